@@ -54,7 +54,8 @@ weft_status weft_error_set(weft_error *error, weft_status status, const char *fo
 /** "out of memory for WHAT", or, where what is NULL, "out of memory". Returns WEFT_ERROR_MEMORY. */
 weft_status weft_out_of_memory(weft_error *error, const char *what);
 /** Add the place. text is the whole source text (NULL allowed): line `line` of it is copied. */
-void weft_error_place(weft_error *error, const char *file, const char *text, int line, int column);
+void weft_error_location(weft_error *error, const char *file, const char *text, int line,
+                         int column);
 /** Add what to do about it. */
 void weft_error_hint(weft_error *error, const char *format, ...) WEFT_PRINTF(2, 3);
 /** Write "file:line:column: error: message", the line, a caret and the hint into out, always

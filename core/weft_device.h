@@ -14,7 +14,7 @@ typedef enum weft_device_kind {
     WEFT_DEVICE_CUDA
 } weft_device_kind;
 
-/** How the instances of a kernel run. */
+/** How the elements of a kernel run. */
 typedef enum weft_execution {
     WEFT_EXECUTION_SIMD, /* each is a lane of a vector, and a thread goes through blocks of them */
     WEFT_EXECUTION_SIMT  /* each is a thread */
@@ -115,19 +115,20 @@ bool weft_module_cached(const weft_module *module);
 double weft_module_seconds(const weft_module *module);
 
 /** What a kernel takes of the device, as its compiler says. */
-typedef struct weft_kernel_figures {
+typedef struct weft_kernel_resources {
     int registers;    /* of 4 bytes, a thread */
     int stack_bytes;  /* a thread: arrays that are indexed at run time, and spilled registers */
     int shared_bytes; /* a block, beside what the launch adds */
     int spill_store_bytes, spill_load_bytes; /* -1: not known */
-} weft_kernel_figures;
+} weft_kernel_resources;
 /** On null with a GPU's limits the source is compiled by NVRTC when they are first asked for, GPU
  * or not. Errors  WEFT_ERROR_UNSUPPORTED: host, null; WEFT_ERROR_COMPILER: NVRTC is missing or
  * refuses; WEFT_ERROR_DEVICE: there is no such kernel */
-weft_status weft_module_kernel_figures(weft_module *module, const char *kernel,
-                                       weft_kernel_figures *out, weft_error *error);
+weft_status weft_module_kernel_resources(weft_module *module, const char *kernel,
+                                         weft_kernel_resources *out, weft_error *error);
 /** False where they are not known: host, null, or there is no such kernel. Compiles nothing. */
-bool weft_module_figures(const weft_module *module, const char *kernel, weft_kernel_figures *out);
+bool weft_module_resources(const weft_module *module, const char *kernel,
+                           weft_kernel_resources *out);
 
 /** The order in which blocks may run. Colours run one after another; the ranges of one colour have
  * no store in common and run on any thread. Ranges hold blocks [first, last). The order within a
@@ -140,22 +141,23 @@ typedef struct weft_schedule {
 void weft_schedule_free(weft_schedule **schedule);
 
 /** One launch. Host kernels have the signature
- *      void NAME(void *const *arguments, int64_t n_instances, int64_t first_block,
+ *      void NAME(void *const *arguments, int64_t n_elements, int64_t first_block,
  *                int64_t last_block)
- *  and handle blocks [first_block, last_block) of ceil(n_instances / lanes). Cuda kernels have
- *      extern "C" __global__ void NAME(long long n_instances, T0 *argument0, T1 *argument1, ...)
- *  with a thread an instance and the last thread block partly idle; a schedule is refused there. */
+ *  and handle blocks [first_block, last_block) of ceil(n_elements / lanes). Cuda kernels have
+ *      extern "C" __global__ void NAME(long long n_elements, T0 *argument0, T1 *argument1, ...)
+ *  with one thread per element and the last thread block partly idle; a schedule is refused
+ *  there. */
 typedef struct weft_launch {
     const weft_module *module;
     const char *kernel;            /* its name in the module */
     weft_memory *const *arguments; /* borrowed */
     int n_arguments;
-    int64_t n_instances;
-    int lanes;                     /* instances a block */
+    int64_t n_elements;
+    int lanes;                     /* elements per block */
     const weft_schedule *schedule; /* NULL: every block is independent */
     int block_threads;             /* cuda: threads a thread block; 0: 128 */
     int shared_bytes;              /* cuda: shared memory beside what the kernel declares */
-    int64_t n_blocks;              /* cuda: thread blocks; 0: ceil(n_instances / block_threads) */
+    int64_t n_blocks;              /* cuda: thread blocks; 0: ceil(n_elements / block_threads) */
     bool cooperative; /* cuda: every block runs at once, so that they may wait for each other; a
                          grid that does not fit (weft_device_resident_blocks) is refused */
 } weft_launch;
@@ -178,7 +180,7 @@ typedef void (*weft_task)(void *user, int64_t i);
 weft_status weft_device_for(weft_device *device, int64_t n, weft_task task, void *user,
                             weft_error *error);
 
-/** Launches so far, on any device; what is recorded does not count, a recording's run counts as
+/** Launches so far, on any device; what is captured does not count, a device graph's run counts as
  *  one. */
 int64_t weft_device_launches(const weft_device *device);
 /** Bytes of the weft_memory there is now, made or wrapped, and at most so far. */

@@ -4,7 +4,7 @@
  *  One SQLite file beside the kernel cache, $XDG_CACHE_HOME/weft/tuning-FORMAT.sqlite, under the
  *  cache's rules: a folder and a file of the user's own that nobody else may write, no link
  *  followed, any number of processes at once. A file that is damaged or another program's is
- *  refused with the reason and made anew. Where it cannot be kept (no home, a read-only folder,
+ *  refused with the reason and made again. Where it cannot be kept (no home, a read-only folder,
  *  WEFT_CACHE=off) it lives in memory, which is said once. See docs/tuning.md. */
 #ifndef WEFT_TUNING_H
 #define WEFT_TUNING_H
@@ -37,21 +37,21 @@ void weft_device_identity(const weft_device *device, char out[33]);
 weft_status weft_tuning_describe(weft_tuning *tuning, const char *device, const char *description,
                                  weft_error *error);
 
-/* ---- times of routines ------------------------------------------------------------------------
+/* ---- times of primitives ------------------------------------------------------------------------
  */
 
-/** How a routine was run: the kernel that stands round it. */
+/** How a primitive was run: the kernel that stands round it. */
 typedef struct weft_tuning_point {
-    int64_t instances;  /* of a block, at once */
+    int64_t elements;   /* of a block, at once */
     int64_t threads;    /* of a block; 0: does not matter */
     int64_t iterations; /* one after the other, by the same threads; 0: does not matter */
-    int64_t extra;      /* bytes on chip beside what the routine itself needs, a block */
+    int64_t extra;      /* bytes on chip beside what the primitive itself needs, a block */
 } weft_tuning_point;
 
 typedef struct weft_tuning_time {
-    const char *routine; /* see docs/tuning.md for how they are named */
+    const char *primitive; /* see docs/tuning.md for how they are named */
     weft_tuning_point point;
-    double seconds; /* an instance, with the whole device busy */
+    double seconds; /* an element, with the whole device busy */
 } weft_tuning_time;
 
 /** Keep times, all or none; what is there under the same names and points is replaced.
@@ -59,9 +59,10 @@ typedef struct weft_tuning_time {
  *  Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY; WEFT_ERROR_USAGE: a time that is no positive number */
 weft_status weft_tuning_add_times(weft_tuning *tuning, const char *device,
                                   const weft_tuning_time *times, size_t n, weft_error *error);
-/** The times of a device, by routine, instances, threads, iterations, extra. routine NULL: of all.
+/** The times of a device, by primitive, elements, threads, iterations, extra. primitive NULL: of
+ *  all.
  *  *out and the names are in the arena. */
-weft_status weft_tuning_times(weft_tuning *tuning, const char *device, const char *routine,
+weft_status weft_tuning_times(weft_tuning *tuning, const char *device, const char *primitive,
                               weft_arena *arena, weft_tuning_time **out, size_t *n,
                               weft_error *error);
 /** Forget what is known of a device (NULL: of all). */
@@ -82,7 +83,7 @@ weft_status weft_tuning_get(weft_tuning *tuning, const char *device, const char 
 typedef struct weft_tuning_kernel {
     const char *kernel; /* 32 digits that stand for what it does and how */
     const char *name;   /* for people */
-    int64_t instances;
+    int64_t elements;
     double predicted, measured; /* seconds of a launch */
 } weft_tuning_kernel;
 weft_status weft_tuning_add_kernel(weft_tuning *tuning, const char *device,
@@ -90,23 +91,23 @@ weft_status weft_tuning_add_kernel(weft_tuning *tuning, const char *device,
 weft_status weft_tuning_kernels(weft_tuning *tuning, const char *device, weft_arena *arena,
                                 weft_tuning_kernel **out, size_t *n, weft_error *error);
 
-/* ---- winners of a search ----------------------------------------------------------------------
- */
+/* ---- best plans of a search
+ * ---------------------------------------------------------------------- */
 
 /** The cover that a search found best for a script. */
-typedef struct weft_tuning_winner {
+typedef struct weft_tuning_best_plan {
     const char *script; /* 32 digits: script, options and library, see weft_compilation_hash */
     int size_class;     /* of the largest index set: weft_tuning_size_class */
     const char *cover;  /* as the compiler writes it; any text */
     double predicted, seconds;
-} weft_tuning_winner;
-/** Classes of sizes in which one winner serves: 0 up to 1023, then one for each factor of 4. */
+} weft_tuning_best_plan;
+/** Classes of sizes in which one best plan serves: 0 up to 1023, then one for each factor of 4. */
 int weft_tuning_size_class(int64_t n);
-weft_status weft_tuning_remember(weft_tuning *tuning, const char *device,
-                                 const weft_tuning_winner *winner, weft_error *error);
+weft_status weft_tuning_store(weft_tuning *tuning, const char *device,
+                              const weft_tuning_best_plan *best_plan, weft_error *error);
 /** *out is in the arena; its cover is NULL where none is remembered. */
-weft_status weft_tuning_recall(weft_tuning *tuning, const char *device, const char *script,
-                               int size_class, weft_arena *arena, weft_tuning_winner *out,
+weft_status weft_tuning_lookup(weft_tuning *tuning, const char *device, const char *script,
+                               int size_class, weft_arena *arena, weft_tuning_best_plan *out,
                                weft_error *error);
 
 /* ---- for the tool -----------------------------------------------------------------------------
@@ -115,7 +116,7 @@ weft_status weft_tuning_recall(weft_tuning *tuning, const char *device, const ch
 typedef struct weft_tuning_device {
     char device[33];
     char description[256];
-    int64_t n_routines, n_times, n_kernels, n_winners, n_numbers;
+    int64_t n_product_kernels, n_times, n_kernels, n_best_plans, n_numbers;
     double age_seconds; /* of the newest time */
 } weft_tuning_device;
 /** *out is malloc'd, by description. */

@@ -57,7 +57,7 @@ typedef struct weft_form {
     const weft_parameter *parameters;
     int n_parameters;
     const char *product; /* shipped script that follows it in place of product.weft where the
-                            product is recomputed by stars, with fewer operations; NULL: none */
+                            product is recomputed by patches, with fewer operations; NULL: none */
     const char
         *action;    /* a value of the text that is K v, [n] or [n,components], for the text's own
                            input v over nodes: products that store nothing add it up in place of
@@ -80,15 +80,15 @@ weft_status weft_form_asymmetry(weft_context *context, const weft_form *form, do
                                 weft_error *error);
 /** The largest |action - K v| of a cell, against the largest |action|, for some v: 0 where the
  * form's action is K v, rounding apart. NaN where one is. form->action is not NULL. */
-weft_status weft_form_action_apart(weft_context *context, const weft_form *form, double *out,
-                                   weft_error *error);
+weft_status weft_form_action_difference(weft_context *context, const weft_form *form, double *out,
+                                        weft_error *error);
 
 /** Make, bind and run one script that is no operator: right-hand sides, nodal values, errors.
  * Accumulates into or returns into `outputs`, bound by name. sizes of index sets without
- * connectivity are given by n_instances for index set `cells`... see form. */
+ * connectivity are given by n_elements for index set `cells`... see form. */
 weft_status weft_form_run(weft_context *context, const weft_form *form,
                           const char *const *output_names, weft_memory *const *outputs,
-                          int n_outputs, const char *index_set, int64_t n_instances,
+                          int n_outputs, const char *index_set, int64_t n_elements,
                           weft_error *error);
 
 /* ---- measures of a field ------------------------------------------------------------------ */

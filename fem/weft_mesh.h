@@ -31,8 +31,8 @@ typedef struct weft_mesh {
     weft_group *groups;
     int32_t *group_facets;    /* facet numbers, group after group; a facet may be in several */
     int32_t *group_cells;     /* cell numbers likewise, ascending in each group */
-    int64_t n_flipped_cells;  /* mended: orientation */
-    int64_t n_dropped_nodes;  /* mended: nodes of a file or of the user's that no cell uses */
+    int64_t n_flipped_cells;  /* repaired: orientation */
+    int64_t n_dropped_nodes;  /* repaired: nodes of a file or of the user's that no cell uses */
     int64_t n_ignored_facets; /* group facets that are no facet of any cell */
     char source[512];         /* file or "square:32" */
 } weft_mesh;

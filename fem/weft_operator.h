@@ -41,7 +41,8 @@ typedef enum weft_assembly {
     WEFT_ASSEMBLY_LMA_GATHER,  /* local matrices stored; transposed gather */
     WEFT_ASSEMBLY_CSR,         /* Addto into precomputed positions */
     WEFT_ASSEMBLY_MATRIX_FREE, /* recomputed in every product */
-    WEFT_ASSEMBLY_EDGE /* symmetric matrices: a coupling inside a patch of 512 rows stored once */
+    WEFT_ASSEMBLY_SYMMETRIC    /* symmetric matrices: a coupling inside a patch of 512 rows stored
+                               once */
 } weft_assembly;
 /** What a caller may want to know of an operator format. */
 typedef struct weft_assembly_info {
@@ -95,11 +96,11 @@ int weft_assembly_costs(const weft_limits *limits, const weft_assembly_problem *
 weft_status weft_assembly_choose(const weft_limits *limits, const weft_assembly_problem *problem,
                                  weft_assembly *out, weft_text *reason, weft_error *error);
 /** Add what an operator of this assembly will hold on a device with these limits, its connectivity
- *  too, to a forecast: of simplices of degree 1, within some per cent.
+ *  too, to an estimate: of simplices of degree 1, within some per cent.
  *  late    bytes of it that are made with the first product, not before */
-void weft_operator_forecast(const weft_limits *limits, weft_assembly assembly,
-                            const weft_assembly_problem *problem, weft_forecast *forecast,
-                            size_t *late);
+void weft_operator_memory_estimate(const weft_limits *limits, weft_assembly assembly,
+                                   const weft_assembly_problem *problem,
+                                   weft_memory_estimate *estimate, size_t *late);
 /* ---- operators -------------------------------------------------------------------------- */
 
 typedef struct weft_operator weft_operator;

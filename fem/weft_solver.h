@@ -73,8 +73,8 @@ double weft_cg_iterations_expected(int dimension, int64_t n_nodes, double tolera
 int weft_cg_iterations_limit(int dimension, int64_t n_nodes, double tolerance);
 /** Bytes that conjugate gradients hold beside the operator and x and b: vectors, and on a GPU where
  * the system stays on the chip the matrix once more, laid out by multiprocessors. */
-size_t weft_cg_forecast(const weft_limits *limits, weft_assembly assembly,
-                        const weft_assembly_problem *problem);
+size_t weft_cg_memory_estimate(const weft_limits *limits, weft_assembly assembly,
+                               const weft_assembly_problem *problem);
 
 #ifdef __cplusplus
 }

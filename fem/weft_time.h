@@ -14,18 +14,18 @@ typedef enum weft_splitting {
 } weft_splitting;
 
 /** Nodes at which T is given, as a formula in x, y, z and t. */
-typedef struct weft_kept_nodes {
+typedef struct weft_dirichlet_nodes {
     const char *text, *origin; /* of the formula */
     const int32_t *nodes;
     int64_t n_nodes;
-} weft_kept_nodes;
+} weft_dirichlet_nodes;
 
 /** dT/dt + u.grad T = div(mu grad T) with continuous linear T on simplices. Formulas are in x, y, z
  *  and t, each with an origin for messages. All is borrowed and must outlive the stepper.
  *
  *  velocity     [mesh->dimension] components of u; NULL: nothing is advected
  *  diffusivity  mu: one formula, or those of a symmetric tensor, row by row; NULL: no diffusion
- *  kept         where nodes are in several, the last holds; elsewhere mu dT/dn = 0
+ *  dirichlet    where nodes are in several, the last holds; elsewhere mu dT/dn = 0
  *  initial      [n_nodes] T at the time 0, the kept values among them
  *
  *  Each step of length dt splits: advection by classical Runge and Kutta (four solves with the mass
@@ -37,13 +37,13 @@ typedef struct weft_advection_diffusion_problem {
     weft_memory *x;                                /* the mesh's coordinates */
     const weft_expression *velocity, *diffusivity; /* names are not looked at */
     int n_diffusivity;                             /* 0, 1, or dimension squared */
-    const weft_kept_nodes *kept;
+    const weft_dirichlet_nodes *dirichlet;
     int n_kept;
     const double *initial;
     double dt, theta; /* dt > 0, theta in [0, 1] */
     weft_splitting splitting;
     bool lumped;            /* mass, in both parts of a step */
-    bool renew;             /* assemble all operators in every step */
+    bool reassemble;        /* assemble all operators in every step */
     weft_assembly assembly; /* edge: the advection, which is not symmetric, as csr */
     double tolerance;       /* of each solve: |r| <= tolerance |b| over free nodes, r the
                                recurrence's; 0 stands for 2^-52 */

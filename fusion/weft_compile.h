@@ -27,7 +27,7 @@ typedef struct weft_formula_info {
     int n_arguments;
 } weft_formula_info;
 /** False: there is none of this name. */
-bool weft_formula_tell(const char *name, weft_formula_info *out);
+bool weft_formula_describe(const char *name, weft_formula_info *out);
 
 /** What --help says of formulas. */
 #define WEFT_FORMULA_HELP                                                                          \
@@ -53,13 +53,13 @@ typedef struct weft_variant_choice {
 
 /** What a script's `operator NAME over ...` stands for: a script of its own, whose fragments make
  * `y` from an input `v` (a form's text and product.weft) and which is written out where NAME is
- *  applied; a rows routine by name (cuda, weft_program_bind_rows); or with neither a function of
- * the caller's (weft_program_bind_operator). */
+ *  applied; a product kernel by name (cuda, weft_program_bind_product); or with neither a function
+ *  of the caller's (weft_program_bind_operator). */
 typedef struct weft_operator_choice {
     const char *name;
     const weft_fragment *fragments;
     int n_fragments;
-    const char *routine;
+    const char *product_kernel;
     bool brings_dot; /* opaque: it can also give the dot product of v and y */
 } weft_operator_choice;
 
@@ -69,31 +69,36 @@ typedef enum weft_plan_kind { WEFT_PLAN_FUSED, WEFT_PLAN_UNFUSED } weft_plan_kin
  *  per cell and a gather by the target's owner (transposed connectivity). Both are deterministic
  *  on the host; on cuda stores are atomic in place of coloured. Stars: on cuda the owner of targets
  *  evaluates the cells round them and keeps its rows; deterministic. Of a vector from tetrahedra,
- *  stars of edges: a patch's owner evaluates each cell that touches it once, in a kernel whose
+ *  edge patches: a patch's owner evaluates each cell that touches it once, in a kernel whose
  *  values do not depend on any renumbering of a cell's vertices. Of a vector from triangles, or
- *  vertex stars: a target's owner evaluates each cell round it, renumbered so that it is local
+ *  vertex patches: a target's owner evaluates each cell round it, renumbered so that it is local
  *  vertex 0, and keeps row 0 alone; even renumberings. Of a matrix, whole rows of it
  *  (weft_matrix_rows). For one accumulation from triangles or tetrahedra; what values depend on is
  *  the caller's to know (see weft_kernel_info); where it cannot be done, and on the host, it is the
- *  first. Cell colours: on cuda instances are coloured so that no two of
+ *  first. Cell colours: on cuda elements are coloured so that no two of
  *  a colour share a target; a colour is one launch, whose stores are plain additions;
  *  deterministic, as targets are added to in the order of the colours. For vectors and matrices, in
- *  a kernel that accumulates through one map (into any number of lists), has no reduction and one
- *  thread an instance; elsewhere, and on the host, it is the first. There are at least as many
- *  launches as a target has instances, up to 256; what is left of more is added by one thread.
- */
+ *  a kernel that accumulates through one connectivity (into any number of lists), has no reduction
+ *  and one thread per element; elsewhere, and on the host, it is the first. There are at least as
+ *  many launches as a target has elements, up to 256; what is left of more is added by one
+ *  thread. */
 typedef enum weft_scatter {
     WEFT_SCATTER_COLOURED,
     WEFT_SCATTER_GATHERED,
-    WEFT_SCATTER_STARS,
+    WEFT_SCATTER_PATCHES,
     WEFT_SCATTER_CELL_COLOURS,
-    WEFT_SCATTER_VERTEX_STARS
+    WEFT_SCATTER_VERTEX_PATCHES
 } weft_scatter;
 
-/** What a script makes before a loop and reads in it alone, such as local matrices: stored, or made
- *  anew in every turn, where it may share a kernel with what reads it. auto: what is predicted to
- *  take less in all, for the expected number of turns, and fits into half of the memory. */
-typedef enum weft_store { WEFT_STORE_AUTO, WEFT_STORE_ALWAYS, WEFT_STORE_NEVER } weft_store;
+/** What a script makes before a loop and reads in it alone, such as local matrices: stored, or
+ *  rematerialised in every iteration, where it may share a kernel with what reads it. auto: what is
+ *  predicted to take less in all, for the expected number of iterations, and fits into half of the
+ *  memory. */
+typedef enum weft_rematerialise {
+    WEFT_REMATERIALISE_AUTO,
+    WEFT_REMATERIALISE_NEVER,
+    WEFT_REMATERIALISE_ALWAYS
+} weft_rematerialise;
 
 /** fusion/cost/cost.h */
 typedef struct weft_cost_source weft_cost_source;
@@ -110,18 +115,18 @@ typedef struct weft_compile_options {
     int n_variants;
     const weft_operator_choice *operators; /* those not named are opaque */
     int n_operators;
-    weft_store store;
-    int turns;               /* of a loop, that `store` reckons with; 0: 100 */
-    int64_t instances;       /* of an index set, that plans are made for; 0: 10^6 */
+    weft_rematerialise rematerialise;
+    int iterations;          /* of a loop, that `store` reckons with; 0: 100 */
+    int64_t elements;        /* of an index set, that plans are made for; 0: 10^6 */
     const char *forced_plan; /* JSON that weft_compilation_print gave of a plan, maybe edited: its
                                 kernels and variants hold in place of the planner's choice. NULL:
                                 none. What does not fit the script is refused, WEFT_ERROR_INPUT */
     int max_fusion; /* calls of a candidate, at most; 0: chosen by the number of candidates */
     const weft_cost_source *costs; /* borrowed, outlives the compilation; NULL: analytic */
     int alternative;   /* 0: the cover of least predicted time; k: the k-th after it, or the last */
-    int star_nodes;    /* of a patch of stars of a vector: 128, 256 or 512 (0); fewer take as many
+    int patch_nodes;   /* of a patch of a vector's store: 128, 256 or 512 (0); fewer take as many
                           threads, and less time where a device has room for more */
-    bool guarded;      /* see weft_program_guard; for scripts without loops */
+    bool predicated;   /* see weft_program_predicate; for scripts without loops */
     const char *cover; /* weft_compilation_cover of a compilation of the same script: that one,
                           where it is still among the implementations (weft_compilation_recalled) */
 } weft_compile_options;
@@ -146,7 +151,7 @@ weft_status weft_compilation_cover(const weft_compilation *compilation, weft_tex
 int weft_compilation_measured(const weft_compilation *compilation, int *n_kernels);
 /** Is its cover the one that options.cover asked for? */
 bool weft_compilation_recalled(const weft_compilation *compilation);
-/** 32 digits for a script with its options and library: the key of weft_tuning_winner. */
+/** 32 digits for a script with its options and library: the key of weft_tuning_best_plan. */
 weft_status weft_script_hash(const weft_library *library, const weft_fragment *fragments,
                              int n_fragments, const weft_compile_options *options, char out[33],
                              weft_error *error);
@@ -167,23 +172,23 @@ weft_status weft_compilation_why(const weft_compilation *compilation, const char
                                  const char *second, weft_text *out, weft_error *error);
 /** What finds places for the boxes and edges of a drawn graph: run(user, dot) gives what
  *  `dot -Tjson0` of Graphviz prints for this graph in its language, malloc'd; NULL: it cannot. */
-typedef struct weft_page_layout {
+typedef struct weft_report_layout {
     char *(*run)(void *user, const char *dot);
     void *user;
-} weft_page_layout;
+} weft_report_layout;
 /** A page for a browser that needs nothing else: the graph with its kernels drawn, what is
  *  predicted and what was measured, and the script beside the generated source.
  *  seconds  of a run, measured, by kernel [weft_compilation_kernels]; NULL: not measured. Entries
  *           below 0 are not known
  *  layout   NULL: the library's own, a kernel below the other */
 weft_status weft_compilation_html(const weft_compilation *compilation, const double *seconds,
-                                  const weft_page_layout *layout, weft_text *out,
+                                  const weft_report_layout *layout, weft_text *out,
                                   weft_error *error);
 
 /** What fusion spares: the kernels of the plan against those of a plan with a kernel per call. */
 typedef struct weft_saving {
     int n_calls, n_kernels, n_unfused;
-    /* of the fused kernel that spares the most bytes per instance; "" and 0: none does */
+    /* of the fused kernel that spares the most bytes per element; "" and 0: none does */
     char calls[256], index_set[64]; /* "jacobian, tform_dshape and dshape_dot_dshape", "cells" */
     double bytes, bytes_unfused;    /* that it moves, and that its calls would move apart */
 } weft_saving;
@@ -191,16 +196,16 @@ typedef struct weft_saving {
 weft_status weft_compilation_saving(const weft_compilation *compilation, weft_saving *out,
                                     weft_error *error);
 
-/** One kernel of the plan, counted per instance of its index set. */
+/** One kernel of the plan, counted per element of its index set. */
 typedef struct weft_kernel_info {
     const char *name, *index_set;
     int n_calls;
     double bytes_loaded, bytes_stored; /* that must move; indirect data counted once an access */
     double flops;
     double seconds;    /* of a launch over options.instances, predicted; 0: not known */
-    bool stars;        /* it accumulates by stars */
-    bool star_cells;   /* and reads lists over the cells, so that it needs their numbers */
-    bool cell_colours; /* it accumulates by colours of instances, a launch each */
+    bool patches;      /* it accumulates by patches */
+    bool patch_cells;  /* and reads lists over the cells, so that it needs their numbers */
+    bool cell_colours; /* it accumulates by colours of elements, a launch each */
     /** How it adds to its targets: "atomic", "chunk-colored", "cell-colored", "gather",
      *  "vertex-patch" or "edge-patch"; NULL: it adds to none. */
     const char *scatter;

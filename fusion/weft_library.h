@@ -44,28 +44,28 @@ void weft_library_info(const weft_library *library, size_t i, weft_function_info
 
 /* ---- trying a function */
 
-typedef struct weft_trial_operand {
+typedef struct weft_test_operand {
     const char *name; /* in the signature */
     int rank, sizes[4], n;
     const double *values; /* of an example, [n]; NULL: to be chosen */
-} weft_trial_operand;
+} weft_test_operand;
 
 /** One call of a function, with sizes: what a test of it runs. */
-typedef struct weft_trial {
+typedef struct weft_test_case {
     const char *sizes; /* for people: "m = 2, n = 3", or the text of an example */
     const char *keys;  /* what a script adds to the call: ", degree = 1", or "" */
     int n_arguments;
-    weft_trial_operand arguments[12], result;
-    char reduction; /* 0: a map; + * < (min) > (max): the result is one instance's contribution */
+    weft_test_operand arguments[12], result;
+    char reduction; /* 0: a map; + * < (min) > (max): the result is one element's contribution */
     int line;       /* of an example in its file; 0: no example */
-} weft_trial;
+} weft_test_case;
 
-enum { WEFT_TRIALS_MAX = 24 };
-typedef struct weft_trials {
-    weft_trial list[WEFT_TRIALS_MAX];
+enum { WEFT_TEST_CASES_MAX = 24 };
+typedef struct weft_test_cases {
+    weft_test_case list[WEFT_TEST_CASES_MAX];
     int n;
     const char *source; /* the references as plain C: a host kernel `trial_K` for each list[K] */
-} weft_trials;
+} weft_test_cases;
 
 /** Up to three choices of sizes, from small to large, that a function's signature and its where
  *  lines allow, and its examples. The references are the body with `threads 1` (else the first
@@ -75,8 +75,8 @@ typedef struct weft_trials {
  *  function  as in weft_library_info
  *  arena     owns what *out points to
  *  Errors    WEFT_ERROR_SHAPE (no sizes are allowed, an example has others), WEFT_ERROR_MEMORY */
-weft_status weft_trials_make(const weft_library *library, size_t function, weft_arena *arena,
-                             weft_trials *out, weft_error *error);
+weft_status weft_test_cases_make(const weft_library *library, size_t function, weft_arena *arena,
+                                 weft_test_cases *out, weft_error *error);
 
 #ifdef __cplusplus
 }

@@ -25,7 +25,7 @@ typedef struct weft_outline_name {
 } weft_outline_name;
 /** In the order of their first appearance. */
 int weft_outline_names(const weft_outline *outline);
-void weft_outline_tell(const weft_outline *outline, int i, weft_outline_name *out);
+void weft_outline_describe(const weft_outline *outline, int i, weft_outline_name *out);
 /** Is there such a name? out may be NULL. */
 bool weft_outline_find(const weft_outline *outline, const char *name, weft_outline_name *out);
 /** Is there a return statement? */

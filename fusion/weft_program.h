@@ -8,9 +8,9 @@
 extern "C" {
 #endif
 
-/** A map between index sets, such as cell dofs. Made once, shared by programs; keeps what they
- *  need of it (interleaved copy, schedules by colour, transpose), each made when first asked for.
- */
+/** A connectivity between index sets, such as cell dofs. Made once, shared by programs; keeps what
+ *  they need of it (interleaved copy, schedules by colour, transpose), each made when first asked
+ *  for. */
 typedef struct weft_connectivity weft_connectivity;
 /** indices  borrowed, must outlive it: [n_from][width], each in [0, n_to)
  *  Errors WEFT_ERROR_SHAPE (index out of range, n_to >= 2^31), WEFT_ERROR_MEMORY */
@@ -24,7 +24,7 @@ int weft_connectivity_width(const weft_connectivity *connectivity);
 const int32_t *weft_connectivity_indices(const weft_connectivity *connectivity);
 
 /** Interleave [n][components] into [block][component][lane] and back; spare lanes repeat the last
- *  instance. `out` holds ceil(n / lanes) * lanes * components values. */
+ *  element. `out` holds ceil(n / lanes) * lanes * components values. */
 void weft_interleave(const double *plain, int64_t n, int components, int lanes, double *out);
 void weft_deinterleave(const double *interleaved, int64_t n, int components, int lanes,
                        double *out);
@@ -54,40 +54,43 @@ weft_status weft_program_bind_connectivity(weft_program *program, const char *na
  * weft_program_lanes. */
 weft_status weft_program_bind_matrix(weft_program *program, const char *name, weft_memory *values,
                                      weft_memory *positions, weft_error *error);
-/** What a rows routine works on. */
-typedef struct weft_rows {
-    const char *routine;           /* its name: that of the compile options */
-    weft_memory *const *arguments; /* borrowed, in the order of the routine's `argument` lines */
+/** What a product kernel works on. */
+typedef struct weft_product_arguments {
+    const char *product_kernel;    /* its name: that of the compile options */
+    weft_memory *const *arguments; /* borrowed, in the order of the product kernel's `argument`
+                                      lines */
     int n_arguments;
     int64_t n_rows;
     int shared_bytes; /* dynamic shared memory of a block */
-} weft_rows;
-/** Bind an operator whose choice was a routine. Borrowed.
- *  Errors  WEFT_ERROR_USAGE (no such operator, another routine, another number of arguments) */
-weft_status weft_program_bind_rows(weft_program *program, const char *name, const weft_rows *rows,
-                                   weft_error *error);
+} weft_product_arguments;
+/** Bind an operator whose choice was a product kernel. Borrowed.
+ *  Errors  WEFT_ERROR_USAGE (no such operator, another product kernel, another number of
+ *          arguments) */
+weft_status weft_program_bind_product(weft_program *program, const char *name,
+                                      const weft_product_arguments *rows, weft_error *error);
 /** y = A v for an opaque operator of the script: v and y as lists are bound. vy: where the dot
  * product of v and y is wanted too, one double; else NULL. go: in a loop, on a device with threads,
- * what weft_program_guard takes: launches may ask it, so that turns after the end cost little. */
+ * what weft_program_predicate takes: launches may ask it, so that iterations after the end cost
+ * little. */
 typedef struct weft_program_product {
-    weft_memory *v, *y, *vy, *go;
+    weft_memory *v, *y, *vy, *active;
 } weft_program_product;
-/** May only launch, zero and copy on the device where that records (weft_device_records). */
+/** May only launch, zero and copy on the device where that records (weft_device_captures). */
 typedef weft_status (*weft_program_apply)(void *user, const weft_program_product *product,
                                           weft_error *error);
 /** What an opaque operator does. user is borrowed.
  *  Errors WEFT_ERROR_USAGE (no such operator: lists those that exist) */
 weft_status weft_program_bind_operator(weft_program *program, const char *name,
                                        weft_program_apply apply, void *user, weft_error *error);
-/** Keep the history of a uniform value of a script with loops: entry 0 before the first turn of the
- *  last of its outermost loops, entry i after turn i, as far as `capacity` reals go. memory NULL:
- * no more. At most 4 at a time. Errors WEFT_ERROR_USAGE, WEFT_ERROR_SHAPE */
-weft_status weft_program_record(weft_program *program, const char *name, weft_memory *memory,
-                                int64_t capacity, weft_error *error);
-/** The turns that this loop has done in the last run; -1 without one. Waits for the device. */
-weft_status weft_program_turns(const weft_program *program, int64_t *out, weft_error *error);
-/** A matrix whose rows are made by their owners (WEFT_SCATTER_STARS on cuda, where weft_kernel_info
- *  says stars), in slices of 32 rows, 16 to a block of 512.
+/** Keep the history of a uniform value of a script with loops: entry 0 before the first iteration
+ *  of the last of its outermost loops, entry i after turn i, as far as `capacity` reals go. memory
+ *  NULL: no more. At most 4 at a time. Errors WEFT_ERROR_USAGE, WEFT_ERROR_SHAPE */
+weft_status weft_program_record_history(weft_program *program, const char *name,
+                                        weft_memory *memory, int64_t capacity, weft_error *error);
+/** The iterations that this loop has done in the last run; -1 without one. Waits for the device. */
+weft_status weft_program_iterations(const weft_program *program, int64_t *out, weft_error *error);
+/** A matrix whose rows are made by their owners (WEFT_SCATTER_PATCHES on cuda, where
+ *  weft_kernel_info says patches), in slices of 32 rows, 16 to a block of 512.
  *
  *  values      [512 * blocks] the diagonal by rows, then slice after slice its entries beside the
  *              diagonal, [k][lane]
@@ -116,9 +119,9 @@ int weft_program_lanes(const weft_program *program);
  * lists that are not inputs start from zero each time. Errors  WEFT_ERROR_USAGE (unbound input
  * named), WEFT_ERROR_SHAPE (memory too small: how small), _MEMORY, _DEVICE */
 weft_status weft_program_run(weft_program *program, weft_error *error);
-/** Of a script compiled `guarded`, on cuda: a launch that finds a 0 in the uint32_t `go` writes
- * nothing. Borrowed; NULL: every launch works. */
-void weft_program_guard(weft_program *program, weft_memory *go);
+/** Of a script compiled `predicated`, on cuda: a launch that finds a 0 in the uint32_t `active`
+ *  writes nothing. Borrowed; NULL: every launch works. */
+void weft_program_predicate(weft_program *program, weft_memory *active);
 /** The memory of a returned list, after a run. Borrowed; NULL when there is no such name. */
 weft_memory *weft_program_result(const weft_program *program, const char *name);
 

@@ -62,7 +62,7 @@ typedef struct ad_record {
 typedef struct ad_run {
     const ad_options *options; /* borrowed */
     app_run base;
-    weft_kept_nodes *kept;    /* [n_conditions], nodes ours */
+    weft_dirichlet_nodes *dirichlet; /* [n_conditions], nodes ours */
     double *initial;          /* [n_nodes] */
     double *values;           /* [n_nodes] T as the host last saw it */
     int64_t *probe_cells;     /* [n_probes], -1: outside */

@@ -162,7 +162,7 @@ static weft_status refuse_tensor(const ad_run *run, int64_t cell, const double *
                    "this tensor is not positive definite at %s: its eigenvalues there are "
                    "%g, %g%s",
                    print_centre(run, cell, centre), eigenvalues[0], eigenvalues[1], third);
-    weft_error_place(error, "--diffusivity", NULL, 0, 0);
+    weft_error_location(error, "--diffusivity", NULL, 0, 0);
     weft_error_hint(error, "heat would flow towards the warmer side: all eigenvalues must be above "
                            "0");
     return WEFT_ERROR_INPUT;
@@ -174,7 +174,7 @@ static weft_status refuse_entries(const ad_run *run, int64_t cell, int i, int k,
     weft_error_set(error, WEFT_ERROR_INPUT,
                    "this tensor is not symmetric at %s: E%d%d is %g, E%d%d is %g",
                    print_centre(run, cell, centre), i + 1, k + 1, a[i][k], k + 1, i + 1, a[k][i]);
-    weft_error_place(error, "--diffusivity", NULL, 0, 0);
+    weft_error_location(error, "--diffusivity", NULL, 0, 0);
     weft_error_hint(error, "write the same expression at both places");
     return WEFT_ERROR_INPUT;
 }
@@ -187,7 +187,7 @@ static weft_status check_scalar(const ad_run *run, const means *m, weft_error *e
             continue;
         weft_error_set(error, WEFT_ERROR_INPUT, "the diffusivity is negative at %s: %g",
                        print_centre(run, cell, centre), mu);
-        weft_error_place(error, "--diffusivity", run->options->diffusivity.list[0].text, 1, 1);
+        weft_error_location(error, "--diffusivity", run->options->diffusivity.list[0].text, 1, 1);
         weft_error_hint(error,
                         "heat would flow towards the warmer side: give one that is not below "
                         "0");

@@ -14,7 +14,7 @@ weft_status ad_refuse_value(const char *origin, const char *text, const double *
     char where[64];
     weft_error_set(error, WEFT_ERROR_INPUT, "this expression is not finite at or near %s at t = %g",
                    weft_point_text(point, dimension, where), t);
-    weft_error_place(error, origin, text, 1, 1);
+    weft_error_location(error, origin, text, 1, 1);
     weft_error_hint(
         error,
         "change it so that it has a value there: 1/x has none at x = 0, log(x) none for x <= 0");
@@ -80,9 +80,9 @@ weft_status ad_initial_make(ad_run *run, weft_error *error) {
     }
     TRY(set_values(run, &initial, NULL, n, error));
     for (int i = 0; i < run->options->run.conditions.n; ++i) {
-        const weft_kept_nodes *kept = &run->kept[i];
-        const weft_expression value = {NULL, kept->text, kept->origin};
-        TRY(set_values(run, &value, kept->nodes, kept->n_nodes, error));
+        const weft_dirichlet_nodes *dirichlet = &run->dirichlet[i];
+        const weft_expression value = {NULL, dirichlet->text, dirichlet->origin};
+        TRY(set_values(run, &value, dirichlet->nodes, dirichlet->n_nodes, error));
     }
 done:
     return status;

@@ -57,9 +57,9 @@ static void write_problem(const ad_run *run, weft_text *out) {
                   "--dt %.17g --theta %.17g --splitting %s --mass %s --reassemble %s "
                   "--tolerance %.17g --max-iterations %d --assembly %s --initial '%s'",
                   o->dt, o->theta, o->splitting == WEFT_SPLITTING_LIE ? "lie" : "strang",
-                  o->lumped ? "lumped" : "consistent", run->problem.renew ? "every-step" : "once",
-                  o->run.tolerance, run->problem.max_iterations,
-                  weft_assembly_name(run->base.assembly), o->initial);
+                  o->lumped ? "lumped" : "consistent",
+                  run->problem.reassemble ? "every-step" : "once", o->run.tolerance,
+                  run->problem.max_iterations, weft_assembly_name(run->base.assembly), o->initial);
     for (int i = 0; i < o->velocity.n; ++i)
         weft_text_add(out, "%s%s%s", i == 0 ? " --velocity '" : ",", o->velocity.list[i].text,
                       i + 1 == o->velocity.n ? "'" : "");
@@ -155,7 +155,7 @@ weft_status ad_restart(ad_run *run, weft_error *error) {
                                 "the checkpoint was written after step %" PRId64
                                 ", and the run ends after step %d",
                                 checkpoint.step, run->options->steps);
-        weft_error_place(error, run->options->restart, NULL, 0, 0);
+        weft_error_location(error, run->options->restart, NULL, 0, 0);
         weft_error_hint(error, "raise --steps: it counts from t = 0");
         goto done;
     }

@@ -15,7 +15,7 @@ static bool set_plan(json_t *root, const ad_run *run) {
                         json_string(options->splitting == WEFT_SPLITTING_LIE ? "lie" : "strang")) &&
            app_json_set(root, "mass", json_string(options->lumped ? "lumped" : "consistent")) &&
            app_json_set(root, "reassemble",
-                        json_string(run->problem.renew ? "every-step" : "once")) &&
+                        json_string(run->problem.reassemble ? "every-step" : "once")) &&
            app_json_set(root, "dt", app_json_real(options->dt)) &&
            app_json_set(root, "theta", app_json_real(options->theta)) &&
            app_json_set(root, "cfl", app_json_real(run->cfl)) &&

@@ -38,9 +38,9 @@ void ad_clear(ad_run *run) {
     for (int i = 0; i < run->n_records; ++i)
         free(run->records[i].probes);
     free(run->records);
-    for (int i = 0; run->kept && i < run->options->run.conditions.n; ++i)
-        free((int32_t *)run->kept[i].nodes);
-    free(run->kept);
+    for (int i = 0; run->dirichlet && i < run->options->run.conditions.n; ++i)
+        free((int32_t *)run->dirichlet[i].nodes);
+    free(run->dirichlet);
     free(run->probe_cells);
     free(run->probe_weights);
     free(run->initial);
@@ -98,7 +98,7 @@ int main(int argc, char **argv) {
                   .base = {.options = &options.run, .messages = &messages},
                   .cfl = NAN,
                   .cfl_limit = NAN};
-    app_streams_guard();
+    app_ensure_standard_streams();
     TRY(app_messages_make(&messages, "advection_diffusion", stderr, APP_NORMAL, &error));
     TRY(ad_options_read(argc, argv, &options, &error));
     TRY(app_messages_make(&messages, "advection_diffusion", stderr, options.run.verbosity, &error));

@@ -12,7 +12,7 @@
 static weft_status refuse_dimension(const char *option, int n, int d, const char *write,
                                     weft_error *error) {
     weft_error_set(error, WEFT_ERROR_USAGE, "%d expressions, but the mesh has %d dimensions", n, d);
-    weft_error_place(error, option, NULL, 0, 0);
+    weft_error_location(error, option, NULL, 0, 0);
     weft_error_hint(error, "write %s", write);
     return WEFT_ERROR_USAGE;
 }
@@ -53,13 +53,13 @@ static weft_status keep_nodes(ad_run *run, int i, weft_error *error) {
     const app_condition *given = &run->options->run.conditions.list[i];
     const weft_condition condition = {
         .group = given->group, .value = given->value, .origin = given->origin};
-    weft_kept_nodes *kept = &run->kept[i];
+    weft_dirichlet_nodes *dirichlet = &run->dirichlet[i];
     int32_t *nodes = NULL;
     TRY(app_condition_group(run->base.mesh, given, error));
-    TRY(weft_condition_nodes(run->base.space, &condition, &nodes, &kept->n_nodes, error));
-    kept->nodes = nodes;
-    kept->text = condition.value;
-    kept->origin = condition.origin;
+    TRY(weft_condition_nodes(run->base.space, &condition, &nodes, &dirichlet->n_nodes, error));
+    dirichlet->nodes = nodes;
+    dirichlet->text = condition.value;
+    dirichlet->origin = condition.origin;
 done:
     return status;
 }
@@ -67,8 +67,8 @@ done:
 weft_status ad_dofs_make(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const ad_options *options = run->options;
-    run->kept = calloc((size_t)options->run.conditions.n + 1, sizeof *run->kept);
-    if (!run->kept)
+    run->dirichlet = calloc((size_t)options->run.conditions.n + 1, sizeof *run->dirichlet);
+    if (!run->dirichlet)
         TRY(weft_out_of_memory(error, NULL));
     TRY(check_formulas(run, error));
     TRY(find_probes(run, error));

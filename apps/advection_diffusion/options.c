@@ -141,7 +141,7 @@ static weft_status read_dt(ad_options *o, const char *text, weft_error *error) {
     TRY(app_parse_number("--dt", text, -HUGE_VAL, HUGE_VAL, &o->dt, error));
     if (!(o->dt > 0)) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "a time step must be longer than 0");
-        weft_error_place(error, "--dt", text, 1, 1);
+        weft_error_location(error, "--dt", text, 1, 1);
         weft_error_hint(error, "time runs forwards from t = 0; reverse --velocity to go back");
     }
 done:

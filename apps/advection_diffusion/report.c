@@ -14,7 +14,7 @@ static void print_scheme(const ad_run *run) {
     const ad_options *options = run->options;
     const bool advects = run->problem.velocity, diffuses = run->problem.diffusivity;
     app_plan_print(&run->base.context, run->base.assembly,
-                   run->problem.renew ? ", in every step" : ", once");
+                   run->problem.reassemble ? ", in every step" : ", once");
     printf("scheme      %s%s%s, %s mass\n", advects ? "Runge-Kutta 4" : "",
            advects && diffuses ? options->splitting == WEFT_SPLITTING_LIE ? ", Lie splitting, "
                                                                           : ", Strang splitting, "
@@ -29,9 +29,10 @@ static void print_record(const ad_run *run, const ad_record *record) {
     const weft_field_measures *m = &record->measures;
     const int *its = record->state.advection;
     printf("%11" PRId64 " %10.4g %17.10g %12.5g %12.5g %12.5g", record->state.step, record->state.t,
-           app_plain(m->mass), app_plain(m->minimum), app_plain(m->maximum), app_plain(m->l2_norm));
+           app_strip_nan_sign(m->mass), app_strip_nan_sign(m->minimum),
+           app_strip_nan_sign(m->maximum), app_strip_nan_sign(m->l2_norm));
     if (run->options->exact)
-        printf(" %12.5e", app_plain(m->l2_error));
+        printf(" %12.5e", app_strip_nan_sign(m->l2_error));
     printf("   %d %d %d %d, %d\n", its[0], its[1], its[2], its[3], record->state.diffusion);
 }
 

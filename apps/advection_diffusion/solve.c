@@ -13,7 +13,7 @@ static bool use_time(const ad_formulas *formulas) {
     return false;
 }
 
-/* Do the coefficients change, and are the operators made anew? */
+/* Do the coefficients change, and are the operators made again? */
 static bool renews(const ad_run *run) {
     const ad_options *options = run->options;
     const bool change = use_time(&options->velocity) || use_time(&options->diffusivity);
@@ -25,9 +25,9 @@ static bool renews(const ad_run *run) {
 }
 
 /* What the user has named; else the cheapest for the products of one assembly. */
-static weft_status choose_assembly(ad_run *run, bool renew, weft_error *error) {
+static weft_status choose_assembly(ad_run *run, bool reassemble, weft_error *error) {
     enum { PRODUCTS = 100 /* of a step, about */ };
-    const double products = PRODUCTS * (renew ? 1.0 : fmax(1, run->options->steps));
+    const double products = PRODUCTS * (reassemble ? 1.0 : fmax(1, run->options->steps));
     /* symmetric, as those are that are applied most */
     const weft_assembly_problem problem = weft_space_problem(run->base.space, products);
     return app_assembly_choose(run->base.device, &run->options->run, &problem,
@@ -38,9 +38,9 @@ weft_status ad_stepper_make(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const ad_options *options = run->options;
     const ad_formulas *u = &options->velocity, *mu = &options->diffusivity;
-    const bool renew = renews(run);
+    const bool reassemble = renews(run);
     const weft_expression exact = {NULL, options->exact, "--exact"};
-    TRY(choose_assembly(run, renew, error));
+    TRY(choose_assembly(run, reassemble, error));
     run->problem = (weft_advection_diffusion_problem){
         .mesh = run->base.mesh,
         .cells = weft_space_cells(run->base.space),
@@ -48,14 +48,14 @@ weft_status ad_stepper_make(ad_run *run, weft_error *error) {
         .velocity = ad_formulas_vanish(u) ? NULL : u->list,
         .diffusivity = ad_formulas_vanish(mu) ? NULL : mu->list,
         .n_diffusivity = ad_formulas_vanish(mu) ? 0 : mu->n,
-        .kept = run->kept,
+        .dirichlet = run->dirichlet,
         .n_kept = options->run.conditions.n,
         .initial = run->initial,
         .dt = options->dt,
         .theta = options->theta,
         .splitting = options->splitting,
         .lumped = options->lumped,
-        .renew = renew,
+        .reassemble = reassemble,
         .assembly = run->base.assembly,
         .tolerance = options->run.tolerance,
         .max_iterations = app_iterations_limit(&options->run, run->base.mesh)};
@@ -82,7 +82,7 @@ static int64_t until_due(const ad_run *run, int every) {
 }
 
 /* "steps      [====      ] 40 %  step 80, t = 0.4, 88 iterations a step, 12 s left" */
-static void tell(const ad_run *run, double start) {
+static void report(const ad_run *run, double start) {
     const int64_t done = run->state.step - run->first_step;
     char phase[160], left[32];
     const double spent = weft_clock() - start;
@@ -143,7 +143,7 @@ weft_status ad_solve(ad_run *run, weft_error *error) {
         at_once = spent < LONG && n == at_once      ? 2 * at_once
                   : spent > 4 * LONG && at_once > 1 ? at_once / 2
                                                     : at_once;
-        tell(run, begin);
+        report(run, begin);
         if (run->state.outcome == WEFT_STEP_DONE)
             TRY(attend(run, error));
         else

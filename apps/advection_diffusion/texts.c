@@ -10,7 +10,7 @@
 static weft_status refuse(const char *option, const char *text, size_t at, const char *message,
                           const char *hint, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_USAGE, "%s", message);
-    weft_error_place(error, option, text, 1, (int)at + 1);
+    weft_error_location(error, option, text, 1, (int)at + 1);
     weft_error_hint(error, "%s", hint);
     return WEFT_ERROR_USAGE;
 }

@@ -31,7 +31,7 @@ void app_signals_block(void) {
     sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-int app_stop_asked(void) {
+int app_interrupt_requested(void) {
     sigset_t set;
     stop_signals(&set);
     const struct timespec now = {0, 0};

@@ -64,7 +64,7 @@ weft_status app_condition_group(const weft_mesh *mesh, const app_condition *cond
     if (status == WEFT_OK || !error)
         return status;
     if (!error->file[0])
-        weft_error_place(error, condition->origin, NULL, 0, 0);
+        weft_error_location(error, condition->origin, NULL, 0, 0);
     const size_t length = strlen(condition->group);
     for (int g = 0; g < mesh->n_groups; ++g) {
         const char *name = mesh->groups[g].name;
@@ -143,7 +143,7 @@ weft_status app_probes_check(const app_probes *probes, int dimension, weft_error
             continue;
         weft_error_set(error, WEFT_ERROR_USAGE,
                        "this point has %d coordinates, the mesh has %d dimensions", probe->n, d);
-        weft_error_place(error, "--probe", probe->text, 1, 1);
+        weft_error_location(error, "--probe", probe->text, 1, 1);
         weft_error_hint(error, d == 2 ? "write --probe X,Y" : "write --probe X,Y,Z");
         return WEFT_ERROR_USAGE;
     }
@@ -176,7 +176,7 @@ static weft_status copy_piece(const char *option, const char *text, const char *
         --end;
     if (start == end) {
         weft_error_set(error, WEFT_ERROR_USAGE, "an expression is missing here");
-        weft_error_place(error, option, text, 1, (int)(start - text) + 1);
+        weft_error_location(error, option, text, 1, (int)(start - text) + 1);
         weft_error_hint(error, "put an expression for each component, with commas between them");
         return WEFT_ERROR_USAGE;
     }
@@ -217,7 +217,7 @@ static weft_status refuse_count(const char *option, const char *text, int n, int
     weft_error_set(error, WEFT_ERROR_USAGE,
                    "%d expression%s given, but the solution has %d component%s", n,
                    n == 1 ? " is" : "s are", wanted, wanted == 1 ? "" : "s");
-    weft_error_place(error, option, text, 1, 1);
+    weft_error_location(error, option, text, 1, 1);
     weft_error_hint(error, wanted == 1
                                ? "write one expression"
                                : "write one for each, with commas between them; `free` leaves a "

@@ -12,15 +12,16 @@ weft_status app_device_open(const char *name, weft_plan_kind plan, const weft_mo
                             weft_device **device, weft_library **library, weft_context *context,
                             weft_error *error);
 
-/* ---- assembly and memory (apps/common/forecast.c) -------------------------------------------------- */
+/* ---- assembly and memory (apps/common/memory_estimate.c)
+ * -------------------------------------------------- */
 
 /** What a run will hold on its device. */
-typedef struct app_forecast {
+typedef struct app_memory_estimate {
     bool plans_load; /* on a device that only records the right-hand side is made, too */
     weft_assembly_problem problem;
     int n_vectors;      /* over the dofs, solution and right-hand side among them */
     size_t input_bytes; /* of a script's inputs */
-} app_forecast;
+} app_memory_estimate;
 
 /** The assembly that the options name, or the cheapest; logged with the figures. */
 weft_status app_assembly_choose(weft_device *device, const app_run_options *options,
@@ -28,10 +29,11 @@ weft_status app_assembly_choose(weft_device *device, const app_run_options *opti
                                 weft_assembly *out, weft_error *error);
 /** Say what a run will hold on the device, at most; refused where that cannot fit.
  *  Errors  WEFT_ERROR_MEMORY, with an assembly that needs less */
-weft_status app_forecast_check(weft_device *device, const app_forecast *what,
-                               weft_assembly assembly, size_t *bytes, weft_error *error);
-/** Log what was held at most beside what was foreseen. */
-void app_forecast_compare(const weft_device *device, size_t foreseen, const weft_monitor *monitor);
+weft_status app_memory_estimate_check(weft_device *device, const app_memory_estimate *what,
+                                      weft_assembly assembly, size_t *bytes, weft_error *error);
+/** Log what was held at most beside what was estimated. */
+void app_memory_estimate_compare(const weft_device *device, size_t estimated,
+                                 const weft_monitor *monitor);
 
 /* ---- scripts of the user's (apps/common/script.c) --------------------------------------------------- */
 

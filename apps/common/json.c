@@ -31,7 +31,7 @@ bool app_json_set(json_t *object, const char *key, json_t *value) {
 
 static weft_status refuse_file(weft_error *error, const char *path, int cause) {
     weft_error_set(error, WEFT_ERROR_IO, "cannot write this file: %s", strerror(cause));
-    weft_error_place(error, path, NULL, 0, 0);
+    weft_error_location(error, path, NULL, 0, 0);
     weft_error_hint(error, "%s",
                     cause == ENOENT   ? "make its folder first, or name another file"
                     : cause == EACCES ? "change the permissions of its folder, or name another file"

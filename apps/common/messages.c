@@ -12,7 +12,7 @@ static const double BAR_INTERVAL = 0.1; /* seconds between two drawings */
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
 
-void app_streams_guard(void) {
+void app_ensure_standard_streams(void) {
     for (int stream = 0; stream < 3; ++stream)
         if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY) < 0)
             break;
@@ -38,22 +38,22 @@ static void write_shown(FILE *stream, const char *text) {
 }
 
 /* Has this been said? One cause may be met several times: for each device, each cache, each run. */
-static bool is_told(app_messages *messages, const char *message) {
-    const int most = (int)(sizeof messages->told / sizeof *messages->told);
+static bool is_reported(app_messages *messages, const char *message) {
+    const int most = (int)(sizeof messages->reported / sizeof *messages->reported);
     uint64_t hash = 14695981039346656037u; /* FNV-1a */
     for (const char *c = message; *c; ++c)
         hash = (hash ^ (unsigned char)*c) * 1099511628211u;
-    for (int i = 0; i < messages->n_told; ++i)
-        if (messages->told[i] == hash)
+    for (int i = 0; i < messages->n_reported; ++i)
+        if (messages->reported[i] == hash)
             return true;
-    if (messages->n_told < most)
-        messages->told[messages->n_told++] = hash;
+    if (messages->n_reported < most)
+        messages->reported[messages->n_reported++] = hash;
     return false;
 }
 
 static void write_log(void *user, weft_log_level level, const char *message) {
     app_messages *messages = user;
-    if (level > messages->level || (level == WEFT_LOG_WARNING && is_told(messages, message)))
+    if (level > messages->level || (level == WEFT_LOG_WARNING && is_reported(messages, message)))
         return;
     app_messages_clear(messages);
     fprintf(messages->stream, "%s: %s: ", messages->program, level_names[level]);
@@ -89,7 +89,7 @@ static weft_status find_level(const char *text, weft_log_level *out, weft_error 
             return WEFT_OK;
         }
     weft_error_set(error, WEFT_ERROR_USAGE, "'%s' is not a log level", text);
-    weft_error_place(error, "WEFT_LOG", text, 1, 1);
+    weft_error_location(error, "WEFT_LOG", text, 1, 1);
     const char *nearest = weft_nearest_name(text, level_names, 4);
     weft_error_hint(error,
                     "%s%s%sset the environment variable WEFT_LOG to error, warning, info or debug",

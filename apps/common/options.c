@@ -239,7 +239,7 @@ weft_status app_argument_refuse(const char *text, weft_error *error) {
 static weft_status refuse_value(weft_error *error, const char *option, const char *text,
                                 size_t offset, const char *message) {
     weft_error_set(error, WEFT_ERROR_USAGE, "%s", message);
-    weft_error_place(error, option, text, 1, (int)offset + 1);
+    weft_error_location(error, option, text, 1, (int)offset + 1);
     return WEFT_ERROR_USAGE;
 }
 

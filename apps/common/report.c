@@ -36,7 +36,7 @@ double app_clock(const weft_context *context) {
     return weft_clock() - context->plan_seconds - context->compile_seconds;
 }
 
-double app_plain(double value) {
+double app_strip_nan_sign(double value) {
     return isnan(value) ? fabs(value) : value;
 }
 

@@ -37,7 +37,7 @@ void app_history_print(const weft_cg_result *cg);
 /** The same on one line, with some of the iterations. */
 void app_history_line_print(const weft_cg_result *cg);
 /** NaN without its sign, which says nothing. */
-double app_plain(double value);
+double app_strip_nan_sign(double value);
 /** Was everything that stands on stdout written?  Errors  WEFT_ERROR_IO */
 weft_status app_stdout_check(weft_error *error);
 /** The lines about device and plan, on stdout; assembly and what follows it. */

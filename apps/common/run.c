@@ -72,11 +72,11 @@ done:
     return status;
 }
 
-weft_status app_run_forecast(app_run *run, const app_forecast *what, weft_error *error) {
+weft_status app_run_forecast(app_run *run, const app_memory_estimate *what, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(app_assembly_choose(run->device, run->options, &what->problem, &run->messages->monitor,
                             &run->assembly, error));
-    TRY(app_forecast_check(run->device, what, run->assembly, &run->foreseen_bytes, error));
+    TRY(app_memory_estimate_check(run->device, what, run->assembly, &run->estimated_bytes, error));
 done:
     return status;
 }
@@ -125,16 +125,16 @@ weft_status app_run_measure_probes(app_run *run, weft_error *error) {
 }
 
 void app_run_finish(app_run *run) {
-    if (run->foreseen_bytes > 0)
-        app_forecast_compare(run->device, run->foreseen_bytes, &run->messages->monitor);
+    if (run->estimated_bytes > 0)
+        app_memory_estimate_compare(run->device, run->estimated_bytes, &run->messages->monitor);
     run->seconds.plan += run->context.plan_seconds;
     run->seconds.compile = run->context.compile_seconds;
 }
 
 void app_run_print_errors(const app_run *run, const char *exact) {
     if (exact)
-        printf("error       L2 %.6e, H1 seminorm %.6e\n", app_plain(run->l2_error),
-               app_plain(run->h1_error));
+        printf("error       L2 %.6e, H1 seminorm %.6e\n", app_strip_nan_sign(run->l2_error),
+               app_strip_nan_sign(run->h1_error));
 }
 
 weft_status app_run_print_end(const app_run *run, bool is_solved, weft_error *error) {

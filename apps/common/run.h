@@ -26,7 +26,7 @@ typedef struct app_run {
     double *u_values, *b_values; /* what u and b wrap */
     weft_bound_form form;        /* of the cells */
     weft_assembly assembly;      /* of the options, or chosen */
-    size_t foreseen_bytes;       /* on the device, at most */
+    size_t estimated_bytes;      /* on the device, at most */
     weft_operator *op;
     weft_cg_result cg;
     double l2_error, h1_error, energy; /* NaN where they are not asked for */
@@ -48,7 +48,7 @@ weft_status app_run_space_make(app_run *run, int components, weft_error *error);
 weft_status app_run_vectors_make(app_run *run, weft_error *error);
 /** Choose the assembly where the user has not, and say what the run will hold on the device.
  *  Errors  WEFT_ERROR_MEMORY: that cannot fit */
-weft_status app_run_forecast(app_run *run, const app_forecast *what, weft_error *error);
+weft_status app_run_forecast(app_run *run, const app_memory_estimate *what, weft_error *error);
 /** Conjugate gradients for A u = b. */
 weft_status app_run_cg(app_run *run, weft_error *error);
 /** Take the mean off a scalar u, given its integral. */

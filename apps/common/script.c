@@ -32,7 +32,7 @@ static weft_status refuse_script(const char *name, bool (*is_wanted)(const char 
         nearest = weft_nearest_name(name, names, n);
     weft_error_set(error, WEFT_ERROR_IO,
                    "there is no such script, neither as a file nor shipped with Weft");
-    weft_error_place(error, name, NULL, 0, 0);
+    weft_error_location(error, name, NULL, 0, 0);
     weft_error_hint(error, "%s%s%sshipped%s are %s", nearest ? "did you mean " : "",
                     nearest ? nearest : "", nearest ? "? " : "",
                     is_wanted ? " scripts that can be solved" : "", list.data ? list.data : "none");
@@ -82,7 +82,7 @@ weft_status app_script_read(const char *name, char **text, weft_error *error) {
         *text = NULL;
         status = weft_error_set(error, WEFT_ERROR_INPUT,
                                 "this file contains zero bytes, so it is not a script");
-        weft_error_place(error, name, NULL, 0, 0);
+        weft_error_location(error, name, NULL, 0, 0);
         weft_error_hint(error, "name a text file in the language of docs/language.md");
     }
 done:

@@ -11,7 +11,7 @@ static const char *cg_outcome(const weft_cg_result *cg) {
 
 void app_cg_print(const weft_cg_result *cg) {
     printf("CG          %s, %d iterations, relative residual %.2e", cg_outcome(cg), cg->iterations,
-           app_plain(cg->residual));
+           app_strip_nan_sign(cg->residual));
     if (cg->to_rounding)
         printf(" (backward error %.1e)", cg->backward_error);
     putchar('\n');

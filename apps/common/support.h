@@ -16,7 +16,7 @@ typedef enum app_verbosity { APP_QUIET = -1, APP_NORMAL = 0, APP_VERBOSE = 1 } a
  * its number, and what is printed would land in that file: put in its place one that refuses to be
  * used, so that printing fails as it should. A file above the limit on sizes (ulimit -f) is an
  * error of the write too, not the end of the program. */
-void app_streams_guard(void);
+void app_ensure_standard_streams(void);
 
 /** Writes a log and a progress bar to a stream, stderr in the apps. Zero verbosity shows warnings,
  * unless WEFT_LOG of the environment (error, warning, info or debug) says otherwise; quiet shows
@@ -26,8 +26,8 @@ typedef struct app_messages {
     const char *program;  /* borrowed */
     FILE *stream;         /* borrowed */
     weft_log_level level;
-    uint64_t told[32]; /* hashes of the warnings that were printed: each is printed once */
-    int n_told;
+    uint64_t reported[32]; /* hashes of the warnings that were printed: each is printed once */
+    int n_reported;
     bool bar;   /* draw progress at all */
     bool drawn; /* a bar stands on the last line */
     double drawn_at;
@@ -120,10 +120,11 @@ weft_status app_file_check(const char *path, weft_error *error);
 /** The path of a program in PATH, in out; false where it is not there. */
 bool app_find_in_path(const char *program, char *out, size_t size);
 
-/** The signals that stop us: blocked, and taken by app_child_run and app_stop_asked alone. */
+/** The signals that stop us: blocked, and taken by app_child_run and app_interrupt_requested
+ *  alone. */
 void app_signals_block(void);
 /** The signal that asks to stop, or 0. */
-int app_stop_asked(void);
+int app_interrupt_requested(void);
 
 /** Ctrl-C (SIGINT, SIGTERM, SIGHUP) in a long loop (apps/common/stop.c). From app_stop_catch to
  *  app_stop_release the first such signal is only remembered, and the next one ends the program. */

@@ -53,7 +53,7 @@ static weft_status no_memory(extraction *e) {
 static weft_status refuse(extraction *e, weft_status status, const char *hint,
                           const char *message) {
     weft_error_set(e->error, status, "%s", message);
-    weft_error_place(e->error, e->mesh->path, NULL, 0, 0);
+    weft_error_location(e->error, e->mesh->path, NULL, 0, 0);
     weft_error_hint(e->error, "%s", hint);
     return status;
 }
@@ -145,7 +145,7 @@ static weft_status check_types(extraction *e, const int64_t *counts) {
 }
 
 /* Gmsh keeps the first of several elements with one number. */
-static void tell_left_out(const extraction *e, int64_t n) {
+static void report_left_out(const extraction *e, int64_t n) {
     char message[200];
     snprintf(message, sizeof message, "%s: %lld cells have the number of another: left out",
              e->mesh->path, (long long)n);
@@ -176,7 +176,7 @@ static weft_status keep_cells(extraction *e) {
     }
     TRY(check_types(e, counts));
     if (all)
-        tell_left_out(e, e->mesh->counts.elements[type] - e->n_cells);
+        report_left_out(e, e->mesh->counts.elements[type] - e->n_cells);
 done:
     gmshFree(groups);
     gmshFree(entities);

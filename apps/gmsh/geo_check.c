@@ -64,7 +64,7 @@ static weft_status refuse(const geo_file *file, const geo_token *token, const ch
 #pragma GCC diagnostic pop
     weft_error_set(file->error, WEFT_ERROR_UNSUPPORTED, "%s, and Weft does not run such a file",
                    message);
-    weft_error_place(file->error, file->path, file->text, token->line, token->column);
+    weft_error_location(file->error, file->path, file->text, token->line, token->column);
     weft_error_hint(file->error, "read the file; if you trust whoever wrote it, give --trust-geo "
                                  "(or set WEFT_TRUST_GEO=1), else take this command out");
     return WEFT_ERROR_UNSUPPORTED;
@@ -175,7 +175,7 @@ static weft_status check_commands(geo_file *file) {
     }
     if (file->reader.broken) {
         weft_error_set(file->error, WEFT_ERROR_INPUT, "%s", file->reader.broken);
-        weft_error_place(file->error, file->path, file->text, file->reader.hidden.line, 0);
+        weft_error_location(file->error, file->path, file->text, file->reader.hidden.line, 0);
         weft_error_hint(file->error, "repair the file: Gmsh cannot read it either");
         status = WEFT_ERROR_INPUT;
     } else if (file->reader.ambiguous && file->reader.hidden.kind == GEO_NAME) {
@@ -197,7 +197,7 @@ static weft_status check_file(const char *path, int depth, int *n_files, weft_er
         weft_error_set(error, WEFT_ERROR_INPUT,
                        "files include one another without end, or more than %d of them",
                        FILES_MOST);
-        weft_error_place(error, path, NULL, 0, 0);
+        weft_error_location(error, path, NULL, 0, 0);
         weft_error_hint(error, "remove the Include or Merge of the file itself");
         return WEFT_ERROR_INPUT;
     }

@@ -63,7 +63,7 @@ static void end_for_memory(void) {
     weft_error_set(&error, WEFT_ERROR_MEMORY,
                    "Gmsh needs more than %s of memory for this file of %s, and was stopped",
                    bytes_text(watched.limit.memory, limit), bytes_text(watched.bytes, size));
-    weft_error_place(&error, watched.path, NULL, 0, 0);
+    weft_error_location(&error, watched.path, NULL, 0, 0);
     weft_error_hint(&error, "where the file is right and the machine has more memory, raise the "
                             "limit by --mesh-memory (such as 64G) or WEFT_MESH_MEMORY; a larger "
                             "--size makes a smaller mesh");
@@ -75,7 +75,7 @@ static void end_for_time(void) {
     weft_error_set(&error, WEFT_ERROR_INPUT,
                    "Gmsh had not finished with this file after %g seconds, and was stopped",
                    watched.limit.seconds);
-    weft_error_place(&error, watched.path, NULL, 0, 0);
+    weft_error_location(&error, watched.path, NULL, 0, 0);
     weft_error_hint(&error, "look for a loop that does not end, and for a mesh size that is far "
                             "too small; where neither is there, raise the limit of seconds by "
                             "--mesh-time or WEFT_MESH_TIME");

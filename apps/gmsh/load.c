@@ -25,7 +25,7 @@ static void place_error(const char *entry, const char *path, weft_error *error) 
     if (line > 0)
         weft_file_read(file, &text, NULL, NULL);
     weft_error_set(error, WEFT_ERROR_INPUT, "Gmsh: %s", message);
-    weft_error_place(error, line > 0 ? file : path, text, line, 0);
+    weft_error_location(error, line > 0 ? file : path, text, line, 0);
     bool is_geo = path_ends_with(path, ".geo");
     bool no_file = strncmp(message, "Unable to open file", 19) == 0;
     weft_error_hint(error, "%s",
@@ -57,7 +57,7 @@ weft_status load_check_log(const char *path, int failed, size_t *seen, stream *o
     *seen = n;
     if (status == WEFT_OK && failed) {
         status = weft_error_set(error, WEFT_ERROR_INPUT, "Gmsh failed and does not say why");
-        weft_error_place(error, path, NULL, 0, 0);
+        weft_error_location(error, path, NULL, 0, 0);
         weft_error_hint(error, "open the file in Gmsh to see why");
     }
     return status;
@@ -196,7 +196,7 @@ static weft_status check_size(const char *path, double size, weft_error *error) 
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_INPUT,
                    "--size %g is too small for this geometry, which is %g across", size, across);
-    weft_error_place(error, path, NULL, 0, 0);
+    weft_error_location(error, path, NULL, 0, 0);
     weft_error_hint(error, "give a size of some hundredths of that, in the file's unit: %.2g",
                     across / 50);
     return WEFT_ERROR_INPUT;
@@ -214,7 +214,7 @@ static weft_status mesh_geometry(const char *path, meshing *how, stream *out, we
     if (failed || dimension < 2) {
         status =
             weft_error_set(error, WEFT_ERROR_INPUT, "the geometry has no surface and no volume");
-        weft_error_place(error, path, NULL, 0, 0);
+        weft_error_location(error, path, NULL, 0, 0);
         weft_error_hint(error, "close its curves: Curve Loop(1) = {1, 2, 3, 4}; "
                                "Plane Surface(1) = {1};");
         goto done;

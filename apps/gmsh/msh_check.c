@@ -19,7 +19,7 @@ static weft_status check_version(msh_file *file) {
                    text_only ? "this is MSH %g in binary form, which Gmsh reads as text alone"
                              : "this is MSH %g, and Weft reads MSH 1, 2, 4.0 and 4.1",
                    file->version);
-    weft_error_place(file->error, file->path, NULL, 0, 0);
+    weft_error_location(file->error, file->path, NULL, 0, 0);
     weft_error_hint(file->error, "write it again: gmsh %s -save -format msh41 -o new.msh",
                     file->path);
     return WEFT_ERROR_UNSUPPORTED;
@@ -60,7 +60,7 @@ done:
 static weft_status not_msh(msh_file *file) {
     weft_error_set(file->error, WEFT_ERROR_INPUT,
                    "this is not an MSH file: it does not start with $MeshFormat");
-    weft_error_place(file->error, file->path, NULL, 0, 0);
+    weft_error_location(file->error, file->path, NULL, 0, 0);
     weft_error_hint(file->error, "Weft reads MSH 2 and 4.1 as text and binary, and MSH 1 (which "
                                  "starts with $NOD) and 4.0 as text; a geometry is named .geo");
     return WEFT_ERROR_INPUT;

@@ -110,7 +110,7 @@ weft_status msh_error(msh_file *file, const char *line, size_t length, const cha
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     weft_error_set(file->error, WEFT_ERROR_INPUT, "%s", message);
-    weft_error_place(file->error, file->path, NULL, file->binary ? 0 : (int)file->line, 0);
+    weft_error_location(file->error, file->path, NULL, file->binary ? 0 : (int)file->line, 0);
     if (line && !file->binary) {
         char *out = file->error->source_line;
         size_t most = sizeof file->error->source_line - 1;

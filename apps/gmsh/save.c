@@ -100,14 +100,14 @@ static void write_names(const loaded *mesh, const msh_names *names, weft_text *l
     weft_text_add(lines, "%d\n", names->n);
     for (int i = 0; i < names->n; ++i) {
         const msh_name *written = &names->list[i];
-        const char *told = msh_names_find(&mesh->names, written->dimension, written->tag);
+        const char *reported = msh_names_find(&mesh->names, written->dimension, written->tag);
         char *own = NULL;
         int failed = 0;
-        if (!told)
+        if (!reported)
             gmshModelGetPhysicalName(written->dimension, written->tag, &own, &failed);
-        told = told ? told : failed || !own ? written->name : own;
-        *cut |= strcmp(told, written->name) != 0;
-        weft_text_add(lines, "%d %d \"%s\"\n", written->dimension, written->tag, told);
+        reported = reported ? reported : failed || !own ? written->name : own;
+        *cut |= strcmp(reported, written->name) != 0;
+        weft_text_add(lines, "%d %d \"%s\"\n", written->dimension, written->tag, reported);
         gmshFree(own);
     }
 }

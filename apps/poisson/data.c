@@ -52,7 +52,7 @@ static weft_status check_sum(poisson *run, weft_error *error) {
         "with Neumann conditions alone the source and the fluxes must sum to zero, but their "
         "integrals are %.10g (--source) and %.10g (--neumann, --robin)",
         balance.source, balance.flux);
-    weft_error_place(error, "--neumann", NULL, 0, 0);
+    weft_error_location(error, "--neumann", NULL, 0, 0);
     weft_error_hint(error,
                     "subtract %.10g from --source, or fix u somewhere by --dirichlet GROUP=EXPR",
                     balance.sum / weft_mesh_measure(run->base.mesh));

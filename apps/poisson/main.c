@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* mesh -> ordering -> assembly and forecast -> dofs -> data -> operator -> right-hand side -> CG ->
- * errors -> output */
+/* mesh -> ordering -> assembly and memory estimate -> dofs -> data -> operator -> right-hand side
+ * -> CG -> errors -> output */
 static weft_status solve(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(app_run_open(&run->base, error));
@@ -12,7 +12,7 @@ static weft_status solve(poisson *run, weft_error *error) {
     TRY(app_run_mesh_make(&run->base, error));
     TRY(weft_context_tune(&run->base.context, run->options->run.tune, run->base.mesh->n_cells,
                           error));
-    TRY(poisson_forecast_make(run, error));
+    TRY(poisson_memory_estimate_make(run, error));
     const double start = app_clock(&run->base.context);
     TRY(poisson_dofs_make(run, error));
     TRY(poisson_data_make(run, error));
@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
     poisson run = {
         .options = &options,
         .base = {.options = &options.run, .messages = &messages, .l2_error = NAN, .h1_error = NAN}};
-    app_streams_guard();
+    app_ensure_standard_streams();
     TRY(app_messages_make(&messages, "poisson", stderr, APP_NORMAL, &error));
     TRY(poisson_options_read(argc, argv, &options, &error));
     TRY(app_messages_make(&messages, "poisson", stderr, options.run.verbosity, &error));

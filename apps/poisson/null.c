@@ -9,16 +9,16 @@ typedef struct script {
     weft_fragment fragments[2];
     weft_form form; /* its expressions and parameters */
     weft_scatter scatter;
-    int64_t n_instances;
+    int64_t n_elements;
 } script;
 
-static void print_launch(const weft_compilation *compilation, int kernel, int64_t n_instances) {
+static void print_launch(const weft_compilation *compilation, int kernel, int64_t n_elements) {
     weft_kernel_info info;
     char loaded[32], stored[32];
-    double n = (double)n_instances;
+    double n = (double)n_elements;
     weft_compilation_kernel(compilation, kernel, &info);
     printf("would launch %s over %" PRId64 " %s: %s loaded, %s stored, %.3g flop\n", info.name,
-           n_instances, info.index_set, app_print_bytes(info.bytes_loaded * n, loaded),
+           n_elements, info.index_set, app_print_bytes(info.bytes_loaded * n, loaded),
            app_print_bytes(info.bytes_stored * n, stored), info.flops * n);
 }
 
@@ -40,7 +40,7 @@ static weft_status print_script(const poisson *run, const script *item, weft_err
     if (text.data)
         fwrite(text.data, 1, text.length, stdout);
     for (int i = 0; i < weft_compilation_kernels(compilation); ++i)
-        print_launch(compilation, i, item->n_instances);
+        print_launch(compilation, i, item->n_elements);
 done:
     weft_text_free(&text);
     weft_compilation_free(&compilation);
@@ -57,13 +57,13 @@ static weft_status print_form(const poisson *run, const weft_form *form, weft_er
     const script item = {.title = strcmp(end, "product.weft") == 0 ? "product" : "local matrices",
                          .fragments = {{form->name, form->text}, {end, weft_fem_script(end)}},
                          .form = *form,
-                         .n_instances = weft_connectivity_from(form->dofs)};
+                         .n_elements = weft_connectivity_from(form->dofs)};
     const script product = {.title = "product",
                             .fragments = {{"local.weft", weft_fem_script("local.weft")},
                                           {"product.weft", weft_fem_script("product.weft")}},
                             .form = {.parameters = &width, .n_parameters = 1},
                             .scatter = info->scatter,
-                            .n_instances = item.n_instances};
+                            .n_elements = item.n_elements};
     TRY(print_script(run, &item, error));
     if (info->stores_local)
         TRY(print_script(run, &product, error));
@@ -92,7 +92,7 @@ static weft_status print_load(const poisson *run, weft_error *error) {
         .title = "right-hand side",
         .fragments = {{form.form.name, form.form.text}, {"outputs", "return b;\n"}},
         .form = form.form,
-        .n_instances = run->base.mesh->n_cells};
+        .n_elements = run->base.mesh->n_cells};
     TRY(print_script(run, &item, error));
 done:
     return status;

@@ -39,8 +39,8 @@ typedef struct poisson {
  */
 weft_status poisson_check(poisson *run, weft_error *error);
 /** Choose the assembly where the user has not, and say what the run will hold on the device;
- * refused where that cannot fit. (apps/poisson/forecast.c) Errors  WEFT_ERROR_MEMORY */
-weft_status poisson_forecast_make(poisson *run, weft_error *error);
+ * refused where that cannot fit. (apps/poisson/memory_estimate.c) Errors  WEFT_ERROR_MEMORY */
+weft_status poisson_memory_estimate_make(poisson *run, weft_error *error);
 /** The space and its boundary conditions. (apps/poisson/mesh.c)
  *  Errors  WEFT_ERROR_INPUT: no such group (lists those that exist), a probe with too many
  *          coordinates, a value that is not finite, a part of the mesh in which nothing fixes u */

@@ -26,7 +26,7 @@ weft_status poisson_report_print(const poisson *run, weft_error *error) {
     else
         app_history_line_print(&run->base.cg);
     app_run_print_errors(&run->base, options->exact);
-    printf("integral u  %.10g\n", app_plain(run->integral_u));
-    printf("energy      %.10g\n", app_plain(run->base.energy));
+    printf("integral u  %.10g\n", app_strip_nan_sign(run->integral_u));
+    printf("energy      %.10g\n", app_strip_nan_sign(run->base.energy));
     return app_run_print_end(&run->base, run->base.cg.outcome == WEFT_CG_CONVERGED, error);
 }

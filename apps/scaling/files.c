@@ -50,12 +50,12 @@ static json_t *case_json(const scaling_results *results, const scaling_result *r
 }
 
 weft_status scaling_json_write(const char *folder, const scaling_results *results,
-                               const json_t *question, weft_error *error) {
+                               const json_t *configuration, weft_error *error) {
     weft_status status = WEFT_OK;
     char *path = NULL;
     json_t *root = json_object(), *cases = json_array();
     bool fine = app_json_set(root, "weft_scaling", json_integer(1)) &&
-                app_json_set(root, "question", json_deep_copy(question)) &&
+                app_json_set(root, "question", json_deep_copy(configuration)) &&
                 app_json_set(root, "complete", json_boolean(results->n_missing == 0)) &&
                 app_json_set(root, "cases", cases);
     for (int i = 0; fine && i < results->cases->n_cases; ++i)

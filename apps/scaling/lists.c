@@ -18,7 +18,7 @@ weft_status scaling_list_append(scaling_list *list, const char *text, weft_error
 static weft_status refuse(const char *option, const char *text, const char *at, const char *message,
                           weft_error *error) {
     weft_error_set(error, WEFT_ERROR_USAGE, "%s", message);
-    weft_error_place(error, option, text, 1, (int)(at - text) + 1);
+    weft_error_location(error, option, text, 1, (int)(at - text) + 1);
     weft_error_hint(error, "write %s A,B,C", option);
     return WEFT_ERROR_USAGE;
 }

@@ -20,7 +20,7 @@ static weft_status write_files(scaling *run, weft_error *error) {
     scaling_results_clear(&run->results);
     TRY(scaling_results_make(&run->options, &run->cases, &run->study, run->progress.failed,
                              &run->results, error));
-    TRY(scaling_json_write(folder, &run->results, run->study.question, error));
+    TRY(scaling_json_write(folder, &run->results, run->study.configuration, error));
     TRY(scaling_csv_write(folder, &run->results, error));
     TRY(scaling_plots_write(folder, &run->results, &plots, error));
     if (!run->options.no_plots && !run->stopped)
@@ -36,14 +36,14 @@ static weft_status measure(scaling *run, weft_error *error) {
     const scaling_options *options = &run->options;
     const weft_monitor *monitor = &run->messages.monitor;
     TRY(scaling_cases_make(options, monitor, &run->cases, error));
-    TRY(scaling_study_open(options->out, scaling_question_make(options, &run->cases), &run->cases,
-                           options->warmup + options->repeat, &run->study, error));
+    TRY(scaling_study_open(options->out, scaling_configuration_make(options, &run->cases),
+                           &run->cases, options->warmup + options->repeat, &run->study, error));
     TRY(scaling_progress_make(&run->messages, &run->cases, &run->study, &run->progress, error));
     app_signals_block();
     status = scaling_meshes_make(options, monitor, &run->study, &run->cases, error);
     if (status == WEFT_OK)
         status = scaling_steps_make(options, monitor, &run->study, &run->cases, error);
-    run->stopped = app_stop_asked(); /* then Gmsh was stopped too */
+    run->stopped = app_interrupt_requested(); /* then Gmsh was stopped too */
     if (status != WEFT_OK && !run->stopped)
         goto done;
     TRY(scaling_runs_do(&run->cases, &run->study, &run->progress, &run->stopped, error));
@@ -82,7 +82,7 @@ int main(int argc, char **argv) {
     weft_error error = {0};
     scaling run = {.study = {.file = -1}};
     int code = 0;
-    app_streams_guard();
+    app_ensure_standard_streams();
     TRY(app_messages_make(&run.messages, "scaling", stderr, APP_NORMAL, &error));
     TRY(scaling_options_read(argc, argv, &run.options, &error));
     TRY(app_messages_make(&run.messages, "scaling", stderr, run.options.verbosity, &error));

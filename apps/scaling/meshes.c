@@ -19,7 +19,7 @@ static weft_status make_folder(const char *path, weft_error *error) {
     if (mkdir(path, 0777) == 0 || errno == EEXIST)
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_IO, "cannot make this folder: %s", strerror(errno));
-    weft_error_place(error, path, NULL, 0, 0);
+    weft_error_location(error, path, NULL, 0, 0);
     return WEFT_ERROR_IO;
 }
 

@@ -115,8 +115,8 @@ static weft_status sum_phases(const scaling_study *study, int index, int warmup,
     return WEFT_OK;
 }
 
-static weft_status sum_figures(const scaling_study *study, int index, int warmup,
-                               scaling_result *out, weft_error *error) {
+static weft_status sum_resources(const scaling_study *study, int index, int warmup,
+                                 scaling_result *out, weft_error *error) {
     double *values = calloc((size_t)study->rounds, sizeof *values);
     if (!values)
         return weft_out_of_memory(error, NULL);
@@ -240,7 +240,7 @@ weft_status scaling_results_make(const scaling_options *options, const scaling_c
         result->error = failed[i];
         find_outcome(study, i, options->warmup, scaling_app_at(options->app)->success, result);
         TRY(sum_phases(study, i, options->warmup, out, result, error));
-        TRY(sum_figures(study, i, options->warmup, result, error));
+        TRY(sum_resources(study, i, options->warmup, result, error));
         for (int round = 0; round < study->rounds; ++round)
             out->n_missing += !scaling_study_at(study, i, round) && !failed[i];
     }

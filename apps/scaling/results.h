@@ -77,7 +77,7 @@ typedef struct scaling_plots {
 
 /** results.json, results.csv, report.md. Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
 weft_status scaling_json_write(const char *folder, const scaling_results *results,
-                               const json_t *question, weft_error *error);
+                               const json_t *configuration, weft_error *error);
 weft_status scaling_csv_write(const char *folder, const scaling_results *results,
                               weft_error *error);
 weft_status scaling_report_write(const char *folder, const scaling_results *results,

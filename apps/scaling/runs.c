@@ -162,7 +162,7 @@ weft_status scaling_runs_do(const scaling_cases *cases, scaling_study *study,
             progress->round = round;
             TRY(run_one(cases, study, progress, stopped, error));
             if (!*stopped)
-                *stopped = app_stop_asked();
+                *stopped = app_interrupt_requested();
         }
 done:
     app_messages_clear(progress->messages);

@@ -103,20 +103,21 @@ weft_status scaling_file_hash(const char *path, char out[33], weft_error *error)
 /** The levels of the meshes, sizes and refinements. (apps/scaling/levels.c) */
 weft_status scaling_levels_make(const scaling_options *options, scaling_cases *out,
                                 weft_error *error);
-/* ---- the study on disk (apps/scaling/study.c, apps/scaling/question.c) ---------------------------- */
+/* ---- the study on disk (apps/scaling/study.c, apps/scaling/configuration.c)
+ * ---------------------------- */
 
 /** What was asked, as JSON: a study is resumed by the same question alone. The caller's;
- *  NULL where memory is out. (apps/scaling/question.c) */
-json_t *scaling_question_make(const scaling_options *options, const scaling_cases *cases);
+ *  NULL where memory is out. (apps/scaling/configuration.c) */
+json_t *scaling_configuration_make(const scaling_options *options, const scaling_cases *cases);
 /** Errors  WEFT_ERROR_USAGE: they differ (says in what, with both answers) */
-weft_status scaling_question_compare(const char *path, const json_t *before, const json_t *now,
-                                     weft_error *error);
+weft_status scaling_configuration_compare(const char *path, const json_t *before, const json_t *now,
+                                          weft_error *error);
 
 /** DIR/study.jsonl, locked: the question on its first line, then a line a run. */
 typedef struct scaling_study {
     char *path;
     int file; /* -1: not open */
-    json_t *question;
+    json_t *configuration;
     json_t **records; /* [n_cases * rounds]: what has been run, NULL where it has not */
     int n_cases, rounds;
 } scaling_study;
@@ -124,8 +125,9 @@ typedef struct scaling_study {
  *  question  taken over
  *  Errors  WEFT_ERROR_USAGE: another question, another process has it, or a folder of other things;
  *          WEFT_ERROR_INPUT: a line is no record; WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
-weft_status scaling_study_open(const char *folder, json_t *question, const scaling_cases *cases,
-                               int rounds, scaling_study *out, weft_error *error);
+weft_status scaling_study_open(const char *folder, json_t *configuration,
+                               const scaling_cases *cases, int rounds, scaling_study *out,
+                               weft_error *error);
 /** Append a record, on disk when this returns; taken over. Records with "error" are not kept in
  *  place: they are tried again when the study is resumed.  Errors  WEFT_ERROR_IO, _MEMORY */
 weft_status scaling_study_add(scaling_study *study, int index, int round, json_t *record,

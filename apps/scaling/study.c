@@ -15,7 +15,7 @@ enum { FORMAT = 1 };
 static weft_status fail_file(const scaling_study *study, const char *what, weft_error *error) {
     const int cause = errno;
     weft_error_set(error, WEFT_ERROR_IO, "cannot %s this file: %s", what, strerror(cause));
-    weft_error_place(error, study->path, NULL, 0, 0);
+    weft_error_location(error, study->path, NULL, 0, 0);
     return WEFT_ERROR_IO;
 }
 
@@ -23,13 +23,13 @@ static weft_status fail_file(const scaling_study *study, const char *what, weft_
 static weft_status enter_folder(const char *folder, weft_error *error) {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
         weft_error_set(error, WEFT_ERROR_IO, "cannot make this folder: %s", strerror(errno));
-        weft_error_place(error, folder, NULL, 0, 0);
+        weft_error_location(error, folder, NULL, 0, 0);
         return WEFT_ERROR_IO;
     }
     DIR *entries = opendir(folder);
     if (!entries) {
         weft_error_set(error, WEFT_ERROR_IO, "cannot open this folder: %s", strerror(errno));
-        weft_error_place(error, folder, NULL, 0, 0);
+        weft_error_location(error, folder, NULL, 0, 0);
         return WEFT_ERROR_IO;
     }
     bool other = false, study = false;
@@ -41,7 +41,7 @@ static weft_status enter_folder(const char *folder, weft_error *error) {
     if (study || !other)
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_USAGE, "this folder is not empty and holds no study");
-    weft_error_place(error, folder, NULL, 0, 0);
+    weft_error_location(error, folder, NULL, 0, 0);
     weft_error_hint(error, "name a new folder by --out");
     return WEFT_ERROR_USAGE;
 }
@@ -53,7 +53,7 @@ static weft_status open_locked(scaling_study *study, weft_error *error) {
     if (flock(study->file, LOCK_EX | LOCK_NB) == 0)
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_USAGE, "another process is working on this study");
-    weft_error_place(error, study->path, NULL, 0, 0);
+    weft_error_location(error, study->path, NULL, 0, 0);
     weft_error_hint(error, "wait until it is done, or give another folder by --out");
     return WEFT_ERROR_USAGE;
 }
@@ -80,7 +80,7 @@ done:
 static weft_status refuse_line(const scaling_study *study, int line, const char *why,
                                weft_error *error) {
     weft_error_set(error, WEFT_ERROR_INPUT, "%s", why);
-    weft_error_place(error, study->path, NULL, line, 1);
+    weft_error_location(error, study->path, NULL, line, 1);
     if (line > 1)
         weft_error_hint(error, "remove this line: its run is then repeated");
     else
@@ -88,13 +88,13 @@ static weft_status refuse_line(const scaling_study *study, int line, const char 
     return WEFT_ERROR_INPUT;
 }
 
-static weft_status read_question(scaling_study *study, const json_t *line, weft_error *error) {
+static weft_status read_configuration(scaling_study *study, const json_t *line, weft_error *error) {
     const json_t *before = json_object_get(line, "question");
     if (!before || !json_is_integer(json_object_get(line, "weft_scaling")))
         return refuse_line(study, 1, "this is not a study of Weft", error);
     if (json_integer_value(json_object_get(line, "weft_scaling")) != FORMAT)
         return refuse_line(study, 1, "this study has the format of another version", error);
-    return scaling_question_compare(study->path, before, study->question, error);
+    return scaling_configuration_compare(study->path, before, study->configuration, error);
 }
 
 static void place_record(scaling_study *study, int index, int round, json_t *record) {
@@ -137,7 +137,7 @@ static weft_status read_lines(scaling_study *study, const scaling_cases *cases, 
         if (!line)
             TRY(refuse_line(study, number + 1, "this line is no JSON", error));
         if (++number == 1)
-            TRY(read_question(study, line, error));
+            TRY(read_configuration(study, line, error));
         else
             TRY(read_record(study, cases, line, number, error));
         json_decref(line);
@@ -147,7 +147,7 @@ static weft_status read_lines(scaling_study *study, const scaling_cases *cases, 
     if (at < length && ftruncate(study->file, (off_t)at) != 0)
         TRY(fail_file(study, "shorten", error));
     if (number == 0) {
-        line = json_pack("{s:i,s:O}", "weft_scaling", FORMAT, "question", study->question);
+        line = json_pack("{s:i,s:O}", "weft_scaling", FORMAT, "question", study->configuration);
         if (!line)
             TRY(weft_out_of_memory(error, NULL));
         TRY(write_line(study, line, error));
@@ -158,15 +158,16 @@ done:
     return status;
 }
 
-weft_status scaling_study_open(const char *folder, json_t *question, const scaling_cases *cases,
-                               int rounds, scaling_study *out, weft_error *error) {
+weft_status scaling_study_open(const char *folder, json_t *configuration,
+                               const scaling_cases *cases, int rounds, scaling_study *out,
+                               weft_error *error) {
     weft_status status = WEFT_OK;
     *out = (scaling_study){
-        .file = -1, .question = question, .n_cases = cases->n_cases, .rounds = rounds};
+        .file = -1, .configuration = configuration, .n_cases = cases->n_cases, .rounds = rounds};
     out->records = calloc((size_t)cases->n_cases * (size_t)rounds, sizeof(json_t *));
     if (asprintf(&out->path, "%s/study.jsonl", folder) < 0)
         out->path = NULL;
-    if (!question || !out->records || !out->path)
+    if (!configuration || !out->records || !out->path)
         TRY(weft_out_of_memory(error, NULL));
     TRY(enter_folder(folder, error));
     TRY(open_locked(out, error));
@@ -197,7 +198,7 @@ void scaling_study_close(scaling_study *study) {
     for (int i = 0; study->records && i < study->n_cases * study->rounds; ++i)
         json_decref(study->records[i]);
     free(study->records);
-    json_decref(study->question);
+    json_decref(study->configuration);
     if (study->file >= 0)
         close(study->file);
     free(study->path);

@@ -50,7 +50,7 @@ static weft_status refuse_asymmetric(const solve *run, const char *where, weft_e
     weft_error_set(error, WEFT_ERROR_INPUT,
                    "the local matrix '%s' is not symmetric%s: |K - K^T| is %.1e of |K|",
                    run->script.matrix, where, run->asymmetry);
-    weft_error_place(error, run->options->script, NULL, 0, 0);
+    weft_error_location(error, run->options->script, NULL, 0, 0);
     weft_error_hint(error,
                     "solve uses conjugate gradients, which need K(i,j) = K(j,i), and has no "
                     "solver for other matrices: look for a first derivative, a tensor that "
@@ -69,7 +69,7 @@ static weft_status check_symmetry(solve *run, weft_error *error) {
                                 "the local matrix '%s' has entries that are not finite numbers",
                                 run->script.matrix);
         weft_error_hint(error, "look at the formulas of --input and --define, and at the script's");
-        weft_error_place(error, run->options->script, NULL, 0, 0);
+        weft_error_location(error, run->options->script, NULL, 0, 0);
     } else if (run->asymmetry > SYMMETRIC) {
         status = refuse_asymmetric(run, "", error);
     }
@@ -98,14 +98,14 @@ static weft_status check_action(solve *run, weft_error *error) {
     double apart = 0;
     if (run->base.is_null || !run->script.action)
         return WEFT_OK;
-    TRY(weft_form_action_apart(&run->base.context, &run->base.form.form, &apart, error));
+    TRY(weft_form_action_difference(&run->base.context, &run->base.form.form, &apart, error));
     if (apart <= ACTION)
         goto done;
     status = weft_error_set(error, WEFT_ERROR_INPUT,
                             "the script's 'Kv' is not the product of '%s' with v: they differ by "
                             "%.1e of it",
                             run->script.matrix, apart);
-    weft_error_place(error, run->options->script, NULL, 0, 0);
+    weft_error_location(error, run->options->script, NULL, 0, 0);
     weft_error_hint(error, "one of them is wrong; without Kv the product is made with the matrix");
 done:
     return status;
@@ -116,7 +116,7 @@ static weft_status foresee(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const app_run_options *options = &run->options->run;
     const weft_mesh *mesh = run->base.mesh;
-    app_forecast what = {
+    app_memory_estimate what = {
         .problem = weft_space_problem(
             run->base.space,
             weft_cg_iterations_expected(mesh->dimension, mesh->n_nodes, options->tolerance)),

@@ -29,12 +29,12 @@ static weft_status refuse_uniform(const solve_binding *binding, const char *text
                                   weft_error *error) {
     weft_error_set(error, WEFT_ERROR_USAGE,
                    "this input is a single number, and '%.60s' is not a number", text);
-    weft_error_place(error, binding->origin, binding->value, 1, 1);
+    weft_error_location(error, binding->origin, binding->value, 1, 1);
     weft_error_hint(error, "write a number; what varies in space is an input over nodes or cells");
     return WEFT_ERROR_USAGE;
 }
 
-/* Where component k of instance i of a list stands: nodes plain, cells interleaved. */
+/* Where component k of element i of a list stands: nodes plain, cells interleaved. */
 static int64_t place(bool on_cells, int64_t lanes, int components, int64_t i, int k) {
     return on_cells ? (i / lanes * components + k) * lanes + i % lanes : i * components + k;
 }
@@ -89,7 +89,7 @@ static weft_status refuse_count(const solve_binding *binding, int n, int wanted,
     weft_error_set(error, WEFT_ERROR_USAGE,
                    "%d expression%s given, but this input has %d components", n,
                    n == 1 ? " is" : "s are", wanted);
-    weft_error_place(error, binding->origin, binding->value, 1, 1);
+    weft_error_location(error, binding->origin, binding->value, 1, 1);
     weft_error_hint(error, "write one for each, with commas between them; matrices row by row");
     return WEFT_ERROR_USAGE;
 }
@@ -120,7 +120,7 @@ static const solve_binding *find_binding(const solve *run, const char *name) {
 static weft_status refuse_missing(const solve *run, const weft_name_info *info, weft_error *error) {
     const int n = count(info);
     weft_error_set(error, WEFT_ERROR_USAGE, "the script's input '%s' has no values", info->name);
-    weft_error_place(error, run->options->script, NULL, 0, 0);
+    weft_error_location(error, run->options->script, NULL, 0, 0);
     weft_error_hint(error, "add --input %s=%s%s%s", info->name, info->over ? "EXPR" : "NUMBER",
                     n > 1 ? ",..., one for each component" : "",
                     strcmp(info->name, "u") == 0 ? "; or, where u is the solution, --nonlinear"
@@ -130,7 +130,7 @@ static weft_status refuse_missing(const solve *run, const weft_name_info *info, 
 
 static weft_status refuse_over(const solve *run, const weft_name_info *info, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_INPUT, "the input '%s' is over '%s'", info->name, info->over);
-    weft_error_place(error, run->options->script, NULL, 0, 0);
+    weft_error_location(error, run->options->script, NULL, 0, 0);
     weft_error_hint(error, "inputs are over nodes, over cells, or uniform");
     return WEFT_ERROR_INPUT;
 }
@@ -197,7 +197,7 @@ static weft_status start_solution(solve *run, const weft_name_info *info, weft_e
             error, WEFT_ERROR_INPUT,
             "the input u does not have the shape of the solution, %d component%s per node", c,
             c == 1 ? "" : "s");
-        weft_error_place(error, run->options->script, NULL, 0, 0);
+        weft_error_location(error, run->options->script, NULL, 0, 0);
         if (c == 1)
             weft_error_hint(error, "write input u : real over nodes;");
         else

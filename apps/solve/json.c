@@ -15,16 +15,16 @@ static bool set_newton(json_t *root, const solve *run) {
     bool fine = app_json_set(root, "newton", array) &&
                 app_json_set(root, "newton_converged", json_boolean(run->newton_converged)) &&
                 app_json_set(root, "newton_to_rounding", json_boolean(run->newton_to_rounding));
-    for (int i = 0; fine && i < run->n_turns; ++i) {
-        const solve_turn *turn = &run->turns[i];
+    for (int i = 0; fine && i < run->n_iterations; ++i) {
+        const solve_iteration *iteration = &run->iterations[i];
         json_t *object = json_object();
         fine = json_array_append_new(array, object) == 0 &&
-               app_json_set(object, "step", json_integer(turn->step)) &&
-               app_json_set(object, "iteration", json_integer(turn->iteration)) &&
-               app_json_set(object, "residual", app_json_real(turn->residual)) &&
-               app_json_set(object, "scale", app_json_real(turn->scale)) &&
-               app_json_set(object, "damping", app_json_real(turn->damping)) &&
-               app_json_set(object, "cg_iterations", json_integer(turn->cg_iterations));
+               app_json_set(object, "step", json_integer(iteration->step)) &&
+               app_json_set(object, "iteration", json_integer(iteration->iteration)) &&
+               app_json_set(object, "residual", app_json_real(iteration->residual)) &&
+               app_json_set(object, "scale", app_json_real(iteration->scale)) &&
+               app_json_set(object, "damping", app_json_real(iteration->damping)) &&
+               app_json_set(object, "cg_iterations", json_integer(iteration->cg_iterations));
     }
     return fine;
 }

@@ -80,7 +80,7 @@ static weft_status check_finite(const solve *run, weft_error *error) {
         weft_error_set(error, WEFT_ERROR_INPUT, "the vector '%s' is not finite at the node %s",
                        run->script.vector ? run->script.vector : "b",
                        weft_point_text(&run->base.mesh->x[i / run->components * d], d, point));
-        weft_error_place(error, run->options->script, NULL, 0, 0);
+        weft_error_location(error, run->options->script, NULL, 0, 0);
         weft_error_hint(error, "look at the formulas of --input and --define: 1/x has no value at "
                                "x = 0, log(x) none for x <= 0");
         return WEFT_ERROR_INPUT;

@@ -50,7 +50,7 @@ void solve_clear(solve *run) {
     app_free_list(&run->exact, run->components);
     weft_memory_free(&run->load);
     free(run->flux);
-    free(run->turns);
+    free(run->iterations);
     solve_script_clear(&run->script);
     app_run_clear(&run->base);
 }
@@ -84,7 +84,8 @@ static const char *newton_advice(const weft_cg_result *cg) {
 
 static int report_newton(const solve *run) {
     const app_run_options *options = &run->options->run;
-    const solve_turn *last = run->n_turns ? &run->turns[run->n_turns - 1] : NULL;
+    const solve_iteration *last =
+        run->n_iterations ? &run->iterations[run->n_iterations - 1] : NULL;
     if (run->newton_converged)
         return 0;
     fprintf(stderr, "solve: error: Newton's method has not converged: ");
@@ -127,7 +128,7 @@ int main(int argc, char **argv) {
                           .h1_error = NAN,
                           .energy = NAN},
                  .sum = NAN};
-    app_streams_guard();
+    app_ensure_standard_streams();
     TRY(app_messages_make(&messages, "solve", stderr, APP_NORMAL, &error));
     TRY(solve_options_read(argc, argv, &options, &error));
     TRY(app_messages_make(&messages, "solve", stderr, options.run.verbosity, &error));

@@ -103,11 +103,12 @@ done:
 
 static weft_status note(newton *n, int step, int iteration, double damping, weft_error *error) {
     solve *run = n->run;
-    solve_turn *larger = reallocarray(run->turns, (size_t)run->n_turns + 1, sizeof *run->turns);
+    solve_iteration *larger =
+        reallocarray(run->iterations, (size_t)run->n_iterations + 1, sizeof *run->iterations);
     if (!larger)
         return weft_out_of_memory(error, NULL);
-    run->turns = larger;
-    larger[run->n_turns++] = (solve_turn){
+    run->iterations = larger;
+    larger[run->n_iterations++] = (solve_iteration){
         .step = step, .iteration = iteration, .residual = n->free_norm, .damping = damping};
     weft_log(&run->base.messages->monitor, WEFT_LOG_INFO,
              "Newton: step %d, iteration %d, residual %.6e, damping %g", step, iteration,
@@ -197,7 +198,7 @@ static weft_status load_step(newton *n, int step, bool *converged, weft_error *e
     const solve_options *options = run->options;
     double damping = 1, before = INFINITY;
     *converged = false;
-    n->first = run->n_turns;
+    n->first = run->n_iterations;
     n->scale = 0;
     run->load_value = n->factor = (double)step / options->load_steps;
     TRY(weft_memory_write(run->load, 0, &run->load_value, sizeof run->load_value, error));
@@ -211,16 +212,16 @@ static weft_status load_step(newton *n, int step, bool *converged, weft_error *e
         TRY(solve_tangent_check(run, step, iteration, error));
         before = n->free_norm;
         TRY(direction(n, error));
-        run->turns[run->n_turns - 1].cg_iterations = run->base.cg.iterations;
+        run->iterations[run->n_iterations - 1].cg_iterations = run->base.cg.iterations;
         if (!is_usable(&run->base.cg))
             break;
         TRY(advance(n, iteration == 0, &damping, error));
     }
 done:
-    for (int i = n->first; i < run->n_turns; ++i) {
-        run->turns[i].scale = n->scale;
+    for (int i = n->first; i < run->n_iterations; ++i) {
+        run->iterations[i].scale = n->scale;
         if (n->scale > 0)
-            run->turns[i].residual /= n->scale;
+            run->iterations[i].residual /= n->scale;
     }
     return status;
 }

@@ -58,12 +58,13 @@ static void print_newton(const solve *run) {
     puts("            norms of r over the free dofs, relative to the largest norm over all dofs,\n"
          "            reactions included, that the load step has seen");
     printf("            step  iteration  relative residual  damping  CG iterations\n");
-    for (int i = 0; i < run->n_turns; ++i) {
-        const solve_turn *turn = &run->turns[i];
-        printf("            %4d  %9d  %17.6e  %7g  %13d", turn->step, turn->iteration,
-               app_plain(turn->residual), turn->damping, turn->cg_iterations);
-        if (turn->iteration == 0)
-            printf("  relative to %.6e", app_plain(turn->scale));
+    for (int i = 0; i < run->n_iterations; ++i) {
+        const solve_iteration *iteration = &run->iterations[i];
+        printf("            %4d  %9d  %17.6e  %7g  %13d", iteration->step, iteration->iteration,
+               app_strip_nan_sign(iteration->residual), iteration->damping,
+               iteration->cg_iterations);
+        if (iteration->iteration == 0)
+            printf("  relative to %.6e", app_strip_nan_sign(iteration->scale));
         putchar('\n');
     }
 }
@@ -92,9 +93,9 @@ weft_status solve_report_print(const solve *run, weft_error *error) {
     printf("integral u");
     print_values(run->integral_u, run->components);
     if (!run->options->nonlinear)
-        printf("energy      %.10g\n", app_plain(run->base.energy));
+        printf("energy      %.10g\n", app_strip_nan_sign(run->base.energy));
     if (run->options->sum)
-        printf("sum         %s  %.10g\n", run->options->sum, app_plain(run->sum));
+        printf("sum         %s  %.10g\n", run->options->sum, app_strip_nan_sign(run->sum));
     return app_run_print_end(&run->base, is_solved(run), error);
 }
 

@@ -24,7 +24,7 @@ void solve_script_clear(solve_script *script) {
 static weft_status refuse(const solve *run, const char *hint, weft_error *error, const char *format,
                           const char *name) {
     weft_error_set(error, WEFT_ERROR_INPUT, format, name);
-    weft_error_place(error, run->options->script, NULL, 0, 0);
+    weft_error_location(error, run->options->script, NULL, 0, 0);
     weft_error_hint(error, "%s", hint);
     return WEFT_ERROR_INPUT;
 }
@@ -99,7 +99,7 @@ static weft_status check_options(const solve *run, weft_error *error) {
     for (int i = 0; i < options->sets.n; ++i)
         if (run->script.has_d && strcmp(options->sets.list[i].name, "d") == 0) {
             weft_error_set(error, WEFT_ERROR_USAGE, "the dimension d is given by the mesh");
-            weft_error_place(error, "--param", NULL, 0, 0);
+            weft_error_location(error, "--param", NULL, 0, 0);
             weft_error_hint(error, "omit --param d, and give a mesh of that dimension");
             return WEFT_ERROR_USAGE;
         }
@@ -214,7 +214,7 @@ static weft_status check_dofs(const solve *run, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_INPUT,
                    "this script is for cells of %d nodes, but the cells of the mesh have %d",
                    dofs.width, width);
-    weft_error_place(error, run->options->script, NULL, 0, 0);
+    weft_error_location(error, run->options->script, NULL, 0, 0);
     weft_error_hint(error, "with parameter d = 2; and nodes[d + 1] it serves triangles and "
                            "tetrahedra: solve sets d");
     return WEFT_ERROR_INPUT;
@@ -257,7 +257,7 @@ static weft_status check_vector(const solve *run, weft_error *error) {
         error, WEFT_ERROR_INPUT,
         "'%s' does not have the shape of a vector: the matrix has %d component%s per node", name, c,
         c == 1 ? "" : "s");
-    weft_error_place(error, run->options->script, NULL, 0, 0);
+    weft_error_location(error, run->options->script, NULL, 0, 0);
     weft_error_hint(error,
                     c == 1 ? "write %s[dofs] += ...; of a real[n] for the n nodes of a cell"
                            : "write %s[dofs] += ...; of a real[n,%d] for the n nodes of a cell",

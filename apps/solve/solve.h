@@ -67,12 +67,12 @@ typedef struct solve_input {
 } solve_input;
 
 /** One Newton iteration: norms of the residual at free dofs, CG's iterations for the step after. */
-typedef struct solve_turn {
+typedef struct solve_iteration {
     int step, iteration, cg_iterations;
     double residual; /* relative to scale */
     double scale;    /* the largest norm of r over all dofs in the load step, reactions included */
     double damping;  /* of the step that led here; 1: whole */
-} solve_turn;
+} solve_iteration;
 
 /** Everything of one run, in the order in which it is made. Free with solve_clear. */
 typedef struct solve {
@@ -92,8 +92,8 @@ typedef struct solve {
     weft_symmetry *symmetry; /* of the form of the cells */
     double asymmetry;        /* the largest that it has shown */
     weft_operator *robin;    /* of the Robin forms alone, with --nonlinear */
-    solve_turn *turns;       /* [n_turns] */
-    int n_turns;
+    solve_iteration *iterations; /* [n_iterations] */
+    int n_iterations;
     bool newton_converged, newton_to_rounding;
     double sum; /* NaN where it is not asked for */
     double integral_u[SOLVE_COMPONENTS_MAX];

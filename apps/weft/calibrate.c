@@ -15,8 +15,9 @@ static const struct argp_option table[] = {
      "Run plans of scripts, and print their predicted and measured times", 0},
     APP_HIDDEN_ALIAS("check"),
     {"tune", TOOL_TUNE, "N", 0,
-     "With --validate: run the N best plans of each script (default: the 10 best and 20 others)", 0},
-    {"size", TOOL_INSTANCES, "N", 0,
+     "With --validate: run the N best plans of each script (default: the 10 best and 20 others)",
+     0},
+    {"size", TOOL_ELEMENTS, "N", 0,
      "With --validate: number of elements (default: data of four times the last-level cache)", 0},
     APP_HIDDEN_ALIAS("n"),
     {"json", TOOL_JSON, "FILE", 0, "With --validate: write every plan and its times", 0},
@@ -60,7 +61,8 @@ static const char doc[] =
 
 /* The functions that are named, or all, in double and in single precision. */
 static weft_status collect(const weft_tool_options *options, const weft_library *library,
-                           const weft_limits *limits, weft_routine_set *set, weft_error *error) {
+                           const weft_limits *limits, weft_product_kernel_set *set,
+                           weft_error *error) {
     weft_status status = WEFT_OK;
     const char *const *functions = options->n_arguments > 0 ? options->arguments : NULL;
     for (int i = 0; i < options->n_arguments; ++i) {
@@ -80,21 +82,21 @@ static weft_status collect(const weft_tool_options *options, const weft_library 
     }
     for (int single = options->single; single < 2 - options->only_double; ++single) {
         if (!functions)
-            TRY(weft_tool_check_routines(library, limits, single, set, error));
-        TRY(weft_routine_set_library(set, library, limits, single, functions, options->n_arguments,
-                                     error));
+            TRY(weft_tool_check_product_kernels(library, limits, single, set, error));
+        TRY(weft_product_kernel_set_library(set, library, limits, single, functions,
+                                            options->n_arguments, error));
     }
 done:
     return status;
 }
 
-static void report(const weft_limits *limits, const weft_routine_set *set,
+static void report(const weft_limits *limits, const weft_product_kernel_set *set,
                    const weft_calibration_result *result) {
-    printf("%s: %d routines, %lld points: %lld measured in %.1f s, %lld known before", limits->name,
-           set->n, (long long)result->n_points, (long long)result->n_measured, result->seconds,
-           (long long)result->n_known);
+    printf("%s: %d primitives, %lld points: %lld measured in %.1f s, %lld known before",
+           limits->name, set->n, (long long)result->n_points, (long long)result->n_measured,
+           result->seconds, (long long)result->n_known);
     if (result->n_unsupported > 0)
-        printf(", %d routines cannot be measured alone", result->n_unsupported);
+        printf(", %d primitives cannot be measured alone", result->n_unsupported);
     if (result->n_left > 0)
         printf(", %lld left", (long long)result->n_left);
     printf("\n");
@@ -110,7 +112,7 @@ static weft_status calibrate_device(const weft_tool_options *options, const char
     const weft_calibration_options with = {.seconds = options->seconds, .again = options->again};
     weft_calibration_result result;
     TRY(weft_arena_make(&arena, error));
-    weft_routine_set set = {.arena = arena};
+    weft_product_kernel_set set = {.arena = arena};
     TRY(weft_device_open(name, &how, &device, error));
     if (options->check) {
         status = weft_tool_check(options, library, device, tuning, error);

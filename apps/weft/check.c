@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCRIPTS_MOST = 32, LEAST = 1 << 14, MOST = 1 << 23 /* instances */ };
+enum { SCRIPTS_MOST = 32, LEAST = 1 << 14, MOST = 1 << 23 /* elements */ };
 
 typedef struct checker {
     const weft_tool_options *options;
@@ -31,16 +31,16 @@ static weft_status keep(checker *c, const char *name, const char *script,
     const weft_search_result *result = &one_case->result;
     char hash[33];
     for (int k = 0; k < result->n_measured; ++k) {
-        const weft_search_trial *one = &result->trials[k];
+        const weft_search_candidate *one = &result->candidates[k];
         weft_hash(one->cover, strlen(one->cover), hash);
-        const weft_tuning_kernel kernel = {hash, name, one_case->instances, one->predicted,
+        const weft_tuning_kernel kernel = {hash, name, one_case->elements, one->predicted,
                                            one->measured};
         TRY(weft_tuning_add_kernel(c->tuning, c->identity, &kernel, error));
     }
-    const weft_search_trial *best = &result->trials[result->best];
-    const weft_tuning_winner winner = {script, weft_tuning_size_class(one_case->instances),
-                                       best->cover, best->predicted, best->measured};
-    TRY(weft_tuning_remember(c->tuning, c->identity, &winner, error));
+    const weft_search_candidate *best = &result->candidates[result->best];
+    const weft_tuning_best_plan best_plan = {script, weft_tuning_size_class(one_case->elements),
+                                             best->cover, best->predicted, best->measured};
+    TRY(weft_tuning_store(c->tuning, c->identity, &best_plan, error));
 done:
     return status;
 }
@@ -54,36 +54,35 @@ static weft_status print_case(checker *c, const char *name, const weft_search_ca
     if (!values)
         return weft_out_of_memory(error, NULL);
     for (int k = 0; k < n; ++k) {
-        values[k] = result->trials[k].predicted;
-        values[n + k] = result->trials[k].measured;
+        values[k] = result->candidates[k].predicted;
+        values[n + k] = result->candidates[k].measured;
         error_sum += fabs(values[k] / values[n + k] - 1);
     }
-    const double best = result->trials[result->best].measured;
-    const double first = result->trials[0].measured / best;
+    const double best = result->candidates[result->best].measured;
+    const double first = result->candidates[0].measured / best;
     const double correlation = weft_rank_correlation(values, values + n, n);
     c->within += first <= 1.05;
     c->n_ranked += n >= 10;
     c->above += n >= 10 && correlation >= 0.8;
-    if (!result->trials[0].all_measured)
+    if (!result->candidates[0].all_measured)
         snprintf(note, sizeof note, "  partly analytic");
-    printf("%-20s %9lld %4d %9s %8.2f %9.0f %% %8.2f %6d %7.2f%s\n", name,
-           (long long)one->instances, n, app_print_seconds(best, seconds), first,
-           100 * error_sum / n, correlation, result->best + 1,
-           c->unfused / result->trials[0].measured, note);
+    printf("%-20s %9lld %4d %9s %8.2f %9.0f %% %8.2f %6d %7.2f%s\n", name, (long long)one->elements,
+           n, app_print_seconds(best, seconds), first, 100 * error_sum / n, correlation,
+           result->best + 1, c->unfused / result->candidates[0].measured, note);
     fflush(stdout);
     free(values);
     return WEFT_OK;
 }
 
 /* As many as move four times what the last cache holds, in kernels of their own; a power of 2. */
-static weft_status choose_instances(const checker *c, const weft_fragment *fragments, int n,
-                                    const weft_compile_options *options, int64_t *out,
-                                    weft_error *error) {
+static weft_status choose_elements(const checker *c, const weft_fragment *fragments, int n,
+                                   const weft_compile_options *options, int64_t *out,
+                                   weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_limits *limits = weft_device_limits(c->device);
     weft_compilation *compilation = NULL;
     double bytes = 0;
-    *out = c->options->instances;
+    *out = c->options->elements;
     if (*out > 0)
         return WEFT_OK;
     TRY(weft_compile(c->library, limits, fragments, n, options, &compilation, error));
@@ -99,28 +98,29 @@ done:
     return status;
 }
 
-static json_t *json_of_trial(const weft_search_trial *trial) {
+static json_t *json_of_trial(const weft_search_candidate *candidate) {
     json_t *kernels = json_array();
-    for (int i = 0; kernels && i < trial->n_parts; ++i)
-        json_array_append_new(
-            kernels,
-            json_pack("{s:f,s:f,s:f,s:f,s:i}", "transfer_seconds", trial->parts[i].transfer,
-                      "compute_seconds", trial->parts[i].compute, "bytes", trial->parts[i].bytes,
-                      "wait_seconds", trial->parts[i].waits, "barriers", trial->parts[i].barriers));
-    return json_pack("{s:s,s:f,s:f,s:b,s:o}", "cover", trial->cover, "predicted_seconds",
-                     trial->predicted, "measured_seconds", trial->measured, "calibrated",
-                     trial->all_measured, "kernels", kernels);
+    for (int i = 0; kernels && i < candidate->n_parts; ++i)
+        json_array_append_new(kernels, json_pack("{s:f,s:f,s:f,s:f,s:i}", "transfer_seconds",
+                                                 candidate->parts[i].transfer, "compute_seconds",
+                                                 candidate->parts[i].compute, "bytes",
+                                                 candidate->parts[i].bytes, "wait_seconds",
+                                                 candidate->parts[i].latency, "barriers",
+                                                 candidate->parts[i].barriers));
+    return json_pack("{s:s,s:f,s:f,s:b,s:o}", "cover", candidate->cover, "predicted_seconds",
+                     candidate->predicted, "measured_seconds", candidate->measured, "calibrated",
+                     candidate->all_measured, "kernels", kernels);
 }
 
 static weft_status add_json(checker *c, const char *name, const weft_search_case *one,
                             weft_error *error) {
-    json_t *trials = json_array();
-    for (int k = 0; trials && k < one->result.n_measured; ++k)
-        json_array_append_new(trials, json_of_trial(&one->result.trials[k]));
+    json_t *candidates = json_array();
+    for (int k = 0; candidates && k < one->result.n_measured; ++k)
+        json_array_append_new(candidates, json_of_trial(&one->result.candidates[k]));
     json_t *script =
         json_pack("{s:o,s:s,s:I,s:o,s:o}", "script", app_json_text(name), "type",
-                  c->single ? "float" : "double", "instances", (json_int_t)one->instances,
-                  "unfused_seconds", app_json_real(c->unfused), "covers", trials);
+                  c->single ? "float" : "double", "instances", (json_int_t)one->elements,
+                  "unfused_seconds", app_json_real(c->unfused), "covers", candidates);
     if (json_array_append_new(json_object_get(c->json, "scripts"), script) != 0)
         return weft_out_of_memory(error, NULL);
     return WEFT_OK;
@@ -128,15 +128,15 @@ static weft_status add_json(checker *c, const char *name, const weft_search_case
 
 /* The best of the ten plans predicted best in which every call has a kernel of its own. */
 static weft_status measure_unfused(checker *c, const weft_fragment *fragments, int n,
-                                   weft_compile_options options, int64_t instances,
+                                   weft_compile_options options, int64_t elements,
                                    weft_error *error) {
     weft_status status = WEFT_OK;
     weft_search_result result;
-    const weft_search_options how = {.most = 10, .instances = instances};
+    const weft_search_options how = {.most = 10, .elements = elements};
     options.plan = WEFT_PLAN_UNFUSED;
     const weft_search_script script = {c->library, fragments, n, &options};
     TRY(weft_search_covers(c->device, &script, &how, c->arena, &result, error));
-    c->unfused = result.n_measured > 0 ? result.trials[result.best].measured : NAN;
+    c->unfused = result.n_measured > 0 ? result.candidates[result.best].measured : NAN;
 done:
     return status;
 }
@@ -150,15 +150,15 @@ static weft_status check_script(checker *c, const char *name, const weft_fragmen
                                     .n_parameters = c->options->n_parameters,
                                     .costs = &c->source};
     weft_search_case *one = &c->cases[c->n];
-    TRY(choose_instances(c, fragments, n, &options, &one->instances, error));
-    options.instances = one->instances;
+    TRY(choose_elements(c, fragments, n, &options, &one->elements, error));
+    options.elements = one->elements;
     const weft_search_options how = {.most = c->options->tune > 0 ? c->options->tune : 10,
                                      .spread = c->options->tune > 0 ? 0 : 20,
                                      .all = true,
-                                     .instances = one->instances};
+                                     .elements = one->elements};
     const weft_search_script script = {c->library, fragments, n, &options};
     TRY(weft_search_covers(c->device, &script, &how, c->arena, &one->result, error));
-    TRY(measure_unfused(c, fragments, n, options, one->instances, error));
+    TRY(measure_unfused(c, fragments, n, options, one->elements, error));
     ++c->n;
     TRY(print_case(c, name, one, error));
     TRY(weft_script_hash(c->library, fragments, n, &options, hash, error));
@@ -220,38 +220,40 @@ static weft_status fit(checker *c, weft_error *error) {
         "part %.1f %%, with barriers %.1f %%, with waits together %.1f %%, with caches %.1f %%; "
         "%.1f %% with those used:",
         100 * e.plain, launch * 1e6, 100 * e.launch, 100 * e.overlap, 100 * e.barriers,
-        100 * e.together, 100 * e.cache, 100 * e.all);
+        100 * e.latency_overlap, 100 * e.cache, 100 * e.all);
     if (t->launch_seconds > 0)
         printf(" launches");
-    if (t->serial > 0)
-        printf(" overlap (%.2f of the smaller part adds to the larger)", t->serial);
-    if (t->serial_barrier > 0)
-        printf(" barriers (%.2f of it more for each between calls)", t->serial_barrier);
-    if (t->together > 0)
-        printf(" waits together (%.2f of those beside a longer one)", t->together);
+    if (t->non_overlapped > 0)
+        printf(" overlap (%.2f of the smaller part adds to the larger)", t->non_overlapped);
+    if (t->non_overlapped_barrier > 0)
+        printf(" barriers (%.2f of it more for each between calls)", t->non_overlapped_barrier);
+    if (t->latency_overlap > 0)
+        printf(" waits together (%.2f of those beside a longer one)", t->latency_overlap);
     if (t->cache_bytes > 0)
         printf(" caches (%.2f of the time where all fits)", t->cache_factor);
-    printf(t->launch_seconds > 0 || t->serial > 0 || t->serial_barrier > 0 || t->together > 0 ||
-                   t->cache_bytes > 0
+    printf(t->launch_seconds > 0 || t->non_overlapped > 0 || t->non_overlapped_barrier > 0 ||
+                   t->latency_overlap > 0 || t->cache_bytes > 0
                ? "\n"
                : " none\n");
     TRY(weft_tuning_set(c->tuning, c->identity, "term launch", t->launch_seconds, error));
-    TRY(weft_tuning_set(c->tuning, c->identity, "term serial", t->serial, error));
-    TRY(weft_tuning_set(c->tuning, c->identity, "term serial barrier", t->serial_barrier, error));
-    TRY(weft_tuning_set(c->tuning, c->identity, "term together", t->together, error));
+    TRY(weft_tuning_set(c->tuning, c->identity, "term serial", t->non_overlapped, error));
+    TRY(weft_tuning_set(c->tuning, c->identity, "term serial barrier", t->non_overlapped_barrier,
+                        error));
+    TRY(weft_tuning_set(c->tuning, c->identity, "term together", t->latency_overlap, error));
     TRY(weft_tuning_set(c->tuning, c->identity, "term cache bytes", t->cache_bytes, error));
     TRY(weft_tuning_set(c->tuning, c->identity, "term cache factor", t->cache_factor, error));
 done:
     return status;
 }
 
-weft_status weft_tool_check_routines(const weft_library *library, const weft_limits *limits,
-                                     bool single, weft_routine_set *set, weft_error *error) {
+weft_status weft_tool_check_product_kernels(const weft_library *library, const weft_limits *limits,
+                                            bool single, weft_product_kernel_set *set,
+                                            weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_compile_options options = {.single = single};
     for (size_t i = 0; i < weft_embedded_check_count; ++i) {
         const weft_fragment one = {weft_embedded_check[i].name, weft_embedded_check[i].text};
-        TRY(weft_routine_set_script(set, library, limits, &one, 1, &options, error));
+        TRY(weft_product_kernel_set_script(set, library, limits, &one, 1, &options, error));
     }
 done:
     return status;
@@ -292,7 +294,7 @@ weft_status weft_tool_check(const weft_tool_options *options, const weft_library
         if (!c->json)
             TRY(weft_out_of_memory(error, NULL));
     }
-    printf("%s, %d measured routines\n", limits->name, weft_measured_costs_size(costs));
+    printf("%s, %d measured primitives\n", limits->name, weft_measured_costs_size(costs));
     for (int single = options->single; single < 2 - c->options->only_double; ++single) {
         c->single = single;
         printf("%-20s %9s %4s %9s %8s %11s %8s %6s %7s\n", single ? "float" : "double", "instances",

@@ -77,7 +77,7 @@ done:
 
 static weft_status refuse_file(const char *path, int line, const char *why, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_INPUT, "%s", why);
-    weft_error_place(error, path, NULL, line, 0);
+    weft_error_location(error, path, NULL, line, 0);
     weft_error_hint(error, "give the results.json of a study of scaling");
     return WEFT_ERROR_INPUT;
 }

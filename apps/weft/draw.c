@@ -21,7 +21,7 @@ typedef struct draw_cover {
 typedef struct draw_case {
     char name[NAME_MOST]; /* of its files */
     const char *script, *type;
-    int64_t instances;
+    int64_t elements;
     double unfused; /* seconds; NaN: none */
     draw_cover *covers;
     int n;
@@ -42,7 +42,7 @@ typedef struct drawing {
 static weft_status refuse(const drawing *d, const char *where, const char *what,
                           weft_error *error) {
     weft_error_set(error, WEFT_ERROR_INPUT, "%s%s%s", where, where[0] ? " " : "", what);
-    weft_error_place(error, d->path, NULL, 0, 0);
+    weft_error_location(error, d->path, NULL, 0, 0);
     weft_error_hint(error, "give a file that weft calibrate --validate --json FILE has written");
     return WEFT_ERROR_INPUT;
 }
@@ -54,13 +54,12 @@ static weft_status refuse_key(const drawing *d, const char *where, const char *k
     return refuse(d, place, what, error);
 }
 
-/* Seconds with which the performance of so many instances is a number. */
+/* Seconds with which the performance of so many elements is a number. */
 static weft_status read_seconds(const drawing *d, const json_t *object, const char *where,
-                                const char *key, int64_t instances, double *out,
-                                weft_error *error) {
+                                const char *key, int64_t elements, double *out, weft_error *error) {
     const json_t *value = json_object_get(object, key);
     *out = json_number_value(value);
-    if (!json_is_number(value) || !(*out > 0) || !isfinite((double)instances / *out))
+    if (!json_is_number(value) || !(*out > 0) || !isfinite((double)elements / *out))
         return refuse_key(d, where, key, "is not a positive number of seconds", error);
     return WEFT_OK;
 }
@@ -132,9 +131,9 @@ static weft_status read_covers(drawing *d, const json_t *list, const char *where
         char place[96];
         snprintf(place, sizeof place, "%s.covers[%d]", where, i);
         *cover = (draw_cover){.place = i};
-        TRY(read_seconds(d, item, place, "predicted_seconds", one->instances, &cover->predicted,
+        TRY(read_seconds(d, item, place, "predicted_seconds", one->elements, &cover->predicted,
                          error));
-        TRY(read_seconds(d, item, place, "measured_seconds", one->instances, &cover->measured,
+        TRY(read_seconds(d, item, place, "measured_seconds", one->elements, &cover->measured,
                          error));
     }
     TRY(rank(d, one, error));
@@ -150,16 +149,16 @@ static weft_status read_case(drawing *d, const json_t *item, int index, weft_err
     const json_t *unfused = json_object_get(item, "unfused_seconds");
     *one = (draw_case){.script = json_string_value(json_object_get(item, "script")),
                        .type = json_string_value(json_object_get(item, "type")),
-                       .instances = json_integer_value(json_object_get(item, "instances")),
+                       .elements = json_integer_value(json_object_get(item, "instances")),
                        .unfused = NAN};
     if (!one->script)
         TRY(refuse_key(d, where, "script", "is not a name", error));
     if (!one->type)
         TRY(refuse_key(d, where, "type", "is not a name", error));
-    if (one->instances < 1)
+    if (one->elements < 1)
         TRY(refuse_key(d, where, "instances", "is not a positive whole number", error));
     if (unfused && !json_is_null(unfused))
-        TRY(read_seconds(d, item, where, "unfused_seconds", one->instances, &one->unfused, error));
+        TRY(read_seconds(d, item, where, "unfused_seconds", one->elements, &one->unfused, error));
     TRY(read_covers(d, json_object_get(item, "covers"), where, one, error));
     name_case(d->cases, one);
 done:
@@ -177,7 +176,7 @@ static weft_status read_drawing(drawing *d, weft_error *error) {
         TRY(weft_out_of_memory(error, NULL)); /* it says nothing then */
     if (!d->root) {
         refuse(d, "", "this is no JSON", error);
-        weft_error_place(error, d->path, text, place.line, place.column);
+        weft_error_location(error, d->path, text, place.line, place.column);
         weft_error_hint(error, "%s", place.text);
         TRY(WEFT_ERROR_INPUT);
     }
@@ -220,8 +219,8 @@ static weft_status write_data(const drawing *d, const draw_case *one, weft_error
 
 static void add_title(weft_text *out, const drawing *d, const draw_case *one) {
     char parts[2][200];
-    snprintf(parts[0], sizeof *parts, "%.100s (%.20s), %lld instances", one->script, one->type,
-             (long long)one->instances);
+    snprintf(parts[0], sizeof *parts, "%.100s (%.20s), %lld elements", one->script, one->type,
+             (long long)one->elements);
     snprintf(parts[1], sizeof *parts, "%.150s", d->device);
     for (int k = 0; k < 2; ++k) {
         weft_text_add(out, k == 0 ? "set title " : ".\"\\n\".");
@@ -237,11 +236,11 @@ static void begin(weft_text *out, const drawing *d, const draw_case *one, const 
                   one->name, figure, one->name, figure);
     add_title(out, d, one);
     weft_text_add(out,
-                  "\nset xlabel '%s'\nset ylabel 'million instances a second'\n"
+                  "\nset xlabel '%s'\nset ylabel 'million elements per second'\n"
                   "set xrange [0:%d]\nset yrange [0:*]\nset key top right\nset border 3\n"
                   "set tics nomirror out\nset grid ytics lt 1 lc rgb '#dddddd'\n"
                   "million(seconds) = %lld * 1e-6 / seconds\n",
-                  x, one->n + 1, (long long)one->instances);
+                  x, one->n + 1, (long long)one->elements);
 }
 
 /* Each kind of picture with the plot that `curves` holds; on white, for dark pages too. */
@@ -273,7 +272,7 @@ static weft_status write_sorted(const drawing *d, const draw_case *one, weft_err
 static void add_fit(weft_text *out, const draw_case *one) {
     double mean = 0;
     for (int i = 0; i < one->n; ++i)
-        mean += (double)one->instances * 1e-6 / one->covers[i].measured / one->n;
+        mean += (double)one->elements * 1e-6 / one->covers[i].measured / one->n;
     weft_text_add(out, "t(x) = (2.0 * x - %d) / %d\npolynomial(x) = c0", one->n + 1, one->n - 1);
     for (int k = 1; k <= DEGREE; ++k)
         weft_text_add(out, " + c%d * t(x)**%d", k, k);
@@ -347,7 +346,7 @@ weft_status weft_tool_draw(const weft_tool_options *options, const weft_monitor 
     TRY(read_drawing(&d, error));
     if (mkdir(d.out, 0777) != 0 && errno != EEXIST) {
         weft_error_set(error, WEFT_ERROR_IO, "cannot make this folder: %s", strerror(errno));
-        weft_error_place(error, d.out, NULL, 0, 0);
+        weft_error_location(error, d.out, NULL, 0, 0);
         TRY(WEFT_ERROR_IO);
     }
     for (int i = 0; i < d.n; ++i) {

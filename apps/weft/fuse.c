@@ -13,7 +13,7 @@
      "Add the functions of DIR/**/*.kernel.c; they replace shipped functions of the same name", 0}, \
     {"variant", TOOL_VARIANT, "FUNCTION=NUMBER", 0, \
      "Use this variant of a function, counted from 0; repeatable", 0}, \
-    {"product-kernel", TOOL_ROUTINE, "OPERATOR=NAME", 0, \
+    {"product-kernel", TOOL_PRODUCT_KERNEL, "OPERATOR=NAME", 0, \
      "Apply an operator by this hand-written matrix-vector product (GPU only); repeatable", 0}, \
     APP_HIDDEN_ALIAS("routine"), \
     {"plan-file", TOOL_FORCE, "FILE", 0, \
@@ -22,12 +22,12 @@
     {"rematerialize", TOOL_REMATERIALIZE, "NAME", 0, \
      "Values that are computed before a loop and read only in it: recompute them in every iteration " \
      "(always), store them (never), or do what is predicted to be faster (auto, default)", 0}, \
-    {"store", TOOL_STORE, "NAME", OPTION_HIDDEN, NULL, 0}, \
-    {"trip-count", TOOL_TURNS, "N", 0, "Expected number of iterations of a loop (default 100)", 0}, \
+    {"store", TOOL_REMATERIALISE, "NAME", OPTION_HIDDEN, NULL, 0}, \
+    {"trip-count", TOOL_TRIP_COUNT, "N", 0, "Expected number of iterations of a loop (default 100)", 0}, \
     APP_HIDDEN_ALIAS("turns"), \
     {"max-fusion", TOOL_MAX_FUSION, "N", 0, \
      "Largest number of calls that are considered for one kernel (default 8)", 0}, \
-    {"size", TOOL_INSTANCES, "N", 0, \
+    {"size", TOOL_ELEMENTS, "N", 0, \
      "Number of elements of each index set that times are predicted for (default 1000000)", 0}, \
     APP_HIDDEN_ALIAS("n"), \
     {"scatter", TOOL_SCATTER, "NAME", 0, \
@@ -115,10 +115,10 @@ static weft_status print_compilation(const weft_tool_options *options, bool expl
     weft_compile_options compile_options = {.plan = options->plan,
                                             .scatter = options->scatter,
                                             .single = options->single,
-                                            .store = options->store,
-                                            .turns = options->turns,
+                                            .rematerialise = options->rematerialise,
+                                            .iterations = options->iterations,
                                             .max_fusion = options->max_fusion,
-                                            .instances = options->instances,
+                                            .elements = options->elements,
                                             .expressions = options->expressions,
                                             .n_expressions = options->n_expressions,
                                             .parameters = options->parameters,
@@ -138,11 +138,11 @@ static weft_status print_compilation(const weft_tool_options *options, bool expl
     TRY(weft_compile(library, weft_device_limits(device), scripts.fragments, scripts.n,
                      &compile_options, &compilation, error));
     log_scatter(options, compilation, messages);
-    weft_tool_tune_told(&tuned, &compile_options, compilation, messages);
+    weft_tool_tune_log(&tuned, &compile_options, compilation, messages);
     if (options->tune > 0)
         TRY(weft_tool_kernels_keep(&tuned, device, compilation, &compile_options, error));
     if (options->html != NULL)
-        TRY(weft_tool_page(options->html, &tuned, compilation, &compile_options, messages, error));
+        TRY(weft_tool_html(options->html, &tuned, compilation, &compile_options, messages, error));
     else if (options->why[0] != NULL)
         TRY(weft_compilation_why(compilation, options->why[0], options->why[1], &out, error));
     else if (explain) {
@@ -153,7 +153,7 @@ static weft_status print_compilation(const weft_tool_options *options, bool expl
     if ((explain && options->html == NULL && options->why[0] == NULL) ||
         (!explain && strcmp(options->format, "text") == 0 &&
          (strcmp(options->print, "plan") == 0 || strcmp(options->print, "implementations") == 0)))
-        TRY(weft_tool_figures(device, compilation, &out, error));
+        TRY(weft_tool_resources(device, compilation, &out, error));
     if (out.failed)
         status = weft_out_of_memory(error, NULL);
     else if (out.data)

@@ -63,7 +63,7 @@ static void list_functions(const weft_library *library) {
 static bool show_formula(const char *name) {
     static const char *const arguments[] = {"", "x", "x, y", "condition, x, y"};
     weft_formula_info info;
-    if (!weft_formula_tell(name, &info))
+    if (!weft_formula_describe(name, &info))
         return false;
     printf("%s(%s): a function of formulas and of kernel bodies, for %s; see docs/language.md, "
            "Functions\n",

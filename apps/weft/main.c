@@ -66,7 +66,7 @@ int main(int argc, char **argv) {
     weft_error error = {0};
     app_messages messages;
     int code = 0;
-    app_streams_guard();
+    app_ensure_standard_streams();
     TRY(app_messages_make(&messages, "weft", stderr, APP_NORMAL, &error));
     if (argc < 2) {
         status = weft_error_set(&error, WEFT_ERROR_USAGE, "no command is given");

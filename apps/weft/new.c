@@ -33,7 +33,7 @@ static const char function_text[] =
     "//@ example   @([[1, 2], [3, 4]], [5, 6], 0.5) = [8.5, 19.5]\n"
     "// ^ worked out by hand: what the function must give for these numbers\n"
     "\n"
-    "// One thread an instance: the plain formula. It is the reference for the bodies below it.\n"
+    "// One thread per element: the plain formula. It is the reference for the bodies below it.\n"
     "//@ threads   1\n"
     "for (int i = 0; i < m; ++i) {\n"
     "    real sum = 0;\n"
@@ -42,7 +42,7 @@ static const char function_text[] =
     "    y(i) = s * sum;\n"
     "}\n"
     "\n"
-    "// The same for m threads an instance: thread t makes row t. It may be left out.\n"
+    "// The same for m threads per element: thread t makes row t. It may be left out.\n"
     "//@ threads   m   A(t,:) x(:) y(t)\n"
     "real sum = 0;\n"
     "for (int j = 0; j < n; ++j)\n"
@@ -146,30 +146,32 @@ static weft_status print_call(const weft_library *library, size_t function, cons
                               weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_arena *arena = NULL;
-    weft_trials trials;
+    weft_test_cases test_cases;
     weft_function_info info;
     weft_library_info(library, function, &info);
     TRY(weft_arena_make(&arena, error));
-    TRY(weft_trials_make(library, function, arena, &trials, error));
-    const weft_trial *trial = &trials.list[trials.n > 1 && !trials.list[1].line ? 1 : 0];
+    TRY(weft_test_cases_make(library, function, arena, &test_cases, error));
+    const weft_test_case *test_case =
+        &test_cases.list[test_cases.n > 1 && !test_cases.list[1].line ? 1 : 0];
     weft_text_add(out,
                   "# %s: a starting point, to be changed into what you need. docs/language.md has "
                   "the rules.\n\nindex cells;  # what there is many of\n",
                   name);
-    for (int i = 0; i < trial->n_arguments; ++i) {
-        const weft_trial_operand *operand = &trial->arguments[i];
+    for (int i = 0; i < test_case->n_arguments; ++i) {
+        const weft_test_operand *operand = &test_case->arguments[i];
         weft_text_add(out, "input %s : real", operand->name);
         for (int s = 0; s < operand->rank; ++s)
             weft_text_add(out, "%s%d%s", s ? "," : "[", operand->sizes[s],
                           s + 1 == operand->rank ? "]" : "");
         weft_text_add(out, " over cells;\n");
     }
-    weft_text_add(out, "\n# %s\n%s = %s(", info.signature, trial->result.name, info.name);
-    for (int i = 0; i < trial->n_arguments; ++i)
-        weft_text_add(out, "%s%s", i ? ", " : "", trial->arguments[i].name);
+    weft_text_add(out, "\n# %s\n%s = %s(", info.signature, test_case->result.name, info.name);
+    for (int i = 0; i < test_case->n_arguments; ++i)
+        weft_text_add(out, "%s%s", i ? ", " : "", test_case->arguments[i].name);
     weft_text_add(out, "%s);\nreturn %s;\n",
-                  trial->n_arguments || !trial->keys[0] ? trial->keys : trial->keys + 2,
-                  trial->result.name);
+                  test_case->n_arguments || !test_case->keys[0] ? test_case->keys
+                                                                : test_case->keys + 2,
+                  test_case->result.name);
 done:
     weft_arena_free(&arena);
     return status;
@@ -221,7 +223,7 @@ static weft_status write_new(const char *file, const char *text, weft_error *err
                        cause == EEXIST ? "this file is here already, and is not overwritten"
                                        : "cannot be written: %s",
                        strerror(cause));
-        weft_error_place(error, file, NULL, 0, 0);
+        weft_error_location(error, file, NULL, 0, 0);
         if (cause == EEXIST)
             weft_error_hint(error, "choose another name, or move it away");
         return WEFT_ERROR_IO;
@@ -233,7 +235,7 @@ static weft_status write_new(const char *file, const char *text, weft_error *err
     if (close(descriptor) != 0 || n <= 0) {
         unlink(file);
         weft_error_set(error, WEFT_ERROR_IO, "cannot be written: %s", strerror(errno));
-        weft_error_place(error, file, NULL, 0, 0);
+        weft_error_location(error, file, NULL, 0, 0);
         return WEFT_ERROR_IO;
     }
     return WEFT_OK;

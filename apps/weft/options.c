@@ -90,15 +90,15 @@ static weft_status add_device(weft_tool_options *options, const char *text, weft
     return WEFT_OK;
 }
 
-static weft_status add_routine(weft_tool_options *options, const char *text, weft_error *error) {
+static weft_status add_primitive(weft_tool_options *options, const char *text, weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t most = sizeof options->operators / sizeof *options->operators;
     if ((size_t)options->n_operators == most)
         return too_many("--product-kernel", most, error);
     weft_operator_choice *made = &options->operators[options->n_operators];
     *made = (weft_operator_choice){0};
-    TRY(split(options, "--product-kernel", text, "OPERATOR=NAME", &made->name, &made->routine,
-              error));
+    TRY(split(options, "--product-kernel", text, "OPERATOR=NAME", &made->name,
+              &made->product_kernel, error));
     ++options->n_operators;
 done:
     return status;
@@ -117,10 +117,10 @@ static const char *current_scatter(const char *text) {
 static weft_status read_scatter(weft_tool_options *options, const char *text, weft_error *error) {
     static const char *const names[] = {"auto",   "atomic",       "chunk-colored", "cell-colored",
                                         "gather", "vertex-patch", "edge-patch"};
-    static const weft_scatter scatter_of[] = {
-        WEFT_SCATTER_COLOURED,     WEFT_SCATTER_COLOURED, WEFT_SCATTER_COLOURED,
-        WEFT_SCATTER_CELL_COLOURS, WEFT_SCATTER_GATHERED, WEFT_SCATTER_VERTEX_STARS,
-        WEFT_SCATTER_STARS};
+    static const weft_scatter scatter_of[] = {WEFT_SCATTER_COLOURED, WEFT_SCATTER_COLOURED,
+                                              WEFT_SCATTER_COLOURED, WEFT_SCATTER_CELL_COLOURS,
+                                              WEFT_SCATTER_GATHERED, WEFT_SCATTER_VERTEX_PATCHES,
+                                              WEFT_SCATTER_PATCHES};
     weft_status status = WEFT_OK;
     int choice = 0;
     TRY(app_parse_choice("--scatter", current_scatter(text), names, 7, &choice, error));
@@ -147,10 +147,10 @@ static weft_status read_choice(weft_tool_options *options, int key, const char *
         options->only_double = choice == 1;
     } else if (key == TOOL_REMATERIALIZE) { /* never recomputed is always stored */
         TRY(app_parse_choice("--rematerialize", text, rematerialise, 3, &choice, error));
-        options->store = (weft_store)choice;
+        options->rematerialise = (weft_rematerialise)choice;
     } else { /* of the previous release */
         TRY(app_parse_choice("--store", text, stores, 3, &choice, error));
-        options->store = (weft_store)choice;
+        options->rematerialise = (weft_rematerialise)choice;
     }
 done:
     return status;
@@ -188,12 +188,12 @@ static weft_status read_option(void *user, int key, const char *text, weft_error
         return WEFT_OK;
     case TOOL_SECONDS:
         return app_parse_number("--time-limit", text, 0.001, 1e6, &options->seconds, error);
-    case TOOL_TURNS:
-        return app_parse_integer("--trip-count", text, 1, 1000000, &options->turns, error);
+    case TOOL_TRIP_COUNT:
+        return app_parse_integer("--trip-count", text, 1, 1000000, &options->iterations, error);
     case TOOL_MAX_FUSION:
         return app_parse_integer("--max-fusion", text, 1, 512, &options->max_fusion, error);
-    case TOOL_INSTANCES:
-        return app_parse_integer("--size", text, 1, 2000000000, &options->instances, error);
+    case TOOL_ELEMENTS:
+        return app_parse_integer("--size", text, 1, 2000000000, &options->elements, error);
     case TOOL_TUNE:
         return app_parse_integer("--tune", text, 1, 1000, &options->tune, error);
     case TOOL_CHECK:
@@ -226,8 +226,8 @@ static weft_status read_option(void *user, int key, const char *text, weft_error
         return add_parameter(options, text, error);
     case TOOL_VARIANT:
         return add_variant(options, text, error);
-    case TOOL_ROUTINE:
-        return add_routine(options, text, error);
+    case TOOL_PRODUCT_KERNEL:
+        return add_primitive(options, text, error);
     case TOOL_SCATTER:
         return read_scatter(options, text, error);
     case TOOL_DEFINE:

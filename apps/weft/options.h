@@ -13,7 +13,7 @@ typedef struct weft_tool_options {
     weft_plan_kind plan;
     weft_scatter scatter;
     const char *scatter_name; /* as --scatter calls it */
-    weft_store store;
+    weft_rematerialise rematerialise;
     bool single, only_double; /* --precision; neither: not given */
     bool invalid, again, check;
     int tune;                               /* covers to be measured; 0: not given */
@@ -21,7 +21,7 @@ typedef struct weft_tool_options {
     int n_why;                              /* how many were given */
     const char *force, *html, *json, *draw; /* files; NULL: none */
     const char *out;                        /* a folder */
-    int max_fusion, instances, turns;       /* 0: not given */
+    int max_fusion, elements, iterations;   /* 0: not given */
     double seconds;                         /* 0: not given */
     weft_expression *expressions;           /* malloc'd */
     int n_expressions;
@@ -49,7 +49,7 @@ enum {
     TOOL_SCATTER,
     TOOL_INVALID,
     TOOL_VARIANT,
-    TOOL_ROUTINE,
+    TOOL_PRODUCT_KERNEL,
     TOOL_SEED,
     TOOL_SECONDS,
     TOOL_AGAIN,
@@ -59,13 +59,13 @@ enum {
     TOOL_FORCE,
     TOOL_HTML,
     TOOL_REMATERIALIZE,
-    TOOL_STORE, /* of the previous release: the opposite of --rematerialize */
-    TOOL_TURNS,
+    TOOL_REMATERIALISE, /* of the previous release: the opposite of --rematerialize */
+    TOOL_TRIP_COUNT,
     TOOL_JSON,
     TOOL_DRAW,
     TOOL_OUT,
     TOOL_MAX_FUSION,
-    TOOL_INSTANCES
+    TOOL_ELEMENTS
 };
 
 /** Read a subcommand's command line; out->n_arguments_max says how many arguments it takes.

@@ -11,7 +11,7 @@ typedef struct saved_call {
     int kernel, variant;
 } saved_call;
 
-/* instances, threads, iterations; 0: not said */
+/* elements, threads, iterations; 0: not said */
 typedef struct saved_block {
     int numbers[3];
 } saved_block;
@@ -117,8 +117,8 @@ static int compare_blocks(const saved_plan *a, const saved_plan *b) {
             if (own->numbers[k] == other->numbers[k])
                 continue;
             printf("the kernel of '%s' has %d %s, and %d\n", same->name, own->numbers[k],
-                   k == 0   ? "instances a block"
-                   : k == 1 ? "threads an instance"
+                   k == 0   ? "elements per block"
+                   : k == 1 ? "threads per element"
                             : "iterations",
                    other->numbers[k]);
             ++differences;

@@ -17,7 +17,7 @@ static weft_status add_returns(weft_tool_scripts *scripts, const weft_outline *o
     weft_text text = {0};
     weft_outline_name name;
     for (int i = 0; i < weft_outline_names(outline); ++i) {
-        weft_outline_tell(outline, i, &name);
+        weft_outline_describe(outline, i, &name);
         if (name.kind == WEFT_NAME_VALUE && !name.in_loop && !name.read)
             weft_text_add(&text, "%s%s", text.data ? ", " : "return ", name.name);
     }

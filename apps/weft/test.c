@@ -92,26 +92,26 @@ static void set_widths(tester *t) {
         widen(&t->widths[2], t->names[i]);
 }
 
-static void print_outcome(const tester *t, const weft_tool_trial *trial, int variant,
+static void print_outcome(const tester *t, const weft_tool_cross_check *test_case, int variant,
                           const char *device, const weft_tool_outcome outcomes[2]) {
     const bool wrong = outcomes[0].failure.data || outcomes[1].failure.data;
     printf("%-5s  %-*s  threads %-*s  %-*s  double %.1e (%.0e)  float %.1e (%.0e)\n",
-           wrong ? "WRONG" : "ok", t->widths[0], trial->info.name, t->widths[1],
-           trial->info.granularities[variant], t->widths[2], device, outcomes[0].worst,
+           wrong ? "WRONG" : "ok", t->widths[0], test_case->info.name, t->widths[1],
+           test_case->info.granularities[variant], t->widths[2], device, outcomes[0].worst,
            outcomes[0].tolerance, outcomes[1].worst, outcomes[1].tolerance);
     for (int single = 0; single < 2; ++single)
         if (outcomes[single].failure.data)
             printf("    %s", outcomes[single].failure.data);
 }
 
-static weft_status test_variant(tester *t, const weft_tool_trial *trial, int device, int variant,
-                                weft_error *error) {
+static weft_status test_variant(tester *t, const weft_tool_cross_check *test_case, int device,
+                                int variant, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_tool_outcome outcomes[2] = {{.worst = 0}, {.worst = 0}};
     for (int single = 0; single < 2; ++single)
-        TRY(weft_tool_try(trial, t->devices[device], variant, single == 1, &outcomes[single],
+        TRY(weft_tool_try(test_case, t->devices[device], variant, single == 1, &outcomes[single],
                           error));
-    print_outcome(t, trial, variant, t->names[device], outcomes);
+    print_outcome(t, test_case, variant, t->names[device], outcomes);
     ++t->n_runs;
     t->n_wrong += outcomes[0].failure.data || outcomes[1].failure.data;
 done:
@@ -123,19 +123,20 @@ done:
 static weft_status test_function(tester *t, size_t i, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_arena *arena = NULL;
-    weft_tool_trial trial = {.library = t->library, .host = t->host, .seed = t->seed};
-    weft_library_info(t->library, i, &trial.info);
-    if (!is_below(trial.info.file, t->directory))
+    weft_tool_cross_check test_case = {.library = t->library, .host = t->host, .seed = t->seed};
+    weft_library_info(t->library, i, &test_case.info);
+    if (!is_below(test_case.info.file, t->directory))
         return WEFT_OK;
     ++t->n_functions;
     TRY(weft_arena_make(&arena, error));
-    TRY(weft_trials_make(t->library, i, arena, &trial.trials, error));
-    TRY(weft_module_make(t->host, "reference", trial.trials.source, &trial.references, error));
+    TRY(weft_test_cases_make(t->library, i, arena, &test_case.test_cases, error));
+    TRY(weft_module_make(t->host, "reference", test_case.test_cases.source, &test_case.references,
+                         error));
     for (int device = 0; device < t->n_devices; ++device)
-        for (int variant = 0; variant < trial.info.n_variants; ++variant)
-            TRY(test_variant(t, &trial, device, variant, error));
+        for (int variant = 0; variant < test_case.info.n_variants; ++variant)
+            TRY(test_variant(t, &test_case, device, variant, error));
 done:
-    weft_module_free(&trial.references);
+    weft_module_free(&test_case.references);
     weft_arena_free(&arena);
     return status;
 }

@@ -24,9 +24,10 @@ weft_status weft_tool_check(const weft_tool_options *options, const weft_library
  *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_INPUT, WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
 weft_status weft_tool_draw(const weft_tool_options *options, const weft_monitor *monitor,
                            weft_error *error);
-/** Add the routines of the scripts that are kept for it. */
-weft_status weft_tool_check_routines(const weft_library *library, const weft_limits *limits,
-                                     bool single, weft_routine_set *set, weft_error *error);
+/** Add the primitives of the scripts that are kept for it. */
+weft_status weft_tool_check_product_kernels(const weft_library *library, const weft_limits *limits,
+                                            bool single, weft_product_kernel_set *set,
+                                            weft_error *error);
 
 /** Several scripts, read one after the other as one. */
 typedef struct weft_tool_scripts {
@@ -49,7 +50,7 @@ weft_status weft_tool_library_make(const weft_tool_options *options, weft_librar
 weft_status weft_tool_refuse(const char *what, const char *word, const char *const *names, size_t n,
                              weft_error *error);
 
-/** What the tuning database says (apps/weft/tuned.c). Start from {0}. */
+/** What the tuning database says (apps/weft/tune.c). Start from {0}. */
 typedef struct weft_tool_tuned {
     weft_tuning *tuning;
     weft_measured_costs *costs;
@@ -65,40 +66,40 @@ weft_status weft_tool_tune(weft_tool_tuned *tuned, weft_device *device, const we
                            const weft_tool_scripts *scripts, weft_compile_options *options,
                            int most, app_messages *messages, weft_error *error);
 /** Log (level info) what of it was used. */
-void weft_tool_tune_told(const weft_tool_tuned *tuned, const weft_compile_options *options,
-                         const weft_compilation *compilation, const app_messages *messages);
+void weft_tool_tune_log(const weft_tool_tuned *tuned, const weft_compile_options *options,
+                        const weft_compilation *compilation, const app_messages *messages);
 /** Say whether times are measured or analytic. */
 void weft_tool_tune_explain(const weft_compile_options *options,
                             const weft_compilation *compilation, weft_text *out);
 void weft_tool_tune_clear(weft_tool_tuned *tuned);
-/** The instances that a plan is made and measured for. */
-int64_t weft_tool_instances(const weft_compile_options *options);
+/** The elements that a plan is made and measured for. */
+int64_t weft_tool_elements(const weft_compile_options *options);
 
 /** A function of the user's that is run against its reference. */
-typedef struct weft_tool_trial {
+typedef struct weft_tool_cross_check {
     const weft_library *library;
     weft_function_info info;
-    weft_trials trials;
+    weft_test_cases test_cases;
     weft_device *host; /* runs the references */
     weft_module *references;
     uint32_t seed;
-} weft_tool_trial;
+} weft_tool_cross_check;
 /** What came of one variant in one precision on one device. */
 typedef struct weft_tool_outcome {
     double worst, tolerance; /* errors relative to the largest component of a result, or to 0.1 */
     weft_text failure;       /* the first one; empty where all agree. The caller's to free */
 } weft_tool_outcome;
-/** Run every trial at 1, lanes - 1, lanes, lanes + 1 and 1003 instances. (apps/weft/trial.c)
+/** Run every trial at 1, lanes - 1, lanes, lanes + 1 and 1003 elements. (apps/weft/cross_check.c)
  *  Errors  those of compiling and of the devices; a difference is none: see out->failure */
-weft_status weft_tool_try(const weft_tool_trial *trial, weft_device *device, int variant,
+weft_status weft_tool_try(const weft_tool_cross_check *test_case, weft_device *device, int variant,
                           bool single, weft_tool_outcome *out, weft_error *error);
 
 /** For a GPU or null:h200: add what the compiled plan's kernels take of it, or why that is not
- * known; for the host nothing. (apps/weft/figures.c) */
-weft_status weft_tool_figures(weft_device *device, const weft_compilation *compilation,
-                              weft_text *out, weft_error *error);
+ * known; for the host nothing. (apps/weft/resources.c) */
+weft_status weft_tool_resources(weft_device *device, const weft_compilation *compilation,
+                                weft_text *out, weft_error *error);
 
-/** Measure each kernel of a plan alone and keep that in the tuning database. (apps/weft/page.c)
+/** Measure each kernel of a plan alone and keep that in the tuning database. (apps/weft/html.c)
  *  Errors  those of weft_search_kernels and of the database */
 weft_status weft_tool_kernels_keep(weft_tool_tuned *tuned, weft_device *device,
                                    const weft_compilation *compilation,
@@ -106,6 +107,6 @@ weft_status weft_tool_kernels_keep(weft_tool_tuned *tuned, weft_device *device,
 /** weft_compilation_html, with what weft_tool_kernels_keep has kept, into a file; - is stdout. dot of
  *  Graphviz lays the graph out where it is installed.
  *  Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
-weft_status weft_tool_page(const char *path, const weft_tool_tuned *tuned,
+weft_status weft_tool_html(const char *path, const weft_tool_tuned *tuned,
                            const weft_compilation *compilation, const weft_compile_options *options,
                            app_messages *messages, weft_error *error);

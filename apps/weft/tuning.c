@@ -24,10 +24,11 @@ static weft_status show(weft_tuning *tuning, weft_error *error) {
     size_t n = 0;
     weft_status status = weft_tuning_list(tuning, &list, &n, error);
     for (size_t i = 0; status == WEFT_OK && i < n; ++i) {
-        printf("%s\n    %lld routines at %lld points, %lld kernels, %lld winners, %lld numbers",
-               list[i].description, (long long)list[i].n_routines, (long long)list[i].n_times,
-               (long long)list[i].n_kernels, (long long)list[i].n_winners,
-               (long long)list[i].n_numbers);
+        printf(
+            "%s\n    %lld primitives at %lld points, %lld kernels, %lld best plans, %lld numbers",
+            list[i].description, (long long)list[i].n_product_kernels, (long long)list[i].n_times,
+            (long long)list[i].n_kernels, (long long)list[i].n_best_plans,
+            (long long)list[i].n_numbers);
         if (list[i].n_times > 0)
             printf(", %.1f hours old", list[i].age_seconds / 3600);
         printf("\n");

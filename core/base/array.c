@@ -18,7 +18,7 @@ static void *array_make(size_t bytes, size_t first_zero) {
     if (posix_memalign(&array, huge ? HUGE_PAGE : 64, bytes) != 0)
         return NULL;
     if (huge)
-        (void)madvise(array, bytes & ~(HUGE_PAGE - 1), MADV_HUGEPAGE); /* a wish, not a need */
+        (void)madvise(array, bytes & ~(HUGE_PAGE - 1), MADV_HUGEPAGE); /* a directive, not a need */
     memset((char *)array + first_zero, 0, bytes - first_zero);
     return array;
 }

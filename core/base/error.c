@@ -94,7 +94,8 @@ static void copy_line(weft_error *error, const char *text) {
             *c = ' ';
 }
 
-void weft_error_place(weft_error *error, const char *file, const char *text, int line, int column) {
+void weft_error_location(weft_error *error, const char *file, const char *text, int line,
+                         int column) {
     if (!error)
         return;
     if (file)

@@ -1,16 +1,16 @@
-/* Nothing but in builds with WEFT_PLANT_BUGS. */
+/* Nothing but in builds with WEFT_FAULT_INJECTION. */
 #include "core/base/fault.h"
 
-#ifdef WEFT_PLANT_BUGS
+#ifdef WEFT_FAULT_INJECTION
 
 #include <stdlib.h>
 #include <string.h>
 
-bool weft_planted(const char *bug) {
+bool weft_fault(const char *bug) {
     const char *wanted = getenv("WEFT_PLANTED_BUG");
     return wanted != NULL && strcmp(wanted, bug) == 0;
 }
 
 #else
-typedef int weft_plant_has_nothing;
+typedef int weft_fault_has_nothing;
 #endif

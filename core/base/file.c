@@ -23,7 +23,7 @@ static weft_status read_error(const char *path, int number, weft_error *error) {
         weft_error_hint(error, "you may not read it: see its owner and mode with ls -l");
     else if (number == EISDIR)
         weft_error_hint(error, "it is a folder: name a file in it");
-    weft_error_place(error, path, NULL, 0, 0);
+    weft_error_location(error, path, NULL, 0, 0);
     return WEFT_ERROR_IO;
 }
 

@@ -21,7 +21,7 @@ weft_status weft_parse_bytes(const char *origin, const char *text, double *out, 
     if (!end || *end || !(value >= 1e6) || !isfinite(value)) {
         weft_error_set(error, WEFT_ERROR_USAGE, "`%s` is not an amount of memory of 1M or more",
                        text);
-        weft_error_place(error, origin, text, 1, 1);
+        weft_error_location(error, origin, text, 1, 1);
         weft_error_hint(error, "write it as 500M or 16G");
         return WEFT_ERROR_USAGE;
     }
@@ -35,7 +35,7 @@ weft_status weft_parse_seconds(const char *origin, const char *text, double *out
     double value = isdigit((unsigned char)text[0]) || text[0] == '.' ? strtod(text, &end) : 0;
     if (!end || *end || !(value > 0) || !isfinite(value)) {
         weft_error_set(error, WEFT_ERROR_USAGE, "`%s` is not a number of seconds above 0", text);
-        weft_error_place(error, origin, text, 1, 1);
+        weft_error_location(error, origin, text, 1, 1);
         weft_error_hint(error, "write it as 7200");
         return WEFT_ERROR_USAGE;
     }

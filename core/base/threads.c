@@ -13,7 +13,7 @@
 #define STATE_JOINED ((uint64_t)0xFFFF)
 #define STATE_STEP ((uint64_t)0x10000)
 
-enum { MOST_THREADS = 4096, SPINS = 2000, SPINS_CROWDED = 50 };
+enum { MOST_THREADS = 4096, SPINS = 2000, SPINS_SHARED = 50 };
 
 typedef struct thread_part {
     _Alignas(64) atomic_llong next;
@@ -191,7 +191,7 @@ static weft_threads *pool_make(int n) {
     pthread_cond_init(&threads->job_opened, NULL);
     pthread_cond_init(&threads->worker_left, NULL);
     threads->n = n;
-    threads->spins = n <= weft_threads_available() ? SPINS : SPINS_CROWDED;
+    threads->spins = n <= weft_threads_available() ? SPINS : SPINS_SHARED;
     threads->workers = calloc((size_t)n, sizeof *threads->workers);
     threads->parts = aligned_alloc(64, (size_t)n * sizeof *threads->parts);
     if (!threads->workers || !threads->parts) {

@@ -41,7 +41,7 @@ const char *weft_entry_read(int folder, const char *file_name, unsigned char **b
 extern const char weft_entry_no_memory[];
 
 typedef struct weft_cache {
-    int folder;           /* opened; -1: none, everything is made anew */
+    int folder;           /* opened; -1: none, everything is made again */
     atomic_bool writable; /* until its disk is full */
     const weft_monitor *monitor;
     atomic_bool warned;         /* that entries cannot be kept: said once */

@@ -54,7 +54,7 @@ weft_cache_lock weft_cache_lock_take(weft_cache *cache, const char *key) {
     if (file < 0)
         return none;
     double start = weft_clock(), pause = 1e-3;
-    bool told = false;
+    bool reported = false;
     for (;;) {
         int number = lock_set(file, key, F_WRLCK);
         if (number == 0)
@@ -62,10 +62,10 @@ weft_cache_lock weft_cache_lock_take(weft_cache *cache, const char *key) {
         bool taken = number == EAGAIN || number == EACCES || number == EINTR;
         if (!taken || weft_clock() - start > LONGEST_WAIT)
             break;
-        if (!told && weft_clock() - start > 0.5) {
+        if (!reported && weft_clock() - start > 0.5) {
             weft_log(cache->monitor, WEFT_LOG_INFO,
                      "waiting for another process that compiles the same kernel");
-            told = true;
+            reported = true;
         }
         sleep_seconds(pause);
         pause = pause < 0.02 ? pause * 1.5 : pause;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A recording is a graph that the stream's work is captured into, piece by piece: at a loop the
+/* A device graph is a graph that the stream's work is captured into, piece by piece: at a loop the
  * capture of the graph round it ends, the conditional node is added behind what it ends with, and
  * capture goes on in the node's body; at the loop's end it goes on behind the node. */
 
@@ -24,7 +24,7 @@ static bool available(weft_device *device) {
     if (state->records == 0 && !state->driver.graphs) {
         state->records = -1;
         weft_log(device->monitor, WEFT_LOG_INFO,
-                 "%s: loops are not recorded: the driver is for CUDA %d.%d, graphs with loops need "
+                 "%s: loops are not captured: the driver is for CUDA %d.%d, graphs with loops need "
                  "12.3 (NVIDIA driver 545 or later)",
                  device->limits.name, state->driver_version / 1000,
                  state->driver_version % 1000 / 10);
@@ -33,16 +33,16 @@ static bool available(weft_device *device) {
         state->records = weft_cuda_condition_load(device, &error) == WEFT_OK ? 1 : -1;
         weft_cuda_leave(state);
         if (state->records < 0)
-            weft_log(device->monitor, WEFT_LOG_INFO, "%s: loops are not recorded: %s",
+            weft_log(device->monitor, WEFT_LOG_INFO, "%s: loops are not captured: %s",
                      device->limits.name, error.message);
     }
     return state->records > 0;
 }
 
-/* ---- recording --------------------------------------------------------------------------------
- */
+/* ---- device graph
+ * -------------------------------------------------------------------------------- */
 
-/* What goes wrong in the driver spoils the recording: end answers it again. */
+/* What goes wrong in the driver spoils the device graph: end answers it again. */
 static weft_status check(weft_cuda_state *state, weft_cu_result code, const char *what,
                          weft_error *error) {
     weft_error local = {0};
@@ -67,7 +67,7 @@ static weft_status capture(weft_cuda_state *state, const weft_cu_node *after, we
               state->driver.cuStreamBeginCaptureToGraph(state->stream,
                                                         current_graph(state->recorder), after, NULL,
                                                         after ? 1 : 0, RELAXED),
-              "recording", error));
+              "a device graph", error));
     state->recorder->capturing = true;
 done:
     return status;
@@ -78,7 +78,7 @@ static weft_status end_capture(weft_cuda_state *state, weft_error *error) {
     const weft_cu_result code = state->driver.cuStreamEndCapture(state->stream, &ignored);
     state->recorder->capturing = false;
     state->recorder->broken |= code != 0;
-    return check(state, code, "ending a piece of a recording", error);
+    return check(state, code, "ending a piece of a device graph", error);
 }
 
 static weft_status begin(weft_device *device, weft_error *error) {
@@ -86,7 +86,7 @@ static weft_status begin(weft_device *device, weft_error *error) {
     weft_cuda_state *state = device->state;
     weft_cuda_recorder *recorder = calloc(1, sizeof *recorder);
     if (!recorder)
-        return weft_out_of_memory(error, "a recording");
+        return weft_out_of_memory(error, "a device graph");
     status = weft_cuda_enter(state, error);
     if (status != WEFT_OK) {
         free(recorder);
@@ -102,7 +102,7 @@ done:
     return status;
 }
 
-/* A launch of set_condition: the loop's next turn is decided by what the flag holds then. */
+/* A launch of set_condition: the loop's next iteration is decided by what the flag holds then. */
 static weft_status record_condition(weft_cuda_state *state, weft_cuda_loop *loop,
                                     weft_error *error) {
     void *parameters[] = {&loop->handle, &loop->flag};
@@ -111,7 +111,7 @@ static weft_status record_condition(weft_cuda_state *state, weft_cuda_loop *loop
     return check(
         state,
         state->driver.cuLaunchKernelEx(&configuration, state->set_condition, parameters, NULL),
-        "recording a loop's condition", error);
+        "capturing a loop's condition", error);
 }
 
 /* The conditional node goes behind what the capture ends with. */
@@ -134,7 +134,7 @@ static weft_status add_loop(weft_cuda_state *state, weft_cuda_loop *loop, weft_e
     TRY(check(state,
               driver->cuStreamGetCaptureInfo(state->stream, &capturing, &number, &graph, &after,
                                              &edges, &n_after),
-              "recording a loop", error));
+              "capturing a loop", error));
     /* one stream: what it ends with is one node, the launch that has set the condition */
     if (n_after == 1)
         last = after[0];
@@ -142,7 +142,7 @@ static weft_status add_loop(weft_cuda_state *state, weft_cuda_loop *loop, weft_e
     TRY(check(state,
               driver->cuGraphAddNode(&loop->node, current_graph(recorder), &last, NULL,
                                      last ? 1 : 0, &parameters),
-              "adding a loop to a recording", error));
+              "adding a loop to a device graph", error));
     loop->graph = parameters.bodies[0];
     recorder->n_loops += 1;
     TRY(capture(state, NULL, error));
@@ -157,7 +157,7 @@ static weft_status begin_loop(weft_device *device, weft_memory *flag, weft_error
     const weft_cuda_array *array = flag->state;
     if (recorder->n_loops == WEFT_CUDA_LOOPS)
         return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                              "weft_recording_while: loops stand in loops at most %d deep",
+                              "weft_device_graph_while: loops stand in loops at most %d deep",
                               WEFT_CUDA_LOOPS);
     TRY(weft_cuda_record_use(state, array, error));
     TRY(weft_cuda_enter(state, error));
@@ -182,7 +182,7 @@ static weft_status end_loop(weft_device *device, weft_error *error) {
     weft_cuda_recorder *recorder = state->recorder;
     if (recorder->n_loops == 0)
         return weft_error_set(error, WEFT_ERROR_USAGE,
-                              "weft_recording_end_while without weft_recording_while");
+                              "weft_device_graph_end_while without weft_device_graph_while");
     weft_cuda_loop *loop = &recorder->loops[recorder->n_loops - 1];
     TRY(weft_cuda_enter(state, error));
     status = record_condition(state, loop, error);
@@ -219,24 +219,23 @@ void weft_cuda_recorder_close(weft_cuda_state *state) {
         next = m->next;
         weft_cuda_module_end(state, m);
     }
-    for (weft_cuda_recording *r = recorder->recordings, *next; r; r = next) {
+    for (weft_cuda_graph *r = recorder->recordings, *next; r; r = next) {
         next = r->next;
-        weft_cuda_recording_end(state, r);
+        weft_cuda_device_graph_end(state, r);
     }
     free(recorder->uses);
     free(recorder);
 }
 
-static weft_status instantiate(weft_cuda_state *state, weft_cuda_recording *made,
-                               weft_error *error) {
+static weft_status instantiate(weft_cuda_state *state, weft_cuda_graph *made, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_cuda_driver *driver = &state->driver;
     weft_cuda_recorder *recorder = state->recorder;
     TRY(end_capture(state, error));
     TRY(check(state, driver->cuGraphInstantiateWithFlags(&made->executable, recorder->graph, 0),
-              "making a recording runnable", error));
+              "making a device graph runnable", error));
     TRY(check(state, driver->cuGraphUpload(made->executable, state->stream),
-              "bringing a recording to the GPU", error));
+              "bringing a device graph to the GPU", error));
     made->graph = recorder->graph;
     recorder->graph = NULL;
     made->uses = recorder->uses;
@@ -246,7 +245,7 @@ done:
     return status;
 }
 
-static weft_status finish(weft_cuda_state *state, weft_cuda_recording *made, weft_error *error) {
+static weft_status finish(weft_cuda_state *state, weft_cuda_graph *made, weft_error *error) {
     const weft_cuda_recorder *recorder = state->recorder;
     if (recorder->trouble.status != WEFT_OK) {
         if (error)
@@ -254,9 +253,10 @@ static weft_status finish(weft_cuda_state *state, weft_cuda_recording *made, wef
         return recorder->trouble.status;
     }
     if (recorder->n_loops > 0)
-        return weft_error_set(error, WEFT_ERROR_USAGE,
-                              "weft_recording_end: %d loop%s without weft_recording_end_while",
-                              recorder->n_loops, recorder->n_loops == 1 ? " is" : "s are");
+        return weft_error_set(
+            error, WEFT_ERROR_USAGE,
+            "weft_device_graph_end: %d loop%s without weft_device_graph_end_while",
+            recorder->n_loops, recorder->n_loops == 1 ? " is" : "s are");
     return instantiate(state, made, error);
 }
 
@@ -264,9 +264,9 @@ static weft_status end(weft_device *device, void **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cuda_state *state = device->state;
     weft_error ignored;
-    weft_cuda_recording *made = calloc(1, sizeof *made);
+    weft_cuda_graph *made = calloc(1, sizeof *made);
     if (!made)
-        status = weft_out_of_memory(error, "a recording");
+        status = weft_out_of_memory(error, "a device graph");
     bool entered = weft_cuda_enter(state, status == WEFT_OK ? error : &ignored) == WEFT_OK;
     if (status == WEFT_OK)
         status = entered ? finish(state, made, error) : WEFT_ERROR_DEVICE;
@@ -288,10 +288,10 @@ done:
     return status;
 }
 
-const weft_recording_table weft_cuda_recording_table = {.available = available,
-                                                        .begin = begin,
-                                                        .loop = begin_loop,
-                                                        .end_loop = end_loop,
-                                                        .end = end,
-                                                        .run = weft_cuda_recording_run,
-                                                        .free = weft_cuda_recording_free};
+const weft_device_graph_table weft_cuda_device_graph_table = {.available = available,
+                                                              .begin = begin,
+                                                              .loop = begin_loop,
+                                                              .end_loop = end_loop,
+                                                              .end = end,
+                                                              .run = weft_cuda_device_graph_run,
+                                                              .free = weft_cuda_device_graph_free};

@@ -17,7 +17,7 @@ struct weft_cuda_array {
     weft_cuda_array *previous, *next;
 };
 
-/* What is freed while a recording is made waits for its end. */
+/* What is freed while a device graph is made waits for its end. */
 typedef struct weft_cuda_module weft_cuda_module; /* state of a weft_module */
 enum { WEFT_CUDA_KERNELS = 8 };
 struct weft_cuda_module {
@@ -34,18 +34,18 @@ struct weft_cuda_module {
 
 enum { WEFT_CUDA_LOOPS = 8 };
 
-/* A recording that was made. */
-typedef struct weft_cuda_recording weft_cuda_recording;
-struct weft_cuda_recording {
+/* A device graph that was made. */
+typedef struct weft_cuda_graph weft_cuda_graph;
+struct weft_cuda_graph {
     weft_cu_executable executable;
     weft_cu_graph graph; /* kept: tools that watch the bodies of its loops look at it */
     const void **uses;
     size_t n_uses;
     bool stale; /* something that it uses was freed */
-    weft_cuda_recording *next;
+    weft_cuda_graph *next;
 };
 
-/* The recording that is being made. */
+/* The device graph that is being made. */
 typedef struct weft_cuda_loop {
     weft_cu_graph graph;       /* the body */
     weft_cu_node node;         /* in the graph round it */
@@ -58,12 +58,12 @@ typedef struct weft_cuda_recorder {
     weft_cuda_loop loops[WEFT_CUDA_LOOPS];
     int n_loops;
     bool capturing, broken; /* broken: a capture has failed */
-    weft_error trouble; /* the first that spoils the recording; status OK: none */
+    weft_error trouble;     /* the first that spoils the device graph; status OK: none */
     const void **uses;  /* arrays and modules, each once */
     size_t n_uses, room;
     weft_cuda_array *arrays;         /* freed meanwhile, by next */
     weft_cuda_module *modules;       /* the same */
-    weft_cuda_recording *recordings; /* the same */
+    weft_cuda_graph *recordings;     /* the same */
 } weft_cuda_recorder;
 
 typedef struct weft_cuda_state {
@@ -84,7 +84,7 @@ typedef struct weft_cuda_state {
     weft_cuda_array arrays;    /* head of a ring of all there are */
 
     weft_cuda_recorder *recorder;    /* NULL: none is made */
-    weft_cuda_recording *recordings; /* that there are; of mutex */
+    weft_cuda_graph *recordings;     /* that there are; of mutex */
     int records;                     /* 0: not tried yet, 1: it does, -1: it does not */
     weft_module *condition;          /* with the kernel that sets a loop's condition, or */
     weft_cu_module assembled;        /* the same from PTX */
@@ -123,8 +123,8 @@ void weft_cuda_stages_free(weft_cuda_state *state);
 
 weft_status weft_cuda_module_make(weft_module *module, const char *source, weft_error *error);
 void weft_cuda_module_free(weft_module *module);
-bool weft_cuda_module_figures(const weft_module *module, const char *kernel,
-                              weft_kernel_figures *out);
+bool weft_cuda_module_resources(const weft_module *module, const char *kernel,
+                                weft_kernel_resources *out);
 /** Errors WEFT_ERROR_DEVICE: there is no such kernel. The context must be current. */
 weft_status weft_cuda_module_kernel(const weft_module *module, const char *kernel,
                                     weft_cu_function *out, weft_error *error);
@@ -135,24 +135,24 @@ int weft_cuda_resident_blocks(const weft_device *device, const weft_module *modu
                               const char *kernel, int block_threads, int shared_bytes);
 
 extern const weft_timer_table weft_cuda_timer;
-extern const weft_recording_table weft_cuda_recording_table;
+extern const weft_device_graph_table weft_cuda_device_graph_table;
 /** Load the kernel set_condition(handle, const uint32_t *flag), which sets a loop's condition to
  *  what the flag holds: compiled by NVRTC, else written in PTX for the driver's own compiler.
  *  Errors WEFT_ERROR_DEVICE: the driver takes neither */
 weft_status weft_cuda_condition_load(weft_device *device, weft_error *error);
 void weft_cuda_condition_free(weft_cuda_state *state);
-/** Note what a recorded launch uses: its memories and its module. */
+/** Note what a captured launch uses: its memories and its module. */
 weft_status weft_cuda_record_uses(weft_cuda_state *state, const weft_launch *launch,
                                   weft_error *error);
 weft_status weft_cuda_record_use(weft_cuda_state *state, const void *used, weft_error *error);
-/** Something is freed: recordings that use it are not run any more. While one is made, `array` or
- *  `module` (the other is NULL) is taken over until its end: then true. */
+/** Something is freed: device graphs that use it are not run any more. While one is made, `array`
+ *  or `module` (the other is NULL) is taken over until its end: then true. */
 bool weft_cuda_record_freed(weft_cuda_state *state, weft_cuda_array *array,
                             weft_cuda_module *module);
-weft_status weft_cuda_recording_run(weft_device *device, void *recording, weft_error *error);
-void weft_cuda_recording_free(weft_device *device, void *recording);
-void weft_cuda_recording_end(weft_cuda_state *state, weft_cuda_recording *recording);
-/** Drop the recording that is being made, if there is one; the context must be current. */
+weft_status weft_cuda_device_graph_run(weft_device *device, void *graph, weft_error *error);
+void weft_cuda_device_graph_free(weft_device *device, void *graph);
+void weft_cuda_device_graph_end(weft_cuda_state *state, weft_cuda_graph *graph);
+/** Drop the device graph that is being made, if there is one; the context must be current. */
 void weft_cuda_recorder_close(weft_cuda_state *state);
 void weft_cuda_array_end(weft_cuda_state *state, weft_cuda_array *array);
 void weft_cuda_module_end(weft_cuda_state *state, weft_cuda_module *module);

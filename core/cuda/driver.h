@@ -126,7 +126,7 @@ enum {
     X(cuGetErrorName, (weft_cu_result code, const char **name))                                     \
     X(cuGetErrorString, (weft_cu_result code, const char **text))
 
-/* The functions of recordings, asked for as they were in CUDA 12.3; older drivers lack some. */
+/* The functions of device graphs, asked for as they were in CUDA 12.3; older drivers lack some. */
 #define WEFT_CU_GRAPH_FUNCTIONS(X)                                                                  \
     X(cuGraphCreate, (weft_cu_graph *graph, unsigned flags))                                        \
     X(cuGraphDestroy, (weft_cu_graph graph))                                                        \

@@ -47,7 +47,7 @@ static const struct {
     {803, 804, "the driver and the CUDA libraries do not belong together: install a newer driver"},
     {805, 810, "the MPS server does not serve this process: see nvidia-cuda-mps-control"},
     {900, 908,
-     "something was called that cannot be recorded: record launches, zeroes and copies alone"},
+     "something was called that cannot be captured: capture launches, zeroes and copies alone"},
     {999, 999, "see the system's log (dmesg, NVRM and Xid lines), and start the program again"},
 };
 

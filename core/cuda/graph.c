@@ -16,7 +16,7 @@ weft_status weft_cuda_record_use(weft_cuda_state *state, const void *used, weft_
         size_t room = 2 * recorder->room + 32;
         const void **uses = realloc(recorder->uses, room * sizeof *uses);
         if (!uses)
-            return weft_out_of_memory(error, "a recording");
+            return weft_out_of_memory(error, "a device graph");
         recorder->uses = uses;
         recorder->room = room;
     }
@@ -46,7 +46,7 @@ bool weft_cuda_record_freed(weft_cuda_state *state, weft_cuda_array *array,
     const void *what = array ? (const void *)array : (const void *)module;
     weft_cuda_recorder *recorder = state->recorder;
     pthread_mutex_lock(&state->mutex);
-    for (weft_cuda_recording *r = state->recordings; r; r = r->next)
+    for (weft_cuda_graph *r = state->recordings; r; r = r->next)
         r->stale = r->stale || uses(r->uses, r->n_uses, what);
     pthread_mutex_unlock(&state->mutex);
     if (!recorder)
@@ -60,35 +60,35 @@ bool weft_cuda_record_freed(weft_cuda_state *state, weft_cuda_array *array,
     }
     if (recorder->trouble.status == WEFT_OK && uses(recorder->uses, recorder->n_uses, what))
         weft_error_set(&recorder->trouble, WEFT_ERROR_USAGE,
-                       "cuda:%d: %s that the recording uses was freed before its end",
+                       "cuda:%d: %s that the device graph uses was freed before its end",
                        state->ordinal, array ? "an array" : "a module");
     return true;
 }
 
-weft_status weft_cuda_recording_run(weft_device *device, void *recording, weft_error *error) {
+weft_status weft_cuda_device_graph_run(weft_device *device, void *graph, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cuda_state *state = device->state;
-    const weft_cuda_recording *made = recording;
+    const weft_cuda_graph *made = graph;
     if (made->stale) {
         weft_error_set(error, WEFT_ERROR_USAGE,
-                       "an array or module that a recording uses was freed: it cannot be run");
-        weft_error_hint(error, "free the recording before what it uses, and record again");
+                       "an array or module that a device graph uses was freed: it cannot be run");
+        weft_error_hint(error, "free the device graph before what it uses, and capture again");
         return WEFT_ERROR_USAGE;
     }
     TRY(weft_cuda_enter(state, error));
     pthread_mutex_lock(&state->mutex);
-    snprintf(state->last_kernel, sizeof state->last_kernel, "a recording");
+    snprintf(state->last_kernel, sizeof state->last_kernel, "a device graph");
     pthread_mutex_unlock(&state->mutex);
     status = weft_cuda_check(state, state->driver.cuGraphLaunch(made->executable, state->stream),
-                             "running a recording", error);
+                             "running a device graph", error);
     weft_cuda_leave(state);
 done:
     return status;
 }
 
-void weft_cuda_recording_free(weft_device *device, void *recording) {
+void weft_cuda_device_graph_free(weft_device *device, void *graph) {
     weft_cuda_state *state = device->state;
-    weft_cuda_recording *made = recording, **at = &state->recordings;
+    weft_cuda_graph *made = graph, **at = &state->recordings;
     pthread_mutex_lock(&state->mutex);
     while (*at && *at != made)
         at = &(*at)->next;
@@ -96,18 +96,18 @@ void weft_cuda_recording_free(weft_device *device, void *recording) {
         *at = made->next;
     pthread_mutex_unlock(&state->mutex);
     if (!state->recorder) {
-        weft_cuda_recording_end(state, made);
+        weft_cuda_device_graph_end(state, made);
         return;
     }
     made->next = state->recorder->recordings;
     state->recorder->recordings = made;
 }
 
-void weft_cuda_recording_end(weft_cuda_state *state, weft_cuda_recording *made) {
+void weft_cuda_device_graph_end(weft_cuda_state *state, weft_cuda_graph *made) {
     weft_error ignored;
     if (weft_cuda_enter(state, &ignored) == WEFT_OK) {
         (void)weft_cuda_check(state, state->driver.cuStreamSynchronize(state->stream),
-                              "ending a recording's runs", &ignored);
+                              "ending a device graph's runs", &ignored);
         if (!atomic_load(&state->broken)) {
             (void)state->driver.cuGraphExecDestroy(made->executable);
             (void)state->driver.cuGraphDestroy(made->graph);

@@ -40,9 +40,9 @@ static weft_status check_launch(const weft_device *device, const weft_launch *la
                               device->limits.name, MOST_THREADS, device->limits.onchip_bytes);
     if (n_groups > INT32_MAX)
         return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                              "launch of %s: %lld thread blocks for %lld instances are more than "
+                              "launch of %s: %lld thread blocks for %lld elements are more than "
                               "one launch takes",
-                              launch->kernel, (long long)n_groups, (long long)launch->n_instances);
+                              launch->kernel, (long long)n_groups, (long long)launch->n_elements);
     return WEFT_OK;
 }
 
@@ -132,13 +132,13 @@ done:
     return status;
 }
 
-/* NAME(long long n_instances, T0 *argument0, ...), a thread an instance. */
+/* NAME(long long n_elements, T0 *argument0, ...), one thread per element. */
 weft_status weft_cuda_launch(weft_device *device, const weft_launch *launch, int64_t n_blocks,
                              weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cuda_state *state = device->state;
     void *few[FEW_ARGUMENTS + 1], **parameters = few;
-    long long n = launch->n_instances;
+    long long n = launch->n_elements;
     int threads = launch->block_threads > 0 ? launch->block_threads : BLOCK_THREADS;
     int64_t n_groups = launch->n_blocks > 0 ? launch->n_blocks : n / threads + (n % threads > 0);
     (void)n_blocks;

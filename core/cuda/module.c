@@ -66,7 +66,7 @@ done:
     return status;
 }
 
-/* A sound entry that the driver refuses is made anew. */
+/* A sound entry that the driver refuses is made again. */
 static bool load_entry(weft_cuda_state *state, const weft_entry *entry, bool again,
                        weft_cuda_module *out) {
     weft_error error;
@@ -158,10 +158,10 @@ void weft_cuda_module_end(weft_cuda_state *state, weft_cuda_module *made) {
     free(made);
 }
 
-bool weft_cuda_module_figures(const weft_module *module, const char *kernel,
-                              weft_kernel_figures *out) {
+bool weft_cuda_module_resources(const weft_module *module, const char *kernel,
+                                weft_kernel_resources *out) {
     const weft_cuda_module *made = module->state;
-    return weft_cubin_figures(&made->cubin, kernel, out);
+    return weft_cubin_resources(&made->cubin, kernel, out);
 }
 
 static void remember(weft_cuda_state *state, weft_cuda_module *made, const char *kernel,

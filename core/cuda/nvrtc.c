@@ -96,7 +96,7 @@ static weft_status refused(const weft_nvrtc *nvrtc, const char *file, const char
     for (const char *at = log; at && (at = strstr(at, file)); at += length) {
         int end = 0;
         if (sscanf(at + length, "(%d): error%n", &line, &end) == 1 && end > 0) {
-            weft_error_place(error, file, source, line, 1);
+            weft_error_location(error, file, source, line, 1);
             break;
         }
     }

@@ -33,4 +33,4 @@ bool weft_cubin_read(unsigned char *bytes, size_t whole, weft_cubin *out);
 void weft_cubin_free(weft_cubin *cubin);
 /** Registers, stack and shared memory from the ELF file, spills from the log (-1 where it has
  *  none). False: there is no such kernel. */
-bool weft_cubin_figures(const weft_cubin *cubin, const char *kernel, weft_kernel_figures *out);
+bool weft_cubin_resources(const weft_cubin *cubin, const char *kernel, weft_kernel_resources *out);

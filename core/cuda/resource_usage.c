@@ -66,7 +66,7 @@ static uint32_t word_at(const unsigned char *bytes) {
            (uint32_t)bytes[3] << 24;
 }
 
-static bool read_attributes(const elf_view *elf, uint32_t symbol, weft_kernel_figures *out) {
+static bool read_attributes(const elf_view *elf, uint32_t symbol, weft_kernel_resources *out) {
     Elf64_Shdr info;
     bool found = false;
     if (!find_section(elf, ".nv.info", &info) || info.sh_type == SHT_NOBITS)
@@ -90,7 +90,7 @@ static bool read_attributes(const elf_view *elf, uint32_t symbol, weft_kernel_fi
 
 /* "Function properties for NAME\n 592 bytes stack frame, 792 bytes spill stores, 1512 bytes spill
  * loads" */
-static void read_spills(const char *log, const char *kernel, weft_kernel_figures *out) {
+static void read_spills(const char *log, const char *kernel, weft_kernel_resources *out) {
     static const char start[] = "Function properties for ";
     const size_t length = strlen(kernel);
     for (const char *at = log; (at = strstr(at, start));) {
@@ -113,23 +113,23 @@ static void read_spills(const char *log, const char *kernel, weft_kernel_figures
     }
 }
 
-bool weft_cubin_figures(const weft_cubin *cubin, const char *kernel, weft_kernel_figures *out) {
+bool weft_cubin_resources(const weft_cubin *cubin, const char *kernel, weft_kernel_resources *out) {
     elf_view elf = {.bytes = cubin->bytes, .size = cubin->size};
-    weft_kernel_figures figures = {.spill_store_bytes = -1, .spill_load_bytes = -1};
+    weft_kernel_resources resources = {.spill_store_bytes = -1, .spill_load_bytes = -1};
     char name[512];
     Elf64_Shdr shared;
     if (cubin->size < sizeof elf.header || memcmp(cubin->bytes, ELFMAG, SELFMAG) != 0)
         return false;
     memcpy(&elf.header, cubin->bytes, sizeof elf.header);
     int symbol = find_symbol(&elf, kernel);
-    if (symbol < 0 || !read_attributes(&elf, (uint32_t)symbol, &figures))
+    if (symbol < 0 || !read_attributes(&elf, (uint32_t)symbol, &resources))
         return false;
     int length = snprintf(name, sizeof name, ".nv.shared.%s", kernel);
     if (length > 0 && (size_t)length < sizeof name && find_section(&elf, name, &shared))
-        figures.shared_bytes =
+        resources.shared_bytes =
             (int)(shared.sh_size > RESERVED_SHARED ? shared.sh_size - RESERVED_SHARED : 0);
     if (cubin->whole > cubin->size)
-        read_spills((const char *)cubin->bytes + cubin->size, kernel, &figures);
-    *out = figures;
+        read_spills((const char *)cubin->bytes + cubin->size, kernel, &resources);
+    *out = resources;
     return true;
 }

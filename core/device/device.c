@@ -80,21 +80,23 @@ double weft_module_seconds(const weft_module *module) {
     return module->seconds;
 }
 
-bool weft_module_figures(const weft_module *module, const char *kernel, weft_kernel_figures *out) {
+bool weft_module_resources(const weft_module *module, const char *kernel,
+                           weft_kernel_resources *out) {
     const weft_device_table *table = module->device->table;
-    return table->module_figures && table->module_figures(module, kernel, out);
+    return table->module_resources && table->module_resources(module, kernel, out);
 }
 
-weft_status weft_module_kernel_figures(weft_module *module, const char *kernel,
-                                       weft_kernel_figures *out, weft_error *error) {
+weft_status weft_module_kernel_resources(weft_module *module, const char *kernel,
+                                         weft_kernel_resources *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_device_table *table = module->device->table;
-    if (!table->module_figures)
-        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s tells no figures of its kernels",
+    if (!table->module_resources)
+        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                              "%s reports no resource usage of its kernels",
                               module->device->limits.name);
     if (table->module_measure)
         TRY(table->module_measure(module, error));
-    if (!table->module_figures(module, kernel, out))
+    if (!table->module_resources(module, kernel, out))
         status = weft_error_set(error, WEFT_ERROR_DEVICE, "module %s has no kernel %s",
                                 module->name, kernel);
 done:
@@ -102,7 +104,7 @@ done:
 }
 
 weft_status weft_device_wait(weft_device *device, weft_error *error) {
-    weft_status status = weft_recording_refuses(device, "waiting", error);
+    weft_status status = weft_device_graph_refuses(device, "waiting", error);
     return status == WEFT_OK && device->table->wait ? device->table->wait(device, error) : status;
 }
 

@@ -5,17 +5,18 @@
 
 #include <stdatomic.h>
 
-/* What a device that records does; core/device/recording.c has looked whether one is being made. */
-typedef struct weft_recording_table {
+/* What a device that captures graphs does; core/device/graph.c has looked whether one is being
+ * made. */
+typedef struct weft_device_graph_table {
     bool (*available)(weft_device *device); /* logs once why not */
     weft_status (*begin)(weft_device *device, weft_error *error);
     weft_status (*loop)(weft_device *device, weft_memory *flag, weft_error *error);
     weft_status (*end_loop)(weft_device *device, weft_error *error);
-    /* ends it in any case; state is the recording's, untouched where it answers an error */
+    /* ends it in any case; state is the device graph's, untouched where it answers an error */
     weft_status (*end)(weft_device *device, void **state, weft_error *error);
     weft_status (*run)(weft_device *device, void *state, weft_error *error);
     void (*free)(weft_device *device, void *state);
-} weft_recording_table;
+} weft_device_graph_table;
 
 /* Marks in the stream of work. */
 typedef struct weft_timer_table {
@@ -45,8 +46,8 @@ typedef struct weft_device_table {
     weft_status (*memory_full)(weft_device *device, size_t bytes, weft_error *error);
     weft_status (*module_make)(weft_module *module, const char *source, weft_error *error);
     void (*module_free)(weft_module *module);
-    bool (*module_figures)(const weft_module *module, const char *kernel,
-                           weft_kernel_figures *out); /* may be NULL */
+    bool (*module_resources)(const weft_module *module, const char *kernel,
+                             weft_kernel_resources *out); /* may be NULL */
     /* make them known where that takes work; NULL: there is none */
     weft_status (*module_measure)(weft_module *module, weft_error *error);
     weft_status (*launch)(weft_device *device, const weft_launch *launch, int64_t n_blocks,
@@ -56,8 +57,8 @@ typedef struct weft_device_table {
     weft_status (*wait)(weft_device *device, weft_error *error); /* may be NULL */
     /* add what times depend on beside the device's name; may be NULL */
     void (*identify)(const weft_device *device, weft_text *out);
-    const weft_recording_table *recording; /* NULL: it does not record */
-    const weft_timer_table *timer;         /* NULL: the host's clock */
+    const weft_device_graph_table *graph; /* NULL: it does not record */
+    const weft_timer_table *timer;        /* NULL: the host's clock */
     void (*close)(weft_device *device);
 } weft_device_table;
 
@@ -67,7 +68,7 @@ struct weft_device {
     const weft_monitor *monitor;
     weft_threads *threads; /* NULL: none but the caller's */
     void *state;           /* the kind's own */
-    atomic_bool recording; /* from weft_recording_begin to its end */
+    atomic_bool graph;     /* from weft_device_graph_begin to its end */
     atomic_llong launches;
     atomic_size_t bytes, bytes_peak;
 };
@@ -89,5 +90,6 @@ struct weft_module {
     void *state;
 };
 
-/** Refuse what cannot be recorded while a recording is made: "reading an array". */
-weft_status weft_recording_refuses(const weft_device *device, const char *what, weft_error *error);
+/** Refuse what cannot be captured while a device graph is made: "reading an array". */
+weft_status weft_device_graph_refuses(const weft_device *device, const char *what,
+                                      weft_error *error);

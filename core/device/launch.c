@@ -21,7 +21,7 @@ static weft_status check_arguments(const weft_device *device, const weft_launch 
                                    weft_error *error) {
     if (!launch->kernel || !launch->module || launch->module->device != device)
         return wrong_launch(launch, "it needs a kernel in a module of this device", error);
-    if (launch->n_instances < 0 || launch->lanes < 1 || launch->n_arguments < 0)
+    if (launch->n_elements < 0 || launch->lanes < 1 || launch->n_arguments < 0)
         return wrong_launch(launch, "a count is negative, or there are no lanes", error);
     if (launch->n_blocks < 0)
         return wrong_launch(launch, "its number of thread blocks is negative", error);
@@ -59,10 +59,10 @@ weft_status weft_device_launch(weft_device *device, const weft_launch *launch, w
     weft_status status = WEFT_OK;
     TRY(check_arguments(device, launch, error));
     int64_t n_blocks =
-        launch->n_instances / launch->lanes + (launch->n_instances % launch->lanes > 0);
+        launch->n_elements / launch->lanes + (launch->n_elements % launch->lanes > 0);
     TRY(check_schedule(launch, n_blocks, error));
     TRY(device->table->launch(device, launch, n_blocks, error));
-    if (!atomic_load(&device->recording))
+    if (!atomic_load(&device->graph))
         atomic_fetch_add(&device->launches, 1);
 done:
     return status;

@@ -16,7 +16,7 @@ static weft_status make_memory(weft_device *device, void *array, size_t bytes, b
     weft_status status = WEFT_OK;
     size_t most = device->limits.memory_bytes, used = weft_device_bytes(device);
     weft_memory *memory = NULL;
-    TRY(weft_recording_refuses(device, "making an array", error));
+    TRY(weft_device_graph_refuses(device, "making an array", error));
     memory = calloc(1, sizeof *memory);
     if (!memory)
         TRY(weft_out_of_memory(error, NULL));
@@ -95,7 +95,7 @@ weft_status weft_memory_write(weft_memory *memory, size_t offset, const void *by
                               weft_error *error) {
     weft_status status = check_range(memory, offset, n, error);
     if (status == WEFT_OK)
-        status = weft_recording_refuses(memory->device, "writing an array", error);
+        status = weft_device_graph_refuses(memory->device, "writing an array", error);
     if (status == WEFT_OK && n > 0 && memory->device->table->memory_write)
         status = memory->device->table->memory_write(memory, offset, bytes, n, error);
     return status;
@@ -105,7 +105,7 @@ weft_status weft_memory_read(const weft_memory *memory, size_t offset, void *byt
                              weft_error *error) {
     weft_status status = check_range(memory, offset, n, error);
     if (status == WEFT_OK)
-        status = weft_recording_refuses(memory->device, "reading an array", error);
+        status = weft_device_graph_refuses(memory->device, "reading an array", error);
     if (status != WEFT_OK || n == 0)
         return status;
     if (memory->device->table->memory_read)

@@ -39,7 +39,7 @@ static weft_status mark(weft_timer *timer, int which, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = timer->device;
     timer->marked[which] = false;
-    TRY(weft_recording_refuses(device, "a timer", error));
+    TRY(weft_device_graph_refuses(device, "a timer", error));
     if (device->table->timer)
         TRY(device->table->timer->mark(device, timer->state, which, error));
     else
@@ -65,7 +65,7 @@ weft_status weft_timer_seconds(weft_timer *timer, double *seconds, weft_error *e
     if (!timer->marked[0] || !timer->marked[1])
         return weft_error_set(error, WEFT_ERROR_USAGE,
                               "a timer is read that was not started and stopped");
-    TRY(weft_recording_refuses(timer->device, "reading a timer", error));
+    TRY(weft_device_graph_refuses(timer->device, "reading a timer", error));
     if (timer->device->table->timer)
         status = timer->device->table->timer->seconds(timer->device, timer->state, seconds, error);
     else

@@ -222,7 +222,7 @@ static weft_status refused(const weft_compiler *compiler, const char *file_name,
     size_t length = strlen(file_name);
     for (const char *at = output; (at = strstr(at, file_name)); at += length)
         if (sscanf(at + length, ":%d:%d: error", &line, &column) == 2 && line > 0) {
-            weft_error_place(error, file_name, source, line, column);
+            weft_error_location(error, file_name, source, line, column);
             break;
         }
     weft_error_hint(error,

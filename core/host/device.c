@@ -76,7 +76,7 @@ static weft_status host_module_make(weft_module *module, const char *source, wef
 typedef struct host_run {
     weft_host_kernel kernel;
     void *const *arguments;
-    int64_t n_instances;
+    int64_t n_elements;
     int64_t (*ranges)[2]; /* of one colour; NULL: blocks are cut evenly */
     int64_t n_blocks, n_items;
 } host_run;
@@ -84,14 +84,14 @@ typedef struct host_run {
 static void run_range(void *user, int64_t i) {
     const host_run *run = user;
     if (run->ranges[i][0] < run->ranges[i][1])
-        run->kernel(run->arguments, run->n_instances, run->ranges[i][0], run->ranges[i][1]);
+        run->kernel(run->arguments, run->n_elements, run->ranges[i][0], run->ranges[i][1]);
 }
 
 static void run_item(void *user, int64_t i) {
     const host_run *run = user;
     int64_t share = run->n_blocks / run->n_items, rest = run->n_blocks % run->n_items;
     int64_t first = i * share + (i < rest ? i : rest);
-    run->kernel(run->arguments, run->n_instances, first, first + share + (i < rest));
+    run->kernel(run->arguments, run->n_elements, first, first + share + (i < rest));
 }
 
 static void run_blocks(weft_threads *threads, host_run *run) {
@@ -121,7 +121,7 @@ static weft_status host_launch(weft_device *device, const weft_launch *launch, i
     weft_status status = WEFT_OK;
     void *few[FEW_ARGUMENTS];
     void **arguments = few;
-    host_run run = {.n_instances = launch->n_instances, .n_blocks = n_blocks};
+    host_run run = {.n_elements = launch->n_elements, .n_blocks = n_blocks};
     if (launch->cooperative)
         return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                               "launch of %s: blocks on the host do not run all at once",

@@ -24,7 +24,7 @@ typedef struct weft_object {
 struct weft_host_compile {
     pthread_mutex_t mutex; /* of what is found out at the first module */
     bool cache_ready, compiler_ready;
-    atomic_bool told_no_compiler;
+    atomic_bool reported_no_compiler;
     weft_cache_mode mode;
     char *cache_directory, *keep_directory, *command;
     const weft_monitor *monitor;
@@ -151,7 +151,7 @@ void weft_source_keep(const char *folder, const weft_monitor *monitor, const cha
                  path, strerror(number));
 }
 
-/* A sound entry that the loader refuses was made for another system: it is made anew. */
+/* A sound entry that the loader refuses was made for another system: it is made again. */
 static bool load_entry(weft_host_compile *compile, const weft_entry *entry, bool again,
                        weft_shared_object *object) {
     weft_error error;
@@ -215,7 +215,7 @@ static weft_status load_without_compiler(weft_host_compile *compile, const char 
         return WEFT_ERROR_COMPILER;
     weft_status status = weft_shared_object_load(payload, size, &compile->cache, object, &ignored);
     free(payload);
-    if (status == WEFT_OK && !atomic_exchange(&compile->told_no_compiler, true))
+    if (status == WEFT_OK && !atomic_exchange(&compile->reported_no_compiler, true))
         weft_log(compile->monitor, WEFT_LOG_WARNING,
                  "no C compiler is found; cached kernels are used, as \"%s\"", found.description);
     return status;

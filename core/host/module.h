@@ -15,7 +15,7 @@ weft_status weft_host_module_make(weft_host_compile *compile, weft_module *modul
                                   const char *source, weft_error *error);
 void weft_host_module_free(weft_module *module);
 /** NULL: there is none of that name. */
-typedef void (*weft_host_kernel)(void *const *arguments, int64_t n_instances, int64_t first_block,
+typedef void (*weft_host_kernel)(void *const *arguments, int64_t n_elements, int64_t first_block,
                                  int64_t last_block);
 weft_host_kernel weft_host_module_kernel(const weft_module *module, const char *kernel);
 

@@ -27,7 +27,7 @@ static void null_memory_free(weft_memory *memory) {
 
 typedef struct null_module {
     char *source;
-    weft_source_figures *figures; /* when they were asked for */
+    weft_source_resources *resources; /* when they were asked for */
 } null_module;
 
 enum { ARCHITECTURE = 90 }; /* of an H200 */
@@ -51,7 +51,7 @@ static weft_status null_module_make(weft_module *module, const char *source, wef
 
 static void null_module_free(weft_module *module) {
     null_module *made = module->state;
-    weft_source_figures_free(&made->figures);
+    weft_source_resources_free(&made->resources);
     free(made->source);
     free(made);
 }
@@ -59,17 +59,18 @@ static void null_module_free(weft_module *module) {
 static weft_status null_module_measure(weft_module *module, weft_error *error) {
     null_module *made = module->state;
     if (!is_gpu(module->device))
-        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s tells no figures of its kernels",
+        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                              "%s reports no resource usage of its kernels",
                               module->device->limits.name);
-    return made->figures ? WEFT_OK
-                         : weft_source_figures_make(module->name, made->source, ARCHITECTURE,
-                                                    &made->figures, error);
+    return made->resources ? WEFT_OK
+                           : weft_source_resources_make(module->name, made->source, ARCHITECTURE,
+                                                        &made->resources, error);
 }
 
-static bool null_module_figures(const weft_module *module, const char *kernel,
-                                weft_kernel_figures *out) {
+static bool null_module_resources(const weft_module *module, const char *kernel,
+                                  weft_kernel_resources *out) {
     const null_module *made = module->state;
-    return made->figures && weft_source_figures_find(made->figures, kernel, out);
+    return made->resources && weft_source_resources_find(made->resources, kernel, out);
 }
 
 static const char *source_of(const weft_module *module) {
@@ -101,7 +102,7 @@ static weft_status check_cooperative(const weft_device *device, const weft_launc
                               "launch of %s: blocks on the host do not run all at once",
                               launch->kernel);
     int threads = launch->block_threads > 0 ? launch->block_threads : BLOCK_THREADS;
-    int64_t n = launch->n_instances;
+    int64_t n = launch->n_elements;
     int64_t n_groups = launch->n_blocks > 0 ? launch->n_blocks : n / threads + (n % threads > 0);
     int most =
         null_resident_blocks(device, launch->module, launch->kernel, threads, launch->shared_bytes);
@@ -128,7 +129,7 @@ static const weft_device_table table = {
     .memory_free = null_memory_free,
     .module_make = null_module_make,
     .module_free = null_module_free,
-    .module_figures = null_module_figures,
+    .module_resources = null_module_resources,
     .module_measure = null_module_measure,
     .launch = null_launch,
     .resident_blocks = null_resident_blocks,

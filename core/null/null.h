@@ -1,4 +1,4 @@
-/** The device that records launches and runs nothing. */
+/** The device that captures graphs launches and runs nothing. */
 #pragma once
 
 #include "core/weft_core.h"

@@ -14,7 +14,7 @@
 
 enum { BUSY_MILLISECONDS = 20000 };
 
-/* What makes the database, or makes it anew, holds the cache folder's lock under this key. */
+/* What makes the database, or makes it again, holds the cache folder's lock under this key. */
 static const char lock_key[33] = "77656674747567696e67646174616261";
 
 /* ---- in memory ---- */
@@ -201,7 +201,7 @@ static int open_path(weft_tuning *tuning, bool writable) {
     return code;
 }
 
-/* Made, or made anew, by one process; who waited for it finds it sound. */
+/* Made, or made again, by one process; who waited for it finds it sound. */
 static weft_status make_sound(weft_tuning *tuning, verdict *found, char *reason, size_t size,
                               weft_error *error) {
     weft_status status = WEFT_OK;
@@ -209,13 +209,13 @@ static weft_status make_sound(weft_tuning *tuning, verdict *found, char *reason,
     *found = judge(tuning, reason, size);
     if (*found == UNSOUND) {
         weft_log(tuning->monitor, WEFT_LOG_WARNING,
-                 "the tuning database %s is not used: %s; it is made anew", tuning->path, reason);
+                 "the tuning database %s is not used: %s; it is made again", tuning->path, reason);
         int code = empty(tuning->database);
         if (code == SQLITE_OK)
             code = open_path(tuning, true);
         *found = code == SQLITE_OK ? EMPTY : UNUSABLE;
         if (code != SQLITE_OK)
-            snprintf(reason, size, "%s cannot be made anew: %s", tuning->path,
+            snprintf(reason, size, "%s cannot be made again: %s", tuning->path,
                      sqlite3_errstr(code));
     }
     if (*found == EMPTY) {

@@ -18,7 +18,7 @@ struct weft_tuning {
     const weft_monitor *monitor;
     char path[PATH_MAX]; /* "" in memory */
     pthread_mutex_t mutex;
-    bool told_damaged; /* that rows are damaged: said once */
+    bool reported_damaged; /* that rows are damaged: said once */
 };
 
 /** What an SQLite answer means, with its message. what: "read". */
@@ -38,7 +38,7 @@ enum {
     TUNING_TIMES,
     TUNING_NUMBERS,
     TUNING_KERNELS,
-    TUNING_WINNERS,
+    TUNING_BEST_PLANS,
     TUNING_TABLES
 };
 extern const tuning_table weft_tuning_tables[TUNING_TABLES];

@@ -1,4 +1,4 @@
-/* What the tuning database holds: times, numbers, kernels and winners, as rows of its tables. */
+/* What the tuning database holds: times, numbers, kernels and best plans, as rows of its tables. */
 #include "core/device/device.h"
 #include "core/tuning/database.h"
 
@@ -29,8 +29,8 @@ weft_status weft_tuning_add_times(weft_tuning *tuning, const char *device,
     for (size_t i = 0; i < n && status == WEFT_OK; ++i) {
         tuning_value *row = rows + i * WIDTH;
         row[0].text = device;
-        row[1].text = times[i].routine;
-        row[2].number = times[i].point.instances;
+        row[1].text = times[i].primitive;
+        row[2].number = times[i].point.elements;
         row[3].number = times[i].point.threads;
         row[4].number = times[i].point.iterations;
         row[5].number = times[i].point.extra;
@@ -38,7 +38,7 @@ weft_status weft_tuning_add_times(weft_tuning *tuning, const char *device,
         row[7].number = now;
         if (!is_time(times[i].seconds))
             status = weft_error_set(error, WEFT_ERROR_USAGE, "%s: %g s is not a time",
-                                    times[i].routine, times[i].seconds);
+                                    times[i].primitive, times[i].seconds);
     }
     if (status == WEFT_OK)
         status = weft_tuning_put(tuning, TUNING_TIMES, rows, n, error);
@@ -46,14 +46,14 @@ weft_status weft_tuning_add_times(weft_tuning *tuning, const char *device,
     return status;
 }
 
-weft_status weft_tuning_times(weft_tuning *tuning, const char *device, const char *routine,
+weft_status weft_tuning_times(weft_tuning *tuning, const char *device, const char *primitive,
                               weft_arena *arena, weft_tuning_time **out, size_t *n,
                               weft_error *error) {
     enum { WIDTH = 8 };
     weft_status status = WEFT_OK;
-    const tuning_value keys[] = {{.text = device}, {.text = routine}};
+    const tuning_value keys[] = {{.text = device}, {.text = primitive}};
     tuning_rows found = {0};
-    TRY(weft_tuning_find(tuning, TUNING_TIMES, keys, routine ? 2 : 1, arena, &found, error));
+    TRY(weft_tuning_find(tuning, TUNING_TIMES, keys, primitive ? 2 : 1, arena, &found, error));
     weft_tuning_time *times = weft_arena_alloc(arena, found.n + 1, sizeof *times);
     if (!times)
         return weft_out_of_memory(error, "the tuning database");
@@ -101,7 +101,7 @@ weft_status weft_tuning_add_kernel(weft_tuning *tuning, const char *device,
                               kernel->name, kernel->predicted, kernel->measured);
     const tuning_value row[] = {{.text = device},
                                 {.text = kernel->kernel},
-                                {.number = kernel->instances},
+                                {.number = kernel->elements},
                                 {.text = kernel->name},
                                 {.real = kernel->predicted},
                                 {.real = kernel->measured},
@@ -137,28 +137,28 @@ int weft_tuning_size_class(int64_t n) {
     return class;
 }
 
-weft_status weft_tuning_remember(weft_tuning *tuning, const char *device,
-                                 const weft_tuning_winner *winner, weft_error *error) {
-    if (!is_time(winner->seconds) || !(winner->predicted >= 0) || isinf(winner->predicted))
-        return weft_error_set(error, WEFT_ERROR_USAGE, "a winner of %g s", winner->seconds);
+weft_status weft_tuning_store(weft_tuning *tuning, const char *device,
+                              const weft_tuning_best_plan *best_plan, weft_error *error) {
+    if (!is_time(best_plan->seconds) || !(best_plan->predicted >= 0) || isinf(best_plan->predicted))
+        return weft_error_set(error, WEFT_ERROR_USAGE, "a winner of %g s", best_plan->seconds);
     const tuning_value row[] = {{.text = device},
-                                {.text = winner->script},
-                                {.number = winner->size_class},
-                                {.text = winner->cover},
-                                {.real = winner->predicted},
-                                {.real = winner->seconds},
+                                {.text = best_plan->script},
+                                {.number = best_plan->size_class},
+                                {.text = best_plan->cover},
+                                {.real = best_plan->predicted},
+                                {.real = best_plan->seconds},
                                 {.number = (int64_t)time(NULL)}};
-    return weft_tuning_put(tuning, TUNING_WINNERS, row, 1, error);
+    return weft_tuning_put(tuning, TUNING_BEST_PLANS, row, 1, error);
 }
 
-weft_status weft_tuning_recall(weft_tuning *tuning, const char *device, const char *script,
-                               int size_class, weft_arena *arena, weft_tuning_winner *out,
+weft_status weft_tuning_lookup(weft_tuning *tuning, const char *device, const char *script,
+                               int size_class, weft_arena *arena, weft_tuning_best_plan *out,
                                weft_error *error) {
     weft_status status = WEFT_OK;
     const tuning_value keys[] = {{.text = device}, {.text = script}, {.number = size_class}};
     tuning_rows rows = {0};
-    *out = (weft_tuning_winner){.script = script, .size_class = size_class};
-    TRY(weft_tuning_find(tuning, TUNING_WINNERS, keys, 3, arena, &rows, error));
+    *out = (weft_tuning_best_plan){.script = script, .size_class = size_class};
+    TRY(weft_tuning_find(tuning, TUNING_BEST_PLANS, keys, 3, arena, &rows, error));
     if (rows.n > 0) {
         out->cover = rows.values[3].text;
         out->predicted = rows.values[4].real;

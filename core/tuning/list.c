@@ -21,10 +21,10 @@ static const char list_sql[] =
     "FROM keys k ORDER BY 2,1";
 
 static weft_tuning_device read_device(sqlite3_stmt *statement) {
-    weft_tuning_device device = {.n_routines = sqlite3_column_int64(statement, 2),
+    weft_tuning_device device = {.n_product_kernels = sqlite3_column_int64(statement, 2),
                                  .n_times = sqlite3_column_int64(statement, 3),
                                  .n_kernels = sqlite3_column_int64(statement, 4),
-                                 .n_winners = sqlite3_column_int64(statement, 5),
+                                 .n_best_plans = sqlite3_column_int64(statement, 5),
                                  .n_numbers = sqlite3_column_int64(statement, 6)};
     const char *key = (const char *)sqlite3_column_text(statement, 0);
     const char *description = (const char *)sqlite3_column_text(statement, 1);

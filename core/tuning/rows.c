@@ -28,7 +28,7 @@ weft_status weft_tuning_failed(weft_tuning *tuning, int code, const char *what, 
                         "make room on its disk, or set XDG_CACHE_HOME to a folder with room; "
                         "with WEFT_CACHE=read nothing is kept");
     else
-        weft_error_hint(error, "weft tuning verify looks at it, weft tuning clear makes it anew");
+        weft_error_hint(error, "weft tuning verify looks at it, weft tuning clear makes it again");
     return WEFT_ERROR_IO;
 }
 
@@ -193,13 +193,13 @@ static int select_rows(weft_tuning *tuning, const tuning_table *t, const tuning_
     return code;
 }
 
-static void tell_damaged(weft_tuning *tuning) {
-    if (!tuning->told_damaged)
+static void report_damaged(weft_tuning *tuning) {
+    if (!tuning->reported_damaged)
         weft_log(tuning->monitor, WEFT_LOG_WARNING,
                  "entries of the tuning database %s are damaged and not used; weft tuning clear "
                  "--invalid removes them",
                  tuning->path);
-    tuning->told_damaged = true;
+    tuning->reported_damaged = true;
 }
 
 weft_status weft_tuning_find(weft_tuning *tuning, int table, const tuning_value *keys, int n_keys,
@@ -214,7 +214,7 @@ weft_status weft_tuning_find(weft_tuning *tuning, int table, const tuning_value 
     while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
         code = SQLITE_OK;
         if (!read_row(statement, t->types, row))
-            tell_damaged(tuning);
+            report_damaged(tuning);
         else if (!keep_row(&list, t->types, row))
             code = SQLITE_NOMEM;
     }

@@ -9,7 +9,7 @@ static weft_status refuse_empty(const weft_condition *condition, weft_error *err
     weft_error_set(error, WEFT_ERROR_INPUT,
                    "the group '%s' has no facets on which a condition could hold",
                    condition->group);
-    weft_error_place(error, condition->origin, NULL, 0, 0);
+    weft_error_location(error, condition->origin, NULL, 0, 0);
     weft_error_hint(error,
                     "name a group of facets of the mesh: lines in the plane, surfaces in space");
     return WEFT_ERROR_INPUT;
@@ -38,7 +38,7 @@ static weft_status find_group(const weft_space *space, const weft_condition *con
     const weft_status status =
         weft_mesh_group(weft_space_mesh(space), condition->group, group, error);
     if (status != WEFT_OK && error && !error->file[0])
-        weft_error_place(error, condition->origin, NULL, 0, 0);
+        weft_error_location(error, condition->origin, NULL, 0, 0);
     return status;
 }
 

@@ -16,7 +16,7 @@ static bool is_zero(const char *text) {
     return weft_formula_constant(text, &constant) && constant == 0;
 }
 
-/* Add a load to b over n instances, and refuse what is not finite. */
+/* Add a load to b over n elements, and refuse what is not finite. */
 static weft_status add(const weft_bc *bc, const weft_bound_form *form, int64_t n, weft_memory *b,
                        double *values, weft_error *error) {
     weft_status status = WEFT_OK;

@@ -64,7 +64,7 @@ static weft_status refuse_part(const weft_mesh *mesh, int64_t n_parts, int64_t n
                    "the mesh falls into %" PRId64
                    " parts that do not touch, and nothing fixes u on that of %s",
                    n_parts, weft_point_text(&mesh->x[node * d], d, point));
-    weft_error_place(error, mesh->source, NULL, 0, 0);
+    weft_error_location(error, mesh->source, NULL, 0, 0);
     weft_error_hint(error, "add a Dirichlet or Robin condition for a group of that part, or join "
                            "the parts in the mesh");
     return WEFT_ERROR_INPUT;

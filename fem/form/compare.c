@@ -1,11 +1,11 @@
 /* Two ways to compute the same product, tried on one vector. */
-#include "fem/form/trial.h"
+#include "fem/form/compare.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-weft_status weft_trial_apart(const weft_memory *a, const weft_memory *b, int64_t n, double *apart,
-                             weft_error *error) {
+weft_status weft_relative_difference(const weft_memory *a, const weft_memory *b, int64_t n,
+                                     double *relative, weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t bytes = (size_t)n * sizeof(double);
     double *x = weft_array_make((size_t)n, sizeof *x), *y = weft_array_make((size_t)n, sizeof *y);
@@ -18,14 +18,14 @@ weft_status weft_trial_apart(const weft_memory *a, const weft_memory *b, int64_t
         sum += x[i] * x[i];
         difference += (x[i] - y[i]) * (x[i] - y[i]);
     }
-    *apart = difference == 0 ? 0 : sqrt(difference / sum);
+    *relative = difference == 0 ? 0 : sqrt(difference / sum);
 done:
     free(x);
     free(y);
     return status;
 }
 
-weft_status weft_trial_write(weft_memory *v, int64_t n, weft_error *error) {
+weft_status weft_write_synthetic(weft_memory *v, int64_t n, weft_error *error) {
     uint64_t state = 1;
     double *values = weft_array_make((size_t)n, sizeof *values);
     if (!values)

@@ -11,8 +11,8 @@ static void add_names(weft_text *text, const weft_fragment *fragments, int n_fra
 
 /* "poisson.weft + product.weft: 1 kernel: jacobian_tform_dshape_mvmul (3 calls, 60 B loaded, ..."
  */
-static void tell_plan(const weft_context *context, const weft_fragment *fragments, int n_fragments,
-                      const weft_compilation *compilation) {
+static void report_plan(const weft_context *context, const weft_fragment *fragments,
+                        int n_fragments, const weft_compilation *compilation) {
     weft_text text = {0};
     const int n = weft_compilation_kernels(compilation);
     add_names(&text, fragments, n_fragments);
@@ -79,7 +79,7 @@ weft_status weft_compiled_make(weft_context *context, const weft_fragment *fragm
     TRY(weft_program_make(context->device, made.compilation, &made.program, error));
     context->compile_seconds += weft_clock() - start;
     context->n_kernels += weft_compilation_kernels(made.compilation);
-    tell_plan(context, fragments, n_fragments, made.compilation);
+    report_plan(context, fragments, n_fragments, made.compilation);
     *out = made;
     made = (weft_compiled){0};
 done:

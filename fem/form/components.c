@@ -9,23 +9,23 @@ int weft_form_components(const weft_form *form) {
     return form->components > 1 ? form->components : 1;
 }
 
-int64_t weft_form_equations(const weft_form *form) {
+int64_t weft_form_vector_dofs(const weft_form *form) {
     return weft_connectivity_to(form->dofs) * weft_form_components(form);
 }
 
-weft_status weft_equations_make(weft_device *device, const weft_form *form, weft_equations *out,
-                                weft_error *error) {
+weft_status weft_vector_dofs_make(weft_device *device, const weft_form *form, weft_vector_dofs *out,
+                                  weft_error *error) {
     weft_status status = WEFT_OK;
     const int c = weft_form_components(form), width = weft_connectivity_width(form->dofs);
     const int64_t n_cells = weft_connectivity_from(form->dofs);
     const int32_t *nodes = weft_connectivity_indices(form->dofs);
     int64_t n = 0;
-    *out = (weft_equations){.connectivity = form->dofs};
+    *out = (weft_vector_dofs){.connectivity = form->dofs};
     if (c == 1)
         return WEFT_OK;
     out->connectivity = NULL;
     if (__builtin_mul_overflow(n_cells, (int64_t)width * c, &n) ||
-        weft_form_equations(form) > INT32_MAX)
+        weft_form_vector_dofs(form) > INT32_MAX)
         return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                               "%lld nodes of %d components are more than 2^31 - 1 dofs",
                               (long long)weft_connectivity_to(form->dofs), c);
@@ -34,18 +34,18 @@ weft_status weft_equations_make(weft_device *device, const weft_form *form, weft
         return weft_out_of_memory(error, "the dofs of cells");
     for (int64_t i = 0; i < n; ++i)
         out->indices[i] = nodes[i / c] * c + (int32_t)(i % c);
-    TRY(weft_connectivity_make(device, out->indices, n_cells, width * c, weft_form_equations(form),
-                               &out->connectivity, error));
+    TRY(weft_connectivity_make(device, out->indices, n_cells, width * c,
+                               weft_form_vector_dofs(form), &out->connectivity, error));
     out->is_own = true;
 done:
     return status;
 }
 
-void weft_equations_free(weft_equations *equations) {
-    if (equations->is_own)
-        weft_connectivity_free(&equations->connectivity);
-    free(equations->indices);
-    *equations = (weft_equations){0};
+void weft_vector_dofs_free(weft_vector_dofs *vector_dofs) {
+    if (vector_dofs->is_own)
+        weft_connectivity_free(&vector_dofs->connectivity);
+    free(vector_dofs->indices);
+    *vector_dofs = (weft_vector_dofs){0};
 }
 
 weft_status weft_options_add(weft_compile_options *options, weft_parameter room[],

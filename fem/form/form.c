@@ -2,7 +2,7 @@
 
 weft_status weft_form_run(weft_context *context, const weft_form *form,
                           const char *const *output_names, weft_memory *const *outputs,
-                          int n_outputs, const char *index_set, int64_t n_instances,
+                          int n_outputs, const char *index_set, int64_t n_elements,
                           weft_error *error) {
     weft_status status = WEFT_OK;
     weft_compiled compiled = {0};
@@ -17,13 +17,13 @@ weft_status weft_form_run(weft_context *context, const weft_form *form,
     }
     weft_fragment fragments[] = {{form->name, form->text}, {"outputs", returns.data}};
     weft_compile_options options = weft_form_options(form);
-    /* run once: where stores are atomic, the same bits every time are worth a gather */
+    /* run once: where stores are atomic, bitwise identical every time are worth a gather */
     if (weft_device_limits(context->device)->execution == WEFT_EXECUTION_SIMT)
         options.scatter = WEFT_SCATTER_GATHERED;
     TRY(weft_compiled_make(context, fragments, 2, &options, &compiled, error));
     TRY(weft_compiled_bind_form(&compiled, form, error));
     if (index_set)
-        TRY(weft_program_size(compiled.program, index_set, n_instances, error));
+        TRY(weft_program_size(compiled.program, index_set, n_elements, error));
     for (int i = 0; i < n_outputs; ++i)
         TRY(weft_program_bind(compiled.program, output_names[i], outputs[i], error));
     TRY(weft_program_run(compiled.program, error));

@@ -25,7 +25,7 @@ void weft_compiled_free(weft_compiled *compiled);
 /** What a form asks of the compiler: its expressions and parameters, borrowed. */
 weft_compile_options weft_form_options(const weft_form *form);
 /** A form's Addto into the matrix A, from zero for the first form, bound but for A itself.
- *  rows  weft_equations_make of the form */
+ *  rows  weft_vector_dofs_make of the form */
 weft_status weft_compiled_make_addto(weft_context *context, const weft_form *form,
                                      weft_connectivity *rows, bool is_first, weft_scatter scatter,
                                      weft_compiled *out, weft_error *error);
@@ -37,18 +37,18 @@ weft_status weft_compiled_bind_form(weft_compiled *compiled, const weft_form *fo
 
 /** The rows of a matrix that each cell of a form has: the form's own connectivity where a node has
  * one component, else one with width * components places a cell. Start from {0}. */
-typedef struct weft_equations {
+typedef struct weft_vector_dofs {
     weft_connectivity *connectivity;
     int32_t *indices;
     bool is_own;
-} weft_equations;
+} weft_vector_dofs;
 /** Errors  WEFT_ERROR_UNSUPPORTED (2^31 dofs), _MEMORY; free in any case */
-weft_status weft_equations_make(weft_device *device, const weft_form *form, weft_equations *out,
-                                weft_error *error);
-void weft_equations_free(weft_equations *equations);
+weft_status weft_vector_dofs_make(weft_device *device, const weft_form *form, weft_vector_dofs *out,
+                                  weft_error *error);
+void weft_vector_dofs_free(weft_vector_dofs *vector_dofs);
 int weft_form_components(const weft_form *form);
 /** Nodes times components. */
-int64_t weft_form_equations(const weft_form *form);
+int64_t weft_form_vector_dofs(const weft_form *form);
 
 enum { WEFT_PARAMETERS_MAX = 40 };
 /** Give a form's options more parameters; room [WEFT_PARAMETERS_MAX] must live as long. */

@@ -1,7 +1,7 @@
 /* Forms that promise something, run to see. */
 #include "core/weft_core.h"
 #include "fem/form/form.h"
-#include "fem/form/trial.h"
+#include "fem/form/compare.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_program.h"
@@ -50,11 +50,11 @@ weft_status weft_symmetry_measure(weft_symmetry *symmetry, double *out, weft_err
     for (int i = 0; i < 3; ++i)
         TRY(weft_memory_read(weft_program_result(program, names[i]), 0, &values[i],
                              sizeof values[i], error));
-    const double apart = values[0], whole = values[1], total = values[2];
+    const double difference = values[0], whole = values[1], total = values[2];
     if (isnan(total))
         *out = NAN;
     else /* squares that overflow say nothing */
-        *out = apart > 0 && isfinite(whole) ? sqrt(apart / whole) : 0;
+        *out = difference > 0 && isfinite(whole) ? sqrt(difference / whole) : 0;
 done:
     return status;
 }
@@ -78,15 +78,15 @@ done:
     return status;
 }
 
-weft_status weft_form_action_apart(weft_context *context, const weft_form *form, double *out,
-                                   weft_error *error) {
+weft_status weft_form_action_difference(weft_context *context, const weft_form *form, double *out,
+                                        weft_error *error) {
     weft_status status = WEFT_OK;
     weft_compiled check = {0};
     weft_memory *v = NULL;
     weft_text name = {0};
     const char *tail = weft_form_components(form) > 1 ? "action_blocks.weft" : "action.weft";
-    const int64_t n = weft_form_equations(form);
-    double apart = 0, whole = 0;
+    const int64_t n = weft_form_vector_dofs(form);
+    double difference = 0, whole = 0;
     weft_text_add(&name, "action = %s;\n", form->action);
     if (name.failed) {
         status = weft_out_of_memory(error, "a script");
@@ -96,16 +96,16 @@ weft_status weft_form_action_apart(weft_context *context, const weft_form *form,
         {form->name, form->text}, {"action", name.data}, {tail, weft_fem_script(tail)}};
     const weft_compile_options options = weft_form_options(form);
     TRY(weft_memory_make(context->device, (size_t)n * sizeof(double), &v, error));
-    TRY(weft_trial_write(v, n, error));
+    TRY(weft_write_synthetic(v, n, error));
     TRY(check_make(context, fragments, 3, &options, &check, error));
     TRY(weft_compiled_bind_form(&check, form, error));
     TRY(weft_program_bind(check.program, "v", v, error));
     TRY(weft_program_run(check.program, error));
-    TRY(weft_memory_read(weft_program_result(check.program, "apart"), 0, &apart, sizeof apart,
-                         error));
+    TRY(weft_memory_read(weft_program_result(check.program, "apart"), 0, &difference,
+                         sizeof difference, error));
     TRY(weft_memory_read(weft_program_result(check.program, "whole"), 0, &whole, sizeof whole,
                          error));
-    *out = apart > 0 ? sqrt(apart / whole) : apart;
+    *out = difference > 0 ? sqrt(difference / whole) : difference;
 done:
     weft_compiled_free(&check);
     weft_memory_free(&v);

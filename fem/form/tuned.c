@@ -12,8 +12,8 @@ struct weft_context_tuning {
     weft_measured_costs *costs;
     weft_cost_source source;
     char identity[33];
-    int most;          /* covers to be measured; 0: no search */
-    int64_t instances; /* cells */
+    int most;         /* covers to be measured; 0: no search */
+    int64_t elements; /* cells */
 };
 
 weft_status weft_context_tune(weft_context *context, int most, int64_t n_cells, weft_error *error) {
@@ -29,7 +29,7 @@ weft_status weft_context_tune(weft_context *context, int most, int64_t n_cells, 
     if (most == 0 && options.cache == WEFT_CACHE_ON)
         options.cache = WEFT_CACHE_READ; /* who only looks makes nothing */
     made->most = most;
-    made->instances = n_cells;
+    made->elements = n_cells;
     weft_device_identity(context->device, made->identity);
     TRY(weft_tuning_open(&options, &made->tuning, error));
     TRY(weft_measured_costs_make(made->tuning, made->identity, limits, &made->costs, error));
@@ -37,7 +37,7 @@ weft_status weft_context_tune(weft_context *context, int most, int64_t n_cells, 
     if (most > 0)
         TRY(weft_tuning_describe(made->tuning, made->identity, limits->name, error));
     if (weft_measured_costs_size(made->costs) > 0)
-        weft_log(context->monitor, WEFT_LOG_INFO, "plans by the times of %d measured routines",
+        weft_log(context->monitor, WEFT_LOG_INFO, "plans by the times of %d measured primitives",
                  weft_measured_costs_size(made->costs));
     weft_context_tune_free(context);
     context->tuning = made;
@@ -67,21 +67,21 @@ static weft_status search(const weft_context *context, const weft_search_script 
     weft_status status = WEFT_OK;
     const struct weft_context_tuning *t = context->tuning;
     weft_search_result result;
-    const weft_search_options how = {.most = t->most, .instances = searched->options->instances};
+    const weft_search_options how = {.most = t->most, .elements = searched->options->elements};
     status = weft_search_covers(context->device, searched, &how, arena, &result, error);
     if (status == WEFT_ERROR_UNSUPPORTED)
         return WEFT_OK;
     TRY(status);
-    const weft_search_trial *best = &result.trials[result.best];
+    const weft_search_candidate *best = &result.candidates[result.best];
     weft_log(
         context->monitor, WEFT_LOG_INFO,
         "%s: %d covers measured, the fastest was predicted as number %d: %.3g s, the first %.3g "
         "s",
         searched->fragments[0].name, result.n_measured, result.best + 1, best->measured,
-        result.trials[0].measured);
-    const weft_tuning_winner winner = {script, size_class, best->cover, best->predicted,
-                                       best->measured};
-    TRY(weft_tuning_remember(t->tuning, t->identity, &winner, error));
+        result.candidates[0].measured);
+    const weft_tuning_best_plan best_plan = {script, size_class, best->cover, best->predicted,
+                                             best->measured};
+    TRY(weft_tuning_store(t->tuning, t->identity, &best_plan, error));
 done:
     return status;
 }
@@ -91,24 +91,25 @@ weft_status weft_context_tuned(const weft_context *context, const weft_fragment 
                                weft_error *error) {
     weft_status status = WEFT_OK;
     const struct weft_context_tuning *t = context->tuning;
-    weft_tuning_winner winner;
+    weft_tuning_best_plan best_plan;
     char script[33];
     if (!t)
         return WEFT_OK;
-    if (options->instances == 0)
-        options->instances = t->instances;
+    if (options->elements == 0)
+        options->elements = t->elements;
     if (weft_measured_costs_size(t->costs) > 0)
         options->costs = &t->source;
-    const int size_class = weft_tuning_size_class(options->instances);
+    const int size_class = weft_tuning_size_class(options->elements);
     TRY(weft_script_hash(context->library, fragments, n_fragments, options, script, error));
-    TRY(weft_tuning_recall(t->tuning, t->identity, script, size_class, arena, &winner, error));
-    if (!winner.cover && t->most > 0) {
+    TRY(weft_tuning_lookup(t->tuning, t->identity, script, size_class, arena, &best_plan, error));
+    if (!best_plan.cover && t->most > 0) {
         const weft_search_script searched = {context->library, fragments, n_fragments, options};
         TRY(search(context, &searched, script, size_class, arena, error));
-        TRY(weft_tuning_recall(t->tuning, t->identity, script, size_class, arena, &winner, error));
+        TRY(weft_tuning_lookup(t->tuning, t->identity, script, size_class, arena, &best_plan,
+                               error));
     }
-    options->cover = winner.cover;
-    if (winner.cover)
+    options->cover = best_plan.cover;
+    if (best_plan.cover)
         weft_log(context->monitor, WEFT_LOG_INFO,
                  "%s: the cover that a search found best is remembered", fragments[0].name);
 done:

@@ -90,7 +90,7 @@ static weft_status write_notes(const content *c, const char *temporary, weft_err
     return WEFT_OK;
 }
 
-static weft_status write_apart(void *user, int out, weft_error *error) {
+static weft_status write_in_child(void *user, int out, weft_error *error) {
     weft_status status = WEFT_OK;
     const content *c = user;
     const weft_result_content fields = {
@@ -105,7 +105,7 @@ done:
 static weft_status fill(void *user, const weft_temporary *temporary, weft_error *error) {
     content *c = user;
     c->temporary = temporary->name;
-    return weft_apart_run(write_apart, c, c->path, error);
+    return weft_child_run(write_in_child, c, c->path, error);
 }
 
 weft_status weft_checkpoint_write(const char *path, const weft_mesh *mesh,
@@ -255,7 +255,7 @@ typedef struct reading {
 } reading;
 
 /* In the child: the step, then the lists, whose memory here is a copy of the caller's. */
-static weft_status read_apart(void *user, int out, weft_error *error) {
+static weft_status read_in_child(void *user, int out, weft_error *error) {
     weft_status status = WEFT_OK;
     const reading *r = user;
     const size_t bytes = (size_t)r->mesh->n_nodes * sizeof(double);
@@ -269,9 +269,9 @@ static weft_status read_apart(void *user, int out, weft_error *error) {
         return status;
     }
     TRY(read_file(file, r->path, r->mesh, r->checkpoint, error));
-    TRY(weft_apart_write(out, &r->checkpoint->step, sizeof r->checkpoint->step, error));
+    TRY(weft_child_write(out, &r->checkpoint->step, sizeof r->checkpoint->step, error));
     for (int i = 0; i < r->checkpoint->n_lists; ++i)
-        TRY(weft_apart_write(out, r->checkpoint->lists[i], bytes, error));
+        TRY(weft_child_write(out, r->checkpoint->lists[i], bytes, error));
 done:
     return status;
 }
@@ -280,20 +280,20 @@ weft_status weft_checkpoint_read(const char *path, const weft_mesh *mesh,
                                  weft_checkpoint *checkpoint, weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t bytes = (size_t)mesh->n_nodes * sizeof(double);
-    weft_apart apart = WEFT_APART_NONE;
+    weft_child child = WEFT_CHILD_NONE;
     reading r = {path, mesh, checkpoint};
     TRY(weft_file_unlocked(path, false, error));
-    TRY(weft_apart_start(read_apart, &r, path, &apart, error));
+    TRY(weft_child_start(read_in_child, &r, path, &child, error));
     int64_t step = 0;
-    bool whole = weft_apart_read(&apart, &step, sizeof step);
+    bool whole = weft_child_read(&child, &step, sizeof step);
     for (int i = 0; whole && i < checkpoint->n_lists; ++i)
-        whole = weft_apart_read(&apart, checkpoint->lists[i], bytes);
-    TRY(weft_apart_end(&apart, false, path, error));
+        whole = weft_child_read(&child, checkpoint->lists[i], bytes);
+    TRY(weft_child_end(&child, false, path, error));
     if (!whole)
         status = weft_error_set(error, WEFT_ERROR_INTERNAL, "%s: it was read in part", path);
     else
         checkpoint->step = step;
 done:
-    (void)weft_apart_end(&apart, true, path, NULL);
+    (void)weft_child_end(&child, true, path, NULL);
     return status;
 }

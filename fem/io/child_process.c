@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* Shared with the child. */
-struct weft_apart_page {
+struct weft_child_page {
     volatile bool done;
     weft_status status;
     weft_error error;
@@ -45,8 +45,8 @@ static void set_signals(void) {
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-__attribute__((noreturn)) static void run_child(weft_apart_call call, void *user, int out,
-                                                pid_t parent, struct weft_apart_page *page) {
+__attribute__((noreturn)) static void run_child(weft_child_call call, void *user, int out,
+                                                pid_t parent, struct weft_child_page *page) {
     const struct rlimit no_core = {0, 0};
     set_signals();
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
@@ -64,7 +64,7 @@ __attribute__((noreturn)) static void run_child(weft_apart_call call, void *user
     _exit(0);
 }
 
-weft_status weft_apart_write(int out, const void *bytes, size_t n, weft_error *error) {
+weft_status weft_child_write(int out, const void *bytes, size_t n, weft_error *error) {
     if (weft_write_all(out, bytes, n) != WEFT_OK)
         return weft_error_set(error, WEFT_ERROR_IO, "a pipe is closed: %s", strerror(errno));
     return WEFT_OK;
@@ -72,11 +72,11 @@ weft_status weft_apart_write(int out, const void *bytes, size_t n, weft_error *e
 
 /* ---- the parent ------------------------------------------------------------------------------ */
 
-weft_status weft_apart_start(weft_apart_call call, void *user, const char *path, weft_apart *out,
+weft_status weft_child_start(weft_child_call call, void *user, const char *path, weft_child *out,
                              weft_error *error) {
     int ends[2] = {-1, -1};
     const pid_t parent = getpid();
-    *out = WEFT_APART_NONE;
+    *out = WEFT_CHILD_NONE;
     void *page =
         mmap(NULL, sizeof *out->page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (page != MAP_FAILED && pipe2(ends, O_CLOEXEC) == 0) {
@@ -98,7 +98,7 @@ weft_status weft_apart_start(weft_apart_call call, void *user, const char *path,
         close(ends[0]);
     if (page != MAP_FAILED)
         munmap(page, sizeof *out->page);
-    *out = WEFT_APART_NONE;
+    *out = WEFT_CHILD_NONE;
     weft_error_set(error, WEFT_ERROR_MEMORY, "%s: a process for it could not be started: %s", path,
                    strerror(number));
     weft_error_hint(error,
@@ -106,10 +106,10 @@ weft_status weft_apart_start(weft_apart_call call, void *user, const char *path,
     return WEFT_ERROR_MEMORY;
 }
 
-bool weft_apart_read(const weft_apart *apart, void *out, size_t n) {
+bool weft_child_read(const weft_child *child, void *out, size_t n) {
     char *to = out;
     while (n > 0) {
-        const ssize_t got = read(apart->from, to, n);
+        const ssize_t got = read(child->from, to, n);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
@@ -131,19 +131,19 @@ static weft_status explain_end(int how, const char *path, weft_error *error) {
     return WEFT_ERROR_MEMORY;
 }
 
-weft_status weft_apart_end(weft_apart *apart, bool kill_it, const char *path, weft_error *error) {
+weft_status weft_child_end(weft_child *child, bool kill_it, const char *path, weft_error *error) {
     weft_status status = WEFT_OK;
     int how = 0;
-    if (apart->from >= 0)
-        close(apart->from);
-    if (apart->pid > 0) {
+    if (child->from >= 0)
+        close(child->from);
+    if (child->pid > 0) {
         if (kill_it)
-            kill(apart->pid, SIGKILL);
-        while (waitpid(apart->pid, &how, 0) < 0 && errno == EINTR)
+            kill(child->pid, SIGKILL);
+        while (waitpid(child->pid, &how, 0) < 0 && errno == EINTR)
             ;
     }
-    struct weft_apart_page *page = apart->page;
-    *apart = WEFT_APART_NONE;
+    struct weft_child_page *page = child->page;
+    *child = WEFT_CHILD_NONE;
     if (!page)
         return WEFT_OK;
     if (page->done)
@@ -158,8 +158,8 @@ weft_status weft_apart_end(weft_apart *apart, bool kill_it, const char *path, we
     return status;
 }
 
-weft_status weft_apart_run(weft_apart_call call, void *user, const char *path, weft_error *error) {
-    weft_apart apart;
-    const weft_status status = weft_apart_start(call, user, path, &apart, error);
-    return status == WEFT_OK ? weft_apart_end(&apart, false, path, error) : status;
+weft_status weft_child_run(weft_child_call call, void *user, const char *path, weft_error *error) {
+    weft_child child;
+    const weft_status status = weft_child_start(call, user, path, &child, error);
+    return status == WEFT_OK ? weft_child_end(&child, false, path, error) : status;
 }

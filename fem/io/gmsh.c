@@ -102,7 +102,7 @@ static weft_status start_child(const char *program, const char *path,
     if (status == WEFT_OK)
         fcntl(out->output, F_SETPIPE_SZ, 1 << 20);
     else if (error && !error->file[0])
-        weft_error_place(error, path, NULL, 0, 0);
+        weft_error_location(error, path, NULL, 0, 0);
     return status;
 }
 
@@ -140,7 +140,8 @@ weft_status weft_mesh_read_gmsh(const char *path, const weft_mesh_options *optio
     TRY(find_program(path, program, sizeof program, error));
     TRY(start_child(program, path, options, &from, error));
     status = weft_mesh_stream_read(&source, monitor, &data, error);
-    weft_process_end(&from, status != WEFT_OK && !source.cut_short && !source.told_error, &result);
+    weft_process_end(&from, status != WEFT_OK && !source.cut_short && !source.reported_error,
+                     &result);
     if (source.cut_short)
         status = explain_end(program, path, &result, error);
     if (status == WEFT_OK)

@@ -10,9 +10,10 @@ typedef struct weft_stream_source {
     const char *name;                                 /* for messages */
     ssize_t (*read)(void *user, void *out, size_t n); /* 0 at the end, < 0 on errors */
     void *user;
-    int64_t remaining;          /* bytes that can still come, or -1: unknown */
-    bool cut_short, told_error; /* out: it ended too early; it held an error, which was passed on */
-    int64_t n_left_nodes;       /* out: unused nodes of the file that were not sent */
+    int64_t remaining;              /* bytes that can still come, or -1: unknown */
+    bool cut_short, reported_error; /* out: it ended too early; it held an error, which was passed
+                                       on */
+    int64_t n_left_nodes;           /* out: unused nodes of the file that were not sent */
 } weft_stream_source;
 /** Read a mesh as weft-gmsh sends it, before any check of the mesh itself. Survives any bytes.
  *  Errors  what the stream reports, WEFT_ERROR_IO (damaged), WEFT_ERROR_MEMORY; *out untouched */

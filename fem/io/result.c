@@ -54,7 +54,7 @@ typedef struct placed_content {
     const char *temporary;
 } placed_content;
 
-static weft_status write_apart(void *user, int out, weft_error *error) {
+static weft_status write_in_child(void *user, int out, weft_error *error) {
     const placed_content *c = user;
     (void)out;
     return weft_vtkhdf_write(c->temporary, c->content, error);
@@ -62,7 +62,7 @@ static weft_status write_apart(void *user, int out, weft_error *error) {
 
 static weft_status fill_vtkhdf(void *user, const weft_temporary *temporary, weft_error *error) {
     placed_content c = {user, temporary->name};
-    return weft_apart_run(write_apart, &c, c.content->path, error);
+    return weft_child_run(write_in_child, &c, c.content->path, error);
 }
 
 static weft_status fill_vtu(void *user, const weft_temporary *temporary, weft_error *error) {

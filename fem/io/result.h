@@ -25,7 +25,7 @@ void weft_mask_names(const weft_result_content *content, char (*out)[WEFT_MASK_N
 /** Cells first .. first + n of group g: 1 in the group, else 0. */
 void weft_mask_fill(const weft_mesh *mesh, int g, int64_t first, int64_t n, uint8_t *out);
 
-/** Fill a VTKHDF file, `temporary`, which exists. In the child of weft_apart_start alone.
+/** Fill a VTKHDF file, `temporary`, which exists. In the child of weft_child_start alone.
  *  Errors WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
 weft_status weft_vtkhdf_write(const char *temporary, const weft_result_content *content,
                               weft_error *error);

@@ -243,8 +243,8 @@ static weft_status send_places(const weft_series_room *j, const weft_series_plac
     name_field(j, field, sizeof field);
     TRY(find_entries(j, field, j->s->mesh->n_nodes, entries));
     TRY(find_entries(j, "VTKHDF/Steps/Values", 1, entries + j->room));
-    TRY(weft_apart_write(out, head, sizeof head, j->error));
-    TRY(weft_apart_write(out, entries, 2 * bytes, j->error));
+    TRY(weft_child_write(out, head, sizeof head, j->error));
+    TRY(weft_child_write(out, entries, 2 * bytes, j->error));
 done:
     free(entries);
     return status;
@@ -365,8 +365,8 @@ weft_status weft_series_look(void *user, int out, weft_error *error) {
         return weft_error_set(error, WEFT_ERROR_MEMORY, "%s: out of memory", j->s->path);
     if (H5Dread(values, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, found.times) < 0)
         return WEFT_OK;
-    TRY(weft_apart_write(out, &found, sizeof found, error));
-    TRY(weft_apart_write(out, found.times, (size_t)found.n_steps * sizeof *found.times, error));
+    TRY(weft_child_write(out, &found, sizeof found, error));
+    TRY(weft_child_write(out, found.times, (size_t)found.n_steps * sizeof *found.times, error));
     if (strcmp(found.mesh, j->s->mesh_hash) == 0 && j->room >= found.n_steps)
         TRY(send_places(j, &at, out));
 done:

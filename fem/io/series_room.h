@@ -26,7 +26,7 @@ typedef struct weft_series_room {
 } weft_series_room;
 
 /** Make or extend room->name, and send its places: count, extent, room, then for each step the place of its values,
- *  then of its time, all int64_t. user: a weft_series_room. For weft_apart_start. */
+ *  then of its time, all int64_t. user: a weft_series_room. For weft_child_start. */
 weft_status weft_series_make_room(void *user, int out, weft_error *error);
 /** Send a weft_series_found and its times, then its places where the mesh is the same; nothing where the file is
  *  not a series. */

@@ -34,41 +34,41 @@ static void places_clear(weft_series_places *p) {
     *p = (weft_series_places){0};
 }
 
-static bool receive_places(const weft_apart *apart, weft_series_places *p) {
+static bool receive_places(const weft_child *child, weft_series_places *p) {
     int64_t head[3] = {0};
     places_clear(p);
-    if (!weft_apart_read(apart, head, sizeof head) || head[2] < 1)
+    if (!weft_child_read(child, head, sizeof head) || head[2] < 1)
         return false;
     *p = (weft_series_places){.count = head[0], .extent = head[1], .room = head[2]};
     const size_t n = (size_t)p->room;
     p->values = malloc(2 * n * sizeof *p->values);
     p->times = p->values ? p->values + n : NULL;
-    return p->values && weft_apart_read(apart, p->values, 2 * n * sizeof *p->values);
+    return p->values && weft_child_read(child, p->values, 2 * n * sizeof *p->values);
 }
 
 static weft_status look(weft_series *s, weft_series_found *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_apart apart = WEFT_APART_NONE;
+    weft_child child = WEFT_CHILD_NONE;
     weft_series_room j = {.s = s, .name = s->path, .file = -1};
     TRY(weft_file_unlocked(s->path, true, error));
     s->state = s->state ? s->state : calloc(1, sizeof(weft_series_places));
     if (!s->state)
         return weft_out_of_memory(error, s->path);
-    TRY(weft_apart_start(weft_series_look, &j, s->path, &apart, error));
+    TRY(weft_child_start(weft_series_look, &j, s->path, &child, error));
     weft_series_found found = {0};
-    if (weft_apart_read(&apart, &found, sizeof found)) {
+    if (weft_child_read(&child, &found, sizeof found)) {
         found.times = malloc(((size_t)found.n_steps + 1) * sizeof *found.times);
         if (!found.times)
             TRY(weft_out_of_memory(error, s->path));
         found.is_series =
-            weft_apart_read(&apart, found.times, (size_t)found.n_steps * sizeof *found.times);
+            weft_child_read(&child, found.times, (size_t)found.n_steps * sizeof *found.times);
         if (strcmp(found.mesh, s->mesh_hash) == 0)
-            found.is_series = receive_places(&apart, s->state);
+            found.is_series = receive_places(&child, s->state);
         *out = found;
     }
-    TRY(weft_apart_end(&apart, false, s->path, error));
+    TRY(weft_child_end(&child, false, s->path, error));
 done:
-    (void)weft_apart_end(&apart, true, s->path, NULL);
+    (void)weft_child_end(&child, true, s->path, NULL);
     return status;
 }
 
@@ -130,7 +130,7 @@ static weft_status fill(void *user, const weft_temporary *temporary, weft_error 
     weft_status status = WEFT_OK;
     const filling *f = user;
     weft_series_places *p = f->s->state;
-    weft_apart apart = WEFT_APART_NONE;
+    weft_child child = WEFT_CHILD_NONE;
     weft_series_room j = {
         .s = f->s, .name = temporary->name, .make = f->make, .room = f->room, .at = *p, .file = -1};
     if (!f->make) { /* of the times, too, as HDF5 left it */
@@ -138,15 +138,15 @@ static weft_status fill(void *user, const weft_temporary *temporary, weft_error 
         TRY(copy_file(f->s, temporary->file, error));
         TRY(write_at(f->s, temporary->file, &extent, sizeof extent, p->extent, error));
     }
-    TRY(weft_apart_start(weft_series_make_room, &j, f->s->path, &apart, error));
-    const bool received = receive_places(&apart, p);
-    TRY(weft_apart_end(&apart, false, f->s->path, error));
+    TRY(weft_child_start(weft_series_make_room, &j, f->s->path, &child, error));
+    const bool received = receive_places(&child, p);
+    TRY(weft_child_end(&child, false, f->s->path, error));
     if (!received)
         TRY(weft_out_of_memory(error, f->s->path));
     TRY(reserve(f->s, temporary->file, error));
     TRY(write_count(f->s, temporary->file, f->s->n_steps, error));
 done:
-    (void)weft_apart_end(&apart, true, f->s->path, NULL);
+    (void)weft_child_end(&child, true, f->s->path, NULL);
     return status;
 }
 

@@ -143,12 +143,12 @@ static weft_status read_message(reader *r) {
     bool known = from.status > WEFT_OK && from.status <= WEFT_ERROR_INTERNAL;
     status = weft_error_set(r->error, known ? (weft_status)from.status : WEFT_ERROR_INPUT, "%s",
                             from.message);
-    weft_error_place(r->error, from.file, NULL, from.line > 0 ? from.line : 0, 0);
+    weft_error_location(r->error, from.file, NULL, from.line > 0 ? from.line : 0, 0);
     if (r->error)
         memcpy(r->error->source_line, from.source_line, sizeof from.source_line);
     if (from.hint[0])
         weft_error_hint(r->error, "%s", from.hint);
-    r->source->told_error = true;
+    r->source->reported_error = true;
 done:
     return status;
 }

@@ -10,8 +10,8 @@ static weft_status write_record(int out, weft_stream_kind kind, const void *byte
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_stream_record record = {.kind = (uint32_t)kind, .bytes = n};
-    TRY(weft_apart_write(out, &record, sizeof record, error));
-    TRY(weft_apart_write(out, bytes, n, error));
+    TRY(weft_child_write(out, &record, sizeof record, error));
+    TRY(weft_child_write(out, bytes, n, error));
 done:
     return status;
 }
@@ -20,7 +20,7 @@ weft_status weft_mesh_stream_start(int out, weft_error *error) {
     weft_stream_start start = {.version = WEFT_STREAM_VERSION,
                                .byte_order = WEFT_STREAM_BYTE_ORDER};
     memcpy(start.magic, WEFT_STREAM_MAGIC, sizeof start.magic);
-    return weft_apart_write(out, &start, sizeof start, error);
+    return weft_child_write(out, &start, sizeof start, error);
 }
 
 void weft_mesh_stream_log(int out, weft_log_level level, const char *message) {

@@ -216,7 +216,7 @@ static void log_to_stream(void *user, weft_log_level level, const char *message)
     weft_mesh_stream_log(*(const int *)user, level, message);
 }
 
-static weft_status read_apart(void *user, int out, weft_error *error) {
+static weft_status read_in_child(void *user, int out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_monitor monitor = {log_to_stream, NULL, &out};
     weft_vtkhdf_reader r = {
@@ -230,10 +230,10 @@ done:
 }
 
 static ssize_t read_child(void *user, void *out, size_t n) {
-    const weft_apart *apart = user;
+    const weft_child *child = user;
     ssize_t got;
     do
-        got = read(apart->from, out, n);
+        got = read(child->from, out, n);
     while (got < 0 && errno == EINTR);
     return got;
 }
@@ -241,15 +241,15 @@ static ssize_t read_child(void *user, void *out, size_t n) {
 weft_status weft_mesh_read_vtkhdf(const char *path, const weft_monitor *monitor, weft_mesh **out,
                                   weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_apart apart = WEFT_APART_NONE;
+    weft_child child = WEFT_CHILD_NONE;
     weft_mesh_data data = {0};
     weft_error of_child = {0};
-    weft_stream_source source = {path, read_child, &apart, -1, false, false, 0};
+    weft_stream_source source = {path, read_child, &child, -1, false, false, 0};
     TRY(weft_file_unlocked(path, false, error));
-    TRY(weft_apart_start(read_apart, (void *)(uintptr_t)path, path, &apart, error));
+    TRY(weft_child_start(read_in_child, (void *)(uintptr_t)path, path, &child, error));
     status = weft_mesh_stream_read(&source, monitor, &data, error);
     const bool kill_it = status != WEFT_OK && !source.cut_short;
-    const weft_status ended = weft_apart_end(&apart, kill_it, path, &of_child);
+    const weft_status ended = weft_child_end(&child, kill_it, path, &of_child);
     if (source.cut_short && ended != WEFT_OK) {
         status = ended;
         if (error)

@@ -209,10 +209,10 @@ static void check_shared(finder *f, int32_t node, const face *faces, size_t coun
         }
         ++faults->n_doubled;
     }
-    if (count > 2 && !same && faults->n_crowded++ == 0) {
-        faults->crowded[0] = node;
-        faults->crowded[1] = (int32_t)(f->d == 2 ? faces->key : faces->key >> 32);
-        faults->crowded[2] = (int32_t)(faces->key & 0xFFFFFFFF);
+    if (count > 2 && !same && faults->n_non_manifold++ == 0) {
+        faults->non_manifold[0] = node;
+        faults->non_manifold[1] = (int32_t)(f->d == 2 ? faces->key : faces->key >> 32);
+        faults->non_manifold[2] = (int32_t)(faces->key & 0xFFFFFFFF);
     }
 }
 

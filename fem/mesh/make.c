@@ -139,8 +139,8 @@ static double longest_edge(int d, const double *x, const int32_t *nodes) {
 }
 
 /* |volume| <= 1e-14 h^d, h the longest edge: below what rounding leaves of a flat cell. */
-static weft_status turn_cells(weft_mesh_data *data, const char *source, int64_t *n_flipped,
-                              weft_error *error) {
+static weft_status rotate_cells(weft_mesh_data *data, const char *source, int64_t *n_flipped,
+                                weft_error *error) {
     int d = data->dimension;
     int64_t flat = 0, first = -1;
     for (int64_t c = 0; c < data->n_cells; ++c) {
@@ -186,12 +186,13 @@ static weft_status check_faults(const weft_mesh_data *data, const weft_facet_fau
                         data->dimension == 2 ? "Surface" : "Volume");
         return WEFT_ERROR_INPUT;
     }
-    if (faults->n_crowded > 0) {
-        weft_error_set(
-            error, WEFT_ERROR_INPUT, "%s: %lld %s%s to three cells or more (first: nodes", source,
-            (long long)faults->n_crowded, facet, faults->n_crowded == 1 ? " belongs" : "s belong");
+    if (faults->n_non_manifold > 0) {
+        weft_error_set(error, WEFT_ERROR_INPUT,
+                       "%s: %lld %s%s to three cells or more (first: nodes", source,
+                       (long long)faults->n_non_manifold, facet,
+                       faults->n_non_manifold == 1 ? " belongs" : "s belong");
         for (int k = 0; k < data->dimension; ++k)
-            weft_error_append(error, " %lld", (long long)faults->crowded[k] + 1);
+            weft_error_append(error, " %lld", (long long)faults->non_manifold[k] + 1);
         weft_error_append(error, ")");
         weft_error_hint(error, "%ss overlap: an %s lies between two cells or on the boundary",
                         data->dimension == 2 ? "surface" : "volume",
@@ -323,7 +324,7 @@ static weft_status drop_unused(weft_mesh *mesh, weft_error *error) {
     return WEFT_OK;
 }
 
-static void tell_mended(const weft_mesh *mesh, const weft_monitor *monitor) {
+static void report_repaired(const weft_mesh *mesh, const weft_monitor *monitor) {
     if (mesh->n_flipped_cells > 0)
         weft_log(monitor, WEFT_LOG_INFO, "%s: %lld inverted cell%s turned", mesh->source,
                  (long long)mesh->n_flipped_cells, mesh->n_flipped_cells == 1 ? "" : "s");
@@ -348,7 +349,7 @@ static weft_status check_data(weft_mesh_data *data, const char *source, int64_t 
                       source, error));
     TRY(check_numbers(data->group_facet_nodes, data->n_group_facets, data->dimension, data->n_nodes,
                       "facet", source, error));
-    TRY(turn_cells(data, source, n_flipped, error));
+    TRY(rotate_cells(data, source, n_flipped, error));
 done:
     return status;
 }
@@ -387,7 +388,7 @@ weft_status weft_mesh_make_from(weft_mesh_data *data, const char *source, int64_
     TRY(make_groups(mesh, data, facets.number, error));
     TRY(drop_unused(mesh, error));
     mesh->n_dropped_nodes += n_left_nodes;
-    tell_mended(mesh, monitor);
+    report_repaired(mesh, monitor);
     *out = mesh;
     mesh = NULL;
 done:

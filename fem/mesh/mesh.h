@@ -30,9 +30,9 @@ typedef struct weft_facets {
 /** What weft_facets_find saw and must not be. Cells and nodes count from 0. */
 typedef struct weft_facet_faults {
     int64_t n_doubled, doubled,
-        original;       /* cells with the nodes of another: the first, and that other */
-    int64_t n_crowded;  /* facets of three cells or more */
-    int32_t crowded[3]; /* nodes of the first */
+        original;            /* cells with the nodes of another: the first, and that other */
+    int64_t n_non_manifold;  /* facets of three cells or more */
+    int32_t non_manifold[3]; /* nodes of the first */
 } weft_facet_faults;
 /** Find the boundary and the facets of groups. data is borrowed; node numbers are in range, nodes
  * of a cell distinct, n_cells < 2^31. Memory while it runs: 8 bytes a cell and 4 to 8 a node.

@@ -182,15 +182,15 @@ static void number_vertices(const refinement *r, const int32_t *nodes, int width
  * sum to 3 (u^2 + v^2 + w^2) + 5 u^2 +- 2 v.w over 4. No later step makes worse ones: cutting along
  * the diagonal of its parent a child gets only shapes that are there already (Bey 1995), and the
  * choice is among that and others. */
-static void turn_tetrahedron(const double *x, const int32_t *nodes, int32_t *turned) {
-    static const int turns[3][4] = {{0, 1, 2, 3}, {0, 3, 1, 2}, {0, 2, 3, 1}};
+static void rotate_tetrahedron(const double *x, const int32_t *nodes, int32_t *turned) {
+    static const int iterations[3][4] = {{0, 1, 2, 3}, {0, 3, 1, 2}, {0, 2, 3, 1}};
     double u[3][3], least = INFINITY;
     int best = 0;
     for (int t = 0; t < 3; ++t)
         for (int k = 0; k < 3; ++k)
-            u[t][k] = x[3 * (int64_t)nodes[0] + k] + x[3 * (int64_t)nodes[turns[t][2]] + k] -
-                      x[3 * (int64_t)nodes[turns[t][1]] + k] -
-                      x[3 * (int64_t)nodes[turns[t][3]] + k];
+            u[t][k] = x[3 * (int64_t)nodes[0] + k] + x[3 * (int64_t)nodes[iterations[t][2]] + k] -
+                      x[3 * (int64_t)nodes[iterations[t][1]] + k] -
+                      x[3 * (int64_t)nodes[iterations[t][3]] + k];
     for (int t = 0; t < 3; ++t) {
         const double *v = u[(t + 1) % 3], *w = u[(t + 2) % 3];
         const double cost = 5 * (u[t][0] * u[t][0] + u[t][1] * u[t][1] + u[t][2] * u[t][2]) +
@@ -201,7 +201,7 @@ static void turn_tetrahedron(const double *x, const int32_t *nodes, int32_t *tur
         }
     }
     for (int k = 0; k < 4; ++k)
-        turned[k] = nodes[turns[best][k]];
+        turned[k] = nodes[iterations[best][k]];
 }
 
 /* 2^(width-1) children of each simplex, one after another. */
@@ -213,7 +213,7 @@ static void put_simplices(const refinement *r, const int32_t *from, int32_t *to,
     for (int64_t i = first; i < last; ++i) {
         const int32_t *nodes = from + i * width;
         if (width == 4) {
-            turn_tetrahedron(r->from->x, nodes, turned);
+            rotate_tetrahedron(r->from->x, nodes, turned);
             nodes = turned;
         }
         number_vertices(r, nodes, width, vertices);

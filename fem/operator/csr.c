@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 typedef struct weft_csr_part {
-    weft_equations equations;
+    weft_vector_dofs vector_dofs;
     weft_memory *positions;
     weft_compiled assemble;
 } weft_csr_part;
@@ -53,7 +53,7 @@ static void csr_free(weft_operator *op) {
     for (int i = 0; i < csr->n_parts; ++i) {
         weft_compiled_free(&csr->parts[i].assemble);
         weft_memory_free(&csr->parts[i].positions);
-        weft_equations_free(&csr->parts[i].equations);
+        weft_vector_dofs_free(&csr->parts[i].vector_dofs);
     }
 }
 
@@ -66,8 +66,8 @@ static weft_status part_make(weft_context *context, weft_operator *op, const wef
     weft_status status = WEFT_OK;
     weft_device *device = context->device;
     const bool first = op->pattern == NULL;
-    TRY(weft_equations_make(device, form, &part->equations, error));
-    weft_connectivity *rows = part->equations.connectivity;
+    TRY(weft_vector_dofs_make(device, form, &part->vector_dofs, error));
+    weft_connectivity *rows = part->vector_dofs.connectivity;
     TRY(weft_compiled_make_addto(context, form, rows, first, WEFT_SCATTER_COLOURED, &part->assemble,
                                  error));
     const int lanes = weft_program_lanes(part->assemble.program);
@@ -88,7 +88,7 @@ static weft_status csr_make(weft_context *context, const weft_form *forms, int n
     weft_status status = WEFT_OK;
     weft_operator *op = NULL;
     if (weft_operator_on_gpu(weft_device_limits(context->device)))
-        return weft_operator_make_sliced(context, forms, n_forms, out, error);
+        return weft_operator_make_sell(context, forms, n_forms, out, error);
     TRY(weft_operator_allocate(&csr_table, sizeof(weft_csr_operator), sizeof(weft_csr_part), forms, n_forms, &op, error));
     weft_csr_operator *csr = op->state;
     weft_csr_part *parts = op->parts;
@@ -110,44 +110,45 @@ static void csr_count_bytes(const weft_operator_sizes *s, weft_assembly_cost *co
     cost->memory_bytes = entries + 8 * rows + positions;
 }
 
-void weft_operator_estimate_rows(const weft_operator_sizes *s, weft_forecast *forecast) {
+void weft_operator_estimate_rows(const weft_operator_sizes *s, weft_memory_estimate *estimate) {
     if (s->n_components > 1)
-        weft_forecast_add(forecast, "rows of the matrix of each cell", s->n_padded * s->n_local,
-                          sizeof(int32_t));
+        weft_memory_estimate_add(estimate, "rows of the matrix of each cell",
+                                 s->n_padded * s->n_local, sizeof(int32_t));
 }
 
-void weft_operator_estimate_positions(const weft_operator_sizes *s, weft_forecast *forecast) {
-    weft_forecast_add(forecast, "positions of K in the matrix",
-                      s->n_padded * s->n_local * s->n_local, sizeof(uint32_t));
+void weft_operator_estimate_positions(const weft_operator_sizes *s,
+                                      weft_memory_estimate *estimate) {
+    weft_memory_estimate_add(estimate, "positions of K in the matrix",
+                             s->n_padded * s->n_local * s->n_local, sizeof(uint32_t));
 }
 
 static size_t csr_estimate_memory(const weft_operator_sizes *s, double applications,
-                                  weft_forecast *forecast) {
+                                  weft_memory_estimate *estimate) {
     (void)applications;
-    weft_operator_estimate_rows(s, forecast);
+    weft_operator_estimate_rows(s, estimate);
     if (!s->on_gpu) {
-        weft_operator_estimate_positions(s, forecast);
-        weft_forecast_add(forecast, "matrix, values", s->n_entries, sizeof(double));
+        weft_operator_estimate_positions(s, estimate);
+        weft_memory_estimate_add(estimate, "matrix, values", s->n_entries, sizeof(double));
         return 0;
     }
     /* The diagonal, then the others, with what equal lengths in a slice cost; columns are codes of
      * 16 bits where nodes are ordered. */
-    const size_t blocks = (s->n_rows + WEFT_SLICED_ROWS - 1) / WEFT_SLICED_ROWS;
+    const size_t blocks = (s->n_rows + WEFT_SELL_ROWS - 1) / WEFT_SELL_ROWS;
     const size_t others = (s->n_entries - s->n_rows) / 100 * 103;
-    weft_forecast_add(forecast, "matrix, values", blocks * WEFT_SLICED_ROWS + others,
-                      sizeof(double));
-    weft_forecast_add(forecast, "matrix, columns", others, sizeof(uint16_t));
+    weft_memory_estimate_add(estimate, "matrix, values", blocks * WEFT_SELL_ROWS + others,
+                             sizeof(double));
+    weft_memory_estimate_add(estimate, "matrix, columns", others, sizeof(uint16_t));
     /* a word for each cell round a row, with what equal numbers in a slice cost; halos. With
      * components, positions in their place. */
     if (s->n_components > 1)
-        weft_operator_estimate_positions(s, forecast);
+        weft_operator_estimate_positions(s, estimate);
     else
-        weft_forecast_add(forecast, "cells round each row", s->n_padded * s->n_local / 25 * 26,
-                          sizeof(uint64_t));
-    weft_forecast_add(forecast, "halos of the matrix' blocks", s->n_rows, sizeof(int32_t));
-    weft_forecast_add(forecast, "matrix, rows and starts",
-                      blocks * (2 * WEFT_SLICED_SLICES + WEFT_SLICED_BASES + WEFT_SLICED_ROWS),
-                      sizeof(uint32_t));
+        weft_memory_estimate_add(estimate, "cells round each row",
+                                 s->n_padded * s->n_local / 25 * 26, sizeof(uint64_t));
+    weft_memory_estimate_add(estimate, "halos of the matrix' blocks", s->n_rows, sizeof(int32_t));
+    weft_memory_estimate_add(estimate, "matrix, rows and starts",
+                             blocks * (2 * WEFT_SELL_SLICES + WEFT_SELL_BASES + WEFT_SELL_ROWS),
+                             sizeof(uint32_t));
     return 0;
 }
 

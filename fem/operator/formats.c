@@ -5,14 +5,14 @@
 #include <string.h>
 
 extern const weft_operator_format weft_format_lma, weft_format_lma_gather, weft_format_csr,
-    weft_format_matrix_free, weft_format_edge;
+    weft_format_matrix_free, weft_format_symmetric;
 
 static const weft_operator_format *const formats[] = {
     [WEFT_ASSEMBLY_LMA] = &weft_format_lma,
     [WEFT_ASSEMBLY_LMA_GATHER] = &weft_format_lma_gather,
     [WEFT_ASSEMBLY_CSR] = &weft_format_csr,
     [WEFT_ASSEMBLY_MATRIX_FREE] = &weft_format_matrix_free,
-    [WEFT_ASSEMBLY_EDGE] = &weft_format_edge,
+    [WEFT_ASSEMBLY_SYMMETRIC] = &weft_format_symmetric,
 };
 enum { N_FORMATS = sizeof formats / sizeof *formats };
 _Static_assert(N_FORMATS <= WEFT_ASSEMBLIES_MOST, "room for every format");
@@ -94,17 +94,19 @@ weft_operator_sizes weft_operator_sizes_of(const weft_limits *limits,
                                                8.0 * p->dimension * (double)p->n_nodes};
 }
 
-void weft_operator_forecast(const weft_limits *limits, weft_assembly assembly,
-                            const weft_assembly_problem *problem, weft_forecast *forecast,
-                            size_t *late) {
+void weft_operator_memory_estimate(const weft_limits *limits, weft_assembly assembly,
+                                   const weft_assembly_problem *problem,
+                                   weft_memory_estimate *estimate, size_t *late) {
     const weft_operator_format *format = formats[assembly];
     const weft_operator_sizes sizes = weft_operator_sizes_of(limits, problem);
-    weft_forecast_add(forecast, "connectivity", sizes.n_padded * sizes.width, sizeof(int32_t));
+    weft_memory_estimate_add(estimate, "connectivity", sizes.n_padded * sizes.width,
+                             sizeof(int32_t));
     /* on a GPU right-hand sides are gathered */
     if (format->info.scatter == WEFT_SCATTER_GATHERED || (sizes.on_gpu && !limits->records_only)) {
-        weft_forecast_add(forecast, "connectivity, transposed", sizes.n_cells * sizes.width,
-                          sizeof(uint32_t));
-        weft_forecast_add(forecast, "connectivity, transposed", sizes.n_nodes + 1, sizeof(int64_t));
+        weft_memory_estimate_add(estimate, "connectivity, transposed", sizes.n_cells * sizes.width,
+                                 sizeof(uint32_t));
+        weft_memory_estimate_add(estimate, "connectivity, transposed", sizes.n_nodes + 1,
+                                 sizeof(int64_t));
     }
-    *late = format->estimate_memory(&sizes, problem->applications, forecast);
+    *late = format->estimate_memory(&sizes, problem->applications, estimate);
 }

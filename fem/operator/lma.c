@@ -28,21 +28,21 @@ static void gather_count_bytes(const weft_operator_sizes *s, weft_assembly_cost 
 }
 
 static size_t lma_estimate_memory(const weft_operator_sizes *s, double applications,
-                                  weft_forecast *forecast) {
+                                  weft_memory_estimate *estimate) {
     (void)applications;
-    weft_forecast_add(forecast, "local matrices", s->n_padded * s->n_local * s->n_local,
-                      sizeof(double));
+    weft_memory_estimate_add(estimate, "local matrices", s->n_padded * s->n_local * s->n_local,
+                             sizeof(double));
     return 0;
 }
 
 static size_t gather_estimate_memory(const weft_operator_sizes *s, double applications,
-                                     weft_forecast *forecast) {
-    (void)lma_estimate_memory(s, applications, forecast);
-    const size_t made = forecast->bytes;
+                                     weft_memory_estimate *estimate) {
+    (void)lma_estimate_memory(s, applications, estimate);
+    const size_t made = estimate->bytes;
     /* of the product, and of the diagonal for Jacobi */
-    weft_forecast_add(forecast, "local results, to be gathered",
-                      (applications > 1 ? 2 : 1) * s->n_padded * s->n_local, sizeof(double));
-    return forecast->bytes - made;
+    weft_memory_estimate_add(estimate, "local results, to be gathered",
+                             (applications > 1 ? 2 : 1) * s->n_padded * s->n_local, sizeof(double));
+    return estimate->bytes - made;
 }
 
 const weft_operator_format weft_format_lma = {

@@ -1,6 +1,6 @@
 /* Operators applied cell by cell: local matrices stored, or recomputed in every product. */
 #include "fem/form/form.h"
-#include "fem/form/trial.h"
+#include "fem/form/compare.h"
 #include "fem/operator/private.h"
 
 #include <stdio.h>
@@ -8,13 +8,13 @@
 
 typedef struct weft_part {
     weft_form form;
-    weft_memory *local;     /* NULL: matrix-free */
-    weft_compiled assemble; /* form, stored */
-    weft_compiled product;  /* form or local, product */
-    weft_compiled guarded;  /* the same for loops, where they are recorded */
-    weft_compiled diagonal; /* form or local, diagonal; made when first asked for */
-    weft_scatter scatter;   /* of product and diagonal */
-    bool is_checked;        /* stars have given what stores in place give */
+    weft_memory *local;       /* NULL: matrix-free */
+    weft_compiled assemble;   /* form, stored */
+    weft_compiled product;    /* form or local, product */
+    weft_compiled predicated; /* the same for loops, where they are captured */
+    weft_compiled diagonal;   /* form or local, diagonal; made when first asked for */
+    weft_scatter scatter;     /* of product and diagonal */
+    bool is_checked;          /* patches have given what stores in place give */
 } weft_part;
 
 typedef struct weft_cells_operator {
@@ -67,11 +67,11 @@ static weft_status action_write(const weft_form *form, weft_text *text, weft_fra
 }
 
 /* The largest patches with which every multiprocessor has as many blocks as it is to hold at least:
- * four that walk stars of vertices, two of edges, which are twice as large. Smaller ones are faster
- * where there are fewer, for their threads walk fewer stars. */
-static int star_nodes(const weft_limits *limits, const weft_part *part) {
+ * four that walk vertex patches, two of edges, which are twice as large. Smaller ones are faster
+ * where there are fewer, for their threads walk fewer patches. */
+static int patch_nodes(const weft_limits *limits, const weft_part *part) {
     const weft_connectivity *dofs = part->form.dofs;
-    const bool edges = part->scatter == WEFT_SCATTER_STARS && weft_connectivity_width(dofs) == 4;
+    const bool edges = part->scatter == WEFT_SCATTER_PATCHES && weft_connectivity_width(dofs) == 4;
     const int64_t blocks = (int64_t)limits->multiprocessors * (edges ? 2 : 4);
     int nodes = 512;
     while (nodes > 128 && weft_connectivity_to(dofs) < nodes * blocks)
@@ -82,7 +82,7 @@ static int star_nodes(const weft_limits *limits, const weft_part *part) {
 /* The script of part i with this tail: local matrices from memory or from the form; adding to y
  * unless it is the first. */
 static weft_status part_compile(const weft_cells_operator *cells, int i, const weft_tail *tail,
-                                bool guarded, weft_compiled *out, weft_error *error) {
+                                bool predicated, weft_compiled *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_part *part = &cells->parts[i];
     const weft_form *form = &part->form;
@@ -94,8 +94,8 @@ static weft_status part_compile(const weft_cells_operator *cells, int i, const w
     const bool acts = form->action && !part->local && tail == &tail_product;
     TRY(options_make(form, part->local != NULL, tail, &options, room, error));
     options.scatter = part->scatter;
-    options.guarded = guarded;
-    options.star_nodes = star_nodes(weft_device_limits(cells->context->device), part);
+    options.predicated = predicated;
+    options.patch_nodes = patch_nodes(weft_device_limits(cells->context->device), part);
     fragments[n++] = (weft_fragment){form->name, form->text};
     if (part->local)
         fragments[0] = shipped(form, &tail_local);
@@ -152,29 +152,30 @@ done:
     return status;
 }
 
-static bool has_stars(const weft_compiled *compiled) {
-    bool stars = false;
+static bool has_patches(const weft_compiled *compiled) {
+    bool patches = false;
     for (int k = 0; k < weft_compilation_kernels(compiled->compilation); ++k) {
         weft_kernel_info info;
         weft_compilation_kernel(compiled->compilation, k, &info);
-        stars |= info.stars;
+        patches |= info.patches;
     }
-    return stars;
+    return patches;
 }
 
-/* The same product by stores in place: what of it differs from stars. */
-static weft_status stars_apart(const weft_cells_operator *cells, int i, int64_t n,
-                               const weft_compiled *plain, double *apart, weft_error *error) {
+/* The same product by stores in place: what of it differs from patches. */
+static weft_status patches_apart(const weft_cells_operator *cells, int i, int64_t n,
+                                 const weft_compiled *plain, double *difference,
+                                 weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = cells->context->device;
     weft_memory *v = NULL, *y[2] = {NULL, NULL};
     TRY(weft_memory_make(device, (size_t)n * sizeof(double), &v, error));
     TRY(weft_memory_make(device, (size_t)n * sizeof(double), &y[0], error));
     TRY(weft_memory_make(device, (size_t)n * sizeof(double), &y[1], error));
-    TRY(weft_trial_write(v, n, error));
+    TRY(weft_write_synthetic(v, n, error));
     TRY(product_run(plain, v, y[0], error));
     TRY(product_run(&cells->parts[i].product, v, y[1], error));
-    TRY(weft_trial_apart(y[0], y[1], n, apart, error));
+    TRY(weft_relative_difference(y[0], y[1], n, difference, error));
 done:
     weft_memory_free(&v);
     weft_memory_free(&y[0]);
@@ -183,14 +184,14 @@ done:
 }
 
 /* What `scatter` would be: does it give what stores in place give? why: if not. */
-static weft_status stars_check(const weft_operator *op, int i, const weft_compiled *plain,
-                               bool *good, weft_error *why, weft_error *error) {
-    double apart = 0;
-    const weft_status status = stars_apart(op->state, i, op->n_dofs, plain, &apart, why);
-    *good = status == WEFT_OK && apart <= WEFT_TRIAL_APART;
+static weft_status patches_check(const weft_operator *op, int i, const weft_compiled *plain,
+                                 bool *good, weft_error *why, weft_error *error) {
+    double difference = 0;
+    const weft_status status = patches_apart(op->state, i, op->n_dofs, plain, &difference, why);
+    *good = status == WEFT_OK && difference <= WEFT_RELATIVE_DIFFERENCE_MAX;
     if (status == WEFT_OK)
         snprintf(why->message, sizeof why->message,
-                 "its values depend on the numbering of a cell's vertices (by %.1e)", apart);
+                 "its values depend on the numbering of a cell's vertices (by %.1e)", difference);
     if (status == WEFT_OK || status == WEFT_ERROR_UNSUPPORTED)
         return WEFT_OK;
     if (error)
@@ -198,19 +199,19 @@ static weft_status stars_check(const weft_operator *op, int i, const weft_compil
     return status;
 }
 
-static weft_status part_product(const weft_cells_operator *cells, int i, bool guarded,
+static weft_status part_product(const weft_cells_operator *cells, int i, bool predicated,
                                 weft_compiled *out, weft_error *error) {
     const weft_part *part = &cells->parts[i];
     const weft_tail own = {part->form.product, part->form.product};
-    const bool by_stars =
-        part->scatter == WEFT_SCATTER_STARS || part->scatter == WEFT_SCATTER_VERTEX_STARS;
-    return part_compile(cells, i, by_stars && own.scalar ? &own : &tail_product, guarded, out,
+    const bool by_patches =
+        part->scatter == WEFT_SCATTER_PATCHES || part->scatter == WEFT_SCATTER_VERTEX_PATCHES;
+    return part_compile(cells, i, by_patches && own.scalar ? &own : &tail_product, predicated, out,
                         error);
 }
 
 /* A form whose values depend on how a cell's vertices are numbered (a quadrature rule that is not
- * symmetric, say) is none for stars, nor is a mesh whose patches touch too many nodes. Found out by
- * a trial: stars of vertices renumber less and need less memory than those of edges; after them
+ * symmetric, say) is none for patches, nor is a mesh whose patches touch too many nodes. Found out
+ * by a trial: vertex patches renumber less and need less memory than those of edges; after them
  * stores in place take over. */
 static weft_status part_check(const weft_operator *op, int i, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -222,24 +223,24 @@ static weft_status part_check(const weft_operator *op, int i, weft_error *error)
     if (part->is_checked)
         return WEFT_OK;
     part->is_checked = true;
-    if (!has_stars(&part->product))
+    if (!has_patches(&part->product))
         return WEFT_OK;
     part->scatter = WEFT_SCATTER_COLOURED;
     TRY(part_compile(cells, i, &tail_product, false, &plain, error));
-    part->scatter = WEFT_SCATTER_STARS;
-    TRY(stars_check(op, i, &plain, &good, &why, error));
+    part->scatter = WEFT_SCATTER_PATCHES;
+    TRY(patches_check(op, i, &plain, &good, &why, error));
     if (!good && weft_connectivity_width(part->form.dofs) == 4) {
         weft_log(cells->context->monitor, WEFT_LOG_INFO,
-                 "%s: by stars of vertices, not of edges: %s", part->form.name, why.message);
+                 "%s: by vertex patches, not by edge patches: %s", part->form.name, why.message);
         weft_compiled_free(&part->product);
-        part->scatter = WEFT_SCATTER_VERTEX_STARS;
+        part->scatter = WEFT_SCATTER_VERTEX_PATCHES;
         TRY(part_product(cells, i, false, &part->product, error));
-        TRY(stars_check(op, i, &plain, &good, &why, error));
+        TRY(patches_check(op, i, &plain, &good, &why, error));
     }
     if (good)
         goto done;
     weft_log(cells->context->monitor, WEFT_LOG_WARNING,
-             "%s: the product stores atomically, not by stars: %s", part->form.name, why.message);
+             "%s: the product stores atomically, not by patches: %s", part->form.name, why.message);
     part->scatter = WEFT_SCATTER_COLOURED;
     weft_compiled_free(&part->product);
     part->product = plain;
@@ -251,10 +252,11 @@ done:
 
 static weft_status part_guard(const weft_cells_operator *cells, int i, weft_error *error) {
     weft_part *part = &cells->parts[i];
-    return part->guarded.program ? WEFT_OK : part_product(cells, i, true, &part->guarded, error);
+    return part->predicated.program ? WEFT_OK
+                                    : part_product(cells, i, true, &part->predicated, error);
 }
 
-/* The trial of stars, which is run once, and what is compiled for loops belong to the set-up. */
+/* The trial of patches, which is run once, and what is compiled for loops belong to the set-up. */
 static weft_status cells_assemble(weft_operator *op, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cells_operator *cells = op->state;
@@ -262,7 +264,7 @@ static weft_status cells_assemble(weft_operator *op, weft_error *error) {
         if (cells->parts[i].local)
             TRY(weft_program_run(cells->parts[i].assemble.program, error));
         TRY(part_check(op, i, error));
-        if (weft_device_records(cells->context->device))
+        if (weft_device_captures(cells->context->device))
             TRY(part_guard(cells, i, error));
     }
 done:
@@ -281,16 +283,16 @@ done:
     return status;
 }
 
-static weft_status cells_apply_guarded(weft_operator *op, const weft_program_product *product,
-                                       weft_error *error) {
+static weft_status cells_apply_predicated(weft_operator *op, const weft_program_product *product,
+                                          weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cells_operator *cells = op->state;
     for (int i = 0; i < cells->n_parts; ++i) {
-        weft_compiled *guarded = &cells->parts[i].guarded;
+        weft_compiled *predicated = &cells->parts[i].predicated;
         TRY(part_check(op, i, error));
         TRY(part_guard(cells, i, error));
-        weft_program_guard(guarded->program, product->go);
-        TRY(product_run(guarded, product->v, product->y, error));
+        weft_program_predicate(predicated->program, product->active);
+        TRY(product_run(predicated, product->v, product->y, error));
     }
 done:
     return status;
@@ -317,7 +319,7 @@ static void cells_free(weft_operator *op) {
         weft_part *part = &cells->parts[i];
         weft_compiled_free(&part->assemble);
         weft_compiled_free(&part->product);
-        weft_compiled_free(&part->guarded);
+        weft_compiled_free(&part->predicated);
         weft_compiled_free(&part->diagonal);
         weft_memory_free(&part->local);
     }
@@ -333,12 +335,12 @@ static weft_scatter scatter_of(const weft_context *context, weft_scatter wanted,
         weft_operator_on_gpu(limits) && !limits->records_only && width > 2 &&
         weft_form_components(form) == 1 &&
         weft_connectivity_from(form->dofs) * width >= 2 * weft_connectivity_to(form->dofs);
-    return wanted == WEFT_SCATTER_STARS && !fits ? WEFT_SCATTER_COLOURED : wanted;
+    return wanted == WEFT_SCATTER_PATCHES && !fits ? WEFT_SCATTER_COLOURED : wanted;
 }
 
 static const weft_operator_table cells_table = {.assemble = cells_assemble,
                                                 .apply = cells_apply,
-                                                .apply_guarded = cells_apply_guarded,
+                                                .apply_predicated = cells_apply_predicated,
                                                 .diagonal = cells_diagonal,
                                                 .free = cells_free};
 

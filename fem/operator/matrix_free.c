@@ -3,7 +3,8 @@
 
 static weft_status make(weft_context *context, const weft_form *forms, int n_forms,
                         weft_operator **out, weft_error *error) {
-    return weft_operator_make_cells(context, forms, n_forms, false, WEFT_SCATTER_STARS, out, error);
+    return weft_operator_make_cells(context, forms, n_forms, false, WEFT_SCATTER_PATCHES, out,
+                                    error);
 }
 
 static void count_bytes(const weft_operator_sizes *s, weft_assembly_cost *cost) {
@@ -13,15 +14,15 @@ static void count_bytes(const weft_operator_sizes *s, weft_assembly_cost *cost) 
 }
 
 static size_t estimate_memory(const weft_operator_sizes *s, double applications,
-                              weft_forecast *forecast) {
-    const size_t made = forecast->bytes;
+                              weft_memory_estimate *estimate) {
+    const size_t made = estimate->bytes;
     (void)applications;
     if (!s->on_gpu || s->limits->records_only || s->n_components > 1)
         return 0;
     /* a word for each cell round a node, a sixth more for rows of equal length; halos */
-    weft_forecast_add(forecast, "stars", s->n_cells * s->width / 6 * 7, sizeof(uint32_t));
-    weft_forecast_add(forecast, "stars, patches", s->n_nodes, sizeof(uint64_t));
-    return forecast->bytes - made;
+    weft_memory_estimate_add(estimate, "patches", s->n_cells * s->width / 6 * 7, sizeof(uint32_t));
+    weft_memory_estimate_add(estimate, "patches, patches", s->n_nodes, sizeof(uint64_t));
+    return estimate->bytes - made;
 }
 
 const weft_operator_format weft_format_matrix_free = {

@@ -45,10 +45,8 @@ weft_status weft_operator_allocate(const weft_operator_table *table, size_t stat
         free(parts);
         return weft_out_of_memory(error, "an operator");
     }
-    *op = (weft_operator){.table = table,
-                          .state = state,
-                          .parts = parts,
-                          .n_dofs = weft_form_equations(&forms[0])};
+    *op = (weft_operator){
+        .table = table, .state = state, .parts = parts, .n_dofs = weft_form_vector_dofs(&forms[0])};
     *out = op;
     return WEFT_OK;
 }
@@ -92,11 +90,11 @@ done:
 weft_status weft_operator_apply_in_loop(weft_operator *op, const weft_program_product *product,
                                         weft_error *error) {
     weft_status status = WEFT_OK;
-    if (!product->go || !op->table->apply_guarded)
+    if (!product->active || !op->table->apply_predicated)
         return weft_operator_apply(op, product->v, product->y, error);
     TRY(check_vector(op, "v", product->v, error));
     TRY(check_vector(op, "y", product->y, error));
-    TRY(op->table->apply_guarded(op, product, error));
+    TRY(op->table->apply_predicated(op, product, error));
 done:
     return status;
 }

@@ -15,10 +15,10 @@ typedef struct weft_operator_table {
     void (*free)(weft_operator *op);
     /* the same product in a loop, by launches that do nothing where product->go, which is not NULL,
      * holds 0 when they run; NULL: there is none */
-    weft_status (*apply_guarded)(weft_operator *op, const weft_program_product *product,
-                                 weft_error *error);
-    /* what a rows routine needs for the same product, borrowed; NULL: there is none */
-    const weft_rows *(*rows)(const weft_operator *op);
+    weft_status (*apply_predicated)(weft_operator *op, const weft_program_product *product,
+                                    weft_error *error);
+    /* what a product kernel needs for the same product, borrowed; NULL: there is none */
+    const weft_product_arguments *(*rows)(const weft_operator *op);
     /* copy the values into the pattern's order, borrowed; NULL: op->values has this order */
     weft_status (*matrix)(weft_operator *op, weft_memory **values, weft_error *error);
 } weft_operator_table;
@@ -79,10 +79,10 @@ typedef struct weft_operator_format {
     const char *(*refuses)(const weft_assembly_problem *problem);
     /** Set the bytes of *cost: moved by a product and by assembly, and held. */
     void (*count_bytes)(const weft_operator_sizes *sizes, weft_assembly_cost *cost);
-    /** Add what is held, beside connectivity, to a forecast; returns the bytes of it that are made
+    /** Add what is held, beside connectivity, to an estimate; returns the bytes of it that are made
      *  with the first product, not before. */
     size_t (*estimate_memory)(const weft_operator_sizes *sizes, double applications,
-                              weft_forecast *forecast);
+                              weft_memory_estimate *estimate);
 } weft_operator_format;
 
 const weft_operator_format *weft_operator_format_of(weft_assembly assembly);

@@ -10,16 +10,17 @@ weft_status weft_operator_allocate(const weft_operator_table *table, size_t stat
                                    weft_operator **out, weft_error *error);
 /** An operator applied cell by cell (fem/operator/local.c).
  *  stores   local matrices are stored, else recomputed in every product
- *  scatter  how products add to the nodes; WEFT_SCATTER_STARS: where the form and the device allow it,
- *           else as WEFT_SCATTER_COLOURED */
+ *  scatter  how products add to the nodes; WEFT_SCATTER_PATCHES: where the form and the device
+ *           allow it, else as WEFT_SCATTER_COLOURED */
 weft_status weft_operator_make_cells(weft_context *context, const weft_form *forms, int n_forms,
                                      bool stores, weft_scatter scatter, weft_operator **out,
                                      weft_error *error);
 /** csr on a GPU (fem/operator/sell.c). */
-weft_status weft_operator_make_sliced(weft_context *context, const weft_form *forms, int n_forms,
-                                      weft_operator **out, weft_error *error);
+weft_status weft_operator_make_sell(weft_context *context, const weft_form *forms, int n_forms,
+                                    weft_operator **out, weft_error *error);
 /** What formats hold that add local matrices into a stored matrix: with several components a
  *  connectivity for the rows too, which a program keeps interleaved, */
-void weft_operator_estimate_rows(const weft_operator_sizes *sizes, weft_forecast *forecast);
+void weft_operator_estimate_rows(const weft_operator_sizes *sizes, weft_memory_estimate *estimate);
 /** and positions of K in the matrix. */
-void weft_operator_estimate_positions(const weft_operator_sizes *sizes, weft_forecast *forecast);
+void weft_operator_estimate_positions(const weft_operator_sizes *sizes,
+                                      weft_memory_estimate *estimate);

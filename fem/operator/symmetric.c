@@ -9,31 +9,31 @@
 /* What rounding leaves between K_ij and K_ji, relative to the largest local matrix. */
 static const double rounding = 1e-12;
 
-typedef struct edge_part {
+typedef struct symmetric_part {
     weft_form form;
-    weft_equations equations;
+    weft_vector_dofs vector_dofs;
     weft_memory *positions;
     weft_compiled assemble;
-} edge_part;
+} symmetric_part;
 
-typedef struct edge_operator {
+typedef struct symmetric_operator {
     weft_context *context;
-    weft_edge *edge;
-    weft_edge_matrix *matrix; /* on a GPU */
+    weft_symmetric *symmetric;
+    weft_symmetric_matrix *matrix; /* on a GPU */
     weft_memory *values;
-    edge_part *parts;
+    symmetric_part *parts;
     int n_parts;
     bool is_checked;
-} edge_operator;
+} symmetric_operator;
 
 /* One of K_ij and K_ji is added and stands for both, so they must be equal: looked at once, in the
  * first assembly, for all cells. */
 static weft_status check_symmetric(weft_context *context, const weft_form *form,
                                    weft_error *error) {
     weft_status status = WEFT_OK;
-    double apart = 0;
-    TRY(weft_form_asymmetry(context, form, &apart, error));
-    if (apart > rounding) {
+    double difference = 0;
+    TRY(weft_form_asymmetry(context, form, &difference, error));
+    if (difference > rounding) {
         status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                                 "the form %s is not symmetric, and the assembly edge stores K_ij "
                                 "and K_ji once",
@@ -44,9 +44,9 @@ done:
     return status;
 }
 
-static weft_status edge_assemble(weft_operator *op, weft_error *error) {
+static weft_status symmetric_assemble(weft_operator *op, weft_error *error) {
     weft_status status = WEFT_OK;
-    edge_operator *state = op->state;
+    symmetric_operator *state = op->state;
     const bool holds_numbers = !weft_device_limits(state->context->device)->records_only;
     for (int i = 0; i < state->n_parts && holds_numbers && !state->is_checked; ++i)
         TRY(check_symmetric(state->context, &state->parts[i].form, error));
@@ -57,64 +57,65 @@ done:
     return status;
 }
 
-static weft_status edge_apply(weft_operator *op, weft_memory *v, weft_memory *y,
-                              weft_error *error) {
-    const edge_operator *state = op->state;
+static weft_status symmetric_apply(weft_operator *op, weft_memory *v, weft_memory *y,
+                                   weft_error *error) {
+    const symmetric_operator *state = op->state;
     const double *values = weft_memory_host(state->values);
     if (state->matrix)
-        return weft_edge_matrix_product(state->matrix, state->values, v, y, error);
+        return weft_symmetric_matrix_product(state->matrix, state->values, v, y, error);
     if (!values) /* a device that holds no numbers */
         return WEFT_OK;
-    return weft_edge_product(state->context->device, state->edge, values, false,
-                             weft_memory_host(v), weft_memory_host(y), error);
+    return weft_symmetric_product(state->context->device, state->symmetric, values, false,
+                                  weft_memory_host(v), weft_memory_host(y), error);
 }
 
-static weft_status edge_diagonal(weft_operator *op, weft_memory *d, weft_error *error) {
-    const edge_operator *state = op->state;
+static weft_status symmetric_diagonal(weft_operator *op, weft_memory *d, weft_error *error) {
+    const symmetric_operator *state = op->state;
     const double *values = weft_memory_host(state->values);
     double *out = weft_memory_host(d);
     if (state->matrix)
-        return weft_edge_matrix_diagonal(state->matrix, state->values, d, error);
+        return weft_symmetric_matrix_diagonal(state->matrix, state->values, d, error);
     for (int64_t i = 0; values && i < op->n_dofs; ++i)
-        out[i] =
-            values[state->edge->patches[i / WEFT_EDGE_NODES].first_value + i % WEFT_EDGE_NODES];
+        out[i] = values[state->symmetric->patches[i / WEFT_SYMMETRIC_NODES].first_value +
+                        i % WEFT_SYMMETRIC_NODES];
     return WEFT_OK;
 }
 
-static void edge_free(weft_operator *op) {
-    edge_operator *state = op->state;
+static void symmetric_free(weft_operator *op) {
+    symmetric_operator *state = op->state;
     for (int i = 0; i < state->n_parts; ++i) {
         weft_compiled_free(&state->parts[i].assemble);
         weft_memory_free(&state->parts[i].positions);
-        weft_equations_free(&state->parts[i].equations);
+        weft_vector_dofs_free(&state->parts[i].vector_dofs);
     }
     weft_memory_free(&state->values);
-    weft_edge_matrix_free(&state->matrix);
-    weft_edge_free(&state->edge);
+    weft_symmetric_matrix_free(&state->matrix);
+    weft_symmetric_free(&state->symmetric);
 }
 
-static const weft_rows *edge_rows(const weft_operator *op) {
-    const edge_operator *state = op->state;
-    return state->matrix ? weft_edge_matrix_rows(state->matrix, state->values) : NULL;
+static const weft_product_arguments *symmetric_rows(const weft_operator *op) {
+    const symmetric_operator *state = op->state;
+    return state->matrix ? weft_symmetric_matrix_rows(state->matrix, state->values) : NULL;
 }
 
-static const weft_operator_table edge_table = {.assemble = edge_assemble,
-                                               .apply = edge_apply,
-                                               .diagonal = edge_diagonal,
-                                               .free = edge_free,
-                                               .rows = edge_rows};
+static const weft_operator_table edge_table = {.assemble = symmetric_assemble,
+                                               .apply = symmetric_apply,
+                                               .diagonal = symmetric_diagonal,
+                                               .free = symmetric_free,
+                                               .rows = symmetric_rows};
 
-static weft_status part_make(edge_operator *state, const weft_pattern *pattern, int i,
+static weft_status part_make(symmetric_operator *state, const weft_pattern *pattern, int i,
                              weft_error *error) {
     weft_status status = WEFT_OK;
-    edge_part *part = &state->parts[i];
+    symmetric_part *part = &state->parts[i];
     const weft_form *form = &part->form;
-    weft_connectivity *rows = part->equations.connectivity;
+    weft_connectivity *rows = part->vector_dofs.connectivity;
     TRY(weft_compiled_make_addto(state->context, form, rows, i == 0, WEFT_SCATTER_COLOURED,
                                  &part->assemble, error));
-    TRY(weft_edge_positions(state->context->device, state->edge, pattern, rows,
-                            (weft_edge_placing){.lanes = weft_program_lanes(part->assemble.program)},
-                            &part->positions, error));
+    TRY(weft_symmetric_positions(
+        state->context->device, state->symmetric, pattern, rows,
+        (weft_symmetric_placing){.lanes = weft_program_lanes(part->assemble.program)},
+        &part->positions, error));
     TRY(weft_program_bind_matrix(part->assemble.program, "A", state->values, part->positions,
                                  error));
 done:
@@ -122,54 +123,56 @@ done:
 }
 
 /* The pattern is the first form's; the others' couplings are in it. */
-static weft_status structure_make(edge_operator *state, weft_pattern **pattern, weft_error *error) {
+static weft_status structure_make(symmetric_operator *state, weft_pattern **pattern,
+                                  weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = state->context->device;
     const weft_limits *limits = weft_device_limits(device);
     const bool on_gpu = weft_operator_on_gpu(limits);
-    weft_edge_options options = {.few_dumps = on_gpu};
+    weft_symmetric_options options = {.few_discards = on_gpu};
     if (on_gpu) {
-        options.most_rounds = weft_edge_rounds_within(limits->onchip_bytes);
+        options.most_rounds = weft_symmetric_rounds_within(limits->onchip_bytes);
         if (options.most_rounds < 1)
             return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                                   "the assembly edge does not fit into the %zu bytes of shared "
                                   "memory of a block",
                                   limits->onchip_bytes);
     }
-    TRY(weft_pattern_make(device, state->parts[0].equations.connectivity, limits->lanes_double,
+    TRY(weft_pattern_make(device, state->parts[0].vector_dofs.connectivity, limits->lanes_double,
                           pattern, NULL, error));
-    TRY(weft_edge_make(device, *pattern, &options, &state->edge, error));
-    TRY(weft_memory_make(device, (size_t)state->edge->n_values * sizeof(double), &state->values,
-                         error));
+    TRY(weft_symmetric_make(device, *pattern, &options, &state->symmetric, error));
+    TRY(weft_memory_make(device, (size_t)state->symmetric->n_values * sizeof(double),
+                         &state->values, error));
     if (on_gpu) {
-        TRY(weft_edge_matrix_make(device, state->edge, false, &state->matrix, error));
-        free(state->edge->columns); /* which are there now */
-        free(state->edge->lists);
-        state->edge->columns = NULL;
-        state->edge->lists = NULL;
+        TRY(weft_symmetric_matrix_make(device, state->symmetric, false, &state->matrix, error));
+        free(state->symmetric->columns); /* which are there now */
+        free(state->symmetric->lists);
+        state->symmetric->columns = NULL;
+        state->symmetric->lists = NULL;
     }
 done:
     return status;
 }
 
-static weft_status edge_make(weft_context *context, const weft_form *forms, int n_forms,
-                             weft_operator **out, weft_error *error) {
+static weft_status symmetric_make(weft_context *context, const weft_form *forms, int n_forms,
+                                  weft_operator **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_operator *op = NULL;
     weft_pattern *pattern = NULL;
-    TRY(weft_operator_allocate(&edge_table, sizeof(edge_operator), sizeof(edge_part), forms, n_forms, &op, error));
-    edge_operator *state = op->state;
-    edge_part *parts = op->parts;
-    *state = (edge_operator){.context = context, .parts = parts, .n_parts = n_forms};
+    TRY(weft_operator_allocate(&edge_table, sizeof(symmetric_operator), sizeof(symmetric_part),
+                               forms, n_forms, &op, error));
+    symmetric_operator *state = op->state;
+    symmetric_part *parts = op->parts;
+    *state = (symmetric_operator){.context = context, .parts = parts, .n_parts = n_forms};
     for (int i = 0; i < n_forms; ++i) {
         parts[i].form = forms[i];
-        TRY(weft_equations_make(context->device, &forms[i], &parts[i].equations, error));
+        TRY(weft_vector_dofs_make(context->device, &forms[i], &parts[i].vector_dofs, error));
     }
     TRY(structure_make(state, &pattern, error));
     for (int i = 0; i < n_forms; ++i)
         TRY(part_make(state, pattern, i, error));
-    free(state->edge->offsets); /* of use for positions alone */
-    state->edge->offsets = NULL;
+    free(state->symmetric->offsets); /* of use for positions alone */
+    state->symmetric->offsets = NULL;
     *out = op;
     op = NULL;
 done:
@@ -178,7 +181,7 @@ done:
     return status;
 }
 
-static const char *edge_refuses(const weft_assembly_problem *p) {
+static const char *symmetric_refuses(const weft_assembly_problem *p) {
     return !p->symmetric                  ? "the form is not symmetric"
            : p->width != p->dimension + 1 ? "for simplices of degree 1"
            : p->components > 1            ? "for one component a node"
@@ -187,7 +190,7 @@ static const char *edge_refuses(const weft_assembly_problem *p) {
 
 /* A value and a 16-bit column of each edge in a patch, those between two patches twice; the
  * diagonal; the halo of each patch. */
-static void edge_count_bytes(const weft_operator_sizes *s, weft_assembly_cost *cost) {
+static void symmetric_count_bytes(const weft_operator_sizes *s, weft_assembly_cost *cost) {
     const double rows = (double)s->n_rows, edges = ((double)s->n_entries - rows) / 2;
     const double positions = 4.0 * (double)s->n_local * (double)s->n_local * (double)s->n_cells;
     cost->product_bytes = 1.2 * 10 * edges + 8 * rows + 10 * rows + 16 * rows;
@@ -196,23 +199,24 @@ static void edge_count_bytes(const weft_operator_sizes *s, weft_assembly_cost *c
 }
 
 /* Each edge once, a third more for those between patches and for rounds of equal length; what an
- * edge inside a patch does not need goes to a dump: a word a row on the host, few on a GPU. */
-static size_t edge_estimate_memory(const weft_operator_sizes *s, double applications,
-                                   weft_forecast *forecast) {
+ * edge inside a patch does not need goes to a discard slot: a word a row on the host, few on a
+ * GPU. */
+static size_t symmetric_estimate_memory(const weft_operator_sizes *s, double applications,
+                                        weft_memory_estimate *estimate) {
     const size_t slots = (s->n_entries - s->n_rows) / 2 / 3 * 4;
     (void)applications;
-    weft_operator_estimate_rows(s, forecast);
-    weft_operator_estimate_positions(s, forecast);
-    weft_forecast_add(forecast, "matrix, values", (s->on_gpu ? 1 : 2) * s->n_rows + slots,
-                      sizeof(double));
+    weft_operator_estimate_rows(s, estimate);
+    weft_operator_estimate_positions(s, estimate);
+    weft_memory_estimate_add(estimate, "matrix, values", (s->on_gpu ? 1 : 2) * s->n_rows + slots,
+                             sizeof(double));
     if (!s->on_gpu)
         return 0;
-    weft_forecast_add(forecast, "matrix, columns", slots, sizeof(uint16_t));
-    weft_forecast_add(forecast, "matrix, halos", s->n_rows / 2, sizeof(int32_t));
+    weft_memory_estimate_add(estimate, "matrix, columns", slots, sizeof(uint16_t));
+    weft_memory_estimate_add(estimate, "matrix, halos", s->n_rows / 2, sizeof(int32_t));
     return 0;
 }
 
-const weft_operator_format weft_format_edge = {
+const weft_operator_format weft_format_symmetric = {
     .info = {.name = "edge",
              .alias = "symmetric",
              .help = "symmetric, by patches",
@@ -221,8 +225,8 @@ const weft_operator_format weft_format_edge = {
     .gpu = {true, {0.68, 0.66}, 0.15, 1000e-9},
     .host = {false, {1.0, 1.0}, 0.9, 450e-9},
     .has_rows_product = true,
-    .make = edge_make,
-    .refuses = edge_refuses,
-    .count_bytes = edge_count_bytes,
-    .estimate_memory = edge_estimate_memory,
+    .make = symmetric_make,
+    .refuses = symmetric_refuses,
+    .count_bytes = symmetric_count_bytes,
+    .estimate_memory = symmetric_estimate_memory,
 };

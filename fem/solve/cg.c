@@ -5,8 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { FEW_TURNS = 20 /* iterations asked for at first; a device's turn of several fits often */ };
-
+enum {
+    FEW_ITERATIONS = 20 /* iterations asked for at first; a device's iteration of several fits
+                              often */
+};
 const char *weft_cg_outcome_name(weft_cg_outcome outcome) {
     switch (outcome) {
     case WEFT_CG_CONVERGED:
@@ -26,94 +28,96 @@ const char *weft_cg_outcome_name(weft_cg_outcome outcome) {
 }
 
 /* As the loop of iterate, in one kernel. */
-static weft_status iterate_staying(weft_solver *cg, weft_cg_course *course,
+static weft_status iterate_staying(weft_solver *cg, weft_cg_convergence *convergence,
                                    weft_cg_outcome *outcome, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_cg_stretch stretch = {0};
+    weft_cg_batch batch = {0};
     bool decided = false;
     while (!decided) {
-        free(stretch.rr);
-        stretch = (weft_cg_stretch){0};
-        if (!course->is_true) /* what was left of a stretch */
+        free(batch.rr);
+        batch = (weft_cg_batch){0};
+        if (!convergence->is_true) /* what was left of a batch */
             TRY(weft_cg_residual(cg, error));
-        TRY(weft_cg_stay(cg, cg->options->max_iterations - course->iterations, &stretch, error));
-        course->is_true = course->is_true && stretch.n == 0;
-        for (int i = 1; i <= stretch.n; ++i) {
-            course->iterations += 1;
-            TRY(weft_cg_note(course, sqrt(stretch.rr[i]) / cg->norm, error));
+        TRY(weft_cg_persistent(cg, cg->options->max_iterations - convergence->iterations, &batch,
+                               error));
+        convergence->is_true = convergence->is_true && batch.n == 0;
+        for (int i = 1; i <= batch.n; ++i) {
+            convergence->iterations += 1;
+            TRY(weft_cg_note(convergence, sqrt(batch.rr[i]) / cg->norm, error));
         }
-        weft_cg_tell(cg, course->history, course->iterations);
-        TRY(weft_cg_judge(cg, course, stretch.is_indefinite, &decided, outcome, error));
+        weft_cg_report(cg, convergence->history, convergence->iterations);
+        TRY(weft_cg_judge(cg, convergence, batch.is_indefinite, &decided, outcome, error));
     }
 done:
-    free(stretch.rr);
+    free(batch.rr);
     return status;
 }
 
 /* Iterations until the host looks at what there is: as many as take a tenth of a second, none
  * beyond the last that is allowed, and none beyond the next at which progress is looked for, so
  * that the end does not depend on the time. */
-static int turns_wanted(const weft_solver *cg, const weft_cg_course *course) {
-    const int left = cg->options->max_iterations - course->iterations;
-    const int check = weft_cg_until_check(course->iterations);
-    int turns = course->turns;
-    turns = turns < left ? turns : left;
-    turns = turns < check ? turns : check;
-    return turns > 1 ? turns : 1;
+static int iterations_wanted(const weft_solver *cg, const weft_cg_convergence *convergence) {
+    const int left = cg->options->max_iterations - convergence->iterations;
+    const int check = weft_cg_until_check(convergence->iterations);
+    int iterations = convergence->at_once;
+    iterations = iterations < left ? iterations : left;
+    iterations = iterations < check ? iterations : check;
+    return iterations > 1 ? iterations : 1;
 }
 
 /* As many iterations as the device does at once. *broken: p.q of the next one is not positive. */
-static weft_status advance(weft_solver *cg, weft_cg_course *course, bool *broken,
+static weft_status advance(weft_solver *cg, weft_cg_convergence *convergence, bool *broken,
                            weft_error *error) {
     weft_status status = WEFT_OK;
     static const double LONG = 0.1; /* seconds */
     const double start = weft_clock();
     int done = 0;
-    TRY(weft_cg_turns(cg, turns_wanted(cg, course), &done, course->rr, error));
+    TRY(weft_cg_iterations(cg, iterations_wanted(cg, convergence), &done, convergence->rr, error));
     *broken = done > 0 && !(cg->pq > 0);
     for (int i = 1; i <= done - *broken; ++i) {
-        course->is_true = false;
-        course->iterations += 1;
-        TRY(weft_cg_note(course, sqrt(course->rr[i]) / cg->norm, error));
+        convergence->is_true = false;
+        convergence->iterations += 1;
+        TRY(weft_cg_note(convergence, sqrt(convergence->rr[i]) / cg->norm, error));
     }
-    if (weft_clock() - start < LONG && course->turns < WEFT_CG_TURNS_MAX)
-        course->turns *= 2;
-    else if (weft_clock() - start > 4 * LONG && course->turns > FEW_TURNS)
-        course->turns /= 2;
+    if (weft_clock() - start < LONG && convergence->at_once < WEFT_CG_ITERATIONS_MAX)
+        convergence->at_once *= 2;
+    else if (weft_clock() - start > 4 * LONG && convergence->at_once > FEW_ITERATIONS)
+        convergence->at_once /= 2;
 done:
     return status;
 }
 
-static weft_status iterate(weft_solver *cg, weft_cg_course *course, weft_cg_outcome *outcome,
-                           weft_error *error) {
+static weft_status iterate(weft_solver *cg, weft_cg_convergence *convergence,
+                           weft_cg_outcome *outcome, weft_error *error) {
     weft_status status = WEFT_OK;
-    bool decided = false, broken = false, stays = false;
+    bool decided = false, broken = false, is_persistent = false;
     TRY(weft_cg_residual(cg, error));
-    course->is_true = true;
-    TRY(weft_cg_note(course, sqrt(cg->rr) / cg->norm, error));
-    TRY(weft_cg_judge(cg, course, false, &decided, outcome, error));
+    convergence->is_true = true;
+    TRY(weft_cg_note(convergence, sqrt(cg->rr) / cg->norm, error));
+    TRY(weft_cg_judge(cg, convergence, false, &decided, outcome, error));
     if (!decided)
-        TRY(weft_cg_stay_prepare(cg, &stays, error));
-    if (stays) {
-        TRY(iterate_staying(cg, course, outcome, error));
+        TRY(weft_cg_persistent_prepare(cg, &is_persistent, error));
+    if (is_persistent) {
+        TRY(iterate_staying(cg, convergence, outcome, error));
         goto done;
     }
     while (!decided) {
-        TRY(advance(cg, course, &broken, error));
-        weft_cg_tell(cg, course->history, course->iterations);
-        TRY(weft_cg_judge(cg, course, broken, &decided, outcome, error));
+        TRY(advance(cg, convergence, &broken, error));
+        weft_cg_report(cg, convergence->history, convergence->iterations);
+        TRY(weft_cg_judge(cg, convergence, broken, &decided, outcome, error));
     }
 done:
     return status;
 }
 
 /* The reduced right-hand side is zero, so the solution is. */
-static weft_status solve_zero(weft_solver *cg, weft_cg_course *course, weft_error *error) {
+static weft_status solve_zero(weft_solver *cg, weft_cg_convergence *convergence,
+                              weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_cg_clear(cg, error));
     cg->rr = 0;
-    course->is_true = true;
-    TRY(weft_cg_note(course, 0, error));
+    convergence->is_true = true;
+    TRY(weft_cg_note(convergence, 0, error));
 done:
     return status;
 }
@@ -122,13 +126,13 @@ weft_status weft_solver_solve(weft_solver *cg, weft_memory *b, weft_memory *x,
                               const weft_cg_options *options, weft_cg_result *result,
                               weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_cg_course course = {
-        .lowest = INFINITY, .replaced = INFINITY, .turns = FEW_TURNS, .backward_error = NAN};
+    weft_cg_convergence convergence = {
+        .lowest = INFINITY, .replaced = INFINITY, .at_once = FEW_ITERATIONS, .backward_error = NAN};
     weft_cg_outcome outcome = WEFT_CG_CONVERGED;
     double least = 0, wanted = 1, scale = 1;
-    course.rr = malloc((WEFT_CG_TURNS_MAX + 1) * sizeof *course.rr);
+    convergence.rr = malloc((WEFT_CG_ITERATIONS_MAX + 1) * sizeof *convergence.rr);
     TRY(weft_cg_start(cg, b, x, options, error));
-    if (!course.rr) {
+    if (!convergence.rr) {
         status = weft_out_of_memory(error, "the history of CG");
         goto done;
     }
@@ -142,37 +146,37 @@ weft_status weft_solver_solve(weft_solver *cg, weft_memory *b, weft_memory *x,
     }
     weft_cg_limit(cg, options->tolerance);
     if (cg->norm <= 0) {
-        TRY(solve_zero(cg, &course, error));
+        TRY(solve_zero(cg, &convergence, error));
     } else if (isnan(least) || !(least > 0)) {
         TRY(weft_cg_residual(cg, error));
-        course.is_true = true;
-        TRY(weft_cg_note(&course, sqrt(cg->rr) / cg->norm, error));
+        convergence.is_true = true;
+        TRY(weft_cg_note(&convergence, sqrt(cg->rr) / cg->norm, error));
         outcome = isnan(least) ? WEFT_CG_NAN : WEFT_CG_INDEFINITE;
     } else {
-        TRY(iterate(cg, &course, &outcome, error));
+        TRY(iterate(cg, &convergence, &outcome, error));
     }
     if (options->project_mean)
         TRY(weft_cg_subtract_mean(cg, error));
-    if (!course.is_true)
+    if (!convergence.is_true)
         TRY(weft_cg_residual(cg, error));
     *result = (weft_cg_result){.outcome = outcome,
-                               .iterations = course.iterations,
+                               .iterations = convergence.iterations,
                                .residual = cg->norm > 0 ? sqrt(cg->rr) / cg->norm : 0,
-                               .history = course.history,
-                               .to_rounding = course.to_rounding,
-                               .backward_error = course.backward_error};
+                               .history = convergence.history,
+                               .to_rounding = convergence.to_rounding,
+                               .backward_error = convergence.backward_error};
     if (isnan(cg->norm))
         result->residual = NAN;
-    weft_cg_tell(cg, course.history, course.iterations);
-    course.history = NULL;
+    weft_cg_report(cg, convergence.history, convergence.iterations);
+    convergence.history = NULL;
 done:
     if (scale != 1) {
         weft_status restored = weft_cg_scale(cg, 1 / scale, status == WEFT_OK ? error : NULL);
         status = status == WEFT_OK ? restored : status;
     }
-    free(course.history);
-    free(course.gains);
-    free(course.rr);
+    free(convergence.history);
+    free(convergence.gains);
+    free(convergence.rr);
     weft_cg_end(cg);
     return status;
 }

@@ -1,8 +1,8 @@
 /* What conjugate gradients will hold on a device, before any of it is made. */
 #include "fem/solve/persistent.h"
 
-size_t weft_cg_forecast(const weft_limits *limits, weft_assembly assembly,
-                        const weft_assembly_problem *problem) {
+size_t weft_cg_memory_estimate(const weft_limits *limits, weft_assembly assembly,
+                               const weft_assembly_problem *problem) {
     const bool gpu = weft_operator_on_gpu(limits);
     const weft_operator_format *format = weft_operator_format_of(assembly);
     const weft_operator_sizes sizes = weft_operator_sizes_of(limits, problem);

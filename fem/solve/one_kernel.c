@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Made anew only where the kept one is for something else. */
+/* Made again only where the kept one is for something else. */
 static weft_status persistent_keep(weft_solver *cg, char *reason, size_t size, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_pattern *pattern = weft_operator_pattern(cg->op);
@@ -18,11 +18,11 @@ done:
     return status;
 }
 
-weft_status weft_cg_stay_prepare(weft_solver *cg, bool *stays, weft_error *error) {
+weft_status weft_cg_persistent_prepare(weft_solver *cg, bool *is_persistent, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_memory *entries = NULL;
     char reason[200] = "the operator stores no matrix";
-    *stays = false;
+    *is_persistent = false;
     if (weft_device_limits(cg->context->device)->execution != WEFT_EXECUTION_SIMT)
         return WEFT_OK;
     if (weft_operator_pattern(cg->op))
@@ -30,7 +30,7 @@ weft_status weft_cg_stay_prepare(weft_solver *cg, bool *stays, weft_error *error
     if (cg->persistent) {
         TRY(weft_operator_matrix(cg->op, &entries, error));
         TRY(weft_persistent_load(cg->persistent, entries, cg->memory[WEFT_CG_D], error));
-        *stays = true;
+        *is_persistent = true;
     } else {
         weft_log(cg->options->monitor, WEFT_LOG_INFO, "cg: iterations as launches, for %s", reason);
     }
@@ -38,28 +38,29 @@ done:
     return status;
 }
 
-static void told(void *user, const double *rr, int n) {
+static void reported(void *user, const double *rr, int n) {
     const weft_solver *cg = user;
     double *history = malloc(((size_t)n + 1) * sizeof *history);
     for (int i = 0; history && i <= n; ++i)
         history[i] = sqrt(rr[i]) / cg->norm;
     if (history)
-        weft_cg_tell(cg, history, n);
+        weft_cg_report(cg, history, n);
     free(history);
 }
 
-weft_status weft_cg_stay(weft_solver *cg, int iterations, weft_cg_stretch *out, weft_error *error) {
+weft_status weft_cg_persistent(weft_solver *cg, int iterations, weft_cg_batch *out,
+                               weft_error *error) {
     weft_status status = WEFT_OK;
     weft_persistent_run run = {.limit = cg->limit * (1 - 1e-15), /* so that its root is below */
                                .iterations = iterations,
-                               .tell = told,
+                               .report = reported,
                                .user = cg};
     TRY(weft_persistent_iterate(cg->persistent, cg->memory[WEFT_CG_Q], cg->memory[WEFT_CG_D],
                                 cg->memory[WEFT_CG_X], &run, error));
     cg->rr = run.history[run.done];
     cg->rz = run.end == WEFT_PERSISTENT_BREAKDOWN ? 0 : run.end == WEFT_PERSISTENT_NAN ? NAN : 1;
     cg->pq = run.end == WEFT_PERSISTENT_INDEFINITE ? -1 : 1;
-    *out = (weft_cg_stretch){
+    *out = (weft_cg_batch){
         .n = run.done, .is_indefinite = run.end == WEFT_PERSISTENT_INDEFINITE, .rr = run.history};
 done:
     return status;

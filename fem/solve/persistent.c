@@ -130,8 +130,9 @@ static bool is_resident(const weft_persistent *p, char *reason, size_t size) {
     return false;
 }
 
-static void tell_made(const weft_persistent *p, const weft_monitor *monitor,
-                      const weft_persistent_layout *layout, const weft_persistent_places *places) {
+static void report_made(const weft_persistent *p, const weft_monitor *monitor,
+                        const weft_persistent_layout *layout,
+                        const weft_persistent_places *places) {
     weft_log(monitor, WEFT_LOG_INFO,
              "cg: %lld nodes stay on the chip in one kernel: %d blocks of %d threads, %d nodes a "
              "thread; of %d pairs of entries a thread %d in registers, %d in shared memory; %.3g "
@@ -162,7 +163,7 @@ static weft_status build(weft_persistent *p, weft_context *context, const weft_p
     if (!*fits)
         goto done;
     TRY(memories_make(p, layout, error));
-    tell_made(p, context->monitor, layout, &places);
+    report_made(p, context->monitor, layout, &places);
 done:
     weft_persistent_layout_free(&layout);
     return status;
@@ -211,7 +212,7 @@ bool weft_persistent_suits(const weft_persistent *persistent, const weft_context
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* A thread an instance. */
+/* one thread per element. */
 static weft_status launch_plain(weft_persistent *p, const char *kernel,
                                 weft_memory *const *arguments, int n_arguments, int64_t n,
                                 weft_error *error) {
@@ -219,7 +220,7 @@ static weft_status launch_plain(weft_persistent *p, const char *kernel,
                                 .kernel = kernel,
                                 .arguments = arguments,
                                 .n_arguments = n_arguments,
-                                .n_instances = n,
+                                .n_elements = n,
                                 .lanes = 1,
                                 .block_threads = PLAIN_THREADS};
     return weft_device_launch(p->device, &launch, error);
@@ -269,7 +270,7 @@ static weft_status launch_slice(weft_persistent *p, weft_error *error) {
                                 .kernel = "cg_persistent",
                                 .arguments = arguments,
                                 .n_arguments = sizeof arguments / sizeof arguments[0],
-                                .n_instances = (int64_t)p->shape.n_blocks * p->shape.threads,
+                                .n_elements = (int64_t)p->shape.n_blocks * p->shape.threads,
                                 .lanes = p->shape.threads,
                                 .block_threads = p->shape.threads,
                                 .shared_bytes = p->shared_bytes,
@@ -333,8 +334,8 @@ weft_status weft_persistent_iterate(weft_persistent *p, weft_memory *residual, w
         TRY(launch_slice(p, error));
         TRY(check_progress(p, begin, last, error));
         TRY(history_read(p, begin, run, &room, error));
-        if (run->tell)
-            run->tell(run->user, run->history, run->done);
+        if (run->report)
+            run->report(run->user, run->history, run->done);
     } while (control->end == WEFT_PERSISTENT_RUNNING && run->done < run->iterations);
     run->end = (weft_persistent_end)control->end;
     TRY(launch_plain(p, "cg_finish", arguments, 4, p->positions, error));

@@ -107,7 +107,7 @@ typedef struct weft_persistent_run {
     double limit;   /* on r.r */
     int iterations; /* more, at most */
     /* With r.r at the start and after each of n iterations, now and then; may be NULL. */
-    void (*tell)(void *user, const double *rr, int n);
+    void (*report)(void *user, const double *rr, int n);
     void *user;
     /* out */
     weft_persistent_end end;

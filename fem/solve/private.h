@@ -17,13 +17,13 @@ typedef enum weft_cg_name {
     WEFT_CG_RZ_BEFORE, /* the same for the residual that p was made from */
     WEFT_CG_RR,
     WEFT_CG_PQ,
-    WEFT_CG_STEP, /* alpha of the turn before, by which x has not moved yet */
+    WEFT_CG_STEP, /* alpha of the iteration before, by which x has not moved yet */
     WEFT_CG_GAIN, /* sum of alpha r.z, by which the square of the error's energy norm has fallen */
-    WEFT_CG_ENERGY, /* x.A x */
-    WEFT_CG_SHARE,  /* 1 / n where means are subtracted, else 0 */
-    WEFT_CG_SIZE,   /* x.x/d over free dofs */
-    WEFT_CG_TURNS,  /* iterations of one run, at most */
-    WEFT_CG_LIMIT,  /* of rr: where the tolerance is met */
+    WEFT_CG_ENERGY,     /* x.A x */
+    WEFT_CG_SHARE,      /* 1 / n where means are subtracted, else 0 */
+    WEFT_CG_SIZE,       /* x.x/d over free dofs */
+    WEFT_CG_ITERATIONS, /* iterations of one run, at most */
+    WEFT_CG_LIMIT,      /* of rr: where the tolerance is met */
     WEFT_CG_NAMES
 } weft_cg_name;
 
@@ -59,8 +59,8 @@ struct weft_solver {
 
 /** Run a script on the memories of this solve; compiled and bound when first asked for. */
 weft_status weft_cg_run(weft_solver *cg, weft_cg_script script, weft_error *error);
-/** The turns of the last run of WEFT_CG_LOOP. */
-weft_status weft_cg_counted(const weft_solver *cg, int64_t *turns, weft_error *error);
+/** The iterations of the last run of WEFT_CG_LOOP. */
+weft_status weft_cg_counted(const weft_solver *cg, int64_t *iterations, weft_error *error);
 /** Programs stay, the memories of a solve do not. */
 void weft_cg_unbind(weft_solver *cg, weft_cg_script script);
 
@@ -83,25 +83,27 @@ weft_status weft_cg_scale(weft_solver *cg, double factor, weft_error *error);
 weft_status weft_cg_residual(weft_solver *cg, weft_error *error);
 /** *size: the norm of x, sqrt(x.x/d) over free dofs. */
 weft_status weft_cg_size(weft_solver *cg, double *size, weft_error *error);
-/** As many iterations as `turns` says, at most WEFT_CG_TURNS_MAX, or fewer: the loop of cg.weft.
- *  Starts from z, rr and rz of weft_cg_residual, or from where it stopped. *done of them, and in
- *  rr[1 .. *done] the r.r after each. The last one is broken, and of no effect, where pq is not
- *  positive then. */
-enum { WEFT_CG_TURNS_MAX = 4096 };
-weft_status weft_cg_turns(weft_solver *cg, int turns, int *done, double *rr, weft_error *error);
+/** As many iterations as `turns` says, at most WEFT_CG_ITERATIONS_MAX, or fewer: the loop of
+ *  cg.weft. Starts from z, rr and rz of weft_cg_residual, or from where it stopped. *done of them,
+ *  and in rr[1 .. *done] the r.r after each. The last one is broken, and of no effect, where pq is
+ *  not positive then. */
+enum { WEFT_CG_ITERATIONS_MAX = 4096 };
+weft_status weft_cg_iterations(weft_solver *cg, int iterations, int *done, double *rr,
+                               weft_error *error);
 /** Iterations in one kernel (fem/solve/one_kernel.c). */
-typedef struct weft_cg_stretch {
+typedef struct weft_cg_batch {
     int n;              /* iterations */
     bool is_indefinite; /* ended so */
     double *rr;         /* [n + 1]: at the start and after each; free() */
-} weft_cg_stretch;
+} weft_cg_batch;
 /** Whether iterations can be done in one kernel: a stored matrix on a GPU whose multiprocessors
  * keep the vectors. Makes what that takes. After weft_cg_diagonal; the choice is logged (info). */
-weft_status weft_cg_stay_prepare(weft_solver *cg, bool *stays, weft_error *error);
+weft_status weft_cg_persistent_prepare(weft_solver *cg, bool *is_persistent, weft_error *error);
 /** At most so many iterations from the present residual, x and rr with them; then r is no longer
  * that of x. Ends where the recurrence meets the tolerance, and where it breaks down (then rz is 0
  * or NaN). */
-weft_status weft_cg_stay(weft_solver *cg, int iterations, weft_cg_stretch *out, weft_error *error);
+weft_status weft_cg_persistent(weft_solver *cg, int iterations, weft_cg_batch *out,
+                               weft_error *error);
 /** Subtract from x its mean. */
 weft_status weft_cg_subtract_mean(weft_solver *cg, weft_error *error);
 /** Set the free entries of x to zero. */
@@ -109,32 +111,32 @@ weft_status weft_cg_clear(weft_solver *cg, weft_error *error);
 
 /* ---- when it ends (fem/solve/stop.c) ---------------------------------------------------------------- */
 
-typedef struct weft_cg_course {
+typedef struct weft_cg_convergence {
     int iterations, capacity;
     double *history; /* [iterations + 1]: residuals relative to the norm */
     double lowest;   /* of them, and when */
     int lowest_at;
     double *gains;         /* [iterations / 1000 + 1]: cg->gain then */
     double replaced;       /* the true residual when the recurrence last met the tolerance */
-    int turns;             /* iterations to ask the device for at once */
-    double *rr;            /* [WEFT_CG_TURNS_MAX + 1] of a run */
+    int at_once;           /* iterations to ask the device for at once */
+    double *rr;            /* [WEFT_CG_ITERATIONS_MAX + 1] of a run */
     bool is_true;          /* the residual is b - A x itself, not the recurrence's */
     bool to_rounding;      /* converged, but not to the tolerance */
     double backward_error; /* NaN: was not asked for */
-} weft_cg_course;
+} weft_cg_convergence;
 
 /** The limit for a residual relative to the norm, not below what a recurrence can be used for. */
 void weft_cg_limit(weft_solver *cg, double tolerance);
 /** history[iterations] = residual. */
-weft_status weft_cg_note(weft_cg_course *course, double residual, weft_error *error);
+weft_status weft_cg_note(weft_cg_convergence *convergence, double residual, weft_error *error);
 /** Does the present residual end the iteration? broken: p.q was not positive. Where the recurrence
  *  has met the tolerance and x has not, it starts again from b - A x, once for each halving. */
-weft_status weft_cg_judge(weft_solver *cg, weft_cg_course *course, bool broken, bool *decided,
-                          weft_cg_outcome *outcome, weft_error *error);
+weft_status weft_cg_judge(weft_solver *cg, weft_cg_convergence *convergence, bool broken,
+                          bool *decided, weft_cg_outcome *outcome, weft_error *error);
 /** Iterations up to the next at which a lack of progress is looked for: the host must see those. */
 int weft_cg_until_check(int iterations);
 /** Iterations to come, if residuals keep falling as over the last half of those done; 0: unknown.
  */
 int weft_cg_iterations_ahead(const double *history, int iterations, double tolerance);
 /** Tell the monitor the digits gained of those wanted, and the iterations. */
-void weft_cg_tell(const weft_solver *cg, const double *history, int iterations);
+void weft_cg_report(const weft_solver *cg, const double *history, int iterations);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 static const char *const names[WEFT_CG_NAMES] = {
-    "x",  "b",    "z",    "p",      "q",     "d",    "rz",    "rz_before", "rr",
-    "pq", "step", "gain", "energy", "share", "size", "turns", "limit",
+    "x",  "b",    "z",    "p",      "q",     "d",    "rz",         "rz_before", "rr",
+    "pq", "step", "gain", "energy", "share", "size", "iterations", "limit",
 };
 
 typedef struct weft_cg_use {
@@ -18,7 +18,7 @@ typedef struct weft_cg_use {
 static const weft_cg_use uses[WEFT_CG_SCRIPTS] = {
     {"cg.weft",
      12,
-     {WEFT_CG_X, WEFT_CG_Z, WEFT_CG_P, WEFT_CG_D, WEFT_CG_TURNS, WEFT_CG_LIMIT, WEFT_CG_RR,
+     {WEFT_CG_X, WEFT_CG_Z, WEFT_CG_P, WEFT_CG_D, WEFT_CG_ITERATIONS, WEFT_CG_LIMIT, WEFT_CG_RR,
       WEFT_CG_RZ, WEFT_CG_RZ_BEFORE, WEFT_CG_PQ, WEFT_CG_STEP, WEFT_CG_GAIN}},
     {"cg_residual.weft",
      9,
@@ -38,24 +38,25 @@ static weft_status loop_apply(void *user, const weft_program_product *product, w
                               weft_memory_host(weft_operator_values(cg->op)),
                               weft_memory_host(product->v), weft_memory_host(product->y), cg->sums,
                               error));
-    const double dot = weft_sum(cg->sums, (cg->n + WEFT_CHUNK - 1) / WEFT_CHUNK);
+    const double dot = weft_sum(cg->sums, (cg->n + WEFT_REDUCTION_TILE - 1) / WEFT_REDUCTION_TILE);
     TRY(weft_memory_write(product->vy, 0, &dot, sizeof dot, error));
 done:
     return status;
 }
 
-/* By a rows routine where the device has one for this operator. */
-static const weft_rows *rows_of(const weft_solver *cg) {
+/* By a product kernel where the device has one for this operator. */
+static const weft_product_arguments *rows_of(const weft_solver *cg) {
     const bool threads = weft_device_limits(cg->context->device)->execution == WEFT_EXECUTION_SIMT;
     return threads && cg->op->table->rows ? cg->op->table->rows(cg->op) : NULL;
 }
 
 static weft_status compile(weft_solver *cg, weft_cg_script script, weft_error *error) {
     const weft_cg_use *use = &uses[script];
-    const weft_rows *rows = rows_of(cg);
+    const weft_product_arguments *rows = rows_of(cg);
     const weft_fragment fragment = {use->file, weft_fem_script(use->file)};
-    const weft_operator_choice choice = {
-        .name = "A", .routine = rows ? rows->routine : NULL, .brings_dot = !rows && cg->sums};
+    const weft_operator_choice choice = {.name = "A",
+                                         .product_kernel = rows ? rows->product_kernel : NULL,
+                                         .brings_dot = !rows && cg->sums};
     const weft_compile_options options = {.operators = &choice,
                                           .n_operators = script == WEFT_CG_LOOP};
     return weft_compiled_make(cg->context, &fragment, 1, &options, &cg->scripts[script], error);
@@ -63,14 +64,14 @@ static weft_status compile(weft_solver *cg, weft_cg_script script, weft_error *e
 
 static weft_status bind_loop(weft_solver *cg, weft_program *program, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_rows *rows = rows_of(cg);
+    const weft_product_arguments *rows = rows_of(cg);
     if (rows) {
-        TRY(weft_program_bind_rows(program, "A", rows, error));
+        TRY(weft_program_bind_product(program, "A", rows, error));
     } else {
         TRY(weft_program_bind(program, "q", cg->memory[WEFT_CG_Q], error));
         TRY(weft_program_bind_operator(program, "A", loop_apply, cg, error));
     }
-    TRY(weft_program_record(program, "rr", cg->history, WEFT_CG_TURNS_MAX + 1, error));
+    TRY(weft_program_record_history(program, "rr", cg->history, WEFT_CG_ITERATIONS_MAX + 1, error));
 done:
     return status;
 }
@@ -95,8 +96,8 @@ done:
     return status;
 }
 
-weft_status weft_cg_counted(const weft_solver *cg, int64_t *turns, weft_error *error) {
-    return weft_program_turns(cg->scripts[WEFT_CG_LOOP].program, turns, error);
+weft_status weft_cg_counted(const weft_solver *cg, int64_t *iterations, weft_error *error) {
+    return weft_program_iterations(cg->scripts[WEFT_CG_LOOP].program, iterations, error);
 }
 
 void weft_cg_unbind(weft_solver *cg, weft_cg_script script) {
@@ -107,7 +108,7 @@ void weft_cg_unbind(weft_solver *cg, weft_cg_script script) {
         (void)weft_program_bind(program, names[uses[script].names[i]], NULL, NULL);
     if (script == WEFT_CG_LOOP) {
         (void)weft_program_bind(program, "q", NULL, NULL);
-        (void)weft_program_record(program, "rr", NULL, 0, NULL);
+        (void)weft_program_record_history(program, "rr", NULL, 0, NULL);
     }
     cg->bound[script] = false;
 }

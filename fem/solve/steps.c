@@ -194,11 +194,12 @@ done:
     return status;
 }
 
-weft_status weft_cg_turns(weft_solver *cg, int turns, int *done, double *rr, weft_error *error) {
+weft_status weft_cg_iterations(weft_solver *cg, int iterations, int *done, double *rr,
+                               weft_error *error) {
     weft_status status = WEFT_OK;
     int64_t counted = 0;
-    turns = turns < WEFT_CG_TURNS_MAX ? turns : WEFT_CG_TURNS_MAX;
-    TRY(uniform_write(cg, WEFT_CG_TURNS, turns, error));
+    iterations = iterations < WEFT_CG_ITERATIONS_MAX ? iterations : WEFT_CG_ITERATIONS_MAX;
+    TRY(uniform_write(cg, WEFT_CG_ITERATIONS, iterations, error));
     TRY(uniform_write(cg, WEFT_CG_LIMIT, cg->limit, error));
     TRY(uniform_write(cg, WEFT_CG_STEP, 0, error));
     TRY(weft_cg_run(cg, WEFT_CG_LOOP, error));
@@ -276,7 +277,7 @@ static weft_status sums_make(weft_solver *cg, weft_error *error) {
     const weft_memory *values = weft_operator_values(cg->op);
     if (!values || !weft_memory_host(values))
         return WEFT_OK;
-    cg->sums = calloc((size_t)(cg->n / WEFT_CHUNK) + 1, sizeof *cg->sums);
+    cg->sums = calloc((size_t)(cg->n / WEFT_REDUCTION_TILE) + 1, sizeof *cg->sums);
     if (!cg->sums)
         return weft_out_of_memory(error, "conjugate gradients");
     return WEFT_OK;
@@ -295,7 +296,7 @@ weft_status weft_solver_make(weft_context *context, weft_operator *op, weft_solv
         TRY(weft_memory_make(context->device,
                              (i < WEFT_CG_RZ ? (size_t)solver->n : 1) * sizeof(double),
                              &solver->memory[i], error));
-    TRY(weft_memory_make(context->device, (WEFT_CG_TURNS_MAX + 1) * sizeof(double),
+    TRY(weft_memory_make(context->device, (WEFT_CG_ITERATIONS_MAX + 1) * sizeof(double),
                          &solver->history, error));
     TRY(sums_make(solver, error));
     *out = solver;

@@ -28,9 +28,9 @@
 
 enum {
     FIXED = 10,
-    WINDOW = 1000, /* iterations */
-    PATIENCE = 10  /* times n iterations with no new lowest residual, or windows, the more of them:
-                      exact CG ends after n */
+    WINDOW = 1000,         /* iterations */
+    STAGNATION_WINDOW = 10 /* times n iterations with no new lowest residual, or windows, the more
+                               of them: exact CG ends after n */
 };
 
 /* Of the norm: as rounding allows no x so small a residual, a recurrence need not fall further; nor
@@ -45,19 +45,20 @@ static const double MOST_LEFT = 1e-4;
  * Dirichlet values on a mesh of N nodes a side make it sqrt(N). */
 static const double OF_ENERGY = 100;
 
-weft_status weft_cg_note(weft_cg_course *course, double residual, weft_error *error) {
-    if (course->iterations >= course->capacity) {
-        const int capacity = course->capacity < 64 ? 64 : course->capacity + course->capacity / 2;
-        double *grown = realloc(course->history, (size_t)capacity * sizeof *grown);
+weft_status weft_cg_note(weft_cg_convergence *convergence, double residual, weft_error *error) {
+    if (convergence->iterations >= convergence->capacity) {
+        const int capacity =
+            convergence->capacity < 64 ? 64 : convergence->capacity + convergence->capacity / 2;
+        double *grown = realloc(convergence->history, (size_t)capacity * sizeof *grown);
         if (!grown)
             return weft_out_of_memory(error, "the history of CG");
-        course->history = grown;
-        course->capacity = capacity;
+        convergence->history = grown;
+        convergence->capacity = capacity;
     }
-    course->history[course->iterations] = residual;
-    if (residual < course->lowest) {
-        course->lowest = residual;
-        course->lowest_at = course->iterations;
+    convergence->history[convergence->iterations] = residual;
+    if (residual < convergence->lowest) {
+        convergence->lowest = residual;
+        convergence->lowest_at = convergence->iterations;
     }
     return WEFT_OK;
 }
@@ -89,25 +90,25 @@ static int window_of(const weft_solver *cg, int iterations) {
 /* No progress, looked for every WINDOW iterations. Residuals may grow over thousands of iterations
  * where coefficients jump, but the energy of the error falls in each, by what `gain` sums up
  * (Hestenes and Stiefel 1952, section 6; Strakos and Tichy 2002). */
-static weft_status find_plateau(const weft_solver *cg, weft_cg_course *course, bool *flat,
+static weft_status find_plateau(const weft_solver *cg, weft_cg_convergence *convergence, bool *flat,
                                 weft_error *error) {
     static const double FALL = 0.99, UNCHANGED = 1e-15;
-    const int now = course->iterations, at = now / WINDOW, window = window_of(cg, now);
+    const int now = convergence->iterations, at = now / WINDOW, window = window_of(cg, now);
     *flat = false;
     if (now % WINDOW != 0 || !(cg->gain > 0)) /* the kernel that stays sums up no gains */
         return WEFT_OK;
-    double *grown = realloc(course->gains, ((size_t)at + 1) * sizeof *grown);
+    double *grown = realloc(convergence->gains, ((size_t)at + 1) * sizeof *grown);
     if (!grown)
         return weft_out_of_memory(error, "the history of CG");
-    course->gains = grown;
-    course->gains[at] = cg->gain;
-    *flat = now - course->lowest_at > PATIENCE * fmax(WINDOW, (double)cg->n);
+    convergence->gains = grown;
+    convergence->gains[at] = cg->gain;
+    *flat = now - convergence->lowest_at > STAGNATION_WINDOW * fmax(WINDOW, (double)cg->n);
     if (*flat || now < 2 * window)
         return WEFT_OK;
     const int last = now - window;
-    const bool falls = lowest(course->history, last + 1, now + 1) <
-                       FALL * lowest(course->history, last - window + 1, last + 1);
-    *flat = !falls && cg->gain - course->gains[last / WINDOW] <= UNCHANGED * cg->gain;
+    const bool falls = lowest(convergence->history, last + 1, now + 1) <
+                       FALL * lowest(convergence->history, last - window + 1, last + 1);
+    *flat = !falls && cg->gain - convergence->gains[last / WINDOW] <= UNCHANGED * cg->gain;
     return WEFT_OK;
 }
 
@@ -126,7 +127,7 @@ static double rounded(double value) {
     return unit * round(value / unit);
 }
 
-void weft_cg_tell(const weft_solver *cg, const double *history, int iterations) {
+void weft_cg_report(const weft_solver *cg, const double *history, int iterations) {
     const double tolerance = cg->options->tolerance, residual = history[iterations];
     const double wanted = tolerance > 0 && tolerance < 1 ? -log10(tolerance) : 0;
     const double gained = residual < 1 && residual > 0 ? -log10(residual) : 0;
@@ -143,12 +144,12 @@ void weft_cg_tell(const weft_solver *cg, const double *history, int iterations) 
 /* ---- the end ------------------------------------------------------------------------------- */
 
 /* Does the loop end here, as its own numbers say? */
-static weft_status ends(const weft_solver *cg, weft_cg_course *course, bool broken, bool *yes,
-                        weft_cg_outcome *outcome, weft_error *error) {
+static weft_status ends(const weft_solver *cg, weft_cg_convergence *convergence, bool broken,
+                        bool *yes, weft_cg_outcome *outcome, weft_error *error) {
     weft_status status = WEFT_OK;
     bool flat = false;
     *yes = true;
-    TRY(find_plateau(cg, course, &flat, error));
+    TRY(find_plateau(cg, convergence, &flat, error));
     if (isnan(cg->rr) || isinf(cg->rr) || isnan(cg->rz) || (broken && isnan(cg->pq)))
         *outcome = WEFT_CG_NAN;
     else if (broken)
@@ -157,7 +158,7 @@ static weft_status ends(const weft_solver *cg, weft_cg_course *course, bool brok
         *outcome = WEFT_CG_CONVERGED;
     else if (!(cg->rz > 0))
         *outcome = WEFT_CG_BREAKDOWN;
-    else if (course->iterations >= cg->options->max_iterations)
+    else if (convergence->iterations >= cg->options->max_iterations)
         *outcome = WEFT_CG_MAX_ITERATIONS;
     else if (flat)
         *outcome = WEFT_CG_STAGNATION;
@@ -168,15 +169,16 @@ done:
 }
 
 /* Of x without its mean, where that is free: it is of no account, and A times it is rounding. */
-static weft_status true_residual(weft_solver *cg, weft_cg_course *course, weft_error *error) {
+static weft_status true_residual(weft_solver *cg, weft_cg_convergence *convergence,
+                                 weft_error *error) {
     weft_status status = WEFT_OK;
-    if (course->is_true)
+    if (convergence->is_true)
         return WEFT_OK;
     if (cg->options->project_mean)
         TRY(weft_cg_subtract_mean(cg, error));
     TRY(weft_cg_residual(cg, error));
-    course->is_true = true;
-    course->history[course->iterations] = sqrt(cg->rr) / cg->norm;
+    convergence->is_true = true;
+    convergence->history[convergence->iterations] = sqrt(cg->rr) / cg->norm;
 done:
     return status;
 }
@@ -185,14 +187,14 @@ static bool is_small(const weft_solver *cg) {
     return sqrt(cg->rz) <= MOST_LEFT * cg->scaled_norm;
 }
 
-static weft_status at_rounding(weft_solver *cg, weft_cg_course *course, bool *yes,
+static weft_status at_rounding(weft_solver *cg, weft_cg_convergence *convergence, bool *yes,
                                weft_error *error) {
     weft_status status = WEFT_OK;
-    const double c = FIXED + sqrt(course->iterations);
+    const double c = FIXED + sqrt(convergence->iterations);
     double size = 0;
     TRY(weft_cg_size(cg, &size, error));
-    course->backward_error = sqrt(cg->rz) / (cg->largest * size + cg->scaled_norm);
-    *yes = course->backward_error <= c * DBL_EPSILON && is_small(cg);
+    convergence->backward_error = sqrt(cg->rz) / (cg->largest * size + cg->scaled_norm);
+    *yes = convergence->backward_error <= c * DBL_EPSILON && is_small(cg);
 done:
     return status;
 }
@@ -209,29 +211,29 @@ static bool meets_tolerance(const weft_solver *cg, double residual) {
 /* From b - A x again: where the recurrence alone has converged, or a smaller limit is needed, and
  * where constants are free, whose share in the directions, of rounding, ends by having no
  * curvature. Once for each halving. */
-static bool starts_again(weft_solver *cg, const weft_cg_course *course, weft_cg_outcome outcome,
-                         double residual) {
+static bool starts_again(weft_solver *cg, const weft_cg_convergence *convergence,
+                         weft_cg_outcome outcome, double residual) {
     const bool mends = outcome == WEFT_CG_CONVERGED ||
                        (cg->options->project_mean &&
                         (outcome == WEFT_CG_INDEFINITE || outcome == WEFT_CG_BREAKDOWN));
-    if (!mends || residual > 0.5 * course->replaced ||
-        course->iterations >= cg->options->max_iterations)
+    if (!mends || residual > 0.5 * convergence->replaced ||
+        convergence->iterations >= cg->options->max_iterations)
         return false;
     if (residual <= cg->options->tolerance) /* the energy asks for less, and a half is the least */
         weft_cg_limit(cg, residual * fmin(0.5, sqrt(energy_limit(cg) / cg->rz)));
     return true;
 }
 
-weft_status weft_cg_judge(weft_solver *cg, weft_cg_course *course, bool broken, bool *decided,
-                          weft_cg_outcome *outcome, weft_error *error) {
+weft_status weft_cg_judge(weft_solver *cg, weft_cg_convergence *convergence, bool broken,
+                          bool *decided, weft_cg_outcome *outcome, weft_error *error) {
     weft_status status = WEFT_OK;
     bool rounding = false;
-    TRY(ends(cg, course, broken, decided, outcome, error));
+    TRY(ends(cg, convergence, broken, decided, outcome, error));
     if (!*decided || *outcome == WEFT_CG_NAN)
         goto done;
-    TRY(true_residual(cg, course, error));
+    TRY(true_residual(cg, convergence, error));
     const double residual = sqrt(cg->rr) / cg->norm;
-    course->backward_error = NAN;
+    convergence->backward_error = NAN;
     if (meets_tolerance(cg, residual)) {
         *outcome = WEFT_CG_CONVERGED;
         goto done;
@@ -241,17 +243,17 @@ weft_status weft_cg_judge(weft_solver *cg, weft_cg_course *course, bool broken, 
         goto done;
     }
     if (*outcome != WEFT_CG_MAX_ITERATIONS || is_small(cg)) /* else spare a pass over x */
-        TRY(at_rounding(cg, course, &rounding, error));
+        TRY(at_rounding(cg, convergence, &rounding, error));
     if (rounding) {
         *outcome = WEFT_CG_CONVERGED;
-        course->to_rounding = true;
-    } else if (starts_again(cg, course, *outcome, residual)) {
+        convergence->to_rounding = true;
+    } else if (starts_again(cg, convergence, *outcome, residual)) {
         *decided = false;
     } else if (*outcome == WEFT_CG_CONVERGED) {
-        *outcome = course->iterations < cg->options->max_iterations ? WEFT_CG_STAGNATION
-                                                                    : WEFT_CG_MAX_ITERATIONS;
+        *outcome = convergence->iterations < cg->options->max_iterations ? WEFT_CG_STAGNATION
+                                                                         : WEFT_CG_MAX_ITERATIONS;
     }
-    course->replaced = residual;
+    convergence->replaced = residual;
 done:
     return status;
 }

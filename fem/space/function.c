@@ -32,7 +32,7 @@ weft_status weft_formula_refuse(const weft_space *space, const char *text, const
     char point[64];
     weft_error_set(error, WEFT_ERROR_INPUT, "this expression is not finite at or near %s",
                    weft_point_text(&weft_space_mesh(space)->x[node * d], d, point));
-    weft_error_place(error, origin, text, 1, 1);
+    weft_error_location(error, origin, text, 1, 1);
     weft_error_hint(
         error,
         "change it so that it has a value there: 1/x has none at x = 0, log(x) none for x <= 0");

@@ -21,7 +21,7 @@ typedef struct addto_work {
     int64_t n_cells;
     int width;
     const weft_pattern *pattern;
-    const weft_sliced *sliced;
+    const weft_sell *sell;
     weft_addto *addto;
     uint32_t *first;  /* [n_rows + 1] into places */
     uint32_t *places; /* cell * width + vertex, by row, ascending */
@@ -81,7 +81,7 @@ static int32_t *halo_find(const weft_pattern *pattern, int64_t first, int64_t la
 }
 
 static int64_t block_end(const addto_work *work, int64_t block) {
-    const int64_t last = (block + 1) * WEFT_SLICED_ROWS;
+    const int64_t last = (block + 1) * WEFT_SELL_ROWS;
     return last < work->pattern->n_rows ? last : work->pattern->n_rows;
 }
 
@@ -89,10 +89,10 @@ static int64_t block_end(const addto_work *work, int64_t block) {
 static void block_size(void *user, int64_t block) {
     addto_work *work = user;
     weft_addto *addto = work->addto;
-    const int64_t first = block * WEFT_SLICED_ROWS, last = block_end(work, block);
-    for (int slot = 0; slot < WEFT_SLICED_ROWS; ++slot) {
-        const int64_t slice = block * WEFT_SLICED_SLICES + slot / WEFT_SLICE;
-        const int64_t row = first + work->sliced->rows[first + slot];
+    const int64_t first = block * WEFT_SELL_ROWS, last = block_end(work, block);
+    for (int slot = 0; slot < WEFT_SELL_ROWS; ++slot) {
+        const int64_t slice = block * WEFT_SELL_SLICES + slot / WEFT_SLICE;
+        const int64_t row = first + work->sell->rows[first + slot];
         const uint32_t n = row < last ? work->first[row + 1] - work->first[row] : 0;
         if (n > addto->word_start[slice + 1])
             addto->word_start[slice + 1] = n;
@@ -102,14 +102,14 @@ static void block_size(void *user, int64_t block) {
     work->halos[block] = halo_find(work->pattern, first, last, &addto->halo_start[block + 1]);
     if (!work->halos[block])
         atomic_store(&work->fault, FAULT_MEMORY);
-    else if (addto->halo_start[block + 1] > (1 << WEFT_ADDTO_LOCAL_BITS) - WEFT_SLICED_ROWS)
+    else if (addto->halo_start[block + 1] > (1 << WEFT_ADDTO_LOCAL_BITS) - WEFT_SELL_ROWS)
         atomic_store(&work->fault, FAULT_LOCAL);
 }
 
 /* Local number of each entry of a row. */
 static void row_locals(const addto_work *work, int64_t row, uint32_t *locals) {
     const weft_pattern *pattern = work->pattern;
-    const int64_t block = row / WEFT_SLICED_ROWS, first = block * WEFT_SLICED_ROWS;
+    const int64_t block = row / WEFT_SELL_ROWS, first = block * WEFT_SELL_ROWS;
     const int64_t last = block_end(work, block), *start = work->addto->halo_start;
     const int32_t *halo = work->addto->halo + start[block];
     for (int64_t k = pattern->row_start[row]; k < pattern->row_start[row + 1]; ++k) {
@@ -123,7 +123,7 @@ static void row_locals(const addto_work *work, int64_t row, uint32_t *locals) {
                 high = middle;
         }
         locals[k - pattern->row_start[row]] =
-            (uint32_t)(column >= first && column < last ? column - first : WEFT_SLICED_ROWS + low);
+            (uint32_t)(column >= first && column < last ? column - first : WEFT_SELL_ROWS + low);
     }
 }
 
@@ -157,7 +157,7 @@ static void block_fill(void *user, int64_t block) {
     addto_work *work = user;
     weft_addto *addto = work->addto;
     const weft_pattern *pattern = work->pattern;
-    const int64_t first = block * WEFT_SLICED_ROWS, last = block_end(work, block);
+    const int64_t first = block * WEFT_SELL_ROWS, last = block_end(work, block);
     int64_t longest = 0;
     for (int64_t row = first; row < last; ++row)
         if (pattern->row_start[row + 1] - pattern->row_start[row] > longest)
@@ -165,9 +165,9 @@ static void block_fill(void *user, int64_t block) {
     uint32_t *locals = malloc(((size_t)longest + 1) * sizeof *locals);
     if (!locals)
         atomic_store(&work->fault, FAULT_MEMORY);
-    for (int slot = 0; locals && slot < WEFT_SLICED_ROWS; ++slot) {
-        const int64_t slice = block * WEFT_SLICED_SLICES + slot / WEFT_SLICE;
-        const int64_t row = first + work->sliced->rows[first + slot];
+    for (int slot = 0; locals && slot < WEFT_SELL_ROWS; ++slot) {
+        const int64_t slice = block * WEFT_SELL_SLICES + slot / WEFT_SLICE;
+        const int64_t row = first + work->sell->rows[first + slot];
         const int64_t n = (addto->word_start[slice + 1] - addto->word_start[slice]) / WEFT_SLICE;
         const int64_t base = (int64_t)addto->word_start[slice] + slot % WEFT_SLICE;
         const uint32_t begin = row < last ? work->first[row] : 0;
@@ -209,9 +209,9 @@ static weft_status fault_status(addto_work *work, weft_error *error) {
 /* From sizes to starts, and one list of halos. */
 static weft_status starts_sum(addto_work *work, weft_error *error) {
     weft_addto *addto = work->addto;
-    const weft_sliced *sliced = work->sliced;
+    const weft_sell *sell = work->sell;
     int64_t words = 0;
-    for (int64_t i = 1; i <= addto->n_blocks * WEFT_SLICED_SLICES; ++i) {
+    for (int64_t i = 1; i <= addto->n_blocks * WEFT_SELL_SLICES; ++i) {
         words += (int64_t)addto->word_start[i] * WEFT_SLICE;
         if (words > (int64_t)UINT32_MAX)
             return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
@@ -219,9 +219,9 @@ static weft_status starts_sum(addto_work *work, weft_error *error) {
         addto->word_start[i] = (uint32_t)words;
     }
     for (int64_t b = 0; b < addto->n_blocks; ++b) {
-        const int64_t values = (int64_t)sliced->start[(b + 1) * WEFT_SLICED_SLICES] -
-                               sliced->start[b * WEFT_SLICED_SLICES];
-        const int local = WEFT_SLICED_ROWS + (int)addto->halo_start[b + 1];
+        const int64_t values =
+            (int64_t)sell->start[(b + 1) * WEFT_SELL_SLICES] - sell->start[b * WEFT_SELL_SLICES];
+        const int local = WEFT_SELL_ROWS + (int)addto->halo_start[b + 1];
         addto->most_values = values > addto->most_values ? values : addto->most_values;
         addto->most_local = local > addto->most_local ? local : addto->most_local;
         addto->halo_start[b + 1] += addto->halo_start[b];
@@ -257,21 +257,20 @@ static weft_status check(const weft_connectivity *dofs, const weft_pattern *patt
 static weft_status work_make(addto_work *work, weft_error *error) {
     weft_addto *addto = work->addto;
     const size_t n_rows = (size_t)work->pattern->n_rows, n_blocks = (size_t)addto->n_blocks;
-    addto->word_start =
-        weft_array_make(n_blocks * WEFT_SLICED_SLICES + 1, sizeof *addto->word_start);
+    addto->word_start = weft_array_make(n_blocks * WEFT_SELL_SLICES + 1, sizeof *addto->word_start);
     addto->halo_start = weft_array_make(n_blocks + 1, sizeof *addto->halo_start);
     work->first = weft_array_make(n_rows + 1, sizeof *work->first);
     work->places =
         weft_scratch_make((size_t)work->n_cells * (size_t)work->width, sizeof *work->places);
     work->halos = calloc(n_blocks + 1, sizeof *work->halos);
-    addto->most_local = WEFT_SLICED_ROWS;
+    addto->most_local = WEFT_SELL_ROWS;
     return addto->word_start && addto->halo_start && work->first && work->places && work->halos
                ? WEFT_OK
                : weft_out_of_memory(error, "the cells round each row");
 }
 
 weft_status weft_addto_make(weft_device *device, const weft_connectivity *dofs,
-                            const weft_pattern *pattern, const weft_sliced *sliced, bool with_cells,
+                            const weft_pattern *pattern, const weft_sell *sell, bool with_cells,
                             weft_addto **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_addto *made = NULL;
@@ -279,12 +278,12 @@ weft_status weft_addto_make(weft_device *device, const weft_connectivity *dofs,
                        .n_cells = weft_connectivity_from(dofs),
                        .width = weft_connectivity_width(dofs),
                        .pattern = pattern,
-                       .sliced = sliced};
+                       .sell = sell};
     TRY(check(dofs, pattern, error));
     made = work.addto = calloc(1, sizeof *made);
     if (!made)
         TRY(weft_out_of_memory(error, "the cells round each row"));
-    made->n_blocks = sliced->n_blocks;
+    made->n_blocks = sell->n_blocks;
     TRY(work_make(&work, error));
     places_sort(&work);
     TRY(weft_device_for(device, made->n_blocks, block_size, &work, error));
@@ -297,7 +296,7 @@ weft_status weft_addto_make(weft_device *device, const weft_connectivity *dofs,
     *out = made;
     made = NULL;
 done:
-    for (int64_t b = 0; work.halos && b < sliced->n_blocks; ++b)
+    for (int64_t b = 0; work.halos && b < sell->n_blocks; ++b)
         free(work.halos[b]);
     free(work.halos);
     free(work.first);

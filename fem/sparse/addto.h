@@ -1,5 +1,5 @@
-/** Addto by owners: what each row of a sliced matrix adds up itself, instead of cells adding to
- * rows. Not installed. */
+/** Owner-computes assembly: what each row of a SELL matrix adds up itself, instead of cells adding
+ *  to rows. Not installed. */
 #pragma once
 
 #include "fem/sparse/sell.h"
@@ -12,7 +12,7 @@ enum {
 /** The word of no cell. */
 #define WEFT_ADDTO_NONE ((uint64_t)1 << 63)
 
-/** The cells round each row, in ascending order, for the blocks and slices of a sliced matrix.
+/** The cells round each row, in ascending order, for the blocks and slices of a SELL matrix.
  *
  *  A cell stands at each of its vertices, renumbered evenly so that the vertex is its first (a cell
  *  of two vertices: swapped). Its word tells the others, vertex v = 1, 2, 3 in bits 21 (v - 1) and
@@ -30,13 +30,13 @@ typedef struct weft_addto {
 } weft_addto;
 
 /** dofs     width 2 to 4
- *  pattern  that of sliced, with all couplings of dofs
+ *  pattern  that of SELL, with all couplings of dofs
  *  Errors   WEFT_ERROR_UNSUPPORTED: what words cannot say (the width, more than 2^13 local numbers
  *           or 2^8 entries in a row, a cell with a node twice, more than 2^32 - 1 words);
  *           WEFT_ERROR_SHAPE (a coupling that the pattern lacks), WEFT_ERROR_MEMORY; *out untouched
  */
 weft_status weft_addto_make(weft_device *device, const weft_connectivity *dofs,
-                            const weft_pattern *pattern, const weft_sliced *sliced, bool with_cells,
+                            const weft_pattern *pattern, const weft_sell *sell, bool with_cells,
                             weft_addto **out, weft_error *error);
 void weft_addto_free(weft_addto **addto);
 
@@ -44,7 +44,7 @@ void weft_addto_free(weft_addto **addto);
  *  layout is the matrix's, pattern what it was made from. start and rows are left to the caller:
  *  they are the matrix's own.
  *  Errors as weft_addto_make's; on error *out is empty. Free with weft_addto_rows_free. */
-weft_status weft_addto_rows_make(weft_device *device, const weft_sliced *layout,
+weft_status weft_addto_rows_make(weft_device *device, const weft_sell *layout,
                                  const weft_pattern *pattern, const weft_connectivity *dofs,
                                  bool with_cells, weft_matrix_rows *out, weft_error *error);
 /** Start from {0}; leaves that. */

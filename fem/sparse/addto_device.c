@@ -2,7 +2,7 @@
 #include "fem/base/memory.h"
 #include "fem/sparse/addto.h"
 
-weft_status weft_addto_rows_make(weft_device *device, const weft_sliced *layout,
+weft_status weft_addto_rows_make(weft_device *device, const weft_sell *layout,
                                  const weft_pattern *pattern, const weft_connectivity *dofs,
                                  bool with_cells, weft_matrix_rows *out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -13,7 +13,7 @@ weft_status weft_addto_rows_make(weft_device *device, const weft_sliced *layout,
     made.n_rows = layout->n_rows;
     made.most_local = addto->most_local;
     made.most_values = addto->most_values;
-    TRY(weft_memory_place(device, addto->word_start, n_blocks * WEFT_SLICED_SLICES + 1,
+    TRY(weft_memory_place(device, addto->word_start, n_blocks * WEFT_SELL_SLICES + 1,
                           sizeof *addto->word_start, &made.word_start, error));
     TRY(weft_memory_place(device, addto->words, n_words, sizeof *addto->words, &made.words, error));
     TRY(weft_memory_place(device, addto->halo_start, n_blocks + 1, sizeof *addto->halo_start,

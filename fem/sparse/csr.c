@@ -9,7 +9,7 @@ typedef struct weft_csr_work {
 
 static void csr_chunk(void *user, int64_t i) {
     weft_csr_work *work = user;
-    int64_t first = i * WEFT_CHUNK, last = first + WEFT_CHUNK;
+    int64_t first = i * WEFT_REDUCTION_TILE, last = first + WEFT_REDUCTION_TILE;
     double dot = work->kernel(&work->rows, first, last < work->n_rows ? last : work->n_rows);
     if (work->dots)
         work->dots[i] = dot;
@@ -20,9 +20,9 @@ weft_status weft_csr_product_dots(weft_device *device, const weft_pattern *patte
                                   weft_error *error) {
     weft_csr_work work = {{pattern->row_start, pattern->columns, values, v, y},
                           pattern->n_rows,
-                          weft_wide(weft_vectors_of(device))->csr_rows,
+                          weft_simd(weft_vectors_of(device))->csr_rows,
                           dots};
-    int64_t n_chunks = (pattern->n_rows + WEFT_CHUNK - 1) / WEFT_CHUNK;
+    int64_t n_chunks = (pattern->n_rows + WEFT_REDUCTION_TILE - 1) / WEFT_REDUCTION_TILE;
     return weft_device_for(device, n_chunks, csr_chunk, &work, error);
 }
 

@@ -29,7 +29,7 @@ weft_status weft_pattern_positions_by(weft_device *device, const weft_pattern_se
 
 /** Rows and vectors are worked on in chunks of this many, each with sums of its own, so that
  * results do not depend on the number of threads. */
-#define WEFT_CHUNK 4096
+#define WEFT_REDUCTION_TILE 4096
 
 typedef struct weft_csr_rows {
     const int64_t *row_start;
@@ -38,15 +38,15 @@ typedef struct weft_csr_rows {
     double *y;
 } weft_csr_rows;
 
-typedef struct weft_wide_kernels {
+typedef struct weft_simd_kernels {
     /* y = A v in rows [first, last); returns v.y over them */
     double (*csr_rows)(const weft_csr_rows *m, int64_t first, int64_t last);
-} weft_wide_kernels;
+} weft_simd_kernels;
 /** For the given instruction set, which the processor must have. */
-const weft_wide_kernels *weft_wide(weft_vectors vectors);
+const weft_simd_kernels *weft_simd(weft_vectors vectors);
 
-/** weft_csr_product that also gives v.y of each chunk; dots [ceil(n_rows / WEFT_CHUNK)], or NULL.
- */
+/** weft_csr_product that also gives v.y of each chunk; dots [ceil(n_rows / WEFT_REDUCTION_TILE)],
+ *  or NULL. */
 weft_status weft_csr_product_dots(weft_device *device, const weft_pattern *pattern,
                                   const double *values, const double *v, double *y, double *dots,
                                   weft_error *error);

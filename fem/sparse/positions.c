@@ -121,7 +121,7 @@ INLINE void find_mirrored(weft_position_work *work, int64_t task, int width, int
 }
 
 /* Each entry before a diagonal is the mirror image of one behind the diagonal of its column. */
-INLINE void find_twins(weft_position_work *work, int64_t task, weft_row_search search) {
+INLINE void find_double_buffers(weft_position_work *work, int64_t task, weft_row_search search) {
     int64_t last = (task + 1) * TASK_ROWS < work->n_rows ? (task + 1) * TASK_ROWS : work->n_rows;
     for (int64_t row = task * TASK_ROWS; row < last; ++row) {
         int64_t end = work->row_start[row + 1] - 1 - work->n_upper[row];
@@ -156,7 +156,7 @@ static void find_plain(void *user, int64_t task) {
 }
 
 static void twins_plain(void *user, int64_t task) {
-    find_twins(user, task, search_plain);
+    find_double_buffers(user, task, search_plain);
 }
 
 #if defined(__x86_64__)
@@ -165,7 +165,7 @@ __attribute__((target("avx512f"))) static void find_avx512(void *user, int64_t t
 }
 
 __attribute__((target("avx512f"))) static void twins_avx512(void *user, int64_t task) {
-    find_twins(user, task, search_avx512);
+    find_double_buffers(user, task, search_avx512);
 }
 
 __attribute__((target("avx2"))) static void find_avx2(void *user, int64_t task) {
@@ -173,7 +173,7 @@ __attribute__((target("avx2"))) static void find_avx2(void *user, int64_t task) 
 }
 
 __attribute__((target("avx2"))) static void twins_avx2(void *user, int64_t task) {
-    find_twins(user, task, search_avx2);
+    find_double_buffers(user, task, search_avx2);
 }
 #endif
 

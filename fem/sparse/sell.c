@@ -1,26 +1,26 @@
-/* The layout of a sliced matrix from its pattern: rows sorted, slices sized, then columns filled.
+/* The layout of a SELL matrix from its pattern: rows sorted, slices sized, then columns filled.
  */
 #include "fem/sparse/sell.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct sliced_work {
+typedef struct sell_work {
     const weft_pattern *pattern;
-    weft_sliced *sliced;
-} sliced_work;
+    weft_sell *sell;
+} sell_work;
 
-void weft_sliced_free(weft_sliced **sliced) {
-    if (!sliced || !*sliced)
+void weft_sell_free(weft_sell **sell) {
+    if (!sell || !*sell)
         return;
-    free((*sliced)->rows);
-    free((*sliced)->slots);
-    free((*sliced)->start);
-    free((*sliced)->column_start);
-    free((*sliced)->columns);
-    free((*sliced)->bases);
-    free(*sliced);
-    *sliced = NULL;
+    free((*sell)->rows);
+    free((*sell)->slots);
+    free((*sell)->start);
+    free((*sell)->column_start);
+    free((*sell)->columns);
+    free((*sell)->bases);
+    free(*sell);
+    *sell = NULL;
 }
 
 /* Entries beside the diagonal. */
@@ -39,40 +39,40 @@ static int descending(const void *a, const void *b) {
 }
 
 /* By length, longest first; equal ones and, at the end, places without a row in order. */
-static void rows_sort(const sliced_work *work, int64_t block, int64_t *lengths) {
-    weft_sliced *sliced = work->sliced;
-    uint64_t keys[WEFT_SLICED_ROWS];
-    for (int i = 0; i < WEFT_SLICED_ROWS; ++i) {
-        const int64_t row = block * WEFT_SLICED_ROWS + i;
-        const int64_t length = row < sliced->n_rows ? row_length(work->pattern, row) : 0;
-        keys[i] = (uint64_t)length << 16 | (uint64_t)(WEFT_SLICED_ROWS - 1 - i);
+static void rows_sort(const sell_work *work, int64_t block, int64_t *lengths) {
+    weft_sell *sell = work->sell;
+    uint64_t keys[WEFT_SELL_ROWS];
+    for (int i = 0; i < WEFT_SELL_ROWS; ++i) {
+        const int64_t row = block * WEFT_SELL_ROWS + i;
+        const int64_t length = row < sell->n_rows ? row_length(work->pattern, row) : 0;
+        keys[i] = (uint64_t)length << 16 | (uint64_t)(WEFT_SELL_ROWS - 1 - i);
     }
-    qsort(keys, WEFT_SLICED_ROWS, sizeof *keys, descending);
-    for (int i = 0; i < WEFT_SLICED_ROWS; ++i) {
-        const uint64_t row = WEFT_SLICED_ROWS - 1 - (keys[i] & 0xffff);
-        sliced->rows[block * WEFT_SLICED_ROWS + i] = (uint16_t)row;
-        sliced->slots[block * WEFT_SLICED_ROWS + (int64_t)row] = (uint16_t)i;
+    qsort(keys, WEFT_SELL_ROWS, sizeof *keys, descending);
+    for (int i = 0; i < WEFT_SELL_ROWS; ++i) {
+        const uint64_t row = WEFT_SELL_ROWS - 1 - (keys[i] & 0xffff);
+        sell->rows[block * WEFT_SELL_ROWS + i] = (uint16_t)row;
+        sell->slots[block * WEFT_SELL_ROWS + (int64_t)row] = (uint16_t)i;
         if (i % WEFT_SLICE == 0)
             lengths[i / WEFT_SLICE] = (int64_t)(keys[i] >> 16);
     }
 }
 
 /* The segments of 2048 columns that a block's rows lead to; false where they are too many. */
-static bool bases_find(const sliced_work *work, int64_t block) {
+static bool bases_find(const sell_work *work, int64_t block) {
     const weft_pattern *pattern = work->pattern;
-    int32_t *bases = work->sliced->bases + block * WEFT_SLICED_BASES;
-    int64_t first = block * WEFT_SLICED_ROWS, last = first + WEFT_SLICED_ROWS;
+    int32_t *bases = work->sell->bases + block * WEFT_SELL_BASES;
+    int64_t first = block * WEFT_SELL_ROWS, last = first + WEFT_SELL_ROWS;
     if (last > pattern->n_rows)
         last = pattern->n_rows;
     int n = 0, i = 0;
-    bases[n++] = (int32_t)(first >> WEFT_SLICED_OFFSET << WEFT_SLICED_OFFSET);
+    bases[n++] = (int32_t)(first >> WEFT_SELL_OFFSET << WEFT_SELL_OFFSET);
     for (int64_t k = pattern->row_start[first]; k < pattern->row_start[last]; ++k) {
-        const int32_t base = pattern->columns[k] >> WEFT_SLICED_OFFSET << WEFT_SLICED_OFFSET;
+        const int32_t base = pattern->columns[k] >> WEFT_SELL_OFFSET << WEFT_SELL_OFFSET;
         if (bases[i] == base)
             continue;
         for (i = 0; i < n && bases[i] != base; ++i)
             ;
-        if (i == WEFT_SLICED_BASES) {
+        if (i == WEFT_SELL_BASES) {
             bases[0] = -1;
             return false;
         }
@@ -84,67 +84,66 @@ static bool bases_find(const sliced_work *work, int64_t block) {
 
 /* Sizes, kept where starts will be: column_start[s + 1] words of values / 32 and of columns. */
 static void block_size(void *user, int64_t block) {
-    const sliced_work *work = user;
-    weft_sliced *sliced = work->sliced;
-    int64_t lengths[WEFT_SLICED_SLICES];
+    const sell_work *work = user;
+    weft_sell *sell = work->sell;
+    int64_t lengths[WEFT_SELL_SLICES];
     rows_sort(work, block, lengths);
     const bool coded = bases_find(work, block);
-    for (int i = 0; i < WEFT_SLICED_SLICES; ++i) {
-        const int64_t slice = block * WEFT_SLICED_SLICES + i;
-        sliced->start[slice + 1] = (uint32_t)lengths[i];
-        sliced->column_start[slice + 1] = (uint32_t)(coded ? (lengths[i] + 1) / 2 : lengths[i]);
+    for (int i = 0; i < WEFT_SELL_SLICES; ++i) {
+        const int64_t slice = block * WEFT_SELL_SLICES + i;
+        sell->start[slice + 1] = (uint32_t)lengths[i];
+        sell->column_start[slice + 1] = (uint32_t)(coded ? (lengths[i] + 1) / 2 : lengths[i]);
     }
 }
 
 static weft_status too_large(weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                   "the sliced matrix has more than 2^32 - 1 values");
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "the SELL matrix has more than 2^32 - 1 values");
     weft_error_hint(error, "use the assembly lma or matrix-free");
     return WEFT_ERROR_UNSUPPORTED;
 }
 
-static weft_status starts_sum(weft_sliced *sliced, weft_error *error) {
-    int64_t values = sliced->n_blocks * WEFT_SLICED_ROWS, words = 0;
+static weft_status starts_sum(weft_sell *sell, weft_error *error) {
+    int64_t values = sell->n_blocks * WEFT_SELL_ROWS, words = 0;
     if (values > (int64_t)UINT32_MAX)
         return too_large(error);
-    sliced->start[0] = (uint32_t)values;
-    for (int64_t i = 1; i <= sliced->n_blocks * WEFT_SLICED_SLICES; ++i) {
-        values += (int64_t)sliced->start[i] * WEFT_SLICE;
-        words += (int64_t)sliced->column_start[i] * WEFT_SLICE;
+    sell->start[0] = (uint32_t)values;
+    for (int64_t i = 1; i <= sell->n_blocks * WEFT_SELL_SLICES; ++i) {
+        values += (int64_t)sell->start[i] * WEFT_SLICE;
+        words += (int64_t)sell->column_start[i] * WEFT_SLICE;
         if (values > (int64_t)UINT32_MAX)
             return too_large(error);
-        sliced->start[i] = (uint32_t)values;
-        sliced->column_start[i] = (uint32_t)words;
+        sell->start[i] = (uint32_t)values;
+        sell->column_start[i] = (uint32_t)words;
     }
-    sliced->n_values = values;
-    sliced->n_words = words;
+    sell->n_values = values;
+    sell->n_words = words;
     return WEFT_OK;
 }
 
 static uint32_t code_of(const int32_t *bases, int32_t column) {
-    const int32_t base = column >> WEFT_SLICED_OFFSET << WEFT_SLICED_OFFSET;
+    const int32_t base = column >> WEFT_SELL_OFFSET << WEFT_SELL_OFFSET;
     uint32_t i = 0;
     while (bases[i] != base)
         ++i;
-    return i << WEFT_SLICED_OFFSET | (uint32_t)(column - base);
+    return i << WEFT_SELL_OFFSET | (uint32_t)(column - base);
 }
 
 /* One row's columns, filled up with the row itself. A place without a row has the block's first,
  * which is never read beyond its length 0 but in a slice that rows share. */
-static void row_fill(const sliced_work *work, int64_t block, int slot) {
+static void row_fill(const sell_work *work, int64_t block, int slot) {
     const weft_pattern *pattern = work->pattern;
-    weft_sliced *sliced = work->sliced;
-    const int64_t slice = block * WEFT_SLICED_SLICES + slot / WEFT_SLICE;
-    const int64_t n = weft_sliced_length(sliced, slice);
-    const int32_t *bases = sliced->bases + block * WEFT_SLICED_BASES;
-    uint32_t *out = sliced->columns + sliced->column_start[slice] + slot % WEFT_SLICE;
-    int64_t row = block * WEFT_SLICED_ROWS + sliced->rows[block * WEFT_SLICED_ROWS + slot];
+    weft_sell *sell = work->sell;
+    const int64_t slice = block * WEFT_SELL_SLICES + slot / WEFT_SLICE;
+    const int64_t n = weft_sell_length(sell, slice);
+    const int32_t *bases = sell->bases + block * WEFT_SELL_BASES;
+    uint32_t *out = sell->columns + sell->column_start[slice] + slot % WEFT_SLICE;
+    int64_t row = block * WEFT_SELL_ROWS + sell->rows[block * WEFT_SELL_ROWS + slot];
     int64_t at = 0, end = 0;
     if (row < pattern->n_rows) {
         at = pattern->row_start[row];
         end = pattern->row_start[row + 1];
     } else {
-        row = block * WEFT_SLICED_ROWS;
+        row = block * WEFT_SELL_ROWS;
     }
     for (int64_t k = 0; k < n; ++k) {
         if (at < end && pattern->columns[at] == row)
@@ -158,32 +157,32 @@ static void row_fill(const sliced_work *work, int64_t block, int slot) {
 }
 
 static void block_fill(void *user, int64_t block) {
-    for (int slot = 0; slot < WEFT_SLICED_ROWS; ++slot)
+    for (int slot = 0; slot < WEFT_SELL_ROWS; ++slot)
         row_fill(user, block, slot);
 }
 
 static weft_status no_memory(weft_error *error) {
-    weft_out_of_memory(error, "the columns of a sliced matrix");
+    weft_out_of_memory(error, "the columns of a SELL matrix");
     weft_error_hint(error, "use the assembly matrix-free, which stores no matrix");
     return WEFT_ERROR_MEMORY;
 }
 
-weft_status weft_sliced_make(weft_device *device, const weft_pattern *pattern, weft_sliced **out,
-                             weft_error *error) {
+weft_status weft_sell_make(weft_device *device, const weft_pattern *pattern, weft_sell **out,
+                           weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_sliced *made = calloc(1, sizeof *made);
-    sliced_work work = {pattern, made};
+    weft_sell *made = calloc(1, sizeof *made);
+    sell_work work = {pattern, made};
     if (!made)
         TRY(no_memory(error));
     made->n_rows = pattern->n_rows;
-    made->n_blocks = (pattern->n_rows + WEFT_SLICED_ROWS - 1) / WEFT_SLICED_ROWS;
-    const size_t n_places = (size_t)made->n_blocks * WEFT_SLICED_ROWS;
-    const size_t n_slices = (size_t)made->n_blocks * WEFT_SLICED_SLICES;
+    made->n_blocks = (pattern->n_rows + WEFT_SELL_ROWS - 1) / WEFT_SELL_ROWS;
+    const size_t n_places = (size_t)made->n_blocks * WEFT_SELL_ROWS;
+    const size_t n_slices = (size_t)made->n_blocks * WEFT_SELL_SLICES;
     made->rows = weft_array_make(n_places, sizeof *made->rows);
     made->slots = weft_array_make(n_places, sizeof *made->slots);
     made->start = weft_array_make(n_slices + 1, sizeof *made->start);
     made->column_start = weft_array_make(n_slices + 1, sizeof *made->column_start);
-    made->bases = weft_array_make((size_t)made->n_blocks * WEFT_SLICED_BASES, sizeof *made->bases);
+    made->bases = weft_array_make((size_t)made->n_blocks * WEFT_SELL_BASES, sizeof *made->bases);
     if (!made->rows || !made->slots || !made->start || !made->column_start || !made->bases)
         TRY(no_memory(error));
     TRY(weft_device_for(device, made->n_blocks, block_size, &work, error));
@@ -195,24 +194,24 @@ weft_status weft_sliced_make(weft_device *device, const weft_pattern *pattern, w
     *out = made;
     made = NULL;
 done:
-    weft_sliced_free(&made);
+    weft_sell_free(&made);
     return status;
 }
 
-int64_t weft_sliced_place(const weft_sliced *sliced, int64_t row, int64_t k) {
-    const int slot = sliced->slots[row];
-    const int64_t slice = row / WEFT_SLICED_ROWS * WEFT_SLICED_SLICES + slot / WEFT_SLICE;
-    return sliced->start[slice] + k * WEFT_SLICE + slot % WEFT_SLICE;
+int64_t weft_sell_place(const weft_sell *sell, int64_t row, int64_t k) {
+    const int slot = sell->slots[row];
+    const int64_t slice = row / WEFT_SELL_ROWS * WEFT_SELL_SLICES + slot / WEFT_SLICE;
+    return sell->start[slice] + k * WEFT_SLICE + slot % WEFT_SLICE;
 }
 
-int32_t weft_sliced_column(const weft_sliced *sliced, int64_t row, int64_t k) {
-    const int slot = sliced->slots[row];
-    const int64_t block = row / WEFT_SLICED_ROWS;
-    const int64_t slice = block * WEFT_SLICED_SLICES + slot / WEFT_SLICE;
-    const uint32_t *words = sliced->columns + sliced->column_start[slice] + slot % WEFT_SLICE;
-    const int32_t *bases = sliced->bases + block * WEFT_SLICED_BASES;
+int32_t weft_sell_column(const weft_sell *sell, int64_t row, int64_t k) {
+    const int slot = sell->slots[row];
+    const int64_t block = row / WEFT_SELL_ROWS;
+    const int64_t slice = block * WEFT_SELL_SLICES + slot / WEFT_SLICE;
+    const uint32_t *words = sell->columns + sell->column_start[slice] + slot % WEFT_SLICE;
+    const int32_t *bases = sell->bases + block * WEFT_SELL_BASES;
     if (bases[0] < 0)
         return (int32_t)words[k * WEFT_SLICE];
     const uint32_t code = words[k / 2 * WEFT_SLICE] >> (k % 2 * 16) & 0xffff;
-    return bases[code >> WEFT_SLICED_OFFSET] + (int32_t)(code & ((1 << WEFT_SLICED_OFFSET) - 1));
+    return bases[code >> WEFT_SELL_OFFSET] + (int32_t)(code & ((1 << WEFT_SELL_OFFSET) - 1));
 }

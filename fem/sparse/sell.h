@@ -1,15 +1,15 @@
-/** A sparse matrix in slices of 32 rows, a warp's, for GPUs (kernels/operators/sell.rows.cu). Not
- * installed. */
+/** A sparse matrix in slices of 32 rows, a warp's, for GPUs (kernels/operators/sell.product.cu).
+ *  Not installed. */
 #pragma once
 
 #include "fem/weft_fem.h"
 
 enum {
-    WEFT_SLICE = 32,         /* rows of a slice */
-    WEFT_SLICED_ROWS = 512,  /* rows of a block: a window, sorted by length */
-    WEFT_SLICED_SLICES = 16, /* slices of a block */
-    WEFT_SLICED_OFFSET = 11, /* bits of a column code that count from a base; 5 choose the base */
-    WEFT_SLICED_BASES = 32,  /* a block */
+    WEFT_SLICE = 32,       /* rows of a slice */
+    WEFT_SELL_ROWS = 512,  /* rows of a block: a window, sorted by length */
+    WEFT_SELL_SLICES = 16, /* slices of a block */
+    WEFT_SELL_OFFSET = 11, /* bits of a column code that count from a base; 5 choose the base */
+    WEFT_SELL_BASES = 32,  /* a block */
 };
 
 /** Where a pattern's entries stand.
@@ -22,7 +22,7 @@ enum {
  * >> 11] + (code & 2047)
  *
  *  The rows of a block stand by length, longest first, equal ones in order. */
-typedef struct weft_sliced {
+typedef struct weft_sell {
     int64_t n_rows, n_blocks;
     int64_t n_values, n_words; /* of values and of columns */
     uint16_t *rows;            /* [n_blocks][512] row in its block, by slice and lane */
@@ -31,53 +31,51 @@ typedef struct weft_sliced {
     uint32_t *column_start;    /* [16 * n_blocks + 1] of each slice in columns */
     uint32_t *columns;
     int32_t *bases; /* [n_blocks][32]; the first is -1 where columns are no codes */
-} weft_sliced;
+} weft_sell;
 
 /** Lay a pattern out. Rows may be of any length, with or without a diagonal entry. On the device's
  *  threads; the result does not depend on how many.
  *  Errors WEFT_ERROR_UNSUPPORTED (more than 2^32 - 1 values), WEFT_ERROR_MEMORY; *out untouched */
-weft_status weft_sliced_make(weft_device *device, const weft_pattern *pattern, weft_sliced **out,
-                             weft_error *error);
-void weft_sliced_free(weft_sliced **sliced);
+weft_status weft_sell_make(weft_device *device, const weft_pattern *pattern, weft_sell **out,
+                           weft_error *error);
+void weft_sell_free(weft_sell **sell);
 /** Number of entries beside the diagonal that each row of a slice has room for. */
-static inline int64_t weft_sliced_length(const weft_sliced *sliced, int64_t slice) {
-    return (sliced->start[slice + 1] - sliced->start[slice]) / WEFT_SLICE;
+static inline int64_t weft_sell_length(const weft_sell *sell, int64_t slice) {
+    return (sell->start[slice + 1] - sell->start[slice]) / WEFT_SLICE;
 }
 /** The column of entry k of a row, counted from 0 beside the diagonal; the row itself where there
  * is no such entry. */
-int32_t weft_sliced_column(const weft_sliced *sliced, int64_t row, int64_t k);
+int32_t weft_sell_column(const weft_sell *sell, int64_t row, int64_t k);
 /** Where in values that entry is. */
-int64_t weft_sliced_place(const weft_sliced *sliced, int64_t row, int64_t k);
+int64_t weft_sell_place(const weft_sell *sell, int64_t row, int64_t k);
 
 /** The matrix on a GPU: the layout, values that are zero at first, and the kernels that work on it
  * (fem/sparse/sell_device.c). Makes nothing of a null device's but its record. */
-typedef struct weft_sliced_matrix weft_sliced_matrix;
+typedef struct weft_sell_matrix weft_sell_matrix;
 /** pattern is borrowed for the call. layout (NULL allowed) gets the layout on the host, the
- * caller's. Errors as weft_sliced_make's, and WEFT_ERROR_COMPILER. */
-weft_status weft_sliced_matrix_make(weft_device *device, const weft_pattern *pattern,
-                                    weft_sliced **layout, weft_sliced_matrix **out,
-                                    weft_error *error);
+ * caller's. Errors as weft_sell_make's, and WEFT_ERROR_COMPILER. */
+weft_status weft_sell_matrix_make(weft_device *device, const weft_pattern *pattern,
+                                  weft_sell **layout, weft_sell_matrix **out, weft_error *error);
 /** The text of its kernels, added to `text`. Errors WEFT_ERROR_MEMORY */
-weft_status weft_sliced_source(weft_text *text, weft_error *error);
-void weft_sliced_matrix_free(weft_sliced_matrix **matrix);
-/** [n_values] doubles as weft_sliced has them. Borrowed. */
-weft_memory *weft_sliced_matrix_values(const weft_sliced_matrix *matrix);
-/** The product as a rows routine. Borrowed. */
-const weft_rows *weft_sliced_matrix_routine(const weft_sliced_matrix *matrix);
-/** On the device, borrowed: weft_sliced.start and .rows. */
-weft_memory *weft_sliced_matrix_start(const weft_sliced_matrix *matrix);
-weft_memory *weft_sliced_matrix_rows(const weft_sliced_matrix *matrix);
+weft_status weft_sell_source(weft_text *text, weft_error *error);
+void weft_sell_matrix_free(weft_sell_matrix **matrix);
+/** [n_values] doubles as weft_sell has them. Borrowed. */
+weft_memory *weft_sell_matrix_values(const weft_sell_matrix *matrix);
+/** The product as a product kernel. Borrowed. */
+const weft_product_arguments *weft_sell_matrix_product_kernel(const weft_sell_matrix *matrix);
+/** On the device, borrowed: weft_sell.start and .rows. */
+weft_memory *weft_sell_matrix_start(const weft_sell_matrix *matrix);
+weft_memory *weft_sell_matrix_rows(const weft_sell_matrix *matrix);
 /** As weft_pattern_positions, into the values of the matrix; found on the device.
  *  Errors WEFT_ERROR_SHAPE (a coupling that the pattern lacks), _MEMORY, _DEVICE */
-weft_status weft_sliced_positions(const weft_sliced_matrix *matrix, const weft_connectivity *dofs,
-                                  weft_memory **positions, weft_error *error);
+weft_status weft_sell_positions(const weft_sell_matrix *matrix, const weft_connectivity *dofs,
+                                weft_memory **positions, weft_error *error);
 /** y = A v; v and y [n_rows] on the device. Deterministic. */
-weft_status weft_sliced_product(const weft_sliced_matrix *matrix, weft_memory *v, weft_memory *y,
-                                weft_error *error);
+weft_status weft_sell_product(const weft_sell_matrix *matrix, weft_memory *v, weft_memory *y,
+                              weft_error *error);
 /** d [n_rows] = the diagonal; 0 where the pattern has none. */
-weft_status weft_sliced_diagonal(const weft_sliced_matrix *matrix, weft_memory *d,
-                                 weft_error *error);
+weft_status weft_sell_diagonal(const weft_sell_matrix *matrix, weft_memory *d, weft_error *error);
 /** out [pattern->n_entries] on the device: the values in the order of the pattern that the matrix
  * was made from. */
-weft_status weft_sliced_export(const weft_sliced_matrix *matrix, const weft_pattern *pattern,
-                               weft_memory *out, weft_error *error);
+weft_status weft_sell_export(const weft_sell_matrix *matrix, const weft_pattern *pattern,
+                             weft_memory *out, weft_error *error);

@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_THREADS = 256 }; /* as kernels/operators/sell.rows.cu says */
+enum { ROWS_THREADS = 256 }; /* as kernels/operators/sell.product.cu says */
 
-struct weft_sliced_matrix {
+struct weft_sell_matrix {
     weft_device *device;
     int64_t n_rows, n_blocks, n_values;
     weft_memory *values, *start, *columns, *column_start, *bases, *rows, *slots;
     weft_module *module;
-    weft_memory *arguments[6]; /* of the routine */
-    weft_rows routine;
+    weft_memory *arguments[6]; /* of the product kernel */
+    weft_product_arguments product_kernel;
 };
 
 static const char prelude[] = "#ifdef __CUDACC_RTC__ /* which has no <stdint.h> */\n"
@@ -31,7 +31,7 @@ static const char prelude[] = "#ifdef __CUDACC_RTC__ /* which has no <stdint.h> 
                               "typedef double scalar;\n"
                               "typedef scalar real;\n\n";
 
-/* The rows routine as a kernel of its own: y = A v and nothing behind it. */
+/* The product kernel as a kernel of its own: y = A v and nothing behind it. */
 static const char kernel_head[] =
     "extern \"C\" __global__ void __launch_bounds__(ROWS_THREADS) sell_product(\n"
     "    int64_t n_rows, const double *__restrict__ values, const uint32_t *__restrict__ start,\n"
@@ -57,20 +57,21 @@ static const char *operator_text(const char *name) {
     return "";
 }
 
-/* The routine's helper functions, then the product around its body, then the other kernels. */
-weft_status weft_sliced_source(weft_text *text, weft_error *error) {
+/* The product kernel's helper functions, then the product around its body, then the other
+ * kernels. */
+weft_status weft_sell_source(weft_text *text, weft_error *error) {
     static const char body_line[] = "//@ body\n";
-    const char *routine = operator_text("sell.rows.cu");
-    const char *body = strstr(routine, body_line);
+    const char *product_kernel = operator_text("sell.product.cu");
+    const char *body = strstr(product_kernel, body_line);
     if (!body)
-        return weft_error_set(error, WEFT_ERROR_INTERNAL, "sell.rows.cu has no body");
+        return weft_error_set(error, WEFT_ERROR_INTERNAL, "sell.product.cu has no body");
     weft_text_add_bytes(text, prelude, sizeof prelude - 1);
     weft_text_add(text,
                   "#define ROWS_THREADS %d\n#define ROWS_NODES %d\n"
                   "#define ROWS_PER_THREAD (ROWS_NODES / ROWS_THREADS)\n#define LOAD(j) v[j]\n"
                   "#define RETURN_IF_DONE (void)0\n\n",
-                  ROWS_THREADS, WEFT_SLICED_ROWS);
-    weft_text_add_bytes(text, routine, (size_t)(body - routine));
+                  ROWS_THREADS, WEFT_SELL_ROWS);
+    weft_text_add_bytes(text, product_kernel, (size_t)(body - product_kernel));
     weft_text_add_bytes(text, kernel_head, sizeof kernel_head - 1);
     weft_text_add(text, "%s", body);
     weft_text_add_bytes(text, kernel_tail, sizeof kernel_tail - 1);
@@ -79,10 +80,10 @@ weft_status weft_sliced_source(weft_text *text, weft_error *error) {
                         : WEFT_OK;
 }
 
-void weft_sliced_matrix_free(weft_sliced_matrix **matrix) {
+void weft_sell_matrix_free(weft_sell_matrix **matrix) {
     if (!matrix || !*matrix)
         return;
-    weft_sliced_matrix *m = *matrix;
+    weft_sell_matrix *m = *matrix;
     weft_memory **memories[] = {&m->values, &m->start, &m->columns, &m->column_start,
                                 &m->bases,  &m->rows,  &m->slots};
     for (size_t i = 0; i < sizeof memories / sizeof *memories; ++i)
@@ -92,101 +93,96 @@ void weft_sliced_matrix_free(weft_sliced_matrix **matrix) {
     *matrix = NULL;
 }
 
-static weft_status layout_place(weft_sliced_matrix *m, const weft_sliced *sliced,
-                                weft_error *error) {
+static weft_status layout_place(weft_sell_matrix *m, const weft_sell *sell, weft_error *error) {
     weft_status status = WEFT_OK;
-    const size_t n_places = (size_t)sliced->n_blocks * WEFT_SLICED_ROWS;
-    const size_t n_starts = (size_t)sliced->n_blocks * WEFT_SLICED_SLICES + 1;
-    const size_t n_bases = (size_t)sliced->n_blocks * WEFT_SLICED_BASES;
-    m->n_rows = sliced->n_rows;
-    m->n_blocks = sliced->n_blocks;
-    m->n_values = sliced->n_values;
-    TRY(weft_memory_place(m->device, sliced->start, n_starts, sizeof *sliced->start, &m->start,
-                          error));
-    TRY(weft_memory_place(m->device, sliced->columns, (size_t)sliced->n_words,
-                          sizeof *sliced->columns, &m->columns, error));
-    TRY(weft_memory_place(m->device, sliced->column_start, n_starts, sizeof *sliced->column_start,
+    const size_t n_places = (size_t)sell->n_blocks * WEFT_SELL_ROWS;
+    const size_t n_starts = (size_t)sell->n_blocks * WEFT_SELL_SLICES + 1;
+    const size_t n_bases = (size_t)sell->n_blocks * WEFT_SELL_BASES;
+    m->n_rows = sell->n_rows;
+    m->n_blocks = sell->n_blocks;
+    m->n_values = sell->n_values;
+    TRY(weft_memory_place(m->device, sell->start, n_starts, sizeof *sell->start, &m->start, error));
+    TRY(weft_memory_place(m->device, sell->columns, (size_t)sell->n_words, sizeof *sell->columns,
+                          &m->columns, error));
+    TRY(weft_memory_place(m->device, sell->column_start, n_starts, sizeof *sell->column_start,
                           &m->column_start, error));
-    TRY(weft_memory_place(m->device, sliced->bases, n_bases, sizeof *sliced->bases, &m->bases,
-                          error));
-    TRY(weft_memory_place(m->device, sliced->rows, n_places, sizeof *sliced->rows, &m->rows,
-                          error));
-    TRY(weft_memory_place(m->device, sliced->slots, n_places, sizeof *sliced->slots, &m->slots,
-                          error));
-    TRY(weft_memory_make(m->device, (size_t)sliced->n_values * sizeof(double), &m->values, error));
+    TRY(weft_memory_place(m->device, sell->bases, n_bases, sizeof *sell->bases, &m->bases, error));
+    TRY(weft_memory_place(m->device, sell->rows, n_places, sizeof *sell->rows, &m->rows, error));
+    TRY(weft_memory_place(m->device, sell->slots, n_places, sizeof *sell->slots, &m->slots, error));
+    TRY(weft_memory_make(m->device, (size_t)sell->n_values * sizeof(double), &m->values, error));
 done:
     return status;
 }
 
-weft_status weft_sliced_matrix_make(weft_device *device, const weft_pattern *pattern,
-                                    weft_sliced **layout, weft_sliced_matrix **out,
-                                    weft_error *error) {
+weft_status weft_sell_matrix_make(weft_device *device, const weft_pattern *pattern,
+                                  weft_sell **layout, weft_sell_matrix **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_sliced *sliced = NULL;
+    weft_sell *sell = NULL;
     weft_text text = {0};
-    weft_sliced_matrix *made = calloc(1, sizeof *made);
+    weft_sell_matrix *made = calloc(1, sizeof *made);
     if (!made)
-        TRY(weft_out_of_memory(error, "a sliced matrix"));
+        TRY(weft_out_of_memory(error, "a SELL matrix"));
     made->device = device;
-    TRY(weft_sliced_make(device, pattern, &sliced, error));
-    TRY(layout_place(made, sliced, error));
-    TRY(weft_sliced_source(&text, error));
+    TRY(weft_sell_make(device, pattern, &sell, error));
+    TRY(layout_place(made, sell, error));
+    TRY(weft_sell_source(&text, error));
     TRY(weft_module_make(device, "sell", text.data, &made->module, error));
     weft_memory *const arguments[] = {made->values,       made->start, made->columns,
                                       made->column_start, made->bases, made->rows};
     memcpy(made->arguments, arguments, sizeof arguments);
-    made->routine = (weft_rows){.routine = "sell",
-                                .arguments = made->arguments,
-                                .n_arguments = 6,
-                                .n_rows = made->n_rows,
-                                .shared_bytes = WEFT_SLICED_ROWS * (int)sizeof(double)};
+    made->product_kernel =
+        (weft_product_arguments){.product_kernel = "sell",
+                                 .arguments = made->arguments,
+                                 .n_arguments = 6,
+                                 .n_rows = made->n_rows,
+                                 .shared_bytes = WEFT_SELL_ROWS * (int)sizeof(double)};
     *out = made;
     made = NULL;
     if (layout) {
-        *layout = sliced;
-        sliced = NULL;
+        *layout = sell;
+        sell = NULL;
     }
 done:
     weft_text_free(&text);
-    weft_sliced_free(&sliced);
-    weft_sliced_matrix_free(&made);
+    weft_sell_free(&sell);
+    weft_sell_matrix_free(&made);
     return status;
 }
 
-weft_memory *weft_sliced_matrix_values(const weft_sliced_matrix *matrix) {
+weft_memory *weft_sell_matrix_values(const weft_sell_matrix *matrix) {
     return matrix->values;
 }
 
-const weft_rows *weft_sliced_matrix_routine(const weft_sliced_matrix *matrix) {
-    return &matrix->routine;
+const weft_product_arguments *weft_sell_matrix_product_kernel(const weft_sell_matrix *matrix) {
+    return &matrix->product_kernel;
 }
 
-weft_memory *weft_sliced_matrix_start(const weft_sliced_matrix *matrix) {
+weft_memory *weft_sell_matrix_start(const weft_sell_matrix *matrix) {
     return matrix->start;
 }
 
-weft_memory *weft_sliced_matrix_rows(const weft_sliced_matrix *matrix) {
+weft_memory *weft_sell_matrix_rows(const weft_sell_matrix *matrix) {
     return matrix->rows;
 }
 
-/* n_blocks 0: a thread an instance, nothing in shared memory; else blocks of the product. */
-static weft_status launch(const weft_sliced_matrix *matrix, const char *kernel, int64_t n,
+/* n_blocks 0: one thread per element, nothing in shared memory; else blocks of the product. */
+static weft_status launch(const weft_sell_matrix *matrix, const char *kernel, int64_t n,
                           weft_memory *const *arguments, int n_arguments, int64_t n_blocks,
                           weft_error *error) {
     const weft_launch launched = {.module = matrix->module,
                                   .kernel = kernel,
                                   .arguments = arguments,
                                   .n_arguments = n_arguments,
-                                  .n_instances = n,
+                                  .n_elements = n,
                                   .lanes = WEFT_SLICE,
                                   .block_threads = ROWS_THREADS,
                                   .n_blocks = n_blocks,
                                   .shared_bytes =
-                                      n_blocks > 0 ? WEFT_SLICED_ROWS * (int)sizeof(double) : 0};
+                                      n_blocks > 0 ? WEFT_SELL_ROWS * (int)sizeof(double) : 0};
     return weft_device_launch(matrix->device, &launched, error);
 }
 
-static weft_status positions_find(const weft_sliced_matrix *matrix, const weft_connectivity *dofs,
+static weft_status positions_find(const weft_sell_matrix *matrix, const weft_connectivity *dofs,
                                   weft_memory *positions, weft_error *error) {
     weft_status status = WEFT_OK;
     const int32_t width = weft_connectivity_width(dofs);
@@ -214,8 +210,8 @@ done:
     return status;
 }
 
-weft_status weft_sliced_positions(const weft_sliced_matrix *matrix, const weft_connectivity *dofs,
-                                  weft_memory **positions, weft_error *error) {
+weft_status weft_sell_positions(const weft_sell_matrix *matrix, const weft_connectivity *dofs,
+                                weft_memory **positions, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_memory *made = NULL;
     const size_t width = (size_t)weft_connectivity_width(dofs);
@@ -236,8 +232,8 @@ done:
     return status;
 }
 
-weft_status weft_sliced_product(const weft_sliced_matrix *matrix, weft_memory *v, weft_memory *y,
-                                weft_error *error) {
+weft_status weft_sell_product(const weft_sell_matrix *matrix, weft_memory *v, weft_memory *y,
+                              weft_error *error) {
     weft_memory *const arguments[] = {matrix->values,
                                       matrix->start,
                                       matrix->columns,
@@ -249,14 +245,13 @@ weft_status weft_sliced_product(const weft_sliced_matrix *matrix, weft_memory *v
     return launch(matrix, "sell_product", matrix->n_rows, arguments, 8, matrix->n_blocks, error);
 }
 
-weft_status weft_sliced_diagonal(const weft_sliced_matrix *matrix, weft_memory *d,
-                                 weft_error *error) {
+weft_status weft_sell_diagonal(const weft_sell_matrix *matrix, weft_memory *d, weft_error *error) {
     weft_memory *const arguments[] = {matrix->values, d};
     return launch(matrix, "sell_diagonal", matrix->n_rows, arguments, 2, 0, error);
 }
 
-weft_status weft_sliced_export(const weft_sliced_matrix *matrix, const weft_pattern *pattern,
-                               weft_memory *out, weft_error *error) {
+weft_status weft_sell_export(const weft_sell_matrix *matrix, const weft_pattern *pattern,
+                             weft_memory *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_memory *row_start = NULL;
     TRY(weft_memory_place(matrix->device, pattern->row_start, (size_t)pattern->n_rows + 1,

@@ -1,23 +1,23 @@
 #include "fem/sparse/csr.h"
 
-#define WIDE_NAME(name) name##_plain
-#define WIDE_TARGET
+#define SIMD_NAME(name) name##_plain
+#define SIMD_TARGET
 #include "fem/sparse/simd.h"
-#undef WIDE_NAME
-#undef WIDE_TARGET
+#undef SIMD_NAME
+#undef SIMD_TARGET
 
 #if defined(__x86_64__)
-#define WIDE_NAME(name) name##_avx2
-#define WIDE_TARGET __attribute__((target("avx2,fma")))
+#define SIMD_NAME(name) name##_avx2
+#define SIMD_TARGET __attribute__((target("avx2,fma")))
 #include "fem/sparse/simd.h"
-#undef WIDE_NAME
-#undef WIDE_TARGET
+#undef SIMD_NAME
+#undef SIMD_TARGET
 
-#define WIDE_NAME(name) name##_avx512
-#define WIDE_TARGET __attribute__((target("avx2,fma,avx512f")))
+#define SIMD_NAME(name) name##_avx512
+#define SIMD_TARGET __attribute__((target("avx2,fma,avx512f")))
 #include "fem/sparse/simd.h"
-#undef WIDE_NAME
-#undef WIDE_TARGET
+#undef SIMD_NAME
+#undef SIMD_TARGET
 #endif
 
 weft_vectors weft_vectors_here(void) {
@@ -36,13 +36,13 @@ weft_vectors weft_vectors_of(const weft_device *device) {
     if (!limits || limits->execution != WEFT_EXECUTION_SIMD || limits->records_only)
         return here;
     const int lanes = limits->lanes_double;
-    const weft_vectors told = lanes >= 8   ? WEFT_VECTORS_AVX512
-                              : lanes >= 4 ? WEFT_VECTORS_AVX2
-                                           : WEFT_VECTORS_PLAIN;
-    return told < here ? told : here;
+    const weft_vectors reported = lanes >= 8   ? WEFT_VECTORS_AVX512
+                                  : lanes >= 4 ? WEFT_VECTORS_AVX2
+                                               : WEFT_VECTORS_PLAIN;
+    return reported < here ? reported : here;
 }
 
-const weft_wide_kernels *weft_wide(weft_vectors vectors) {
+const weft_simd_kernels *weft_simd(weft_vectors vectors) {
 #if defined(__x86_64__)
     if (vectors == WEFT_VECTORS_AVX512)
         return &kernels_avx512;

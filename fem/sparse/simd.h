@@ -1,10 +1,10 @@
 /* The loop over rows that products with sparse matrices spend their time in. fem/sparse/simd.c includes this
- * once for each instruction set, with WIDE_NAME and WIDE_TARGET defined: a body that is inlined
+ * once for each instruction set, with SIMD_NAME and SIMD_TARGET defined: a body that is inlined
  * into functions of other targets would be cut into narrow vectors before it gets there. */
 
-/* Four entries a turn, in two sums; entries are fetched ahead, as rows are too short for the
+/* Four entries an iteration, in two sums; entries are fetched ahead, as rows are too short for the
  * processor to see the streams. */
-static WIDE_TARGET double WIDE_NAME(csr_rows)(const weft_csr_rows *m, int64_t first, int64_t last) {
+static SIMD_TARGET double SIMD_NAME(csr_rows)(const weft_csr_rows *m, int64_t first, int64_t last) {
     const double *a = m->values, *v = m->v;
     const int32_t *c = m->columns;
     int64_t k = m->row_start[first];
@@ -29,4 +29,4 @@ static WIDE_TARGET double WIDE_NAME(csr_rows)(const weft_csr_rows *m, int64_t fi
     return dot;
 }
 
-static const weft_wide_kernels WIDE_NAME(kernels) = {WIDE_NAME(csr_rows)};
+static const weft_simd_kernels SIMD_NAME(kernels) = {SIMD_NAME(csr_rows)};

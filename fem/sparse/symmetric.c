@@ -8,15 +8,15 @@
 
 enum { TASK_PATCHES = 8, FEW_DUMPS = 65536 };
 
-typedef struct edge_make {
+typedef struct symmetric_make {
     const weft_pattern *pattern;
-    weft_edge *edge;
+    weft_symmetric *edge;
     int most_rounds;
     void **records; /* [n_patches] */
     atomic_bool no_memory, not_symmetric;
-} edge_make;
+} symmetric_make;
 
-void weft_edge_free(weft_edge **edge) {
+void weft_symmetric_free(weft_symmetric **edge) {
     if (!edge || !*edge)
         return;
     free((*edge)->patches);
@@ -28,10 +28,10 @@ void weft_edge_free(weft_edge **edge) {
 }
 
 static void place(void *user, int64_t task) {
-    edge_make *make = user;
-    weft_edge *edge = make->edge;
+    symmetric_make *make = user;
+    weft_symmetric *edge = make->edge;
     int64_t first = task * TASK_PATCHES, last = first + TASK_PATCHES;
-    weft_edge_work *work = calloc(1, sizeof *work);
+    weft_symmetric_work *work = calloc(1, sizeof *work);
     if (!work) {
         atomic_store(&make->no_memory, true);
         return;
@@ -40,55 +40,56 @@ static void place(void *user, int64_t task) {
         last = edge->n_patches;
     work->most_rounds = make->most_rounds;
     for (int64_t p = first; p < last; ++p) {
-        weft_edge_outcome outcome = weft_symmetric_patch_make(work, make->pattern, p, edge->offsets,
-                                                              &edge->patches[p], &make->records[p]);
-        if (outcome != WEFT_EDGE_PLACED) {
-            atomic_store(outcome == WEFT_EDGE_NO_MEMORY ? &make->no_memory : &make->not_symmetric,
+        weft_symmetric_outcome outcome = weft_symmetric_patch_make(
+            work, make->pattern, p, edge->offsets, &edge->patches[p], &make->records[p]);
+        if (outcome != WEFT_SYMMETRIC_PLACED) {
+            atomic_store(outcome == WEFT_SYMMETRIC_NO_MEMORY ? &make->no_memory
+                                                             : &make->not_symmetric,
                          true);
             break;
         }
     }
-    weft_edge_work_free(work);
+    weft_symmetric_work_free(work);
     free(work);
 }
 
 static void lay(void *user, int64_t task) {
-    edge_make *make = user;
-    weft_edge *edge = make->edge;
+    symmetric_make *make = user;
+    weft_symmetric *edge = make->edge;
     int64_t first = task * TASK_PATCHES, last = first + TASK_PATCHES;
     for (int64_t p = first; p < last && p < edge->n_patches; ++p) {
-        const weft_edge_patch *patch = &edge->patches[p];
-        const size_t bytes = (size_t)patch->n_rounds * WEFT_EDGE_NODES * sizeof *edge->columns;
+        const weft_symmetric_patch *patch = &edge->patches[p];
+        const size_t bytes = (size_t)patch->n_rounds * WEFT_SYMMETRIC_NODES * sizeof *edge->columns;
         const char *record = make->records[p];
         memcpy(edge->columns + patch->first_column, record, bytes);
         memcpy(edge->lists + patch->first_list, record + bytes,
-               weft_edge_lists(patch) * sizeof *edge->lists);
+               weft_symmetric_lists(patch) * sizeof *edge->lists);
         free(make->records[p]);
         make->records[p] = NULL;
     }
 }
 
-static void sum(weft_edge *edge, bool few_dumps) {
+static void sum(weft_symmetric *edge, bool few_discards) {
     int64_t n_slots = 0;
     for (int64_t p = 0; p < edge->n_patches; ++p) {
-        weft_edge_patch *patch = &edge->patches[p];
+        weft_symmetric_patch *patch = &edge->patches[p];
         patch->first_value = edge->n_values;
         patch->first_column = edge->n_columns;
         patch->first_list = edge->n_lists;
-        n_slots += patch->n_rounds * WEFT_EDGE_NODES;
-        edge->n_values += (patch->n_rounds + 1) * (int64_t)WEFT_EDGE_NODES +
+        n_slots += patch->n_rounds * WEFT_SYMMETRIC_NODES;
+        edge->n_values += (patch->n_rounds + 1) * (int64_t)WEFT_SYMMETRIC_NODES +
                           (((int64_t)patch->n_overflow + 3) & ~(int64_t)3);
-        edge->n_columns += patch->n_rounds * WEFT_EDGE_NODES;
-        edge->n_lists += (int64_t)weft_edge_lists(patch);
+        edge->n_columns += patch->n_rounds * WEFT_SYMMETRIC_NODES;
+        edge->n_lists += (int64_t)weft_symmetric_lists(patch);
         edge->n_overflow += patch->n_overflow;
         if (patch->n_rounds > edge->most_rounds)
             edge->most_rounds = patch->n_rounds;
         if (patch->n_halo > edge->most_halo)
             edge->most_halo = patch->n_halo;
     }
-    edge->first_dump = edge->n_values;
-    edge->n_dump = few_dumps && edge->n_rows > FEW_DUMPS ? FEW_DUMPS : edge->n_rows;
-    edge->n_values += edge->n_dump;
+    edge->first_discard = edge->n_values;
+    edge->n_discard = few_discards && edge->n_rows > FEW_DUMPS ? FEW_DUMPS : edge->n_rows;
+    edge->n_values += edge->n_discard;
     edge->slots_per_row = (double)n_slots / (double)(edge->n_rows > 0 ? edge->n_rows : 1);
 }
 
@@ -99,7 +100,7 @@ static weft_status no_memory(weft_error *error, int64_t n_rows) {
     return WEFT_ERROR_MEMORY;
 }
 
-static weft_status outcome(const edge_make *make, weft_error *error) {
+static weft_status outcome(const symmetric_make *make, weft_error *error) {
     if (atomic_load(&make->no_memory))
         return no_memory(error, make->edge->n_rows);
     if (!atomic_load(&make->not_symmetric))
@@ -110,14 +111,16 @@ static weft_status outcome(const edge_make *make, weft_error *error) {
     return WEFT_ERROR_INPUT;
 }
 
-weft_status weft_edge_make(weft_device *device, const weft_pattern *pattern,
-                           const weft_edge_options *options, weft_edge **out, weft_error *error) {
+weft_status weft_symmetric_make(weft_device *device, const weft_pattern *pattern,
+                                const weft_symmetric_options *options, weft_symmetric **out,
+                                weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t n_patches = (pattern->n_rows + WEFT_EDGE_NODES - 1) / WEFT_EDGE_NODES;
+    const int64_t n_patches = (pattern->n_rows + WEFT_SYMMETRIC_NODES - 1) / WEFT_SYMMETRIC_NODES;
     const int64_t n_tasks = (n_patches + TASK_PATCHES - 1) / TASK_PATCHES;
-    weft_edge *edge = calloc(1, sizeof *edge);
-    edge_make make = {.pattern = pattern, .edge = edge, .most_rounds = WEFT_EDGE_MOST_ROUNDS};
-    if (options->most_rounds > 0 && options->most_rounds < WEFT_EDGE_MOST_ROUNDS)
+    weft_symmetric *edge = calloc(1, sizeof *edge);
+    symmetric_make make = {
+        .pattern = pattern, .edge = edge, .most_rounds = WEFT_SYMMETRIC_MOST_ROUNDS};
+    if (options->most_rounds > 0 && options->most_rounds < WEFT_SYMMETRIC_MOST_ROUNDS)
         make.most_rounds = options->most_rounds;
     if (!edge)
         return no_memory(error, pattern->n_rows);
@@ -130,7 +133,7 @@ weft_status weft_edge_make(weft_device *device, const weft_pattern *pattern,
         TRY(no_memory(error, pattern->n_rows));
     TRY(weft_device_for(device, n_tasks, place, &make, error));
     TRY(outcome(&make, error));
-    sum(edge, options->few_dumps);
+    sum(edge, options->few_discards);
     if (edge->n_values >= (int64_t)UINT32_MAX) {
         status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                                 "the edges of %lld rows have %lld values, more than 2^32 - 1",
@@ -149,6 +152,6 @@ done:
     for (int64_t p = 0; make.records && p < n_patches; ++p)
         free(make.records[p]);
     free(make.records);
-    weft_edge_free(&edge);
+    weft_symmetric_free(&edge);
     return status;
 }

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct weft_edge_matrix {
+struct weft_symmetric_matrix {
     weft_device *device;
     int64_t n_rows;
     weft_memory *patches, *columns, *lists;
     weft_module *module;
-    weft_memory *arguments[4]; /* of the routine */
-    weft_rows rows;
+    weft_memory *arguments[4]; /* of the product kernel */
+    weft_product_arguments rows;
 };
 
 static const char head[] =
@@ -33,7 +33,7 @@ static const char head[] =
     "#define RETURN_IF_DONE (void)0\n"
     "typedef double scalar;\n"
     "typedef scalar real;\n\n"
-    "extern \"C\" __global__ void edge_diagonal(int64_t n_rows, const int64_t *patches,\n"
+    "extern \"C\" __global__ void symmetric_diagonal(int64_t n_rows, const int64_t *patches,\n"
     "                                         const double *values, double *d)\n"
     "{\n"
     "    const int64_t i = blockIdx.x * (int64_t)ROWS_NODES + threadIdx.x;\n"
@@ -41,9 +41,9 @@ static const char head[] =
     "        d[i] = values[patches[blockIdx.x * (int64_t)4] + threadIdx.x];\n"
     "}\n\n";
 
-/* The rows routine as a kernel of its own: y = A v and nothing behind it. */
+/* The product kernel as a kernel of its own: y = A v and nothing behind it. */
 static const char product_head[] =
-    "extern \"C\" __global__ void __launch_bounds__(ROWS_THREADS, 3) edge_product(\n"
+    "extern \"C\" __global__ void __launch_bounds__(ROWS_THREADS, 3) symmetric_product(\n"
     "    int64_t n_rows, const int64_t *__restrict__ patches, const double *__restrict__ values,\n"
     "    const uint16_t *__restrict__ columns, const int32_t *__restrict__ lists,\n"
     "    const double *__restrict__ v, double *__restrict__ y_out)\n"
@@ -55,85 +55,89 @@ static const char product_tail[] = "    if (first_row + threadIdx.x < n_rows)\n"
                                    "        y_out[first_row + threadIdx.x] = y[0];\n"
                                    "}\n";
 
-weft_status weft_edge_source(weft_text *text, weft_error *error) {
+weft_status weft_symmetric_source(weft_text *text, weft_error *error) {
     static const char body_line[] = "//@ body\n";
-    const char *routine = NULL, *body = NULL;
+    const char *product_kernel = NULL, *body = NULL;
     for (const weft_embedded_file *file = weft_embedded_operators; file->name; ++file)
-        if (strcmp(file->name, "edge.rows.cu") == 0)
-            routine = file->text;
-    if (routine)
-        body = strstr(routine, body_line);
+        if (strcmp(file->name, "symmetric.product.cu") == 0)
+            product_kernel = file->text;
+    if (product_kernel)
+        body = strstr(product_kernel, body_line);
     if (!body)
-        return weft_error_set(error, WEFT_ERROR_INTERNAL, "edge.rows.cu has no body");
+        return weft_error_set(error, WEFT_ERROR_INTERNAL, "symmetric.product.cu has no body");
     weft_text_add_bytes(text, head, sizeof head - 1);
-    weft_text_add_bytes(text, routine, (size_t)(body - routine));
+    weft_text_add_bytes(text, product_kernel, (size_t)(body - product_kernel));
     weft_text_add(text, "%s%s%s", product_head, body, product_tail);
     return text->failed ? weft_out_of_memory(error, "a kernel's text")
                         : WEFT_OK;
 }
 
 /* barrier, v with a zero behind the rows, y, diagonal and slots, columns */
-static int shared_bytes(const weft_edge *edge, size_t value_bytes) {
+static int shared_bytes(const weft_symmetric *symmetric, size_t value_bytes) {
     size_t most = 0;
-    for (int64_t p = 0; p < edge->n_patches; ++p) {
-        const size_t n_rounds = edge->patches[p].n_rounds, n_halo = edge->patches[p].n_halo;
-        const size_t bytes = 16 + ((WEFT_EDGE_HALO + n_halo + 1) & ~(size_t)1) * sizeof(double) +
-                             WEFT_EDGE_NODES * (sizeof(double) + (n_rounds + 1) * value_bytes +
-                                                n_rounds * sizeof(uint16_t));
+    for (int64_t p = 0; p < symmetric->n_patches; ++p) {
+        const size_t n_rounds = symmetric->patches[p].n_rounds,
+                     n_halo = symmetric->patches[p].n_halo;
+        const size_t bytes =
+            16 + ((WEFT_SYMMETRIC_HALO + n_halo + 1) & ~(size_t)1) * sizeof(double) +
+            WEFT_SYMMETRIC_NODES *
+                (sizeof(double) + (n_rounds + 1) * value_bytes + n_rounds * sizeof(uint16_t));
         most = bytes > most ? bytes : most;
     }
     return (int)most;
 }
 
-int weft_edge_rounds_within(size_t onchip_bytes) {
+int weft_symmetric_rounds_within(size_t onchip_bytes) {
     const size_t fixed =
-        16 + (WEFT_EDGE_HALO + WEFT_EDGE_MOST_HALO + 1 + 2 * WEFT_EDGE_NODES) * sizeof(double);
-    const size_t round = WEFT_EDGE_NODES * (sizeof(double) + sizeof(uint16_t));
+        16 + (WEFT_SYMMETRIC_HALO + WEFT_SYMMETRIC_MOST_HALO + 1 + 2 * WEFT_SYMMETRIC_NODES) *
+                 sizeof(double);
+    const size_t round = WEFT_SYMMETRIC_NODES * (sizeof(double) + sizeof(uint16_t));
     const size_t n = onchip_bytes > fixed ? (onchip_bytes - fixed) / round : 0;
-    return n < WEFT_EDGE_MOST_ROUNDS ? (int)n : WEFT_EDGE_MOST_ROUNDS;
+    return n < WEFT_SYMMETRIC_MOST_ROUNDS ? (int)n : WEFT_SYMMETRIC_MOST_ROUNDS;
 }
 
-weft_status weft_edge_matrix_make(weft_device *device, const weft_edge *edge, bool single,
-                                  weft_edge_matrix **out, weft_error *error) {
+weft_status weft_symmetric_matrix_make(weft_device *device, const weft_symmetric *symmetric,
+                                       bool single, weft_symmetric_matrix **out,
+                                       weft_error *error) {
     weft_status status = WEFT_OK;
-    const size_t n_patches = (size_t)edge->n_patches;
+    const size_t n_patches = (size_t)symmetric->n_patches;
     weft_text text = {0};
-    weft_edge_matrix *made = calloc(1, sizeof *made);
-    weft_edge_patch *patches = calloc(n_patches + 1, sizeof *patches);
+    weft_symmetric_matrix *made = calloc(1, sizeof *made);
+    weft_symmetric_patch *patches = calloc(n_patches + 1, sizeof *patches);
     if (!made || !patches)
         TRY(weft_out_of_memory(error, "an edge matrix"));
     made->device = device;
-    made->n_rows = edge->n_rows;
+    made->n_rows = symmetric->n_rows;
     for (size_t p = 0; p < n_patches; ++p) {
-        patches[p] = edge->patches[p];
-        patches[p].n_rounds |= single ? WEFT_EDGE_SINGLE : 0;
+        patches[p] = symmetric->patches[p];
+        patches[p].n_rounds |= single ? WEFT_SYMMETRIC_SINGLE : 0;
     }
     TRY(weft_memory_place(device, patches, n_patches, sizeof *patches, &made->patches, error));
-    TRY(weft_memory_place(device, edge->columns, (size_t)edge->n_columns, sizeof *edge->columns,
-                          &made->columns, error));
-    TRY(weft_memory_place(device, edge->lists, (size_t)edge->n_lists, sizeof *edge->lists,
-                          &made->lists, error));
-    TRY(weft_edge_source(&text, error));
+    TRY(weft_memory_place(device, symmetric->columns, (size_t)symmetric->n_columns,
+                          sizeof *symmetric->columns, &made->columns, error));
+    TRY(weft_memory_place(device, symmetric->lists, (size_t)symmetric->n_lists,
+                          sizeof *symmetric->lists, &made->lists, error));
+    TRY(weft_symmetric_source(&text, error));
     TRY(weft_module_make(device, "edge", text.data, &made->module, error));
     made->arguments[0] = made->patches;
     made->arguments[2] = made->columns;
     made->arguments[3] = made->lists;
-    made->rows =
-        (weft_rows){.routine = "edge",
-                    .arguments = made->arguments,
-                    .n_arguments = 4,
-                    .n_rows = edge->n_rows,
-                    .shared_bytes = shared_bytes(edge, single ? sizeof(float) : sizeof(double))};
+    made->rows = (weft_product_arguments){
+        .product_kernel = "edge",
+        .arguments = made->arguments,
+        .n_arguments = 4,
+        .n_rows = symmetric->n_rows,
+        .shared_bytes = shared_bytes(symmetric, single ? sizeof(float) : sizeof(double))};
     *out = made;
     made = NULL;
 done:
     free(patches);
     weft_text_free(&text);
-    weft_edge_matrix_free(&made);
+    weft_symmetric_matrix_free(&made);
     return status;
 }
 
-void weft_edge_matrix_free(weft_edge_matrix **matrix) {
+void weft_symmetric_matrix_free(weft_symmetric_matrix **matrix) {
     if (!matrix || !*matrix)
         return;
     weft_memory_free(&(*matrix)->patches);
@@ -144,34 +148,35 @@ void weft_edge_matrix_free(weft_edge_matrix **matrix) {
     *matrix = NULL;
 }
 
-static weft_status launch(const weft_edge_matrix *matrix, const char *kernel,
+static weft_status launch(const weft_symmetric_matrix *matrix, const char *kernel,
                           weft_memory *const *arguments, int n_arguments, int bytes,
                           weft_error *error) {
     const weft_launch launched = {.module = matrix->module,
                                   .kernel = kernel,
                                   .arguments = arguments,
                                   .n_arguments = n_arguments,
-                                  .n_instances = matrix->n_rows,
+                                  .n_elements = matrix->n_rows,
                                   .lanes = 32,
-                                  .block_threads = WEFT_EDGE_NODES,
+                                  .block_threads = WEFT_SYMMETRIC_NODES,
                                   .shared_bytes = bytes};
     return weft_device_launch(matrix->device, &launched, error);
 }
 
-const weft_rows *weft_edge_matrix_rows(weft_edge_matrix *matrix, weft_memory *values) {
+const weft_product_arguments *weft_symmetric_matrix_rows(weft_symmetric_matrix *matrix,
+                                                         weft_memory *values) {
     matrix->arguments[1] = values;
     return &matrix->rows;
 }
 
-weft_status weft_edge_matrix_product(const weft_edge_matrix *matrix, weft_memory *values,
-                                     weft_memory *v, weft_memory *y, weft_error *error) {
+weft_status weft_symmetric_matrix_product(const weft_symmetric_matrix *matrix, weft_memory *values,
+                                          weft_memory *v, weft_memory *y, weft_error *error) {
     weft_memory *const arguments[] = {matrix->patches, values, matrix->columns,
                                       matrix->lists,   v,      y};
-    return launch(matrix, "edge_product", arguments, 6, matrix->rows.shared_bytes, error);
+    return launch(matrix, "symmetric_product", arguments, 6, matrix->rows.shared_bytes, error);
 }
 
-weft_status weft_edge_matrix_diagonal(const weft_edge_matrix *matrix, weft_memory *values,
-                                      weft_memory *d, weft_error *error) {
+weft_status weft_symmetric_matrix_diagonal(const weft_symmetric_matrix *matrix, weft_memory *values,
+                                           weft_memory *d, weft_error *error) {
     weft_memory *const arguments[] = {matrix->patches, values, d};
-    return launch(matrix, "edge_diagonal", arguments, 3, 0, error);
+    return launch(matrix, "symmetric_diagonal", arguments, 3, 0, error);
 }

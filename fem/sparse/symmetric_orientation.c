@@ -5,17 +5,17 @@
 #include <string.h>
 
 /* Slots of a row that are left for edges inside. */
-static int room(const weft_edge_work *work, int i) {
+static int room(const weft_symmetric_work *work, int i) {
     return work->n_rounds - (work->n_staged[i] - work->dropped[i]);
 }
 
 /* The fewest edges that a row must be source of, so as not to be target too often. */
-static int least(const weft_edge_work *work, int i) {
+static int least(const weft_symmetric_work *work, int i) {
     return work->degree[i] > work->n_rounds ? work->degree[i] - work->n_rounds : 0;
 }
 
-static void remove_edge(weft_edge_work *work, int32_t e) {
-    weft_edge_inside *edge = &work->inside[e];
+static void remove_edge(weft_symmetric_work *work, int32_t e) {
+    weft_symmetric_inside *edge = &work->inside[e];
     edge->round = -1;
     work->degree[edge->source] -= 1;
     work->degree[edge->target] -= 1;
@@ -23,18 +23,18 @@ static void remove_edge(weft_edge_work *work, int32_t e) {
 }
 
 /* An edge of row i, as its source or as its target; -1: none. */
-static int32_t edge_of(const weft_edge_work *work, int i, bool as_source) {
+static int32_t edge_of(const weft_symmetric_work *work, int i, bool as_source) {
     for (size_t k = work->incident_start[i]; k < work->incident_start[i + 1]; ++k) {
-        const weft_edge_inside *edge = &work->inside[work->incident[k]];
+        const weft_symmetric_inside *edge = &work->inside[work->incident[k]];
         if (edge->round >= 0 && (as_source ? edge->source : edge->target) == i)
             return work->incident[k];
     }
     return -1;
 }
 
-static void reverse_path(weft_edge_work *work, int end, bool as_source) {
-    for (int at = end; work->came_by[at] >= 0;) {
-        weft_edge_inside *edge = &work->inside[work->came_by[at]];
+static void reverse_path(weft_symmetric_work *work, int end, bool as_source) {
+    for (int at = end; work->predecessor[at] >= 0;) {
+        weft_symmetric_inside *edge = &work->inside[work->predecessor[at]];
         uint16_t source = edge->source;
         edge->source = edge->target;
         edge->target = source;
@@ -44,21 +44,21 @@ static void reverse_path(weft_edge_work *work, int end, bool as_source) {
 
 /* Take an edge as source from row i (or give it one: as_source false) by reversing the shortest
  * path to a row that can do with one more (or less). */
-static bool shift(weft_edge_work *work, int i, bool as_source) {
+static bool shift(weft_symmetric_work *work, int i, bool as_source) {
     int n = 0;
     for (int k = 0; k < work->n; ++k)
-        work->came_by[k] = -2;
-    work->came_by[i] = -1;
+        work->predecessor[k] = -2;
+    work->predecessor[i] = -1;
     work->queue[n++] = (uint16_t)i;
     for (int q = 0; q < n; ++q) {
         const int at = work->queue[q];
         for (size_t k = work->incident_start[at]; k < work->incident_start[at + 1]; ++k) {
-            const weft_edge_inside *edge = &work->inside[work->incident[k]];
+            const weft_symmetric_inside *edge = &work->inside[work->incident[k]];
             const int from = as_source ? edge->source : edge->target;
             const int to = as_source ? edge->target : edge->source;
-            if (edge->round < 0 || from != at || work->came_by[to] != -2)
+            if (edge->round < 0 || from != at || work->predecessor[to] != -2)
                 continue;
-            work->came_by[to] = work->incident[k];
+            work->predecessor[to] = work->incident[k];
             if (as_source ? work->out[to] < room(work, to) : work->out[to] > least(work, to)) {
                 reverse_path(work, to, as_source);
                 work->out[i] += as_source ? -1 : 1;
@@ -72,14 +72,14 @@ static bool shift(weft_edge_work *work, int i, bool as_source) {
 }
 
 /* Everything in, each edge at the row with more room. */
-static void start(weft_edge_work *work) {
+static void start(weft_symmetric_work *work) {
     memset(work->degree, 0, sizeof work->degree);
     memset(work->out, 0, sizeof work->out);
     for (int i = 0; i < work->n; ++i)
         work->dropped[i] =
             work->n_staged[i] > work->n_rounds ? work->n_staged[i] - work->n_rounds : 0;
     for (size_t e = 0; e < work->n_inside; ++e) {
-        weft_edge_inside *edge = &work->inside[e];
+        weft_symmetric_inside *edge = &work->inside[e];
         const int i = edge->source, j = edge->target;
         const int more = (room(work, j) - work->out[j]) - (room(work, i) - work->out[i]);
         if (more > 0) {
@@ -94,7 +94,7 @@ static void start(weft_edge_work *work) {
 }
 
 /* A row with more entries than it has slots and turns as a target. */
-static void relieve(weft_edge_work *work, int i) {
+static void relieve(weft_symmetric_work *work, int i) {
     while (least(work, i) > room(work, i)) {
         if (work->dropped[i] < work->n_staged[i]) {
             work->dropped[i] += 1;
@@ -105,7 +105,7 @@ static void relieve(weft_edge_work *work, int i) {
     }
 }
 
-size_t weft_edge_orient(weft_edge_work *work) {
+size_t weft_symmetric_orient(weft_symmetric_work *work) {
     size_t n_overflow = work->n_outside;
     start(work);
     for (int i = 0; i < work->n; ++i)

@@ -8,7 +8,7 @@
 enum { TASK_BLOCKS = 512 };
 
 typedef struct position_work {
-    const weft_edge *edge;
+    const weft_symmetric *symmetric;
     const weft_pattern *pattern;
     const int32_t *indices;
     uint32_t *positions;
@@ -35,23 +35,24 @@ static int64_t entry_of(const weft_pattern *pattern, int32_t i, int32_t j) {
 }
 
 static uint32_t position_of(position_work *work, int32_t i, int32_t j) {
-    const weft_edge *edge = work->edge;
+    const weft_symmetric *symmetric = work->symmetric;
     const int64_t mine = entry_of(work->pattern, i, j);
     int64_t counted = mine;
     if (mine < 0) {
         atomic_store(&work->missing, true);
         return 0;
     }
-    if (work->transposed && i != j && i / WEFT_EDGE_NODES == j / WEFT_EDGE_NODES) {
+    if (work->transposed && i != j && i / WEFT_SYMMETRIC_NODES == j / WEFT_SYMMETRIC_NODES) {
         /* only where one slot serves both entries */
         const int64_t other = entry_of(work->pattern, j, i);
-        if (edge->offsets[mine] == WEFT_EDGE_DUMP || edge->offsets[other] == WEFT_EDGE_DUMP)
+        if (symmetric->offsets[mine] == WEFT_SYMMETRIC_DISCARD ||
+            symmetric->offsets[other] == WEFT_SYMMETRIC_DISCARD)
             counted = other;
     }
-    const uint32_t offset = edge->offsets[counted];
-    if (offset == WEFT_EDGE_DUMP)
-        return (uint32_t)(edge->first_dump + i % edge->n_dump);
-    return (uint32_t)(edge->patches[i / WEFT_EDGE_NODES].first_value + offset);
+    const uint32_t offset = symmetric->offsets[counted];
+    if (offset == WEFT_SYMMETRIC_DISCARD)
+        return (uint32_t)(symmetric->first_discard + i % symmetric->n_discard);
+    return (uint32_t)(symmetric->patches[i / WEFT_SYMMETRIC_NODES].first_value + offset);
 }
 
 static void find(void *user, int64_t task) {
@@ -72,15 +73,15 @@ static void find(void *user, int64_t task) {
         }
 }
 
-weft_status weft_edge_positions(weft_device *device, const weft_edge *edge,
-                                const weft_pattern *pattern, const weft_connectivity *dofs,
-                                weft_edge_placing placing, weft_memory **positions,
-                                weft_error *error) {
+weft_status weft_symmetric_positions(weft_device *device, const weft_symmetric *symmetric,
+                                     const weft_pattern *pattern, const weft_connectivity *dofs,
+                                     weft_symmetric_placing placing, weft_memory **positions,
+                                     weft_error *error) {
     weft_status status = WEFT_OK;
     const int lanes = placing.lanes;
     weft_memory *memory = NULL;
     uint32_t *own = NULL; /* where the host cannot write into the memory */
-    position_work work = {.edge = edge,
+    position_work work = {.symmetric = symmetric,
                           .pattern = pattern,
                           .indices = weft_connectivity_indices(dofs),
                           .n_cells = weft_connectivity_from(dofs),
@@ -89,12 +90,12 @@ weft_status weft_edge_positions(weft_device *device, const weft_edge *edge,
                           .transposed = placing.transposed};
     size_t bytes, block_bytes = (size_t)(work.width * work.width * lanes) * sizeof(uint32_t);
     work.n_blocks = (work.n_cells + lanes - 1) / lanes;
-    if (weft_connectivity_to(dofs) != pattern->n_rows || edge->n_rows != pattern->n_rows)
+    if (weft_connectivity_to(dofs) != pattern->n_rows || symmetric->n_rows != pattern->n_rows)
         return weft_error_set(error, WEFT_ERROR_SHAPE,
                               "a connectivity to %lld dofs, a pattern and edges of %lld and %lld "
                               "rows",
                               (long long)weft_connectivity_to(dofs), (long long)pattern->n_rows,
-                              (long long)edge->n_rows);
+                              (long long)symmetric->n_rows);
     if (__builtin_mul_overflow((size_t)work.n_blocks, block_bytes, &bytes))
         return weft_error_set(error, WEFT_ERROR_MEMORY, "too many cells for matrix positions");
     TRY(weft_memory_make(device, bytes, &memory, error));

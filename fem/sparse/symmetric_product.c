@@ -11,23 +11,23 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-enum { TASK_PATCHES = 4, LOCAL = WEFT_EDGE_HALO + WEFT_EDGE_MOST_HALO };
+enum { TASK_PATCHES = 4, LOCAL = WEFT_SYMMETRIC_HALO + WEFT_SYMMETRIC_MOST_HALO };
 
-typedef struct edge_product {
-    const weft_edge *edge;
+typedef struct symmetric_product {
+    const weft_symmetric *symmetric;
     const void *values;
     const double *v;
     double *y;
-} edge_product;
+} symmetric_product;
 
 /* One patch's vectors by local column; own: sums of the row's own slots. */
 typedef struct edge_local {
-    _Alignas(64) double v[LOCAL], y[LOCAL], own[WEFT_EDGE_NODES];
+    _Alignas(64) double v[LOCAL], y[LOCAL], own[WEFT_SYMMETRIC_NODES];
 } edge_local;
 
 /* own += a_ij v_j, and y_j += a_ij v_i, for the slots of all rounds. */
-typedef void (*edge_rounds)(edge_local *local, const void *slots, const uint16_t *columns,
-                            int n_rounds);
+typedef void (*symmetric_rounds)(edge_local *local, const void *slots, const uint16_t *columns,
+                                 int n_rounds);
 
 INLINE double value_at(const void *values, size_t k, bool single) {
     return single ? (double)((const float *)values)[k] : ((const double *)values)[k];
@@ -36,8 +36,8 @@ INLINE double value_at(const void *values, size_t k, bool single) {
 INLINE void rounds_plain(edge_local *local, const void *slots, const uint16_t *columns,
                          int n_rounds, bool single) {
     for (int r = 0; r < n_rounds; ++r)
-        for (int i = 0; i < WEFT_EDGE_NODES; ++i) {
-            const size_t k = (size_t)r * WEFT_EDGE_NODES + (size_t)i;
+        for (int i = 0; i < WEFT_SYMMETRIC_NODES; ++i) {
+            const size_t k = (size_t)r * WEFT_SYMMETRIC_NODES + (size_t)i;
             const double a = value_at(slots, k, single);
             local->own[i] += a * local->v[columns[k]];
             local->y[columns[k]] += a * local->v[i];
@@ -50,8 +50,8 @@ __attribute__((target("avx512f,avx512vl"))) INLINE void rounds_avx512(edge_local
                                                                       const uint16_t *columns,
                                                                       int n_rounds, bool single) {
     for (int r = 0; r < n_rounds; ++r)
-        for (int i = 0; i < WEFT_EDGE_NODES; i += 8) {
-            const size_t k = (size_t)r * WEFT_EDGE_NODES + (size_t)i;
+        for (int i = 0; i < WEFT_SYMMETRIC_NODES; i += 8) {
+            const size_t k = (size_t)r * WEFT_SYMMETRIC_NODES + (size_t)i;
             const __m256i j =
                 _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(columns + k)));
             const __m512d a = single ? _mm512_cvtps_pd(_mm256_loadu_ps((const float *)slots + k))
@@ -66,25 +66,25 @@ __attribute__((target("avx512f,avx512vl"))) INLINE void rounds_avx512(edge_local
 }
 #endif
 
-INLINE void patch_product(const edge_product *work, int64_t p, edge_local *local, bool single,
-                          edge_rounds rounds) {
-    const weft_edge_patch *patch = &work->edge->patches[p];
+INLINE void patch_product(const symmetric_product *work, int64_t p, edge_local *local, bool single,
+                          symmetric_rounds rounds) {
+    const weft_symmetric_patch *patch = &work->symmetric->patches[p];
     const size_t size = single ? sizeof(float) : sizeof(double);
     const void *values = (const char *)work->values + (size_t)patch->first_value * size;
-    const int32_t *halo = work->edge->lists + patch->first_list;
+    const int32_t *halo = work->symmetric->lists + patch->first_list;
     const int32_t *overflow = halo + patch->n_halo, *rows = overflow + patch->n_overflow;
-    const int64_t first = p * WEFT_EDGE_NODES, left = work->edge->n_rows - first;
-    const int n = (int)(left < WEFT_EDGE_NODES ? left : WEFT_EDGE_NODES);
+    const int64_t first = p * WEFT_SYMMETRIC_NODES, left = work->symmetric->n_rows - first;
+    const int n = (int)(left < WEFT_SYMMETRIC_NODES ? left : WEFT_SYMMETRIC_NODES);
     memcpy(local->v, work->v + first, (size_t)n * sizeof *local->v);
-    memset(local->v + n, 0, (size_t)(WEFT_EDGE_HALO - n) * sizeof *local->v);
+    memset(local->v + n, 0, (size_t)(WEFT_SYMMETRIC_HALO - n) * sizeof *local->v);
     memset(local->y, 0, sizeof local->y);
     for (int k = 0; k < patch->n_halo; ++k)
-        local->v[WEFT_EDGE_HALO + k] = work->v[halo[k]];
-    for (int i = 0; i < WEFT_EDGE_NODES; ++i)
+        local->v[WEFT_SYMMETRIC_HALO + k] = work->v[halo[k]];
+    for (int i = 0; i < WEFT_SYMMETRIC_NODES; ++i)
         local->own[i] = value_at(values, (size_t)i, single) * local->v[i];
-    rounds(local, (const char *)values + WEFT_EDGE_NODES * size,
-           work->edge->columns + patch->first_column, patch->n_rounds);
-    const size_t first_overflow = (size_t)(patch->n_rounds + 1) * WEFT_EDGE_NODES;
+    rounds(local, (const char *)values + WEFT_SYMMETRIC_NODES * size,
+           work->symmetric->columns + patch->first_column, patch->n_rounds);
+    const size_t first_overflow = (size_t)(patch->n_rounds + 1) * WEFT_SYMMETRIC_NODES;
     for (uint32_t k = 0; k < patch->n_overflow; ++k)
         local->own[rows[k]] += value_at(values, first_overflow + k, single) *
                                (overflow[k] >= 0 ? local->v[overflow[k]] : work->v[~overflow[k]]);
@@ -92,11 +92,11 @@ INLINE void patch_product(const edge_product *work, int64_t p, edge_local *local
         work->y[first + i] = local->own[i] + local->y[i];
 }
 
-INLINE void patches_product(void *user, int64_t task, bool single, edge_rounds rounds) {
-    const edge_product *work = user;
+INLINE void patches_product(void *user, int64_t task, bool single, symmetric_rounds rounds) {
+    const symmetric_product *work = user;
     edge_local local;
     for (int64_t p = task * TASK_PATCHES; p < (task + 1) * TASK_PATCHES; ++p)
-        if (p < work->edge->n_patches)
+        if (p < work->symmetric->n_patches)
             patch_product(work, p, &local, single, rounds);
 }
 
@@ -147,16 +147,17 @@ static weft_task choose(weft_vectors vectors, bool single) {
     return single ? task_single_plain : task_double_plain;
 }
 
-weft_status weft_edge_product_by(weft_device *device, const weft_edge_values *matrix,
-                                 weft_vectors vectors, const double *v, double *y,
-                                 weft_error *error) {
-    edge_product work = {matrix->edge, matrix->values, v, y};
-    return weft_device_for(device, (matrix->edge->n_patches + TASK_PATCHES - 1) / TASK_PATCHES,
+weft_status weft_symmetric_product_by(weft_device *device, const weft_symmetric_values *matrix,
+                                      weft_vectors vectors, const double *v, double *y,
+                                      weft_error *error) {
+    symmetric_product work = {matrix->symmetric, matrix->values, v, y};
+    return weft_device_for(device, (matrix->symmetric->n_patches + TASK_PATCHES - 1) / TASK_PATCHES,
                            choose(vectors, matrix->single), &work, error);
 }
 
-weft_status weft_edge_product(weft_device *device, const weft_edge *edge, const void *values,
-                              bool single, const double *v, double *y, weft_error *error) {
-    const weft_edge_values matrix = {edge, values, single};
-    return weft_edge_product_by(device, &matrix, weft_vectors_of(device), v, y, error);
+weft_status weft_symmetric_product(weft_device *device, const weft_symmetric *symmetric,
+                                   const void *values, bool single, const double *v, double *y,
+                                   weft_error *error) {
+    const weft_symmetric_values matrix = {symmetric, values, single};
+    return weft_symmetric_product_by(device, &matrix, weft_vectors_of(device), v, y, error);
 }

@@ -33,9 +33,9 @@ static void mark_kept(const weft_advection_diffusion_problem *problem, double *f
     for (int64_t i = 0; i < problem->mesh->n_nodes; ++i)
         free_nodes[i] = 1;
     for (int k = 0; k < problem->n_kept; ++k)
-        for (int64_t i = 0; i < problem->kept[k].n_nodes; ++i) {
-            free_nodes[problem->kept[k].nodes[i]] = 0;
-            which[problem->kept[k].nodes[i]] = k + 1;
+        for (int64_t i = 0; i < problem->dirichlet[k].n_nodes; ++i) {
+            free_nodes[problem->dirichlet[k].nodes[i]] = 0;
+            which[problem->dirichlet[k].nodes[i]] = k + 1;
         }
 }
 
@@ -82,7 +82,7 @@ static weft_status set_values(weft_advection_diffusion *ad, weft_error *error) {
         weft_ad_value which;
         double value;
     } given[] = {{WEFT_AD_H, problem->dt},
-                 {WEFT_AD_TURNS, problem->max_iterations},
+                 {WEFT_AD_ITERATIONS, problem->max_iterations},
                  {WEFT_AD_TOLERANCE, tolerance * tolerance},
                  {WEFT_AD_INFINITY, INFINITY},
                  {WEFT_AD_PASS, 1},
@@ -195,7 +195,7 @@ void weft_advection_diffusion_free(weft_advection_diffusion **out) {
 static weft_status read_state(const weft_advection_diffusion *ad, weft_step_state *state,
                               weft_error *error) {
     weft_status status = WEFT_OK;
-    double step = 0, size = 0, bound = 0, failed = 0, turns = 0;
+    double step = 0, size = 0, bound = 0, failed = 0, iterations = 0;
     TRY(value_read(ad, WEFT_AD_STEP, &step, error));
     TRY(value_read(ad, WEFT_AD_SIZE, &size, error));
     TRY(value_read(ad, WEFT_AD_BOUND, &bound, error));
@@ -203,13 +203,13 @@ static weft_status read_state(const weft_advection_diffusion *ad, weft_step_stat
     *state = (weft_step_state){.step = (int64_t)step};
     TRY(value_read(ad, WEFT_AD_TIME, &state->t, error));
     for (int i = 0; i < 4 && ad->solves_mass; ++i) {
-        TRY(value_read(ad, (weft_ad_value)(WEFT_AD_TURNS_1 + i), &turns, error));
-        state->advection[i] = (int)turns;
+        TRY(value_read(ad, (weft_ad_value)(WEFT_AD_ITERATIONS_1 + i), &iterations, error));
+        state->advection[i] = (int)iterations;
     }
-    TRY(value_read(ad, WEFT_AD_TURNS_B, &turns, error));
-    state->diffusion = (int)turns;
-    TRY(value_read(ad, WEFT_AD_TOTAL, &turns, error));
-    state->iterations = (int64_t)turns;
+    TRY(value_read(ad, WEFT_AD_ITERATIONS_B, &iterations, error));
+    state->diffusion = (int)iterations;
+    TRY(value_read(ad, WEFT_AD_TOTAL, &iterations, error));
+    state->iterations = (int64_t)iterations;
     state->outcome = !isfinite(size) ? WEFT_STEP_NAN
                      : size > bound  ? WEFT_STEP_BLOW_UP
                      : failed > 1.5  ? WEFT_STEP_DIFFUSION

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By a rows routine where the device has one for this operator. */
-static const weft_rows *rows_of(const weft_advection_diffusion *ad, int which) {
+/* By a product kernel where the device has one for this operator. */
+static const weft_product_arguments *rows_of(const weft_advection_diffusion *ad, int which) {
     const weft_operator *op = ad->operators[which];
     const bool threads = weft_device_limits(ad->context->device)->execution == WEFT_EXECUTION_SIMT;
     return threads && op && op->table->rows ? op->table->rows(op) : NULL;
@@ -26,13 +26,13 @@ static weft_status apply(void *user, const weft_program_product *product, weft_e
     TRY(weft_csr_product_dots(
         ad->context->device, weft_operator_pattern(op), weft_memory_host(weft_operator_values(op)),
         weft_memory_host(product->v), weft_memory_host(product->y), sums, error));
-    const double dot = weft_sum(sums, (ad->n + WEFT_CHUNK - 1) / WEFT_CHUNK);
+    const double dot = weft_sum(sums, (ad->n + WEFT_REDUCTION_TILE - 1) / WEFT_REDUCTION_TILE);
     TRY(weft_memory_write(product->vy, 0, &dot, sizeof dot, error));
 done:
     return status;
 }
 
-/* The operator's matrix anew, and its diagonal where the script asks for that. */
+/* The operator's matrix again, and its diagonal where the script asks for that. */
 static weft_status renewal(void *user, const weft_program_product *product, weft_error *error) {
     weft_status status = WEFT_OK;
     const struct weft_ad_product *called = user;
@@ -44,7 +44,7 @@ done:
     return status;
 }
 
-/* Does the script apply A, or renew_A? */
+/* Does the script apply A, or reassemble_A? */
 static bool is_applied(const weft_advection_diffusion *ad, const char *before, int which) {
     char text[24];
     (void)snprintf(text, sizeof text, "apply(%s%s,", before,
@@ -58,31 +58,31 @@ static weft_status compile(weft_advection_diffusion *ad, weft_error *error) {
     const weft_fragment fragment = {"step.weft", ad->text.data};
     weft_operator_choice choices[WEFT_AD_OPERATORS];
     int n_choices = 0, n_kept = 0;
-    weft_expression *kept = calloc((size_t)problem->n_kept + 1, sizeof *kept);
+    weft_expression *dirichlet = calloc((size_t)problem->n_kept + 1, sizeof *dirichlet);
     char(*names)[16] = calloc((size_t)problem->n_kept + 1, sizeof *names);
-    if (!kept || !names)
+    if (!dirichlet || !names)
         TRY(weft_out_of_memory(error, "the script of a step"));
     for (int i = 0; i < WEFT_AD_OPERATORS; ++i) {
-        const weft_rows *rows = rows_of(ad, i);
+        const weft_product_arguments *rows = rows_of(ad, i);
         if (!is_applied(ad, "", i))
             continue;
         choices[n_choices++] =
             (weft_operator_choice){.name = weft_ad_operator_name((weft_ad_operator)i),
-                                   .routine = rows ? rows->routine : NULL,
+                                   .product_kernel = rows ? rows->product_kernel : NULL,
                                    .brings_dot = !rows && ad->sums[i]};
     }
     for (int i = 0; strstr(ad->text.data, "kept_1") && i < problem->n_kept; ++i) {
         (void)snprintf(names[i], sizeof names[i], "kept_%d", i + 1);
-        kept[n_kept++] =
-            (weft_expression){names[i], problem->kept[i].text, problem->kept[i].origin};
+        dirichlet[n_kept++] =
+            (weft_expression){names[i], problem->dirichlet[i].text, problem->dirichlet[i].origin};
     }
-    const weft_compile_options options = {.expressions = kept,
+    const weft_compile_options options = {.expressions = dirichlet,
                                           .n_expressions = n_kept,
                                           .operators = choices,
                                           .n_operators = n_choices};
     TRY(weft_compiled_make(ad->context, &fragment, 1, &options, &ad->step, error));
 done:
-    free(kept);
+    free(dirichlet);
     free(names);
     return status;
 }
@@ -91,16 +91,16 @@ static weft_status bind_operator(weft_advection_diffusion *ad, int i, weft_error
     weft_status status = WEFT_OK;
     weft_program *program = ad->step.program;
     const char *name = weft_ad_operator_name((weft_ad_operator)i);
-    const weft_rows *rows = rows_of(ad, i);
+    const weft_product_arguments *rows = rows_of(ad, i);
     char renewed[16];
     ad->products[i] = (struct weft_ad_product){ad, (weft_ad_operator)i};
-    (void)snprintf(renewed, sizeof renewed, "renew_%s", name);
-    if (is_applied(ad, "renew_", i))
+    (void)snprintf(renewed, sizeof renewed, "reassemble_%s", name);
+    if (is_applied(ad, "reassemble_", i))
         TRY(weft_program_bind_operator(program, renewed, renewal, &ad->products[i], error));
     if (!is_applied(ad, "", i))
         goto done;
     if (rows)
-        TRY(weft_program_bind_rows(program, name, rows, error));
+        TRY(weft_program_bind_product(program, name, rows, error));
     else
         TRY(weft_program_bind_operator(program, name, apply, &ad->products[i], error));
 done:

@@ -76,7 +76,7 @@ static weft_status sums_make(weft_advection_diffusion *ad, int i, weft_error *er
     const weft_memory *values = weft_operator_values(ad->operators[i]);
     if (!values || !weft_memory_host(values))
         return WEFT_OK;
-    ad->sums[i] = calloc((size_t)(ad->n / WEFT_CHUNK) + 1, sizeof *ad->sums[i]);
+    ad->sums[i] = calloc((size_t)(ad->n / WEFT_REDUCTION_TILE) + 1, sizeof *ad->sums[i]);
     return ad->sums[i] ? WEFT_OK
                        : weft_out_of_memory(error, "sums of chunks");
 }

@@ -18,13 +18,43 @@ const char *weft_ad_list_name(weft_ad_list list) {
 }
 
 const char *weft_ad_value_name(weft_ad_value value) {
-    static const char *const names[] = {
-        "steps",    "step",   "t",           "h",       "when",    "turns",   "tolerance",
-        "infinity", "failed", "size",        "bound",   "pass",    "turns_B", "stages",
-        "stage",    "offset", "share",       "limit",   "rr",      "rz",      "rz_before",
-        "pq",       "count",  "turns_1",     "turns_2", "turns_3", "turns_4", "limit_B",
-        "rr_B",     "rz_B",   "rz_before_B", "pq_B",    "reach",   "reach_B", "total",
-        "share_B",  "share_C"};
+    static const char *const names[] = {"steps",
+                                        "step",
+                                        "t",
+                                        "h",
+                                        "when",
+                                        "iterations",
+                                        "tolerance",
+                                        "infinity",
+                                        "failed",
+                                        "size",
+                                        "bound",
+                                        "pass",
+                                        "iterations_B",
+                                        "stages",
+                                        "stage",
+                                        "offset",
+                                        "share",
+                                        "limit",
+                                        "rr",
+                                        "rz",
+                                        "rz_before",
+                                        "pq",
+                                        "count",
+                                        "iterations_1",
+                                        "iterations_2",
+                                        "iterations_3",
+                                        "iterations_4",
+                                        "limit_B",
+                                        "rr_B",
+                                        "rz_B",
+                                        "rz_before_B",
+                                        "pq_B",
+                                        "reach",
+                                        "reach_B",
+                                        "total",
+                                        "share_B",
+                                        "share_C"};
     return names[value];
 }
 
@@ -54,7 +84,7 @@ static void add_piece(weft_text *out, const char *name) {
 
 static bool moves(const weft_advection_diffusion_problem *problem) {
     for (int i = 0; i < problem->n_kept; ++i)
-        if (weft_has_word(problem->kept[i].text, "t"))
+        if (weft_has_word(problem->dirichlet[i].text, "t"))
             return true;
     return false;
 }
@@ -81,7 +111,7 @@ static void add_renewal(const weft_advection_diffusion *ad, weft_text *out) {
         const char *name = weft_ad_operator_name((weft_ad_operator)i);
         if (!weft_ad_has_operator(ad, (weft_ad_operator)i))
             continue;
-        weft_text_add(out, "new_%s = apply(renew_%s, T);\n", name, name);
+        weft_text_add(out, "new_%s = apply(reassemble_%s, T);\n", name, name);
         if (i == WEFT_AD_M || i == WEFT_AD_B)
             weft_text_add(out, "update d_%s = select(free > 0, 1/new_%s, 0);\n", name, name);
     }
@@ -91,7 +121,7 @@ static void add_body(const weft_advection_diffusion *ad, weft_text *out) {
     const weft_advection_diffusion_problem *problem = ad->problem;
     const bool strang = problem->splitting == WEFT_SPLITTING_STRANG && ad->advects && ad->diffuses;
     add_piece(out, "step_loop.weft");
-    if (problem->renew)
+    if (problem->reassemble)
         add_renewal(ad, out);
     if (strang)
         add_piece(out, "step_strang.weft");
@@ -107,9 +137,11 @@ static void add_body(const weft_advection_diffusion *ad, weft_text *out) {
     if (strang)
         add_piece(out, "step_strang_end.weft");
     if (ad->solves_mass)
-        weft_text_add(out, "update total = total + turns_1 + turns_2 + turns_3 + turns_4;\n");
+        weft_text_add(
+            out,
+            "update total = total + iterations_1 + iterations_2 + iterations_3 + iterations_4;\n");
     if (ad->diffuses)
-        weft_text_add(out, "update total = total + turns_B;\n");
+        weft_text_add(out, "update total = total + iterations_B;\n");
     add_piece(out, "step_end.weft");
 }
 
@@ -124,7 +156,7 @@ static void add_declarations(const weft_advection_diffusion *ad, const char *bod
     for (int i = 0; i < WEFT_AD_OPERATORS; ++i) {
         char renewal[16];
         const char *name = weft_ad_operator_name((weft_ad_operator)i);
-        (void)snprintf(renewal, sizeof renewal, "renew_%s", name);
+        (void)snprintf(renewal, sizeof renewal, "reassemble_%s", name);
         declare(body, out, "operator ", name, " over nodes;\n");
         declare(body, out, "operator ", renewal, " over nodes;\n");
     }

@@ -118,7 +118,7 @@ int weft_formula_arguments(const char *name) {
     return found != NULL ? found->n_arguments : 0;
 }
 
-bool weft_formula_tell(const char *name, weft_formula_info *out) {
+bool weft_formula_describe(const char *name, weft_formula_info *out) {
     const weft_intrinsic *found = weft_formula_intrinsic(name);
     if (found == NULL)
         return false;

@@ -11,11 +11,11 @@
 #define WEFT_CUDA_THREADS 128   /* a thread block */
 #define WEFT_CUDA_RESERVED 1024 /* bytes of shared memory that each block takes beside its own */
 #define WEFT_CUDA_WARPS_MAX 32
-#define WEFT_CUDA_CHUNK 512   /* instances whose contributions are one partial result */
-#define WEFT_STAR_NODES 512   /* of a patch (fusion/connectivity/vertex_patches.h) */
-#define WEFT_STAR_THREADS 128 /* each walks weft_star_turns stars */
-#define WEFT_EDGE_STAR_THREADS 256
-#define WEFT_STAR_MATRIX_THREADS 512
+#define WEFT_CUDA_REDUCTION_TILE 512 /* elements whose contributions are one partial result */
+#define WEFT_PATCH_NODES 512         /* of a patch (fusion/connectivity/vertex_patches.h) */
+#define WEFT_PATCH_THREADS 128       /* each walks weft_patch_walks patches */
+#define WEFT_EDGE_PATCH_THREADS 256
+#define WEFT_PATCH_MATRIX_THREADS 512
 
 static inline bool weft_target_is_simt(const weft_limits *limits) {
     return limits->execution == WEFT_EXECUTION_SIMT;

@@ -7,26 +7,26 @@
 #include <string.h>
 
 static bool name_taken(const weft_graph *graph, const char *name, int besides) {
-    for (int i = 0; i < graph->n_data; ++i)
-        if (i != besides && strcmp(graph->data[i].name, name) == 0)
+    for (int i = 0; i < graph->n_values; ++i)
+        if (i != besides && strcmp(graph->values[i].name, name) == 0)
             return true;
     return false;
 }
 
 /* Names of the language start with no digit, so "v_3_x" and "v_3_1_x" are nobody else's. */
-const char *weft_source_variable(const source_writer *w, int datum, int map) {
-    const char *name = w->graph->data[datum].name, *variable = NULL;
-    if (map < 0 && name_taken(w->graph, name, datum))
-        variable = weft_arena_print(w->arena, "v_%d_%s", datum, name);
-    else if (map < 0)
+const char *weft_source_variable(const source_writer *w, int value, int connectivity) {
+    const char *name = w->graph->values[value].name, *variable = NULL;
+    if (connectivity < 0 && name_taken(w->graph, name, value))
+        variable = weft_arena_print(w->arena, "v_%d_%s", value, name);
+    else if (connectivity < 0)
         variable = weft_arena_print(w->arena, "v_%s", name);
     else {
-        const char *map_name = w->graph->maps[map].name;
+        const char *map_name = w->graph->connectivities[connectivity].name;
         const char *loaded = weft_arena_print(w->arena, "%s_at_%s", name, map_name);
         const bool clashes = loaded == NULL || name_taken(w->graph, loaded, -1) ||
-                             name_taken(w->graph, name, datum) || strstr(name, "_at_") != NULL ||
+                             name_taken(w->graph, name, value) || strstr(name, "_at_") != NULL ||
                              strstr(map_name, "_at_") != NULL;
-        variable = clashes ? weft_arena_print(w->arena, "v_%d_%d_%s", datum, map, name)
+        variable = clashes ? weft_arena_print(w->arena, "v_%d_%d_%s", value, connectivity, name)
                            : weft_arena_print(w->arena, "v_%s", loaded);
     }
     if (variable == NULL)
@@ -54,7 +54,7 @@ static int strength(const weft_arithmetic *node) {
 
 static void arithmetic_write(const source_writer *w, const weft_call *call, int index);
 
-/* ---- what is the same for all instances, and worth computing once ---- */
+/* ---- what is the same for all elements, and worth computing once ---- */
 
 static bool is_uniform(const source_writer *w, const weft_call *call, int index) {
     const weft_arithmetic *node = &call->arithmetic[index];
@@ -63,7 +63,7 @@ static bool is_uniform(const source_writer *w, const weft_call *call, int index)
     if (node->op == ARITHMETIC_NUMBER)
         return true;
     if (node->op == ARITHMETIC_OPERAND)
-        return w->graph->data[call->operands[node->operand].datum].index_set < 0 &&
+        return w->graph->values[call->operands[node->operand].value].index_set < 0 &&
                call->operands[node->operand].shape.rank == 0;
     for (int i = 0; i < n; ++i)
         if (children[i] >= 0 && !is_uniform(w, call, children[i]))
@@ -138,10 +138,10 @@ static void number_write(const source_writer *w, double number) {
 }
 
 static void operand_write(const source_writer *w, const weft_operand *operand) {
-    const char *variable = weft_source_variable(w, operand->datum, operand->map);
+    const char *variable = weft_source_variable(w, operand->value, operand->connectivity);
     if (operand->shape.rank == 0)
         weft_text_add(w->out, "%s[%d]", variable, operand->offset);
-    else if (operand->offset == 0 || (operand->map >= 0 && weft_planted("offset_lost")))
+    else if (operand->offset == 0 || (operand->connectivity >= 0 && weft_fault("offset_lost")))
         weft_text_add(w->out, "%s[c]", variable);
     else
         weft_text_add(w->out, "%s[%d + c]", variable, operand->offset);
@@ -223,8 +223,8 @@ static void arithmetic_write(const source_writer *w, const weft_call *call, int 
 }
 
 void weft_source_arithmetic(const source_writer *w, const weft_call *call, const char *result) {
-    const int count = weft_shape_count(&w->graph->data[call->result].shape);
-    if (w->graph->data[call->result].shape.rank == 0)
+    const int count = weft_shape_count(&w->graph->values[call->result].shape);
+    if (w->graph->values[call->result].shape.rank == 0)
         weft_text_add(w->out, "        %s[0] = SPLAT(", result);
     else
         weft_text_add(w->out,
@@ -238,22 +238,22 @@ static weft_status function_call(const source_writer *w, const weft_call *call, 
                                  const char *first, const char *step, weft_error *error) {
     weft_accessor arguments[WEFT_ARGUMENTS_MAX];
     const weft_accessor result = {.base = weft_source_variable(w, call->result, -1)};
-    const int threads = call->instance->threads[variant];
+    const int threads = call->specialisation->threads[variant];
     const weft_body_style style = {.splat = w->backend->splat,
                                    .thread = "t",
                                    .indent = threads > 1 ? "                " : "            ",
                                    .unroll = w->unroll};
     for (int i = 0; i < call->n_operands; ++i)
-        arguments[i] = (weft_accessor){
-            .base = weft_source_variable(w, call->operands[i].datum, call->operands[i].map),
-            .offset = call->operands[i].offset};
+        arguments[i] = (weft_accessor){.base = weft_source_variable(w, call->operands[i].value,
+                                                                    call->operands[i].connectivity),
+                                       .offset = call->operands[i].offset};
     if (threads > 1)
         weft_text_add(w->out, "        for (int t = %s; t < %d; t += %s) {\n", first, threads,
                       step);
     else
         weft_text_add(w->out, "        {\n");
     weft_status status =
-        weft_body_emit(call->instance, variant, arguments, &result, &style, w->out, error);
+        weft_body_emit(call->specialisation, variant, arguments, &result, &style, w->out, error);
     weft_text_add(w->out, "        }\n");
     return status;
 }
@@ -261,19 +261,19 @@ static weft_status function_call(const source_writer *w, const weft_call *call, 
 void weft_source_call_comment(const source_writer *w, const weft_call *call) {
     weft_text_add(w->out, "\n        /* ");
     weft_source_place(w, &call->place);
-    weft_text_add(w->out, "  %s = %s(", w->graph->data[call->result].name, call->label);
+    weft_text_add(w->out, "  %s = %s(", w->graph->values[call->result].name, call->label);
     for (int i = 0; i < call->n_operands; ++i) {
         const weft_operand *operand = &call->operands[i];
-        weft_text_add(w->out, "%s%s", i > 0 ? ", " : "", w->graph->data[operand->datum].name);
-        if (operand->map >= 0)
-            weft_text_add(w->out, "[%s]", w->graph->maps[operand->map].name);
+        weft_text_add(w->out, "%s%s", i > 0 ? ", " : "", w->graph->values[operand->value].name);
+        if (operand->connectivity >= 0)
+            weft_text_add(w->out, "[%s]", w->graph->connectivities[operand->connectivity].name);
     }
     weft_text_add(w->out, ") */\n");
 }
 
 weft_status weft_source_call_statements(const source_writer *w, const weft_call *call, int variant,
                                         const char *first, const char *step, weft_error *error) {
-    if (call->instance != NULL)
+    if (call->specialisation != NULL)
         return function_call(w, call, variant, first, step, error);
     weft_source_arithmetic(w, call, weft_source_variable(w, call->result, -1));
     return WEFT_OK;
@@ -283,6 +283,6 @@ weft_status weft_source_call(const source_writer *w, const weft_call *call, int 
                              weft_error *error) {
     weft_source_call_comment(w, call);
     weft_text_add(w->out, "        real %s[%d];\n", weft_source_variable(w, call->result, -1),
-                  weft_shape_count(&w->graph->data[call->result].shape));
+                  weft_shape_count(&w->graph->values[call->result].shape));
     return weft_source_call_statements(w, call, variant, "0", "1", error);
 }

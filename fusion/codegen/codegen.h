@@ -4,9 +4,9 @@
 #include "fusion/plan/plan.h"
 
 /** The module of a compilation: the prelude once, the kernels of each segment, and on devices with
- *  threads those of one thread, which all have as arguments after the number of instances the
- *  uniform names that weft_flow_uses says, in their order, then `go` of the loop: "scalars_N";
- *  "loop_N_begin" and "loop_N_turn", with more (fusion/codegen/program.c).
+ *  threads those of one thread, which all have as arguments after the number of elements the
+ *  uniform names that weft_control_uses says, in their order, then `active` of the loop:
+ *  "scalars_N"; "loop_N_begin" and "loop_N_iteration", with more (fusion/codegen/program.c).
  *  out     in the compilation's arena
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_source_make(const weft_compilation *compilation, const char **out,
@@ -18,15 +18,16 @@ typedef struct weft_backend {
     /** Everything before the kernels: types, loads, stores, intrinsics. */
     void (*prelude)(weft_text *out, int lanes, bool single);
     const char *splat; /* see weft_body_style */
-    /** One thread an instance, its number in its block `lane`; else a loop over blocks whose
-     *  instances are the lanes of vectors. */
+    /** One thread per element, its number in its block `lane`; else a loop over blocks whose
+     *  elements are the lanes of vectors. */
     bool is_threaded;
 } weft_backend;
 /** The one of the language, or where that is NULL the first of the execution, that limits name. */
 const weft_backend *weft_source_backend(const weft_limits *limits);
-/** Threads of a block of a kernel with a thread an instance, where they are not WEFT_CUDA_THREADS
- * with one instance each; else 0. */
+/** Threads of a block of a kernel with one thread per element, where they are not WEFT_CUDA_THREADS
+ * with one element each; else 0. */
 int weft_source_block_threads(const weft_plan_kernel *kernel);
 
-/** Behind a guarded kernel's name: the kernel that zeroes a list for it. Arguments: list, go. */
+/** Behind a predicated kernel's name: the kernel that zeroes a list for it. Arguments: list,
+ *  active. */
 #define WEFT_CLEAR_SUFFIX "_clear"

@@ -1,11 +1,12 @@
-/* The text of edge stars (fusion/connectivity/edge_patches.h): a warp walks its rows of 32 stars. Local vertices
- * 0 and 1 are the edge; ring vertices come to be local vertices 2 and 3 in turn. */
+/* The text of edge patches (fusion/connectivity/edge_patches.h): a warp walks its rows of 32
+ * patches. Local vertices 0 and 1 are the edge; ring vertices come to be local vertices 2 and 3 in
+ * turn. */
 #include "fusion/codegen/patch.h"
 #include "fusion/connectivity/edge_patches.h"
 
 #include <stdio.h>
 
-static void write_shared(const star_writer *s) {
+static void write_shared(const patch_writer *s) {
     weft_text *out = s->w->out;
     weft_text_add(
         out,
@@ -22,12 +23,12 @@ static void write_shared(const star_writer *s) {
         s->n_results, s->n_results);
 }
 
-/* Words are read WEFT_EDGE_STAR_AHEAD pairs ahead. */
+/* Words are read WEFT_EDGE_PATCH_AHEAD pairs ahead. */
 static const char next_pair[] =
     "pair = next0, next0 = next1, next1 = next2, next2 = words[0], words += LANES;\n";
 
 /* What two vertices have been given goes to the warp's sums; no other lane gives to them now. */
-static void write_give(const star_writer *s, const char *word_a, const char *sum_a,
+static void write_give(const patch_writer *s, const char *word_a, const char *sum_a,
                        const char *word_b, const char *sum_b, const char *indent) {
     const char *const words[] = {word_a, word_b}, *const sums[] = {sum_a, sum_b};
     weft_text *out = s->w->out;
@@ -54,29 +55,29 @@ static void write_give(const star_writer *s, const char *word_a, const char *sum
 }
 
 /* The staged numbers of a vertex to come, so that its cell need not wait for them. */
-static void write_read(const star_writer *s, const char *local, const char *indent) {
+static void write_read(const patch_writer *s, const char *local, const char *indent) {
     weft_text_add(s->w->out, "%s{ const int e = (%s) & %d;\n", indent, local, EDGE_LOCAL);
     for (int i = 0; 2 * i < s->n_parts; ++i)
         weft_text_add(s->w->out, "%s    next_s%d = s%d[e];\n", indent, i, i);
     weft_text_add(s->w->out, "%s}\n", indent);
 }
 
-/* A ring vertex comes to be local vertex v and completes a cell. Where the lane's star has ended
+/* A ring vertex comes to be local vertex v and completes a cell. Where the lane's ring has ended
  * what is computed is no number, and is not taken. */
-static weft_status write_step(const star_writer *s, int v, weft_error *error) {
+static weft_status write_step(const patch_writer *s, int v, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text *out = s->w->out;
-    const char *source = weft_source_variable(s->w, s->star->accumulation->source, -1);
+    const char *source = weft_source_variable(s->w, s->patch->accumulation->source, -1);
     char next[64];
     snprintf(next, sizeof next, "word%d & %d ? word0 : %s", v, EDGE_LAST,
              v == 3 ? "next0" : "pair >> 16");
-    weft_star_write_vertex(s, v, NULL, "            ");
+    weft_patch_write_vertex(s, v, NULL, "            ");
     write_read(s, next, "            ");
     weft_text_add(out, "            {\n");
-    weft_star_write_cell_loads(s, v == 3 ? "2 * ((words - edge_words) / LANES - 4) + 1"
-                                         : "2 * ((words - edge_words) / LANES - 4)");
-    for (int i = 0; i < s->star->n_calls; ++i)
-        TRY(weft_source_call(s->w, &s->w->graph->calls[s->star->calls[i]], s->star->variants[i],
+    weft_patch_write_cell_loads(s, v == 3 ? "2 * ((words - edge_words) / LANES - 4) + 1"
+                                          : "2 * ((words - edge_words) / LANES - 4)");
+    for (int i = 0; i < s->patch->n_calls; ++i)
+        TRY(weft_source_call(s->w, &s->w->graph->calls[s->patch->calls[i]], s->patch->variants[i],
                              error));
     weft_text_add(out, "            UNROLL for (int c = 0; c < %d; ++c) {\n", s->n_results);
     for (int k = 0; k < 4; ++k)
@@ -88,24 +89,24 @@ done:
 }
 
 /* The edge and the first ring vertex; the second is read ahead. */
-static void write_row_start(const star_writer *s) {
+static void write_row_start(const patch_writer *s) {
     weft_text *out = s->w->out;
     weft_text_add(out, "        ends = pair;\n        %s", next_pair);
     for (int v = 0; v < 4; ++v)
         weft_text_add(out, "        real given%d[%d] = {0};\n", v, s->n_results);
-    weft_star_write_arrays(s, "        ");
+    weft_patch_write_arrays(s, "        ");
     for (int i = 0; 2 * i < s->n_parts; ++i)
         weft_text_add(out, "        %s next_s%d;\n",
-                      2 * i + 1 < s->n_parts ? "star_pair" : "scalar", i);
+                      2 * i + 1 < s->n_parts ? "patch_pair" : "scalar", i);
     weft_text_add(out,
                   "        const uint32_t word0 = ends & 65535, word1 = ends >> 16;\n"
                   "        uint32_t word2 = pair & 65535, word3 = pair >> 16;\n"
                   "        const int first = word0 & %d;\n",
                   EDGE_LOCAL);
-    weft_star_write_vertex(s, 0, "first", "        ");
+    weft_patch_write_vertex(s, 0, "first", "        ");
     for (int v = 1; v < 3; ++v) {
         weft_text_add(out, "        { const int e = word%d & %d;\n", v, EDGE_LOCAL);
-        weft_star_write_vertex(s, v, "e", "            ");
+        weft_patch_write_vertex(s, v, "e", "            ");
         weft_text_add(out, "        }\n");
     }
     write_read(s, "word3", "        ");
@@ -113,7 +114,7 @@ static void write_row_start(const star_writer *s) {
 
 /* Ring vertices give in pairs, 0 and 1, 2 and 3 ...; one of even number has what it gets a step
  * before the other and is held until then. */
-static weft_status write_row(const star_writer *s, weft_error *error) {
+static weft_status write_row(const patch_writer *s, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text *out = s->w->out;
     weft_text_add(out, "    _Pragma(\"unroll 1\") for (uint32_t k = edge_warp[1]; k > 0; --k) {\n");
@@ -147,10 +148,10 @@ done:
     return status;
 }
 
-weft_status weft_source_edge_stars(const star_writer *s, weft_error *error) {
+weft_status weft_source_edge_patches(const patch_writer *s, weft_error *error) {
     weft_status status = WEFT_OK;
     write_shared(s);
-    weft_star_write_staging(s);
+    weft_patch_write_staging(s);
     TRY(write_row(s, error));
     weft_text_add(s->w->out,
                   "    __syncthreads();\n"
@@ -162,7 +163,7 @@ weft_status weft_source_edge_stars(const star_writer *s, weft_error *error) {
                   "                sum += sums[copy * (ROWS_NODES * %d) + at];\n"
                   "            y[k * %d + c] = sum;\n"
                   "        }\n",
-                  weft_star_spares_threads(s->star) ? " && threadIdx.x < ROWS_NODES" : "",
+                  weft_patch_spares_threads(s->patch) ? " && threadIdx.x < ROWS_NODES" : "",
                   s->n_results, s->n_results, s->n_results, s->n_results);
 done:
     return status;

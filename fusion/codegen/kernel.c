@@ -1,4 +1,4 @@
-/* From plan to source text: for each kernel its arguments, then for every block of instances the
+/* From plan to source text: for each kernel its arguments, then for every block of elements the
  * loads, the calls in order, the stores and the accumulating stores (Filipovic et al. 2015,
  * algorithm 1). */
 #include "core/base/fault.h"
@@ -14,51 +14,53 @@
  * share. */
 #define WEFT_STREAM_BYTES 4194304
 
-/* How kernels of a kind are written; head and instances are those of a GPU. */
+/* How kernels of a kind are written; head and elements are those of a GPU. */
 typedef struct kernel_text {
     const char *head; /* how the declaration starts; NULL: it writes its own */
-    /* where the thread's instances start, of write_map_kernel */
-    void (*instances)(const source_writer *, const weft_plan_kernel *);
+    /* where the thread's elements start, of write_map_kernel */
+    void (*elements)(const source_writer *, const weft_plan_kernel *);
     weft_status (*write)(const source_writer *, const weft_plan_kernel *, weft_error *);
 } kernel_text;
 
 static const kernel_text texts[WEFT_KERNEL_KINDS];
 
-/* Does a stored result go to the twin of its list, as other thread blocks still read this? */
-static bool goes_to_twin(const source_writer *w, const weft_plan_kernel *kernel, int stored) {
-    const weft_datum *datum = &w->graph->data[stored];
-    return kernel->folded >= 0 && datum->producer == kernel->folded && datum->storage >= 0;
+/* Does a stored result go to its list's double buffer, as other thread blocks still read this? */
+static bool goes_to_double_buffer(const source_writer *w, const weft_plan_kernel *kernel,
+                                  int stored) {
+    const weft_value *value = &w->graph->values[stored];
+    return kernel->prologue >= 0 && value->producer == kernel->prologue && value->storage >= 0;
 }
 
-static bool is_written(const source_writer *w, const weft_plan_kernel *kernel, int datum) {
+static bool is_written(const source_writer *w, const weft_plan_kernel *kernel, int value) {
     for (int i = 0; i < kernel->n_stores; ++i)
-        if (weft_datum_storage(w->graph, kernel->stores[i]) == datum &&
-            !goes_to_twin(w, kernel, kernel->stores[i]))
+        if (weft_value_storage(w->graph, kernel->stores[i]) == value &&
+            !goes_to_double_buffer(w, kernel, kernel->stores[i]))
             return true;
-    for (int i = 0; kernel->kind == KERNEL_FINISH && i < kernel->n_reductions; ++i)
-        if (weft_datum_storage(w->graph, w->graph->calls[kernel->reductions[i]].result) == datum)
+    for (int i = 0; kernel->kind == KERNEL_FINAL_REDUCTION && i < kernel->n_reductions; ++i)
+        if (weft_value_storage(w->graph, w->graph->calls[kernel->reductions[i]].result) == value)
             return true;
     for (int i = 0; i < kernel->n_scatters; ++i)
-        if (w->graph->accumulations[kernel->scatters[i]].target == datum)
+        if (w->graph->accumulations[kernel->scatters[i]].target == value)
             return true;
-    return kernel->kind == KERNEL_GATHER && w->graph->accumulations[kernel->gather].target == datum;
+    return kernel->kind == KERNEL_GATHER && w->graph->accumulations[kernel->gather].target == value;
 }
 
 /* "const scalar *restrict p_x" */
 static void write_argument(const source_writer *w, const weft_plan_kernel *kernel,
                            const weft_argument *argument) {
     switch (argument->kind) {
-    case ARGUMENT_DATUM:
+    case ARGUMENT_VALUE:
         weft_text_add(w->out, "%sscalar *restrict p_%s",
                       is_written(w, kernel, argument->index) ? "" : "const ",
                       weft_source_variable(w, argument->index, -1) + 2);
         break;
-    case ARGUMENT_MAP:
-        weft_text_add(w->out, "const int32_t *restrict m_%s", w->graph->maps[argument->index].name);
+    case ARGUMENT_CONNECTIVITY:
+        weft_text_add(w->out, "const int32_t *restrict m_%s",
+                      w->graph->connectivities[argument->index].name);
         break;
     case ARGUMENT_POSITIONS:
         weft_text_add(w->out, "const uint32_t *restrict positions_%s",
-                      w->graph->data[argument->index].name);
+                      w->graph->values[argument->index].name);
         break;
     case ARGUMENT_PARTIALS:
         weft_text_add(w->out, "scalar *restrict partials_%s",
@@ -67,21 +69,21 @@ static void write_argument(const source_writer *w, const weft_plan_kernel *kerne
     case ARGUMENT_COLOUR:
         weft_text_add(w->out, "const uint32_t *restrict order");
         break;
-    case ARGUMENT_STAR:
-        weft_text_add(w->out, "%s", weft_star_arguments[argument->part]);
+    case ARGUMENT_PATCH:
+        weft_text_add(w->out, "%s", weft_patch_arguments[argument->part]);
         break;
-    case ARGUMENT_ROWS: {
-        const weft_routine_argument *one =
-            &w->graph->calls[kernel->rows].routine->arguments[argument->part];
+    case ARGUMENT_PRODUCT: {
+        const weft_product_argument *one =
+            &w->graph->calls[kernel->product].product_kernel->arguments[argument->part];
         weft_text_add(w->out, "%srestrict %s", one->type, one->name);
         break;
     }
-    case ARGUMENT_TWIN:
-        weft_text_add(w->out, "scalar *restrict twin_%s",
+    case ARGUMENT_DOUBLE_BUFFER:
+        weft_text_add(w->out, "scalar *restrict next_%s",
                       weft_source_variable(w, argument->index, -1) + 2);
         break;
-    case ARGUMENT_STAR_MATRIX:
-        weft_text_add(w->out, "%s", weft_star_matrix_arguments[argument->part]);
+    case ARGUMENT_PATCH_MATRIX:
+        weft_text_add(w->out, "%s", weft_patch_matrix_arguments[argument->part]);
         break;
     case ARGUMENT_GATHER:
         weft_text_add(w->out, argument->part == 0 ? "const int64_t *restrict start"
@@ -93,20 +95,20 @@ static void write_argument(const source_writer *w, const weft_plan_kernel *kerne
 /* Uniform data are loaded once, before the loop over blocks; the rest for every block. */
 void weft_source_load_statement(const source_writer *w, const weft_operand *load) {
     const char *lane = w->backend->is_threaded ? " + lane" : "";
-    const weft_datum *datum = &w->graph->data[load->datum];
-    const int count = weft_shape_count(&datum->shape);
-    const char *v = weft_source_variable(w, load->datum, load->map);
-    const char *p = weft_source_variable(w, weft_datum_storage(w->graph, load->datum), -1) + 2;
-    if (load->map >= 0) {
-        const weft_map *map = &w->graph->maps[load->map];
-        weft_text_add(w->out,
-                      "        load_indirect(%s, p_%s, m_%s + block * (%d * LANES)%s, %d, %d);\n",
-                      v, p, map->name, map->width, lane, map->width, count);
-    } else if (datum->index_set < 0)
+    const weft_value *value = &w->graph->values[load->value];
+    const int count = weft_shape_count(&value->shape);
+    const char *v = weft_source_variable(w, load->value, load->connectivity);
+    const char *p = weft_source_variable(w, weft_value_storage(w->graph, load->value), -1) + 2;
+    if (load->connectivity >= 0) {
+        const weft_graph_connectivity *connectivity = &w->graph->connectivities[load->connectivity];
+        weft_text_add(
+            w->out, "        load_indirect(%s, p_%s, m_%s + block * (%d * LANES)%s, %d, %d);\n", v,
+            p, connectivity->name, connectivity->width, lane, connectivity->width, count);
+    } else if (value->index_set < 0)
         weft_text_add(w->out, "    load_uniform(%s, p_%s, %d);\n", v, p, count);
-    else if (w->graph->index_sets[datum->index_set].plain)
-        weft_text_add(w->out, "        load_plain(%s, p_%s, %d, block * LANES%s, n_instances);\n",
-                      v, p, count, lane);
+    else if (w->graph->index_sets[value->index_set].plain)
+        weft_text_add(w->out, "        load_plain(%s, p_%s, %d, block * LANES%s, n_elements);\n", v,
+                      p, count, lane);
     else
         weft_text_add(w->out, "        load_block(%s, p_%s + block * (%d * LANES)%s, %d);\n", v, p,
                       count, lane, count);
@@ -114,29 +116,30 @@ void weft_source_load_statement(const source_writer *w, const weft_operand *load
 
 void weft_source_load(const source_writer *w, const weft_operand *load) {
     weft_text_add(w->out, "%sreal %s[%d];\n",
-                  w->graph->data[load->datum].index_set < 0 ? "    " : "        ",
-                  weft_source_variable(w, load->datum, load->map), weft_shape_count(&load->shape));
+                  w->graph->values[load->value].index_set < 0 ? "    " : "        ",
+                  weft_source_variable(w, load->value, load->connectivity),
+                  weft_shape_count(&load->shape));
     weft_source_load_statement(w, load);
 }
 
 void weft_source_store(const source_writer *w, const weft_plan_kernel *kernel, int stored) {
     const char *lane = w->backend->is_threaded ? " + lane" : "";
-    const weft_datum *datum = &w->graph->data[stored];
-    const int count = weft_shape_count(&datum->shape);
+    const weft_value *value = &w->graph->values[stored];
+    const int count = weft_shape_count(&value->shape);
     const char *v = weft_source_variable(w, stored, -1);
-    const char *to = goes_to_twin(w, kernel, stored) ? "twin" : "p";
-    const char *p = weft_source_variable(w, weft_datum_storage(w->graph, stored), -1) + 2;
-    if (w->graph->index_sets[datum->index_set].plain)
-        weft_text_add(w->out, "        store_plain(%s_%s, %s, %d, block * LANES%s, n_instances);\n",
+    const char *to = goes_to_double_buffer(w, kernel, stored) ? "next" : "p";
+    const char *p = weft_source_variable(w, weft_value_storage(w->graph, stored), -1) + 2;
+    if (w->graph->index_sets[value->index_set].plain)
+        weft_text_add(w->out, "        store_plain(%s_%s, %s, %d, block * LANES%s, n_elements);\n",
                       to, p, v, count, lane);
     else
         weft_text_add(w->out, "        store_block(%s_%s + block * (%d * LANES)%s, %s, %d, %s);\n",
                       to, p, count, lane, v, count,
-                      datum->storage >= 0 || w->backend->is_threaded ? "0" : "stream");
+                      value->storage >= 0 || w->backend->is_threaded ? "0" : "stream");
 }
 
 /* "FILE:LINE", inside of a comment. */
-void weft_source_place(const source_writer *w, const weft_place *place) {
+void weft_source_place(const source_writer *w, const weft_location *place) {
     weft_text_add_comment(w->out, place->source->name);
     weft_text_add(w->out, ":%d", place->line);
 }
@@ -148,24 +151,24 @@ void weft_source_scatter(const source_writer *w, const weft_plan_kernel *kernel,
     const char *lane = threaded ? " + lane" : "", *lanes = threaded ? "1" : "lanes";
     const char *v = weft_source_variable(w, a->source, -1);
     const char *target = weft_source_variable(w, a->target, -1) + 2;
-    const weft_map *map = &w->graph->maps[a->map];
-    const int width = map->width;
+    const weft_graph_connectivity *connectivity = &w->graph->connectivities[a->connectivity];
+    const int width = connectivity->width;
     weft_text_add(w->out, "        /* ");
     weft_source_place(w, &a->place);
-    weft_text_add(w->out, "  %s[%s%s%s] += ... */\n", w->graph->data[a->target].name, map->name,
-                  a->matrix ? "," : "", a->matrix ? map->name : "");
+    weft_text_add(w->out, "  %s[%s%s%s] += ... */\n", w->graph->values[a->target].name,
+                  connectivity->name, a->matrix ? "," : "", a->matrix ? connectivity->name : "");
     if (a->matrix)
         weft_text_add(
             w->out,
             "        add_matrix%s(p_%s, positions_%s + block * (%d * LANES)%s, %s, %d, %s);\n",
-            alone, target, w->graph->data[a->target].name, width * width, lane, v, width * width,
+            alone, target, w->graph->values[a->target].name, width * width, lane, v, width * width,
             lanes);
     else
         weft_text_add(
             w->out,
             "        add_indirect%s(p_%s, m_%s + block * (%d * LANES)%s, %s, %d, %d, %s);\n", alone,
-            target, map->name, width, lane, v, width,
-            weft_shape_count(&w->graph->data[a->target].shape), lanes);
+            target, connectivity->name, width, lane, v, width,
+            weft_shape_count(&w->graph->values[a->target].shape), lanes);
 }
 
 void weft_source_arguments(const source_writer *w, const weft_plan_kernel *kernel) {
@@ -178,24 +181,24 @@ void weft_source_arguments(const source_writer *w, const weft_plan_kernel *kerne
 int weft_source_block_threads(const weft_plan_kernel *kernel) {
     const weft_implementation *one = kernel->implementation;
     return kernel->kind != KERNEL_MAP ||
-                   (one->instances_per_block == WEFT_CUDA_THREADS && one->serial_iterations == 1)
+                   (one->elements_per_block == WEFT_CUDA_THREADS && one->serial_iterations == 1)
                ? 0
-               : one->instances_per_block;
+               : one->elements_per_block;
 }
 
-/* Blocks of instances come as a range on the host, as threads elsewhere. */
+/* Blocks of elements come as a range on the host, as threads elsewhere. */
 void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel) {
     const bool threaded = w->backend->is_threaded;
     const int threads = weft_source_block_threads(kernel);
     if (!threaded)
         weft_text_add(w->out,
-                      "void %s(void *const *arguments, int64_t n_instances, int64_t first_block, "
+                      "void %s(void *const *arguments, int64_t n_elements, int64_t first_block, "
                       "int64_t last_block)\n{\n",
                       kernel->name);
     else if (threads > 0)
-        weft_text_add(w->out, "BLOCK_KERNEL(%d) %s(int64_t n_instances", threads, kernel->name);
+        weft_text_add(w->out, "BLOCK_KERNEL(%d) %s(int64_t n_elements", threads, kernel->name);
     else
-        weft_text_add(w->out, "%s %s(int64_t n_instances", texts[kernel->kind].head, kernel->name);
+        weft_text_add(w->out, "%s %s(int64_t n_elements", texts[kernel->kind].head, kernel->name);
     for (int i = 0; i < kernel->n_arguments; ++i) {
         weft_text_add(w->out, threaded ? ",\n    " : "    ");
         write_argument(w, kernel, &kernel->arguments[i]);
@@ -203,70 +206,71 @@ void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel) {
             weft_text_add(w->out, " = arguments[%d];\n", i);
     }
     if (threaded)
-        weft_text_add(w->out, "%s)\n{\n%s", w->plan->guarded ? WEFT_GUARD_ARGUMENT : "",
-                      !w->plan->guarded ? ""
+        weft_text_add(w->out, "%s)\n{\n%s", w->plan->predicated ? WEFT_PREDICATE_ARGUMENT : "",
+                      !w->plan->predicated ? ""
                       : kernel->kind == KERNEL_PRODUCT || weft_source_loads_ahead(w, kernel)
-                          ? WEFT_GUARD_EARLY
-                          : WEFT_GUARD);
+                          ? WEFT_PREDICATE_EARLY
+                          : WEFT_PREDICATE);
 }
 
-/* The thread's own instance. */
-void weft_source_thread(const source_writer *w, const char *indent, const char *instance) {
+/* The thread's own element. */
+void weft_source_thread(const source_writer *w, const char *indent, const char *specialisation) {
     weft_text_add(w->out,
-                  "%sconst int64_t instance = %s;\n"
-                  "%sconst int64_t block = instance / LANES;\n"
-                  "%sconst int lane = (int)(instance %% LANES);\n",
-                  indent, instance, indent, indent);
+                  "%sconst int64_t element = %s;\n"
+                  "%sconst int64_t block = element / LANES;\n"
+                  "%sconst int lane = (int)(element %% LANES);\n",
+                  indent, specialisation, indent, indent);
 }
 
 static void write_loads(const source_writer *w, const weft_plan_kernel *kernel) {
     for (int i = 0; i < kernel->n_loads; ++i)
-        if (w->graph->data[kernel->loads[i].datum].index_set >= 0)
+        if (w->graph->values[kernel->loads[i].value].index_set >= 0)
             weft_source_load(w, &kernel->loads[i]);
 }
 
-/* A thread has several instances of its block's chunk. */
+/* A thread has several elements of its block's chunk. */
 static void write_chunk(const source_writer *w, const weft_plan_kernel *kernel) {
     (void)kernel;
-    weft_text_add(w->out, "    UNROLL for (int k = 0; k < CHUNK / THREADS; ++k) {\n");
-    weft_source_thread(w, "        ", WEFT_CHUNK_INSTANCE);
-    weft_text_add(w->out, "        if (instance >= n_instances)\n            continue;\n");
+    weft_text_add(w->out, "    UNROLL for (int k = 0; k < TILE / THREADS; ++k) {\n");
+    weft_source_thread(w, "        ", WEFT_TILE_ELEMENT);
+    weft_text_add(w->out, "        if (element >= n_elements)\n            continue;\n");
 }
 
-/* More than one iteration: a single thread, one instance after another. */
+/* More than one iteration: a single thread, one element after another. */
 static void write_colour(const source_writer *w, const weft_plan_kernel *kernel) {
     (void)kernel;
     weft_text_add(w->out,
                   "    for (int64_t k = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; k < "
-                  "n_instances; k += gridDim.x * (int64_t)blockDim.x) {\n");
+                  "n_elements; k += gridDim.x * (int64_t)blockDim.x) {\n");
     weft_source_thread(w, "        ", "order[k]");
 }
 
-/* The thread's own instance, or several one after the other. */
+/* The thread's own element, or several one after the other. */
 static void write_own(const source_writer *w, const weft_plan_kernel *kernel) {
     const int n_serial = kernel->implementation->serial_iterations;
     char first[96];
     if (n_serial > 1) {
-        weft_text_add(w->out, "    for (int turn = 0; turn < %d; ++turn) {\n", n_serial);
+        weft_text_add(w->out, "    for (int iteration = 0; iteration < %d; ++iteration) {\n",
+                      n_serial);
         snprintf(first, sizeof first,
-                 "(blockIdx.x * (int64_t)%d + turn) * blockDim.x + threadIdx.x", n_serial);
+                 "(blockIdx.x * (int64_t)%d + iteration) * blockDim.x + threadIdx.x", n_serial);
         weft_source_thread(w, "        ", first);
-        weft_text_add(w->out, "        if (instance >= n_instances)\n            break;\n");
+        weft_text_add(w->out, "        if (element >= n_elements)\n            break;\n");
         return;
     }
     weft_source_thread(w, "    ", "blockIdx.x * (int64_t)blockDim.x + threadIdx.x");
-    weft_text_add(w->out, "    if (instance %s n_instances) {\n",
-                  weft_planted("thread_too_many") ? "<=" : "<");
+    weft_text_add(w->out, "    if (element %s n_elements) {\n",
+                  weft_fault("thread_too_many") ? "<=" : "<");
 }
 
 /* The loop over the blocks of a range, on the host. */
 static void write_blocks(const source_writer *w, const weft_plan_kernel *kernel) {
     weft_text_add(w->out, "    for (int64_t block = first_block; block < last_block; ++block) {\n");
-    if (weft_planted("lanes_unmasked"))
+    if (weft_fault("lanes_unmasked"))
         weft_text_add(w->out, "        const int lanes = LANES;\n");
     else if (kernel->n_scatters > 0 || kernel->n_reductions > 0)
-        weft_text_add(w->out, "        const int lanes = n_instances - block * LANES < LANES ? "
-                              "(int)(n_instances - block * LANES) : LANES;\n");
+        weft_text_add(w->out, "        const int lanes = n_elements - block * LANES < LANES ? "
+                              "(int)(n_elements - block * LANES) : LANES;\n");
 }
 
 /* Large results of a layout that is stored by whole vectors, and not just read. */
@@ -274,8 +278,8 @@ static bool may_stream(const source_writer *w, const weft_plan_kernel *kernel) {
     if (w->backend->is_threaded)
         return false;
     for (int i = 0; i < kernel->n_stores; ++i) {
-        const weft_datum *datum = &w->graph->data[kernel->stores[i]];
-        if (!w->graph->index_sets[datum->index_set].plain && datum->storage < 0)
+        const weft_value *value = &w->graph->values[kernel->stores[i]];
+        if (!w->graph->index_sets[value->index_set].plain && value->storage < 0)
             return true;
     }
     return false;
@@ -291,10 +295,10 @@ static weft_status write_map_kernel(const source_writer *plain, const weft_plan_
     weft_source_head(w, kernel);
     const bool streams = may_stream(w, kernel);
     if (streams)
-        weft_text_add(w->out, "    const int stream = (double)n_instances * %.17g > %.17g;\n",
+        weft_text_add(w->out, "    const int stream = (double)n_elements * %.17g > %.17g;\n",
                       kernel->bytes_stored, (double)WEFT_STREAM_BYTES);
     for (int i = 0; i < kernel->n_loads; ++i)
-        if (w->graph->data[kernel->loads[i].datum].index_set < 0)
+        if (w->graph->values[kernel->loads[i].value].index_set < 0)
             weft_source_load(w, &kernel->loads[i]);
     const bool chunked = weft_source_chunked(w, kernel), ahead = weft_source_loads_ahead(w, kernel);
     if (ahead)
@@ -303,7 +307,7 @@ static weft_status write_map_kernel(const source_writer *plain, const weft_plan_
     if (chunked)
         weft_source_reductions_declare(w, kernel);
     weft_source_reductions_start(w, kernel);
-    (w->backend->is_threaded ? texts[kernel->kind].instances : write_blocks)(w, kernel);
+    (w->backend->is_threaded ? texts[kernel->kind].elements : write_blocks)(w, kernel);
     if (ahead)
         weft_source_write_loaded(w, kernel);
     else
@@ -319,7 +323,7 @@ static weft_status write_map_kernel(const source_writer *plain, const weft_plan_
     weft_source_reductions_each(w, kernel);
     weft_text_add(w->out, "    }\n");
     if (chunked)
-        weft_source_reductions_chunk(w, kernel);
+        weft_source_reduction_tile(w, kernel);
     weft_source_reductions_end(w, kernel);
     if (streams)
         weft_text_add(w->out, "    if (stream)\n        store_fence();\n");
@@ -328,11 +332,11 @@ done:
     return status;
 }
 
-static weft_status write_finish_kernel(const source_writer *w, const weft_plan_kernel *kernel,
-                                       weft_error *error) {
+static weft_status write_final_reduction(const source_writer *w, const weft_plan_kernel *kernel,
+                                         weft_error *error) {
     (void)error;
     weft_source_head(w, kernel);
-    weft_source_reductions_finish(w, kernel);
+    weft_source_final_reduction(w, kernel);
     weft_text_add(w->out, "}\n\n");
     return WEFT_OK;
 }
@@ -341,29 +345,30 @@ static const kernel_text texts[WEFT_KERNEL_KINDS] = {
     [KERNEL_MAP] = {"KERNEL", write_own, write_map_kernel},
     [KERNEL_REDUCTION] = {"KERNEL", write_chunk, write_map_kernel},
     [KERNEL_CELL_COLOURS] = {"KERNEL", write_colour, write_map_kernel},
-    [KERNEL_MULTI_THREAD] = {"WARPS_KERNEL", NULL, weft_source_threads},
-    [KERNEL_PRODUCT] = {"ROWS_KERNEL", NULL, weft_source_rows},
-    [KERNEL_VERTEX_PATCH] = {NULL, NULL, weft_source_star_kernel},
-    [KERNEL_EDGE_PATCH] = {NULL, NULL, weft_source_star_kernel},
-    [KERNEL_MATRIX_PATCH] = {NULL, NULL, weft_source_star_matrix},
-    [KERNEL_FINISH] = {"FINISH", NULL, write_finish_kernel},
+    [KERNEL_MULTI_THREAD] = {"MULTI_THREAD_KERNEL", NULL, weft_source_threads},
+    [KERNEL_PRODUCT] = {"ROWS_KERNEL", NULL, weft_source_product},
+    [KERNEL_VERTEX_PATCH] = {NULL, NULL, weft_source_patch_kernel},
+    [KERNEL_EDGE_PATCH] = {NULL, NULL, weft_source_patch_kernel},
+    [KERNEL_MATRIX_PATCH] = {NULL, NULL, weft_source_patch_matrix},
+    [KERNEL_FINAL_REDUCTION] = {"FINISH", NULL, write_final_reduction},
     [KERNEL_GATHER] = {"KERNEL", NULL, weft_source_gather},
 };
 
-/* What a guarded kernel's accumulating stores start from is zeroed by a kernel that looks at `go`
- * too: the values of the last turn must stay. */
+/* What a predicated kernel's accumulating stores start from is zeroed by a kernel that looks at
+ * `active` too: the values of the last iteration must stay. */
 static void write_clear_kernel(const source_writer *w, const weft_plan_kernel *kernel) {
     weft_text_add(w->out,
                   "/* of what %s accumulates into */\n"
-                  "KERNEL %s%s(int64_t n_instances,\n    scalar *restrict p_list%s)\n{\n%s"
+                  "KERNEL %s%s(int64_t n_elements,\n    scalar *restrict p_list%s)\n{\n%s"
                   "    const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;\n"
-                  "    if (i < n_instances)\n        p_list[i] = 0;\n}\n\n",
-                  kernel->name, kernel->name, WEFT_CLEAR_SUFFIX, WEFT_GUARD_ARGUMENT, WEFT_GUARD);
+                  "    if (i < n_elements)\n        p_list[i] = 0;\n}\n\n",
+                  kernel->name, kernel->name, WEFT_CLEAR_SUFFIX, WEFT_PREDICATE_ARGUMENT,
+                  WEFT_PREDICATE);
 }
 
 static weft_status write_kernel(const source_writer *w, const weft_plan_kernel *kernel,
                                 weft_error *error) {
-    if (w->plan->guarded && kernel->n_zero > 0)
+    if (w->plan->predicated && kernel->n_zero > 0)
         write_clear_kernel(w, kernel);
     return texts[kernel->kind].write(w, kernel, error);
 }
@@ -376,7 +381,7 @@ static int count_statements(const char *text) {
 }
 
 /* What a compiler takes for straight-line code grows faster than its length. A kernel that becomes
- * too long is written anew with fewer of its loops unrolled. */
+ * too long is written again with fewer of its loops unrolled. */
 static weft_status write_bounded(const source_writer *writer, const weft_plan_kernel *kernel,
                                  weft_error *error) {
     static const int unrolls[] = {WEFT_UNROLL_MAX, 64, 16, 1};

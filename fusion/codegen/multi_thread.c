@@ -1,13 +1,13 @@
-/* A kernel with calls of several threads an instance: lane l of every warp is instance l of the
+/* A kernel with calls of several threads per element: lane l of every warp is element l of the
  * block, warp t thread t of each. fusion/plan/placement.c has said which data are shared and where barriers
  * stand. Loads and stores of shared data are spread over the warps; calls of one thread are the
  * first warp's. */
 #include "fusion/codegen/private.h"
 
-static weft_placement placement(const weft_plan_kernel *kernel, int datum, int map) {
+static weft_placement placement(const weft_plan_kernel *kernel, int value, int connectivity) {
     const weft_implementation *one = kernel->implementation;
     for (int m = 0; m < one->n_onchip; ++m)
-        if (one->onchip[m].datum == datum && one->onchip[m].map == map)
+        if (one->onchip[m].value == value && one->onchip[m].connectivity == connectivity)
             return one->placement[m];
     return PLACE_REGISTER;
 }
@@ -16,67 +16,75 @@ static void declare_shared(const source_writer *w, const weft_implementation *on
     for (int m = 0; m < one->n_onchip; ++m)
         if (one->placement[m] == PLACE_SHARED)
             weft_text_add(
-                w->out, "    const shared_list<INSTANCES> %s = {on_chip + %d * INSTANCES + own};\n",
-                weft_source_variable(w, one->onchip[m].datum, one->onchip[m].map), one->offsets[m]);
+                w->out, "    const shared_list<ELEMENTS> %s = {on_chip + %d * ELEMENTS + own};\n",
+                weft_source_variable(w, one->onchip[m].value, one->onchip[m].connectivity),
+                one->offsets[m]);
 }
 
 static void load_shared(const source_writer *w, const weft_operand *load) {
-    const weft_datum *datum = &w->graph->data[load->datum];
-    const int count = weft_shape_count(&datum->shape);
-    const char *v = weft_source_variable(w, load->datum, load->map);
-    const char *p = weft_source_variable(w, weft_datum_storage(w->graph, load->datum), -1) + 2;
+    const weft_value *value = &w->graph->values[load->value];
+    const int count = weft_shape_count(&value->shape);
+    const char *v = weft_source_variable(w, load->value, load->connectivity);
+    const char *p = weft_source_variable(w, weft_value_storage(w->graph, load->value), -1) + 2;
     weft_text_add(w->out, "    if (is_here)\n");
-    if (load->map >= 0) {
-        const weft_map *map = &w->graph->maps[load->map];
+    if (load->connectivity >= 0) {
+        const weft_graph_connectivity *connectivity = &w->graph->connectivities[load->connectivity];
         weft_text_add(w->out,
-                      "        spread_load_indirect<WARPS>(%s, p_%s, m_%s + block * (%d * LANES) + "
+                      "        spread_load_indirect<THREADS_PER_ELEMENT>(%s, p_%s, m_%s + block * "
+                      "(%d * LANES) + "
                       "lane, %d, %d, warp);\n",
-                      v, p, map->name, map->width, map->width, count);
-    } else if (w->graph->index_sets[datum->index_set].plain)
-        weft_text_add(w->out, "        spread_load_plain<WARPS>(%s, p_%s, %d, instance, warp);\n",
-                      v, p, count);
-    else
+                      v, p, connectivity->name, connectivity->width, connectivity->width, count);
+    } else if (w->graph->index_sets[value->index_set].plain)
         weft_text_add(
             w->out,
-            "        spread_load_block<WARPS>(%s, p_%s + block * (%d * LANES) + lane, %d, warp);\n",
-            v, p, count, count);
+            "        spread_load_plain<THREADS_PER_ELEMENT>(%s, p_%s, %d, element, warp);\n", v, p,
+            count);
+    else
+        weft_text_add(w->out,
+                      "        spread_load_block<THREADS_PER_ELEMENT>(%s, p_%s + block * (%d * "
+                      "LANES) + lane, %d, warp);\n",
+                      v, p, count, count);
 }
 
 static void store_shared(const source_writer *w, int stored) {
-    const weft_datum *datum = &w->graph->data[stored];
-    const int count = weft_shape_count(&datum->shape);
+    const weft_value *value = &w->graph->values[stored];
+    const int count = weft_shape_count(&value->shape);
     const char *v = weft_source_variable(w, stored, -1);
-    const char *p = weft_source_variable(w, weft_datum_storage(w->graph, stored), -1) + 2;
+    const char *p = weft_source_variable(w, weft_value_storage(w->graph, stored), -1) + 2;
     weft_text_add(w->out, "    if (is_here)\n");
-    if (w->graph->index_sets[datum->index_set].plain)
-        weft_text_add(w->out, "        spread_store_plain<WARPS>(p_%s, %s, %d, instance, warp);\n",
-                      p, v, count);
+    if (w->graph->index_sets[value->index_set].plain)
+        weft_text_add(
+            w->out,
+            "        spread_store_plain<THREADS_PER_ELEMENT>(p_%s, %s, %d, element, warp);\n", p, v,
+            count);
     else
         weft_text_add(w->out,
-                      "        spread_store_block<WARPS>(p_%s + block * (%d * LANES) + lane, %s, "
+                      "        spread_store_block<THREADS_PER_ELEMENT>(p_%s + block * (%d * LANES) "
+                      "+ lane, %s, "
                       "%d, warp);\n",
                       p, count, v, count);
 }
 
 static void add_shared(const source_writer *w, const weft_accumulation *a) {
-    const weft_datum *target = &w->graph->data[a->target];
+    const weft_value *target = &w->graph->values[a->target];
     const char *p = weft_source_variable(w, a->target, -1) + 2;
     const char *v = weft_source_variable(w, a->source, -1);
-    const weft_map *map = &w->graph->maps[a->map];
-    const int entries = map->width * map->width;
+    const weft_graph_connectivity *connectivity = &w->graph->connectivities[a->connectivity];
+    const int entries = connectivity->width * connectivity->width;
     weft_text_add(w->out, "    if (is_here)\n");
     if (a->matrix)
-        weft_text_add(
-            w->out,
-            "        spread_add_matrix<WARPS>(p_%s, positions_%s + block * (%d * LANES) + "
-            "lane, %s, %d, warp);\n",
-            p, target->name, entries, v, entries);
+        weft_text_add(w->out,
+                      "        spread_add_matrix<THREADS_PER_ELEMENT>(p_%s, positions_%s + block * "
+                      "(%d * LANES) + "
+                      "lane, %s, %d, warp);\n",
+                      p, target->name, entries, v, entries);
     else
-        weft_text_add(
-            w->out,
-            "        spread_add_indirect<WARPS>(p_%s, m_%s + block * (%d * LANES) + lane, "
-            "%s, %d, %d, warp);\n",
-            p, map->name, map->width, v, map->width, weft_shape_count(&target->shape));
+        weft_text_add(w->out,
+                      "        spread_add_indirect<THREADS_PER_ELEMENT>(p_%s, m_%s + block * (%d * "
+                      "LANES) + lane, "
+                      "%s, %d, %d, warp);\n",
+                      p, connectivity->name, connectivity->width, v, connectivity->width,
+                      weft_shape_count(&target->shape));
 }
 
 static weft_status write_call(const source_writer *w, const weft_plan_kernel *kernel, int position,
@@ -85,16 +93,16 @@ static weft_status write_call(const source_writer *w, const weft_plan_kernel *ke
     const weft_implementation *one = kernel->implementation;
     const weft_call *call = &w->graph->calls[one->order[position]];
     const int variant = one->variants[position];
-    const bool alone = call->instance == NULL || call->instance->threads[variant] == 1;
+    const bool alone = call->specialisation == NULL || call->specialisation->threads[variant] == 1;
     if (one->barriers[position])
         weft_text_add(w->out, "    __syncthreads();\n");
     weft_source_call_comment(w, call);
     if (placement(kernel, call->result, -1) == PLACE_REGISTER)
         weft_text_add(w->out, "    real %s[%d];\n", weft_source_variable(w, call->result, -1),
-                      weft_shape_count(&w->graph->data[call->result].shape));
+                      weft_shape_count(&w->graph->values[call->result].shape));
     weft_text_add(w->out, alone ? "    if (is_here && warp == 0) {\n" : "    if (is_here) {\n");
-    TRY(weft_source_call_statements(w, call, variant, alone ? "0" : "warp", alone ? "1" : "WARPS",
-                                    error));
+    TRY(weft_source_call_statements(w, call, variant, alone ? "0" : "warp",
+                                    alone ? "1" : "THREADS_PER_ELEMENT", error));
     weft_text_add(w->out, "    }\n");
 done:
     return status;
@@ -124,26 +132,26 @@ static void write_stores(const source_writer *w, const weft_plan_kernel *kernel)
     weft_text_add(w->out, "    }\n");
 }
 
-/* The instances of a block, in turns where it goes through several. */
-static void write_instances(const source_writer *w, const weft_implementation *one) {
+/* The elements of a block, in turns where it goes through several. */
+static void write_elements(const source_writer *w, const weft_implementation *one) {
     weft_text_add(w->out,
                   "    extern __shared__ __align__(128) unsigned char shared[];\n"
                   "    scalar *const on_chip = (scalar *)shared;\n"
-                  "    const int warp = threadIdx.x / INSTANCES, own = threadIdx.x %% INSTANCES;\n"
+                  "    const int warp = threadIdx.x / ELEMENTS, own = threadIdx.x %% ELEMENTS;\n"
                   "    const int lane = own %% LANES;\n");
     declare_shared(w, one);
     if (one->serial_iterations > 1)
-        weft_text_add(
-            w->out,
-            "    for (int turn = 0; turn < %d; ++turn) {\n"
-            "    if (turn > 0)\n        __syncthreads();\n"
-            "    const int64_t instance = (blockIdx.x * (int64_t)%d + turn) * INSTANCES + own;\n",
-            one->serial_iterations, one->serial_iterations);
+        weft_text_add(w->out,
+                      "    for (int iteration = 0; iteration < %d; ++iteration) {\n"
+                      "    if (iteration > 0)\n        __syncthreads();\n"
+                      "    const int64_t element = (blockIdx.x * (int64_t)%d + iteration) * "
+                      "ELEMENTS + own;\n",
+                      one->serial_iterations, one->serial_iterations);
     else
         weft_text_add(w->out,
-                      "    const int64_t instance = blockIdx.x * (int64_t)INSTANCES + own;\n");
-    weft_text_add(w->out, "    const int64_t block = instance / LANES;\n"
-                          "    const bool is_here = instance < n_instances;\n");
+                      "    const int64_t element = blockIdx.x * (int64_t)ELEMENTS + own;\n");
+    weft_text_add(w->out, "    const int64_t block = element / LANES;\n"
+                          "    const bool is_here = element < n_elements;\n");
 }
 
 weft_status weft_source_threads(const source_writer *w, const weft_plan_kernel *kernel,
@@ -151,24 +159,25 @@ weft_status weft_source_threads(const source_writer *w, const weft_plan_kernel *
     weft_status status = WEFT_OK;
     const weft_implementation *one = kernel->implementation;
     weft_text_add(w->out,
-                  "#define WARPS %d /* threads of an instance */\n"
-                  "#define INSTANCES %d /* of a block */\n",
-                  one->warps, one->instances_per_block);
+                  "#define THREADS_PER_ELEMENT %d /* threads of an element */\n"
+                  "#define ELEMENTS %d /* of a block */\n",
+                  one->threads_per_element, one->elements_per_block);
     weft_source_head(w, kernel);
     for (int i = 0; i < kernel->n_loads; ++i)
-        if (w->graph->data[kernel->loads[i].datum].index_set < 0)
+        if (w->graph->values[kernel->loads[i].value].index_set < 0)
             weft_source_load(w, &kernel->loads[i]);
-    write_instances(w, one);
+    write_elements(w, one);
     for (int i = 0; i < kernel->n_loads; ++i)
-        if (placement(kernel, kernel->loads[i].datum, kernel->loads[i].map) == PLACE_SHARED)
+        if (placement(kernel, kernel->loads[i].value, kernel->loads[i].connectivity) ==
+            PLACE_SHARED)
             load_shared(w, &kernel->loads[i]);
     for (int i = 0; i < kernel->n_loads; ++i) {
         const weft_operand *load = &kernel->loads[i];
-        if (w->graph->data[load->datum].index_set < 0 ||
-            placement(kernel, load->datum, load->map) == PLACE_SHARED)
+        if (w->graph->values[load->value].index_set < 0 ||
+            placement(kernel, load->value, load->connectivity) == PLACE_SHARED)
             continue;
         weft_text_add(w->out, "    real %s[%d];\n    if (is_here && warp == 0) {\n",
-                      weft_source_variable(w, load->datum, load->map),
+                      weft_source_variable(w, load->value, load->connectivity),
                       weft_shape_count(&load->shape));
         weft_source_load_statement(w, load);
         weft_text_add(w->out, "    }\n");
@@ -176,7 +185,7 @@ weft_status weft_source_threads(const source_writer *w, const weft_plan_kernel *
     for (int i = 0; i < one->fusion->n_calls; ++i)
         TRY(write_call(w, kernel, i, error));
     write_stores(w, kernel);
-    weft_text_add(w->out, "%s}\n#undef WARPS\n#undef INSTANCES\n\n",
+    weft_text_add(w->out, "%s}\n#undef THREADS_PER_ELEMENT\n#undef ELEMENTS\n\n",
                   one->serial_iterations > 1 ? "    }\n" : "");
 done:
     return status;

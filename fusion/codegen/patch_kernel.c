@@ -1,58 +1,59 @@
-/* A kernel that accumulates by stars and does nothing else: its head, the body of fusion/codegen/vertex_patch.c,
- * and stores. */
+/* A kernel that accumulates by patches and does nothing else: its head, the body of
+ * fusion/codegen/vertex_patch.c, and stores. */
 #include "fusion/codegen/patch.h"
 
-const char *const weft_star_arguments[WEFT_STAR_ARGUMENTS + WEFT_EDGE_STAR_ARGUMENTS] = {
-    "const int64_t *restrict star_halo_start",
-    "const int32_t *restrict star_halo",
-    "const unsigned short *restrict star_order",
-    "const uint32_t *restrict star_rows",
-    "const unsigned long long *restrict star_words",
-    "const int32_t *restrict star_cells",
-    "const int64_t *restrict star_halo_start",
-    "const int32_t *restrict star_halo",
+const char *const weft_patch_arguments[WEFT_PATCH_ARGUMENTS + WEFT_EDGE_PATCH_ARGUMENTS] = {
+    "const int64_t *restrict patch_halo_start",
+    "const int32_t *restrict patch_halo",
+    "const unsigned short *restrict patch_order",
+    "const uint32_t *restrict patch_rows",
+    "const unsigned long long *restrict patch_words",
+    "const int32_t *restrict patch_cells",
+    "const int64_t *restrict patch_halo_start",
+    "const int32_t *restrict patch_halo",
     "const uint32_t *restrict edge_warps",
     "const uint32_t *restrict edge_words",
-    "const int32_t *restrict star_cells"};
+    "const int32_t *restrict patch_cells"};
 
-weft_status weft_source_star_kernel(const source_writer *w, const weft_plan_kernel *kernel,
-                                    weft_error *error) {
+weft_status weft_source_patch_kernel(const source_writer *w, const weft_plan_kernel *kernel,
+                                     weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_star_source star = weft_star_source_of(w->graph, kernel);
-    const int n_results = weft_shape_count(&w->graph->data[star.accumulation->target].shape);
-    const char *target = weft_source_variable(w, star.accumulation->target, -1) + 2;
+    const weft_patch_computation patch = weft_patch_computation_of(w->graph, kernel);
+    const int n_results = weft_shape_count(&w->graph->values[patch.accumulation->target].shape);
+    const char *target = weft_source_variable(w, patch.accumulation->target, -1) + 2;
     const char *const define = "#define %s %d\n";
-    const bool spares = weft_star_spares_threads(&star);
-    weft_text_add(w->out, define, "ROWS_NODES", star.nodes);
-    weft_text_add(w->out, define, "ROWS_THREADS", star.threads);
-    weft_text_add(w->out, define, "ROWS_PER_THREAD", spares ? 1 : star.nodes / star.threads);
-    if (star.vector >= 0)
+    const bool spares = weft_patch_spares_threads(&patch);
+    weft_text_add(w->out, define, "ROWS_NODES", patch.nodes);
+    weft_text_add(w->out, define, "ROWS_THREADS", patch.threads);
+    weft_text_add(w->out, define, "ROWS_PER_THREAD", spares ? 1 : patch.nodes / patch.threads);
+    if (patch.vector >= 0)
         weft_text_add(w->out, "#define LOAD(j) p_%s[j]\n",
-                      weft_source_variable(w, weft_datum_storage(w->graph, star.vector), -1) + 2);
+                      weft_source_variable(w, weft_value_storage(w->graph, patch.vector), -1) + 2);
     weft_text_add(w->out, "/* ");
-    weft_source_place(w, &star.accumulation->place);
+    weft_source_place(w, &patch.accumulation->place);
     weft_text_add(
         w->out,
-        "  %s[%s] += ..., by the owner, %s by star */\n"
+        "  %s[%s] += ..., by the owner, %s by patch */\n"
         "extern \"C\" __global__ void __launch_bounds__(ROWS_THREADS, %d) %s(int64_t n_rows",
-        w->graph->data[star.accumulation->target].name, w->graph->maps[star.accumulation->map].name,
-        star.edges ? "edge star" : "star", 512 / star.threads, kernel->name);
+        w->graph->values[patch.accumulation->target].name,
+        w->graph->connectivities[patch.accumulation->connectivity].name,
+        patch.edges ? "edge patch" : "star", 512 / patch.threads, kernel->name);
     weft_source_arguments(w, kernel);
     weft_text_add(w->out,
                   "%s)\n{\n%s"
                   "    extern __shared__ __align__(16) unsigned char shared[];\n"
                   "    const int64_t first_row = blockIdx.x * (int64_t)ROWS_NODES;\n"
                   "    real own[ROWS_PER_THREAD], y[ROWS_PER_THREAD * %d];\n",
-                  w->plan->guarded ? WEFT_GUARD_ARGUMENT : "",
-                  !w->plan->guarded              ? ""
-                  : weft_star_guards_late(&star) ? WEFT_GUARD_EARLY
-                                                 : WEFT_GUARD,
+                  w->plan->predicated ? WEFT_PREDICATE_ARGUMENT : "",
+                  !w->plan->predicated                 ? ""
+                  : weft_patch_predicates_late(&patch) ? WEFT_PREDICATE_EARLY
+                                                       : WEFT_PREDICATE,
                   n_results);
     if (spares)
         weft_text_add(w->out,
                       "    const int64_t last_row =\n        n_rows - first_row < ROWS_NODES "
                       "? n_rows : first_row + ROWS_NODES;\n");
-    TRY(weft_source_star_body(w, &star, error));
+    TRY(weft_source_patch_body(w, &patch, error));
     weft_text_add(w->out,
                   "    (void)own;\n"
                   "    UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k) {\n"
@@ -63,7 +64,7 @@ weft_status weft_source_star_kernel(const source_writer *w, const weft_plan_kern
                   "    }\n}\n"
                   "#undef LOAD\n#undef ROWS_PER_THREAD\n#undef ROWS_THREADS\n#undef ROWS_NODES\n\n",
                   n_results, spares ? "last_row" : "n_rows", target, n_results,
-                  kernel->adds ? "+=" : "=", n_results);
+                  kernel->accumulates ? "+=" : "=", n_results);
 done:
     return status;
 }

@@ -6,62 +6,62 @@
 #include "fusion/base/target.h"
 #include "fusion/codegen/private.h"
 
-const char *const weft_star_matrix_arguments[WEFT_STAR_MATRIX_ARGUMENTS] = {
-    "const uint32_t *restrict star_start",      "const unsigned short *restrict star_rows",
-    "const uint32_t *restrict star_word_start", "const unsigned long long *restrict star_words",
-    "const int64_t *restrict star_halo_start",  "const int32_t *restrict star_halo",
-    "const int32_t *restrict star_cells"};
+const char *const weft_patch_matrix_arguments[WEFT_PATCH_MATRIX_ARGUMENTS] = {
+    "const uint32_t *restrict patch_start",      "const unsigned short *restrict patch_rows",
+    "const uint32_t *restrict patch_word_start", "const unsigned long long *restrict patch_words",
+    "const int64_t *restrict patch_halo_start",  "const int32_t *restrict patch_halo",
+    "const int32_t *restrict patch_cells"};
 
 typedef struct matrix_writer {
     const source_writer *w;
-    const weft_star_source *star;
+    const weft_patch_computation *patch;
     const weft_graph *graph;
     int width;
 } matrix_writer;
 
 static bool is_nodal(const matrix_writer *m, const weft_operand *load) {
-    return load->map == m->star->accumulation->map;
+    return load->connectivity == m->patch->accumulation->connectivity;
 }
 
 static int count_of(const matrix_writer *m, const weft_operand *load) {
-    return weft_shape_count(&m->graph->data[load->datum].shape);
+    return weft_shape_count(&m->graph->values[load->value].shape);
 }
 
 /* "v_x_at_dofs" */
 static const char *variable(const matrix_writer *m, const weft_operand *load) {
-    return weft_source_variable(m->w, load->datum, load->map);
+    return weft_source_variable(m->w, load->value, load->connectivity);
 }
 
 /* "x", of p_x */
-static const char *storage(const matrix_writer *m, int datum) {
-    return weft_source_variable(m->w, weft_datum_storage(m->graph, datum), -1) + 2;
+static const char *storage(const matrix_writer *m, int value) {
+    return weft_source_variable(m->w, weft_value_storage(m->graph, value), -1) + 2;
 }
 
 static void write_shared(const matrix_writer *m) {
     weft_text *out = m->w->out;
     weft_text_add(out, "    extern __shared__ __align__(16) unsigned char shared[];\n"
                        "    const int64_t first_row = blockIdx.x * (int64_t)ROWS_NODES;\n"
-                       "    const int64_t halo_first = star_halo_start[blockIdx.x];\n"
-                       "    const int n_halo = (int)(star_halo_start[blockIdx.x + 1] - "
+                       "    const int64_t halo_first = patch_halo_start[blockIdx.x];\n"
+                       "    const int n_halo = (int)(patch_halo_start[blockIdx.x + 1] - "
                        "halo_first);\n"
                        "    scalar *staged = (scalar *)shared;\n");
-    for (int i = 0; i < m->star->n_loads; ++i)
-        if (is_nodal(m, &m->star->loads[i]))
+    for (int i = 0; i < m->patch->n_loads; ++i)
+        if (is_nodal(m, &m->patch->loads[i]))
             weft_text_add(out,
                           "    scalar *const s%d = staged;\n"
                           "    staged += (ROWS_NODES + n_halo) * %d;\n",
-                          i, count_of(m, &m->star->loads[i]));
-    weft_text_add(out, "    const uint32_t first_value = star_start[first_row / LANES];\n");
+                          i, count_of(m, &m->patch->loads[i]));
+    weft_text_add(out, "    const uint32_t first_value = patch_start[first_row / LANES];\n");
 }
 
 static void write_uniforms(const matrix_writer *m) {
-    for (int i = 0; i < m->star->n_loads; ++i) {
-        const weft_operand *load = &m->star->loads[i];
-        if (m->graph->data[load->datum].index_set >= 0)
+    for (int i = 0; i < m->patch->n_loads; ++i) {
+        const weft_operand *load = &m->patch->loads[i];
+        if (m->graph->values[load->value].index_set >= 0)
             continue;
         weft_text_add(m->w->out, "    real %s[%d];\n    load_uniform(%s, p_%s, %d);\n",
                       variable(m, load), count_of(m, load), variable(m, load),
-                      storage(m, load->datum), count_of(m, load));
+                      storage(m, load->value), count_of(m, load));
     }
 }
 
@@ -70,8 +70,8 @@ static void write_staging(const matrix_writer *m) {
     weft_text *out = m->w->out;
     weft_text_add(out, "    const int n_own =\n        (int)(n_rows - first_row < ROWS_NODES ? "
                        "n_rows - first_row : ROWS_NODES);\n");
-    for (int i = 0; i < m->star->n_loads; ++i) {
-        const weft_operand *load = &m->star->loads[i];
+    for (int i = 0; i < m->patch->n_loads; ++i) {
+        const weft_operand *load = &m->patch->loads[i];
         const int count = count_of(m, load);
         if (!is_nodal(m, load))
             continue;
@@ -79,20 +79,20 @@ static void write_staging(const matrix_writer *m) {
                       "    for (int i = threadIdx.x; i < n_own * %d; i += ROWS_THREADS)\n"
                       "        s%d[i] = p_%s[first_row * %d + i];\n"
                       "    for (int i = threadIdx.x; i < n_halo; i += ROWS_THREADS) {\n"
-                      "        const int64_t j = star_halo[halo_first + i];\n"
+                      "        const int64_t j = patch_halo[halo_first + i];\n"
                       "        UNROLL for (int c = 0; c < %d; ++c)\n"
                       "            s%d[(ROWS_NODES + i) * %d + c] = p_%s[j * %d + c];\n"
                       "    }\n",
-                      count, i, storage(m, load->datum), count, count, i, count,
-                      storage(m, load->datum), count);
+                      count, i, storage(m, load->value), count, count, i, count,
+                      storage(m, load->value), count);
     }
     weft_text_add(out, "    __syncthreads();\n\n");
 }
 
 /* Vertex v of every staged register array, from shared memory. */
 static void write_vertex(const matrix_writer *m, int v, const char *local, const char *indent) {
-    for (int i = 0; i < m->star->n_loads; ++i) {
-        const weft_operand *load = &m->star->loads[i];
+    for (int i = 0; i < m->patch->n_loads; ++i) {
+        const weft_operand *load = &m->patch->loads[i];
         const int count = count_of(m, load);
         if (is_nodal(m, load))
             weft_text_add(m->w->out,
@@ -103,24 +103,24 @@ static void write_vertex(const matrix_writer *m, int v, const char *local, const
 }
 
 /* A slice of rows: where its sums are, what they start from, the rows' own nodes. */
-static void write_slice_start(const matrix_writer *m, bool adds) {
+static void write_slice_start(const matrix_writer *m, bool accumulates) {
     weft_text *out = m->w->out;
-    const char *target = storage(m, m->star->accumulation->target);
+    const char *target = storage(m, m->patch->accumulation->target);
     weft_text_add(out,
                   "    const int lane = threadIdx.x %% LANES;\n"
                   "    _Pragma(\"unroll 1\") for (int k = 0; k < ROWS_PER_THREAD; ++k) {\n"
                   "        const int64_t slice = (first_row + k * ROWS_THREADS + threadIdx.x) / "
                   "LANES;\n"
-                  "        const uint32_t begin = star_start[slice];\n"
-                  "        const int n = (int)((star_start[slice + 1] - begin) / LANES);\n"
-                  "        const int node = star_rows[slice * LANES + lane];\n"
-                  "        const unsigned long long *words = star_words + star_word_start[slice] "
+                  "        const uint32_t begin = patch_start[slice];\n"
+                  "        const int n = (int)((patch_start[slice + 1] - begin) / LANES);\n"
+                  "        const int node = patch_rows[slice * LANES + lane];\n"
+                  "        const unsigned long long *words = patch_words + patch_word_start[slice] "
                   "+ lane;\n"
                   "        const int n_words =\n"
-                  "            (int)((star_word_start[slice + 1] - star_word_start[slice]) / "
+                  "            (int)((patch_word_start[slice + 1] - patch_word_start[slice]) / "
                   "LANES);\n"
                   "        scalar *const sums = staged + (begin - first_value) + lane;\n");
-    if (adds)
+    if (accumulates)
         weft_text_add(out,
                       "        if (n_words == 0) /* of every row of the slice */\n"
                       "            continue;\n"
@@ -132,30 +132,30 @@ static void write_slice_start(const matrix_writer *m, bool adds) {
         weft_text_add(out, "        scalar diagonal = 0;\n"
                            "        for (int j = 0; j < n; ++j)\n"
                            "            sums[j * LANES] = 0;\n");
-    for (int i = 0; i < m->star->n_loads; ++i)
-        if (is_nodal(m, &m->star->loads[i]))
-            weft_text_add(out, "        real %s[%d];\n", variable(m, &m->star->loads[i]),
-                          m->width * count_of(m, &m->star->loads[i]));
+    for (int i = 0; i < m->patch->n_loads; ++i)
+        if (is_nodal(m, &m->patch->loads[i]))
+            weft_text_add(out, "        real %s[%d];\n", variable(m, &m->patch->loads[i]),
+                          m->width * count_of(m, &m->patch->loads[i]));
     write_vertex(m, 0, "node", "        ");
 }
 
 /* Lists over cells, through the number of the cell. */
 static void write_cell_loads(const matrix_writer *m) {
     weft_text *out = m->w->out;
-    if (!weft_star_source_reads_cells(m->graph, m->star))
+    if (!weft_patch_computation_reads_cells(m->graph, m->patch))
         return;
-    weft_text_add(out, "            const int64_t cell = star_cells[star_word_start[slice] + j * "
+    weft_text_add(out, "            const int64_t cell = patch_cells[patch_word_start[slice] + j * "
                        "LANES + lane];\n");
-    for (int i = 0; i < m->star->n_loads; ++i) {
-        const weft_operand *load = &m->star->loads[i];
+    for (int i = 0; i < m->patch->n_loads; ++i) {
+        const weft_operand *load = &m->patch->loads[i];
         const int count = count_of(m, load);
-        if (load->map >= 0 || m->graph->data[load->datum].index_set < 0)
+        if (load->connectivity >= 0 || m->graph->values[load->value].index_set < 0)
             continue;
         weft_text_add(out,
                       "            real %s[%d];\n"
                       "            load_block(%s, p_%s + cell / LANES * (%d * LANES) + cell %% "
                       "LANES, %d);\n",
-                      variable(m, load), count, variable(m, load), storage(m, load->datum), count,
+                      variable(m, load), count, variable(m, load), storage(m, load->value), count,
                       count);
     }
 }
@@ -163,7 +163,7 @@ static void write_cell_loads(const matrix_writer *m) {
 static weft_status write_cells(const matrix_writer *m, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text *out = m->w->out;
-    const char *source = weft_source_variable(m->w, m->star->accumulation->source, -1);
+    const char *source = weft_source_variable(m->w, m->patch->accumulation->source, -1);
     weft_text_add(out, "        unsigned long long next = n_words > 0 ? words[0] : 0;\n"
                        "        _Pragma(\"unroll 1\") for (int j = 0; j < n_words; ++j) {\n"
                        "            const unsigned long long word = next;\n"
@@ -178,8 +178,8 @@ static weft_status write_cells(const matrix_writer *m, weft_error *error) {
         write_vertex(m, v, local, "            ");
     }
     write_cell_loads(m);
-    for (int i = 0; i < m->star->n_calls; ++i)
-        TRY(weft_source_call(m->w, &m->graph->calls[m->star->calls[i]], m->star->variants[i],
+    for (int i = 0; i < m->patch->n_calls; ++i)
+        TRY(weft_source_call(m->w, &m->graph->calls[m->patch->calls[i]], m->patch->variants[i],
                              error));
     weft_text_add(out, "            diagonal += %s[0];\n", source);
     for (int v = 1; v < m->width; ++v)
@@ -191,7 +191,7 @@ done:
 }
 
 static void write_slice_end(const matrix_writer *m) {
-    const char *target = storage(m, m->star->accumulation->target);
+    const char *target = storage(m, m->patch->accumulation->target);
     weft_text_add(m->w->out,
                   "        for (int j = 0; j < n; ++j)\n"
                   "            p_%s[begin + j * LANES + lane] = sums[j * LANES];\n"
@@ -201,31 +201,32 @@ static void write_slice_end(const matrix_writer *m) {
                   target, target);
 }
 
-weft_status weft_source_star_matrix(const source_writer *w, const weft_plan_kernel *kernel,
-                                    weft_error *error) {
+weft_status weft_source_patch_matrix(const source_writer *w, const weft_plan_kernel *kernel,
+                                     weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_star_source star = weft_star_source_of(w->graph, kernel);
-    const matrix_writer m = {w, &star, w->graph, w->graph->maps[star.accumulation->map].width};
-    const weft_accumulation *a = star.accumulation;
-    const char *map = w->graph->maps[a->map].name;
+    const weft_patch_computation patch = weft_patch_computation_of(w->graph, kernel);
+    const matrix_writer m = {w, &patch, w->graph,
+                             w->graph->connectivities[patch.accumulation->connectivity].width};
+    const weft_accumulation *a = patch.accumulation;
+    const char *connectivity = w->graph->connectivities[a->connectivity].name;
     weft_text_add(w->out,
                   "#define ROWS_NODES %d\n#define ROWS_THREADS %d\n"
                   "#define ROWS_PER_THREAD (ROWS_NODES / ROWS_THREADS)\n/* ",
-                  WEFT_STAR_NODES, WEFT_STAR_MATRIX_THREADS);
+                  WEFT_PATCH_NODES, WEFT_PATCH_MATRIX_THREADS);
     weft_source_place(w, &a->place);
     weft_text_add(w->out,
                   "  %s[%s,%s] += ..., row by row by the owner */\n"
                   "extern \"C\" __global__ void __launch_bounds__(ROWS_THREADS, %d) %s(int64_t "
                   "n_rows",
-                  w->graph->data[a->target].name, map, map, 1024 / WEFT_STAR_MATRIX_THREADS,
-                  kernel->name);
+                  w->graph->values[a->target].name, connectivity, connectivity,
+                  1024 / WEFT_PATCH_MATRIX_THREADS, kernel->name);
     weft_source_arguments(w, kernel);
-    weft_text_add(w->out, "%s)\n{\n%s", w->plan->guarded ? WEFT_GUARD_ARGUMENT : "",
-                  w->plan->guarded ? WEFT_GUARD : "");
+    weft_text_add(w->out, "%s)\n{\n%s", w->plan->predicated ? WEFT_PREDICATE_ARGUMENT : "",
+                  w->plan->predicated ? WEFT_PREDICATE : "");
     write_shared(&m);
     write_uniforms(&m);
     write_staging(&m);
-    write_slice_start(&m, kernel->adds);
+    write_slice_start(&m, kernel->accumulates);
     TRY(write_cells(&m, error));
     write_slice_end(&m);
     weft_text_add(w->out, "#undef ROWS_PER_THREAD\n#undef ROWS_THREADS\n#undef ROWS_NODES\n\n");

@@ -1,24 +1,25 @@
-/* A kernel that starts with a rows routine: y = A v for the rows that a thread block owns, where v
- * is loaded or computed at every row that the routine asks for; then, row by row, the calls that
- * share the kernel, their stores and what they contribute to reductions. No barrier is needed
- * between, for a block has made all of its own rows. */
+/* A kernel that starts with a product kernel: y = A v for the rows that a thread block owns, where
+ * v is loaded or computed at every row that the product kernel asks for; then, row by row, the
+ * calls that share the kernel, their stores and what they contribute to reductions. No barrier is
+ * needed between, for a block has made all of its own rows. */
 #include "fusion/codegen/private.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static bool is_done(const weft_plan_kernel *kernel, int call) {
-    return call == kernel->rows || call == kernel->folded;
+    return call == kernel->product || call == kernel->prologue;
 }
 
-/* Is this load wanted by a call behind the routine? */
+/* Is this load wanted by a call behind the product kernel? */
 static bool is_wanted(const source_writer *w, const weft_plan_kernel *kernel,
                       const weft_operand *load) {
     const weft_fusion *fusion = kernel->implementation->fusion;
     for (int i = 0; i < fusion->n_calls; ++i) {
         const weft_call *call = &w->graph->calls[fusion->calls[i]];
         for (int k = 0; k < call->n_operands && !is_done(kernel, call->id); ++k)
-            if (call->operands[k].datum == load->datum && call->operands[k].map == load->map)
+            if (call->operands[k].value == load->value &&
+                call->operands[k].connectivity == load->connectivity)
                 return true;
     }
     return false;
@@ -26,19 +27,19 @@ static bool is_wanted(const source_writer *w, const weft_plan_kernel *kernel,
 
 /* Helpers stand once in a module. */
 static bool is_first_use(const source_writer *w, const weft_plan_kernel *kernel) {
-    const weft_routine *routine = w->graph->calls[kernel->rows].routine;
+    const weft_product_kernel *product_kernel = w->graph->calls[kernel->product].product_kernel;
     for (const weft_plan_kernel *k = w->plan->kernels; k < kernel; ++k)
         if (k->kind == KERNEL_PRODUCT &&
-            strcmp(w->graph->calls[k->rows].routine->name, routine->name) == 0)
+            strcmp(w->graph->calls[k->product].product_kernel->name, product_kernel->name) == 0)
             return false;
     return true;
 }
 
 static void write_definitions(const source_writer *w, const weft_plan_kernel *kernel) {
-    const weft_routine *routine = w->graph->calls[kernel->rows].routine;
+    const weft_product_kernel *product_kernel = w->graph->calls[kernel->product].product_kernel;
     char blocks[16] = "";
-    if (routine->blocks > 0)
-        snprintf(blocks, sizeof blocks, ", %d", routine->blocks);
+    if (product_kernel->blocks > 0)
+        snprintf(blocks, sizeof blocks, ", %d", product_kernel->blocks);
     weft_text_add(w->out,
                   "#define ROWS_THREADS %d\n"
                   "#define ROWS_BOUNDS ROWS_THREADS%s\n"
@@ -46,65 +47,65 @@ static void write_definitions(const source_writer *w, const weft_plan_kernel *ke
                   "#define ROWS_PER_THREAD (ROWS_NODES / ROWS_THREADS)\n"
                   "#define LOAD(j) load_row(j)\n"
                   "#define RETURN_IF_DONE %s\n",
-                  routine->threads, blocks, routine->rows,
-                  w->plan->guarded ? "if (going == 0) return" : "(void)0");
+                  product_kernel->threads, blocks, product_kernel->rows,
+                  w->plan->predicated ? "if (going == 0) return" : "(void)0");
     if (is_first_use(w, kernel))
-        weft_text_add(w->out, "\n%s", routine->helpers);
+        weft_text_add(w->out, "\n%s", product_kernel->helpers);
 }
 
 /* v at any row, from memory or computed there from what it is made of. */
 static weft_status write_load_row(const source_writer *w, const weft_plan_kernel *kernel,
                                   weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_operand *v = &w->graph->calls[kernel->rows].operands[0];
-    const weft_call *folded = kernel->folded >= 0 ? &w->graph->calls[kernel->folded] : NULL;
+    const weft_operand *v = &w->graph->calls[kernel->product].operands[0];
+    const weft_call *prologue = kernel->prologue >= 0 ? &w->graph->calls[kernel->prologue] : NULL;
     weft_text_add(w->out, "    const auto load_row = [&](int64_t row) -> real {\n");
-    if (folded == NULL) {
+    if (prologue == NULL) {
         weft_text_add(w->out, "        return p_%s[row];\n    };\n",
-                      weft_source_variable(w, weft_datum_storage(w->graph, v->datum), -1) + 2);
+                      weft_source_variable(w, weft_value_storage(w->graph, v->value), -1) + 2);
         goto done;
     }
-    for (int k = 0; k < folded->n_operands; ++k) {
-        const weft_datum *datum = &w->graph->data[folded->operands[k].datum];
-        bool repeated = datum->index_set < 0;
+    for (int k = 0; k < prologue->n_operands; ++k) {
+        const weft_value *value = &w->graph->values[prologue->operands[k].value];
+        bool repeated = value->index_set < 0;
         for (int m = 0; m < k; ++m)
-            repeated |= folded->operands[m].datum == datum->id;
+            repeated |= prologue->operands[m].value == value->id;
         if (repeated)
             continue;
-        const int count = weft_shape_count(&datum->shape);
-        const char *name = weft_source_variable(w, datum->id, -1);
+        const int count = weft_shape_count(&value->shape);
+        const char *name = weft_source_variable(w, value->id, -1);
         weft_text_add(
-            w->out, "        real %s[%d];\n        load_plain(%s, p_%s, %d, row, n_instances);\n",
+            w->out, "        real %s[%d];\n        load_plain(%s, p_%s, %d, row, n_elements);\n",
             name, count, name,
-            weft_source_variable(w, weft_datum_storage(w->graph, datum->id), -1) + 2, count);
+            weft_source_variable(w, weft_value_storage(w->graph, value->id), -1) + 2, count);
     }
-    TRY(weft_source_call(w, folded, 0, error));
+    TRY(weft_source_call(w, prologue, 0, error));
     weft_text_add(w->out, "        return %s[0];\n    };\n",
-                  weft_source_variable(w, folded->result, -1));
+                  weft_source_variable(w, prologue->result, -1));
 done:
     return status;
 }
 
-/* Rows of the thread that what shares the kernel wants, asked for before the routine starts: where
- * a thread has one row, into registers; else into the second cache, for there are not enough. */
+/* Rows of the thread that what shares the kernel wants, asked for before the product kernel starts:
+ * where a thread has one row, into registers; else into the L2 cache, for there are not enough. */
 static bool is_behind(const source_writer *w, const weft_plan_kernel *kernel,
                       const weft_operand *load) {
-    return w->graph->data[load->datum].index_set >= 0 && load->map < 0 &&
-           load->datum != w->graph->calls[kernel->rows].operands[0].datum &&
+    return w->graph->values[load->value].index_set >= 0 && load->connectivity < 0 &&
+           load->value != w->graph->calls[kernel->product].operands[0].value &&
            is_wanted(w, kernel, load);
 }
 
 static void write_ahead(const source_writer *w, const weft_plan_kernel *kernel) {
-    const weft_routine *routine = w->graph->calls[kernel->rows].routine;
-    const bool single = routine->rows == routine->threads;
+    const weft_product_kernel *product_kernel = w->graph->calls[kernel->product].product_kernel;
+    const bool single = product_kernel->rows == product_kernel->threads;
     for (int i = 0; i < kernel->n_loads; ++i) {
         const weft_operand *load = &kernel->loads[i];
-        const char *name = weft_source_variable(w, load->datum, load->map) + 2;
+        const char *name = weft_source_variable(w, load->value, load->connectivity) + 2;
         const int count = weft_shape_count(&load->shape);
         if (!is_behind(w, kernel, load))
             continue;
         const char *list =
-            weft_source_variable(w, weft_datum_storage(w->graph, load->datum), -1) + 2;
+            weft_source_variable(w, weft_value_storage(w->graph, load->value), -1) + 2;
         if (single)
             weft_text_add(
                 w->out,
@@ -121,48 +122,49 @@ static void write_ahead(const source_writer *w, const weft_plan_kernel *kernel) 
     }
 }
 
-static void write_routine(const source_writer *w, const weft_plan_kernel *kernel) {
-    const weft_call *call = &w->graph->calls[kernel->rows];
+static void write_product_kernel(const source_writer *w, const weft_plan_kernel *kernel) {
+    const weft_call *call = &w->graph->calls[kernel->product];
     weft_text_add(w->out, "    extern __shared__ __align__(128) unsigned char shared[];\n"
-                          "    const int64_t n_rows = n_instances;\n"
+                          "    const int64_t n_rows = n_elements;\n"
                           "    const int64_t first_row = blockIdx.x * (int64_t)ROWS_NODES;\n"
                           "    real own[ROWS_PER_THREAD], y[ROWS_PER_THREAD];\n");
     write_ahead(w, kernel);
     weft_text_add(w->out, "\n    /* ");
     weft_source_place(w, &call->place);
     weft_text_add(w->out,
-                  "  %s = apply(%s, ...), by the routine '%s' */\n"
+                  "  %s = apply(%s, ...), by the product kernel '%s' */\n"
                   "    {\n%s    }\n\n%s",
-                  w->graph->data[call->result].name, w->graph->operators[call->op],
-                  call->routine->name, call->routine->body,
-                  /* nothing is stored yet; where the routine asks itself, behind its first loads,
+                  w->graph->values[call->result].name, w->graph->operators[call->op],
+                  call->product_kernel->name, call->product_kernel->body,
+                  /* nothing is stored yet; where the product kernel asks itself, behind its first
+                   * loads,
                      this costs nothing */
-                  w->plan->guarded ? WEFT_GUARD_LATE : "");
+                  w->plan->predicated ? WEFT_PREDICATE_LATE : "");
 }
 
-/* Row k of the thread: what shares the kernel with the routine. */
+/* Row k of the thread: what shares the kernel with the product kernel. */
 static weft_status write_rows(const source_writer *w, const weft_plan_kernel *kernel,
                               weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_implementation *implementation = kernel->implementation;
-    const weft_call *rows = &w->graph->calls[kernel->rows];
+    const weft_call *rows = &w->graph->calls[kernel->product];
     weft_text_add(w->out, "    UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k) {\n");
     weft_source_thread(w, "        ", "first_row + k * ROWS_THREADS + threadIdx.x");
     weft_text_add(w->out,
-                  "        if (instance >= n_instances)\n            continue;\n"
+                  "        if (element >= n_elements)\n            continue;\n"
                   "        real %s[1] = {own[k]}, %s[1] = {y[k]};\n"
                   "        (void)block, (void)lane;\n",
-                  weft_source_variable(w, rows->operands[0].datum, -1),
+                  weft_source_variable(w, rows->operands[0].value, -1),
                   weft_source_variable(w, rows->result, -1));
     for (int i = 0; i < kernel->n_loads; ++i) {
         const weft_operand *load = &kernel->loads[i];
         if (!is_behind(w, kernel, load))
             continue;
-        if (rows->routine->rows == rows->routine->threads)
+        if (rows->product_kernel->rows == rows->product_kernel->threads)
             weft_text_add(w->out, "        real(&%s)[%d] = ahead_%s;\n",
-                          weft_source_variable(w, load->datum, load->map),
+                          weft_source_variable(w, load->value, load->connectivity),
                           weft_shape_count(&load->shape),
-                          weft_source_variable(w, load->datum, load->map) + 2);
+                          weft_source_variable(w, load->value, load->connectivity) + 2);
         else
             weft_source_load(w, load);
     }
@@ -179,8 +181,8 @@ done:
     return status;
 }
 
-weft_status weft_source_rows(const source_writer *plain, const weft_plan_kernel *kernel,
-                             weft_error *error) {
+weft_status weft_source_product(const source_writer *plain, const weft_plan_kernel *kernel,
+                                weft_error *error) {
     weft_status status = WEFT_OK;
     source_writer hoisting = *plain;
     const source_writer *w = &hoisting;
@@ -188,15 +190,15 @@ weft_status weft_source_rows(const source_writer *plain, const weft_plan_kernel 
     write_definitions(w, kernel);
     weft_source_head(w, kernel);
     for (int i = 0; i < kernel->n_loads; ++i)
-        if (w->graph->data[kernel->loads[i].datum].index_set < 0)
+        if (w->graph->values[kernel->loads[i].value].index_set < 0)
             weft_source_load(w, &kernel->loads[i]);
     weft_source_uniforms(w, kernel);
     TRY(write_load_row(w, kernel, error));
-    write_routine(w, kernel);
+    write_product_kernel(w, kernel);
     weft_source_reductions_declare(w, kernel);
     weft_source_reductions_start(w, kernel);
     TRY(write_rows(w, kernel, error));
-    weft_source_reductions_chunk(w, kernel);
+    weft_source_reduction_tile(w, kernel);
     weft_source_reductions_end(w, kernel);
     weft_text_add(
         w->out,

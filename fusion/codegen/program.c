@@ -1,50 +1,52 @@
 /* One module for a script: the kernels of its segments, and, on devices with threads, a kernel of one
  * thread for each step of uniform arithmetic and two for each loop:
  *
- *      loop_N_begin(n, names, go, count, capacities, values x 4, histories x 4 [, go outside])
- *      loop_N_turn (n, names, go, count, capacities, values x 4, histories x 4 [, partials, result
- * ...])
+ *      loop_N_begin(n, names, active, count, capacities, values x 4, histories x 4 [, active
+ *      outside]) loop_N_iteration (n, names, active, count, capacities, values x 4, histories x 4
+ *      [, partials, result ...])
  *
- *  begin asks the condition before the first turn, turn joins the reductions and does the scalars
- * that end the body, counts and asks again. `go` says whether there is a next turn: kernels in the
- * loop do nothing where it is 0, so that a device may run several turns without asking. */
+ *  begin asks the condition before the first iteration, iteration joins the reductions and does the
+ *  scalars that end the body, counts and asks again. `active` says whether there is a next
+ *  iteration: kernels in the loop do nothing where it is 0, so that a device may run several
+ *  iterations without asking. */
 #include "fusion/control/program.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
 #include "fusion/codegen/private.h"
 
-static bool scalar_uses(const weft_flow_scalar *scalar, int name) {
+static bool scalar_uses(const weft_control_scalar *scalar, int name) {
     bool uses = scalar->target == name;
     for (int i = 0; i < scalar->n_operands; ++i)
         uses |= scalar->operands[i] == name;
     return uses;
 }
 
-const weft_flow_step *weft_flow_last_scalars(const weft_flow_step *loop) {
-    const weft_flow_step *last = &loop->body.list[loop->body.n - 1];
-    return loop->body.n > 0 && last->kind == FLOW_SCALARS ? last : NULL;
+const weft_control_step *weft_control_last_scalars(const weft_control_step *loop) {
+    const weft_control_step *last = &loop->body.list[loop->body.n - 1];
+    return loop->body.n > 0 && last->kind == CONTROL_SCALARS ? last : NULL;
 }
 
-bool weft_flow_uses(const weft_flow_step *step, int name) {
+bool weft_control_uses(const weft_control_step *step, int name) {
     bool uses = false;
-    if (step->kind == FLOW_LOOP) {
-        const weft_flow_step *last = weft_flow_last_scalars(step);
+    if (step->kind == CONTROL_LOOP) {
+        const weft_control_step *last = weft_control_last_scalars(step);
         uses = scalar_uses(&step->most, name) || scalar_uses(&step->condition, name) ||
-               (last != NULL && weft_flow_uses(last, name));
+               (last != NULL && weft_control_uses(last, name));
     }
     for (int i = 0; i < step->n_scalars; ++i)
         uses |= scalar_uses(&step->scalars[i], name);
     return uses;
 }
 
-const weft_plan_kernel *weft_flow_joined(const weft_flow *flow, const weft_flow_step *loop,
-                                         const weft_flow_step **step) {
-    const int at = loop->body.n - 1 - (weft_flow_last_scalars(loop) != NULL);
-    const weft_flow_step *segment = at >= 0 ? &loop->body.list[at] : NULL;
-    if (segment == NULL || segment->kind != FLOW_SEGMENT)
+const weft_plan_kernel *weft_control_joined(const weft_control *control,
+                                            const weft_control_step *loop,
+                                            const weft_control_step **step) {
+    const int at = loop->body.n - 1 - (weft_control_last_scalars(loop) != NULL);
+    const weft_control_step *segment = at >= 0 ? &loop->body.list[at] : NULL;
+    if (segment == NULL || segment->kind != CONTROL_SEGMENT)
         return NULL;
-    const weft_plan *plan = flow->segments[segment->number]->plan;
-    if (plan->n_kernels == 0 || plan->kernels[plan->n_kernels - 1].kind != KERNEL_FINISH)
+    const weft_plan *plan = control->segments[segment->number]->plan;
+    if (plan->n_kernels == 0 || plan->kernels[plan->n_kernels - 1].kind != KERNEL_FINAL_REDUCTION)
         return NULL;
     *step = segment;
     return &plan->kernels[plan->n_kernels - 1];
@@ -56,21 +58,23 @@ enum { CONDITION, MOST, EXTRA }; /* data behind the flow's names: what a loop as
 
 typedef struct scalar_writer {
     source_writer source;
-    const weft_flow *flow;
+    const weft_control *control;
 } scalar_writer;
 
 /* The flow's names as data, for the writer of arithmetic. */
-static weft_status scalar_data(weft_arena *arena, const weft_flow *flow, weft_graph *graph,
+static weft_status scalar_data(weft_arena *arena, const weft_control *control, weft_graph *graph,
                                weft_error *error) {
     static const char *const extra[EXTRA] = {"condition", "most"};
-    graph->data = weft_arena_alloc(arena, (size_t)flow->n_names + EXTRA, sizeof *graph->data);
-    if (graph->data == NULL)
+    graph->values =
+        weft_arena_alloc(arena, (size_t)control->n_names + EXTRA, sizeof *graph->values);
+    if (graph->values == NULL)
         return weft_no_memory(error);
-    for (int i = 0; i < flow->n_names; ++i)
-        graph->data[i] = (weft_datum){.id = i, .name = flow->names[i].name};
+    for (int i = 0; i < control->n_names; ++i)
+        graph->values[i] = (weft_value){.id = i, .name = control->names[i].name};
     for (int i = 0; i < EXTRA; ++i)
-        graph->data[flow->n_names + i] = (weft_datum){.id = flow->n_names + i, .name = extra[i]};
-    graph->n_data = flow->n_names + EXTRA;
+        graph->values[control->n_names + i] =
+            (weft_value){.id = control->n_names + i, .name = extra[i]};
+    graph->n_values = control->n_names + EXTRA;
     return WEFT_OK;
 }
 
@@ -78,15 +82,15 @@ static const char *variable(const scalar_writer *w, int name) {
     return weft_source_variable(&w->source, name, -1);
 }
 
-static weft_status write_scalar(const scalar_writer *w, const weft_flow_scalar *scalar, int target,
-                                weft_error *error) {
+static weft_status write_scalar(const scalar_writer *w, const weft_control_scalar *scalar,
+                                int target, weft_error *error) {
     weft_operand *operands =
         weft_arena_alloc(w->source.arena, (size_t)scalar->n_operands + 1, sizeof *operands);
     if (operands == NULL)
         return weft_no_memory(error);
     for (int i = 0; i < scalar->n_operands; ++i)
-        operands[i] =
-            (weft_operand){.datum = scalar->operands[i], .map = -1, .offset = scalar->offsets[i]};
+        operands[i] = (weft_operand){
+            .value = scalar->operands[i], .connectivity = -1, .offset = scalar->offsets[i]};
     const weft_call call = {.arithmetic = scalar->nodes,
                             .n_arithmetic = scalar->n_nodes,
                             .operands = operands,
@@ -96,12 +100,12 @@ static weft_status write_scalar(const scalar_writer *w, const weft_flow_scalar *
     return WEFT_OK;
 }
 
-static void write_names(const scalar_writer *w, const weft_flow_step *step, bool load) {
-    for (int i = 0; i < w->flow->n_names; ++i) {
-        if (!weft_flow_uses(step, i))
+static void write_names(const scalar_writer *w, const weft_control_step *step, bool load) {
+    for (int i = 0; i < w->control->n_names; ++i) {
+        if (!weft_control_uses(step, i))
             continue;
         const char *v = variable(w, i);
-        const int count = weft_shape_count(&w->flow->names[i].shape);
+        const int count = weft_shape_count(&w->control->names[i].shape);
         if (!load)
             weft_text_add(w->source.out, ",\n    scalar *p_%s", v + 2);
         else
@@ -110,7 +114,7 @@ static void write_names(const scalar_writer *w, const weft_flow_step *step, bool
     }
 }
 
-static weft_status write_scalars(const scalar_writer *w, const weft_flow_step *step,
+static weft_status write_scalars(const scalar_writer *w, const weft_control_step *step,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < step->n_scalars; ++i) {
@@ -122,15 +126,15 @@ done:
     return status;
 }
 
-static weft_status write_scalars_kernel(const scalar_writer *w, const weft_flow_step *step,
+static weft_status write_scalars_kernel(const scalar_writer *w, const weft_control_step *step,
                                         weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text *out = w->source.out;
-    weft_text_add(out, "FINISH scalars_%d(int64_t n_instances", step->number);
+    weft_text_add(out, "FINISH scalars_%d(int64_t n_elements", step->number);
     write_names(w, step, false);
     weft_text_add(out, "%s)\n{\n    if (threadIdx.x > 0%s)\n        return;\n",
-                  step->loop >= 0 ? ",\n    const uint32_t *go" : "",
-                  step->loop >= 0 ? " || *go == 0" : "");
+                  step->loop >= 0 ? ",\n    const uint32_t *active" : "",
+                  step->loop >= 0 ? " || *active == 0" : "");
     write_names(w, step, true);
     TRY(write_scalars(w, step, error));
     weft_text_add(out, "}\n\n");
@@ -138,23 +142,24 @@ done:
     return status;
 }
 
-static weft_status write_loop_kernel(const scalar_writer *w, const weft_flow_step *loop, bool begin,
-                                     weft_error *error) {
+static weft_status write_loop_kernel(const scalar_writer *w, const weft_control_step *loop,
+                                     bool begin, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text *out = w->source.out;
     const bool inner = begin && loop->loop >= 0;
-    const weft_flow_step *last = begin ? NULL : weft_flow_last_scalars(loop);
-    const int condition = w->flow->n_names + CONDITION, most = w->flow->n_names + MOST;
-    const weft_flow_step *segment = NULL;
-    const weft_plan_kernel *joined = begin ? NULL : weft_flow_joined(w->flow, loop, &segment);
-    const weft_graph *graph = joined != NULL ? w->flow->segments[segment->number]->graph : NULL;
-    weft_text_add(out, "FINISH loop_%d_%s(int64_t n_instances", loop->number,
-                  begin ? "begin" : "turn");
+    const weft_control_step *last = begin ? NULL : weft_control_last_scalars(loop);
+    const int condition = w->control->n_names + CONDITION, most = w->control->n_names + MOST;
+    const weft_control_step *segment = NULL;
+    const weft_plan_kernel *joined = begin ? NULL : weft_control_joined(w->control, loop, &segment);
+    const weft_graph *graph = joined != NULL ? w->control->segments[segment->number]->graph : NULL;
+    weft_text_add(out, "FINISH loop_%d_%s(int64_t n_elements", loop->number,
+                  begin ? "begin" : "iteration");
     write_names(w, loop, false);
-    weft_text_add(out, ",\n    uint32_t *go,\n    uint32_t *count,\n    const uint32_t *capacity");
-    for (int i = 0; i < WEFT_RECORDS_MAX; ++i)
+    weft_text_add(out,
+                  ",\n    uint32_t *active,\n    uint32_t *count,\n    const uint32_t *capacity");
+    for (int i = 0; i < WEFT_HISTORIES_MAX; ++i)
         weft_text_add(out, ",\n    const scalar *value_of_%d", i);
-    for (int i = 0; i < WEFT_RECORDS_MAX; ++i)
+    for (int i = 0; i < WEFT_HISTORIES_MAX; ++i)
         weft_text_add(out, ",\n    scalar *history_of_%d", i);
     if (joined != NULL)
         weft_source_joined_arguments(out, joined);
@@ -162,40 +167,41 @@ static weft_status write_loop_kernel(const scalar_writer *w, const weft_flow_ste
     if (joined != NULL)
         weft_source_joined(out, graph, joined);
     weft_text_add(out, "    if (threadIdx.x > 0%s)\n        return;\n",
-                  begin || joined != NULL ? "" : " || *go == 0");
+                  begin || joined != NULL ? "" : " || *active == 0");
     if (inner)
-        weft_text_add(out, "    if (*outside == 0) {\n        *go = 0;\n        return;\n    }\n");
+        weft_text_add(out,
+                      "    if (*outside == 0) {\n        *active = 0;\n        return;\n    }\n");
     write_names(w, loop, true);
     if (last != NULL)
         TRY(write_scalars(w, last, error));
-    weft_text_add(out, "    const uint32_t turns = %s;\n    *count = turns;\n",
+    weft_text_add(out, "    const uint32_t iterations = %s;\n    *count = iterations;\n",
                   begin ? "0" : "*count + 1");
-    for (int i = 0; i < WEFT_RECORDS_MAX; ++i)
+    for (int i = 0; i < WEFT_HISTORIES_MAX; ++i)
         weft_text_add(out,
-                      "    if (turns < capacity[%d])\n        history_of_%d[turns] = "
+                      "    if (iterations < capacity[%d])\n        history_of_%d[iterations] = "
                       "value_of_%d[0];\n",
                       i, i, i);
     weft_text_add(out, "    real %s[1], %s[1];\n", variable(w, condition), variable(w, most));
     TRY(write_scalar(w, &loop->condition, condition, error));
     TRY(write_scalar(w, &loop->most, most, error));
-    weft_text_add(out, "    *go = %s[0] > 0 && %s[0] >= (real)turns + 1;\n}\n\n",
+    weft_text_add(out, "    *active = %s[0] > 0 && %s[0] >= (real)iterations + 1;\n}\n\n",
                   variable(w, condition), variable(w, most));
 done:
     return status;
 }
 
-/* All but `absorbed`, which the kernel that ends a loop's turn does. */
-static weft_status write_steps(const scalar_writer *w, const weft_flow_steps *steps,
-                               const weft_flow_step *absorbed, weft_error *error) {
+/* All but `absorbed`, which the kernel that ends a loop's iteration does. */
+static weft_status write_steps(const scalar_writer *w, const weft_control_steps *steps,
+                               const weft_control_step *absorbed, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < steps->n; ++i) {
-        const weft_flow_step *step = &steps->list[i];
-        if (step->kind == FLOW_SCALARS && step != absorbed)
+        const weft_control_step *step = &steps->list[i];
+        if (step->kind == CONTROL_SCALARS && step != absorbed)
             TRY(write_scalars_kernel(w, step, error));
-        if (step->kind != FLOW_LOOP)
+        if (step->kind != CONTROL_LOOP)
             continue;
         TRY(write_loop_kernel(w, step, true, error));
-        TRY(write_steps(w, &step->body, weft_flow_last_scalars(step), error));
+        TRY(write_steps(w, &step->body, weft_control_last_scalars(step), error));
         TRY(write_loop_kernel(w, step, false, error));
     }
 done:
@@ -205,7 +211,7 @@ done:
 /* ---- the module ------------------------------------------------------------------------------ */
 
 /* Where there are several, on a GPU in a name space of its own: two may bring the same helpers of a
- * rows routine. */
+ * product kernel. */
 static weft_status segment_source(const weft_segment *segment, weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const bool spaced =
@@ -232,13 +238,13 @@ weft_status weft_source_make(const weft_compilation *c, const char **out, weft_e
                                              .backend = backend,
                                              .single = c->options.single,
                                              .out = &text},
-                                  .flow = c->flow};
+                                  .control = c->control};
     backend->prelude(&text, lanes, c->options.single);
-    for (int i = 0; i < c->flow->n_segments; ++i)
-        TRY(segment_source(c->flow->segments[i], &text, error));
-    TRY(scalar_data(c->arena, c->flow, &graph, error));
+    for (int i = 0; i < c->control->n_segments; ++i)
+        TRY(segment_source(c->control->segments[i], &text, error));
+    TRY(scalar_data(c->arena, c->control, &graph, error));
     if (backend->is_threaded)
-        TRY(write_steps(&writer, &c->flow->steps, NULL, error));
+        TRY(write_steps(&writer, &c->control->steps, NULL, error));
     *out = text.failed ? NULL : weft_arena_copy(c->arena, text.data, text.length);
     if (*out == NULL)
         status = weft_no_memory(error);

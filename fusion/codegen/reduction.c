@@ -1,5 +1,5 @@
-/* Reductions in generated source. On the host a range of whole chunks leaves partial results, which
- * a kernel of one thread joins. On a GPU a thread block makes a chunk, or several, each with a
+/* Reductions in generated source. On the host a range of whole tiles leaves partial results, which
+ * a kernel of one thread joins. On a GPU a thread block makes a tile, or several, each with a
  * partial result of its own, and a kernel of one block joins them all. The trees depend on the size
  * alone. */
 #include "fusion/codegen/private.h"
@@ -18,7 +18,7 @@ static const char *join_name(const weft_call *call) {
 }
 
 static int result_count(const source_writer *w, const weft_call *call) {
-    return weft_shape_count(&w->graph->data[call->result].shape);
+    return weft_shape_count(&w->graph->values[call->result].shape);
 }
 
 /* Without the "v_". */
@@ -27,13 +27,13 @@ static const char *result_name(const source_writer *w, const weft_call *call) {
 }
 
 static const char *storage_name(const source_writer *w, const weft_call *call) {
-    return weft_source_variable(w, weft_datum_storage(w->graph, call->result), -1) + 2;
+    return weft_source_variable(w, weft_value_storage(w->graph, call->result), -1) + 2;
 }
 
 void weft_source_reductions_start(const source_writer *w, const weft_plan_kernel *kernel) {
     const bool threaded = w->backend->is_threaded;
     const char *per_thread =
-        kernel->kind == KERNEL_PRODUCT ? "ROWS_PER_THREAD" : "(CHUNK / THREADS)";
+        kernel->kind == KERNEL_PRODUCT ? "ROWS_PER_THREAD" : "(TILE / THREADS)";
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
         const char *name = result_name(w, call);
@@ -64,11 +64,11 @@ void weft_source_reductions_each(const source_writer *w, const weft_plan_kernel 
 }
 
 /* Groups of every component of every reduction, each with a place in `tree`; then, a barrier later,
- * a warp each joins them to the partial result of the chunk. */
+ * a warp each joins them to the partial result of the tile. */
 static void threaded_partials(const source_writer *w, const weft_plan_kernel *kernel) {
-    const bool rows = kernel->kind == KERNEL_PRODUCT;
-    const char *threads = rows ? "ROWS_THREADS" : "THREADS";
-    const char *per_thread = rows ? "ROWS_PER_THREAD" : "CHUNK / THREADS";
+    const bool product = kernel->kind == KERNEL_PRODUCT;
+    const char *threads = product ? "ROWS_THREADS" : "THREADS";
+    const char *per_thread = product ? "ROWS_PER_THREAD" : "TILE / THREADS";
     int place = 0;
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
@@ -90,7 +90,7 @@ static void threaded_partials(const source_writer *w, const weft_plan_kernel *ke
                 "        UNROLL for (int j = 0; j < TREE / GROUPS; ++j) {\n"
                 "            const scalar partial = chunk_%s(tree + %d * TREE + j * GROUPS);\n"
                 "            const int64_t number = chunk * (TREE / GROUPS) + j;\n"
-                "            if (threadIdx.x %% LANES == 0 && number * CHUNK < n_instances)\n"
+                "            if (threadIdx.x %% LANES == 0 && number * TILE < n_elements)\n"
                 "                partials_%s[number * %d + %d] = partial;\n"
                 "        }\n",
                 place, threads, join_name(call), place, result_name(w, call), count, c);
@@ -105,16 +105,16 @@ static int count_components(const source_writer *w, const weft_plan_kernel *kern
 }
 
 void weft_source_reductions_declare(const source_writer *w, const weft_plan_kernel *kernel) {
-    const bool rows = kernel->kind == KERNEL_PRODUCT;
+    const bool product = kernel->kind == KERNEL_PRODUCT;
     if (kernel->n_reductions == 0)
         return;
     weft_text_add(w->out,
                   "#define TREE (%s / LANES)\n"
                   "    __shared__ scalar tree[%d * TREE];\n",
-                  rows ? "ROWS_NODES" : "CHUNK", count_components(w, kernel));
+                  product ? "ROWS_NODES" : "TILE", count_components(w, kernel));
 }
 
-void weft_source_reductions_chunk(const source_writer *w, const weft_plan_kernel *kernel) {
+void weft_source_reduction_tile(const source_writer *w, const weft_plan_kernel *kernel) {
     if (kernel->n_reductions == 0)
         return;
     weft_text_add(w->out, "\n    const int64_t chunk = blockIdx.x;\n");
@@ -125,13 +125,13 @@ static void threaded_finish(const source_writer *w, const weft_plan_kernel *kern
     weft_text_add(w->out, "    __shared__ scalar tree[GROUPS];\n");
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
-        weft_text_add(w->out, "    finish_%s(p_%s, tree, partials_%s, %d, n_instances);\n",
+        weft_text_add(w->out, "    finish_%s(p_%s, tree, partials_%s, %d, n_elements);\n",
                       join_name(call), storage_name(w, call), result_name(w, call),
                       result_count(w, call));
     }
 }
 
-/* The launch's ranges are whole chunks of blocks, each with a partial result. */
+/* The launch's ranges are whole tiles of blocks, each with a partial result. */
 void weft_source_reductions_end(const source_writer *w, const weft_plan_kernel *kernel) {
     if (w->backend->is_threaded) {
         if (kernel->n_reductions > 0)
@@ -147,15 +147,15 @@ void weft_source_reductions_end(const source_writer *w, const weft_plan_kernel *
     }
 }
 
-/* n_instances is the number of partial results and one more. */
-void weft_source_reductions_finish(const source_writer *w, const weft_plan_kernel *kernel) {
+/* n_elements is the number of partial results and one more. */
+void weft_source_final_reduction(const source_writer *w, const weft_plan_kernel *kernel) {
     if (w->backend->is_threaded) {
         threaded_finish(w, kernel);
         return;
     }
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
-        weft_text_add(w->out, "    finish_%s(p_%s, partials_%s, %d, n_instances - 1);\n",
+        weft_text_add(w->out, "    finish_%s(p_%s, partials_%s, %d, n_elements - 1);\n",
                       join_name(call), storage_name(w, call), result_name(w, call),
                       result_count(w, call));
     }
@@ -167,27 +167,27 @@ void weft_source_joined_arguments(weft_text *out, const weft_plan_kernel *kernel
 }
 
 void weft_source_joined(weft_text *out, const weft_graph *graph, const weft_plan_kernel *kernel) {
-    weft_text_add(out, "%s    __shared__ scalar tree[GROUPS];\n", WEFT_GUARD);
+    weft_text_add(out, "%s    __shared__ scalar tree[GROUPS];\n", WEFT_PREDICATE);
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &graph->calls[kernel->reductions[i]];
-        weft_text_add(out, "    finish_%s(joined_%d, tree, partials_%d, %d, n_instances);\n",
-                      join_name(call), i, i, weft_shape_count(&graph->data[call->result].shape));
+        weft_text_add(out, "    finish_%s(joined_%d, tree, partials_%d, %d, n_elements);\n",
+                      join_name(call), i, i, weft_shape_count(&graph->values[call->result].shape));
     }
 }
 
-/* ---- on a GPU: several instances per thread, all of whose loads are issued first ---- */
+/* ---- on a GPU: several elements per thread, all of whose loads are issued first ---- */
 
 bool weft_source_chunked(const source_writer *w, const weft_plan_kernel *kernel) {
     return w->backend->is_threaded && kernel->kind == KERNEL_REDUCTION;
 }
 
-enum { AHEAD_COMPONENTS = 8 /* an instance: four instances of so many are 64 registers */ };
+enum { AHEAD_COMPONENTS = 8 /* an element: four elements of so many are 64 registers */ };
 
 /* Loads behind a store would not be issued before it: the compiler must keep their order. */
 bool weft_source_loads_ahead(const source_writer *w, const weft_plan_kernel *kernel) {
     int n = 0;
     for (int i = 0; i < kernel->n_loads; ++i)
-        if (w->graph->data[kernel->loads[i].datum].index_set >= 0)
+        if (w->graph->values[kernel->loads[i].value].index_set >= 0)
             n += weft_shape_count(&kernel->loads[i].shape);
     return weft_source_chunked(w, kernel) && n <= AHEAD_COMPONENTS;
 }
@@ -195,8 +195,8 @@ bool weft_source_loads_ahead(const source_writer *w, const weft_plan_kernel *ker
 void weft_source_write_loaded(const source_writer *w, const weft_plan_kernel *kernel) {
     for (int i = 0; i < kernel->n_loads; ++i) {
         const weft_operand *load = &kernel->loads[i];
-        const char *name = weft_source_variable(w, load->datum, load->map);
-        if (w->graph->data[load->datum].index_set >= 0)
+        const char *name = weft_source_variable(w, load->value, load->connectivity);
+        if (w->graph->values[load->value].index_set >= 0)
             weft_text_add(w->out, "        real(&%s)[%d] = ahead_%s[k];\n", name,
                           weft_shape_count(&load->shape), name + 2);
     }
@@ -205,17 +205,17 @@ void weft_source_write_loaded(const source_writer *w, const weft_plan_kernel *ke
 void weft_source_write_ahead(const source_writer *w, const weft_plan_kernel *kernel) {
     for (int i = 0; i < kernel->n_loads; ++i) {
         const weft_operand *load = &kernel->loads[i];
-        if (w->graph->data[load->datum].index_set >= 0)
-            weft_text_add(w->out, "    real ahead_%s[CHUNK / THREADS][%d];\n",
-                          weft_source_variable(w, load->datum, load->map) + 2,
+        if (w->graph->values[load->value].index_set >= 0)
+            weft_text_add(w->out, "    real ahead_%s[TILE / THREADS][%d];\n",
+                          weft_source_variable(w, load->value, load->connectivity) + 2,
                           weft_shape_count(&load->shape));
     }
-    weft_text_add(w->out, "    UNROLL for (int k = 0; k < CHUNK / THREADS; ++k) {\n");
-    weft_source_thread(w, "        ", WEFT_CHUNK_INSTANCE);
-    weft_text_add(w->out, "        if (instance >= n_instances)\n            continue;\n");
+    weft_text_add(w->out, "    UNROLL for (int k = 0; k < TILE / THREADS; ++k) {\n");
+    weft_source_thread(w, "        ", WEFT_TILE_ELEMENT);
+    weft_text_add(w->out, "        if (element >= n_elements)\n            continue;\n");
     weft_source_write_loaded(w, kernel);
     for (int i = 0; i < kernel->n_loads; ++i)
-        if (w->graph->data[kernel->loads[i].datum].index_set >= 0)
+        if (w->graph->values[kernel->loads[i].value].index_set >= 0)
             weft_source_load_statement(w, &kernel->loads[i]);
-    weft_text_add(w->out, "    }\n%s", w->plan->guarded ? WEFT_GUARD_LATE : "");
+    weft_text_add(w->out, "    }\n%s", w->plan->predicated ? WEFT_PREDICATE_LATE : "");
 }

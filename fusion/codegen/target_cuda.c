@@ -28,7 +28,7 @@ static void cuda_prelude(weft_text *out, int lanes, bool single) {
     weft_text calls = {0};
     snprintf(numbers[0], sizeof numbers[0], "%d", lanes);
     snprintf(numbers[1], sizeof numbers[1], "%d", WEFT_CUDA_THREADS);
-    snprintf(numbers[2], sizeof numbers[2], "%d", WEFT_CUDA_CHUNK);
+    snprintf(numbers[2], sizeof numbers[2], "%d", WEFT_CUDA_REDUCTION_TILE);
     functions(&calls);
     const weft_prelude_value values[] = {
         {"lanes", numbers[0]},
@@ -37,7 +37,7 @@ static void cuda_prelude(weft_text *out, int lanes, bool single) {
         {"scalar", single ? "float" : "double"},
         {"functions", calls.failed ? "" : calls.data},
         {"least",
-         weft_planted("wrong_neutral") ? "0" : "-__longlong_as_double(0x7ff0000000000000LL)"},
+         weft_fault("wrong_neutral") ? "0" : "-__longlong_as_double(0x7ff0000000000000LL)"},
         {NULL, NULL},
     };
     weft_prelude_write("cuda.h", values, out);

@@ -30,7 +30,7 @@ static weft_status copy_operators(weft_arena *arena, const weft_compile_options 
     for (int i = 0; i < from->n_operators; ++i) {
         operators[i] = from->operators[i];
         TRY(copy_text(arena, &operators[i].name, error));
-        TRY(copy_text(arena, &operators[i].routine, error));
+        TRY(copy_text(arena, &operators[i].product_kernel, error));
     }
     to->operators = operators;
 done:
@@ -78,7 +78,7 @@ static weft_status run_stages(weft_compilation *c, const weft_fragment *fragment
                               weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_script_make(c->arena, fragments, n_fragments, &c->options, &c->script, error));
-    TRY(weft_flow_make(c, &c->flow, error));
+    TRY(weft_control_make(c, &c->control, error));
     TRY(weft_source_make(c, &c->source, error));
 done:
     return status;
@@ -119,17 +119,17 @@ weft_status weft_compile_cover(const weft_compilation *base, weft_cover *cover,
     TRY(weft_numbers_begin(&numbers, error));
     TRY(weft_arena_make(&arena, error));
     weft_compilation *made = weft_arena_alloc(arena, 1, sizeof *made);
-    weft_flow *flow = weft_arena_alloc(arena, 1, sizeof *flow);
+    weft_control *control = weft_arena_alloc(arena, 1, sizeof *control);
     weft_segment *segment = weft_arena_alloc(arena, 1, sizeof *segment);
     weft_segment **segments = weft_arena_alloc(arena, 1, sizeof *segments);
-    if (made == NULL || flow == NULL || segment == NULL || segments == NULL)
+    if (made == NULL || control == NULL || segment == NULL || segments == NULL)
         TRY(weft_no_memory(error));
     *made = *base;
-    *flow = *base->flow;
-    *segment = *base->flow->segments[0];
+    *control = *base->control;
+    *segment = *base->control->segments[0];
     made->arena = segment->arena = arena;
-    made->flow = flow;
-    flow->segments = segments;
+    made->control = control;
+    control->segments = segments;
     segments[0] = segment;
     segment->cover = cover;
     TRY(weft_plan_make(arena, segment->graph, cover, &segment->limits, &segment->options,
@@ -153,26 +153,26 @@ void weft_compilation_free(weft_compilation **compilation) {
 
 int weft_compilation_kernels(const weft_compilation *compilation) {
     int n = 0;
-    for (int i = 0; i < compilation->flow->n_segments; ++i)
-        n += compilation->flow->segments[i]->plan->n_kernels;
+    for (int i = 0; i < compilation->control->n_segments; ++i)
+        n += compilation->control->segments[i]->plan->n_kernels;
     return n;
 }
 
-static bool reads_star_cells(const weft_plan_kernel *kernel) {
+static bool reads_patch_cells(const weft_plan_kernel *kernel) {
     for (int i = 0; i < kernel->n_arguments; ++i) {
         const weft_argument *argument = &kernel->arguments[i];
-        if ((argument->kind == ARGUMENT_STAR &&
-             (argument->part == WEFT_STAR_ARGUMENTS - 1 ||
-              argument->part == WEFT_STAR_ARGUMENTS + WEFT_EDGE_STAR_ARGUMENTS - 1)) ||
-            (argument->kind == ARGUMENT_STAR_MATRIX &&
-             argument->part == WEFT_STAR_MATRIX_ARGUMENTS - 1))
+        if ((argument->kind == ARGUMENT_PATCH &&
+             (argument->part == WEFT_PATCH_ARGUMENTS - 1 ||
+              argument->part == WEFT_PATCH_ARGUMENTS + WEFT_EDGE_PATCH_ARGUMENTS - 1)) ||
+            (argument->kind == ARGUMENT_PATCH_MATRIX &&
+             argument->part == WEFT_PATCH_MATRIX_ARGUMENTS - 1))
             return true;
     }
     return false;
 }
 
 void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_kernel_info *out) {
-    weft_segment *const *segment = compilation->flow->segments;
+    weft_segment *const *segment = compilation->control->segments;
     for (; i >= (*segment)->plan->n_kernels; ++segment)
         i -= (*segment)->plan->n_kernels;
     const weft_plan_kernel *kernel = &(*segment)->plan->kernels[i];
@@ -184,11 +184,10 @@ void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_ke
         .bytes_stored = kernel->bytes_stored,
         .flops = kernel->flops,
         .seconds = kernel->implementation != NULL ? kernel->implementation->cost : 0,
-        .stars = weft_kernel_is_patch(kernel->kind),
-        .star_cells = reads_star_cells(kernel),
+        .patches = weft_kernel_is_patch(kernel->kind),
+        .patch_cells = reads_patch_cells(kernel),
         .cell_colours = kernel->kind == KERNEL_CELL_COLOURS,
-        .scatter = weft_plan_scatter_name((*segment)->plan, kernel)
-    };
+        .scatter = weft_plan_scatter_name((*segment)->plan, kernel)};
 }
 
 const char *weft_compilation_source(const weft_compilation *compilation) {

@@ -3,7 +3,7 @@
 
 #include "fusion/plan/cover.h"
 
-/** The same script by another cover of its implementations: only plan and source are made anew,
+/** The same script by another cover of its implementations: only plan and source are made again,
  *  everything else is base's, which outlives it. Of a script that is one segment. */
 weft_status weft_compile_cover(const weft_compilation *base, weft_cover *cover,
                                weft_compilation **out, weft_error *error);

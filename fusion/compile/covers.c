@@ -6,19 +6,19 @@
 weft_status weft_compilation_cover(const weft_compilation *compilation, weft_text *out,
                                    weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_flow *flow = compilation->flow;
-    for (int i = 0; i < flow->n_segments; ++i)
-        TRY(weft_segment_write_cover(flow->segments[i], out, error));
+    const weft_control *control = compilation->control;
+    for (int i = 0; i < control->n_segments; ++i)
+        TRY(weft_segment_write_cover(control->segments[i], out, error));
 done:
     return status;
 }
 
 int weft_compilation_measured(const weft_compilation *compilation, int *n_kernels) {
-    const weft_flow *flow = compilation->flow;
+    const weft_control *control = compilation->control;
     int n = 0;
     *n_kernels = 0;
-    for (int i = 0; i < flow->n_segments; ++i) {
-        const weft_cover *cover = flow->segments[i]->cover;
+    for (int i = 0; i < control->n_segments; ++i) {
+        const weft_cover *cover = control->segments[i]->cover;
         for (int k = 0; k < cover->n; ++k)
             n += cover->list[k]->measured;
         *n_kernels += cover->n;
@@ -27,10 +27,10 @@ int weft_compilation_measured(const weft_compilation *compilation, int *n_kernel
 }
 
 bool weft_compilation_recalled(const weft_compilation *compilation) {
-    const weft_flow *flow = compilation->flow;
+    const weft_control *control = compilation->control;
     bool all = true;
-    for (int i = 0; i < flow->n_segments; ++i)
-        all = all && flow->segments[i]->cover_recalled;
+    for (int i = 0; i < control->n_segments; ++i)
+        all = all && control->segments[i]->cover_recalled;
     return all;
 }
 
@@ -40,8 +40,8 @@ weft_status weft_script_hash(const weft_library *library, const weft_fragment *f
                              weft_error *error) {
     weft_text all = {0};
     weft_text_add(&all, "plan %d|scatter %d|store %d %d|single %d|fusion %d|", (int)options->plan,
-                  (int)options->scatter, (int)options->store, options->turns, options->single,
-                  options->max_fusion);
+                  (int)options->scatter, (int)options->rematerialise, options->iterations,
+                  options->single, options->max_fusion);
     for (int i = 0; i < n_fragments; ++i)
         weft_text_add(&all, "%s\n", fragments[i].text);
     for (int i = 0; i < options->n_expressions; ++i)
@@ -52,7 +52,7 @@ weft_status weft_script_hash(const weft_library *library, const weft_fragment *f
         weft_text_add(&all, "%s:%d\n", options->variants[i].function, options->variants[i].variant);
     for (int i = 0; i < options->n_operators; ++i) {
         const weft_operator_choice *one = &options->operators[i];
-        weft_text_add(&all, "%s~%s\n", one->name, one->routine ? one->routine : "");
+        weft_text_add(&all, "%s~%s\n", one->name, one->product_kernel ? one->product_kernel : "");
         for (int k = 0; k < one->n_fragments; ++k)
             weft_text_add(&all, "%s\n", one->fragments[k].text);
     }

@@ -22,14 +22,14 @@ int weft_compilation_names(const weft_compilation *compilation) {
     return n;
 }
 
-static const weft_datum *find_datum(const weft_graph *graph, const char *name) {
-    for (int i = 0; i < graph->n_data; ++i)
-        if (graph->data[i].named && strcmp(graph->data[i].name, name) == 0)
-            return &graph->data[i];
+static const weft_value *find_value(const weft_graph *graph, const char *name) {
+    for (int i = 0; i < graph->n_values; ++i)
+        if (graph->values[i].named && strcmp(graph->values[i].name, name) == 0)
+            return &graph->values[i];
     return NULL;
 }
 
-static void tell_input(const weft_script *script, int i, weft_name_info *out) {
+static void report_input(const weft_script *script, int i, weft_name_info *out) {
     const weft_script_input *input = &script->inputs[i];
     *out = (weft_name_info){
         .name = input->name, .kind = WEFT_NAME_INPUT, .over = input->over, .rank = input->rank};
@@ -38,14 +38,14 @@ static void tell_input(const weft_script *script, int i, weft_name_info *out) {
 }
 
 /* What is returned, or kept from one step to the next; false: not this. */
-static bool tell_kept(const weft_flow *flow, weft_name_info *out) {
-    for (int i = 0; i < flow->n_names; ++i) {
-        const weft_flow_name *name = &flow->names[i];
+static bool report_kept(const weft_control *control, weft_name_info *out) {
+    for (int i = 0; i < control->n_names; ++i) {
+        const weft_control_name *name = &control->names[i];
         if (strcmp(name->name, out->name) != 0)
             continue;
         out->rank = name->shape.rank;
         memcpy(out->sizes, name->shape.sizes, sizeof out->sizes);
-        out->over = name->index_set >= 0 ? flow->script->indices[name->index_set].name : NULL;
+        out->over = name->index_set >= 0 ? control->script->indices[name->index_set].name : NULL;
         out->returned = name->returned;
         out->sparse = name->matrix;
         return true;
@@ -53,32 +53,34 @@ static bool tell_kept(const weft_flow *flow, weft_name_info *out) {
     return false;
 }
 
-static void tell_value(const weft_compilation *compilation, int i, weft_name_info *out) {
-    const weft_flow *flow = compilation->flow;
+static void report_value(const weft_compilation *compilation, int i, weft_name_info *out) {
+    const weft_control *control = compilation->control;
     const weft_graph *graph = NULL;
-    const weft_datum *datum = NULL;
+    const weft_value *value = NULL;
     *out = (weft_name_info){
         .name = compilation->script->statements[i].name, .kind = WEFT_NAME_VALUE, .rank = -1};
-    if (tell_kept(flow, out))
+    if (report_kept(control, out))
         return;
-    for (int k = 0; datum == NULL && k < flow->n_segments; ++k) {
-        graph = flow->segments[k]->graph;
-        datum = find_datum(graph, out->name);
+    for (int k = 0; value == NULL && k < control->n_segments; ++k) {
+        graph = control->segments[k]->graph;
+        value = find_value(graph, out->name);
     }
-    if (datum == NULL)
+    if (value == NULL)
         return;
-    out->rank = datum->shape.rank;
-    memcpy(out->sizes, datum->shape.sizes, sizeof out->sizes);
-    out->over = datum->index_set >= 0 ? graph->index_sets[datum->index_set].name : NULL;
-    out->returned = datum->returned;
-    out->sparse = datum->kind == DATUM_MATRIX;
+    out->rank = value->shape.rank;
+    memcpy(out->sizes, value->shape.sizes, sizeof out->sizes);
+    out->over = value->index_set >= 0 ? graph->index_sets[value->index_set].name : NULL;
+    out->returned = value->returned;
+    out->sparse = value->kind == VALUE_MATRIX;
 }
 
-static void tell_connectivity(const weft_script *script, int i, weft_name_info *out) {
-    const weft_script_connectivity *map = &script->connectivities[i];
-    *out = (weft_name_info){
-        .name = map->name, .kind = WEFT_NAME_CONNECTIVITY, .over = map->from, .to = map->to};
-    (void)weft_script_integer(script, map->width, &out->width, NULL);
+static void report_connectivity(const weft_script *script, int i, weft_name_info *out) {
+    const weft_script_connectivity *connectivity = &script->connectivities[i];
+    *out = (weft_name_info){.name = connectivity->name,
+                            .kind = WEFT_NAME_CONNECTIVITY,
+                            .over = connectivity->from,
+                            .to = connectivity->to};
+    (void)weft_script_integer(script, connectivity->width, &out->width, NULL);
 }
 
 void weft_compilation_name(const weft_compilation *compilation, int i, weft_name_info *out) {
@@ -90,12 +92,12 @@ void weft_compilation_name(const weft_compilation *compilation, int i, weft_name
     }
     i -= script->n_indices;
     if (i < script->n_connectivities) {
-        tell_connectivity(script, i, out);
+        report_connectivity(script, i, out);
         return;
     }
     i -= script->n_connectivities;
     if (i < script->n_inputs) {
-        tell_input(script, i, out);
+        report_input(script, i, out);
         return;
     }
     i -= script->n_inputs;
@@ -113,7 +115,7 @@ void weft_compilation_name(const weft_compilation *compilation, int i, weft_name
     i -= script->n_expressions;
     for (int k = 0; k < script->n_statements; ++k)
         if (is_first(script, k) && i-- == 0) {
-            tell_value(compilation, k, out);
+            report_value(compilation, k, out);
             return;
         }
 }

@@ -23,7 +23,7 @@ typedef struct colouring {
 
 static uint64_t met(const colouring *c, int64_t cell) {
     uint64_t taken = 0;
-    for (int i = weft_planted("colours_collide"); i < c->width; ++i)
+    for (int i = weft_fault("colours_collide"); i < c->width; ++i)
         taken |= c->masks[c->indices[cell * c->width + i]];
     return taken;
 }

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 enum {
-    CHUNK_INSTANCES_LEAST = 512, /* so that starting a chunk costs nothing beside it */
-    CHUNK_INSTANCES_MOST = 4096, /* what of targets and local data fits a second-level cache */
+    CHUNK_ELEMENTS_LEAST = 512, /* so that starting a chunk costs nothing beside it */
+    CHUNK_ELEMENTS_MOST = 4096, /* what of targets and local data fits a second-level cache */
     CHUNKS_WANTED = 128,
     SHARED_COLOURS = 64 /* bits of a mask; chunks beyond get a colour each */
 };
@@ -18,13 +18,13 @@ typedef struct weft_colouring {
     int n_shared, n_colours;
 } weft_colouring;
 
-static int64_t chunk_blocks(int64_t n_instances, int lanes) {
-    int64_t instances = n_instances / CHUNKS_WANTED;
-    if (instances < CHUNK_INSTANCES_LEAST)
-        instances = CHUNK_INSTANCES_LEAST;
-    if (instances > CHUNK_INSTANCES_MOST)
-        instances = CHUNK_INSTANCES_MOST;
-    return (instances + lanes - 1) / lanes;
+static int64_t chunk_blocks(int64_t n_elements, int lanes) {
+    int64_t elements = n_elements / CHUNKS_WANTED;
+    if (elements < CHUNK_ELEMENTS_LEAST)
+        elements = CHUNK_ELEMENTS_LEAST;
+    if (elements > CHUNK_ELEMENTS_MOST)
+        elements = CHUNK_ELEMENTS_MOST;
+    return (elements + lanes - 1) / lanes;
 }
 
 /* The colour used least among those that no neighbour has; else a new one. */
@@ -57,7 +57,7 @@ static void colour_chunks(weft_colouring *colouring, const int32_t *indices, int
         }
         colouring->colours[chunk] = colour;
         colouring->used[colour] += 1;
-        for (int64_t i = first; i < last && !weft_planted("chunks_collide"); ++i)
+        for (int64_t i = first; i < last && !weft_fault("chunks_collide"); ++i)
             colouring->masks[indices[i]] |= (uint64_t)1 << colour;
     }
     colouring->n_colours = colouring->n_shared + (own - SHARED_COLOURS);

@@ -13,11 +13,11 @@ enum { SHARES = 256, TASK_BLOCKS = 1024 };
 
 /* What programs of one lane count share of a connectivity; each part is NULL until it is asked for.
  */
-struct weft_connectivity_form {
+struct weft_connectivity_copy {
     int lanes;
     weft_memory *interleaved, *start, *positions;
     weft_schedule *schedule;
-    weft_connectivity_form *next;
+    weft_connectivity_copy *next;
 };
 
 weft_status weft_cells_no_memory(const char *what, int64_t n, weft_error *error) {
@@ -63,7 +63,7 @@ weft_status weft_connectivity_make(weft_device *device, const int32_t *indices, 
     if (n_from < 0 || width < 1 || n_to < 0 || n_to > INT32_MAX ||
         __builtin_mul_overflow(n_from, (int64_t)width, &n_indices)) {
         status = weft_error_set(error, WEFT_ERROR_SHAPE,
-                                "a connectivity from %lld instances, %d each, to %lld: sizes must "
+                                "a connectivity from %lld elements, %d each, to %lld: sizes must "
                                 "be positive and the target below 2^31",
                                 (long long)n_from, width, (long long)n_to);
         goto done;
@@ -73,7 +73,7 @@ weft_status weft_connectivity_make(weft_device *device, const int32_t *indices, 
         if (indices[i] < 0 || indices[i] >= n_to) {
             status = weft_error_set(
                 error, WEFT_ERROR_SHAPE,
-                "index %d of instance %lld (place %lld of %d) is not in [0, %lld)", indices[i],
+                "index %d of element %lld (place %lld of %d) is not in [0, %lld)", indices[i],
                 (long long)(i / width), (long long)(i % width), width, (long long)n_to);
             goto done;
         }
@@ -93,9 +93,9 @@ done:
 void weft_connectivity_free(weft_connectivity **connectivity) {
     if (!connectivity || !*connectivity)
         return;
-    weft_connectivity_form *form = (*connectivity)->forms;
+    weft_connectivity_copy *form = (*connectivity)->forms;
     while (form) {
-        weft_connectivity_form *next = form->next;
+        weft_connectivity_copy *next = form->next;
         weft_memory_free(&form->interleaved);
         weft_memory_free(&form->start);
         weft_memory_free(&form->positions);
@@ -129,8 +129,8 @@ const int32_t *weft_connectivity_indices(const weft_connectivity *connectivity) 
     return connectivity->indices;
 }
 
-static weft_connectivity_form *form_find(weft_connectivity *connectivity, int lanes) {
-    weft_connectivity_form *form = connectivity->forms;
+static weft_connectivity_copy *form_find(weft_connectivity *connectivity, int lanes) {
+    weft_connectivity_copy *form = connectivity->forms;
     while (form && form->lanes != lanes)
         form = form->next;
     if (!form) {
@@ -207,7 +207,7 @@ weft_status weft_connectivity_interleaved(weft_connectivity *connectivity, int l
     static const char what[] = "interleaved connectivity";
     weft_upload made = {0};
     int64_t n = connectivity->n_from, n_blocks = (n + lanes - 1) / lanes;
-    weft_connectivity_form *form = form_find(connectivity, lanes);
+    weft_connectivity_copy *form = form_find(connectivity, lanes);
     if (!form)
         return weft_cells_no_memory(what, n, error);
     if (!form->interleaved) {
@@ -260,7 +260,7 @@ static void place_task(void *user, int64_t task) {
             for (int lane = 0; lane < n_lanes; ++lane)
                 t->positions[draw(&t->start[cells[lane * width + i]], t->shared)] =
                     (uint32_t)((block * width + i) *
-                                   (weft_planted("tail_transposed") ? n_lanes : lanes) +
+                                   (weft_fault("tail_transposed") ? n_lanes : lanes) +
                                lane);
     }
 }
@@ -313,7 +313,7 @@ weft_status weft_connectivity_transposed(weft_connectivity *connectivity, int la
     static const char what[] = "transposed connectivity";
     weft_upload starts = {0}, places = {0};
     int64_t n = connectivity->n_from, n_places = n * connectivity->width;
-    weft_connectivity_form *form = form_find(connectivity, lanes);
+    weft_connectivity_copy *form = form_find(connectivity, lanes);
     if (!form)
         return weft_cells_no_memory(what, n, error);
     if (!form->positions) {
@@ -344,7 +344,7 @@ done:
 weft_status weft_connectivity_schedule(weft_connectivity *connectivity, int lanes,
                                        const weft_schedule **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_connectivity_form *form = form_find(connectivity, lanes);
+    weft_connectivity_copy *form = form_find(connectivity, lanes);
     if (!form)
         return weft_cells_no_memory("schedule", connectivity->n_from, error);
     if (!form->schedule)
@@ -357,7 +357,7 @@ done:
 /* ---- interleaved lists ---- */
 
 /* Instance of lane `lane` of block `block`; the last one again in the spare lanes. */
-static int64_t instance_of(int64_t block, int lane, int lanes, int64_t n) {
+static int64_t specialisation_of(int64_t block, int lane, int lanes, int64_t n) {
     int64_t i = block * lanes + lane;
     return i < n ? i : n - 1;
 }
@@ -368,7 +368,7 @@ void weft_interleave(const double *plain, int64_t n, int components, int lanes, 
         for (int c = 0; c < components; ++c)
             for (int lane = 0; lane < lanes; ++lane)
                 out[(block * components + c) * lanes + lane] =
-                    plain[instance_of(block, lane, lanes, n) * components + c];
+                    plain[specialisation_of(block, lane, lanes, n) * components + c];
 }
 
 void weft_deinterleave(const double *interleaved, int64_t n, int components, int lanes,

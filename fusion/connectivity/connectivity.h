@@ -17,18 +17,18 @@ weft_status weft_connectivity_transposed(weft_connectivity *connectivity, int la
 
 typedef struct weft_cell_colours weft_cell_colours;
 /** Instances by colour: no two of a colour share a target, so that they may add to it side by side
- *  (an instance may have a target twice). One colour runs after the other. */
+ *  (an element may have a target twice). One colour runs after the other. */
 struct weft_cell_colours {
     int n_colours;
     int64_t *start;      /* [n_colours + 1] where a colour would begin, were they in one list */
-    weft_memory **order; /* [n_colours] uint32_t, the instances of a colour, ascending */
+    weft_memory **order; /* [n_colours] uint32_t, the elements of a colour, ascending */
     bool is_serial_last; /* the last colour is what found no place in WEFT_CELL_COLOURS: its
-                            instances share targets, and one thread runs them in their order */
+                            elements share targets, and one thread runs them in their order */
 };
 enum { WEFT_CELL_COLOURS = 256 }; /* at most, beside the serial one */
 
-/** Depends on the indices only. Temporary memory: 8 bytes a target, 6 an instance.
- *  Errors  WEFT_ERROR_MEMORY; WEFT_ERROR_UNSUPPORTED: 2^32 instances or more */
+/** Depends on the indices only. Temporary memory: 8 bytes a target, 6 an element.
+ *  Errors  WEFT_ERROR_MEMORY; WEFT_ERROR_UNSUPPORTED: 2^32 elements or more */
 void weft_cell_colours_free(weft_cell_colours **colours);
 /** The same, kept with the connectivity. Borrowed. */
 weft_status weft_connectivity_colours(weft_connectivity *connectivity,

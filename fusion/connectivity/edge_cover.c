@@ -1,5 +1,5 @@
-/* Which edge stars a patch has. Greedy: the longest that is left, again and again. Edges wait in
- * buckets by the most that their longest star can have; one that has less goes back to wait. */
+/* Which edge rings a patch has. Greedy: the longest that is left, again and again. Edges wait in
+ * buckets by the most that their longest ring can have; one that has less goes back to wait. */
 #include "fusion/connectivity/edge_patches.h"
 
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 
 enum { ROUND_MOST = 64 /* cells round an edge that are looked at together */ };
 
-void weft_edge_star_scratch_free(weft_edge_star_scratch *s) {
-    free(s->stars);
+void weft_edge_ring_scratch_free(weft_edge_ring_scratch *s) {
+    free(s->rings);
     free(s->ring);
     free(s->cells);
     free(s->first);
@@ -20,16 +20,16 @@ void weft_edge_star_scratch_free(weft_edge_star_scratch *s) {
     free(s->edge_to);
     free(s->waiting);
     free(s->covered);
-    *s = (weft_edge_star_scratch){0};
+    *s = (weft_edge_ring_scratch){0};
 }
 
-static bool scratch_grow(weft_edge_star_scratch *s, int n_cells, int n_local) {
+static bool scratch_grow(weft_edge_ring_scratch *s, int n_cells, int n_local) {
     if (n_cells <= s->capacity_cells && n_local <= s->capacity_local)
         return true;
-    weft_edge_star_scratch_free(s);
+    weft_edge_ring_scratch_free(s);
     const size_t cells = 2 * (size_t)n_cells + 1, local = 2 * (size_t)n_local + 1;
     const size_t edges = 6 * cells;
-    s->stars = malloc(cells * sizeof *s->stars);
+    s->rings = malloc(cells * sizeof *s->rings);
     s->ring = malloc(2 * cells * sizeof *s->ring);
     s->cells = malloc(2 * cells * sizeof *s->cells);
     s->first = malloc(edges * sizeof *s->first);
@@ -41,9 +41,9 @@ static bool scratch_grow(weft_edge_star_scratch *s, int n_cells, int n_local) {
     s->edge_to = malloc(local * sizeof *s->edge_to);
     s->waiting = malloc(edges * sizeof *s->waiting);
     s->covered = malloc(cells);
-    if (!s->stars || !s->ring || !s->cells || !s->first || !s->second || !s->start || !s->round ||
+    if (!s->rings || !s->ring || !s->cells || !s->first || !s->second || !s->start || !s->round ||
         !s->corner_start || !s->corners || !s->edge_to || !s->waiting || !s->covered) {
-        weft_edge_star_scratch_free(s);
+        weft_edge_ring_scratch_free(s);
         return false;
     }
     s->capacity_cells = (int)cells;
@@ -53,7 +53,7 @@ static bool scratch_grow(weft_edge_star_scratch *s, int n_cells, int n_local) {
 
 /* ---- edges ---- */
 
-static void list_corners(weft_edge_star_scratch *s, const int32_t *local, int n_cells,
+static void list_corners(weft_edge_ring_scratch *s, const int32_t *local, int n_cells,
                          int n_local) {
     int32_t *const end = s->corner_start + 1; /* of what is in so far */
     memset(s->corner_start, 0, ((size_t)n_local + 1) * sizeof *s->corner_start);
@@ -70,7 +70,7 @@ static void list_corners(weft_edge_star_scratch *s, const int32_t *local, int n_
 }
 
 /* The edges of a node to nodes of higher number, each with its cells. */
-static void list_edges(weft_edge_star_scratch *s, const int32_t *local, int32_t a) {
+static void list_edges(weft_edge_ring_scratch *s, const int32_t *local, int32_t a) {
     const int first = s->n_edges;
     const int32_t *const begin = s->corners + s->corner_start[a];
     const int32_t *const end = s->corners + s->corner_start[a + 1];
@@ -101,7 +101,7 @@ static void list_edges(weft_edge_star_scratch *s, const int32_t *local, int32_t 
     s->start[s->n_edges] = last;
 }
 
-/* ---- the longest edge star of an edge ---- */
+/* ---- the longest edge ring of an edge ---- */
 
 typedef struct round_cell {
     int32_t q, r, cell; /* its vertices beside the edge's */
@@ -109,10 +109,10 @@ typedef struct round_cell {
 
 typedef struct chain {
     int n;
-    int32_t ring[WEFT_EDGE_STAR_CELLS + 1], cells[WEFT_EDGE_STAR_CELLS];
+    int32_t ring[WEFT_EDGE_RING_CELLS + 1], cells[WEFT_EDGE_RING_CELLS];
 } chain;
 
-static int list_round(const weft_edge_star_scratch *s, const int32_t *local, int edge,
+static int list_round(const weft_edge_ring_scratch *s, const int32_t *local, int edge,
                       round_cell *out) {
     const int32_t a = s->first[edge], b = s->second[edge];
     int n = 0;
@@ -142,7 +142,7 @@ static void walk(const round_cell *cells, int n, uint64_t *used, int start, int3
                  chain *out) {
     out->n = 0;
     out->ring[0] = end;
-    for (int i = start; i >= 0 && out->n < WEFT_EDGE_STAR_CELLS;
+    for (int i = start; i >= 0 && out->n < WEFT_EDGE_RING_CELLS;
          i = cell_with(cells, n, *used, end)) {
         *used |= (uint64_t)1 << i;
         end = cells[i].q == end ? cells[i].r : cells[i].q;
@@ -153,7 +153,8 @@ static void walk(const round_cell *cells, int n, uint64_t *used, int start, int3
 
 /* First from ends of chains, then what goes round. Gives the number of cells that are left round
  * the edge. */
-static int find_star(const weft_edge_star_scratch *s, const int32_t *local, int edge, chain *best) {
+static int find_patch(const weft_edge_ring_scratch *s, const int32_t *local, int edge,
+                      chain *best) {
     round_cell cells[ROUND_MOST];
     const int n = list_round(s, local, edge, cells);
     uint64_t used = 0;
@@ -173,7 +174,7 @@ static int find_star(const weft_edge_star_scratch *s, const int32_t *local, int 
             walk(cells, n, &used, i, end, &one);
             if (one.n > best->n)
                 *best = one;
-            if (best->n == WEFT_EDGE_STAR_CELLS)
+            if (best->n == WEFT_EDGE_RING_CELLS)
                 return n;
         }
     return n;
@@ -181,9 +182,9 @@ static int find_star(const weft_edge_star_scratch *s, const int32_t *local, int 
 
 /* ---- the cover ---- */
 
-static void take(weft_edge_star_scratch *s, int edge, const chain *found) {
-    s->stars[s->n_stars++] =
-        (weft_edge_star){{s->first[edge], s->second[edge]}, s->n_ring, found->n};
+static void take(weft_edge_ring_scratch *s, int edge, const chain *found) {
+    s->rings[s->n_rings++] =
+        (weft_edge_ring){{s->first[edge], s->second[edge]}, s->n_ring, found->n};
     for (int k = 0; k < found->n; ++k) {
         s->covered[found->cells[k]] = 1;
         s->cells[s->n_ring] = found->cells[k];
@@ -193,24 +194,24 @@ static void take(weft_edge_star_scratch *s, int edge, const chain *found) {
     s->ring[s->n_ring++] = found->ring[found->n];
 }
 
-/* An edge waits by the most that its longest star can have. */
-static void wait_in(int32_t *bucket, weft_edge_star_scratch *s, int edge, int length) {
-    if (length > WEFT_EDGE_STAR_CELLS)
-        length = WEFT_EDGE_STAR_CELLS;
+/* An edge waits by the most that its longest ring can have. */
+static void wait_in(int32_t *bucket, weft_edge_ring_scratch *s, int edge, int length) {
+    if (length > WEFT_EDGE_RING_CELLS)
+        length = WEFT_EDGE_RING_CELLS;
     if (length > 0) {
         s->waiting[edge] = bucket[length];
         bucket[length] = edge;
     }
 }
 
-bool weft_edge_stars_cover(weft_edge_star_scratch *scratch, const int32_t *local, int n_cells,
+bool weft_edge_rings_cover(weft_edge_ring_scratch *scratch, const int32_t *local, int n_cells,
                            int n_local) {
-    int32_t bucket[WEFT_EDGE_STAR_CELLS + 1]; /* the first edge that waits, -1: none */
+    int32_t bucket[WEFT_EDGE_RING_CELLS + 1]; /* the first edge that waits, -1: none */
     chain found;
     if (!scratch_grow(scratch, n_cells, n_local))
         return false;
-    weft_edge_star_scratch *s = scratch;
-    s->n_edges = s->n_stars = s->n_ring = 0;
+    weft_edge_ring_scratch *s = scratch;
+    s->n_edges = s->n_rings = s->n_ring = 0;
     s->start[0] = 0;
     memset(s->covered, 0, (size_t)n_cells);
     list_corners(s, local, n_cells, n_local);
@@ -218,14 +219,14 @@ bool weft_edge_stars_cover(weft_edge_star_scratch *scratch, const int32_t *local
         s->edge_to[i] = -1;
     for (int i = 0; i < n_local; ++i)
         list_edges(s, local, i);
-    for (int length = 0; length <= WEFT_EDGE_STAR_CELLS; ++length)
+    for (int length = 0; length <= WEFT_EDGE_RING_CELLS; ++length)
         bucket[length] = -1;
     for (int edge = s->n_edges - 1; edge >= 0; --edge)
         wait_in(bucket, s, edge, s->start[edge + 1] - s->start[edge]);
-    for (int length = WEFT_EDGE_STAR_CELLS; length > 0; --length)
+    for (int length = WEFT_EDGE_RING_CELLS; length > 0; --length)
         for (int edge; (edge = bucket[length]) >= 0;) {
             bucket[length] = s->waiting[edge];
-            const int left = find_star(s, local, edge, &found);
+            const int left = find_patch(s, local, edge, &found);
             if (found.n == length) {
                 take(s, edge, &found);
                 wait_in(bucket, s, edge, left - length < length ? left - length : length);

@@ -1,10 +1,10 @@
-/** Edge stars: an accumulating store y[dofs] += f(...) over tetrahedra, done by the owner of each
+/** Edge patches: an accumulating store y[dofs] += f(...) over tetrahedra, done by the owner of each
  *  target with each cell of a patch evaluated once.
  *
- *  An edge star is an edge (a, b) and some cells round it, each of which shares a facet with the
+ *  An edge ring is an edge (a, b) and some cells round it, each of which shares a facet with the
  *  next: the cells (a, b, r0, r1), (a, b, r1, r2), ... of its ring r. One thread evaluates them one
  *  after the other, so that a cell takes one new vertex; what rows a and b get is added up in
- *  registers over the whole star, what a ring vertex gets over the two cells that have it.
+ *  registers over the whole ring, what a ring vertex gets over the two cells that have it.
  *
  *  Cells of odd number stand mirrored, (a, b, r2, r1): then ring vertices of even number are always
  *  local vertex 2 and the others local vertex 3, nothing moves, and what two neighbours compute of
@@ -12,7 +12,7 @@
  *  not depend on any renumbering of a cell's vertices.
  *
  *  Nodes are taken in patches and numbered locally as in fusion/connectivity/vertex_patches.h; a patch has every cell
- *  that touches its own nodes, and what the nodes round it would get is dropped. 32 stars, one a
+ *  that touches its own nodes, and what the nodes round it would get is dropped. 32 rings, one a
  *  lane, are a row: they give what they have to a copy of the patch's sums that belongs to their
  *  warp, all at the same time (r0 and r1, then r2 and r3, ..., at last a and b), and rows are put
  *  together such that no two lanes then give to the same node. Nothing is atomic, and the order of
@@ -22,31 +22,31 @@
  *  (r2, r3) ... A word is a local number and flags:
  *
  *      EDGE_LAST    the last cell of the row (the same in all lanes)
- *      EDGE_SKIP    this lane's star has ended, or there is none: nothing is computed or added
+ *      EDGE_SKIP    this lane's ring has ended, or there is none: nothing is computed or added
  *
  *  A warp's rows lie one after the other, so that its threads read ahead past the end of one. */
 #pragma once
 
 #include "fusion/connectivity/vertex_patches.h"
 
-#define WEFT_EDGE_STAR_CELLS 8 /* of an edge star, at most */
-#define WEFT_EDGE_STAR_AHEAD 4 /* pairs that are read past the last one of a patch */
+#define WEFT_EDGE_RING_CELLS 8  /* of an edge ring, at most */
+#define WEFT_EDGE_PATCH_AHEAD 4 /* pairs that are read past the last one of a patch */
 
 enum { EDGE_SKIP = 1 << 15, EDGE_LAST = 1 << 14, EDGE_LOCAL = (1 << 14) - 1 };
 
 /* ---- a cover of cells (fusion/connectivity/edge_cover.c) ---- */
 
-typedef struct weft_edge_star {
+typedef struct weft_edge_ring {
     int32_t ends[2];     /* a and b, local numbers */
     int32_t at, n_cells; /* ring[at] ... ring[at + n_cells]; cell k is cells[at + k] */
-} weft_edge_star;
+} weft_edge_ring;
 
 /** Memory for the cover of one patch at a time, and the cover. Start from {0}. */
-typedef struct weft_edge_star_scratch {
+typedef struct weft_edge_ring_scratch {
     int capacity_cells, capacity_local;
-    weft_edge_star *stars;
+    weft_edge_ring *rings;
     int32_t *ring, *cells; /* cells by their place in the patch */
-    int n_stars, n_ring;
+    int n_rings, n_ring;
     /* edges by their lower end, and the cells round each */
     int32_t *first, *second, *start, *round;
     int n_edges;
@@ -54,18 +54,18 @@ typedef struct weft_edge_star_scratch {
     int32_t *edge_to;                /* [local] */
     int32_t *waiting;                /* [edges] the next of a bucket */
     uint8_t *covered;                /* [cells] */
-} weft_edge_star_scratch;
-void weft_edge_star_scratch_free(weft_edge_star_scratch *scratch);
+} weft_edge_ring_scratch;
+void weft_edge_ring_scratch_free(weft_edge_ring_scratch *scratch);
 
-/** Every cell of a patch in one edge star: scratch->stars, those of more cells first. local:
+/** Every cell of a patch in one edge ring: scratch->rings, those of more cells first. local:
  *  [n_cells][4] numbers below n_local, no two of a cell the same. False: out of memory. */
-bool weft_edge_stars_cover(weft_edge_star_scratch *scratch, const int32_t *local, int n_cells,
+bool weft_edge_rings_cover(weft_edge_ring_scratch *scratch, const int32_t *local, int n_cells,
                            int n_local);
 
 /** See fusion/connectivity/patches.h. */
 struct weft_patch_scratch {
-    weft_star_scratch vertex;
-    weft_edge_star_scratch edge;
+    weft_vertex_walk_scratch vertex;
+    weft_edge_ring_scratch edge;
 };
 
 /* ---- one patch (fusion/connectivity/edge_patch.c) ---- */

@@ -91,7 +91,7 @@ weft_status weft_patch_sort_cells(weft_device *device, weft_patch_source *source
         s.list = malloc(((size_t)s.start[n_patches] + 1) * sizeof *s.list);
     }
     if (!s.list) {
-        status = weft_cells_no_memory("stars", n_from, error);
+        status = weft_cells_no_memory("patches", n_from, error);
         goto done;
     }
     TRY(weft_device_for(device, CHUNKS, list_cells, &s, error));
@@ -167,14 +167,14 @@ weft_status weft_patch_local(const weft_patch_source *source, int64_t patch, int
     int32_t *numbers = malloc((places + 1) * sizeof *numbers);
     int32_t *round = malloc((places + 1) * sizeof *round);
     if (!numbers || !round || table_make(places, &table) != WEFT_OK) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the stars of a patch");
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the rings of a patch");
         goto done;
     }
     const int n = number_places(source, patch, &table, numbers, round);
     if (source->nodes + n > WORD_LOCAL + 1) {
         status =
             weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                           "%d nodes touch a patch of %d: too many for stars", n, source->nodes);
+                           "%d nodes touch a patch of %d: too many for patches", n, source->nodes);
         weft_error_hint(error, "renumber the nodes, so that neighbours have near numbers");
         goto done;
     }

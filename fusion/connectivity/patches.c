@@ -33,7 +33,7 @@ static weft_status check_vertex(const patch_builder *b, weft_error *error) {
         nodes % NODES_STEP == 0)
         return WEFT_OK;
     return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                          "stars are made of up to 2^31 triangles or tetrahedra in patches of "
+                          "patches are made of up to 2^31 triangles or tetrahedra in patches of "
                           "128, 256 ... %d nodes; here are %lld cells of %d and patches of %d",
                           NODES_MOST, (long long)b->n_from, width, nodes);
 }
@@ -44,7 +44,7 @@ static weft_status check_edge(const patch_builder *b, weft_error *error) {
         b->source.n_warps >= 1)
         return WEFT_OK;
     return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                          "edge stars are made of up to 2^31 tetrahedra in patches of up to "
+                          "edge patches are made of up to 2^31 tetrahedra in patches of up to "
                           "%d nodes; here are %lld cells of %d and patches of %d",
                           NODES_MOST, (long long)b->n_from, width, nodes);
 }
@@ -60,9 +60,9 @@ static const struct patch_format {
     weft_status (*make)(const weft_patch_source *, int64_t, weft_patch_scratch *, weft_patch *,
                         weft_error *);
 } formats[WEFT_PATCH_KINDS] = {
-    [PATCH_VERTEX] = {"stars", WEFT_STAR_GROUP *WEFT_STAR_LANES, 4, 1, 0, check_vertex,
+    [PATCH_VERTEX] = {"patches", WEFT_PATCH_GROUP *WEFT_PATCH_LANES, 4, 1, 0, check_vertex,
                       weft_vertex_patch_make},
-    [PATCH_EDGE] = {"edge stars", 2 * WEFT_STAR_LANES, 2, 0, WEFT_EDGE_STAR_AHEAD, check_edge,
+    [PATCH_EDGE] = {"edge patches", 2 * WEFT_PATCH_LANES, 2, 0, WEFT_EDGE_PATCH_AHEAD, check_edge,
                     weft_edge_patch_make},
 };
 
@@ -79,8 +79,8 @@ static void make_patches(void *user, int64_t task) {
             !atomic_exchange(&b->failed, true))
             b->error = error;
     }
-    weft_star_scratch_free(&scratch.vertex);
-    weft_edge_star_scratch_free(&scratch.edge);
+    weft_vertex_walk_scratch_free(&scratch.vertex);
+    weft_edge_ring_scratch_free(&scratch.edge);
 }
 
 /* Copy n elements of `size` bytes behind the first `at`. */
@@ -250,7 +250,7 @@ weft_status weft_connectivity_patches(weft_connectivity *connectivity,
     weft_patch_options wanted = *options;
     weft_patches *found = connectivity->patches;
     if (wanted.kind == PATCH_VERTEX)
-        wanted.n_warps = weft_star_warps(wanted.nodes);
+        wanted.n_warps = weft_patch_warps(wanted.nodes);
     while (found && (found->options.kind != wanted.kind || found->options.nodes != wanted.nodes ||
                      found->options.n_warps != wanted.n_warps ||
                      found->options.with_cells < wanted.with_cells))

@@ -4,19 +4,19 @@
 #include "fusion/connectivity/connectivity.h"
 #include "fusion/connectivity/patches.h"
 
-typedef struct weft_connectivity_form weft_connectivity_form;
+typedef struct weft_connectivity_copy weft_connectivity_copy;
 
 struct weft_connectivity {
     weft_device *device;
     const int32_t *indices;
     int64_t n_from, n_to;
     int width;
-    weft_connectivity_form *forms; /* each of these: NULL until it is asked for */
+    weft_connectivity_copy *forms; /* each of these: NULL until it is asked for */
     weft_patches *patches;
     weft_cell_colours *colours;
 };
 
-/** MEMORY error: no memory for the `what` ("stars") of n cells. */
+/** MEMORY error: no memory for the `what` ("patches") of n cells. */
 weft_status weft_cells_no_memory(const char *what, int64_t n, weft_error *error);
 
 /** Device memory that the host fills; array is the memory itself where the host can use it. Start
@@ -32,7 +32,7 @@ weft_status weft_upload_make(weft_device *device, size_t count, size_t size, con
 weft_status weft_upload_send(weft_upload *upload, weft_memory **out, weft_error *error);
 void weft_upload_free(weft_upload *upload);
 
-/** The order in which blocks of `lanes` instances may store through a connectivity: chunks of
+/** The order in which blocks of `lanes` elements may store through a connectivity: chunks of
  *  consecutive blocks, coloured so that two chunks of a colour share no target.
  *  Depends on the indices and on lanes only. Temporary memory: 8 bytes a target.
  *  Errors  WEFT_ERROR_MEMORY */

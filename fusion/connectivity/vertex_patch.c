@@ -1,4 +1,4 @@
-/* The stars of one patch: local numbers, links, words in rows of lanes. */
+/* The rings of one patch: local numbers, links, words in rows of lanes. */
 #include "fusion/connectivity/edge_patches.h"
 
 #include <stdlib.h>
@@ -16,8 +16,8 @@ typedef struct patch_work {
     int32_t *local;        /* [n_cells][width] */
     int32_t *corner_start; /* [nodes + 1] */
     int32_t *corners;      /* [n_corners] place in local */
-    weft_star_link *links;
-    uint16_t *words; /* of all stars, one after the other */
+    weft_vertex_walk_link *links;
+    uint16_t *words; /* of all rings, one after the other */
     int32_t *word_cells, *word_start;
 } patch_work;
 
@@ -32,15 +32,15 @@ static void work_free(patch_work *work) {
 }
 
 static weft_status no_memory(weft_error *error) {
-    return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the stars of a patch");
+    return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the rings of a patch");
 }
 
-int weft_star_turns(int nodes) {
-    return nodes >= 512 ? WEFT_STAR_TURNS : nodes >= 256 ? 2 : 1;
+int weft_patch_walks(int nodes) {
+    return nodes >= 512 ? WEFT_PATCH_WALKS_MAX : nodes >= 256 ? 2 : 1;
 }
 
-int weft_star_warps(int nodes) {
-    return nodes / (WEFT_STAR_LANES * weft_star_turns(nodes));
+int weft_patch_warps(int nodes) {
+    return nodes / (WEFT_PATCH_LANES * weft_patch_walks(nodes));
 }
 
 /* The corners of cells at each own node, in ascending order of cell. */
@@ -73,7 +73,7 @@ static int make_links(const patch_work *work, int node) {
     int n = 0;
     for (int i = work->corner_start[node]; i < work->corner_start[node + 1]; ++i) {
         const int cell = work->corners[i] / width, l = work->corners[i] % width;
-        weft_star_link *link = &work->links[n++];
+        weft_vertex_walk_link *link = &work->links[n++];
         for (int v = 1; v < width; ++v)
             link->v[v - 1] = work->local[cell * width + turned[width - 3][l][v]];
         link->cell = work->cells[cell];
@@ -81,7 +81,8 @@ static int make_links(const patch_work *work, int node) {
     return n;
 }
 
-static weft_status order_stars(patch_work *work, weft_star_scratch *scratch, weft_error *error) {
+static weft_status order_patches(patch_work *work, weft_vertex_walk_scratch *scratch,
+                                 weft_error *error) {
     const int nodes = work->source->nodes;
     int most = 0;
     for (int i = 0; i < nodes; ++i)
@@ -97,8 +98,8 @@ static weft_status order_stars(patch_work *work, weft_star_scratch *scratch, wef
     work->word_start[0] = 0;
     for (int i = 0; i < nodes; ++i) {
         const int n = make_links(work, i), at = work->word_start[i];
-        const int n_made = weft_star_order(scratch, work->links, n, work->source->width,
-                                           work->words + at, work->word_cells + at);
+        const int n_made = weft_vertex_walk_order(scratch, work->links, n, work->source->width,
+                                                  work->words + at, work->word_cells + at);
         if (n_made < 0)
             return no_memory(error);
         work->word_start[i + 1] = at + n_made;
@@ -133,60 +134,60 @@ static weft_status sort_nodes(const patch_work *work, uint16_t **out, weft_error
     return WEFT_OK;
 }
 
-/* The nodes of row r, in which each walks its star: longest first, every other time round the warps
+/* The nodes of row r, in which each walks its ring: longest first, every other time round the warps
  * the other way, so that warps have equally much to do. */
-static int row_first(int nodes, int warp, int turn) {
-    const int n_warps = weft_star_warps(nodes);
-    return (turn * n_warps + (turn % 2 ? n_warps - 1 - warp : warp)) * WEFT_STAR_LANES;
+static int row_first(int nodes, int warp, int iteration) {
+    const int n_warps = weft_patch_warps(nodes);
+    return (iteration * n_warps + (iteration % 2 ? n_warps - 1 - warp : warp)) * WEFT_PATCH_LANES;
 }
 
 static int count_groups(int n_words) {
-    return n_words > WEFT_STAR_GROUP ? (n_words + WEFT_STAR_GROUP - 1) / WEFT_STAR_GROUP : 1;
+    return n_words > WEFT_PATCH_GROUP ? (n_words + WEFT_PATCH_GROUP - 1) / WEFT_PATCH_GROUP : 1;
 }
 
 /* Where each warp starts. A row has one group at least, which its first words are read from. */
 static weft_status size_rows(const patch_work *work, const uint16_t *sorted, weft_patch *out,
                              weft_error *error) {
     const int nodes = work->source->nodes;
-    const int n_warps = weft_star_warps(nodes);
+    const int n_warps = weft_patch_warps(nodes);
     out->rows = calloc((size_t)n_warps * 4, sizeof *out->rows);
     if (!out->rows)
         return no_memory(error);
     for (int w = 0; w < n_warps; ++w) {
         out->rows[4 * w] = (uint32_t)out->n_units;
-        for (int turn = 0; turn < weft_star_turns(nodes); ++turn) {
-            const int n_words = count_words(work, sorted[row_first(nodes, w, turn)]);
+        for (int iteration = 0; iteration < weft_patch_walks(nodes); ++iteration) {
+            const int n_words = count_words(work, sorted[row_first(nodes, w, iteration)]);
             if (n_words > UINT16_MAX)
                 return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                                      "a node has %d words of cells round it: too many for stars",
+                                      "a node has %d words of cells round it: too many for patches",
                                       n_words);
-            out->rows[4 * w + 1 + turn / 2] |= (uint32_t)n_words << 16 * (turn % 2);
+            out->rows[4 * w + 1 + iteration / 2] |= (uint32_t)n_words << 16 * (iteration % 2);
             out->n_units += count_groups(n_words);
         }
     }
     return WEFT_OK;
 }
 
-typedef struct star_row {
+typedef struct patch_row {
     const uint16_t *nodes; /* [lanes] */
-    int warp, turn, n_words;
+    int warp, iteration, n_words;
     size_t first_group;
-} star_row;
+} patch_row;
 
-static void write_row(const patch_work *work, const star_row *row, weft_patch *out) {
-    for (int lane = 0; lane < WEFT_STAR_LANES; ++lane) {
+static void write_row(const patch_work *work, const patch_row *row, weft_patch *out) {
+    for (int lane = 0; lane < WEFT_PATCH_LANES; ++lane) {
         const int node = row->nodes[lane], n = count_words(work, node);
         const int at = work->word_start[node];
-        out->order[(row->warp * WEFT_STAR_LANES + lane) * weft_star_turns(work->source->nodes) +
-                   row->turn] = (uint16_t)node;
-        for (int i = 0; i < WEFT_STAR_GROUP * count_groups(row->n_words); ++i) {
-            const size_t group = row->first_group + (size_t)(i / WEFT_STAR_GROUP);
-            const size_t g = group * WEFT_STAR_LANES * WEFT_STAR_GROUP;
-            const int j = i % WEFT_STAR_GROUP;
-            out->words[g + (size_t)(lane * WEFT_STAR_GROUP + j)] =
+        out->order[(row->warp * WEFT_PATCH_LANES + lane) * weft_patch_walks(work->source->nodes) +
+                   row->iteration] = (uint16_t)node;
+        for (int i = 0; i < WEFT_PATCH_GROUP * count_groups(row->n_words); ++i) {
+            const size_t group = row->first_group + (size_t)(i / WEFT_PATCH_GROUP);
+            const size_t g = group * WEFT_PATCH_LANES * WEFT_PATCH_GROUP;
+            const int j = i % WEFT_PATCH_GROUP;
+            out->words[g + (size_t)(lane * WEFT_PATCH_GROUP + j)] =
                 i < n ? work->words[at + i] : (uint16_t)(node | WORD_SKIP);
             if (out->cells && n > 0)
-                out->cells[g + (size_t)(j * WEFT_STAR_LANES + lane)] =
+                out->cells[g + (size_t)(j * WEFT_PATCH_LANES + lane)] =
                     work->word_cells[at + (i < n ? i : n - 1)];
         }
     }
@@ -195,18 +196,19 @@ static void write_row(const patch_work *work, const star_row *row, weft_patch *o
 static weft_status write_rows(const patch_work *work, const uint16_t *sorted, weft_patch *out,
                               weft_error *error) {
     const int nodes = work->source->nodes;
-    const size_t group = WEFT_STAR_GROUP * WEFT_STAR_LANES;
+    const size_t group = WEFT_PATCH_GROUP * WEFT_PATCH_LANES;
     out->words = malloc((size_t)out->n_units * group * sizeof *out->words);
     out->order = malloc((size_t)nodes * sizeof *out->order);
     if (work->source->with_cells)
         out->cells = calloc((size_t)out->n_units * group, sizeof *out->cells);
     if (!out->words || !out->order || (work->source->with_cells && !out->cells))
         return no_memory(error);
-    for (int w = 0; w < weft_star_warps(nodes); ++w) {
+    for (int w = 0; w < weft_patch_warps(nodes); ++w) {
         size_t first_group = out->rows[4 * w];
-        for (int turn = 0; turn < weft_star_turns(nodes); ++turn) {
-            const uint16_t *row_nodes = sorted + row_first(nodes, w, turn);
-            const star_row row = {row_nodes, w, turn, count_words(work, row_nodes[0]), first_group};
+        for (int iteration = 0; iteration < weft_patch_walks(nodes); ++iteration) {
+            const uint16_t *row_nodes = sorted + row_first(nodes, w, iteration);
+            const patch_row row = {row_nodes, w, iteration, count_words(work, row_nodes[0]),
+                                   first_group};
             write_row(work, &row, out);
             first_group += (size_t)count_groups(row.n_words);
         }
@@ -225,7 +227,7 @@ weft_status weft_vertex_patch_make(const weft_patch_source *source, int64_t patc
                        .cells = source->list + source->start[patch]};
     TRY(weft_patch_local(source, patch, &work.local, &made.halo, &made.n_halo, error));
     TRY(list_corners(&work, error));
-    TRY(order_stars(&work, &scratch->vertex, error));
+    TRY(order_patches(&work, &scratch->vertex, error));
     TRY(sort_nodes(&work, &sorted, error));
     TRY(size_rows(&work, sorted, &made, error));
     TRY(write_rows(&work, sorted, &made, error));

@@ -1,4 +1,4 @@
-/* The order of the cells of one star. The facets opposite the node (its link) are a polygon round
+/* The order of the cells of one ring. The facets opposite the node (its link) are a polygon round
  * it, or a triangulated surface; a good order is a path through neighbouring ones that visits all.
  */
 #include "fusion/connectivity/vertex_patches.h"
@@ -8,20 +8,20 @@
 
 enum { ATTEMPTS = 3 };
 
-void weft_star_scratch_free(weft_star_scratch *scratch) {
+void weft_vertex_walk_scratch_free(weft_vertex_walk_scratch *scratch) {
     free(scratch->adjacent);
     free(scratch->path);
     free(scratch->best);
     free(scratch->visited);
     free(scratch->keys);
     free(scratch->places);
-    *scratch = (weft_star_scratch){0};
+    *scratch = (weft_vertex_walk_scratch){0};
 }
 
-static bool scratch_grow(weft_star_scratch *scratch, int n) {
+static bool scratch_grow(weft_vertex_walk_scratch *scratch, int n) {
     if (n <= scratch->capacity)
         return true;
-    weft_star_scratch_free(scratch);
+    weft_vertex_walk_scratch_free(scratch);
     int size = 64;
     const int capacity = 2 * n;
     while (size < 2 * 3 * capacity)
@@ -34,7 +34,7 @@ static bool scratch_grow(weft_star_scratch *scratch, int n) {
     scratch->places = malloc((size_t)size * sizeof *scratch->places);
     if (!scratch->adjacent || !scratch->path || !scratch->best || !scratch->visited ||
         !scratch->keys || !scratch->places) {
-        weft_star_scratch_free(scratch);
+        weft_vertex_walk_scratch_free(scratch);
         return false;
     }
     scratch->capacity = capacity;
@@ -42,7 +42,7 @@ static bool scratch_grow(weft_star_scratch *scratch, int n) {
     return true;
 }
 
-/* ---- a hash table of directed edges, for one star ---- */
+/* ---- a hash table of directed edges, for one ring ---- */
 
 typedef struct edge_table {
     uint32_t *keys; /* UINT32_MAX: free */
@@ -50,7 +50,7 @@ typedef struct edge_table {
     uint32_t mask;
 } edge_table;
 
-static edge_table table_start(weft_star_scratch *scratch, int n_edges) {
+static edge_table table_start(weft_vertex_walk_scratch *scratch, int n_edges) {
     uint32_t size = 16;
     while (size < 2 * (uint32_t)n_edges)
         size *= 2;
@@ -87,8 +87,8 @@ static int32_t table_get(const edge_table *table, uint32_t key) {
  */
 
 /* Where another edge ends where this one starts, a path need not begin here. */
-static void polygon_adjacent(weft_star_scratch *scratch, const weft_star_link *links, int n,
-                             uint8_t *is_entered) {
+static void polygon_adjacent(weft_vertex_walk_scratch *scratch, const weft_vertex_walk_link *links,
+                             int n, uint8_t *is_entered) {
     const edge_table table = table_start(scratch, n);
     for (int i = 0; i < n; ++i)
         table_put(&table, (uint32_t)links[i].v[0], i);
@@ -100,8 +100,8 @@ static void polygon_adjacent(weft_star_scratch *scratch, const weft_star_link *l
     }
 }
 
-static int order_polygon(weft_star_scratch *scratch, const weft_star_link *links, int n,
-                         uint16_t *words, int32_t *cells) {
+static int order_polygon(weft_vertex_walk_scratch *scratch, const weft_vertex_walk_link *links,
+                         int n, uint16_t *words, int32_t *cells) {
     uint8_t *is_entered = (uint8_t *)scratch->path, *visited = scratch->visited;
     int n_words = 0;
     polygon_adjacent(scratch, links, n, is_entered);
@@ -124,7 +124,8 @@ static int order_polygon(weft_star_scratch *scratch, const weft_star_link *links
 
 /* ---- tetrahedra: the link's triangles, neighbours across an edge run the other way ---- */
 
-static void surface_adjacent(weft_star_scratch *scratch, const weft_star_link *links, int n) {
+static void surface_adjacent(weft_vertex_walk_scratch *scratch, const weft_vertex_walk_link *links,
+                             int n) {
     const edge_table table = table_start(scratch, 3 * n);
     for (int i = 0; i < n; ++i)
         for (int e = 0; e < 3; ++e)
@@ -136,7 +137,7 @@ static void surface_adjacent(weft_star_scratch *scratch, const weft_star_link *l
         }
 }
 
-static int count_open(const weft_star_scratch *scratch, int i) {
+static int count_open(const weft_vertex_walk_scratch *scratch, int i) {
     int count = 0;
     for (int e = 0; e < 3; ++e) {
         const int32_t j = scratch->adjacent[3 * i + e];
@@ -146,7 +147,7 @@ static int count_open(const weft_star_scratch *scratch, int i) {
 }
 
 /* The neighbour with the fewest ways on (Warnsdorff 1823), or -1. */
-static int next_triangle(const weft_star_scratch *scratch, int i) {
+static int next_triangle(const weft_vertex_walk_scratch *scratch, int i) {
     int best = -1, least = 4;
     for (int e = 0; e < 3; ++e) {
         const int32_t j = scratch->adjacent[3 * i + e];
@@ -162,7 +163,7 @@ static int next_triangle(const weft_star_scratch *scratch, int i) {
 }
 
 /* A path from `start` both ways, written to path; its length. */
-static int grow_path(weft_star_scratch *scratch, int start, int32_t *path) {
+static int grow_path(weft_vertex_walk_scratch *scratch, int start, int32_t *path) {
     int length = 0;
     for (int i = start; i >= 0; i = next_triangle(scratch, i)) {
         scratch->visited[i] = 1;
@@ -182,7 +183,7 @@ static int grow_path(weft_star_scratch *scratch, int start, int32_t *path) {
 
 /* Paths that cover all triangles, one after the other; how many. The ends of paths are where the
  * fewest ways lead. */
-static int cover_surface(weft_star_scratch *scratch, int n, int first, int32_t *path) {
+static int cover_surface(weft_vertex_walk_scratch *scratch, int n, int first, int32_t *path) {
     int n_paths = 0, length = 0;
     memset(scratch->visited, 0, (size_t)n);
     while (length < n) {
@@ -199,7 +200,7 @@ static int cover_surface(weft_star_scratch *scratch, int n, int first, int32_t *
 }
 
 /* The vertex after the directed edge (a, b), or -1. */
-static int32_t third_vertex(const weft_star_link *link, int32_t a, int32_t b) {
+static int32_t third_vertex(const weft_vertex_walk_link *link, int32_t a, int32_t b) {
     for (int e = 0; e < 3; ++e)
         if (link->v[e] == a && link->v[(e + 1) % 3] == b)
             return link->v[(e + 2) % 3];
@@ -207,32 +208,33 @@ static int32_t third_vertex(const weft_star_link *link, int32_t a, int32_t b) {
 }
 
 /* Turned so that the next triangle lies across (q, r), where there is one. */
-static void first_triangle(const weft_star_link *link, const weft_star_link *next, int32_t v[3]) {
-    int turn = 0;
+static void first_triangle(const weft_vertex_walk_link *link, const weft_vertex_walk_link *next,
+                           int32_t v[3]) {
+    int rotated = 0;
     for (int e = 0; next && e < 3; ++e)
         if (third_vertex(next, link->v[(e + 1) % 3], link->v[e]) >= 0)
-            turn = (e + 2) % 3;
+            rotated = (e + 2) % 3;
     for (int i = 0; i < 3; ++i)
-        v[i] = link->v[(turn + i) % 3];
+        v[i] = link->v[(rotated + i) % 3];
 }
 
-static int write_surface(const weft_star_link *links, int n, const int32_t *path, uint16_t *words,
-                         int32_t *cells) {
+static int write_surface(const weft_vertex_walk_link *links, int n, const int32_t *path,
+                         uint16_t *words, int32_t *cells) {
     int32_t v[3] = {-1, -1, -1};
     int n_words = 0;
     for (int i = 0; i < n; ++i) {
-        const weft_star_link *link = &links[path[i]];
+        const weft_vertex_walk_link *link = &links[path[i]];
         int32_t e = i > 0 ? third_vertex(link, v[2], v[1]) : -1;
         if (e >= 0) {
             v[0] = v[2];
         } else if (i > 0 && (e = third_vertex(link, v[0], v[2])) >= 0) {
             v[1] = v[2];
-            e |= WORD_TURN;
+            e |= WORD_ROTATED;
         } else {
             first_triangle(link, i + 1 < n ? &links[path[i + 1]] : NULL, v);
             cells[n_words] = cells[n_words + 1] = link->cell;
             words[n_words++] = (uint16_t)(v[1] | WORD_SKIP);
-            words[n_words++] = (uint16_t)(v[0] | WORD_SKIP | WORD_TURN);
+            words[n_words++] = (uint16_t)(v[0] | WORD_SKIP | WORD_ROTATED);
             e = v[2];
         }
         v[2] = e & WORD_LOCAL;
@@ -242,8 +244,8 @@ static int write_surface(const weft_star_link *links, int n, const int32_t *path
     return n_words;
 }
 
-static int order_surface(weft_star_scratch *scratch, const weft_star_link *links, int n,
-                         uint16_t *words, int32_t *cells) {
+static int order_surface(weft_vertex_walk_scratch *scratch, const weft_vertex_walk_link *links,
+                         int n, uint16_t *words, int32_t *cells) {
     surface_adjacent(scratch, links, n);
     int least = cover_surface(scratch, n, -1, scratch->best);
     for (int k = 1; k <= ATTEMPTS && least > 1 && n > ATTEMPTS; ++k) {
@@ -258,8 +260,8 @@ static int order_surface(weft_star_scratch *scratch, const weft_star_link *links
     return write_surface(links, n, scratch->best, words, cells);
 }
 
-int weft_star_order(weft_star_scratch *scratch, const weft_star_link *links, int n, int width,
-                    uint16_t *words, int32_t *cells) {
+int weft_vertex_walk_order(weft_vertex_walk_scratch *scratch, const weft_vertex_walk_link *links,
+                           int n, int width, uint16_t *words, int32_t *cells) {
     if (n <= 0)
         return 0;
     if (!scratch_grow(scratch, n))

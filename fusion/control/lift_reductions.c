@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static weft_status copy_node(const flow_builder *b, const weft_node *from, weft_node **out) {
+static weft_status copy_node(const control_builder *b, const weft_node *from, weft_node **out) {
     weft_status status = WEFT_OK;
     weft_node *made = weft_arena_alloc(b->arena, 1, sizeof *made);
     if (made == NULL)
@@ -22,7 +22,7 @@ done:
 }
 
 typedef struct lifter {
-    flow_builder *b;
+    control_builder *b;
     weft_script_statement *made;
     int n_made;
 } lifter;
@@ -51,7 +51,7 @@ static weft_status lift(lifter *l, const weft_script_statement *statement, weft_
             .value = *node, .loop = statement->loop, .place = (*node)->place};
         lifted.part = statement->part;
         lifted.fuse = statement->fuse;
-        TRY(flow_fresh_name(l->b, statement->name, &lifted.name));
+        TRY(weft_control_fresh_name(l->b, statement->name, &lifted.name));
         *name = (weft_node){.kind = NODE_NAME, .name = lifted.name, .place = lifted.place};
         TRY(statement_append(l, &lifted));
         *node = name;
@@ -71,7 +71,7 @@ static bool updates_list(const weft_script *script, const weft_script_statement 
     return false;
 }
 
-weft_status flow_lift_reductions(flow_builder *b) {
+weft_status weft_control_lift_reductions(control_builder *b) {
     weft_status status = WEFT_OK;
     weft_script *script = b->script;
     lifter l = {.b = b};

@@ -5,52 +5,53 @@
 #include <stdio.h>
 #include <string.h>
 
-int flow_name_find(const weft_flow *flow, const char *name) {
-    for (int i = 0; i < flow->n_names; ++i)
-        if (!flow->names[i].hidden && strcmp(flow->names[i].name, name) == 0)
+int weft_control_name_find(const weft_control *control, const char *name) {
+    for (int i = 0; i < control->n_names; ++i)
+        if (!control->names[i].hidden && strcmp(control->names[i].name, name) == 0)
             return i;
     return -1;
 }
 
-weft_status flow_name_add(flow_builder *b, const weft_flow_name *name, int *id) {
-    weft_flow *flow = b->flow;
-    flow->names = weft_array_grow(b->arena, flow->names, flow->n_names, &b->name_capacity,
-                                  sizeof *flow->names);
-    if (flow->names == NULL)
+weft_status weft_control_name_add(control_builder *b, const weft_control_name *name, int *id) {
+    weft_control *control = b->control;
+    control->names = weft_array_grow(b->arena, control->names, control->n_names, &b->name_capacity,
+                                     sizeof *control->names);
+    if (control->names == NULL)
         return weft_no_memory(b->error);
-    *id = flow->n_names;
-    flow->names[flow->n_names++] = *name;
+    *id = control->n_names;
+    control->names[control->n_names++] = *name;
     return WEFT_OK;
 }
 
-bool flow_node_reads(const weft_node *node, const char *name) {
+bool weft_control_node_reads(const weft_node *node, const char *name) {
     if (node->kind == NODE_NAME && strcmp(node->name, name) == 0)
         return true;
     for (int i = 0; i < node->n_children; ++i)
-        if (flow_node_reads(node->children[i], name))
+        if (weft_control_node_reads(node->children[i], name))
             return true;
     return false;
 }
 
-bool flow_statement_reads(const weft_script_statement *statement, const char *name) {
+bool weft_control_statement_reads(const weft_script_statement *statement, const char *name) {
     return ((statement->update || statement->accumulate) && strcmp(statement->name, name) == 0) ||
-           flow_node_reads(statement->value, name);
+           weft_control_node_reads(statement->value, name);
 }
 
-bool flow_is_wanted(const flow_builder *b, const char *name, int next) {
+bool weft_control_is_wanted(const control_builder *b, const char *name, int next) {
     const weft_script *script = b->script;
     for (int i = 0; i < script->n_returns; ++i)
         if (strcmp(script->returns[i].name, name) == 0)
             return true;
     for (int i = next; i < script->n_statements; ++i)
-        if (flow_statement_reads(&script->statements[i], name))
+        if (weft_control_statement_reads(&script->statements[i], name))
             return true;
     for (int i = 0; i < script->n_loops; ++i)
-        if (script->loops[i].first >= next && (flow_node_reads(script->loops[i].most, name) ||
-                                               flow_node_reads(script->loops[i].condition, name)))
+        if (script->loops[i].first >= next &&
+            (weft_control_node_reads(script->loops[i].most, name) ||
+             weft_control_node_reads(script->loops[i].condition, name)))
             return true;
     for (int i = 0; i < b->n_deferred; ++i)
-        if (flow_statement_reads(&b->deferred[i], name))
+        if (weft_control_statement_reads(&b->deferred[i], name))
             return true;
     return false;
 }
@@ -64,14 +65,14 @@ static bool is_declared(const weft_script *script, const char *name) {
     return found;
 }
 
-static bool is_open(const flow_builder *b, const char *name) {
+static bool is_open(const control_builder *b, const char *name) {
     for (int i = 0; i < b->n_open; ++i)
         if (!b->open[i].update && strcmp(b->open[i].name, name) == 0)
             return true;
     return false;
 }
 
-static weft_status no_value(const flow_builder *b, const weft_node *node, bool condition) {
+static weft_status no_value(const control_builder *b, const weft_node *node, bool condition) {
     const weft_script *script = b->script;
     for (int i = 0; i < script->n_statements; ++i) {
         const weft_script_statement *made = &script->statements[i];
@@ -81,10 +82,10 @@ static weft_status no_value(const flow_builder *b, const weft_node *node, bool c
             weft_error_at(b->error, WEFT_ERROR_TYPE, node->place,
                           "'%s' has no value here: it is made inside a loop (%s:%d:%d)", node->name,
                           made->place.source->name, made->place.line, made->place.column);
-            weft_error_hint(b->error, condition
-                                          ? "the condition is asked before each turn: declare an "
-                                            "input, or make a name before the loop, and update it"
-                                          : "make it before the loop and update it there");
+            weft_error_hint(b->error,
+                            condition ? "the condition is asked before each iteration: declare an "
+                                        "input, or make a name before the loop, and update it"
+                                      : "make it before the loop and update it there");
         } else
             weft_error_at(b->error, WEFT_ERROR_TYPE, node->place,
                           "'%s' has no value here: it is made below (%s:%d:%d)", node->name,
@@ -100,18 +101,19 @@ static weft_status no_value(const flow_builder *b, const weft_node *node, bool c
     return WEFT_ERROR_TYPE;
 }
 
-weft_status flow_check_reads(const flow_builder *b, const weft_node *node, bool condition) {
+weft_status weft_control_check_reads(const control_builder *b, const weft_node *node,
+                                     bool condition) {
     weft_status status = WEFT_OK;
-    if (node->kind == NODE_NAME && flow_name_find(b->flow, node->name) < 0 &&
+    if (node->kind == NODE_NAME && weft_control_name_find(b->control, node->name) < 0 &&
         !is_declared(b->script, node->name) && !is_open(b, node->name))
         return no_value(b, node, condition);
     for (int i = weft_node_is_apply(node); i < node->n_children; ++i)
-        TRY(flow_check_reads(b, node->children[i], condition));
+        TRY(weft_control_check_reads(b, node->children[i], condition));
 done:
     return status;
 }
 
-weft_status flow_fresh_name(flow_builder *b, const char *name, const char **out) {
+weft_status weft_control_fresh_name(control_builder *b, const char *name, const char **out) {
     weft_script *script = b->script;
     for (int i = 1; i < WEFT_NAMES_MAX; ++i) {
         const char *made = weft_arena_print(b->arena, "%s_%d", name, i);

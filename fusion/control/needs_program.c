@@ -46,11 +46,11 @@ static weft_status returns_pending(weft_arena *arena, const weft_library *librar
         const binding *known = weft_binding_find(&graph, script->returns[i].name);
         if (known == NULL)
             continue;
-        const int datum = known->value.operand.datum;
-        *out |= known->value.arithmetic != NULL ||
-                (graph.graph->data[datum].index_set == UNIFORM &&
-                 graph.graph->data[datum].producer < 0 &&
-                 strcmp(graph.graph->data[datum].name, known->name) != 0);
+        const int value = known->lazy.operand.value;
+        *out |= known->lazy.arithmetic != NULL ||
+                (graph.graph->values[value].index_set == UNIFORM &&
+                 graph.graph->values[value].producer < 0 &&
+                 strcmp(graph.graph->values[value].name, known->name) != 0);
     }
 done:
     return status;
@@ -65,12 +65,12 @@ static bool updates_twice(const weft_script *script) {
     return false;
 }
 
-weft_status flow_needs_steps(weft_arena *arena, const weft_library *library,
-                             const weft_script *script, bool *out, weft_error *error) {
+weft_status weft_control_needs_steps(weft_arena *arena, const weft_library *library,
+                                     const weft_script *script, bool *out, weft_error *error) {
     bool probe = false;
     *out = script->n_loops > 0;
     for (int i = 0; i < script->n_operators; ++i)
-        *out |= script->operators[i].routine == NULL;
+        *out |= script->operators[i].product_kernel == NULL;
     /* with an operator of either kind, so that what is legal does not hang on which it gets */
     *out |= script->n_operators > 0 && updates_twice(script);
     for (int i = 0; i < script->n_statements && !*out; ++i) {

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-weft_status flow_step_add(const flow_builder *b, weft_flow_steps *steps,
-                          const weft_flow_step *step) {
-    weft_flow_step *list = weft_array_room(b->arena, steps->list, steps->n, sizeof *list);
+weft_status weft_control_step_add(const control_builder *b, weft_control_steps *steps,
+                                  const weft_control_step *step) {
+    weft_control_step *list = weft_array_room(b->arena, steps->list, steps->n, sizeof *list);
     if (list == NULL)
         return weft_no_memory(b->error);
     list[steps->n++] = *step;
@@ -18,23 +18,24 @@ weft_status flow_step_add(const flow_builder *b, weft_flow_steps *steps,
 /* ---- statements ------------------------------------------------------------------------------ */
 
 /* End the segment, then do the updates that wait. */
-static weft_status flush(flow_builder *b, weft_flow_steps *steps, int next) {
+static weft_status flush(control_builder *b, weft_control_steps *steps, int next) {
     weft_status status = WEFT_OK;
-    TRY(flow_segment_close(b, steps, next));
+    TRY(weft_control_segment_close(b, steps, next));
     if (b->n_deferred == 0)
         goto done;
-    weft_flow_step *last = steps->n > 0 ? &steps->list[steps->n - 1] : NULL;
-    if (last == NULL || last->kind != FLOW_SCALARS) {
-        const weft_flow_step fresh = {
-            .kind = FLOW_SCALARS, .number = b->flow->n_scalar_steps++, .loop = b->loop};
-        TRY(flow_step_add(b, steps, &fresh));
+    weft_control_step *last = steps->n > 0 ? &steps->list[steps->n - 1] : NULL;
+    if (last == NULL || last->kind != CONTROL_SCALARS) {
+        const weft_control_step fresh = {
+            .kind = CONTROL_SCALARS, .number = b->control->n_scalar_steps++, .loop = b->loop};
+        TRY(weft_control_step_add(b, steps, &fresh));
         last = &steps->list[steps->n - 1];
     }
     for (int i = 0; i < b->n_deferred; ++i) {
-        weft_flow_scalar made = {0};
+        weft_control_scalar made = {0};
         const weft_script_statement *update = &b->deferred[i];
-        TRY(flow_scalar_make(b, update->value, flow_name_find(b->flow, update->name), &made));
-        weft_flow_scalar *scalars =
+        TRY(weft_control_scalar_make(b, update->value,
+                                     weft_control_name_find(b->control, update->name), &made));
+        weft_control_scalar *scalars =
             weft_array_room(b->arena, last->scalars, last->n_scalars, sizeof *scalars);
         if (scalars == NULL)
             return weft_no_memory(b->error);
@@ -46,16 +47,16 @@ done:
     return status;
 }
 
-static bool reads_deferred(const flow_builder *b, const weft_node *node) {
+static bool reads_deferred(const control_builder *b, const weft_node *node) {
     for (int i = 0; i < b->n_deferred; ++i)
-        if (flow_node_reads(node, b->deferred[i].name))
+        if (weft_control_node_reads(node, b->deferred[i].name))
             return true;
     return false;
 }
 
-static weft_status check_updated(const flow_builder *b, int name,
+static weft_status check_updated(const control_builder *b, int name,
                                  const weft_script_statement *statement) {
-    const weft_flow_name *known = name >= 0 ? &b->flow->names[name] : NULL;
+    const weft_control_name *known = name >= 0 ? &b->control->names[name] : NULL;
     if (known == NULL)
         return weft_error_at(b->error, WEFT_ERROR_TYPE, statement->place,
                              "'%s' has no value that could be updated", statement->name);
@@ -69,21 +70,21 @@ static weft_status check_updated(const flow_builder *b, int name,
     return WEFT_OK;
 }
 
-static bool is_updated_here(const flow_builder *b, const char *name) {
+static bool is_updated_here(const control_builder *b, const char *name) {
     for (int i = 0; i < b->n_open; ++i)
         if (b->open[i].update && strcmp(b->open[i].name, name) == 0)
             return true;
     return false;
 }
 
-static bool is_made_here(const flow_builder *b, const char *name) {
+static bool is_made_here(const control_builder *b, const char *name) {
     for (int i = 0; i < b->n_open; ++i)
         if (!b->open[i].update && strcmp(b->open[i].name, name) == 0)
             return true;
     return false;
 }
 
-static weft_status collect(flow_builder *b, const weft_script_statement *statement) {
+static weft_status collect(control_builder *b, const weft_script_statement *statement) {
     b->open = weft_array_grow(b->arena, b->open, b->n_open, &b->open_capacity, sizeof *b->open);
     if (b->open == NULL)
         return weft_no_memory(b->error);
@@ -91,7 +92,7 @@ static weft_status collect(flow_builder *b, const weft_script_statement *stateme
     return WEFT_OK;
 }
 
-static weft_status defer(flow_builder *b, const weft_script_statement *statement) {
+static weft_status defer(control_builder *b, const weft_script_statement *statement) {
     b->deferred = weft_array_grow(b->arena, b->deferred, b->n_deferred, &b->deferred_capacity,
                                   sizeof *b->deferred);
     if (b->deferred == NULL)
@@ -100,14 +101,14 @@ static weft_status defer(flow_builder *b, const weft_script_statement *statement
     return WEFT_OK;
 }
 
-static weft_status read_update(flow_builder *b, weft_flow_steps *steps, int i) {
+static weft_status read_update(control_builder *b, weft_control_steps *steps, int i) {
     weft_status status = WEFT_OK;
     const weft_script_statement *statement = &b->script->statements[i];
     if (is_made_here(b, statement->name) || is_updated_here(b, statement->name))
-        TRY(flow_segment_close(b, steps, i));
-    const int name = flow_name_find(b->flow, statement->name);
+        TRY(weft_control_segment_close(b, steps, i));
+    const int name = weft_control_name_find(b->control, statement->name);
     TRY(check_updated(b, name, statement));
-    if (b->flow->names[name].index_set == UNIFORM) {
+    if (b->control->names[name].index_set == UNIFORM) {
         TRY(defer(b, statement));
         goto done;
     }
@@ -120,10 +121,10 @@ done:
 
 /* ---- products -------------------------------------------------------------------------------- */
 
-static weft_status check_applied(const flow_builder *b, const weft_script_operator *op, int v,
+static weft_status check_applied(const control_builder *b, const weft_script_operator *op, int v,
                                  const weft_node *node) {
     const weft_script *script = b->script;
-    const weft_flow_name *list = &b->flow->names[v];
+    const weft_control_name *list = &b->control->names[v];
     const char *over = list->index_set >= 0 ? script->indices[list->index_set].name : "nothing";
     if (!list->matrix && strcmp(over, op->over) == 0)
         return WEFT_OK;
@@ -134,7 +135,7 @@ static weft_status check_applied(const flow_builder *b, const weft_script_operat
 }
 
 /* The statement after q = apply(A, p) that asks for dot(p, q), where the operator brings it. */
-static bool asks_dot(const flow_builder *b, int i, const char *v) {
+static bool asks_dot(const control_builder *b, int i, const char *v) {
     const weft_script *script = b->script;
     const weft_script_statement *product = &script->statements[i];
     if (i + 1 >= script->n_statements || script->statements[i + 1].loop != product->loop)
@@ -150,74 +151,74 @@ static bool asks_dot(const flow_builder *b, int i, const char *v) {
            (strcmp(other, v) == 0 && strcmp(one, product->name) == 0);
 }
 
-static weft_status made_name(flow_builder *b, const weft_script_statement *statement,
-                             const weft_flow_name *like, int *id) {
-    weft_flow_name made = {.name = statement->name,
-                           .shape = like != NULL ? like->shape : (weft_shape){0},
-                           .index_set = like != NULL ? like->index_set : UNIFORM,
-                           .loop = b->loop,
-                           .place = statement->place};
+static weft_status made_name(control_builder *b, const weft_script_statement *statement,
+                             const weft_control_name *like, int *id) {
+    weft_control_name made = {.name = statement->name,
+                              .shape = like != NULL ? like->shape : (weft_shape){0},
+                              .index_set = like != NULL ? like->index_set : UNIFORM,
+                              .loop = b->loop,
+                              .place = statement->place};
     for (int i = 0; i < b->script->n_returns; ++i)
         made.returned |= strcmp(b->script->returns[i].name, statement->name) == 0;
-    return flow_name_add(b, &made, id);
+    return weft_control_name_add(b, &made, id);
 }
 
 /* *used: statements. */
-static weft_status read_apply(flow_builder *b, weft_flow_steps *steps, int i, int *used) {
+static weft_status read_apply(control_builder *b, weft_control_steps *steps, int i, int *used) {
     weft_status status = WEFT_OK;
     const weft_script *script = b->script;
     const weft_script_statement *statement = &script->statements[i];
     const weft_node *v = statement->value->children[1];
-    weft_flow_step step = {.kind = FLOW_APPLY, .loop = b->loop, .dot = -1};
+    weft_control_step step = {.kind = CONTROL_APPLY, .loop = b->loop, .dot = -1};
     while (strcmp(script->operators[step.op].name, statement->value->children[0]->name) != 0)
         ++step.op;
-    const weft_operator_choice *choice = b->flow->choices[step.op];
+    const weft_operator_choice *choice = b->control->choices[step.op];
     TRY(flush(b, steps, i)); /* a function of the caller's may look at any uniform value */
-    step.v = flow_name_find(b->flow, v->name);
-    if (step.v < 0 || b->flow->names[step.v].index_set == UNIFORM)
+    step.v = weft_control_name_find(b->control, v->name);
+    if (step.v < 0 || b->control->names[step.v].index_set == UNIFORM)
         TRY(weft_error_at(b->error, WEFT_ERROR_TYPE, v->place,
                           "'%s' is not a list that '%s' can be applied to", v->name,
                           script->operators[step.op].name));
     TRY(check_applied(b, &script->operators[step.op], step.v, v));
-    const weft_flow_name like = b->flow->names[step.v];
+    const weft_control_name like = b->control->names[step.v];
     TRY(made_name(b, statement, &like, &step.y));
     if (choice != NULL && choice->brings_dot && like.shape.rank == 0 && asks_dot(b, i, v->name)) {
         TRY(made_name(b, &script->statements[i + 1], NULL, &step.dot));
         ++*used;
     }
-    TRY(flow_step_add(b, steps, &step));
+    TRY(weft_control_step_add(b, steps, &step));
 done:
     return status;
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-static weft_status read_block(flow_builder *b, weft_flow_steps *steps, int first, int last);
+static weft_status read_block(control_builder *b, weft_control_steps *steps, int first, int last);
 
-static weft_status read_loop(flow_builder *b, weft_flow_steps *steps, int number) {
+static weft_status read_loop(control_builder *b, weft_control_steps *steps, int number) {
     weft_status status = WEFT_OK;
-    weft_flow *flow = b->flow;
+    weft_control *control = b->control;
     const weft_script_loop *loop = &b->script->loops[number];
-    weft_flow_step step = {.kind = FLOW_LOOP, .number = number, .loop = b->loop};
+    weft_control_step step = {.kind = CONTROL_LOOP, .number = number, .loop = b->loop};
     TRY(flush(b, steps, loop->first));
-    TRY(flow_check_reads(b, loop->most, true));
-    TRY(flow_check_reads(b, loop->condition, true));
-    TRY(flow_scalar_make(b, loop->most, -1, &step.most));
-    TRY(flow_condition_make(b, loop->condition, &step.condition));
-    const int outside = b->loop, n_before = flow->n_names;
+    TRY(weft_control_check_reads(b, loop->most, true));
+    TRY(weft_control_check_reads(b, loop->condition, true));
+    TRY(weft_control_scalar_make(b, loop->most, -1, &step.most));
+    TRY(weft_control_condition_make(b, loop->condition, &step.condition));
+    const int outside = b->loop, n_before = control->n_names;
     b->loop = number;
     TRY(read_block(b, &step.body, loop->first, loop->last));
     b->loop = outside;
-    for (int i = n_before; i < flow->n_names; ++i)
-        flow->names[i].hidden = true;
+    for (int i = n_before; i < control->n_names; ++i)
+        control->names[i].hidden = true;
     if (outside < 0)
-        flow->last_loop = number;
-    TRY(flow_step_add(b, steps, &step));
+        control->last_loop = number;
+    TRY(weft_control_step_add(b, steps, &step));
 done:
     return status;
 }
 
-static int loop_starting(const flow_builder *b, int statement) {
+static int loop_starting(const control_builder *b, int statement) {
     const weft_script *script = b->script;
     for (int i = 0; i < script->n_loops; ++i)
         if (script->loops[i].parent == b->loop && script->loops[i].first == statement)
@@ -225,15 +226,15 @@ static int loop_starting(const flow_builder *b, int statement) {
     return -1;
 }
 
-/* Products by rows routines are calls in a segment. */
-static bool is_opaque(const flow_builder *b, const weft_node *apply) {
+/* Products by product kernels are calls in a segment. */
+static bool is_opaque(const control_builder *b, const weft_node *apply) {
     for (int i = 0; i < b->script->n_operators; ++i)
         if (strcmp(b->script->operators[i].name, apply->children[0]->name) == 0)
-            return b->script->operators[i].routine == NULL;
+            return b->script->operators[i].product_kernel == NULL;
     return true;
 }
 
-static weft_status read_block(flow_builder *b, weft_flow_steps *steps, int first, int last) {
+static weft_status read_block(control_builder *b, weft_control_steps *steps, int first, int last) {
     weft_status status = WEFT_OK;
     for (int i = first; i < last;) {
         const int loop = loop_starting(b, i);
@@ -244,7 +245,7 @@ static weft_status read_block(flow_builder *b, weft_flow_steps *steps, int first
         }
         const weft_script_statement *statement = &b->script->statements[i];
         int used = 1;
-        TRY(flow_check_reads(b, statement->value, false));
+        TRY(weft_control_check_reads(b, statement->value, false));
         if (weft_node_is_apply(statement->value) && is_opaque(b, statement->value)) {
             TRY(read_apply(b, steps, i, &used));
         } else if (statement->update) {
@@ -263,16 +264,16 @@ done:
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static weft_status add_inputs(flow_builder *b) {
+static weft_status add_inputs(control_builder *b) {
     weft_status status = WEFT_OK;
     const weft_script *script = b->script;
     for (int i = 0; i < script->n_inputs; ++i) {
         const weft_script_input *input = &script->inputs[i];
-        weft_flow_name name = {.name = input->name,
-                               .index_set = UNIFORM,
-                               .is_input = true,
-                               .loop = -1,
-                               .place = input->place};
+        weft_control_name name = {.name = input->name,
+                                  .index_set = UNIFORM,
+                                  .is_input = true,
+                                  .loop = -1,
+                                  .place = input->place};
         int id = 0;
         name.shape.rank = input->rank;
         for (int k = 0; k < input->rank; ++k)
@@ -280,24 +281,24 @@ static weft_status add_inputs(flow_builder *b) {
         for (int k = 0; input->over != NULL && k < script->n_indices; ++k)
             if (strcmp(script->indices[k].name, input->over) == 0)
                 name.index_set = k;
-        TRY(flow_name_add(b, &name, &id));
+        TRY(weft_control_name_add(b, &name, &id));
     }
 done:
     return status;
 }
 
-static weft_status add_choices(flow_builder *b) {
+static weft_status add_choices(control_builder *b) {
     const weft_compile_options *options = &b->compilation->options;
     const weft_script *script = b->script;
-    b->flow->choices =
-        weft_arena_alloc(b->arena, (size_t)script->n_operators + 1, sizeof *b->flow->choices);
-    if (b->flow->choices == NULL)
+    b->control->choices =
+        weft_arena_alloc(b->arena, (size_t)script->n_operators + 1, sizeof *b->control->choices);
+    if (b->control->choices == NULL)
         return weft_no_memory(b->error);
     for (int i = 0; i < script->n_operators; ++i)
         for (int k = 0; k < options->n_operators; ++k) {
             if (strcmp(options->operators[k].name, script->operators[i].name) != 0)
                 continue;
-            b->flow->choices[i] = &options->operators[k];
+            b->control->choices[i] = &options->operators[k];
         }
     return WEFT_OK;
 }
@@ -309,7 +310,7 @@ static bool is_added_to(const weft_script *script, const char *name) {
     return false;
 }
 
-static weft_status check_returns(const flow_builder *b) {
+static weft_status check_returns(const control_builder *b) {
     const weft_script *script = b->script;
     for (int i = 0; i < script->n_returns; ++i)
         for (int k = 0; k < script->n_inputs; ++k)
@@ -321,32 +322,32 @@ static weft_status check_returns(const flow_builder *b) {
     return WEFT_OK;
 }
 
-weft_status flow_build(const weft_compilation *compilation, const bool *recomputed, weft_flow **out,
-                       weft_error *error) {
+weft_status weft_control_build(const weft_compilation *compilation, const bool *recomputed,
+                               weft_control **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    flow_builder b = {
+    control_builder b = {
         .compilation = compilation, .arena = compilation->arena, .loop = -1, .error = error};
     b.script = weft_arena_alloc(b.arena, 1, sizeof *b.script);
-    b.flow = weft_arena_alloc(b.arena, 1, sizeof *b.flow);
-    if (b.script == NULL || b.flow == NULL)
+    b.control = weft_arena_alloc(b.arena, 1, sizeof *b.control);
+    if (b.script == NULL || b.control == NULL)
         return weft_no_memory(error);
     *b.script = *compilation->script;
-    b.flow->script = b.script;
-    b.flow->last_loop = -1;
+    b.control->script = b.script;
+    b.control->last_loop = -1;
     TRY(check_returns(&b));
-    TRY(flow_lift_reductions(&b));
+    TRY(weft_control_lift_reductions(&b));
     for (int i = 0; recomputed != NULL && i < b.script->n_loops; ++i)
         if (recomputed[i])
-            TRY(flow_recompute(&b, i));
+            TRY(weft_control_rematerialise(&b, i));
     TRY(add_inputs(&b));
     TRY(add_choices(&b));
-    TRY(read_block(&b, &b.flow->steps, 0, b.script->n_statements));
-    if (b.flow->steps.n == 0) {
+    TRY(read_block(&b, &b.control->steps, 0, b.script->n_statements));
+    if (b.control->steps.n == 0) {
         weft_error_set(error, WEFT_ERROR_TYPE, "the script returns nothing that it computes");
         weft_error_hint(error, "end it with: return NAME;");
         TRY(WEFT_ERROR_TYPE);
     }
-    *out = b.flow;
+    *out = b.control;
 done:
     return status;
 }

@@ -1,17 +1,17 @@
 /* Stored or recomputed: what a loop reads and statements before it make, such as a local matrix, is
- * kept in memory from one launch to the next, or made anew in every turn, where it may share a
- * kernel with what reads it. Both are planned, and what is predicted to take less over the expected
- * number of turns is kept; what does not fit into memory is recomputed. */
+ * kept in memory from one launch to the next, or rematerialised in every iteration, where it may
+ * share a kernel with what reads it. Both are planned, and what is predicted to take less over the
+ * expected number of iterations is kept; what does not fit into memory is recomputed. */
 #include "fusion/base/array.h"
 #include "fusion/control/private.h"
 #include "fusion/plan/saved_plan.h"
 
 #include <string.h>
 
-static const double DEFAULT_TURNS = 100;
+static const double DEFAULT_TRIP_COUNT = 100;
 #define MEMORY_SHARE 0.5 /* of the device's, for what is stored */
 
-static bool has_call(const flow_builder *b, const weft_node *node) {
+static bool has_call(const control_builder *b, const weft_node *node) {
     const weft_library *library = b->compilation->library;
     if (weft_node_is_apply(node) ||
         (node->kind == NODE_CALL && weft_library_find_reduction(library, node->name) != NULL))
@@ -25,10 +25,10 @@ static bool has_call(const flow_builder *b, const weft_node *node) {
 /* Does it read a list, itself or by way of another statement? */
 static bool is_list(const weft_script *script, const weft_node *node, int before) {
     for (int i = 0; i < script->n_inputs; ++i)
-        if (script->inputs[i].over != NULL && flow_node_reads(node, script->inputs[i].name))
+        if (script->inputs[i].over != NULL && weft_control_node_reads(node, script->inputs[i].name))
             return true;
     for (int i = 0; i < before; ++i)
-        if (flow_node_reads(node, script->statements[i].name) &&
+        if (weft_control_node_reads(node, script->statements[i].name) &&
             is_list(script, script->statements[i].value, i))
             return true;
     return false;
@@ -54,7 +54,7 @@ static bool reads_changed(const weft_script *script, const weft_node *node, int 
 }
 
 /* Could statement i be made in the loop as well as before it, as far as it goes itself? */
-static bool is_movable(const flow_builder *b, int i, int loop) {
+static bool is_movable(const control_builder *b, int i, int loop) {
     const weft_script *script = b->script;
     const weft_script_statement *one = &script->statements[i];
     if (one->loop != script->loops[loop].parent || one->update || one->accumulate ||
@@ -74,23 +74,23 @@ static bool is_read_elsewhere(const weft_script *script, const bool *moved, int 
     const weft_script_loop *l = &script->loops[loop];
     for (int k = 0; k < script->n_statements; ++k)
         if ((k < l->first || k >= l->last) && !moved[k] &&
-            flow_statement_reads(&script->statements[k], name))
+            weft_control_statement_reads(&script->statements[k], name))
             return true;
     for (int k = 0; k < script->n_loops; ++k)
-        if (flow_node_reads(script->loops[k].most, name) ||
-            flow_node_reads(script->loops[k].condition, name))
+        if (weft_control_node_reads(script->loops[k].most, name) ||
+            weft_control_node_reads(script->loops[k].condition, name))
             return true;
     return false;
 }
 
 static bool is_read_in(const weft_script *script, int i, int first, int last) {
     for (int k = first; k < last; ++k)
-        if (flow_statement_reads(&script->statements[k], script->statements[i].name))
+        if (weft_control_statement_reads(&script->statements[k], script->statements[i].name))
             return true;
     return false;
 }
 
-static int recomputable(const flow_builder *b, int loop, bool *moved) {
+static int recomputable(const control_builder *b, int loop, bool *moved) {
     const weft_script *script = b->script;
     const weft_script_loop *l = &script->loops[loop];
     int n = 0;
@@ -109,7 +109,7 @@ static int recomputable(const flow_builder *b, int loop, bool *moved) {
     return n;
 }
 
-weft_status flow_recompute(flow_builder *b, int loop) {
+weft_status weft_control_rematerialise(control_builder *b, int loop) {
     weft_status status = WEFT_OK;
     weft_script *script = b->script;
     const int n = script->n_statements, first = script->loops[loop].first;
@@ -149,138 +149,141 @@ done:
     return status;
 }
 
-static double expected_turns(const weft_compile_options *options) {
-    return options->turns > 0 ? options->turns : DEFAULT_TURNS;
+static double expected_iterations(const weft_compile_options *options) {
+    return options->iterations > 0 ? options->iterations : DEFAULT_TRIP_COUNT;
 }
 
-static double seconds_of(const weft_flow *flow, const weft_flow_steps *steps, double turns) {
+static double seconds_of(const weft_control *control, const weft_control_steps *steps,
+                         double iterations) {
     double sum = 0;
     for (int i = 0; i < steps->n; ++i) {
-        const weft_flow_step *step = &steps->list[i];
-        if (step->kind == FLOW_SEGMENT)
-            sum += flow->segments[step->number]->cover->seconds;
-        else if (step->kind == FLOW_LOOP)
-            sum += turns * seconds_of(flow, &step->body, turns);
+        const weft_control_step *step = &steps->list[i];
+        if (step->kind == CONTROL_SEGMENT)
+            sum += control->segments[step->number]->cover->seconds;
+        else if (step->kind == CONTROL_LOOP)
+            sum += iterations * seconds_of(control, &step->body, iterations);
     }
     return sum;
 }
 
-static double seconds_of_all(const weft_flow *flow, double turns) {
-    return seconds_of(flow, &flow->steps, turns);
+static double seconds_of_all(const weft_control *control, double iterations) {
+    return seconds_of(control, &control->steps, iterations);
 }
 
-static bool fits(const weft_flow *flow, const weft_compilation *c) {
-    const double n = c->options.instances > 0 ? (double)c->options.instances : 1e6;
+static bool fits(const weft_control *control, const weft_compilation *c) {
+    const double n = c->options.elements > 0 ? (double)c->options.elements : 1e6;
     const double real_bytes = c->options.single ? sizeof(float) : sizeof(double);
     double bytes = 0;
-    for (int i = 0; i < flow->n_names; ++i)
-        if (flow->names[i].index_set >= 0 && !flow->names[i].matrix && !flow->names[i].is_input)
-            bytes += n * weft_shape_count(&flow->names[i].shape) * real_bytes;
+    for (int i = 0; i < control->n_names; ++i)
+        if (control->names[i].index_set >= 0 && !control->names[i].matrix &&
+            !control->names[i].is_input)
+            bytes += n * weft_shape_count(&control->names[i].shape) * real_bytes;
     return c->limits.memory_bytes == 0 || bytes <= MEMORY_SHARE * (double)c->limits.memory_bytes;
 }
 
 /* The names that a loop would recompute, of a flow that stores; 0: none. */
-static weft_status find_recomputable(const weft_compilation *c, const weft_flow *flow, int loop,
-                                     int *n, weft_error *error) {
-    const flow_builder b = {
-        .compilation = c, .arena = c->arena, .script = (weft_script *)(uintptr_t)flow->script};
-    bool *moved = weft_arena_alloc(c->arena, (size_t)flow->script->n_statements + 1, sizeof *moved);
+static weft_status find_recomputable(const weft_compilation *c, const weft_control *control,
+                                     int loop, int *n, weft_error *error) {
+    const control_builder b = {
+        .compilation = c, .arena = c->arena, .script = (weft_script *)(uintptr_t)control->script};
+    bool *moved =
+        weft_arena_alloc(c->arena, (size_t)control->script->n_statements + 1, sizeof *moved);
     *n = 0;
     if (moved == NULL)
         return weft_no_memory(error);
-    if (flow->script->loops[loop].parent < 0)
+    if (control->script->loops[loop].parent < 0)
         *n = recomputable(&b, loop, moved);
     return WEFT_OK;
 }
 
 /* Loop after loop: recomputing what is stored for it, where that is predicted to take less, or
  * where what is stored does not fit. */
-static weft_status choose(const weft_compilation *c, weft_flow **flow, bool *recomputed,
+static weft_status choose(const weft_compilation *c, weft_control **control, bool *recomputed,
                           weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_store store = c->options.store;
-    const double turns = expected_turns(&c->options);
-    weft_flow_choice *choices =
-        weft_arena_alloc(c->arena, (size_t)(*flow)->script->n_loops + 1, sizeof *choices);
+    const weft_rematerialise rematerialise = c->options.rematerialise;
+    const double iterations = expected_iterations(&c->options);
+    weft_control_choice *choices =
+        weft_arena_alloc(c->arena, (size_t)(*control)->script->n_loops + 1, sizeof *choices);
     if (choices == NULL)
         return weft_no_memory(error);
-    for (int i = 0; i < (*flow)->script->n_loops; ++i) {
-        weft_flow *other = NULL;
+    for (int i = 0; i < (*control)->script->n_loops; ++i) {
+        weft_control *other = NULL;
         int n = 0;
-        TRY(find_recomputable(c, *flow, i, &n, error));
-        if (n == 0 || store == WEFT_STORE_ALWAYS)
+        TRY(find_recomputable(c, *control, i, &n, error));
+        if (n == 0 || rematerialise == WEFT_REMATERIALISE_NEVER)
             continue;
         recomputed[i] = true;
-        TRY(flow_build(c, recomputed, &other, error));
-        choices[i] = (weft_flow_choice){.n = n,
-                                        .turns = turns,
-                                        .stored = seconds_of_all(*flow, turns),
-                                        .recomputed = seconds_of_all(other, turns)};
-        if (store == WEFT_STORE_NEVER || choices[i].recomputed < choices[i].stored ||
-            !fits(*flow, c))
-            *flow = other;
+        TRY(weft_control_build(c, recomputed, &other, error));
+        choices[i] = (weft_control_choice){.n = n,
+                                           .iterations = iterations,
+                                           .stored = seconds_of_all(*control, iterations),
+                                           .recomputed = seconds_of_all(other, iterations)};
+        if (rematerialise == WEFT_REMATERIALISE_ALWAYS ||
+            choices[i].recomputed < choices[i].stored || !fits(*control, c))
+            *control = other;
         else
             recomputed[i] = false;
         choices[i].chosen = recomputed[i];
     }
-    (*flow)->choices_of_loops = choices;
+    (*control)->choices_of_loops = choices;
 done:
     return status;
 }
 
 /* The saved plan's kernels, and its choices where it tells them. */
-static weft_status force(const weft_compilation *c, bool *recomputed, weft_flow **flow,
+static weft_status force(const weft_compilation *c, bool *recomputed, weft_control **control,
                          weft_error *error) {
     weft_status status = WEFT_OK;
     const int n_loops = c->script->n_loops;
     bool found = false, any = false;
-    weft_flow_choice *choices = weft_arena_alloc(c->arena, (size_t)n_loops + 1, sizeof *choices);
+    weft_control_choice *choices = weft_arena_alloc(c->arena, (size_t)n_loops + 1, sizeof *choices);
     if (choices == NULL)
         return weft_no_memory(error);
     TRY(weft_plan_force_loops(c->options.forced_plan, n_loops, recomputed, &found, error));
     for (int i = 0; i < n_loops; ++i) {
-        choices[i] = (*flow)->choices_of_loops[i];
+        choices[i] = (*control)->choices_of_loops[i];
         choices[i].chosen = recomputed[i];
         any |= recomputed[i];
     }
-    TRY(flow_build(c, any ? recomputed : NULL, flow, error));
-    (*flow)->choices_of_loops = choices;
+    TRY(weft_control_build(c, any ? recomputed : NULL, control, error));
+    (*control)->choices_of_loops = choices;
 done:
     return status;
 }
 
 /* Steps of a script that is more than one segment. */
-static weft_status steps_make(const weft_compilation *compilation, weft_flow **out,
+static weft_status steps_make(const weft_compilation *compilation, weft_control **out,
                               weft_error *error) {
     weft_status status = WEFT_OK;
     weft_compilation planned = *compilation; /* by the planner, whatever is forced afterwards */
-    weft_flow *flow = NULL;
+    weft_control *control = NULL;
     const int n_loops = compilation->script->n_loops;
     bool *recomputed =
         weft_arena_alloc(compilation->arena, (size_t)n_loops + 1, sizeof *recomputed);
     if (recomputed == NULL)
         return weft_no_memory(error);
-    if (compilation->options.guarded)
+    if (compilation->options.predicated)
         return weft_error_set(error, WEFT_ERROR_USAGE,
-                              "a script with loops cannot be guarded: its loops are");
+                              "a script with loops cannot be predicated: its loops are");
     planned.options.forced_plan = NULL;
-    TRY(flow_build(&planned, NULL, &flow, error));
-    TRY(choose(&planned, &flow, recomputed, error));
+    TRY(weft_control_build(&planned, NULL, &control, error));
+    TRY(choose(&planned, &control, recomputed, error));
     if (compilation->options.forced_plan != NULL)
-        TRY(force(compilation, recomputed, &flow, error));
-    TRY(flow_check_wishes(compilation, flow, error));
-    *out = flow;
+        TRY(force(compilation, recomputed, &control, error));
+    TRY(weft_control_check_directives(compilation, control, error));
+    *out = control;
 done:
     return status;
 }
 
-weft_status weft_flow_make(const weft_compilation *compilation, weft_flow **out,
-                           weft_error *error) {
+weft_status weft_control_make(const weft_compilation *compilation, weft_control **out,
+                              weft_error *error) {
     weft_status status = WEFT_OK;
     bool many = false;
-    TRY(flow_needs_steps(compilation->arena, compilation->library, compilation->script, &many,
-                         error));
-    TRY((many ? steps_make : flow_straight_make)(compilation, out, error));
+    TRY(weft_control_needs_steps(compilation->arena, compilation->library, compilation->script,
+                                 &many, error));
+    TRY((many ? steps_make : weft_control_straight_make)(compilation, out, error));
 done:
     return status;
 }

@@ -12,12 +12,12 @@ static const char VALUE[] = "=";
 
 /* ---- made ------------------------------------------------------------------------------------ */
 
-static weft_status check_uniform(const flow_builder *b, const weft_node *node) {
+static weft_status check_uniform(const control_builder *b, const weft_node *node) {
     weft_status status = WEFT_OK;
     const weft_library *library = b->compilation->library;
     if (node->kind == NODE_NAME) {
-        const int id = flow_name_find(b->flow, node->name);
-        const weft_flow_name *name = id >= 0 ? &b->flow->names[id] : NULL;
+        const int id = weft_control_name_find(b->control, node->name);
+        const weft_control_name *name = id >= 0 ? &b->control->names[id] : NULL;
         if (name != NULL && (name->index_set != UNIFORM || name->matrix)) {
             weft_error_at(b->error, WEFT_ERROR_TYPE, node->place,
                           "'%s' is over %s: a uniform value is wanted here", node->name,
@@ -41,17 +41,17 @@ done:
     return status;
 }
 
-static weft_status uniform_inputs(const flow_builder *b, const weft_node *node,
+static weft_status uniform_inputs(const control_builder *b, const weft_node *node,
                                   weft_script *script) {
     script->n_inputs = 0;
     script->inputs =
-        weft_arena_alloc(b->arena, (size_t)b->flow->n_names + 1, sizeof *script->inputs);
+        weft_arena_alloc(b->arena, (size_t)b->control->n_names + 1, sizeof *script->inputs);
     if (script->inputs == NULL)
         return weft_no_memory(b->error);
-    for (int i = 0; i < b->flow->n_names; ++i) {
-        const weft_flow_name *name = &b->flow->names[i];
+    for (int i = 0; i < b->control->n_names; ++i) {
+        const weft_control_name *name = &b->control->names[i];
         if (name->hidden || name->index_set != UNIFORM || name->matrix ||
-            !flow_node_reads(node, name->name))
+            !weft_control_node_reads(node, name->name))
             continue;
         weft_script_input *input = &script->inputs[script->n_inputs++];
         *input =
@@ -67,8 +67,9 @@ static weft_status uniform_inputs(const flow_builder *b, const weft_node *node,
     return WEFT_OK;
 }
 
-static weft_status scalar_of(const flow_builder *b, const weft_graph_builder *graph, const value *v,
-                             weft_place place, weft_flow_scalar *out) {
+static weft_status scalar_of(const control_builder *b, const weft_graph_builder *graph,
+                             const weft_lazy_value *v, weft_location place,
+                             weft_control_scalar *out) {
     static const weft_arithmetic whole = {.op = ARITHMETIC_OPERAND, .a = -1, .b = -1};
     const tree *t = v->arithmetic;
     const weft_shape *shape = t != NULL ? &t->shape : &v->operand.shape;
@@ -88,14 +89,15 @@ static weft_status scalar_of(const flow_builder *b, const weft_graph_builder *gr
         if (operands[i].shape.rank > 0)
             return weft_error_at(b->error, WEFT_ERROR_SHAPE, place,
                                  "a uniform number is wanted here, not a tensor");
-        out->operands[i] = flow_name_find(b->flow, graph->graph->data[operands[i].datum].name);
+        out->operands[i] =
+            weft_control_name_find(b->control, graph->graph->values[operands[i].value].name);
         out->offsets[i] = operands[i].offset;
     }
     return WEFT_OK;
 }
 
-weft_status flow_scalar_make(flow_builder *b, const weft_node *node, int target,
-                             weft_flow_scalar *out) {
+weft_status weft_control_scalar_make(control_builder *b, const weft_node *node, int target,
+                                     weft_control_scalar *out) {
     weft_status status = WEFT_OK;
     weft_script script = *b->script;
     weft_script_statement statement = {
@@ -108,13 +110,14 @@ weft_status flow_scalar_make(flow_builder *b, const weft_node *node, int target,
     script.n_statements = 1;
     script.n_returns = script.n_loops = script.n_operators = 0;
     TRY(weft_graph_statements(&graph, b->error));
-    *out = (weft_flow_scalar){.target = target};
-    TRY(scalar_of(b, &graph, &weft_binding_find(&graph, VALUE)->value, node->place, out));
+    *out = (weft_control_scalar){.target = target};
+    TRY(scalar_of(b, &graph, &weft_binding_find(&graph, VALUE)->lazy, node->place, out));
 done:
     return status;
 }
 
-weft_status flow_condition_make(flow_builder *b, const weft_node *node, weft_flow_scalar *out) {
+weft_status weft_control_condition_make(control_builder *b, const weft_node *node,
+                                        weft_control_scalar *out) {
     static weft_node one = {.kind = NODE_NUMBER, .number = 1, .integer = true},
                      zero = {.kind = NODE_NUMBER, .integer = true};
     weft_node *children[] = {(weft_node *)node, &one, &zero};
@@ -123,7 +126,7 @@ weft_status flow_condition_make(flow_builder *b, const weft_node *node, weft_flo
                         .place = node->place,
                         .children = children,
                         .n_children = 3};
-    return flow_scalar_make(b, &select, -1, out);
+    return weft_control_scalar_make(b, &select, -1, out);
 }
 
 /* ---- evaluated ------------------------------------------------------------------------------- */
@@ -133,7 +136,7 @@ static bool compares(const char *op, double a, double b) {
     return op[0] == '<' ? (or_equal ? a <= b : a < b) : (or_equal ? a >= b : a > b);
 }
 
-static double evaluate(const weft_flow_scalar *scalar, int index, const double *values) {
+static double evaluate(const weft_control_scalar *scalar, int index, const double *values) {
     const weft_arithmetic *node = &scalar->nodes[index];
     const double a = node->op > ARITHMETIC_OPERAND ? evaluate(scalar, node->a, values) : 0;
     const double b =
@@ -163,6 +166,6 @@ static double evaluate(const weft_flow_scalar *scalar, int index, const double *
     return 0;
 }
 
-double weft_flow_evaluate(const weft_flow_scalar *scalar, const double *values) {
+double weft_control_evaluate(const weft_control_scalar *scalar, const double *values) {
     return evaluate(scalar, scalar->n_nodes - 1, values);
 }

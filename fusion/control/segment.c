@@ -6,14 +6,14 @@
 
 #include <string.h>
 
-static bool is_read_here(const flow_builder *b, const char *name) {
+static bool is_read_here(const control_builder *b, const char *name) {
     for (int i = 0; i < b->n_open; ++i)
-        if (flow_statement_reads(&b->open[i], name))
+        if (weft_control_statement_reads(&b->open[i], name))
             return true;
     return false;
 }
 
-static weft_status size_node(const flow_builder *b, int size, weft_node **out) {
+static weft_status size_node(const control_builder *b, int size, weft_node **out) {
     weft_node *node = weft_arena_alloc(b->arena, 1, sizeof *node);
     if (node == NULL)
         return weft_no_memory(b->error);
@@ -22,7 +22,7 @@ static weft_status size_node(const flow_builder *b, int size, weft_node **out) {
     return WEFT_OK;
 }
 
-static weft_status input_of(const flow_builder *b, const weft_flow_name *name,
+static weft_status input_of(const control_builder *b, const weft_control_name *name,
                             weft_script_input *out) {
     weft_status status = WEFT_OK;
     *out = (weft_script_input){.name = name->name, .rank = name->shape.rank, .place = name->place};
@@ -35,23 +35,23 @@ done:
 }
 
 /* Declarations as they are, the inputs that are read, the statements; nothing returned. */
-static weft_status segment_script(const flow_builder *b, bool is_loop_body, weft_script **out) {
+static weft_status segment_script(const control_builder *b, bool is_loop_body, weft_script **out) {
     weft_status status = WEFT_OK;
-    const weft_flow *flow = b->flow;
+    const weft_control *control = b->control;
     weft_script *made = weft_arena_alloc(b->arena, 1, sizeof *made);
     if (made == NULL)
         return weft_no_memory(b->error);
     *made = *b->script;
     made->n_loops = made->n_returns = made->n_inputs = 0;
     made->is_loop_body = is_loop_body;
-    made->inputs = weft_arena_alloc(b->arena, (size_t)flow->n_names + 1, sizeof *made->inputs);
+    made->inputs = weft_arena_alloc(b->arena, (size_t)control->n_names + 1, sizeof *made->inputs);
     made->returns = weft_arena_alloc(b->arena, (size_t)b->n_open + 1, sizeof *made->returns);
     made->statements = weft_arena_alloc(b->arena, (size_t)b->n_open, sizeof *made->statements);
     if (made->inputs == NULL || made->returns == NULL || made->statements == NULL)
         return weft_no_memory(b->error);
-    for (int i = 0; i < flow->n_names; ++i)
-        if (!flow->names[i].hidden && is_read_here(b, flow->names[i].name))
-            TRY(input_of(b, &flow->names[i], &made->inputs[made->n_inputs++]));
+    for (int i = 0; i < control->n_names; ++i)
+        if (!control->names[i].hidden && is_read_here(b, control->names[i].name))
+            TRY(input_of(b, &control->names[i], &made->inputs[made->n_inputs++]));
     memcpy(made->statements, b->open, (size_t)b->n_open * sizeof *made->statements);
     made->n_statements = b->n_open;
     for (int i = 0; i < made->n_statements; ++i)
@@ -62,8 +62,8 @@ done:
 }
 
 /* What a name of the segment is. Pending: uniform, and computed by no call. */
-static void name_type(const weft_graph_builder *graph, const value *v, weft_flow_name *name,
-                      bool *pending) {
+static void name_type(const weft_graph_builder *graph, const weft_lazy_value *v,
+                      weft_control_name *name, bool *pending) {
     *pending = false;
     if (v->arithmetic != NULL) {
         name->shape = v->arithmetic->shape;
@@ -71,45 +71,47 @@ static void name_type(const weft_graph_builder *graph, const value *v, weft_flow
         *pending = true;
         return;
     }
-    const weft_datum *datum = &graph->graph->data[v->operand.datum];
-    const int map = v->operand.map;
+    const weft_value *value = &graph->graph->values[v->operand.value];
+    const int connectivity = v->operand.connectivity;
     name->shape = v->operand.shape;
-    name->index_set = map >= 0 ? graph->graph->maps[map].from : datum->index_set;
-    name->matrix = datum->kind == DATUM_MATRIX;
-    *pending = name->index_set == UNIFORM && !name->matrix && datum->producer < 0;
+    name->index_set =
+        connectivity >= 0 ? graph->graph->connectivities[connectivity].from : value->index_set;
+    name->matrix = value->kind == VALUE_MATRIX;
+    *pending = name->index_set == UNIFORM && !name->matrix && value->producer < 0;
 }
 
 typedef struct segment_name {
-    weft_flow_name name;
+    weft_control_name name;
     const weft_node *value;
     bool wanted, pending, is_new;
 } segment_name;
 
 /* Wanted later, or by pending arithmetic that is. */
-static void mark_wanted(const flow_builder *b, segment_name *names, int n, int next) {
+static void mark_wanted(const control_builder *b, segment_name *names, int n, int next) {
     for (int i = n - 1; i >= 0; --i) {
         if (!names[i].is_new)
             continue;
-        names[i].wanted = flow_is_wanted(b, names[i].name.name, next);
+        names[i].wanted = weft_control_is_wanted(b, names[i].name.name, next);
         for (int k = i + 1; k < n && !names[i].wanted; ++k)
             names[i].wanted = names[k].wanted && names[k].pending &&
-                              flow_node_reads(names[k].value, names[i].name.name);
+                              weft_control_node_reads(names[k].value, names[i].name.name);
     }
 }
 
 /* One entry a statement. */
-static weft_status segment_names(const flow_builder *b, const weft_graph_builder *graph, int next,
-                                 segment_name *names) {
+static weft_status segment_names(const control_builder *b, const weft_graph_builder *graph,
+                                 int next, segment_name *names) {
     const weft_script *script = b->script;
     for (int i = 0; i < b->n_open; ++i) {
         const weft_script_statement *statement = &b->open[i];
         const binding *known = weft_binding_find(graph, statement->name);
         names[i] = (segment_name){.value = statement->value};
-        names[i].name =
-            (weft_flow_name){.name = statement->name, .loop = b->loop, .place = statement->place};
+        names[i].name = (weft_control_name){
+            .name = statement->name, .loop = b->loop, .place = statement->place};
         if (known != NULL)
-            name_type(graph, &known->value, &names[i].name, &names[i].pending);
-        names[i].is_new = !statement->update && flow_name_find(b->flow, statement->name) < 0;
+            name_type(graph, &known->lazy, &names[i].name, &names[i].pending);
+        names[i].is_new =
+            !statement->update && weft_control_name_find(b->control, statement->name) < 0;
         for (int k = 0; k < i; ++k)
             names[i].is_new &= strcmp(b->open[k].name, statement->name) != 0;
         for (int k = 0; k < script->n_returns; ++k)
@@ -132,25 +134,26 @@ static weft_status segment_make(const weft_compilation *c, weft_script *script, 
                            .number = number,
                            .loop = loop,
                            .script = script};
-    made->options.guarded |= loop >= 0;
+    made->options.predicated |= loop >= 0;
     *out = made;
     return weft_segment_plan(made, error);
 }
 
-static weft_status segment_add(flow_builder *b, weft_segment *segment) {
-    weft_flow *flow = b->flow;
-    flow->segments = weft_array_grow(b->arena, flow->segments, flow->n_segments,
-                                     &b->segment_capacity, sizeof *flow->segments);
-    if (flow->segments == NULL)
+static weft_status segment_add(control_builder *b, weft_segment *segment) {
+    weft_control *control = b->control;
+    control->segments = weft_array_grow(b->arena, control->segments, control->n_segments,
+                                        &b->segment_capacity, sizeof *control->segments);
+    if (control->segments == NULL)
         return weft_no_memory(b->error);
-    flow->segments[flow->n_segments++] = segment;
+    control->segments[control->n_segments++] = segment;
     return WEFT_OK;
 }
 
-static weft_status compile_segment(flow_builder *b, weft_flow_steps *steps, weft_script *script) {
+static weft_status compile_segment(control_builder *b, weft_control_steps *steps,
+                                   weft_script *script) {
     weft_status status = WEFT_OK;
-    const int number = b->flow->n_segments;
-    const weft_flow_step step = {.kind = FLOW_SEGMENT, .number = number, .loop = b->loop};
+    const int number = b->control->n_segments;
+    const weft_control_step step = {.kind = CONTROL_SEGMENT, .number = number, .loop = b->loop};
     weft_segment *segment = NULL;
     TRY(segment_make(b->compilation, script, number, b->loop, &segment, b->error));
     for (int i = 0; i < segment->plan->n_kernels; ++i) {
@@ -160,14 +163,14 @@ static weft_status compile_segment(flow_builder *b, weft_flow_steps *steps, weft
             return weft_no_memory(b->error);
     }
     TRY(segment_add(b, segment));
-    TRY(flow_step_add(b, steps, &step));
+    TRY(weft_control_step_add(b, steps, &step));
 done:
     return status;
 }
 
-static weft_status add_pending(flow_builder *b, weft_flow_steps *steps, segment_name *names) {
+static weft_status add_pending(control_builder *b, weft_control_steps *steps, segment_name *names) {
     weft_status status = WEFT_OK;
-    weft_flow_step step = {.kind = FLOW_SCALARS, .loop = b->loop};
+    weft_control_step step = {.kind = CONTROL_SCALARS, .loop = b->loop};
     for (int i = 0; i < b->n_open; ++i) {
         int id = 0;
         if (!names[i].wanted || !names[i].pending)
@@ -177,30 +180,30 @@ static weft_status add_pending(flow_builder *b, weft_flow_steps *steps, segment_
                                    "'%s' is a uniform tensor, read in another part of the program: "
                                    "give its components names",
                                    names[i].name.name));
-        TRY(flow_name_add(b, &names[i].name, &id));
+        TRY(weft_control_name_add(b, &names[i].name, &id));
         step.scalars = weft_array_room(b->arena, step.scalars, step.n_scalars, sizeof *step.scalars);
         if (step.scalars == NULL)
             return weft_no_memory(b->error);
-        TRY(flow_scalar_make(b, names[i].value, id, &step.scalars[step.n_scalars++]));
+        TRY(weft_control_scalar_make(b, names[i].value, id, &step.scalars[step.n_scalars++]));
     }
     if (step.n_scalars > 0) {
-        step.number = b->flow->n_scalar_steps++;
-        TRY(flow_step_add(b, steps, &step));
+        step.number = b->control->n_scalar_steps++;
+        TRY(weft_control_step_add(b, steps, &step));
     }
 done:
     return status;
 }
 
-static bool changes_memory(const flow_builder *b, const segment_name *names) {
+static bool changes_memory(const control_builder *b, const segment_name *names) {
     for (int i = 0; i < b->n_open; ++i)
         if (b->open[i].update || (b->open[i].accumulate && !names[i].is_new &&
-                                  flow_name_find(b->flow, b->open[i].name) >= 0))
+                                  weft_control_name_find(b->control, b->open[i].name) >= 0))
             return true;
     return false;
 }
 
 /* Is what the statements compute all pending, and so none of the segment's? */
-static bool is_all_pending(const flow_builder *b, const segment_name *names) {
+static bool is_all_pending(const control_builder *b, const segment_name *names) {
     for (int i = 0; i < b->n_open; ++i)
         if (!names[i].pending)
             return false;
@@ -209,12 +212,12 @@ static bool is_all_pending(const flow_builder *b, const segment_name *names) {
 
 /* Is the segment all that an outermost loop does with lists? Then its updates may alternate between
  * two memories until the loop ends: nobody else reads them. */
-static bool is_loop_body(const flow_builder *b, const weft_flow_steps *steps, int next) {
+static bool is_loop_body(const control_builder *b, const weft_control_steps *steps, int next) {
     return b->loop >= 0 && b->script->loops[b->loop].parent < 0 && steps->n == 0 &&
            next == b->script->loops[b->loop].last;
 }
 
-weft_status flow_segment_close(flow_builder *b, weft_flow_steps *steps, int next) {
+weft_status weft_control_segment_close(control_builder *b, weft_control_steps *steps, int next) {
     weft_status status = WEFT_OK;
     weft_script *script = NULL;
     segment_name *names = NULL;
@@ -236,7 +239,7 @@ weft_status flow_segment_close(flow_builder *b, weft_flow_steps *steps, int next
     for (int i = 0; i < b->n_open; ++i) {
         int id = 0;
         if (names[i].wanted && !names[i].pending)
-            TRY(flow_name_add(b, &names[i].name, &id));
+            TRY(weft_control_name_add(b, &names[i].name, &id));
     }
     TRY(add_pending(b, steps, names));
     b->n_open = 0;
@@ -247,48 +250,49 @@ done:
 /* ---- a script that is one segment ------------------------------------------------------------- */
 
 /* What the caller may bind or read: inputs and what is returned. */
-static weft_status straight_names(flow_builder *b, const weft_graph *graph) {
+static weft_status straight_names(control_builder *b, const weft_graph *graph) {
     weft_status status = WEFT_OK;
-    for (int i = 0; i < graph->n_data; ++i) {
-        const weft_datum *datum = &graph->data[i];
-        const weft_flow_name name = {.name = datum->name,
-                                     .shape = datum->shape,
-                                     .index_set = datum->index_set,
-                                     .is_input = datum->is_input,
-                                     .returned = datum->returned,
-                                     .matrix = datum->kind == DATUM_MATRIX,
-                                     .loop = -1,
-                                     .place = datum->place};
-        int id = flow_name_find(b->flow, datum->name);
-        if ((datum->is_input || datum->returned) && id < 0)
-            TRY(flow_name_add(b, &name, &id));
+    for (int i = 0; i < graph->n_values; ++i) {
+        const weft_value *value = &graph->values[i];
+        const weft_control_name name = {.name = value->name,
+                                        .shape = value->shape,
+                                        .index_set = value->index_set,
+                                        .is_input = value->is_input,
+                                        .returned = value->returned,
+                                        .matrix = value->kind == VALUE_MATRIX,
+                                        .loop = -1,
+                                        .place = value->place};
+        int id = weft_control_name_find(b->control, value->name);
+        if ((value->is_input || value->returned) && id < 0)
+            TRY(weft_control_name_add(b, &name, &id));
     }
 done:
     return status;
 }
 
-weft_status flow_straight_make(const weft_compilation *compilation, weft_flow **out,
-                               weft_error *error) {
+weft_status weft_control_straight_make(const weft_compilation *compilation, weft_control **out,
+                                       weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_flow_step step = {.kind = FLOW_SEGMENT, .loop = -1};
+    const weft_control_step step = {.kind = CONTROL_SEGMENT, .loop = -1};
     weft_segment *segment = NULL;
-    flow_builder b = {
+    control_builder b = {
         .compilation = compilation, .arena = compilation->arena, .loop = -1, .error = error};
-    b.flow = weft_arena_alloc(b.arena, 1, sizeof *b.flow);
-    if (b.flow == NULL)
+    b.control = weft_arena_alloc(b.arena, 1, sizeof *b.control);
+    if (b.control == NULL)
         return weft_no_memory(error);
-    b.flow->script = compilation->script;
-    b.flow->last_loop = -1;
+    b.control->script = compilation->script;
+    b.control->last_loop = -1;
     TRY(segment_make(compilation, compilation->script, -1, -1, &segment, error));
     TRY(segment_add(&b, segment));
-    TRY(flow_step_add(&b, &b.flow->steps, &step));
+    TRY(weft_control_step_add(&b, &b.control->steps, &step));
     TRY(straight_names(&b, segment->graph));
-    *out = b.flow;
+    *out = b.control;
 done:
     return status;
 }
 
 const weft_segment *weft_compilation_only(const weft_compilation *compilation) {
-    const weft_flow *flow = compilation->flow;
-    return flow->n_segments == 1 && flow->segments[0]->number < 0 ? flow->segments[0] : NULL;
+    const weft_control *control = compilation->control;
+    return control->n_segments == 1 && control->segments[0]->number < 0 ? control->segments[0]
+                                                                        : NULL;
 }

@@ -1,7 +1,7 @@
 /* The analytic cost source: a roofline whose two roofs sink where few threads are resident.
  *
  * By Little's law a memory system that is kept busy has bandwidth x latency bytes on their way. A
- * thread has the words of the routine on their way, so that resident threads x words below that
+ * thread has the words of the primitive on their way, so that resident threads x words below that
  * lower the bandwidth in proportion. Arithmetic needs warps enough to cover the latency of its
  * pipeline. */
 #include "fusion/base/target.h"
@@ -25,7 +25,7 @@ static double flops_of(const weft_limits *limits) {
     return limits->flops > 0 ? limits->flops : 80e9;
 }
 
-double weft_cost_resident(const weft_limits *limits, const weft_cost_point *point) {
+double weft_cost_resident(const weft_limits *limits, const weft_operating_point *point) {
     double blocks = BLOCKS_RESIDENT;
     if (point->threads <= 0)
         return THREADS_RESIDENT;
@@ -51,34 +51,35 @@ static double at_most_one(double x) {
     return x < 1 ? x : 1;
 }
 
-static bool analytic_lookup(void *user, const weft_cost_routine *routine,
-                            const weft_cost_point *point, double *seconds) {
+static bool analytic_lookup(void *user, const weft_cost_primitive *primitive,
+                            const weft_operating_point *point, double *seconds) {
     const weft_limits *limits = user;
     const bool is_gpu = weft_target_is_simt(limits);
     const double threads = is_gpu ? weft_cost_resident(limits, point) : THREADS_RESIDENT;
-    const double each = (double)point->threads / (point->instances > 0 ? point->instances : 1);
-    if (routine->kind == WEFT_COST_COMPUTE) {
-        const double speed = flops_of(limits) * (routine->real_bytes == 4 ? 2 : 1);
-        const double busy = each > routine->threads ? threads * routine->threads / each : threads;
-        *seconds = routine->flops / speed;
-        if (routine->shared) /* an operand an operation, and where it goes */
-            *seconds += routine->flops * routine->real_bytes / shared_bandwidth(limits);
+    const double each = (double)point->threads / (point->elements > 0 ? point->elements : 1);
+    if (primitive->kind == WEFT_COST_COMPUTE) {
+        const double speed = flops_of(limits) * (primitive->real_bytes == 4 ? 2 : 1);
+        const double busy =
+            each > primitive->threads ? threads * primitive->threads / each : threads;
+        *seconds = primitive->flops / speed;
+        if (primitive->shared) /* an operand an operation, and where it goes */
+            *seconds += primitive->flops * primitive->real_bytes / shared_bandwidth(limits);
         if (is_gpu)
             *seconds /= at_most_one(busy / THREADS_BUSY);
         return true;
     }
-    *seconds = routine->bytes / bandwidth_of(limits);
+    *seconds = primitive->bytes / bandwidth_of(limits);
     if (is_gpu) {
-        const bool scattered = routine->form == WEFT_COST_INDIRECT ||
-                               routine->form == WEFT_COST_ADD ||
-                               routine->form == WEFT_COST_ADD_MATRIX;
-        const double asked = point->load_bytes > 0 ? point->load_bytes : routine->bytes;
+        const bool scattered = primitive->form == WEFT_COST_INDIRECT ||
+                               primitive->form == WEFT_COST_ADD ||
+                               primitive->form == WEFT_COST_ADD_MATRIX;
+        const double asked = point->load_bytes > 0 ? point->load_bytes : primitive->bytes;
         const double needed = bandwidth_of(limits) * MEMORY_LATENCY /
                               (limits->multiprocessors > 0 ? limits->multiprocessors : 1);
         *seconds *= scattered ? SCATTERED_FACTOR : 1;
         *seconds /= at_most_one(threads * asked / each / needed);
-        if (routine->shared)
-            *seconds += routine->bytes / shared_bandwidth(limits);
+        if (primitive->shared)
+            *seconds += primitive->bytes / shared_bandwidth(limits);
     }
     return true;
 }

@@ -1,4 +1,4 @@
-/* The cost source that has measured. Times of a routine stand on a grid of points; between them
+/* The cost source that has measured. Times of a primitive stand on a grid of points; between them
  * times are interpolated, linearly in logarithms, and outside of them nothing is said. */
 #include "fusion/cost/measured.h"
 #include "fusion/base/array.h"
@@ -9,32 +9,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AXES = 4 /* instances, threads, iterations, extra */, VALUES = 16, EXTRA = 3 };
+enum { AXES = 4 /* elements, threads, iterations, extra */, VALUES = 16, EXTRA = 3 };
 
-typedef struct routine_grid {
+typedef struct product_kernel_grid {
     const char *name;
     int64_t values[AXES][VALUES]; /* ascending */
     double places[EXTRA][VALUES]; /* where they stand on the axis, but for the last */
     int n[AXES];
     double *logs; /* of seconds, [n[0]][n[1]][n[2]][n[3]] */
-} routine_grid;
+} product_kernel_grid;
 
 struct weft_measured_costs {
     weft_arena *arena;
     weft_limits limits;
-    routine_grid *grids; /* by name */
+    product_kernel_grid *grids; /* by name */
     int n;
     weft_cost_terms terms;
 };
 
 static void values_of(const weft_tuning_point *point, int64_t out[AXES]) {
-    out[0] = point->instances;
+    out[0] = point->elements;
     out[1] = point->threads;
     out[2] = point->iterations;
     out[EXTRA] = point->extra;
 }
 
-static void add_value(routine_grid *grid, int d, int64_t at) {
+static void add_value(product_kernel_grid *grid, int d, int64_t at) {
     int k = 0;
     while (k < grid->n[d] && grid->values[d][k] < at)
         ++k;
@@ -46,7 +46,7 @@ static void add_value(routine_grid *grid, int d, int64_t at) {
     ++grid->n[d];
 }
 
-static int find_value(const routine_grid *grid, int d, int64_t at) {
+static int find_value(const product_kernel_grid *grid, int d, int64_t at) {
     for (int k = 0; k < grid->n[d]; ++k)
         if (grid->values[d][k] == at)
             return k;
@@ -54,7 +54,7 @@ static int find_value(const routine_grid *grid, int d, int64_t at) {
 }
 
 /* Where the times stand in the grid; -1: beside it. */
-static int64_t place_of(const routine_grid *grid, const weft_tuning_time *time) {
+static int64_t place_of(const product_kernel_grid *grid, const weft_tuning_time *time) {
     int64_t at[AXES], place = 0;
     values_of(&time->point, at);
     for (int d = 0; d < AXES; ++d) {
@@ -66,7 +66,7 @@ static int64_t place_of(const routine_grid *grid, const weft_tuning_time *time) 
     return place;
 }
 
-static int64_t size_of(const routine_grid *grid) {
+static int64_t size_of(const product_kernel_grid *grid) {
     int64_t size = 1;
     for (int d = 0; d < AXES; ++d)
         size *= grid->n[d];
@@ -75,7 +75,7 @@ static int64_t size_of(const routine_grid *grid) {
 
 /* A calibration that was stopped leaves points missing: take away the value of an axis that lacks
  * the largest part of its points, until the grid is whole. */
-static bool shrink(routine_grid *grid, const weft_tuning_time *times, size_t n) {
+static bool shrink(product_kernel_grid *grid, const weft_tuning_time *times, size_t n) {
     double worst = 0;
     int axis = -1, which = -1;
     for (int d = 0; d < AXES; ++d)
@@ -102,10 +102,10 @@ static bool shrink(routine_grid *grid, const weft_tuning_time *times, size_t n) 
     return true;
 }
 
-/* Where shared memory beside a routine stands: by the threads that it leaves on a multiprocessor,
- * fewer later; on the host by octaves of the first cache, flat near none. */
+/* Where shared memory beside a primitive stands: by the threads that it leaves on a multiprocessor,
+ * fewer later; on the host by octaves of the L1 cache, flat near none. */
 static double place_of_extra(const weft_limits *limits, int64_t threads, int64_t extra) {
-    const weft_cost_point point = {.threads = (int)threads, .extra_bytes = (size_t)extra};
+    const weft_operating_point point = {.threads = (int)threads, .extra_bytes = (size_t)extra};
     return weft_target_is_simt(limits)
                ? -log2(weft_cost_resident(limits, &point))
                : log2((double)extra + (double)limits->onchip_bytes / 16 + 1);
@@ -113,8 +113,8 @@ static double place_of_extra(const weft_limits *limits, int64_t threads, int64_t
 
 static weft_status make_grid(weft_measured_costs *costs, const weft_tuning_time *times, size_t n,
                              weft_error *error) {
-    routine_grid *grid = &costs->grids[costs->n];
-    *grid = (routine_grid){.name = times[0].routine};
+    product_kernel_grid *grid = &costs->grids[costs->n];
+    *grid = (product_kernel_grid){.name = times[0].primitive};
     for (size_t i = 0; i < n; ++i) {
         int64_t at[AXES];
         values_of(&times[i].point, at);
@@ -147,9 +147,9 @@ static weft_status read_terms(weft_tuning *tuning, const char *device, weft_cost
     static const char *const names[] = {"launch seconds",     "term launch",       "term serial",
                                         "term cache bytes",   "term cache factor", "term together",
                                         "term serial barrier"};
-    double *const values[] = {&out->launch_seconds, &out->launch_seconds, &out->serial,
-                              &out->cache_bytes,    &out->cache_factor,   &out->together,
-                              &out->serial_barrier};
+    double *const values[] = {
+        &out->launch_seconds, &out->launch_seconds,  &out->non_overlapped,        &out->cache_bytes,
+        &out->cache_factor,   &out->latency_overlap, &out->non_overlapped_barrier};
     weft_status status = WEFT_OK;
     *out = (weft_cost_terms){.launch_seconds = -1, .cache_factor = 1};
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
@@ -177,12 +177,12 @@ weft_status weft_measured_costs_make(weft_tuning *tuning, const char *device,
     TRY(weft_tuning_times(tuning, device, NULL, arena, &times, &n, error));
     size_t n_names = 1;
     for (size_t i = 1; i < n; ++i)
-        n_names += strcmp(times[i].routine, times[i - 1].routine) != 0;
+        n_names += strcmp(times[i].primitive, times[i - 1].primitive) != 0;
     made->grids = weft_arena_alloc(arena, n_names, sizeof *made->grids);
     if (!made->grids)
         TRY(weft_no_memory(error));
     for (size_t i = 1; i <= n; ++i)
-        if (i == n || strcmp(times[i].routine, times[first].routine) != 0) {
+        if (i == n || strcmp(times[i].primitive, times[first].primitive) != 0) {
             TRY(make_grid(made, times + first, i - first, error));
             first = i;
         }
@@ -206,25 +206,25 @@ int weft_measured_costs_size(const weft_measured_costs *costs) {
 }
 
 static int compare_names(const void *name, const void *grid) {
-    return strcmp(name, ((const routine_grid *)grid)->name);
+    return strcmp(name, ((const product_kernel_grid *)grid)->name);
 }
 
-static weft_status prepare(void *user, weft_cost_routine *const *routines, int n,
+static weft_status prepare(void *user, weft_cost_primitive *const *primitives, int n,
                            weft_error *error) {
     const weft_measured_costs *costs = user;
     (void)error;
     for (int i = 0; i < n; ++i) {
-        const routine_grid *found = costs->n > 0
-                                        ? bsearch(routines[i]->name, costs->grids, (size_t)costs->n,
-                                                  sizeof *costs->grids, compare_names)
-                                        : NULL;
-        routines[i]->handle = found ? (int)(found - costs->grids) : -1;
+        const product_kernel_grid *found =
+            costs->n > 0 ? bsearch(primitives[i]->name, costs->grids, (size_t)costs->n,
+                                   sizeof *costs->grids, compare_names)
+                         : NULL;
+        primitives[i]->handle = found ? (int)(found - costs->grids) : -1;
     }
     return WEFT_OK;
 }
 
 /* The value at or below, and how far the point is on the way to the next; false: outside. */
-static bool find_place(const routine_grid *grid, int d, double at, int *low, double *part) {
+static bool find_place(const product_kernel_grid *grid, int d, double at, int *low, double *part) {
     const int n = grid->n[d];
     *low = 0;
     *part = 0;
@@ -241,7 +241,7 @@ static bool find_place(const routine_grid *grid, int d, double at, int *low, dou
 
 /* The same on the last axis, which depends on the block. On a GPU what is outside is taken for the
  * end: fewer threads than those of a block, or more than all, there are not. */
-static bool find_extra(const routine_grid *grid, const weft_limits *limits, int64_t threads,
+static bool find_extra(const product_kernel_grid *grid, const weft_limits *limits, int64_t threads,
                        double at, int *low, double *part) {
     const int n = grid->n[EXTRA];
     double before = place_of_extra(limits, threads, grid->values[EXTRA][0]), next = before;
@@ -260,23 +260,22 @@ static bool find_extra(const routine_grid *grid, const weft_limits *limits, int6
     return true;
 }
 
-static bool lookup(void *user, const weft_cost_routine *routine, const weft_cost_point *point,
-                   double *seconds) {
+static bool lookup(void *user, const weft_cost_primitive *primitive,
+                   const weft_operating_point *point, double *seconds) {
     const weft_measured_costs *costs = user;
     const weft_limits *limits = &costs->limits;
-    if (routine->handle < 0 || routine->handle >= costs->n ||
+    if (primitive->handle < 0 || primitive->handle >= costs->n ||
         (weft_target_is_simt(limits) && point->extra_bytes > limits->onchip_bytes))
         return false;
-    const routine_grid *grid = &costs->grids[routine->handle];
-    /* in shared memory a block of several warps' worth of instances counts as so many blocks */
-    const double blocks = routine->shared && point->instances > WEFT_CUDA_LANES && grid->n[0] == 1
-                              ? (double)point->instances / WEFT_CUDA_LANES
+    const product_kernel_grid *grid = &costs->grids[primitive->handle];
+    /* in shared memory a block of several warps' worth of elements counts as so many blocks */
+    const double blocks = primitive->shared && point->elements > WEFT_CUDA_LANES && grid->n[0] == 1
+                              ? (double)point->elements / WEFT_CUDA_LANES
                               : 1;
-    const double at[EXTRA] = {point->instances / blocks, point->threads / blocks,
-                              point->iterations};
-    /* what one thread does for an instance, the other threads of it wait for */
+    const double at[EXTRA] = {point->elements / blocks, point->threads / blocks, point->iterations};
+    /* what one thread does for an element, the other threads of it wait for */
     const double at_work =
-        routine->shared || point->threads <= 0 ? 1 : (double)point->instances / point->threads;
+        primitive->shared || point->threads <= 0 ? 1 : (double)point->elements / point->threads;
     const double left = weft_target_is_simt(limits)
                             ? -log2(weft_cost_resident(limits, point) * at_work)
                             : place_of_extra(limits, 0, (int64_t)point->extra_bytes);

@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /** The source of costs that has measured: psi by interpolation between measured points (linear in
- *  the logarithms), inside of their range alone. Where a point or a routine is outside it knows
+ *  the logarithms), inside of their range alone. Where a point or a primitive is outside it knows
  *  nothing, and the analytic source is asked. */
 typedef struct weft_measured_costs weft_measured_costs;
 /** All that the database has of a device. tuning and limits are borrowed for the call. */
@@ -18,7 +18,7 @@ weft_status weft_measured_costs_make(weft_tuning *tuning, const char *device,
                                      const weft_limits *limits, weft_measured_costs **out,
                                      weft_error *error);
 void weft_measured_costs_free(weft_measured_costs **costs);
-/** How many routines it knows. */
+/** How many primitives it knows. */
 int weft_measured_costs_size(const weft_measured_costs *costs);
 /** With the terms that `weft calibrate --validate` has found to help. It must outlive the source's
  * uses.

@@ -37,7 +37,7 @@ static double kernel_seconds(const explanation *e, const weft_plan_kernel *kerne
     return transfer > compute ? transfer : compute;
 }
 
-/* What a plan's kernels over one index set amount to, per instance. */
+/* What a plan's kernels over one index set amount to, per element. */
 static amounts sum_kernels(const explanation *e, const weft_plan *plan, int index_set) {
     amounts sum = {0};
     for (int i = 0; i < plan->n_kernels; ++i) {
@@ -66,7 +66,7 @@ static void explain_totals(const explanation *e) {
         const amounts unfused = sum_kernels(e, e->plans[WEFT_PLAN_UNFUSED], set);
         if (fused.kernels == 0 && unfused.kernels == 0)
             continue;
-        weft_text_add(e->out, "\nOver %s, per instance\n", e->graph->index_sets[set].name);
+        weft_text_add(e->out, "\nOver %s, per element\n", e->graph->index_sets[set].name);
         weft_text_add(e->out, "  %-24s%14s%14s%14s\n", "", "unfused", "fused", "ratio");
         weft_text_add(e->out, "  %-24s%14d%14d\n", "kernels", unfused.kernels, fused.kernels);
         explain_row(e, "bytes loaded", unfused.loaded, fused.loaded);
@@ -91,7 +91,7 @@ static void explain_kernels(const explanation *e, weft_plan_kind kind) {
     const weft_plan *plan = e->plans[kind];
     const weft_limits *limits = &e->segment->limits;
     const int names = longest_name(e, plan, false), sets = longest_name(e, plan, true);
-    weft_text_add(e->out, "\nKernels of the %s plan, per instance\n", plan_names[kind]);
+    weft_text_add(e->out, "\nKernels of the %s plan, per element\n", plan_names[kind]);
     weft_text_add(e->out, "  %-*s  %-*s %9s %9s %7s %9s  %s\n", names, "kernel", sets, "over",
                   "B loaded", "B stored", "flop", "ns", "limited by");
     for (int i = 0; i < plan->n_kernels; ++i) {
@@ -109,9 +109,9 @@ static void explain_kernels(const explanation *e, weft_plan_kind kind) {
 
 /* ---- on chip ---- */
 
-static bool is_stored(const weft_plan_kernel *kernel, int datum) {
+static bool is_stored(const weft_plan_kernel *kernel, int value) {
     for (int i = 0; i < kernel->n_stores; ++i)
-        if (kernel->stores[i] == datum)
+        if (kernel->stores[i] == value)
             return true;
     return false;
 }
@@ -121,9 +121,10 @@ static void explain_block(const explanation *e, const weft_implementation *one) 
     const weft_graph *graph = e->graph;
     if (!e->plans[WEFT_PLAN_FUSED]->is_simt)
         return;
-    weft_text_add(e->out, "    block: %d instances, %d thread%s each, %d iteration%s",
-                  one->instances_per_block, one->warps > 0 ? one->warps : 1,
-                  one->warps > 1 ? "s" : "", one->serial_iterations,
+    weft_text_add(e->out, "    block: %d elements, %d thread%s each, %d iteration%s",
+                  one->elements_per_block,
+                  one->threads_per_element > 0 ? one->threads_per_element : 1,
+                  one->threads_per_element > 1 ? "s" : "", one->serial_iterations,
                   one->serial_iterations == 1 ? "" : "s");
     for (int i = 0; i < graph->n_fuses && e->segment->options.forced_plan == NULL; ++i) {
         const weft_fuse *fuse = &graph->fuses[i];
@@ -150,11 +151,11 @@ static void explain_onchip(const explanation *e) {
         int kept = 0;
         if (one == NULL)
             continue;
-        const double bytes = e->real_bytes * one->onchip_peak * one->instances_per_block;
+        const double bytes = e->real_bytes * one->onchip_peak * one->elements_per_block;
         weft_text_add(e->out,
                       "  %s: at most %d components at once; %.6g B for a block of %d, "
                       "registers hold %zu B\n",
-                      kernel->name, one->onchip_peak, bytes, one->instances_per_block,
+                      kernel->name, one->onchip_peak, bytes, one->elements_per_block,
                       limits->register_bytes);
         explain_block(e, one);
         weft_text_add(e->out, "    kept there: ");
@@ -163,9 +164,9 @@ static void explain_onchip(const explanation *e) {
             if (is_stored(kernel, result))
                 continue;
             weft_text_add(e->out, kept++ > 0 ? ", " : "");
-            print_name(e->graph, result, e->out);
+            weft_print_name(e->graph, result, e->out);
             weft_text_add(e->out, " ");
-            weft_shape_print(&e->graph->data[result].shape, e->out);
+            weft_shape_print(&e->graph->values[result].shape, e->out);
         }
         weft_text_add(e->out, kept > 0 ? "\n" : "nothing but what is stored\n");
     }
@@ -186,10 +187,10 @@ static int chosen_variant(const explanation *e, int call) {
 
 /* "1*, m = 3, m*n = 9" */
 static void explain_granularities(const explanation *e, const weft_call *call, int chosen) {
-    const weft_function_info *info = &call->instance->function->info;
-    for (int k = 0; k < call->instance->n_variants; ++k) {
+    const weft_function_info *info = &call->specialisation->function->info;
+    for (int k = 0; k < call->specialisation->n_variants; ++k) {
         char threads[16];
-        snprintf(threads, sizeof threads, "%d", call->instance->threads[k]);
+        snprintf(threads, sizeof threads, "%d", call->specialisation->threads[k]);
         weft_text_add(e->out, "%s", k > 0 ? ", " : "");
         if (strcmp(info->granularities[k], threads) != 0)
             weft_text_add(e->out, "%s = ", info->granularities[k]);
@@ -198,16 +199,16 @@ static void explain_granularities(const explanation *e, const weft_call *call, i
 }
 
 static void explain_variants(const explanation *e) {
-    weft_text_add(e->out, "\nVariants, by threads an instance (* chosen)\n");
+    weft_text_add(e->out, "\nVariants, by threads per element (* chosen)\n");
     for (int i = 0; i < e->graph->n_calls; ++i) {
         const weft_call *call = &e->graph->calls[i];
         const size_t start = e->out->length;
         weft_text_add(e->out, "  ");
-        print_name(e->graph, call->result, e->out);
-        print_to_column(e->out, start, 24);
+        weft_print_name(e->graph, call->result, e->out);
+        weft_print_to_column(e->out, start, 24);
         weft_text_add(e->out, "%s", call->label);
-        print_to_column(e->out, start, 48);
-        if (call->instance != NULL)
+        weft_print_to_column(e->out, start, 48);
+        if (call->specialisation != NULL)
             explain_granularities(e, call, chosen_variant(e, i));
         else
             weft_text_add(e->out, "1*");
@@ -229,12 +230,12 @@ static void explain_head(const explanation *e) {
                   plan_names[c->options.plan]);
     weft_text_add(e->out, "Device %s; blocks of %d, real is %s, scatter %s.\n", c->limits.name,
                   fused->lanes, c->options.single ? "float" : "double",
-                  c->options.scatter == WEFT_SCATTER_GATHERED       ? "gather"
-                  : c->options.scatter == WEFT_SCATTER_STARS        ? "edge-patch"
-                  : c->options.scatter == WEFT_SCATTER_VERTEX_STARS ? "vertex-patch"
-                  : c->options.scatter == WEFT_SCATTER_CELL_COLOURS ? "cell-colored"
-                  : fused->is_simt                                  ? "atomic"
-                                                                    : "chunk-colored");
+                  c->options.scatter == WEFT_SCATTER_GATHERED         ? "gather"
+                  : c->options.scatter == WEFT_SCATTER_PATCHES        ? "edge-patch"
+                  : c->options.scatter == WEFT_SCATTER_VERTEX_PATCHES ? "vertex-patch"
+                  : c->options.scatter == WEFT_SCATTER_CELL_COLOURS   ? "cell-colored"
+                  : fused->is_simt                                    ? "atomic"
+                                                                      : "chunk-colored");
     weft_text_add(e->out, "Times from its limits: %.4g GB/s, %.4g Gflop/s.\n",
                   c->limits.bandwidth / 1e9, c->limits.flops / 1e9);
 }
@@ -259,7 +260,7 @@ done:
     return status;
 }
 
-weft_status explain_plans(explanation *e, weft_arena *scratch, weft_error *error) {
+weft_status weft_explain_plans(explanation *e, weft_arena *scratch, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_segment *c = e->segment;
     for (int kind = 0; kind < 2; ++kind) {
@@ -287,7 +288,7 @@ done:
     return status;
 }
 
-weft_status explain_segment(const weft_segment *segment, weft_text *out, weft_error *error) {
+weft_status weft_explain_segment(const weft_segment *segment, weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_arena *scratch = NULL;
     weft_planner_counts counts = {0};
@@ -296,14 +297,14 @@ weft_status explain_segment(const weft_segment *segment, weft_text *out, weft_er
         .segment = segment, .graph = segment->graph, .out = out, .questions = &questions};
     e.real_bytes = segment->options.single ? sizeof(float) : sizeof(double);
     TRY(weft_arena_make(&scratch, error));
-    TRY(explain_plans(&e, scratch, error));
+    TRY(weft_explain_plans(&e, scratch, error));
     weft_planner_counts_add(segment, &counts);
     explain_head(&e);
     weft_planner_counts_explain(&counts, out);
     explain_totals(&e);
     explain_kernels(&e, WEFT_PLAN_UNFUSED);
     explain_kernels(&e, WEFT_PLAN_FUSED);
-    explain_pairs(&e);
+    weft_explain_pairs(&e);
     explain_onchip(&e);
     explain_variants(&e);
 done:

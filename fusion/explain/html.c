@@ -26,11 +26,11 @@ static const char style[] =
     ".line i{display:inline-block;width:3.5em;text-indent:0;color:#999;font-style:normal}\n"
     "a{color:inherit;text-decoration:none}a:hover{text-decoration:underline}\n";
 
-void page_text(const char *text, weft_text *out) {
+void weft_report_text(const char *text, weft_text *out) {
     weft_text_add_markup(out, text);
 }
 
-void page_colour(int kernel, weft_text *out) {
+void weft_report_colour(int kernel, weft_text *out) {
     weft_text_add(out, "hsl(%d, 65%%, %d%%)", kernel * 67 % 360, 92 - kernel / 6 % 3 * 4);
 }
 
@@ -64,9 +64,9 @@ static void write_kernel(const weft_segment *segment, const weft_plan_kernel *ke
                          double measured, weft_text *out) {
     const weft_implementation *one = kernel->implementation;
     weft_text_add(out, "<tr style=\"background:");
-    page_colour(number, out);
+    weft_report_colour(number, out);
     weft_text_add(out, "\"><td><a href=\"#kernel%d\">", number);
-    page_text(kernel->name, out);
+    weft_report_text(kernel->name, out);
     weft_text_add(out, "</a></td><td>%s</td><td>%d</td>",
                   weft_index_set_name(segment->graph, kernel->index_set),
                   one != NULL ? one->fusion->n_calls : 0);
@@ -94,12 +94,12 @@ static void write_kernels(const weft_segment *segment, int first, const double *
 /* The kernel of the call that stands in a line, or -1. */
 static int kernel_of_line(const weft_compilation *c, const weft_source *source, int line) {
     int first = 0;
-    for (int s = 0; s < c->flow->n_segments; ++s) {
-        const weft_segment *segment = c->flow->segments[s];
+    for (int s = 0; s < c->control->n_segments; ++s) {
+        const weft_segment *segment = c->control->segments[s];
         for (int i = 0; i < segment->plan->n_kernels; ++i) {
             const weft_implementation *one = segment->plan->kernels[i].implementation;
             for (int k = 0; one != NULL && k < one->fusion->n_calls; ++k) {
-                const weft_place *place = &segment->graph->calls[one->order[k]].place;
+                const weft_location *place = &segment->graph->calls[one->order[k]].place;
                 if (place->line == line && strcmp(place->source->name, source->name) == 0)
                     return first + i;
             }
@@ -118,14 +118,14 @@ static void write_line(const char *text, size_t length, int number, int kernel, 
         weft_text_add(out, " id=\"kernel%d\"", kernel);
     if (kernel >= 0) {
         weft_text_add(out, " style=\"background:");
-        page_colour(kernel, out);
+        weft_report_colour(kernel, out);
         weft_text_add(out, "\"");
     }
     weft_text_add(out, kernel >= 0 && !names ? "><a href=\"#kernel%d\"><i>%d</i>" : "><i>", kernel,
                   number);
     if (kernel < 0 || names)
         weft_text_add(out, "%d</i>", number);
-    page_text(one.data, out);
+    weft_report_text(one.data, out);
     weft_text_add(out, "%s</span>", kernel >= 0 && !names ? "</a>" : "");
     out->failed |= one.failed;
     weft_text_free(&one);
@@ -136,7 +136,7 @@ static void write_script(const weft_compilation *c, weft_text *out) {
         const weft_source *source = &c->script->sources[i];
         const char *at = source->text;
         weft_text_add(out, "<p>");
-        page_text(source->name, out);
+        weft_report_text(source->name, out);
         weft_text_add(out, "</p><pre>");
         for (int line = 1; *at != '\0'; ++line) {
             const size_t length = strcspn(at, "\n");
@@ -150,8 +150,8 @@ static void write_script(const weft_compilation *c, weft_text *out) {
 /* The kernel that is defined in a line, or -1: its name with an argument list. */
 static int kernel_defined(const weft_compilation *c, const char *line, size_t length) {
     int number = 0;
-    for (int s = 0; s < c->flow->n_segments; ++s) {
-        const weft_plan *plan = c->flow->segments[s]->plan;
+    for (int s = 0; s < c->control->n_segments; ++s) {
+        const weft_plan *plan = c->control->segments[s]->plan;
         for (int i = 0; i < plan->n_kernels; ++i, ++number) {
             const size_t n = strlen(plan->kernels[i].name);
             for (size_t at = 1; at + n < length; ++at)
@@ -187,21 +187,21 @@ static void write_source(const weft_compilation *c, weft_text *out) {
 
 static void write_head(const weft_compilation *c, weft_text *out) {
     weft_text_add(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>");
-    page_text(c->script->n_sources > 0 ? c->script->sources[0].name : "script", out);
+    weft_report_text(c->script->n_sources > 0 ? c->script->sources[0].name : "script", out);
     weft_text_add(out, "</title><style>\n%s</style></head><body>\n<h1>", style);
-    page_text(c->script->n_sources > 0 ? c->script->sources[0].name : "script", out);
+    weft_report_text(c->script->n_sources > 0 ? c->script->sources[0].name : "script", out);
     weft_text_add(out, "</h1>\n<p>Planned for ");
-    page_text(c->limits.name, out);
+    weft_report_text(c->limits.name, out);
     weft_text_add(out,
-                  "; real is %s. Bytes and operations are for one instance; times are for a launch "
-                  "over %lld instances, predicted, and as measured where the tuning database knows "
+                  "; real is %s. Bytes and operations are for one element; times are for a launch "
+                  "over %lld elements, predicted, and as measured where the tuning database knows "
                   "the kernel.</p>\n",
                   c->options.single ? "float" : "double",
-                  (long long)(c->options.instances > 0 ? c->options.instances : 1000000));
+                  (long long)(c->options.elements > 0 ? c->options.elements : 1000000));
 }
 
 weft_status weft_compilation_html(const weft_compilation *compilation, const double *seconds,
-                                  const weft_page_layout *layout, weft_text *out,
+                                  const weft_report_layout *layout, weft_text *out,
                                   weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_compilation *c = compilation;
@@ -209,16 +209,16 @@ weft_status weft_compilation_html(const weft_compilation *compilation, const dou
     int first = 0;
     TRY(weft_numbers_begin(&numbers, error));
     write_head(c, out);
-    for (int i = 0; i < c->flow->n_segments; ++i) {
-        const weft_segment *segment = c->flow->segments[i];
+    for (int i = 0; i < c->control->n_segments; ++i) {
+        const weft_segment *segment = c->control->segments[i];
         if (segment->number >= 0)
-            weft_text_add(out, "<h2>Segment %d of %d%s</h2>\n", i + 1, c->flow->n_segments,
+            weft_text_add(out, "<h2>Segment %d of %d%s</h2>\n", i + 1, c->control->n_segments,
                           segment->loop >= 0 ? ", in a loop" : "");
         else
             weft_text_add(out, "<h2>Kernels</h2>\n");
         write_kernels(segment, first, seconds, out);
         weft_text_add(out, "<div class=\"graph\">\n");
-        TRY(page_graph(segment, first, layout, out, error));
+        TRY(weft_report_graph(segment, first, layout, out, error));
         weft_text_add(out, "</div>\n");
         first += segment->plan->n_kernels;
     }

@@ -13,7 +13,7 @@ static void write_node(const char *letter, int number, double width, double heig
                   height / 72);
 }
 
-static bool is_first_in_band(const page_drawing *d, int node) {
+static bool is_first_in_band(const report_drawing *d, int node) {
     for (int i = 0; i < d->n_edges; ++i)
         if (d->edges[i].to == node && d->nodes[d->edges[i].from].band == d->nodes[node].band)
             return false;
@@ -21,9 +21,9 @@ static bool is_first_in_band(const page_drawing *d, int node) {
 }
 
 /* The title is a node too, above the others, so that edges go round it. */
-static void write_band(const page_drawing *d, int band, weft_text *out) {
-    weft_text_add(out, "subgraph cluster_%d {\nmargin=%d;\n", band, PAGE_MARGIN);
-    write_node("t", band, d->bands[band].title_width, PAGE_TITLE, out);
+static void write_band(const report_drawing *d, int band, weft_text *out) {
+    weft_text_add(out, "subgraph cluster_%d {\nmargin=%d;\n", band, REPORT_MARGIN);
+    write_node("t", band, d->bands[band].title_width, REPORT_TITLE, out);
     for (int i = 0; i < d->n_nodes; ++i) {
         if (d->nodes[i].width <= 0 || d->nodes[i].band != band)
             continue;
@@ -34,7 +34,7 @@ static void write_band(const page_drawing *d, int band, weft_text *out) {
     weft_text_add(out, "}\n");
 }
 
-void page_dot_write(const page_drawing *d, weft_text *out) {
+void weft_report_dot_write(const report_drawing *d, weft_text *out) {
     weft_text_add(out, "digraph weft {\ngraph [nodesep=0.2, ranksep=0.4, pad=0];\n"
                        "node [shape=box, fixedsize=true, label=\"\"];\nedge [dir=none];\n");
     for (int i = 0; i < d->n_bands; ++i)
@@ -81,11 +81,11 @@ typedef struct frame {
 } frame;
 
 static void place_x_y(const frame *from, const double point[2], double *x, double *y) {
-    *x = point[0] - from->left + PAGE_MARGIN;
-    *y = from->top - point[1] + PAGE_MARGIN;
+    *x = point[0] - from->left + REPORT_MARGIN;
+    *y = from->top - point[1] + REPORT_MARGIN;
 }
 
-static bool read_object(page_drawing *d, const frame *from, const json_t *object, int *n_read) {
+static bool read_object(report_drawing *d, const frame *from, const json_t *object, int *n_read) {
     const char *name = text_of(object, "name");
     const int node = number_of(name, "n", d->n_nodes),
               band = number_of(name, "cluster_", d->n_bands);
@@ -93,7 +93,7 @@ static bool read_object(page_drawing *d, const frame *from, const json_t *object
     double v[4];
     *n_read += node >= 0 || band >= 0 || title >= 0;
     if (band >= 0) {
-        page_band *b = &d->bands[band];
+        report_band *b = &d->bands[band];
         if (!read_numbers(text_of(object, "bb"), 4, v))
             return false;
         b->width = v[2] - v[0];
@@ -109,14 +109,14 @@ static bool read_object(page_drawing *d, const frame *from, const json_t *object
             d->nodes[node].y = y - d->nodes[node].height / 2;
         } else {
             d->bands[title].title_x = x - d->bands[title].title_width / 2;
-            d->bands[title].title_y = y - PAGE_TITLE / 2.0;
+            d->bands[title].title_y = y - REPORT_TITLE / 2.0;
         }
     }
     return true;
 }
 
 /* "x,y x,y x,y x,y ...": the control points of cubic curves that follow one another. */
-static bool read_edge(page_drawing *d, const frame *from, const json_t *object, int *n_read) {
+static bool read_edge(report_drawing *d, const frame *from, const json_t *object, int *n_read) {
     const int edge = number_of(text_of(object, "id"), "e", d->n_edges);
     const char *at = text_of(object, "pos");
     weft_text path = {0};
@@ -136,29 +136,29 @@ static bool read_edge(page_drawing *d, const frame *from, const json_t *object, 
     return fine;
 }
 
-static int count_drawn(const page_drawing *d) {
+static int count_drawn(const report_drawing *d) {
     int n = 2 * d->n_bands + d->n_edges;
     for (int i = 0; i < d->n_nodes; ++i)
         n += d->nodes[i].width > 0;
     return n;
 }
 
-bool page_dot_read(page_drawing *d, const char *json) {
+bool weft_report_dot_read(report_drawing *d, const char *json) {
     json_t *root = json != NULL ? json_loads(json, 0, NULL) : NULL;
     const json_t *objects = json_object_get(root, "objects"),
                  *edges = json_object_get(root, "edges");
     double v[4];
     int n_read = 0;
     bool fine = read_numbers(text_of(root, "bb"), 4, v);
-    const frame page = {fine ? v[0] : 0, fine ? v[3] : 0};
+    const frame report = {fine ? v[0] : 0, fine ? v[3] : 0};
     for (size_t i = 0; fine && i < json_array_size(objects); ++i)
-        fine = read_object(d, &page, json_array_get(objects, i), &n_read);
+        fine = read_object(d, &report, json_array_get(objects, i), &n_read);
     for (size_t i = 0; fine && i < json_array_size(edges); ++i)
-        fine = read_edge(d, &page, json_array_get(edges, i), &n_read);
+        fine = read_edge(d, &report, json_array_get(edges, i), &n_read);
     fine = fine && n_read == count_drawn(d);
     if (fine) {
-        d->width = v[2] - v[0] + 2 * PAGE_MARGIN;
-        d->height = v[3] - v[1] + 2 * PAGE_MARGIN;
+        d->width = v[2] - v[0] + 2 * REPORT_MARGIN;
+        d->height = v[3] - v[1] + 2 * REPORT_MARGIN;
     }
     json_decref(root);
     return fine;

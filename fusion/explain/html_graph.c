@@ -14,23 +14,23 @@ enum {
 
 /* ---- what is drawn ---- */
 
-typedef struct graph_page {
+typedef struct graph_report {
     const weft_graph *graph;
     const weft_plan *plan;
-    page_drawing d; /* nodes: the calls, then the lists */
+    report_drawing d; /* nodes: the calls, then the lists */
     size_t edges_made;
-} graph_page;
+} graph_report;
 
-static bool is_given(const weft_datum *datum) {
-    return datum->is_input && datum->storage < 0;
+static bool is_given(const weft_value *value) {
+    return value->is_input && value->storage < 0;
 }
 
 /* Accumulated lists, and whatever is returned or updated. */
-static bool is_left(const weft_graph *graph, const weft_datum *datum) {
+static bool is_left(const weft_graph *graph, const weft_value *value) {
     bool accumulated = false;
     for (int i = 0; i < graph->n_accumulations; ++i)
-        accumulated |= graph->accumulations[i].target == datum->id;
-    return accumulated || datum->returned || datum->storage >= 0;
+        accumulated |= graph->accumulations[i].target == value->id;
+    return accumulated || value->returned || value->storage >= 0;
 }
 
 /* Break at blanks, so that no line is longer than LINE_MOST unless one word is. */
@@ -61,7 +61,7 @@ static int longest_line(const char *text) {
 }
 
 /* Takes the text over. */
-static weft_status set_node(graph_page *p, int node, int band, int margin, weft_text *text,
+static weft_status set_node(graph_report *p, int node, int band, int margin, weft_text *text,
                             weft_error *error) {
     weft_status status = WEFT_OK;
     char *copy =
@@ -70,16 +70,16 @@ static weft_status set_node(graph_page *p, int node, int band, int margin, weft_
         status = weft_no_memory(error);
     } else {
         const int n_lines = break_lines(copy);
-        p->d.nodes[node] = (page_node){.band = band,
-                                       .text = copy,
-                                       .width = longest_line(copy) * PAGE_LETTER + 2 * margin,
-                                       .height = n_lines * PAGE_LINE + 8};
+        p->d.nodes[node] = (report_node){.band = band,
+                                         .text = copy,
+                                         .width = longest_line(copy) * REPORT_LETTER + 2 * margin,
+                                         .height = n_lines * REPORT_LINE + 8};
     }
     weft_text_free(text);
     return status;
 }
 
-static weft_status set_nodes(graph_page *p, weft_error *error) {
+static weft_status set_nodes(graph_report *p, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = p->graph;
     for (int k = 0; k < p->plan->n_kernels; ++k) {
@@ -87,19 +87,19 @@ static weft_status set_nodes(graph_page *p, weft_error *error) {
         for (int i = 0; one != NULL && i < one->fusion->n_calls; ++i) {
             const weft_call *call = &graph->calls[one->order[i]];
             weft_text text = {0};
-            print_name(graph, call->result, &text);
+            weft_print_name(graph, call->result, &text);
             weft_text_add(&text, " = ");
-            print_call(graph, call, &text);
+            weft_print_call(graph, call, &text);
             TRY(set_node(p, call->id, k, 7, &text, error));
         }
     }
-    for (int i = 0; i < graph->n_data; ++i) {
-        const weft_datum *datum = &graph->data[i];
+    for (int i = 0; i < graph->n_values; ++i) {
+        const weft_value *value = &graph->values[i];
         weft_text text = {0};
-        if (!print_is_live(graph, datum) || !(is_given(datum) || is_left(graph, datum)))
+        if (!weft_print_is_live(graph, value) || !(is_given(value) || is_left(graph, value)))
             continue;
-        weft_text_add(&text, "%s", datum->name);
-        TRY(set_node(p, graph->n_calls + i, is_given(datum) ? -1 : p->plan->n_kernels, 12, &text,
+        weft_text_add(&text, "%s", value->name);
+        TRY(set_node(p, graph->n_calls + i, is_given(value) ? -1 : p->plan->n_kernels, 12, &text,
                      error));
     }
 done:
@@ -107,21 +107,21 @@ done:
 }
 
 /* Between nodes that are drawn, and once. Takes the text over. */
-static weft_status add_edge(graph_page *p, int from, int to, bool accumulates, weft_text *what,
+static weft_status add_edge(graph_report *p, int from, int to, bool accumulates, weft_text *what,
                             weft_error *error) {
     weft_status status = WEFT_OK;
-    page_drawing *d = &p->d;
+    report_drawing *d = &p->d;
     bool drawn = d->nodes[from].width > 0 && d->nodes[to].width > 0 && from != to;
-    const page_edge edge = {from, to, accumulates,
-                            weft_arena_copy(d->arena, what->data ? what->data : "", what->length),
-                            NULL};
+    const report_edge edge = {from, to, accumulates,
+                              weft_arena_copy(d->arena, what->data ? what->data : "", what->length),
+                              NULL};
     if (what->failed || edge.what == NULL)
         status = weft_no_memory(error);
     for (int i = 0; drawn && i < d->n_edges; ++i)
         drawn = d->edges[i].from != from || d->edges[i].to != to ||
                 strcmp(d->edges[i].what, edge.what ? edge.what : "") != 0;
     if (status == WEFT_OK && drawn && (size_t)d->n_edges == p->edges_made) {
-        page_edge *more = weft_arena_alloc(d->arena, 2 * p->edges_made + 16, sizeof *more);
+        report_edge *more = weft_arena_alloc(d->arena, 2 * p->edges_made + 16, sizeof *more);
         if (more == NULL)
             status = weft_no_memory(error);
         else {
@@ -137,64 +137,64 @@ static weft_status add_edge(graph_page *p, int from, int to, bool accumulates, w
     return status;
 }
 
-static weft_status add_operand(graph_page *p, const weft_call *call, const weft_operand *operand,
+static weft_status add_operand(graph_report *p, const weft_call *call, const weft_operand *operand,
                                weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = p->graph;
-    const weft_datum *datum = &graph->data[operand->datum];
-    const bool summed = datum->kind == DATUM_ACCUMULATED;
+    const weft_value *value = &graph->values[operand->value];
+    const bool summed = value->kind == VALUE_ACCUMULATED;
     for (int a = -1; a < graph->n_accumulations; ++a) {
         weft_text what = {0};
-        if (a < 0 ? summed : graph->accumulations[a].target != datum->id)
+        if (a < 0 ? summed : graph->accumulations[a].target != value->id)
             continue;
-        print_operand(graph, operand, &what);
+        weft_print_operand(graph, operand, &what);
         weft_text_add(&what, " ");
         weft_shape_print(&operand->shape, &what);
         const int from = a >= 0                 ? graph->accumulations[a].call
-                         : datum->producer >= 0 ? datum->producer
-                                                : graph->n_calls + datum->id;
+                         : value->producer >= 0 ? value->producer
+                                                : graph->n_calls + value->id;
         TRY(add_edge(p, from, call->id, a >= 0, &what, error));
     }
 done:
     return status;
 }
 
-static weft_status add_edges(graph_page *p, weft_error *error) {
+static weft_status add_edges(graph_report *p, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = p->graph;
     for (int i = 0; i < graph->n_calls; ++i)
         for (int k = 0; k < graph->calls[i].n_operands; ++k)
             TRY(add_operand(p, &graph->calls[i], &graph->calls[i].operands[k], error));
-    for (int i = 0; i < graph->n_data; ++i) {
-        const weft_datum *datum = &graph->data[i];
+    for (int i = 0; i < graph->n_values; ++i) {
+        const weft_value *value = &graph->values[i];
         weft_text what = {0};
-        if (is_given(datum) || datum->producer < 0)
+        if (is_given(value) || value->producer < 0)
             continue;
-        weft_text_add(&what, "%s", datum->name);
-        TRY(add_edge(p, datum->producer, graph->n_calls + i, false, &what, error));
+        weft_text_add(&what, "%s", value->name);
+        TRY(add_edge(p, value->producer, graph->n_calls + i, false, &what, error));
     }
     for (int a = 0; a < graph->n_accumulations; ++a) {
         const weft_accumulation *one = &graph->accumulations[a];
         weft_text what = {0};
-        if (graph->data[one->target].is_input)
+        if (graph->values[one->target].is_input)
             continue;
-        weft_text_add(&what, "%s", graph->data[one->target].name);
+        weft_text_add(&what, "%s", graph->values[one->target].name);
         TRY(add_edge(p, one->call, graph->n_calls + one->target, true, &what, error));
     }
 done:
     return status;
 }
 
-static void add_title(const graph_page *p, int band, weft_text *out) {
+static void add_title(const graph_report *p, int band, weft_text *out) {
     const weft_plan_kernel *kernel = &p->plan->kernels[band];
     weft_text_add(out, "%s, over %s", kernel->name,
                   weft_index_set_name(p->graph, kernel->index_set));
 }
 
-static weft_status make(graph_page *p, weft_error *error) {
+static weft_status make(graph_report *p, weft_error *error) {
     weft_status status = WEFT_OK;
-    page_drawing *d = &p->d;
-    d->n_nodes = p->graph->n_calls + p->graph->n_data;
+    report_drawing *d = &p->d;
+    d->n_nodes = p->graph->n_calls + p->graph->n_values;
     d->n_bands = p->plan->n_kernels;
     d->nodes = weft_arena_alloc(d->arena, (size_t)d->n_nodes + 1, sizeof *d->nodes);
     d->bands = weft_arena_alloc(d->arena, (size_t)d->n_bands + 1, sizeof *d->bands);
@@ -203,7 +203,7 @@ static weft_status make(graph_page *p, weft_error *error) {
     for (int i = 0; i < d->n_bands; ++i) {
         weft_text title = {0};
         add_title(p, i, &title);
-        d->bands[i].title_width = (double)title.length * PAGE_LETTER;
+        d->bands[i].title_width = (double)title.length * REPORT_LETTER;
         weft_text_free(&title);
     }
     TRY(set_nodes(p, error));
@@ -213,18 +213,18 @@ done:
 }
 
 /* By Graphviz where it is there and understands us, else by ourselves. */
-static weft_status place(graph_page *p, const weft_page_layout *layout, weft_error *error) {
-    page_drawing *d = &p->d;
+static weft_status place(graph_report *p, const weft_report_layout *layout, weft_error *error) {
+    report_drawing *d = &p->d;
     weft_text dot = {0};
     bool placed = false;
     if (layout != NULL && d->n_edges <= EDGES_MOST) {
-        page_dot_write(d, &dot);
+        weft_report_dot_write(d, &dot);
         char *answer = dot.failed ? NULL : layout->run(layout->user, dot.data);
-        placed = page_dot_read(d, answer);
+        placed = weft_report_dot_read(d, answer);
         free(answer);
         weft_text_free(&dot);
     }
-    return placed ? WEFT_OK : page_place(d, error);
+    return placed ? WEFT_OK : weft_report_place(d, error);
 }
 
 /* ---- drawing ---- */
@@ -237,22 +237,22 @@ static void draw_text(const char *class, double x, double y, const char *text, s
     weft_text_add(out,
                   "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" textLength=\"%zu\" "
                   "lengthAdjust=\"spacingAndGlyphs\">",
-                  class, x, y, length * PAGE_LETTER);
-    page_text(line.data, out);
+                  class, x, y, length * REPORT_LETTER);
+    weft_report_text(line.data, out);
     weft_text_add(out, "</text>");
     out->failed |= line.failed;
     weft_text_free(&line);
 }
 
-static void draw_band(const graph_page *p, int band, int number, weft_text *out) {
-    const page_band *b = &p->d.bands[band];
+static void draw_band(const graph_report *p, int band, int number, weft_text *out) {
+    const report_band *b = &p->d.bands[band];
     weft_text title = {0};
     add_title(p, band, &title);
     weft_text_add(out,
                   "<a href=\"#kernel%d\"><rect class=\"kernel\" x=\"%.1f\" y=\"%.1f\" "
                   "width=\"%.1f\" height=\"%.1f\" rx=\"6\" fill=\"",
                   number, b->x, b->y, b->width, b->height);
-    page_colour(number, out);
+    weft_report_colour(number, out);
     weft_text_add(out, "\"/>");
     draw_text("name", b->title_x, b->title_y + 13, title.data ? title.data : "", title.length, out);
     weft_text_add(out, "</a>\n");
@@ -260,29 +260,29 @@ static void draw_band(const graph_page *p, int band, int number, weft_text *out)
     weft_text_free(&title);
 }
 
-static void draw_edge(const page_edge *edge, weft_text *out) {
+static void draw_edge(const report_edge *edge, weft_text *out) {
     weft_text_add(out, "<path class=\"edge%s\" d=\"%s\"><title>", edge->accumulates ? " adds" : "",
                   edge->path);
-    page_text(edge->what, out);
+    weft_report_text(edge->what, out);
     weft_text_add(out, "</title></path>\n");
 }
 
-static void draw_node(const graph_page *p, int node, weft_text *out) {
-    const page_node *b = &p->d.nodes[node];
+static void draw_node(const graph_report *p, int node, weft_text *out) {
+    const report_node *b = &p->d.nodes[node];
     const bool is_call = node < p->graph->n_calls;
     const int margin = is_call ? 7 : 12;
     if (b->width <= 0)
         return;
     weft_text_add(out, "<g><title>");
     if (is_call) {
-        const weft_place *place = &p->graph->calls[node].place;
-        page_text(place->source->name, out);
+        const weft_location *place = &p->graph->calls[node].place;
+        weft_report_text(place->source->name, out);
         weft_text_add(out, ":%d", place->line);
     } else {
-        const weft_datum *datum = &p->graph->data[node - p->graph->n_calls];
-        page_text(datum->name, out);
+        const weft_value *value = &p->graph->values[node - p->graph->n_calls];
+        weft_report_text(value->name, out);
         weft_text_add(out, " ");
-        print_type(p->graph, &datum->shape, datum->index_set, out);
+        weft_print_type(p->graph, &value->shape, value->index_set, out);
     }
     weft_text_add(out,
                   "</title><rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
@@ -291,16 +291,16 @@ static void draw_node(const graph_page *p, int node, weft_text *out) {
     const char *at = b->text;
     for (int line = 0; *at; ++line) {
         const size_t length = strcspn(at, "\n");
-        draw_text("text", b->x + margin, b->y + 16 + line * PAGE_LINE, at, length, out);
+        draw_text("text", b->x + margin, b->y + 16 + line * REPORT_LINE, at, length, out);
         at += length + (at[length] == '\n');
     }
     weft_text_add(out, "</g>\n");
 }
 
-weft_status page_graph(const weft_segment *c, int first, const weft_page_layout *layout,
-                       weft_text *out, weft_error *error) {
+weft_status weft_report_graph(const weft_segment *c, int first, const weft_report_layout *layout,
+                              weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    graph_page p = {.graph = c->graph, .plan = c->plan};
+    graph_report p = {.graph = c->graph, .plan = c->plan};
     TRY(weft_arena_make(&p.d.arena, error));
     TRY(make(&p, error));
     TRY(place(&p, layout, error));

@@ -12,7 +12,7 @@ enum {
 };
 
 typedef struct layout {
-    page_drawing *d;
+    report_drawing *d;
     int *row;             /* of a node */
     double *top, *bottom; /* [n_rows] */
     int *lane, *last;     /* of a node: its lane, or -1, and the last row that it leads to */
@@ -21,7 +21,7 @@ typedef struct layout {
     int n_rows, n_lanes, *level;
 } layout;
 
-static weft_status make(layout *l, page_drawing *d, weft_error *error) {
+static weft_status make(layout *l, report_drawing *d, weft_error *error) {
     const size_t n = (size_t)d->n_nodes + 1;
     int **lists[] = {&l->row, &l->lane, &l->last, &l->n_in, &l->taken, &l->until, &l->level};
     *l = (layout){.d = d};
@@ -37,7 +37,7 @@ static weft_status make(layout *l, page_drawing *d, weft_error *error) {
 
 /* The longest way to a node inside its band. */
 static void set_levels(layout *l) {
-    const page_drawing *d = l->d;
+    const report_drawing *d = l->d;
     bool changed = true;
     for (int pass = 0; changed && pass < d->n_nodes; ++pass) {
         changed = false;
@@ -53,11 +53,11 @@ static void set_levels(layout *l) {
 
 /* One level of a band in one row, or in several where it is too wide. */
 static double place_level(layout *l, int band, int level, double y) {
-    page_drawing *d = l->d;
+    report_drawing *d = l->d;
     double x = 0;
     int row = -1;
     for (int i = 0; i < d->n_nodes; ++i) {
-        page_node *node = &d->nodes[i];
+        report_node *node = &d->nodes[i];
         if (node->width <= 0 || node->band != band || l->level[i] != level)
             continue;
         if (row < 0 || x + node->width > ROW_WIDTH) {
@@ -77,7 +77,7 @@ static double place_level(layout *l, int band, int level, double y) {
 }
 
 static double place_band(layout *l, int band, double y) {
-    page_drawing *d = l->d;
+    report_drawing *d = l->d;
     const bool boxed = band >= 0 && band < d->n_bands;
     int deepest = -1;
     for (int i = 0; i < d->n_nodes; ++i)
@@ -86,7 +86,7 @@ static double place_band(layout *l, int band, double y) {
     if (boxed) {
         d->bands[band].y = y;
         d->bands[band].title_y = y + 4;
-        y += PAGE_TITLE + GAP_Y;
+        y += REPORT_TITLE + GAP_Y;
     }
     for (int level = 0; level <= deepest; ++level)
         y = place_level(l, band, level, y);
@@ -96,18 +96,18 @@ static double place_band(layout *l, int band, double y) {
     return y + (band + 1 < d->n_bands ? GAP_X : GAP_Y);
 }
 
-static bool is_direct(const layout *l, const page_edge *edge) {
+static bool is_direct(const layout *l, const report_edge *edge) {
     return l->row[edge->to] == l->row[edge->from] + 1 &&
            l->d->nodes[edge->to].band == l->d->nodes[edge->from].band;
 }
 
 /* A lane for each node with edges that are not direct; one that has ended is taken again. */
 static void set_lanes(layout *l) {
-    const page_drawing *d = l->d;
+    const report_drawing *d = l->d;
     for (int i = 0; i < d->n_nodes; ++i)
         l->lane[i] = l->last[i] = -1;
     for (int i = 0; i < d->n_edges; ++i) {
-        const page_edge *edge = &d->edges[i];
+        const report_edge *edge = &d->edges[i];
         ++l->n_in[edge->to];
         if (!is_direct(l, edge) && l->last[edge->from] < l->row[edge->to])
             l->last[edge->from] = l->row[edge->to];
@@ -125,9 +125,9 @@ static void set_lanes(layout *l) {
         }
 }
 
-static weft_status set_path(layout *l, page_edge *edge, weft_error *error) {
-    page_drawing *d = l->d;
-    const page_node *from = &d->nodes[edge->from], *to = &d->nodes[edge->to];
+static weft_status set_path(layout *l, report_edge *edge, weft_error *error) {
+    report_drawing *d = l->d;
+    const report_node *from = &d->nodes[edge->from], *to = &d->nodes[edge->to];
     const double x0 = from->x + from->width / 2, y0 = from->y + from->height;
     const double x1 = to->x + to->width * ++l->taken[edge->to] / (l->n_in[edge->to] + 1),
                  y1 = to->y;
@@ -138,36 +138,36 @@ static weft_status set_path(layout *l, page_edge *edge, weft_error *error) {
                                       y0, below, x0, below + half, x1, y1 - half, x1, y1);
     else
         edge->path = weft_arena_print(d->arena, "M%.1f %.1fV%.1fH%dV%.1fH%.1fV%.1f", x0, y0,
-                                      below + 4 + shift, PAGE_MARGIN + lane * LANE,
+                                      below + 4 + shift, REPORT_MARGIN + lane * LANE,
                                       y1 - 5.5 - shift, x1, y1);
     return edge->path ? WEFT_OK : weft_no_memory(error);
 }
 
 /* Everything to the right of the lanes, and the boxes of bands as wide as the widest. */
 static void set_columns(layout *l) {
-    page_drawing *d = l->d;
-    const double left = PAGE_MARGIN + (l->n_lanes > 0 ? l->n_lanes * LANE + 4 : 0);
+    report_drawing *d = l->d;
+    const double left = REPORT_MARGIN + (l->n_lanes > 0 ? l->n_lanes * LANE + 4 : 0);
     double right = 0;
     for (int i = 0; i < d->n_nodes; ++i) {
-        d->nodes[i].x += left + PAGE_MARGIN;
+        d->nodes[i].x += left + REPORT_MARGIN;
         if (d->nodes[i].width > 0 && d->nodes[i].x + d->nodes[i].width > right)
             right = d->nodes[i].x + d->nodes[i].width;
     }
     for (int i = 0; i < d->n_bands; ++i) {
         d->bands[i].x = left;
-        d->bands[i].title_x = left + PAGE_MARGIN;
+        d->bands[i].title_x = left + REPORT_MARGIN;
         if (d->bands[i].title_x + d->bands[i].title_width > right)
             right = d->bands[i].title_x + d->bands[i].title_width;
     }
     for (int i = 0; i < d->n_bands; ++i)
-        d->bands[i].width = right + PAGE_MARGIN - left;
-    d->width = right + 2 * PAGE_MARGIN;
+        d->bands[i].width = right + REPORT_MARGIN - left;
+    d->width = right + 2 * REPORT_MARGIN;
 }
 
-weft_status page_place(page_drawing *d, weft_error *error) {
+weft_status weft_report_place(report_drawing *d, weft_error *error) {
     weft_status status = WEFT_OK;
     layout l;
-    double y = PAGE_MARGIN;
+    double y = REPORT_MARGIN;
     TRY(make(&l, d, error));
     set_levels(&l);
     for (int band = -1; band <= d->n_bands; ++band)

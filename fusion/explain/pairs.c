@@ -8,7 +8,7 @@ enum { PAIRS_OF_CALLS_MAX = 64, REASON_COLUMN = 34 };
 
 static double operand_bytes(const explanation *e, const weft_operand *operand) {
     const weft_shape whole = weft_operand_whole(e->graph, operand);
-    return e->graph->data[operand->datum].index_set == UNIFORM
+    return e->graph->values[operand->value].index_set == UNIFORM
                ? 0
                : e->real_bytes * weft_shape_count(&whole);
 }
@@ -16,28 +16,29 @@ static double operand_bytes(const explanation *e, const weft_operand *operand) {
 /* Does operand k of a call repeat an earlier one's load? */
 static bool is_repeated(const weft_call *call, int k) {
     for (int i = 0; i < k; ++i)
-        if (call->operands[i].datum == call->operands[k].datum &&
-            call->operands[i].map == call->operands[k].map)
+        if (call->operands[i].value == call->operands[k].value &&
+            call->operands[i].connectivity == call->operands[k].connectivity)
             return true;
     return false;
 }
 
 static bool loads(const weft_call *call, const weft_operand *operand) {
     for (int i = 0; i < call->n_operands; ++i)
-        if (call->operands[i].datum == operand->datum && call->operands[i].map == operand->map)
+        if (call->operands[i].value == operand->value &&
+            call->operands[i].connectivity == operand->connectivity)
             return true;
     return false;
 }
 
-static bool uses_map(const explanation *e, const weft_call *call, int map) {
+static bool uses_map(const explanation *e, const weft_call *call, int connectivity) {
     const weft_graph *graph = e->graph;
     const bool gathered = e->segment->options.scatter == WEFT_SCATTER_GATHERED;
     for (int i = 0; i < call->n_operands; ++i)
-        if (call->operands[i].map == map)
+        if (call->operands[i].connectivity == connectivity)
             return true;
     for (int i = 0; i < graph->n_accumulations && !gathered; ++i)
-        if (graph->accumulations[i].call == call->id && graph->accumulations[i].map == map &&
-            !graph->accumulations[i].matrix)
+        if (graph->accumulations[i].call == call->id &&
+            graph->accumulations[i].connectivity == connectivity && !graph->accumulations[i].matrix)
             return true;
     return false;
 }
@@ -45,7 +46,7 @@ static bool uses_map(const explanation *e, const weft_call *call, int map) {
 /* Is the result of a read by b alone, so that one kernel for both never stores it? */
 static bool only_reader(const explanation *e, const weft_call *a, const weft_call *b) {
     const weft_graph *graph = e->graph;
-    if (graph->data[a->result].returned)
+    if (graph->values[a->result].returned)
         return false;
     for (int i = 0; i < graph->n_accumulations; ++i)
         if (graph->accumulations[i].source == a->result && !graph->accumulations[i].matrix &&
@@ -53,12 +54,12 @@ static bool only_reader(const explanation *e, const weft_call *a, const weft_cal
             return false;
     for (int i = 0; i < graph->n_calls; ++i)
         for (int k = 0; k < graph->calls[i].n_operands; ++k)
-            if (i != b->id && graph->calls[i].operands[k].datum == a->result)
+            if (i != b->id && graph->calls[i].operands[k].value == a->result)
                 return false;
     return true;
 }
 
-/* Bytes an instance that one kernel for both calls spares, against a kernel each. */
+/* Bytes per element that one kernel for both calls spares, against a kernel each. */
 static double spared_bytes(const explanation *e, const weft_call *a, const weft_call *b) {
     const weft_graph *graph = e->graph;
     double spared = 0;
@@ -66,14 +67,14 @@ static double spared_bytes(const explanation *e, const weft_call *a, const weft_
         const weft_operand *operand = &b->operands[k];
         if (is_repeated(b, k))
             continue;
-        if (operand->datum == a->result && operand->map < 0)
+        if (operand->value == a->result && operand->connectivity < 0)
             spared += operand_bytes(e, operand) * (only_reader(e, a, b) ? 2 : 1);
         else if (loads(a, operand))
             spared += operand_bytes(e, operand);
     }
-    for (int map = 0; map < graph->n_maps; ++map)
-        if (uses_map(e, a, map) && uses_map(e, b, map))
-            spared += 4.0 * graph->maps[map].width;
+    for (int connectivity = 0; connectivity < graph->n_connectivities; ++connectivity)
+        if (uses_map(e, a, connectivity) && uses_map(e, b, connectivity))
+            spared += 4.0 * graph->connectivities[connectivity].width;
     return spared;
 }
 
@@ -84,12 +85,12 @@ static bool accumulates_into(const weft_graph *graph, const weft_call *call, int
     return false;
 }
 
-/* Bytes an instance of b's that b reads of what a makes. */
+/* Bytes per element of b's that b reads of what a makes. */
 static double passed_bytes(const explanation *e, const weft_call *a, const weft_call *b) {
     double passed = 0;
     for (int k = 0; k < b->n_operands; ++k)
-        if (!is_repeated(b, k) && (b->operands[k].datum == a->result ||
-                                   accumulates_into(e->graph, a, b->operands[k].datum)))
+        if (!is_repeated(b, k) && (b->operands[k].value == a->result ||
+                                   accumulates_into(e->graph, a, b->operands[k].value)))
             passed += operand_bytes(e, &b->operands[k]);
     return passed;
 }
@@ -98,7 +99,7 @@ static void explain_passing(const explanation *e, const weft_call *a, const weft
     const double passed = passed_bytes(e, a, b);
     weft_text_add(e->out, "; ");
     if (passed > 0) {
-        print_number(passed, e->out);
+        weft_print_number(passed, e->out);
         weft_text_add(e->out, " B pass between them through memory");
     } else
         weft_text_add(e->out, "0 B pass between them");
@@ -115,8 +116,8 @@ static void explain_barrier(const explanation *e, const weft_call *a, const weft
                       between == 1 || between == -1 ? "" : "s");
     } else {
         weft_text_add(e->out, "'");
-        print_name(graph, through, e->out);
-        const int producer = graph->data[through].producer;
+        weft_print_name(graph, through, e->out);
+        const int producer = graph->values[through].producer;
         weft_text_add(e->out, producer >= 0 && graph->calls[producer].reduction == NULL
                                   ? "' must be complete before it is loaded through a connectivity"
                                   : "' must be complete before it is read: a global barrier");
@@ -167,7 +168,7 @@ static void explain_candidate(const explanation *e, int a, int b) {
     if (*e->questions <= 0)
         return;
     --*e->questions;
-    if (explain_best_with(e->segment, a, b, true, &found, &seconds, NULL) != WEFT_OK)
+    if (weft_explain_best_with(e->segment, a, b, true, &found, &seconds, NULL) != WEFT_OK)
         e->out->failed = true;
     else if (found)
         weft_text_add(e->out, " (predicted %.4g us against %.4g)", 1e6 * seconds,
@@ -176,13 +177,13 @@ static void explain_candidate(const explanation *e, int a, int b) {
         weft_text_add(e->out, " (the other calls then have no kernels)");
 }
 
-void explain_pair(const explanation *e, const weft_call *a, const weft_call *b) {
+void weft_explain_pair(const explanation *e, const weft_call *a, const weft_call *b) {
     const weft_graph *graph = e->graph;
     weft_text *out = e->out;
     const double spared = spared_bytes(e, a, b);
     int through = -1;
-    switch (weft_fusion_split(graph, e->segment->fusions, a->id, b->id, &through)) {
-    case SPLIT_NONE:
+    switch (weft_why_not_fused(graph, e->segment->fusions, a->id, b->id, &through)) {
+    case FUSIBLE:
         if (!share_a_kernel(e, a->id, b->id)) {
             explain_candidate(e, a->id, b->id);
             explain_passing(e, a, b);
@@ -191,34 +192,34 @@ void explain_pair(const explanation *e, const weft_call *a, const weft_call *b) 
         weft_text_add(out, "fused: ");
         if (spared > 0) {
             weft_text_add(out, "spares ");
-            print_number(spared, out);
+            weft_print_number(spared, out);
             weft_text_add(out, " B");
-            if (loads(b, &(weft_operand){.datum = a->result, .map = -1})) {
+            if (loads(b, &(weft_operand){.value = a->result, .connectivity = -1})) {
                 weft_text_add(out, ", '");
-                print_name(graph, a->result, out);
+                weft_print_name(graph, a->result, out);
                 weft_text_add(out, "' stays on chip");
             } else
                 weft_text_add(out, ", loaded once for both");
         } else
             weft_text_add(out, "0 B of their own, by way of calls that share with both");
         break;
-    case SPLIT_INDEX_SET:
+    case NOT_FUSED_INDEX_SET:
         weft_text_add(out, "not fused: one is over %s, the other over %s",
                       weft_index_set_name(graph, a->index_set),
                       weft_index_set_name(graph, b->index_set));
         explain_passing(e, a, b);
         break;
-    case SPLIT_BARRIER:
+    case NOT_FUSED_BARRIER:
         explain_barrier(e, a, b, through);
         break;
-    case SPLIT_PATH:
+    case NOT_FUSED_PATH:
         weft_text_add(out, "not fused: what lies between them is in another kernel");
         explain_passing(e, a, b);
         break;
     case SPLIT_PRODUCT:
         weft_text_add(out, "not fused: the kernel of an operator's product does not take both");
         break;
-    case SPLIT_NOTHING:
+    case NOT_FUSED_NOTHING:
         weft_text_add(out, "not fused: they share no data, 0 B would be spared");
         break;
     }
@@ -226,13 +227,13 @@ void explain_pair(const explanation *e, const weft_call *a, const weft_call *b) 
 }
 
 /* More than some dozens of calls have more pairs than anyone reads: then those that share data. */
-void explain_pairs(const explanation *e) {
+void weft_explain_pairs(const explanation *e) {
     const weft_graph *graph = e->graph;
     const bool all = graph->n_calls <= PAIRS_OF_CALLS_MAX;
     int left_out = 0;
     if (graph->n_calls < 2)
         return;
-    weft_text_add(e->out, "\nPairs of calls, bytes an instance\n");
+    weft_text_add(e->out, "\nPairs of calls, bytes per element\n");
     for (int i = 0; i < graph->n_calls; ++i)
         for (int k = i + 1; k < graph->n_calls; ++k) {
             const weft_call *a = &graph->calls[i], *b = &graph->calls[k];
@@ -242,11 +243,11 @@ void explain_pairs(const explanation *e) {
             }
             const size_t start = e->out->length;
             weft_text_add(e->out, "  ");
-            print_name(graph, a->result, e->out);
+            weft_print_name(graph, a->result, e->out);
             weft_text_add(e->out, ", ");
-            print_name(graph, b->result, e->out);
-            print_to_column(e->out, start, REASON_COLUMN);
-            explain_pair(e, a, b);
+            weft_print_name(graph, b->result, e->out);
+            weft_print_to_column(e->out, start, REASON_COLUMN);
+            weft_explain_pair(e, a, b);
         }
     if (left_out > 0)
         weft_text_add(e->out, "  and %d pairs that share no data\n", left_out);

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Made anew from the texts: only printing wants them. */
+/* Made again from the texts: only printing wants them. */
 static weft_status print_tokens(const weft_compilation *c, weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_arena *scratch = NULL;
@@ -50,7 +50,7 @@ static void print_stage(const weft_segment *s, const char *stage, bool dot, weft
 }
 
 typedef struct printer {
-    const weft_flow *flow;
+    const weft_control *control;
     const char *stage; /* NULL: explain */
     bool dot;
     weft_text *out;
@@ -64,58 +64,59 @@ static void indent(const printer *p) {
         weft_text_add(p->out, "    ");
 }
 
-static weft_status print_steps(printer *p, const weft_flow_steps *steps);
+static weft_status print_steps(printer *p, const weft_control_steps *steps);
 
-static weft_status print_segment(printer *p, const weft_flow_step *step) {
-    const weft_segment *segment = p->flow->segments[step->number];
+static weft_status print_segment(printer *p, const weft_control_step *step) {
+    const weft_segment *segment = p->control->segments[step->number];
     if (!p->dot && segment->number >= 0) {
         indent(p);
-        weft_text_add(p->out, "segment %d of %d\n", step->number + 1, p->flow->n_segments);
+        weft_text_add(p->out, "segment %d of %d\n", step->number + 1, p->control->n_segments);
     }
     if (p->stage == NULL)
-        return explain_segment(segment, p->out, p->error);
+        return weft_explain_segment(segment, p->out, p->error);
     print_stage(segment, p->stage, p->dot, p->out);
     return WEFT_OK;
 }
 
-static void print_between(const printer *p, const weft_flow_step *step) {
-    const weft_flow *flow = p->flow;
+static void print_between(const printer *p, const weft_control_step *step) {
+    const weft_control *control = p->control;
     indent(p);
-    if (step->kind == FLOW_APPLY) {
-        weft_text_add(p->out, "%s = apply(%s, %s)", flow->names[step->y].name,
-                      flow->script->operators[step->op].name, flow->names[step->v].name);
+    if (step->kind == CONTROL_APPLY) {
+        weft_text_add(p->out, "%s = apply(%s, %s)", control->names[step->y].name,
+                      control->script->operators[step->op].name, control->names[step->v].name);
         if (step->dot >= 0)
-            weft_text_add(p->out, ", which brings %s", flow->names[step->dot].name);
+            weft_text_add(p->out, ", which brings %s", control->names[step->dot].name);
     } else {
         weft_text_add(p->out, "uniform:");
         for (int i = 0; i < step->n_scalars; ++i)
             weft_text_add(p->out, "%s %s", i > 0 ? "," : "",
-                          flow->names[step->scalars[i].target].name);
+                          control->names[step->scalars[i].target].name);
     }
     weft_text_add(p->out, "\n");
 }
 
 /* What was stored for the loop, or not. */
 static void print_choice(const printer *p, int loop) {
-    const weft_flow *flow = p->flow;
-    const weft_flow_choice *choice =
-        flow->choices_of_loops != NULL ? &flow->choices_of_loops[loop] : NULL;
+    const weft_control *control = p->control;
+    const weft_control_choice *choice =
+        control->choices_of_loops != NULL ? &control->choices_of_loops[loop] : NULL;
     if (choice == NULL || choice->n == 0)
         return;
     indent(p);
     weft_text_add(
         p->out,
-        "%d value%s made before this loop for it alone: %s (%.4g ms predicted for %.0f turns, "
+        "%d value%s made before this loop for it alone: %s (%.4g ms predicted for %.0f iterations, "
         "%.4g ms %s)\n",
-        choice->n, choice->n == 1 ? "" : "s", choice->chosen ? "made anew in every turn" : "stored",
-        1e3 * (choice->chosen ? choice->recomputed : choice->stored), choice->turns,
+        choice->n, choice->n == 1 ? "" : "s",
+        choice->chosen ? "rematerialised in every iteration" : "stored",
+        1e3 * (choice->chosen ? choice->recomputed : choice->stored), choice->iterations,
         1e3 * (choice->chosen ? choice->stored : choice->recomputed),
-        choice->chosen ? "stored" : "made anew in every turn");
+        choice->chosen ? "stored" : "rematerialised in every iteration");
 }
 
-static weft_status print_loop(printer *p, const weft_flow_step *step) {
+static weft_status print_loop(printer *p, const weft_control_step *step) {
     weft_status status = WEFT_OK;
-    const weft_script_loop *loop = &p->flow->script->loops[step->number];
+    const weft_script_loop *loop = &p->control->script->loops[step->number];
     if (!p->dot) {
         print_choice(p, step->number);
         indent(p);
@@ -136,13 +137,13 @@ done:
     return status;
 }
 
-static weft_status print_steps(printer *p, const weft_flow_steps *steps) {
+static weft_status print_steps(printer *p, const weft_control_steps *steps) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < steps->n; ++i) {
-        const weft_flow_step *step = &steps->list[i];
-        if (step->kind == FLOW_SEGMENT)
+        const weft_control_step *step = &steps->list[i];
+        if (step->kind == CONTROL_SEGMENT)
             TRY(print_segment(p, step));
-        else if (step->kind == FLOW_LOOP)
+        else if (step->kind == CONTROL_LOOP)
             TRY(print_loop(p, step));
         else if (!p->dot)
             print_between(p, step);
@@ -153,10 +154,10 @@ done:
 
 /* Which loops recompute what could be stored for them: the segments depend on it, so that a forced
  * plan needs it. */
-static json_t *loops_json(const weft_flow *flow) {
+static json_t *loops_json(const weft_control *control) {
     json_t *recomputed = json_array();
-    for (int i = 0; i < flow->script->n_loops; ++i)
-        if (flow->choices_of_loops[i].chosen)
+    for (int i = 0; i < control->script->n_loops; ++i)
+        if (control->choices_of_loops[i].chosen)
             weft_json_append(&recomputed, json_integer(i));
     return json_pack("{s:s, s:o}", "format", "weft-loops-1", "recomputed", recomputed);
 }
@@ -167,15 +168,15 @@ static json_t *segment_json(const weft_segment *s, bool plan) {
 
 /* A script that is more than one segment is a list. */
 static json_t *all_json(const weft_compilation *c, bool plan) {
-    const weft_flow *flow = c->flow;
+    const weft_control *control = c->control;
     const weft_segment *only = weft_compilation_only(c);
     if (only != NULL)
         return segment_json(only, plan);
     json_t *list = json_array();
-    if (plan && flow->script->n_loops > 0)
-        weft_json_append(&list, loops_json(flow));
-    for (int i = 0; i < flow->n_segments; ++i)
-        weft_json_append(&list, segment_json(flow->segments[i], plan));
+    if (plan && control->script->n_loops > 0)
+        weft_json_append(&list, loops_json(control));
+    for (int i = 0; i < control->n_segments; ++i)
+        weft_json_append(&list, segment_json(control->segments[i], plan));
     return list;
 }
 
@@ -194,7 +195,7 @@ static weft_status print_any(const weft_compilation *c, const char *stage, const
                              weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const bool dot = strcmp(format, "dot") == 0, json = strcmp(format, "json") == 0;
-    printer p = {.flow = c->flow, .stage = stage, .dot = dot, .out = out, .error = error};
+    printer p = {.control = c->control, .stage = stage, .dot = dot, .out = out, .error = error};
     if (!dot && !json && strcmp(format, "text") != 0)
         return weft_error_set(error, WEFT_ERROR_USAGE,
                               "there is no format '%s': text, dot and json are", format);
@@ -210,7 +211,7 @@ static weft_status print_any(const weft_compilation *c, const char *stage, const
     else if (json)
         weft_json_write(all_json(c, strcmp(stage, "plan") == 0), out);
     else if (is_stage(stage))
-        TRY(print_steps(&p, &c->flow->steps));
+        TRY(print_steps(&p, &c->control->steps));
     else
         status = no_such_stage(stage, error);
     if (status == WEFT_OK && out->failed)
@@ -230,10 +231,10 @@ done:
     return status;
 }
 
-static void explain_counts(const weft_flow *flow, weft_text *out) {
+static void explain_counts(const weft_control *control, weft_text *out) {
     weft_planner_counts counts = {0};
-    for (int i = 0; i < flow->n_segments; ++i)
-        weft_planner_counts_add(flow->segments[i], &counts);
+    for (int i = 0; i < control->n_segments; ++i)
+        weft_planner_counts_add(control->segments[i], &counts);
     weft_text_add(out, "\n# all segments\n");
     weft_planner_counts_explain(&counts, out);
 }
@@ -241,12 +242,12 @@ static void explain_counts(const weft_flow *flow, weft_text *out) {
 weft_status weft_compilation_explain(const weft_compilation *compilation, weft_text *out,
                                      weft_error *error) {
     weft_status status = WEFT_OK;
-    printer p = {.flow = compilation->flow, .out = out, .error = error};
+    printer p = {.control = compilation->control, .out = out, .error = error};
     weft_numbers numbers = {0};
     TRY(weft_numbers_begin(&numbers, error));
-    TRY(print_steps(&p, &compilation->flow->steps));
+    TRY(print_steps(&p, &compilation->control->steps));
     if (weft_compilation_only(compilation) == NULL)
-        explain_counts(compilation->flow, out);
+        explain_counts(compilation->control, out);
     if (out->failed)
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while explaining");
 done:

@@ -14,15 +14,15 @@ typedef struct explanation {
 } explanation;
 
 /** What both plans do with a segment, and why not more. Errors WEFT_ERROR_MEMORY. */
-weft_status explain_segment(const weft_segment *segment, weft_text *out, weft_error *error);
+weft_status weft_explain_segment(const weft_segment *segment, weft_text *out, weft_error *error);
 /** Both plans; that of the kind that was compiled is the segment's own. */
-weft_status explain_plans(explanation *e, weft_arena *scratch, weft_error *error);
+weft_status weft_explain_plans(explanation *e, weft_arena *scratch, weft_error *error);
 /** fusion/explain/why.c: the least time of a cover in which calls a and b are together, or apart; *found
  *  false: there is none. */
-weft_status explain_best_with(const weft_segment *c, int a, int b, bool together, bool *found,
-                              double *seconds, weft_error *error);
+weft_status weft_explain_best_with(const weft_segment *c, int a, int b, bool together, bool *found,
+                                   double *seconds, weft_error *error);
 
 /** fusion/explain/pairs.c: for each pair of calls fused, or why not, and the bytes it is about. */
-void explain_pairs(const explanation *e);
+void weft_explain_pairs(const explanation *e);
 /** "fused: ..." or "not fused: ...", with a line's end; a is before b. */
-void explain_pair(const explanation *e, const weft_call *a, const weft_call *b);
+void weft_explain_pair(const explanation *e, const weft_call *a, const weft_call *b);

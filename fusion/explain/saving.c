@@ -20,7 +20,7 @@ static bool is_made_by(const weft_plan_kernel *kernel, int call) {
     return false;
 }
 
-/* Bytes per instance that the calls of one kernel move in the unfused plan. */
+/* Bytes per element that the calls of one kernel move in the unfused plan. */
 static double moved_apart(const weft_plan *unfused, const weft_plan_kernel *kernel) {
     double sum = 0;
     for (int i = 0; i < kernel->implementation->fusion->n_calls; ++i)
@@ -62,7 +62,7 @@ static weft_status add_saving(const weft_segment *c, weft_saving *sum, weft_erro
     weft_arena *scratch = NULL;
     explanation e = {.segment = c, .graph = c->graph};
     TRY(weft_arena_make(&scratch, error));
-    TRY(explain_plans(&e, scratch, error));
+    TRY(weft_explain_plans(&e, scratch, error));
     const weft_plan *fused = e.plans[WEFT_PLAN_FUSED], *unfused = e.plans[WEFT_PLAN_UNFUSED];
     sum->n_calls += c->graph->n_calls;
     sum->n_kernels += c->plan->n_kernels;
@@ -89,11 +89,11 @@ weft_status weft_compilation_saving(const weft_compilation *compilation, weft_sa
                                     weft_error *error) {
     weft_status status = WEFT_OK;
     weft_numbers numbers = {0};
-    const weft_flow *flow = compilation->flow;
+    const weft_control *control = compilation->control;
     *out = (weft_saving){0};
     TRY(weft_numbers_begin(&numbers, error));
-    for (int i = 0; i < flow->n_segments; ++i)
-        TRY(add_saving(flow->segments[i], out, error));
+    for (int i = 0; i < control->n_segments; ++i)
+        TRY(add_saving(control->segments[i], out, error));
 done:
     weft_numbers_end(&numbers);
     return status;

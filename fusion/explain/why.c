@@ -15,7 +15,7 @@ static weft_status find_call(const weft_graph *graph, const char *name, int *fou
     *found = -1;
     for (int i = 0; i < graph->n_calls && *found < 0 && status == WEFT_OK; ++i) {
         weft_text text = {0};
-        print_name(graph, graph->calls[i].result, &text);
+        weft_print_name(graph, graph->calls[i].result, &text);
         if (text.failed)
             status = weft_no_memory(error);
         else if (strcmp(text.data, name) == 0)
@@ -23,18 +23,18 @@ static weft_status find_call(const weft_graph *graph, const char *name, int *fou
         weft_text_free(&text);
     }
     for (int i = 0; i < graph->n_accumulations && *found < 0; ++i)
-        if (strcmp(graph->data[graph->accumulations[i].target].name, name) == 0)
+        if (strcmp(graph->values[graph->accumulations[i].target].name, name) == 0)
             *found = graph->accumulations[i].call;
     return status;
 }
 
-static weft_status no_such_call(const weft_flow *flow, const char *name, weft_error *error) {
+static weft_status no_such_call(const weft_control *control, const char *name, weft_error *error) {
     const char *names[WEFT_CALLS_MAX];
     size_t n = 0;
-    for (int k = 0; k < flow->n_segments; ++k) {
-        const weft_graph *graph = flow->segments[k]->graph;
+    for (int k = 0; k < control->n_segments; ++k) {
+        const weft_graph *graph = control->segments[k]->graph;
         for (int i = 0; i < graph->n_calls && n < WEFT_CALLS_MAX; ++i)
-            names[n++] = graph->data[graph->calls[i].result].name;
+            names[n++] = graph->values[graph->calls[i].result].name;
     }
     const char *near = weft_nearest_name(name, names, n);
     weft_error_set(error, WEFT_ERROR_USAGE, "no call makes '%s'", name);
@@ -51,8 +51,8 @@ static bool has(const weft_fusion *fusion, int call) {
     return false;
 }
 
-weft_status explain_best_with(const weft_segment *c, int a, int b, bool together, bool *found,
-                              double *seconds, weft_error *error) {
+weft_status weft_explain_best_with(const weft_segment *c, int a, int b, bool together, bool *found,
+                                   double *seconds, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_implementations some = *c->implementations;
     weft_arena *scratch = NULL;
@@ -112,15 +112,15 @@ static weft_status why(const weft_segment *c, int a, int b, weft_text *out, weft
     double seconds[2] = {0, 0};
     e.real_bytes = c->options.single ? sizeof(float) : sizeof(double);
     TRY(weft_arena_make(&scratch, error));
-    TRY(explain_plans(&e, scratch, error));
-    print_name(c->graph, c->graph->calls[a].result, out);
+    TRY(weft_explain_plans(&e, scratch, error));
+    weft_print_name(c->graph, c->graph->calls[a].result, out);
     weft_text_add(out, ", ");
-    print_name(c->graph, c->graph->calls[b].result, out);
+    weft_print_name(c->graph, c->graph->calls[b].result, out);
     weft_text_add(out, ": ");
-    explain_pair(&e, &c->graph->calls[a < b ? a : b], &c->graph->calls[a < b ? b : a]);
+    weft_explain_pair(&e, &c->graph->calls[a < b ? a : b], &c->graph->calls[a < b ? b : a]);
     if (c->options.forced_plan == NULL) {
-        TRY(explain_best_with(c, a, b, true, &together, &seconds[0], error));
-        TRY(explain_best_with(c, a, b, false, &apart, &seconds[1], error));
+        TRY(weft_explain_best_with(c, a, b, true, &together, &seconds[0], error));
+        TRY(weft_explain_best_with(c, a, b, false, &apart, &seconds[1], error));
         print_time("together", together, seconds[0], out);
         print_time("apart", apart, seconds[1], out);
     }
@@ -131,27 +131,27 @@ done:
 }
 
 /* The segment of a program that has a call; -1: none has. */
-static weft_status find_segment(const weft_flow *flow, const char *name, int *found,
+static weft_status find_segment(const weft_control *control, const char *name, int *found,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     int call = -1;
     *found = -1;
-    for (int i = 0; i < flow->n_segments && *found < 0; ++i) {
-        TRY(find_call(flow->segments[i]->graph, name, &call, error));
+    for (int i = 0; i < control->n_segments && *found < 0; ++i) {
+        TRY(find_call(control->segments[i]->graph, name, &call, error));
         *found = call >= 0 ? i : -1;
     }
 done:
     return status;
 }
 
-static weft_status why_any(const weft_flow *flow, const char *const names[2], weft_text *out,
+static weft_status why_any(const weft_control *control, const char *const names[2], weft_text *out,
                            weft_error *error) {
     weft_status status = WEFT_OK;
     int segments[2], calls[2];
     for (int i = 0; i < 2; ++i)
-        TRY(find_segment(flow, names[i], &segments[i], error));
+        TRY(find_segment(control, names[i], &segments[i], error));
     if (segments[0] < 0 || segments[1] < 0)
-        TRY(no_such_call(flow, names[segments[0] >= 0], error));
+        TRY(no_such_call(control, names[segments[0] >= 0], error));
     if (segments[0] != segments[1]) {
         weft_text_add(out,
                       "%s, %s: not fused: segment %d and segment %d of the program are planned "
@@ -159,7 +159,7 @@ static weft_status why_any(const weft_flow *flow, const char *const names[2], we
                       names[0], names[1], segments[0] + 1, segments[1] + 1);
         goto done;
     }
-    const weft_segment *segment = flow->segments[segments[0]];
+    const weft_segment *segment = control->segments[segments[0]];
     for (int i = 0; i < 2; ++i)
         TRY(find_call(segment->graph, names[i], &calls[i], error));
     if (calls[0] == calls[1])
@@ -176,7 +176,7 @@ weft_status weft_compilation_why(const weft_compilation *compilation, const char
     weft_numbers numbers = {0};
     const char *const names[2] = {first, second};
     TRY(weft_numbers_begin(&numbers, error));
-    TRY(why_any(compilation->flow, names, out, error));
+    TRY(why_any(compilation->control, names, out, error));
     if (out->failed)
         status = weft_no_memory(error);
 done:

@@ -5,82 +5,83 @@
 #include <string.h>
 
 static int map_named(const weft_graph *graph, const char *name) {
-    for (int i = 0; i < graph->n_maps; ++i)
-        if (strcmp(graph->maps[i].name, name) == 0)
+    for (int i = 0; i < graph->n_connectivities; ++i)
+        if (strcmp(graph->connectivities[i].name, name) == 0)
             return i;
     return -1;
 }
 
 /* The target of an accumulation: a new list (or matrix), or an input that goes on. */
 static weft_status accumulation_target(weft_graph_builder *builder,
-                                       const weft_script_statement *statement, int map,
+                                       const weft_script_statement *statement, int connectivity,
                                        const weft_shape *shape, int *target, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_graph *graph = builder->graph;
-    const bool matrix = statement->n_maps == 2;
-    const weft_datum_kind kind = matrix ? DATUM_MATRIX : DATUM_ACCUMULATED;
+    const bool matrix = statement->n_connectivities == 2;
+    const weft_value_kind kind = matrix ? VALUE_MATRIX : VALUE_ACCUMULATED;
     const binding *known = weft_binding_find(builder, statement->name);
     if (known == NULL) {
-        value v = {.operand = {.map = -1, .shape = *shape}};
-        weft_datum datum = {.name = statement->name,
+        weft_lazy_value v = {.operand = {.connectivity = -1, .shape = *shape}};
+        weft_value value = {.name = statement->name,
                             .named = true,
                             .kind = kind,
                             .shape = *shape,
                             .producer = -1,
                             .storage = -1,
-                            .map = map,
-                            .index_set = graph->maps[map].to,
+                            .connectivity = connectivity,
+                            .index_set = graph->connectivities[connectivity].to,
                             .place = statement->place};
-        TRY(weft_datum_add(builder, &datum, &v.operand.datum, error));
+        TRY(weft_value_add(builder, &value, &v.operand.value, error));
         TRY(weft_binding_add(builder, statement->name, &v, statement->place, error));
-        *target = v.operand.datum;
+        *target = v.operand.value;
         goto done;
     }
-    weft_datum *datum =
-        known->value.arithmetic == NULL ? &graph->data[known->value.operand.datum] : NULL;
-    if (datum == NULL || datum->producer >= 0 || strcmp(datum->name, statement->name) != 0)
+    weft_value *value =
+        known->lazy.arithmetic == NULL ? &graph->values[known->lazy.operand.value] : NULL;
+    if (value == NULL || value->producer >= 0 || strcmp(value->name, statement->name) != 0)
         return weft_error_at(
             error, WEFT_ERROR_TYPE, statement->place,
             "'%s' is assigned on line %d: only a new name or an input can be accumulated into",
             statement->name, known->place.line);
-    if (builder->first_read[datum->id].line != 0) {
+    if (builder->first_read[value->id].line != 0) {
         weft_error_at(error, WEFT_ERROR_TYPE, statement->place,
                       "'%s' is accumulated into after it was read on line %d", statement->name,
-                      builder->first_read[datum->id].line);
+                      builder->first_read[value->id].line);
         weft_error_hint(error,
                         "a name holds one value: put every accumulation before the first use");
         return WEFT_ERROR_TYPE;
     }
-    if (datum->kind == DATUM_INPUT && (matrix ? datum->index_set == UNIFORM : true)) {
-        datum->kind = kind;
-        datum->map = map;
+    if (value->kind == VALUE_INPUT && (matrix ? value->index_set == UNIFORM : true)) {
+        value->kind = kind;
+        value->connectivity = connectivity;
         if (matrix)
-            datum->index_set = graph->maps[map].to;
+            value->index_set = graph->connectivities[connectivity].to;
     }
-    if (datum->kind != kind || datum->index_set != graph->maps[map].to ||
-        !weft_shape_equal(&datum->shape, shape)) {
+    if (value->kind != kind || value->index_set != graph->connectivities[connectivity].to ||
+        !weft_shape_equal(&value->shape, shape)) {
         weft_text text = {0};
-        weft_shape_print(&datum->shape, &text);
+        weft_shape_print(&value->shape, &text);
         weft_text_add(&text, " over %s; what is added is ",
-                      weft_index_set_name(graph, datum->index_set));
+                      weft_index_set_name(graph, value->index_set));
         weft_shape_print(shape, &text);
-        weft_text_add(&text, " over %s", weft_index_set_name(graph, graph->maps[map].to));
+        weft_text_add(&text, " over %s",
+                      weft_index_set_name(graph, graph->connectivities[connectivity].to));
         weft_error_at(error, WEFT_ERROR_SHAPE, statement->place, "'%s' is %s", statement->name,
                       text.data != NULL ? text.data : "of another shape");
         weft_text_free(&text);
         return WEFT_ERROR_SHAPE;
     }
-    *target = datum->id;
+    *target = value->id;
 done:
     return status;
 }
 
 static weft_status accumulation_shape(const weft_graph_builder *builder,
-                                      const weft_script_statement *statement, int map,
+                                      const weft_script_statement *statement, int connectivity,
                                       const weft_operand *source, weft_shape *target,
                                       weft_error *error) {
-    const weft_map *m = &builder->graph->maps[map];
-    const int width = m->width, n = statement->n_maps;
+    const weft_graph_connectivity *m = &builder->graph->connectivities[connectivity];
+    const int width = m->width, n = statement->n_connectivities;
     bool right = source->shape.rank >= n;
     for (int i = 0; right && i < n; ++i)
         right = source->shape.sizes[i] == width;
@@ -110,44 +111,44 @@ weft_status weft_graph_accumulate(weft_graph_builder *builder, const weft_script
                                   int *capacity, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_graph *graph = builder->graph;
-    value v = {0};
+    weft_lazy_value v = {0};
     weft_operand source = {0};
     weft_shape shape = {0};
-    weft_accumulation made = {.map = map_named(graph, statement->maps[0]),
-                              .matrix = statement->n_maps == 2,
+    weft_accumulation made = {.connectivity = map_named(graph, statement->connectivities[0]),
+                              .matrix = statement->n_connectivities == 2,
                               .place = statement->place};
-    for (int i = 0; i < statement->n_maps; ++i) {
-        if (map_named(graph, statement->maps[i]) >= 0 &&
-            strcmp(statement->maps[i], statement->maps[0]) == 0)
+    for (int i = 0; i < statement->n_connectivities; ++i) {
+        if (map_named(graph, statement->connectivities[i]) >= 0 &&
+            strcmp(statement->connectivities[i], statement->connectivities[0]) == 0)
             continue;
         weft_error_at(error, WEFT_ERROR_TYPE, statement->map_places[i],
-                      map_named(graph, statement->maps[i]) < 0
+                      map_named(graph, statement->connectivities[i]) < 0
                           ? "there is no connectivity '%s'"
                           : "rows and columns need the same connectivity, not '%s'",
-                      statement->maps[i]);
-        if (map_named(graph, statement->maps[i]) < 0)
+                      statement->connectivities[i]);
+        if (map_named(graph, statement->connectivities[i]) < 0)
             weft_error_hint(error, "declare it: connectivity %s : cells -> nodes[3];",
-                            statement->maps[i]);
+                            statement->connectivities[i]);
         return WEFT_ERROR_TYPE;
     }
     TRY(weft_value_make(builder, statement->value, &v, error));
     if (v.arithmetic != NULL ||
-        (v.operand.map < 0 && graph->data[v.operand.datum].index_set == UNIFORM))
-        return weft_error_at(error, WEFT_ERROR_TYPE, statement->place,
-                             "only a list over %s can be added here",
-                             weft_index_set_name(graph, graph->maps[made.map].from));
+        (v.operand.connectivity < 0 && graph->values[v.operand.value].index_set == UNIFORM))
+        return weft_error_at(
+            error, WEFT_ERROR_TYPE, statement->place, "only a list over %s can be added here",
+            weft_index_set_name(graph, graph->connectivities[made.connectivity].from));
     TRY(weft_value_copy(builder, &v, statement->place, &source, error));
-    made.source = source.datum;
-    made.call = graph->data[source.datum].producer;
-    if (graph->data[source.datum].index_set != graph->maps[made.map].from) {
+    made.source = source.value;
+    made.call = graph->values[source.value].producer;
+    if (graph->values[source.value].index_set != graph->connectivities[made.connectivity].from) {
         weft_error_at(error, WEFT_ERROR_TYPE, statement->place,
-                      "'%s' leads from %s, but this value is over %s", statement->maps[0],
-                      weft_index_set_name(graph, graph->maps[made.map].from),
-                      weft_index_set_name(graph, graph->data[source.datum].index_set));
+                      "'%s' leads from %s, but this value is over %s", statement->connectivities[0],
+                      weft_index_set_name(graph, graph->connectivities[made.connectivity].from),
+                      weft_index_set_name(graph, graph->values[source.value].index_set));
         return WEFT_ERROR_TYPE;
     }
-    TRY(accumulation_shape(builder, statement, made.map, &source, &shape, error));
-    TRY(accumulation_target(builder, statement, made.map, &shape, &made.target, error));
+    TRY(accumulation_shape(builder, statement, made.connectivity, &source, &shape, error));
+    TRY(accumulation_target(builder, statement, made.connectivity, &shape, &made.target, error));
     graph->accumulations =
         weft_array_grow(builder->arena, graph->accumulations, graph->n_accumulations, capacity,
                         sizeof *graph->accumulations);

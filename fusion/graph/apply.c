@@ -54,24 +54,25 @@ static weft_status operand(weft_graph_builder *builder, const weft_node *node,
                            const weft_script_operator *op, weft_operand *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = builder->graph;
-    value v = {0};
+    weft_lazy_value v = {0};
     TRY(weft_value_make(builder, node, &v, error));
     TRY(weft_value_materialise(builder, &v, UNIFORM, node->place, out, error));
-    const weft_datum *datum = &graph->data[out->datum];
-    const int set = out->map >= 0 ? graph->maps[out->map].from : datum->index_set;
+    const weft_value *value = &graph->values[out->value];
+    const int set =
+        out->connectivity >= 0 ? graph->connectivities[out->connectivity].from : value->index_set;
     if (set == UNIFORM || out->shape.rank != 0 ||
         strcmp(graph->index_sets[set].name, op->over) != 0)
         return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
                              "'%s' works on scalars over %s: this is something else", op->name,
                              op->over);
-    if (datum->shape.rank != 0 || out->map >= 0)
+    if (value->shape.rank != 0 || out->connectivity >= 0)
         TRY(weft_operand_copy(builder, out, node->place, out, error));
 done:
     return status;
 }
 
-weft_status weft_graph_apply(weft_graph_builder *builder, const weft_node *node, value *out,
-                             weft_error *error) {
+weft_status weft_graph_apply(weft_graph_builder *builder, const weft_node *node,
+                             weft_lazy_value *out, weft_error *error) {
     weft_status status = WEFT_OK;
     static const weft_shape scalar = {0};
     weft_call call = {.label = "apply", .place = node->place, .n_operands = 1};
@@ -83,7 +84,7 @@ weft_status weft_graph_apply(weft_graph_builder *builder, const weft_node *node,
                                          : NULL;
     if (op == NULL)
         return unknown_operator(builder, node->children[0], error);
-    if (op->routine == NULL)
+    if (op->product_kernel == NULL)
         return weft_error_at(error, WEFT_ERROR_UNSUPPORTED, node->place,
                              "the operator '%s' is not known when this is compiled", op->name);
     call.operands = weft_arena_alloc(builder->arena, 1, sizeof *call.operands);
@@ -91,9 +92,9 @@ weft_status weft_graph_apply(weft_graph_builder *builder, const weft_node *node,
         return weft_no_memory(error);
     TRY(operand(builder, node->children[1], op, call.operands, error));
     TRY(operator_number(builder, op->name, &call.op, error));
-    TRY(weft_routine_find(builder->arena, op->routine, &call.routine, error));
-    call.index_set = builder->graph->data[call.operands[0].datum].index_set;
-    *out = (value){0};
+    TRY(weft_product_kernel_find(builder->arena, op->product_kernel, &call.product_kernel, error));
+    call.index_set = builder->graph->values[call.operands[0].value].index_set;
+    *out = (weft_lazy_value){0};
     builder->keep_apart = true; /* calls are merged by function and operands, which are not all */
     status = weft_call_add(builder, &call, &scalar, &out->operand, error);
     builder->keep_apart = false;

@@ -21,7 +21,7 @@ weft_status weft_tree_add(weft_graph_builder *builder, tree *t, weft_arithmetic 
 }
 
 weft_status weft_tree_widen(const weft_graph_builder *builder, tree *t, const weft_shape *shape,
-                            int index_set, weft_place place, weft_error *error) {
+                            int index_set, weft_location place, weft_error *error) {
     if (t->shape.rank == 0)
         t->shape = *shape;
     else if (shape->rank > 0 && !weft_shape_equal(&t->shape, shape)) {
@@ -50,10 +50,10 @@ weft_status weft_tree_widen(const weft_graph_builder *builder, tree *t, const we
 }
 
 weft_status weft_tree_operand(weft_graph_builder *builder, tree *t, const weft_operand *operand,
-                              weft_place place, int *root, weft_error *error) {
+                              weft_location place, int *root, weft_error *error) {
     const weft_graph *graph = builder->graph;
-    int set =
-        operand->map >= 0 ? graph->maps[operand->map].from : graph->data[operand->datum].index_set;
+    int set = operand->connectivity >= 0 ? graph->connectivities[operand->connectivity].from
+                                         : graph->values[operand->value].index_set;
     int index = 0;
     weft_status status = weft_tree_widen(builder, t, &operand->shape, set, place, error);
     if (status != WEFT_OK)
@@ -83,8 +83,8 @@ void weft_arithmetic_move(weft_arithmetic *node, const int *moved) {
 }
 
 /* A value inside arithmetic: pending arithmetic is copied in. */
-static weft_status tree_value(weft_graph_builder *builder, tree *t, const value *v, weft_place place,
-                              int *root, weft_error *error) {
+static weft_status tree_value(weft_graph_builder *builder, tree *t, const weft_lazy_value *v,
+                              weft_location place, int *root, weft_error *error) {
     weft_status status = WEFT_OK;
     if (v->arithmetic == NULL)
         return weft_tree_operand(builder, t, &v->operand, place, root, error);
@@ -127,7 +127,7 @@ done:
 
 static weft_status tree_name(weft_graph_builder *builder, const name_scope *scope, const weft_node *node,
                              tree *t, int *root, weft_error *error) {
-    value v = {0};
+    weft_lazy_value v = {0};
     const weft_script_expression *expression = scope->expression;
     if (expression != NULL) {
         for (int i = 0; i < expression->n_arguments; ++i) {
@@ -217,7 +217,7 @@ static weft_status tree_call(weft_graph_builder *builder, const name_scope *scop
     }
     if (scope->expression != NULL)
         return weft_unknown_function(builder, node, error);
-    value v = {0};
+    weft_lazy_value v = {0};
     TRY(weft_function_call(builder, node, &v, error));
     TRY(tree_value(builder, t, &v, node->place, root, error));
 done:
@@ -255,7 +255,7 @@ done:
 weft_status weft_tree_build(weft_graph_builder *builder, const name_scope *scope, const weft_node *node,
                             tree *t, int *root, weft_error *error) {
     weft_status status = WEFT_OK;
-    value v = {0};
+    weft_lazy_value v = {0};
     int a = -1;
     switch (node->kind) {
     case NODE_NUMBER:
@@ -288,7 +288,7 @@ done:
 }
 
 weft_status weft_tree_make_call(weft_graph_builder *builder, const tree *t, int index_set,
-                                weft_place place, weft_operand *out, weft_error *error) {
+                                weft_location place, weft_operand *out, weft_error *error) {
     int n_operations = 0;
     for (int i = 0; i < t->n; ++i)
         n_operations += t->nodes[i].op != ARITHMETIC_NUMBER && t->nodes[i].op != ARITHMETIC_OPERAND;

@@ -13,17 +13,17 @@ typedef struct tree {
     int index_set;
 } tree;
 
-/** What a name or a subexpression stands for: a datum seen some way, or arithmetic on uniforms
+/** What a name or a subexpression stands for: a value seen some way, or arithmetic on uniforms
  *  and constants that is computed wherever it is used. */
-typedef struct value {
+typedef struct weft_lazy_value {
     weft_operand operand; /* when arithmetic is NULL */
     tree *arithmetic;
-} value;
+} weft_lazy_value;
 
 typedef struct binding {
     const char *name;
-    value value;
-    weft_place place;
+    weft_lazy_value lazy;
+    weft_location place;
 } binding;
 
 typedef struct weft_graph_builder {
@@ -31,10 +31,11 @@ typedef struct weft_graph_builder {
     const weft_library *library;
     const weft_script *script;
     weft_graph *graph;
-    int data_capacity, call_capacity;
+    int value_capacity, call_capacity;
     binding *names;
     int n_names, name_capacity;
-    weft_place *first_read; /* [n_data], of lists that could be accumulated into; line 0: never */
+    weft_location *first_read; /* [n_values], of lists that could be accumulated into; line 0:
+                                  never */
     int first_read_capacity;
     const weft_script_statement *statement; /* being read, or NULL */
     bool keep_apart;                        /* the next call is not merged with an equal one */

@@ -10,25 +10,25 @@ static void mark_call(const weft_graph *graph, int call, bool *live) {
         return;
     live[call] = true;
     for (int i = 0; i < graph->calls[call].n_operands; ++i) {
-        int datum = graph->calls[call].operands[i].datum;
-        mark_call(graph, graph->data[datum].producer, live);
+        int value = graph->calls[call].operands[i].value;
+        mark_call(graph, graph->values[value].producer, live);
     }
 }
 
 static bool target_is_live(const weft_graph *graph, int target, const bool *live) {
-    if (graph->data[target].returned || graph->data[target].is_input)
+    if (graph->values[target].returned || graph->values[target].is_input)
         return true;
     for (int i = 0; i < graph->n_calls; ++i)
         for (int k = 0; live[i] && k < graph->calls[i].n_operands; ++k)
-            if (graph->calls[i].operands[k].datum == target)
+            if (graph->calls[i].operands[k].value == target)
                 return true;
     return false;
 }
 
 static void mark(const weft_graph *graph, bool *live, bool *live_accumulation) {
-    for (int i = 0; i < graph->n_data; ++i)
-        if (graph->data[i].returned || graph->data[i].storage >= 0)
-            mark_call(graph, graph->data[i].producer, live);
+    for (int i = 0; i < graph->n_values; ++i)
+        if (graph->values[i].returned || graph->values[i].storage >= 0)
+            mark_call(graph, graph->values[i].producer, live);
     for (bool changed = true; changed;) {
         changed = false;
         for (int i = 0; i < graph->n_accumulations; ++i) {
@@ -54,9 +54,9 @@ static void compact(weft_graph *graph, const bool *live, const bool *live_accumu
         ++n;
     }
     graph->n_calls = n;
-    for (int i = 0; i < graph->n_data; ++i)
-        if (graph->data[i].producer >= 0)
-            graph->data[i].producer = moved[graph->data[i].producer];
+    for (int i = 0; i < graph->n_values; ++i)
+        if (graph->values[i].producer >= 0)
+            graph->values[i].producer = moved[graph->values[i].producer];
     n = 0;
     for (int i = 0; i < graph->n_accumulations; ++i) {
         if (!live_accumulation[i])
@@ -68,7 +68,7 @@ static void compact(weft_graph *graph, const bool *live, const bool *live_accumu
     graph->n_accumulations = n;
 }
 
-weft_status weft_graph_keep_live(weft_arena *arena, weft_graph *graph, weft_error *error) {
+weft_status weft_graph_eliminate_dead(weft_arena *arena, weft_graph *graph, weft_error *error) {
     bool *live = weft_arena_alloc(arena, (size_t)graph->n_calls + 1, sizeof *live);
     bool *live_accumulation =
         weft_arena_alloc(arena, (size_t)graph->n_accumulations + 1, sizeof *live_accumulation);

@@ -34,7 +34,7 @@ static int made_by(const weft_graph_builder *builder, const weft_script_statemen
     if (statement->accumulate)
         return graph->accumulations[graph->n_accumulations - 1].source;
     const binding *b = weft_binding_find(builder, statement->name);
-    return b != NULL && b->value.arithmetic == NULL ? b->value.operand.datum : -1;
+    return b != NULL && b->lazy.arithmetic == NULL ? b->lazy.operand.value : -1;
 }
 
 static weft_call *outermost_call(const weft_graph_builder *builder,
@@ -42,33 +42,33 @@ static weft_call *outermost_call(const weft_graph_builder *builder,
     weft_graph *graph = builder->graph;
     const bool called =
         statement->value->kind == NODE_CALL && weft_is_function(builder, statement->value->name);
-    for (int datum = called ? made_by(builder, statement) : -1; datum >= 0;) {
-        const int producer = graph->data[datum].producer;
+    for (int value = called ? made_by(builder, statement) : -1; value >= 0;) {
+        const int producer = graph->values[value].producer;
         weft_call *call = producer >= 0 ? &graph->calls[producer] : NULL;
-        if (call == NULL || call->instance != NULL)
+        if (call == NULL || call->specialisation != NULL)
             return call;
-        datum = call->n_operands == 1 ? call->operands[0].datum : -1; /* a copy of it */
+        value = call->n_operands == 1 ? call->operands[0].value : -1; /* a copy of it */
     }
     return NULL;
 }
 
 /* "0 (1 thread), 1 (3 threads) and 2 (9 threads)" */
-static void print_variants(const weft_instance *instance, weft_text *out) {
-    for (int i = 0; i < instance->n_variants; ++i)
+static void print_variants(const weft_specialisation *specialisation, weft_text *out) {
+    for (int i = 0; i < specialisation->n_variants; ++i)
         weft_text_add(out, "%s%d (%d thread%s)",
-                      i == 0                          ? ""
-                      : i == instance->n_variants - 1 ? " and "
-                                                      : ", ",
-                      i, instance->threads[i], instance->threads[i] == 1 ? "" : "s");
+                      i == 0                                ? ""
+                      : i == specialisation->n_variants - 1 ? " and "
+                                                            : ", ",
+                      i, specialisation->threads[i], specialisation->threads[i] == 1 ? "" : "s");
 }
 
-static weft_status no_such_variant(const weft_call *call, weft_place place, int variant,
+static weft_status no_such_variant(const weft_call *call, weft_location place, int variant,
                                    weft_error *error) {
     weft_text variants = {0};
-    print_variants(call->instance, &variants);
+    print_variants(call->specialisation, &variants);
     weft_error_at(error, WEFT_ERROR_TYPE, place, "'%s' has no variant %d here", call->label,
                   variant);
-    weft_error_hint(error, "it has %s%s", call->instance->n_variants == 1 ? "only " : "",
+    weft_error_hint(error, "it has %s%s", call->specialisation->n_variants == 1 ? "only " : "",
                     variants.failed ? "others" : variants.data);
     weft_text_free(&variants);
     return WEFT_ERROR_TYPE;
@@ -77,7 +77,7 @@ static weft_status no_such_variant(const weft_call *call, weft_place place, int 
 weft_status weft_graph_variant(weft_graph_builder *builder, const weft_script_statement *statement,
                                weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_place place = statement->variant->place;
+    const weft_location place = statement->variant->place;
     int variant = 0;
     weft_call *call = outermost_call(builder, statement);
     TRY(weft_script_integer(builder->script, statement->variant, &variant, error));
@@ -89,10 +89,10 @@ weft_status weft_graph_variant(weft_graph_builder *builder, const weft_script_st
                                "NAME = FUNCTION(...) using variant N;");
         goto done;
     }
-    if (variant < 0 || variant >= call->instance->n_variants)
+    if (variant < 0 || variant >= call->specialisation->n_variants)
         return no_such_variant(call, place, variant, error);
     if (call->variant >= 0 && call->variant != variant) {
-        const weft_place first = call->variant_place;
+        const weft_location first = call->variant_place;
         return weft_error_at(error, WEFT_ERROR_TYPE, place,
                              "this call is the same as an earlier one, which is to have variant "
                              "%d (%s:%d:%d)",

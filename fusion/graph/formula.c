@@ -30,8 +30,8 @@ static bool is_whole(const weft_graph_builder *builder, const weft_node *node) {
 /* The arguments of a formula: one a name; or a tensor whose rows fill the names in order, and after
  * it values for the last names. Those from n_bound to before first_last get none. */
 static weft_status formula_arguments(weft_graph_builder *builder, const name_scope *outer,
-                                     const weft_node *node, value *arguments, name_scope *inner,
-                                     weft_error *error) {
+                                     const weft_node *node, weft_lazy_value *arguments,
+                                     name_scope *inner, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_script_expression *expression = inner->expression;
     const int n_last = node->n_children - 1;
@@ -46,7 +46,7 @@ static weft_status formula_arguments(weft_graph_builder *builder, const name_sco
             continue;
         }
         TRY(weft_tree_build(builder, outer, node->children[i], t, &root, error));
-        arguments[i] = (value){.arithmetic = t};
+        arguments[i] = (weft_lazy_value){.arithmetic = t};
     }
     inner->n_bound = inner->first_last = node->n_children;
     if (node->n_children == 0)
@@ -67,7 +67,7 @@ static weft_status formula_arguments(weft_graph_builder *builder, const name_sco
         for (int i = 0; i < row.rank; ++i)
             row.sizes[i] = whole.shape.sizes[i + 1];
         for (int i = 0; i < inner->n_bound; ++i) {
-            arguments[i] = (value){.operand = whole};
+            arguments[i] = (weft_lazy_value){.operand = whole};
             arguments[i].operand.shape = row;
             arguments[i].operand.offset = whole.offset + i * weft_shape_count(&row);
         }
@@ -85,7 +85,7 @@ weft_status weft_formula_inline(weft_graph_builder *builder, const name_scope *o
     const weft_graph *graph = builder->graph;
     size_t n = (size_t)(node->n_children > expression->n_arguments ? node->n_children
                                                                    : expression->n_arguments);
-    value *arguments = weft_arena_alloc(builder->arena, n + 1, sizeof *arguments);
+    weft_lazy_value *arguments = weft_arena_alloc(builder->arena, n + 1, sizeof *arguments);
     name_scope inner = {.expression = expression, .arguments = arguments};
     if (arguments == NULL)
         return weft_no_memory(error);
@@ -100,10 +100,11 @@ weft_status weft_formula_inline(weft_graph_builder *builder, const name_scope *o
         goto done;
     /* a formula that uses none of its arguments still has their shape */
     for (int i = 0; i < inner.n_bound; ++i) {
-        const value *v = &arguments[i];
+        const weft_lazy_value *v = &arguments[i];
         int set = v->arithmetic != NULL ? v->arithmetic->index_set
-                  : v->operand.map >= 0 ? graph->maps[v->operand.map].from
-                                        : graph->data[v->operand.datum].index_set;
+                  : v->operand.connectivity >= 0
+                      ? graph->connectivities[v->operand.connectivity].from
+                      : graph->values[v->operand.value].index_set;
         TRY(weft_tree_widen(builder, t,
                             v->arithmetic != NULL ? &v->arithmetic->shape : &v->operand.shape, set,
                             node->place, error));

@@ -12,33 +12,33 @@ const char *weft_index_set_name(const weft_graph *graph, int index_set) {
     return index_set >= 0 ? graph->index_sets[index_set].name : "uniform";
 }
 
-weft_status weft_datum_add(weft_graph_builder *builder, const weft_datum *datum, int *id,
+weft_status weft_value_add(weft_graph_builder *builder, const weft_value *value, int *id,
                            weft_error *error) {
     weft_graph *graph = builder->graph;
-    if (weft_shape_count(&datum->shape) > WEFT_ELEMENTS_MAX)
-        return weft_error_at(error, WEFT_ERROR_SHAPE, datum->place,
+    if (weft_shape_count(&value->shape) > WEFT_ELEMENTS_MAX)
+        return weft_error_at(error, WEFT_ERROR_SHAPE, value->place,
                              "an element of %d components is more than %d",
-                             weft_shape_count(&datum->shape), WEFT_ELEMENTS_MAX);
-    graph->data = weft_array_grow(builder->arena, graph->data, graph->n_data,
-                                  &builder->data_capacity, sizeof *graph->data);
+                             weft_shape_count(&value->shape), WEFT_ELEMENTS_MAX);
+    graph->values = weft_array_grow(builder->arena, graph->values, graph->n_values,
+                                    &builder->value_capacity, sizeof *graph->values);
     builder->first_read =
-        weft_array_grow(builder->arena, builder->first_read, graph->n_data,
+        weft_array_grow(builder->arena, builder->first_read, graph->n_values,
                         &builder->first_read_capacity, sizeof *builder->first_read);
-    if (graph->data == NULL || builder->first_read == NULL)
+    if (graph->values == NULL || builder->first_read == NULL)
         return weft_no_memory(error);
-    *id = graph->n_data++;
-    graph->data[*id] = *datum;
-    graph->data[*id].id = *id;
+    *id = graph->n_values++;
+    graph->values[*id] = *value;
+    graph->values[*id].id = *id;
     return WEFT_OK;
 }
 
-weft_status weft_binding_add(weft_graph_builder *builder, const char *name, const value *v,
-                             weft_place place, weft_error *error) {
+weft_status weft_binding_add(weft_graph_builder *builder, const char *name,
+                             const weft_lazy_value *v, weft_location place, weft_error *error) {
     builder->names = weft_array_grow(builder->arena, builder->names, builder->n_names,
                                      &builder->name_capacity, sizeof *builder->names);
     if (builder->names == NULL)
         return weft_no_memory(error);
-    builder->names[builder->n_names++] = (binding){.name = name, .value = *v, .place = place};
+    builder->names[builder->n_names++] = (binding){.name = name, .lazy = *v, .place = place};
     return WEFT_OK;
 }
 
@@ -57,7 +57,7 @@ static bool arithmetic_equal(const weft_call *a, const weft_call *b) {
     return true;
 }
 
-static bool instance_equal(const weft_instance *a, const weft_instance *b) {
+static bool specialisation_equal(const weft_specialisation *a, const weft_specialisation *b) {
     if (a->function != b->function || a->n_names != b->n_names)
         return false;
     for (int i = 0; i < a->n_names; ++i)
@@ -67,20 +67,22 @@ static bool instance_equal(const weft_instance *a, const weft_instance *b) {
 }
 
 static bool operand_equal(const weft_operand *a, const weft_operand *b) {
-    return a->datum == b->datum && a->map == b->map &&
-           (a->offset == b->offset || weft_planted("parts_merged")) &&
+    return a->value == b->value && a->connectivity == b->connectivity &&
+           (a->offset == b->offset || weft_fault("parts_merged")) &&
            weft_shape_equal(&a->shape, &b->shape);
 }
 
 static bool call_equal(const weft_graph *graph, const weft_call *a, const weft_call *b,
                        const weft_shape *shape) {
-    if ((a->instance == NULL) != (b->instance == NULL) || a->n_operands != b->n_operands ||
-        a->index_set != b->index_set || !weft_shape_equal(&graph->data[a->result].shape, shape))
+    if ((a->specialisation == NULL) != (b->specialisation == NULL) ||
+        a->n_operands != b->n_operands || a->index_set != b->index_set ||
+        !weft_shape_equal(&graph->values[a->result].shape, shape))
         return false;
     for (int i = 0; i < a->n_operands; ++i)
         if (!operand_equal(&a->operands[i], &b->operands[i]))
             return false;
-    return a->instance != NULL ? instance_equal(a->instance, b->instance) : arithmetic_equal(a, b);
+    return a->specialisation != NULL ? specialisation_equal(a->specialisation, b->specialisation)
+                                     : arithmetic_equal(a, b);
 }
 
 weft_status weft_call_add(weft_graph_builder *builder, weft_call *call, const weft_shape *shape,
@@ -89,25 +91,25 @@ weft_status weft_call_add(weft_graph_builder *builder, weft_call *call, const we
     int id = -1;
     for (int i = 0; i < graph->n_calls && id < 0 && !builder->keep_apart; ++i)
         if (call_equal(graph, &graph->calls[i], call, shape) &&
-            graph->data[graph->calls[i].result].storage < 0)
+            graph->values[graph->calls[i].result].storage < 0)
             id = graph->calls[i].result;
     if (id < 0) {
         if (graph->n_calls == WEFT_CALLS_MAX)
             return weft_error_at(error, WEFT_ERROR_UNSUPPORTED, call->place,
                                  "more than %d calls in one script", WEFT_CALLS_MAX);
-        weft_datum datum = {.kind = DATUM_RESULT,
+        weft_value value = {.kind = VALUE_RESULT,
                             .shape = *shape,
                             .index_set = call->reduction != NULL ? UNIFORM : call->index_set,
                             .storage = -1,
                             .producer = graph->n_calls,
-                            .map = -1,
+                            .connectivity = -1,
                             .place = call->place};
-        datum.name = weft_arena_print(builder->arena, "%s_%d", call->label, graph->n_calls);
+        value.name = weft_arena_print(builder->arena, "%s_%d", call->label, graph->n_calls);
         graph->calls = weft_array_grow(builder->arena, graph->calls, graph->n_calls,
                                        &builder->call_capacity, sizeof *graph->calls);
-        if (datum.name == NULL || graph->calls == NULL)
+        if (value.name == NULL || graph->calls == NULL)
             return weft_no_memory(error);
-        weft_status status = weft_datum_add(builder, &datum, &id, error);
+        weft_status status = weft_value_add(builder, &value, &id, error);
         if (status != WEFT_OK)
             return status;
         call->id = graph->n_calls;
@@ -117,7 +119,7 @@ weft_status weft_call_add(weft_graph_builder *builder, weft_call *call, const we
         call->result = id;
         graph->calls[graph->n_calls++] = *call;
     }
-    *out = (weft_operand){.datum = id, .map = -1, .shape = *shape};
+    *out = (weft_operand){.value = id, .connectivity = -1, .shape = *shape};
     return WEFT_OK;
 }
 
@@ -145,23 +147,23 @@ static weft_status declare_maps(weft_graph_builder *builder, weft_error *error) 
     weft_graph *graph = builder->graph;
     graph->index_sets =
         weft_arena_alloc(builder->arena, (size_t)script->n_indices + 1, sizeof *graph->index_sets);
-    graph->maps =
-        weft_arena_alloc(builder->arena, (size_t)script->n_connectivities + 1, sizeof *graph->maps);
-    if (graph->index_sets == NULL || graph->maps == NULL)
+    graph->connectivities = weft_arena_alloc(builder->arena, (size_t)script->n_connectivities + 1,
+                                             sizeof *graph->connectivities);
+    if (graph->index_sets == NULL || graph->connectivities == NULL)
         return weft_no_memory(error);
     for (int i = 0; i < script->n_indices; ++i)
         graph->index_sets[i] = (weft_index_set){script->indices[i].name, script->indices[i].plain};
     graph->n_index_sets = script->n_indices;
     for (int i = 0; i < script->n_connectivities; ++i) {
         const weft_script_connectivity *c = &script->connectivities[i];
-        weft_map map = {.name = c->name,
-                        .from = index_set_find(graph, c->from),
-                        .to = index_set_find(graph, c->to)};
-        TRY(size_of(builder, c->width, &map.width, error));
-        graph->index_sets[map.to].plain = true;
-        graph->maps[i] = map;
+        weft_graph_connectivity connectivity = {.name = c->name,
+                                                .from = index_set_find(graph, c->from),
+                                                .to = index_set_find(graph, c->to)};
+        TRY(size_of(builder, c->width, &connectivity.width, error));
+        graph->index_sets[connectivity.to].plain = true;
+        graph->connectivities[i] = connectivity;
     }
-    graph->n_maps = script->n_connectivities;
+    graph->n_connectivities = script->n_connectivities;
 done:
     return status;
 }
@@ -170,30 +172,30 @@ static weft_status declare_inputs(weft_graph_builder *builder, weft_error *error
     weft_status status = WEFT_OK;
     for (int i = 0; i < builder->script->n_inputs; ++i) {
         const weft_script_input *input = &builder->script->inputs[i];
-        weft_datum datum = {.name = input->name,
+        weft_value value = {.name = input->name,
                             .named = true,
-                            .kind = DATUM_INPUT,
+                            .kind = VALUE_INPUT,
                             .producer = -1,
                             .is_input = true,
                             .storage = -1,
-                            .map = -1,
+                            .connectivity = -1,
                             .index_set = UNIFORM,
                             .place = input->place};
-        value v = {0};
-        datum.shape.rank = input->rank;
+        weft_lazy_value v = {0};
+        value.shape.rank = input->rank;
         long count = 1;
         for (int k = 0; k < input->rank; ++k) {
-            TRY(size_of(builder, input->sizes[k], &datum.shape.sizes[k], error));
-            count *= datum.shape.sizes[k];
+            TRY(size_of(builder, input->sizes[k], &value.shape.sizes[k], error));
+            count *= value.shape.sizes[k];
             if (count > WEFT_ELEMENTS_MAX)
                 return weft_error_at(error, WEFT_ERROR_SHAPE, input->place,
                                      "'%s' has more than %d components", input->name,
                                      WEFT_ELEMENTS_MAX);
         }
         if (input->over != NULL)
-            datum.index_set = index_set_find(builder->graph, input->over);
-        v.operand = (weft_operand){.map = -1, .shape = datum.shape};
-        TRY(weft_datum_add(builder, &datum, &v.operand.datum, error));
+            value.index_set = index_set_find(builder->graph, input->over);
+        v.operand = (weft_operand){.connectivity = -1, .shape = value.shape};
+        TRY(weft_value_add(builder, &value, &v.operand.value, error));
         TRY(weft_binding_add(builder, input->name, &v, input->place, error));
     }
 done:
@@ -205,17 +207,17 @@ done:
 static weft_status assign(weft_graph_builder *builder, const weft_script_statement *statement,
                           weft_error *error) {
     weft_status status = WEFT_OK;
-    value v = {0};
+    weft_lazy_value v = {0};
     TRY(weft_value_make(builder, statement->value, &v, error));
     if (v.arithmetic == NULL) {
-        /* the first name that a call's result gets is the datum's own */
-        weft_datum *datum = &builder->graph->data[v.operand.datum];
-        if (datum->producer >= 0 && !datum->named && v.operand.map < 0 &&
-            weft_shape_equal(&datum->shape, &v.operand.shape)) {
-            datum->name = statement->name;
-            datum->named = true;
-            datum->place = statement->place;
-            builder->graph->calls[datum->producer].place = statement->place;
+        /* the first name that a call's result gets is the value's own */
+        weft_value *value = &builder->graph->values[v.operand.value];
+        if (value->producer >= 0 && !value->named && v.operand.connectivity < 0 &&
+            weft_shape_equal(&value->shape, &v.operand.shape)) {
+            value->name = statement->name;
+            value->named = true;
+            value->place = statement->place;
+            builder->graph->calls[value->producer].place = statement->place;
         }
     }
     TRY(weft_binding_add(builder, statement->name, &v, statement->place, error));
@@ -224,9 +226,9 @@ done:
 }
 
 /* Does a list have a name outside already, and another one? */
-static bool is_named_otherwise(const weft_graph *graph, const weft_datum *datum, const char *name) {
-    const char *own = datum->storage >= 0 ? graph->data[datum->storage].name : datum->name;
-    return (datum->returned || datum->storage >= 0) && strcmp(own, name) != 0;
+static bool is_named_otherwise(const weft_graph *graph, const weft_value *value, const char *name) {
+    const char *own = value->storage >= 0 ? graph->values[value->storage].name : value->name;
+    return (value->returned || value->storage >= 0) && strcmp(own, name) != 0;
 }
 
 static weft_status mark_return(weft_graph_builder *builder, const weft_script_return *ret,
@@ -244,21 +246,21 @@ static weft_status mark_return(weft_graph_builder *builder, const weft_script_re
             weft_error_hint(error, "did you mean '%s'?", near);
         return WEFT_ERROR_TYPE;
     }
-    const weft_datum *datum =
-        b->value.arithmetic == NULL ? &graph->data[b->value.operand.datum] : NULL;
-    if (datum != NULL && (datum->kind == DATUM_ACCUMULATED || datum->kind == DATUM_MATRIX) &&
-        strcmp(datum->name, ret->name) == 0) {
-        graph->data[datum->id].returned = true;
+    const weft_value *value =
+        b->lazy.arithmetic == NULL ? &graph->values[b->lazy.operand.value] : NULL;
+    if (value != NULL && (value->kind == VALUE_ACCUMULATED || value->kind == VALUE_MATRIX) &&
+        strcmp(value->name, ret->name) == 0) {
+        graph->values[value->id].returned = true;
         goto done;
     }
-    if (datum != NULL && datum->is_input && strcmp(datum->name, ret->name) == 0)
+    if (value != NULL && value->is_input && strcmp(value->name, ret->name) == 0)
         return weft_error_at(error, WEFT_ERROR_TYPE, ret->place,
                              "'%s' is an input: return what is made from it", ret->name);
-    TRY(weft_value_copy(builder, &b->value, ret->place, &operand, error));
+    TRY(weft_value_copy(builder, &b->lazy, ret->place, &operand, error));
     /* one value returned under two names is two lists outside */
-    while (is_named_otherwise(graph, &graph->data[operand.datum], ret->name))
+    while (is_named_otherwise(graph, &graph->values[operand.value], ret->name))
         TRY(weft_operand_copy(builder, &operand, ret->place, &operand, error));
-    weft_datum *result = &graph->data[operand.datum];
+    weft_value *result = &graph->values[operand.value];
     result->returned = result->named = true;
     result->name = ret->name;
 done:
@@ -299,7 +301,7 @@ weft_status weft_graph_make(weft_arena *arena, const weft_library *library,
     TRY(weft_graph_statements(&builder, error));
     for (int i = 0; i < script->n_returns; ++i)
         TRY(mark_return(&builder, &script->returns[i], error));
-    TRY(weft_graph_keep_live(arena, builder.graph, error));
+    TRY(weft_graph_eliminate_dead(arena, builder.graph, error));
     *out = builder.graph;
 done:
     return status;

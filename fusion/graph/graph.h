@@ -11,39 +11,39 @@ typedef struct weft_index_set {
     bool plain;
 } weft_index_set;
 
-typedef struct weft_map {
+typedef struct weft_graph_connectivity {
     const char *name;
     int from, to; /* index sets */
     int width;
-} weft_map;
+} weft_graph_connectivity;
 
-typedef enum weft_datum_kind {
-    DATUM_INPUT,
-    DATUM_RESULT,      /* made by a call */
-    DATUM_ACCUMULATED, /* target of accumulations */
-    DATUM_MATRIX       /* sparse target of A[dofs,dofs] += K */
-} weft_datum_kind;
+typedef enum weft_value_kind {
+    VALUE_INPUT,
+    VALUE_RESULT,      /* made by a call */
+    VALUE_ACCUMULATED, /* target of accumulations */
+    VALUE_MATRIX       /* sparse target of A[dofs,dofs] += K */
+} weft_value_kind;
 
-typedef struct weft_datum {
+typedef struct weft_value {
     int id;
     const char *name;
     bool named; /* by the script, not by us */
-    weft_datum_kind kind;
+    weft_value_kind kind;
     weft_shape shape;
     int index_set; /* -1: uniform */
     int producer;  /* call, or -1 */
     bool returned;
-    bool is_input; /* also of accumulated lists that continue an input */
-    int map;       /* DATUM_MATRIX: its connectivity */
-    bool updated;  /* an input whose memory gets a next value */
-    int storage;   /* the input that an update overwrites, or -1 */
-    weft_place place;
-} weft_datum;
+    bool is_input;    /* also of accumulated lists that continue an input */
+    int connectivity; /* VALUE_MATRIX: its connectivity */
+    bool updated;     /* an input whose memory gets a next value */
+    int storage;      /* the input that an update overwrites, or -1 */
+    weft_location place;
+} weft_value;
 
-/** How a call sees a datum: directly or through a connectivity, whole or a leading part of it. */
+/** How a call sees a value: directly or through a connectivity, whole or a leading part of it. */
 typedef struct weft_operand {
-    int datum;
-    int map;          /* -1: direct; else loaded as [width, shape...] */
+    int value;
+    int connectivity; /* -1: direct; else loaded as [width, shape...] */
     int offset;       /* first component, after leading subscripts */
     weft_shape shape; /* as the call sees it */
 } weft_operand;
@@ -73,47 +73,48 @@ typedef struct weft_arithmetic {
 
 typedef struct weft_call {
     int id;
-    const char *label;             /* "jacobian", or "arithmetic" */
-    const weft_instance *instance; /* NULL: arithmetic */
+    const char *label;                         /* "jacobian", or "arithmetic" */
+    const weft_specialisation *specialisation; /* NULL: arithmetic */
     weft_arithmetic *arithmetic;
     int n_arithmetic;
     weft_operand *operands;
     int n_operands;
-    int result;    /* datum */
+    int result;    /* value */
     int index_set; /* -1: uniform only */
     double flops;
-    weft_place place;
-    const weft_reduction *reduction; /* NULL: a map */
-    const weft_routine *routine; /* of `apply`: whole rows, from v at other rows too; else NULL */
-    int part, fuse;              /* of its statement; -1 and 0: of none */
-    int variant;                 /* that its statement asks for, or -1 */
-    weft_place variant_place;
+    weft_location place;
+    const weft_reduction *reduction;           /* NULL: a map */
+    const weft_product_kernel *product_kernel; /* of `apply`: whole rows, from v at other rows too;
+                                                  else NULL */
+    int part, fuse;                            /* of its statement; -1 and 0: of none */
+    int variant;                               /* that its statement asks for, or -1 */
+    weft_location variant_place;
     int op; /* of `apply`: the operator in graph->operators */
 } weft_call;
 
 /** target[map] += source, or target[map,map] += source. */
 typedef struct weft_accumulation {
     int source, target; /* data */
-    int map;
+    int connectivity;
     bool matrix;
     int call; /* the producer of source, which stores it */
-    weft_place place;
+    weft_location place;
 } weft_accumulation;
 
 /** What a fuse block asks of its kernel; 0: nothing. */
 typedef struct weft_fuse {
     int choices[FUSE_CHOICES];
-    weft_place places[FUSE_CHOICES]; /* of what is not 0 */
-    weft_place place;
+    weft_location places[FUSE_CHOICES]; /* of what is not 0 */
+    weft_location place;
 } weft_fuse;
 
 typedef struct weft_graph {
     weft_index_set *index_sets;
     int n_index_sets;
-    weft_map *maps;
-    int n_maps;
-    weft_datum *data;
-    int n_data;
+    weft_graph_connectivity *connectivities;
+    int n_connectivities;
+    weft_value *values;
+    int n_values;
     weft_call *calls; /* in script order, which is a topological order */
     int n_calls;
     weft_accumulation *accumulations;
@@ -134,6 +135,6 @@ void weft_graph_print_dot(const weft_graph *graph, weft_text *out);
 /** As fusion/base/json.h says. */
 struct json_t *weft_graph_json(const weft_graph *graph);
 const char *weft_index_set_name(const weft_graph *graph, int index_set);
-/** The datum whose memory a datum lives in: itself, or the input that it updates. */
-int weft_datum_storage(const weft_graph *graph, int datum);
+/** The value whose memory a value lives in: itself, or the input that it updates. */
+int weft_value_storage(const weft_graph *graph, int value);
 weft_shape weft_operand_whole(const weft_graph *graph, const weft_operand *operand);

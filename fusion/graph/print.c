@@ -11,19 +11,19 @@ static void print_declarations(const weft_graph *graph, weft_text *out) {
         weft_text_add(out, "%s%s%s%s", i == 0 ? "index " : ", ", graph->index_sets[i].name,
                       graph->index_sets[i].plain ? " plain" : "",
                       i == graph->n_index_sets - 1 ? ";\n" : "");
-    for (int i = 0; i < graph->n_maps; ++i) {
-        const weft_map *map = &graph->maps[i];
-        weft_text_add(out, "connectivity %s : %s -> %s[%d];\n", map->name,
-                      graph->index_sets[map->from].name, graph->index_sets[map->to].name,
-                      map->width);
+    for (int i = 0; i < graph->n_connectivities; ++i) {
+        const weft_graph_connectivity *connectivity = &graph->connectivities[i];
+        weft_text_add(out, "connectivity %s : %s -> %s[%d];\n", connectivity->name,
+                      graph->index_sets[connectivity->from].name,
+                      graph->index_sets[connectivity->to].name, connectivity->width);
     }
-    for (int i = 0; i < graph->n_data; ++i) {
-        const weft_datum *datum = &graph->data[i];
-        if (!datum->is_input)
+    for (int i = 0; i < graph->n_values; ++i) {
+        const weft_value *value = &graph->values[i];
+        if (!value->is_input)
             continue;
-        weft_text_add(out, "input %s : ", datum->name);
-        print_type(graph, &datum->shape, datum->kind == DATUM_MATRIX ? UNIFORM : datum->index_set,
-                   out);
+        weft_text_add(out, "input %s : ", value->name);
+        weft_print_type(graph, &value->shape,
+                        value->kind == VALUE_MATRIX ? UNIFORM : value->index_set, out);
         weft_text_add(out, ";\n");
     }
 }
@@ -31,34 +31,34 @@ static void print_declarations(const weft_graph *graph, weft_text *out) {
 /* ---- statements ---- */
 
 static void print_statement(const weft_graph *graph, const weft_call *call, weft_text *out) {
-    weft_text_add(out, graph->data[call->result].storage >= 0 ? "update " : "");
-    print_name(graph, call->result, out);
+    weft_text_add(out, graph->values[call->result].storage >= 0 ? "update " : "");
+    weft_print_name(graph, call->result, out);
     weft_text_add(out, " = ");
-    (print_needs_like(graph, call) ? print_like : print_call)(graph, call, out);
+    (weft_print_needs_like(graph, call) ? weft_print_like : weft_print_call)(graph, call, out);
     weft_text_add(out, ";");
 }
 
 static void print_comment(const weft_graph *graph, const weft_call *call, weft_text *out) {
-    const weft_datum *result = &graph->data[call->result];
+    const weft_value *result = &graph->values[call->result];
     weft_text_add(out, "# ");
-    print_type(graph, &result->shape, result->index_set, out);
+    weft_print_type(graph, &result->shape, result->index_set, out);
     weft_text_add(out, ", ");
-    print_number(call->flops, out);
+    weft_print_number(call->flops, out);
     weft_text_add(out, " flop\n");
 }
 
 static void print_add(const weft_graph *graph, const weft_accumulation *a, size_t column,
                       weft_text *out) {
-    const weft_datum *target = &graph->data[a->target];
+    const weft_value *target = &graph->values[a->target];
     const size_t start = out->length;
-    print_accumulation(graph, a, out);
+    weft_print_accumulation(graph, a, out);
     weft_text_add(out, ";");
-    print_to_column(out, start, column);
+    weft_print_to_column(out, start, column);
     weft_text_add(out, a->matrix ? "# into the entries of a matrix over " : "# into ");
     if (a->matrix)
         weft_text_add(out, "%s", graph->index_sets[target->index_set].name);
     else
-        print_type(graph, &target->shape, target->index_set, out);
+        weft_print_type(graph, &target->shape, target->index_set, out);
     weft_text_add(out, "\n");
 }
 
@@ -71,7 +71,7 @@ static size_t comment_column(const weft_graph *graph, weft_text *out) {
         print_statement(graph, &graph->calls[i], &line);
         const size_t length = line.length - before;
         if (length > longest && length < COMMENT_COLUMN_MAX &&
-            !print_call_is_silent(graph, &graph->calls[i]))
+            !weft_print_call_is_silent(graph, &graph->calls[i]))
             longest = length;
     }
     out->failed |= line.failed;
@@ -83,10 +83,10 @@ static void print_statements(const weft_graph *graph, weft_text *out) {
     const size_t column = comment_column(graph, out);
     int next = 0;
     for (int i = 0; i < graph->n_calls; ++i) {
-        if (!print_call_is_silent(graph, &graph->calls[i])) {
+        if (!weft_print_call_is_silent(graph, &graph->calls[i])) {
             const size_t start = out->length;
             print_statement(graph, &graph->calls[i], out);
-            print_to_column(out, start, column);
+            weft_print_to_column(out, start, column);
             print_comment(graph, &graph->calls[i], out);
         }
         /* in script order, each as soon as its value is made: so before its list is read */
@@ -95,11 +95,11 @@ static void print_statements(const weft_graph *graph, weft_text *out) {
     }
 }
 
-static void print_return(const weft_graph *graph, int datum, bool *any, weft_text *out) {
-    if (!graph->data[datum].returned)
+static void print_return(const weft_graph *graph, int value, bool *any, weft_text *out) {
+    if (!graph->values[value].returned)
         return;
     weft_text_add(out, *any ? ", " : "return ");
-    print_name(graph, datum, out);
+    weft_print_name(graph, value, out);
     *any = true;
 }
 
@@ -126,7 +126,7 @@ static void print_returns(const weft_graph *graph, weft_text *out) {
 
 void weft_graph_print_text(const weft_graph *graph, weft_text *out) {
     print_declarations(graph, out);
-    print_like_declarations(graph, out);
+    weft_print_like_declarations(graph, out);
     print_statements(graph, out);
     print_returns(graph, out);
 }

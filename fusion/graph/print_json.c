@@ -5,11 +5,11 @@
 
 /* ---- what graph and plan share ---- */
 
-json_t *weft_graph_json_name(const weft_graph *graph, int datum) {
+json_t *weft_graph_json_name(const weft_graph *graph, int value) {
     weft_text text = {0};
-    if (datum < 0)
+    if (value < 0)
         return json_null();
-    print_distinct_name(graph, datum, &text);
+    weft_print_distinct_name(graph, value, &text);
     json_t *made = text.failed ? NULL : weft_json_string(text.data);
     weft_text_free(&text);
     return made;
@@ -20,17 +20,20 @@ json_t *weft_graph_json_index_set(const weft_graph *graph, int index_set) {
 }
 
 json_t *weft_graph_json_operand(const weft_graph *graph, const weft_operand *operand) {
-    return json_pack(
-        "{s:o, s:o, s:i, s:o}", "datum", weft_graph_json_name(graph, operand->datum), "map",
-        operand->map >= 0 ? weft_json_string(graph->maps[operand->map].name) : json_null(),
-        "offset", operand->offset, "shape",
-        weft_json_integers(operand->shape.sizes, operand->shape.rank));
+    return json_pack("{s:o, s:o, s:i, s:o}", "datum", weft_graph_json_name(graph, operand->value),
+                     "map",
+                     operand->connectivity >= 0
+                         ? weft_json_string(graph->connectivities[operand->connectivity].name)
+                         : json_null(),
+                     "offset", operand->offset, "shape",
+                     weft_json_integers(operand->shape.sizes, operand->shape.rank));
 }
 
 json_t *weft_graph_json_accumulation(const weft_graph *graph, const weft_accumulation *a) {
     return json_pack("{s:o, s:o, s:o, s:b}", "source", weft_graph_json_name(graph, a->source),
                      "target", weft_graph_json_name(graph, a->target), "map",
-                     weft_json_string(graph->maps[a->map].name), "matrix", a->matrix);
+                     weft_json_string(graph->connectivities[a->connectivity].name), "matrix",
+                     a->matrix);
 }
 
 /* ---- the graph ---- */
@@ -45,12 +48,13 @@ static json_t *index_sets(const weft_graph *graph) {
 
 static json_t *connectivities(const weft_graph *graph) {
     json_t *list = json_array();
-    for (int i = 0; i < graph->n_maps; ++i) {
-        const weft_map *map = &graph->maps[i];
-        weft_json_append(&list,
-                         json_pack("{s:o, s:o, s:o, s:i}", "name", weft_json_string(map->name),
-                                   "from", weft_graph_json_index_set(graph, map->from), "to",
-                                   weft_graph_json_index_set(graph, map->to), "width", map->width));
+    for (int i = 0; i < graph->n_connectivities; ++i) {
+        const weft_graph_connectivity *connectivity = &graph->connectivities[i];
+        weft_json_append(&list, json_pack("{s:o, s:o, s:o, s:i}", "name",
+                                          weft_json_string(connectivity->name), "from",
+                                          weft_graph_json_index_set(graph, connectivity->from),
+                                          "to", weft_graph_json_index_set(graph, connectivity->to),
+                                          "width", connectivity->width));
     }
     return list;
 }
@@ -58,38 +62,39 @@ static json_t *connectivities(const weft_graph *graph) {
 static json_t *data(const weft_graph *graph) {
     static const char *const kinds[] = {"input", "result", "accumulated", "matrix"};
     json_t *list = json_array();
-    for (int i = 0; i < graph->n_data; ++i) {
-        const weft_datum *datum = &graph->data[i];
-        if (!print_is_live(graph, datum))
+    for (int i = 0; i < graph->n_values; ++i) {
+        const weft_value *value = &graph->values[i];
+        if (!weft_print_is_live(graph, value))
             continue;
         weft_json_append(
             &list, json_pack("{s:o, s:s, s:o, s:o, s:o, s:b, s:b, s:o}", "name",
-                             weft_graph_json_name(graph, i), "kind", kinds[datum->kind], "shape",
-                             weft_json_integers(datum->shape.sizes, datum->shape.rank), "index_set",
-                             weft_graph_json_index_set(graph, datum->index_set), "producer",
-                             datum->producer >= 0 ? json_integer(datum->producer) : json_null(),
-                             "returned", datum->returned, "input", datum->is_input, "updates",
-                             weft_graph_json_name(graph, datum->storage)));
+                             weft_graph_json_name(graph, i), "kind", kinds[value->kind], "shape",
+                             weft_json_integers(value->shape.sizes, value->shape.rank), "index_set",
+                             weft_graph_json_index_set(graph, value->index_set), "producer",
+                             value->producer >= 0 ? json_integer(value->producer) : json_null(),
+                             "returned", value->returned, "input", value->is_input, "updates",
+                             weft_graph_json_name(graph, value->storage)));
     }
     return list;
 }
 
 static json_t *call_text(const weft_graph *graph, const weft_call *call) {
     weft_text text = {0};
-    print_call(graph, call, &text);
+    weft_print_call(graph, call, &text);
     json_t *made = text.failed ? NULL : weft_json_string(text.data);
     weft_text_free(&text);
     return made;
 }
 
 static json_t *parameters(const weft_call *call) {
-    const weft_instance *instance = call->instance;
+    const weft_specialisation *specialisation = call->specialisation;
     json_t *made = json_object();
-    for (int i = 0; instance != NULL && i < instance->n_names; ++i) {
-        const int known = weft_function_name_index(instance->function, instance->names[i]);
-        if (known < 0 || !instance->function->names[known].is_parameter)
+    for (int i = 0; specialisation != NULL && i < specialisation->n_names; ++i) {
+        const int known =
+            weft_function_name_index(specialisation->function, specialisation->names[i]);
+        if (known < 0 || !specialisation->function->names[known].is_parameter)
             continue;
-        weft_json_set(&made, instance->names[i], json_integer(instance->values[i]));
+        weft_json_set(&made, specialisation->names[i], json_integer(specialisation->values[i]));
     }
     return made;
 }
@@ -100,7 +105,7 @@ static json_t *call_json(const weft_graph *graph, const weft_call *call) {
         weft_json_append(&operands, weft_graph_json_operand(graph, &call->operands[i]));
     return json_pack(
         "{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i}", "id", call->id, "function",
-        call->instance != NULL ? weft_json_string(call->label) : json_null(), "text",
+        call->specialisation != NULL ? weft_json_string(call->label) : json_null(), "text",
         call_text(graph, call), "operands", operands, "parameters", parameters(call), "result",
         weft_graph_json_name(graph, call->result), "index_set",
         weft_graph_json_index_set(graph, call->index_set), "flops", weft_json_number(call->flops),

@@ -13,8 +13,9 @@ static void own_type(const weft_graph *graph, const weft_call *call, int *index_
     *rank = 0;
     for (int i = 0; i < call->n_operands; ++i) {
         const weft_operand *operand = &call->operands[i];
-        const int set = operand->map >= 0 ? graph->maps[operand->map].from
-                                          : graph->data[operand->datum].index_set;
+        const int set = operand->connectivity >= 0
+                            ? graph->connectivities[operand->connectivity].from
+                            : graph->values[operand->value].index_set;
         *index_set = set != UNIFORM ? set : *index_set;
         *rank = operand->shape.rank > *rank ? operand->shape.rank : *rank;
     }
@@ -23,10 +24,10 @@ static void own_type(const weft_graph *graph, const weft_call *call, int *index_
 /* A formula that uses none of its arguments, or only scalars of them, still has their index set and
  * shape; and a single operand written alone is another name, not a call. Both are written with a
  * formula of two arguments, the value and a list to be like. */
-bool print_needs_like(const weft_graph *graph, const weft_call *call) {
-    const weft_datum *result = &graph->data[call->result];
+bool weft_print_needs_like(const weft_graph *graph, const weft_call *call) {
+    const weft_value *result = &graph->values[call->result];
     int index_set, rank;
-    if (call->instance != NULL || call->routine != NULL)
+    if (call->specialisation != NULL || call->product_kernel != NULL)
         return false;
     own_type(graph, call, &index_set, &rank);
     /* an update copies by itself, and knows its index set */
@@ -37,16 +38,16 @@ bool print_needs_like(const weft_graph *graph, const weft_call *call) {
 
 static bool some_need_like(const weft_graph *graph) {
     for (int i = 0; i < graph->n_calls; ++i)
-        if (print_needs_like(graph, &graph->calls[i]) &&
-            !print_call_is_silent(graph, &graph->calls[i]))
+        if (weft_print_needs_like(graph, &graph->calls[i]) &&
+            !weft_print_call_is_silent(graph, &graph->calls[i]))
             return true;
     return false;
 }
 
-/* Does a part of the datum, its leading subscripts 0, have the wanted shape? */
-static bool part_like(const weft_graph *graph, int datum, int map, const weft_shape *wanted,
-                      weft_operand *out) {
-    *out = (weft_operand){.datum = datum, .map = map, .shape = *wanted};
+/* Does a part of the value, its leading subscripts 0, have the wanted shape? */
+static bool part_like(const weft_graph *graph, int value, int connectivity,
+                      const weft_shape *wanted, weft_operand *out) {
+    *out = (weft_operand){.value = value, .connectivity = connectivity, .shape = *wanted};
     const weft_shape whole = weft_operand_whole(graph, out);
     const int skipped = whole.rank - wanted->rank;
     bool right = skipped >= 0;
@@ -57,19 +58,19 @@ static bool part_like(const weft_graph *graph, int datum, int map, const weft_sh
 
 static bool find_like(const weft_graph *graph, const weft_call *call, const weft_shape *wanted,
                       weft_operand *out) {
-    for (int i = 0; i < graph->n_data; ++i) {
-        const weft_datum *datum = &graph->data[i];
-        const bool made = datum->kind == DATUM_INPUT ||
-                          (datum->producer >= 0 && datum->producer < call->id &&
-                           !print_call_is_silent(graph, &graph->calls[datum->producer]));
-        if (!made || datum->index_set == UNIFORM)
+    for (int i = 0; i < graph->n_values; ++i) {
+        const weft_value *value = &graph->values[i];
+        const bool made = value->kind == VALUE_INPUT ||
+                          (value->producer >= 0 && value->producer < call->id &&
+                           !weft_print_call_is_silent(graph, &graph->calls[value->producer]));
+        if (!made || value->index_set == UNIFORM)
             continue;
-        if (datum->index_set == call->index_set && part_like(graph, i, -1, wanted, out))
+        if (value->index_set == call->index_set && part_like(graph, i, -1, wanted, out))
             return true;
-        for (int map = 0; map < graph->n_maps; ++map)
-            if (graph->maps[map].from == call->index_set &&
-                graph->maps[map].to == datum->index_set && datum->shape.rank < WEFT_RANK_MAX &&
-                part_like(graph, i, map, wanted, out))
+        for (int connectivity = 0; connectivity < graph->n_connectivities; ++connectivity)
+            if (graph->connectivities[connectivity].from == call->index_set &&
+                graph->connectivities[connectivity].to == value->index_set &&
+                value->shape.rank < WEFT_RANK_MAX && part_like(graph, i, connectivity, wanted, out))
                 return true;
     }
     return false;
@@ -81,10 +82,10 @@ static void free_name(const weft_graph *graph, const char *base, char *name, siz
     snprintf(name, size, "%s", base);
     for (size_t length = strlen(name); taken && length + 1 < size; ++length) {
         taken = false;
-        for (int i = 0; i < graph->n_data; ++i)
-            taken = taken || strcmp(graph->data[i].name, name) == 0;
-        for (int i = 0; i < graph->n_maps; ++i)
-            taken = taken || strcmp(graph->maps[i].name, name) == 0;
+        for (int i = 0; i < graph->n_values; ++i)
+            taken = taken || strcmp(graph->values[i].name, name) == 0;
+        for (int i = 0; i < graph->n_connectivities; ++i)
+            taken = taken || strcmp(graph->connectivities[i].name, name) == 0;
         for (int i = 0; i < graph->n_index_sets; ++i)
             taken = taken || strcmp(graph->index_sets[i].name, name) == 0;
         if (taken) {
@@ -106,7 +107,7 @@ static void shape_name(const weft_graph *graph, const weft_call *call, char *nam
 
 /* The list that a value is like; false: there is none left in the graph. */
 static bool choose_like(const weft_graph *graph, const weft_call *call, weft_operand *like) {
-    const weft_shape scalar = {0}, *shape = &graph->data[call->result].shape;
+    const weft_shape scalar = {0}, *shape = &graph->values[call->result].shape;
     int index_set, rank;
     own_type(graph, call, &index_set, &rank);
     if (index_set != UNIFORM && rank == shape->rank) {
@@ -116,17 +117,17 @@ static bool choose_like(const weft_graph *graph, const weft_call *call, weft_ope
     return find_like(graph, call, rank == shape->rank ? &scalar : shape, like);
 }
 
-void print_like_declarations(const weft_graph *graph, weft_text *out) {
+void weft_print_like_declarations(const weft_graph *graph, weft_text *out) {
     char name[NAME_SIZE];
     weft_operand like = {0};
     for (int i = 0; i < graph->n_calls; ++i) {
         const weft_call *call = &graph->calls[i];
-        if (!print_needs_like(graph, call) || print_call_is_silent(graph, call) ||
+        if (!weft_print_needs_like(graph, call) || weft_print_call_is_silent(graph, call) ||
             choose_like(graph, call, &like))
             continue;
         shape_name(graph, call, name);
         weft_text_add(out, "input %s : ", name);
-        print_type(graph, &graph->data[call->result].shape, call->index_set, out);
+        weft_print_type(graph, &graph->values[call->result].shape, call->index_set, out);
         weft_text_add(out, ";  # not read\n");
     }
     if (!some_need_like(graph))
@@ -135,15 +136,15 @@ void print_like_declarations(const weft_graph *graph, weft_text *out) {
     weft_text_add(out, "expression %s(value, list) = value;\n", name);
 }
 
-void print_like(const weft_graph *graph, const weft_call *call, weft_text *out) {
+void weft_print_like(const weft_graph *graph, const weft_call *call, weft_text *out) {
     char name[NAME_SIZE];
     weft_operand like = {0};
     like_name(graph, name);
     weft_text_add(out, "%s(", name);
-    print_call(graph, call, out);
+    weft_print_call(graph, call, out);
     weft_text_add(out, ", ");
     if (choose_like(graph, call, &like))
-        print_operand(graph, &like, out);
+        weft_print_operand(graph, &like, out);
     else {
         shape_name(graph, call, name);
         weft_text_add(out, "%s", name);

@@ -8,24 +8,24 @@
 
 static const double PI = 3.14159265358979323846;
 
-bool print_is_live(const weft_graph *graph, const weft_datum *datum) {
-    if (datum->is_input)
+bool weft_print_is_live(const weft_graph *graph, const weft_value *value) {
+    if (value->is_input)
         return true;
-    if (datum->kind == DATUM_RESULT)
-        return datum->producer >= 0;
+    if (value->kind == VALUE_RESULT)
+        return value->producer >= 0;
     for (int i = 0; i < graph->n_accumulations; ++i)
-        if (graph->accumulations[i].target == datum->id)
+        if (graph->accumulations[i].target == value->id)
             return true;
     return false;
 }
 
-static bool name_taken(const weft_graph *graph, int datum, const char *name) {
-    for (int i = 0; i < graph->n_data; ++i)
-        if (i != datum && (graph->data[i].named || i < datum) &&
-            strcmp(graph->data[i].name, name) == 0)
+static bool name_taken(const weft_graph *graph, int value, const char *name) {
+    for (int i = 0; i < graph->n_values; ++i)
+        if (i != value && (graph->values[i].named || i < value) &&
+            strcmp(graph->values[i].name, name) == 0)
             return true;
-    for (int i = 0; i < graph->n_maps; ++i)
-        if (strcmp(graph->maps[i].name, name) == 0)
+    for (int i = 0; i < graph->n_connectivities; ++i)
+        if (strcmp(graph->connectivities[i].name, name) == 0)
             return true;
     for (int i = 0; i < graph->n_index_sets; ++i)
         if (strcmp(graph->index_sets[i].name, name) == 0)
@@ -33,9 +33,9 @@ static bool name_taken(const weft_graph *graph, int datum, const char *name) {
     return false;
 }
 
-void print_name(const weft_graph *graph, int datum, weft_text *out) {
+void weft_print_name(const weft_graph *graph, int value, weft_text *out) {
     /* after its update a list goes by its own name again */
-    const weft_datum *d = &graph->data[weft_datum_storage(graph, datum)];
+    const weft_value *d = &graph->values[weft_value_storage(graph, value)];
     char name[64];
     if (d->named) {
         weft_text_add(out, "%s", d->name);
@@ -44,40 +44,41 @@ void print_name(const weft_graph *graph, int datum, weft_text *out) {
     /* names of the language end at 63 characters, and 8 are kept for '_' */
     int length = snprintf(name, sizeof name, "%s", d->name);
     if (length > 55)
-        length = snprintf(name, sizeof name, "value_%d", datum);
-    while (name_taken(graph, datum, name) && length < (int)sizeof name - 1) {
+        length = snprintf(name, sizeof name, "value_%d", value);
+    while (name_taken(graph, value, name) && length < (int)sizeof name - 1) {
         name[length++] = '_';
         name[length] = '\0';
     }
     weft_text_add(out, "%s", name);
 }
 
-void print_number(double number, weft_text *out) {
+void weft_print_number(double number, weft_text *out) {
     const bool whole = number >= 0 && number < 1e15 && number == (double)(int64_t)number;
     const weft_node node = {.kind = NODE_NUMBER, .number = number, .integer = whole};
     weft_node_print(&node, out);
 }
 
-void print_to_column(weft_text *out, size_t line_start, size_t column) {
+void weft_print_to_column(weft_text *out, size_t line_start, size_t column) {
     do
         weft_text_add(out, " ");
     while (!out->failed && out->length - line_start < column);
 }
 
-void print_type(const weft_graph *graph, const weft_shape *shape, int index_set, weft_text *out) {
+void weft_print_type(const weft_graph *graph, const weft_shape *shape, int index_set,
+                     weft_text *out) {
     weft_shape_print(shape, out);
     if (index_set >= 0)
         weft_text_add(out, " over %s", graph->index_sets[index_set].name);
 }
 
 /* The leading subscripts that lead to the operand's part are the digits of its offset. */
-void print_operand(const weft_graph *graph, const weft_operand *operand, weft_text *out) {
+void weft_print_operand(const weft_graph *graph, const weft_operand *operand, weft_text *out) {
     const weft_shape whole = weft_operand_whole(graph, operand);
     const int n = whole.rank - operand->shape.rank;
     int rest = weft_shape_count(&whole), offset = operand->offset;
-    print_name(graph, operand->datum, out);
-    if (operand->map >= 0)
-        weft_text_add(out, "[%s]", graph->maps[operand->map].name);
+    weft_print_name(graph, operand->value, out);
+    if (operand->connectivity >= 0)
+        weft_text_add(out, "[%s]", graph->connectivities[operand->connectivity].name);
     for (int i = 0; i < n; ++i) {
         rest /= whole.sizes[i];
         weft_text_add(out, "%s%d%s", i == 0 ? "[" : ",", offset / rest, i == n - 1 ? "]" : "");
@@ -115,10 +116,10 @@ static void print_tree(const weft_graph *graph, const weft_call *call, int index
         if (memcmp(&node->number, &PI, sizeof PI) == 0)
             weft_text_add(out, "pi");
         else
-            print_number(node->number, out);
+            weft_print_number(node->number, out);
         break;
     case ARITHMETIC_OPERAND:
-        print_operand(graph, &call->operands[node->operand], out);
+        weft_print_operand(graph, &call->operands[node->operand], out);
         break;
     case ARITHMETIC_NEGATE:
         weft_text_add(out, "-");
@@ -165,73 +166,74 @@ static void print_tree(const weft_graph *graph, const weft_call *call, int index
     weft_text_add(out, own < least ? ")" : "");
 }
 
-void print_call(const weft_graph *graph, const weft_call *call, weft_text *out) {
-    const weft_instance *instance = call->instance;
-    if (call->routine != NULL) {
+void weft_print_call(const weft_graph *graph, const weft_call *call, weft_text *out) {
+    const weft_specialisation *specialisation = call->specialisation;
+    if (call->product_kernel != NULL) {
         weft_text_add(out, "apply(%s, ", graph->operators[call->op]);
-        print_operand(graph, &call->operands[0], out);
+        weft_print_operand(graph, &call->operands[0], out);
         weft_text_add(out, ")");
         return;
     }
-    if (instance == NULL) {
+    if (specialisation == NULL) {
         print_tree(graph, call, call->n_arithmetic - 1, 0, out);
         return;
     }
     weft_text_add(out, "%s(", call->label);
     for (int i = 0; i < call->n_operands; ++i) {
         weft_text_add(out, i > 0 ? ", " : "");
-        print_operand(graph, &call->operands[i], out);
+        weft_print_operand(graph, &call->operands[i], out);
     }
-    for (int i = 0; i < instance->n_names; ++i) {
-        const int known = weft_function_name_index(instance->function, instance->names[i]);
-        if (known >= 0 && instance->function->names[known].is_parameter)
-            weft_text_add(out, ", %s = %d", instance->names[i], instance->values[i]);
+    for (int i = 0; i < specialisation->n_names; ++i) {
+        const int known =
+            weft_function_name_index(specialisation->function, specialisation->names[i]);
+        if (known >= 0 && specialisation->function->names[known].is_parameter)
+            weft_text_add(out, ", %s = %d", specialisation->names[i], specialisation->values[i]);
     }
     weft_text_add(out, ")");
 }
 
 /* A copy that the language makes on its own when a part of a list is added somewhere. */
-static bool is_silent_copy(const weft_graph *graph, int datum) {
-    const weft_datum *d = &graph->data[datum];
+static bool is_silent_copy(const weft_graph *graph, int value) {
+    const weft_value *d = &graph->values[value];
     const weft_call *call = d->producer >= 0 ? &graph->calls[d->producer] : NULL;
-    if (call == NULL || d->named || d->returned || call->instance != NULL ||
-        call->routine != NULL || call->n_arithmetic != 1 ||
+    if (call == NULL || d->named || d->returned || call->specialisation != NULL ||
+        call->product_kernel != NULL || call->n_arithmetic != 1 ||
         call->arithmetic[0].op != ARITHMETIC_OPERAND ||
         !weft_shape_equal(&call->operands[0].shape, &d->shape))
         return false;
     for (int i = 0; i < graph->n_calls; ++i)
         for (int k = 0; k < graph->calls[i].n_operands; ++k)
-            if (graph->calls[i].operands[k].datum == datum)
+            if (graph->calls[i].operands[k].value == value)
                 return false;
     return true;
 }
 
-bool print_call_is_silent(const weft_graph *graph, const weft_call *call) {
+bool weft_print_call_is_silent(const weft_graph *graph, const weft_call *call) {
     return is_silent_copy(graph, call->result);
 }
 
-void print_accumulation(const weft_graph *graph, const weft_accumulation *a, weft_text *out) {
-    const char *map = graph->maps[a->map].name;
-    print_name(graph, a->target, out);
-    weft_text_add(out, a->matrix ? "[%s,%s] += " : "[%s] += ", map, map);
+void weft_print_accumulation(const weft_graph *graph, const weft_accumulation *a, weft_text *out) {
+    const char *connectivity = graph->connectivities[a->connectivity].name;
+    weft_print_name(graph, a->target, out);
+    weft_text_add(out, a->matrix ? "[%s,%s] += " : "[%s] += ", connectivity, connectivity);
     if (is_silent_copy(graph, a->source))
-        print_operand(graph, &graph->calls[a->call].operands[0], out);
+        weft_print_operand(graph, &graph->calls[a->call].operands[0], out);
     else
-        print_name(graph, a->source, out);
+        weft_print_name(graph, a->source, out);
 }
 
 /* ---- other formats ---- */
 
 /* In a script a list goes by one name before and after its update; here the two are told apart. */
-void print_distinct_name(const weft_graph *graph, int datum, weft_text *out) {
+void weft_print_distinct_name(const weft_graph *graph, int value, weft_text *out) {
     char name[80];
-    if (graph->data[datum].storage < 0) {
-        print_name(graph, datum, out);
+    if (graph->values[value].storage < 0) {
+        weft_print_name(graph, value, out);
         return;
     }
     int length =
-        snprintf(name, sizeof name, "%s_next", graph->data[graph->data[datum].storage].name);
-    while (name_taken(graph, datum, name) && length < (int)sizeof name - 1) {
+        snprintf(name, sizeof name, "%s_next", graph->values[graph->values[value].storage].name);
+    while (name_taken(graph, value, name) && length < (int)sizeof name - 1) {
         name[length++] = '_';
         name[length] = '\0';
     }

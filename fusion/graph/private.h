@@ -4,25 +4,26 @@
 #include "fusion/graph/builder.h"
 
 /** fusion/graph/values.c: the value of an expression; calls are added to the graph on the way. */
-weft_status weft_value_make(weft_graph_builder *builder, const weft_node *node, value *out,
-                            weft_error *error);
+weft_status weft_value_make(weft_graph_builder *builder, const weft_node *node,
+                            weft_lazy_value *out, weft_error *error);
 /** Make a value a list element that a function can take: arithmetic becomes a call over index_set
  * (or its own). */
-weft_status weft_value_materialise(weft_graph_builder *builder, const value *v, int index_set,
-                                   weft_place place, weft_operand *out, weft_error *error);
+weft_status weft_value_materialise(weft_graph_builder *builder, const weft_lazy_value *v,
+                                   int index_set, weft_location place, weft_operand *out,
+                                   weft_error *error);
 /** A copy of an operand as the direct result of a call, unless it is one already. */
-weft_status weft_value_copy(weft_graph_builder *builder, const value *v, weft_place place,
-                            weft_operand *out, weft_error *error);
+weft_status weft_value_copy(weft_graph_builder *builder, const weft_lazy_value *v,
+                            weft_location place, weft_operand *out, weft_error *error);
 /** A call that copies an operand, even one that is a call's result. */
-weft_status weft_operand_copy(weft_graph_builder *builder, const weft_operand *operand, weft_place place,
-                              weft_operand *out, weft_error *error);
+weft_status weft_operand_copy(weft_graph_builder *builder, const weft_operand *operand,
+                              weft_location place, weft_operand *out, weft_error *error);
 /** The name with a value that is nearest to this one, or NULL. */
 weft_status weft_nearest_binding(const weft_graph_builder *builder, const char *name, const char **near,
                                  weft_error *error);
-weft_status weft_binding_add(weft_graph_builder *builder, const char *name, const value *v,
-                             weft_place place, weft_error *error);
+weft_status weft_binding_add(weft_graph_builder *builder, const char *name,
+                             const weft_lazy_value *v, weft_location place, weft_error *error);
 
-weft_status weft_datum_add(weft_graph_builder *builder, const weft_datum *datum, int *id,
+weft_status weft_value_add(weft_graph_builder *builder, const weft_value *value, int *id,
                            weft_error *error);
 weft_status weft_call_add(weft_graph_builder *builder, weft_call *call, const weft_shape *shape,
                           weft_operand *out, weft_error *error);
@@ -32,16 +33,16 @@ weft_status weft_call_add(weft_graph_builder *builder, weft_call *call, const we
 /* Names that an expression body being inlined sees: its arguments. */
 typedef struct name_scope {
     const weft_script_expression *expression; /* NULL: the script itself */
-    const value *arguments;
+    const weft_lazy_value *arguments;
     int n_bound, first_last; /* arguments from the one to before the other are undefined */
 } name_scope;
 
-weft_status weft_operand_of_name(weft_graph_builder *builder, const weft_node *node, value *out,
-                                 weft_error *error);
+weft_status weft_operand_of_name(weft_graph_builder *builder, const weft_node *node,
+                                 weft_lazy_value *out, weft_error *error);
 weft_status weft_value_subscript(weft_graph_builder *builder, const name_scope *scope,
-                                 const weft_node *node, value *out, weft_error *error);
-weft_status weft_function_call(weft_graph_builder *builder, const weft_node *node, value *out,
-                               weft_error *error);
+                                 const weft_node *node, weft_lazy_value *out, weft_error *error);
+weft_status weft_function_call(weft_graph_builder *builder, const weft_node *node,
+                               weft_lazy_value *out, weft_error *error);
 bool weft_is_function(const weft_graph_builder *builder, const char *name);
 weft_status weft_unknown_function(weft_graph_builder *builder, const weft_node *node, weft_error *error);
 /** Add the arithmetic of an expression to a tree; *root gets its last node. */
@@ -52,24 +53,24 @@ weft_status weft_tree_add(weft_graph_builder *builder, tree *t, weft_arithmetic 
 /** Let a node's operands be those that moved[] says. */
 void weft_arithmetic_move(weft_arithmetic *node, const int *moved);
 weft_status weft_tree_operand(weft_graph_builder *builder, tree *t, const weft_operand *operand,
-                              weft_place place, int *root, weft_error *error);
+                              weft_location place, int *root, weft_error *error);
 /** Shapes and index sets of elementwise arithmetic: equal, or one of them a scalar. The tree gets
  * what it has with one more of these. */
 weft_status weft_tree_widen(const weft_graph_builder *builder, tree *t, const weft_shape *shape,
-                            int index_set, weft_place place, weft_error *error);
+                            int index_set, weft_location place, weft_error *error);
 /** fusion/graph/formula.c: the script's formula of that name, or NULL; and a call of it, written out. */
 const weft_script_expression *weft_formula_find(const weft_graph_builder *builder, const char *name);
 weft_status weft_formula_inline(weft_graph_builder *builder, const name_scope *outer,
                                 const weft_node *node, const weft_script_expression *expression,
                                 tree *t, int *root, weft_error *error);
 weft_status weft_tree_make_call(weft_graph_builder *builder, const tree *t, int index_set,
-                                weft_place place, weft_operand *out, weft_error *error);
+                                weft_location place, weft_operand *out, weft_error *error);
 
-/** fusion/graph/apply.c: is this call `apply(A, v)` of a declared operator that is a rows routine? Its
- *  value. */
+/** fusion/graph/apply.c: is this call `apply(A, v)` of a declared operator that is a product
+ *  kernel? Its value. */
 bool weft_is_apply(const weft_graph_builder *builder, const weft_node *node);
-weft_status weft_graph_apply(weft_graph_builder *builder, const weft_node *node, value *out,
-                             weft_error *error);
+weft_status weft_graph_apply(weft_graph_builder *builder, const weft_node *node,
+                             weft_lazy_value *out, weft_error *error);
 /** fusion/graph/accumulate.c: one accumulating statement. *capacity is that of graph->accumulations. */
 weft_status weft_graph_accumulate(weft_graph_builder *builder, const weft_script_statement *statement,
                                   int *capacity, weft_error *error);
@@ -83,4 +84,4 @@ weft_status weft_graph_fuses(weft_graph_builder *builder, weft_error *error);
 weft_status weft_graph_variant(weft_graph_builder *builder, const weft_script_statement *statement,
                                weft_error *error);
 /** fusion/graph/dead_code.c: drop calls and data that nothing returned depends on. */
-weft_status weft_graph_keep_live(weft_arena *arena, weft_graph *graph, weft_error *error);
+weft_status weft_graph_eliminate_dead(weft_arena *arena, weft_graph *graph, weft_error *error);

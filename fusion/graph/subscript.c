@@ -5,44 +5,44 @@
 #include <string.h>
 
 static int map_find(const weft_graph *graph, const char *name) {
-    for (int i = 0; i < graph->n_maps; ++i)
-        if (strcmp(graph->maps[i].name, name) == 0)
+    for (int i = 0; i < graph->n_connectivities; ++i)
+        if (strcmp(graph->connectivities[i].name, name) == 0)
             return i;
     return -1;
 }
 
-/* x[dofs]: the load is [width, shape...] over the map's source. */
-static weft_status operand_gather(weft_graph_builder *builder, const weft_node *node, int map,
-                                  weft_operand *operand, weft_error *error) {
+/* x[dofs]: the load is [width, shape...] over the connectivity's source. */
+static weft_status operand_gather(weft_graph_builder *builder, const weft_node *node,
+                                  int connectivity, weft_operand *operand, weft_error *error) {
     const weft_graph *graph = builder->graph;
-    const weft_datum *datum = &graph->data[operand->datum];
-    const weft_map *m = &graph->maps[map];
-    if (operand->map >= 0 || !weft_shape_equal(&operand->shape, &datum->shape)) {
+    const weft_value *value = &graph->values[operand->value];
+    const weft_graph_connectivity *m = &graph->connectivities[connectivity];
+    if (operand->connectivity >= 0 || !weft_shape_equal(&operand->shape, &value->shape)) {
         weft_error_at(error, WEFT_ERROR_TYPE, node->place,
                       "only a whole list can be loaded through a connectivity");
         weft_error_hint(error,
-                        operand->map >= 0
+                        operand->connectivity >= 0
                             ? "'%s' is loaded through one already"
                             : "give the part a list of its own first: part = 1*%s[...];",
-                        datum->name);
+                        value->name);
         return WEFT_ERROR_TYPE;
     }
-    if (datum->index_set != m->to) {
+    if (value->index_set != m->to) {
         weft_error_at(error, WEFT_ERROR_TYPE, node->place, "'%s' leads to %s, but '%s' is %s%s",
-                      m->name, weft_index_set_name(graph, m->to), datum->name,
-                      datum->index_set == UNIFORM ? "" : "over ",
-                      weft_index_set_name(graph, datum->index_set));
+                      m->name, weft_index_set_name(graph, m->to), value->name,
+                      value->index_set == UNIFORM ? "" : "over ",
+                      weft_index_set_name(graph, value->index_set));
         weft_error_hint(error, "only lists over %s can be loaded through '%s'",
                         weft_index_set_name(graph, m->to), m->name);
         return WEFT_ERROR_TYPE;
     }
-    if (datum->shape.rank == WEFT_RANK_MAX)
+    if (value->shape.rank == WEFT_RANK_MAX)
         return weft_error_at(error, WEFT_ERROR_SHAPE, node->place, "more than %d dimensions",
                              WEFT_RANK_MAX);
-    weft_shape shape = {.rank = datum->shape.rank + 1, .sizes = {m->width}};
-    for (int i = 0; i < datum->shape.rank; ++i)
-        shape.sizes[i + 1] = datum->shape.sizes[i];
-    operand->map = map;
+    weft_shape shape = {.rank = value->shape.rank + 1, .sizes = {m->width}};
+    for (int i = 0; i < value->shape.rank; ++i)
+        shape.sizes[i + 1] = value->shape.sizes[i];
+    operand->connectivity = connectivity;
     operand->shape = shape;
     return WEFT_OK;
 }
@@ -94,14 +94,14 @@ static bool is_parameter(const weft_script *script, const char *name) {
 static weft_status unknown_map(weft_graph_builder *builder, const weft_node *node, weft_error *error) {
     const weft_graph *graph = builder->graph;
     const weft_script *script = builder->script;
-    const size_t n = (size_t)(graph->n_maps + script->n_parameters);
+    const size_t n = (size_t)(graph->n_connectivities + script->n_parameters);
     const char **names = weft_arena_alloc(builder->arena, n + 1, sizeof *names);
     if (names == NULL)
         return weft_no_memory(error);
-    for (int i = 0; i < graph->n_maps; ++i)
-        names[i] = graph->maps[i].name;
+    for (int i = 0; i < graph->n_connectivities; ++i)
+        names[i] = graph->connectivities[i].name;
     for (int i = 0; i < script->n_parameters; ++i)
-        names[graph->n_maps + i] = script->parameters[i].name;
+        names[graph->n_connectivities + i] = script->parameters[i].name;
     const char *near = weft_nearest_name(node->name, names, n);
     weft_error_at(error, WEFT_ERROR_TYPE, node->place,
                   "'%s' is neither a connectivity nor a parameter", node->name);
@@ -114,10 +114,10 @@ static weft_status unknown_map(weft_graph_builder *builder, const weft_node *nod
 
 /* A component of arithmetic on uniforms that is still pending: the same of its tensors' components.
  */
-static weft_status tree_component(weft_graph_builder *builder, const weft_node *node, const tree *base,
-                                  value *out, weft_error *error) {
+static weft_status tree_component(weft_graph_builder *builder, const weft_node *node,
+                                  const tree *base, weft_lazy_value *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_operand whole = {.map = -1, .shape = base->shape};
+    weft_operand whole = {.connectivity = -1, .shape = base->shape};
     tree *t = weft_arena_alloc(builder->arena, 1, sizeof *t);
     int *moved = weft_arena_alloc(builder->arena, (size_t)base->n + 1, sizeof *moved);
     if (t == NULL || moved == NULL)
@@ -137,35 +137,35 @@ static weft_status tree_component(weft_graph_builder *builder, const weft_node *
         TRY(weft_tree_add(builder, t, one, &moved[i], error));
     }
     t->shape = whole.shape;
-    *out = (value){.arithmetic = t};
+    *out = (weft_lazy_value){.arithmetic = t};
 done:
     return status;
 }
 
 /* x[dofs], P[0,1] */
 weft_status weft_value_subscript(weft_graph_builder *builder, const name_scope *scope,
-                                 const weft_node *node, value *out, weft_error *error) {
+                                 const weft_node *node, weft_lazy_value *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    value base = {0};
+    weft_lazy_value base = {0};
     if (scope->expression != NULL)
         return weft_error_at(error, WEFT_ERROR_TYPE, node->place, "a formula has no subscripts");
     TRY(weft_value_make(builder, node->children[0], &base, error));
     const weft_node *first = node->children[1];
     const bool named = node->n_children == 2 && first->kind == NODE_NAME;
-    const int map = named ? map_find(builder->graph, first->name) : -1;
-    if (named && map < 0 && !is_parameter(builder->script, first->name))
+    const int connectivity = named ? map_find(builder->graph, first->name) : -1;
+    if (named && connectivity < 0 && !is_parameter(builder->script, first->name))
         return unknown_map(builder, first, error);
-    if (base.arithmetic != NULL && map < 0) {
+    if (base.arithmetic != NULL && connectivity < 0) {
         TRY(tree_component(builder, node, base.arithmetic, out, error));
         goto done;
     }
     weft_operand operand = {0};
     TRY(weft_value_materialise(builder, &base, UNIFORM, node->place, &operand, error));
-    if (map >= 0)
-        TRY(operand_gather(builder, node, map, &operand, error));
+    if (connectivity >= 0)
+        TRY(operand_gather(builder, node, connectivity, &operand, error));
     else
         TRY(operand_component(builder, node, &operand, error));
-    *out = (value){.operand = operand};
+    *out = (weft_lazy_value){.operand = operand};
 done:
     return status;
 }

@@ -10,13 +10,13 @@ static weft_status check_target(const weft_graph *graph, const binding *known,
     if (known == NULL)
         return weft_error_at(error, WEFT_ERROR_TYPE, statement->place,
                              "'%s' has no value that could be updated", statement->name);
-    const weft_datum *datum =
-        known->value.arithmetic == NULL ? &graph->data[known->value.operand.datum] : NULL;
-    if (datum != NULL && datum->storage >= 0)
+    const weft_value *value =
+        known->lazy.arithmetic == NULL ? &graph->values[known->lazy.operand.value] : NULL;
+    if (value != NULL && value->storage >= 0)
         return weft_error_at(error, WEFT_ERROR_TYPE, statement->place,
                              "'%s' is updated twice: join the two into one", statement->name);
-    if (datum == NULL || datum->kind != DATUM_INPUT || known->value.operand.map >= 0 ||
-        datum->index_set == UNIFORM) {
+    if (value == NULL || value->kind != VALUE_INPUT || known->lazy.operand.connectivity >= 0 ||
+        value->index_set == UNIFORM) {
         weft_error_at(error, WEFT_ERROR_TYPE, statement->place,
                       "'%s' cannot be updated: only input lists over an index set can",
                       statement->name);
@@ -25,18 +25,18 @@ static weft_status check_target(const weft_graph *graph, const binding *known,
     return WEFT_OK;
 }
 
-static weft_status check_value(const weft_graph *graph, const weft_datum *target,
+static weft_status check_value(const weft_graph *graph, const weft_value *target,
                                const weft_operand *v, const weft_script_statement *statement,
                                weft_error *error) {
-    const weft_datum *datum = &graph->data[v->datum];
+    const weft_value *value = &graph->values[v->value];
     weft_text text = {0};
-    if (datum->index_set == target->index_set && weft_shape_equal(&v->shape, &target->shape))
+    if (value->index_set == target->index_set && weft_shape_equal(&v->shape, &target->shape))
         return WEFT_OK;
     weft_shape_print(&target->shape, &text);
     weft_text_add(&text, " over %s, its next value is ",
                   weft_index_set_name(graph, target->index_set));
     weft_shape_print(&v->shape, &text);
-    weft_text_add(&text, " over %s", weft_index_set_name(graph, datum->index_set));
+    weft_text_add(&text, " over %s", weft_index_set_name(graph, value->index_set));
     weft_error_at(error, WEFT_ERROR_SHAPE, statement->place, "'%s' is %s", statement->name,
                   text.data != NULL ? text.data : "of another shape");
     weft_text_free(&text);
@@ -48,14 +48,14 @@ static weft_status check_value(const weft_graph *graph, const weft_datum *target
 static weft_status keep_old_values(weft_graph_builder *builder, const binding *updated,
                                    weft_error *error) {
     weft_status status = WEFT_OK;
-    const int storage = updated->value.operand.datum;
-    for (int i = 0; i < builder->n_names && !weft_planted("old_name_updated"); ++i) {
+    const int storage = updated->lazy.operand.value;
+    for (int i = 0; i < builder->n_names && !weft_fault("old_name_updated"); ++i) {
         binding *b = &builder->names[i];
-        if (b == updated || b->value.arithmetic != NULL || b->value.operand.datum != storage)
+        if (b == updated || b->lazy.arithmetic != NULL || b->lazy.operand.value != storage)
             continue;
         weft_operand copy = {0};
-        TRY(weft_operand_copy(builder, &b->value.operand, b->place, &copy, error));
-        b->value.operand = copy;
+        TRY(weft_operand_copy(builder, &b->lazy.operand, b->place, &copy, error));
+        b->lazy.operand = copy;
     }
 done:
     return status;
@@ -66,8 +66,8 @@ done:
 static bool reads_around(const weft_graph *graph, int call, int list) {
     const weft_call *reader = &graph->calls[call];
     for (int i = 0; i < reader->n_operands; ++i)
-        if (reader->operands[i].datum == list &&
-            (reader->operands[i].map >= 0 || reader->routine != NULL))
+        if (reader->operands[i].value == list &&
+            (reader->operands[i].connectivity >= 0 || reader->product_kernel != NULL))
             return true;
     return false;
 }
@@ -77,34 +77,35 @@ weft_status weft_graph_update(weft_graph_builder *builder, const weft_script_sta
     weft_status status = WEFT_OK;
     weft_graph *graph = builder->graph;
     binding *known = (binding *)weft_binding_find(builder, statement->name);
-    value v = {0};
+    weft_lazy_value v = {0};
     weft_operand next = {0};
     TRY(check_target(graph, known, statement, error));
-    const int storage = known->value.operand.datum;
+    const int storage = known->lazy.operand.value;
     TRY(keep_old_values(builder, known, error));
     const int n_before = graph->n_calls;
     TRY(weft_value_make(builder, statement->value, &v, error));
-    TRY(weft_value_materialise(builder, &v, graph->data[storage].index_set, statement->place, &next,
-                               error));
-    const int producer = graph->data[next.datum].producer;
-    if (producer < n_before || producer != graph->n_calls - 1 || next.map >= 0 ||
+    TRY(weft_value_materialise(builder, &v, graph->values[storage].index_set, statement->place,
+                               &next, error));
+    const int producer = graph->values[next.value].producer;
+    if (producer < n_before || producer != graph->n_calls - 1 || next.connectivity >= 0 ||
         reads_around(graph, producer, storage) ||
-        !weft_shape_equal(&graph->data[next.datum].shape, &next.shape)) {
+        !weft_shape_equal(&graph->values[next.value].shape, &next.shape)) {
         builder->keep_apart = true;
         status = weft_operand_copy(builder, &next, statement->place, &next, error);
         builder->keep_apart = false;
         if (status != WEFT_OK)
             goto done;
     }
-    TRY(check_value(graph, &graph->data[storage], &next, statement, error));
-    weft_datum *datum = &graph->data[next.datum];
-    datum->storage = storage;
-    datum->name = weft_arena_print(builder->arena, "%s_next", statement->name);
-    if (datum->name == NULL)
+    TRY(check_value(graph, &graph->values[storage], &next, statement, error));
+    weft_value *value = &graph->values[next.value];
+    value->storage = storage;
+    value->name = weft_arena_print(builder->arena, "%s_next", statement->name);
+    if (value->name == NULL)
         return weft_no_memory(error);
-    datum->named = true;
-    graph->data[storage].updated = true;
-    known->value = (value){.operand = {.datum = next.datum, .map = -1, .shape = next.shape}};
+    value->named = true;
+    graph->values[storage].updated = true;
+    known->lazy = (weft_lazy_value){
+        .operand = {.value = next.value, .connectivity = -1, .shape = next.shape}};
 done:
     return status;
 }

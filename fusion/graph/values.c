@@ -39,16 +39,16 @@ static weft_status unknown_name(weft_graph_builder *builder, const weft_node *no
     return WEFT_ERROR_TYPE;
 }
 
-weft_status weft_operand_of_name(weft_graph_builder *builder, const weft_node *node, value *out,
-                                 weft_error *error) {
+weft_status weft_operand_of_name(weft_graph_builder *builder, const weft_node *node,
+                                 weft_lazy_value *out, weft_error *error) {
     const binding *b = weft_binding_find(builder, node->name);
     if (b == NULL)
         return unknown_name(builder, node, error);
-    *out = b->value;
-    if (b->value.arithmetic == NULL) {
-        int id = b->value.operand.datum;
-        const weft_datum *datum = &builder->graph->data[id];
-        if (datum->kind == DATUM_MATRIX)
+    *out = b->lazy;
+    if (b->lazy.arithmetic == NULL) {
+        int id = b->lazy.operand.value;
+        const weft_value *value = &builder->graph->values[id];
+        if (value->kind == VALUE_MATRIX)
             return weft_error_at(
                 error, WEFT_ERROR_TYPE, node->place,
                 "'%s' is a sparse matrix: it can be accumulated into and returned, not read",
@@ -93,12 +93,14 @@ weft_status weft_unknown_function(weft_graph_builder *builder, const weft_node *
 
 /* The one index set of a call's operands; uniform when all are. */
 static weft_status common_index_set(const weft_graph_builder *builder, const weft_operand *operands,
-                                    int n, weft_place place, int *out, weft_error *error) {
+                                    int n, weft_location place, int *out, weft_error *error) {
     const weft_graph *graph = builder->graph;
     int common = UNIFORM, from = 0;
     for (int i = 0; i < n; ++i) {
-        const weft_datum *datum = &graph->data[operands[i].datum];
-        int set = operands[i].map >= 0 ? graph->maps[operands[i].map].from : datum->index_set;
+        const weft_value *value = &graph->values[operands[i].value];
+        int set = operands[i].connectivity >= 0
+                      ? graph->connectivities[operands[i].connectivity].from
+                      : value->index_set;
         if (set == UNIFORM || set == common)
             continue;
         if (common == UNIFORM) {
@@ -107,8 +109,8 @@ static weft_status common_index_set(const weft_graph_builder *builder, const wef
             continue;
         }
         weft_error_at(error, WEFT_ERROR_TYPE, place, "'%s' ranges over %s but '%s' over %s",
-                      graph->data[operands[from].datum].name, weft_index_set_name(graph, common),
-                      datum->name, weft_index_set_name(graph, set));
+                      graph->values[operands[from].value].name, weft_index_set_name(graph, common),
+                      value->name, weft_index_set_name(graph, set));
         weft_error_hint(error, "load one of them through a connectivity, as in x[dofs]");
         return WEFT_ERROR_TYPE;
     }
@@ -116,8 +118,8 @@ static weft_status common_index_set(const weft_graph_builder *builder, const wef
     return WEFT_OK;
 }
 
-weft_status weft_function_call(weft_graph_builder *builder, const weft_node *node, value *out,
-                               weft_error *error) {
+weft_status weft_function_call(weft_graph_builder *builder, const weft_node *node,
+                               weft_lazy_value *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_function *function = weft_library_find(builder->library, node->name);
     const weft_function *reduction = weft_library_find_reduction(builder->library, node->name);
@@ -127,21 +129,21 @@ weft_status weft_function_call(weft_graph_builder *builder, const weft_node *nod
         return weft_error_at(error, WEFT_ERROR_TYPE, node->place, "more than %d arguments",
                              WEFT_ARGUMENTS_MAX);
     const size_t n = (size_t)node->n_children;
-    value *values = weft_arena_alloc(builder->arena, n + 1, sizeof *values);
+    weft_lazy_value *values = weft_arena_alloc(builder->arena, n + 1, sizeof *values);
     weft_operand *operands = weft_arena_alloc(builder->arena, n + 1, sizeof *operands);
     int *keys = weft_arena_alloc(builder->arena, (size_t)node->n_keys + 1, sizeof *keys);
     weft_shape shapes[WEFT_ARGUMENTS_MAX];
-    weft_instance *instance = NULL;
-    int index_set = UNIFORM, n_data = 0;
+    weft_specialisation *specialisation = NULL;
+    int index_set = UNIFORM, n_values = 0;
     bool scalars = true;
     if (values == NULL || operands == NULL || keys == NULL)
         return weft_no_memory(error);
     for (size_t i = 0; i < n; ++i) {
         TRY(weft_value_make(builder, node->children[i], &values[i], error));
         if (values[i].arithmetic == NULL)
-            operands[n_data++] = values[i].operand;
+            operands[n_values++] = values[i].operand;
     }
-    TRY(common_index_set(builder, operands, n_data, node->place, &index_set, error));
+    TRY(common_index_set(builder, operands, n_values, node->place, &index_set, error));
     for (size_t i = 0; i < n; ++i) {
         TRY(weft_value_materialise(builder, &values[i], index_set, node->place, &operands[i],
                                    error));
@@ -152,10 +154,11 @@ weft_status weft_function_call(weft_graph_builder *builder, const weft_node *nod
         function = reduction;
     for (int i = 0; i < node->n_keys; ++i)
         TRY(weft_script_integer(builder->script, node->key_values[i], &keys[i], error));
-    TRY(weft_instance_make(builder->arena, builder->library,
-                           &(weft_instance_request){function, shapes, node->n_children, node->keys,
-                                                    keys, node->n_keys, node->place},
-                           &instance, error));
+    TRY(weft_specialisation_make(builder->arena, builder->library,
+                                 &(weft_element_request){function, shapes, node->n_children,
+                                                         node->keys, keys, node->n_keys,
+                                                         node->place},
+                                 &specialisation, error));
     TRY(common_index_set(builder, operands, (int)n, node->place, &index_set, error));
     if (index_set == UNIFORM) {
         weft_error_at(error, WEFT_ERROR_UNSUPPORTED, node->place,
@@ -166,30 +169,31 @@ weft_status weft_function_call(weft_graph_builder *builder, const weft_node *nod
         TRY(WEFT_ERROR_UNSUPPORTED);
     }
     weft_call call = {.label = node->name,
-                      .instance = instance,
+                      .specialisation = specialisation,
                       .operands = operands,
                       .n_operands = (int)n,
                       .index_set = index_set,
-                      .flops = instance->flops,
+                      .flops = specialisation->flops,
                       .place = node->place,
                       .reduction = weft_function_reduction(function)};
-    *out = (value){0};
-    TRY(weft_call_add(builder, &call, &instance->result, &out->operand, error));
+    *out = (weft_lazy_value){0};
+    TRY(weft_call_add(builder, &call, &specialisation->result, &out->operand, error));
 done:
     return status;
 }
 
 /* ---- values ----------------------------------------------------------------------------- */
 
-static weft_status nothing_to_map_over(weft_place place, weft_error *error) {
+static weft_status nothing_to_map_over(weft_location place, weft_error *error) {
     weft_error_at(error, WEFT_ERROR_UNSUPPORTED, place,
                   "this value is uniform: there is nothing to map over");
     weft_error_hint(error, "a uniform value can be used together with a list over an index set");
     return WEFT_ERROR_UNSUPPORTED;
 }
 
-weft_status weft_value_materialise(weft_graph_builder *builder, const value *v, int index_set,
-                                   weft_place place, weft_operand *out, weft_error *error) {
+weft_status weft_value_materialise(weft_graph_builder *builder, const weft_lazy_value *v,
+                                   int index_set, weft_location place, weft_operand *out,
+                                   weft_error *error) {
     if (v->arithmetic == NULL) {
         *out = v->operand;
         return WEFT_OK;
@@ -201,7 +205,7 @@ weft_status weft_value_materialise(weft_graph_builder *builder, const value *v, 
 }
 
 weft_status weft_operand_copy(weft_graph_builder *builder, const weft_operand *operand,
-                              weft_place place, weft_operand *out, weft_error *error) {
+                              weft_location place, weft_operand *out, weft_error *error) {
     weft_status status = WEFT_OK;
     tree t = {.index_set = UNIFORM};
     int root = 0;
@@ -211,14 +215,15 @@ done:
     return status;
 }
 
-weft_status weft_value_copy(weft_graph_builder *builder, const value *v, weft_place place,
-                            weft_operand *out, weft_error *error) {
+weft_status weft_value_copy(weft_graph_builder *builder, const weft_lazy_value *v,
+                            weft_location place, weft_operand *out, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_value_materialise(builder, v, UNIFORM, place, out, error));
-    const weft_datum *datum = &builder->graph->data[out->datum];
-    if (datum->index_set == UNIFORM && datum->producer < 0)
+    const weft_value *value = &builder->graph->values[out->value];
+    if (value->index_set == UNIFORM && value->producer < 0)
         return nothing_to_map_over(place, error);
-    if (out->map < 0 && datum->producer >= 0 && weft_shape_equal(&datum->shape, &out->shape))
+    if (out->connectivity < 0 && value->producer >= 0 &&
+        weft_shape_equal(&value->shape, &out->shape))
         goto done;
     TRY(weft_operand_copy(builder, out, place, out, error));
 done:
@@ -230,8 +235,8 @@ bool weft_is_function(const weft_graph_builder *builder, const char *name) {
            weft_library_find_reduction(builder->library, name) != NULL;
 }
 
-weft_status weft_value_make(weft_graph_builder *builder, const weft_node *node, value *out,
-                            weft_error *error) {
+weft_status weft_value_make(weft_graph_builder *builder, const weft_node *node,
+                            weft_lazy_value *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const name_scope script = {0};
     tree *t = NULL;
@@ -251,7 +256,7 @@ weft_status weft_value_make(weft_graph_builder *builder, const weft_node *node, 
         return weft_no_memory(error);
     t->index_set = UNIFORM;
     TRY(weft_tree_build(builder, &script, node, t, &root, error));
-    *out = (value){.arithmetic = t};
+    *out = (weft_lazy_value){.arithmetic = t};
     if (t->index_set != UNIFORM) {
         TRY(weft_tree_make_call(builder, t, UNIFORM, node->place, &out->operand, error));
         out->arithmetic = NULL;

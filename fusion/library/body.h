@@ -13,7 +13,7 @@ typedef struct body_value {
 } body_value;
 
 typedef struct body_writer {
-    const weft_instance *instance;
+    const weft_specialisation *specialisation;
     const weft_variant *variant;
     const weft_accessor *arguments, *result;
     const weft_body_style *style;
@@ -31,27 +31,27 @@ typedef struct body_writer {
     int n_doubts; /* branches and loops around us that may not run at all */
 } body_writer;
 
-weft_status body_error(body_writer *w, int line, int column, const char *format, ...)
+weft_status weft_body_error(body_writer *w, int line, int column, const char *format, ...)
     WEFT_PRINTF(4, 5);
 /** The value of an int or condition, where it is known. */
-bool body_integer(const body_writer *w, const weft_term *term, int64_t *out);
+bool weft_body_integer(const body_writer *w, const weft_term *term, int64_t *out);
 /** The value of a real that depends on no data: literals, sizes, table entries. */
-bool body_constant(const body_writer *w, const weft_term *term, double *out);
+bool weft_body_constant(const body_writer *w, const weft_term *term, double *out);
 /** Subscripts that are known must lie inside. */
-weft_status body_check(body_writer *w, const weft_term *term);
+weft_status weft_body_check(body_writer *w, const weft_term *term);
 
 /* ---- values (fusion/library/body_values.c) ---- */
 
 /** A local is declared, with a value or without. */
-void body_value_forget(body_writer *w, int local, bool assigned);
+void weft_body_value_forget(body_writer *w, int local, bool assigned);
 /** A place is assigned. */
-void body_value_set(body_writer *w, const weft_term *place);
+void weft_body_value_set(body_writer *w, const weft_term *place);
 /** What a term reads must have a value. */
-weft_status body_value_read(body_writer *w, const weft_term *term);
+weft_status weft_body_value_read(body_writer *w, const weft_term *term);
 /** At the end: does the result have its values, where the body is to give the whole of it? */
-weft_status body_value_finish(body_writer *w, bool whole);
+weft_status weft_body_value_finish(body_writer *w, bool whole);
 
-void body_print_integer(body_writer *w, const weft_term *term);
+void weft_body_print_integer(body_writer *w, const weft_term *term);
 /** A value where a `real` is needed: splat when it depends on no data. */
-void body_print_real(body_writer *w, const weft_term *term);
-void body_print_place(body_writer *w, const weft_term *term);
+void weft_body_print_real(body_writer *w, const weft_term *term);
+void weft_body_print_place(body_writer *w, const weft_term *term);

@@ -32,7 +32,7 @@ static int count_list(body_writer *w, const weft_statement *first, int limit);
 
 static bool loop_known(const body_writer *w, const weft_statement *loop, int64_t *from,
                        int64_t *bound) {
-    return body_integer(w, loop->value, from) && body_integer(w, loop->condition, bound);
+    return weft_body_integer(w, loop->value, from) && weft_body_integer(w, loop->condition, bound);
 }
 
 static int count_loop(body_writer *w, const weft_statement *loop, int limit) {
@@ -64,14 +64,14 @@ static int count_list(body_writer *w, const weft_statement *first, int limit) {
             count += count_loop(w, s, left);
             break;
         case STATEMENT_IF:
-            if (body_integer(w, s->condition, &value))
+            if (weft_body_integer(w, s->condition, &value))
                 count += count_list(w, value ? s->body : s->otherwise, left);
             else
                 count += 1 + count_list(w, s->body, left) + count_list(w, s->otherwise, left);
             break;
         case STATEMENT_DECLARE:
             if (!w->variant->body.locals[s->local].real) {
-                w->known[s->local] = body_integer(w, s->value, &value);
+                w->known[s->local] = weft_body_integer(w, s->value, &value);
                 w->values[s->local] = value;
             } else {
                 ++count;
@@ -93,7 +93,7 @@ static bool declares(body_writer *w, const weft_statement *first) {
         if (s->kind != STATEMENT_DECLARE)
             continue;
         w->known[s->local] = !w->variant->body.locals[s->local].real &&
-                             body_integer(w, s->value, &w->values[s->local]);
+                             weft_body_integer(w, s->value, &w->values[s->local]);
         if (!w->known[s->local])
             return true;
     }
@@ -138,8 +138,8 @@ static weft_status write_loop(body_writer *w, const weft_statement *loop) {
     weft_status status = WEFT_OK;
     const char *name = w->variant->body.locals[loop->local].name;
     int64_t i = 0, bound = 0;
-    TRY(body_check(w, loop->value));
-    TRY(body_check(w, loop->condition));
+    TRY(weft_body_check(w, loop->value));
+    TRY(weft_body_check(w, loop->condition));
     const int most = w->style->unroll > 0 ? w->style->unroll : WEFT_UNROLL_MAX;
     if (count_loop(w, loop, most) < most) {
         loop_known(w, loop, &i, &bound);
@@ -154,9 +154,9 @@ static weft_status write_loop(body_writer *w, const weft_statement *loop) {
     static const char *const compares[] = {"<", "<=", ">", ">="};
     indent(w);
     weft_text_add(w->out, "for (int %s = ", name);
-    body_print_integer(w, loop->value);
+    weft_body_print_integer(w, loop->value);
     weft_text_add(w->out, "; %s %s ", name, compares[loop->compare - BINARY_LESS]);
-    body_print_integer(w, loop->condition);
+    weft_body_print_integer(w, loop->condition);
     if (loop->step == 1 || loop->step == -1)
         weft_text_add(w->out, "; %s%s) {\n", loop->step > 0 ? "++" : "--", name);
     else
@@ -175,12 +175,12 @@ done:
 static weft_status write_if(body_writer *w, const weft_statement *s) {
     weft_status status = WEFT_OK;
     int64_t holds = 0;
-    TRY(body_check(w, s->condition));
-    if (body_integer(w, s->condition, &holds))
+    TRY(weft_body_check(w, s->condition));
+    if (weft_body_integer(w, s->condition, &holds))
         return write_inline(w, holds ? s->body : s->otherwise);
     indent(w);
     weft_text_add(w->out, "if (");
-    body_print_integer(w, s->condition);
+    weft_body_print_integer(w, s->condition);
     weft_text_add(w->out, ") {\n");
     ++w->n_doubts;
     TRY(write_inside(w, s->body));
@@ -200,37 +200,37 @@ static weft_status write_declaration(body_writer *w, const weft_statement *s) {
     weft_status status = WEFT_OK;
     const weft_local *local = &w->variant->body.locals[s->local];
     if (s->value)
-        TRY(body_check(w, s->value));
+        TRY(weft_body_check(w, s->value));
     if (!local->real) {
         int64_t value = 0;
-        w->known[s->local] = body_integer(w, s->value, &value);
+        w->known[s->local] = weft_body_integer(w, s->value, &value);
         w->values[s->local] = value;
         if (w->known[s->local])
             return WEFT_OK;
         indent(w);
         weft_text_add(w->out, "const int %s = ", local->name);
-        body_print_integer(w, s->value);
+        weft_body_print_integer(w, s->value);
         weft_text_add(w->out, ";\n");
         return WEFT_OK;
     }
     if (s->value)
-        TRY(body_value_read(w, s->value));
-    body_value_forget(w, s->local, s->value != NULL);
+        TRY(weft_body_value_read(w, s->value));
+    weft_body_value_forget(w, s->local, s->value != NULL);
     indent(w);
     weft_text_add(w->out, "real %s", local->name);
     int64_t components = 1;
     for (int k = 0; k < local->rank; ++k) {
         int64_t size = 0;
-        bool known = body_integer(w, local->extents[k], &size);
+        bool known = weft_body_integer(w, local->extents[k], &size);
         components *= size;
         if (!known || size < 1 || size > WEFT_ELEMENTS_MAX || components > WEFT_ELEMENTS_MAX)
-            return body_error(w, s->line, s->column, "the array %s would have the size %lld",
-                              local->name, (long long)size);
+            return weft_body_error(w, s->line, s->column, "the array %s would have the size %lld",
+                                   local->name, (long long)size);
         weft_text_add(w->out, "[%lld]", (long long)size);
     }
     if (s->value) {
         weft_text_add(w->out, " = ");
-        body_print_real(w, s->value);
+        weft_body_print_real(w, s->value);
     }
     weft_text_add(w->out, ";\n");
 done:
@@ -239,19 +239,19 @@ done:
 
 static weft_status write_assignment(body_writer *w, const weft_statement *s) {
     weft_status status = WEFT_OK;
-    TRY(body_check(w, s->target));
-    TRY(body_check(w, s->value));
-    TRY(body_value_read(w, s->value));
+    TRY(weft_body_check(w, s->target));
+    TRY(weft_body_check(w, s->value));
+    TRY(weft_body_value_read(w, s->value));
     if (s->op != '=')
-        TRY(body_value_read(w, s->target));
-    body_value_set(w, s->target);
+        TRY(weft_body_value_read(w, s->target));
+    weft_body_value_set(w, s->target);
     indent(w);
-    body_print_place(w, s->target);
+    weft_body_print_place(w, s->target);
     if (s->op == '=')
         weft_text_add(w->out, " = ");
     else
         weft_text_add(w->out, " %c= ", s->op);
-    body_print_real(w, s->value);
+    weft_body_print_real(w, s->value);
     weft_text_add(w->out, ";\n");
 done:
     return status;
@@ -282,31 +282,31 @@ done:
 }
 
 static void write_tables(const body_writer *w, weft_text *out) {
-    const weft_instance *instance = w->instance;
-    for (int i = 0; i < instance->n_tables; ++i) {
+    const weft_specialisation *specialisation = w->specialisation;
+    for (int i = 0; i < specialisation->n_tables; ++i) {
         if (!w->uses_table[i])
             continue;
-        int n = weft_shape_count(&instance->table_shapes[i]);
+        int n = weft_shape_count(&specialisation->table_shapes[i]);
         weft_text_add(out, "%sstatic const scalar %s[%d] = {", w->style->indent,
-                      instance->table_names[i], n);
+                      specialisation->table_names[i], n);
         for (int k = 0; k < n; ++k)
-            weft_text_add(out, "%s%.17g%s", k % 4 ? " " : "\n        ", instance->tables[i][k],
-                          k + 1 < n ? "," : "};\n");
+            weft_text_add(out, "%s%.17g%s", k % 4 ? " " : "\n        ",
+                          specialisation->tables[i][k], k + 1 < n ? "," : "};\n");
     }
 }
 
-weft_status weft_body_emit(const weft_instance *instance, int variant,
+weft_status weft_body_emit(const weft_specialisation *specialisation, int variant,
                            const weft_accessor *arguments, const weft_accessor *result,
                            const weft_body_style *style, weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text body = {0};
     char *end = NULL;
-    if (variant < 0 || variant >= instance->n_variants)
-        return weft_error_set(error, WEFT_ERROR_USAGE,
-                              "%s has %d variants: there is none of number %d",
-                              instance->function->info.name, instance->n_variants, variant);
-    body_writer w = {.instance = instance,
-                     .variant = instance->function->variants[variant],
+    if (variant < 0 || variant >= specialisation->n_variants)
+        return weft_error_set(
+            error, WEFT_ERROR_USAGE, "%s has %d variants: there is none of number %d",
+            specialisation->function->info.name, specialisation->n_variants, variant);
+    body_writer w = {.specialisation = specialisation,
+                     .variant = specialisation->function->variants[variant],
                      .arguments = arguments,
                      .result = result,
                      .style = style,
@@ -315,36 +315,38 @@ weft_status weft_body_emit(const weft_instance *instance, int variant,
                      .depth = 1};
     w.thread = strtol(style->thread, &end, 10);
     w.thread_known = end != style->thread && *end == '\0';
-    if (instance->threads[variant] == 1) {
+    if (specialisation->threads[variant] == 1) {
         w.thread_known = true;
         w.thread = 0;
     }
     TRY(write_list(&w, w.variant->body.first));
-    TRY(body_value_finish(&w, instance->threads[variant] == 1));
+    TRY(weft_body_value_finish(&w, specialisation->threads[variant] == 1));
     write_tables(&w, out);
     weft_text_add_bytes(out, body.data ? body.data : "", body.length);
     if (body.failed || out->failed)
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for the code of %s",
-                                instance->function->info.name);
+                                specialisation->function->info.name);
 done:
     weft_text_free(&body);
     return status;
 }
 
-int weft_instance_touches(const weft_instance *instance, int variant, int operand, int thread,
-                          int component) {
-    const weft_variant *v = instance->function->variants[variant];
+int weft_specialisation_accesses(const weft_specialisation *specialisation, int variant,
+                                 int operand, int thread, int component) {
+    const weft_variant *v = specialisation->function->variants[variant];
     const weft_pattern *pattern = operand < 0 ? &v->result : &v->arguments[operand];
-    const weft_shape *shape = operand < 0 ? &instance->result : &instance->arguments[operand];
+    const weft_shape *shape =
+        operand < 0 ? &specialisation->result : &specialisation->arguments[operand];
     const body_writer w = {
-        .instance = instance, .variant = v, .thread_known = true, .thread = thread};
+        .specialisation = specialisation, .variant = v, .thread_known = true, .thread = thread};
     if (component >= weft_shape_count(shape))
         return -1;
     for (int k = shape->rank - 1; k >= 0; --k) {
         const int index = component % shape->sizes[k];
         int64_t wanted = index;
         component /= shape->sizes[k];
-        if (pattern->subscripts[k] != NULL && !body_integer(&w, pattern->subscripts[k], &wanted))
+        if (pattern->subscripts[k] != NULL &&
+            !weft_body_integer(&w, pattern->subscripts[k], &wanted))
             return -1;
         if (wanted != index)
             return 0;

@@ -6,26 +6,26 @@
 #include <math.h>
 #include <stdio.h>
 
-weft_status body_error(body_writer *w, int line, int column, const char *format, ...) {
+weft_status weft_body_error(body_writer *w, int line, int column, const char *format, ...) {
     char message[900];
-    const weft_function *function = w->instance->function;
+    const weft_function *function = w->specialisation->function;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     weft_error_set(w->error, WEFT_ERROR_TYPE, "%s: %s", function->info.name, message);
-    weft_error_place(w->error, function->source.name, function->source.text, line, column);
+    weft_error_location(w->error, function->source.name, function->source.text, line, column);
     return WEFT_ERROR_TYPE;
 }
 
-bool body_integer(const body_writer *w, const weft_term *term, int64_t *out) {
+bool weft_body_integer(const body_writer *w, const weft_term *term, int64_t *out) {
     int64_t a, b;
     switch (term->kind) {
     case TERM_INTEGER:
         *out = term->integer;
         return true;
     case TERM_SIZE:
-        *out = w->instance->values[term->index];
+        *out = w->specialisation->values[term->index];
         return true;
     case TERM_THREAD:
         *out = w->thread;
@@ -35,7 +35,7 @@ bool body_integer(const body_writer *w, const weft_term *term, int64_t *out) {
         return term->type == TYPE_INT && w->known[term->index];
     case TERM_NEGATE:
     case TERM_NOT:
-        if (!body_integer(w, term->children[0], &a))
+        if (!weft_body_integer(w, term->children[0], &a))
             return false;
         *out = term->kind == TERM_NOT ? !a : -a;
         return true;
@@ -45,13 +45,14 @@ bool body_integer(const body_writer *w, const weft_term *term, int64_t *out) {
         /* One side may decide alone: n == 2 && i < k in a size that never takes this branch. */
         if (term->binary == BINARY_AND || term->binary == BINARY_OR) {
             int64_t decides = term->binary == BINARY_OR;
-            if ((body_integer(w, term->children[0], &a) && !!a == decides) ||
-                (body_integer(w, term->children[1], &a) && !!a == decides)) {
+            if ((weft_body_integer(w, term->children[0], &a) && !!a == decides) ||
+                (weft_body_integer(w, term->children[1], &a) && !!a == decides)) {
                 *out = decides;
                 return true;
             }
         }
-        return body_integer(w, term->children[0], &a) && body_integer(w, term->children[1], &b) &&
+        return weft_body_integer(w, term->children[0], &a) &&
+               weft_body_integer(w, term->children[1], &b) &&
                !weft_term_binary(term->binary, a, b, out);
     default:
         return false;
@@ -63,7 +64,7 @@ static bool known_offset(const body_writer *w, const weft_term *term, const weft
                          int64_t *out) {
     int64_t offset = 0, i;
     for (int k = 0; k < term->n_children; ++k) {
-        if (!body_integer(w, term->children[k], &i) || i < 0 || i >= shape->sizes[k])
+        if (!weft_body_integer(w, term->children[k], &i) || i < 0 || i >= shape->sizes[k])
             return false;
         offset = offset * shape->sizes[k] + i;
     }
@@ -71,11 +72,11 @@ static bool known_offset(const body_writer *w, const weft_term *term, const weft
     return true;
 }
 
-bool body_constant(const body_writer *w, const weft_term *term, double *out) {
+bool weft_body_constant(const body_writer *w, const weft_term *term, double *out) {
     double a, b;
     int64_t i;
     if (term->type == TYPE_INT) {
-        bool known = body_integer(w, term, &i);
+        bool known = weft_body_integer(w, term, &i);
         *out = known ? (double)i : 0;
         return known;
     }
@@ -84,18 +85,18 @@ bool body_constant(const body_writer *w, const weft_term *term, double *out) {
         *out = term->number;
         return true;
     case TERM_TABLE:
-        if (!known_offset(w, term, &w->instance->table_shapes[term->index], &i))
+        if (!known_offset(w, term, &w->specialisation->table_shapes[term->index], &i))
             return false;
-        *out = w->instance->tables[term->index][i];
+        *out = w->specialisation->tables[term->index][i];
         return true;
     case TERM_NEGATE:
-        if (!body_constant(w, term->children[0], &a))
+        if (!weft_body_constant(w, term->children[0], &a))
             return false;
         *out = -a;
         return true;
     case TERM_BINARY:
-        if (term->type != TYPE_REAL || !body_constant(w, term->children[0], &a) ||
-            !body_constant(w, term->children[1], &b))
+        if (term->type != TYPE_REAL || !weft_body_constant(w, term->children[0], &a) ||
+            !weft_body_constant(w, term->children[1], &b))
             return false;
         *out = term->binary == BINARY_ADD        ? a + b
                : term->binary == BINARY_SUBTRACT ? a - b
@@ -105,8 +106,8 @@ bool body_constant(const body_writer *w, const weft_term *term, double *out) {
     case TERM_INTRINSIC: /* select on sizes */
         return (weft_intrinsics[term->index].flags & INTRINSIC_MASK) &&
                term->children[0]->type == TYPE_CONDITION &&
-               body_integer(w, term->children[0], &i) &&
-               body_constant(w, term->children[i ? 1 : 2], out);
+               weft_body_integer(w, term->children[0], &i) &&
+               weft_body_constant(w, term->children[i ? 1 : 2], out);
     default:
         return false;
     }
@@ -114,24 +115,24 @@ bool body_constant(const body_writer *w, const weft_term *term, double *out) {
 
 static const weft_shape *term_shape(const body_writer *w, const weft_term *term,
                                     weft_shape *local_shape, const char **name) {
-    const weft_function *function = w->instance->function;
+    const weft_function *function = w->specialisation->function;
     switch (term->kind) {
     case TERM_ARGUMENT:
         *name = function->arguments[term->index].name;
-        return &w->instance->arguments[term->index];
+        return &w->specialisation->arguments[term->index];
     case TERM_RESULT:
         *name = function->result.name;
-        return &w->instance->result;
+        return &w->specialisation->result;
     case TERM_TABLE:
         *name = function->tables[term->index].formal.name;
-        return &w->instance->table_shapes[term->index];
+        return &w->specialisation->table_shapes[term->index];
     case TERM_LOCAL: {
         const weft_local *local = &w->variant->body.locals[term->index];
         *name = local->name;
         local_shape->rank = local->rank;
         for (int i = 0; i < local->rank; ++i) {
             int64_t size = 0;
-            body_integer(w, local->extents[i], &size);
+            weft_body_integer(w, local->extents[i], &size);
             local_shape->sizes[i] = (int)size;
         }
         return local_shape;
@@ -141,25 +142,25 @@ static const weft_shape *term_shape(const body_writer *w, const weft_term *term,
     }
 }
 
-weft_status body_check(body_writer *w, const weft_term *term) {
+weft_status weft_body_check(body_writer *w, const weft_term *term) {
     weft_status status = WEFT_OK;
     weft_shape local_shape = {0};
     const char *name = NULL;
     for (int k = 0; k < term->n_children; ++k)
-        TRY(body_check(w, term->children[k]));
+        TRY(weft_body_check(w, term->children[k]));
     const weft_shape *shape = term_shape(w, term, &local_shape, &name);
     for (int k = 0; shape && k < shape->rank; ++k) {
         int64_t i = 0;
-        if (body_integer(w, term->children[k], &i) && (i < 0 || i >= shape->sizes[k]))
-            TRY(body_error(w, term->line, term->column,
-                           "subscript %d of %s is %lld here, outside its size %d", k + 1, name,
-                           (long long)i, shape->sizes[k]));
+        if (weft_body_integer(w, term->children[k], &i) && (i < 0 || i >= shape->sizes[k]))
+            TRY(weft_body_error(w, term->line, term->column,
+                                "subscript %d of %s is %lld here, outside its size %d", k + 1, name,
+                                (long long)i, shape->sizes[k]));
     }
     int64_t ignored;
     if (term->kind == TERM_BINARY &&
         (term->binary == BINARY_DIVIDE || term->binary == BINARY_MODULO) &&
-        term->type == TYPE_INT && body_integer(w, term->children[1], &ignored) && ignored == 0)
-        status = body_error(w, term->line, term->column, "an integer division by zero");
+        term->type == TYPE_INT && weft_body_integer(w, term->children[1], &ignored) && ignored == 0)
+        status = weft_body_error(w, term->line, term->column, "an integer division by zero");
 done:
     return status;
 }

@@ -16,8 +16,8 @@ static weft_statement *statement_make(kernel_reader *reader, weft_statement_kind
 }
 
 static weft_status syntax_error(kernel_reader *reader, const char *text, const char *hint) {
-    weft_status status = reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line,
-                                      reader->token->column, "%s", text);
+    weft_status status = weft_reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line,
+                                           reader->token->column, "%s", text);
     if (hint)
         weft_error_hint(reader->error, "%s", hint);
     return status;
@@ -29,7 +29,7 @@ static weft_status declare(kernel_reader *reader, bool real, int *out) {
     const weft_function *function = reader->function;
     const kernel_token *token = reader->token;
     const char *name = NULL;
-    TRY(reader_new_name(reader, "a local's name", &name));
+    TRY(weft_reader_new_name(reader, "a local's name", &name));
     bool taken =
         strcmp(function->result.name, name) == 0 || weft_function_name_index(function, name) >= 0;
     for (int i = 0; i < function->n_arguments; ++i)
@@ -39,11 +39,11 @@ static weft_status declare(kernel_reader *reader, bool real, int *out) {
     for (int i = 0; i < reader->n_scope; ++i)
         taken = taken || strcmp(reader->locals[reader->scope[i]].name, name) == 0;
     if (taken)
-        TRY(reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
-                         "'%s' already means something here: choose another name", name));
+        TRY(weft_reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
+                              "'%s' already means something here: choose another name", name));
     if (reader->n_locals == WEFT_LOCALS_MAX)
-        TRY(reader_error(reader, WEFT_ERROR_UNSUPPORTED, token->line, token->column,
-                         "more than 128 locals in one body: split the function"));
+        TRY(weft_reader_error(reader, WEFT_ERROR_UNSUPPORTED, token->line, token->column,
+                              "more than 128 locals in one body: split the function"));
     reader->locals[reader->n_locals] = (weft_local){.name = name, .real = real};
     reader->scope[reader->n_scope++] = reader->n_locals;
     *out = reader->n_locals++;
@@ -54,14 +54,15 @@ done:
 /* extents := { "[" term in sizes "]" } */
 static weft_status read_extents(kernel_reader *reader, weft_local *local) {
     weft_status status = WEFT_OK;
-    while (reader_accept(reader, "[")) {
+    while (weft_reader_accept(reader, "[")) {
         if (local->rank == WEFT_RANK_MAX)
             TRY(syntax_error(reader, "more than four subscripts", NULL));
         reader->mode = READ_FORMULA;
-        status = reader_integer_term(reader, "an array's size", &local->extents[local->rank++]);
+        status =
+            weft_reader_integer_term(reader, "an array's size", &local->extents[local->rank++]);
         reader->mode = READ_BODY;
         TRY(status);
-        TRY(reader_expect(reader, "]", "after the array's size"));
+        TRY(weft_reader_expect(reader, "]", "after the array's size"));
     }
 done:
     return status;
@@ -72,12 +73,12 @@ done:
 static weft_status read_declaration(kernel_reader *reader, weft_statement **out,
                                     weft_statement **last) {
     weft_status status = WEFT_OK;
-    bool real = reader_is(reader, "real");
+    bool real = weft_reader_is(reader, "real");
     ++reader->token;
     do {
         weft_statement *statement = statement_make(reader, STATEMENT_DECLARE);
         if (!statement)
-            return reader_memory(reader);
+            return weft_reader_memory(reader);
         int local = 0;
         TRY(declare(reader, real, &local));
         statement->local = local;
@@ -85,16 +86,16 @@ static weft_status read_declaration(kernel_reader *reader, weft_statement **out,
         bool array = reader->locals[local].rank > 0;
         if (array && !real)
             TRY(syntax_error(reader, "arrays are real", NULL));
-        if (reader_accept(reader, "=")) {
+        if (weft_reader_accept(reader, "=")) {
             if (array)
                 TRY(syntax_error(
                     reader, "an array is declared without values: assign to its components", NULL));
             --reader->n_scope; /* not yet known in its own value */
             if (real) {
-                TRY(reader_term(reader, &statement->value));
-                TRY(reader_check_real(reader, statement->value, "the value"));
+                TRY(weft_reader_term(reader, &statement->value));
+                TRY(weft_reader_check_real(reader, statement->value, "the value"));
             } else {
-                TRY(reader_integer_term(reader, "an int's value", &statement->value));
+                TRY(weft_reader_integer_term(reader, "an int's value", &statement->value));
             }
             ++reader->n_scope;
         } else if (!real) {
@@ -106,8 +107,8 @@ static weft_status read_declaration(kernel_reader *reader, weft_statement **out,
         *out = statement;
         out = &statement->next;
         *last = statement;
-    } while (reader_accept(reader, ","));
-    TRY(reader_expect(reader, ";", "after the declaration"));
+    } while (weft_reader_accept(reader, ","));
+    TRY(weft_reader_expect(reader, ";", "after the declaration"));
 done:
     return status;
 }
@@ -115,24 +116,24 @@ done:
 /* step := "++" i | i "++" | "--" i | i "--" | i "+=" number | i "-=" number */
 static weft_status read_step(kernel_reader *reader, const char *name, int64_t *step) {
     const char *advice = "write for (int i = 0; i < n; ++i), with ++i, --i, i += 2 or i -= 2";
-    if (reader_is(reader, "++") || reader_is(reader, "--")) {
-        *step = reader_is(reader, "++") ? 1 : -1;
+    if (weft_reader_is(reader, "++") || weft_reader_is(reader, "--")) {
+        *step = weft_reader_is(reader, "++") ? 1 : -1;
         ++reader->token;
-        return reader_accept(reader, name)
+        return weft_reader_accept(reader, name)
                    ? WEFT_OK
                    : syntax_error(reader, "a loop steps its own variable", advice);
     }
-    if (!reader_accept(reader, name))
+    if (!weft_reader_accept(reader, name))
         return syntax_error(reader, "a loop steps its own variable", advice);
-    if (reader_accept(reader, "++")) {
+    if (weft_reader_accept(reader, "++")) {
         *step = 1;
         return WEFT_OK;
     }
-    if (reader_accept(reader, "--")) {
+    if (weft_reader_accept(reader, "--")) {
         *step = -1;
         return WEFT_OK;
     }
-    bool up = reader_is(reader, "+="), down = reader_is(reader, "-=");
+    bool up = weft_reader_is(reader, "+="), down = weft_reader_is(reader, "-=");
     if (up || down)
         ++reader->token;
     if ((!up && !down) || reader->token->kind != KERNEL_NUMBER || !reader->token->integer ||
@@ -152,32 +153,32 @@ static weft_status read_for(kernel_reader *reader, weft_statement **out) {
     int scope = reader->n_scope, local = 0;
     weft_statement *statement = statement_make(reader, STATEMENT_FOR);
     if (!statement)
-        return reader_memory(reader);
+        return weft_reader_memory(reader);
     ++reader->token;
-    TRY(reader_expect(reader, "(", "after 'for'"));
-    TRY(reader_expect(reader, "int", "to declare the loop's variable"));
+    TRY(weft_reader_expect(reader, "(", "after 'for'"));
+    TRY(weft_reader_expect(reader, "int", "to declare the loop's variable"));
     TRY(declare(reader, false, &local));
     statement->local = local;
     const char *name = reader->locals[local].name;
-    TRY(reader_expect(reader, "=", "and the loop's first value"));
+    TRY(weft_reader_expect(reader, "=", "and the loop's first value"));
     --reader->n_scope;
-    TRY(reader_integer_term(reader, "a loop's first value", &statement->value));
+    TRY(weft_reader_integer_term(reader, "a loop's first value", &statement->value));
     ++reader->n_scope;
-    TRY(reader_expect(reader, ";", "after the loop's first value"));
-    TRY(reader_expect(reader, name, "to compare the loop's variable with its bound"));
+    TRY(weft_reader_expect(reader, ";", "after the loop's first value"));
+    TRY(weft_reader_expect(reader, name, "to compare the loop's variable with its bound"));
     int found = -1;
     for (int i = 0; i < 4; ++i)
-        if (found < 0 && reader_accept(reader, compares[i]))
+        if (found < 0 && weft_reader_accept(reader, compares[i]))
             found = i;
     if (found < 0)
         TRY(syntax_error(reader, "expected <, <=, > or >= and the loop's bound", NULL));
     statement->compare = binaries[found];
-    TRY(reader_integer_term(reader, "a loop's bound", &statement->condition));
-    TRY(reader_expect(reader, ";", "after the loop's bound"));
+    TRY(weft_reader_integer_term(reader, "a loop's bound", &statement->condition));
+    TRY(weft_reader_expect(reader, ";", "after the loop's bound"));
     TRY(read_step(reader, name, &statement->step));
     if ((found < 2) != (statement->step > 0))
         TRY(syntax_error(reader, "this loop steps away from its bound", NULL));
-    TRY(reader_expect(reader, ")", "to close 'for'"));
+    TRY(weft_reader_expect(reader, ")", "to close 'for'"));
     TRY(read_statement(reader, &statement->body));
     reader->n_scope = scope;
     *out = statement;
@@ -190,23 +191,24 @@ static weft_status read_if(kernel_reader *reader, weft_statement **out) {
     weft_status status = WEFT_OK;
     weft_statement *statement = statement_make(reader, STATEMENT_IF);
     if (!statement)
-        return reader_memory(reader);
+        return weft_reader_memory(reader);
     ++reader->token;
-    TRY(reader_expect(reader, "(", "after 'if'"));
-    TRY(reader_term(reader, &statement->condition));
+    TRY(weft_reader_expect(reader, "(", "after 'if'"));
+    TRY(weft_reader_term(reader, &statement->condition));
     if (statement->condition->type != TYPE_CONDITION) {
         const weft_term *term = statement->condition;
         bool mask = term->type == TYPE_MASK;
-        status = reader_error(reader, WEFT_ERROR_TYPE, term->line, term->column,
+        status =
+            weft_reader_error(reader, WEFT_ERROR_TYPE, term->line, term->column,
                               mask ? "'if' may not depend on data" : "'if' needs a comparison");
         weft_error_hint(reader->error,
                         mask ? "bodies run in lanes: use select(condition, a, b)"
                              : "sizes and indices may be compared, as in if (d == 2)");
         goto done;
     }
-    TRY(reader_expect(reader, ")", "to close 'if'"));
+    TRY(weft_reader_expect(reader, ")", "to close 'if'"));
     TRY(read_statement(reader, &statement->body));
-    if (reader_accept(reader, "else"))
+    if (weft_reader_accept(reader, "else"))
         TRY(read_statement(reader, &statement->otherwise));
     *out = statement;
 done:
@@ -219,19 +221,19 @@ static weft_status read_assignment(kernel_reader *reader, weft_statement **out) 
     weft_status status = WEFT_OK;
     weft_statement *statement = statement_make(reader, STATEMENT_ASSIGN);
     if (!statement)
-        return reader_memory(reader);
-    TRY(reader_target(reader, &statement->target));
+        return weft_reader_memory(reader);
+    TRY(weft_reader_target(reader, &statement->target));
     for (int i = 0; i < 5 && !statement->op; ++i)
-        if (reader_accept(reader, ops[i]))
+        if (weft_reader_accept(reader, ops[i]))
             statement->op = ops[i][0];
     if (!statement->op) {
         status =
             syntax_error(reader, "expected =, +=, -=, *= or /= after what is assigned to", NULL);
         goto done;
     }
-    TRY(reader_term(reader, &statement->value));
-    TRY(reader_check_real(reader, statement->value, "the value"));
-    TRY(reader_expect(reader, ";", "after the assignment"));
+    TRY(weft_reader_term(reader, &statement->value));
+    TRY(weft_reader_check_real(reader, statement->value, "the value"));
+    TRY(weft_reader_expect(reader, ";", "after the assignment"));
     *out = statement;
 done:
     return status;
@@ -243,13 +245,13 @@ static weft_status read_block(kernel_reader *reader, weft_statement **out) {
     int scope = reader->n_scope;
     weft_statement *block = statement_make(reader, STATEMENT_BLOCK);
     if (!block)
-        return reader_memory(reader);
+        return weft_reader_memory(reader);
     const kernel_token *open = reader->token++;
     weft_statement **end = &block->body;
-    while (!reader_is(reader, "}")) {
+    while (!weft_reader_is(reader, "}")) {
         if (reader->token->kind == KERNEL_END) {
-            status = reader_error(reader, WEFT_ERROR_SYNTAX, open->line, open->column,
-                                  "this '{' is not closed");
+            status = weft_reader_error(reader, WEFT_ERROR_SYNTAX, open->line, open->column,
+                                       "this '{' is not closed");
             goto done;
         }
         TRY(read_item(reader, &end));
@@ -277,7 +279,7 @@ static weft_status refuse_keyword(kernel_reader *reader) {
         {"use", "'use' stands between statements of a body or of a block", "put braces round it"},
         {"static", "no 'static' in a body", "constants come from '//@ table' lines"}};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; ++i)
-        if (reader_is(reader, refused[i].word))
+        if (weft_reader_is(reader, refused[i].word))
             return syntax_error(reader, refused[i].message, refused[i].hint);
     return WEFT_OK;
 }
@@ -288,21 +290,22 @@ static weft_status read_statement(kernel_reader *reader, weft_statement **out) {
     weft_statement *last = NULL;
     if (++reader->depth > WEFT_NESTING_MAX)
         return syntax_error(reader, "nested too deeply", NULL);
-    if (reader_is(reader, "const"))
+    if (weft_reader_is(reader, "const"))
         ++reader->token;
-    if (reader_is(reader, "{")) {
+    if (weft_reader_is(reader, "{")) {
         status = read_block(reader, out);
-    } else if (reader_is(reader, "for")) {
+    } else if (weft_reader_is(reader, "for")) {
         status = read_for(reader, out);
-    } else if (reader_is(reader, "if")) {
+    } else if (weft_reader_is(reader, "if")) {
         status = read_if(reader, out);
-    } else if (reader_is(reader, "int") || reader_is(reader, "real")) {
+    } else if (weft_reader_is(reader, "int") || weft_reader_is(reader, "real")) {
         status = read_declaration(reader, out, &last);
-    } else if (reader_accept(reader, ";")) {
+    } else if (weft_reader_accept(reader, ";")) {
         *out = NULL;
     } else if (reader->token->kind != KERNEL_NAME) {
-        status = reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line, reader->token->column,
-                              "expected a statement, found %s", reader_found(reader));
+        status =
+            weft_reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line, reader->token->column,
+                              "expected a statement, found %s", weft_reader_found(reader));
     } else {
         TRY(refuse_keyword(reader));
         status = read_assignment(reader, out);
@@ -323,7 +326,7 @@ static weft_status read_common(kernel_reader *reader, const weft_common *common,
     reader->scratch = NULL;
     reader->commons = common->before;
     reader->in_common = true;
-    TRY(kernel_tokens_make_common(reader, common, line, column));
+    TRY(weft_kernel_tokens_make_common(reader, common, line, column));
     while (reader->token->kind != KERNEL_END)
         TRY(read_item(reader, end));
 done:
@@ -348,17 +351,18 @@ static weft_status read_use(kernel_reader *reader, weft_statement ***end) {
             ? weft_common_find(reader->commons, name->text, strlen(name->text))
             : NULL;
     if (common == NULL) {
-        status = reader_error(reader, WEFT_ERROR_TYPE, name->line, name->column,
-                              "there are no common statements '%s' above", reader_found(reader));
+        status = weft_reader_error(reader, WEFT_ERROR_TYPE, name->line, name->column,
+                                   "there are no common statements '%s' above",
+                                   weft_reader_found(reader));
         weft_error_hint(reader->error, "a line '//@ common NAME' stands above such statements");
         goto done;
     }
     ++reader->token;
-    TRY(reader_expect(reader, ";", "after the name"));
+    TRY(weft_reader_expect(reader, ";", "after the name"));
     if (!reader->in_common && ((use > reader->start && use[-1].line == use->line) ||
                        (reader->token->kind != KERNEL_END && reader->token->line == use->line)))
-        TRY(reader_error(reader, WEFT_ERROR_SYNTAX, use->line, use->column,
-                         "'use %s;' stands on a line of its own", common->name));
+        TRY(weft_reader_error(reader, WEFT_ERROR_SYNTAX, use->line, use->column,
+                              "'use %s;' stands on a line of its own", common->name));
     TRY(read_common(reader, common, use->line, use->column, end));
 done:
     return status;
@@ -367,7 +371,7 @@ done:
 /* item := use | statement */
 static weft_status read_item(kernel_reader *reader, weft_statement ***end) {
     weft_status status = WEFT_OK;
-    if (reader_is(reader, "use"))
+    if (weft_reader_is(reader, "use"))
         return read_use(reader, end);
     TRY(read_statement(reader, *end));
     while (**end)
@@ -376,7 +380,7 @@ done:
     return status;
 }
 
-weft_status reader_body(kernel_reader *reader, weft_body *out) {
+weft_status weft_reader_body(kernel_reader *reader, weft_body *out) {
     weft_status status = WEFT_OK;
     weft_statement **end = &out->first;
     const kernel_token *start = reader->token;
@@ -386,16 +390,16 @@ weft_status reader_body(kernel_reader *reader, weft_body *out) {
     while (reader->token->kind != KERNEL_END)
         TRY(read_item(reader, &end));
     if (!reader->result_set) {
-        status =
-            reader_error(reader, WEFT_ERROR_TYPE, start->line, start->column,
-                         "this body never sets its result '%s'", reader->function->result.name);
+        status = weft_reader_error(reader, WEFT_ERROR_TYPE, start->line, start->column,
+                                   "this body never sets its result '%s'",
+                                   reader->function->result.name);
         goto done;
     }
     out->n_locals = reader->n_locals;
     out->locals =
         weft_arena_alloc(reader->arena, (size_t)reader->n_locals + 1, sizeof *out->locals);
     if (!out->locals)
-        return reader_memory(reader);
+        return weft_reader_memory(reader);
     memcpy(out->locals, reader->locals, (size_t)reader->n_locals * sizeof *out->locals);
 done:
     return status;

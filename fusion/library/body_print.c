@@ -17,7 +17,7 @@ static void add(body_writer *w, const char *text) {
 
 static void print_integer(body_writer *w, const weft_term *term, int level) {
     int64_t value;
-    if (body_integer(w, term, &value)) {
+    if (weft_body_integer(w, term, &value)) {
         weft_text_add(w->out, value < 0 && level > 0 ? "(%lld)" : "%lld", (long long)value);
         return;
     }
@@ -48,7 +48,7 @@ static void print_integer(body_writer *w, const weft_term *term, int level) {
     }
 }
 
-void body_print_integer(body_writer *w, const weft_term *term) {
+void weft_body_print_integer(body_writer *w, const weft_term *term) {
     print_integer(w, term, 0);
 }
 
@@ -64,7 +64,7 @@ static void print_component(body_writer *w, const char *base, int64_t offset, co
     bool first = true;
     weft_text_add(w->out, "%s[", base);
     for (int k = 0; k < shape->rank; ++k) {
-        if (body_integer(w, term->children[k], &value)) {
+        if (weft_body_integer(w, term->children[k], &value)) {
             offset += value * strides[k];
             continue;
         }
@@ -83,20 +83,20 @@ static void print_component(body_writer *w, const char *base, int64_t offset, co
         add(w, "]");
 }
 
-void body_print_place(body_writer *w, const weft_term *term) {
-    const weft_instance *instance = w->instance;
+void weft_body_print_place(body_writer *w, const weft_term *term) {
+    const weft_specialisation *specialisation = w->specialisation;
     switch (term->kind) {
     case TERM_ARGUMENT:
         print_component(w, w->arguments[term->index].base, w->arguments[term->index].offset, term,
-                        &instance->arguments[term->index]);
+                        &specialisation->arguments[term->index]);
         break;
     case TERM_RESULT:
-        print_component(w, w->result->base, w->result->offset, term, &instance->result);
+        print_component(w, w->result->base, w->result->offset, term, &specialisation->result);
         break;
     case TERM_TABLE:
         w->uses_table[term->index] = true;
-        print_component(w, instance->table_names[term->index], 0, term,
-                        &instance->table_shapes[term->index]);
+        print_component(w, specialisation->table_names[term->index], 0, term,
+                        &specialisation->table_shapes[term->index]);
         break;
     case TERM_LOCAL:
         add(w, w->variant->body.locals[term->index].name);
@@ -114,7 +114,7 @@ void body_print_place(body_writer *w, const weft_term *term) {
 /* Does the value depend on data, so that it has the type `real`? */
 static bool is_data(const body_writer *w, const weft_term *term) {
     double ignored;
-    if (body_constant(w, term, &ignored))
+    if (weft_body_constant(w, term, &ignored))
         return false;
     if (term->kind == TERM_ARGUMENT || term->kind == TERM_RESULT || term->kind == TERM_INTRINSIC ||
         (term->kind == TERM_LOCAL && term->type == TYPE_REAL))
@@ -153,10 +153,10 @@ static void print_mixed(body_writer *w, const weft_term *term, int level);
 static void print_intrinsic(body_writer *w, const weft_term *term) {
     double exponent;
     if (strcmp(weft_intrinsics[term->index].name, "pow") == 0 &&
-        body_constant(w, term->children[1], &exponent) && exponent == rint(exponent) &&
+        weft_body_constant(w, term->children[1], &exponent) && exponent == rint(exponent) &&
         fabs(exponent) <= 64) {
         add(w, "weft_powi(");
-        body_print_real(w, term->children[0]);
+        weft_body_print_real(w, term->children[0]);
         weft_text_add(w->out, ", %.0f)", exponent);
         return;
     }
@@ -166,7 +166,7 @@ static void print_intrinsic(body_writer *w, const weft_term *term) {
         if (term->children[k]->type == TYPE_MASK)
             print_mixed(w, term->children[k], 0);
         else
-            body_print_real(w, term->children[k]);
+            weft_body_print_real(w, term->children[k]);
     }
     add(w, ")");
 }
@@ -177,9 +177,9 @@ static bool print_select(body_writer *w, const weft_term *term, int level) {
     int64_t holds;
     if (condition->type != TYPE_CONDITION)
         return false;
-    if (body_integer(w, condition, &holds)) {
+    if (weft_body_integer(w, condition, &holds)) {
         if (level == 0)
-            body_print_real(w, term->children[holds ? 1 : 2]);
+            weft_body_print_real(w, term->children[holds ? 1 : 2]);
         else
             print_mixed(w, term->children[holds ? 1 : 2], level);
         return true;
@@ -190,7 +190,7 @@ static bool print_select(body_writer *w, const weft_term *term, int level) {
     const char *cast = w->style->splat ? "(real)(" : "", *end = w->style->splat ? ")" : "";
     for (int k = 1; k <= 2; ++k) {
         weft_text_add(w->out, "%s%s", k == 1 ? " ? " : " : ", cast);
-        body_print_real(w, term->children[k]);
+        weft_body_print_real(w, term->children[k]);
         add(w, end);
     }
     add(w, ")");
@@ -215,7 +215,7 @@ static void print_mask(body_writer *w, const weft_term *term) {
         if (joins)
             print_mixed(w, term->children[k], 0);
         else
-            body_print_real(w, term->children[k]);
+            weft_body_print_real(w, term->children[k]);
         add(w, ")");
     }
 }
@@ -225,11 +225,11 @@ static const weft_term *unit_factor(const body_writer *w, const weft_term *term)
     double value;
     if (term->kind != TERM_BINARY)
         return NULL;
-    if (term->binary == BINARY_MULTIPLY && body_constant(w, term->children[0], &value) &&
+    if (term->binary == BINARY_MULTIPLY && weft_body_constant(w, term->children[0], &value) &&
         value == 1)
         return term->children[1];
     if ((term->binary == BINARY_MULTIPLY || term->binary == BINARY_DIVIDE) &&
-        body_constant(w, term->children[1], &value) && value == 1)
+        weft_body_constant(w, term->children[1], &value) && value == 1)
         return term->children[0];
     return NULL;
 }
@@ -237,7 +237,7 @@ static const weft_term *unit_factor(const body_writer *w, const weft_term *term)
 static void print_mixed(body_writer *w, const weft_term *term, int level) {
     double value;
     const weft_term *only;
-    if (body_constant(w, term, &value)) {
+    if (weft_body_constant(w, term, &value)) {
         print_literal(w, value);
     } else if (term->type == TYPE_INT) {
         add(w, "(scalar)(");
@@ -266,14 +266,15 @@ static void print_mixed(body_writer *w, const weft_term *term, int level) {
         }
         add(w, open || !data ? ")" : "");
     } else {
-        body_print_place(w, term);
+        weft_body_print_place(w, term);
     }
 }
 
-void body_print_real(body_writer *w, const weft_term *term) {
+void weft_body_print_real(body_writer *w, const weft_term *term) {
     int64_t holds;
     while (term->kind == TERM_INTRINSIC && (weft_intrinsics[term->index].flags & INTRINSIC_MASK) &&
-           term->children[0]->type == TYPE_CONDITION && body_integer(w, term->children[0], &holds))
+           term->children[0]->type == TYPE_CONDITION &&
+           weft_body_integer(w, term->children[0], &holds))
         term = term->children[holds ? 1 : 2];
     bool splat = w->style->splat && !is_data(w, term);
     if (splat)

@@ -7,14 +7,14 @@
 
 /* The component that a place means, -1 where its subscripts are not known. */
 static int64_t component_of(const body_writer *w, const weft_term *place) {
-    const weft_shape *result = &w->instance->result;
+    const weft_shape *result = &w->specialisation->result;
     int64_t component = 0, i = 0, size = 0;
     for (int k = 0; k < place->n_children; ++k) {
         if (place->kind == TERM_RESULT)
             size = result->sizes[k];
-        else if (!body_integer(w, w->variant->body.locals[place->index].extents[k], &size))
+        else if (!weft_body_integer(w, w->variant->body.locals[place->index].extents[k], &size))
             return -1;
-        if (!body_integer(w, place->children[k], &i))
+        if (!weft_body_integer(w, place->children[k], &i))
             return -1;
         component = component * size + i;
     }
@@ -35,11 +35,11 @@ static bool has_value(const body_value *value, int64_t component) {
     return value->all || (value->bits[component / 64] >> (component % 64) & 1);
 }
 
-void body_value_forget(body_writer *w, int local, bool assigned) {
+void weft_body_value_forget(body_writer *w, int local, bool assigned) {
     w->local_values[local] = (body_value){.any = assigned, .all = assigned};
 }
 
-void body_value_set(body_writer *w, const weft_term *place) {
+void weft_body_value_set(body_writer *w, const weft_term *place) {
     body_value *value = value_of(w, place);
     if (!value)
         return;
@@ -55,35 +55,37 @@ static weft_status read_place(body_writer *w, const weft_term *place, weft_error
     const body_value *value = value_of(w, place);
     if (!value || w->n_doubts > 0 || has_value(value, component_of(w, place)))
         return WEFT_OK;
-    const char *name = place->kind == TERM_RESULT ? w->instance->function->result.name
+    const char *name = place->kind == TERM_RESULT ? w->specialisation->function->result.name
                                                   : w->variant->body.locals[place->index].name;
-    body_error(w, place->line, place->column, "'%s' is read here and has no value yet", name);
+    weft_body_error(w, place->line, place->column, "'%s' is read here and has no value yet", name);
     weft_error_hint(error, "a sum starts at zero: write %s = 0 first, or real s = 0 for a local",
                     name);
     return WEFT_ERROR_TYPE;
 }
 
-weft_status body_value_read(body_writer *w, const weft_term *term) {
+weft_status weft_body_value_read(body_writer *w, const weft_term *term) {
     weft_status status = WEFT_OK;
     int64_t holds = 0;
     if (term->kind == TERM_INTRINSIC && (weft_intrinsics[term->index].flags & INTRINSIC_MASK) &&
-        term->children[0]->type == TYPE_CONDITION && body_integer(w, term->children[0], &holds))
-        return body_value_read(w, term->children[holds ? 1 : 2]);
+        term->children[0]->type == TYPE_CONDITION &&
+        weft_body_integer(w, term->children[0], &holds))
+        return weft_body_value_read(w, term->children[holds ? 1 : 2]);
     for (int k = 0; k < term->n_children; ++k)
-        TRY(body_value_read(w, term->children[k]));
+        TRY(weft_body_value_read(w, term->children[k]));
     status = read_place(w, term, w->error);
 done:
     return status;
 }
 
-weft_status body_value_finish(body_writer *w, bool whole) {
+weft_status weft_body_value_finish(body_writer *w, bool whole) {
     const body_value *value = &w->result_value;
-    int n = weft_shape_count(&w->instance->result);
+    int n = weft_shape_count(&w->specialisation->result);
     for (int i = 0; whole && i < n && i < BODY_COMPONENTS_MAX; ++i) {
         if (has_value(value, i))
             continue;
-        body_error(w, w->variant->line, 1, "component %d of the result '%s', of %d, gets no value",
-                   i, w->instance->function->result.name, n);
+        weft_body_error(w, w->variant->line, 1,
+                        "component %d of the result '%s', of %d, gets no value", i,
+                        w->specialisation->function->result.name, n);
         weft_error_hint(w->error, "the body below must assign all of them");
         return WEFT_ERROR_TYPE;
     }

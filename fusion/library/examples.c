@@ -15,7 +15,7 @@ static weft_status add_value(kernel_reader *reader, literal *out, double value) 
         int capacity = out->capacity ? 2 * out->capacity : 16;
         double *more = weft_arena_alloc(reader->arena, (size_t)capacity, sizeof *more);
         if (!more)
-            return reader_memory(reader);
+            return weft_reader_memory(reader);
         if (out->n)
             memcpy(more, out->values, (size_t)out->n * sizeof *more);
         out->values = more;
@@ -27,8 +27,8 @@ static weft_status add_value(kernel_reader *reader, literal *out, double value) 
 
 static weft_status wrong(kernel_reader *reader, const char *what) {
     weft_status status =
-        reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line, reader->token->column,
-                     "expected %s, found %s", what, reader_found(reader));
+        weft_reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line, reader->token->column,
+                          "expected %s, found %s", what, weft_reader_found(reader));
     weft_error_hint(reader->error, "an example is a call with numbers and its result, such as "
                                    "dot([1, 2], [3, 4]) = 11");
     return status;
@@ -36,12 +36,12 @@ static weft_status wrong(kernel_reader *reader, const char *what) {
 
 /* number := ["-"] NUMBER ["/" NUMBER], so that 1/6 can be said */
 static weft_status read_number(kernel_reader *reader, double *out) {
-    double sign = reader_accept(reader, "-") ? -1 : 1;
+    double sign = weft_reader_accept(reader, "-") ? -1 : 1;
     if (reader->token->kind != KERNEL_NUMBER)
         return wrong(reader, "a number");
     *out = sign * reader->token->number;
     ++reader->token;
-    if (reader_accept(reader, "/")) {
+    if (weft_reader_accept(reader, "/")) {
         if (reader->token->kind != KERNEL_NUMBER || !(reader->token->number > 0))
             return wrong(reader, "a positive number to divide by");
         *out /= reader->token->number;
@@ -55,7 +55,7 @@ static weft_status read_literal(kernel_reader *reader, literal *out, int depth) 
     weft_status status = WEFT_OK;
     double value = 0;
     int length = 0;
-    if (!reader_is(reader, "[")) {
+    if (!weft_reader_is(reader, "[")) {
         if (depth < out->shape.rank)
             return wrong(reader, "a list, as at the first place,");
         TRY(read_number(reader, &value));
@@ -70,11 +70,11 @@ static weft_status read_literal(kernel_reader *reader, literal *out, int depth) 
     do {
         TRY(read_literal(reader, out, depth + 1));
         ++length;
-    } while (reader_accept(reader, ","));
+    } while (weft_reader_accept(reader, ","));
     if (out->shape.sizes[depth] != 0 && out->shape.sizes[depth] != length)
         return wrong(reader, "lists of one length");
     out->shape.sizes[depth] = length;
-    TRY(reader_expect(reader, "]", "after the numbers"));
+    TRY(weft_reader_expect(reader, "]", "after the numbers"));
 done:
     return status;
 }
@@ -86,14 +86,14 @@ static weft_status read_key(kernel_reader *reader, weft_example *example) {
         return wrong(reader, "fewer parameters");
     const char *name = reader->token->text;
     ++reader->token;
-    TRY(reader_expect(reader, "=", "and the parameter's value"));
-    int sign = reader_accept(reader, "-") ? -1 : 1;
+    TRY(weft_reader_expect(reader, "=", "and the parameter's value"));
+    int sign = weft_reader_accept(reader, "-") ? -1 : 1;
     if (reader->token->kind != KERNEL_NUMBER || !reader->token->integer ||
         reader->token->number > 1e9)
         return wrong(reader, "the parameter's value, an integer,");
     example->keys[example->n_keys] = weft_arena_copy(reader->arena, name, strlen(name));
     if (!example->keys[example->n_keys])
-        return reader_memory(reader);
+        return weft_reader_memory(reader);
     example->key_values[example->n_keys++] = sign * (int)reader->token->number;
     ++reader->token;
 done:
@@ -103,7 +103,7 @@ done:
 static weft_status read_arguments(kernel_reader *reader, weft_example *example) {
     weft_status status = WEFT_OK;
     const weft_function *function = reader->function;
-    if (reader_is(reader, ")"))
+    if (weft_reader_is(reader, ")"))
         return WEFT_OK;
     do {
         if (reader->token->kind == KERNEL_NAME) {
@@ -116,41 +116,41 @@ static weft_status read_arguments(kernel_reader *reader, weft_example *example) 
         TRY(read_literal(reader, &value, 0));
         example->arguments[example->n_arguments] = value.shape;
         example->values[example->n_arguments++] = value.values;
-    } while (reader_accept(reader, ","));
+    } while (weft_reader_accept(reader, ","));
 done:
     return status;
 }
 
 /* example := name "(" literal { "," literal } { "," key } ")" "=" literal */
-weft_status reader_example(kernel_reader *reader, const meta_line *meta) {
+weft_status weft_reader_example(kernel_reader *reader, const meta_line *meta) {
     weft_status status = WEFT_OK;
     weft_function *function = reader->function;
     weft_example *example = weft_arena_alloc(reader->arena, 1, sizeof *example);
     if (!example)
-        return reader_memory(reader);
+        return weft_reader_memory(reader);
     if (function->n_examples == WEFT_EXAMPLES_MAX)
-        return reader_error(reader, WEFT_ERROR_UNSUPPORTED, meta->line, meta->column,
-                            "more than %d examples", WEFT_EXAMPLES_MAX);
+        return weft_reader_error(reader, WEFT_ERROR_UNSUPPORTED, meta->line, meta->column,
+                                 "more than %d examples", WEFT_EXAMPLES_MAX);
     reader->mode = READ_FORMULA;
-    TRY(meta_tokens(reader, meta));
-    if (!reader_accept(reader, function->info.name))
+    TRY(weft_meta_tokens(reader, meta));
+    if (!weft_reader_accept(reader, function->info.name))
         return wrong(reader, "the function's own name");
-    TRY(reader_expect(reader, "(", "after the function's name"));
+    TRY(weft_reader_expect(reader, "(", "after the function's name"));
     TRY(read_arguments(reader, example));
     if (example->n_arguments < function->n_arguments)
         return wrong(reader, "an argument more");
-    TRY(reader_expect(reader, ")", "after the arguments"));
-    TRY(reader_expect(reader, "=", "and the result"));
+    TRY(weft_reader_expect(reader, ")", "after the arguments"));
+    TRY(weft_reader_expect(reader, "=", "and the result"));
     literal result = {.n = 0};
     TRY(read_literal(reader, &result, 0));
-    TRY(expect_end(reader));
+    TRY(weft_expect_end(reader));
     example->result = result.shape;
     example->result_values = result.values;
     example->line = meta->line;
     example->column = meta->rest_column;
     example->text = weft_arena_copy(reader->arena, meta->rest, (size_t)(meta->end - meta->rest));
     if (!example->text)
-        return reader_memory(reader);
+        return weft_reader_memory(reader);
     function->examples[function->n_examples++] = example;
 done:
     return status;

@@ -190,7 +190,7 @@ struct weft_function {
 
 /** Hint at the signature, with the parameters: a size may come from one, as that of a table.
  * (fusion/library/names.c) */
-void function_hint(const weft_function *function, weft_error *error);
+void weft_function_hint(const weft_function *function, weft_error *error);
 
 /* ---- evaluation (fusion/library/evaluate.c) */
 
@@ -226,7 +226,8 @@ struct weft_library {
     size_t n_tables, tables_capacity;
 };
 int weft_function_name_index(const weft_function *function, const char *name);
-/** weft_trials_make, with the instance of each trial. */
-weft_status weft_trials_instances(const weft_library *library, size_t function, weft_arena *arena,
-                                  weft_trials *out, const weft_instance *instances[WEFT_TRIALS_MAX],
-                                  weft_error *error);
+/** weft_test_cases_make, with the specialisation of each trial. */
+weft_status weft_trials_elements(const weft_library *library, size_t function, weft_arena *arena,
+                                 weft_test_cases *out,
+                                 const weft_specialisation *elements[WEFT_TEST_CASES_MAX],
+                                 weft_error *error);

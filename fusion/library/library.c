@@ -126,7 +126,7 @@ static weft_status add_file(weft_library *library, const char *path, weft_error 
     if (strlen(text) != length) {
         status =
             weft_error_set(error, WEFT_ERROR_SYNTAX, "this is not text: it contains a zero byte");
-        weft_error_place(error, path, NULL, 0, 0);
+        weft_error_location(error, path, NULL, 0, 0);
         goto done;
     }
     TRY(weft_library_add_text(library, path, text, error));

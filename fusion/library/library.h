@@ -4,7 +4,7 @@
 
 #include "fusion/script/script.h"
 
-/** How a reduction joins its instances' contributions. */
+/** How a reduction joins its elements' contributions. */
 typedef struct weft_reduction {
     char op;        /* + * < (min) > (max) */
     double neutral; /* joined with x it gives x */
@@ -35,7 +35,7 @@ bool weft_shape_equal(const weft_shape *a, const weft_shape *b);
 void weft_shape_print(const weft_shape *shape, weft_text *out);
 
 /** A function with its sizes bound: what one call in a script means. */
-typedef struct weft_instance {
+typedef struct weft_specialisation {
     const weft_function *function;
     weft_shape arguments[WEFT_ARGUMENTS_MAX];
     int n_arguments;
@@ -51,25 +51,25 @@ typedef struct weft_instance {
     const char **table_names;
     weft_shape *table_shapes;
     double **tables;
-} weft_instance;
+} weft_specialisation;
 
 /** A call to be specialised: argument shapes; parameters by name (the others get their defaults);
  *  where errors are shown, source NULL: nowhere. */
-typedef struct weft_instance_request {
+typedef struct weft_element_request {
     const weft_function *function;
     const weft_shape *arguments;
     int n_arguments;
     const char *const *keys;
     const int *key_values;
     int n_keys;
-    weft_place place;
-} weft_instance_request;
+    weft_location place;
+} weft_element_request;
 /** Unify the argument shapes with the function's signature (sizes m, k, n), take parameters from
  * keys (else their defaults), make its tables, infer the result's shape, evaluate flops and
  * threads. Errors are placed at `place` and show both shapes and the signature. */
-weft_status weft_instance_make(weft_arena *arena, const weft_library *library,
-                               const weft_instance_request *request, weft_instance **out,
-                               weft_error *error);
+weft_status weft_specialisation_make(weft_arena *arena, const weft_library *library,
+                                     const weft_element_request *request, weft_specialisation **out,
+                                     weft_error *error);
 
 /** Where an operand lives in generated code: component (i, j) of a shape [.., n] is
  *  base[offset + i * n + j]; a scalar is base[offset]. */
@@ -95,37 +95,38 @@ typedef struct weft_body_style {
  *  numbers, tables by constants, `t` by the thread index. The emitted code is the statements of one
  * thread. The caller wraps it into braces, and into `for (int t = 0; t < threads; ++t)` where it is
  * run by one. arguments [n_arguments], result: accessors. Errors with the kernel file's line. */
-weft_status weft_body_emit(const weft_instance *instance, int variant,
+weft_status weft_body_emit(const weft_specialisation *specialisation, int variant,
                            const weft_accessor *arguments, const weft_accessor *result,
                            const weft_body_style *style, weft_text *out, weft_error *error);
 
 /* ---- product kernels */
 
-#define WEFT_ROUTINE_ARGUMENTS_MAX 16
+#define WEFT_PRODUCT_ARGUMENTS_MAX 16
 
-typedef struct weft_routine_argument {
+typedef struct weft_product_argument {
     const char *type, *name; /* "const double *", "values" */
-} weft_routine_argument;
+} weft_product_argument;
 
 /** Text that computes whole rows of y = A v for the rows that a thread block owns. What stands in
  *  its scope, and what it must leave, is in docs/kernel-files.md. */
-typedef struct weft_routine {
+typedef struct weft_product_kernel {
     const char *name;
-    int threads, rows; /* of a block; rows is a multiple of threads and of WEFT_CUDA_CHUNK */
+    int threads, rows; /* of a block; rows is a multiple of threads and of
+                          WEFT_CUDA_REDUCTION_TILE */
     int blocks; /* of a multiprocessor at once, for which there must be registers; 0: any number */
-    weft_routine_argument *arguments;
+    weft_product_argument *arguments;
     int n_arguments;
     const char *helpers, *body;
-} weft_routine;
-/** The shipped routine of this name. Errors WEFT_ERROR_USAGE (lists those that exist) and, for a
- *  file that breaks the rules, WEFT_ERROR_SYNTAX with its line. */
-weft_status weft_routine_find(weft_arena *arena, const char *name, const weft_routine **out,
-                              weft_error *error);
-/** Read a routine file. */
-weft_status weft_routine_read(weft_arena *arena, const weft_source *source,
-                              const weft_routine **out, weft_error *error);
+} weft_product_kernel;
+/** The shipped product kernel of this name. Errors WEFT_ERROR_USAGE (lists those that exist) and,
+ *  for a file that breaks the rules, WEFT_ERROR_SYNTAX with its line. */
+weft_status weft_product_kernel_find(weft_arena *arena, const char *name,
+                                     const weft_product_kernel **out, weft_error *error);
+/** Read a product kernel file. */
+weft_status weft_product_kernel_read(weft_arena *arena, const weft_source *source,
+                                     const weft_product_kernel **out, weft_error *error);
 
 /** Does a thread of a variant touch a component of an argument (operand -1: of the result), by its
  *  thread-to-data mapping? 1, 0, or -1 where the mapping does not say. */
-int weft_instance_touches(const weft_instance *instance, int variant, int operand, int thread,
-                          int component);
+int weft_specialisation_accesses(const weft_specialisation *specialisation, int variant,
+                                 int operand, int thread, int component);

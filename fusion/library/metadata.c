@@ -5,21 +5,21 @@
 #include <math.h>
 #include <string.h>
 
-weft_status meta_tokens(kernel_reader *reader, const meta_line *meta) {
-    return kernel_tokens_make(reader, meta->rest, (size_t)(meta->end - meta->rest), meta->line,
-                              meta->rest_column, &reader->token);
+weft_status weft_meta_tokens(kernel_reader *reader, const meta_line *meta) {
+    return weft_kernel_tokens_make(reader, meta->rest, (size_t)(meta->end - meta->rest), meta->line,
+                                   meta->rest_column, &reader->token);
 }
 
 static weft_status meta_text(kernel_reader *reader, const meta_line *meta, const char **out) {
     *out = weft_arena_copy(reader->arena, meta->rest, (size_t)(meta->end - meta->rest));
-    return *out ? WEFT_OK : reader_memory(reader);
+    return *out ? WEFT_OK : weft_reader_memory(reader);
 }
 
-weft_status expect_end(kernel_reader *reader) {
+weft_status weft_expect_end(kernel_reader *reader) {
     if (reader->token->kind == KERNEL_END)
         return WEFT_OK;
-    return reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line, reader->token->column,
-                        "the line should end here, found '%s'", reader->token->text);
+    return weft_reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line, reader->token->column,
+                             "the line should end here, found '%s'", reader->token->text);
 }
 
 static bool is_taken(const weft_function *function, const char *name) {
@@ -37,139 +37,140 @@ static weft_status read_formal(kernel_reader *reader, const char *what, weft_for
     weft_status status = WEFT_OK;
     const kernel_token *token = reader->token;
     const char *name = NULL;
-    TRY(reader_new_name(reader, what, &name));
+    TRY(weft_reader_new_name(reader, what, &name));
     if (is_taken(reader->function, name))
-        TRY(reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column, "'%s' is used twice",
-                         name));
+        TRY(weft_reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
+                              "'%s' is used twice", name));
     *out = (weft_formal){.name = name, .line = token->line, .column = token->column};
-    TRY(reader_expect(reader, ":", "and the type after the name"));
-    TRY(reader_expect(reader, "real", "as the type (real, real[n] or real[m,n])"));
-    if (reader_accept(reader, "[")) {
+    TRY(weft_reader_expect(reader, ":", "and the type after the name"));
+    TRY(weft_reader_expect(reader, "real", "as the type (real, real[n] or real[m,n])"));
+    if (weft_reader_accept(reader, "[")) {
         do {
             if (out->rank == WEFT_RANK_MAX)
-                TRY(reader_error(reader, WEFT_ERROR_UNSUPPORTED, reader->token->line,
-                                 reader->token->column, "more than four sizes"));
-            TRY(reader_integer_term(reader, "a size", &out->sizes[out->rank++]));
-        } while (reader_accept(reader, ","));
-        TRY(reader_expect(reader, "]", "after the sizes"));
+                TRY(weft_reader_error(reader, WEFT_ERROR_UNSUPPORTED, reader->token->line,
+                                      reader->token->column, "more than four sizes"));
+            TRY(weft_reader_integer_term(reader, "a size", &out->sizes[out->rank++]));
+        } while (weft_reader_accept(reader, ","));
+        TRY(weft_reader_expect(reader, "]", "after the sizes"));
     }
 done:
     return status;
 }
 
 /* function := name "(" formal { "," formal } ")" "->" formal */
-weft_status reader_signature(kernel_reader *reader, const meta_line *meta) {
+weft_status weft_reader_signature(kernel_reader *reader, const meta_line *meta) {
     weft_status status = WEFT_OK;
     weft_function *function = reader->function;
     reader->mode = READ_SIGNATURE;
-    TRY(meta_tokens(reader, meta));
-    TRY(reader_new_name(reader, "a function's name", &function->info.name));
-    TRY(reader_expect(reader, "(", "after the function's name"));
-    if (!reader_is(reader, ")"))
+    TRY(weft_meta_tokens(reader, meta));
+    TRY(weft_reader_new_name(reader, "a function's name", &function->info.name));
+    TRY(weft_reader_expect(reader, "(", "after the function's name"));
+    if (!weft_reader_is(reader, ")"))
         do {
             if (function->n_arguments == WEFT_ARGUMENTS_MAX)
-                TRY(reader_error(reader, WEFT_ERROR_UNSUPPORTED, reader->token->line,
-                                 reader->token->column, "more than %d arguments",
-                                 WEFT_ARGUMENTS_MAX));
+                TRY(weft_reader_error(reader, WEFT_ERROR_UNSUPPORTED, reader->token->line,
+                                      reader->token->column, "more than %d arguments",
+                                      WEFT_ARGUMENTS_MAX));
             weft_formal formal;
             TRY(read_formal(reader, "an argument's name", &formal));
             function->arguments[function->n_arguments++] = formal;
-        } while (reader_accept(reader, ","));
-    TRY(reader_expect(reader, ")", "after the arguments"));
-    TRY(reader_expect(reader, "->", "and the result"));
+        } while (weft_reader_accept(reader, ","));
+    TRY(weft_reader_expect(reader, ")", "after the arguments"));
+    TRY(weft_reader_expect(reader, "->", "and the result"));
     weft_formal result;
     TRY(read_formal(reader, "the result's name", &result));
     function->result = result;
-    TRY(expect_end(reader));
+    TRY(weft_expect_end(reader));
     TRY(meta_text(reader, meta, &function->info.signature));
 done:
     return status;
 }
 
 /* parameter := name ["=" ["-"] integer] */
-weft_status reader_parameter(kernel_reader *reader, const meta_line *meta) {
+weft_status weft_reader_parameter(kernel_reader *reader, const meta_line *meta) {
     weft_status status = WEFT_OK;
     weft_function *function = reader->function;
     const char *name = NULL;
     reader->mode = READ_FORMULA;
-    TRY(meta_tokens(reader, meta));
+    TRY(weft_meta_tokens(reader, meta));
     const kernel_token *token = reader->token;
-    TRY(reader_new_name(reader, "a parameter's name", &name));
+    TRY(weft_reader_new_name(reader, "a parameter's name", &name));
     int index = weft_function_name_index(function, name);
     if ((index >= 0 && function->names[index].is_parameter) ||
         (index < 0 && is_taken(function, name)))
-        TRY(reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column, "'%s' is used twice",
-                         name));
+        TRY(weft_reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
+                              "'%s' is used twice", name));
     if (index < 0 && function->n_names == WEFT_FUNCTION_NAMES_MAX)
-        TRY(reader_error(reader, WEFT_ERROR_UNSUPPORTED, token->line, token->column,
-                         "more than 32 sizes and parameters"));
+        TRY(weft_reader_error(reader, WEFT_ERROR_UNSUPPORTED, token->line, token->column,
+                              "more than 32 sizes and parameters"));
     if (index < 0)
         index = function->n_names++;
     weft_name *parameter = &function->names[index];
     *parameter = (weft_name){.name = name, .is_parameter = true};
-    if (reader_accept(reader, "=")) {
-        bool negative = reader_accept(reader, "-");
+    if (weft_reader_accept(reader, "=")) {
+        bool negative = weft_reader_accept(reader, "-");
         if (reader->token->kind != KERNEL_NUMBER || !reader->token->integer ||
             reader->token->number > 1e9) {
-            status =
-                reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line, reader->token->column,
-                             "expected the parameter's value, an integer");
+            status = weft_reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line,
+                                       reader->token->column,
+                                       "expected the parameter's value, an integer");
             goto done;
         }
         parameter->has_value = true;
         parameter->value = (int)reader->token->number * (negative ? -1 : 1);
         ++reader->token;
     }
-    TRY(expect_end(reader));
+    TRY(weft_expect_end(reader));
 done:
     return status;
 }
 
 /* table := formal "=" name "(" term { "," term } ")" */
-weft_status reader_table(kernel_reader *reader, const meta_line *meta) {
+weft_status weft_reader_table(kernel_reader *reader, const meta_line *meta) {
     weft_status status = WEFT_OK;
     weft_function *function = reader->function;
     weft_formal_table table = {0};
     if (function->n_tables == WEFT_TABLES_MAX)
-        return reader_error(reader, WEFT_ERROR_UNSUPPORTED, meta->line, meta->column,
-                            "more than %d tables", WEFT_TABLES_MAX);
+        return weft_reader_error(reader, WEFT_ERROR_UNSUPPORTED, meta->line, meta->column,
+                                 "more than %d tables", WEFT_TABLES_MAX);
     reader->mode = READ_SIGNATURE;
-    TRY(meta_tokens(reader, meta));
+    TRY(weft_meta_tokens(reader, meta));
     TRY(read_formal(reader, "a table's name", &table.formal));
-    TRY(reader_expect(reader, "=", "and what makes the table"));
-    TRY(reader_new_name(reader, "a table maker's name", &table.maker));
-    TRY(reader_expect(reader, "(", "after the table maker's name"));
+    TRY(weft_reader_expect(reader, "=", "and what makes the table"));
+    TRY(weft_reader_new_name(reader, "a table maker's name", &table.maker));
+    TRY(weft_reader_expect(reader, "(", "after the table maker's name"));
     reader->mode = READ_FORMULA;
-    if (!reader_is(reader, ")"))
+    if (!weft_reader_is(reader, ")"))
         do {
             if (table.n_arguments == WEFT_RANK_MAX)
-                TRY(reader_error(reader, WEFT_ERROR_UNSUPPORTED, reader->token->line,
-                                 reader->token->column, "more than four arguments of a table"));
-            TRY(reader_integer_term(reader, "a table's argument",
-                                    &table.arguments[table.n_arguments]));
+                TRY(weft_reader_error(reader, WEFT_ERROR_UNSUPPORTED, reader->token->line,
+                                      reader->token->column,
+                                      "more than four arguments of a table"));
+            TRY(weft_reader_integer_term(reader, "a table's argument",
+                                         &table.arguments[table.n_arguments]));
             ++table.n_arguments;
-        } while (reader_accept(reader, ","));
-    TRY(reader_expect(reader, ")", "after the table's arguments"));
-    TRY(expect_end(reader));
+        } while (weft_reader_accept(reader, ","));
+    TRY(weft_reader_expect(reader, ")", "after the table's arguments"));
+    TRY(weft_expect_end(reader));
     function->tables[function->n_tables++] = table;
 done:
     return status;
 }
 
-weft_status reader_where(kernel_reader *reader, const meta_line *meta) {
+weft_status weft_reader_where(kernel_reader *reader, const meta_line *meta) {
     weft_status status = WEFT_OK;
     weft_function *function = reader->function;
     if (function->n_wheres == WEFT_WHERES_MAX)
-        return reader_error(reader, WEFT_ERROR_UNSUPPORTED, meta->line, meta->column,
-                            "more than %d where lines", WEFT_WHERES_MAX);
+        return weft_reader_error(reader, WEFT_ERROR_UNSUPPORTED, meta->line, meta->column,
+                                 "more than %d where lines", WEFT_WHERES_MAX);
     reader->mode = READ_FORMULA;
-    TRY(meta_tokens(reader, meta));
+    TRY(weft_meta_tokens(reader, meta));
     weft_term *term = NULL;
-    TRY(reader_term(reader, &term));
-    TRY(expect_end(reader));
+    TRY(weft_reader_term(reader, &term));
+    TRY(weft_expect_end(reader));
     if (term->type != TYPE_CONDITION)
-        TRY(reader_error(reader, WEFT_ERROR_TYPE, term->line, term->column,
-                         "a where line is a comparison of sizes, such as n == d + 1"));
+        TRY(weft_reader_error(reader, WEFT_ERROR_TYPE, term->line, term->column,
+                              "a where line is a comparison of sizes, such as n == d + 1"));
     TRY(meta_text(reader, meta, &function->where_texts[function->n_wheres]));
     function->wheres[function->n_wheres++] = term;
 done:
@@ -190,11 +191,12 @@ static weft_status read_reduction(kernel_reader *reader, const meta_line *meta, 
             reader->function->reduction = operators[i].reduction;
             return WEFT_OK;
         }
-    return reader_error(reader, WEFT_ERROR_SYNTAX, meta->line, meta->rest_column,
-                        "unknown operator '%s' of a reduction: expected +, *, min or max", rest);
+    return weft_reader_error(reader, WEFT_ERROR_SYNTAX, meta->line, meta->rest_column,
+                             "unknown operator '%s' of a reduction: expected +, *, min or max",
+                             rest);
 }
 
-weft_status reader_kind(kernel_reader *reader, const meta_line *meta) {
+weft_status weft_reader_kind(kernel_reader *reader, const meta_line *meta) {
     weft_status status = WEFT_OK;
     TRY(meta_text(reader, meta, &reader->function->info.kind));
     const char *kind = reader->function->info.kind;
@@ -203,16 +205,17 @@ weft_status reader_kind(kernel_reader *reader, const meta_line *meta) {
     if (function->is_reduction)
         status = read_reduction(reader, meta, kind + 6);
     else if (strncmp(kind, "nested", 6) == 0)
-        status = reader_error(reader, WEFT_ERROR_UNSUPPORTED, meta->line, meta->rest_column,
-                              "functions of kind '%.6s' are not compiled yet", kind);
+        status = weft_reader_error(reader, WEFT_ERROR_UNSUPPORTED, meta->line, meta->rest_column,
+                                   "functions of kind '%.6s' are not compiled yet", kind);
     else if (strcmp(kind, "map") != 0)
-        status = reader_error(reader, WEFT_ERROR_SYNTAX, meta->line, meta->rest_column,
+        status =
+            weft_reader_error(reader, WEFT_ERROR_SYNTAX, meta->line, meta->rest_column,
                               "unknown kind '%s': expected map, or reduce with an operator", kind);
 done:
     return status;
 }
 
-weft_status reader_source(kernel_reader *reader, const meta_line *meta) {
+weft_status weft_reader_source(kernel_reader *reader, const meta_line *meta) {
     const char *text = NULL;
     weft_function_info *info = &reader->function->info;
     weft_status status = WEFT_OK;
@@ -220,22 +223,22 @@ weft_status reader_source(kernel_reader *reader, const meta_line *meta) {
     info->source =
         info->source ? weft_arena_print(reader->arena, "%s; %s", info->source, text) : text;
     if (!info->source)
-        status = reader_memory(reader);
+        status = weft_reader_memory(reader);
 done:
     return status;
 }
 
-weft_status reader_flops(kernel_reader *reader, const meta_line *meta) {
+weft_status weft_reader_flops(kernel_reader *reader, const meta_line *meta) {
     weft_status status = WEFT_OK;
     reader->mode = READ_FORMULA;
-    TRY(meta_tokens(reader, meta));
+    TRY(weft_meta_tokens(reader, meta));
     weft_term *flops = NULL;
-    TRY(reader_term(reader, &flops));
+    TRY(weft_reader_term(reader, &flops));
     if (flops->type != TYPE_INT && flops->type != TYPE_REAL)
-        TRY(reader_error(reader, WEFT_ERROR_TYPE, flops->line, flops->column,
-                         "flops are a number, not a comparison"));
+        TRY(weft_reader_error(reader, WEFT_ERROR_TYPE, flops->line, flops->column,
+                              "flops are a number, not a comparison"));
     reader->function->flops = flops;
-    TRY(expect_end(reader));
+    TRY(weft_expect_end(reader));
     TRY(meta_text(reader, meta, &reader->function->info.flops));
 done:
     return status;
@@ -259,50 +262,50 @@ static weft_status read_pattern(kernel_reader *reader, weft_variant *variant) {
         pattern = &variant->result;
     }
     if (token->kind != KERNEL_NAME || !formal)
-        return reader_error(
+        return weft_reader_error(
             reader, WEFT_ERROR_TYPE, token->line, token->column,
             "expected an argument or the result with its subscripts, as in A(t,:), found %s",
-            reader_found(reader));
+            weft_reader_found(reader));
     ++reader->token;
     int n = 0;
-    if (reader_accept(reader, "(")) {
+    if (weft_reader_accept(reader, "(")) {
         do {
             weft_term *term = NULL;
-            if (!reader_accept(reader, ":"))
-                TRY(reader_integer_term(reader, "a subscript", &term));
+            if (!weft_reader_accept(reader, ":"))
+                TRY(weft_reader_integer_term(reader, "a subscript", &term));
             if (n < WEFT_RANK_MAX)
                 pattern->subscripts[n] = term;
             ++n;
-        } while (reader_accept(reader, ","));
-        TRY(reader_expect(reader, ")", "after the subscripts"));
+        } while (weft_reader_accept(reader, ","));
+        TRY(weft_reader_expect(reader, ")", "after the subscripts"));
     }
     if (n != formal->rank)
-        status =
-            reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
-                         "'%s' has %d subscripts, %d are given", formal->name, formal->rank, n);
+        status = weft_reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
+                                   "'%s' has %d subscripts, %d are given", formal->name,
+                                   formal->rank, n);
 done:
     return status;
 }
 
 /* threads := term { pattern } */
-weft_status reader_threads(kernel_reader *reader, const meta_line *meta, weft_variant **out) {
+weft_status weft_reader_threads(kernel_reader *reader, const meta_line *meta, weft_variant **out) {
     weft_status status = WEFT_OK;
     weft_function *function = reader->function;
     weft_variant *variant = weft_arena_alloc(reader->arena, 1, sizeof *variant);
     if (!variant)
-        return reader_memory(reader);
+        return weft_reader_memory(reader);
     if (function->n_variants == WEFT_VARIANTS_MAX)
-        return reader_error(reader, WEFT_ERROR_UNSUPPORTED, meta->line, meta->column,
-                            "more than %d variants", WEFT_VARIANTS_MAX);
+        return weft_reader_error(reader, WEFT_ERROR_UNSUPPORTED, meta->line, meta->column,
+                                 "more than %d variants", WEFT_VARIANTS_MAX);
     reader->mode = READ_FORMULA;
-    TRY(meta_tokens(reader, meta));
-    TRY(reader_integer_term(reader, "the number of threads", &variant->threads));
+    TRY(weft_meta_tokens(reader, meta));
+    TRY(weft_reader_integer_term(reader, "the number of threads", &variant->threads));
     const char *end = meta->rest + (reader->token->column - meta->rest_column);
     while (end > meta->rest && isspace((unsigned char)end[-1]))
         --end;
     variant->threads_text = weft_arena_copy(reader->arena, meta->rest, (size_t)(end - meta->rest));
     if (!variant->threads_text)
-        return reader_memory(reader);
+        return weft_reader_memory(reader);
     variant->line = meta->line;
     reader->mode = READ_PATTERN;
     while (reader->token->kind != KERNEL_END)
@@ -336,9 +339,9 @@ static weft_status check_bound(kernel_reader *reader, const weft_term *term, con
     const weft_term *name = unbound_name(term, bound);
     if (!name)
         return WEFT_OK;
-    weft_status status = reader_error(reader, WEFT_ERROR_TYPE, name->line, name->column,
-                                      "nothing gives the size '%s' a value",
-                                      reader->function->names[name->index].name);
+    weft_status status = weft_reader_error(reader, WEFT_ERROR_TYPE, name->line, name->column,
+                                           "nothing gives the size '%s' a value",
+                                           reader->function->names[name->index].name);
     weft_error_hint(
         reader->error,
         "a size gets its value where it stands alone, or as name + integer, in the type "
@@ -348,7 +351,7 @@ static weft_status check_bound(kernel_reader *reader, const weft_term *term, con
 
 /* Every size of every type can be known from the arguments, parameters and tables, in that order.
  */
-weft_status reader_check_names(kernel_reader *reader) {
+weft_status weft_reader_check_names(kernel_reader *reader) {
     weft_status status = WEFT_OK;
     const weft_function *function = reader->function;
     bool bound[WEFT_FUNCTION_NAMES_MAX] = {false};
@@ -375,21 +378,21 @@ done:
 
 /* "//@ shift X": the same number added to every member of X, or the same row to every row, changes
  * nothing. A caller that has differences may give those. */
-weft_status reader_shift(kernel_reader *reader, const meta_line *meta) {
+weft_status weft_reader_shift(kernel_reader *reader, const meta_line *meta) {
     weft_status status = WEFT_OK;
     weft_function *function = reader->function;
     reader->mode = READ_FORMULA;
-    TRY(meta_tokens(reader, meta));
+    TRY(weft_meta_tokens(reader, meta));
     const kernel_token *token = reader->token;
     for (int i = 0; token->kind == KERNEL_NAME && i < function->n_arguments; ++i)
         if (strcmp(token->text, function->arguments[i].name) == 0) {
             function->arguments[i].shifts = true;
             ++reader->token;
-            TRY(expect_end(reader));
+            TRY(weft_expect_end(reader));
             goto done;
         }
-    status = reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
-                          "a shift line names an argument of the function");
+    status = weft_reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
+                               "a shift line names an argument of the function");
 done:
     return status;
 }

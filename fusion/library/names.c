@@ -6,37 +6,37 @@
 #include <string.h>
 
 static weft_status type_error(kernel_reader *reader, const weft_term *term, const char *text) {
-    return reader_error(reader, WEFT_ERROR_TYPE, term->line, term->column, "%s", text);
+    return weft_reader_error(reader, WEFT_ERROR_TYPE, term->line, term->column, "%s", text);
 }
 
 /* subscripts := open term { "," term } ")"   or for arrays  "[" term "]" { "[" term "]" } */
 static weft_status read_subscripts(kernel_reader *reader, weft_term *term, const char *name,
                                    int rank) {
     weft_status status = WEFT_OK;
-    bool brackets = reader_is(reader, "[");
+    bool brackets = weft_reader_is(reader, "[");
     const kernel_token *at = reader->token;
-    if (reader_accept(reader, "(") || reader_accept(reader, "[")) {
+    if (weft_reader_accept(reader, "(") || weft_reader_accept(reader, "[")) {
         for (;;) {
             weft_term *child = NULL;
-            TRY(reader_integer_term(reader, "a subscript", &child));
+            TRY(weft_reader_integer_term(reader, "a subscript", &child));
             if (term->n_children == WEFT_RANK_MAX)
                 TRY(type_error(reader, child, "more than four subscripts"));
             term->children[term->n_children++] = child;
             if (brackets) {
-                TRY(reader_expect(reader, "]", "after the subscript"));
-                if (!reader_accept(reader, "["))
+                TRY(weft_reader_expect(reader, "]", "after the subscript"));
+                if (!weft_reader_accept(reader, "["))
                     break;
-            } else if (!reader_accept(reader, ",")) {
-                TRY(reader_expect(reader, ")", "after the subscripts"));
+            } else if (!weft_reader_accept(reader, ",")) {
+                TRY(weft_reader_expect(reader, ")", "after the subscripts"));
                 break;
             }
         }
     }
     if (term->n_children != rank) {
-        status =
-            reader_error(reader, WEFT_ERROR_TYPE, at->line, at->column,
-                         "'%s' has %d subscript%s, %d %s given", name, rank, rank == 1 ? "" : "s",
-                         term->n_children, term->n_children == 1 ? "is" : "are");
+        status = weft_reader_error(reader, WEFT_ERROR_TYPE, at->line, at->column,
+                                   "'%s' has %d subscript%s, %d %s given", name, rank,
+                                   rank == 1 ? "" : "s", term->n_children,
+                                   term->n_children == 1 ? "is" : "are");
         if (rank == 0)
             weft_error_hint(reader->error, "a scalar is used by its plain name");
     }
@@ -72,7 +72,7 @@ static weft_term *find_data(kernel_reader *reader, const char *name, int *rank) 
     }
     if (term.kind == TERM_SIZE)
         return NULL;
-    weft_term *out = reader_term_make(reader, term.kind, term.type);
+    weft_term *out = weft_reader_term_make(reader, term.kind, term.type);
     if (out)
         out->index = term.index;
     return out;
@@ -111,8 +111,8 @@ static weft_status unknown_name(kernel_reader *reader) {
     const kernel_token *token = reader->token;
     const char *instead = weft_formula_instead(token->text);
     const char *near = instead == NULL ? weft_nearest_name(token->text, names, n) : NULL;
-    weft_status status = reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
-                                      "'%s' is not known here", token->text);
+    weft_status status = weft_reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
+                                           "'%s' is not known here", token->text);
     if (near)
         weft_error_hint(reader->error, "did you mean '%s'?", near);
     else if (reader->mode == READ_BODY && instead != NULL && *instead &&
@@ -133,16 +133,16 @@ static weft_status unknown_name(kernel_reader *reader) {
 static weft_status read_intrinsic(kernel_reader *reader, int index, weft_term **out) {
     weft_status status = WEFT_OK;
     const weft_intrinsic *intrinsic = &weft_intrinsics[index];
-    weft_term *term = reader_term_make(reader, TERM_INTRINSIC, TYPE_REAL);
+    weft_term *term = weft_reader_term_make(reader, TERM_INTRINSIC, TYPE_REAL);
     if (!term)
-        return reader_memory(reader);
+        return weft_reader_memory(reader);
     term->index = index;
     int given = 0;
     ++reader->token;
-    TRY(reader_expect(reader, "(", "after the intrinsic's name"));
+    TRY(weft_reader_expect(reader, "(", "after the intrinsic's name"));
     do {
         weft_term *child = NULL;
-        TRY(reader_term(reader, &child));
+        TRY(weft_reader_term(reader, &child));
         if (++given > intrinsic->n_arguments)
             continue;
         if ((intrinsic->flags & INTRINSIC_MASK) && given == 1) {
@@ -150,48 +150,48 @@ static weft_status read_intrinsic(kernel_reader *reader, int index, weft_term **
                 TRY(type_error(reader, child,
                                "select needs a comparison first: select(a < b, x, y)"));
         } else {
-            TRY(reader_check_real(reader, child, "this argument"));
+            TRY(weft_reader_check_real(reader, child, "this argument"));
         }
         term->children[term->n_children++] = child;
-    } while (reader_accept(reader, ","));
+    } while (weft_reader_accept(reader, ","));
     if (given != intrinsic->n_arguments)
-        status = reader_error(reader, WEFT_ERROR_TYPE, term->line, term->column,
-                              "%s takes %d argument%s, %d %s given", intrinsic->name,
-                              intrinsic->n_arguments, intrinsic->n_arguments == 1 ? "" : "s", given,
-                              given == 1 ? "is" : "are");
+        status = weft_reader_error(reader, WEFT_ERROR_TYPE, term->line, term->column,
+                                   "%s takes %d argument%s, %d %s given", intrinsic->name,
+                                   intrinsic->n_arguments, intrinsic->n_arguments == 1 ? "" : "s",
+                                   given, given == 1 ? "is" : "are");
     else
-        status = reader_expect(reader, ")", "after the arguments");
+        status = weft_reader_expect(reader, ")", "after the arguments");
     *out = term;
 done:
     return status;
 }
 
 /* A name in a term: data, size, t or intrinsic. */
-weft_status reader_name(kernel_reader *reader, weft_term **out) {
+weft_status weft_reader_name(kernel_reader *reader, weft_term **out) {
     weft_status status = WEFT_OK;
     weft_function *function = reader->function;
     const char *name = reader->token->text;
     weft_term *term = NULL;
     int rank = 0, index;
     if (reader->mode >= READ_PATTERN && strcmp(name, "t") == 0) {
-        term = reader_term_make(reader, TERM_THREAD, TYPE_INT);
+        term = weft_reader_term_make(reader, TERM_THREAD, TYPE_INT);
     } else if (reader->mode == READ_BODY && is_data(reader, name)) {
         term = find_data(reader, name, &rank);
         if (!term)
-            return reader_memory(reader);
+            return weft_reader_memory(reader);
         ++reader->token;
         *out = term;
         return read_subscripts(reader, term, name, rank);
     } else if ((index = weft_function_name_index(function, name)) >= 0) {
-        term = reader_term_make(reader, TERM_SIZE, TYPE_INT);
+        term = weft_reader_term_make(reader, TERM_SIZE, TYPE_INT);
         if (term)
             term->index = index;
     } else if (reader->mode == READ_SIGNATURE) {
         const char *fresh = NULL;
-        term = reader_term_make(reader, TERM_SIZE, TYPE_INT);
+        term = weft_reader_term_make(reader, TERM_SIZE, TYPE_INT);
         if (!term)
-            return reader_memory(reader);
-        TRY(reader_new_name(reader, "a size's name", &fresh));
+            return weft_reader_memory(reader);
+        TRY(weft_reader_new_name(reader, "a size's name", &fresh));
         if (function->n_names == WEFT_FUNCTION_NAMES_MAX)
             return type_error(reader, term, "more than 32 sizes in one function");
         term->index = function->n_names;
@@ -207,17 +207,17 @@ weft_status reader_name(kernel_reader *reader, weft_term **out) {
         return unknown_name(reader);
     }
     if (!term)
-        return reader_memory(reader);
+        return weft_reader_memory(reader);
     ++reader->token;
     *out = term;
 done:
     return status;
 }
 
-weft_status reader_target(kernel_reader *reader, weft_term **out) {
+weft_status weft_reader_target(kernel_reader *reader, weft_term **out) {
     weft_status status = WEFT_OK;
     const kernel_token *token = reader->token;
-    TRY(reader_name(reader, out));
+    TRY(weft_reader_name(reader, out));
     const char *why = NULL;
     switch ((*out)->kind) {
     case TERM_RESULT:
@@ -237,13 +237,13 @@ weft_status reader_target(kernel_reader *reader, weft_term **out) {
         why = "cannot be assigned to";
     }
     if (why)
-        status = reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column, "'%s' %s",
-                              token->text, why);
+        status = weft_reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column, "'%s' %s",
+                                   token->text, why);
 done:
     return status;
 }
 
-void function_hint(const weft_function *function, weft_error *error) {
+void weft_function_hint(const weft_function *function, weft_error *error) {
     char parameters[256] = "";
     for (int i = 0; i < function->n_names; ++i) {
         const weft_name *name = &function->names[i];

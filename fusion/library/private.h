@@ -53,33 +53,33 @@ typedef struct kernel_reader {
     bool result_set;
 } kernel_reader;
 
-weft_status reader_error(kernel_reader *reader, weft_status status, int line, int column,
-                         const char *format, ...) WEFT_PRINTF(5, 6);
-weft_status reader_memory(kernel_reader *reader);
+weft_status weft_reader_error(kernel_reader *reader, weft_status status, int line, int column,
+                              const char *format, ...) WEFT_PRINTF(5, 6);
+weft_status weft_reader_memory(kernel_reader *reader);
 /** Split text[0, length), which starts at line and column of the file, into tokens; they replace
  *  those that were read before. */
-weft_status kernel_tokens_make(kernel_reader *reader, const char *text, size_t length, int line,
-                               int column, const kernel_token **out);
+weft_status weft_kernel_tokens_make(kernel_reader *reader, const char *text, size_t length,
+                                    int line, int column, const kernel_token **out);
 /** The tokens of shared statements, all at one place: where they are used. */
-weft_status kernel_tokens_make_common(kernel_reader *reader, const weft_common *common, int line,
-                                      int column);
-bool reader_is(const kernel_reader *reader, const char *text);
-bool reader_accept(kernel_reader *reader, const char *text);
+weft_status weft_kernel_tokens_make_common(kernel_reader *reader, const weft_common *common,
+                                           int line, int column);
+bool weft_reader_is(const kernel_reader *reader, const char *text);
+bool weft_reader_accept(kernel_reader *reader, const char *text);
 /** what: "after the size", for the message. */
-weft_status reader_expect(kernel_reader *reader, const char *text, const char *what);
+weft_status weft_reader_expect(kernel_reader *reader, const char *text, const char *what);
 /** How a message calls the current token: "'x'" or "the end". */
-const char *reader_found(const kernel_reader *reader);
+const char *weft_reader_found(const kernel_reader *reader);
 /** A name that may be declared: no keyword, no intrinsic, no reserved prefix. */
-weft_status reader_new_name(kernel_reader *reader, const char *what, const char **out);
-weft_term *reader_term_make(kernel_reader *reader, weft_term_kind kind, weft_term_type type);
+weft_status weft_reader_new_name(kernel_reader *reader, const char *what, const char **out);
+weft_term *weft_reader_term_make(kernel_reader *reader, weft_term_kind kind, weft_term_type type);
 
-weft_status reader_term(kernel_reader *reader, weft_term **out);
-weft_status reader_name(kernel_reader *reader, weft_term **out);
-weft_status reader_integer_term(kernel_reader *reader, const char *what, weft_term **out);
+weft_status weft_reader_term(kernel_reader *reader, weft_term **out);
+weft_status weft_reader_name(kernel_reader *reader, weft_term **out);
+weft_status weft_reader_integer_term(kernel_reader *reader, const char *what, weft_term **out);
 /** Accessor, array or scalar that may stand left of an assignment. */
-weft_status reader_target(kernel_reader *reader, weft_term **out);
-weft_status reader_check_real(kernel_reader *reader, const weft_term *term, const char *what);
-weft_status reader_body(kernel_reader *reader, weft_body *out);
+weft_status weft_reader_target(kernel_reader *reader, weft_term **out);
+weft_status weft_reader_check_real(kernel_reader *reader, const weft_term *term, const char *what);
+weft_status weft_reader_body(kernel_reader *reader, weft_body *out);
 
 /* ---- lines (fusion/library/metadata.c) */
 
@@ -90,22 +90,22 @@ typedef struct meta_line {
     int line, column, rest_column;
 } meta_line;
 
-weft_status meta_tokens(kernel_reader *reader, const meta_line *meta);
-weft_status expect_end(kernel_reader *reader);
-weft_status reader_signature(kernel_reader *reader, const meta_line *meta);
-weft_status reader_parameter(kernel_reader *reader, const meta_line *meta);
-weft_status reader_table(kernel_reader *reader, const meta_line *meta);
-weft_status reader_where(kernel_reader *reader, const meta_line *meta);
+weft_status weft_meta_tokens(kernel_reader *reader, const meta_line *meta);
+weft_status weft_expect_end(kernel_reader *reader);
+weft_status weft_reader_signature(kernel_reader *reader, const meta_line *meta);
+weft_status weft_reader_parameter(kernel_reader *reader, const meta_line *meta);
+weft_status weft_reader_table(kernel_reader *reader, const meta_line *meta);
+weft_status weft_reader_where(kernel_reader *reader, const meta_line *meta);
 /** (fusion/library/examples.c) */
-weft_status reader_example(kernel_reader *reader, const meta_line *meta);
-weft_status reader_shift(kernel_reader *reader, const meta_line *meta);
-weft_status reader_kind(kernel_reader *reader, const meta_line *meta);
-weft_status reader_source(kernel_reader *reader, const meta_line *meta);
-weft_status reader_flops(kernel_reader *reader, const meta_line *meta);
-weft_status reader_threads(kernel_reader *reader, const meta_line *meta, weft_variant **out);
+weft_status weft_reader_example(kernel_reader *reader, const meta_line *meta);
+weft_status weft_reader_shift(kernel_reader *reader, const meta_line *meta);
+weft_status weft_reader_kind(kernel_reader *reader, const meta_line *meta);
+weft_status weft_reader_source(kernel_reader *reader, const meta_line *meta);
+weft_status weft_reader_flops(kernel_reader *reader, const meta_line *meta);
+weft_status weft_reader_threads(kernel_reader *reader, const meta_line *meta, weft_variant **out);
 /** Every size of the function's types can be known from its arguments, parameters and tables, in
  * that order. */
-weft_status reader_check_names(kernel_reader *reader);
+weft_status weft_reader_check_names(kernel_reader *reader);
 
 typedef struct weft_function_list {
     weft_function **list;
@@ -125,5 +125,5 @@ void weft_common_expand(const weft_common *commons, const char *text, size_t len
 
 /** What stands once before them. */
 void weft_reference_prelude(weft_text *out);
-/** `trial_NUMBER`: the body of one call, instance after instance, as weft_trials says. */
-void weft_reference_print(const weft_instance *instance, int number, weft_text *out);
+/** `trial_NUMBER`: the body of one call, element after element, as weft_test_cases says. */
+void weft_reference_print(const weft_specialisation *specialisation, int number, weft_text *out);

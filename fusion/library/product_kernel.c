@@ -1,7 +1,7 @@
-/* Reading rows routines: lines `//@ NAME VALUE`, helper functions, `//@ body`, statements. */
+/* Reading product kernels: lines `//@ NAME VALUE`, helper functions, `//@ body`, statements. */
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
-#include "fusion/embedded_routines.h"
+#include "fusion/embedded_product_kernels.h"
 #include "fusion/library/library.h"
 
 #include <ctype.h>
@@ -11,14 +11,14 @@
 typedef struct reader {
     weft_arena *arena;
     const weft_source *source;
-    weft_routine *routine;
+    weft_product_kernel *product_kernel;
     int capacity; /* of its arguments */
     int line;
     weft_error *error;
 } reader;
 
 static weft_status broken(const reader *r, const char *what) {
-    const weft_place place = {r->source, r->line, 1};
+    const weft_location place = {r->source, r->line, 1};
     return weft_error_at(r->error, WEFT_ERROR_SYNTAX, place, "%s", what);
 }
 
@@ -42,24 +42,25 @@ static weft_status read_number(const reader *r, const char *text, int *out) {
 
 /* "const double *values   what they are": the name is the first word that ends a declaration. */
 static weft_status read_argument(reader *r, const char *text) {
-    weft_routine *routine = r->routine;
-    const char *star = strchr(text, '*'), *name = star, *end = NULL;
-    if (star == NULL)
+    weft_product_kernel *product_kernel = r->product_kernel;
+    const char *patch = strchr(text, '*'), *name = patch, *end = NULL;
+    if (patch == NULL)
         return broken(r, "an argument is a pointer, as in: argument const double *values");
-    if (routine->n_arguments == WEFT_ROUTINE_ARGUMENTS_MAX)
-        return broken(r, "a routine has 16 arguments at most");
+    if (product_kernel->n_arguments == WEFT_PRODUCT_ARGUMENTS_MAX)
+        return broken(r, "a product kernel has 16 arguments at most");
     for (++name; isspace((unsigned char)*name);)
         ++name;
     for (end = name; isalnum((unsigned char)*end) || *end == '_';)
         ++end;
     if (end == name)
         return broken(r, "the argument's name is missing after '*'");
-    routine->arguments = weft_array_grow(r->arena, routine->arguments, routine->n_arguments,
-                                         &r->capacity, sizeof *routine->arguments);
-    if (routine->arguments == NULL)
+    product_kernel->arguments =
+        weft_array_grow(r->arena, product_kernel->arguments, product_kernel->n_arguments,
+                        &r->capacity, sizeof *product_kernel->arguments);
+    if (product_kernel->arguments == NULL)
         return weft_no_memory(r->error);
-    weft_routine_argument *argument = &routine->arguments[routine->n_arguments++];
-    argument->type = weft_arena_copy(r->arena, text, (size_t)(star + 1 - text));
+    weft_product_argument *argument = &product_kernel->arguments[product_kernel->n_arguments++];
+    argument->type = weft_arena_copy(r->arena, text, (size_t)(patch + 1 - text));
     argument->name = weft_arena_copy(r->arena, name, (size_t)(end - name));
     return argument->type != NULL && argument->name != NULL ? WEFT_OK : weft_no_memory(r->error);
 }
@@ -77,47 +78,47 @@ static weft_status read_line(reader *r, const char *text) {
         ++said;
     switch (which) {
     case 0:
-        r->routine->name = said;
+        r->product_kernel->name = said;
         return WEFT_OK;
     case 1:
         return WEFT_OK;
     case 2:
-        return read_number(r, said, &r->routine->threads);
+        return read_number(r, said, &r->product_kernel->threads);
     case 3:
-        return read_number(r, said, &r->routine->rows);
+        return read_number(r, said, &r->product_kernel->rows);
     case 4:
         return read_argument(r, said);
     case 5:
-        return read_number(r, said, &r->routine->blocks);
+        return read_number(r, said, &r->product_kernel->blocks);
     default:
-        return broken(
-            r, "lines of a routine are rows, source, threads, nodes, blocks, argument and body");
+        return broken(r, "lines of a product kernel are rows, source, threads, nodes, blocks, "
+                         "argument and body");
     }
 }
 
 static weft_status check(const reader *r) {
-    const weft_routine *routine = r->routine;
-    if (routine->name == NULL || routine->body == NULL)
-        return broken(r, "a routine needs a line 'rows NAME' and a 'body'");
-    if (routine->threads < 32 || routine->threads > WEFT_CUDA_CHUNK ||
-        WEFT_CUDA_CHUNK % routine->threads != 0)
+    const weft_product_kernel *product_kernel = r->product_kernel;
+    if (product_kernel->name == NULL || product_kernel->body == NULL)
+        return broken(r, "a product kernel needs a line 'rows NAME' and a 'body'");
+    if (product_kernel->threads < 32 || product_kernel->threads > WEFT_CUDA_REDUCTION_TILE ||
+        WEFT_CUDA_REDUCTION_TILE % product_kernel->threads != 0)
         return broken(r, "the threads of a block must be 32, 64, 128, 256 or 512");
-    if (routine->blocks > 2048 / routine->threads)
+    if (product_kernel->blocks > 2048 / product_kernel->threads)
         return broken(r, "so many blocks of so many threads are more than a multiprocessor's 2048");
-    if (routine->rows < 1 || routine->rows % WEFT_CUDA_CHUNK != 0)
+    if (product_kernel->rows < 1 || product_kernel->rows % WEFT_CUDA_REDUCTION_TILE != 0)
         return broken(r, "the nodes of a block must be a multiple of 512");
     return WEFT_OK;
 }
 
-weft_status weft_routine_read(weft_arena *arena, const weft_source *source,
-                              const weft_routine **out, weft_error *error) {
+weft_status weft_product_kernel_read(weft_arena *arena, const weft_source *source,
+                                     const weft_product_kernel **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_routine *routine = weft_arena_alloc(arena, 1, sizeof *routine);
-    reader r = {.arena = arena, .source = source, .routine = routine, .error = error};
+    weft_product_kernel *product_kernel = weft_arena_alloc(arena, 1, sizeof *product_kernel);
+    reader r = {.arena = arena, .source = source, .product_kernel = product_kernel, .error = error};
     const char *helpers = NULL;
-    if (routine == NULL)
+    if (product_kernel == NULL)
         return weft_no_memory(error);
-    for (const char *at = source->text; *at != '\0' && routine->body == NULL;) {
+    for (const char *at = source->text; *at != '\0' && product_kernel->body == NULL;) {
         const char *end = strchr(at, '\n');
         const char *next = end != NULL ? end + 1 : at + strlen(at);
         ++r.line;
@@ -128,44 +129,45 @@ weft_status weft_routine_read(weft_arena *arena, const weft_source *source,
             if (strcmp(text, "body") != 0)
                 TRY(read_line(&r, text));
             else {
-                routine->helpers =
+                product_kernel->helpers =
                     helpers != NULL ? weft_arena_copy(arena, helpers, (size_t)(at - helpers)) : "";
-                routine->body = weft_arena_copy(arena, next, strlen(next));
-                if (routine->helpers == NULL || routine->body == NULL)
+                product_kernel->body = weft_arena_copy(arena, next, strlen(next));
+                if (product_kernel->helpers == NULL || product_kernel->body == NULL)
                     return weft_no_memory(error);
             }
-        } else if (helpers == NULL && routine->name != NULL)
+        } else if (helpers == NULL && product_kernel->name != NULL)
             helpers = at;
         at = next;
     }
     TRY(check(&r));
-    *out = routine;
+    *out = product_kernel;
 done:
     return status;
 }
 
-weft_status weft_routine_find(weft_arena *arena, const char *name, const weft_routine **out,
-                              weft_error *error) {
+weft_status weft_product_kernel_find(weft_arena *arena, const char *name,
+                                     const weft_product_kernel **out, weft_error *error) {
     weft_status status = WEFT_OK;
     const char *names[32];
     size_t n = 0;
-    for (size_t i = 0; i < weft_embedded_routines_count && n < 32; ++i) {
-        const weft_routine *routine = NULL;
+    for (size_t i = 0; i < weft_embedded_product_kernels_count && n < 32; ++i) {
+        const weft_product_kernel *product_kernel = NULL;
         weft_source *source = weft_arena_alloc(arena, 1, sizeof *source);
         if (source == NULL)
             return weft_no_memory(error);
-        *source = (weft_source){weft_embedded_routines[i].name, weft_embedded_routines[i].text};
-        TRY(weft_routine_read(arena, source, &routine, error));
-        names[n++] = routine->name;
-        if (strcmp(routine->name, name) == 0) {
-            *out = routine;
+        *source = (weft_source){weft_embedded_product_kernels[i].name,
+                                weft_embedded_product_kernels[i].text};
+        TRY(weft_product_kernel_read(arena, source, &product_kernel, error));
+        names[n++] = product_kernel->name;
+        if (strcmp(product_kernel->name, name) == 0) {
+            *out = product_kernel;
             return WEFT_OK;
         }
     }
     weft_text text = {0};
     for (size_t i = 0; i < n; ++i)
         weft_text_add(&text, "%s%s", i > 0 ? ", " : "", names[i]);
-    status = weft_error_set(error, WEFT_ERROR_USAGE, "there is no rows routine '%s'", name);
+    status = weft_error_set(error, WEFT_ERROR_USAGE, "there is no product kernel '%s'", name);
     weft_error_hint(error, "there are: %s", text.data != NULL ? text.data : "none");
     weft_text_free(&text);
 done:

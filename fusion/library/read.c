@@ -96,17 +96,17 @@ static weft_status finish_function(file_reader *file, const char *end) {
                           : !function->n_variants  ? "//@ threads 1, and the body below it"
                                                    : NULL;
     if (missing) {
-        status = reader_error(reader, WEFT_ERROR_SYNTAX, function->info.line, 1,
-                              "the function '%s' is not complete", name);
+        status = weft_reader_error(reader, WEFT_ERROR_SYNTAX, function->info.line, 1,
+                                   "the function '%s' is not complete", name);
         weft_error_hint(reader->error, "add a line '%s'", missing);
         goto done;
     }
-    TRY(reader_check_names(reader));
+    TRY(weft_reader_check_names(reader));
     for (size_t i = 0; i < file->n; ++i)
         if (strcmp(file->functions[i]->info.name, name) == 0)
-            TRY(reader_error(reader, WEFT_ERROR_TYPE, function->info.line, 1,
-                             "'%s' is already defined in this file, on line %d", name,
-                             file->functions[i]->info.line));
+            TRY(weft_reader_error(reader, WEFT_ERROR_TYPE, function->info.line, 1,
+                                  "'%s' is already defined in this file, on line %d", name,
+                                  file->functions[i]->info.line));
     const char **granularities =
         weft_arena_alloc(reader->arena, (size_t)function->n_variants, sizeof *granularities);
     while (end > file->function_text && isspace((unsigned char)end[-1]))
@@ -114,10 +114,10 @@ static weft_status finish_function(file_reader *file, const char *end) {
     weft_common_expand(reader->commons, file->function_text, (size_t)(end - file->function_text),
                        &text);
     if (!granularities || text.failed)
-        TRY(reader_memory(reader));
+        TRY(weft_reader_memory(reader));
     function->info.text = weft_arena_copy(reader->arena, text.data, text.length);
     if (!function->info.text)
-        TRY(reader_memory(reader));
+        TRY(weft_reader_memory(reader));
     for (int i = 0; i < function->n_variants; ++i)
         granularities[i] = function->variants[i]->threads_text;
     function->info.granularities = granularities;
@@ -126,7 +126,7 @@ static weft_status finish_function(file_reader *file, const char *end) {
         size_t capacity = file->capacity ? file->capacity * 2 : 16;
         weft_function **more = weft_arena_alloc(reader->arena, capacity, sizeof *more);
         if (!more)
-            TRY(reader_memory(reader));
+            TRY(weft_reader_memory(reader));
         if (file->n)
             memcpy(more, file->functions, file->n * sizeof *more);
         file->functions = more;
@@ -150,15 +150,16 @@ static weft_status read_body_lines(file_reader *file, weft_variant *variant) {
         file->text += *file->text == '\n';
         ++file->line;
     }
-    TRY(kernel_tokens_make(reader, start, (size_t)(file->text - start), line, 1, &reader->token));
+    TRY(weft_kernel_tokens_make(reader, start, (size_t)(file->text - start), line, 1,
+                                &reader->token));
     if (variant) {
         if (reader->token->kind == KERNEL_END)
-            TRY(reader_error(reader, WEFT_ERROR_SYNTAX, variant->line, 1,
-                             "no body below this line"));
-        TRY(reader_body(reader, &variant->body));
+            TRY(weft_reader_error(reader, WEFT_ERROR_SYNTAX, variant->line, 1,
+                                  "no body below this line"));
+        TRY(weft_reader_body(reader, &variant->body));
     } else if (reader->token->kind != KERNEL_END) {
-        status = reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line, reader->token->column,
-                              "code before a '//@ threads' line");
+        status = weft_reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line,
+                                   reader->token->column, "code before a '//@ threads' line");
         weft_error_hint(
             reader->error,
             "a kernel file is '//@ function', 'kind', 'flops', 'source' lines, and a body "
@@ -176,13 +177,13 @@ static weft_status begin_function(file_reader *file, const meta_line *meta, cons
     TRY(finish_function(file, text));
     reader->function = weft_arena_alloc(reader->arena, 1, sizeof *reader->function);
     if (!reader->function)
-        return reader_memory(reader);
+        return weft_reader_memory(reader);
     reader->function->source = reader->source;
     reader->function->commons = reader->commons;
     reader->function->info.file = reader->source.name;
     reader->function->info.line = meta->line;
     file->function_text = text;
-    TRY(reader_signature(reader, meta));
+    TRY(weft_reader_signature(reader, meta));
 done:
     return status;
 }
@@ -193,11 +194,11 @@ static weft_status read_common(file_reader *file, const meta_line *meta, const c
     kernel_reader *reader = &file->reader;
     weft_common *common = weft_arena_alloc(reader->arena, 1, sizeof *common);
     if (!common)
-        return reader_memory(reader);
+        return weft_reader_memory(reader);
     TRY(finish_function(file, text));
-    TRY(meta_tokens(reader, meta));
-    TRY(reader_new_name(reader, "a name of common statements", &common->name));
-    TRY(expect_end(reader));
+    TRY(weft_meta_tokens(reader, meta));
+    TRY(weft_reader_new_name(reader, "a name of common statements", &common->name));
+    TRY(weft_expect_end(reader));
     common->source = reader->source;
     common->text = file->text;
     common->line = file->line;
@@ -210,10 +211,11 @@ static weft_status read_common(file_reader *file, const meta_line *meta, const c
     common->length = (size_t)(file->text - common->text);
     while (common->length > 1 && common->text[common->length - 2] == '\n')
         --common->length;
-    TRY(kernel_tokens_make(reader, common->text, common->length, common->line, 1, &reader->token));
+    TRY(weft_kernel_tokens_make(reader, common->text, common->length, common->line, 1,
+                                &reader->token));
     if (reader->token->kind == KERNEL_END)
-        TRY(reader_error(reader, WEFT_ERROR_SYNTAX, meta->line, 1,
-                         "no statements below this line"));
+        TRY(weft_reader_error(reader, WEFT_ERROR_SYNTAX, meta->line, 1,
+                              "no statements below this line"));
     reader->commons = common;
 done:
     return status;
@@ -224,10 +226,10 @@ static weft_status read_meta(file_reader *file, const meta_line *meta, const cha
     static const struct {
         const char *keyword;
         line_reader read;
-    } readers[] = {{"kind", reader_kind},     {"flops", reader_flops},
-                   {"source", reader_source}, {"parameter", reader_parameter},
-                   {"table", reader_table},   {"where", reader_where},
-                   {"shift", reader_shift},   {"example", reader_example}};
+    } readers[] = {{"kind", weft_reader_kind},     {"flops", weft_reader_flops},
+                   {"source", weft_reader_source}, {"parameter", weft_reader_parameter},
+                   {"table", weft_reader_table},   {"where", weft_reader_where},
+                   {"shift", weft_reader_shift},   {"example", weft_reader_example}};
     static const char *const keywords[] = {"function",  "kind",    "flops", "source",
                                            "parameter", "table",   "where", "shift",
                                            "example",   "threads", "common"};
@@ -239,24 +241,24 @@ static weft_status read_meta(file_reader *file, const meta_line *meta, const cha
     if (meta_is(meta, "common"))
         return read_common(file, meta, text);
     if (!reader->function)
-        return reader_error(reader, WEFT_ERROR_SYNTAX, meta->line, meta->column,
-                            "a kernel file begins with a '//@ function' line");
+        return weft_reader_error(reader, WEFT_ERROR_SYNTAX, meta->line, meta->column,
+                                 "a kernel file begins with a '//@ function' line");
     if (meta_is(meta, "threads"))
-        return reader_threads(reader, meta, variant);
+        return weft_reader_threads(reader, meta, variant);
     for (size_t i = 0; i < sizeof readers / sizeof *readers; ++i)
         if (meta_is(meta, readers[i].keyword)) {
             if (reader->function->n_variants == 0)
                 return readers[i].read(reader, meta);
-            return reader_error(reader, WEFT_ERROR_SYNTAX, meta->line, meta->column,
-                                "'%s' lines stand above the first '//@ threads' line",
-                                readers[i].keyword);
+            return weft_reader_error(reader, WEFT_ERROR_SYNTAX, meta->line, meta->column,
+                                     "'%s' lines stand above the first '//@ threads' line",
+                                     readers[i].keyword);
         }
     char word[32];
     size_t length = meta->keyword_length < sizeof word ? meta->keyword_length : sizeof word - 1;
     memcpy(word, meta->keyword, length);
     word[length] = '\0';
-    weft_status status = reader_error(reader, WEFT_ERROR_SYNTAX, meta->line, meta->column,
-                                      "unknown line '//@ %s'", word);
+    weft_status status = weft_reader_error(reader, WEFT_ERROR_SYNTAX, meta->line, meta->column,
+                                           "unknown line '//@ %s'", word);
     const char *near = weft_nearest_name(word, keywords, sizeof keywords / sizeof *keywords);
     weft_error_hint(reader->error,
                     near ? "did you mean '%s'?"
@@ -287,8 +289,8 @@ weft_status weft_kernel_file_read(weft_arena *arena, const weft_source *source,
     }
     TRY(finish_function(&file, file.text));
     if (file.n == 0)
-        TRY(reader_error(&file.reader, WEFT_ERROR_SYNTAX, 1, 1,
-                         "no '//@ function' line in this file"));
+        TRY(weft_reader_error(&file.reader, WEFT_ERROR_SYNTAX, 1, 1,
+                              "no '//@ function' line in this file"));
     *out = (weft_function_list){file.functions, file.n};
     *commons = file.reader.commons;
 done:

@@ -70,51 +70,52 @@ static void add_macro(const char *name, const weft_shape *shape, const char *bas
     weft_text_add(out, "]\n");
 }
 
-static void add_tables(const weft_instance *instance, weft_text *out) {
-    for (int k = 0; k < instance->n_tables; ++k) {
+static void add_tables(const weft_specialisation *specialisation, weft_text *out) {
+    for (int k = 0; k < specialisation->n_tables; ++k) {
         weft_text_add(out, "    static const double table%d_[] = {", k);
-        for (int i = 0; i < weft_shape_count(&instance->table_shapes[k]); ++i)
-            weft_text_add(out, "%.17g, ", instance->tables[k][i]);
+        for (int i = 0; i < weft_shape_count(&specialisation->table_shapes[k]); ++i)
+            weft_text_add(out, "%.17g, ", specialisation->tables[k][i]);
         weft_text_add(out, "};\n");
     }
 }
 
-void weft_reference_print(const weft_instance *instance, int number, weft_text *out) {
-    const weft_function *f = instance->function;
+void weft_reference_print(const weft_specialisation *specialisation, int number, weft_text *out) {
+    const weft_function *f = specialisation->function;
     const int v = plain_variant(f);
     char base[16];
     weft_text_add(out,
                   "void trial_%d(void *const *arguments_, __INT64_TYPE__ n_, __INT64_TYPE__ "
                   "first_, __INT64_TYPE__ last_)\n{\n",
                   number);
-    add_tables(instance, out);
-    for (int i = 0; i < instance->n_names; ++i)
-        weft_text_add(out, "    enum { %s = %d };\n", instance->names[i], instance->values[i]);
+    add_tables(specialisation, out);
+    for (int i = 0; i < specialisation->n_names; ++i)
+        weft_text_add(out, "    enum { %s = %d };\n", specialisation->names[i],
+                      specialisation->values[i]);
     weft_text_add(out, "    for (__INT64_TYPE__ at_ = 0; first_ == 0 && at_ < n_; ++at_) {\n");
     for (int i = 0; i < f->n_arguments; ++i)
         weft_text_add(out, "    const double *a%d_ = (const double *)arguments_[%d] + at_ * %d;\n",
-                      i, i, weft_shape_count(&instance->arguments[i]));
+                      i, i, weft_shape_count(&specialisation->arguments[i]));
     weft_text_add(out, "    double *r_ = (double *)arguments_[%d] + at_ * %d;\n", f->n_arguments,
-                  weft_shape_count(&instance->result));
+                  weft_shape_count(&specialisation->result));
     for (int i = 0; i < f->n_arguments; ++i) {
         snprintf(base, sizeof base, "a%d_", i);
         if (f->arguments[i].rank == 0)
             weft_text_add(out, "    const double %s = a%d_[0];\n", f->arguments[i].name, i);
         else
-            add_macro(f->arguments[i].name, &instance->arguments[i], base, out);
+            add_macro(f->arguments[i].name, &specialisation->arguments[i], base, out);
     }
     for (int k = 0; k < f->n_tables; ++k) {
         snprintf(base, sizeof base, "table%d_", k);
         if (f->tables[k].formal.rank == 0)
             weft_text_add(out, "    const double %s = table%d_[0];\n", f->tables[k].formal.name, k);
         else
-            add_macro(f->tables[k].formal.name, &instance->table_shapes[k], base, out);
+            add_macro(f->tables[k].formal.name, &specialisation->table_shapes[k], base, out);
     }
     if (f->result.rank == 0)
         weft_text_add(out, "    double %s = 0;\n", f->result.name);
     else
-        add_macro(f->result.name, &instance->result, "r_", out);
-    weft_text_add(out, "    for (int t = 0; t < %d; ++t) {\n", instance->threads[v]);
+        add_macro(f->result.name, &specialisation->result, "r_", out);
+    weft_text_add(out, "    for (int t = 0; t < %d; ++t) {\n", specialisation->threads[v]);
     add_body(f, f->variants[v]->line, out);
     weft_text_add(out, "    }\n");
     if (f->result.rank == 0)

@@ -26,13 +26,13 @@ void weft_shape_print(const weft_shape *shape, weft_text *out) {
                       i + 1 == shape->rank ? "]" : "");
 }
 
-/* What is known while an instance is made. */
+/* What is known while a specialisation is made. */
 typedef struct binder {
     weft_arena *arena;
     const weft_library *library;
     const weft_function *function;
-    weft_instance *instance;
-    weft_place place;
+    weft_specialisation *specialisation;
+    weft_location place;
     weft_error *error;
     bool bound[WEFT_FUNCTION_NAMES_MAX];
     const char *origin[WEFT_FUNCTION_NAMES_MAX]; /* what gave a size its value */
@@ -54,7 +54,7 @@ static shape_text shape_of(const weft_shape *shape) {
 static weft_status place_error(binder *b, weft_status status) {
     const weft_source *source = b->place.source;
     if (source)
-        weft_error_place(b->error, source->name, source->text, b->place.line, b->place.column);
+        weft_error_location(b->error, source->name, source->text, b->place.line, b->place.column);
     return status;
 }
 
@@ -68,7 +68,7 @@ static weft_status shape_error(binder *b, const char *format, ...) {
     va_end(arguments);
     weft_status status = place_error(
         b, weft_error_set(b->error, WEFT_ERROR_SHAPE, "%s: %s", b->function->info.name, message));
-    function_hint(b->function, b->error);
+    weft_function_hint(b->function, b->error);
     return status;
 }
 
@@ -87,7 +87,7 @@ static weft_status take_parameters(binder *b, const char *const *keys, const int
         const weft_name *name = &function->names[i];
         if (name->is_parameter) {
             names[n++] = name->name;
-            b->instance->values[i] = name->value;
+            b->specialisation->values[i] = name->value;
             b->bound[i] = name->has_value;
             b->origin[i] = "the parameter";
         }
@@ -106,7 +106,7 @@ static weft_status take_parameters(binder *b, const char *const *keys, const int
                                 n ? names[0] : "");
             return status;
         }
-        b->instance->values[index] = key_values[k];
+        b->specialisation->values[index] = key_values[k];
         b->bound[index] = true;
     }
     for (int i = 0; i < function->n_names; ++i)
@@ -133,7 +133,7 @@ static weft_status bind_shape(binder *b, const weft_formal *formal, const weft_s
             return shape_error(b, "%s is %s, which makes %s = %lld", formal->name,
                                shape_of(shape).text, b->function->names[index].name,
                                (long long)value);
-        b->instance->values[index] = (int)value;
+        b->specialisation->values[index] = (int)value;
         b->bound[index] = true;
         b->origin[index] = formal->name;
     }
@@ -154,7 +154,7 @@ static weft_status check_shape(binder *b, const weft_formal *formal, const weft_
     for (int i = 0; i < formal->rank; ++i) {
         int64_t want = 0;
         const char *wrong =
-            weft_term_evaluate(formal->sizes[i], b->instance->values, b->bound, &want);
+            weft_term_evaluate(formal->sizes[i], b->specialisation->values, b->bound, &want);
         if (!wrong && want == shape->sizes[i])
             continue;
         if (wrong)
@@ -166,7 +166,7 @@ static weft_status check_shape(binder *b, const weft_formal *formal, const weft_
         return shape_error(
             b, "%s is %s, but %s has made %s = %d, so its size %d should be %lld", formal->name,
             shape_of(shape).text, b->origin[name] ? b->origin[name] : "another size",
-            b->function->names[name].name, b->instance->values[name], i + 1, (long long)want);
+            b->function->names[name].name, b->specialisation->values[name], i + 1, (long long)want);
     }
     return WEFT_OK;
 }
@@ -188,9 +188,9 @@ static weft_status take_arguments(binder *b, const weft_shape *arguments, int n_
                 : formal->rank == 2 ? "a matrix (real[m,n])"
                                     : "a tensor with as many sizes as in the signature");
         TRY(bind_shape(b, formal, &arguments[i]));
-        b->instance->arguments[i] = arguments[i];
+        b->specialisation->arguments[i] = arguments[i];
     }
-    b->instance->n_arguments = n_arguments;
+    b->specialisation->n_arguments = n_arguments;
     for (int i = 0; i < n_arguments; ++i)
         TRY(check_shape(b, &function->arguments[i], &arguments[i]));
 done:
@@ -211,7 +211,8 @@ static weft_status check_table(binder *b, const weft_formal_table *table, const 
     for (int i = 0; i < table->formal.rank; ++i) {
         int64_t added = 0;
         int name = weft_term_linear(table->formal.sizes[i], &added);
-        if (name < 0 || !b->bound[name] || b->instance->values[name] + added == shape->sizes[i])
+        if (name < 0 || !b->bound[name] ||
+            b->specialisation->values[name] + added == shape->sizes[i])
             continue;
         for (int k = 0; k < b->function->n_arguments; ++k)
             for (int j = 0; j < b->function->arguments[k].rank; ++j) {
@@ -225,7 +226,7 @@ static weft_status check_table(binder *b, const weft_formal_table *table, const 
                 int64_t want = shape->sizes[i] - added;
                 return shape_error(
                     b, "%s is %s, but %s(%s) makes %s = %lld, so its size %d should be %lld",
-                    b->function->arguments[k].name, shape_of(&b->instance->arguments[k]).text,
+                    b->function->arguments[k].name, shape_of(&b->specialisation->arguments[k]).text,
                     table->maker, values, b->function->names[name].name, (long long)want, j + 1,
                     (long long)(want + plus));
             }
@@ -246,8 +247,8 @@ static weft_status make_table(binder *b, const weft_formal_table *table, int i) 
         else
             status = weft_error_set(b->error, WEFT_ERROR_USAGE, "no table maker '%s' is registered",
                                     table->maker);
-        weft_error_place(b->error, b->function->source.name, b->function->source.text,
-                         table->formal.line, table->formal.column);
+        weft_error_location(b->error, b->function->source.name, b->function->source.text,
+                            table->formal.line, table->formal.column);
         weft_error_hint(
             b->error, "tables are offered with weft_library_add_table; those of elements come with "
                       "the fem layer");
@@ -256,7 +257,7 @@ static weft_status make_table(binder *b, const weft_formal_table *table, int i) 
     for (int k = 0; k < table->n_arguments; ++k) {
         int64_t value = 0;
         const char *wrong =
-            weft_term_evaluate(table->arguments[k], b->instance->values, b->bound, &value);
+            weft_term_evaluate(table->arguments[k], b->specialisation->values, b->bound, &value);
         if (wrong)
             return shape_error(b, "argument %d of its table %s is %s", k + 1, table->formal.name,
                                wrong);
@@ -270,9 +271,9 @@ static weft_status make_table(binder *b, const weft_formal_table *table, int i) 
     if (shape.rank != table->formal.rank)
         return shape_error(b, "its table %s is declared with %d sizes, and %s makes %d",
                            table->formal.name, table->formal.rank, table->maker, shape.rank);
-    b->instance->table_names[i] = table->formal.name;
-    b->instance->table_shapes[i] = shape;
-    b->instance->tables[i] = values;
+    b->specialisation->table_names[i] = table->formal.name;
+    b->specialisation->table_shapes[i] = shape;
+    b->specialisation->tables[i] = values;
     TRY(check_table(b, table, &shape, arguments));
     TRY(bind_shape(b, &table->formal, &shape));
     TRY(check_shape(b, &table->formal, &shape));
@@ -296,7 +297,7 @@ static weft_status check_wheres(binder *b) {
     for (int i = 0; i < function->n_wheres; ++i) {
         int64_t holds = 0;
         const char *wrong =
-            weft_term_evaluate(function->wheres[i], b->instance->values, b->bound, &holds);
+            weft_term_evaluate(function->wheres[i], b->specialisation->values, b->bound, &holds);
         if ((!wrong && holds) || term_unbound(function->wheres[i], b->bound))
             continue;
         char values[256] = "";
@@ -304,7 +305,7 @@ static weft_status check_wheres(binder *b) {
         for (int k = 0; k < function->n_names && n < sizeof values - 1; ++k)
             if (b->bound[k])
                 n += (size_t)snprintf(values + n, sizeof values - n, "%s%s = %d", n ? ", " : "",
-                                      function->names[k].name, b->instance->values[k]);
+                                      function->names[k].name, b->specialisation->values[k]);
         return shape_error(b, "needs %s, but %s", function->where_texts[i], wrong ? wrong : values);
     }
     return WEFT_OK;
@@ -316,7 +317,7 @@ static weft_status infer_result(binder *b) {
     for (int i = 0; i < formal->rank; ++i) {
         int64_t size = 0;
         const char *wrong =
-            weft_term_evaluate(formal->sizes[i], b->instance->values, b->bound, &size);
+            weft_term_evaluate(formal->sizes[i], b->specialisation->values, b->bound, &size);
         if (wrong)
             return shape_error(b, "size %d of its result is %s", i + 1, wrong);
         if (size < 1 || size > WEFT_ELEMENTS_MAX)
@@ -327,25 +328,25 @@ static weft_status infer_result(binder *b) {
     if (weft_shape_count(&shape) > WEFT_ELEMENTS_MAX)
         return shape_error(b, "its result %s would have more than %d components",
                            shape_of(&shape).text, WEFT_ELEMENTS_MAX);
-    b->instance->result = shape;
+    b->specialisation->result = shape;
     return WEFT_OK;
 }
 
 static weft_status count_work(binder *b) {
     const weft_function *function = b->function;
-    weft_instance *instance = b->instance;
-    instance->flops = fmax(weft_term_estimate(function->flops, instance->values), 0.0);
+    weft_specialisation *specialisation = b->specialisation;
+    specialisation->flops = fmax(weft_term_estimate(function->flops, specialisation->values), 0.0);
     for (int i = 0; i < function->n_variants; ++i) {
         int64_t threads = 0;
-        const char *wrong = weft_term_evaluate(function->variants[i]->threads, instance->values,
-                                               b->bound, &threads);
+        const char *wrong = weft_term_evaluate(function->variants[i]->threads,
+                                               specialisation->values, b->bound, &threads);
         if (wrong || threads < 1 || threads > WEFT_ELEMENTS_MAX)
             return shape_error(b, "variant %d has %s threads, which is %s", i + 1,
                                function->variants[i]->threads_text,
                                wrong         ? wrong
                                : threads < 1 ? "none"
                                              : "too many");
-        instance->threads[i] = (int)threads;
+        specialisation->threads[i] = (int)threads;
     }
     return WEFT_OK;
 }
@@ -353,32 +354,34 @@ static weft_status count_work(binder *b) {
 static weft_status allocate(binder *b) {
     const weft_function *function = b->function;
     size_t n_names = (size_t)function->n_names + 1, n_tables = (size_t)function->n_tables + 1;
-    weft_instance *instance = weft_arena_alloc(b->arena, 1, sizeof *instance);
-    if (!instance)
+    weft_specialisation *specialisation = weft_arena_alloc(b->arena, 1, sizeof *specialisation);
+    if (!specialisation)
         return out_of_memory(b);
-    instance->function = function;
-    instance->n_variants = function->n_variants;
-    instance->threads =
-        weft_arena_alloc(b->arena, (size_t)function->n_variants, sizeof *instance->threads);
-    instance->n_names = function->n_names;
-    instance->names = weft_arena_alloc(b->arena, n_names, sizeof *instance->names);
-    instance->values = weft_arena_alloc(b->arena, n_names, sizeof *instance->values);
-    instance->n_tables = function->n_tables;
-    instance->table_names = weft_arena_alloc(b->arena, n_tables, sizeof *instance->table_names);
-    instance->table_shapes = weft_arena_alloc(b->arena, n_tables, sizeof *instance->table_shapes);
-    instance->tables = weft_arena_alloc(b->arena, n_tables, sizeof *instance->tables);
-    if (!instance->threads || !instance->names || !instance->values || !instance->table_names ||
-        !instance->table_shapes || !instance->tables)
+    specialisation->function = function;
+    specialisation->n_variants = function->n_variants;
+    specialisation->threads =
+        weft_arena_alloc(b->arena, (size_t)function->n_variants, sizeof *specialisation->threads);
+    specialisation->n_names = function->n_names;
+    specialisation->names = weft_arena_alloc(b->arena, n_names, sizeof *specialisation->names);
+    specialisation->values = weft_arena_alloc(b->arena, n_names, sizeof *specialisation->values);
+    specialisation->n_tables = function->n_tables;
+    specialisation->table_names =
+        weft_arena_alloc(b->arena, n_tables, sizeof *specialisation->table_names);
+    specialisation->table_shapes =
+        weft_arena_alloc(b->arena, n_tables, sizeof *specialisation->table_shapes);
+    specialisation->tables = weft_arena_alloc(b->arena, n_tables, sizeof *specialisation->tables);
+    if (!specialisation->threads || !specialisation->names || !specialisation->values ||
+        !specialisation->table_names || !specialisation->table_shapes || !specialisation->tables)
         return out_of_memory(b);
     for (int i = 0; i < function->n_names; ++i)
-        instance->names[i] = function->names[i].name;
-    b->instance = instance;
+        specialisation->names[i] = function->names[i].name;
+    b->specialisation = specialisation;
     return WEFT_OK;
 }
 
-weft_status weft_instance_make(weft_arena *arena, const weft_library *library,
-                               const weft_instance_request *request, weft_instance **out,
-                               weft_error *error) {
+weft_status weft_specialisation_make(weft_arena *arena, const weft_library *library,
+                                     const weft_element_request *request, weft_specialisation **out,
+                                     weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_function *function = request->function;
     binder b = {.arena = arena,
@@ -395,7 +398,7 @@ weft_status weft_instance_make(weft_arena *arena, const weft_library *library,
     TRY(check_wheres(&b));
     TRY(infer_result(&b));
     TRY(count_work(&b));
-    *out = b.instance;
+    *out = b.specialisation;
 done:
     return status;
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-weft_term *reader_term_make(kernel_reader *reader, weft_term_kind kind, weft_term_type type) {
+weft_term *weft_reader_term_make(kernel_reader *reader, weft_term_kind kind, weft_term_type type) {
     weft_term *term = weft_arena_alloc(reader->arena, 1, sizeof *term);
     if (term) {
         term->kind = kind;
@@ -15,12 +15,12 @@ weft_term *reader_term_make(kernel_reader *reader, weft_term_kind kind, weft_ter
 }
 
 static weft_status type_error(kernel_reader *reader, const weft_term *term, const char *text) {
-    return reader_error(reader, WEFT_ERROR_TYPE, term->line, term->column, "%s", text);
+    return weft_reader_error(reader, WEFT_ERROR_TYPE, term->line, term->column, "%s", text);
 }
 
-weft_status reader_check_real(kernel_reader *reader, const weft_term *term, const char *what) {
+weft_status weft_reader_check_real(kernel_reader *reader, const weft_term *term, const char *what) {
     if (term->type == TYPE_CONDITION || term->type == TYPE_MASK)
-        return reader_error(
+        return weft_reader_error(
             reader, WEFT_ERROR_TYPE, term->line, term->column,
             "%s is a comparison, and should be a value: use select(condition, a, b)", what);
     if (reader->mode == READ_BODY && term->type == TYPE_INT && weft_term_divides(term)) {
@@ -40,35 +40,35 @@ static weft_status read_primary(kernel_reader *reader, weft_term **out) {
     const kernel_token *token = reader->token;
     weft_term *term = NULL;
     if (token->kind == KERNEL_NAME)
-        return reader_name(reader, out);
+        return weft_reader_name(reader, out);
     if (token->kind == KERNEL_NUMBER) {
-        term = reader_term_make(reader, token->integer ? TERM_INTEGER : TERM_NUMBER,
-                                token->integer ? TYPE_INT : TYPE_REAL);
+        term = weft_reader_term_make(reader, token->integer ? TERM_INTEGER : TERM_NUMBER,
+                                     token->integer ? TYPE_INT : TYPE_REAL);
         if (!term)
-            return reader_memory(reader);
+            return weft_reader_memory(reader);
         if (token->integer && token->number > 1e9)
-            return reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
-                                "integers go up to 1000000000: write a larger real as 1e10");
+            return weft_reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
+                                     "integers go up to 1000000000: write a larger real as 1e10");
         term->number = token->number;
         term->integer = token->integer ? (int64_t)token->number : 0;
         ++reader->token;
         *out = term;
         return WEFT_OK;
     }
-    if (reader_accept(reader, "(")) {
-        if (reader_is(reader, "int") || reader_is(reader, "real") || reader_is(reader, "double") ||
-            reader_is(reader, "float"))
-            return reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line,
-                                reader->token->column,
-                                "no casts: integers become reals where they meet one");
-        TRY(reader_term(reader, out));
-        return reader_expect(reader, ")", "to close the parenthesis");
+    if (weft_reader_accept(reader, "(")) {
+        if (weft_reader_is(reader, "int") || weft_reader_is(reader, "real") ||
+            weft_reader_is(reader, "double") || weft_reader_is(reader, "float"))
+            return weft_reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line,
+                                     reader->token->column,
+                                     "no casts: integers become reals where they meet one");
+        TRY(weft_reader_term(reader, out));
+        return weft_reader_expect(reader, ")", "to close the parenthesis");
     }
-    bool negate = reader_is(reader, "-"), invert = reader_is(reader, "!");
-    if (negate || invert || reader_is(reader, "+")) {
-        term = reader_term_make(reader, invert ? TERM_NOT : TERM_NEGATE, TYPE_INT);
+    bool negate = weft_reader_is(reader, "-"), invert = weft_reader_is(reader, "!");
+    if (negate || invert || weft_reader_is(reader, "+")) {
+        term = weft_reader_term_make(reader, invert ? TERM_NOT : TERM_NEGATE, TYPE_INT);
         if (!term)
-            return reader_memory(reader);
+            return weft_reader_memory(reader);
         ++reader->token;
         if (++reader->depth > WEFT_NESTING_MAX)
             return type_error(reader, term, "nested too deeply");
@@ -85,11 +85,11 @@ static weft_status read_primary(kernel_reader *reader, weft_term **out) {
         *out = negate || invert ? term : child;
         return WEFT_OK;
     }
-    if (reader_is(reader, "&") || reader_is(reader, "*"))
-        return reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,
-                            "no pointers: data is read and written by A(i,j)");
-    return reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,
-                        "expected a value, found %s", reader_found(reader));
+    if (weft_reader_is(reader, "&") || weft_reader_is(reader, "*"))
+        return weft_reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,
+                                 "no pointers: data is read and written by A(i,j)");
+    return weft_reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,
+                             "expected a value, found %s", weft_reader_found(reader));
 done:
     return status;
 }
@@ -106,7 +106,7 @@ static int binary_of(const kernel_reader *reader, weft_binary *out) {
         {"-", BINARY_SUBTRACT, 5}, {"*", BINARY_MULTIPLY, 6},       {"/", BINARY_DIVIDE, 6},
         {"%", BINARY_MODULO, 6}};
     for (size_t i = 0; i < sizeof table / sizeof *table; ++i)
-        if (reader_is(reader, table[i].text)) {
+        if (weft_reader_is(reader, table[i].text)) {
             *out = table[i].binary;
             return table[i].level;
         }
@@ -133,8 +133,8 @@ static weft_status type_binary(kernel_reader *reader, weft_term *term) {
     bool real = a->type == TYPE_REAL || b->type == TYPE_REAL;
     weft_status status = WEFT_OK;
     if (real) {
-        TRY(reader_check_real(reader, a, "this"));
-        TRY(reader_check_real(reader, b, "this"));
+        TRY(weft_reader_check_real(reader, a, "this"));
+        TRY(weft_reader_check_real(reader, b, "this"));
         if (term->binary == BINARY_MODULO)
             return type_error(reader, term, "'%' is for integers");
     }
@@ -153,13 +153,13 @@ static weft_status read_level(kernel_reader *reader, int level, weft_term **out)
     weft_binary binary = BINARY_ADD;
     int found, chain = 0;
     if (++reader->depth > WEFT_NESTING_MAX)
-        return reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line, reader->token->column,
-                            "nested too deeply");
+        return weft_reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line,
+                                 reader->token->column, "nested too deeply");
     TRY(read_primary(reader, &left));
     while ((found = binary_of(reader, &binary)) >= level && found > 0) {
-        weft_term *term = reader_term_make(reader, TERM_BINARY, TYPE_INT);
+        weft_term *term = weft_reader_term_make(reader, TERM_BINARY, TYPE_INT);
         if (!term)
-            return reader_memory(reader);
+            return weft_reader_memory(reader);
         if (++chain > WEFT_CHAIN_MAX)
             return type_error(reader, term, "an expression of more than 400 operators: split it");
         term->binary = binary;
@@ -170,25 +170,26 @@ static weft_status read_level(kernel_reader *reader, int level, weft_term **out)
         TRY(type_binary(reader, term));
         left = term;
     }
-    if (reader_is(reader, "?"))
-        return reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line, reader->token->column,
-                            "no '?': use select(condition, a, b), which runs in lanes");
+    if (weft_reader_is(reader, "?"))
+        return weft_reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line,
+                                 reader->token->column,
+                                 "no '?': use select(condition, a, b), which runs in lanes");
     --reader->depth;
     *out = left;
 done:
     return status;
 }
 
-weft_status reader_term(kernel_reader *reader, weft_term **out) {
+weft_status weft_reader_term(kernel_reader *reader, weft_term **out) {
     return read_level(reader, 1, out);
 }
 
-weft_status reader_integer_term(kernel_reader *reader, const char *what, weft_term **out) {
+weft_status weft_reader_integer_term(kernel_reader *reader, const char *what, weft_term **out) {
     weft_status status = WEFT_OK;
-    TRY(reader_term(reader, out));
+    TRY(weft_reader_term(reader, out));
     if ((*out)->type != TYPE_INT)
-        status = reader_error(reader, WEFT_ERROR_TYPE, (*out)->line, (*out)->column,
-                              "%s is an integer expression in sizes and indices", what);
+        status = weft_reader_error(reader, WEFT_ERROR_TYPE, (*out)->line, (*out)->column,
+                                   "%s is an integer expression in sizes and indices", what);
 done:
     return status;
 }

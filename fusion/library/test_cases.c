@@ -6,19 +6,19 @@
 
 enum { SIZES_MOST = 4, ATTEMPTS = 4096, COMPONENTS_MOST = 512, CHOICES = 3 };
 
-typedef struct trial_maker {
+typedef struct test_case_maker {
     weft_arena *arena;
     const weft_library *library;
     const weft_function *function;
-    weft_trials *out;
-    const weft_instance *instances[WEFT_TRIALS_MAX];
+    weft_test_cases *out;
+    const weft_specialisation *elements[WEFT_TEST_CASES_MAX];
     weft_error *error;
     int free
         [WEFT_FUNCTION_NAMES_MAX]; /* names that may be chosen: sizes, parameters without a value */
     int n_free;
-} trial_maker;
+} test_case_maker;
 
-static weft_status out_of_memory(trial_maker *m) {
+static weft_status out_of_memory(test_case_maker *m) {
     return weft_error_set(m->error, WEFT_ERROR_MEMORY, "out of memory for trying %s",
                           m->function->info.name);
 }
@@ -27,21 +27,21 @@ static bool has_value(const weft_name *name) {
     return name->is_parameter && name->has_value;
 }
 
-static void add_free(trial_maker *m, int name) {
+static void add_free(test_case_maker *m, int name) {
     for (int i = 0; i < m->n_free; ++i)
         if (m->free[i] == name)
             return;
     m->free[m->n_free++] = name;
 }
 
-static void find_free(trial_maker *m, const weft_term *term) {
+static void find_free(test_case_maker *m, const weft_term *term) {
     if (term->kind == TERM_SIZE && !has_value(&m->function->names[term->index]))
         add_free(m, term->index);
     for (int i = 0; i < term->n_children; ++i)
         find_free(m, term->children[i]);
 }
 
-static void find_all_free(trial_maker *m) {
+static void find_all_free(test_case_maker *m) {
     const weft_function *f = m->function;
     for (int i = 0; i < f->n_arguments; ++i)
         for (int j = 0; j < f->arguments[i].rank; ++j)
@@ -68,7 +68,8 @@ static bool shapes_at(const weft_function *f, const int *values, weft_shape *sha
     return true;
 }
 
-static int keys_at(const trial_maker *m, const int *values, const char **keys, int *key_values) {
+static int keys_at(const test_case_maker *m, const int *values, const char **keys,
+                   int *key_values) {
     int n = 0;
     for (int i = 0; i < m->n_free; ++i)
         if (m->function->names[m->free[i]].is_parameter) {
@@ -79,7 +80,7 @@ static int keys_at(const trial_maker *m, const int *values, const char **keys, i
 }
 
 /* The attempt-th choice of values, the smallest first; false past the last one. */
-static bool values_of(const trial_maker *m, int attempt, int *values) {
+static bool values_of(const test_case_maker *m, int attempt, int *values) {
     for (int i = 0; i < m->function->n_names; ++i)
         values[i] = m->function->names[i].value;
     for (int i = 0; i < m->n_free; ++i, attempt /= SIZES_MOST)
@@ -87,8 +88,8 @@ static bool values_of(const trial_maker *m, int attempt, int *values) {
     return attempt == 0;
 }
 
-static weft_status try_values(trial_maker *m, const int *values, weft_arena *arena,
-                              weft_instance **out) {
+static weft_status try_values(test_case_maker *m, const int *values, weft_arena *arena,
+                              weft_specialisation **out) {
     weft_shape shapes[WEFT_ARGUMENTS_MAX];
     const char *keys[WEFT_FUNCTION_NAMES_MAX];
     int key_values[WEFT_FUNCTION_NAMES_MAX];
@@ -97,9 +98,9 @@ static weft_status try_values(trial_maker *m, const int *values, weft_arena *are
     if (!shapes_at(m->function, values, shapes))
         return WEFT_OK;
     int n_keys = keys_at(m, values, keys, key_values);
-    weft_status status = weft_instance_make(
+    weft_status status = weft_specialisation_make(
         arena, m->library,
-        &(weft_instance_request){
+        &(weft_element_request){
             m->function, shapes, m->function->n_arguments, keys, key_values, n_keys, {NULL, 0, 0}},
         out, &ignored);
     if (status == WEFT_ERROR_MEMORY)
@@ -110,7 +111,7 @@ static weft_status try_values(trial_maker *m, const int *values, weft_arena *are
 }
 
 /* Small sizes find what is wrong at the ends, different ones a row for a column. */
-static void prefer(const trial_maker *m, const int *values, int attempt, int best[CHOICES],
+static void prefer(const test_case_maker *m, const int *values, int attempt, int best[CHOICES],
                    int scores[CHOICES]) {
     int sum = 0, distinct = 0;
     for (int i = 0; i < m->n_free; ++i) {
@@ -128,16 +129,16 @@ static void prefer(const trial_maker *m, const int *values, int attempt, int bes
         }
 }
 
-static weft_status choose(trial_maker *m, int best[CHOICES]) {
+static weft_status choose(test_case_maker *m, int best[CHOICES]) {
     weft_status status = WEFT_OK;
     weft_arena *scratch = NULL;
     int values[WEFT_FUNCTION_NAMES_MAX], scores[CHOICES] = {0};
     for (int attempt = 0; attempt < ATTEMPTS && values_of(m, attempt, values); ++attempt) {
-        weft_instance *instance = NULL;
+        weft_specialisation *specialisation = NULL;
         TRY(weft_arena_make(&scratch, m->error));
-        TRY(try_values(m, values, scratch, &instance));
+        TRY(try_values(m, values, scratch, &specialisation));
         weft_arena_free(&scratch);
-        if (instance)
+        if (specialisation)
             prefer(m, values, attempt, best, scores);
     }
     if (scores[0] == 0) {
@@ -145,8 +146,8 @@ static weft_status choose(trial_maker *m, int best[CHOICES]) {
                                 "%s: no sizes and parameters from 1 to %d are allowed, so there is "
                                 "nothing to try it with",
                                 m->function->info.name, SIZES_MOST);
-        weft_error_place(m->error, m->function->source.name, m->function->source.text,
-                         m->function->info.line, 1);
+        weft_error_location(m->error, m->function->source.name, m->function->source.text,
+                            m->function->info.line, 1);
         weft_error_hint(m->error, "look at its 'where' lines and the sizes in its signature");
     }
 done:
@@ -154,32 +155,34 @@ done:
     return status;
 }
 
-static weft_trial_operand operand_of(const weft_formal *formal, const weft_shape *shape) {
-    weft_trial_operand out = {
+static weft_test_operand operand_of(const weft_formal *formal, const weft_shape *shape) {
+    weft_test_operand out = {
         .name = formal->name, .rank = shape->rank, .n = weft_shape_count(shape)};
     memcpy(out.sizes, shape->sizes, sizeof out.sizes);
     return out;
 }
 
-static weft_trial *add_trial(trial_maker *m, const weft_instance *instance) {
-    weft_trial *trial = &m->out->list[m->out->n];
-    m->instances[m->out->n++] = instance;
-    *trial =
-        (weft_trial){.n_arguments = instance->n_arguments,
-                     .result = operand_of(&m->function->result, &instance->result),
-                     .reduction = m->function->is_reduction ? m->function->reduction.op : '\0'};
-    for (int i = 0; i < instance->n_arguments; ++i)
-        trial->arguments[i] = operand_of(&m->function->arguments[i], &instance->arguments[i]);
-    return trial;
+static weft_test_case *add_test_case(test_case_maker *m,
+                                     const weft_specialisation *specialisation) {
+    weft_test_case *test_case = &m->out->list[m->out->n];
+    m->elements[m->out->n++] = specialisation;
+    *test_case =
+        (weft_test_case){.n_arguments = specialisation->n_arguments,
+                         .result = operand_of(&m->function->result, &specialisation->result),
+                         .reduction = m->function->is_reduction ? m->function->reduction.op : '\0'};
+    for (int i = 0; i < specialisation->n_arguments; ++i)
+        test_case->arguments[i] =
+            operand_of(&m->function->arguments[i], &specialisation->arguments[i]);
+    return test_case;
 }
 
-static weft_status add_sizes(trial_maker *m, int attempt) {
+static weft_status add_sizes(test_case_maker *m, int attempt) {
     weft_status status = WEFT_OK;
     int values[WEFT_FUNCTION_NAMES_MAX];
-    weft_instance *instance = NULL;
+    weft_specialisation *specialisation = NULL;
     values_of(m, attempt, values);
-    TRY(try_values(m, values, m->arena, &instance));
-    if (!instance)
+    TRY(try_values(m, values, m->arena, &specialisation));
+    if (!specialisation)
         return out_of_memory(m);
     const char *sizes = "", *keys = "";
     for (int i = 0; i < m->n_free && sizes && keys; ++i) {
@@ -191,30 +194,30 @@ static weft_status add_sizes(trial_maker *m, int attempt) {
     }
     if (!sizes || !keys)
         return out_of_memory(m);
-    weft_trial *trial = add_trial(m, instance);
-    trial->sizes = sizes;
-    trial->keys = keys;
+    weft_test_case *test_case = add_test_case(m, specialisation);
+    test_case->sizes = sizes;
+    test_case->keys = keys;
 done:
     return status;
 }
 
-static weft_status add_example(trial_maker *m, const weft_example *example) {
+static weft_status add_example(test_case_maker *m, const weft_example *example) {
     weft_status status = WEFT_OK;
-    weft_instance *instance = NULL;
-    const weft_place place = {&m->function->source, example->line, example->column};
-    TRY(weft_instance_make(m->arena, m->library,
-                           &(weft_instance_request){m->function, example->arguments,
-                                                    example->n_arguments, example->keys,
-                                                    example->key_values, example->n_keys, place},
-                           &instance, m->error));
-    if (!weft_shape_equal(&instance->result, &example->result)) {
+    weft_specialisation *specialisation = NULL;
+    const weft_location place = {&m->function->source, example->line, example->column};
+    TRY(weft_specialisation_make(
+        m->arena, m->library,
+        &(weft_element_request){m->function, example->arguments, example->n_arguments,
+                                example->keys, example->key_values, example->n_keys, place},
+        &specialisation, m->error));
+    if (!weft_shape_equal(&specialisation->result, &example->result)) {
         weft_text expected = {0}, given = {0};
-        weft_shape_print(&instance->result, &expected);
+        weft_shape_print(&specialisation->result, &expected);
         weft_shape_print(&example->result, &given);
         status = weft_error_at(
             m->error, WEFT_ERROR_SHAPE, place, "the result of this example is %s, but %s is given",
             expected.data ? expected.data : "another", given.data ? given.data : "this");
-        function_hint(m->function, m->error);
+        weft_function_hint(m->function, m->error);
         weft_text_free(&expected);
         weft_text_free(&given);
         goto done;
@@ -225,35 +228,36 @@ static weft_status add_example(trial_maker *m, const weft_example *example) {
                                 example->key_values[i]);
     if (!keys)
         return out_of_memory(m);
-    weft_trial *trial = add_trial(m, instance);
-    trial->sizes = example->text;
-    trial->keys = keys;
-    trial->line = example->line;
-    for (int i = 0; i < trial->n_arguments; ++i)
-        trial->arguments[i].values = example->values[i];
-    trial->result.values = example->result_values;
+    weft_test_case *test_case = add_test_case(m, specialisation);
+    test_case->sizes = example->text;
+    test_case->keys = keys;
+    test_case->line = example->line;
+    for (int i = 0; i < test_case->n_arguments; ++i)
+        test_case->arguments[i].values = example->values[i];
+    test_case->result.values = example->result_values;
 done:
     return status;
 }
 
-weft_status weft_trials_make(const weft_library *library, size_t function, weft_arena *arena,
-                             weft_trials *out, weft_error *error) {
-    const weft_instance *instances[WEFT_TRIALS_MAX];
-    return weft_trials_instances(library, function, arena, out, instances, error);
+weft_status weft_test_cases_make(const weft_library *library, size_t function, weft_arena *arena,
+                                 weft_test_cases *out, weft_error *error) {
+    const weft_specialisation *elements[WEFT_TEST_CASES_MAX];
+    return weft_trials_elements(library, function, arena, out, elements, error);
 }
 
-weft_status weft_trials_instances(const weft_library *library, size_t function, weft_arena *arena,
-                                  weft_trials *out, const weft_instance *instances[WEFT_TRIALS_MAX],
-                                  weft_error *error) {
+weft_status weft_trials_elements(const weft_library *library, size_t function, weft_arena *arena,
+                                 weft_test_cases *out,
+                                 const weft_specialisation *elements[WEFT_TEST_CASES_MAX],
+                                 weft_error *error) {
     weft_status status = WEFT_OK;
     int best[CHOICES] = {0};
     weft_text source = {0};
-    trial_maker m = {.arena = arena,
-                     .library = library,
-                     .function = library->functions[function],
-                     .out = out,
-                     .error = error};
-    *out = (weft_trials){.n = 0};
+    test_case_maker m = {.arena = arena,
+                         .library = library,
+                         .function = library->functions[function],
+                         .out = out,
+                         .error = error};
+    *out = (weft_test_cases){.n = 0};
     find_all_free(&m);
     TRY(choose(&m, best));
     for (int c = 0; c < CHOICES; ++c)
@@ -263,11 +267,11 @@ weft_status weft_trials_instances(const weft_library *library, size_t function, 
         TRY(add_example(&m, m.function->examples[i]));
     weft_reference_prelude(&source);
     for (int i = 0; i < out->n; ++i)
-        weft_reference_print(m.instances[i], i, &source);
+        weft_reference_print(m.elements[i], i, &source);
     out->source = source.failed ? NULL : weft_arena_copy(arena, source.data, source.length);
     if (!out->source)
         status = out_of_memory(&m);
-    memcpy(instances, m.instances, (size_t)out->n * sizeof *instances);
+    memcpy(elements, m.elements, (size_t)out->n * sizeof *elements);
 done:
     weft_text_free(&source);
     return status;

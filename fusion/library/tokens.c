@@ -6,19 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-weft_status reader_error(kernel_reader *reader, weft_status status, int line, int column,
-                         const char *format, ...) {
+weft_status weft_reader_error(kernel_reader *reader, weft_status status, int line, int column,
+                              const char *format, ...) {
     char message[1024];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     weft_error_set(reader->error, status, "%s", message);
-    weft_error_place(reader->error, reader->source.name, reader->source.text, line, column);
+    weft_error_location(reader->error, reader->source.name, reader->source.text, line, column);
     return status;
 }
 
-weft_status reader_memory(kernel_reader *reader) {
+weft_status weft_reader_memory(kernel_reader *reader) {
     return weft_error_set(reader->error, WEFT_ERROR_MEMORY, "out of memory while reading %s",
                           reader->source.name);
 }
@@ -106,8 +106,8 @@ static size_t symbol_length(const scanner *s) {
 
 static weft_status scan_token(kernel_reader *reader, scanner *s, kernel_token *token) {
     if (!skip_blanks(s))
-        return reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,
-                            "this comment does not end: '*/' is missing");
+        return weft_reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,
+                                 "this comment does not end: '*/' is missing");
     *token = (kernel_token){.kind = KERNEL_END, .line = s->line, .column = s->column, .text = ""};
     if (s->text >= s->end)
         return WEFT_OK;
@@ -122,31 +122,32 @@ static weft_status scan_token(kernel_reader *reader, scanner *s, kernel_token *t
         token->kind = KERNEL_NUMBER;
         length = number_length(s, &token->integer);
         if (s->text + length < s->end && is_name(s->text[length]))
-            return reader_error(reader, WEFT_ERROR_SYNTAX, s->line, s->column,
-                                "a number with a suffix: write it without (2 or 0.5 or 1e-3)");
+            return weft_reader_error(reader, WEFT_ERROR_SYNTAX, s->line, s->column,
+                                     "a number with a suffix: write it without (2 or 0.5 or 1e-3)");
     } else {
         token->kind = KERNEL_SYMBOL;
         length = symbol_length(s);
         if (length == 0 && c == '#')
-            return reader_error(reader, WEFT_ERROR_SYNTAX, s->line, s->column,
-                                "kernel bodies have no preprocessor: '#' is not allowed");
+            return weft_reader_error(reader, WEFT_ERROR_SYNTAX, s->line, s->column,
+                                     "kernel bodies have no preprocessor: '#' is not allowed");
         if (length == 0)
-            return reader_error(reader, WEFT_ERROR_SYNTAX, s->line, s->column,
-                                isprint((unsigned char)c) ? "the character '%c' is not allowed here"
-                                                          : "the byte 0x%02x is not allowed here",
-                                (unsigned char)c);
+            return weft_reader_error(reader, WEFT_ERROR_SYNTAX, s->line, s->column,
+                                     isprint((unsigned char)c)
+                                         ? "the character '%c' is not allowed here"
+                                         : "the byte 0x%02x is not allowed here",
+                                     (unsigned char)c);
     }
     token->text = weft_arena_copy(reader->scratch, s->text, length);
     if (!token->text)
-        return reader_memory(reader);
+        return weft_reader_memory(reader);
     if (token->kind == KERNEL_NUMBER)
         token->number = strtod(token->text, NULL);
     advance(s, length);
     return WEFT_OK;
 }
 
-weft_status kernel_tokens_make(kernel_reader *reader, const char *text, size_t length, int line,
-                               int column, const kernel_token **out) {
+weft_status weft_kernel_tokens_make(kernel_reader *reader, const char *text, size_t length,
+                                    int line, int column, const kernel_token **out) {
     weft_status status = WEFT_OK;
     scanner s = {text, text + length, line, column};
     size_t n = 0, capacity = 64;
@@ -155,12 +156,12 @@ weft_status kernel_tokens_make(kernel_reader *reader, const char *text, size_t l
     TRY(weft_arena_make(&reader->scratch, reader->error));
     tokens = weft_arena_alloc(reader->scratch, capacity, sizeof *tokens);
     if (!tokens)
-        return reader_memory(reader);
+        return weft_reader_memory(reader);
     for (;;) {
         if (n == capacity) {
             kernel_token *more = weft_arena_alloc(reader->scratch, capacity * 2, sizeof *more);
             if (!more)
-                return reader_memory(reader);
+                return weft_reader_memory(reader);
             memcpy(more, tokens, n * sizeof *more);
             tokens = more;
             capacity *= 2;
@@ -176,17 +177,17 @@ done:
     return status;
 }
 
-weft_status kernel_tokens_make_common(kernel_reader *reader, const weft_common *common, int line,
-                                      int column) {
+weft_status weft_kernel_tokens_make_common(kernel_reader *reader, const weft_common *common,
+                                           int line, int column) {
     weft_status status = WEFT_OK;
     const kernel_token *made = NULL;
-    TRY(kernel_tokens_make(reader, common->text, common->length, common->line, 1, &made));
+    TRY(weft_kernel_tokens_make(reader, common->text, common->length, common->line, 1, &made));
     size_t n = 1;
     while (made[n - 1].kind != KERNEL_END)
         ++n;
     kernel_token *tokens = weft_arena_alloc(reader->scratch, n, sizeof *tokens);
     if (!tokens)
-        return reader_memory(reader);
+        return weft_reader_memory(reader);
     for (size_t i = 0; i < n; ++i) {
         tokens[i] = made[i];
         tokens[i].line = line;
@@ -197,30 +198,30 @@ done:
     return status;
 }
 
-bool reader_is(const kernel_reader *reader, const char *text) {
+bool weft_reader_is(const kernel_reader *reader, const char *text) {
     const char *found = reader->token->text; /* "" at the end */
     return found[0] == text[0] && found[0] != '\0' && strcmp(found, text) == 0;
 }
 
-bool reader_accept(kernel_reader *reader, const char *text) {
-    bool found = reader_is(reader, text);
+bool weft_reader_accept(kernel_reader *reader, const char *text) {
+    bool found = weft_reader_is(reader, text);
     if (found)
         ++reader->token;
     return found;
 }
 
-const char *reader_found(const kernel_reader *reader) {
+const char *weft_reader_found(const kernel_reader *reader) {
     return reader->token->kind == KERNEL_END ? "the end" : reader->token->text;
 }
 
-weft_status reader_expect(kernel_reader *reader, const char *text, const char *what) {
-    if (reader_accept(reader, text))
+weft_status weft_reader_expect(kernel_reader *reader, const char *text, const char *what) {
+    if (weft_reader_accept(reader, text))
         return WEFT_OK;
     const kernel_token *token = reader->token;
-    return reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,
-                        "expected '%s' %s, found %s%s%s", text, what,
-                        token->kind == KERNEL_END ? "" : "'", reader_found(reader),
-                        token->kind == KERNEL_END ? "" : "'");
+    return weft_reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,
+                             "expected '%s' %s, found %s%s%s", text, what,
+                             token->kind == KERNEL_END ? "" : "'", weft_reader_found(reader),
+                             token->kind == KERNEL_END ? "" : "'");
 }
 
 /* LANES, M_PI: a macro of the prelude or of <math.h> may have such a name. */
@@ -232,7 +233,7 @@ static bool is_macro_name(const char *name) {
     return n >= 3;
 }
 
-weft_status reader_new_name(kernel_reader *reader, const char *what, const char **out) {
+weft_status weft_reader_new_name(kernel_reader *reader, const char *what, const char **out) {
     static const char *const reserved[] = {
         "real",   "int",    "scalar", "t",        "for",      "if",       "else",     "return",
         "while",  "do",     "goto",   "break",    "continue", "switch",   "case",     "default",
@@ -242,8 +243,8 @@ weft_status reader_new_name(kernel_reader *reader, const char *what, const char 
         "unix",   "linux",  "over",   "select",   "use"};
     const kernel_token *token = reader->token;
     if (token->kind != KERNEL_NAME)
-        return reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,
-                            "expected %s, found %s", what, reader_found(reader));
+        return weft_reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,
+                                 "expected %s, found %s", what, weft_reader_found(reader));
     size_t length = strlen(token->text);
     bool taken = strncmp(token->text, "v_", 2) == 0 || strncmp(token->text, "weft_", 5) == 0 ||
                  token->text[0] == '_' || token->text[length - 1] == '_' ||
@@ -253,8 +254,9 @@ weft_status reader_new_name(kernel_reader *reader, const char *what, const char 
     for (int i = 0; i < weft_intrinsics_count; ++i)
         taken = taken || strcmp(token->text, weft_intrinsics[i].name) == 0;
     if (taken) {
-        weft_status status = reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,
-                                          "'%s' cannot be %s: it is reserved", token->text, what);
+        weft_status status =
+            weft_reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,
+                              "'%s' cannot be %s: it is reserved", token->text, what);
         weft_error_hint(reader->error,
                         "choose a name that is no C keyword, no intrinsic, not 't' (the thread), "
                         "does not begin with v_, weft_ or _, does not end with _, and from three "
@@ -263,5 +265,5 @@ weft_status reader_new_name(kernel_reader *reader, const char *what, const char 
     }
     *out = weft_arena_copy(reader->arena, token->text, length);
     ++reader->token;
-    return *out ? WEFT_OK : reader_memory(reader);
+    return *out ? WEFT_OK : weft_reader_memory(reader);
 }

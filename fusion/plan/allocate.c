@@ -9,7 +9,7 @@
 enum { ELEMENTS_MAX = 64, NODES_MAX = 20000 };
 
 typedef struct allocator {
-    weft_onchip_life *lives;
+    weft_live_range *ranges;
     int n, bound, best;
     int order[ELEMENTS_MAX]; /* large ones first */
     int offsets[ELEMENTS_MAX], kept[ELEMENTS_MAX];
@@ -17,17 +17,17 @@ typedef struct allocator {
     int nodes;
 } allocator;
 
-static bool meet(const weft_onchip_life *a, const weft_onchip_life *b) {
+static bool meet(const weft_live_range *a, const weft_live_range *b) {
     return a->first <= b->last && b->first <= a->last;
 }
 
-int weft_onchip_bound(const weft_onchip_life *lives, int n) {
+int weft_onchip_bound(const weft_live_range *ranges, int n) {
     int most = 0;
     for (int i = 0; i < n; ++i) { /* it is reached where some element begins */
         int live = 0;
         for (int k = 0; k < n; ++k)
-            if (lives[k].first <= lives[i].first && lives[i].first <= lives[k].last)
-                live += lives[k].components;
+            if (ranges[k].first <= ranges[i].first && ranges[i].first <= ranges[k].last)
+                live += ranges[k].components;
         most = live > most ? live : most;
     }
     return most;
@@ -35,15 +35,15 @@ int weft_onchip_bound(const weft_onchip_life *lives, int n) {
 
 /* The lowest offset that is free beside those placed. */
 static int lowest(const allocator *a, int element) {
-    const weft_onchip_life *one = &a->lives[element];
+    const weft_live_range *one = &a->ranges[element];
     int offset = 0;
     for (bool moved = true; moved;) {
         moved = false;
         for (int k = 0; k < a->n; ++k)
-            if (a->placed[k] && meet(one, &a->lives[k]) &&
-                offset < a->offsets[k] + a->lives[k].components &&
+            if (a->placed[k] && meet(one, &a->ranges[k]) &&
+                offset < a->offsets[k] + a->ranges[k].components &&
                 a->offsets[k] < offset + one->components) {
-                offset = a->offsets[k] + a->lives[k].components;
+                offset = a->offsets[k] + a->ranges[k].components;
                 moved = true;
             }
     }
@@ -64,35 +64,35 @@ static void branch(allocator *a, int n_placed, int end) {
         if (a->placed[element])
             continue;
         a->offsets[element] = lowest(a, element);
-        const int top = a->offsets[element] + a->lives[element].components;
+        const int top = a->offsets[element] + a->ranges[element].components;
         a->placed[element] = true;
         branch(a, n_placed + 1, top > end ? top : end);
         a->placed[element] = false;
     }
 }
 
-int weft_onchip_allocate(weft_onchip_life *lives, int n, bool *proved) {
-    allocator a = {.lives = lives, .n = n, .best = 1, .bound = weft_onchip_bound(lives, n)};
+int weft_onchip_allocate(weft_live_range *ranges, int n, bool *proved) {
+    allocator a = {.ranges = ranges, .n = n, .best = 1, .bound = weft_onchip_bound(ranges, n)};
     int end = 0;
     for (int i = 0; i < n; ++i)
-        a.best += lives[i].components;
+        a.best += ranges[i].components;
     if (n > ELEMENTS_MAX) { /* one after the other */
         for (int i = 0; i < n; ++i) {
-            lives[i].offset = end;
-            end += lives[i].components;
+            ranges[i].offset = end;
+            end += ranges[i].components;
         }
         *proved = end == a.bound;
         return end;
     }
     for (int i = 0; i < n; ++i) {
         int k = i;
-        for (; k > 0 && lives[a.order[k - 1]].components < lives[i].components; --k)
+        for (; k > 0 && ranges[a.order[k - 1]].components < ranges[i].components; --k)
             a.order[k] = a.order[k - 1];
         a.order[k] = i;
     }
     branch(&a, 0, 0);
     *proved = a.best == a.bound || a.nodes <= NODES_MAX;
     for (int i = 0; i < n; ++i)
-        lives[i].offset = a.kept[i];
+        ranges[i].offset = a.kept[i];
     return a.best;
 }

@@ -4,31 +4,34 @@
 #include "fusion/plan/fusions.h"
 
 enum {
-    WEFT_BLOCK_THREADS = 1024, /* of a block, at most */
-    WEFT_BLOCK_TURNS = 64,     /* iterations that a script may ask for, at most */
-    WEFT_BLOCK_SHAPES = 12     /* that are tried with one choice of variants */
+    WEFT_BLOCK_THREADS = 1024,  /* of a block, at most */
+    WEFT_BLOCK_ITERATIONS = 64, /* iterations that a script may ask for, at most */
+    WEFT_BLOCK_SHAPES = 12      /* that are tried with one choice of variants */
 };
 
-/** Threads of an instance (0: one, in registers), instances of a block, iterations. */
+/** Threads of an element (0: one, in registers), elements of a block, iterations. */
 typedef struct weft_block_shape {
-    int warps, instances, iterations;
+    int threads_per_element, elements, iterations;
 } weft_block_shape;
 
 /** What the fuse blocks ask of a fusion that has calls of theirs, by weft_fuse_choice; 0: nothing.
  *  Not possible: two of them ask for different things. The unfused plan is as ever. */
-typedef struct weft_block_wish {
+typedef struct weft_block_directive {
     int choices[FUSE_CHOICES];
     bool possible;
-} weft_block_wish;
-weft_block_wish weft_block_wish_of(const weft_graph *graph, const weft_compile_options *options,
-                                   const weft_fusion *fusion);
-/** Is this shape as is wished? */
-bool weft_block_wished(const weft_block_wish *wish, const weft_block_shape *shape);
+} weft_block_directive;
+weft_block_directive weft_block_directive_of(const weft_graph *graph,
+                                             const weft_compile_options *options,
+                                             const weft_fusion *fusion);
+/** Is this shape as the directives say? */
+bool weft_block_meets_directive(const weft_block_directive *directive,
+                                const weft_block_shape *shape);
 
-/** The shapes to try, [WEFT_BLOCK_SHAPES], as is wished; how many. measured: times of several
- *  iterations may differ. For one thread an instance: */
-int weft_blocks_of_one(const weft_block_wish *wish, bool measured, weft_block_shape *shapes);
+/** The shapes to try, [WEFT_BLOCK_SHAPES], as the directives say; how many. measured: times of
+ *  several iterations may differ. For one thread per element: */
+int weft_blocks_of_one(const weft_block_directive *directive, bool measured,
+                       weft_block_shape *shapes);
 /** for several, as many as the call with most has, or as the one with fewest above one: the others
  *  then go round. */
-int weft_blocks_of_several(const weft_block_wish *wish, int most, int fewest, bool measured,
-                           weft_block_shape *shapes);
+int weft_blocks_of_several(const weft_block_directive *directive, int most, int fewest,
+                           bool measured, weft_block_shape *shapes);

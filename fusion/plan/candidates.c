@@ -1,9 +1,9 @@
 /* Which calls may share a kernel. A kernel has no global barrier inside, so an accumulated list,
  * the result of a reduction, or a list made over another index set must be complete before the
  * kernel that reads it starts: such data put their readers one level up. An update comes no earlier
- * than the readers of the value it replaces, and a level after those that read it through a map.
- * Calls of one level and one index set are convex together: an edge out of them leads to a higher
- * level and never back (Fousek et al. 2011, section 4.2.1). */
+ * than the readers of the value it replaces, and a level after those that read it through a
+ * connectivity. Calls of one level and one index set are convex together: an edge out of them leads
+ * to a higher level and never back (Fousek et al. 2011, section 4.2.1). */
 #include "fusion/base/array.h"
 #include "fusion/plan/dependence.h"
 #include "fusion/plan/legality.h"
@@ -12,36 +12,37 @@
 
 bool weft_calls_share(const weft_graph *graph, const weft_call *a, const weft_call *b) {
     for (int i = 0; i < b->n_operands; ++i) {
-        if (b->operands[i].datum == a->result)
+        if (b->operands[i].value == a->result)
             return true;
         for (int k = 0; k < a->n_operands; ++k)
-            if (a->operands[k].datum == b->operands[i].datum ||
-                (a->operands[k].map >= 0 && a->operands[k].map == b->operands[i].map))
+            if (a->operands[k].value == b->operands[i].value ||
+                (a->operands[k].connectivity >= 0 &&
+                 a->operands[k].connectivity == b->operands[i].connectivity))
                 return true;
     }
     for (int i = 0; i < a->n_operands; ++i)
-        if (a->operands[i].datum == b->result ||
-            a->operands[i].datum == graph->data[b->result].storage)
+        if (a->operands[i].value == b->result ||
+            a->operands[i].value == graph->values[b->result].storage)
             return true;
     for (int i = 0; i < graph->n_accumulations; ++i)
         for (int k = 0; k < graph->n_accumulations; ++k)
             if (graph->accumulations[i].call == a->id && graph->accumulations[k].call == b->id &&
-                graph->accumulations[i].map == graph->accumulations[k].map)
+                graph->accumulations[i].connectivity == graph->accumulations[k].connectivity)
                 return true;
     return false;
 }
 
-int weft_fusion_rows(const weft_graph *graph, const weft_fusion *fusion) {
+int weft_fusion_product(const weft_graph *graph, const weft_fusion *fusion) {
     for (int i = 0; i < fusion->n_calls; ++i)
-        if (graph->calls[fusion->calls[i]].routine != NULL)
+        if (graph->calls[fusion->calls[i]].product_kernel != NULL)
             return fusion->calls[i];
     return -1;
 }
 
-int weft_fusion_folded(const weft_graph *graph, const weft_fusion *fusion) {
-    const int rows = weft_fusion_rows(graph, fusion);
-    for (int i = 0; rows >= 0 && i < fusion->n_calls; ++i)
-        if (graph->calls[fusion->calls[i]].result == graph->calls[rows].operands[0].datum)
+int weft_fusion_prologue(const weft_graph *graph, const weft_fusion *fusion) {
+    const int product = weft_fusion_product(graph, fusion);
+    for (int i = 0; product >= 0 && i < fusion->n_calls; ++i)
+        if (graph->calls[fusion->calls[i]].result == graph->calls[product].operands[0].value)
             return fusion->calls[i];
     return -1;
 }
@@ -59,9 +60,9 @@ static bool may_join(const weft_graph *graph, const int *group, int a, int b) {
 static void group_calls(const weft_graph *graph, const int *level, int *group) {
     for (int i = 0; i < graph->n_calls; ++i)
         group[i] = i;
-    for (int i = 0; i < graph->n_calls; ++i) { /* a rows call and what it folds in, above all */
-        const int producer = graph->calls[i].routine != NULL
-                                 ? graph->data[graph->calls[i].operands[0].datum].producer
+    for (int i = 0; i < graph->n_calls; ++i) { /* a product call and its prologue, above all */
+        const int producer = graph->calls[i].product_kernel != NULL
+                                 ? graph->values[graph->calls[i].operands[0].value].producer
                                  : -1;
         if (producer >= 0 && level[producer] == level[i] && group[producer] == producer &&
             may_join(graph, group, i, producer))
@@ -117,7 +118,7 @@ weft_status weft_fusions_add(weft_arena *arena, const weft_graph *graph, weft_fu
             one.index_set = graph->calls[i].index_set;
             if (one.level < fusions->level[i])
                 one.level = fusions->level[i];
-            one.crosses |= fusions->level[i] != fusions->level[one.calls[0]];
+            one.spans_depths |= fusions->level[i] != fusions->level[one.calls[0]];
         }
     fusions->list = grown;
     fusions->list[fusions->n++] = one;
@@ -166,7 +167,7 @@ static weft_status add_subgraphs(weft_arena *arena, const weft_graph *graph, wef
     for (bool all = false; !all && made->max_calls > 1; made->max_calls -= !all) {
         made->n = singles;
         made->counts = (weft_fusion_counts){0};
-        TRY(weft_fusion_sets(graph, made->relations, made->max_calls, &made->counts, collect, &c));
+        TRY(weft_fusion_sets(graph, made->dependence, made->max_calls, &made->counts, collect, &c));
         all = !made->counts.stopped;
         made->shrunk |= !all;
     }
@@ -183,15 +184,15 @@ weft_status weft_fusions_make(weft_arena *arena, const weft_graph *graph,
     const size_t n = (size_t)graph->n_calls;
     weft_fusions *made = weft_arena_alloc(arena, 1, sizeof *made);
     int *group = weft_arena_alloc(arena, n, sizeof *group);
-    weft_relations *relations = NULL;
+    weft_dependence *dependence = NULL;
     if (made == NULL || group == NULL)
         return weft_no_memory(error);
     made->level = weft_arena_alloc(arena, n, sizeof *made->level);
     if (made->level == NULL)
         return weft_no_memory(error);
-    weft_levels_make(graph, made->level);
-    TRY(weft_relations_make(arena, graph, &relations, error));
-    made->relations = relations;
+    weft_barrier_depths_make(graph, made->level);
+    TRY(weft_dependence_make(arena, graph, &dependence, error));
+    made->dependence = dependence;
     group_calls(graph, made->level, group);
     for (int i = 0; i < graph->n_calls; ++i) {
         uint64_t set[WEFT_CALLS_MAX / 64] = {0};

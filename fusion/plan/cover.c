@@ -13,7 +13,7 @@
 struct weft_covers {
     weft_arena *arena;
     const weft_graph *graph;
-    const weft_relations *relations;
+    const weft_dependence *dependence;
     const weft_implementation **columns; /* what may be chosen */
     double *costs;
     int n_columns;
@@ -23,11 +23,11 @@ struct weft_covers {
 
 /* Has any call of a to be done before one of b? */
 static bool precedes(const weft_covers *c, const weft_fusion *a, const weft_fusion *b) {
-    if (weft_planted("wrong_order"))
+    if (weft_fault("wrong_order"))
         return false;
     for (int i = 0; i < a->n_calls; ++i)
         for (int k = 0; k < b->n_calls; ++k)
-            if (weft_set_has(weft_relations_after(c->relations, a->calls[i]), b->calls[k]))
+            if (weft_set_has(weft_dependence_reachable(c->dependence, a->calls[i]), b->calls[k]))
                 return true;
     return false;
 }
@@ -102,7 +102,7 @@ static weft_status columns_make(weft_covers *c, const weft_cover_problem *proble
             continue;
         c->columns[c->n_columns] = one;
         /* of equal ones those that compute as early as data allow */
-        c->costs[c->n_columns++] = one->cost * (one->fusion->crosses ? 1 + 1e-6 : 1);
+        c->costs[c->n_columns++] = one->cost * (one->fusion->spans_depths ? 1 + 1e-6 : 1);
     }
     return WEFT_OK;
 }
@@ -149,7 +149,7 @@ weft_status weft_covers_begin(const weft_cover_problem *problem, weft_covers **o
         return weft_no_memory(error);
     *c = (weft_covers){.arena = problem->arena,
                        .graph = problem->graph,
-                       .relations = problem->fusions->relations,
+                       .dependence = problem->fusions->dependence,
                        .error = error};
     TRY(columns_make(c, problem));
     TRY(weft_partition_make(c->graph->n_calls, c->n_columns, &c->partition, error));

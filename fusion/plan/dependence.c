@@ -1,6 +1,6 @@
 /* What the order of execution asks of any two calls. An *edge* u -> v: v needs u done before, in an
  * earlier kernel or earlier in its own. A *barrier edge*: in an earlier kernel, for v reads what
- * other instances of u have made: through a connectivity, a sum over all, an accumulated list. A
+ * other elements of u have made: through a connectivity, a sum over all, an accumulated list. A
  * path with a barrier edge in it, or over another index set, keeps its ends apart whatever else is
  * fused. */
 #include "fusion/plan/dependence.h"
@@ -8,73 +8,74 @@
 #include "fusion/base/array.h"
 #include "fusion/plan/legality.h"
 
-static uint64_t *row(uint64_t *matrix, const weft_relations *r, int call) {
+static uint64_t *row(uint64_t *matrix, const weft_dependence *r, int call) {
     return matrix + (size_t)call * (size_t)r->words;
 }
 
-static void edge(weft_relations *r, int from, int to, bool barrier) {
-    weft_set_add(row(r->after, r, from), to);
+static void edge(weft_dependence *r, int from, int to, bool barrier) {
+    weft_set_add(row(r->reachable, r, from), to);
     if (barrier) {
-        weft_set_add(row(r->apart, r, from), to);
-        weft_set_add(row(r->apart, r, to), from);
+        weft_set_add(row(r->unfusible, r, from), to);
+        weft_set_add(row(r->unfusible, r, to), from);
     }
 }
 
-static void operand_edges(const weft_graph *graph, weft_relations *r, const weft_call *call,
+static void operand_edges(const weft_graph *graph, weft_dependence *r, const weft_call *call,
                           const weft_operand *operand) {
-    const weft_datum *datum = &graph->data[operand->datum];
-    if (datum->producer >= 0)
-        edge(r, datum->producer, call->id, weft_operand_needs_barrier(graph, call, operand));
+    const weft_value *value = &graph->values[operand->value];
+    if (value->producer >= 0)
+        edge(r, value->producer, call->id, weft_operand_needs_barrier(graph, call, operand));
     for (int k = 0; k < graph->n_accumulations; ++k)
-        if (graph->accumulations[k].target == operand->datum &&
-            graph->accumulations[k].call != call->id && !weft_planted("target_incomplete"))
+        if (graph->accumulations[k].target == operand->value &&
+            graph->accumulations[k].call != call->id && !weft_fault("target_incomplete"))
             edge(r, graph->accumulations[k].call, call->id, true);
 }
 
 /* Readers of a list come before the call that writes its next value. */
-static void update_edges(const weft_graph *graph, weft_relations *r, const weft_call *update) {
-    const int storage = weft_planted("update_too_early") ? -1 : graph->data[update->result].storage;
+static void update_edges(const weft_graph *graph, weft_dependence *r, const weft_call *update) {
+    const int storage = weft_fault("update_too_early") ? -1 : graph->values[update->result].storage;
     for (int i = 0; storage >= 0 && i < update->id; ++i)
         for (int k = 0; k < graph->calls[i].n_operands; ++k)
-            if (graph->calls[i].operands[k].datum == storage)
+            if (graph->calls[i].operands[k].value == storage)
                 edge(r, i, update->id,
-                     graph->calls[i].operands[k].map >= 0 || graph->calls[i].routine != NULL);
+                     graph->calls[i].operands[k].connectivity >= 0 ||
+                         graph->calls[i].product_kernel != NULL);
 }
 
 /* Paths, from the last call to the first: edges lead to higher numbers. A path from u by way of v
  * is barred where u, v or v and what follows it are. */
-static void close(const weft_graph *graph, weft_relations *r) {
+static void close(const weft_graph *graph, weft_dependence *r) {
     for (int u = graph->n_calls - 1; u >= 0; --u) {
-        uint64_t *after = row(r->after, r, u);
+        uint64_t *reachable = row(r->reachable, r, u);
         for (int v = u + 1; v < graph->n_calls; ++v) {
-            if (!weft_set_has(after, v))
+            if (!weft_set_has(reachable, v))
                 continue;
-            const bool barred = weft_set_has(row(r->apart, r, u), v) ||
+            const bool barred = weft_set_has(row(r->unfusible, r, u), v) ||
                                 graph->calls[u].index_set != graph->calls[v].index_set;
-            const uint64_t *on = row(r->after, r, v), *apart = row(r->apart, r, v);
+            const uint64_t *on = row(r->reachable, r, v), *unfusible = row(r->unfusible, r, v);
             for (int w = v + 1; w < graph->n_calls; ++w)
-                if (weft_set_has(on, w) && (barred || weft_set_has(apart, w))) {
-                    weft_set_add(row(r->apart, r, u), w);
-                    weft_set_add(row(r->apart, r, w), u);
+                if (weft_set_has(on, w) && (barred || weft_set_has(unfusible, w))) {
+                    weft_set_add(row(r->unfusible, r, u), w);
+                    weft_set_add(row(r->unfusible, r, w), u);
                 }
             for (int k = 0; k < r->words; ++k)
-                after[k] |= on[k];
+                reachable[k] |= on[k];
         }
     }
 }
 
-weft_status weft_relations_make(weft_arena *arena, const weft_graph *graph, weft_relations **out,
-                                weft_error *error) {
-    weft_relations *r = weft_arena_alloc(arena, 1, sizeof *r);
+weft_status weft_dependence_make(weft_arena *arena, const weft_graph *graph, weft_dependence **out,
+                                 weft_error *error) {
+    weft_dependence *r = weft_arena_alloc(arena, 1, sizeof *r);
     if (r == NULL)
         return weft_no_memory(error);
     const size_t n = (size_t)graph->n_calls;
     r->n = graph->n_calls;
     r->words = (graph->n_calls + 63) / 64;
-    r->after = weft_arena_alloc(arena, n * (size_t)r->words + 1, sizeof *r->after);
-    r->apart = weft_arena_alloc(arena, n * (size_t)r->words + 1, sizeof *r->apart);
+    r->reachable = weft_arena_alloc(arena, n * (size_t)r->words + 1, sizeof *r->reachable);
+    r->unfusible = weft_arena_alloc(arena, n * (size_t)r->words + 1, sizeof *r->unfusible);
     r->shares = weft_arena_alloc(arena, n * (size_t)r->words + 1, sizeof *r->shares);
-    if (r->after == NULL || r->apart == NULL || r->shares == NULL)
+    if (r->reachable == NULL || r->unfusible == NULL || r->shares == NULL)
         return weft_no_memory(error);
     for (int i = 0; i < graph->n_calls; ++i) {
         for (int k = 0; k < graph->calls[i].n_operands; ++k)
@@ -85,8 +86,8 @@ weft_status weft_relations_make(weft_arena *arena, const weft_graph *graph, weft
     for (int i = 0; i < graph->n_calls; ++i)
         for (int k = 0; k < i; ++k) {
             if (graph->calls[i].index_set != graph->calls[k].index_set) {
-                weft_set_add(row(r->apart, r, i), k);
-                weft_set_add(row(r->apart, r, k), i);
+                weft_set_add(row(r->unfusible, r, i), k);
+                weft_set_add(row(r->unfusible, r, k), i);
             }
             if (weft_calls_share(graph, &graph->calls[k], &graph->calls[i])) {
                 weft_set_add(row(r->shares, r, i), k);
@@ -97,16 +98,16 @@ weft_status weft_relations_make(weft_arena *arena, const weft_graph *graph, weft
     return WEFT_OK;
 }
 
-bool weft_relations_convex(const weft_relations *r, const uint64_t *set) {
+bool weft_dependence_convex(const weft_dependence *r, const uint64_t *set) {
     const int words = r->words;
     uint64_t outside[WEFT_CALLS_MAX / 64] = {0};
     for (int u = weft_set_next(set, words, 0); u >= 0; u = weft_set_next(set, words, u + 1))
         for (int k = 0; k < words; ++k)
-            outside[k] |= weft_relations_after(r, u)[k];
+            outside[k] |= weft_dependence_reachable(r, u)[k];
     for (int k = 0; k < words; ++k)
         outside[k] &= ~set[k];
     for (int w = weft_set_next(outside, words, 0); w >= 0; w = weft_set_next(outside, words, w + 1))
-        if (weft_set_meets(weft_relations_after(r, w), set, words))
+        if (weft_set_meets(weft_dependence_reachable(r, w), set, words))
             return false;
     return true;
 }

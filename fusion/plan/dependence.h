@@ -4,12 +4,12 @@
 
 #include "fusion/plan/fusions.h"
 
-struct weft_relations {
-    int n, words;     /* calls; 64-bit words of a set of them */
-    uint64_t *after;  /* [n][words] calls that a path leads to */
-    uint64_t *apart;  /* [n][words] calls that no kernel shares with this one: another index set, or
-                         a path with a global barrier on it */
-    uint64_t *shares; /* [n][words] calls that fusing with spares traffic */
+struct weft_dependence {
+    int n, words;        /* calls; 64-bit words of a set of them */
+    uint64_t *reachable; /* [n][words] calls that a path leads to */
+    uint64_t *unfusible; /* [n][words] calls that no kernel shares with this one: another index
+                             set, or a path with a global barrier on it */
+    uint64_t *shares;    /* [n][words] calls that fusing with spares traffic */
 };
 
 static inline bool weft_set_has(const uint64_t *set, int i) {
@@ -36,21 +36,21 @@ static inline int weft_set_next(const uint64_t *set, int words, int i) {
     }
     return -1;
 }
-static inline const uint64_t *weft_relations_after(const weft_relations *r, int call) {
-    return r->after + (size_t)call * (size_t)r->words;
+static inline const uint64_t *weft_dependence_reachable(const weft_dependence *r, int call) {
+    return r->reachable + (size_t)call * (size_t)r->words;
 }
-static inline const uint64_t *weft_relations_apart(const weft_relations *r, int call) {
-    return r->apart + (size_t)call * (size_t)r->words;
+static inline const uint64_t *weft_dependence_unfusible(const weft_dependence *r, int call) {
+    return r->unfusible + (size_t)call * (size_t)r->words;
 }
-static inline const uint64_t *weft_relations_shares(const weft_relations *r, int call) {
+static inline const uint64_t *weft_dependence_shares(const weft_dependence *r, int call) {
     return r->shares + (size_t)call * (size_t)r->words;
 }
 
-weft_status weft_relations_make(weft_arena *arena, const weft_graph *graph, weft_relations **out,
-                                weft_error *error);
+weft_status weft_dependence_make(weft_arena *arena, const weft_graph *graph, weft_dependence **out,
+                                 weft_error *error);
 /** No path leaves the set and comes back. */
-bool weft_relations_convex(const weft_relations *r, const uint64_t *set);
+bool weft_dependence_convex(const weft_dependence *r, const uint64_t *set);
 
 /** fusion/plan/candidates.c: does fusing two calls spare traffic: one uses the other's result, or both read the
- *  same datum or map, or accumulate through one? */
+ *  same value or map, or accumulate through one? */
 bool weft_calls_share(const weft_graph *graph, const weft_call *a, const weft_call *b);

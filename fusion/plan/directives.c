@@ -16,10 +16,10 @@
 /* Whether one can be: by the device, by the calls in it, and, where nothing is kept that has it, by
  * trying others. What can be is said. */
 
-static const char *const unit[FUSE_CHOICES] = {"instances a block", "threads an instance",
+static const char *const unit[FUSE_CHOICES] = {"elements per block", "threads per element",
                                                "iterations"};
 
-static weft_status refuse_block(weft_place place, int choice, int asked, weft_error *error) {
+static weft_status refuse_block(weft_location place, int choice, int asked, weft_error *error) {
     return weft_error_at(error, WEFT_ERROR_TYPE, place, "a kernel of %d %s cannot be here", asked,
                          unit[choice]);
 }
@@ -29,15 +29,17 @@ static int most_threads(const weft_segment *c, int fuse) {
     int most = 1;
     for (int i = 0; i < c->graph->n_calls; ++i) {
         const weft_call *call = &c->graph->calls[i];
-        for (int v = 0;
-             call->fuse == fuse && call->instance != NULL && v < call->instance->n_variants; ++v)
-            if ((call->variant < 0 || call->variant == v) && call->instance->threads[v] > most)
-                most = call->instance->threads[v];
+        for (int v = 0; call->fuse == fuse && call->specialisation != NULL &&
+                        v < call->specialisation->n_variants;
+             ++v)
+            if ((call->variant < 0 || call->variant == v) &&
+                call->specialisation->threads[v] > most)
+                most = call->specialisation->threads[v];
     }
     return most < WEFT_CUDA_WARPS_MAX ? most : WEFT_CUDA_WARPS_MAX;
 }
 
-/* On the host a block is a vector, whose lanes each compute an instance, once. */
+/* On the host a block is a vector, whose lanes each compute an element, once. */
 static weft_status check_host(const weft_segment *c, const weft_fuse *fuse, weft_error *error) {
     const int lanes = weft_target_lanes(&c->limits, c->options.single);
     const int own[FUSE_CHOICES] = {lanes, 1, 1};
@@ -45,7 +47,7 @@ static weft_status check_host(const weft_segment *c, const weft_fuse *fuse, weft
         if (fuse->choices[k] != 0 && fuse->choices[k] != own[k]) {
             refuse_block(fuse->places[k], k, fuse->choices[k], error);
             weft_error_hint(error,
-                            "this device has blocks of %d instances, one thread each, once; 0, "
+                            "this device has blocks of %d elements, one thread each, once; 0, "
                             "maybe a parameter's, leaves it open",
                             lanes);
             return WEFT_ERROR_TYPE;
@@ -61,7 +63,7 @@ static weft_status check_shape(const weft_segment *c, int number, weft_error *er
         return check_host(c, fuse, error);
     if (block < 0 || block > WEFT_BLOCK_THREADS || block % WEFT_CUDA_LANES != 0) {
         refuse_block(fuse->places[FUSE_BLOCK], FUSE_BLOCK, block, error);
-        weft_error_hint(error, "a block has 32, 64, 96, ... %d instances", WEFT_BLOCK_THREADS);
+        weft_error_hint(error, "a block has 32, 64, 96, ... %d elements", WEFT_BLOCK_THREADS);
         return WEFT_ERROR_TYPE;
     }
     if (threads < 0 || threads > most) {
@@ -69,15 +71,16 @@ static weft_status check_shape(const weft_segment *c, int number, weft_error *er
         weft_error_hint(error, "the calls of this block have variants of 1 to %d threads", most);
         return WEFT_ERROR_TYPE;
     }
-    if (fuse->choices[FUSE_ITERATIONS] < 0 || fuse->choices[FUSE_ITERATIONS] > WEFT_BLOCK_TURNS) {
+    if (fuse->choices[FUSE_ITERATIONS] < 0 ||
+        fuse->choices[FUSE_ITERATIONS] > WEFT_BLOCK_ITERATIONS) {
         refuse_block(fuse->places[FUSE_ITERATIONS], FUSE_ITERATIONS, fuse->choices[FUSE_ITERATIONS],
                      error);
-        weft_error_hint(error, "a block goes through 1 to %d", WEFT_BLOCK_TURNS);
+        weft_error_hint(error, "a block goes through 1 to %d", WEFT_BLOCK_ITERATIONS);
         return WEFT_ERROR_TYPE;
     }
     if (block * threads > WEFT_BLOCK_THREADS) {
         refuse_block(fuse->places[FUSE_BLOCK], FUSE_BLOCK, block, error);
-        weft_error_hint(error, "with %d threads an instance, a block has at most %d instances",
+        weft_error_hint(error, "with %d threads per element, a block has at most %d elements",
                         threads, WEFT_BLOCK_THREADS / threads / WEFT_CUDA_LANES * WEFT_CUDA_LANES);
         return WEFT_ERROR_TYPE;
     }
@@ -169,11 +172,11 @@ static weft_status no_such_block(const weft_segment *c, int number, weft_error *
     weft_error_at(error, WEFT_ERROR_TYPE, fuse->place, "this block has no kernel of %s",
                   asked.data);
     if (blocks.length > 0)
-        weft_error_hint(error, "blocks of %s instances can be, the rest being as it is",
+        weft_error_hint(error, "blocks of %s elements can be, the rest being as it is",
                         blocks.data);
     else
         weft_error_hint(error,
-                        "blocks of %s instances can be, with threads and iterations left open",
+                        "blocks of %s elements can be, with threads and iterations left open",
                         open.length > 0 ? open.data : "no");
     status = WEFT_ERROR_TYPE;
 done:
@@ -212,11 +215,11 @@ static int count(const weft_graph *graph, const uint64_t *set) {
     return n;
 }
 
-static weft_status refuse(const weft_graph *graph, weft_place place, int a, int b, const char *why,
-                          const char *what, weft_error *error) {
+static weft_status refuse(const weft_graph *graph, weft_location place, int a, int b,
+                          const char *why, const char *what, weft_error *error) {
     weft_text first = {0}, second = {0};
-    print_name(graph, graph->calls[a].result, &first);
-    print_name(graph, graph->calls[b].result, &second);
+    weft_print_name(graph, graph->calls[a].result, &first);
+    weft_print_name(graph, graph->calls[b].result, &second);
     weft_error_at(error, WEFT_ERROR_TYPE, place, "'%s' and '%s' cannot share a kernel: %s%s",
                   first.failed ? "" : first.data, second.failed ? "" : second.data, why, what);
     weft_error_hint(error, "weft explain --why %s %s, without the block, says more",
@@ -226,18 +229,18 @@ static weft_status refuse(const weft_graph *graph, weft_place place, int a, int 
     return WEFT_ERROR_TYPE;
 }
 
-static weft_status check_block(const weft_segment *c, weft_place place, const uint64_t *set,
+static weft_status check_block(const weft_segment *c, weft_location place, const uint64_t *set,
                                weft_error *error) {
     const weft_graph *graph = c->graph;
     int a = -1, b = -1, outside = -1;
-    switch (weft_set_split(graph, c->fusions->relations, set, &a, &b, &outside)) {
-    case SPLIT_INDEX_SET:
+    switch (weft_set_split(graph, c->fusions->dependence, set, &a, &b, &outside)) {
+    case NOT_FUSED_INDEX_SET:
         return refuse(graph, place, a, b, "they are over different index sets", "", error);
-    case SPLIT_BARRIER:
+    case NOT_FUSED_BARRIER:
         return refuse(graph, place, a, b, "there is a global barrier between them", "", error);
-    case SPLIT_PATH:
+    case NOT_FUSED_PATH:
         return refuse(graph, place, a, b, "between them is, outside of the block, ",
-                      graph->data[graph->calls[outside].result].name, error);
+                      graph->values[graph->calls[outside].result].name, error);
     case SPLIT_PRODUCT:
         return weft_error_at(error, WEFT_ERROR_TYPE, place,
                              "an operator's product takes not all of these into its kernel");
@@ -246,7 +249,7 @@ static weft_status check_block(const weft_segment *c, weft_place place, const ui
     }
 }
 
-weft_status weft_wishes_add(weft_segment *c, weft_error *error) {
+weft_status weft_directives_add(weft_segment *c, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int fuse = 1; fuse <= c->graph->n_fuses; ++fuse) {
         uint64_t set[WEFT_CALLS_MAX / 64];
@@ -292,7 +295,7 @@ static bool breaks_fuse(const weft_graph *graph, const weft_fusion *fusion) {
     return false;
 }
 
-weft_status weft_wishes_prune(weft_segment *c, weft_error *error) {
+weft_status weft_directives_prune(weft_segment *c, weft_error *error) {
     if (c->options.plan == WEFT_PLAN_UNFUSED || c->options.forced_plan != NULL ||
         (c->script->n_fuses == 0 && c->script->n_splits == 0))
         return WEFT_OK;

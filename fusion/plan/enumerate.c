@@ -10,7 +10,7 @@ enum { WORDS_MAX = WEFT_CALLS_MAX / 64, VISITS_PER_CANDIDATE = 20 };
 
 typedef struct search {
     const weft_graph *graph;
-    const weft_relations *r;
+    const weft_dependence *r;
     int max_calls, first;
     int64_t n_found;
     weft_fusion_counts *counts;
@@ -28,7 +28,7 @@ static weft_status look_at(search *s, const growing *g) {
     weft_fusion_counts *counts = s->counts;
     if (++counts->connected > (int64_t)VISITS_PER_CANDIDATE * WEFT_FUSION_CANDIDATES)
         counts->stopped = true;
-    if (!weft_relations_convex(s->r, g->set)) {
+    if (!weft_dependence_convex(s->r, g->set)) {
         ++counts->not_convex;
         return WEFT_OK;
     }
@@ -43,7 +43,7 @@ static weft_status look_at(search *s, const growing *g) {
 
 /* The set with call i. */
 static void grown_by(const search *s, const growing *g, int i, growing *out) {
-    const uint64_t *shares = weft_relations_shares(s->r, i);
+    const uint64_t *shares = weft_dependence_shares(s->r, i);
     out->n = g->n + 1;
     for (int k = 0; k < s->r->words; ++k) {
         uint64_t news = shares[k] & ~g->near[k];
@@ -68,7 +68,7 @@ static weft_status grow(search *s, growing *g) {
          i = weft_set_next(g->next, s->r->words, i)) {
         growing larger;
         weft_set_remove(g->next, i);
-        if (weft_set_meets(weft_relations_apart(s->r, i), g->set, s->r->words))
+        if (weft_set_meets(weft_dependence_unfusible(s->r, i), g->set, s->r->words))
             continue;
         grown_by(s, g, i, &larger);
         TRY(grow(s, &larger));
@@ -77,12 +77,12 @@ done:
     return status;
 }
 
-weft_status weft_fusion_sets(const weft_graph *graph, const weft_relations *relations,
+weft_status weft_fusion_sets(const weft_graph *graph, const weft_dependence *dependence,
                              int max_calls, weft_fusion_counts *counts,
                              weft_status (*found)(void *user, const uint64_t *set), void *user) {
     weft_status status = WEFT_OK;
     search s = {.graph = graph,
-                .r = relations,
+                .r = dependence,
                 .max_calls = max_calls,
                 .counts = counts,
                 .found = found,

@@ -11,20 +11,21 @@
 enum { TRIALS_MOST = 12000 /* choices of variants in all */, LEAST = 4 /* of a fusion */ };
 
 /* The variants that are forced, by option or by the script; the first for the others. */
-static weft_status choose_variants(implementer *p, weft_implementation *made, weft_error *error) {
+static weft_status choose_variants(variant_search *p, weft_implementation *made,
+                                   weft_error *error) {
     const weft_compile_options *options = p->options;
     for (int i = 0; i < made->fusion->n_calls; ++i) {
         const weft_call *call = &p->graph->calls[made->order[i]];
         p->forced[i] = call->variant >= 0;
         made->variants[i] = p->forced[i] ? call->variant : 0;
-        for (int k = 0; k < options->n_variants && call->instance != NULL; ++k) {
+        for (int k = 0; k < options->n_variants && call->specialisation != NULL; ++k) {
             if (strcmp(options->variants[k].function, call->label) != 0)
                 continue;
             p->forced[i] = true;
             made->variants[i] = options->variants[k].variant;
-            if (made->variants[i] < 0 || made->variants[i] >= call->instance->n_variants)
+            if (made->variants[i] < 0 || made->variants[i] >= call->specialisation->n_variants)
                 return weft_error_set(error, WEFT_ERROR_USAGE, "'%s' has variants 0 to %d, not %d",
-                                      call->label, call->instance->n_variants - 1,
+                                      call->label, call->specialisation->n_variants - 1,
                                       made->variants[i]);
         }
     }
@@ -41,7 +42,7 @@ static weft_status check_variants(weft_arena *arena, const weft_graph *graph,
         size_t n = 0;
         bool called = false;
         for (int i = 0; i < graph->n_calls; ++i) {
-            if (graph->calls[i].instance == NULL)
+            if (graph->calls[i].specialisation == NULL)
                 continue;
             names[n++] = graph->calls[i].label;
             called |= strcmp(graph->calls[i].label, options->variants[k].function) == 0;
@@ -58,16 +59,16 @@ static weft_status check_variants(weft_arena *arena, const weft_graph *graph,
     return WEFT_OK;
 }
 
-/* Reductions and rows calls work by chunks of their own, with a thread an instance; so do stars and
- * colours of cells. */
-static bool has_fixed_shape(const implementer *p, const weft_fusion *fusion) {
-    if (weft_fusion_rows(p->graph, fusion) >= 0)
+/* Reductions and product calls work by chunks of their own, with one thread per element; so do
+ * patches and colours of cells. */
+static bool has_fixed_shape(const variant_search *p, const weft_fusion *fusion) {
+    if (weft_fusion_product(p->graph, fusion) >= 0)
         return true;
     for (int i = 0; i < fusion->n_calls; ++i) {
         const int call = fusion->calls[i];
         if (p->graph->calls[call].reduction != NULL)
             return true;
-        if ((p->options->scatter == WEFT_SCATTER_STARS ||
+        if ((p->options->scatter == WEFT_SCATTER_PATCHES ||
              p->options->scatter == WEFT_SCATTER_CELL_COLOURS) &&
             weft_call_accumulates(p->graph, call))
             return true;
@@ -76,18 +77,18 @@ static bool has_fixed_shape(const implementer *p, const weft_fusion *fusion) {
 }
 
 /* The one shape that there is. */
-static weft_status try_fixed(implementer *p, int instances, weft_error *error) {
-    const weft_block_shape shape = {0, instances, 1};
-    if (weft_block_wished(&p->wish, &shape))
-        return implementer_try_shapes(p, &shape, 1, error);
+static weft_status try_fixed(variant_search *p, int elements, weft_error *error) {
+    const weft_block_shape shape = {0, elements, 1};
+    if (weft_block_meets_directive(&p->directive, &shape))
+        return weft_variants_try_shapes(p, &shape, 1, error);
     ++p->made->considered;
-    ++p->made->not_wished;
+    ++p->made->not_as_directed;
     return WEFT_OK;
 }
 
 /* With offsets: over others where that pays for its barriers. What lies one after the other and
  * needs no more than is alive at once, which is what it was compared by, cannot be better. */
-static void arrange_kept(implementer *p, weft_implementation *one) {
+static void arrange_kept(variant_search *p, weft_implementation *one) {
     const int least = one->shared_components;
     const bool apart_fits = weft_arrange(p->placer, one, ARRANGE_APART);
     weft_predict(p->predictor, one);
@@ -104,21 +105,21 @@ static void arrange_kept(implementer *p, weft_implementation *one) {
 }
 
 /* The best first; they were compared before it was known how they lie in shared memory. */
-static void finish_kept(implementer *p) {
-    for (int i = 0; i < p->n_kept; ++i) {
+static void finish_kept(variant_search *p) {
+    for (int i = 0; i < p->n_beam; ++i) {
         int at = i;
-        if (p->kept[i].warps > 0)
-            arrange_kept(p, &p->kept[i]);
-        const weft_implementation moved = p->kept[i];
-        for (; at > 0 && implementer_is_better(&moved, &p->kept[at - 1]); --at)
-            p->kept[at] = p->kept[at - 1];
-        p->kept[at] = moved;
+        if (p->beam[i].threads_per_element > 0)
+            arrange_kept(p, &p->beam[i]);
+        const weft_implementation moved = p->beam[i];
+        for (; at > 0 && weft_implementation_is_better(&moved, &p->beam[at - 1]); --at)
+            p->beam[at] = p->beam[at - 1];
+        p->beam[at] = moved;
     }
 }
 
-static weft_status trial_make(implementer *p, const weft_fusion *fusion, weft_error *error) {
+static weft_status trial_make(variant_search *p, const weft_fusion *fusion, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_implementation *one = &p->trial;
+    weft_implementation *one = &p->candidate;
     const size_t n = (size_t)fusion->n_calls;
     *one = (weft_implementation){.fusion = fusion, .serial_iterations = 1};
     one->order = weft_arena_alloc(p->arena, n, sizeof *one->order);
@@ -126,7 +127,7 @@ static weft_status trial_make(implementer *p, const weft_fusion *fusion, weft_er
     one->barriers = weft_arena_alloc(p->arena, n + 1, sizeof *one->barriers);
     if (one->order == NULL || one->variants == NULL || one->barriers == NULL)
         return weft_no_memory(error);
-    TRY(weft_order_find(p->arena, p->graph, p->fusions->relations, &p->orders, one, error));
+    TRY(weft_order_find(p->arena, p->graph, p->fusions->dependence, &p->orders, one, error));
     one->offsets = weft_arena_alloc(p->arena, (size_t)one->n_onchip + 1, sizeof *one->offsets);
     if (one->offsets == NULL)
         return weft_no_memory(error);
@@ -136,14 +137,14 @@ done:
     return status;
 }
 
-static weft_status implement(implementer *p, const weft_fusion *fusion, weft_error *error) {
+static weft_status implement(variant_search *p, const weft_fusion *fusion, weft_error *error) {
     weft_status status = WEFT_OK;
     const bool fixed = !p->is_gpu || has_fixed_shape(p, fusion);
-    p->n_kept = 0;
-    p->wish = weft_block_wish_of(p->graph, p->options, fusion);
-    if (!p->wish.possible) {
+    p->n_beam = 0;
+    p->directive = weft_block_directive_of(p->graph, p->options, fusion);
+    if (!p->directive.possible) {
         ++p->made->considered;
-        ++p->made->not_wished;
+        ++p->made->not_as_directed;
         return WEFT_OK;
     }
     TRY(trial_make(p, fusion, error));
@@ -152,21 +153,21 @@ static weft_status implement(implementer *p, const weft_fusion *fusion, weft_err
             p, p->is_gpu ? WEFT_CUDA_THREADS : weft_target_lanes(p->limits, p->options->single),
             error));
     else
-        TRY(implementer_try_variants(p, error));
-    if (p->n_kept == 0 && !fixed && p->wish.choices[FUSE_THREADS] <= 1) {
+        TRY(weft_variants_try_all(p, error));
+    if (p->n_beam == 0 && !fixed && p->directive.choices[FUSE_THREADS] <= 1) {
         /* nothing fits: one thread does the work of all */
-        TRY(choose_variants(p, &p->trial, error));
-        TRY(implementer_try_registers(p, error));
+        TRY(choose_variants(p, &p->candidate, error));
+        TRY(weft_variants_try_registers(p, error));
     }
     finish_kept(p);
-    for (int i = 0; i < p->n_kept; ++i) {
+    for (int i = 0; i < p->n_beam; ++i) {
         weft_implementations *made = p->made;
         weft_implementation *grown =
             weft_array_grow(p->arena, made->list, made->n, &made->capacity, sizeof *grown);
         if (grown == NULL)
             return weft_no_memory(error);
         made->list = grown;
-        made->list[made->n++] = p->kept[i];
+        made->list[made->n++] = p->beam[i];
     }
 done:
     return status;
@@ -177,7 +178,7 @@ weft_status weft_implementations_make(weft_arena *arena, const weft_graph *graph
                                       const weft_compile_options *options,
                                       weft_implementations **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    implementer p = {
+    variant_search p = {
         .arena = arena, .graph = graph, .fusions = fusions, .limits = limits, .options = options};
     weft_implementations *made = weft_arena_alloc(arena, 1, sizeof *made);
     if (made == NULL)

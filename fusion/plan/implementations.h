@@ -10,7 +10,7 @@
 
 enum { WEFT_ORDER_CALLS = 62 /* of a fusion whose order is looked for; more keep the script's */ };
 
-/** A datum on chip: the members of its fusion that make or use it, as bits. */
+/** A value on chip: the members of its fusion that make or use it, as bits. */
 typedef struct weft_onchip {
     uint64_t users;
     int components;
@@ -26,7 +26,7 @@ weft_status weft_order_table_make(weft_arena *arena, weft_order_table *out, weft
 /** made's order, onchip (as the kernel comes to them), onchip_peak and order_exact, from its
  * fusion. */
 weft_status weft_order_find(weft_arena *arena, const weft_graph *graph,
-                            const weft_relations *relations, weft_order_table *table,
+                            const weft_dependence *dependence, weft_order_table *table,
                             weft_implementation *made, weft_error *error);
 
 /* ---- shared memory (fusion/plan/allocate.c) -----------------------------------------------------------------
@@ -34,16 +34,16 @@ weft_status weft_order_find(weft_arena *arena, const weft_graph *graph,
 
 /** An element in shared memory: alive from one position of the order to another, both among them.
  */
-typedef struct weft_onchip_life {
+typedef struct weft_live_range {
     int components, first, last;
     int offset; /* in components: the answer */
-} weft_onchip_life;
+} weft_live_range;
 
 /** The most components alive at once: less is not possible. */
-int weft_onchip_bound(const weft_onchip_life *lives, int n);
+int weft_onchip_bound(const weft_live_range *ranges, int n);
 /** Give each an offset, so that no two alive at once overlap; the components needed, the least
  *  possible where *proved. */
-int weft_onchip_allocate(weft_onchip_life *lives, int n, bool *proved);
+int weft_onchip_allocate(weft_live_range *ranges, int n, bool *proved);
 
 /* ---- placement (fusion/plan/placement.c) ------------------------------------------------------------------
  */
@@ -61,7 +61,7 @@ typedef enum weft_arrangement {
 } weft_arrangement;
 
 /** made's placement, offsets, shared_components and barriers, whose arrays are there: of an
- *  implementation with warps, instances_per_block, order and variants. false: a block has not so
+ *  implementation with warps, elements_per_block, order and variants. false: a block has not so
  * much shared memory. */
 bool weft_arrange(const weft_placer *placer, weft_implementation *made, weft_arrangement how);
 /** The last of it: nothing else of an arrangement depends on block, warps or iterations. */
@@ -84,12 +84,12 @@ void weft_traffic_count(const weft_graph *graph, const weft_compile_options *opt
 
 typedef struct weft_predictor weft_predictor;
 
-/** All routines that kernels of this graph can have, offered to the cost source. */
+/** All primitives that kernels of this graph can have, offered to the cost source. */
 weft_status weft_predictor_make(weft_arena *arena, const weft_graph *graph,
                                 const weft_limits *limits, const weft_compile_options *options,
                                 weft_predictor **out, weft_error *error);
 /** What its predicted time is made of; barriers of a block, an iteration. */
-weft_search_part weft_implementation_part(const weft_implementation *made);
+weft_kernel_prediction weft_implementation_prediction(const weft_implementation *made);
 /** made's transfer_seconds, compute_seconds, seconds, cost, measured: of an implementation that is
  *  complete else. */
 void weft_predict(const weft_predictor *predictor, weft_implementation *made);

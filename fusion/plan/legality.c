@@ -14,15 +14,15 @@ bool weft_call_accumulates(const weft_graph *graph, int call) {
 
 static bool loads_through_map(const weft_call *call) {
     for (int i = 0; i < call->n_operands; ++i)
-        if (call->operands[i].map >= 0)
+        if (call->operands[i].connectivity >= 0)
             return true;
     return false;
 }
 
 /* Can a product compute this call at every row that it reads, as far as that depends on the two alone? */
-static bool may_fold(const weft_graph *graph, int call, int rows) {
+static bool may_be_prologue(const weft_graph *graph, int call, int rows) {
     const weft_call *made = &graph->calls[call];
-    const weft_datum *result = &graph->data[made->result];
+    const weft_value *result = &graph->values[made->result];
     return made->arithmetic != NULL && made->reduction == NULL && result->shape.rank == 0 &&
            made->index_set == graph->calls[rows].index_set &&
            (result->storage < 0 || graph->is_loop_body) && !loads_through_map(made) &&
@@ -31,28 +31,29 @@ static bool may_fold(const weft_graph *graph, int call, int rows) {
 
 bool weft_operand_needs_barrier(const weft_graph *graph, const weft_call *reader,
                                 const weft_operand *operand) {
-    const int producer = graph->data[operand->datum].producer;
-    if (operand->map >= 0 && !weft_planted("barrier_skipped"))
+    const int producer = graph->values[operand->value].producer;
+    if (operand->connectivity >= 0 && !weft_fault("barrier_skipped"))
         return true;
     if (producer < 0)
         return false;
-    if (graph->calls[producer].reduction != NULL && !weft_planted("sum_unfinished"))
+    if (graph->calls[producer].reduction != NULL && !weft_fault("sum_unfinished"))
         return true;
-    return reader->routine != NULL && graph->data[operand->datum].index_set != UNIFORM &&
-           !may_fold(graph, producer, reader->id);
+    return reader->product_kernel != NULL && graph->values[operand->value].index_set != UNIFORM &&
+           !may_be_prologue(graph, producer, reader->id);
 }
 
-/* Is what a product folds in made in the same kernel, or updated there while other blocks still read it? */
-static bool folds_unfinished(const weft_graph *graph, const uint64_t *set, int folded) {
-    const weft_call *made = &graph->calls[folded];
+/* Is what a product takes as its prologue made in the same kernel, or updated there while other
+ * blocks still read it? */
+static bool folds_unfinished(const weft_graph *graph, const uint64_t *set, int prologue) {
+    const weft_call *made = &graph->calls[prologue];
     for (int k = 0; k < made->n_operands; ++k) {
-        const int datum = made->operands[k].datum;
-        const int producer = graph->data[datum].producer;
+        const int value = made->operands[k].value;
+        const int producer = graph->values[value].producer;
         if (producer >= 0 && weft_set_has(set, producer))
             return true;
         for (int i = 0; i < graph->n_calls; ++i)
-            if (i != folded && weft_set_has(set, i) &&
-                graph->data[graph->calls[i].result].storage == datum)
+            if (i != prologue && weft_set_has(set, i) &&
+                graph->values[graph->calls[i].result].storage == value)
                 return true;
     }
     return false;
@@ -64,27 +65,28 @@ bool weft_fusion_fits(const weft_graph *graph, const uint64_t *set) {
     for (int i = 0; i < graph->n_calls; ++i)
         if (weft_set_has(set, i)) {
             has_others |= weft_call_accumulates(graph, i) || loads_through_map(&graph->calls[i]);
-            if (graph->calls[i].routine != NULL) {
+            if (graph->calls[i].product_kernel != NULL) {
                 rows = i;
                 ++n_rows;
             }
         }
     if (rows < 0)
         return true;
-    const int folded = graph->data[graph->calls[rows].operands[0].datum].producer;
+    const int prologue = graph->values[graph->calls[rows].operands[0].value].producer;
     return n_rows == 1 && !has_others &&
-           (folded < 0 || !weft_set_has(set, folded) || !folds_unfinished(graph, set, folded));
+           (prologue < 0 || !weft_set_has(set, prologue) ||
+            !folds_unfinished(graph, set, prologue));
 }
 
 /* A call outside of the set that a path from *a leads to, and one from it to *b; else -1. */
-static int find_outside(const weft_relations *r, const uint64_t *set, int *a, int *b) {
+static int find_outside(const weft_dependence *r, const uint64_t *set, int *a, int *b) {
     for (int i = 0; i < r->n; ++i) {
         int before = -1;
         for (int k = 0; k < r->n && !weft_set_has(set, i); ++k)
-            if (weft_set_has(set, k) && weft_set_has(weft_relations_after(r, k), i))
+            if (weft_set_has(set, k) && weft_set_has(weft_dependence_reachable(r, k), i))
                 before = k;
         for (int k = 0; k < r->n && before >= 0; ++k)
-            if (weft_set_has(set, k) && weft_set_has(weft_relations_after(r, i), k)) {
+            if (weft_set_has(set, k) && weft_set_has(weft_dependence_reachable(r, i), k)) {
                 *a = before;
                 *b = k;
                 return i;
@@ -93,20 +95,20 @@ static int find_outside(const weft_relations *r, const uint64_t *set, int *a, in
     return -1;
 }
 
-weft_split_reason weft_set_split(const weft_graph *graph, const weft_relations *r,
-                                 const uint64_t *set, int *a, int *b, int *outside) {
+weft_not_fused_reason weft_set_split(const weft_graph *graph, const weft_dependence *r,
+                                     const uint64_t *set, int *a, int *b, int *outside) {
     for (int i = 0; i < graph->n_calls; ++i)
         for (int k = 0; k < i; ++k)
             if (weft_set_has(set, i) && weft_set_has(set, k) &&
-                weft_set_has(weft_relations_apart(r, k), i)) {
+                weft_set_has(weft_dependence_unfusible(r, k), i)) {
                 *a = k;
                 *b = i;
-                return graph->calls[i].index_set != graph->calls[k].index_set ? SPLIT_INDEX_SET
-                                                                              : SPLIT_BARRIER;
+                return graph->calls[i].index_set != graph->calls[k].index_set ? NOT_FUSED_INDEX_SET
+                                                                              : NOT_FUSED_BARRIER;
             }
-    if (!weft_relations_convex(r, set)) {
+    if (!weft_dependence_convex(r, set)) {
         *outside = find_outside(r, set, a, b);
-        return SPLIT_PATH;
+        return NOT_FUSED_PATH;
     }
-    return weft_fusion_fits(graph, set) ? SPLIT_NONE : SPLIT_PRODUCT;
+    return weft_fusion_fits(graph, set) ? FUSIBLE : SPLIT_PRODUCT;
 }

@@ -36,7 +36,7 @@ static state *find_state(const linearising *l, uint64_t done) {
 }
 
 /* Components alive while `member` runs after `done`. */
-static int alive(const linearising *l, uint64_t done, int member) {
+static int components_live(const linearising *l, uint64_t done, int member) {
     const uint64_t now = done | (uint64_t)1 << member;
     int live = 0;
     for (int i = 0; i < l->n_items; ++i)
@@ -56,7 +56,7 @@ static int least(linearising *l, uint64_t done) {
     for (int i = 0; i < l->n && !l->gave_up; ++i) {
         if ((done >> i & 1) != 0 || (l->before[i] & ~done) != 0)
             continue;
-        int peak = alive(l, done, i);
+        int peak = components_live(l, done, i);
         if (peak >= made.peak)
             continue;
         const int rest = least(l, done | (uint64_t)1 << i);
@@ -79,7 +79,7 @@ static int order_peak(const weft_onchip *items, int n_items, const int *order, i
     int peak = 0;
     const linearising l = {.items = items, .n_items = n_items, .n = n};
     for (int i = 0; i < n; ++i) {
-        const int live = alive(&l, done, order[i]);
+        const int live = components_live(&l, done, order[i]);
         peak = live > peak ? live : peak;
         done |= (uint64_t)1 << order[i];
     }
@@ -93,9 +93,9 @@ weft_status weft_order_table_make(weft_arena *arena, weft_order_table *out, weft
 }
 
 /* The order of least need on chip. order [n_calls of its fusion]: members, 0 .. n_calls - 1. Is it
- * proved? Else, for large fusions and those of a rows call, it is the script's. */
+ * proved? Else, for large fusions and those of a product call, it is the script's. */
 static bool linearise(weft_order_table *table, const weft_graph *graph,
-                      const weft_relations *relations, const weft_implementation *made,
+                      const weft_dependence *dependence, const weft_implementation *made,
                       const weft_onchip *items, int *order) {
     const weft_fusion *fusion = made->fusion;
     const int n = fusion->n_calls, n_items = made->n_onchip;
@@ -106,13 +106,14 @@ static bool linearise(weft_order_table *table, const weft_graph *graph,
                      .fusion = ++table->fusion};
     for (int i = 0; i < n; ++i)
         order[i] = i;
-    if (n > WEFT_ORDER_CALLS || weft_fusion_rows(graph, fusion) >= 0)
+    if (n > WEFT_ORDER_CALLS || weft_fusion_product(graph, fusion) >= 0)
         return false;
     if (n <= 2)
         return true;
     for (int i = 0; i < n; ++i)
         for (int k = 0; k < i; ++k)
-            if (weft_set_has(weft_relations_after(relations, fusion->calls[k]), fusion->calls[i]))
+            if (weft_set_has(weft_dependence_reachable(dependence, fusion->calls[k]),
+                             fusion->calls[i]))
                 l.before[i] |= (uint64_t)1 << k;
     const int peak = least(&l, 0);
     if (l.gave_up || peak == order_peak(items, n_items, order, n))
@@ -127,12 +128,13 @@ static bool linearise(weft_order_table *table, const weft_graph *graph,
 
 /* ---- an implementation's order ---- */
 
-/* Does a call read or make a datum as it is on chip? */
+/* Does a call read or make a value as it is on chip? */
 static bool uses(const weft_call *call, const weft_operand *onchip) {
-    if (call->result == onchip->datum && onchip->map < 0)
+    if (call->result == onchip->value && onchip->connectivity < 0)
         return true;
     for (int k = 0; k < call->n_operands; ++k)
-        if (call->operands[k].datum == onchip->datum && call->operands[k].map == onchip->map)
+        if (call->operands[k].value == onchip->value &&
+            call->operands[k].connectivity == onchip->connectivity)
             return true;
     return false;
 }
@@ -158,7 +160,7 @@ static int peak_live(const weft_graph *graph, const weft_implementation *made) {
 }
 
 weft_status weft_order_find(weft_arena *arena, const weft_graph *graph,
-                            const weft_relations *relations, weft_order_table *table,
+                            const weft_dependence *dependence, weft_order_table *table,
                             weft_implementation *made, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_fusion *fusion = made->fusion;
@@ -181,7 +183,7 @@ weft_status weft_order_find(weft_arena *arena, const weft_graph *graph,
             if (uses(&graph->calls[fusion->calls[i]], &made->onchip[m]))
                 items[m].users |= (uint64_t)1 << i;
     }
-    made->order_exact = linearise(table, graph, relations, made, items, order);
+    made->order_exact = linearise(table, graph, dependence, made, items, order);
     made->onchip_peak = order_peak(items, made->n_onchip, order, n);
     for (int i = 0; i < n; ++i)
         made->order[i] = fusion->calls[order[i]];

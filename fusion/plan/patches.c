@@ -3,78 +3,81 @@
 #include "fusion/base/target.h"
 #include "fusion/connectivity/vertex_patches.h"
 
-int weft_star_load_count(const weft_graph *graph, const weft_operand *load) {
-    return weft_shape_count(&graph->data[load->datum].shape);
+int weft_patch_load_count(const weft_graph *graph, const weft_operand *load) {
+    return weft_shape_count(&graph->values[load->value].shape);
 }
 
-bool weft_star_is_nodal(const weft_star_source *star, const weft_operand *load) {
-    return load->map == star->accumulation->map;
+bool weft_patch_is_nodal(const weft_patch_computation *patch, const weft_operand *load) {
+    return load->connectivity == patch->accumulation->connectivity;
 }
 
-int weft_star_staged_count(const weft_graph *graph, const weft_star_source *star) {
+int weft_patch_staged_count(const weft_graph *graph, const weft_patch_computation *patch) {
     int n = 0;
-    for (int i = 0; i < star->n_loads; ++i)
-        if (weft_star_is_nodal(star, &star->loads[i]))
-            n += weft_star_load_count(graph, &star->loads[i]);
+    for (int i = 0; i < patch->n_loads; ++i)
+        if (weft_patch_is_nodal(patch, &patch->loads[i]))
+            n += weft_patch_load_count(graph, &patch->loads[i]);
     return n;
 }
 
-int weft_star_result_count(const weft_graph *graph, const weft_star_source *star) {
-    return weft_shape_count(&graph->data[star->accumulation->target].shape);
+int weft_patch_result_count(const weft_graph *graph, const weft_patch_computation *patch) {
+    return weft_shape_count(&graph->values[patch->accumulation->target].shape);
 }
 
-bool weft_star_source_fits(const weft_graph *graph, const weft_star_source *star) {
-    const weft_accumulation *a = star->accumulation;
-    const weft_map *map = &graph->maps[a->map];
-    if (map->width > 4 || map->width < (a->matrix ? 2 : 3))
+bool weft_patch_computation_fits(const weft_graph *graph, const weft_patch_computation *patch) {
+    const weft_accumulation *a = patch->accumulation;
+    const weft_graph_connectivity *connectivity = &graph->connectivities[a->connectivity];
+    if (connectivity->width > 4 || connectivity->width < (a->matrix ? 2 : 3))
         return false;
-    for (int i = 0; i < star->n_loads; ++i) {
-        const weft_operand *load = &star->loads[i];
-        const weft_datum *datum = &graph->data[load->datum];
-        if (weft_star_is_nodal(star, load) || datum->index_set < 0)
+    for (int i = 0; i < patch->n_loads; ++i) {
+        const weft_operand *load = &patch->loads[i];
+        const weft_value *value = &graph->values[load->value];
+        if (weft_patch_is_nodal(patch, load) || value->index_set < 0)
             continue;
-        if (load->map >= 0 || datum->index_set != map->from)
+        if (load->connectivity >= 0 || value->index_set != connectivity->from)
             return false;
-        for (int k = 0; k < datum->shape.rank; ++k)
-            if (datum->shape.sizes[k] == map->width)
+        for (int k = 0; k < value->shape.rank; ++k)
+            if (value->shape.sizes[k] == connectivity->width)
                 return false;
     }
-    for (int i = 0; i < star->n_calls; ++i)
-        if (graph->calls[star->calls[i]].reduction != NULL)
+    for (int i = 0; i < patch->n_calls; ++i)
+        if (graph->calls[patch->calls[i]].reduction != NULL)
             return false;
     return true;
 }
 
-bool weft_star_source_reads_cells(const weft_graph *graph, const weft_star_source *star) {
-    for (int i = 0; i < star->n_loads; ++i)
-        if (star->loads[i].map < 0 && graph->data[star->loads[i].datum].index_set >= 0)
+bool weft_patch_computation_reads_cells(const weft_graph *graph,
+                                        const weft_patch_computation *patch) {
+    for (int i = 0; i < patch->n_loads; ++i)
+        if (patch->loads[i].connectivity < 0 && graph->values[patch->loads[i].value].index_set >= 0)
             return true;
     return false;
 }
 
-size_t weft_star_source_shared(const weft_graph *graph, const weft_star_source *star,
-                               int most_local, size_t real_bytes) {
-    const size_t values = (size_t)most_local * (size_t)weft_star_staged_count(graph, star);
-    const size_t copies = star->edges ? (size_t)(star->threads / WEFT_STAR_LANES) : 1;
-    const size_t sums = (size_t)star->nodes * (size_t)weft_star_result_count(graph, star) * copies;
+size_t weft_patch_computation_shared(const weft_graph *graph, const weft_patch_computation *patch,
+                                     int most_local, size_t real_bytes) {
+    const size_t values = (size_t)most_local * (size_t)weft_patch_staged_count(graph, patch);
+    const size_t copies = patch->edges ? (size_t)(patch->threads / WEFT_PATCH_LANES) : 1;
+    const size_t sums =
+        (size_t)patch->nodes * (size_t)weft_patch_result_count(graph, patch) * copies;
     return (values + sums) * real_bytes;
 }
 
-weft_star_source weft_star_source_of(const weft_graph *graph, const weft_plan_kernel *kernel) {
+weft_patch_computation weft_patch_computation_of(const weft_graph *graph,
+                                                 const weft_plan_kernel *kernel) {
     const bool edges = kernel->kind == KERNEL_EDGE_PATCH;
-    weft_star_source star = {.accumulation = &graph->accumulations[kernel->scatters[0]],
-                             .calls = kernel->implementation->order,
-                             .variants = kernel->implementation->variants,
-                             .n_calls = kernel->implementation->fusion->n_calls,
-                             .loads = kernel->loads,
-                             .n_loads = kernel->n_loads,
-                             .vector = -1,
-                             .nodes = kernel->star_nodes,
-                             .threads = edges ? WEFT_EDGE_STAR_THREADS : WEFT_STAR_THREADS,
-                             .edges = edges};
-    for (int i = 0; i < kernel->n_loads && star.vector < 0; ++i)
-        if (kernel->loads[i].map == star.accumulation->map &&
-            weft_shape_count(&graph->data[kernel->loads[i].datum].shape) == 1)
-            star.vector = kernel->loads[i].datum;
-    return star;
+    weft_patch_computation patch = {.accumulation = &graph->accumulations[kernel->scatters[0]],
+                                    .calls = kernel->implementation->order,
+                                    .variants = kernel->implementation->variants,
+                                    .n_calls = kernel->implementation->fusion->n_calls,
+                                    .loads = kernel->loads,
+                                    .n_loads = kernel->n_loads,
+                                    .vector = -1,
+                                    .nodes = kernel->patch_nodes,
+                                    .threads = edges ? WEFT_EDGE_PATCH_THREADS : WEFT_PATCH_THREADS,
+                                    .edges = edges};
+    for (int i = 0; i < kernel->n_loads && patch.vector < 0; ++i)
+        if (kernel->loads[i].connectivity == patch.accumulation->connectivity &&
+            weft_shape_count(&graph->values[kernel->loads[i].value].shape) == 1)
+            patch.vector = kernel->loads[i].value;
+    return patch;
 }

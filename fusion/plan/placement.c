@@ -1,11 +1,12 @@
-/* Where data live while a kernel of several threads an instance works, on a GPU. With I instances a
- * block, a multiple of the warp's lanes, thread t of instance i is thread t * I + i of the block: a
- * call of fewer threads than another runs in the first warps of the block and needs no other
- * coordinates, and a warp works as a whole or waits as a whole. What calls of one thread make and
- * use among themselves stays in registers; the rest is in shared memory as [component][instance],
- * so that neighbouring lanes use neighbouring banks and no padding is needed. A barrier stands only
- * where a thread reads what another one has written since the last, or writes where another element
- * lay that was used since the last (Filipovic et al. 2015, section 4.3.3). */
+/* Where data live while a kernel of several threads per element works, on a GPU. With I elements
+ * per block, a multiple of the warp's lanes, thread t of element i is thread t * I + i of the
+ * block: a call of fewer threads than another runs in the first warps of the block and needs no
+ * other coordinates, and a warp works as a whole or waits as a whole. What calls of one thread make
+ * and use among themselves stays in registers; the rest is in shared memory as
+ * [component][instance], so that neighbouring lanes use neighbouring banks and no padding is
+ * needed. A barrier stands only where a thread reads what another one has written since the last,
+ * or writes where another element lay that was used since the last (Filipovic et al. 2015, section
+ * 4.3.3). */
 #include "core/base/fault.h"
 #include "fusion/base/array.h"
 #include "fusion/plan/implementations.h"
@@ -21,16 +22,17 @@ struct weft_placer {
     signed char ***agree; /* [n_calls][operands][variants of the writer x of the reader], UNKNOWN */
     int *written;         /* [most on chip] position of the call that wrote it since a barrier */
     bool *touched;        /* used since a barrier */
-    weft_onchip_life *lives;
+    weft_live_range *ranges;
 };
 
 static int threads_at(const weft_graph *graph, const weft_implementation *made, int position) {
     const weft_call *call = &graph->calls[made->order[position]];
-    return call->instance != NULL ? call->instance->threads[made->variants[position]] : 1;
+    return call->specialisation != NULL ? call->specialisation->threads[made->variants[position]]
+                                        : 1;
 }
 
 static int variants_of(const weft_call *call) {
-    return call->instance != NULL ? call->instance->n_variants : 1;
+    return call->specialisation != NULL ? call->specialisation->n_variants : 1;
 }
 
 weft_status weft_placer_make(weft_arena *arena, const weft_graph *graph, const weft_limits *limits,
@@ -54,7 +56,7 @@ weft_status weft_placer_make(weft_arena *arena, const weft_graph *graph, const w
         if (p->agree[i] == NULL)
             return weft_no_memory(error);
         for (size_t k = 0; k < n; ++k) {
-            const int producer = graph->data[call->operands[k].datum].producer;
+            const int producer = graph->values[call->operands[k].value].producer;
             if (producer < 0)
                 continue;
             const size_t pairs =
@@ -67,8 +69,8 @@ weft_status weft_placer_make(weft_arena *arena, const weft_graph *graph, const w
     }
     p->written = weft_arena_alloc(arena, most, sizeof *p->written);
     p->touched = weft_arena_alloc(arena, most, sizeof *p->touched);
-    p->lives = weft_arena_alloc(arena, most, sizeof *p->lives);
-    if (p->written == NULL || p->touched == NULL || p->lives == NULL)
+    p->ranges = weft_arena_alloc(arena, most, sizeof *p->ranges);
+    if (p->written == NULL || p->touched == NULL || p->ranges == NULL)
         return weft_no_memory(error);
     *out = p;
     return WEFT_OK;
@@ -77,17 +79,18 @@ weft_status weft_placer_make(weft_arena *arena, const weft_graph *graph, const w
 /* Does each thread of the reader use only what it wrote itself as the same thread of the writer? */
 static bool compare_mappings(const weft_call *from, int writing, const weft_call *to, int reading,
                              int operand) {
-    const int threads = to->instance != NULL ? to->instance->threads[reading] : 1;
-    if ((from->instance != NULL ? from->instance->threads[writing] : 1) != threads)
+    const int threads = to->specialisation != NULL ? to->specialisation->threads[reading] : 1;
+    if ((from->specialisation != NULL ? from->specialisation->threads[writing] : 1) != threads)
         return false;
-    if (threads == 1 || weft_planted("mapping_ignored"))
+    if (threads == 1 || weft_fault("mapping_ignored"))
         return true;
     const int n = weft_shape_count(&to->operands[operand].shape);
     for (int t = 0; t < threads; ++t)
         for (int c = 0; c < n; ++c) {
-            const int reads = weft_instance_touches(to->instance, reading, operand, t, c);
-            const int writes = weft_instance_touches(from->instance, writing, -1, t,
-                                                     to->operands[operand].offset + c);
+            const int reads =
+                weft_specialisation_accesses(to->specialisation, reading, operand, t, c);
+            const int writes = weft_specialisation_accesses(from->specialisation, writing, -1, t,
+                                                            to->operands[operand].offset + c);
             if (reads != 0 && (reads < 0 || writes != 1))
                 return false;
         }
@@ -115,18 +118,18 @@ static void choose_places(const weft_placer *p, weft_implementation *made) {
             continue;
         for (int k = 0; k <= call->n_operands; ++k) {
             const int m = made->slots[i][k];
-            if (p->graph->data[made->onchip[m].datum].index_set != UNIFORM)
+            if (p->graph->values[made->onchip[m].value].index_set != UNIFORM)
                 made->placement[m] = PLACE_SHARED;
         }
     }
 }
 
 static bool is_stored(const weft_placer *p, const weft_implementation *made, int m) {
-    const int datum = made->onchip[m].datum;
-    if (made->leaves[m])
+    const int value = made->onchip[m].value;
+    if (made->live_out[m])
         return true;
     for (int i = 0; i < p->graph->n_accumulations; ++i)
-        if (p->graph->accumulations[i].source == datum)
+        if (p->graph->accumulations[i].source == value)
             return true;
     return false;
 }
@@ -137,29 +140,29 @@ static int find_lives(const weft_placer *p, const weft_implementation *made, wef
     const int n = made->fusion->n_calls;
     int found = 0;
     for (int m = 0; m < made->n_onchip; ++m)
-        p->lives[m] =
-            (weft_onchip_life){.last = -1, .components = weft_shape_count(&made->onchip[m].shape)};
+        p->ranges[m] =
+            (weft_live_range){.last = -1, .components = weft_shape_count(&made->onchip[m].shape)};
     for (int i = 0; i < n; ++i) {
         const int n_operands = p->graph->calls[made->order[i]].n_operands;
-        p->lives[made->slots[i][n_operands]].first = i;
+        p->ranges[made->slots[i][n_operands]].first = i;
         for (int k = 0; k <= n_operands; ++k)
-            p->lives[made->slots[i][k]].last = i;
+            p->ranges[made->slots[i][k]].last = i;
     }
     for (int m = 0; m < made->n_onchip; ++m) {
         if (is_stored(p, made, m))
-            p->lives[m].last = n;
+            p->ranges[m].last = n;
         if (made->placement[m] == place)
-            p->lives[found++] = p->lives[m];
+            p->ranges[found++] = p->ranges[m];
     }
     return found;
 }
 
 /* Does writing element m overwrite another that was used since the last barrier? */
 static bool overwrites(const weft_placer *p, const weft_implementation *made, int m) {
-    const int first = made->offsets[m], end = first + p->lives[m].components;
+    const int first = made->offsets[m], end = first + p->ranges[m].components;
     for (int k = 0; k < made->n_onchip; ++k)
         if (k != m && made->placement[k] == PLACE_SHARED && p->touched[k] &&
-            made->offsets[k] < end && first < made->offsets[k] + p->lives[k].components)
+            made->offsets[k] < end && first < made->offsets[k] + p->ranges[k].components)
             return true;
     return false;
 }
@@ -168,7 +171,7 @@ static bool overwrites(const weft_placer *p, const weft_implementation *made, in
 static bool needs_barrier(const weft_placer *p, const weft_implementation *made, int position,
                           bool exact) {
     const weft_call *call = &p->graph->calls[made->order[position]];
-    if (weft_planted("missing_barrier"))
+    if (weft_fault("missing_barrier"))
         return false;
     for (int k = 0; k < call->n_operands; ++k) {
         const int m = made->slots[position][k];
@@ -181,7 +184,7 @@ static bool needs_barrier(const weft_placer *p, const weft_implementation *made,
     return exact && made->placement[result] == PLACE_SHARED && overwrites(p, made, result);
 }
 
-static void touch(const weft_placer *p, const weft_implementation *made, int position) {
+static void warm_up(const weft_placer *p, const weft_implementation *made, int position) {
     for (int k = 0; k <= p->graph->calls[made->order[position]].n_operands; ++k)
         p->touched[made->slots[position][k]] = true;
 }
@@ -190,7 +193,7 @@ static void touch(const weft_placer *p, const weft_implementation *made, int pos
 static bool stores_written(const weft_placer *p, const weft_implementation *made) {
     for (int m = 0; m < made->n_onchip; ++m)
         if (made->placement[m] == PLACE_SHARED && p->written[m] >= 0 && is_stored(p, made, m) &&
-            !weft_planted("missing_store_barrier"))
+            !weft_fault("missing_store_barrier"))
             return true;
     return false;
 }
@@ -199,9 +202,9 @@ static void set_barriers(const weft_placer *p, weft_implementation *made, bool e
     const int n = made->fusion->n_calls;
     for (int m = 0; m < made->n_onchip; ++m) {
         const bool shared = made->placement[m] == PLACE_SHARED;
-        const bool inside = made->inside[m];
-        p->written[m] = shared && !inside ? LOADED : CLEAN;
-        p->touched[m] = shared && !inside;
+        const bool produced_here = made->produced_here[m];
+        p->written[m] = shared && !produced_here ? LOADED : CLEAN;
+        p->touched[m] = shared && !produced_here;
     }
     for (int i = 0; i < n; ++i) {
         made->barriers[i] = needs_barrier(p, made, i, exact);
@@ -209,7 +212,7 @@ static void set_barriers(const weft_placer *p, weft_implementation *made, bool e
             p->written[m] = CLEAN;
             p->touched[m] = false;
         }
-        touch(p, made, i);
+        warm_up(p, made, i);
         const int m = made->slots[i][p->graph->calls[made->order[i]].n_operands];
         p->written[m] = made->placement[m] == PLACE_SHARED ? i : CLEAN;
     }
@@ -217,35 +220,35 @@ static void set_barriers(const weft_placer *p, weft_implementation *made, bool e
 }
 
 /* One after the other. */
-static int lay_out(weft_onchip_life *lives, int n) {
+static int lay_out(weft_live_range *ranges, int n) {
     int end = 0;
     for (int i = 0; i < n; ++i) {
-        lives[i].offset = end;
-        end += lives[i].components - weft_planted("overlapped_shared");
+        ranges[i].offset = end;
+        end += ranges[i].components - weft_fault("overlapped_shared");
     }
     return end;
 }
 
 bool weft_arrangement_fits(const weft_placer *p, const weft_implementation *made) {
     const size_t real_bytes = p->options->single ? sizeof(float) : sizeof(double);
-    return (size_t)made->shared_components * (size_t)made->instances_per_block * real_bytes <=
+    return (size_t)made->shared_components * (size_t)made->elements_per_block * real_bytes <=
            p->limits->onchip_bytes;
 }
 
 bool weft_arrange(const weft_placer *p, weft_implementation *made, weft_arrangement how) {
     choose_places(p, made);
-    made->register_components = weft_onchip_bound(p->lives, find_lives(p, made, PLACE_REGISTER));
+    made->register_components = weft_onchip_bound(p->ranges, find_lives(p, made, PLACE_REGISTER));
     int n = find_lives(p, made, PLACE_SHARED);
     made->overlaps = how == ARRANGE_OVER;
     made->allocation_proved = false;
-    made->shared_components = how == ARRANGE_APART ? lay_out(p->lives, n)
+    made->shared_components = how == ARRANGE_APART ? lay_out(p->ranges, n)
                               : how == ARRANGE_OVER
-                                  ? weft_onchip_allocate(p->lives, n, &made->allocation_proved)
-                                  : weft_onchip_bound(p->lives, n);
+                                  ? weft_onchip_allocate(p->ranges, n, &made->allocation_proved)
+                                  : weft_onchip_bound(p->ranges, n);
     for (int m = made->n_onchip - 1; m >= 0; --m)
         if (made->placement[m] == PLACE_SHARED) {
-            p->lives[m] = p->lives[--n];
-            made->offsets[m] = p->lives[m].offset;
+            p->ranges[m] = p->ranges[--n];
+            made->offsets[m] = p->ranges[m].offset;
         }
     set_barriers(p, made, how == ARRANGE_OVER);
     return weft_arrangement_fits(p, made);

@@ -13,7 +13,7 @@ typedef struct planner {
     const weft_graph *graph;
     const weft_compile_options *options;
     weft_plan *plan;
-    bool *started; /* [n_data] accumulated lists that some kernel has begun */
+    bool *started; /* [n_values] accumulated lists that some kernel has begun */
 } planner;
 
 static weft_status argument_add(planner *p, weft_plan_kernel *kernel, weft_argument argument,
@@ -82,33 +82,36 @@ static weft_status kernel_loads_and_stores(planner *p, weft_plan_kernel *kernel,
     const weft_implementation *implementation = kernel->implementation;
     for (int i = 0; i < implementation->n_onchip; ++i) {
         const weft_operand *operand = &implementation->onchip[i];
-        const weft_datum *datum = &graph->data[operand->datum];
-        const bool inside = datum->producer >= 0 && operand->map < 0 &&
-                            in_fusion(implementation->fusion, datum->producer);
-        const int storage = weft_datum_storage(graph, operand->datum);
-        if (!inside) {
+        const weft_value *value = &graph->values[operand->value];
+        const bool produced_here = value->producer >= 0 && operand->connectivity < 0 &&
+                                   in_fusion(implementation->fusion, value->producer);
+        const int storage = weft_value_storage(graph, operand->value);
+        if (!produced_here) {
             kernel->loads[kernel->n_loads++] = *operand;
-            TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, storage, 0}, error));
-            if (operand->map >= 0)
-                TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_MAP, operand->map, 0}, error));
+            TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_VALUE, storage, 0}, error));
+            if (operand->connectivity >= 0)
+                TRY(argument_add(p, kernel,
+                                 (weft_argument){ARGUMENT_CONNECTIVITY, operand->connectivity, 0},
+                                 error));
             continue;
         }
-        if (graph->calls[datum->producer].reduction != NULL) {
-            kernel->reductions[kernel->n_reductions++] = datum->producer;
-            TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_PARTIALS, operand->datum, 0},
+        if (graph->calls[value->producer].reduction != NULL) {
+            kernel->reductions[kernel->n_reductions++] = value->producer;
+            TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_PARTIALS, operand->value, 0},
                              error));
             continue;
         }
-        bool leaves = weft_datum_leaves(graph, implementation->fusion, operand->datum);
+        bool live_out = weft_value_is_live_out(graph, implementation->fusion, operand->value);
         for (int k = 0; k < graph->n_accumulations; ++k)
-            leaves |= graph->accumulations[k].source == operand->datum &&
-                      is_gathered(p, &graph->accumulations[k]);
-        if (!leaves)
+            live_out |= graph->accumulations[k].source == operand->value &&
+                        is_gathered(p, &graph->accumulations[k]);
+        if (!live_out)
             continue;
-        kernel->stores[kernel->n_stores++] = operand->datum;
-        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, storage, 0}, error));
-        if (datum->producer == kernel->folded && storage != operand->datum)
-            TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_TWIN, storage, 0}, error));
+        kernel->stores[kernel->n_stores++] = operand->value;
+        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_VALUE, storage, 0}, error));
+        if (value->producer == kernel->prologue && storage != operand->value)
+            TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DOUBLE_BUFFER, storage, 0},
+                             error));
     }
 done:
     return status;
@@ -122,12 +125,12 @@ static bool first_target_started(const planner *p, const weft_plan_kernel *kerne
     return false;
 }
 
-/* What the routine of a rows call works on, behind everything else. */
+/* What the product kernel of a product call works on, behind everything else. */
 static weft_status kernel_rows(planner *p, weft_plan_kernel *kernel, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_call *call = &p->graph->calls[kernel->rows];
-    for (int i = 0; i < call->routine->n_arguments; ++i)
-        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_ROWS, call->op, i}, error));
+    const weft_call *call = &p->graph->calls[kernel->product];
+    for (int i = 0; i < call->product_kernel->n_arguments; ++i)
+        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_PRODUCT, call->op, i}, error));
 done:
     return status;
 }
@@ -140,12 +143,13 @@ static weft_status kernel_scatters(planner *p, weft_plan_kernel *kernel, weft_er
         if (!in_fusion(kernel->implementation->fusion, a->call) || is_gathered(p, a))
             continue;
         kernel->scatters[kernel->n_scatters++] = k;
-        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, a->target, 0}, error));
+        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_VALUE, a->target, 0}, error));
         if (a->matrix)
             TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_POSITIONS, a->target, 0}, error));
         else
-            TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_MAP, a->map, 0}, error));
-        if (!p->started[a->target] && !graph->data[a->target].is_input)
+            TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_CONNECTIVITY, a->connectivity, 0},
+                             error));
+        if (!p->started[a->target] && !graph->values[a->target].is_input)
             kernel->zero[kernel->n_zero++] = a->target;
         p->started[a->target] = true;
     }
@@ -153,35 +157,35 @@ done:
     return status;
 }
 
-int weft_star_nodes(const weft_compile_options *options) {
-    return options->star_nodes != 0 ? options->star_nodes : WEFT_STAR_NODES;
+int weft_patch_nodes(const weft_compile_options *options) {
+    return options->patch_nodes != 0 ? options->patch_nodes : WEFT_PATCH_NODES;
 }
 
-static weft_status check_star_nodes(const weft_compile_options *options, weft_error *error) {
-    const int nodes = weft_star_nodes(options);
-    if (nodes == 128 || nodes == 256 || nodes == WEFT_STAR_NODES)
+static weft_status check_patch_nodes(const weft_compile_options *options, weft_error *error) {
+    const int nodes = weft_patch_nodes(options);
+    if (nodes == 128 || nodes == 256 || nodes == WEFT_PATCH_NODES)
         return WEFT_OK;
-    return weft_error_set(error, WEFT_ERROR_USAGE,
-                          "patches of stars have 128, 256 or %d nodes, not %d", WEFT_STAR_NODES,
-                          nodes);
+    return weft_error_set(error, WEFT_ERROR_USAGE, "patches have 128, 256 or %d nodes, not %d",
+                          WEFT_PATCH_NODES, nodes);
 }
 
 /* By patches: one accumulation and nothing else. */
 static bool is_patch(const planner *p, const weft_plan_kernel *kernel) {
-    if ((p->options->scatter != WEFT_SCATTER_STARS &&
-         p->options->scatter != WEFT_SCATTER_VERTEX_STARS) ||
+    if ((p->options->scatter != WEFT_SCATTER_PATCHES &&
+         p->options->scatter != WEFT_SCATTER_VERTEX_PATCHES) ||
         !p->plan->is_simt || kernel->n_scatters != 1 || kernel->n_stores > 0 ||
         kernel->n_reductions > 0)
         return false;
-    const weft_star_source star = weft_star_source_of(p->graph, kernel);
-    return weft_star_source_fits(p->graph, &star);
+    const weft_patch_computation patch = weft_patch_computation_of(p->graph, kernel);
+    return weft_patch_computation_fits(p->graph, &patch);
 }
 
 static weft_kernel_kind patch_kind(const planner *p, const weft_accumulation *a) {
     if (a->matrix)
         return KERNEL_MATRIX_PATCH;
-    return p->options->scatter == WEFT_SCATTER_STARS && p->graph->maps[a->map].width == 4 &&
-                   weft_shape_count(&p->graph->data[a->target].shape) == 1
+    return p->options->scatter == WEFT_SCATTER_PATCHES &&
+                   p->graph->connectivities[a->connectivity].width == 4 &&
+                   weft_shape_count(&p->graph->values[a->target].shape) == 1
                ? KERNEL_EDGE_PATCH
                : KERNEL_VERTEX_PATCH;
 }
@@ -193,19 +197,19 @@ static bool is_by_colours(const planner *p, const weft_plan_kernel *kernel) {
         kernel->n_scatters == 0)
         return false;
     for (int i = 1; i < kernel->n_scatters; ++i)
-        if (all[kernel->scatters[i]].map != all[kernel->scatters[0]].map)
+        if (all[kernel->scatters[i]].connectivity != all[kernel->scatters[0]].connectivity)
             return false;
     return true;
 }
 
 /* Of a kernel that computes, when what it loads, stores and accumulates is known. Reductions want
- * all instances in one launch. */
+ * all elements in one launch. */
 static weft_kernel_kind kernel_kind(const planner *p, const weft_plan_kernel *kernel) {
     if (is_patch(p, kernel))
         return patch_kind(p, &p->graph->accumulations[kernel->scatters[0]]);
-    if (kernel->rows >= 0)
+    if (kernel->product >= 0)
         return KERNEL_PRODUCT;
-    if (kernel->implementation->warps > 0)
+    if (kernel->implementation->threads_per_element > 0)
         return KERNEL_MULTI_THREAD;
     if (kernel->n_reductions > 0)
         return KERNEL_REDUCTION;
@@ -222,30 +226,32 @@ static weft_status kernel_patches(planner *p, weft_plan_kernel *kernel, bool was
     weft_status status = WEFT_OK;
     const bool matrix = kernel->kind == KERNEL_MATRIX_PATCH;
     const bool edges = kernel->kind == KERNEL_EDGE_PATCH;
-    const weft_star_source star = weft_star_source_of(p->graph, kernel);
-    const int hidden = !weft_star_source_reads_cells(p->graph, &star); /* the cells come last */
-    const int target = star.accumulation->target;
-    const int first = edges ? WEFT_STAR_ARGUMENTS : 0;
-    const int n_parts = matrix  ? WEFT_STAR_MATRIX_ARGUMENTS
-                        : edges ? WEFT_EDGE_STAR_ARGUMENTS
-                                : WEFT_STAR_ARGUMENTS;
-    TRY(check_star_nodes(p->options, error));
-    kernel->star_nodes = matrix ? WEFT_STAR_NODES : weft_star_nodes(p->options);
-    kernel->adds = was_started || p->graph->data[target].is_input;
+    const weft_patch_computation patch = weft_patch_computation_of(p->graph, kernel);
+    const int hidden =
+        !weft_patch_computation_reads_cells(p->graph, &patch); /* the cells come last */
+    const int target = patch.accumulation->target;
+    const int first = edges ? WEFT_PATCH_ARGUMENTS : 0;
+    const int n_parts = matrix  ? WEFT_PATCH_MATRIX_ARGUMENTS
+                        : edges ? WEFT_EDGE_PATCH_ARGUMENTS
+                                : WEFT_PATCH_ARGUMENTS;
+    TRY(check_patch_nodes(p->options, error));
+    kernel->patch_nodes = matrix ? WEFT_PATCH_NODES : weft_patch_nodes(p->options);
+    kernel->accumulates = was_started || p->graph->values[target].is_input;
     kernel->n_zero = 0;
     kernel->n_arguments = 0;
     kernel->arguments = NULL;
     for (int i = 0; i < kernel->n_loads; ++i)
         TRY(argument_add(p, kernel,
-                         (weft_argument){ARGUMENT_DATUM,
-                                         weft_datum_storage(p->graph, kernel->loads[i].datum), 0},
+                         (weft_argument){ARGUMENT_VALUE,
+                                         weft_value_storage(p->graph, kernel->loads[i].value), 0},
                          error));
-    TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, target, 0}, error));
+    TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_VALUE, target, 0}, error));
     for (int part = first; part < first + n_parts - hidden; ++part)
-        TRY(argument_add(p, kernel,
-                         matrix ? (weft_argument){ARGUMENT_STAR_MATRIX, target, part}
-                                : (weft_argument){ARGUMENT_STAR, star.accumulation->map, part},
-                         error));
+        TRY(argument_add(
+            p, kernel,
+            matrix ? (weft_argument){ARGUMENT_PATCH_MATRIX, target, part}
+                   : (weft_argument){ARGUMENT_PATCH, patch.accumulation->connectivity, part},
+            error));
 done:
     return status;
 }
@@ -260,13 +266,14 @@ static weft_status kernel_extras(planner *p, weft_plan_kernel *kernel, bool was_
     if (kernel->kind == KERNEL_CELL_COLOURS)
         return argument_add(
             p, kernel,
-            (weft_argument){ARGUMENT_COLOUR, p->graph->accumulations[kernel->scatters[0]].map, 0},
+            (weft_argument){ARGUMENT_COLOUR,
+                            p->graph->accumulations[kernel->scatters[0]].connectivity, 0},
             error);
     return WEFT_OK;
 }
 
 /* The gathers of what a kernel has stored, each a kernel over the target's index set. */
-static weft_status gathers_after(planner *p, const weft_fusion *fusion, weft_error *error) {
+static weft_status gather_kernels(planner *p, const weft_fusion *fusion, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = p->graph;
     const double real_bytes = p->options->single ? sizeof(float) : sizeof(double);
@@ -277,25 +284,25 @@ static weft_status gathers_after(planner *p, const weft_fusion *fusion, weft_err
         weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
         *kernel = (weft_plan_kernel){.kind = KERNEL_GATHER,
                                      .gather = k,
-                                     .rows = -1,
-                                     .folded = -1,
-                                     .index_set = graph->maps[a->map].to};
+                                     .product = -1,
+                                     .prologue = -1,
+                                     .index_set = graph->connectivities[a->connectivity].to};
         kernel->name = weft_arena_print(p->arena, "k%d_gather_%s", p->plan->n_kernels,
-                                        graph->data[a->target].name);
+                                        graph->values[a->target].name);
         if (kernel->name == NULL)
             return weft_no_memory(error);
-        const int source = weft_datum_storage(graph, a->source);
-        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, source, 0}, error));
-        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, a->target, 0}, error));
-        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_GATHER, a->map, 0}, error));
-        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_GATHER, a->map, 1}, error));
+        const int source = weft_value_storage(graph, a->source);
+        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_VALUE, source, 0}, error));
+        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_VALUE, a->target, 0}, error));
+        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_GATHER, a->connectivity, 0}, error));
+        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_GATHER, a->connectivity, 1}, error));
         /* the first gather of a list that starts from zero writes it, later ones add */
-        kernel->adds = (p->started[a->target] && !weft_planted("gather_overwrites")) ||
-                       graph->data[a->target].is_input;
+        kernel->accumulates = (p->started[a->target] && !weft_fault("gather_overwrites")) ||
+                              graph->values[a->target].is_input;
         p->started[a->target] = true;
-        kernel->bytes_stored = real_bytes * weft_shape_count(&graph->data[a->target].shape);
+        kernel->bytes_stored = real_bytes * weft_shape_count(&graph->values[a->target].shape);
         /* and, as many as there are, positions and what the cells stored: not known here */
-        kernel->bytes_loaded = 8.0 + (kernel->adds ? kernel->bytes_stored : 0.0);
+        kernel->bytes_loaded = 8.0 + (kernel->accumulates ? kernel->bytes_stored : 0.0);
         ++p->plan->n_kernels;
     }
 done:
@@ -310,10 +317,10 @@ static weft_status finish_after(planner *p, const weft_plan_kernel *made, weft_e
     weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
     if (made->n_reductions == 0)
         return WEFT_OK;
-    *kernel = (weft_plan_kernel){.kind = KERNEL_FINISH,
+    *kernel = (weft_plan_kernel){.kind = KERNEL_FINAL_REDUCTION,
                                  .gather = -1,
-                                 .rows = -1,
-                                 .folded = -1,
+                                 .product = -1,
+                                 .prologue = -1,
                                  .index_set = made->index_set,
                                  .reductions = made->reductions,
                                  .n_reductions = made->n_reductions};
@@ -324,7 +331,7 @@ static weft_status finish_after(planner *p, const weft_plan_kernel *made, weft_e
         const int result = p->graph->calls[made->reductions[i]].result;
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_PARTIALS, result, 0}, error));
         TRY(argument_add(p, kernel,
-                         (weft_argument){ARGUMENT_DATUM, weft_datum_storage(p->graph, result), 0},
+                         (weft_argument){ARGUMENT_VALUE, weft_value_storage(p->graph, result), 0},
                          error));
     }
     ++p->plan->n_kernels;
@@ -336,14 +343,15 @@ static weft_status plan_kernels(planner *p, const weft_cover *cover, weft_error 
     weft_status status = WEFT_OK;
     for (int i = 0; i < cover->n; ++i) {
         weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
-        *kernel = (weft_plan_kernel){.implementation = cover->list[i],
-                                     .gather = -1,
-                                     .rows = weft_fusion_rows(p->graph, cover->list[i]->fusion),
-                                     .folded = weft_fusion_folded(p->graph, cover->list[i]->fusion),
-                                     .index_set = cover->list[i]->fusion->index_set,
-                                     .bytes_loaded = cover->list[i]->bytes_loaded,
-                                     .bytes_stored = cover->list[i]->bytes_stored,
-                                     .flops = cover->list[i]->flops};
+        *kernel =
+            (weft_plan_kernel){.implementation = cover->list[i],
+                               .gather = -1,
+                               .product = weft_fusion_product(p->graph, cover->list[i]->fusion),
+                               .prologue = weft_fusion_prologue(p->graph, cover->list[i]->fusion),
+                               .index_set = cover->list[i]->fusion->index_set,
+                               .bytes_loaded = cover->list[i]->bytes_loaded,
+                               .bytes_stored = cover->list[i]->bytes_stored,
+                               .flops = cover->list[i]->flops};
         kernel->name = kernel_name(p, cover->list[i]);
         if (kernel->name == NULL)
             return weft_no_memory(error);
@@ -355,15 +363,15 @@ static weft_status plan_kernels(planner *p, const weft_cover *cover, weft_error 
         TRY(kernel_extras(p, kernel, was_started, error));
         ++p->plan->n_kernels;
         TRY(finish_after(p, kernel, error));
-        TRY(gathers_after(p, cover->list[i]->fusion, error));
+        TRY(gather_kernels(p, cover->list[i]->fusion, error));
     }
 done:
     return status;
 }
 
-static bool kernel_uses(const weft_plan_kernel *kernel, int datum) {
+static bool kernel_uses(const weft_plan_kernel *kernel, int value) {
     for (int i = 0; i < kernel->n_arguments; ++i)
-        if (kernel->arguments[i].kind == ARGUMENT_DATUM && kernel->arguments[i].index == datum)
+        if (kernel->arguments[i].kind == ARGUMENT_VALUE && kernel->arguments[i].index == value)
             return true;
     return false;
 }
@@ -373,30 +381,30 @@ static weft_status plan_buffers(planner *p, weft_error *error) {
     const weft_graph *graph = p->graph;
     weft_plan *plan = p->plan;
     plan->buffer_of =
-        weft_arena_alloc(p->arena, (size_t)graph->n_data + 1, sizeof *plan->buffer_of);
-    plan->buffers = weft_arena_alloc(p->arena, (size_t)graph->n_data + 1, sizeof *plan->buffers);
+        weft_arena_alloc(p->arena, (size_t)graph->n_values + 1, sizeof *plan->buffer_of);
+    plan->buffers = weft_arena_alloc(p->arena, (size_t)graph->n_values + 1, sizeof *plan->buffers);
     if (plan->buffer_of == NULL || plan->buffers == NULL)
         return weft_no_memory(error);
-    for (int i = 0; i < graph->n_data; ++i)
+    for (int i = 0; i < graph->n_values; ++i)
         plan->buffer_of[i] = -1;
     for (int k = 0; k < plan->n_kernels; ++k) {
-        for (int i = 0; i < graph->n_data; ++i) {
-            const weft_datum *datum = &graph->data[i];
-            if (plan->buffer_of[i] >= 0 || datum->returned || datum->is_input ||
-                datum->storage >= 0 || !kernel_uses(&plan->kernels[k], i))
+        for (int i = 0; i < graph->n_values; ++i) {
+            const weft_value *value = &graph->values[i];
+            if (plan->buffer_of[i] >= 0 || value->returned || value->is_input ||
+                value->storage >= 0 || !kernel_uses(&plan->kernels[k], i))
                 continue;
             int last = k, b = 0;
-            const int count = weft_shape_count(&datum->shape);
+            const int count = weft_shape_count(&value->shape);
             for (int m = k; m < plan->n_kernels; ++m)
                 if (kernel_uses(&plan->kernels[m], i))
                     last = m;
             while (b < plan->n_buffers &&
-                   (plan->buffers[b].last >= k + weft_planted("overlapped_buffers") ||
-                    plan->buffers[b].index_set != datum->index_set))
+                   (plan->buffers[b].last >= k + weft_fault("overlapped_buffers") ||
+                    plan->buffers[b].index_set != value->index_set))
                 ++b;
             if (b == plan->n_buffers)
                 plan->buffers[plan->n_buffers++] =
-                    (weft_plan_buffer){.index_set = datum->index_set, .first = k};
+                    (weft_plan_buffer){.index_set = value->index_set, .first = k};
             plan->buffers[b].last = last;
             if (count > plan->buffers[b].components)
                 plan->buffers[b].components = count;
@@ -412,14 +420,14 @@ weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const wef
     weft_status status = WEFT_OK;
     planner p = {.arena = arena, .graph = graph, .options = options};
     p.plan = weft_arena_alloc(arena, 1, sizeof *p.plan);
-    p.started = weft_arena_alloc(arena, (size_t)graph->n_data + 1, sizeof *p.started);
+    p.started = weft_arena_alloc(arena, (size_t)graph->n_values + 1, sizeof *p.started);
     if (p.plan == NULL || p.started == NULL)
         return weft_no_memory(error);
     p.plan->lanes = weft_target_lanes(limits, options->single);
     p.plan->is_simt = weft_target_is_simt(limits);
-    p.plan->guarded = options->guarded && p.plan->is_simt;
+    p.plan->predicated = options->predicated && p.plan->is_simt;
     p.plan->reduction_blocks =
-        p.plan->is_simt ? WEFT_CUDA_CHUNK / WEFT_CUDA_LANES : WEFT_REDUCTION_BLOCKS;
+        p.plan->is_simt ? WEFT_CUDA_REDUCTION_TILE / WEFT_CUDA_LANES : WEFT_REDUCTION_BLOCKS;
     p.plan->kernels = weft_arena_alloc(arena, (size_t)(2 * cover->n + graph->n_accumulations),
                                        sizeof *p.plan->kernels);
     if (p.plan->kernels == NULL)

@@ -1,13 +1,13 @@
-/* What an implementation takes: psi of its routines, loads and stores apart from computes (Fousek
+/* What an implementation takes: psi of its primitives, loads and stores apart from computes (Fousek
  * et al. 2011, equation 3), and the launches. */
 #include "fusion/base/target.h"
 #include "fusion/cost/occupancy.h"
-#include "fusion/plan/routines.h"
+#include "fusion/plan/primitives.h"
 
 #include <math.h>
 #include <string.h>
 
-#define WEFT_DEFAULT_INSTANCES 1e6
+#define WEFT_DEFAULT_ELEMENTS 1e6
 #define WEFT_DEFAULT_LAUNCH 1e-6
 #define BARRIER_SECONDS 2e-8 /* that a block waits; others run meanwhile */
 #define LAST_CACHE_FACTOR 3  /* how much faster than memory what is spilled is written and read */
@@ -19,13 +19,13 @@ enum {
     THREADS_AT_ONCE = 2048 /* of a multiprocessor */
 };
 
-static double psi(const weft_predictor *p, int number, const weft_cost_point *point,
-                  bool *measured) {
-    const weft_cost_routine *routine = &p->list[number];
+static double cost(const weft_predictor *p, int number, const weft_operating_point *point,
+                   bool *measured) {
+    const weft_cost_primitive *primitive = &p->list[number];
     double seconds = 0;
-    if (p->source == NULL || !p->source->lookup(p->source->user, routine, point, &seconds)) {
+    if (p->source == NULL || !p->source->lookup(p->source->user, primitive, point, &seconds)) {
         *measured = false;
-        p->analytic.lookup(p->analytic.user, routine, point, &seconds);
+        p->analytic.lookup(p->analytic.user, primitive, point, &seconds);
     }
     return seconds;
 }
@@ -33,76 +33,78 @@ static double psi(const weft_predictor *p, int number, const weft_cost_point *po
 /* Loads and stores of a kernel: their times alone, and how long each waits, which is what it takes
  * beyond its bytes at the device's bandwidth. */
 typedef struct transfers {
-    double seconds, waits, longest;
+    double seconds, latency, longest;
 } transfers;
 
 static void add_transfer(const weft_predictor *p, transfers *sum, int number, double part,
-                         const weft_cost_point *point, bool *measured) {
-    const double seconds = part * psi(p, number, point, measured);
+                         const weft_operating_point *point, bool *measured) {
+    const double seconds = part * cost(p, number, point, measured);
     const double bandwidth = p->limits->bandwidth > 0 ? p->limits->bandwidth : 20e9;
     const double wait = seconds - part * p->list[number].bytes / bandwidth;
     sum->seconds += seconds;
     if (wait <= 0)
         return;
-    sum->waits += wait;
+    sum->latency += wait;
     sum->longest = wait > sum->longest ? wait : sum->longest;
 }
 
 static bool is_inside(const weft_predictor *p, const weft_implementation *made, int m) {
     (void)p;
-    return made->inside[m];
+    return made->produced_here[m];
 }
 
 /* The part of a transfer through a connectivity that is left where its numbers are there already:
  * they come once a kernel. */
-static double part_with_map(const weft_predictor *p, int number, int map) {
-    const bool there = p->mapped[map];
-    p->mapped[map] = true;
+static double part_with_map(const weft_predictor *p, int number, int connectivity) {
+    const bool there = p->mapped[connectivity];
+    p->mapped[connectivity] = true;
     return there ? 1 - 4.0 * p->list[number].width / p->list[number].bytes : 1;
 }
 
 static void add_all_loads(const weft_predictor *p, weft_implementation *made, transfers *sum,
-                          const weft_cost_point *point) {
+                          const weft_operating_point *point) {
     for (int m = 0; m < made->n_onchip; ++m) {
         const weft_operand *operand = &made->onchip[m];
-        if (p->graph->data[operand->datum].index_set < 0 || is_inside(p, made, m))
+        if (p->graph->values[operand->value].index_set < 0 || is_inside(p, made, m))
             continue;
-        const int number = weft_predictor_load(p, operand->datum, operand->map)[made->placement[m]];
-        const double part = operand->map >= 0 ? part_with_map(p, number, operand->map) : 1;
+        const int number =
+            weft_predictor_load(p, operand->value, operand->connectivity)[made->placement[m]];
+        const double part =
+            operand->connectivity >= 0 ? part_with_map(p, number, operand->connectivity) : 1;
         add_transfer(p, sum, number, part, point, &made->measured);
     }
 }
 
-static int placement_of(const weft_implementation *made, int datum) {
+static int placement_of(const weft_implementation *made, int value) {
     for (int m = 0; m < made->n_onchip; ++m)
-        if (made->onchip[m].datum == datum && made->onchip[m].map < 0)
+        if (made->onchip[m].value == value && made->onchip[m].connectivity < 0)
             return (int)made->placement[m];
     return PLACE_REGISTER;
 }
 
 static void add_all_stores(const weft_predictor *p, weft_implementation *made, transfers *sum,
-                           const weft_cost_point *point) {
+                           const weft_operating_point *point) {
     const weft_graph *graph = p->graph;
     const bool gathered = p->options->scatter == WEFT_SCATTER_GATHERED;
     for (int m = 0; m < made->n_onchip; ++m) {
-        const int datum = made->onchip[m].datum;
-        bool leaves = graph->data[datum].index_set >= 0 && is_inside(p, made, m);
-        if (!leaves)
+        const int value = made->onchip[m].value;
+        bool live_out = graph->values[value].index_set >= 0 && is_inside(p, made, m);
+        if (!live_out)
             continue;
-        leaves = made->leaves[m];
+        live_out = made->live_out[m];
         for (int i = 0; gathered && i < graph->n_accumulations; ++i)
-            leaves |= graph->accumulations[i].source == datum && !graph->accumulations[i].matrix;
-        if (leaves)
-            add_transfer(p, sum, p->stores[datum * PLACES + (int)made->placement[m]], 1, point,
+            live_out |= graph->accumulations[i].source == value && !graph->accumulations[i].matrix;
+        if (live_out)
+            add_transfer(p, sum, p->stores[value * PLACES + (int)made->placement[m]], 1, point,
                          &made->measured);
     }
     for (int i = 0; i < graph->n_accumulations; ++i) {
         const weft_accumulation *a = &graph->accumulations[i];
         if (!weft_fusion_contains(made->fusion, a->call) || (gathered && !a->matrix))
             continue;
-        const int number = p->adds[i * PLACES + placement_of(made, a->source)];
-        add_transfer(p, sum, number, a->matrix ? 1 : part_with_map(p, number, a->map), point,
-                     &made->measured);
+        const int number = p->accumulates[i * PLACES + placement_of(made, a->source)];
+        add_transfer(p, sum, number, a->matrix ? 1 : part_with_map(p, number, a->connectivity),
+                     point, &made->measured);
     }
 }
 
@@ -117,12 +119,12 @@ static int place_of_call(const weft_implementation *made, int position, int n_op
 /* Words of a thread beyond the registers it can have go to memory and back, by way of the caches.
  */
 static double spill_seconds(const weft_predictor *p, const weft_implementation *made) {
-    double words =
-        (made->warps > 0 ? made->register_components : made->onchip_peak) * p->real_bytes / 4;
+    double words = (made->threads_per_element > 0 ? made->register_components : made->onchip_peak) *
+                   p->real_bytes / 4;
     const double most = p->is_gpu
                             ? REGISTERS_MOST - REGISTERS_OWN
                             : (double)p->limits->onchip_bytes / 4 /
-                                  (made->instances_per_block > 0 ? made->instances_per_block : 1);
+                                  (made->elements_per_block > 0 ? made->elements_per_block : 1);
     const double bandwidth = p->limits->bandwidth > 0 ? p->limits->bandwidth : 20e9;
     words -= most;
     return words > 0 ? 2 * 4 * words / (LAST_CACHE_FACTOR * bandwidth) : 0;
@@ -140,29 +142,30 @@ static bool has_reduction(const weft_predictor *p, const weft_implementation *ma
 }
 
 /* The blocks of the multiprocessor that has most of them; *uneven: where it has them all at once,
- * how much longer it works than if all instances were shared out evenly. Where blocks follow one
+ * how much longer it works than if all elements were shared out evenly. Where blocks follow one
  * another, those that are done early take more. */
-static double most_blocks(const weft_predictor *p, const weft_cost_point *point, double n,
+static double most_blocks(const weft_predictor *p, const weft_operating_point *point, double n,
                           double *uneven) {
-    const double each = (double)point->instances * point->iterations, all = multiprocessors(p);
+    const double each = (double)point->elements * point->iterations, all = multiprocessors(p);
     const double most = ceil(ceil(n / each) / all);
     *uneven = most * point->threads <= THREADS_AT_ONCE ? all * most * each / n : 1;
     return most;
 }
 
-static weft_cost_point point_of(const weft_predictor *p, const weft_implementation *made, double n,
-                                double *uneven) {
-    const double words =
-        (made->warps > 0 ? 2 * REGISTERS_OWN + made->register_components * p->real_bytes / 4
-                         : REGISTERS_OWN + made->onchip_peak * p->real_bytes / 4);
-    weft_cost_point point = {
-        .instances = made->instances_per_block,
-        /* a thread of a reduction takes the instances of a chunk that fall to it, loads first */
-        .iterations = p->is_gpu && has_reduction(p, made) ? WEFT_CUDA_CHUNK / WEFT_CUDA_THREADS
-                                                          : made->serial_iterations,
-        .threads = made->instances_per_block * (made->warps > 0 ? made->warps : 1),
-        .extra_bytes =
-            (size_t)(made->shared_components * made->instances_per_block * p->real_bytes),
+static weft_operating_point point_of(const weft_predictor *p, const weft_implementation *made,
+                                     double n, double *uneven) {
+    const double words = (made->threads_per_element > 0
+                              ? 2 * REGISTERS_OWN + made->register_components * p->real_bytes / 4
+                              : REGISTERS_OWN + made->onchip_peak * p->real_bytes / 4);
+    weft_operating_point point = {
+        .elements = made->elements_per_block,
+        /* a thread of a reduction takes the elements of a chunk that fall to it, loads first */
+        .iterations = p->is_gpu && has_reduction(p, made)
+                          ? WEFT_CUDA_REDUCTION_TILE / WEFT_CUDA_THREADS
+                          : made->serial_iterations,
+        .threads = made->elements_per_block *
+                   (made->threads_per_element > 0 ? made->threads_per_element : 1),
+        .extra_bytes = (size_t)(made->shared_components * made->elements_per_block * p->real_bytes),
         .load_bytes = made->bytes_loaded,
         .registers = words < REGISTERS_MOST ? (int)words : REGISTERS_MOST,
     };
@@ -181,66 +184,67 @@ static int count_barriers(const weft_implementation *made) {
     return n;
 }
 
-weft_search_part weft_implementation_part(const weft_implementation *made) {
-    return (weft_search_part){.transfer = made->equation_seconds,
-                              .compute = made->compute_seconds,
-                              .bytes = made->bytes_loaded + made->bytes_stored,
-                              .waits = made->wait_seconds,
-                              .barriers = count_barriers(made)};
+weft_kernel_prediction weft_implementation_prediction(const weft_implementation *made) {
+    return (weft_kernel_prediction){.transfer = made->equation_seconds,
+                                    .compute = made->compute_seconds,
+                                    .bytes = made->bytes_loaded + made->bytes_stored,
+                                    .latency = made->latency_seconds,
+                                    .barriers = count_barriers(made)};
 }
 
-static double part_transfer(const weft_search_part *part, double instances,
+static double part_transfer(const weft_kernel_prediction *part, double elements,
                             const weft_cost_terms *terms) {
     if (terms == NULL)
         return part->transfer;
-    return (part->transfer - terms->together * part->waits) *
-           (part->bytes * instances < terms->cache_bytes ? terms->cache_factor : 1);
+    return (part->transfer - terms->latency_overlap * part->latency) *
+           (part->bytes * elements < terms->cache_bytes ? terms->cache_factor : 1);
 }
 
 /* The part of the smaller that adds to the larger, 1 at most. */
-static double serial_part(const weft_cost_terms *terms, int barriers) {
-    const double sum = terms->serial + (barriers > 2 ? (barriers - 2) * terms->serial_barrier : 0);
+static double non_overlapped_part(const weft_cost_terms *terms, int barriers) {
+    const double sum =
+        terms->non_overlapped + (barriers > 2 ? (barriers - 2) * terms->non_overlapped_barrier : 0);
     return sum < 1 ? sum : 1;
 }
 
-double weft_part_seconds(const weft_search_part *part, double instances,
-                         const weft_cost_terms *terms) {
-    const double transfer = part_transfer(part, instances, terms), compute = part->compute;
+double weft_prediction_seconds(const weft_kernel_prediction *part, double elements,
+                               const weft_cost_terms *terms) {
+    const double transfer = part_transfer(part, elements, terms), compute = part->compute;
     const double more = transfer > compute ? transfer : compute;
     const double less = transfer > compute ? compute : transfer;
-    return terms != NULL ? more + serial_part(terms, part->barriers) * less : more;
+    return terms != NULL ? more + non_overlapped_part(terms, part->barriers) * less : more;
 }
 
 void weft_predict(const weft_predictor *p, weft_implementation *made) {
     const double n =
-        p->options->instances > 0 ? (double)p->options->instances : WEFT_DEFAULT_INSTANCES;
+        p->options->elements > 0 ? (double)p->options->elements : WEFT_DEFAULT_ELEMENTS;
     double uneven = 1;
-    const weft_cost_point point = point_of(p, made, n, &uneven);
+    const weft_operating_point point = point_of(p, made, n, &uneven);
     const weft_cost_terms *terms = p->source != NULL ? p->source->terms : NULL;
     const double launch = terms != NULL && terms->launch_seconds >= 0 ? terms->launch_seconds
                           : p->limits->launch_seconds > 0             ? p->limits->launch_seconds
                                                                       : WEFT_DEFAULT_LAUNCH;
     transfers moved = {0};
-    memset(p->mapped, 0, (size_t)p->graph->n_maps * sizeof *p->mapped);
+    memset(p->mapped, 0, (size_t)p->graph->n_connectivities * sizeof *p->mapped);
     made->measured = true;
     add_all_loads(p, made, &moved, &point);
     add_all_stores(p, made, &moved, &point);
     made->equation_seconds = uneven * (moved.seconds + spill_seconds(p, made));
-    made->wait_seconds = uneven * (moved.waits - moved.longest);
+    made->latency_seconds = uneven * (moved.latency - moved.longest);
     made->compute_seconds = 0;
     for (int i = 0; i < made->fusion->n_calls; ++i) {
         const weft_call *call = &p->graph->calls[made->order[i]];
         const int number = p->computes[call->id] + made->variants[i] * PLACES;
-        made->compute_seconds += uneven * psi(p, number + place_of_call(made, i, call->n_operands),
-                                              &point, &made->measured);
+        made->compute_seconds += uneven * cost(p, number + place_of_call(made, i, call->n_operands),
+                                               &point, &made->measured);
     }
-    const weft_search_part part = weft_implementation_part(made);
+    const weft_kernel_prediction part = weft_implementation_prediction(made);
     made->transfer_seconds = part_transfer(&part, n, terms);
-    made->seconds = weft_part_seconds(&part, n, terms);
+    made->seconds = weft_prediction_seconds(&part, n, terms);
     if (part.barriers > 0) /* blocks of all multiprocessors wait at once */
         made->seconds +=
             part.barriers * BARRIER_SECONDS * point.threads /
-            (weft_cost_resident(p->limits, &point) * point.instances * multiprocessors(p));
+            (weft_cost_resident(p->limits, &point) * point.elements * multiprocessors(p));
     made->cost = n * made->seconds +
                  (has_reduction(p, made) ? 2 : 1) * launch; /* one joins partial results */
 }

@@ -35,7 +35,7 @@ void weft_planner_counts_add(const weft_segment *c, weft_planner_counts *counts)
     counts->slower += all->slower;
     counts->too_large += all->too_large;
     counts->too_many_threads += all->too_many_threads;
-    counts->not_wished += all->not_wished;
+    counts->not_as_directed += all->not_as_directed;
     counts->untried += all->untried;
     for (int i = 0; i < all->n; ++i)
         if (all->list[i].reason != NULL)
@@ -70,7 +70,7 @@ void weft_implementation_counts_print(const weft_planner_counts *counts, weft_te
     print_one(counts->slower, "", "slower than 16 others of their calls", &any, out);
     print_one(counts->too_large, "", "too much shared memory", &any, out);
     print_one(counts->too_many_threads, "", "too many threads", &any, out);
-    print_one(counts->not_wished, "", "not the block that the script asks for", &any, out);
+    print_one(counts->not_as_directed, "", "not the block that the script asks for", &any, out);
     for (int i = 0; i < counts->n_reasons; ++i)
         print_one(counts->by_reason[i], "since ", counts->reasons[i], &any, out);
     if (counts->untried > 0)
@@ -88,7 +88,7 @@ void weft_planner_counts_explain(const weft_planner_counts *counts, weft_text *o
 static void print_calls(const weft_graph *graph, const int *calls, int n, weft_text *out) {
     for (int i = 0; i < n; ++i) {
         weft_text_add(out, i > 0 ? ", " : "");
-        print_name(graph, graph->calls[calls[i]].result, out);
+        weft_print_name(graph, graph->calls[calls[i]].result, out);
     }
 }
 
@@ -109,14 +109,14 @@ void weft_fusions_print(const weft_segment *c, weft_text *out) {
     }
 }
 
-/* "    per instance: 76 B loaded, 96 B stored, 87 flop" */
+/* "    per element: 76 B loaded, 96 B stored, 87 flop" */
 static void print_amounts(double loaded, double stored, double flops, weft_text *out) {
-    weft_text_add(out, "per instance: ");
-    print_number(loaded, out);
+    weft_text_add(out, "per element: ");
+    weft_print_number(loaded, out);
     weft_text_add(out, " B loaded, ");
-    print_number(stored, out);
+    weft_print_number(stored, out);
     weft_text_add(out, " B stored, ");
-    print_number(flops, out);
+    weft_print_number(flops, out);
     weft_text_add(out, " flop");
 }
 
@@ -125,7 +125,7 @@ static void print_onchip(const weft_graph *graph, const weft_implementation *one
     weft_text_add(out, "    on chip, at most %d components at once:", one->onchip_peak);
     for (int i = 0; i < one->n_onchip; ++i) {
         weft_text_add(out, i > 0 ? ", " : " ");
-        print_operand(graph, &one->onchip[i], out);
+        weft_print_operand(graph, &one->onchip[i], out);
         if (one->placement[i] != PLACE_REGISTER)
             weft_text_add(out, " (%s)", places[one->placement[i]]);
     }
@@ -133,7 +133,7 @@ static void print_onchip(const weft_graph *graph, const weft_implementation *one
 }
 
 static int threads_of(const weft_call *call, int variant) {
-    return call->instance != NULL ? call->instance->threads[variant] : 1;
+    return call->specialisation != NULL ? call->specialisation->threads[variant] : 1;
 }
 
 static void print_implementation(const weft_graph *graph, const weft_implementation *one,
@@ -142,17 +142,17 @@ static void print_implementation(const weft_graph *graph, const weft_implementat
     for (int i = 0; i < one->fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[one->order[i]];
         weft_text_add(out, i > 0 ? ", " : " ");
-        print_name(graph, call->result, out);
-        if (call->instance != NULL && call->instance->n_variants > 1)
+        weft_print_name(graph, call->result, out);
+        if (call->specialisation != NULL && call->specialisation->n_variants > 1)
             weft_text_add(out, " (variant %d, %d thread%s)", one->variants[i],
                           threads_of(call, one->variants[i]),
                           threads_of(call, one->variants[i]) == 1 ? "" : "s");
     }
     weft_text_add(out, "\n");
     print_onchip(graph, one, out);
-    weft_text_add(out, "    %d instances a block, ", one->instances_per_block);
-    if (one->warps > 0)
-        weft_text_add(out, "%d threads an instance, ", one->warps);
+    weft_text_add(out, "    %d elements per block, ", one->elements_per_block);
+    if (one->threads_per_element > 0)
+        weft_text_add(out, "%d threads per element, ", one->threads_per_element);
     if (one->serial_iterations > 1)
         weft_text_add(out, "%d iterations, ", one->serial_iterations);
     print_amounts(one->bytes_loaded, one->bytes_stored, one->flops, out);
@@ -199,9 +199,9 @@ static void print_data(const weft_graph *graph, const char *what, const int *dat
     weft_text_add(out, "    %-9s", what);
     for (int i = 0; i < n; ++i) {
         weft_text_add(out, i > 0 ? ", " : "");
-        print_name(graph, data[i], out);
+        weft_print_name(graph, data[i], out);
         weft_text_add(out, " ");
-        weft_shape_print(&graph->data[data[i]].shape, out);
+        weft_shape_print(&graph->values[data[i]].shape, out);
     }
     weft_text_add(out, "\n");
 }
@@ -210,9 +210,9 @@ static void print_kernel_call(const weft_graph *graph, const weft_plan_kernel *k
                               weft_text *out) {
     const weft_call *call = &graph->calls[kernel->implementation->order[i]];
     weft_text_add(out, "    %-9s", i == 0 ? "calls" : "");
-    print_name(graph, call->result, out);
+    weft_print_name(graph, call->result, out);
     weft_text_add(out, " = ");
-    print_call(graph, call, out);
+    weft_print_call(graph, call, out);
 }
 
 /* Where the numbers stand: behind the longest call of a usual length. */
@@ -241,8 +241,8 @@ static void print_kernel_calls(const weft_graph *graph, const weft_plan_kernel *
         const int threads = threads_of(call, one->variants[i]);
         const size_t start = out->length;
         print_kernel_call(graph, kernel, i, out);
-        print_to_column(out, start, column);
-        print_number(call->flops, out);
+        weft_print_to_column(out, start, column);
+        weft_print_number(call->flops, out);
         weft_text_add(out, " flop");
         if (threads > 1)
             weft_text_add(out, ", %d threads", threads);
@@ -253,7 +253,7 @@ static void print_kernel_calls(const weft_graph *graph, const weft_plan_kernel *
 static void print_loads(const weft_graph *graph, const weft_plan_kernel *kernel, weft_text *out) {
     for (int i = 0; i < kernel->n_loads; ++i) {
         weft_text_add(out, i == 0 ? "    %-9s" : ", ", "loads");
-        print_operand(graph, &kernel->loads[i], out);
+        weft_print_operand(graph, &kernel->loads[i], out);
         weft_text_add(out, " ");
         weft_shape_print(&kernel->loads[i].shape, out);
     }
@@ -264,7 +264,7 @@ static void print_reductions(const weft_graph *graph, const weft_plan_kernel *ke
                              const char *what, const char *how, weft_text *out) {
     for (int i = 0; i < kernel->n_reductions; ++i) {
         weft_text_add(out, i == 0 ? "    %-9s" : ", ", what);
-        print_name(graph, graph->calls[kernel->reductions[i]].result, out);
+        weft_print_name(graph, graph->calls[kernel->reductions[i]].result, out);
     }
     weft_text_add(out, kernel->n_reductions > 0 ? ", %s\n" : "", how);
 }
@@ -277,7 +277,7 @@ static void print_computing(const weft_graph *graph, const weft_plan *plan,
     print_data(graph, "stores", kernel->stores, kernel->n_stores, out);
     for (int i = 0; i < kernel->n_scatters; ++i) {
         weft_text_add(out, "    %-9s", i == 0 ? "scatters" : "");
-        print_accumulation(graph, &graph->accumulations[kernel->scatters[i]], out);
+        weft_print_accumulation(graph, &graph->accumulations[kernel->scatters[i]], out);
         weft_text_add(out, ", %s\n", weft_plan_scatter_name(plan, kernel));
     }
     print_reductions(graph, kernel, "reduces", "a partial result a chunk", out);
@@ -295,8 +295,8 @@ static void print_gather(const weft_graph *graph, const weft_plan *plan,
                          const weft_plan_kernel *kernel, weft_text *out) {
     (void)plan;
     weft_text_add(out, "    %-9s", "gathers");
-    print_accumulation(graph, &graph->accumulations[kernel->gather], out);
-    weft_text_add(out, ", %s\n", kernel->adds ? "added to what is there" : "written");
+    weft_print_accumulation(graph, &graph->accumulations[kernel->gather], out);
+    weft_text_add(out, ", %s\n", kernel->accumulates ? "added to what is there" : "written");
 }
 
 /* How kernels of a kind are printed; scatter NULL: as the device keeps additions apart. */
@@ -312,7 +312,7 @@ static const struct kernel_print {
     [KERNEL_VERTEX_PATCH] = {"vertex-patch", print_computing},
     [KERNEL_EDGE_PATCH] = {"edge-patch", print_computing},
     [KERNEL_MATRIX_PATCH] = {"vertex-patch", print_computing},
-    [KERNEL_FINISH] = {NULL, print_finish},
+    [KERNEL_FINAL_REDUCTION] = {NULL, print_finish},
     [KERNEL_GATHER] = {"gather", print_gather},
 };
 
@@ -341,18 +341,18 @@ static void print_buffer(const weft_graph *graph, const weft_plan *plan, int buf
     weft_text_add(out, "buffer %d over %s: %d component%s, kernels %d to %d, holds ", buffer,
                   weft_index_set_name(graph, b->index_set), b->components,
                   b->components == 1 ? "" : "s", b->first, b->last);
-    for (int i = 0; i < graph->n_data; ++i) {
+    for (int i = 0; i < graph->n_values; ++i) {
         if (plan->buffer_of[i] != buffer)
             continue;
         weft_text_add(out, any ? ", then " : "");
-        print_name(graph, i, out);
+        weft_print_name(graph, i, out);
         any = true;
     }
     weft_text_add(out, "\n");
 }
 
 void weft_plan_print_text(const weft_graph *graph, const weft_plan *plan, weft_text *out) {
-    weft_text_add(out, "plan: %d kernel%s, %d buffer%s, %d instances a block\n", plan->n_kernels,
+    weft_text_add(out, "plan: %d kernel%s, %d buffer%s, %d elements per block\n", plan->n_kernels,
                   plan->n_kernels == 1 ? "" : "s", plan->n_buffers, plan->n_buffers == 1 ? "" : "s",
                   plan->lanes);
     for (int i = 0; i < plan->n_kernels; ++i)

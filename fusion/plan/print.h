@@ -7,16 +7,16 @@
 enum { WEFT_PRUNE_REASONS = 8 };
 
 /** Sums over compilations. made = kept + dominated + slower + too_large + too_many_threads +
- *  not_wished + those by reason. */
+ *  not_as_directed + those by reason. */
 typedef struct weft_planner_counts {
     int64_t calls, candidates, connected, not_convex, unfit; /* of fusions */
     int max_calls;
     bool shrunk;
     int64_t made, kept; /* of implementations */
     int64_t dominated;  /* another block of the same variants takes no more time */
-    int64_t slower;     /* WEFT_IMPLEMENTATIONS_KEPT of the same calls take less */
+    int64_t slower;     /* WEFT_BEAM_WIDTH of the same calls take less */
     int64_t too_large;  /* shared memory */
-    int64_t too_many_threads, not_wished;    /* of a block; another block than the script's */
+    int64_t too_many_threads, not_as_directed; /* of a block; another block than the script's */
     int64_t untried;                         /* choices of variants that were too many to look at */
     const char *reasons[WEFT_PRUNE_REASONS]; /* of those pruned later, in the order met */
     int64_t by_reason[WEFT_PRUNE_REASONS];

@@ -7,7 +7,7 @@ static void print_dot_gather(const weft_graph *graph, const weft_plan_kernel *ke
                              weft_text *out) {
     const weft_accumulation *a = &graph->accumulations[kernel->gather];
     weft_text_add(out, "        g%d [shape=box, style=dashed, label=\"", number);
-    print_accumulation(graph, a, out);
+    weft_print_accumulation(graph, a, out);
     weft_text_add(out, "\\nby the owner\"];\n");
 }
 
@@ -19,7 +19,7 @@ static void print_dot_kernel(const weft_graph *graph, const weft_plan_kernel *ke
     for (int i = 0; kernel->implementation != NULL && i < kernel->implementation->fusion->n_calls;
          ++i) {
         weft_text_add(out, "        ");
-        print_dot_call(graph, &graph->calls[kernel->implementation->order[i]], out);
+        weft_print_dot_call(graph, &graph->calls[kernel->implementation->order[i]], out);
     }
     if (kernel->kind == KERNEL_GATHER)
         print_dot_gather(graph, kernel, number, out);
@@ -31,12 +31,12 @@ void weft_plan_print_dot(const weft_graph *graph, const weft_plan *plan, weft_te
                        "    node [fontname=\"monospace\"];\n"
                        "    edge [fontname=\"monospace\", fontsize=10];\n"
                        "    graph [fontname=\"monospace\"];\n");
-    for (int i = 0; i < graph->n_data; ++i)
-        if (print_dot_is_node(graph, &graph->data[i]))
-            print_dot_datum(graph, &graph->data[i], out);
+    for (int i = 0; i < graph->n_values; ++i)
+        if (weft_print_dot_is_node(graph, &graph->values[i]))
+            weft_print_dot_value(graph, &graph->values[i], out);
     for (int i = 0; i < plan->n_kernels; ++i)
         print_dot_kernel(graph, &plan->kernels[i], i, out);
-    print_dot_all_edges(graph, out);
+    weft_print_dot_all_edges(graph, out);
     for (int i = 0; i < plan->n_kernels; ++i) {
         if (plan->kernels[i].kind != KERNEL_GATHER)
             continue;

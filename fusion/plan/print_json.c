@@ -13,8 +13,9 @@ static json_t *names(const weft_graph *graph, const int *data, int n) {
 static json_t *block(const weft_implementation *one) {
     return one == NULL
                ? json_null()
-               : json_pack("{s:i, s:i, s:i}", "instances", one->instances_per_block, "threads",
-                           one->warps > 0 ? one->warps : 1, "iterations", one->serial_iterations);
+               : json_pack("{s:i, s:i, s:i}", "instances", one->elements_per_block, "threads",
+                           one->threads_per_element > 0 ? one->threads_per_element : 1,
+                           "iterations", one->serial_iterations);
 }
 
 static json_t *calls(const weft_graph *graph, const weft_implementation *one) {
@@ -22,11 +23,11 @@ static json_t *calls(const weft_graph *graph, const weft_implementation *one) {
     for (int i = 0; one != NULL && i < one->fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[one->order[i]];
         const int variant = one->variants[i];
-        weft_json_append(&list,
-                         json_pack("{s:i, s:o, s:i, s:i}", "call", call->id, "result",
-                                   weft_graph_json_name(graph, call->result), "variant", variant,
-                                   "threads",
-                                   call->instance != NULL ? call->instance->threads[variant] : 1));
+        weft_json_append(
+            &list,
+            json_pack("{s:i, s:o, s:i, s:i}", "call", call->id, "result",
+                      weft_graph_json_name(graph, call->result), "variant", variant, "threads",
+                      call->specialisation != NULL ? call->specialisation->threads[variant] : 1));
     }
     return list;
 }
@@ -55,23 +56,27 @@ static json_t *reductions(const weft_graph *graph, const weft_plan_kernel *kerne
 }
 
 static json_t *argument_json(const weft_graph *graph, const weft_argument *argument) {
-    static const char *const kinds[] = {
-        [ARGUMENT_DATUM] = "list",          [ARGUMENT_MAP] = "connectivity",
-        [ARGUMENT_POSITIONS] = "positions", [ARGUMENT_PARTIALS] = "partials",
-        [ARGUMENT_STAR] = "stars",          [ARGUMENT_ROWS] = "operator",
-        [ARGUMENT_TWIN] = "twin",           [ARGUMENT_STAR_MATRIX] = "rows",
-        [ARGUMENT_COLOUR] = "colour",       [ARGUMENT_GATHER] = "transposed"};
+    static const char *const kinds[] = {[ARGUMENT_VALUE] = "list",
+                                        [ARGUMENT_CONNECTIVITY] = "connectivity",
+                                        [ARGUMENT_POSITIONS] = "positions",
+                                        [ARGUMENT_PARTIALS] = "partials",
+                                        [ARGUMENT_PATCH] = "patches",
+                                        [ARGUMENT_PRODUCT] = "operator",
+                                        [ARGUMENT_DOUBLE_BUFFER] = "double_buffer",
+                                        [ARGUMENT_PATCH_MATRIX] = "rows",
+                                        [ARGUMENT_COLOUR] = "colour",
+                                        [ARGUMENT_GATHER] = "transposed"};
     const char *kind = kinds[argument->kind];
     if (argument->kind == ARGUMENT_GATHER)
         return json_pack("{s:s, s:o, s:s}", "kind", kind, "name",
-                         weft_json_string(graph->maps[argument->index].name), "part",
+                         weft_json_string(graph->connectivities[argument->index].name), "part",
                          argument->part == 0 ? "start" : "positions");
-    if (argument->kind == ARGUMENT_MAP || argument->kind == ARGUMENT_STAR ||
+    if (argument->kind == ARGUMENT_CONNECTIVITY || argument->kind == ARGUMENT_PATCH ||
         argument->kind == ARGUMENT_COLOUR)
         return json_pack("{s:s, s:o}", "kind", kind, "name",
-                         weft_json_string(graph->maps[argument->index].name));
+                         weft_json_string(graph->connectivities[argument->index].name));
     return json_pack("{s:s, s:o}", "kind", kind, "name",
-                     argument->kind == ARGUMENT_ROWS
+                     argument->kind == ARGUMENT_PRODUCT
                          ? weft_json_string(graph->operators[argument->index])
                          : weft_graph_json_name(graph, argument->index));
 }
@@ -97,9 +102,9 @@ static json_t *kernel_json(const weft_graph *graph, const weft_plan_kernel *kern
         kernel->kind == KERNEL_GATHER
             ? weft_graph_json_accumulation(graph, &graph->accumulations[kernel->gather])
             : json_null(),
-        "adds", kernel->adds, "cell_colours", kernel->kind == KERNEL_CELL_COLOURS, "reductions",
-        reductions(graph, kernel), "finishes", kernel->kind == KERNEL_FINISH, "zeroed",
-        names(graph, kernel->zero, kernel->n_zero), "arguments", arguments(graph, kernel),
+        "adds", kernel->accumulates, "cell_colours", kernel->kind == KERNEL_CELL_COLOURS,
+        "reductions", reductions(graph, kernel), "finishes", kernel->kind == KERNEL_FINAL_REDUCTION,
+        "zeroed", names(graph, kernel->zero, kernel->n_zero), "arguments", arguments(graph, kernel),
         "onchip_peak", one != NULL ? one->onchip_peak : 0, "bytes_loaded",
         weft_json_number(kernel->bytes_loaded), "bytes_stored",
         weft_json_number(kernel->bytes_stored), "flops", weft_json_number(kernel->flops));
@@ -108,7 +113,7 @@ static json_t *kernel_json(const weft_graph *graph, const weft_plan_kernel *kern
 static json_t *buffer_json(const weft_graph *graph, const weft_plan *plan, int number) {
     const weft_plan_buffer *buffer = &plan->buffers[number];
     json_t *data = json_array();
-    for (int k = 0; k < graph->n_data; ++k)
+    for (int k = 0; k < graph->n_values; ++k)
         if (plan->buffer_of[k] == number)
             weft_json_append(&data, weft_graph_json_name(graph, k));
     return json_pack("{s:o, s:i, s:i, s:i, s:o}", "index_set",

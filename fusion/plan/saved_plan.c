@@ -55,7 +55,7 @@ static weft_status names_make(forcing *f) {
         return weft_no_memory(f->error);
     for (int i = 0; i < f->graph->n_calls; ++i) {
         weft_text text = {0};
-        print_distinct_name(f->graph, f->graph->calls[i].result, &text); /* as it is saved */
+        weft_print_distinct_name(f->graph, f->graph->calls[i].result, &text); /* as it is saved */
         f->names[i] = text.failed ? NULL : weft_arena_copy(arena, text.data, text.length);
         weft_text_free(&text);
         if (f->names[i] == NULL)
@@ -94,8 +94,9 @@ static weft_status read_call(forcing *f, const json_t *one) {
     f->kernel[call] = f->n_kernels;
     if (variant == NULL)
         return WEFT_OK;
-    const int n =
-        f->graph->calls[call].instance != NULL ? f->graph->calls[call].instance->n_variants : 1;
+    const int n = f->graph->calls[call].specialisation != NULL
+                      ? f->graph->calls[call].specialisation->n_variants
+                      : 1;
     if (!json_is_integer(variant) || json_integer_value(variant) < 0 ||
         json_integer_value(variant) >= n)
         return refuse(f, "weft explain lists the variants of each call",
@@ -108,7 +109,7 @@ static weft_status read_call(forcing *f, const json_t *one) {
 static weft_status read_block(forcing *f, const json_t *kernel) {
     static const char *const keys[FUSE_CHOICES] = {"instances", "threads", "iterations"};
     static const int most[FUSE_CHOICES] = {WEFT_BLOCK_THREADS, WEFT_CUDA_WARPS_MAX,
-                                           WEFT_BLOCK_TURNS};
+                                           WEFT_BLOCK_ITERATIONS};
     static const char hint[] = "leave \"block\" out, and the planner chooses";
     const json_t *block = json_object_get(kernel, "block");
     if (!f->has_blocks || block == NULL || json_is_null(block))
@@ -262,28 +263,30 @@ static void set_of(const forcing *f, int kernel, uint64_t *set) {
 
 static weft_status refuse_pair(const forcing *f, int kernel, int a, int b) {
     int through = -1;
-    const weft_split_reason reason = weft_fusion_split(f->graph, f->c->fusions, a, b, &through);
+    const weft_not_fused_reason reason =
+        weft_why_not_fused(f->graph, f->c->fusions, a, b, &through);
     return refuse(f, "weft explain says for every pair of calls why they share a kernel or not",
                   "kernel %d has '%s' and '%s', %s%s%s", kernel, f->names[a], f->names[b],
-                  reason == SPLIT_INDEX_SET ? "which are over different index sets"
-                  : through >= 0            ? "but '"
-                                            : "but there is a global barrier between them",
-                  reason != SPLIT_INDEX_SET && through >= 0 ? f->graph->data[through].name : "",
-                  reason != SPLIT_INDEX_SET && through >= 0
+                  reason == NOT_FUSED_INDEX_SET ? "which are over different index sets"
+                  : through >= 0                ? "but '"
+                                                : "but there is a global barrier between them",
+                  reason != NOT_FUSED_INDEX_SET && through >= 0 ? f->graph->values[through].name
+                                                                : "",
+                  reason != NOT_FUSED_INDEX_SET && through >= 0
                       ? "' must be complete before it is read: a global barrier"
                       : "");
 }
 
 static weft_status check_kernel(const forcing *f, int kernel) {
-    const weft_relations *r = f->c->fusions->relations;
+    const weft_dependence *r = f->c->fusions->dependence;
     uint64_t set[WEFT_CALLS_MAX / 64];
     int a = -1, b = -1, outside = -1;
     set_of(f, kernel, set);
     switch (weft_set_split(f->graph, r, set, &a, &b, &outside)) {
-    case SPLIT_INDEX_SET:
-    case SPLIT_BARRIER:
+    case NOT_FUSED_INDEX_SET:
+    case NOT_FUSED_BARRIER:
         return refuse_pair(f, kernel, a, b);
-    case SPLIT_PATH:
+    case NOT_FUSED_PATH:
         return refuse(f, "put it into that kernel too, or cut the kernel there",
                       "what kernel %d computes depends on itself by way of '%s', which is in "
                       "kernel %d",
@@ -298,7 +301,7 @@ static weft_status check_kernel(const forcing *f, int kernel) {
     for (int i = 0; i < f->graph->n_calls; ++i)
         for (int k = 0; k < f->graph->n_calls; ++k)
             if (f->kernel[i] == kernel && f->kernel[k] < kernel &&
-                weft_set_has(weft_relations_after(r, i), k))
+                weft_set_has(weft_dependence_reachable(r, i), k))
                 return refuse(f, "exchange them", "kernel %d has '%s' and needs '%s' of kernel %d",
                               f->kernel[k], f->names[k], f->names[i], kernel);
     return WEFT_OK;
@@ -326,7 +329,7 @@ static weft_status fusions_make(const forcing *f, weft_fusions *out) {
             const int level = f->c->fusions->level[k];
             one->calls[one->n_calls++] = k;
             one->index_set = f->graph->calls[k].index_set;
-            one->crosses |= one->n_calls > 1 && one->level != level;
+            one->spans_depths |= one->n_calls > 1 && one->level != level;
             one->level = level > one->level ? level : one->level;
         }
     }

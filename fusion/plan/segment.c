@@ -7,14 +7,15 @@
 
 #include <string.h>
 
-/* "2,3:0,1@32x1w4rsr": calls in order, their variants, instances, iterations, warps, places. */
+/* "2,3:0,1@32x1w4rsr": calls in order, their variants, elements, iterations, warps, places. */
 static void write_implementation(const weft_implementation *one, weft_text *out) {
     const int n = one->fusion->n_calls;
     for (int i = 0; i < n; ++i)
         weft_text_add(out, "%s%d", i > 0 ? "," : "", one->order[i]);
     for (int i = 0; i < n; ++i)
         weft_text_add(out, "%s%d", i > 0 ? "," : ":", one->variants[i]);
-    weft_text_add(out, "@%dx%dw%d", one->instances_per_block, one->serial_iterations, one->warps);
+    weft_text_add(out, "@%dx%dw%d", one->elements_per_block, one->serial_iterations,
+                  one->threads_per_element);
     for (int m = 0; m < one->n_onchip; ++m)
         weft_text_add(out, one->placement[m] == PLACE_SHARED ? "s" : "r");
 }
@@ -133,10 +134,10 @@ weft_status weft_segment_plan(weft_segment *s, weft_error *error) {
     weft_arena *arena = s->arena;
     TRY(weft_graph_make(arena, s->library, s->script, &s->graph, error));
     TRY(weft_fusions_make(arena, s->graph, &s->options, &s->fusions, error));
-    TRY(weft_wishes_add(s, error));
+    TRY(weft_directives_add(s, error));
     TRY(weft_implementations_make(arena, s->graph, s->fusions, &s->limits, &s->options,
                                   &s->implementations, error));
-    TRY(weft_wishes_prune(s, error));
+    TRY(weft_directives_prune(s, error));
     if (s->options.forced_plan != NULL)
         TRY(weft_plan_force(s, s->options.forced_plan, error));
     else

@@ -10,13 +10,13 @@ bool weft_fusion_contains(const weft_fusion *fusion, int call) {
     return false;
 }
 
-int weft_datum_storage(const weft_graph *graph, int datum) {
-    return graph->data[datum].storage >= 0 ? graph->data[datum].storage : datum;
+int weft_value_storage(const weft_graph *graph, int value) {
+    return graph->values[value].storage >= 0 ? graph->values[value].storage : value;
 }
 
-bool weft_datum_leaves(const weft_graph *graph, const weft_fusion *fusion, int datum) {
+bool weft_value_is_live_out(const weft_graph *graph, const weft_fusion *fusion, int value) {
     int member = 0;
-    if (graph->data[datum].returned || graph->data[datum].storage >= 0)
+    if (graph->values[value].returned || graph->values[value].storage >= 0)
         return true;
     for (int i = 0; i < graph->n_calls; ++i) {
         if (member < fusion->n_calls && fusion->calls[member] == i) {
@@ -24,24 +24,25 @@ bool weft_datum_leaves(const weft_graph *graph, const weft_fusion *fusion, int d
             continue;
         }
         for (int k = 0; k < graph->calls[i].n_operands; ++k)
-            if (graph->calls[i].operands[k].datum == datum &&
-                (graph->calls[i].operands[k].map < 0 || !weft_planted("dropped_store")))
+            if (graph->calls[i].operands[k].value == value &&
+                (graph->calls[i].operands[k].connectivity < 0 || !weft_fault("dropped_store")))
                 return true;
     }
     return false;
 }
 
 weft_shape weft_operand_whole(const weft_graph *graph, const weft_operand *operand) {
-    const weft_shape *shape = &graph->data[operand->datum].shape;
-    if (operand->map < 0)
+    const weft_shape *shape = &graph->values[operand->value].shape;
+    if (operand->connectivity < 0)
         return *shape;
-    weft_shape whole = {.rank = shape->rank + 1, .sizes = {graph->maps[operand->map].width}};
+    weft_shape whole = {.rank = shape->rank + 1,
+                        .sizes = {graph->connectivities[operand->connectivity].width}};
     for (int i = 0; i < shape->rank; ++i)
         whole.sizes[i + 1] = shape->sizes[i];
     return whole;
 }
 
-/* The distinct data (with map) that a fusion's kernel holds, as its calls come to them. */
+/* The distinct data (with connectivity) that a fusion's kernel holds, as its calls come to them. */
 weft_status weft_onchip_list(weft_arena *arena, const weft_graph *graph, weft_implementation *made,
                              weft_error *error) {
     size_t most = 0;
@@ -50,25 +51,25 @@ weft_status weft_onchip_list(weft_arena *arena, const weft_graph *graph, weft_im
         most += (size_t)graph->calls[fusion->calls[i]].n_operands + 1;
     made->onchip = weft_arena_alloc(arena, most, sizeof *made->onchip);
     made->placement = weft_arena_alloc(arena, most, sizeof *made->placement);
-    made->inside = weft_arena_alloc(arena, most, sizeof *made->inside);
-    made->leaves = weft_arena_alloc(arena, most, sizeof *made->leaves);
+    made->produced_here = weft_arena_alloc(arena, most, sizeof *made->produced_here);
+    made->live_out = weft_arena_alloc(arena, most, sizeof *made->live_out);
     made->slots = weft_arena_alloc(arena, (size_t)fusion->n_calls, sizeof *made->slots);
     int *slot = weft_arena_alloc(arena, most, sizeof *slot);
-    if (made->onchip == NULL || made->placement == NULL || made->inside == NULL ||
-        made->leaves == NULL || made->slots == NULL || slot == NULL)
+    if (made->onchip == NULL || made->placement == NULL || made->produced_here == NULL ||
+        made->live_out == NULL || made->slots == NULL || slot == NULL)
         return weft_no_memory(error);
     for (int i = 0; i < fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[made->order[i]];
         made->slots[i] = slot;
         for (int k = 0; k <= call->n_operands; ++k) {
-            weft_operand operand = {.datum = call->result, .map = -1};
+            weft_operand operand = {.value = call->result, .connectivity = -1};
             int m = 0;
             if (k < call->n_operands) {
-                operand.datum = call->operands[k].datum;
-                operand.map = call->operands[k].map;
+                operand.value = call->operands[k].value;
+                operand.connectivity = call->operands[k].connectivity;
             }
-            while (m < made->n_onchip &&
-                   (made->onchip[m].datum != operand.datum || made->onchip[m].map != operand.map))
+            while (m < made->n_onchip && (made->onchip[m].value != operand.value ||
+                                          made->onchip[m].connectivity != operand.connectivity))
                 ++m;
             *slot++ = m;
             if (m < made->n_onchip)
@@ -78,29 +79,29 @@ weft_status weft_onchip_list(weft_arena *arena, const weft_graph *graph, weft_im
         }
     }
     for (int m = 0; m < made->n_onchip; ++m) {
-        const int producer = graph->data[made->onchip[m].datum].producer;
-        made->inside[m] =
-            producer >= 0 && made->onchip[m].map < 0 && weft_fusion_contains(fusion, producer);
-        made->leaves[m] = weft_datum_leaves(graph, fusion, made->onchip[m].datum);
+        const int producer = graph->values[made->onchip[m].value].producer;
+        made->produced_here[m] = producer >= 0 && made->onchip[m].connectivity < 0 &&
+                                 weft_fusion_contains(fusion, producer);
+        made->live_out[m] = weft_value_is_live_out(graph, fusion, made->onchip[m].value);
     }
     return WEFT_OK;
 }
 
-/* Bytes per instance that must move between memory and the chip. */
+/* Bytes per element that must move between memory and the chip. */
 static void count_data(const weft_graph *graph, weft_implementation *made, double real_bytes,
                        bool gathered) {
     for (int m = 0; m < made->n_onchip; ++m) {
         const weft_operand *operand = &made->onchip[m];
-        const weft_datum *datum = &graph->data[operand->datum];
-        const bool inside = made->inside[m];
+        const weft_value *value = &graph->values[operand->value];
+        const bool produced_here = made->produced_here[m];
         const double bytes = real_bytes * weft_shape_count(&operand->shape);
-        bool leaves = datum->index_set >= 0 && made->leaves[m];
+        bool live_out = value->index_set >= 0 && made->live_out[m];
         for (int i = 0; gathered && i < graph->n_accumulations; ++i)
-            leaves |=
-                graph->accumulations[i].source == operand->datum && !graph->accumulations[i].matrix;
-        if (!inside && datum->index_set >= 0)
+            live_out |=
+                graph->accumulations[i].source == operand->value && !graph->accumulations[i].matrix;
+        if (!produced_here && value->index_set >= 0)
             made->bytes_loaded += bytes;
-        if (inside && leaves)
+        if (produced_here && live_out)
             made->bytes_stored += bytes;
     }
 }
@@ -108,22 +109,22 @@ static void count_data(const weft_graph *graph, weft_implementation *made, doubl
 /* Connectivities once each, and for coloured accumulations their targets, read and written. */
 static void count_maps(const weft_graph *graph, weft_implementation *made, double real_bytes,
                        bool gathered) {
-    for (int map = 0; map < graph->n_maps; ++map) {
+    for (int connectivity = 0; connectivity < graph->n_connectivities; ++connectivity) {
         bool used = false;
         for (int m = 0; m < made->n_onchip; ++m)
-            used |= made->onchip[m].map == map;
+            used |= made->onchip[m].connectivity == connectivity;
         for (int i = 0; i < graph->n_accumulations; ++i) {
             const weft_accumulation *a = &graph->accumulations[i];
-            if (a->map != map || !weft_fusion_contains(made->fusion, a->call) ||
+            if (a->connectivity != connectivity || !weft_fusion_contains(made->fusion, a->call) ||
                 (gathered && !a->matrix))
                 continue;
-            const int count = weft_shape_count(&graph->data[a->source].shape);
+            const int count = weft_shape_count(&graph->values[a->source].shape);
             made->bytes_loaded += real_bytes * count + (a->matrix ? 4.0 * count : 0.0);
             made->bytes_stored += real_bytes * count;
             used |= !a->matrix;
         }
         if (used)
-            made->bytes_loaded += 4.0 * graph->maps[map].width;
+            made->bytes_loaded += 4.0 * graph->connectivities[connectivity].width;
     }
 }
 

@@ -1,16 +1,17 @@
-/* The space of a fusion's implementations: choices of variants, threads of an instance, blocks. */
+/* The space of a fusion's implementations: choices of variants, threads of an element, blocks. */
 #include "fusion/base/array.h"
 #include "fusion/plan/variants.h"
 
 #include <math.h>
 #include <string.h>
 
-static int threads_at(const implementer *p, const weft_implementation *made, int position) {
+static int threads_at(const variant_search *p, const weft_implementation *made, int position) {
     const weft_call *call = &p->graph->calls[made->order[position]];
-    return call->instance != NULL ? call->instance->threads[made->variants[position]] : 1;
+    return call->specialisation != NULL ? call->specialisation->threads[made->variants[position]]
+                                        : 1;
 }
 
-static int most_threads(const implementer *p, const weft_implementation *made) {
+static int most_threads(const variant_search *p, const weft_implementation *made) {
     int most = 1;
     for (int i = 0; i < made->fusion->n_calls; ++i) {
         const int threads = threads_at(p, made, i);
@@ -19,86 +20,88 @@ static int most_threads(const implementer *p, const weft_implementation *made) {
     return most;
 }
 
-bool implementer_is_better(const weft_implementation *a, const weft_implementation *b) {
+bool weft_implementation_is_better(const weft_implementation *a, const weft_implementation *b) {
     return a->cost < b->cost;
 }
 
 /* Keep the trial among the best; its arrays are copied. */
-static weft_status keep(implementer *p, weft_error *error) {
-    const size_t n = (size_t)p->trial.fusion->n_calls, m = (size_t)p->trial.n_onchip + 1;
-    int at = p->n_kept;
-    if (p->n_kept == WEFT_IMPLEMENTATIONS_KEPT) {
+static weft_status keep(variant_search *p, weft_error *error) {
+    const size_t n = (size_t)p->candidate.fusion->n_calls, m = (size_t)p->candidate.n_onchip + 1;
+    int at = p->n_beam;
+    if (p->n_beam == WEFT_BEAM_WIDTH) {
         ++p->made->slower;
-        if (!implementer_is_better(&p->trial, &p->kept[at - 1]))
+        if (!weft_implementation_is_better(&p->candidate, &p->beam[at - 1]))
             return WEFT_OK;
         --at;
     } else
-        ++p->n_kept;
-    for (; at > 0 && implementer_is_better(&p->trial, &p->kept[at - 1]); --at)
-        p->kept[at] = p->kept[at - 1];
-    weft_implementation *one = &p->kept[at];
-    *one = p->trial;
+        ++p->n_beam;
+    for (; at > 0 && weft_implementation_is_better(&p->candidate, &p->beam[at - 1]); --at)
+        p->beam[at] = p->beam[at - 1];
+    weft_implementation *one = &p->beam[at];
+    *one = p->candidate;
     one->variants = weft_arena_alloc(p->arena, n, sizeof *one->variants);
     one->placement = weft_arena_alloc(p->arena, m, sizeof *one->placement);
     one->offsets = weft_arena_alloc(p->arena, m, sizeof *one->offsets);
-    one->barriers =
-        one->warps > 0 ? weft_arena_alloc(p->arena, n + 1, sizeof *one->barriers) : NULL;
+    one->barriers = one->threads_per_element > 0
+                        ? weft_arena_alloc(p->arena, n + 1, sizeof *one->barriers)
+                        : NULL;
     if (one->variants == NULL || one->placement == NULL || one->offsets == NULL ||
-        (one->warps > 0 && one->barriers == NULL))
+        (one->threads_per_element > 0 && one->barriers == NULL))
         return weft_no_memory(error);
-    memcpy(one->variants, p->trial.variants, n * sizeof *one->variants);
-    memcpy(one->placement, p->trial.placement, m * sizeof *one->placement);
-    memcpy(one->offsets, p->trial.offsets, m * sizeof *one->offsets);
+    memcpy(one->variants, p->candidate.variants, n * sizeof *one->variants);
+    memcpy(one->placement, p->candidate.placement, m * sizeof *one->placement);
+    memcpy(one->offsets, p->candidate.offsets, m * sizeof *one->offsets);
     if (one->barriers != NULL)
-        memcpy(one->barriers, p->trial.barriers, (n + 1) * sizeof *one->barriers);
+        memcpy(one->barriers, p->candidate.barriers, (n + 1) * sizeof *one->barriers);
     return WEFT_OK;
 }
 
 /* Predict the trial in this shape; its data are arranged for shapes of several warps already.
  * false: it cannot be. */
-static bool try_shape(implementer *p, const weft_block_shape *shape) {
-    weft_implementation *trial = &p->trial;
-    bool *const barriers = trial->barriers;
+static bool try_shape(variant_search *p, const weft_block_shape *shape) {
+    weft_implementation *candidate = &p->candidate;
+    bool *const barriers = candidate->barriers;
     ++p->made->considered;
-    trial->warps = shape->warps;
-    trial->instances_per_block = shape->instances;
-    trial->serial_iterations = shape->iterations;
-    if ((shape->warps > 0 ? shape->warps : 1) * shape->instances > WEFT_BLOCK_THREADS) {
+    candidate->threads_per_element = shape->threads_per_element;
+    candidate->elements_per_block = shape->elements;
+    candidate->serial_iterations = shape->iterations;
+    if ((shape->threads_per_element > 0 ? shape->threads_per_element : 1) * shape->elements >
+        WEFT_BLOCK_THREADS) {
         ++p->made->too_many_threads;
         return false;
     }
-    if (shape->warps == 0)
-        trial->barriers = NULL;
-    else if (!weft_arrangement_fits(p->placer, trial)) {
+    if (shape->threads_per_element == 0)
+        candidate->barriers = NULL;
+    else if (!weft_arrangement_fits(p->placer, candidate)) {
         ++p->made->too_large;
         return false;
     }
-    weft_predict(p->predictor, trial);
-    trial->barriers = barriers;
+    weft_predict(p->predictor, candidate);
+    candidate->barriers = barriers;
     return true;
 }
 
-/* The best of these shapes, all of one thread an instance or all of several, for the trial's
- * variants; the others are dominated: they need no less on chip an instance and take no less time.
+/* The best of these shapes, all of one thread per element or all of several, for the trial's
+ * variants; the others are dominated: they need no less on chip an element and take no less time.
  */
-weft_status implementer_try_shapes(implementer *p, const weft_block_shape *shapes, int n,
-                                   weft_error *error) {
+weft_status weft_variants_try_shapes(variant_search *p, const weft_block_shape *shapes, int n,
+                                     weft_error *error) {
     int best = -1;
     double cost = 0;
-    if (shapes[0].warps > 0)
-        weft_arrange(p->placer, &p->trial, ARRANGE_BOUND);
+    if (shapes[0].threads_per_element > 0)
+        weft_arrange(p->placer, &p->candidate, ARRANGE_BOUND);
     else {
-        p->trial.shared_components = 0;
-        for (int m = 0; m < p->trial.n_onchip; ++m)
-            p->trial.placement[m] = PLACE_REGISTER;
+        p->candidate.shared_components = 0;
+        for (int m = 0; m < p->candidate.n_onchip; ++m)
+            p->candidate.placement[m] = PLACE_REGISTER;
     }
     for (int i = 0; i < n; ++i) {
         if (!try_shape(p, &shapes[i]))
             continue;
         p->made->dominated += best >= 0;
-        if (best < 0 || p->trial.cost < cost) {
+        if (best < 0 || p->candidate.cost < cost) {
             best = i;
-            cost = p->trial.cost;
+            cost = p->candidate.cost;
         }
     }
     if (best < 0)
@@ -108,97 +111,101 @@ weft_status implementer_try_shapes(implementer *p, const weft_block_shape *shape
     return keep(p, error);
 }
 
-weft_status implementer_try_registers(implementer *p, weft_error *error) {
+weft_status weft_variants_try_registers(variant_search *p, weft_error *error) {
     weft_block_shape shapes[WEFT_BLOCK_SHAPES];
-    const int n = weft_blocks_of_one(&p->wish, p->options->costs != NULL, shapes);
-    return implementer_try_shapes(p, shapes, n, error);
+    const int n = weft_blocks_of_one(&p->directive, p->options->costs != NULL, shapes);
+    return weft_variants_try_shapes(p, shapes, n, error);
 }
 
-static weft_status try_warps(implementer *p, weft_error *error) {
+static weft_status try_threads(variant_search *p, weft_error *error) {
     weft_block_shape shapes[WEFT_BLOCK_SHAPES];
-    const int most = most_threads(p, &p->trial);
+    const int most = most_threads(p, &p->candidate);
     int fewest = most;
-    for (int i = 0; i < p->trial.fusion->n_calls; ++i) {
-        const int threads = threads_at(p, &p->trial, i);
+    for (int i = 0; i < p->candidate.fusion->n_calls; ++i) {
+        const int threads = threads_at(p, &p->candidate, i);
         fewest = threads > 1 && threads < fewest ? threads : fewest;
     }
-    const int n = weft_blocks_of_several(&p->wish, most, fewest, p->options->costs != NULL, shapes);
-    return implementer_try_shapes(p, shapes, n, error);
+    const int n =
+        weft_blocks_of_several(&p->directive, most, fewest, p->options->costs != NULL, shapes);
+    return weft_variants_try_shapes(p, shapes, n, error);
 }
 
-/* Several threads an instance where a call has so many, unless the script wants one. */
-static weft_status try_choice(implementer *p, weft_error *error) {
-    const int most = most_threads(p, &p->trial), wished = p->wish.choices[FUSE_THREADS];
-    if (wished > most) {
+/* Several threads per element where a call has so many, unless the script wants one. */
+static weft_status try_choice(variant_search *p, weft_error *error) {
+    const int most = most_threads(p, &p->candidate),
+              as_directed = p->directive.choices[FUSE_THREADS];
+    if (as_directed > most) {
         ++p->made->considered;
-        ++p->made->not_wished;
+        ++p->made->not_as_directed;
         return WEFT_OK;
     }
-    return wished == 1 || most == 1 ? implementer_try_registers(p, error) : try_warps(p, error);
+    return as_directed == 1 || most == 1 ? weft_variants_try_registers(p, error)
+                                         : try_threads(p, error);
 }
 
-static int variants_at(const implementer *p, int position) {
-    const weft_call *call = &p->graph->calls[p->trial.order[position]];
-    return call->instance != NULL && !p->forced[position] ? call->instance->n_variants : 1;
+static int variants_at(const variant_search *p, int position) {
+    const weft_call *call = &p->graph->calls[p->candidate.order[position]];
+    return call->specialisation != NULL && !p->forced[position] ? call->specialisation->n_variants
+                                                                : 1;
 }
 
 /* The next combination of variants, as a number counts up; false: that was the last. */
-static bool next_combination(implementer *p) {
-    for (int i = 0; i < p->trial.fusion->n_calls; ++i) {
+static bool next_combination(variant_search *p) {
+    for (int i = 0; i < p->candidate.fusion->n_calls; ++i) {
         if (p->forced[i])
             continue;
-        if (++p->trial.variants[i] < variants_at(p, i))
+        if (++p->candidate.variants[i] < variants_at(p, i))
             return true;
-        p->trial.variants[i] = 0;
+        p->candidate.variants[i] = 0;
     }
     return false;
 }
 
 /* Those that are as fine everywhere as they can be; how many. */
-static weft_status try_levels(implementer *p, int *n, weft_error *error) {
+static weft_status try_levels(variant_search *p, int *n, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int n_calls = p->trial.fusion->n_calls;
+    const int n_calls = p->candidate.fusion->n_calls;
     int finest = 1;
     for (int i = 0; i < n_calls; ++i)
         finest = variants_at(p, i) > finest ? variants_at(p, i) : finest;
     for (*n = 0; *n < finest; ++*n) {
         for (int i = 0; i < n_calls; ++i)
             if (!p->forced[i])
-                p->trial.variants[i] = *n < variants_at(p, i) ? *n : variants_at(p, i) - 1;
+                p->candidate.variants[i] = *n < variants_at(p, i) ? *n : variants_at(p, i) - 1;
         TRY(try_choice(p, error));
     }
 done:
     return status;
 }
 
-static bool is_kept(const implementer *p) {
-    const size_t bytes = (size_t)p->trial.fusion->n_calls * sizeof *p->trial.variants;
-    for (int k = 0; k < p->n_kept; ++k)
-        if (memcmp(p->kept[k].variants, p->trial.variants, bytes) == 0)
+static bool is_kept(const variant_search *p) {
+    const size_t bytes = (size_t)p->candidate.fusion->n_calls * sizeof *p->candidate.variants;
+    for (int k = 0; k < p->n_beam; ++k)
+        if (memcmp(p->beam[k].variants, p->candidate.variants, bytes) == 0)
             return true;
     return false;
 }
 
 /* From the best so far, another variant of one call after the other, as long as that helps and
  * `left` choices are not used up. */
-static weft_status improve(implementer *p, int *left, weft_error *error) {
+static weft_status improve(variant_search *p, int *left, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int n_calls = p->trial.fusion->n_calls;
-    int *const variants = p->trial.variants;
-    if (p->n_kept == 0)
+    const int n_calls = p->candidate.fusion->n_calls;
+    int *const variants = p->candidate.variants;
+    if (p->n_beam == 0)
         return WEFT_OK;
-    memcpy(variants, p->kept[0].variants, (size_t)n_calls * sizeof *variants);
+    memcpy(variants, p->beam[0].variants, (size_t)n_calls * sizeof *variants);
     for (int i = 0, unchanged = 0; unchanged<n_calls && * left> 0; i = (i + 1) % n_calls) {
         const int before = variants[i];
         int best = before;
         for (int v = 0; v < variants_at(p, i) && !p->forced[i] && *left > 0; ++v) {
-            const double cost = p->kept[0].cost;
+            const double cost = p->beam[0].cost;
             variants[i] = v;
             if (v == before || is_kept(p))
                 continue;
             TRY(try_choice(p, error));
             --*left;
-            best = p->kept[0].cost < cost ? v : best;
+            best = p->beam[0].cost < cost ? v : best;
         }
         variants[i] = best;
         unchanged = best == before ? unchanged + 1 : 1;
@@ -208,11 +215,11 @@ done:
 }
 
 /* Every combination; where they are too many, those of a level and what is found from the best. */
-weft_status implementer_try_variants(implementer *p, weft_error *error) {
+weft_status weft_variants_try_all(variant_search *p, weft_error *error) {
     weft_status status = WEFT_OK;
     double combinations = 1;
     int n_levels = 0;
-    for (int i = 0; i < p->trial.fusion->n_calls; ++i)
+    for (int i = 0; i < p->candidate.fusion->n_calls; ++i)
         combinations *= variants_at(p, i);
     if (combinations <= p->combinations_most) {
         do
@@ -223,7 +230,7 @@ weft_status implementer_try_variants(implementer *p, weft_error *error) {
     TRY(try_levels(p, &n_levels, error));
     const int most = p->combinations_most > n_levels ? p->combinations_most - n_levels : 0;
     int left = most;
-    if (left >= p->trial.fusion->n_calls) /* less changes little */
+    if (left >= p->candidate.fusion->n_calls) /* less changes little */
         TRY(improve(p, &left, error));
     p->made->untried += (int64_t)fmin(combinations - n_levels - (most - left), 1e18);
 done:

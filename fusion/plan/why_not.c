@@ -2,24 +2,24 @@
 #include "fusion/plan/dependence.h"
 #include "fusion/plan/legality.h"
 
-/* The datum that has to be complete between a and b, or -1: one that leads from a to b, or with
+/* The value that has to be complete between a and b, or -1: one that leads from a to b, or with
  * `any` one that keeps b at its level whatever a has to do with it. */
 static int barrier_between(const weft_graph *graph, const weft_fusions *fusions, int a, int b,
                            bool any) {
     const int *level = fusions->level;
     for (int i = 0; i < graph->calls[b].n_operands; ++i) {
         const weft_operand *operand = &graph->calls[b].operands[i];
-        const int producer = graph->data[operand->datum].producer;
+        const int producer = graph->values[operand->value].producer;
         if (producer >= 0 && (producer == a || (any && level[producer] >= level[a])) &&
             weft_operand_needs_barrier(graph, &graph->calls[b], operand))
-            return operand->datum;
+            return operand->value;
         for (int k = 0; k < graph->n_accumulations; ++k)
-            if (graph->accumulations[k].target == operand->datum &&
+            if (graph->accumulations[k].target == operand->value &&
                 level[graph->accumulations[k].call] >= level[a])
-                return operand->datum;
+                return operand->value;
     }
     for (int i = 0; i < graph->calls[b].n_operands; ++i) {
-        int producer = graph->data[graph->calls[b].operands[i].datum].producer;
+        int producer = graph->values[graph->calls[b].operands[i].value].producer;
         if (producer >= 0 && level[producer] > level[a]) {
             int through = barrier_between(graph, fusions, a, producer, any);
             if (through >= 0)
@@ -42,8 +42,8 @@ static bool are_candidates(const weft_fusions *fusions, int a, int b) {
     return false;
 }
 
-weft_split_reason weft_fusion_split(const weft_graph *graph, const weft_fusions *fusions, int a,
-                                    int b, int *through) {
+weft_not_fused_reason weft_why_not_fused(const weft_graph *graph, const weft_fusions *fusions,
+                                         int a, int b, int *through) {
     *through = -1;
     if (a > b) {
         int swap = a;
@@ -51,23 +51,24 @@ weft_split_reason weft_fusion_split(const weft_graph *graph, const weft_fusions 
         b = swap;
     }
     if (graph->calls[a].index_set != graph->calls[b].index_set)
-        return SPLIT_INDEX_SET;
+        return NOT_FUSED_INDEX_SET;
     if (are_candidates(fusions, a, b))
-        return SPLIT_NONE;
+        return FUSIBLE;
     if (fusions->level[a] != fusions->level[b]) {
         const bool ordered = fusions->level[a] < fusions->level[b];
         const int low = ordered ? a : b, high = ordered ? b : a;
         *through = barrier_between(graph, fusions, low, high, false);
         if (*through < 0)
             *through = barrier_between(graph, fusions, low, high, true);
-        return SPLIT_BARRIER;
+        return NOT_FUSED_BARRIER;
     }
     uint64_t pair[WEFT_CALLS_MAX / 64] = {0};
     weft_set_add(pair, a);
     weft_set_add(pair, b);
-    if (weft_set_has(weft_relations_apart(fusions->relations, a), b))
-        return SPLIT_NOTHING;
+    if (weft_set_has(weft_dependence_unfusible(fusions->dependence, a), b))
+        return NOT_FUSED_NOTHING;
     if (!weft_fusion_fits(graph, pair)) /* no larger set does either */
         return SPLIT_PRODUCT;
-    return weft_set_has(weft_relations_after(fusions->relations, a), b) ? SPLIT_PATH : SPLIT_NOTHING;
+    return weft_set_has(weft_dependence_reachable(fusions->dependence, a), b) ? NOT_FUSED_PATH
+                                                                              : NOT_FUSED_NOTHING;
 }

@@ -1,6 +1,6 @@
-/* Loops as graphs of the device: recorded once, with a WHILE node for each loop, and run without
- * the host. A turn of the node is several iterations; those after the last one do nothing, for
- * their kernels look at `go` first. */
+/* Loops as CUDA graphs: captured once, with a WHILE node for each loop, and run without
+ * the host. An iteration of the node is several iterations; those after the last one do nothing,
+ * for their kernels look at `active` first. */
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
 #include "fusion/runtime/private.h"
@@ -9,22 +9,22 @@
 #include <stdlib.h>
 
 enum {
-    ITERATIONS = 10, /* in a turn of an innermost loop; even, so that lists that alternate between
-                        two memories are back where they were */
+    ITERATIONS = 10, /* in an iteration of an innermost loop; even, so that lists that alternate
+                        between two memories are back where they were */
     NESTED = 4, /* the same in a loop that stands in another, where lists do not alternate: such
-                   a loop is run often, for a few turns each time */
+                   a loop is run often, for a few iterations each time */
     NAME_LENGTH = 48
 };
 
 struct weft_loop_graph {
-    weft_memory **go, **count;      /* [n_loops] uint32_t */
-    weft_recording **recordings;    /* [n_loops], of outermost loops */
-    weft_memory *capacities, *none; /* uint32_t [WEFT_RECORDS_MAX]: of the histories; zeros */
+    weft_memory **active, **count;  /* [n_loops] uint32_t */
+    weft_device_graph **recordings; /* [n_loops], of outermost loops */
+    weft_memory *capacities, *none; /* uint32_t [WEFT_HISTORIES_MAX]: of the histories; zeros */
     weft_memory *nothing;           /* stands for histories that are not kept */
 };
 
 static int count_loops(const weft_program *p) {
-    return p->compilation->flow->script->n_loops;
+    return p->compilation->control->script->n_loops;
 }
 
 bool weft_program_threaded(const weft_program *p) {
@@ -40,22 +40,22 @@ weft_status weft_program_graph_prepare(weft_program *p, weft_error *error) {
     p->graph = graph;
     if (graph == NULL)
         return weft_no_memory(error);
-    graph->go = calloc(n, sizeof(weft_memory *));
+    graph->active = calloc(n, sizeof(weft_memory *));
     graph->count = calloc(n, sizeof(weft_memory *));
-    graph->recordings = calloc(n, sizeof(weft_recording *));
-    if (graph->go == NULL || graph->count == NULL || graph->recordings == NULL)
+    graph->recordings = calloc(n, sizeof(weft_device_graph *));
+    if (graph->active == NULL || graph->count == NULL || graph->recordings == NULL)
         TRY(weft_no_memory(error));
     for (int i = 0; i < count_loops(p); ++i) {
-        TRY(weft_memory_make(p->device, sizeof(uint32_t), &graph->go[i], error));
+        TRY(weft_memory_make(p->device, sizeof(uint32_t), &graph->active[i], error));
         TRY(weft_memory_make(p->device, sizeof(uint32_t), &graph->count[i], error));
     }
-    TRY(weft_memory_make(p->device, WEFT_RECORDS_MAX * sizeof(uint32_t), &graph->capacities,
+    TRY(weft_memory_make(p->device, WEFT_HISTORIES_MAX * sizeof(uint32_t), &graph->capacities,
                          error));
-    TRY(weft_memory_make(p->device, WEFT_RECORDS_MAX * sizeof(uint32_t), &graph->none, error));
+    TRY(weft_memory_make(p->device, WEFT_HISTORIES_MAX * sizeof(uint32_t), &graph->none, error));
     TRY(weft_memory_make(p->device, sizeof(double), &graph->nothing, error));
-    for (int i = 0; i < p->compilation->flow->n_segments; ++i)
+    for (int i = 0; i < p->compilation->control->n_segments; ++i)
         if (p->segments[i]->segment->loop >= 0)
-            p->segments[i]->go = graph->go[p->segments[i]->segment->loop];
+            p->segments[i]->active = graph->active[p->segments[i]->segment->loop];
 done:
     if (status != WEFT_OK)
         weft_program_graph_free(p);
@@ -65,7 +65,7 @@ done:
 void weft_program_forget(weft_program *p) {
     struct weft_loop_graph *graph = p->graph;
     for (int i = 0; graph != NULL && graph->recordings != NULL && i < count_loops(p); ++i)
-        weft_recording_free(&graph->recordings[i]);
+        weft_device_graph_free(&graph->recordings[i]);
 }
 
 void weft_program_graph_free(weft_program *p) {
@@ -74,15 +74,15 @@ void weft_program_graph_free(weft_program *p) {
         return;
     weft_program_forget(p);
     for (int i = 0; i < count_loops(p); ++i) {
-        if (graph->go != NULL)
-            weft_memory_free(&graph->go[i]);
+        if (graph->active != NULL)
+            weft_memory_free(&graph->active[i]);
         if (graph->count != NULL)
             weft_memory_free(&graph->count[i]);
     }
     weft_memory_free(&graph->capacities);
     weft_memory_free(&graph->none);
     weft_memory_free(&graph->nothing);
-    free(graph->go);
+    free(graph->active);
     free(graph->count);
     free(graph->recordings);
     free(graph);
@@ -90,21 +90,22 @@ void weft_program_graph_free(weft_program *p) {
 }
 
 weft_memory *weft_program_graph_flag(const weft_program *p, int loop) {
-    return p->graph != NULL && loop >= 0 ? p->graph->go[loop] : NULL;
+    return p->graph != NULL && loop >= 0 ? p->graph->active[loop] : NULL;
 }
 
-weft_status weft_program_graph_go(const weft_program *p, int loop, weft_error *error) {
+weft_status weft_program_graph_activate(const weft_program *p, int loop, weft_error *error) {
     const uint32_t yes = 1;
     const struct weft_loop_graph *graph = p->graph;
-    return graph != NULL ? weft_memory_write(graph->go[loop], 0, &yes, sizeof yes, error) : WEFT_OK;
+    return graph != NULL ? weft_memory_write(graph->active[loop], 0, &yes, sizeof yes, error)
+                         : WEFT_OK;
 }
 
 /* ---- kernels of one thread ------------------------------------------------------------------- */
 
-static int add_names(const weft_program *p, const weft_flow_step *step) {
+static int add_names(const weft_program *p, const weft_control_step *step) {
     int n = 0;
-    for (int i = 0; i < p->compilation->flow->n_names; ++i)
-        if (weft_flow_uses(step, i))
+    for (int i = 0; i < p->compilation->control->n_names; ++i)
+        if (weft_control_uses(step, i))
             p->arguments[n++] = p->memory[i];
     return n;
 }
@@ -114,27 +115,28 @@ static weft_status launch(weft_program *p, const char *kernel, int n_arguments, 
                              .kernel = kernel,
                              .arguments = p->arguments,
                              .n_arguments = n_arguments,
-                             .n_instances = 1,
+                             .n_elements = 1,
                              .lanes = WEFT_CUDA_LANES,
                              .block_threads = WEFT_CUDA_LANES};
     return weft_device_launch(p->device, &one, error);
 }
 
-static weft_status launch_scalars(weft_program *p, const weft_flow_step *step, weft_error *error) {
+static weft_status launch_scalars(weft_program *p, const weft_control_step *step,
+                                  weft_error *error) {
     char kernel[NAME_LENGTH];
     int n = add_names(p, step);
     snprintf(kernel, sizeof kernel, "scalars_%d", step->number);
     if (step->loop >= 0)
-        p->arguments[n++] = p->graph->go[step->loop];
+        p->arguments[n++] = p->graph->active[step->loop];
     return launch(p, kernel, n, error);
 }
 
-/* A turn's end joins the reductions of the segment before it, by a whole thread block. */
-static weft_status launch_turn(weft_program *p, const weft_flow_step *loop, const char *kernel,
-                               int n_arguments, weft_error *error) {
+/* An iteration's end joins the reductions of the segment before it, by a whole thread block. */
+static weft_status launch_iteration(weft_program *p, const weft_control_step *loop,
+                                    const char *kernel, int n_arguments, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_flow_step *step = NULL;
-    const weft_plan_kernel *joined = weft_flow_joined(p->compilation->flow, loop, &step);
+    const weft_control_step *step = NULL;
+    const weft_plan_kernel *joined = weft_control_joined(p->compilation->control, loop, &step);
     if (joined == NULL)
         return launch(p, kernel, n_arguments, error);
     weft_program_segment *segment = p->segments[step->number];
@@ -149,92 +151,93 @@ done:
     return status;
 }
 
-static weft_status launch_loop(weft_program *p, const weft_flow_step *loop, bool begin,
+static weft_status launch_loop(weft_program *p, const weft_control_step *loop, bool begin,
                                weft_error *error) {
     const struct weft_loop_graph *graph = p->graph;
-    const bool counted = loop->number == p->compilation->flow->last_loop;
+    const bool counted = loop->number == p->compilation->control->last_loop;
     char kernel[NAME_LENGTH];
     int n = add_names(p, loop);
-    snprintf(kernel, sizeof kernel, "loop_%d_%s", loop->number, begin ? "begin" : "turn");
-    p->arguments[n++] = graph->go[loop->number];
+    snprintf(kernel, sizeof kernel, "loop_%d_%s", loop->number, begin ? "begin" : "iteration");
+    p->arguments[n++] = graph->active[loop->number];
     p->arguments[n++] = graph->count[loop->number];
     p->arguments[n++] = counted ? graph->capacities : graph->none;
-    for (int i = 0; i < WEFT_RECORDS_MAX; ++i)
-        p->arguments[n++] = p->recorded[i] >= 0 ? p->memory[p->recorded[i]] : graph->nothing;
-    for (int i = 0; i < WEFT_RECORDS_MAX; ++i)
-        p->arguments[n++] = p->recorded[i] >= 0 ? p->histories[i] : graph->nothing;
+    for (int i = 0; i < WEFT_HISTORIES_MAX; ++i)
+        p->arguments[n++] = p->captured[i] >= 0 ? p->memory[p->captured[i]] : graph->nothing;
+    for (int i = 0; i < WEFT_HISTORIES_MAX; ++i)
+        p->arguments[n++] = p->captured[i] >= 0 ? p->histories[i] : graph->nothing;
     if (begin && loop->loop >= 0)
-        p->arguments[n++] = graph->go[loop->loop];
-    return begin ? launch(p, kernel, n, error) : launch_turn(p, loop, kernel, n, error);
+        p->arguments[n++] = graph->active[loop->loop];
+    return begin ? launch(p, kernel, n, error) : launch_iteration(p, loop, kernel, n, error);
 }
 
-/* ---- recording ------------------------------------------------------------------------------- */
+/* ---- device graph
+ * ------------------------------------------------------------------------------- */
 
-static weft_status record_step(weft_program *p, const weft_flow_step *step, weft_error *error);
+static weft_status record_step(weft_program *p, const weft_control_step *step, weft_error *error);
 
-static bool has_loops(const weft_flow_step *loop) {
+static bool has_loops(const weft_control_step *loop) {
     for (int i = 0; i < loop->body.n; ++i)
-        if (loop->body.list[i].kind == FLOW_LOOP)
+        if (loop->body.list[i].kind == CONTROL_LOOP)
             return true;
     return false;
 }
 
-static weft_status record_loop(weft_program *p, const weft_flow_step *loop, weft_error *error) {
+static weft_status record_loop(weft_program *p, const weft_control_step *loop, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_flow_step *last = weft_flow_last_scalars(loop);
-    const weft_flow_step *joined = NULL;
-    if (weft_flow_joined(p->compilation->flow, loop, &joined) != NULL)
+    const weft_control_step *last = weft_control_last_scalars(loop);
+    const weft_control_step *joined = NULL;
+    if (weft_control_joined(p->compilation->control, loop, &joined) != NULL)
         p->segments[joined->number]->leaves_join = true;
     const int iterations = has_loops(loop) ? 1 : loop->loop >= 0 ? NESTED : ITERATIONS;
     TRY(launch_loop(p, loop, true, error));
-    TRY(weft_recording_while(p->device, p->graph->go[loop->number], error));
+    TRY(weft_device_graph_while(p->device, p->graph->active[loop->number], error));
     for (int k = 0; k < iterations; ++k) {
         for (int i = 0; i < loop->body.n; ++i)
             if (&loop->body.list[i] != last)
                 TRY(record_step(p, &loop->body.list[i], error));
         TRY(launch_loop(p, loop, false, error));
     }
-    TRY(weft_recording_end_while(p->device, error));
+    TRY(weft_device_graph_end_while(p->device, error));
 done:
     if (joined != NULL)
         p->segments[joined->number]->leaves_join = false;
     return status;
 }
 
-static weft_status record_step(weft_program *p, const weft_flow_step *step, weft_error *error) {
-    if (step->kind == FLOW_LOOP)
+static weft_status record_step(weft_program *p, const weft_control_step *step, weft_error *error) {
+    if (step->kind == CONTROL_LOOP)
         return record_loop(p, step, error);
-    return step->kind == FLOW_SCALARS ? launch_scalars(p, step, error)
-                                      : weft_program_step(p, step, error);
+    return step->kind == CONTROL_SCALARS ? launch_scalars(p, step, error)
+                                         : weft_program_step(p, step, error);
 }
 
-/* What is made when first needed is made now: nothing is while a device records. */
-static weft_status touch(weft_program *p, const weft_flow_step *step, weft_error *error) {
+/* What is made when first needed is made now: nothing is while a device captures. */
+static weft_status warm_up(weft_program *p, const weft_control_step *step, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (step->kind == FLOW_SEGMENT)
-        TRY(weft_program_touch(p->segments[step->number], error));
-    if (step->kind == FLOW_APPLY)
+    if (step->kind == CONTROL_SEGMENT)
+        TRY(weft_program_warm_up(p->segments[step->number], error));
+    if (step->kind == CONTROL_APPLY)
         TRY(weft_program_step(p, step, error));
-    for (int i = 0; step->kind == FLOW_LOOP && i < step->body.n; ++i)
-        TRY(touch(p, &step->body.list[i], error));
+    for (int i = 0; step->kind == CONTROL_LOOP && i < step->body.n; ++i)
+        TRY(warm_up(p, &step->body.list[i], error));
 done:
     return status;
 }
 
-static weft_status record(weft_program *p, const weft_flow_step *loop, weft_error *error) {
+static weft_status record(weft_program *p, const weft_control_step *loop, weft_error *error) {
     weft_status status = WEFT_OK;
     struct weft_loop_graph *graph = p->graph;
-    weft_recording *made = NULL;
-    uint32_t capacities[WEFT_RECORDS_MAX] = {0};
-    for (int i = 0; i < WEFT_RECORDS_MAX; ++i)
-        if (p->recorded[i] >= 0)
+    weft_device_graph *made = NULL;
+    uint32_t capacities[WEFT_HISTORIES_MAX] = {0};
+    for (int i = 0; i < WEFT_HISTORIES_MAX; ++i)
+        if (p->captured[i] >= 0)
             capacities[i] = p->capacities[i] < UINT32_MAX ? (uint32_t)p->capacities[i] : UINT32_MAX;
     TRY(weft_memory_write(graph->capacities, 0, capacities, sizeof capacities, error));
-    TRY(touch(p, loop, error));
-    TRY(weft_recording_begin(p->device, error));
+    TRY(warm_up(p, loop, error));
+    TRY(weft_device_graph_begin(p->device, error));
     status = record_loop(p, loop, error);
-    const weft_status ended = weft_recording_end(p->device, status == WEFT_OK ? &made : NULL,
-                                                 status == WEFT_OK ? error : NULL);
+    const weft_status ended = weft_device_graph_end(p->device, status == WEFT_OK ? &made : NULL,
+                                                    status == WEFT_OK ? error : NULL);
     status = status == WEFT_OK ? ended : status;
     if (status == WEFT_OK)
         graph->recordings[loop->number] = made;
@@ -242,23 +245,24 @@ done:
     return status;
 }
 
-weft_status weft_program_graph_run(weft_program *p, const weft_flow_step *loop, int64_t *turns,
-                                   weft_error *error) {
+weft_status weft_program_graph_run(weft_program *p, const weft_control_step *loop,
+                                   int64_t *iterations, weft_error *error) {
     weft_status status = WEFT_OK;
     struct weft_loop_graph *graph = p->graph;
     uint32_t count = 0;
     if (graph->recordings[loop->number] == NULL)
         TRY(record(p, loop, error));
-    TRY(weft_recording_run(graph->recordings[loop->number], error));
+    TRY(weft_device_graph_run(graph->recordings[loop->number], error));
     TRY(weft_memory_read(graph->count[loop->number], 0, &count, sizeof count, error));
-    *turns = count;
-    /* the recording left every list where it was; the run has moved them as often as it turned */
+    *iterations = count;
+    /* the device graph left every list where it was; the run has moved them as often as it
+     * turned */
     for (int i = 0; count % 2 == 1 && i < loop->body.n; ++i) {
-        if (loop->body.list[i].kind != FLOW_SEGMENT)
+        if (loop->body.list[i].kind != CONTROL_SEGMENT)
             continue;
         weft_program_segment *segment = p->segments[loop->body.list[i].number];
         for (int k = 0; k < segment->segment->plan->n_kernels; ++k)
-            weft_program_rows_swap(segment, &segment->segment->plan->kernels[k]);
+            weft_program_product_swap(segment, &segment->segment->plan->kernels[k]);
     }
 done:
     return status;

@@ -32,7 +32,7 @@ static weft_status real_write(const weft_program *p, weft_memory *memory, int64_
 
 enum { FEW = 32 /* operands that need no allocation */ };
 
-static weft_status evaluate(const weft_program *p, const weft_flow_scalar *scalar, double *out,
+static weft_status evaluate(const weft_program *p, const weft_control_scalar *scalar, double *out,
                             weft_error *error) {
     weft_status status = WEFT_OK;
     double few[FEW] = {0}, *values = few;
@@ -42,14 +42,14 @@ static weft_status evaluate(const weft_program *p, const weft_flow_scalar *scala
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while running a program");
     for (int i = 0; i < scalar->n_operands; ++i)
         TRY(uniform_read(p, scalar->operands[i], scalar->offsets[i], &values[i], error));
-    *out = weft_flow_evaluate(scalar, values);
+    *out = weft_control_evaluate(scalar, values);
 done:
     if (values != few)
         free(values);
     return status;
 }
 
-static weft_status run_scalars(const weft_program *p, const weft_flow_step *step,
+static weft_status run_scalars(const weft_program *p, const weft_control_step *step,
                                weft_error *error) {
     weft_status status = WEFT_OK;
     double number = 0;
@@ -63,29 +63,29 @@ done:
 
 /* ---- loops ----------------------------------------------------------------------------------- */
 
-static weft_status record(weft_program *p, int64_t turns, weft_error *error) {
+static weft_status record(weft_program *p, int64_t iterations, weft_error *error) {
     weft_status status = WEFT_OK;
-    for (int i = 0; i < WEFT_RECORDS_MAX; ++i) {
+    for (int i = 0; i < WEFT_HISTORIES_MAX; ++i) {
         double number = 0;
-        if (p->recorded[i] < 0 || turns >= p->capacities[i])
+        if (p->captured[i] < 0 || iterations >= p->capacities[i])
             continue;
-        TRY(uniform_read(p, p->recorded[i], 0, &number, error));
-        TRY(real_write(p, p->histories[i], turns, number, error));
+        TRY(uniform_read(p, p->captured[i], 0, &number, error));
+        TRY(real_write(p, p->histories[i], iterations, number, error));
     }
 done:
     return status;
 }
 
-/* Is there one more turn after so many? On a device that holds no numbers there is one. */
-static weft_status asks(const weft_program *p, const weft_flow_step *loop, int64_t turns, bool *out,
-                        weft_error *error) {
+/* Is there one more iteration after so many? On a device that holds no numbers there is one. */
+static weft_status asks(const weft_program *p, const weft_control_step *loop, int64_t iterations,
+                        bool *out, weft_error *error) {
     weft_status status = WEFT_OK;
     double most = 0, condition = 0;
-    *out = turns == 0;
+    *out = iterations == 0;
     if (weft_device_limits(p->device)->records_only)
         return WEFT_OK;
     TRY(evaluate(p, &loop->most, &most, error));
-    *out = most >= (double)turns + !weft_planted("one_turn_more");
+    *out = most >= (double)iterations + !weft_fault("one_iteration_more");
     if (!*out)
         goto done;
     TRY(evaluate(p, &loop->condition, &condition, error));
@@ -94,7 +94,7 @@ done:
     return status;
 }
 
-static weft_status run_steps(weft_program *p, const weft_flow_steps *steps, weft_error *error) {
+static weft_status run_steps(weft_program *p, const weft_control_steps *steps, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < steps->n; ++i)
         TRY(weft_program_step(p, &steps->list[i], error));
@@ -103,44 +103,45 @@ done:
 }
 
 /* Lists that alternated between two memories are back in the one that is bound. */
-static weft_status settle(weft_program *p, const weft_flow_steps *steps, weft_error *error) {
+static weft_status restore_buffers(weft_program *p, const weft_control_steps *steps,
+                                   weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < steps->n; ++i)
-        if (steps->list[i].kind == FLOW_SEGMENT)
-            TRY(weft_program_rows_settle(p->segments[steps->list[i].number], error));
+        if (steps->list[i].kind == CONTROL_SEGMENT)
+            TRY(weft_program_product_restore_buffers(p->segments[steps->list[i].number], error));
 done:
     return status;
 }
 
-static weft_status run_loop(weft_program *p, const weft_flow_step *loop, weft_error *error) {
+static weft_status run_loop(weft_program *p, const weft_control_step *loop, weft_error *error) {
     weft_status status = WEFT_OK;
-    const bool counted = loop->number == p->compilation->flow->last_loop;
-    int64_t turns = 0;
+    const bool counted = loop->number == p->compilation->control->last_loop;
+    int64_t iterations = 0;
     bool again = false;
-    if (loop->loop < 0 && p->graph != NULL && weft_device_records(p->device)) {
-        TRY(weft_program_graph_run(p, loop, &turns, error));
-        TRY(settle(p, &loop->body, error));
+    if (loop->loop < 0 && p->graph != NULL && weft_device_captures(p->device)) {
+        TRY(weft_program_graph_run(p, loop, &iterations, error));
+        TRY(restore_buffers(p, &loop->body, error));
         goto done;
     }
-    TRY(weft_program_graph_go(p, loop->number, error));
+    TRY(weft_program_graph_activate(p, loop->number, error));
     if (counted)
         TRY(record(p, 0, error));
     TRY(asks(p, loop, 0, &again, error));
     while (again) {
         TRY(run_steps(p, &loop->body, error));
-        ++turns;
+        ++iterations;
         if (counted)
-            TRY(record(p, turns, error));
-        TRY(asks(p, loop, turns, &again, error));
+            TRY(record(p, iterations, error));
+        TRY(asks(p, loop, iterations, &again, error));
     }
-    TRY(settle(p, &loop->body, error));
+    TRY(restore_buffers(p, &loop->body, error));
 done:
     if (counted)
-        p->turns = turns;
+        p->iterations = iterations;
     return status;
 }
 
-static weft_status run_apply(weft_program *p, const weft_flow_step *step, weft_error *error) {
+static weft_status run_apply(weft_program *p, const weft_control_step *step, weft_error *error) {
     const weft_program_operator *op = &p->operators[step->op];
     weft_memory **memory = p->memory;
     const weft_program_product product = {memory[step->v], memory[step->y],
@@ -149,15 +150,15 @@ static weft_status run_apply(weft_program *p, const weft_flow_step *step, weft_e
     return op->apply(op->user, &product, error);
 }
 
-weft_status weft_program_step(weft_program *p, const weft_flow_step *step, weft_error *error) {
+weft_status weft_program_step(weft_program *p, const weft_control_step *step, weft_error *error) {
     switch (step->kind) {
-    case FLOW_SEGMENT:
+    case CONTROL_SEGMENT:
         return weft_program_segment_run(p->segments[step->number], error);
-    case FLOW_SCALARS:
+    case CONTROL_SCALARS:
         return run_scalars(p, step, error);
-    case FLOW_APPLY:
+    case CONTROL_APPLY:
         return run_apply(p, step, error);
-    case FLOW_LOOP:
+    case CONTROL_LOOP:
         return run_loop(p, step, error);
     }
     return WEFT_OK;
@@ -166,14 +167,14 @@ weft_status weft_program_step(weft_program *p, const weft_flow_step *step, weft_
 weft_status weft_program_run(weft_program *p, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_program_prepare_all(p, error));
-    p->turns = p->compilation->flow->last_loop >= 0 ? 0 : -1;
-    TRY(run_steps(p, &p->compilation->flow->steps, error));
+    p->iterations = p->compilation->control->last_loop >= 0 ? 0 : -1;
+    TRY(run_steps(p, &p->compilation->control->steps, error));
 done:
     return status;
 }
 
-weft_status weft_program_turns(const weft_program *p, int64_t *out, weft_error *error) {
+weft_status weft_program_iterations(const weft_program *p, int64_t *out, weft_error *error) {
     (void)error;
-    *out = p->turns;
+    *out = p->iterations;
     return WEFT_OK;
 }

@@ -25,10 +25,11 @@ static weft_status list_bytes(const weft_program_segment *p, int index_set, int 
     return WEFT_OK;
 }
 
-static weft_status prepare_matrix(const weft_program_segment *p, const weft_datum *matrix,
+static weft_status prepare_matrix(const weft_program_segment *p, const weft_value *matrix,
                                   weft_error *error) {
-    const weft_map *map = &p->segment->graph->maps[matrix->map];
-    const int64_t lanes = p->segment->plan->lanes, n = p->sizes[map->from];
+    const weft_graph_connectivity *connectivity =
+        &p->segment->graph->connectivities[matrix->connectivity];
+    const int64_t lanes = p->segment->plan->lanes, n = p->sizes[connectivity->from];
     const weft_memory *positions = p->positions[matrix->id];
     if (weft_program_makes_rows(p, matrix->id) && p->data[matrix->id] != NULL)
         return WEFT_OK;
@@ -37,7 +38,8 @@ static weft_status prepare_matrix(const weft_program_segment *p, const weft_datu
                               "matrix '%s' has no values and positions bound", matrix->name);
     const size_t needed = n <= 0 ? 0
                                  : (size_t)((n + lanes - 1) / lanes * lanes) *
-                                       (size_t)(map->width * map->width) * sizeof(uint32_t);
+                                       (size_t)(connectivity->width * connectivity->width) *
+                                       sizeof(uint32_t);
     if (weft_memory_bytes(positions) < needed)
         return weft_error_set(error, WEFT_ERROR_SHAPE,
                               "the positions of '%s' have %zu bytes, but need %zu", matrix->name,
@@ -45,17 +47,17 @@ static weft_status prepare_matrix(const weft_program_segment *p, const weft_datu
     return WEFT_OK;
 }
 
-static weft_status prepare_datum(weft_program_segment *p, const weft_datum *datum,
+static weft_status prepare_value(weft_program_segment *p, const weft_value *value,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
     size_t needed = 0;
-    const int i = datum->id;
-    if (datum->kind == DATUM_MATRIX)
-        return prepare_matrix(p, datum, error);
-    TRY(list_bytes(p, datum->index_set, weft_shape_count(&datum->shape), datum->name, &needed,
+    const int i = value->id;
+    if (value->kind == VALUE_MATRIX)
+        return prepare_matrix(p, value, error);
+    TRY(list_bytes(p, value->index_set, weft_shape_count(&value->shape), value->name, &needed,
                    error));
-    if (datum->is_input && p->data[i] == NULL)
-        return weft_error_set(error, WEFT_ERROR_USAGE, "input '%s' is not bound", datum->name);
+    if (value->is_input && p->data[i] == NULL)
+        return weft_error_set(error, WEFT_ERROR_USAGE, "input '%s' is not bound", value->name);
     if (p->data[i] == NULL || (p->own[i] && weft_memory_bytes(p->data[i]) < needed)) {
         weft_memory_free(&p->data[i]);
         p->own[i] = true;
@@ -63,40 +65,43 @@ static weft_status prepare_datum(weft_program_segment *p, const weft_datum *datu
     }
     if (weft_memory_bytes(p->data[i]) < needed)
         status = weft_error_set(error, WEFT_ERROR_SHAPE, "'%s' has %zu bytes bound, but needs %zu",
-                                datum->name, weft_memory_bytes(p->data[i]), needed);
+                                value->name, weft_memory_bytes(p->data[i]), needed);
 done:
     return status;
 }
 
-bool weft_program_uses(const weft_plan *plan, int datum) {
+bool weft_program_uses(const weft_plan *plan, int value) {
     for (int k = 0; k < plan->n_kernels; ++k)
         for (int i = 0; i < plan->kernels[k].n_arguments; ++i)
-            if (plan->kernels[k].arguments[i].kind == ARGUMENT_DATUM &&
-                plan->kernels[k].arguments[i].index == datum)
+            if (plan->kernels[k].arguments[i].kind == ARGUMENT_VALUE &&
+                plan->kernels[k].arguments[i].index == value)
                 return true;
     return false;
 }
 
 /* Connectivities and sizes given one by one must fit together in the end. */
-static weft_status check_size(const weft_program_segment *p, const weft_map *map, bool from,
-                              int64_t n, weft_error *error) {
-    const int set = from ? map->from : map->to;
+static weft_status check_size(const weft_program_segment *p,
+                              const weft_graph_connectivity *connectivity, bool from, int64_t n,
+                              weft_error *error) {
+    const int set = from ? connectivity->from : connectivity->to;
     if (p->sizes[set] == n)
         return WEFT_OK;
     return weft_error_set(error, WEFT_ERROR_SHAPE,
-                          "connectivity '%s' leads %s %lld %s, but there are %lld", map->name,
-                          from ? "from" : "to", (long long)n,
+                          "connectivity '%s' leads %s %lld %s, but there are %lld",
+                          connectivity->name, from ? "from" : "to", (long long)n,
                           p->segment->graph->index_sets[set].name, (long long)p->sizes[set]);
 }
 
 weft_status weft_program_check_connectivities(const weft_program_segment *p, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = p->segment->graph;
-    for (int i = 0; i < graph->n_maps; ++i) {
-        if (p->maps[i] == NULL)
+    for (int i = 0; i < graph->n_connectivities; ++i) {
+        if (p->connectivities[i] == NULL)
             continue;
-        TRY(check_size(p, &graph->maps[i], true, weft_connectivity_from(p->maps[i]), error));
-        TRY(check_size(p, &graph->maps[i], false, weft_connectivity_to(p->maps[i]), error));
+        TRY(check_size(p, &graph->connectivities[i], true,
+                       weft_connectivity_from(p->connectivities[i]), error));
+        TRY(check_size(p, &graph->connectivities[i], false,
+                       weft_connectivity_to(p->connectivities[i]), error));
     }
 done:
     return status;
@@ -107,7 +112,7 @@ int64_t weft_program_blocks(const weft_program_segment *p, int index_set) {
     return (p->sizes[index_set] + lanes - 1) / lanes;
 }
 
-int64_t weft_program_chunks(const weft_program_segment *p, int index_set) {
+int64_t weft_program_reduction_tiles(const weft_program_segment *p, int index_set) {
     const int64_t blocks = p->segment->plan->reduction_blocks;
     return (weft_program_blocks(p, index_set) + blocks - 1) / blocks;
 }
@@ -116,7 +121,7 @@ int64_t weft_program_chunks(const weft_program_segment *p, int index_set) {
 static weft_status chunks_make(weft_program_segment *p, const weft_plan_kernel *kernel,
                                weft_schedule **out, weft_error *error) {
     const int64_t n_blocks = weft_program_blocks(p, kernel->index_set);
-    const int64_t n_chunks = weft_program_chunks(p, kernel->index_set);
+    const int64_t n_chunks = weft_program_reduction_tiles(p, kernel->index_set);
     const int64_t n_colours = kernel->n_scatters > 0 ? n_chunks : n_chunks > 0;
     weft_schedule *made = calloc(1, sizeof *made);
     if (made == NULL)
@@ -144,9 +149,9 @@ static weft_status prepare_reductions(weft_program_segment *p, int number, weft_
     const weft_graph *graph = p->segment->graph;
     const weft_plan_kernel *kernel = &p->segment->plan->kernels[number];
     const size_t real_bytes = p->segment->options.single ? sizeof(float) : sizeof(double);
-    const size_t n_chunks = (size_t)weft_program_chunks(p, kernel->index_set);
+    const size_t n_chunks = (size_t)weft_program_reduction_tiles(p, kernel->index_set);
     for (int i = 0; i < kernel->n_reductions; ++i) {
-        const weft_datum *result = &graph->data[graph->calls[kernel->reductions[i]].result];
+        const weft_value *result = &graph->values[graph->calls[kernel->reductions[i]].result];
         const size_t needed =
             (n_chunks + 1) * (size_t)weft_shape_count(&result->shape) * real_bytes;
         weft_memory_free(&p->partials[result->id]);
@@ -158,11 +163,11 @@ done:
     return status;
 }
 
-/* Guarded kernels that nobody holds back. */
-static weft_status prepare_guard(weft_program_segment *p, weft_error *error) {
+/* Predicated kernels that nobody holds back. */
+static weft_status prepare_predicate(weft_program_segment *p, weft_error *error) {
     weft_status status = WEFT_OK;
     const uint32_t yes = 1;
-    if (!p->segment->plan->guarded || p->go != NULL || p->always != NULL)
+    if (!p->segment->plan->predicated || p->active != NULL || p->always != NULL)
         return WEFT_OK;
     TRY(weft_memory_make(p->device, sizeof yes, &p->always, error));
     status = weft_memory_write(p->always, 0, &yes, sizeof yes, error);
@@ -178,9 +183,9 @@ weft_status weft_program_prepare(weft_program_segment *p, weft_error *error) {
     const weft_plan *plan = p->segment->plan;
     if (p->ready)
         return WEFT_OK;
-    for (int i = 0; i < graph->n_data; ++i)
+    for (int i = 0; i < graph->n_values; ++i)
         if (weft_program_uses(plan, i) && plan->buffer_of[i] < 0)
-            TRY(prepare_datum(p, &graph->data[i], error));
+            TRY(prepare_value(p, &graph->values[i], error));
     for (int i = 0; i < plan->n_buffers; ++i) {
         size_t needed = 0;
         TRY(list_bytes(p, plan->buffers[i].index_set, plan->buffers[i].components, "a buffer",
@@ -191,10 +196,10 @@ weft_status weft_program_prepare(weft_program_segment *p, weft_error *error) {
         TRY(weft_memory_make(p->device, needed, &p->buffers[i], error));
     }
     for (int i = 0; i < plan->n_kernels; ++i)
-        if (plan->kernels[i].n_reductions > 0 && plan->kernels[i].kind != KERNEL_FINISH)
+        if (plan->kernels[i].n_reductions > 0 && plan->kernels[i].kind != KERNEL_FINAL_REDUCTION)
             TRY(prepare_reductions(p, i, error));
-    TRY(weft_program_rows_prepare(p, error));
-    TRY(prepare_guard(p, error));
+    TRY(weft_program_product_prepare(p, error));
+    TRY(prepare_predicate(p, error));
     p->ready = true;
 done:
     return status;

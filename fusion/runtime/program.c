@@ -11,46 +11,47 @@ static weft_status no_memory(weft_error *error) {
 }
 
 static weft_status allocate(weft_program *p, weft_error *error) {
-    const weft_flow *flow = p->compilation->flow;
+    const weft_control *control = p->compilation->control;
     int n_joined = 0; /* arguments of a kernel that joins a segment's reductions, at most */
-    for (int i = 0; i < flow->n_segments; ++i)
-        n_joined = 2 * flow->segments[i]->graph->n_calls > n_joined
-                       ? 2 * flow->segments[i]->graph->n_calls
+    for (int i = 0; i < control->n_segments; ++i)
+        n_joined = 2 * control->segments[i]->graph->n_calls > n_joined
+                       ? 2 * control->segments[i]->graph->n_calls
                        : n_joined;
-    p->sizes = calloc((size_t)flow->script->n_indices + 1, sizeof *p->sizes);
-    p->segments = calloc((size_t)flow->n_segments + 1, sizeof(weft_program_segment *));
-    p->memory = calloc((size_t)flow->n_names + 1, sizeof(weft_memory *));
-    p->own = calloc((size_t)flow->n_names + 1, sizeof *p->own);
-    p->operators = calloc((size_t)flow->script->n_operators + 1, sizeof *p->operators);
-    p->arguments = calloc((size_t)flow->n_names + (size_t)n_joined + 16, sizeof(weft_memory *));
+    p->sizes = calloc((size_t)control->script->n_indices + 1, sizeof *p->sizes);
+    p->segments = calloc((size_t)control->n_segments + 1, sizeof(weft_program_segment *));
+    p->memory = calloc((size_t)control->n_names + 1, sizeof(weft_memory *));
+    p->own = calloc((size_t)control->n_names + 1, sizeof *p->own);
+    p->operators = calloc((size_t)control->script->n_operators + 1, sizeof *p->operators);
+    p->arguments = calloc((size_t)control->n_names + (size_t)n_joined + 16, sizeof(weft_memory *));
     if (p->sizes == NULL || p->segments == NULL || p->memory == NULL || p->own == NULL ||
         p->operators == NULL || p->arguments == NULL)
         return no_memory(error);
-    p->turns = -1;
-    for (int i = 0; i < flow->script->n_indices; ++i)
+    p->iterations = -1;
+    for (int i = 0; i < control->script->n_indices; ++i)
         p->sizes[i] = -1;
-    for (int i = 0; i < WEFT_RECORDS_MAX; ++i)
-        p->recorded[i] = -1;
+    for (int i = 0; i < WEFT_HISTORIES_MAX; ++i)
+        p->captured[i] = -1;
     return WEFT_OK;
 }
 
 weft_status weft_program_make(weft_device *device, const weft_compilation *compilation,
                               weft_program **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_flow *flow = compilation->flow;
+    const weft_control *control = compilation->control;
     weft_program *made = calloc(1, sizeof *made);
     if (made == NULL)
         return no_memory(error);
     made->device = device;
     made->compilation = compilation;
     TRY(allocate(made, error));
-    if (flow->n_segments > 0 || weft_program_threaded(made))
-        TRY(weft_module_make(
-            device, flow->n_segments > 0 ? flow->segments[0]->plan->kernels[0].name : "scalars",
-            compilation->source, &made->module, error));
-    for (int i = 0; i < flow->n_segments; ++i)
-        TRY(weft_program_segment_make(device, flow->segments[i], made->module, &made->segments[i],
-                                      error));
+    if (control->n_segments > 0 || weft_program_threaded(made))
+        TRY(weft_module_make(device,
+                             control->n_segments > 0 ? control->segments[0]->plan->kernels[0].name
+                                                     : "scalars",
+                             compilation->source, &made->module, error));
+    for (int i = 0; i < control->n_segments; ++i)
+        TRY(weft_program_segment_make(device, control->segments[i], made->module,
+                                      &made->segments[i], error));
     *out = made;
     made = NULL;
 done:
@@ -62,11 +63,11 @@ void weft_program_free(weft_program **program) {
     if (program == NULL || *program == NULL)
         return;
     weft_program *p = *program;
-    const weft_flow *flow = p->compilation->flow;
+    const weft_control *control = p->compilation->control;
     weft_program_graph_free(p);
-    for (int i = 0; p->segments != NULL && i < flow->n_segments; ++i)
+    for (int i = 0; p->segments != NULL && i < control->n_segments; ++i)
         weft_program_segment_free(&p->segments[i]);
-    for (int i = 0; p->memory != NULL && p->own != NULL && i < flow->n_names; ++i)
+    for (int i = 0; p->memory != NULL && p->own != NULL && i < control->n_names; ++i)
         if (p->own[i])
             weft_memory_free(&p->memory[i]);
     weft_module_free(&p->module);
@@ -116,7 +117,7 @@ static void change(weft_program *p) {
 }
 
 static void size_set(weft_program *p, const char *index_set, int64_t n) {
-    const int found = find_index(p->compilation->flow->script, index_set);
+    const int found = find_index(p->compilation->control->script, index_set);
     if (p->sizes[found] != n)
         change(p);
     p->sizes[found] = n;
@@ -124,7 +125,7 @@ static void size_set(weft_program *p, const char *index_set, int64_t n) {
 
 weft_status weft_program_size(weft_program *p, const char *index_set, int64_t n,
                               weft_error *error) {
-    const weft_script *script = p->compilation->flow->script;
+    const weft_script *script = p->compilation->control->script;
     const char *names[64];
     size_t count = 0;
     for (int i = 0; i < script->n_indices && count < 64; ++i)
@@ -134,26 +135,26 @@ weft_status weft_program_size(weft_program *p, const char *index_set, int64_t n,
     if (n < 0)
         return weft_error_set(error, WEFT_ERROR_SHAPE, "index set '%s' cannot have %lld members",
                               index_set, (long long)n);
-    for (int i = 0; i < p->compilation->flow->n_segments; ++i)
+    for (int i = 0; i < p->compilation->control->n_segments; ++i)
         weft_program_segment_size(p->segments[i], index_set, n);
     size_set(p, index_set, n);
     return WEFT_OK;
 }
 
 /* A name that the caller may bind or read: an input, returned, or kept between two steps. */
-static int find_outside(const weft_flow *flow, const char *name) {
-    for (int i = 0; i < flow->n_names; ++i)
-        if (strcmp(flow->names[i].name, name) == 0)
+static int find_outside(const weft_control *control, const char *name) {
+    for (int i = 0; i < control->n_names; ++i)
+        if (strcmp(control->names[i].name, name) == 0)
             return i;
     return -1;
 }
 
-static weft_status no_such_name(const weft_flow *flow, const char *name, weft_error *error) {
+static weft_status no_such_name(const weft_control *control, const char *name, weft_error *error) {
     const char *names[64];
     size_t n = 0;
-    for (int i = 0; i < flow->n_names && n < 64; ++i)
-        if (flow->names[i].is_input || flow->names[i].returned)
-            names[n++] = flow->names[i].name;
+    for (int i = 0; i < control->n_names && n < 64; ++i)
+        if (control->names[i].is_input || control->names[i].returned)
+            names[n++] = control->names[i].name;
     return no_such(error, "input or result", name, names, n);
 }
 
@@ -167,9 +168,9 @@ static void bind(weft_program *p, int name, weft_memory *memory) {
 
 weft_status weft_program_bind(weft_program *p, const char *name, weft_memory *memory,
                               weft_error *error) {
-    const int found = find_outside(p->compilation->flow, name);
+    const int found = find_outside(p->compilation->control, name);
     if (found < 0)
-        return no_such_name(p->compilation->flow, name, error);
+        return no_such_name(p->compilation->control, name, error);
     bind(p, found, memory);
     return WEFT_OK;
 }
@@ -177,7 +178,7 @@ weft_status weft_program_bind(weft_program *p, const char *name, weft_memory *me
 weft_status weft_program_bind_connectivity(weft_program *p, const char *name,
                                            weft_connectivity *connectivity, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_script *script = p->compilation->flow->script;
+    const weft_script *script = p->compilation->control->script;
     const char *names[64];
     size_t n = 0;
     for (int i = 0; i < script->n_connectivities; ++i) {
@@ -186,7 +187,7 @@ weft_status weft_program_bind_connectivity(weft_program *p, const char *name,
             names[n++] = declared->name;
         if (strcmp(declared->name, name) != 0)
             continue;
-        for (int k = 0; k < p->compilation->flow->n_segments; ++k)
+        for (int k = 0; k < p->compilation->control->n_segments; ++k)
             TRY(weft_program_segment_connectivity(p->segments[k], name, connectivity, error));
         size_set(p, declared->from, weft_connectivity_from(connectivity));
         size_set(p, declared->to, weft_connectivity_to(connectivity));
@@ -201,11 +202,11 @@ done:
 static weft_status bind_matrix(weft_program *p, const char *name, weft_memory *values,
                                weft_memory *positions, const weft_matrix_rows *rows,
                                weft_error *error) {
-    const weft_flow *flow = p->compilation->flow;
+    const weft_control *control = p->compilation->control;
     bool found = false;
-    for (int i = 0; i < flow->n_segments; ++i)
+    for (int i = 0; i < control->n_segments; ++i)
         found |= weft_program_segment_matrix(p->segments[i], name, positions, rows);
-    return found ? weft_program_bind(p, name, values, error) : no_such_name(flow, name, error);
+    return found ? weft_program_bind(p, name, values, error) : no_such_name(control, name, error);
 }
 
 weft_status weft_program_bind_matrix(weft_program *p, const char *name, weft_memory *values,
@@ -218,37 +219,37 @@ weft_status weft_program_bind_matrix_rows(weft_program *p, const char *name, wef
     return bind_matrix(p, name, values, NULL, rows, error);
 }
 
-weft_status weft_program_bind_rows(weft_program *p, const char *name, const weft_rows *rows,
-                                   weft_error *error) {
+weft_status weft_program_bind_product(weft_program *p, const char *name,
+                                      const weft_product_arguments *rows, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_flow *flow = p->compilation->flow;
+    const weft_control *control = p->compilation->control;
     const char *names[64];
     size_t n = 0;
     bool found = false;
-    for (int i = 0; i < flow->script->n_operators && n < 64; ++i)
-        if (flow->script->operators[i].routine != NULL)
-            names[n++] = flow->script->operators[i].name;
-    for (int i = 0; i < flow->n_segments; ++i)
+    for (int i = 0; i < control->script->n_operators && n < 64; ++i)
+        if (control->script->operators[i].product_kernel != NULL)
+            names[n++] = control->script->operators[i].name;
+    for (int i = 0; i < control->n_segments; ++i)
         TRY(weft_program_segment_rows(p->segments[i], name, rows, &found, error));
     change(p);
     if (!found)
-        status = no_such(error, "operator with a rows routine", name, names, n);
+        status = no_such(error, "operator with a product kernel", name, names, n);
 done:
     return status;
 }
 
-void weft_program_guard(weft_program *p, weft_memory *go) {
-    for (int i = 0; i < p->compilation->flow->n_segments; ++i) {
+void weft_program_predicate(weft_program *p, weft_memory *active) {
+    for (int i = 0; i < p->compilation->control->n_segments; ++i) {
         weft_program_segment *segment = p->segments[i];
         if (segment->segment->loop >= 0) /* its loop says whether it works */
             continue;
-        segment->go = go;
-        segment->ready = segment->ready && go != NULL;
+        segment->active = active;
+        segment->ready = segment->ready && active != NULL;
     }
 }
 
 weft_memory *weft_program_result(const weft_program *p, const char *name) {
-    const int found = find_outside(p->compilation->flow, name);
+    const int found = find_outside(p->compilation->control, name);
     return found >= 0 ? p->memory[found] : NULL;
 }
 
@@ -260,7 +261,8 @@ weft_status weft_program_bind_operator(weft_program *p, const char *name, weft_p
     for (int i = 0; i < script->n_operators; ++i) {
         if (n < 64)
             names[n++] = script->operators[i].name;
-        if (script->operators[i].routine != NULL || strcmp(script->operators[i].name, name) != 0)
+        if (script->operators[i].product_kernel != NULL ||
+            strcmp(script->operators[i].name, name) != 0)
             continue;
         p->operators[i] = (weft_program_operator){apply, user};
         weft_program_forget(p);
@@ -271,15 +273,15 @@ weft_status weft_program_bind_operator(weft_program *p, const char *name, weft_p
 
 /* ---- histories ------------------------------------------------------------------------------- */
 
-weft_status weft_program_record(weft_program *p, const char *name, weft_memory *memory,
-                                int64_t capacity, weft_error *error) {
-    const weft_flow *flow = p->compilation->flow;
+weft_status weft_program_record_history(weft_program *p, const char *name, weft_memory *memory,
+                                        int64_t capacity, weft_error *error) {
+    const weft_control *control = p->compilation->control;
     const size_t real_bytes = p->compilation->options.single ? sizeof(float) : sizeof(double);
     const char *names[64];
     int found = -1, slot = -1;
     size_t n = 0;
-    for (int i = 0; flow->last_loop >= 0 && i < flow->n_names; ++i) {
-        const weft_flow_name *known = &flow->names[i];
+    for (int i = 0; control->last_loop >= 0 && i < control->n_names; ++i) {
+        const weft_control_name *known = &control->names[i];
         if (known->index_set >= 0 || known->matrix || known->shape.rank > 0)
             continue;
         if (n < 64)
@@ -293,15 +295,16 @@ weft_status weft_program_record(weft_program *p, const char *name, weft_memory *
         (capacity < 0 || (size_t)capacity > weft_memory_bytes(memory) / real_bytes))
         return weft_error_set(error, WEFT_ERROR_SHAPE, "no room for %lld values of '%s'",
                               (long long)capacity, name);
-    for (int i = WEFT_RECORDS_MAX - 1; i >= 0; --i)
-        if (p->recorded[i] < 0)
+    for (int i = WEFT_HISTORIES_MAX - 1; i >= 0; --i)
+        if (p->captured[i] < 0)
             slot = i;
-    for (int i = 0; i < WEFT_RECORDS_MAX; ++i)
-        if (p->recorded[i] == found)
+    for (int i = 0; i < WEFT_HISTORIES_MAX; ++i)
+        if (p->captured[i] == found)
             slot = i;
     if (slot < 0)
-        return weft_error_set(error, WEFT_ERROR_USAGE, "more than %d histories", WEFT_RECORDS_MAX);
-    p->recorded[slot] = memory != NULL ? found : -1;
+        return weft_error_set(error, WEFT_ERROR_USAGE, "more than %d histories",
+                              WEFT_HISTORIES_MAX);
+    p->captured[slot] = memory != NULL ? found : -1;
     p->histories[slot] = memory;
     p->capacities[slot] = capacity;
     weft_program_forget(p);
@@ -310,9 +313,9 @@ weft_status weft_program_record(weft_program *p, const char *name, weft_memory *
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static weft_status name_bytes(const weft_program *p, const weft_flow_name *name, size_t *out,
+static weft_status name_bytes(const weft_program *p, const weft_control_name *name, size_t *out,
                               weft_error *error) {
-    const weft_script *script = p->compilation->flow->script;
+    const weft_script *script = p->compilation->control->script;
     const size_t real_bytes = p->compilation->options.single ? sizeof(float) : sizeof(double);
     const int64_t lanes = weft_program_lanes(p), components = weft_shape_count(&name->shape);
     int64_t n = 1;
@@ -330,36 +333,36 @@ static weft_status name_bytes(const weft_program *p, const weft_flow_name *name,
 }
 
 /* Does a step read or write a name? */
-static bool is_needed(const weft_program *p, const weft_flow_steps *steps, int name) {
-    const weft_flow *flow = p->compilation->flow;
+static bool is_needed(const weft_program *p, const weft_control_steps *steps, int name) {
+    const weft_control *control = p->compilation->control;
     bool needed = false;
     for (int i = 0; i < steps->n && !needed; ++i) {
-        const weft_flow_step *step = &steps->list[i];
-        if (step->kind == FLOW_SEGMENT) {
-            const weft_segment *segment = flow->segments[step->number];
-            const int datum = weft_program_datum(segment->graph, flow->names[name].name);
-            needed = datum >= 0 && weft_program_uses(segment->plan, datum);
-        } else if (step->kind == FLOW_APPLY)
+        const weft_control_step *step = &steps->list[i];
+        if (step->kind == CONTROL_SEGMENT) {
+            const weft_segment *segment = control->segments[step->number];
+            const int value = weft_program_value(segment->graph, control->names[name].name);
+            needed = value >= 0 && weft_program_uses(segment->plan, value);
+        } else if (step->kind == CONTROL_APPLY)
             needed = step->v == name || step->y == name || step->dot == name;
         else
-            needed = weft_flow_uses(step, name) || is_needed(p, &step->body, name);
+            needed = weft_control_uses(step, name) || is_needed(p, &step->body, name);
     }
     return needed;
 }
 
-static bool is_recorded(const weft_program *p, int name) {
-    for (int i = 0; i < WEFT_RECORDS_MAX; ++i)
-        if (p->recorded[i] == name)
+static bool is_captured(const weft_program *p, int name) {
+    for (int i = 0; i < WEFT_HISTORIES_MAX; ++i)
+        if (p->captured[i] == name)
             return true;
     return false;
 }
 
 static weft_status prepare_name(weft_program *p, int i, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_flow *flow = p->compilation->flow;
-    const weft_flow_name *name = &flow->names[i];
+    const weft_control *control = p->compilation->control;
+    const weft_control_name *name = &control->names[i];
     size_t needed = 0;
-    if (name->matrix || (!is_needed(p, &flow->steps, i) && !is_recorded(p, i)))
+    if (name->matrix || (!is_needed(p, &control->steps, i) && !is_captured(p, i)))
         return WEFT_OK;
     TRY(name_bytes(p, name, &needed, error));
     if (name->is_input && p->memory[i] == NULL)
@@ -377,28 +380,28 @@ done:
 }
 
 static weft_status prepare_segment(weft_program *p, int number, weft_error *error) {
-    const weft_flow *flow = p->compilation->flow;
-    for (int i = 0; i < flow->n_names; ++i)
+    const weft_control *control = p->compilation->control;
+    for (int i = 0; i < control->n_names; ++i)
         if (p->memory[i] != NULL)
-            weft_program_segment_bind(p->segments[number], flow->names[i].name, p->memory[i]);
+            weft_program_segment_bind(p->segments[number], control->names[i].name, p->memory[i]);
     return weft_program_prepare(p->segments[number], error);
 }
 
 weft_status weft_program_prepare_all(weft_program *p, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_flow *flow = p->compilation->flow;
-    for (int i = 0; i < flow->script->n_operators; ++i)
-        if (flow->script->operators[i].routine == NULL && p->operators[i].apply == NULL)
+    const weft_control *control = p->compilation->control;
+    for (int i = 0; i < control->script->n_operators; ++i)
+        if (control->script->operators[i].product_kernel == NULL && p->operators[i].apply == NULL)
             return weft_error_set(error, WEFT_ERROR_USAGE, "operator '%s' is not bound",
-                                  flow->script->operators[i].name);
+                                  control->script->operators[i].name);
     if (p->ready)
         return WEFT_OK;
     TRY(weft_program_graph_prepare(p, error));
-    for (int i = 0; i < flow->n_segments; ++i)
+    for (int i = 0; i < control->n_segments; ++i)
         TRY(weft_program_check_connectivities(p->segments[i], error));
-    for (int i = 0; i < flow->n_names; ++i)
+    for (int i = 0; i < control->n_names; ++i)
         TRY(prepare_name(p, i, error));
-    for (int i = 0; i < flow->n_segments; ++i)
+    for (int i = 0; i < control->n_segments; ++i)
         TRY(prepare_segment(p, i, error));
     p->ready = true;
 done:

@@ -9,9 +9,9 @@
 
 enum { NAME_LENGTH = 256 };
 
-static weft_memory *datum_memory(const weft_program_segment *p, int datum) {
-    const int buffer = p->segment->plan->buffer_of[datum];
-    return buffer >= 0 ? p->buffers[buffer] : p->data[datum];
+static weft_memory *value_memory(const weft_program_segment *p, int value) {
+    const int buffer = p->segment->plan->buffer_of[value];
+    return buffer >= 0 ? p->buffers[buffer] : p->data[value];
 }
 
 static weft_status launch_argument(weft_program_segment *p, const weft_argument *argument,
@@ -20,45 +20,45 @@ static weft_status launch_argument(weft_program_segment *p, const weft_argument 
     const weft_plan *plan = p->segment->plan;
     weft_memory *parts[2] = {NULL, NULL};
     switch (argument->kind) {
-    case ARGUMENT_DATUM:
-        *out = datum_memory(p, argument->index);
+    case ARGUMENT_VALUE:
+        *out = value_memory(p, argument->index);
         break;
     case ARGUMENT_PARTIALS:
         *out = p->partials[argument->index];
         break;
-    case ARGUMENT_ROWS:
-    case ARGUMENT_TWIN:
-        status = weft_program_rows_argument(p, argument, out, error);
+    case ARGUMENT_PRODUCT:
+    case ARGUMENT_DOUBLE_BUFFER:
+        status = weft_program_product_argument(p, argument, out, error);
         break;
     case ARGUMENT_POSITIONS:
         *out = p->positions[argument->index];
         break;
-    case ARGUMENT_STAR_MATRIX:
+    case ARGUMENT_PATCH_MATRIX:
         status = weft_program_matrix_argument(p, argument, out, error);
         break;
-    case ARGUMENT_MAP:
+    case ARGUMENT_CONNECTIVITY:
     case ARGUMENT_COLOUR:
-    case ARGUMENT_STAR:
+    case ARGUMENT_PATCH:
     case ARGUMENT_GATHER:
-        if (p->maps[argument->index] == NULL) {
+        if (p->connectivities[argument->index] == NULL) {
             status = weft_error_set(error, WEFT_ERROR_USAGE, "connectivity '%s' is not bound",
-                                    p->segment->graph->maps[argument->index].name);
+                                    p->segment->graph->connectivities[argument->index].name);
             break;
         }
-        if (argument->kind == ARGUMENT_STAR) {
-            status = weft_program_star_argument(p, argument, out, error);
+        if (argument->kind == ARGUMENT_PATCH) {
+            status = weft_program_patch_argument(p, argument, out, error);
             break;
         }
         if (argument->kind == ARGUMENT_COLOUR) {
             status = weft_program_colours_argument(p, argument, out, error);
             break;
         }
-        if (argument->kind == ARGUMENT_MAP) {
-            status =
-                weft_connectivity_interleaved(p->maps[argument->index], plan->lanes, out, error);
+        if (argument->kind == ARGUMENT_CONNECTIVITY) {
+            status = weft_connectivity_interleaved(p->connectivities[argument->index], plan->lanes,
+                                                   out, error);
             break;
         }
-        TRY(weft_connectivity_transposed(p->maps[argument->index], plan->lanes, &parts[0],
+        TRY(weft_connectivity_transposed(p->connectivities[argument->index], plan->lanes, &parts[0],
                                          &parts[1], error));
         *out = parts[argument->part];
         break;
@@ -73,27 +73,28 @@ typedef struct serial_schedule {
     int64_t start[2], range[1][2];
 } serial_schedule;
 
-/* The order that keeps accumulating stores apart. Stores through several maps run serially. */
+/* The order that keeps accumulating stores apart. Stores through several connectivities run
+ * serially. */
 static weft_status launch_schedule(weft_program_segment *p, const weft_plan_kernel *kernel,
                                    serial_schedule *serial, const weft_schedule **out,
                                    weft_error *error) {
     const weft_graph *graph = p->segment->graph;
     const int lanes = p->segment->plan->lanes;
-    int map = -1;
+    int connectivity = -1;
     bool several = false;
     for (int i = 0; i < kernel->n_scatters; ++i) {
-        const int m = graph->accumulations[kernel->scatters[i]].map;
-        several |= map >= 0 && m != map;
-        map = m;
+        const int m = graph->accumulations[kernel->scatters[i]].connectivity;
+        several |= connectivity >= 0 && m != connectivity;
+        connectivity = m;
     }
     *out = NULL;
     if (p->segment->plan->is_simt) /* atomic there, or by owners or colours */
         return WEFT_OK;
     *out = p->chunks[kernel - p->segment->plan->kernels];
-    if (map < 0 || *out != NULL)
+    if (connectivity < 0 || *out != NULL)
         return WEFT_OK;
-    if (!several && p->maps[map] != NULL)
-        return weft_connectivity_schedule(p->maps[map], lanes, out, error);
+    if (!several && p->connectivities[connectivity] != NULL)
+        return weft_connectivity_schedule(p->connectivities[connectivity], lanes, out, error);
     *serial = (serial_schedule){.start = {0, 1},
                                 .range = {{0, weft_program_blocks(p, kernel->index_set)}}};
     serial->schedule =
@@ -111,35 +112,35 @@ done:
     return status;
 }
 
-static weft_memory *go_of(const weft_program_segment *p) {
-    return p->go != NULL ? p->go : p->always;
+static weft_memory *active_of(const weft_program_segment *p) {
+    return p->active != NULL ? p->active : p->always;
 }
 
 /* What accumulating stores start from. Where the kernel does nothing this must not either. */
-static weft_status zero(const weft_program_segment *p, const weft_plan_kernel *kernel, int datum,
+static weft_status zero(const weft_program_segment *p, const weft_plan_kernel *kernel, int value,
                         weft_error *error) {
-    weft_memory *list = datum_memory(p, datum);
+    weft_memory *list = value_memory(p, value);
     const size_t real_bytes = p->segment->options.single ? sizeof(float) : sizeof(double);
-    weft_memory *arguments[2] = {list, go_of(p)};
+    weft_memory *arguments[2] = {list, active_of(p)};
     char name[NAME_LENGTH];
-    if (!p->segment->plan->guarded)
+    if (!p->segment->plan->predicated)
         return weft_memory_zero(list, error);
     snprintf(name, sizeof name, "%s" WEFT_CLEAR_SUFFIX, kernel->name);
     const weft_launch launch = {.module = p->module,
                                 .kernel = name,
                                 .arguments = arguments,
                                 .n_arguments = 2,
-                                .n_instances = (int64_t)(weft_memory_bytes(list) / real_bytes),
+                                .n_elements = (int64_t)(weft_memory_bytes(list) / real_bytes),
                                 .lanes = p->segment->plan->lanes};
-    return launch.n_instances > 0 ? weft_device_launch(p->device, &launch, error) : WEFT_OK;
+    return launch.n_elements > 0 ? weft_device_launch(p->device, &launch, error) : WEFT_OK;
 }
 
 /* ---- how kernels of a kind are launched ---- */
 
-/* Blocks of so many threads, and of instances that they go through. */
-static void set_blocks(weft_launch *launch, int threads, int64_t instances) {
+/* Blocks of so many threads, and of elements that they go through. */
+static void set_blocks(weft_launch *launch, int threads, int64_t elements) {
     launch->block_threads = threads;
-    launch->n_blocks = (launch->n_instances + instances - 1) / instances;
+    launch->n_blocks = (launch->n_elements + elements - 1) / elements;
 }
 
 static weft_status map_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
@@ -147,8 +148,8 @@ static weft_status map_grid(const weft_program_segment *p, const weft_plan_kerne
     const weft_implementation *one = kernel->implementation;
     (void)error;
     if (p->segment->plan->is_simt && weft_source_block_threads(kernel) > 0)
-        set_blocks(launch, one->instances_per_block,
-                   (int64_t)one->instances_per_block * one->serial_iterations);
+        set_blocks(launch, one->elements_per_block,
+                   (int64_t)one->elements_per_block * one->serial_iterations);
     return WEFT_OK;
 }
 
@@ -157,7 +158,7 @@ static weft_status reduction_grid(const weft_program_segment *p, const weft_plan
     (void)kernel;
     (void)error;
     if (p->segment->plan->is_simt)
-        set_blocks(launch, 0, WEFT_CUDA_CHUNK);
+        set_blocks(launch, 0, WEFT_CUDA_REDUCTION_TILE);
     return WEFT_OK;
 }
 
@@ -166,10 +167,10 @@ static weft_status multi_thread_grid(const weft_program_segment *p, const weft_p
     const weft_implementation *one = kernel->implementation;
     const size_t real_bytes = p->segment->options.single ? sizeof(float) : sizeof(double);
     (void)error;
-    set_blocks(launch, one->warps * one->instances_per_block,
-               (int64_t)one->instances_per_block * one->serial_iterations);
+    set_blocks(launch, one->threads_per_element * one->elements_per_block,
+               (int64_t)one->elements_per_block * one->serial_iterations);
     launch->shared_bytes =
-        (int)((size_t)one->shared_components * (size_t)one->instances_per_block * real_bytes);
+        (int)((size_t)one->shared_components * (size_t)one->elements_per_block * real_bytes);
     return WEFT_OK;
 }
 
@@ -177,14 +178,14 @@ static weft_status multi_thread_grid(const weft_program_segment *p, const weft_p
 static weft_status finish_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
                                weft_launch *launch, weft_error *error) {
     (void)error;
-    launch->n_instances =
-        weft_program_chunks(p, kernel->index_set) + !weft_planted("last_chunk_lost");
-    launch->lanes = (int)launch->n_instances;
-    if (p->segment->plan->is_simt) { /* no instances: the neutral element */
-        launch->n_instances = p->sizes[kernel->index_set];
+    launch->n_elements =
+        weft_program_reduction_tiles(p, kernel->index_set) + !weft_fault("last_chunk_lost");
+    launch->lanes = (int)launch->n_elements;
+    if (p->segment->plan->is_simt) { /* no elements: the neutral element */
+        launch->n_elements = p->sizes[kernel->index_set];
         launch->lanes = WEFT_CUDA_LANES;
         launch->n_blocks = 1;
-        launch->block_threads = WEFT_CUDA_CHUNK;
+        launch->block_threads = WEFT_CUDA_REDUCTION_TILE;
     }
     return WEFT_OK;
 }
@@ -192,13 +193,13 @@ static weft_status finish_grid(const weft_program_segment *p, const weft_plan_ke
 static weft_status launch_once(weft_program_segment *p, const weft_plan_kernel *kernel,
                                const weft_launch *launch, weft_error *error) {
     (void)kernel;
-    return launch->n_instances > 0 || launch->n_blocks > 0
+    return launch->n_elements > 0 || launch->n_blocks > 0
                ? weft_device_launch(p->device, launch, error)
                : WEFT_OK;
 }
 
 static const struct kernel_launcher {
-    /* NULL: the device's usual grid of n_instances */
+    /* NULL: the device's usual grid of n_elements */
     weft_status (*grid)(const weft_program_segment *, const weft_plan_kernel *, weft_launch *,
                         weft_error *);
     weft_status (*launch)(weft_program_segment *, const weft_plan_kernel *, const weft_launch *,
@@ -212,13 +213,13 @@ static const struct kernel_launcher {
     [KERNEL_VERTEX_PATCH] = {weft_program_patch_grid, launch_once},
     [KERNEL_EDGE_PATCH] = {weft_program_patch_grid, launch_once},
     [KERNEL_MATRIX_PATCH] = {weft_program_matrix_grid, launch_once},
-    [KERNEL_FINISH] = {finish_grid, launch_once},
+    [KERNEL_FINAL_REDUCTION] = {finish_grid, launch_once},
     [KERNEL_GATHER] = {NULL, launch_once},
 };
 
 weft_status weft_program_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
                               weft_launch *launch, weft_error *error) {
-    launch->n_instances = p->sizes[kernel->index_set];
+    launch->n_elements = p->sizes[kernel->index_set];
     launch->lanes = p->segment->plan->lanes;
     return launchers[kernel->kind].grid != NULL
                ? launchers[kernel->kind].grid(p, kernel, launch, error)
@@ -233,20 +234,20 @@ static weft_status launch_kernel(weft_program_segment *p, const weft_plan_kernel
                           .kernel = kernel->name,
                           .arguments = p->arguments,
                           .n_arguments = kernel->n_arguments};
-    for (int i = 0; i < kernel->n_zero && !weft_planted("missed_clear"); ++i)
+    for (int i = 0; i < kernel->n_zero && !weft_fault("missed_clear"); ++i)
         TRY(zero(p, kernel, kernel->zero[i], error));
     TRY(weft_program_kernel_arguments(p, kernel, p->arguments, error));
-    if (p->segment->plan->guarded)
-        p->arguments[launch.n_arguments++] = go_of(p);
+    if (p->segment->plan->predicated)
+        p->arguments[launch.n_arguments++] = active_of(p);
     TRY(launch_schedule(p, kernel, &serial, &launch.schedule, error));
     TRY(weft_program_grid(p, kernel, &launch, error));
     TRY(launchers[kernel->kind].launch(p, kernel, &launch, error));
-    weft_program_rows_swap(p, kernel);
+    weft_program_product_swap(p, kernel);
 done:
     return status;
 }
 
-weft_status weft_program_touch(weft_program_segment *p, weft_error *error) {
+weft_status weft_program_warm_up(weft_program_segment *p, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_plan *plan = p->segment->plan;
     TRY(weft_program_prepare(p, error));

@@ -8,22 +8,24 @@
 typedef struct weft_program_segment {
     weft_device *device;
     const weft_segment *segment;
-    weft_module *module;           /* of the program; NULL: there is no kernel */
-    weft_memory *go;               /* of a guarded plan (weft_plan), borrowed; NULL: `always` */
-    weft_memory *always;           /* a 1, own; NULL: nobody has asked for it */
-    int64_t *sizes;                /* [n_index_sets], -1: unknown */
-    weft_memory **data;            /* [n_data] bound or own */
-    bool *own;                     /* [n_data] */
-    weft_memory **positions;       /* [n_data] of matrices, borrowed */
-    weft_matrix_rows *matrix_rows; /* [n_data] of matrices made row by row */
-    weft_connectivity **maps;      /* [n_maps], borrowed */
-    weft_memory **buffers;         /* [n_buffers] of intermediates */
-    weft_memory **partials;        /* [n_data] of reductions' results, own */
-    weft_schedule **chunks;        /* [n_kernels] of those with reductions: their ranges, own */
-    weft_memory **twins;     /* [n_data] of lists whose next value alternates with them, own */
-    bool *swapped;           /* [n_data] is the list's value in its twin? */
-    const weft_rows **rows;  /* [n_operators], borrowed */
-    weft_memory **arguments; /* for one launch */
+    weft_module *module;                /* of the program; NULL: there is no kernel */
+    weft_memory *active;                /* of a predicated plan (weft_plan), borrowed; NULL:
+                                          `always` */
+    weft_memory *always;                /* a 1, own; NULL: nobody has asked for it */
+    int64_t *sizes;                     /* [n_index_sets], -1: unknown */
+    weft_memory **data;                 /* [n_values] bound or own */
+    bool *own;                          /* [n_values] */
+    weft_memory **positions;            /* [n_values] of matrices, borrowed */
+    weft_matrix_rows *matrix_rows;      /* [n_values] of matrices made row by row */
+    weft_connectivity **connectivities; /* [n_connectivities], borrowed */
+    weft_memory **buffers;              /* [n_buffers] of intermediates */
+    weft_memory **partials;             /* [n_values] of reductions' results, own */
+    weft_schedule **chunks;       /* [n_kernels] of those with reductions: their ranges, own */
+    weft_memory **double_buffers; /* [n_values] of lists whose next value alternates with them,
+                                         own */
+    bool *swapped;                /* [n_values] is the list's value in its double buffer? */
+    const weft_product_arguments **rows; /* [n_operators], borrowed */
+    weft_memory **arguments;             /* for one launch */
     bool ready;
     bool leaves_join; /* the kernel that joins its last reductions is not launched: another does it
                        */
@@ -43,10 +45,10 @@ struct weft_program {
     weft_memory **memory;             /* [n_names] bound or own */
     bool *own;                        /* [n_names] */
     weft_program_operator *operators; /* [script->n_operators] */
-    int recorded[WEFT_RECORDS_MAX];   /* names, or -1 */
-    weft_memory *histories[WEFT_RECORDS_MAX];
-    int64_t capacities[WEFT_RECORDS_MAX];
-    int64_t turns;                 /* of the last of the outermost loops, in the last run */
+    int captured[WEFT_HISTORIES_MAX]; /* names, or -1 */
+    weft_memory *histories[WEFT_HISTORIES_MAX];
+    int64_t capacities[WEFT_HISTORIES_MAX];
+    int64_t iterations;            /* of the last of the outermost loops, in the last run */
     struct weft_loop_graph *graph; /* fusion/runtime/graph.c; NULL: none yet */
     weft_memory **arguments;       /* for one launch */
     bool ready;

@@ -14,7 +14,7 @@ weft_status weft_program_colours_argument(const weft_program_segment *p,
                                           weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_cell_colours *colours = NULL;
-    TRY(weft_connectivity_colours(p->maps[argument->index], &colours, error));
+    TRY(weft_connectivity_colours(p->connectivities[argument->index], &colours, error));
     *out = colours->n_colours > 0 ? colours->order[0] : NULL;
 done:
     return status;
@@ -27,10 +27,11 @@ weft_status weft_program_colours_launch(weft_program_segment *p, const weft_plan
     int place = 0;
     while (kernel->arguments[place].kind != ARGUMENT_COLOUR)
         ++place;
-    TRY(weft_connectivity_colours(p->maps[kernel->arguments[place].index], &colours, error));
+    TRY(weft_connectivity_colours(p->connectivities[kernel->arguments[place].index], &colours,
+                                  error));
     for (int i = 0; i < colours->n_colours; ++i) {
         weft_launch launch = *whole;
-        launch.n_instances = colours->start[i + 1] - colours->start[i];
+        launch.n_elements = colours->start[i + 1] - colours->start[i];
         if (colours->is_serial_last && i == colours->n_colours - 1)
             launch.n_blocks = launch.block_threads = 1;
         p->arguments[place] = colours->order[i];
@@ -43,36 +44,38 @@ done:
 /* ---- patches of a vector ---- */
 
 /* Does any kernel ask for the numbers of the cells? Then all share what has them. */
-static bool stars_read_cells(const weft_program_segment *p, int map, int part) {
+static bool patches_read_cells(const weft_program_segment *p, int connectivity, int part) {
     const weft_plan *plan = p->segment->plan;
     bool with_cells = false;
     for (int k = 0; k < plan->n_kernels; ++k)
         for (int i = 0; i < plan->kernels[k].n_arguments; ++i) {
             const weft_argument *argument = &plan->kernels[k].arguments[i];
-            with_cells |=
-                argument->kind == ARGUMENT_STAR && argument->index == map && argument->part == part;
+            with_cells |= argument->kind == ARGUMENT_PATCH && argument->index == connectivity &&
+                          argument->part == part;
         }
     return with_cells;
 }
 
-static weft_status program_patches(const weft_program_segment *p, int map, weft_patch_kind kind,
-                                   const weft_patches **out, weft_error *error) {
-    const int cells = kind == PATCH_EDGE ? WEFT_STAR_ARGUMENTS + WEFT_EDGE_STAR_ARGUMENTS - 1
-                                         : WEFT_STAR_ARGUMENTS - 1;
+static weft_status program_patches(const weft_program_segment *p, int connectivity,
+                                   weft_patch_kind kind, const weft_patches **out,
+                                   weft_error *error) {
+    const int cells = kind == PATCH_EDGE ? WEFT_PATCH_ARGUMENTS + WEFT_EDGE_PATCH_ARGUMENTS - 1
+                                         : WEFT_PATCH_ARGUMENTS - 1;
     const weft_patch_options options = {.kind = kind,
-                                        .nodes = weft_star_nodes(&p->segment->options),
-                                        .n_warps = WEFT_EDGE_STAR_THREADS / WEFT_STAR_LANES,
-                                        .with_cells = stars_read_cells(p, map, cells)};
-    return weft_connectivity_patches(p->maps[map], &options, out, error);
+                                        .nodes = weft_patch_nodes(&p->segment->options),
+                                        .n_warps = WEFT_EDGE_PATCH_THREADS / WEFT_PATCH_LANES,
+                                        .with_cells = patches_read_cells(p, connectivity, cells)};
+    return weft_connectivity_patches(p->connectivities[connectivity], &options, out, error);
 }
 
-weft_status weft_program_star_argument(const weft_program_segment *p, const weft_argument *argument,
-                                       weft_memory **out, weft_error *error) {
+weft_status weft_program_patch_argument(const weft_program_segment *p,
+                                        const weft_argument *argument, weft_memory **out,
+                                        weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_patch_kind kind = argument->part < WEFT_STAR_ARGUMENTS ? PATCH_VERTEX : PATCH_EDGE;
+    const weft_patch_kind kind = argument->part < WEFT_PATCH_ARGUMENTS ? PATCH_VERTEX : PATCH_EDGE;
     const weft_patches *made = NULL;
     TRY(program_patches(p, argument->index, kind, &made, error));
-    weft_memory *const memories[WEFT_STAR_ARGUMENTS + WEFT_EDGE_STAR_ARGUMENTS] = {
+    weft_memory *const memories[WEFT_PATCH_ARGUMENTS + WEFT_EDGE_PATCH_ARGUMENTS] = {
         made->halo_start, made->halo, made->order, made->rows,  made->words, made->cells,
         made->halo_start, made->halo, made->rows,  made->words, made->cells};
     *out = memories[argument->part];
@@ -85,25 +88,25 @@ weft_status weft_program_patch_grid(const weft_program_segment *p, const weft_pl
                                     weft_launch *launch, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = p->segment->graph;
-    const weft_star_source star = weft_star_source_of(graph, kernel);
+    const weft_patch_computation patch = weft_patch_computation_of(graph, kernel);
     const weft_patches *made = NULL;
-    TRY(program_patches(p, star.accumulation->map,
+    TRY(program_patches(p, patch.accumulation->connectivity,
                         kernel->kind == KERNEL_EDGE_PATCH ? PATCH_EDGE : PATCH_VERTEX, &made,
                         error));
     const size_t bytes =
-        weft_star_source_shared(graph, &star, made->most_local,
-                                p->segment->options.single ? sizeof(float) : sizeof(double));
+        weft_patch_computation_shared(graph, &patch, made->most_local,
+                                      p->segment->options.single ? sizeof(float) : sizeof(double));
     if (bytes > p->segment->limits.onchip_bytes) {
         weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                        "%d nodes in and round a patch of %d need %zu bytes of shared memory, %s "
                        "has %zu a block",
-                       made->most_local, star.nodes, bytes, p->segment->limits.name,
+                       made->most_local, patch.nodes, bytes, p->segment->limits.name,
                        p->segment->limits.onchip_bytes);
         weft_error_hint(error, "renumber the nodes, so that neighbours have near numbers");
         return WEFT_ERROR_UNSUPPORTED;
     }
-    launch->n_instances = made->n_nodes;
-    launch->block_threads = star.threads;
+    launch->n_elements = made->n_nodes;
+    launch->block_threads = patch.threads;
     launch->n_blocks = made->n_patches;
     launch->shared_bytes = (int)bytes;
 done:
@@ -116,7 +119,7 @@ bool weft_program_makes_rows(const weft_program_segment *p, int matrix) {
     const weft_plan *plan = p->segment->plan;
     for (int k = 0; k < plan->n_kernels; ++k)
         for (int i = 0; i < plan->kernels[k].n_arguments; ++i)
-            if (plan->kernels[k].arguments[i].kind == ARGUMENT_STAR_MATRIX &&
+            if (plan->kernels[k].arguments[i].kind == ARGUMENT_PATCH_MATRIX &&
                 plan->kernels[k].arguments[i].index == matrix)
                 return true;
     return false;
@@ -126,7 +129,7 @@ weft_status weft_program_matrix_argument(const weft_program_segment *p,
                                          const weft_argument *argument, weft_memory **out,
                                          weft_error *error) {
     const weft_matrix_rows *rows = &p->matrix_rows[argument->index];
-    weft_memory *const memories[WEFT_STAR_MATRIX_ARGUMENTS] = {
+    weft_memory *const memories[WEFT_PATCH_MATRIX_ARGUMENTS] = {
         rows->start,      rows->rows, rows->word_start, rows->words,
         rows->halo_start, rows->halo, rows->cells};
     *out = memories[argument->part];
@@ -135,30 +138,30 @@ weft_status weft_program_matrix_argument(const weft_program_segment *p,
                : weft_error_set(error, WEFT_ERROR_USAGE,
                                 "matrix '%s' is made row by row: what its rows need (%d) is not "
                                 "bound",
-                                p->segment->graph->data[argument->index].name, argument->part);
+                                p->segment->graph->values[argument->index].name, argument->part);
 }
 
 weft_status weft_program_matrix_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
                                      weft_launch *launch, weft_error *error) {
     const weft_graph *graph = p->segment->graph;
-    const weft_star_source star = weft_star_source_of(graph, kernel);
-    const weft_matrix_rows *rows = &p->matrix_rows[star.accumulation->target];
+    const weft_patch_computation patch = weft_patch_computation_of(graph, kernel);
+    const weft_matrix_rows *rows = &p->matrix_rows[patch.accumulation->target];
     const size_t real_bytes = p->segment->options.single ? sizeof(float) : sizeof(double);
-    const size_t staged = (size_t)weft_star_staged_count(graph, &star);
+    const size_t staged = (size_t)weft_patch_staged_count(graph, &patch);
     const size_t bytes =
         (staged * (size_t)rows->most_local + (size_t)rows->most_values) * real_bytes;
     if (bytes > p->segment->limits.onchip_bytes) {
         weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                        "%d rows with %lld entries need %zu bytes of shared memory, %s has %zu a "
                        "block",
-                       WEFT_STAR_NODES, (long long)rows->most_values, bytes,
+                       WEFT_PATCH_NODES, (long long)rows->most_values, bytes,
                        p->segment->limits.name, p->segment->limits.onchip_bytes);
         weft_error_hint(error, "renumber the nodes, so that neighbours have near numbers");
         return WEFT_ERROR_UNSUPPORTED;
     }
-    launch->n_instances = rows->n_rows;
-    launch->block_threads = WEFT_STAR_MATRIX_THREADS;
-    launch->n_blocks = (rows->n_rows + WEFT_STAR_NODES - 1) / WEFT_STAR_NODES;
+    launch->n_elements = rows->n_rows;
+    launch->block_threads = WEFT_PATCH_MATRIX_THREADS;
+    launch->n_blocks = (rows->n_rows + WEFT_PATCH_NODES - 1) / WEFT_PATCH_NODES;
     launch->shared_bytes = (int)bytes;
     return WEFT_OK;
 }

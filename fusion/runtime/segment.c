@@ -10,25 +10,26 @@ static weft_status out_of_memory(weft_error *error) {
 
 static weft_status allocate_tables(weft_program_segment *p, weft_error *error) {
     const weft_graph *graph = p->segment->graph;
-    const size_t n_data = (size_t)graph->n_data + 1;
+    const size_t n_values = (size_t)graph->n_values + 1;
     p->sizes = calloc((size_t)graph->n_index_sets + 1, sizeof *p->sizes);
-    p->data = calloc(n_data, sizeof *p->data);
-    p->own = calloc(n_data, sizeof *p->own);
-    p->positions = calloc(n_data, sizeof *p->positions);
-    p->matrix_rows = calloc(n_data, sizeof *p->matrix_rows);
-    p->maps = calloc((size_t)graph->n_maps + 1, sizeof *p->maps);
+    p->data = calloc(n_values, sizeof *p->data);
+    p->own = calloc(n_values, sizeof *p->own);
+    p->positions = calloc(n_values, sizeof *p->positions);
+    p->matrix_rows = calloc(n_values, sizeof *p->matrix_rows);
+    p->connectivities = calloc((size_t)graph->n_connectivities + 1, sizeof *p->connectivities);
     p->buffers = calloc((size_t)p->segment->plan->n_buffers + 1, sizeof *p->buffers);
-    p->partials = calloc(n_data, sizeof *p->partials);
+    p->partials = calloc(n_values, sizeof *p->partials);
     p->chunks = calloc((size_t)p->segment->plan->n_kernels + 1, sizeof *p->chunks);
-    p->arguments = calloc(6 * n_data + 4 * (size_t)graph->n_maps + WEFT_ROUTINE_ARGUMENTS_MAX + 1,
-                          sizeof *p->arguments);
+    p->arguments =
+        calloc(6 * n_values + 4 * (size_t)graph->n_connectivities + WEFT_PRODUCT_ARGUMENTS_MAX + 1,
+               sizeof *p->arguments);
     if (p->sizes == NULL || p->data == NULL || p->own == NULL || p->positions == NULL ||
-        p->matrix_rows == NULL || p->maps == NULL || p->buffers == NULL || p->partials == NULL ||
-        p->chunks == NULL || p->arguments == NULL)
+        p->matrix_rows == NULL || p->connectivities == NULL || p->buffers == NULL ||
+        p->partials == NULL || p->chunks == NULL || p->arguments == NULL)
         return out_of_memory(error);
     for (int i = 0; i < graph->n_index_sets; ++i)
         p->sizes[i] = -1;
-    return weft_program_rows_allocate(p, error);
+    return weft_program_product_allocate(p, error);
 }
 
 weft_status weft_program_segment_make(weft_device *device, const weft_segment *segment,
@@ -50,16 +51,16 @@ done:
 }
 
 static void free_tables(weft_program_segment *p) {
-    for (int i = 0; p->data != NULL && p->own != NULL && i < p->segment->graph->n_data; ++i)
+    for (int i = 0; p->data != NULL && p->own != NULL && i < p->segment->graph->n_values; ++i)
         if (p->own[i])
             weft_memory_free(&p->data[i]);
     for (int i = 0; p->buffers != NULL && i < p->segment->plan->n_buffers; ++i)
         weft_memory_free(&p->buffers[i]);
-    for (int i = 0; p->partials != NULL && i < p->segment->graph->n_data; ++i)
+    for (int i = 0; p->partials != NULL && i < p->segment->graph->n_values; ++i)
         weft_memory_free(&p->partials[i]);
     for (int i = 0; p->chunks != NULL && i < p->segment->plan->n_kernels; ++i)
         weft_schedule_free(&p->chunks[i]);
-    weft_program_rows_free(p);
+    weft_program_product_free(p);
 }
 
 void weft_program_segment_free(weft_program_segment **segment) {
@@ -73,7 +74,7 @@ void weft_program_segment_free(weft_program_segment **segment) {
     free(p->own);
     free(p->positions);
     free(p->matrix_rows);
-    free(p->maps);
+    free(p->connectivities);
     free(p->buffers);
     free(p->partials);
     free(p->chunks);
@@ -85,10 +86,10 @@ void weft_program_segment_free(weft_program_segment **segment) {
 /* ---- binding ---- */
 
 /* Inputs and returned lists have names outside. */
-int weft_program_datum(const weft_graph *graph, const char *name) {
-    for (int i = 0; i < graph->n_data; ++i)
-        if ((graph->data[i].is_input || graph->data[i].returned) &&
-            strcmp(graph->data[i].name, name) == 0)
+int weft_program_value(const weft_graph *graph, const char *name) {
+    for (int i = 0; i < graph->n_values; ++i)
+        if ((graph->values[i].is_input || graph->values[i].returned) &&
+            strcmp(graph->values[i].name, name) == 0)
             return i;
     return -1;
 }
@@ -107,7 +108,7 @@ void weft_program_segment_size(weft_program_segment *p, const char *index_set, i
 }
 
 void weft_program_segment_bind(weft_program_segment *p, const char *name, weft_memory *memory) {
-    const int found = weft_program_datum(p->segment->graph, name);
+    const int found = weft_program_value(p->segment->graph, name);
     if (found < 0)
         return;
     if (p->own[found])
@@ -120,17 +121,17 @@ void weft_program_segment_bind(weft_program_segment *p, const char *name, weft_m
 weft_status weft_program_segment_connectivity(weft_program_segment *p, const char *name,
                                               weft_connectivity *connectivity, weft_error *error) {
     const weft_graph *graph = p->segment->graph;
-    for (int i = 0; i < graph->n_maps; ++i) {
-        const weft_map *map = &graph->maps[i];
-        if (strcmp(map->name, name) != 0)
+    for (int i = 0; i < graph->n_connectivities; ++i) {
+        const weft_graph_connectivity *declared = &graph->connectivities[i];
+        if (strcmp(declared->name, name) != 0)
             continue;
-        if (weft_connectivity_width(connectivity) != map->width)
+        if (weft_connectivity_width(connectivity) != declared->width)
             return weft_error_set(error, WEFT_ERROR_SHAPE,
                                   "connectivity '%s' has %d targets a member, the script says %d",
-                                  name, weft_connectivity_width(connectivity), map->width);
-        p->maps[i] = connectivity;
-        set_size(p, map->from, weft_connectivity_from(connectivity));
-        set_size(p, map->to, weft_connectivity_to(connectivity));
+                                  name, weft_connectivity_width(connectivity), declared->width);
+        p->connectivities[i] = connectivity;
+        set_size(p, declared->from, weft_connectivity_from(connectivity));
+        set_size(p, declared->to, weft_connectivity_to(connectivity));
         p->ready = false;
     }
     return WEFT_OK;
@@ -139,8 +140,8 @@ weft_status weft_program_segment_connectivity(weft_program_segment *p, const cha
 bool weft_program_segment_matrix(weft_program_segment *p, const char *name, weft_memory *positions,
                                  const weft_matrix_rows *rows) {
     const weft_graph *graph = p->segment->graph;
-    const int found = weft_program_datum(graph, name);
-    if (found < 0 || graph->data[found].kind != DATUM_MATRIX)
+    const int found = weft_program_value(graph, name);
+    if (found < 0 || graph->values[found].kind != VALUE_MATRIX)
         return false;
     p->positions[found] = positions;
     if (rows != NULL)

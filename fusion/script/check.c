@@ -26,7 +26,7 @@ static weft_status unknown_in_body(const weft_script_expression *expression, con
                         : weft_formula_arguments(node->name) == 2 ? "..., ..."
                                                                   : "...");
     else
-        script_suggest(error, node->name, allowed, n, NULL);
+        weft_script_suggest(error, node->name, allowed, n, NULL);
     return WEFT_ERROR_TYPE;
 }
 
@@ -49,12 +49,12 @@ static weft_status unknown_function(const weft_node *node, weft_error *error) {
     const char *instead = weft_formula_instead(node->name);
     weft_error_at(error, WEFT_ERROR_TYPE, node->place, "there is no function '%s' for formulas",
                   node->name);
-    if (script_is_conditional(node->name))
+    if (weft_script_is_conditional(node->name))
         hint_select(node, error);
     else if (instead && *instead)
         weft_error_hint(error, "write %s instead", instead);
     else
-        script_suggest(error, instead ? "" : node->name, names, n, "the functions are");
+        weft_script_suggest(error, instead ? "" : node->name, names, n, "the functions are");
     return WEFT_ERROR_TYPE;
 }
 
@@ -94,7 +94,7 @@ done:
     return status;
 }
 
-weft_status script_check_body(const weft_script_expression *expression, weft_error *error) {
+weft_status weft_script_check_body(const weft_script_expression *expression, weft_error *error) {
     return check_body(expression, expression->body, error);
 }
 
@@ -129,7 +129,7 @@ done:
 }
 
 static weft_status check_return(const script_parser *parser, const weft_script_return *result) {
-    const script_name *found = script_find(parser, result->name);
+    const script_name *found = weft_script_find(parser, result->name);
     bool list = found && (found->kind == SCRIPT_INPUT || found->kind == SCRIPT_ASSIGNED ||
                           found->kind == SCRIPT_ACCUMULATED);
     if (list && found->loop >= 0) {
@@ -143,7 +143,7 @@ static weft_status check_return(const script_parser *parser, const weft_script_r
     if (found)
         return weft_error_at(parser->error, WEFT_ERROR_TYPE, result->place,
                              "'%s' is %s and cannot be returned", result->name,
-                             script_kind_words(found->kind));
+                             weft_script_kind_words(found->kind));
     const char *names[WEFT_NAMES_MAX];
     size_t n = 0;
     for (int i = 0; i < parser->n_names; ++i)
@@ -151,11 +151,11 @@ static weft_status check_return(const script_parser *parser, const weft_script_r
             names[n++] = parser->names[i].name;
     weft_error_at(parser->error, WEFT_ERROR_TYPE, result->place,
                   "'%s' is returned but never computed", result->name);
-    script_suggest(parser->error, result->name, names, n, "the results of this script are");
+    weft_script_suggest(parser->error, result->name, names, n, "the results of this script are");
     return WEFT_ERROR_TYPE;
 }
 
-weft_status script_check(const script_parser *parser) {
+weft_status weft_script_check(const script_parser *parser) {
     weft_status status = WEFT_OK;
     const weft_script *script = parser->script;
     for (int i = 0; i < script->n_connectivities; ++i) {

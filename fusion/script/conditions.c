@@ -32,25 +32,25 @@ const char *weft_op_text(char op) {
     return "";
 }
 
-char script_op(const char *text) {
+char weft_script_op(const char *text) {
     for (int i = 0; i < N_CONDITION_OPS; ++i)
         if (strcmp(condition_ops[i].text, text) == 0)
             return condition_ops[i].op;
     return text[0];
 }
 
-bool script_is_conditional(const char *name) {
+bool weft_script_is_conditional(const char *name) {
     const char *instead = weft_formula_instead(name);
     return instead && strncmp(instead, "select(a < b", 12) == 0;
 }
 
-bool script_at_comparison(const script_parser *parser) {
-    const weft_token *token = script_token(parser);
-    return token->kind == TOKEN_SYMBOL && weft_op_compares(script_op(token->text));
+bool weft_script_at_comparison(const script_parser *parser) {
+    const weft_token *token = weft_script_token(parser);
+    return token->kind == TOKEN_SYMBOL && weft_op_compares(weft_script_op(token->text));
 }
 
-void script_hint_condition(const script_parser *parser) {
-    if (script_at_comparison(parser) || script_at(parser, "and"))
+void weft_script_hint_condition(const script_parser *parser) {
+    if (weft_script_at_comparison(parser) || weft_script_at(parser, "and"))
         weft_error_hint(parser->error,
                         "a condition is allowed only in select(a < b, x, y): x where a < b, "
                         "else y");
@@ -60,34 +60,35 @@ void script_hint_condition(const script_parser *parser) {
 static weft_status parse_comparison(script_parser *parser, weft_node **out) {
     weft_status status = WEFT_OK;
     weft_node *left = NULL, *right = NULL;
-    TRY(script_parse_expression(parser, &left));
-    const weft_token *token = script_token(parser);
-    if (!script_at_comparison(parser)) {
-        status = script_unexpected(parser, "a comparison: <, >, <= or >=");
-        if (script_at(parser, "="))
+    TRY(weft_script_parse_expression(parser, &left));
+    const weft_token *token = weft_script_token(parser);
+    if (!weft_script_at_comparison(parser)) {
+        status = weft_script_unexpected(parser, "a comparison: <, >, <= or >=");
+        if (weft_script_at(parser, "="))
             weft_error_hint(parser->error, "real numbers are not compared for equality");
         goto done;
     }
     ++parser->position;
-    TRY(script_parse_expression(parser, &right));
-    if (script_at_comparison(parser)) {
-        status = script_unexpected(parser, "'and' between comparisons");
+    TRY(weft_script_parse_expression(parser, &right));
+    if (weft_script_at_comparison(parser)) {
+        status = weft_script_unexpected(parser, "'and' between comparisons");
         weft_error_hint(parser->error, "a < b < c is written a < b and b < c");
         goto done;
     }
-    TRY(script_make_binary(parser, token, left, right, out));
+    TRY(weft_script_make_binary(parser, token, left, right, out));
 done:
     return status;
 }
 
 /* condition: comparison {'and' comparison} */
-weft_status script_parse_condition(script_parser *parser, weft_node **out) {
+weft_status weft_script_parse_condition(script_parser *parser, weft_node **out) {
     weft_status status = WEFT_OK;
     weft_node *node = NULL, *right = NULL;
     TRY(parse_comparison(parser, &node));
-    for (const weft_token *token; token = script_token(parser), script_accept(parser, "and");) {
+    for (const weft_token *token;
+         token = weft_script_token(parser), weft_script_accept(parser, "and");) {
         TRY(parse_comparison(parser, &right));
-        TRY(script_make_binary(parser, token, node, right, &node));
+        TRY(weft_script_make_binary(parser, token, node, right, &node));
     }
     *out = node;
 done:

@@ -8,11 +8,11 @@ static const char *const choice_words[FUSE_CHOICES] = {"block", "threads", "iter
 /* A choice: integer | name of a parameter. */
 static weft_status parse_choice(script_parser *parser, const char *wanted, weft_node **out) {
     weft_status status = WEFT_OK;
-    const weft_token *token = script_token(parser);
+    const weft_token *token = weft_script_token(parser);
     const bool number = token->kind == TOKEN_NUMBER && token->integer;
-    if (!number && (token->kind != TOKEN_NAME || script_reserved(token->text)))
-        return script_unexpected(parser, wanted);
-    TRY(script_node_make(parser, number ? NODE_NUMBER : NODE_NAME, token->place, out));
+    if (!number && (token->kind != TOKEN_NAME || weft_script_reserved(token->text)))
+        return weft_script_unexpected(parser, wanted);
+    TRY(weft_script_node_make(parser, number ? NODE_NUMBER : NODE_NAME, token->place, out));
     (*out)->number = token->number;
     (*out)->integer = number;
     (*out)->name = token->text;
@@ -22,26 +22,26 @@ done:
 }
 
 /* using: 'variant' choice */
-weft_status script_parse_using(script_parser *parser, weft_script_statement *statement) {
+weft_status weft_script_parse_using(script_parser *parser, weft_script_statement *statement) {
     weft_status status = WEFT_OK;
-    const weft_place place = script_token(parser)->place;
-    if (script_accept(parser, "variant")) {
+    const weft_location place = weft_script_token(parser)->place;
+    if (weft_script_accept(parser, "variant")) {
         TRY(parse_choice(parser, "the number of a variant", &statement->variant));
         if (weft_node_is_apply(statement->value))
             status = weft_error_at(parser->error, WEFT_ERROR_TYPE, place,
                                    "the product with an operator has no variants");
         goto done;
     }
-    status = script_unexpected(parser, "'variant' after 'using'");
+    status = weft_script_unexpected(parser, "'variant' after 'using'");
     for (int i = 0; i < FUSE_CHOICES; ++i)
-        if (script_at(parser, choice_words[i]))
+        if (weft_script_at(parser, choice_words[i]))
             weft_error_hint(parser->error, "that is chosen for a kernel: fuse %s 64 { ... }",
                             choice_words[i]);
 done:
     return status;
 }
 
-void script_print_using(const weft_script_statement *statement, weft_text *out) {
+void weft_script_print_using(const weft_script_statement *statement, weft_text *out) {
     if (statement->variant == NULL)
         return;
     weft_text_add(out, " using variant ");
@@ -51,17 +51,17 @@ void script_print_using(const weft_script_statement *statement, weft_text *out) 
 /* choices: {('block' | 'threads' | 'iterations') choice}, each once at most */
 static weft_status parse_choices(script_parser *parser, weft_script_fuse *fuse) {
     weft_status status = WEFT_OK;
-    while (!script_at(parser, "{")) {
-        const weft_token *token = script_token(parser);
+    while (!weft_script_at(parser, "{")) {
+        const weft_token *token = weft_script_token(parser);
         int choice = 0;
-        while (choice < FUSE_CHOICES && !script_accept(parser, choice_words[choice]))
+        while (choice < FUSE_CHOICES && !weft_script_accept(parser, choice_words[choice]))
             ++choice;
         if (choice == FUSE_CHOICES) {
-            status =
-                script_unexpected(parser, "'{' before the statements that are to share a kernel");
+            status = weft_script_unexpected(parser,
+                                            "'{' before the statements that are to share a kernel");
             if (token->kind == TOKEN_NAME)
-                script_suggest(parser->error, token->text, choice_words, FUSE_CHOICES,
-                               "the words before '{' are");
+                weft_script_suggest(parser->error, token->text, choice_words, FUSE_CHOICES,
+                                    "the words before '{' are");
             goto done;
         }
         if (fuse->choices[choice] != NULL)
@@ -74,40 +74,40 @@ done:
 }
 
 /* split: 'split' ';' */
-weft_status script_parse_split(script_parser *parser) {
+weft_status weft_script_parse_split(script_parser *parser) {
     weft_status status = WEFT_OK;
-    TRY(script_expect(parser, ";", "after 'split'"));
+    TRY(weft_script_expect(parser, ";", "after 'split'"));
     ++parser->script->n_splits;
 done:
     return status;
 }
 
 /* fuse: 'fuse' choices '{' statement {statement} '}' */
-weft_status script_parse_fuse(script_parser *parser) {
+weft_status weft_script_parse_fuse(script_parser *parser) {
     weft_status status = WEFT_OK;
     weft_script *script = parser->script;
-    const weft_place place = parser->tokens[parser->position - 1].place;
+    const weft_location place = parser->tokens[parser->position - 1].place;
     weft_script_fuse fuse = {.place = place};
     const int first = script->n_statements;
     if (parser->fuse > 0)
         return weft_error_at(parser->error, WEFT_ERROR_SYNTAX, place,
                              "a fuse block must not contain another one");
     TRY(parse_choices(parser, &fuse));
-    TRY(script_expect(parser, "{", "before the statements that are to share a kernel"));
+    TRY(weft_script_expect(parser, "{", "before the statements that are to share a kernel"));
     SCRIPT_APPEND(parser, script->fuses, script->n_fuses, fuse);
     parser->fuse = script->n_fuses;
-    while (!script_accept(parser, "}")) {
-        if (script_token(parser)->kind == TOKEN_END) {
-            status = script_unexpected(parser, "'}' to end the block");
+    while (!weft_script_accept(parser, "}")) {
+        if (weft_script_token(parser)->kind == TOKEN_END) {
+            status = weft_script_unexpected(parser, "'}' to end the block");
             weft_error_hint(parser->error, "the block starts at %s:%d:%d", place.source->name,
                             place.line, place.column);
             goto done;
         }
-        if (script_at(parser, "repeat") || script_at(parser, "split"))
-            TRY(weft_error_at(parser->error, WEFT_ERROR_SYNTAX, script_token(parser)->place,
+        if (weft_script_at(parser, "repeat") || weft_script_at(parser, "split"))
+            TRY(weft_error_at(parser->error, WEFT_ERROR_SYNTAX, weft_script_token(parser)->place,
                               "'%s' is not allowed inside a fuse block",
-                              script_token(parser)->text));
-        TRY(script_parse_statement(parser));
+                              weft_script_token(parser)->text));
+        TRY(weft_script_parse_statement(parser));
     }
     if (script->n_statements == first)
         status = weft_error_at(parser->error, WEFT_ERROR_TYPE, place,
@@ -122,13 +122,13 @@ static int fuse_of(const weft_script *script, int statement) {
                                                               : 0;
 }
 
-void script_print_wishes_end(const weft_script *script, int statement, weft_text *out) {
+void weft_script_print_directives_end(const weft_script *script, int statement, weft_text *out) {
     const int was = fuse_of(script, statement - 1);
     if (was > 0 && was != fuse_of(script, statement))
         weft_text_add(out, "}\n");
 }
 
-void script_print_wishes_start(const weft_script *script, int statement, weft_text *out) {
+void weft_script_print_directives_start(const weft_script *script, int statement, weft_text *out) {
     const int fuse = fuse_of(script, statement);
     for (int i = statement > 0 ? script->statements[statement - 1].part : 0;
          i < script->statements[statement].part; ++i)

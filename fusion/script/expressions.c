@@ -16,18 +16,18 @@ static int height_of(const weft_node *node) {
 
 /* ---- tokens ---- */
 
-const weft_token *script_token(const script_parser *parser) {
+const weft_token *weft_script_token(const script_parser *parser) {
     return &parser->tokens[parser->position];
 }
 
-bool script_at(const script_parser *parser, const char *symbol_or_word) {
-    const weft_token *token = script_token(parser);
+bool weft_script_at(const script_parser *parser, const char *symbol_or_word) {
+    const weft_token *token = weft_script_token(parser);
     return (token->kind == TOKEN_SYMBOL || token->kind == TOKEN_NAME) &&
            strcmp(token->text, symbol_or_word) == 0;
 }
 
-bool script_accept(script_parser *parser, const char *symbol_or_word) {
-    bool there = script_at(parser, symbol_or_word);
+bool weft_script_accept(script_parser *parser, const char *symbol_or_word) {
+    bool there = weft_script_at(parser, symbol_or_word);
     if (there)
         ++parser->position;
     return there;
@@ -41,8 +41,8 @@ static void token_words(const weft_token *token, char *out, size_t size) {
 }
 
 /* What is missing at the end of a line is shown there, not at the next line's first token. */
-static weft_place missing_place(const script_parser *parser) {
-    weft_place place = script_token(parser)->place;
+static weft_location missing_place(const script_parser *parser) {
+    weft_location place = weft_script_token(parser)->place;
     if (parser->position > 0) {
         const weft_token *last = &parser->tokens[parser->position - 1];
         if (last->place.line < place.line) {
@@ -53,34 +53,36 @@ static weft_place missing_place(const script_parser *parser) {
     return place;
 }
 
-weft_status script_expect(script_parser *parser, const char *symbol_or_word, const char *what) {
-    if (script_accept(parser, symbol_or_word))
+weft_status weft_script_expect(script_parser *parser, const char *symbol_or_word,
+                               const char *what) {
+    if (weft_script_accept(parser, symbol_or_word))
         return WEFT_OK;
     char found[80];
-    token_words(script_token(parser), found, sizeof found);
+    token_words(weft_script_token(parser), found, sizeof found);
     weft_error_at(parser->error, WEFT_ERROR_SYNTAX, missing_place(parser),
                   "expected '%s' %s, found %s", symbol_or_word, what, found);
-    script_hint_condition(parser);
+    weft_script_hint_condition(parser);
     return WEFT_ERROR_SYNTAX;
 }
 
-weft_status script_unexpected(const script_parser *parser, const char *wanted) {
+weft_status weft_script_unexpected(const script_parser *parser, const char *wanted) {
     char found[80];
-    token_words(script_token(parser), found, sizeof found);
-    weft_error_at(parser->error, WEFT_ERROR_SYNTAX, script_token(parser)->place,
+    token_words(weft_script_token(parser), found, sizeof found);
+    weft_error_at(parser->error, WEFT_ERROR_SYNTAX, weft_script_token(parser)->place,
                   "expected %s, found %s", wanted, found);
-    script_hint_condition(parser);
+    weft_script_hint_condition(parser);
     return WEFT_ERROR_SYNTAX;
 }
 
-weft_status script_expect_name(script_parser *parser, const char *what, const weft_token **out) {
-    const weft_token *token = script_token(parser);
+weft_status weft_script_expect_name(script_parser *parser, const char *what,
+                                    const weft_token **out) {
+    const weft_token *token = weft_script_token(parser);
     if (token->kind != TOKEN_NAME) {
         char wanted[128];
         snprintf(wanted, sizeof wanted, "the name of %s", what);
-        return script_unexpected(parser, wanted);
+        return weft_script_unexpected(parser, wanted);
     }
-    if (script_reserved(token->text))
+    if (weft_script_reserved(token->text))
         return weft_error_at(parser->error, WEFT_ERROR_SYNTAX, token->place,
                              "expected the name of %s, found the reserved word '%s'", what,
                              token->text);
@@ -91,15 +93,15 @@ weft_status script_expect_name(script_parser *parser, const char *what, const we
 
 /* ---- nodes ---- */
 
-weft_status script_node_make(script_parser *parser, weft_node_kind kind, weft_place place,
-                             weft_node **out) {
+weft_status weft_script_node_make(script_parser *parser, weft_node_kind kind, weft_location place,
+                                  weft_node **out) {
     if (++parser->n_nodes > WEFT_NODES_MAX)
         return weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, place,
                              "the expressions of this script have more than %d parts",
                              WEFT_NODES_MAX);
     parsed_node *parsed = weft_arena_alloc(parser->arena, 1, sizeof *parsed);
     if (!parsed)
-        return script_no_memory(parser->error);
+        return weft_script_no_memory(parser->error);
     parsed->node.kind = kind;
     parsed->node.place = place;
     parsed->height = 1;
@@ -109,7 +111,7 @@ weft_status script_node_make(script_parser *parser, weft_node_kind kind, weft_pl
 
 static weft_status node_make(script_parser *parser, weft_node_kind kind, const weft_token *token,
                              weft_node **out) {
-    return script_node_make(parser, kind, token->place, out);
+    return weft_script_node_make(parser, kind, token->place, out);
 }
 
 static weft_status grow_height(const script_parser *parser, weft_node *node,
@@ -129,7 +131,7 @@ static weft_status add_child(script_parser *parser, weft_node *node, weft_node *
     weft_node **children =
         weft_array_room(parser->arena, node->children, node->n_children, sizeof *children);
     if (!children)
-        return script_no_memory(parser->error);
+        return weft_script_no_memory(parser->error);
     children[node->n_children++] = child;
     node->children = children;
     return grow_height(parser, node, child);
@@ -141,7 +143,7 @@ static weft_status add_key(script_parser *parser, weft_node *node, const char *k
     weft_node **values =
         weft_array_room(parser->arena, node->key_values, node->n_keys, sizeof *values);
     if (!keys || !values)
-        return script_no_memory(parser->error);
+        return weft_script_no_memory(parser->error);
     keys[node->n_keys] = key;
     values[node->n_keys++] = value;
     node->keys = keys;
@@ -149,12 +151,12 @@ static weft_status add_key(script_parser *parser, weft_node *node, const char *k
     return grow_height(parser, node, value);
 }
 
-weft_status script_make_binary(script_parser *parser, const weft_token *symbol, weft_node *a,
-                               weft_node *b, weft_node **out) {
+weft_status weft_script_make_binary(script_parser *parser, const weft_token *symbol, weft_node *a,
+                                    weft_node *b, weft_node **out) {
     weft_status status = WEFT_OK;
     weft_node *node = NULL;
     TRY(node_make(parser, NODE_BINARY, symbol, &node));
-    node->op = script_op(symbol->text);
+    node->op = weft_script_op(symbol->text);
     TRY(add_child(parser, node, a));
     TRY(add_child(parser, node, b));
     *out = node;
@@ -169,7 +171,7 @@ static weft_status parse_unary(script_parser *parser, weft_node **out);
 static weft_status enter(script_parser *parser) {
     if (++parser->nesting <= WEFT_NESTING_MAX)
         return WEFT_OK;
-    return weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, script_token(parser)->place,
+    return weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, weft_script_token(parser)->place,
                          "more than %d parentheses, signs or powers inside one another: split the "
                          "expression into several statements",
                          WEFT_NESTING_MAX);
@@ -193,11 +195,11 @@ static weft_status parse_first_argument(script_parser *parser, const weft_token 
     weft_status status = WEFT_OK;
     const int start = parser->position;
     if (strcmp(name->text, "select") == 0)
-        return script_parse_condition(parser, out);
-    TRY(script_parse_expression(parser, out));
-    if (script_is_conditional(name->text) && script_at_comparison(parser)) {
+        return weft_script_parse_condition(parser, out);
+    TRY(weft_script_parse_expression(parser, out));
+    if (weft_script_is_conditional(name->text) && weft_script_at_comparison(parser)) {
         parser->position = start;
-        TRY(script_parse_condition(parser, out));
+        TRY(weft_script_parse_condition(parser, out));
     }
 done:
     return status;
@@ -210,9 +212,9 @@ static weft_status parse_call(script_parser *parser, const weft_token *name, wef
     weft_node *node = NULL, *child = NULL;
     TRY(node_make(parser, NODE_CALL, name, &node));
     node->name = name->text;
-    TRY(script_expect(parser, "(", "after the function's name"));
-    for (bool more = !script_at(parser, ")"); more; more = script_accept(parser, ",")) {
-        const weft_token *token = script_token(parser);
+    TRY(weft_script_expect(parser, "(", "after the function's name"));
+    for (bool more = !weft_script_at(parser, ")"); more; more = weft_script_accept(parser, ",")) {
+        const weft_token *token = weft_script_token(parser);
         const bool condition = node->n_children == 0 && strcmp(name->text, "select") == 0;
         const bool key = !condition && token->kind == TOKEN_NAME && token[1].kind == TOKEN_SYMBOL &&
                          strcmp(token[1].text, "=") == 0;
@@ -225,13 +227,13 @@ static weft_status parse_call(script_parser *parser, const weft_token *name, wef
         if (!key && node->n_children == 0)
             TRY(parse_first_argument(parser, name, &child));
         else
-            TRY(script_parse_expression(parser, &child));
+            TRY(weft_script_parse_expression(parser, &child));
         if (key)
             TRY(add_key(parser, node, token->text, child));
         else
             TRY(add_child(parser, node, child));
     }
-    TRY(script_expect(parser, ")", "to end the arguments"));
+    TRY(weft_script_expect(parser, ")", "to end the arguments"));
     *out = node;
 done:
     return status;
@@ -240,29 +242,29 @@ done:
 /* primary: number | name | call | '(' sum ')' */
 static weft_status parse_primary(script_parser *parser, weft_node **out) {
     weft_status status = WEFT_OK;
-    const weft_token *token = script_token(parser);
-    if (script_accept(parser, "(")) {
-        TRY(script_parse_expression(parser, out));
-        TRY(script_expect(parser, ")", "to close the parenthesis"));
+    const weft_token *token = weft_script_token(parser);
+    if (weft_script_accept(parser, "(")) {
+        TRY(weft_script_parse_expression(parser, out));
+        TRY(weft_script_expect(parser, ")", "to close the parenthesis"));
     } else if (token->kind == TOKEN_NUMBER) {
         ++parser->position;
         TRY(node_make(parser, NODE_NUMBER, token, out));
         (*out)->number = token->number;
         (*out)->integer = token->integer;
-    } else if (token->kind == TOKEN_NAME && script_reserved(token->text) &&
+    } else if (token->kind == TOKEN_NAME && weft_script_reserved(token->text) &&
                strcmp(token->text, "pi") != 0) {
         status = weft_error_at(parser->error, WEFT_ERROR_SYNTAX, token->place,
                                "expected a value, found the reserved word '%s'", token->text);
     } else if (token->kind == TOKEN_NAME) {
         ++parser->position;
-        if (script_at(parser, "("))
+        if (weft_script_at(parser, "("))
             TRY(parse_call(parser, token, out));
         else {
             TRY(node_make(parser, NODE_NAME, token, out));
             (*out)->name = token->text;
         }
     } else {
-        status = script_unexpected(parser, "a value");
+        status = weft_script_unexpected(parser, "a value");
     }
 done:
     return status;
@@ -273,14 +275,15 @@ static weft_status parse_postfix(script_parser *parser, weft_node **out) {
     weft_status status = WEFT_OK;
     weft_node *node = NULL, *base = NULL, *child = NULL;
     TRY(parse_primary(parser, &base));
-    for (const weft_token *token; token = script_token(parser), script_accept(parser, "[");) {
+    for (const weft_token *token;
+         token = weft_script_token(parser), weft_script_accept(parser, "[");) {
         TRY(node_make(parser, NODE_SUBSCRIPT, token, &node));
         TRY(add_child(parser, node, base));
         do {
-            TRY(script_parse_expression(parser, &child));
+            TRY(weft_script_parse_expression(parser, &child));
             TRY(add_child(parser, node, child));
-        } while (script_accept(parser, ","));
-        TRY(script_expect(parser, "]", "after the subscript"));
+        } while (weft_script_accept(parser, ","));
+        TRY(weft_script_expect(parser, "]", "after the subscript"));
         base = node;
     }
     *out = base;
@@ -293,10 +296,10 @@ static weft_status parse_power(script_parser *parser, weft_node **out) {
     weft_status status = WEFT_OK;
     weft_node *base = NULL, *exponent = NULL;
     TRY(parse_postfix(parser, &base));
-    const weft_token *token = script_token(parser);
-    if (script_accept(parser, "^")) {
+    const weft_token *token = weft_script_token(parser);
+    if (weft_script_accept(parser, "^")) {
         TRY(parse_unary(parser, &exponent));
-        TRY(script_make_binary(parser, token, base, exponent, &base));
+        TRY(weft_script_make_binary(parser, token, base, exponent, &base));
     }
     *out = base;
 done:
@@ -307,9 +310,9 @@ done:
 static weft_status parse_unary(script_parser *parser, weft_node **out) {
     weft_status status = WEFT_OK;
     weft_node *child = NULL;
-    const weft_token *token = script_token(parser);
+    const weft_token *token = weft_script_token(parser);
     TRY(enter(parser));
-    if (script_accept(parser, "-")) {
+    if (weft_script_accept(parser, "-")) {
         weft_node *node = NULL;
         TRY(parse_unary(parser, &child));
         TRY(node_make(parser, NODE_NEGATE, token, &node));
@@ -329,9 +332,10 @@ static weft_status parse_product(script_parser *parser, weft_node **out) {
     weft_node *node = NULL, *right = NULL;
     TRY(parse_unary(parser, &node));
     for (const weft_token *token;
-         token = script_token(parser), script_accept(parser, "*") || script_accept(parser, "/");) {
+         token = weft_script_token(parser),
+         weft_script_accept(parser, "*") || weft_script_accept(parser, "/");) {
         TRY(parse_unary(parser, &right));
-        TRY(script_make_binary(parser, token, node, right, &node));
+        TRY(weft_script_make_binary(parser, token, node, right, &node));
     }
     *out = node;
 done:
@@ -339,14 +343,15 @@ done:
 }
 
 /* sum: product {('+' | '-') product} */
-weft_status script_parse_expression(script_parser *parser, weft_node **out) {
+weft_status weft_script_parse_expression(script_parser *parser, weft_node **out) {
     weft_status status = WEFT_OK;
     weft_node *node = NULL, *right = NULL;
     TRY(parse_product(parser, &node));
     for (const weft_token *token;
-         token = script_token(parser), script_accept(parser, "+") || script_accept(parser, "-");) {
+         token = weft_script_token(parser),
+         weft_script_accept(parser, "+") || weft_script_accept(parser, "-");) {
         TRY(parse_product(parser, &right));
-        TRY(script_make_binary(parser, token, node, right, &node));
+        TRY(weft_script_make_binary(parser, token, node, right, &node));
     }
     *out = node;
 done:

@@ -29,15 +29,15 @@ static weft_status loop_body(script_parser *parser, int loop) {
     const int outside = parser->loop;
     parser->loop = loop;
     ++parser->depth;
-    while (!script_accept(parser, "}")) {
-        if (script_token(parser)->kind == TOKEN_END) {
-            weft_place place = script->loops[loop].place;
-            status = script_unexpected(parser, "'}' to end the loop");
+    while (!weft_script_accept(parser, "}")) {
+        if (weft_script_token(parser)->kind == TOKEN_END) {
+            weft_location place = script->loops[loop].place;
+            status = weft_script_unexpected(parser, "'}' to end the loop");
             weft_error_hint(parser->error, "the loop starts at %s:%d:%d", place.source->name,
                             place.line, place.column);
             goto done;
         }
-        TRY(script_parse_statement(parser));
+        TRY(weft_script_parse_statement(parser));
     }
     script->loops[loop].last = script->n_statements;
     if (script->loops[loop].first == script->n_statements)
@@ -50,20 +50,20 @@ done:
 }
 
 /* loop: 'repeat' 'at' 'most' sum 'while' '(' condition ')' '{' statement {statement} '}' */
-weft_status script_parse_repeat(script_parser *parser) {
+weft_status weft_script_parse_repeat(script_parser *parser) {
     weft_status status = WEFT_OK;
     static const char form[] = "as in repeat at most 100 while (a > b) { ... }";
     weft_node *most = NULL, *condition = NULL;
     int loop = 0;
     TRY(loop_start(parser, &parser->tokens[parser->position - 1], &loop));
-    TRY(script_expect(parser, "at", form));
-    TRY(script_expect(parser, "most", form));
-    TRY(script_parse_expression(parser, &most));
-    TRY(script_expect(parser, "while", "and a condition after the number of iterations"));
-    TRY(script_expect(parser, "(", "before the condition"));
-    TRY(script_parse_condition(parser, &condition));
-    TRY(script_expect(parser, ")", "after the condition"));
-    TRY(script_expect(parser, "{", "before the statements of the loop"));
+    TRY(weft_script_expect(parser, "at", form));
+    TRY(weft_script_expect(parser, "most", form));
+    TRY(weft_script_parse_expression(parser, &most));
+    TRY(weft_script_expect(parser, "while", "and a condition after the number of iterations"));
+    TRY(weft_script_expect(parser, "(", "before the condition"));
+    TRY(weft_script_parse_condition(parser, &condition));
+    TRY(weft_script_expect(parser, ")", "after the condition"));
+    TRY(weft_script_expect(parser, "{", "before the statements of the loop"));
     parser->script->loops[loop].most = most;
     parser->script->loops[loop].condition = condition;
     TRY(loop_body(parser, loop));
@@ -72,21 +72,21 @@ done:
 }
 
 /* operator: 'operator' name {',' name} 'over' name ';' */
-weft_status script_parse_operator(script_parser *parser) {
+weft_status weft_script_parse_operator(script_parser *parser) {
     weft_status status = WEFT_OK;
     weft_script *script = parser->script;
     const weft_token *name = NULL, *over = NULL;
     const int first = script->n_operators;
     do {
-        TRY(script_expect_name(parser, "an operator", &name));
-        TRY(script_declare(parser, name, SCRIPT_OPERATOR));
+        TRY(weft_script_expect_name(parser, "an operator", &name));
+        TRY(weft_script_declare(parser, name, SCRIPT_OPERATOR));
         weft_script_operator made = {.name = name->text, .place = name->place};
         SCRIPT_APPEND(parser, script->operators, script->n_operators, made);
-    } while (script_accept(parser, ","));
-    TRY(script_expect(parser, "over", "and an index set after the operator's name"));
-    TRY(script_expect_name(parser, "an index set", &over));
-    TRY(script_require(parser, over, SCRIPT_INDEX));
-    TRY(script_expect(parser, ";", "after the statement"));
+    } while (weft_script_accept(parser, ","));
+    TRY(weft_script_expect(parser, "over", "and an index set after the operator's name"));
+    TRY(weft_script_expect_name(parser, "an index set", &over));
+    TRY(weft_script_require(parser, over, SCRIPT_INDEX));
+    TRY(weft_script_expect(parser, ";", "after the statement"));
     for (int i = first; i < script->n_operators; ++i) {
         script->operators[i].over = over->text;
         script->operators[i].over_place = over->place;
@@ -108,19 +108,20 @@ static weft_status check_operator(const script_parser *parser, const weft_node *
             return WEFT_OK;
         names[n++] = script->operators[i].name;
     }
-    const script_name *found = node->kind == NODE_NAME ? script_find(parser, node->name) : NULL;
+    const script_name *found =
+        node->kind == NODE_NAME ? weft_script_find(parser, node->name) : NULL;
     if (node->kind != NODE_NAME)
         weft_error_at(parser->error, WEFT_ERROR_TYPE, node->place,
                       "expected the name of an operator: apply(A, v)");
     else if (found)
         weft_error_at(parser->error, WEFT_ERROR_TYPE, node->place, "'%s' is %s, not an operator",
-                      node->name, script_kind_words(found->kind));
+                      node->name, weft_script_kind_words(found->kind));
     else
         weft_error_at(parser->error, WEFT_ERROR_TYPE, node->place, "there is no operator '%s'",
                       node->name);
     if (n > 0)
-        script_suggest(parser->error, node->kind == NODE_NAME ? node->name : "", names, n,
-                       "the operators are");
+        weft_script_suggest(parser->error, node->kind == NODE_NAME ? node->name : "", names, n,
+                            "the operators are");
     else
         weft_error_hint(parser->error, "declare it: operator A over nodes;");
     return WEFT_ERROR_TYPE;
@@ -137,7 +138,7 @@ static weft_status check_applies(const script_parser *parser, const weft_node *n
         first = 1;
     }
     if (node->kind == NODE_NAME) {
-        const script_name *found = script_find(parser, node->name);
+        const script_name *found = weft_script_find(parser, node->name);
         if (found && found->kind == SCRIPT_OPERATOR) {
             weft_error_at(parser->error, WEFT_ERROR_TYPE, node->place,
                           "'%s' is an operator and has no value", node->name);
@@ -162,7 +163,7 @@ static const weft_node *find_call(const weft_node *node, const char *name) {
     return NULL;
 }
 
-weft_status script_check_applies(const script_parser *parser) {
+weft_status weft_script_check_applies(const script_parser *parser) {
     weft_status status = WEFT_OK;
     const weft_script *script = parser->script;
     for (int i = 0; i < script->n_statements; ++i)

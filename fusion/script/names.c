@@ -12,7 +12,7 @@ enum { STATEMENT_WORDS = 9 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-const char *script_kind_words(script_name_kind kind) {
+const char *weft_script_kind_words(script_name_kind kind) {
     switch (kind) {
     case SCRIPT_INDEX:
         return "an index set";
@@ -34,31 +34,32 @@ const char *script_kind_words(script_name_kind kind) {
     return "a name";
 }
 
-bool script_reserved(const char *name) {
+bool weft_script_reserved(const char *name) {
     for (size_t i = 0; i < COUNT(reserved_words); ++i)
         if (strcmp(name, reserved_words[i]) == 0)
             return true;
     return false;
 }
 
-const char *const *script_statement_words(size_t *n) {
+const char *const *weft_script_statement_words(size_t *n) {
     *n = STATEMENT_WORDS;
     return reserved_words;
 }
 
-script_name *script_find(const script_parser *parser, const char *name) {
+script_name *weft_script_find(const script_parser *parser, const char *name) {
     for (int i = 0; i < parser->n_names; ++i)
         if (strcmp(parser->names[i].name, name) == 0)
             return &parser->names[i];
     return NULL;
 }
 
-weft_status script_declare(script_parser *parser, const weft_token *token, script_name_kind kind) {
-    const script_name *earlier = script_find(parser, token->text);
+weft_status weft_script_declare(script_parser *parser, const weft_token *token,
+                                script_name_kind kind) {
+    const script_name *earlier = weft_script_find(parser, token->text);
     if (earlier) {
         weft_error_at(parser->error, WEFT_ERROR_TYPE, token->place, "'%s' is already %s (%s:%d:%d)",
-                      token->text, script_kind_words(earlier->kind), earlier->place.source->name,
-                      earlier->place.line, earlier->place.column);
+                      token->text, weft_script_kind_words(earlier->kind),
+                      earlier->place.source->name, earlier->place.line, earlier->place.column);
         bool outside = parser->loop >= 0 && earlier->loop != parser->loop &&
                        kind == SCRIPT_ASSIGNED &&
                        (earlier->kind == SCRIPT_ASSIGNED || earlier->kind == SCRIPT_INPUT ||
@@ -80,14 +81,14 @@ weft_status script_declare(script_parser *parser, const weft_token *token, scrip
     script_name *names =
         weft_array_room(parser->arena, parser->names, parser->n_names, sizeof *names);
     if (!names)
-        return script_no_memory(parser->error);
+        return weft_script_no_memory(parser->error);
     names[parser->n_names++] = (script_name){token->text, kind, token->place, parser->loop};
     parser->names = names;
     return WEFT_OK;
 }
 
-void script_suggest(weft_error *error, const char *name, const char *const *names, size_t n,
-                    const char *lead) {
+void weft_script_suggest(weft_error *error, const char *name, const char *const *names, size_t n,
+                         const char *lead) {
     if (!error)
         return;
     const char *nearest = weft_nearest_name(name, names, n);
@@ -116,15 +117,15 @@ void script_suggest(weft_error *error, const char *name, const char *const *name
     weft_error_hint(error, "%s %s", lead, list);
 }
 
-weft_status script_require(const script_parser *parser, const weft_token *token,
-                           script_name_kind kind) {
-    const script_name *found = script_find(parser, token->text);
+weft_status weft_script_require(const script_parser *parser, const weft_token *token,
+                                script_name_kind kind) {
+    const script_name *found = weft_script_find(parser, token->text);
     if (found && found->kind == kind)
         return WEFT_OK;
-    const char *words = script_kind_words(kind);
+    const char *words = weft_script_kind_words(kind);
     if (found)
         weft_error_at(parser->error, WEFT_ERROR_TYPE, token->place, "'%s' is %s, not %s",
-                      token->text, script_kind_words(found->kind), words);
+                      token->text, weft_script_kind_words(found->kind), words);
     else
         weft_error_at(parser->error, WEFT_ERROR_TYPE, token->place,
                       "'%s' is not %s that was declared before", token->text, words);
@@ -133,6 +134,6 @@ weft_status script_require(const script_parser *parser, const weft_token *token,
     for (int i = 0; i < parser->n_names; ++i)
         if (parser->names[i].kind == kind)
             names[n++] = parser->names[i].name;
-    script_suggest(parser->error, token->text, names, n, "declared before:");
+    weft_script_suggest(parser->error, token->text, names, n, "declared before:");
     return WEFT_ERROR_TYPE;
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *script_renamed(const script_renaming *names, int n, const char *name) {
+const char *weft_script_renamed(const script_renaming *names, int n, const char *name) {
     for (int i = 0; i < n; ++i)
         if (strcmp(names[i].from, name) == 0)
             return names[i].to;
@@ -12,8 +12,8 @@ const char *script_renamed(const script_renaming *names, int n, const char *name
 }
 
 /* A name that nothing has yet: the first of NAME, NAME_1, NAME_2, ... */
-weft_status script_fresh_name(script_parser *parser, const char *prefix, const char *name,
-                              const char **out) {
+weft_status weft_script_fresh_name(script_parser *parser, const char *prefix, const char *name,
+                                   const char **out) {
     for (int i = 0; i < WEFT_NAMES_MAX; ++i) {
         char number[16] = "";
         const char *made = NULL;
@@ -23,37 +23,37 @@ weft_status script_fresh_name(script_parser *parser, const char *prefix, const c
         if (!made)
             break;
         *out = made;
-        if (!script_find(parser, made) && !script_reserved(made))
+        if (!weft_script_find(parser, made) && !weft_script_reserved(made))
             return WEFT_OK;
     }
-    return script_no_memory(parser->error);
+    return weft_script_no_memory(parser->error);
 }
 
-weft_status script_declare_name(script_parser *parser, const char *name, weft_place place,
-                                script_name_kind kind) {
+weft_status weft_script_declare_name(script_parser *parser, const char *name, weft_location place,
+                                     script_name_kind kind) {
     const weft_token token = {.kind = TOKEN_NAME, .place = place, .text = name};
-    return script_declare(parser, &token, kind);
+    return weft_script_declare(parser, &token, kind);
 }
 
 /* A copy with other names. */
-weft_status script_node_copy(script_parser *parser, const weft_node *from,
-                             const script_renaming *names, int n, weft_node **out) {
+weft_status weft_script_node_copy(script_parser *parser, const weft_node *from,
+                                  const script_renaming *names, int n, weft_node **out) {
     weft_status status = WEFT_OK;
     weft_node *made = NULL;
-    TRY(script_node_make(parser, from->kind, from->place, &made));
+    TRY(weft_script_node_make(parser, from->kind, from->place, &made));
     *made = *from;
     if (from->name)
-        made->name = script_renamed(names, n, from->name);
+        made->name = weft_script_renamed(names, n, from->name);
     made->children =
         weft_arena_alloc(parser->arena, (size_t)from->n_children + 1, sizeof(weft_node *));
     made->key_values =
         weft_arena_alloc(parser->arena, (size_t)from->n_keys + 1, sizeof(weft_node *));
     if (!made->children || !made->key_values)
-        TRY(script_no_memory(parser->error));
+        TRY(weft_script_no_memory(parser->error));
     for (int i = 0; i < from->n_children; ++i)
-        TRY(script_node_copy(parser, from->children[i], names, n, &made->children[i]));
+        TRY(weft_script_node_copy(parser, from->children[i], names, n, &made->children[i]));
     for (int i = 0; i < from->n_keys; ++i)
-        TRY(script_node_copy(parser, from->key_values[i], names, n, &made->key_values[i]));
+        TRY(weft_script_node_copy(parser, from->key_values[i], names, n, &made->key_values[i]));
     *out = made;
 done:
     return status;
@@ -72,16 +72,16 @@ done:
 
 /* A name of the operator's in our script: its own, or with the operator's name before it. */
 static weft_status join_name(operator_writer *w, written_operator *op, const char *name,
-                             weft_place place, script_name_kind kind, const char **out) {
+                             weft_location place, script_name_kind kind, const char **out) {
     weft_status status = WEFT_OK;
     const char *prefix = "";
-    if (script_find(w->parser, name)) {
+    if (weft_script_find(w->parser, name)) {
         prefix = weft_arena_print(w->parser->arena, "%s_", op->choice->name);
         if (!prefix)
-            return script_no_memory(w->parser->error);
+            return weft_script_no_memory(w->parser->error);
     }
-    TRY(script_fresh_name(w->parser, prefix, name, out));
-    TRY(script_declare_name(w->parser, *out, place, kind));
+    TRY(weft_script_fresh_name(w->parser, prefix, name, out));
+    TRY(weft_script_declare_name(w->parser, *out, place, kind));
     TRY(rename_add(w, op, name, *out));
 done:
     return status;
@@ -99,8 +99,8 @@ static weft_status join_indices(operator_writer *w, const weft_script *from) {
             known->plain |= from->indices[i].plain;
             continue;
         }
-        TRY(script_declare_name(w->parser, from->indices[i].name, from->indices[i].place,
-                                SCRIPT_INDEX));
+        TRY(weft_script_declare_name(w->parser, from->indices[i].name, from->indices[i].place,
+                                     SCRIPT_INDEX));
         SCRIPT_APPEND(w->parser, script->indices, script->n_indices, from->indices[i]);
     }
 done:
@@ -130,7 +130,7 @@ static weft_status join_connectivities(operator_writer *w, written_operator *op)
     weft_script *script = w->parser->script;
     for (int i = 0; i < op->script->n_connectivities; ++i) {
         weft_script_connectivity joined = op->script->connectivities[i];
-        TRY(script_node_copy(w->parser, joined.width, op->names, op->n_names, &joined.width));
+        TRY(weft_script_node_copy(w->parser, joined.width, op->names, op->n_names, &joined.width));
         TRY(join_name(w, op, joined.name, joined.place, SCRIPT_CONNECTIVITY, &joined.name));
         SCRIPT_APPEND(w->parser, script->connectivities, script->n_connectivities, joined);
     }
@@ -147,8 +147,8 @@ static weft_status join_inputs(operator_writer *w, written_operator *op) {
         if (strcmp(input.name, "v") == 0)
             continue;
         for (int k = 0; k < input.rank; ++k)
-            TRY(script_node_copy(w->parser, input.sizes[k], op->names, op->n_names,
-                                 &input.sizes[k]));
+            TRY(weft_script_node_copy(w->parser, input.sizes[k], op->names, op->n_names,
+                                      &input.sizes[k]));
         TRY(join_name(w, op, input.name, input.place, SCRIPT_INPUT, &input.name));
         SCRIPT_APPEND(w->parser, script->inputs, script->n_inputs, input);
     }
@@ -200,15 +200,15 @@ static weft_status check_written(const operator_writer *w, const written_operato
     return WEFT_ERROR_TYPE;
 }
 
-weft_status script_read_operator(operator_writer *w, written_operator *op) {
+weft_status weft_script_read_operator(operator_writer *w, written_operator *op) {
     weft_status status = WEFT_OK;
     script_parser *parser = w->parser;
     script_parser inner = {.arena = parser->arena, .loop = -1, .error = parser->error};
     inner.script = weft_arena_alloc(parser->arena, 1, sizeof *inner.script);
     if (!inner.script)
-        return script_no_memory(parser->error);
-    TRY(script_read_texts(&inner, op->choice->fragments, op->choice->n_fragments));
-    TRY(script_check_applies(&inner));
+        return weft_script_no_memory(parser->error);
+    TRY(weft_script_read_texts(&inner, op->choice->fragments, op->choice->n_fragments));
+    TRY(weft_script_check_applies(&inner));
     op->script = inner.script;
     TRY(check_written(w, op));
     const int loop = parser->loop;

@@ -16,9 +16,9 @@ done:
     return status;
 }
 
-static weft_status name_node(script_parser *parser, const char *name, weft_place place,
+static weft_status name_node(script_parser *parser, const char *name, weft_location place,
                              weft_node **out) {
-    weft_status status = script_node_make(parser, NODE_NAME, place, out);
+    weft_status status = weft_script_node_make(parser, NODE_NAME, place, out);
     if (status == WEFT_OK)
         (*out)->name = name;
     return status;
@@ -29,9 +29,10 @@ static weft_status name_node(script_parser *parser, const char *name, weft_place
 /* What a statement of A asks of the plan: of its fuse block one of ours is made for each time that
  * A is written out, made[] by number; where the product stands in a block itself, that one holds.
  */
-static weft_status copy_wishes(operator_writer *w, const weft_script *script, int *made,
-                               const weft_script_statement *product, const script_renaming *names,
-                               int n_names, weft_script_statement *statement) {
+static weft_status copy_directives(operator_writer *w, const weft_script *script, int *made,
+                                   const weft_script_statement *product,
+                                   const script_renaming *names, int n_names,
+                                   weft_script_statement *statement) {
     weft_status status = WEFT_OK;
     script_parser *parser = w->parser;
     const int fuse = statement->fuse;
@@ -39,14 +40,15 @@ static weft_status copy_wishes(operator_writer *w, const weft_script *script, in
     statement->part += product->part;
     statement->fuse = product->fuse;
     if (statement->variant != NULL)
-        TRY(script_node_copy(parser, statement->variant, names, n_names, &statement->variant));
+        TRY(weft_script_node_copy(parser, statement->variant, names, n_names, &statement->variant));
     if (fuse == 0 || product->fuse > 0)
         goto done;
     if (made[fuse] == 0) {
         weft_script_fuse block = script->fuses[fuse - 1];
         for (int k = 0; k < FUSE_CHOICES; ++k)
             if (block.choices[k] != NULL)
-                TRY(script_node_copy(parser, block.choices[k], names, n_names, &block.choices[k]));
+                TRY(weft_script_node_copy(parser, block.choices[k], names, n_names,
+                                          &block.choices[k]));
         SCRIPT_APPEND(parser, parser->script->fuses, parser->script->n_fuses, block);
         made[fuse] = parser->script->n_fuses;
     }
@@ -61,14 +63,14 @@ static weft_status write_out(operator_writer *w, written_operator *op,
     weft_status status = WEFT_OK;
     script_parser *parser = w->parser;
     if (!op->script)
-        TRY(script_read_operator(w, op));
+        TRY(weft_script_read_operator(w, op));
     const weft_script *script = op->script;
     size_t n = (size_t)(op->n_names + script->n_statements + 2);
     script_renaming *names = weft_arena_alloc(parser->arena, n, sizeof *names);
     const char *prefix = weft_arena_print(parser->arena, "%s_", op->choice->name);
     int *fuses = weft_arena_alloc(parser->arena, (size_t)script->n_fuses + 1, sizeof *fuses);
     if (!names || !prefix || !fuses)
-        TRY(script_no_memory(parser->error));
+        TRY(weft_script_no_memory(parser->error));
     if (statement->fuse > 0 && script->n_splits > 0) {
         status =
             weft_error_at(parser->error, WEFT_ERROR_TYPE, statement->place,
@@ -84,18 +86,18 @@ static weft_status write_out(operator_writer *w, written_operator *op,
         names[count++] = op->names[i];
     for (int i = 0; i < script->n_statements; ++i) {
         weft_script_statement made = script->statements[i];
-        if (strcmp(script_renamed(names, count, made.name), made.name) == 0) {
+        if (strcmp(weft_script_renamed(names, count, made.name), made.name) == 0) {
             const char *fresh = NULL;
-            TRY(script_fresh_name(parser, prefix, made.name, &fresh));
-            TRY(script_declare_name(parser, fresh, made.place,
-                                    made.accumulate ? SCRIPT_ACCUMULATED : SCRIPT_ASSIGNED));
+            TRY(weft_script_fresh_name(parser, prefix, made.name, &fresh));
+            TRY(weft_script_declare_name(parser, fresh, made.place,
+                                         made.accumulate ? SCRIPT_ACCUMULATED : SCRIPT_ASSIGNED));
             names[count++] = (script_renaming){made.name, fresh};
         }
-        made.name = script_renamed(names, count, made.name);
-        for (int k = 0; k < made.n_maps; ++k)
-            made.maps[k] = script_renamed(names, count, made.maps[k]);
-        TRY(script_node_copy(parser, made.value, names, count, &made.value));
-        TRY(copy_wishes(w, script, fuses, statement, names, count, &made));
+        made.name = weft_script_renamed(names, count, made.name);
+        for (int k = 0; k < made.n_connectivities; ++k)
+            made.connectivities[k] = weft_script_renamed(names, count, made.connectivities[k]);
+        TRY(weft_script_node_copy(parser, made.value, names, count, &made.value));
+        TRY(copy_directives(w, script, fuses, statement, names, count, &made));
         TRY(append(w, made));
     }
     w->n_splits += script->n_splits;
@@ -120,8 +122,8 @@ static weft_status add_apply(operator_writer *w, const weft_script_statement *st
             .value = value->children[1], .loop = statement->loop, .place = list->place};
         first.part = statement->part;
         first.fuse = statement->fuse;
-        TRY(script_fresh_name(w->parser, statement->name, "_of", &first.name));
-        TRY(script_declare_name(w->parser, first.name, list->place, SCRIPT_ASSIGNED));
+        TRY(weft_script_fresh_name(w->parser, statement->name, "_of", &first.name));
+        TRY(weft_script_declare_name(w->parser, first.name, list->place, SCRIPT_ASSIGNED));
         TRY(append(w, first));
         TRY(name_node(w->parser, first.name, list->place, &value->children[1]));
     }
@@ -147,8 +149,8 @@ static weft_status lift_applies(operator_writer *w, const weft_script_statement 
         .value = *node, .loop = statement->loop, .place = (*node)->place};
     lifted.part = statement->part;
     lifted.fuse = statement->fuse;
-    TRY(script_fresh_name(w->parser, (*node)->children[0]->name, "_product", &lifted.name));
-    TRY(script_declare_name(w->parser, lifted.name, lifted.place, SCRIPT_ASSIGNED));
+    TRY(weft_script_fresh_name(w->parser, (*node)->children[0]->name, "_product", &lifted.name));
+    TRY(weft_script_declare_name(w->parser, lifted.name, lifted.place, SCRIPT_ASSIGNED));
     TRY(name_node(w->parser, lifted.name, lifted.place, node));
     TRY(add_apply(w, &lifted));
 done:
@@ -162,7 +164,7 @@ static weft_status unknown_choice(const script_parser *parser, const char *name)
         names[n++] = parser->script->operators[i].name;
     weft_error_set(parser->error, WEFT_ERROR_USAGE, "the script has no operator '%s'", name);
     if (n > 0)
-        script_suggest(parser->error, name, names, n, "it has");
+        weft_script_suggest(parser->error, name, names, n, "it has");
     else
         weft_error_hint(parser->error, "this script has no operators");
     return WEFT_ERROR_USAGE;
@@ -176,7 +178,7 @@ static weft_status choices_read(operator_writer *w, const weft_compile_options *
         for (int k = 0; k < script->n_operators; ++k)
             if (strcmp(script->operators[k].name, options->operators[i].name) == 0) {
                 known = true;
-                script->operators[k].routine = options->operators[i].routine;
+                script->operators[k].product_kernel = options->operators[i].product_kernel;
             }
         if (!known)
             return unknown_choice(w->parser, options->operators[i].name);
@@ -197,7 +199,8 @@ static void drop_written(operator_writer *w) {
     script->n_operators = n;
 }
 
-weft_status script_write_operators(script_parser *parser, const weft_compile_options *options) {
+weft_status weft_script_write_operators(script_parser *parser,
+                                        const weft_compile_options *options) {
     weft_status status = WEFT_OK;
     weft_script *script = parser->script;
     operator_writer w = {.parser = parser};
@@ -207,7 +210,7 @@ weft_status script_write_operators(script_parser *parser, const weft_compile_opt
         goto done;
     moved = weft_arena_alloc(parser->arena, (size_t)script->n_statements + 1, sizeof *moved);
     if (!moved)
-        TRY(script_no_memory(parser->error));
+        TRY(weft_script_no_memory(parser->error));
     for (int i = 0; i < script->n_statements; ++i) {
         weft_script_statement *statement = &script->statements[i];
         moved[i] = w.n_made;

@@ -26,14 +26,14 @@ typedef struct operator_writer {
 } operator_writer;
 
 /** What names[] makes of a name: itself where it is not among them. */
-const char *script_renamed(const script_renaming *names, int n, const char *name);
+const char *weft_script_renamed(const script_renaming *names, int n, const char *name);
 /** A name that nothing has yet: the first of NAME, NAME_1, NAME_2, ... after the prefix. */
-weft_status script_fresh_name(script_parser *parser, const char *prefix, const char *name,
-                              const char **out);
-weft_status script_declare_name(script_parser *parser, const char *name, weft_place place,
-                                script_name_kind kind);
+weft_status weft_script_fresh_name(script_parser *parser, const char *prefix, const char *name,
+                                   const char **out);
+weft_status weft_script_declare_name(script_parser *parser, const char *name, weft_location place,
+                                     script_name_kind kind);
 /** A copy with other names. */
-weft_status script_node_copy(script_parser *parser, const weft_node *from,
-                             const script_renaming *names, int n, weft_node **out);
+weft_status weft_script_node_copy(script_parser *parser, const weft_node *from,
+                                  const script_renaming *names, int n, weft_node **out);
 /** Read and check an operator's script; its declarations join ours. */
-weft_status script_read_operator(operator_writer *w, written_operator *op);
+weft_status weft_script_read_operator(operator_writer *w, written_operator *op);

@@ -20,12 +20,12 @@ weft_status weft_outline_make(const weft_fragment *fragments, int n_fragments, w
     TRY(weft_arena_make(&arena, error));
     made = weft_arena_alloc(arena, 1, sizeof *made);
     if (!made)
-        TRY(script_no_memory(error));
+        TRY(weft_script_no_memory(error));
     *made = (weft_outline){.arena = arena, .parser = {.arena = arena, .loop = -1, .error = error}};
     made->parser.script = weft_arena_alloc(arena, 1, sizeof *made->parser.script);
     if (!made->parser.script)
-        TRY(script_no_memory(error));
-    TRY(script_read_texts(&made->parser, fragments, n_fragments));
+        TRY(weft_script_no_memory(error));
+    TRY(weft_script_read_texts(&made->parser, fragments, n_fragments));
     *out = made;
     arena = NULL;
 done:
@@ -92,7 +92,7 @@ static bool is_read(const weft_script *script, const char *name) {
     return false;
 }
 
-static void tell(const weft_outline *outline, const script_name *name, weft_outline_name *out) {
+static void report(const weft_outline *outline, const script_name *name, weft_outline_name *out) {
     *out = (weft_outline_name){.name = name->name,
                                .kind = public_kind(name->kind),
                                .in_loop = name->loop >= 0,
@@ -100,20 +100,20 @@ static void tell(const weft_outline *outline, const script_name *name, weft_outl
                                .read = is_read(outline->parser.script, name->name)};
 }
 
-void weft_outline_tell(const weft_outline *outline, int i, weft_outline_name *out) {
-    tell(outline, &outline->parser.names[i], out);
+void weft_outline_describe(const weft_outline *outline, int i, weft_outline_name *out) {
+    report(outline, &outline->parser.names[i], out);
 }
 
 bool weft_outline_find(const weft_outline *outline, const char *name, weft_outline_name *out) {
-    const script_name *found = script_find(&outline->parser, name);
+    const script_name *found = weft_script_find(&outline->parser, name);
     if (found && out)
-        tell(outline, found, out);
+        report(outline, found, out);
     return found != NULL;
 }
 
 /* ---- the text without its results ---- */
 
-static char *position(char *text, weft_place place) {
+static char *position(char *text, weft_location place) {
     for (int line = 1; line < place.line; ++line)
         text = strchr(text, '\n') + 1;
     return text + place.column - 1;

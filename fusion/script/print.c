@@ -192,11 +192,11 @@ static void print_loops_end(const weft_script *script, int statement, int *depth
 
 static void print_statement(const weft_script_statement *statement, weft_text *out) {
     weft_text_add(out, "%s%s", statement->update ? "update " : "", statement->name);
-    for (int i = 0; i < statement->n_maps; ++i)
-        weft_text_add(out, "%s%s", i == 0 ? "[" : ",", statement->maps[i]);
+    for (int i = 0; i < statement->n_connectivities; ++i)
+        weft_text_add(out, "%s%s", i == 0 ? "[" : ",", statement->connectivities[i]);
     weft_text_add(out, statement->accumulate ? "] += " : " = ");
     weft_node_print(statement->value, out);
-    script_print_using(statement, out);
+    weft_script_print_using(statement, out);
     weft_text_add(out, ";\n");
 }
 
@@ -206,14 +206,14 @@ void weft_script_print(const weft_script *script, weft_text *out) {
         print_expression(&script->expressions[i], out);
     int depth = 0;
     for (int i = 0; i < script->n_statements; ++i) {
-        script_print_wishes_end(script, i, out);
+        weft_script_print_directives_end(script, i, out);
         print_loops_start(script, i, &depth, out);
-        script_print_wishes_start(script, i, out);
+        weft_script_print_directives_start(script, i, out);
         print_indent(depth, out);
         print_statement(&script->statements[i], out);
         print_loops_end(script, i, &depth, out);
     }
-    script_print_wishes_end(script, script->n_statements, out);
+    weft_script_print_directives_end(script, script->n_statements, out);
     for (int i = 0; i < script->n_returns; ++i)
         weft_text_add(out, "%s%s%s", i == 0 ? "return " : ", ", script->returns[i].name,
                       i == script->n_returns - 1 ? ";\n" : "");

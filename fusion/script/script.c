@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-weft_status script_no_memory(weft_error *error) {
+weft_status weft_script_no_memory(weft_error *error) {
     return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while reading a script");
 }
 
@@ -15,15 +15,15 @@ static weft_status source_set(weft_arena *arena, weft_source *source, const char
         return weft_error_set(error, WEFT_ERROR_USAGE, "%s: there is no text", name);
     source->name = weft_arena_copy(arena, name, strlen(name));
     source->text = weft_arena_copy(arena, text, strlen(text));
-    return source->name && source->text ? WEFT_OK : script_no_memory(error);
+    return source->name && source->text ? WEFT_OK : weft_script_no_memory(error);
 }
 
-weft_status script_read_texts(script_parser *parser, const weft_fragment *fragments, int n) {
+weft_status weft_script_read_texts(script_parser *parser, const weft_fragment *fragments, int n) {
     weft_status status = WEFT_OK;
     weft_script *script = parser->script;
     script->sources = weft_arena_alloc(parser->arena, (size_t)n, sizeof *script->sources);
     if (!script->sources)
-        TRY(script_no_memory(parser->error));
+        TRY(weft_script_no_memory(parser->error));
     for (int i = 0; i < n; ++i) {
         weft_source *source = &script->sources[script->n_sources++];
         weft_token *tokens = NULL;
@@ -33,7 +33,7 @@ weft_status script_read_texts(script_parser *parser, const weft_fragment *fragme
         TRY(weft_tokens_make(parser->arena, source, &tokens, &n_tokens, parser->error));
         parser->tokens = tokens;
         parser->position = 0;
-        TRY(script_parse_statements(parser));
+        TRY(weft_script_parse_statements(parser));
     }
 done:
     return status;
@@ -52,7 +52,7 @@ static weft_status unknown_option(const script_parser *parser, const char *name,
     if (n == 0)
         weft_error_hint(parser->error, "this script has no %ss", what);
     else
-        script_suggest(parser->error, name, names, n, "it has");
+        weft_script_suggest(parser->error, name, names, n, "it has");
     return WEFT_ERROR_USAGE;
 }
 
@@ -74,15 +74,15 @@ static weft_status bind_parameters(script_parser *parser, const weft_compile_opt
 static void hint_bare_condition(script_parser *parser, const char *text) {
     weft_node *condition = NULL;
     weft_error *error = parser->error;
-    if (script_at(parser, "="))
+    if (weft_script_at(parser, "="))
         weft_error_hint(error, "real numbers are not compared for equality; conditions are "
                                "select(a < b, x, y)");
-    if (!script_at_comparison(parser) || strlen(text) > 60)
+    if (!weft_script_at_comparison(parser) || strlen(text) > 60)
         return;
     parser->error = NULL;
     parser->position = 0;
-    if (script_parse_condition(parser, &condition) == WEFT_OK &&
-        script_token(parser)->kind == TOKEN_END)
+    if (weft_script_parse_condition(parser, &condition) == WEFT_OK &&
+        weft_script_token(parser)->kind == TOKEN_END)
         weft_error_hint(error, "write select(%s, 1, 0): 1 where it holds, else 0", text);
     parser->error = error;
 }
@@ -95,19 +95,19 @@ static weft_status read_body(script_parser *parser, const weft_expression *bound
     int n_tokens = 0;
     weft_source *source = weft_arena_alloc(parser->arena, 1, sizeof *source);
     if (!source)
-        TRY(script_no_memory(parser->error));
+        TRY(weft_script_no_memory(parser->error));
     TRY(source_set(parser->arena, source, bound->origin ? bound->origin : bound->name, bound->text,
                    parser->error));
     TRY(weft_tokens_make(parser->arena, source, &tokens, &n_tokens, parser->error));
     parser->tokens = tokens;
     parser->position = 0;
-    TRY(script_parse_expression(parser, &expression->body));
-    if (script_token(parser)->kind != TOKEN_END) {
-        status = script_unexpected(parser, "an operator or the end of the expression");
+    TRY(weft_script_parse_expression(parser, &expression->body));
+    if (weft_script_token(parser)->kind != TOKEN_END) {
+        status = weft_script_unexpected(parser, "an operator or the end of the expression");
         hint_bare_condition(parser, bound->text);
         goto done;
     }
-    TRY(script_check_body(expression, parser->error));
+    TRY(weft_script_check_body(expression, parser->error));
 done:
     return status;
 }
@@ -145,15 +145,15 @@ weft_status weft_script_make(weft_arena *arena, const weft_fragment *fragments, 
     script_parser parser = {.arena = arena, .loop = -1, .error = error};
     parser.script = weft_arena_alloc(arena, 1, sizeof *parser.script);
     if (!parser.script)
-        TRY(script_no_memory(error));
-    TRY(script_read_texts(&parser, fragments, n_fragments < 0 ? 0 : n_fragments));
-    TRY(script_check_applies(&parser));
-    TRY(script_write_operators(&parser, options));
+        TRY(weft_script_no_memory(error));
+    TRY(weft_script_read_texts(&parser, fragments, n_fragments < 0 ? 0 : n_fragments));
+    TRY(weft_script_check_applies(&parser));
+    TRY(weft_script_write_operators(&parser, options));
     if (options) {
         TRY(bind_parameters(&parser, options));
         TRY(bind_expressions(&parser, options));
     }
-    TRY(script_check(&parser));
+    TRY(weft_script_check(&parser));
     TRY(collect_names(&parser));
     *out = parser.script;
 done:
@@ -174,7 +174,7 @@ static weft_status integer_name(const weft_script *script, const weft_node *node
         names[n++] = script->parameters[i].name;
     }
     weft_error_at(error, WEFT_ERROR_TYPE, node->place, "'%s' is not a parameter", node->name);
-    script_suggest(error, node->name, names, n, "the parameters are");
+    weft_script_suggest(error, node->name, names, n, "the parameters are");
     if (n == 0)
         weft_error_hint(error, "declare it: parameter %s = 2;", node->name);
     return WEFT_ERROR_TYPE;

@@ -40,7 +40,7 @@ const char *weft_op_text(char op);
 typedef struct weft_node weft_node;
 struct weft_node {
     weft_node_kind kind;
-    weft_place place; /* of the operator, the name or the number */
+    weft_location place; /* of the operator, the name or the number */
     double number;
     bool integer;
     const char *name;
@@ -56,14 +56,14 @@ struct weft_node {
 typedef struct weft_script_index {
     const char *name;
     bool plain; /* `index nodes plain;` or the target of a connectivity */
-    weft_place place;
+    weft_location place;
 } weft_script_index;
 
 /** connectivity dofs : cells -> nodes[d+1]; */
 typedef struct weft_script_connectivity {
     const char *name, *from, *to;
     weft_node *width;
-    weft_place place, from_place, to_place;
+    weft_location place, from_place, to_place;
 } weft_script_connectivity;
 
 /** input x, y : real[d] over nodes;   sizes are integer expressions in parameters; over NULL:
@@ -72,14 +72,14 @@ typedef struct weft_script_input {
     const char *name, *over;
     weft_node *sizes[WEFT_RANK_MAX];
     int rank;
-    weft_place place, over_place;
+    weft_location place, over_place;
 } weft_script_input;
 
 /** parameter d = 2; */
 typedef struct weft_script_parameter {
     const char *name;
     int value;
-    weft_place place;
+    weft_location place;
 } weft_script_parameter;
 
 /** expression source(x, y, z) = 1;   body is the bound text's when one is bound */
@@ -88,7 +88,7 @@ typedef struct weft_script_expression {
     const char **arguments;
     int n_arguments;
     weft_node *body;
-    weft_place place;
+    weft_location place;
 } weft_script_expression;
 
 /** repeat at most MOST while (CONDITION) { statements [first, last) } */
@@ -96,47 +96,47 @@ typedef struct weft_script_loop {
     weft_node *most, *condition;
     int first, last; /* its statements; never none */
     int parent;      /* the loop that it stands in, or -1; loops are in the order of their starts */
-    weft_place place;
+    weft_location place;
 } weft_script_loop;
 
 /** name = value;   target[maps] += value; */
 typedef struct weft_script_statement {
     const char *name;
     bool accumulate;
-    bool update;         /* update name = value; */
-    const char *maps[2]; /* of an accumulation */
-    weft_place map_places[2];
-    int n_maps;
+    bool update;                   /* update name = value; */
+    const char *connectivities[2]; /* of an accumulation */
+    weft_location map_places[2];
+    int n_connectivities;
     weft_node *value;
     int loop;           /* the innermost loop that it stands in, or -1 */
     int part;           /* how many `split;` stand before it */
     int fuse;           /* the `fuse { }` that it stands in, from 1; 0: none */
     weft_node *variant; /* `using variant N` of its call; NULL: as the planner likes */
-    weft_place place;
+    weft_location place;
 } weft_script_statement;
 
 /** fuse block 64 threads 9 iterations 4 { ... } */
 typedef enum weft_fuse_choice {
-    FUSE_BLOCK,      /* instances of a block */
-    FUSE_THREADS,    /* of an instance */
+    FUSE_BLOCK,      /* elements of a block */
+    FUSE_THREADS,    /* of an element */
     FUSE_ITERATIONS, /* turns of a block */
     FUSE_CHOICES
 } weft_fuse_choice;
 typedef struct weft_script_fuse {
     weft_node *choices[FUSE_CHOICES]; /* NULL: as the planner likes; so is 0 */
-    weft_place place;
+    weft_location place;
 } weft_script_fuse;
 
 /** operator A over nodes; its use is `y = apply(A, v)` */
 typedef struct weft_script_operator {
     const char *name, *over;
-    const char *routine; /* of the compile options: a rows routine; NULL: none */
-    weft_place place, over_place;
+    const char *product_kernel; /* of the compile options: a product kernel; NULL: none */
+    weft_location place, over_place;
 } weft_script_operator;
 
 typedef struct weft_script_return {
     const char *name;
-    weft_place place;
+    weft_location place;
 } weft_script_return;
 
 typedef struct weft_script {

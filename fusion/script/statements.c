@@ -4,7 +4,7 @@
 #include <string.h>
 
 static weft_status expect_end(script_parser *parser) {
-    return script_expect(parser, ";", "after the statement");
+    return weft_script_expect(parser, ";", "after the statement");
 }
 
 /* index: 'index' name ['plain'] {',' name ['plain']} ';' */
@@ -13,11 +13,11 @@ static weft_status parse_index(script_parser *parser) {
     weft_script *script = parser->script;
     const weft_token *name = NULL;
     do {
-        TRY(script_expect_name(parser, "an index set", &name));
-        TRY(script_declare(parser, name, SCRIPT_INDEX));
-        weft_script_index index = {name->text, script_accept(parser, "plain"), name->place};
+        TRY(weft_script_expect_name(parser, "an index set", &name));
+        TRY(weft_script_declare(parser, name, SCRIPT_INDEX));
+        weft_script_index index = {name->text, weft_script_accept(parser, "plain"), name->place};
         SCRIPT_APPEND(parser, script->indices, script->n_indices, index);
-    } while (script_accept(parser, ","));
+    } while (weft_script_accept(parser, ","));
     TRY(expect_end(parser));
 done:
     return status;
@@ -29,18 +29,19 @@ static weft_status parse_connectivity(script_parser *parser) {
     weft_script *script = parser->script;
     const weft_token *name = NULL, *from = NULL, *to = NULL;
     weft_script_connectivity connectivity = {0};
-    TRY(script_expect_name(parser, "a connectivity", &name));
-    TRY(script_expect(parser, ":", "after the connectivity's name"));
-    TRY(script_expect_name(parser, "an index set", &from));
-    TRY(script_require(parser, from, SCRIPT_INDEX));
-    TRY(script_expect(parser, "->", "between the two index sets"));
-    TRY(script_expect_name(parser, "an index set", &to));
-    TRY(script_require(parser, to, SCRIPT_INDEX));
-    TRY(script_expect(parser, "[", "and the number of entries, as in dofs : cells -> nodes[3]"));
-    TRY(script_parse_expression(parser, &connectivity.width));
-    TRY(script_expect(parser, "]", "after the number of entries"));
+    TRY(weft_script_expect_name(parser, "a connectivity", &name));
+    TRY(weft_script_expect(parser, ":", "after the connectivity's name"));
+    TRY(weft_script_expect_name(parser, "an index set", &from));
+    TRY(weft_script_require(parser, from, SCRIPT_INDEX));
+    TRY(weft_script_expect(parser, "->", "between the two index sets"));
+    TRY(weft_script_expect_name(parser, "an index set", &to));
+    TRY(weft_script_require(parser, to, SCRIPT_INDEX));
+    TRY(weft_script_expect(parser, "[",
+                           "and the number of entries, as in dofs : cells -> nodes[3]"));
+    TRY(weft_script_parse_expression(parser, &connectivity.width));
+    TRY(weft_script_expect(parser, "]", "after the number of entries"));
     TRY(expect_end(parser));
-    TRY(script_declare(parser, name, SCRIPT_CONNECTIVITY));
+    TRY(weft_script_declare(parser, name, SCRIPT_CONNECTIVITY));
     connectivity.name = name->text;
     connectivity.from = from->text;
     connectivity.to = to->text;
@@ -58,36 +59,36 @@ done:
 /* type: 'real' ['[' sum {',' sum} ']'] ['over' name] */
 static weft_status parse_type(script_parser *parser, weft_script_input *input) {
     weft_status status = WEFT_OK;
-    const weft_token *token = script_token(parser);
-    if (!script_accept(parser, "real")) {
-        status = script_unexpected(parser, "the type 'real'");
-        if (script_at(parser, "float") || script_at(parser, "double"))
+    const weft_token *token = weft_script_token(parser);
+    if (!weft_script_accept(parser, "real")) {
+        status = weft_script_unexpected(parser, "the type 'real'");
+        if (weft_script_at(parser, "float") || weft_script_at(parser, "double"))
             weft_error_hint(parser->error,
                             "write 'real': an option says whether it is float or double");
         else if (token->kind == TOKEN_NAME)
-            script_suggest(parser->error, token->text, (const char *const[]){"real"}, 1, NULL);
+            weft_script_suggest(parser->error, token->text, (const char *const[]){"real"}, 1, NULL);
         goto done;
     }
-    if (script_accept(parser, "[")) {
+    if (weft_script_accept(parser, "[")) {
         do {
-            token = script_token(parser);
+            token = weft_script_token(parser);
             if (input->rank == WEFT_RANK_MAX)
                 TRY(weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, token->place,
                                   "more than %d sizes", WEFT_RANK_MAX));
-            TRY(script_parse_expression(parser, &input->sizes[input->rank]));
+            TRY(weft_script_parse_expression(parser, &input->sizes[input->rank]));
             ++input->rank;
-        } while (script_accept(parser, ","));
-        TRY(script_expect(parser, "]", "after the sizes"));
+        } while (weft_script_accept(parser, ","));
+        TRY(weft_script_expect(parser, "]", "after the sizes"));
     }
-    if (script_accept(parser, "over")) {
-        TRY(script_expect_name(parser, "an index set", &token));
-        TRY(script_require(parser, token, SCRIPT_INDEX));
+    if (weft_script_accept(parser, "over")) {
+        TRY(weft_script_expect_name(parser, "an index set", &token));
+        TRY(weft_script_require(parser, token, SCRIPT_INDEX));
         input->over = token->text;
         input->over_place = token->place;
-        if (script_at(parser, ","))
-            status =
-                weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, script_token(parser)->place,
-                              "lists over two index sets are not supported yet");
+        if (weft_script_at(parser, ","))
+            status = weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED,
+                                   weft_script_token(parser)->place,
+                                   "lists over two index sets are not supported yet");
     }
 done:
     return status;
@@ -101,12 +102,12 @@ static weft_status parse_input(script_parser *parser) {
     weft_script_input type = {0};
     int first = script->n_inputs;
     do {
-        TRY(script_expect_name(parser, "an input", &name));
-        TRY(script_declare(parser, name, SCRIPT_INPUT));
+        TRY(weft_script_expect_name(parser, "an input", &name));
+        TRY(weft_script_declare(parser, name, SCRIPT_INPUT));
         weft_script_input input = {.name = name->text, .place = name->place};
         SCRIPT_APPEND(parser, script->inputs, script->n_inputs, input);
-    } while (script_accept(parser, ","));
-    TRY(script_expect(parser, ":", "and a type after the input's name"));
+    } while (weft_script_accept(parser, ","));
+    TRY(weft_script_expect(parser, ":", "and a type after the input's name"));
     TRY(parse_type(parser, &type));
     TRY(expect_end(parser));
     for (int i = first; i < script->n_inputs; ++i) {
@@ -126,19 +127,19 @@ static weft_status parse_parameter(script_parser *parser) {
     weft_script *script = parser->script;
     const weft_token *name = NULL;
     do {
-        TRY(script_expect_name(parser, "a parameter", &name));
-        TRY(script_declare(parser, name, SCRIPT_PARAMETER));
-        TRY(script_expect(parser, "=", "and a number after the parameter's name"));
-        bool negative = script_accept(parser, "-");
-        const weft_token *value = script_token(parser);
+        TRY(weft_script_expect_name(parser, "a parameter", &name));
+        TRY(weft_script_declare(parser, name, SCRIPT_PARAMETER));
+        TRY(weft_script_expect(parser, "=", "and a number after the parameter's name"));
+        bool negative = weft_script_accept(parser, "-");
+        const weft_token *value = weft_script_token(parser);
         if (value->kind != TOKEN_NUMBER || !value->integer || value->number > INT_MAX)
-            TRY(script_unexpected(parser, "an integer"));
+            TRY(weft_script_unexpected(parser, "an integer"));
         ++parser->position;
         int magnitude = (int)value->number;
         weft_script_parameter parameter = {name->text, negative ? -magnitude : magnitude,
                                            name->place};
         SCRIPT_APPEND(parser, script->parameters, script->n_parameters, parameter);
-    } while (script_accept(parser, ","));
+    } while (weft_script_accept(parser, ","));
     TRY(expect_end(parser));
 done:
     return status;
@@ -149,7 +150,7 @@ static weft_status parse_expression_arguments(script_parser *parser,
     weft_status status = WEFT_OK;
     const weft_token *argument = NULL;
     do {
-        TRY(script_expect_name(parser, "an argument", &argument));
+        TRY(weft_script_expect_name(parser, "an argument", &argument));
         for (int i = 0; i < expression->n_arguments; ++i)
             if (strcmp(expression->arguments[i], argument->text) == 0)
                 TRY(weft_error_at(parser->error, WEFT_ERROR_TYPE, argument->place,
@@ -158,7 +159,7 @@ static weft_status parse_expression_arguments(script_parser *parser,
             TRY(weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, argument->place,
                               "more than %d arguments", WEFT_ARGUMENTS_MAX));
         SCRIPT_APPEND(parser, expression->arguments, expression->n_arguments, argument->text);
-    } while (script_accept(parser, ","));
+    } while (weft_script_accept(parser, ","));
 done:
     return status;
 }
@@ -169,17 +170,17 @@ static weft_status parse_expression_statement(script_parser *parser) {
     weft_script *script = parser->script;
     const weft_token *name = NULL;
     weft_script_expression expression = {0};
-    TRY(script_expect_name(parser, "an expression", &name));
-    TRY(script_declare(parser, name, SCRIPT_EXPRESSION));
+    TRY(weft_script_expect_name(parser, "an expression", &name));
+    TRY(weft_script_declare(parser, name, SCRIPT_EXPRESSION));
     expression.name = name->text;
     expression.place = name->place;
-    TRY(script_expect(parser, "(", "and the arguments after the expression's name"));
+    TRY(weft_script_expect(parser, "(", "and the arguments after the expression's name"));
     TRY(parse_expression_arguments(parser, &expression));
-    TRY(script_expect(parser, ")", "to end the arguments"));
-    TRY(script_expect(parser, "=", "and a default after the expression's arguments"));
-    TRY(script_parse_expression(parser, &expression.body));
+    TRY(weft_script_expect(parser, ")", "to end the arguments"));
+    TRY(weft_script_expect(parser, "=", "and a default after the expression's arguments"));
+    TRY(weft_script_parse_expression(parser, &expression.body));
     TRY(expect_end(parser));
-    TRY(script_check_body(&expression, parser->error));
+    TRY(weft_script_check_body(&expression, parser->error));
     SCRIPT_APPEND(parser, script->expressions, script->n_expressions, expression);
 done:
     return status;
@@ -191,10 +192,10 @@ static weft_status parse_return(script_parser *parser) {
     weft_script *script = parser->script;
     const weft_token *name = NULL;
     do {
-        TRY(script_expect_name(parser, "a result", &name));
+        TRY(weft_script_expect_name(parser, "a result", &name));
         for (int i = 0; i < script->n_returns; ++i)
             if (strcmp(script->returns[i].name, name->text) == 0) {
-                const weft_place first = script->returns[i].place;
+                const weft_location first = script->returns[i].place;
                 TRY(weft_error_at(parser->error, WEFT_ERROR_TYPE, name->place,
                                   "'%s' is returned already (%s:%d:%d)", name->text,
                                   first.source->name, first.line, first.column));
@@ -204,7 +205,7 @@ static weft_status parse_return(script_parser *parser) {
                               "more than %d results", WEFT_NAMES_MAX));
         weft_script_return result = {name->text, name->place};
         SCRIPT_APPEND(parser, script->returns, script->n_returns, result);
-    } while (script_accept(parser, ","));
+    } while (weft_script_accept(parser, ","));
     TRY(expect_end(parser));
 done:
     return status;
@@ -212,15 +213,15 @@ done:
 
 /* A target may be new, an input, or have been added to before. */
 static weft_status declare_target(script_parser *parser, const weft_token *name) {
-    const script_name *found = script_find(parser, name->text);
+    const script_name *found = weft_script_find(parser, name->text);
     if (!found)
-        return script_declare(parser, name, SCRIPT_ACCUMULATED);
+        return weft_script_declare(parser, name, SCRIPT_ACCUMULATED);
     if (found->kind == SCRIPT_INPUT ||
         (found->kind == SCRIPT_ACCUMULATED && found->loop == parser->loop))
         return WEFT_OK;
     weft_error_at(parser->error, WEFT_ERROR_TYPE, name->place,
                   "'%s' is %s (%s:%d:%d): nothing can be added to it", name->text,
-                  script_kind_words(found->kind), found->place.source->name, found->place.line,
+                  weft_script_kind_words(found->kind), found->place.source->name, found->place.line,
                   found->place.column);
     weft_error_hint(parser->error, "the target of += is a new name or an input");
     return WEFT_ERROR_TYPE;
@@ -229,37 +230,37 @@ static weft_status declare_target(script_parser *parser, const weft_token *name)
 /* maps: '[' name [',' name] ']' */
 static weft_status parse_maps(script_parser *parser, weft_script_statement *statement) {
     weft_status status = WEFT_OK;
-    const weft_token *map = NULL;
+    const weft_token *connectivity = NULL;
     do {
-        TRY(script_expect_name(parser, "a connectivity", &map));
-        TRY(script_require(parser, map, SCRIPT_CONNECTIVITY));
-        if (statement->n_maps == 2)
-            TRY(weft_error_at(parser->error, WEFT_ERROR_SYNTAX, map->place,
+        TRY(weft_script_expect_name(parser, "a connectivity", &connectivity));
+        TRY(weft_script_require(parser, connectivity, SCRIPT_CONNECTIVITY));
+        if (statement->n_connectivities == 2)
+            TRY(weft_error_at(parser->error, WEFT_ERROR_SYNTAX, connectivity->place,
                               "an accumulating store goes through one or two connectivities"));
-        statement->maps[statement->n_maps] = map->text;
-        statement->map_places[statement->n_maps++] = map->place;
-    } while (script_accept(parser, ","));
-    TRY(script_expect(parser, "]", "after the connectivity"));
-    if (script_at(parser, "=")) {
-        status = script_unexpected(parser, "'+='");
+        statement->connectivities[statement->n_connectivities] = connectivity->text;
+        statement->map_places[statement->n_connectivities++] = connectivity->place;
+    } while (weft_script_accept(parser, ","));
+    TRY(weft_script_expect(parser, "]", "after the connectivity"));
+    if (weft_script_at(parser, "=")) {
+        status = weft_script_unexpected(parser, "'+='");
         weft_error_hint(parser->error, "a store through a connectivity adds: write +=");
         goto done;
     }
-    TRY(script_expect(parser, "+=", "after the target of a store"));
+    TRY(weft_script_expect(parser, "+=", "after the target of a store"));
 done:
     return status;
 }
 
 /* What stands where a statement should start, and is none. */
 static weft_status no_statement(script_parser *parser) {
-    const weft_token *token = script_token(parser);
+    const weft_token *token = weft_script_token(parser);
     if (token->kind != TOKEN_NAME)
-        return script_unexpected(parser, "a statement");
-    if (script_reserved(token->text))
+        return weft_script_unexpected(parser, "a statement");
+    if (weft_script_reserved(token->text))
         return weft_error_at(parser->error, WEFT_ERROR_SYNTAX, token->place,
                              "expected a statement, found the reserved word '%s'", token->text);
     size_t n = 0;
-    const char *const *words = script_statement_words(&n);
+    const char *const *words = weft_script_statement_words(&n);
     weft_error_at(parser->error, WEFT_ERROR_SYNTAX, token->place, "'%s' does not start a statement",
                   token->text);
     if (strcmp(token->text, "if") == 0) {
@@ -267,8 +268,8 @@ static weft_status no_statement(script_parser *parser) {
                         "a value that depends on a condition is select(a < b, x, y)");
         return WEFT_ERROR_SYNTAX;
     }
-    script_suggest(parser->error, token->text, words, n,
-                   "a statement is NAME = ..., NAME[MAP] += ..., or starts with");
+    weft_script_suggest(parser->error, token->text, words, n,
+                        "a statement is NAME = ..., NAME[MAP] += ..., or starts with");
     return WEFT_ERROR_SYNTAX;
 }
 
@@ -276,9 +277,9 @@ static weft_status no_statement(script_parser *parser) {
 static weft_status parse_value(script_parser *parser, weft_script_statement *statement) {
     weft_status status = WEFT_OK;
     weft_script *script = parser->script;
-    TRY(script_parse_expression(parser, &statement->value));
-    if (script_accept(parser, "using"))
-        TRY(script_parse_using(parser, statement));
+    TRY(weft_script_parse_expression(parser, &statement->value));
+    if (weft_script_accept(parser, "using"))
+        TRY(weft_script_parse_using(parser, statement));
     TRY(expect_end(parser));
     if (script->n_statements == WEFT_STATEMENTS_MAX)
         TRY(weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, statement->place,
@@ -296,10 +297,10 @@ static weft_status parse_update(script_parser *parser) {
     weft_status status = WEFT_OK;
     const weft_token *name = NULL;
     weft_script_statement statement = {.update = true};
-    TRY(script_expect_name(parser, "the list to update", &name));
+    TRY(weft_script_expect_name(parser, "the list to update", &name));
     statement.name = name->text;
     statement.place = name->place;
-    TRY(script_expect(parser, "=", "after the name"));
+    TRY(weft_script_expect(parser, "=", "after the name"));
     TRY(parse_value(parser, &statement));
 done:
     return status;
@@ -308,12 +309,12 @@ done:
 /* assignment: name '=' sum ';'      accumulation: name maps '+=' sum ';' */
 static weft_status parse_assignment(script_parser *parser) {
     weft_status status = WEFT_OK;
-    const weft_token *name = script_token(parser);
+    const weft_token *name = weft_script_token(parser);
     weft_script_statement statement = {.name = name->text, .place = name->place};
     ++parser->position;
-    statement.accumulate = script_accept(parser, "[");
-    if (script_at(parser, "+=")) {
-        status = script_unexpected(parser, "'='");
+    statement.accumulate = weft_script_accept(parser, "[");
+    if (weft_script_at(parser, "+=")) {
+        status = weft_script_unexpected(parser, "'='");
         weft_error_hint(parser->error,
                         "an accumulating store names its connectivity: %s[dofs] += ...",
                         name->text);
@@ -323,8 +324,8 @@ static weft_status parse_assignment(script_parser *parser) {
         TRY(parse_maps(parser, &statement));
         TRY(declare_target(parser, name));
     } else {
-        TRY(script_expect(parser, "=", "after the name"));
-        TRY(script_declare(parser, name, SCRIPT_ASSIGNED));
+        TRY(weft_script_expect(parser, "=", "after the name"));
+        TRY(weft_script_declare(parser, name, SCRIPT_ASSIGNED));
     }
     TRY(parse_value(parser, &statement));
 done:
@@ -332,7 +333,7 @@ done:
 }
 
 /* statement: one of the words below, an assignment or an accumulation */
-weft_status script_parse_statement(script_parser *parser) {
+weft_status weft_script_parse_statement(script_parser *parser) {
     static const struct {
         const char *word;
         weft_status (*parse)(script_parser *parser);
@@ -344,32 +345,33 @@ weft_status script_parse_statement(script_parser *parser) {
         {"return", parse_return},
         {"expression", parse_expression_statement},
         {"update", parse_update},
-        {"repeat", script_parse_repeat},
-        {"operator", script_parse_operator},
-        {"split", script_parse_split},
-        {"fuse", script_parse_fuse},
+        {"repeat", weft_script_parse_repeat},
+        {"operator", weft_script_parse_operator},
+        {"split", weft_script_parse_split},
+        {"fuse", weft_script_parse_fuse},
     };
     const bool in_loop = parser->loop >= 0;
-    if (in_loop && !script_at(parser, "update") && !script_at(parser, "repeat") &&
-        !script_at(parser, "split") && !script_at(parser, "fuse"))
+    if (in_loop && !weft_script_at(parser, "update") && !weft_script_at(parser, "repeat") &&
+        !weft_script_at(parser, "split") && !weft_script_at(parser, "fuse"))
         for (size_t i = 0; i < sizeof statements / sizeof statements[0]; ++i)
-            if (script_at(parser, statements[i].word))
-                return weft_error_at(parser->error, WEFT_ERROR_SYNTAX, script_token(parser)->place,
-                                     "'%s' must be outside loops", statements[i].word);
+            if (weft_script_at(parser, statements[i].word))
+                return weft_error_at(parser->error, WEFT_ERROR_SYNTAX,
+                                     weft_script_token(parser)->place, "'%s' must be outside loops",
+                                     statements[i].word);
     for (size_t i = 0; i < sizeof statements / sizeof statements[0]; ++i)
-        if (script_accept(parser, statements[i].word))
+        if (weft_script_accept(parser, statements[i].word))
             return statements[i].parse(parser);
-    const weft_token *token = script_token(parser);
+    const weft_token *token = weft_script_token(parser);
     /* A known word is missing where two names follow each other, as in `idnex cells;`. */
-    bool assignment = token->kind == TOKEN_NAME && !script_reserved(token->text) &&
+    bool assignment = token->kind == TOKEN_NAME && !weft_script_reserved(token->text) &&
                       token[1].kind == TOKEN_SYMBOL && strcmp(token[1].text, "(") != 0;
     return assignment ? parse_assignment(parser) : no_statement(parser);
 }
 
-weft_status script_parse_statements(script_parser *parser) {
+weft_status weft_script_parse_statements(script_parser *parser) {
     weft_status status = WEFT_OK;
-    while (script_token(parser)->kind != TOKEN_END)
-        TRY(script_parse_statement(parser));
+    while (weft_script_token(parser)->kind != TOKEN_END)
+        TRY(weft_script_parse_statement(parser));
 done:
     return status;
 }

@@ -20,7 +20,7 @@ static bool is_word(char c) {
     return is_letter(c) || is_digit(c);
 }
 
-weft_status weft_error_at(weft_error *error, weft_status status, weft_place place,
+weft_status weft_error_at(weft_error *error, weft_status status, weft_location place,
                           const char *format, ...) {
     if (!error)
         return status;
@@ -31,7 +31,8 @@ weft_status weft_error_at(weft_error *error, weft_status status, weft_place plac
     va_end(arguments);
     weft_error_set(error, status, "%s", message);
     if (place.source)
-        weft_error_place(error, place.source->name, place.source->text, place.line, place.column);
+        weft_error_location(error, place.source->name, place.source->text, place.line,
+                            place.column);
     return status;
 }
 
@@ -42,8 +43,8 @@ typedef struct scanner {
     weft_error *error;
 } scanner;
 
-static weft_place scanner_place(const scanner *s) {
-    return (weft_place){s->source, s->line, (int)(s->at - s->line_start) + 1};
+static weft_location scanner_place(const scanner *s) {
+    return (weft_location){s->source, s->line, (int)(s->at - s->line_start) + 1};
 }
 
 static void skip_blanks(scanner *s) {
@@ -202,14 +203,14 @@ weft_status weft_tokens_make(weft_arena *arena, const weft_source *source, weft_
     }
     tokens = weft_arena_alloc(arena, count, sizeof *tokens);
     if (!tokens)
-        TRY(script_no_memory(error));
+        TRY(weft_script_no_memory(error));
     s = (scanner){source, source->text, source->text, 1, error};
     for (size_t i = 0; i < count; ++i) {
         weft_token *token = &tokens[i];
         TRY(scan(&s, token, &length));
         token->text = weft_arena_copy(arena, s.at, length);
         if (!token->text)
-            TRY(script_no_memory(error));
+            TRY(weft_script_no_memory(error));
         if (token->kind == TOKEN_NUMBER)
             TRY(token_value(token, error));
         s.at += length;

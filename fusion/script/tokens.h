@@ -8,10 +8,10 @@ typedef struct weft_source {
     const char *name, *text;
 } weft_source;
 
-typedef struct weft_place {
+typedef struct weft_location {
     const weft_source *source;
     int line, column; /* from 1 */
-} weft_place;
+} weft_location;
 
 typedef enum weft_token_kind {
     TOKEN_END,
@@ -22,14 +22,14 @@ typedef enum weft_token_kind {
 
 typedef struct weft_token {
     weft_token_kind kind;
-    weft_place place;
+    weft_location place;
     const char *text; /* terminated copy, in the arena */
     double number;
     bool integer; /* a number without point or exponent */
 } weft_token;
 
 /** Set message and place at once; returns status. */
-weft_status weft_error_at(weft_error *error, weft_status status, weft_place place,
+weft_status weft_error_at(weft_error *error, weft_status status, weft_location place,
                           const char *format, ...) WEFT_PRINTF(4, 5);
 
 /** Split a text into tokens, ending with one TOKEN_END. `#` starts a comment to the end of the

@@ -1,6 +1,7 @@
-/* Kernels that hold one routine each: what it reads or writes is there, and what it gives is joined
- * into a sum that is never what would be stored, so that no compiler drops it. The routines are
- * those of the backends' preludes, as the generator calls them (fusion/codegen/kernel.c, fusion/codegen/multi_thread.c). */
+/* Kernels that hold one primitive each: what it reads or writes is there, and what it gives is
+ * joined into a sum that is never what would be stored, so that no compiler drops it. The
+ * primitives are those of the backends' preludes, as the generator calls them
+ * (fusion/codegen/kernel.c, fusion/codegen/multi_thread.c). */
 #include "fusion/tune/benchmark.h"
 #include "fusion/base/target.h"
 #include "fusion/library/function.h"
@@ -9,30 +10,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Values of an instance on chip. */
-int weft_probe_values(const weft_cost_routine *routine) {
-    if (routine->form == WEFT_COST_ADD_MATRIX)
-        return routine->width * routine->width;
-    return routine->components * (routine->width > 0 ? routine->width : 1);
+/* Values of an element on chip. */
+int weft_benchmark_values(const weft_cost_primitive *primitive) {
+    if (primitive->form == WEFT_COST_ADD_MATRIX)
+        return primitive->width * primitive->width;
+    return primitive->components * (primitive->width > 0 ? primitive->width : 1);
 }
 
-int64_t weft_probe_nodes(int64_t n, int width) {
+int64_t weft_benchmark_nodes(int64_t n, int width) {
     /* of a mesh of triangles half as many as cells, of tetrahedra about a fifth */
     const int64_t nodes = n * 2 / (width > 3 ? 11 : width > 1 ? 4 : 2);
     return nodes > 64 ? nodes : 64;
 }
 
 /* Neighbours as a bisected numbering has them: near ones, and one a row away. */
-int32_t weft_probe_node(int64_t instance, int vertex, int64_t n_nodes, int width) {
+int32_t weft_benchmark_node(int64_t specialisation, int vertex, int64_t n_nodes, int width) {
     static const int64_t steps[] = {0, 1, 30, 31, 900, 901, 930, 931};
-    const int64_t first = instance * 2 / (width > 3 ? 11 : width > 1 ? 4 : 2);
+    const int64_t first = specialisation * 2 / (width > 3 ? 11 : width > 1 ? 4 : 2);
     return (int32_t)((first + steps[vertex % 8] + 1860 * (vertex / 8)) % n_nodes);
 }
 
-static int64_t instances_of(const weft_limits *limits, const weft_cost_routine *routine) {
+static int64_t elements_of(const weft_limits *limits, const weft_cost_primitive *primitive) {
     const bool gpu = weft_target_is_simt(limits);
-    if (routine->kind == WEFT_COST_COMPUTE) {
-        const double flops = routine->flops > 1 ? routine->flops : 1;
+    if (primitive->kind == WEFT_COST_COMPUTE) {
+        const double flops = primitive->flops > 1 ? primitive->flops : 1;
         const double n = (gpu ? 1e9 : 2e7) / flops;
         const double most = gpu ? 1 << 24 : 1 << 20, least = gpu ? 1 << 20 : 1 << 14;
         return (int64_t)(n < least ? least : n > most ? most : n) / 4096 * 4096;
@@ -40,18 +41,18 @@ static int64_t instances_of(const weft_limits *limits, const weft_cost_routine *
     double bytes = 2.5 * (double)limits->l2_bytes;
     bytes = bytes < 32e6 ? 32e6 : bytes > 256e6 ? 256e6 : bytes;
     /* those that share a connectivity have the same number */
-    const double each = routine->width > 0 ? 16.0 * routine->width : routine->bytes;
+    const double each = primitive->width > 0 ? 16.0 * primitive->width : primitive->bytes;
     const double n = bytes / (each > 1 ? each : 1);
     return ((int64_t)(n < 1 << 23 ? n : 1 << 23) / 4096 + 1) * 4096;
 }
 
-static int64_t reals_of(const weft_cost_routine *routine, int64_t n, int lanes) {
-    if (routine->kind == WEFT_COST_COMPUTE)
+static int64_t reals_of(const weft_cost_primitive *primitive, int64_t n, int lanes) {
+    if (primitive->kind == WEFT_COST_COMPUTE)
         return lanes;
-    if (routine->form == WEFT_COST_BLOCK || routine->form == WEFT_COST_PLAIN)
-        return (n + lanes) * routine->components;
-    return weft_probe_nodes(n, routine->width) *
-           (routine->form == WEFT_COST_ADD_MATRIX ? 2 * routine->width : routine->components);
+    if (primitive->form == WEFT_COST_BLOCK || primitive->form == WEFT_COST_AOS)
+        return (n + lanes) * primitive->components;
+    return weft_benchmark_nodes(n, primitive->width) *
+           (primitive->form == WEFT_COST_ADD_MATRIX ? 2 * primitive->width : primitive->components);
 }
 
 /* ---- what a compute's name tells ---- */
@@ -106,18 +107,18 @@ static bool read_shapes(const weft_function *function, const int *values, weft_s
     return true;
 }
 
-/* The instance that a compute routine's name tells of: its function with its sizes. NULL: none. */
-static weft_status probe_instance(weft_arena *arena, const weft_library *library,
-                                  const weft_cost_routine *routine, weft_instance **out,
-                                  weft_error *error) {
+/* The element that a compute primitive's name tells of: its function with its sizes. NULL: none. */
+static weft_status probe_element(weft_arena *arena, const weft_library *library,
+                                 const weft_cost_primitive *primitive, weft_specialisation **out,
+                                 weft_error *error) {
     int values[WEFT_FUNCTION_NAMES_MAX], key_values[WEFT_FUNCTION_NAMES_MAX], n_keys = 0;
     const char *keys[WEFT_FUNCTION_NAMES_MAX];
     weft_shape shapes[WEFT_ARGUMENTS_MAX];
     *out = NULL;
-    const weft_function *function = weft_library_find(library, routine->function);
-    if (!function || !read_sizes(function, routine->name, values))
-        function = weft_library_find_reduction(library, routine->function);
-    if (!function || !read_sizes(function, routine->name, values) ||
+    const weft_function *function = weft_library_find(library, primitive->function);
+    if (!function || !read_sizes(function, primitive->name, values))
+        function = weft_library_find_reduction(library, primitive->function);
+    if (!function || !read_sizes(function, primitive->name, values) ||
         !read_shapes(function, values, shapes))
         return WEFT_OK;
     for (int i = 0; i < function->n_names; ++i)
@@ -125,9 +126,9 @@ static weft_status probe_instance(weft_arena *arena, const weft_library *library
             keys[n_keys] = function->names[i].name;
             key_values[n_keys++] = values[i];
         }
-    weft_status status = weft_instance_make(
+    weft_status status = weft_specialisation_make(
         arena, library,
-        &(weft_instance_request){
+        &(weft_element_request){
             function, shapes, function->n_arguments, keys, key_values, n_keys, {NULL, 0, 0}},
         out, error);
     if (status != WEFT_OK)
@@ -135,24 +136,24 @@ static weft_status probe_instance(weft_arena *arena, const weft_library *library
     return status == WEFT_ERROR_MEMORY ? status : WEFT_OK;
 }
 
-void weft_probe_prelude(const weft_limits *limits, bool single, weft_text *out) {
+void weft_benchmark_prelude(const weft_limits *limits, bool single, weft_text *out) {
     const int lanes = weft_target_lanes(limits, single);
     weft_source_backend(limits)->prelude(out, lanes, single);
 }
 
 /* ---- any ---- */
 
-static weft_status find_operands(weft_probe_writer *p, const weft_instance *instance,
-                                 weft_error *error) {
-    const weft_cost_routine *r = p->routine;
-    p->instance = instance;
+static weft_status find_operands(weft_benchmark_writer *p,
+                                 const weft_specialisation *specialisation, weft_error *error) {
+    const weft_cost_primitive *r = p->primitive;
+    p->specialisation = specialisation;
     if (r->kind != WEFT_COST_COMPUTE)
         return WEFT_OK;
-    if (instance) {
-        p->n_arguments = instance->n_arguments;
+    if (specialisation) {
+        p->n_arguments = specialisation->n_arguments;
         for (int i = 0; i < p->n_arguments; ++i)
-            p->counts[i] = weft_shape_count(&instance->arguments[i]);
-        p->n_results = weft_shape_count(&instance->result);
+            p->counts[i] = weft_shape_count(&specialisation->arguments[i]);
+        p->n_results = weft_shape_count(&specialisation->result);
         return WEFT_OK;
     }
     p->n_results = p->counts[0] = find_size(r->name, "n", 1);
@@ -163,11 +164,11 @@ static weft_status find_operands(weft_probe_writer *p, const weft_instance *inst
                           r->name);
 }
 
-static weft_probe describe(const weft_probe_writer *p, const weft_limits *limits) {
-    const weft_cost_routine *r = p->routine;
+static weft_benchmark describe(const weft_benchmark_writer *p, const weft_limits *limits) {
+    const weft_cost_primitive *r = p->primitive;
     const bool indirect = r->form >= WEFT_COST_INDIRECT && r->kind != WEFT_COST_COMPUTE;
-    weft_probe out = {.routine = r, .n = instances_of(limits, r), .share = 1};
-    int on_chip = r->kind == WEFT_COST_COMPUTE ? p->n_results : weft_probe_values(r),
+    weft_benchmark out = {.primitive = r, .n = elements_of(limits, r), .share = 1};
+    int on_chip = r->kind == WEFT_COST_COMPUTE ? p->n_results : weft_benchmark_values(r),
         moved = p->n_results;
     for (int i = 0; i < p->n_arguments; ++i) {
         on_chip += p->counts[i];
@@ -183,31 +184,31 @@ static weft_probe describe(const weft_probe_writer *p, const weft_limits *limits
     return out;
 }
 
-weft_status weft_probe_print(const weft_library *library, const weft_limits *limits,
-                             const weft_cost_routine *routine, int number, weft_text *out,
-                             weft_probe *made, weft_error *error) {
+weft_status weft_benchmark_print(const weft_library *library, const weft_limits *limits,
+                                 const weft_cost_primitive *primitive, int number, weft_text *out,
+                                 weft_benchmark *made, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_arena *arena = NULL;
-    weft_instance *instance = NULL;
+    weft_specialisation *specialisation = NULL;
     int warps[8];
-    const int lanes = weft_target_lanes(limits, routine->real_bytes == 4);
-    weft_probe_writer p = {
-        .backend = weft_source_backend(limits), .routine = routine, .lanes = lanes, .out = out};
+    const int lanes = weft_target_lanes(limits, primitive->real_bytes == 4);
+    weft_benchmark_writer p = {
+        .backend = weft_source_backend(limits), .primitive = primitive, .lanes = lanes, .out = out};
     TRY(weft_arena_make(&arena, error));
-    if (routine->shared && !p.backend->is_threaded)
+    if (primitive->shared && !p.backend->is_threaded)
         TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s: there is no shared memory",
-                           routine->name));
-    if (routine->kind == WEFT_COST_COMPUTE)
-        TRY(probe_instance(arena, library, routine, &instance, error));
-    TRY(find_operands(&p, instance, error));
+                           primitive->name));
+    if (primitive->kind == WEFT_COST_COMPUTE)
+        TRY(probe_element(arena, library, primitive, &specialisation, error));
+    TRY(find_operands(&p, specialisation, error));
     *made = describe(&p, limits);
-    const int n_warps = weft_probe_warps(routine, warps);
-    for (int i = 0; routine->shared && i < n_warps; ++i)
-        TRY(weft_probe_shared(&p, number, warps[i], error));
-    if (!routine->shared)
-        TRY(weft_probe_registers(&p, number, error));
+    const int n_warps = weft_benchmark_warps(primitive, warps);
+    for (int i = 0; primitive->shared && i < n_warps; ++i)
+        TRY(weft_benchmark_shared(&p, number, warps[i], error));
+    if (!primitive->shared)
+        TRY(weft_benchmark_registers(&p, number, error));
     if (out->failed)
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a routine's kernel");
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a primitive's kernel");
 done:
     weft_arena_free(&arena);
     return status;

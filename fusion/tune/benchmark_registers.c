@@ -1,5 +1,5 @@
-/* A routine alone whose data are in registers: on the host a loop over blocks of lanes, on cuda a
- * thread an instance, one after the other. */
+/* A primitive alone whose data are in registers: on the host a loop over blocks of lanes, on cuda
+ * one thread per element, one after the other. */
 #include "fusion/tune/benchmark.h"
 
 #include <stdio.h>
@@ -7,18 +7,18 @@
 
 enum { BLOCK_MOST = 512 /* threads of a block */ };
 
-static void head(const weft_probe_writer *p, int number) {
+static void head(const weft_benchmark_writer *p, int number) {
     if (p->backend->is_threaded)
         weft_text_add(p->out,
                       "extern \"C\" __global__ void __launch_bounds__(%d) probe_%d(int64_t "
-                      "n_instances, scalar *p, const int32_t *map, const scalar *seed, scalar "
+                      "n_elements, scalar *p, const int32_t *map, const scalar *seed, scalar "
                       "*sink)\n{\n"
                       "    const int64_t step = (int64_t)gridDim.x * blockDim.x;\n"
-                      "    const int64_t turns = (n_instances + step - 1) / step;\n",
+                      "    const int64_t iterations = (n_elements + step - 1) / step;\n",
                       BLOCK_MOST, number);
     else
         weft_text_add(p->out,
-                      "void probe_%d(void *const *arguments, int64_t n_instances, int64_t "
+                      "void probe_%d(void *const *arguments, int64_t n_elements, int64_t "
                       "first_block, int64_t last_block)\n{\n"
                       "    scalar *restrict p = arguments[0];\n"
                       "    const int32_t *restrict map = arguments[1];\n"
@@ -31,15 +31,16 @@ static void head(const weft_probe_writer *p, int number) {
                       number);
 }
 
-static void open_loop(const weft_probe_writer *p) {
+static void open_loop(const weft_benchmark_writer *p) {
     if (p->backend->is_threaded)
-        weft_text_add(p->out,
-                      "    for (int64_t turn = 0; turn < turns; ++turn) {\n"
-                      "        const int64_t instance = (blockIdx.x * turns + turn) * blockDim.x + "
-                      "threadIdx.x;\n"
-                      "        if (instance >= n_instances)\n            break;\n"
-                      "        const int64_t block = instance / LANES;\n"
-                      "        const int lane = (int)(instance %% LANES);\n");
+        weft_text_add(
+            p->out,
+            "    for (int64_t iteration = 0; iteration < iterations; ++iteration) {\n"
+            "        const int64_t element = (blockIdx.x * iterations + iteration) * blockDim.x + "
+            "threadIdx.x;\n"
+            "        if (element >= n_elements)\n            break;\n"
+            "        const int64_t block = element / LANES;\n"
+            "        const int lane = (int)(element %% LANES);\n");
     else
         weft_text_add(
             p->out, "    for (int64_t block = first_block; block < last_block; ++block) {\n"
@@ -50,7 +51,7 @@ static void open_loop(const weft_probe_writer *p) {
                     "        (void)lanes;\n");
 }
 
-static void close_loop(const weft_probe_writer *p, bool sums) {
+static void close_loop(const weft_benchmark_writer *p, bool sums) {
     weft_text_add(p->out, "    }\n");
     if (sums)
         weft_text_add(p->out, "    real all = sum[0] + sum[1] + (sum[2] + sum[3]);\n");
@@ -66,15 +67,15 @@ static void close_loop(const weft_probe_writer *p, bool sums) {
     weft_text_add(p->out, "    (void)map;\n    (void)p;\n    (void)sink;\n}\n\n");
 }
 
-static void print_load(const weft_probe_writer *p) {
-    const weft_cost_routine *r = p->routine;
-    const int c = r->components, values = weft_probe_values(r);
+static void print_load(const weft_benchmark_writer *p) {
+    const weft_cost_primitive *r = p->primitive;
+    const int c = r->components, values = weft_benchmark_values(r);
     const char *lane = p->backend->is_threaded ? " + lane" : "";
     weft_text_add(p->out, "    real sum[4] = {0};\n");
     open_loop(p);
     weft_text_add(p->out, "        real v[%d];\n", values);
-    if (r->form == WEFT_COST_PLAIN)
-        weft_text_add(p->out, "        load_plain(v, p, %d, block * LANES%s, n_instances);\n", c,
+    if (r->form == WEFT_COST_AOS)
+        weft_text_add(p->out, "        load_plain(v, p, %d, block * LANES%s, n_elements);\n", c,
                       lane);
     else if (r->form == WEFT_COST_INDIRECT)
         weft_text_add(p->out,
@@ -89,9 +90,9 @@ static void print_load(const weft_probe_writer *p) {
     close_loop(p, true);
 }
 
-static void print_store(const weft_probe_writer *p) {
-    const weft_cost_routine *r = p->routine;
-    const int c = r->components, values = weft_probe_values(r);
+static void print_store(const weft_benchmark_writer *p) {
+    const weft_cost_primitive *r = p->primitive;
+    const int c = r->components, values = weft_benchmark_values(r);
     const bool threaded = p->backend->is_threaded;
     const char *lane = threaded ? " + lane" : "", *lanes = threaded ? "1" : "lanes";
     weft_text_add(p->out,
@@ -100,8 +101,8 @@ static void print_store(const weft_probe_writer *p) {
                   "        v[c] = SPLAT(seed[2] * (scalar)(c + 1));\n",
                   values, values);
     open_loop(p);
-    if (r->form == WEFT_COST_PLAIN)
-        weft_text_add(p->out, "        store_plain(p, v, %d, block * LANES%s, n_instances);\n", c,
+    if (r->form == WEFT_COST_AOS)
+        weft_text_add(p->out, "        store_plain(p, v, %d, block * LANES%s, n_elements);\n", c,
                       lane);
     else if (r->form == WEFT_COST_ADD)
         weft_text_add(p->out,
@@ -121,7 +122,7 @@ static void print_store(const weft_probe_writer *p) {
 
 /* Inputs that no compiler knows and no body makes infinite: a matrix that is not singular, the
  * vertices of a simplex that is not flat. */
-static void declare_inputs(const weft_probe_writer *p, const int *counts, int n) {
+static void declare_inputs(const weft_benchmark_writer *p, const int *counts, int n) {
     for (int i = 0; i < n; ++i)
         weft_text_add(p->out,
                       "    real v_%d[%d];\n"
@@ -130,8 +131,8 @@ static void declare_inputs(const weft_probe_writer *p, const int *counts, int n)
                       i, counts[i], counts[i], i, 3 + 2 * i);
 }
 
-/* Each turn they are, as far as can be known, others. */
-static void vary_inputs(const weft_probe_writer *p, const int *counts, int n) {
+/* Each iteration they are, as far as can be known, others. */
+static void vary_inputs(const weft_benchmark_writer *p, const int *counts, int n) {
     for (int i = 0; i < n; ++i)
         weft_text_add(p->out,
                       "        UNROLL for (int c = 0; c < %d; ++c)\n"
@@ -140,8 +141,8 @@ static void vary_inputs(const weft_probe_writer *p, const int *counts, int n) {
 }
 
 /* An expression in lists: as many multiplications and additions as it has operations. */
-static void print_arithmetic(const weft_probe_writer *p, int n) {
-    const int each = (int)(p->routine->flops / (n > 0 ? n : 1));
+static void print_arithmetic(const weft_benchmark_writer *p, int n) {
+    const int each = (int)(p->primitive->flops / (n > 0 ? n : 1));
     weft_text_add(p->out,
                   "        UNROLL for (int c = 0; c < %d; ++c) {\n"
                   "            real e = v_0[c];\n",
@@ -152,34 +153,34 @@ static void print_arithmetic(const weft_probe_writer *p, int n) {
     weft_text_add(p->out, "            v_r[c] = e;\n        }\n");
 }
 
-weft_status weft_probe_body(const weft_probe_writer *p, const char *first, const char *step,
-                            weft_error *error) {
+weft_status weft_benchmark_body(const weft_benchmark_writer *p, const char *first, const char *step,
+                                weft_error *error) {
     weft_accessor arguments[WEFT_ARGUMENTS_MAX];
     char bases[WEFT_ARGUMENTS_MAX][8];
     const weft_accessor result = {.base = "v_r"};
     const weft_body_style style = {
         .splat = p->backend->splat, .thread = "t", .indent = "            "};
-    for (int i = 0; i < p->instance->n_arguments; ++i) {
+    for (int i = 0; i < p->specialisation->n_arguments; ++i) {
         snprintf(bases[i], sizeof bases[i], "v_%d", i);
         arguments[i] = (weft_accessor){.base = bases[i]};
     }
     weft_text_add(p->out, "        for (int t = %s; t < %d; t += %s) {\n", first,
-                  p->routine->threads > 0 ? p->routine->threads : 1, step);
-    weft_status status =
-        weft_body_emit(p->instance, p->routine->variant, arguments, &result, &style, p->out, error);
+                  p->primitive->threads > 0 ? p->primitive->threads : 1, step);
+    weft_status status = weft_body_emit(p->specialisation, p->primitive->variant, arguments,
+                                        &result, &style, p->out, error);
     weft_text_add(p->out, "        }\n");
     return status;
 }
 
-static weft_status print_compute(const weft_probe_writer *p, weft_error *error) {
+static weft_status print_compute(const weft_benchmark_writer *p, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text_add(p->out, "    real sum[4] = {0};\n    const real zero = SPLAT(seed[1]);\n");
     declare_inputs(p, p->counts, p->n_arguments);
     open_loop(p);
     weft_text_add(p->out, "        real v_r[%d];\n", p->n_results);
     vary_inputs(p, p->counts, p->n_arguments);
-    if (p->instance)
-        TRY(weft_probe_body(p, "0", "1", error));
+    if (p->specialisation)
+        TRY(weft_benchmark_body(p, "0", "1", error));
     else
         print_arithmetic(p, p->n_results);
     weft_text_add(
@@ -190,11 +191,12 @@ done:
     return status;
 }
 
-weft_status weft_probe_registers(const weft_probe_writer *p, int number, weft_error *error) {
+weft_status weft_benchmark_registers(const weft_benchmark_writer *p, int number,
+                                     weft_error *error) {
     head(p, number);
-    if (p->routine->kind == WEFT_COST_LOAD)
+    if (p->primitive->kind == WEFT_COST_LOAD)
         print_load(p);
-    else if (p->routine->kind == WEFT_COST_STORE)
+    else if (p->primitive->kind == WEFT_COST_STORE)
         print_store(p);
     else
         return print_compute(p, error);

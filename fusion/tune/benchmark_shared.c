@@ -1,12 +1,12 @@
-/* A routine alone whose data are in shared memory: warp t of a block is thread t of its instances,
+/* A primitive alone whose data are in shared memory: warp t of a block is thread t of its elements,
  * as in fusion/codegen/multi_thread.c. */
 #include "fusion/tune/benchmark.h"
 
-int weft_probe_warps(const weft_cost_routine *routine, int out[8]) {
+int weft_benchmark_warps(const weft_cost_primitive *primitive, int out[8]) {
     static const int all[] = {2, 3, 5, 9, 16, 25, 32};
     int n = 0;
-    if (routine->kind == WEFT_COST_COMPUTE && routine->threads > 1) {
-        out[n++] = routine->threads < 32 ? routine->threads : 32;
+    if (primitive->kind == WEFT_COST_COMPUTE && primitive->threads > 1) {
+        out[n++] = primitive->threads < 32 ? primitive->threads : 32;
         if (out[0] < 32)
             out[n++] = 32;
         return n;
@@ -16,46 +16,49 @@ int weft_probe_warps(const weft_cost_routine *routine, int out[8]) {
     return n;
 }
 
-static void print_moves(const weft_probe_writer *p) {
-    const weft_cost_routine *r = p->routine;
+static void print_moves(const weft_benchmark_writer *p) {
+    const weft_cost_primitive *r = p->primitive;
     const char *verb = r->kind == WEFT_COST_LOAD ? "load" : "store";
     const char *a = r->kind == WEFT_COST_LOAD ? "v, p" : "p",
                *b = r->kind == WEFT_COST_LOAD ? "" : ", v";
-    const int values = weft_probe_values(r);
-    weft_text_add(p->out, "        if (instance < n_instances)\n            ");
-    if (r->form == WEFT_COST_PLAIN)
-        weft_text_add(p->out, "spread_%s_plain<WARPS>(%s%s, %d, instance, warp);\n", verb, a, b,
-                      r->components);
+    const int values = weft_benchmark_values(r);
+    weft_text_add(p->out, "        if (element < n_elements)\n            ");
+    if (r->form == WEFT_COST_AOS)
+        weft_text_add(p->out, "spread_%s_plain<THREADS_PER_ELEMENT>(%s%s, %d, element, warp);\n",
+                      verb, a, b, r->components);
     else if (r->form == WEFT_COST_INDIRECT)
-        weft_text_add(
-            p->out,
-            "spread_load_indirect<WARPS>(v, p, map + block * (%d * LANES) + lane, %d, %d, "
-            "warp);\n",
-            r->width, r->width, r->components);
+        weft_text_add(p->out,
+                      "spread_load_indirect<THREADS_PER_ELEMENT>(v, p, map + block * (%d * LANES) "
+                      "+ lane, %d, %d, "
+                      "warp);\n",
+                      r->width, r->width, r->components);
     else if (r->form == WEFT_COST_ADD)
         weft_text_add(p->out,
-                      "spread_add_indirect<WARPS>(p, map + block * (%d * LANES) + lane, v, %d, %d, "
+                      "spread_add_indirect<THREADS_PER_ELEMENT>(p, map + block * (%d * LANES) + "
+                      "lane, v, %d, %d, "
                       "warp);\n",
                       r->width, r->width, r->components);
     else if (r->form == WEFT_COST_ADD_MATRIX)
         weft_text_add(p->out,
-                      "spread_add_matrix<WARPS>(p, (const uint32_t *)map + block * (%d * LANES) + "
+                      "spread_add_matrix<THREADS_PER_ELEMENT>(p, (const uint32_t *)map + block * "
+                      "(%d * LANES) + "
                       "lane, v, %d, warp);\n",
                       values, values);
     else
-        weft_text_add(p->out,
-                      "spread_%s_block<WARPS>(%s + block * (%d * LANES) + lane%s, %d, warp);\n",
-                      verb, a, r->components, b, r->components);
+        weft_text_add(
+            p->out,
+            "spread_%s_block<THREADS_PER_ELEMENT>(%s + block * (%d * LANES) + lane%s, %d, warp);\n",
+            verb, a, r->components, b, r->components);
     weft_text_add(p->out, "        __syncthreads();\n");
     if (r->kind == WEFT_COST_LOAD)
-        weft_text_add(p->out,
-                      "        sum += v[(warp + (int)turn) %% %d];\n        __syncthreads();\n",
-                      values);
+        weft_text_add(
+            p->out, "        sum += v[(warp + (int)iteration) %% %d];\n        __syncthreads();\n",
+            values);
 }
 
 /* What is on chip stands in shared memory behind each other, filled once. */
-static void declare_shared(const weft_probe_writer *p) {
-    const bool compute = p->routine->kind == WEFT_COST_COMPUTE;
+static void declare_shared(const weft_benchmark_writer *p) {
+    const bool compute = p->primitive->kind == WEFT_COST_COMPUTE;
     int offset = 0;
     for (int i = 0; compute && i < p->n_arguments; offset += p->counts[i++])
         weft_text_add(p->out,
@@ -63,42 +66,42 @@ static void declare_shared(const weft_probe_writer *p) {
                       offset);
     weft_text_add(p->out, "    const shared_list<LANES> %s = {on_chip + %d * LANES + lane};\n",
                   compute ? "v_r" : "v", offset);
-    offset += compute ? p->n_results : weft_probe_values(p->routine);
+    offset += compute ? p->n_results : weft_benchmark_values(p->primitive);
     weft_text_add(
         p->out,
-        "    for (int c = warp; c < %d; c += WARPS)\n"
+        "    for (int c = warp; c < %d; c += THREADS_PER_ELEMENT)\n"
         "        on_chip[c * LANES + lane] = seed[2] * (scalar)(1 + (c * c + 3 * c) %% 17);\n"
         "    __syncthreads();\n",
         offset);
 }
 
-weft_status weft_probe_shared(const weft_probe_writer *p, int number, int warps,
-                              weft_error *error) {
+weft_status weft_benchmark_shared(const weft_benchmark_writer *p, int number, int warps,
+                                  weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text_add(p->out,
-                  "#define WARPS %d\n"
-                  "extern \"C\" __global__ void __launch_bounds__(WARPS * LANES) "
-                  "probe_%d_%d(int64_t n_instances, scalar *p, const int32_t *map, const scalar "
+                  "#define THREADS_PER_ELEMENT %d\n"
+                  "extern \"C\" __global__ void __launch_bounds__(THREADS_PER_ELEMENT * LANES) "
+                  "probe_%d_%d(int64_t n_elements, scalar *p, const int32_t *map, const scalar "
                   "*seed, scalar *sink)\n{\n"
                   "    extern __shared__ __align__(128) unsigned char shared[];\n"
                   "    scalar *const on_chip = (scalar *)shared;\n"
                   "    const int warp = threadIdx.x / LANES, lane = threadIdx.x %% LANES;\n"
                   "    const int64_t step = (int64_t)gridDim.x * LANES;\n"
-                  "    const int64_t turns = (n_instances + step - 1) / step;\n"
+                  "    const int64_t iterations = (n_elements + step - 1) / step;\n"
                   "    scalar sum = 0;\n",
                   warps, number, warps);
     declare_shared(p);
-    weft_text_add(p->out, "    for (int64_t turn = 0; turn < turns; ++turn) {\n"
-                          "        const int64_t block = blockIdx.x * turns + turn;\n"
-                          "        const int64_t instance = block * LANES + lane;\n");
-    if (p->routine->kind == WEFT_COST_COMPUTE) {
-        TRY(weft_probe_body(p, "warp", "WARPS", error));
+    weft_text_add(p->out, "    for (int64_t iteration = 0; iteration < iterations; ++iteration) {\n"
+                          "        const int64_t block = blockIdx.x * iterations + iteration;\n"
+                          "        const int64_t element = block * LANES + lane;\n");
+    if (p->primitive->kind == WEFT_COST_COMPUTE) {
+        TRY(weft_benchmark_body(p, "warp", "THREADS_PER_ELEMENT", error));
         weft_text_add(p->out, "        __syncthreads();\n");
     } else
         print_moves(p);
-    weft_text_add(p->out, "        if (block * LANES >= n_instances)\n            break;\n    }\n"
+    weft_text_add(p->out, "        if (block * LANES >= n_elements)\n            break;\n    }\n"
                           "    if (sum == seed[0])\n        sink[0] = sum;\n"
-                          "    (void)map;\n    (void)p;\n}\n#undef WARPS\n\n");
+                          "    (void)map;\n    (void)p;\n}\n#undef THREADS_PER_ELEMENT\n\n");
 done:
     return status;
 }

@@ -1,5 +1,5 @@
-/* Measuring many routines within a time: what is known already is left out, coarse points of all
- * routines come before fine ones of any, and what was measured is kept from time to time, so that
+/* Measuring many primitives within a time: what is known already is left out, coarse points of all
+ * primitives come before fine ones of any, and what was measured is kept from time to time, so that
  * who is stopped goes on where he was. */
 #include "fusion/tune/calibrate.h"
 
@@ -11,7 +11,7 @@ static const double DEFAULT_SECONDS = 300, KEEP_SECONDS = 1;
 enum { PENDING_MOST = 512 };
 
 typedef struct calibration {
-    const weft_routine_set *routines;
+    const weft_product_kernel_set *primitives;
     weft_tuning *tuning;
     const weft_limits *limits;
     weft_calibration_options options;
@@ -33,16 +33,16 @@ static double clock_of(void *user) {
 
 static int compare_times(const void *a, const void *b) {
     const weft_tuning_time *x = a, *y = b;
-    const int64_t p[] = {x->point.instances, x->point.threads, x->point.iterations, x->point.extra};
-    const int64_t q[] = {y->point.instances, y->point.threads, y->point.iterations, y->point.extra};
-    int order = strcmp(x->routine, y->routine);
+    const int64_t p[] = {x->point.elements, x->point.threads, x->point.iterations, x->point.extra};
+    const int64_t q[] = {y->point.elements, y->point.threads, y->point.iterations, y->point.extra};
+    int order = strcmp(x->primitive, y->primitive);
     for (int i = 0; i < 4 && order == 0; ++i)
         order = (p[i] > q[i]) - (p[i] < q[i]);
     return order;
 }
 
-static bool is_known(const calibration *c, const char *routine, const weft_tuning_point *at) {
-    const weft_tuning_time wanted = {.routine = routine, .point = *at};
+static bool is_known(const calibration *c, const char *primitive, const weft_tuning_point *at) {
+    const weft_tuning_time wanted = {.primitive = primitive, .point = *at};
     return !c->options.again && c->n_known > 0 &&
            bsearch(&wanted, c->known, c->n_known, sizeof *c->known, compare_times);
 }
@@ -60,13 +60,13 @@ done:
 static weft_status measure_point(calibration *c, int i, const weft_tuning_point *at,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_cost_routine *routine = &c->routines->list[i];
+    const weft_cost_primitive *primitive = &c->primitives->list[i];
     double seconds = 0;
-    status = c->options.measure(c->options.user, routine, at, &seconds, error);
+    status = c->options.measure(c->options.user, primitive, at, &seconds, error);
     if (status == WEFT_ERROR_UNSUPPORTED || status == WEFT_ERROR_COMPILER) {
         weft_log(c->options.monitor,
                  status == WEFT_ERROR_COMPILER ? WEFT_LOG_WARNING : WEFT_LOG_DEBUG, "left out: %s",
-                 error ? error->message : routine->name);
+                 error ? error->message : primitive->name);
         c->unsupported[i] = true;
         ++c->result->n_unsupported;
         return WEFT_OK;
@@ -76,7 +76,7 @@ static weft_status measure_point(calibration *c, int i, const weft_tuning_point 
     ++c->result->n_measured;
     if (!(isfinite(seconds) && seconds > 0)) /* shorter than the clock tells: next to nothing */
         seconds = 1e-15;
-    c->pending[c->n_pending++] = (weft_tuning_time){routine->name, *at, seconds};
+    c->pending[c->n_pending++] = (weft_tuning_time){primitive->name, *at, seconds};
     if (c->n_pending == PENDING_MOST || c->options.clock(c->options.user) - c->kept > KEEP_SECONDS)
         TRY(keep(c, error));
 done:
@@ -84,11 +84,11 @@ done:
 }
 
 static weft_status count_points(calibration *c, weft_calibration_point *points, weft_error *error) {
-    c->unsupported = calloc((size_t)c->routines->n + 1, sizeof *c->unsupported);
+    c->unsupported = calloc((size_t)c->primitives->n + 1, sizeof *c->unsupported);
     if (!c->unsupported)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a calibration");
-    for (int i = 0; i < c->routines->n; ++i)
-        c->result->n_points += weft_calibration_points(c->limits, &c->routines->list[i], points,
+    for (int i = 0; i < c->primitives->n; ++i)
+        c->result->n_points += weft_calibration_points(c->limits, &c->primitives->list[i], points,
                                                        WEFT_CALIBRATION_POINTS);
     return WEFT_OK;
 }
@@ -96,14 +96,15 @@ static weft_status count_points(calibration *c, weft_calibration_point *points, 
 static weft_status measure_level(calibration *c, int level, weft_calibration_point *points,
                                  bool *out_of_time, weft_error *error) {
     weft_status status = WEFT_OK;
-    for (int i = 0; i < c->routines->n && !*out_of_time; ++i) {
-        const weft_cost_routine *routine = &c->routines->list[i];
-        const int n = weft_calibration_points(c->limits, routine, points, WEFT_CALIBRATION_POINTS);
+    for (int i = 0; i < c->primitives->n && !*out_of_time; ++i) {
+        const weft_cost_primitive *primitive = &c->primitives->list[i];
+        const int n =
+            weft_calibration_points(c->limits, primitive, points, WEFT_CALIBRATION_POINTS);
         for (int k = 0; k < n && !*out_of_time; ++k) {
             if (points[k].level != level)
                 continue;
             ++c->done;
-            if (is_known(c, routine->name, &points[k].at)) {
+            if (is_known(c, primitive->name, &points[k].at)) {
                 ++c->result->n_known;
                 continue;
             }
@@ -119,7 +120,7 @@ done:
 }
 
 weft_status weft_calibrate_run(const weft_limits *limits, const char *device,
-                               const weft_routine_set *routines, weft_tuning *tuning,
+                               const weft_product_kernel_set *primitives, weft_tuning *tuning,
                                const weft_calibration_options *options,
                                weft_calibration_result *out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -131,7 +132,7 @@ weft_status weft_calibrate_run(const weft_limits *limits, const char *device,
     points = calloc(WEFT_CALIBRATION_POINTS, sizeof *points);
     if (!c || !points)
         TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a calibration"));
-    c->routines = routines;
+    c->primitives = primitives;
     c->tuning = tuning;
     c->limits = limits;
     c->options = *options;

@@ -6,6 +6,6 @@
 
 /** weft_calibrate without a device: options->measure is there. device: its identity. */
 weft_status weft_calibrate_run(const weft_limits *limits, const char *device,
-                               const weft_routine_set *routines, weft_tuning *tuning,
+                               const weft_product_kernel_set *primitives, weft_tuning *tuning,
                                const weft_calibration_options *options,
                                weft_calibration_result *out, weft_error *error);

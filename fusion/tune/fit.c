@@ -41,11 +41,12 @@ done:
     return result;
 }
 
-double weft_predict_parts(const weft_search_part *parts, int n_parts, double instances,
-                          const weft_cost_terms *terms) {
+double weft_predict_kernels(const weft_kernel_prediction *parts, int n_parts, double elements,
+                            const weft_cost_terms *terms) {
     double sum = 0;
     for (int i = 0; i < n_parts; ++i)
-        sum += instances * weft_part_seconds(&parts[i], instances, terms) + terms->launch_seconds;
+        sum +=
+            elements * weft_prediction_seconds(&parts[i], elements, terms) + terms->launch_seconds;
     return sum;
 }
 
@@ -54,9 +55,9 @@ static double error_of(const weft_search_case *cases, int n, const weft_cost_ter
     int64_t count = 0;
     for (int i = 0; i < n; ++i)
         for (int k = 0; k < cases[i].result.n_measured; ++k) {
-            const weft_search_trial *one = &cases[i].result.trials[k];
+            const weft_search_candidate *one = &cases[i].result.candidates[k];
             const double predicted =
-                weft_predict_parts(one->parts, one->n_parts, (double)cases[i].instances, terms);
+                weft_predict_kernels(one->parts, one->n_parts, (double)cases[i].elements, terms);
             sum += fabs(predicted / one->measured - 1);
             ++count;
         }
@@ -74,19 +75,19 @@ static double best_of(const weft_search_case *cases, int n, const weft_cost_term
     double best = error_of(cases, n, &with);
     *out = with;
     const int n_launch = 1 + (most->launch_seconds > 0),
-              n_serial = 1 + (most->serial > 0 ? STEPS : 0),
-              n_barriers = 1 + (most->serial_barrier > 0 ? STEPS : 0),
-              n_together = 1 + (most->together > 0 ? STEPS : 0),
+              n_serial = 1 + (most->non_overlapped > 0 ? STEPS : 0),
+              n_barriers = 1 + (most->non_overlapped_barrier > 0 ? STEPS : 0),
+              n_together = 1 + (most->latency_overlap > 0 ? STEPS : 0),
               n_cache = most->cache_bytes > 0 ? STEPS : 1;
     for (int k = 0; k < n_launch * n_serial * n_barriers * n_together * n_cache; ++k) {
         int rest = k;
-        const int launch = rest % n_launch, serial = (rest /= n_launch) % n_serial,
+        const int launch = rest % n_launch, non_overlapped = (rest /= n_launch) % n_serial,
                   barriers = (rest /= n_serial) % n_barriers,
-                  together = (rest /= n_barriers) % n_together, cache = rest / n_together;
+                  latency_overlap = (rest /= n_barriers) % n_together, cache = rest / n_together;
         with = (weft_cost_terms){.launch_seconds = launch ? most->launch_seconds : 0,
-                                 .serial = (double)serial / STEPS,
-                                 .serial_barrier = (double)barriers / (2 * STEPS),
-                                 .together = (double)together / STEPS,
+                                 .non_overlapped = (double)non_overlapped / STEPS,
+                                 .non_overlapped_barrier = (double)barriers / (2 * STEPS),
+                                 .latency_overlap = (double)latency_overlap / STEPS,
                                  .cache_bytes = cache > 0 ? most->cache_bytes : 0,
                                  .cache_factor = cache > 0 ? 1 - (double)cache / STEPS : 1};
         const double now = error_of(cases, n, &with);
@@ -98,7 +99,7 @@ static double best_of(const weft_search_case *cases, int n, const weft_cost_term
     return best;
 }
 
-/* One term alone (keep), or all but one (drop): the others are fitted anew. */
+/* One term alone (keep), or all but one (drop): the others are fitted again. */
 static weft_cost_terms some(weft_cost_terms most, int keep, int drop) {
     for (int which = 0; which < TERMS; ++which) {
         if (which != drop && (keep < 0 || which == keep))
@@ -106,11 +107,11 @@ static weft_cost_terms some(weft_cost_terms most, int keep, int drop) {
         if (which == 0)
             most.launch_seconds = 0;
         else if (which == 1)
-            most.serial = 0;
+            most.non_overlapped = 0;
         else if (which == 2)
-            most.serial_barrier = 0;
+            most.non_overlapped_barrier = 0;
         else if (which == 3)
-            most.together = 0;
+            most.latency_overlap = 0;
         else
             most.cache_bytes = 0;
     }
@@ -120,15 +121,15 @@ static weft_cost_terms some(weft_cost_terms most, int keep, int drop) {
 void weft_prediction_fit(const weft_search_case *cases, int n, double launch_seconds,
                          double cache_bytes, weft_prediction_errors *out) {
     weft_cost_terms most = {.launch_seconds = launch_seconds,
-                            .serial = 1,
-                            .serial_barrier = 1,
-                            .together = 1,
+                            .non_overlapped = 1,
+                            .non_overlapped_barrier = 1,
+                            .latency_overlap = 1,
                             .cache_bytes = cache_bytes,
                             .cache_factor = 1},
                     ignored;
     const weft_cost_terms none = {.cache_factor = 1};
-    double *const alone[TERMS] = {&out->launch, &out->overlap, &out->barriers, &out->together,
-                                  &out->cache};
+    double *const alone[TERMS] = {&out->launch, &out->overlap, &out->barriers,
+                                  &out->latency_overlap, &out->cache};
     *out = (weft_prediction_errors){.plain = error_of(cases, n, &none)};
     for (int which = 0; which < TERMS; ++which) {
         const weft_cost_terms one = some(most, which, -1);

@@ -1,24 +1,24 @@
-/* Measuring routines on a device: kernels of a few routines a module, which are compiled several at
- * once, memory that all of them share, and batches of launches between two marks of the device's
- * timer. */
+/* Measuring primitives on a device: kernels of a few primitives a module, which are compiled
+ * several at once, memory that all of them share, and batches of launches between two marks of the
+ * device's timer. */
 #include "fusion/base/target.h"
 #include "fusion/connectivity/connectivity.h"
 #include "fusion/script/locale.h"
 #include "fusion/tune/benchmark.h"
 #include "fusion/tune/calibrate.h"
-#include "fusion/tune/stopwatch.h"
+#include "fusion/tune/timing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 12 /* routines a module */, WIDTHS = 32, ROUNDS = 3 };
+enum { BATCH = 12 /* primitives a module */, WIDTHS = 32, ROUNDS = 3 };
 /* Seconds between marks; a GPU's clock tells less, and what disturbs it is rarer. */
 static const double LONG_ENOUGH = 2e-3, LONG_ENOUGH_GPU = 3e-4, SLOW = 0.2;
 
 typedef struct batch {
     int first, n;
-    weft_probe probes[BATCH];
+    weft_benchmark probes[BATCH];
     weft_module *module;       /* of all */
     weft_module *alone[BATCH]; /* of each, where the compiler refuses one of them */
     weft_status status[BATCH];
@@ -30,13 +30,13 @@ typedef struct bench {
     weft_device *device;
     const weft_limits *limits;
     const weft_library *library;
-    const weft_routine_set *routines;
+    const weft_product_kernel_set *primitives;
     batch *batches;
     int n_batches;
     weft_timer *timer;
     weft_memory *data, *seed, *sink, *none;
-    weft_connectivity *maps[WIDTHS]; /* by width */
-    weft_memory *positions[WIDTHS];  /* for lanes of doubles */
+    weft_connectivity *connectivities[WIDTHS]; /* by width */
+    weft_memory *positions[WIDTHS];            /* for lanes of doubles */
     weft_memory *positions_float[WIDTHS];
     int32_t *indices[WIDTHS]; /* the maps' */
     double launch_seconds;
@@ -49,7 +49,7 @@ static weft_status no_memory(weft_error *error) {
 
 /* ---- modules ---- */
 
-/* A module of routines [from, from + n) of a batch. */
+/* A module of primitives [from, from + n) of a batch. */
 static weft_status make_module(bench *b, batch *one, int from, int n, weft_module **out,
                                weft_error *error) {
     weft_status status = WEFT_OK;
@@ -57,12 +57,12 @@ static weft_status make_module(bench *b, batch *one, int from, int n, weft_modul
     weft_numbers numbers = {0};
     char name[32];
     TRY(weft_numbers_begin(&numbers, error));
-    weft_probe_prelude(b->limits, b->routines->list[one->first].real_bytes == 4, &text);
+    weft_benchmark_prelude(b->limits, b->primitives->list[one->first].real_bytes == 4, &text);
     for (int i = from; i < from + n; ++i) {
-        const weft_cost_routine *routine = &b->routines->list[one->first + i];
+        const weft_cost_primitive *primitive = &b->primitives->list[one->first + i];
         const size_t before = text.length;
-        one->status[i] = weft_probe_print(b->library, b->limits, routine, one->first + i, &text,
-                                          &one->probes[i], error);
+        one->status[i] = weft_benchmark_print(b->library, b->limits, primitive, one->first + i,
+                                              &text, &one->probes[i], error);
         if (one->status[i] == WEFT_ERROR_MEMORY)
             TRY(one->status[i]);
         if (one->status[i] != WEFT_OK && !text.failed) { /* what it has begun */
@@ -113,13 +113,13 @@ static weft_status make_batches(bench *b, int at, weft_error *error) {
 
 /* Batches are of one type each. */
 static weft_status cut_batches(bench *b, weft_error *error) {
-    b->batches = calloc((size_t)b->routines->n + 1, sizeof *b->batches);
+    b->batches = calloc((size_t)b->primitives->n + 1, sizeof *b->batches);
     if (!b->batches)
         return no_memory(error);
-    for (int i = 0; i < b->routines->n; ++i) {
+    for (int i = 0; i < b->primitives->n; ++i) {
         batch *last = b->n_batches > 0 ? &b->batches[b->n_batches - 1] : NULL;
         if (!last || last->n == BATCH ||
-            b->routines->list[last->first].real_bytes != b->routines->list[i].real_bytes)
+            b->primitives->list[last->first].real_bytes != b->primitives->list[i].real_bytes)
             b->batches[b->n_batches++] = (batch){.first = i, .n = 1};
         else
             ++last->n;
@@ -130,10 +130,10 @@ static weft_status cut_batches(bench *b, weft_error *error) {
 /* ---- data ---- */
 
 static weft_status make_map(bench *b, int width, int64_t n, weft_error *error) {
-    const int64_t n_nodes = weft_probe_nodes(n, width);
-    if (b->maps[width] && weft_connectivity_from(b->maps[width]) == n)
+    const int64_t n_nodes = weft_benchmark_nodes(n, width);
+    if (b->connectivities[width] && weft_connectivity_from(b->connectivities[width]) == n)
         return WEFT_OK;
-    weft_connectivity_free(&b->maps[width]);
+    weft_connectivity_free(&b->connectivities[width]);
     weft_memory_free(&b->positions[width]);
     weft_memory_free(&b->positions_float[width]);
     free(b->indices[width]);
@@ -142,16 +142,17 @@ static weft_status make_map(bench *b, int width, int64_t n, weft_error *error) {
         return no_memory(error);
     for (int64_t i = 0; i < n; ++i)
         for (int a = 0; a < width; ++a)
-            b->indices[width][i * width + a] = weft_probe_node(i, a, n_nodes, width);
-    return weft_connectivity_make(b->device, b->indices[width], n, width, n_nodes, &b->maps[width],
-                                  error);
+            b->indices[width][i * width + a] = weft_benchmark_node(i, a, n_nodes, width);
+    return weft_connectivity_make(b->device, b->indices[width], n, width, n_nodes,
+                                  &b->connectivities[width], error);
 }
 
 /* Row of node i, column of node j: 2 width entries a row, as interleaved as the connectivity. */
 static weft_status make_positions(bench *b, int width, int lanes, weft_memory **out,
                                   weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t n = weft_connectivity_from(b->maps[width]), blocks = (n + lanes - 1) / lanes;
+    const int64_t n = weft_connectivity_from(b->connectivities[width]),
+                  blocks = (n + lanes - 1) / lanes;
     const size_t count = (size_t)(blocks * lanes) * (size_t)(width * width);
     uint32_t *values = NULL;
     if (*out)
@@ -179,33 +180,35 @@ static weft_status seed_values(bench *b, bool single, double extra, weft_error *
                   : weft_memory_write(b->seed, 0, values, sizeof values, error);
 }
 
-static weft_status make_data(bench *b, const weft_probe *probe, weft_memory **map,
+static weft_status make_data(bench *b, const weft_benchmark *benchmark, weft_memory **connectivity,
                              const weft_schedule **schedule, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_cost_routine *r = probe->routine;
+    const weft_cost_primitive *r = benchmark->primitive;
     const int lanes = weft_target_lanes(b->limits, r->real_bytes == 4);
-    const size_t bytes = (size_t)probe->reals * (size_t)r->real_bytes;
-    *map = b->none;
+    const size_t bytes = (size_t)benchmark->reals * (size_t)r->real_bytes;
+    *connectivity = b->none;
     *schedule = NULL;
     if (!b->data || weft_memory_bytes(b->data) < bytes) {
         weft_memory_free(&b->data);
         TRY(weft_memory_make(b->device, bytes, &b->data, error));
     }
-    if (probe->width == 0)
+    if (benchmark->width == 0)
         goto done;
-    if (probe->width >= WIDTHS)
+    if (benchmark->width >= WIDTHS)
         TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s: %d nodes are too many", r->name,
-                           probe->width));
-    TRY(make_map(b, probe->width, probe->n, error));
+                           benchmark->width));
+    TRY(make_map(b, benchmark->width, benchmark->n, error));
     if (!b->is_gpu && r->kind == WEFT_COST_STORE)
-        TRY(weft_connectivity_schedule(b->maps[probe->width], lanes, schedule, error));
-    weft_memory **positions =
-        r->real_bytes == 4 ? &b->positions_float[probe->width] : &b->positions[probe->width];
-    if (probe->positions) {
-        TRY(make_positions(b, probe->width, lanes, positions, error));
-        *map = *positions;
+        TRY(weft_connectivity_schedule(b->connectivities[benchmark->width], lanes, schedule,
+                                       error));
+    weft_memory **positions = r->real_bytes == 4 ? &b->positions_float[benchmark->width]
+                                                 : &b->positions[benchmark->width];
+    if (benchmark->positions) {
+        TRY(make_positions(b, benchmark->width, lanes, positions, error));
+        *connectivity = *positions;
     } else
-        TRY(weft_connectivity_interleaved(b->maps[probe->width], lanes, map, error));
+        TRY(weft_connectivity_interleaved(b->connectivities[benchmark->width], lanes, connectivity,
+                                          error));
 done:
     return status;
 }
@@ -225,22 +228,22 @@ static weft_status do_launch(void *user, weft_error *error) {
 static weft_status time_launch(bench *b, const weft_launch *launch, double *seconds,
                                weft_error *error) {
     one_launch one = {b->device, launch};
-    const weft_stopwatch watch = {.device = b->device,
-                                  .timer = b->timer,
-                                  .work = do_launch,
-                                  .user = &one,
-                                  .rounds = ROUNDS,
-                                  .round = b->is_gpu ? LONG_ENOUGH_GPU : LONG_ENOUGH,
-                                  .slow = SLOW};
-    return weft_stopwatch_time(&watch, seconds, error);
+    const weft_timing_loop watch = {.device = b->device,
+                                    .timer = b->timer,
+                                    .work = do_launch,
+                                    .user = &one,
+                                    .rounds = ROUNDS,
+                                    .round = b->is_gpu ? LONG_ENOUGH_GPU : LONG_ENOUGH,
+                                    .slow = SLOW};
+    return weft_timing_loop_run(&watch, seconds, error);
 }
 
-static weft_status measure(void *user, const weft_cost_routine *routine,
+static weft_status measure(void *user, const weft_cost_primitive *primitive,
                            const weft_tuning_point *at, double *seconds, weft_error *error) {
     weft_status status = WEFT_OK;
     bench *b = user;
-    const int number = (int)(routine - b->routines->list);
-    weft_memory *map = NULL;
+    const int number = (int)(primitive - b->primitives->list);
+    weft_memory *connectivity = NULL;
     const weft_schedule *schedule = NULL;
     char kernel[48];
     int which = 0;
@@ -254,40 +257,42 @@ static weft_status measure(void *user, const weft_cost_routine *routine,
         if (error && status != WEFT_ERROR_UNSUPPORTED)
             *error = one->error;
         else
-            weft_error_set(error, status, "%s: it cannot be measured alone", routine->name);
+            weft_error_set(error, status, "%s: it cannot be measured alone", primitive->name);
         goto done;
     }
-    const weft_probe *probe = &one->probes[number - one->first];
-    TRY(make_data(b, probe, &map, &schedule, error));
-    TRY(seed_values(b, routine->real_bytes == 4,
-                    b->is_gpu ? 0 : (double)(at->extra / routine->real_bytes), error));
-    weft_memory *arguments[PROBE_ARGUMENTS] = {
-        [PROBE_DATA] = b->data, [PROBE_MAP] = map, [PROBE_SEED] = b->seed, [PROBE_SINK] = b->sink};
+    const weft_benchmark *benchmark = &one->probes[number - one->first];
+    TRY(make_data(b, benchmark, &connectivity, &schedule, error));
+    TRY(seed_values(b, primitive->real_bytes == 4,
+                    b->is_gpu ? 0 : (double)(at->extra / primitive->real_bytes), error));
+    weft_memory *arguments[BENCHMARK_ARGUMENTS] = {[BENCHMARK_DATA] = b->data,
+                                                   [BENCHMARK_CONNECTIVITY] = connectivity,
+                                                   [BENCHMARK_SEED] = b->seed,
+                                                   [BENCHMARK_SINK] = b->sink};
     weft_module *module = one->module ? one->module : one->alone[number - one->first];
     weft_launch launch = {.module = module,
                           .kernel = kernel,
                           .arguments = arguments,
-                          .n_arguments = PROBE_ARGUMENTS,
-                          .n_instances = probe->n,
-                          .lanes = weft_target_lanes(b->limits, routine->real_bytes == 4),
+                          .n_arguments = BENCHMARK_ARGUMENTS,
+                          .n_elements = benchmark->n,
+                          .lanes = weft_target_lanes(b->limits, primitive->real_bytes == 4),
                           .schedule = schedule};
     snprintf(kernel, sizeof kernel, "probe_%d", number);
     if (b->is_gpu) {
-        const int64_t turns = at->iterations > 0 ? at->iterations : 16;
-        const int64_t each = at->instances * turns;
-        launch.block_threads = (int)(at->threads > 0 ? at->threads : at->instances);
-        launch.n_blocks = (probe->n + each - 1) / each;
+        const int64_t iterations = at->iterations > 0 ? at->iterations : 16;
+        const int64_t each = at->elements * iterations;
+        launch.block_threads = (int)(at->threads > 0 ? at->threads : at->elements);
+        launch.n_blocks = (benchmark->n + each - 1) / each;
         launch.shared_bytes =
-            (int)(probe->shared > (size_t)at->extra ? probe->shared : (size_t)at->extra);
-        if (routine->shared)
+            (int)(benchmark->shared > (size_t)at->extra ? benchmark->shared : (size_t)at->extra);
+        if (primitive->shared)
             snprintf(kernel, sizeof kernel, "probe_%d_%d", number, launch.block_threads / 32);
         if ((size_t)launch.shared_bytes > b->limits->onchip_bytes)
             TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                               "%s: it does not fit into shared memory", routine->name));
+                               "%s: it does not fit into shared memory", primitive->name));
     }
     TRY(time_launch(b, &launch, seconds, error));
     *seconds -= *seconds > 2 * b->launch_seconds ? b->launch_seconds : 0;
-    *seconds *= probe->share / (double)probe->n;
+    *seconds *= benchmark->share / (double)benchmark->n;
 done:
     return status;
 }
@@ -305,7 +310,7 @@ static weft_status measure_launch(bench *b, weft_error *error) {
     const weft_launch launch = {.kernel = "empty",
                                 .arguments = &b->sink,
                                 .n_arguments = 1,
-                                .n_instances = 65536,
+                                .n_elements = 65536,
                                 .lanes = b->limits->lanes_double};
     weft_launch with = launch;
     TRY(weft_module_make(b->device, "calibrate-empty", b->is_gpu ? empty_cuda : empty_host, &module,
@@ -324,7 +329,7 @@ static void bench_clear(bench *b) {
             weft_module_free(&b->batches[i].alone[k]);
     }
     for (int w = 0; w < WIDTHS; ++w) {
-        weft_connectivity_free(&b->maps[w]);
+        weft_connectivity_free(&b->connectivities[w]);
         weft_memory_free(&b->positions[w]);
         weft_memory_free(&b->positions_float[w]);
         free(b->indices[w]);
@@ -338,7 +343,7 @@ static void bench_clear(bench *b) {
 }
 
 weft_status weft_calibrate(weft_device *device, const weft_library *library,
-                           const weft_routine_set *routines, weft_tuning *tuning,
+                           const weft_product_kernel_set *primitives, weft_tuning *tuning,
                            const weft_calibration_options *options, weft_calibration_result *out,
                            weft_error *error) {
     weft_status status = WEFT_OK;
@@ -348,7 +353,7 @@ weft_status weft_calibrate(weft_device *device, const weft_library *library,
     bench b = {.device = device,
                .limits = limits,
                .library = library,
-               .routines = routines,
+               .primitives = primitives,
                .is_gpu = weft_target_is_simt(limits)};
     weft_device_identity(device, identity);
     if (!with.measure && limits->records_only)
@@ -369,7 +374,7 @@ weft_status weft_calibrate(weft_device *device, const weft_library *library,
     }
     if (!with.monitor)
         with.monitor = weft_device_monitor(device);
-    TRY(weft_calibrate_run(limits, identity, routines, tuning, &with, out, error));
+    TRY(weft_calibrate_run(limits, identity, primitives, tuning, &with, out, error));
 done:
     bench_clear(&b);
     return status;

@@ -1,6 +1,6 @@
-/* Where routines are measured: grids of three levels, each within the next, over what stands round
- * a routine in a kernel. A level is useful alone, so that little time gives little detail and not a
- * part of the routines. */
+/* Where primitives are measured: grids of three levels, each within the next, over what stands
+ * round a primitive in a kernel. A level is useful alone, so that little time gives little detail
+ * and not a part of the primitives. */
 #include "fusion/base/target.h"
 #include "fusion/tune/benchmark.h"
 #include "fusion/tune/tune.h"
@@ -21,22 +21,22 @@ static void add_value(axis *a, int64_t at, int level) {
     a->levels[a->n++] = level;
 }
 
-static void registers_axes(const weft_cost_routine *routine, axis *instances, axis *iterations) {
+static void registers_axes(const weft_cost_primitive *primitive, axis *elements, axis *iterations) {
     static const int64_t blocks[][2] = {{128, 0}, {32, 1}, {512, 1}, {64, 2}, {256, 2}};
     static const int64_t serial[][2] = {{1, 0}, {4, 1}, {16, 1}, {2, 2}, {8, 2}};
     for (int i = 0; i < 5; ++i)
-        add_value(instances, blocks[i][0], (int)blocks[i][1]);
-    if (routine->kind == WEFT_COST_COMPUTE)
+        add_value(elements, blocks[i][0], (int)blocks[i][1]);
+    if (primitive->kind == WEFT_COST_COMPUTE)
         add_value(iterations, 0, 0);
-    for (int i = 0; i < 5 && routine->kind != WEFT_COST_COMPUTE; ++i)
+    for (int i = 0; i < 5 && primitive->kind != WEFT_COST_COMPUTE; ++i)
         add_value(iterations, serial[i][0], (int)serial[i][1]);
 }
 
-static void shared_axes(const weft_cost_routine *routine, axis *instances, axis *threads,
+static void shared_axes(const weft_cost_primitive *primitive, axis *elements, axis *threads,
                         axis *iterations) {
     int warps[8];
-    const int n = weft_probe_warps(routine, warps);
-    add_value(instances, 32, 0);
+    const int n = weft_benchmark_warps(primitive, warps);
+    add_value(elements, 32, 0);
     for (int i = 0; i < n; ++i) /* the ends early, what is between later */
         add_value(threads, 32 * warps[i], i == n / 2 ? 0 : i == 0 || i == n - 1 ? 1 : 2);
     add_value(iterations, 1, 0);
@@ -53,9 +53,9 @@ static void extra_axis(const weft_limits *limits, axis *extra) {
         add_value(extra, all / blocks[i][0] - WEFT_CUDA_RESERVED, blocks[i][1]);
 }
 
-int weft_calibration_points(const weft_limits *limits, const weft_cost_routine *routine,
+int weft_calibration_points(const weft_limits *limits, const weft_cost_primitive *primitive,
                             weft_calibration_point *out, int most) {
-    axis a[4] = {{.n = 0}}; /* instances, threads, iterations, extra */
+    axis a[4] = {{.n = 0}}; /* elements, threads, iterations, extra */
     int n = 0, at[4];
     if (!weft_target_is_simt(limits)) {
         add_value(&a[0], 0, 0);
@@ -63,11 +63,11 @@ int weft_calibration_points(const weft_limits *limits, const weft_cost_routine *
         add_value(&a[3], 0, 0);
         add_value(&a[3], (int64_t)limits->onchip_bytes, 1);
         add_value(&a[3], (int64_t)limits->onchip_bytes / 4, 2);
-    } else if (routine->shared) {
-        shared_axes(routine, &a[0], &a[1], &a[2]);
+    } else if (primitive->shared) {
+        shared_axes(primitive, &a[0], &a[1], &a[2]);
         extra_axis(limits, &a[3]);
     } else {
-        registers_axes(routine, &a[0], &a[2]);
+        registers_axes(primitive, &a[0], &a[2]);
         extra_axis(limits, &a[3]);
     }
     if (a[1].n == 0)

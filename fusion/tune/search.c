@@ -30,7 +30,7 @@ typedef struct searcher {
     weft_covers *covers;
     weft_cover **queue; /* [n_queue] taken instead of the next ones, from next on; NULL: none */
     int n_queue, next;
-    weft_rehearsal *rehearsal;
+    weft_synthetic_run *synthetic_run;
     weft_compilation *compilations[AT_ONCE_MOST];
     weft_program *programs[AT_ONCE_MOST];
     weft_status made[AT_ONCE_MOST];
@@ -38,21 +38,21 @@ typedef struct searcher {
 } searcher;
 
 static weft_status describe(searcher *s, const weft_compilation *compilation,
-                            weft_search_trial *trial, weft_error *error) {
+                            weft_search_candidate *candidate, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text text = {0};
     const weft_cover *cover = weft_compilation_only(compilation)->cover;
     TRY(weft_compilation_cover(compilation, &text, error));
-    trial->cover = weft_arena_copy(s->arena, text.data, text.length);
-    trial->parts = weft_arena_alloc(s->arena, (size_t)cover->n + 1, sizeof *trial->parts);
-    if (!trial->cover || !trial->parts)
+    candidate->cover = weft_arena_copy(s->arena, text.data, text.length);
+    candidate->parts = weft_arena_alloc(s->arena, (size_t)cover->n + 1, sizeof *candidate->parts);
+    if (!candidate->cover || !candidate->parts)
         TRY(weft_no_memory(error));
-    trial->predicted = cover->seconds;
-    trial->all_measured = true;
+    candidate->predicted = cover->seconds;
+    candidate->all_measured = true;
     for (int i = 0; i < cover->n; ++i) {
         const weft_implementation *one = cover->list[i];
-        trial->parts[trial->n_parts++] = weft_implementation_part(one);
-        trial->all_measured = trial->all_measured && one->measured;
+        candidate->parts[candidate->n_parts++] = weft_implementation_prediction(one);
+        candidate->all_measured = candidate->all_measured && one->measured;
     }
 done:
     weft_text_free(&text);
@@ -65,7 +65,7 @@ static weft_status start(searcher *s, const weft_search_script *script, weft_err
     weft_compile_options own = *script->options;
     own.alternative = 0;
     own.cover = NULL;
-    own.instances = s->how.instances;
+    own.elements = s->how.elements;
     TRY(weft_compile(script->library, weft_device_limits(s->device), script->fragments,
                      script->n_fragments, &own, &s->script, error));
     const weft_segment *segment = weft_compilation_only(s->script);
@@ -116,22 +116,23 @@ static bool can_win(const searcher *s, double predicted) {
     if (s->how.all || s->out->n_measured < AT_LEAST)
         return true;
     for (int i = 0; i < s->out->n_measured; ++i)
-        if (s->out->trials[i].predicted / s->out->trials[i].measured > most)
-            most = s->out->trials[i].predicted / s->out->trials[i].measured;
-    return predicted / (SLACK * most) < s->out->trials[s->out->best].measured;
+        if (s->out->candidates[i].predicted / s->out->candidates[i].measured > most)
+            most = s->out->candidates[i].predicted / s->out->candidates[i].measured;
+    return predicted / (SLACK * most) < s->out->candidates[s->out->best].measured;
 }
 
-static weft_status measure_one(searcher *s, int i, weft_search_trial *trial, weft_error *error) {
-    const double best = s->out->n_measured > 0 ? s->out->trials[s->out->best].measured : 0;
+static weft_status measure_one(searcher *s, int i, weft_search_candidate *candidate,
+                               weft_error *error) {
+    const double best = s->out->n_measured > 0 ? s->out->candidates[s->out->best].measured : 0;
     if (s->how.measure)
-        return s->how.measure(s->how.user, s->compilations[i], &trial->measured, error);
+        return s->how.measure(s->how.user, s->compilations[i], &candidate->measured, error);
     if (s->made[i] != WEFT_OK) {
         if (error)
             *error = s->errors[i];
         return s->made[i];
     }
-    return weft_rehearsal_time(s->rehearsal, s->programs[i], s->compilations[i],
-                               s->how.all ? 0 : best, &trial->measured, error);
+    return weft_synthetic_run_time(s->synthetic_run, s->programs[i], s->compilations[i],
+                                   s->how.all ? 0 : best, &candidate->measured, error);
 }
 
 /* Covers [first, first + n): compiled together, then measured one after the other. */
@@ -142,23 +143,24 @@ static weft_status try_chunk(searcher *s, int first, int n, bool *ended, weft_er
         TRY(compile_next(s, &s->compilations[there], error));
         if (!s->compilations[there])
             break;
-        TRY(describe(s, s->compilations[there], &s->out->trials[first + there], error));
+        TRY(describe(s, s->compilations[there], &s->out->candidates[first + there], error));
     }
     *ended = there < n;
     s->out->n += there;
-    if (!s->how.measure && !s->rehearsal && there > 0)
-        TRY(weft_rehearsal_make(s->device, s->compilations[0], s->how.instances, &s->rehearsal,
-                                error));
+    if (!s->how.measure && !s->synthetic_run && there > 0)
+        TRY(weft_synthetic_run_make(s->device, s->compilations[0], s->how.elements,
+                                    &s->synthetic_run, error));
     if (!s->how.measure)
         TRY(weft_device_for(s->device, there, make_program, s, error));
     for (int i = 0; i < there; ++i) {
-        weft_search_trial *trial = &s->out->trials[first + i];
-        if (!can_win(s, trial->predicted)) {
+        weft_search_candidate *candidate = &s->out->candidates[first + i];
+        if (!can_win(s, candidate->predicted)) {
             *ended = true;
             break;
         }
-        TRY(measure_one(s, i, trial, error));
-        if (s->out->n_measured++ == 0 || trial->measured < s->out->trials[s->out->best].measured)
+        TRY(measure_one(s, i, candidate, error));
+        if (s->out->n_measured++ == 0 ||
+            candidate->measured < s->out->candidates[s->out->best].measured)
             s->out->best = first + i;
     }
 done:
@@ -207,11 +209,11 @@ weft_status weft_search_covers(weft_device *device, const weft_search_script *sc
     weft_status status = WEFT_OK;
     searcher s = {.device = device, .how = *how, .arena = arena, .out = out};
     *out = (weft_search_result){0};
-    if (s.how.instances <= 0)
-        s.how.instances = 1000000;
-    out->trials =
-        weft_arena_alloc(arena, (size_t)(how->most + how->spread) + 1, sizeof *out->trials);
-    if (!out->trials)
+    if (s.how.elements <= 0)
+        s.how.elements = 1000000;
+    out->candidates =
+        weft_arena_alloc(arena, (size_t)(how->most + how->spread) + 1, sizeof *out->candidates);
+    if (!out->candidates)
         return weft_no_memory(error);
     TRY(start(&s, script, error));
     TRY(try_covers(&s, how->most, error));
@@ -221,7 +223,7 @@ weft_status weft_search_covers(weft_device *device, const weft_search_script *sc
     }
 done:
     clear_chunk(&s);
-    weft_rehearsal_free(&s.rehearsal);
+    weft_synthetic_run_free(&s.synthetic_run);
     weft_covers_end(&s.covers);
     weft_arena_free(&s.found);
     weft_compilation_free(&s.script);
@@ -231,14 +233,14 @@ done:
 weft_status weft_search_kernels(weft_device *device, const weft_compilation *compilation,
                                 double *seconds, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_rehearsal *rehearsal = NULL;
+    weft_synthetic_run *synthetic_run = NULL;
     weft_program *program = NULL;
-    const int64_t n = compilation->options.instances;
-    TRY(weft_rehearsal_make(device, compilation, n > 0 ? n : 1000000, &rehearsal, error));
+    const int64_t n = compilation->options.elements;
+    TRY(weft_synthetic_run_make(device, compilation, n > 0 ? n : 1000000, &synthetic_run, error));
     TRY(weft_program_make(device, compilation, &program, error));
-    TRY(weft_rehearsal_time_kernels(rehearsal, program, compilation, seconds, error));
+    TRY(weft_synthetic_run_time_kernels(synthetic_run, program, compilation, seconds, error));
 done:
     weft_program_free(&program);
-    weft_rehearsal_free(&rehearsal);
+    weft_synthetic_run_free(&synthetic_run);
     return status;
 }

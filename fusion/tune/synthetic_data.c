@@ -3,7 +3,7 @@
 #include "fusion/tune/synthetic_data.h"
 #include "fusion/runtime/runtime.h"
 #include "fusion/tune/benchmark.h"
-#include "fusion/tune/stopwatch.h"
+#include "fusion/tune/timing.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,16 +11,16 @@
 enum { ROUNDS = 5 };
 static const double LONG_ENOUGH = 2e-3, SLOW = 0.1; /* seconds */
 
-struct weft_rehearsal {
+struct weft_synthetic_run {
     weft_device *device;
     bool single;
     int lanes;
-    int n_sets, n_maps, n_data;
+    int n_sets, n_connectivities, n_values;
     int64_t *sizes; /* [n_sets] */
-    weft_connectivity **maps;
+    weft_connectivity **connectivities;
     int32_t **indices;       /* theirs */
-    weft_memory **data;      /* [n_data] inputs and matrices' values, or NULL */
-    weft_memory **positions; /* [n_data] */
+    weft_memory **data;      /* [n_values] inputs and matrices' values, or NULL */
+    weft_memory **positions; /* [n_values] */
     weft_timer *timer;
 };
 
@@ -29,32 +29,35 @@ static weft_status no_memory(weft_error *error) {
 }
 
 /* Sets that a connectivity leads from and others: n; those that one leads to: fewer. */
-static void choose_sizes(weft_rehearsal *r, const weft_graph *graph, int64_t n) {
+static void choose_sizes(weft_synthetic_run *r, const weft_graph *graph, int64_t n) {
     for (int i = 0; i < r->n_sets; ++i)
         r->sizes[i] = n;
-    for (int m = r->n_maps - 1; m >= 0; --m) {
+    for (int m = r->n_connectivities - 1; m >= 0; --m) {
         bool source = false;
-        for (int k = 0; k < r->n_maps; ++k)
-            source = source || graph->maps[k].from == graph->maps[m].to;
+        for (int k = 0; k < r->n_connectivities; ++k)
+            source = source || graph->connectivities[k].from == graph->connectivities[m].to;
         if (!source)
-            r->sizes[graph->maps[m].to] = weft_probe_nodes(n, graph->maps[m].width);
+            r->sizes[graph->connectivities[m].to] =
+                weft_benchmark_nodes(n, graph->connectivities[m].width);
     }
 }
 
-static weft_status make_map(weft_rehearsal *r, const weft_map *map, int m, weft_error *error) {
-    const int64_t n = r->sizes[map->from], n_to = r->sizes[map->to];
-    r->indices[m] = calloc((size_t)n * (size_t)map->width + 1, sizeof(int32_t));
+static weft_status make_map(weft_synthetic_run *r, const weft_graph_connectivity *connectivity,
+                            int m, weft_error *error) {
+    const int64_t n = r->sizes[connectivity->from], n_to = r->sizes[connectivity->to];
+    r->indices[m] = calloc((size_t)n * (size_t)connectivity->width + 1, sizeof(int32_t));
     if (!r->indices[m])
         return no_memory(error);
     for (int64_t i = 0; i < n; ++i)
-        for (int a = 0; a < map->width; ++a)
-            r->indices[m][i * map->width + a] = weft_probe_node(i, a, n_to, map->width);
-    return weft_connectivity_make(r->device, r->indices[m], n, map->width, n_to, &r->maps[m],
-                                  error);
+        for (int a = 0; a < connectivity->width; ++a)
+            r->indices[m][i * connectivity->width + a] =
+                weft_benchmark_node(i, a, n_to, connectivity->width);
+    return weft_connectivity_make(r->device, r->indices[m], n, connectivity->width, n_to,
+                                  &r->connectivities[m], error);
 }
 
 /* Numbers from 1/2 to 3/2, the same on every machine. */
-static weft_status make_values(weft_rehearsal *r, int64_t count, weft_memory **out,
+static weft_status make_values(weft_synthetic_run *r, int64_t count, weft_memory **out,
                                weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t bytes = (size_t)count * (r->single ? sizeof(float) : sizeof(double));
@@ -78,12 +81,12 @@ done:
 }
 
 /* Two entries a row and node of a cell: positions of row i and column j. */
-static weft_status make_matrix(weft_rehearsal *r, const weft_graph *graph, const weft_datum *datum,
-                               weft_error *error) {
+static weft_status make_matrix(weft_synthetic_run *r, const weft_graph *graph,
+                               const weft_value *value, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_map *map = &graph->maps[datum->map];
-    const int width = map->width, entries = width * width;
-    const int64_t n = r->sizes[map->from], blocks = (n + r->lanes - 1) / r->lanes;
+    const weft_graph_connectivity *connectivity = &graph->connectivities[value->connectivity];
+    const int width = connectivity->width, entries = width * width;
+    const int64_t n = r->sizes[connectivity->from], blocks = (n + r->lanes - 1) / r->lanes;
     const size_t count = (size_t)(blocks * r->lanes) * (size_t)entries;
     uint32_t *positions = calloc(count + 1, sizeof *positions);
     if (!positions)
@@ -91,48 +94,50 @@ static weft_status make_matrix(weft_rehearsal *r, const weft_graph *graph, const
     for (int64_t i = 0; i < n; ++i)
         for (int k = 0; k < entries; ++k)
             positions[(i / r->lanes * entries + k) * r->lanes + i % r->lanes] =
-                (uint32_t)(r->indices[datum->map][i * width + k / width] * 2 * width + k % width);
-    TRY(weft_memory_make_unset(r->device, count * sizeof *positions, &r->positions[datum->id],
+                (uint32_t)(r->indices[value->connectivity][i * width + k / width] * 2 * width +
+                           k % width);
+    TRY(weft_memory_make_unset(r->device, count * sizeof *positions, &r->positions[value->id],
                                error));
-    TRY(weft_memory_write(r->positions[datum->id], 0, positions, count * sizeof *positions, error));
-    TRY(make_values(r, r->sizes[map->to] * 2 * width, &r->data[datum->id], error));
+    TRY(weft_memory_write(r->positions[value->id], 0, positions, count * sizeof *positions, error));
+    TRY(make_values(r, r->sizes[connectivity->to] * 2 * width, &r->data[value->id], error));
 done:
     free(positions);
     return status;
 }
 
-static weft_status make_datum(weft_rehearsal *r, const weft_graph *graph, const weft_datum *datum,
-                              weft_error *error) {
+static weft_status make_value(weft_synthetic_run *r, const weft_graph *graph,
+                              const weft_value *value, weft_error *error) {
     int64_t n = 1;
-    if (datum->kind == DATUM_MATRIX)
-        return make_matrix(r, graph, datum, error);
-    if (!datum->is_input)
+    if (value->kind == VALUE_MATRIX)
+        return make_matrix(r, graph, value, error);
+    if (!value->is_input)
         return WEFT_OK;
-    if (datum->index_set >= 0) {
-        n = r->sizes[datum->index_set];
-        if (!graph->index_sets[datum->index_set].plain)
+    if (value->index_set >= 0) {
+        n = r->sizes[value->index_set];
+        if (!graph->index_sets[value->index_set].plain)
             n = (n + r->lanes - 1) / r->lanes * r->lanes;
     }
-    return make_values(r, n * weft_shape_count(&datum->shape), &r->data[datum->id], error);
+    return make_values(r, n * weft_shape_count(&value->shape), &r->data[value->id], error);
 }
 
-static weft_status allocate(weft_rehearsal *r, const weft_graph *graph, weft_error *error) {
+static weft_status allocate(weft_synthetic_run *r, const weft_graph *graph, weft_error *error) {
     r->n_sets = graph->n_index_sets;
-    r->n_maps = graph->n_maps;
-    r->n_data = graph->n_data;
+    r->n_connectivities = graph->n_connectivities;
+    r->n_values = graph->n_values;
     r->sizes = calloc((size_t)r->n_sets + 1, sizeof *r->sizes);
-    r->maps = calloc((size_t)r->n_maps + 1, sizeof(weft_connectivity *));
-    r->indices = calloc((size_t)r->n_maps + 1, sizeof(int32_t *));
-    r->data = calloc((size_t)r->n_data + 1, sizeof(weft_memory *));
-    r->positions = calloc((size_t)r->n_data + 1, sizeof(weft_memory *));
-    return r->sizes && r->maps && r->indices && r->data && r->positions ? WEFT_OK
-                                                                        : no_memory(error);
+    r->connectivities = calloc((size_t)r->n_connectivities + 1, sizeof(weft_connectivity *));
+    r->indices = calloc((size_t)r->n_connectivities + 1, sizeof(int32_t *));
+    r->data = calloc((size_t)r->n_values + 1, sizeof(weft_memory *));
+    r->positions = calloc((size_t)r->n_values + 1, sizeof(weft_memory *));
+    return r->sizes && r->connectivities && r->indices && r->data && r->positions
+               ? WEFT_OK
+               : no_memory(error);
 }
 
-weft_status weft_rehearsal_make(weft_device *device, const weft_compilation *compilation, int64_t n,
-                                weft_rehearsal **out, weft_error *error) {
+weft_status weft_synthetic_run_make(weft_device *device, const weft_compilation *compilation,
+                                    int64_t n, weft_synthetic_run **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_rehearsal *r = NULL;
+    weft_synthetic_run *r = NULL;
     const weft_segment *segment = weft_compilation_only(compilation);
     if (!segment || segment->graph->n_operators > 0)
         return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
@@ -146,53 +151,54 @@ weft_status weft_rehearsal_make(weft_device *device, const weft_compilation *com
     r->lanes = segment->plan->lanes;
     TRY(allocate(r, graph, error));
     choose_sizes(r, graph, n);
-    for (int m = 0; m < r->n_maps; ++m)
-        TRY(make_map(r, &graph->maps[m], m, error));
-    for (int i = 0; i < r->n_data; ++i)
-        TRY(make_datum(r, graph, &graph->data[i], error));
+    for (int m = 0; m < r->n_connectivities; ++m)
+        TRY(make_map(r, &graph->connectivities[m], m, error));
+    for (int i = 0; i < r->n_values; ++i)
+        TRY(make_value(r, graph, &graph->values[i], error));
     TRY(weft_timer_make(device, &r->timer, error));
     *out = r;
     r = NULL;
 done:
-    weft_rehearsal_free(&r);
+    weft_synthetic_run_free(&r);
     return status;
 }
 
-void weft_rehearsal_free(weft_rehearsal **rehearsal) {
-    if (!rehearsal || !*rehearsal)
+void weft_synthetic_run_free(weft_synthetic_run **synthetic_run) {
+    if (!synthetic_run || !*synthetic_run)
         return;
-    weft_rehearsal *r = *rehearsal;
-    for (int m = 0; r->maps && r->indices && m < r->n_maps; ++m) {
-        weft_connectivity_free(&r->maps[m]);
+    weft_synthetic_run *r = *synthetic_run;
+    for (int m = 0; r->connectivities && r->indices && m < r->n_connectivities; ++m) {
+        weft_connectivity_free(&r->connectivities[m]);
         free(r->indices[m]);
     }
-    for (int i = 0; r->data && r->positions && i < r->n_data; ++i) {
+    for (int i = 0; r->data && r->positions && i < r->n_values; ++i) {
         weft_memory_free(&r->data[i]);
         weft_memory_free(&r->positions[i]);
     }
     weft_timer_free(&r->timer);
     free(r->sizes);
-    free(r->maps);
+    free(r->connectivities);
     free(r->indices);
     free(r->data);
     free(r->positions);
     free(r);
-    *rehearsal = NULL;
+    *synthetic_run = NULL;
 }
 
-static weft_status bind_all(weft_rehearsal *r, const weft_graph *graph, weft_program *program,
+static weft_status bind_all(weft_synthetic_run *r, const weft_graph *graph, weft_program *program,
                             weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < r->n_sets; ++i)
         TRY(weft_program_size(program, graph->index_sets[i].name, r->sizes[i], error));
-    for (int m = 0; m < r->n_maps; ++m)
-        TRY(weft_program_bind_connectivity(program, graph->maps[m].name, r->maps[m], error));
-    for (int i = 0; i < r->n_data; ++i) {
-        const weft_datum *datum = &graph->data[i];
+    for (int m = 0; m < r->n_connectivities; ++m)
+        TRY(weft_program_bind_connectivity(program, graph->connectivities[m].name,
+                                           r->connectivities[m], error));
+    for (int i = 0; i < r->n_values; ++i) {
+        const weft_value *value = &graph->values[i];
         if (r->positions[i])
-            TRY(weft_program_bind_matrix(program, datum->name, r->data[i], r->positions[i], error));
+            TRY(weft_program_bind_matrix(program, value->name, r->data[i], r->positions[i], error));
         else if (r->data[i])
-            TRY(weft_program_bind(program, datum->name, r->data[i], error));
+            TRY(weft_program_bind(program, value->name, r->data[i], error));
     }
 done:
     return status;
@@ -210,26 +216,27 @@ static weft_status run(void *user, weft_error *error) {
                            : weft_program_launch_kernel(one->program, one->kernel, error);
 }
 
-static weft_status time_runs(const weft_rehearsal *r, weft_program *program, int kernel,
+static weft_status time_runs(const weft_synthetic_run *r, weft_program *program, int kernel,
                              double worthless, double *seconds, weft_error *error) {
     timed_run one = {program, kernel};
-    const weft_stopwatch watch = {.device = r->device,
-                                  .timer = r->timer,
-                                  .work = run,
-                                  .user = &one,
-                                  .rounds = ROUNDS,
-                                  .round = LONG_ENOUGH,
-                                  .slow = SLOW,
-                                  .worthless = worthless};
-    return weft_stopwatch_time(&watch, seconds, error);
+    const weft_timing_loop watch = {.device = r->device,
+                                    .timer = r->timer,
+                                    .work = run,
+                                    .user = &one,
+                                    .rounds = ROUNDS,
+                                    .round = LONG_ENOUGH,
+                                    .slow = SLOW,
+                                    .worthless = worthless};
+    return weft_timing_loop_run(&watch, seconds, error);
 }
 
-weft_status weft_rehearsal_time(weft_rehearsal *r, weft_program *program,
-                                const weft_compilation *compilation, double worthless,
-                                double *seconds, weft_error *error) {
+weft_status weft_synthetic_run_time(weft_synthetic_run *r, weft_program *program,
+                                    const weft_compilation *compilation, double worthless,
+                                    double *seconds, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_segment *segment = weft_compilation_only(compilation);
-    if (!segment || segment->graph->n_data != r->n_data || segment->graph->n_maps != r->n_maps)
+    if (!segment || segment->graph->n_values != r->n_values ||
+        segment->graph->n_connectivities != r->n_connectivities)
         return weft_error_set(error, WEFT_ERROR_USAGE, "the data are another script's");
     TRY(bind_all(r, segment->graph, program, error));
     TRY(time_runs(r, program, -1, worthless, seconds, error));
@@ -237,9 +244,9 @@ done:
     return status;
 }
 
-weft_status weft_rehearsal_time_kernels(weft_rehearsal *r, weft_program *program,
-                                        const weft_compilation *compilation, double *seconds,
-                                        weft_error *error) {
+weft_status weft_synthetic_run_time_kernels(weft_synthetic_run *r, weft_program *program,
+                                            const weft_compilation *compilation, double *seconds,
+                                            weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_segment *segment = weft_compilation_only(compilation);
     TRY(bind_all(r, segment->graph, program, error));

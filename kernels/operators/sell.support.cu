@@ -1,5 +1,5 @@
-/* Beside the product of sell.rows.cu: where local matrices are added, and rows given back in order
- * of columns. A block has ROWS_NODES rows, a slice LANES. */
+/* Beside the product of sell.product.cu: where local matrices are added, and rows given back in
+ * order of columns. A block has ROWS_NODES rows, a slice LANES. */
 
 /* What row `row` leads to, entry by entry. */
 struct sell_row {

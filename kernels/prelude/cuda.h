@@ -1,6 +1,6 @@
-//@ The prelude of a GPU's kernels: one thread an instance, `real` is a scalar, a warp's instances are the lanes of
+//@ The prelude of a GPU's kernels: one thread per element, `real` is a scalar, a warp's elements are the lanes of
 //@ a block of interleaved data, so that its threads read neighbouring words. Accumulating stores are atomic, or
-//@ plain where a launch is a colour of instances. fusion/base/prelude.h says what the lines that start with two
+//@ plain where a launch is a colour of elements. fusion/base/prelude.h says what the lines that start with two
 //@ slashes and an at sign do, and what stands between at signs; fusion/codegen/target_cuda.c has the values.
 #ifdef __CUDACC_RTC__ /* which has no <stdint.h> */
 typedef unsigned char uint8_t;
@@ -15,15 +15,15 @@ typedef unsigned long long uint64_t;
 
 #define LANES @lanes@
 #define THREADS @threads@
-#define CHUNK @chunk@ /* instances a partial result of a reduction */
+#define TILE @chunk@ /* elements a partial result of a reduction */
 typedef @scalar@ scalar;
 typedef scalar real;
 #define restrict __restrict__
 #define KERNEL extern "C" __global__ void __launch_bounds__(THREADS)
-#define FINISH extern "C" __global__ void __launch_bounds__(CHUNK) /* one thread block */
+#define FINISH extern "C" __global__ void __launch_bounds__(TILE) /* one thread block */
 #define ROWS_KERNEL extern "C" __global__ void __launch_bounds__(ROWS_BOUNDS)
 #define BLOCK_KERNEL(N) extern "C" __global__ void __launch_bounds__(N)
-#define WARPS_KERNEL extern "C" __global__ void __launch_bounds__(WARPS * INSTANCES)
+#define MULTI_THREAD_KERNEL extern "C" __global__ void __launch_bounds__(THREADS_PER_ELEMENT * ELEMENTS)
 #define INLINE static __device__ __forceinline__
 #define UNROLL _Pragma("unroll")
 #define SPLAT(e) ((real)(e))
@@ -35,14 +35,14 @@ INLINE void load_block(real *v, const scalar *p, int components)
         v[c] = p[c * LANES];
 }
 
-/* plain lists: [instance][component] */
-INLINE void load_plain(real *v, const scalar *p, int components, int64_t instance, int64_t)
+/* plain lists: [element][component] */
+INLINE void load_plain(real *v, const scalar *p, int components, int64_t element, int64_t)
 {
     UNROLL for (int c = 0; c < components; ++c)
-        v[c] = p[instance * components + c];
+        v[c] = p[element * components + c];
 }
 
-/* n numbers, which the block's threads will ask for: into the second cache */
+/* n numbers, which the block's threads will ask for: into the L2 cache */
 INLINE void fetch_rows(const scalar *p, int64_t n)
 {
 #ifdef __CUDA_ARCH__
@@ -73,10 +73,10 @@ INLINE void store_block(scalar *p, const real *v, int components, int)
         p[c * LANES] = v[c];
 }
 
-INLINE void store_plain(scalar *p, const real *v, int components, int64_t instance, int64_t)
+INLINE void store_plain(scalar *p, const real *v, int components, int64_t element, int64_t)
 {
     UNROLL for (int c = 0; c < components; ++c)
-        p[instance * components + c] = v[c];
+        p[element * components + c] = v[c];
 }
 
 INLINE void add_indirect(scalar *p, const int32_t *map, const real *v, int width, int components, int)
@@ -94,7 +94,7 @@ INLINE void add_matrix(scalar *p, const uint32_t *positions, const real *v, int 
         atomicAdd(&p[positions[k * LANES]], v[k]);
 }
 
-/* where no other instance of the launch has these targets */
+/* where no other element of the launch has these targets */
 INLINE void add_indirect_alone(scalar *p, const int32_t *map, const real *v, int width, int components, int)
 {
     UNROLL for (int a = 0; a < width; ++a) {
@@ -110,21 +110,21 @@ INLINE void add_matrix_alone(scalar *p, const uint32_t *positions, const real *v
         p[positions[k * LANES]] += v[k];
 }
 
-//@ Several threads an instance: a list in shared memory, and loads and stores that its warps share.
-/* [component][instance of the block], from the thread's own instance on */
-template <int INSTANCES_> struct shared_list {
+//@ Several threads per element: a list in shared memory, and loads and stores that its warps share.
+/* [component][element of the block], from the thread's own element on */
+template <int ELEMENTS_> struct shared_list {
     scalar *p;
-    __device__ __forceinline__ scalar &operator[](int c) const { return p[c * INSTANCES_]; }
+    __device__ __forceinline__ scalar &operator[](int c) const { return p[c * ELEMENTS_]; }
 };
 template <int N_WARPS, class List> INLINE void spread_load_block(List v, const scalar *p, int components, int warp)
 {
     UNROLL for (int c = warp; c < components; c += N_WARPS)
         v[c] = p[c * LANES];
 }
-template <int N_WARPS, class List> INLINE void spread_load_plain(List v, const scalar *p, int components, int64_t instance, int warp)
+template <int N_WARPS, class List> INLINE void spread_load_plain(List v, const scalar *p, int components, int64_t element, int warp)
 {
     UNROLL for (int c = warp; c < components; c += N_WARPS)
-        v[c] = p[instance * components + c];
+        v[c] = p[element * components + c];
 }
 template <int N_WARPS, class List> INLINE void spread_load_indirect(List v, const scalar *p, const int32_t *map, int width, int components, int warp)
 {
@@ -136,10 +136,10 @@ template <int N_WARPS, class List> INLINE void spread_store_block(scalar *p, Lis
     UNROLL for (int c = warp; c < components; c += N_WARPS)
         p[c * LANES] = v[c];
 }
-template <int N_WARPS, class List> INLINE void spread_store_plain(scalar *p, List v, int components, int64_t instance, int warp)
+template <int N_WARPS, class List> INLINE void spread_store_plain(scalar *p, List v, int components, int64_t element, int warp)
 {
     UNROLL for (int c = warp; c < components; c += N_WARPS)
-        p[instance * components + c] = v[c];
+        p[element * components + c] = v[c];
 }
 template <int N_WARPS, class List> INLINE void spread_add_indirect(scalar *p, const int32_t *map, List v, int width, int components, int warp)
 {
@@ -174,11 +174,11 @@ INLINE real weft_powi(real x, int n)
 }
 @functions@
 
-//@ How contributions become one. A chunk of CHUNK consecutive instances is a partial result: the contributions
-//@ of a warp's instances are joined by halves between lanes, then what these give, again by halves. Partial
-//@ results are dealt out to CHUNK sums, which are joined as a chunk is. So the tree depends on the number of
-//@ instances alone, not on how many threads a block has.
-#define GROUPS (CHUNK / LANES) /* of a chunk: a warp's worth of instances each */
+//@ How contributions become one. A tile of TILE consecutive elements is a partial result: the contributions
+//@ of a warp's elements are joined by halves between lanes, then what these give, again by halves. Partial
+//@ results are dealt out to TILE sums, which are joined as a tile is. So the tree depends on the number of
+//@ elements alone, not on how many threads a block has.
+#define GROUPS (TILE / LANES) /* of a tile: a warp's worth of elements each */
 #define TOGETHER 20 /* partial results that a thread waits for at once */
 
 //@ each name; neutral; expression
@@ -200,7 +200,7 @@ INLINE scalar lanes_@name@(scalar v, int n)
         v = both_@name@(v, __shfl_down_sync(0xffffffffu, v, half));
     return v;
 }
-/* v[k * stride]: of instance k * N_THREADS + thread; a barrier must follow */
+/* v[k * stride]: of element k * N_THREADS + thread; a barrier must follow */
 template <int N_THREADS, int N>
 INLINE void groups_@name@(scalar *tree, const real *v, int stride)
 {
@@ -210,29 +210,29 @@ INLINE void groups_@name@(scalar *tree, const real *v, int stride)
             tree[(k * N_THREADS + threadIdx.x) / LANES] = group;
     }
 }
-/* By one warp: a chunk's groups joined, in lane 0. */
+/* By one warp: a tile's groups joined, in lane 0. */
 INLINE scalar chunk_@name@(const scalar *tree)
 {
     return lanes_@name@(tree[threadIdx.x % GROUPS], GROUPS);
 }
-/* By one block of CHUNK threads. */
+/* By one block of TILE threads. */
 INLINE void finish_@name@(scalar *result, scalar *tree, const scalar *p, int components,
-                      int64_t n_instances)
+                      int64_t n_elements)
 {
-    const int64_t n = (n_instances + CHUNK - 1) / CHUNK;
+    const int64_t n = (n_elements + TILE - 1) / TILE;
     for (int c = 0; c < components; ++c) {
         real sum[1];
         start_@name@(sum, 1);
-        for (int64_t first = threadIdx.x; first < n; first += TOGETHER * CHUNK) {
+        for (int64_t first = threadIdx.x; first < n; first += TOGETHER * TILE) {
             scalar some[TOGETHER];
             UNROLL for (int j = 0; j < TOGETHER; ++j) {
-                const int64_t i = first + j * CHUNK;
+                const int64_t i = first + j * TILE;
                 some[j] = p[(i < n ? i : n - 1) * components + c];
             }
             UNROLL for (int j = 0; j < TOGETHER; ++j)
-                sum[0] = first + j * CHUNK < n ? both_@name@(sum[0], some[j]) : sum[0];
+                sum[0] = first + j * TILE < n ? both_@name@(sum[0], some[j]) : sum[0];
         }
-        groups_@name@<CHUNK, 1>(tree, sum, 1);
+        groups_@name@<TILE, 1>(tree, sum, 1);
         __syncthreads();
         if (threadIdx.x < LANES) {
             const scalar all = chunk_@name@(tree);

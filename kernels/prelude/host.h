@@ -1,4 +1,4 @@
-//@ The prelude of the host's kernels: `real` is a vector of LANES instances by the compilers' vector extension.
+//@ The prelude of the host's kernels: `real` is a vector of LANES elements by the compilers' vector extension.
 //@ fusion/base/prelude.h says what the lines that start with two slashes and an at sign do, and what stands
 //@ between at signs; fusion/codegen/target_host.c has the values.
 #include <math.h>
@@ -22,7 +22,7 @@ INLINE void load_block(real *v, const scalar *p, int components)
         v[c] = ((const real *)p)[c];
 }
 
-/* plain lists: [instance][component]; lanes past the end repeat the last instance */
+/* plain lists: [element][component]; lanes past the end repeat the last element */
 INLINE void load_plain(real *v, const scalar *p, int components, int64_t first, int64_t n)
 {
     if (first + LANES <= n) {

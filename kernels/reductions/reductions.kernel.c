@@ -1,5 +1,5 @@
-// Reductions over an index set. The body is what one instance contributes; the operator joins. They end at
-// a global barrier: the result is a uniform number, which kernels after it read.
+// Reductions over an index set. The body is what one element contributes; the operator joins. They
+// end at a global barrier: the result is a uniform number, which kernels after it read.
 
 //@ function  sum(a: real) -> s: real
 //@ kind      reduce +

@@ -11,13 +11,12 @@
  * Of its neighbours' nodes (the halo) a block keeps r~ and s, and computes both as their owner
  * does, from the owner's w.
  *
- * What travels are words that carry their own arrival: doubles whose last bit is the turn's. Two
- * sets of words are used in turn, and the bit changes each time that a set is used again, so a word
- * is there once its bit is the turn's: no flag, no fence. Nobody overwrites what another still
- * reads: a set is written again only after the sums of all blocks of the turn between have come,
- * and a block sends those after all its threads have read.
- * Every block adds the sums of all in the same order: all decide alike, and results repeat bit for
- * bit.
+ * What travels are words that carry their own arrival: doubles whose last bit is the iteration's.
+ * Two sets of words are used in turn, and the bit changes each time that a set is used again, so a
+ * word is there once its bit is the iteration's: no flag, no fence. Nobody overwrites what another
+ * still reads: a set is written again only after the sums of all blocks of the iteration between
+ * have come, and a block sends those after all its threads have read. Every block adds the sums of
+ * all in the same order: all decide alike, and results repeat bit for bit.
  *
  * Macros of the host (fem/solve/persistent_plan.c):
  *     BLOCKS THREADS    of the grid, of a block
@@ -36,13 +35,14 @@
 #define INLINE __device__ __forceinline__
 
 constexpr int ROWS = NODES * THREADS;
-constexpr int WARPS = THREADS / 32;
+constexpr int THREADS_PER_ELEMENT = THREADS / 32;
 constexpr int SUMS = WEIGHTS ? 3 : 2;
 constexpr int SLOTS = (BLOCKS + 31) / 32;
 constexpr int COPY_WORDS = (SUMS * BLOCKS + 3) / 4 * SPACING;
 constexpr int START[NODES + 1] = {STARTS};
 constexpr int PAIRS = START[NODES];
-constexpr long long PATIENCE = 1 << 24; /* looks at a word, seconds, before a block gives up */
+constexpr long long STAGNATION_WINDOW = 1 << 24; /* looks at a word, seconds, before a block gives
+                                                    up */
 
 typedef unsigned long long word;
 
@@ -156,7 +156,7 @@ INLINE int slot(int i, int block) {
 /* The sums of the block, sent to each copy. */
 INLINE void send_sums(const sums &sum, double (*parts)[32], word *slots, word tag) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    constexpr int FROM = WARPS > 16 ? 16 : WARPS > 8 ? 8 : WARPS > 4 ? 4 : 2;
+    constexpr int FROM = THREADS_PER_ELEMENT > 16 ? 16 : THREADS_PER_ELEMENT > 8 ? 8 : THREADS_PER_ELEMENT > 4 ? 4 : 2;
     double gamma = warp_sum<16>(sum.gamma), delta = warp_sum<16>(sum.delta);
     double rr = WEIGHTS ? warp_sum<16>(sum.rr) : 0.0;
     if (lane == 0) {
@@ -166,7 +166,7 @@ INLINE void send_sums(const sums &sum, double (*parts)[32], word *slots, word ta
     }
     __syncthreads();
     if (warp < SUMS) {
-        double value = warp_sum<FROM>(lane < WARPS ? parts[warp][lane] : 0.0);
+        double value = warp_sum<FROM>(lane < THREADS_PER_ELEMENT ? parts[warp][lane] : 0.0);
         if (lane < COPIES)
             store_word(slots + lane * COPY_WORDS + slot(warp, blockIdx.x),
                        ((word)__double_as_longlong(value) & ~1ull) | tag);
@@ -186,7 +186,7 @@ INLINE bool receive(const word *halo, const int (&halo_at)[HALO], const word *sl
     if (warp < SUMS) {
         word part[SLOTS];
         bool all = false;
-        while (!all && looks < PATIENCE) {
+        while (!all && looks < STAGNATION_WINDOW) {
             all = true;
 #pragma unroll
             for (int i = 0; i < SLOTS; ++i)
@@ -208,23 +208,23 @@ INLINE bool receive(const word *halo, const int (&halo_at)[HALO], const word *sl
     }
 #pragma unroll
     for (int h = 0; h < HALO; ++h) {
-        while ((came[h] & 1) != tag && looks < PATIENCE) {
+        while ((came[h] & 1) != tag && looks < STAGNATION_WINDOW) {
             came[h] = load_word(halo + halo_at[h]);
             ++looks;
         }
         w[h] = untagged(came[h]);
     }
-    return looks < PATIENCE;
+    return looks < STAGNATION_WINDOW;
 }
 
-/* n_instances   BLOCKS * THREADS
+/* n_elements   BLOCKS * THREADS
  * values, columns   [b][PAIRS][t]; columns two of 16 bits
  * halo, counts  [b][HALO][t]: position of a halo node, -1: none; [b]: nodes that others read
  * x .. s        [b][NODES][t]; x is what is added to the start
  * published     [2][BLOCKS][PUBLISHED], slots [2][COPIES][COPY_WORDS]: words, zero at first
  * history       r.r of the iterations from control->iteration on */
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
-    cg_persistent(long long n_instances, control *state, const double2 *values,
+    cg_persistent(long long n_elements, control *state, const double2 *values,
                   const unsigned *columns, const double *weights, const int *halo,
                   const int *counts, double *x, double *r, double *p, double *s, word *published,
                   word *slots, double *history) {
@@ -366,14 +366,14 @@ INLINE int node_of(long long b, int column, const int *nodes, const int *halo) {
     return at < 0 ? -1 : nodes[at];
 }
 
-/* Entries of A~. n_instances BLOCKS * PAIRS * THREADS; source [..][2]: entry of the matrix, -1:
+/* Entries of A~. n_elements BLOCKS * PAIRS * THREADS; source [..][2]: entry of the matrix, -1:
  * none; nodes [b][NODES][t]: node at a position, -1: none; inverse: 1 / D, 0 where constrained. The
  * factors are multiplied first, so that A~ is as symmetric as A. */
-extern "C" __global__ void cg_scale(long long n_instances, double *scaled, const int *source,
+extern "C" __global__ void cg_scale(long long n_elements, double *scaled, const int *source,
                                     const unsigned short *columns, const int *nodes,
                                     const int *halo, const double *entries, const double *inverse) {
     const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
-    if (i >= n_instances)
+    if (i >= n_elements)
         return;
     const int start[NODES + 1] = {STARTS}; /* START is no array of the device's */
     const int t = (int)(i % THREADS), pair = (int)(i / THREADS % PAIRS);
@@ -390,12 +390,12 @@ extern "C" __global__ void cg_scale(long long n_instances, double *scaled, const
     }
 }
 
-/* Vectors from the residual. n_instances BLOCKS * ROWS. */
-extern "C" __global__ void cg_start(long long n_instances, const int *nodes,
+/* Vectors from the residual. n_elements BLOCKS * ROWS. */
+extern "C" __global__ void cg_start(long long n_elements, const int *nodes,
                                     const double *inverse, const double *residual, double *x,
                                     double *r, double *p, double *s, double *weights) {
     const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
-    if (i >= n_instances)
+    if (i >= n_elements)
         return;
     const int node = nodes[i];
     const double d = node < 0 ? 0.0 : inverse[node];
@@ -404,11 +404,11 @@ extern "C" __global__ void cg_start(long long n_instances, const int *nodes,
     x[i] = p[i] = s[i] = 0;
 }
 
-/* solution += D^-1/2 x, and x = 0. n_instances BLOCKS * ROWS. */
-extern "C" __global__ void cg_finish(long long n_instances, const int *nodes, const double *inverse,
+/* solution += D^-1/2 x, and x = 0. n_elements BLOCKS * ROWS. */
+extern "C" __global__ void cg_finish(long long n_elements, const int *nodes, const double *inverse,
                                      double *x, double *solution) {
     const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
-    if (i >= n_instances)
+    if (i >= n_elements)
         return;
     const int node = nodes[i];
     if (node >= 0 && inverse[node] > 0)

@@ -101,7 +101,7 @@ int main(int argc, char **argv) {
     weft_error error = {0};
     bench_options options;
     bool no_gpu = false;
-    app_streams_guard();
+    app_ensure_standard_streams();
     weft_status status = bench_options_parse(argc, argv, &options, &error);
     bench_run run = {.options = &options};
     if (status == WEFT_OK)

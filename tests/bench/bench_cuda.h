@@ -47,18 +47,18 @@ int bench_assemblies(weft_assembly *out);
 typedef weft_status (*bench_task)(void *user, weft_error *error);
 
 /** Measures what is asked of a device between start and stop. */
-typedef struct bench_stopwatch {
+typedef struct bench_timing_loop {
     weft_status (*start)(void *user, weft_error *error);
     weft_status (*stop)(void *user, double *seconds, weft_error *error);
     void *user;
-} bench_stopwatch;
+} bench_timing_loop;
 
 /** Seconds of one run of the task: the median of `repeats` measurements, each of as many runs one
  *  after another as take some tenths of a millisecond. */
-weft_status bench_measure(bench_stopwatch watch, bench_task task, void *user, int repeats,
+weft_status bench_measure(bench_timing_loop watch, bench_task task, void *user, int repeats,
                           double *seconds, weft_error *error);
 double bench_median(double *values, int n);
-bench_stopwatch bench_timer_stopwatch(weft_timer *timer);
+bench_timing_loop bench_timer_timing_loop(weft_timer *timer);
 
 /* ---- meshes (bench_cuda_mesh.c) ---------------------------------------------------------- */
 

@@ -140,7 +140,7 @@ static void case_free(bench_case *c) {
     c->boundary = NULL;
 }
 
-static void tell_set_up(bench_case *c, const double seconds[2], bool shuffled) {
+static void report_set_up(bench_case *c, const double seconds[2], bool shuffled) {
     static const char *const what[2] = {"tile", "order"};
     for (int i = shuffled ? 1 : 0; i < 2; ++i) {
         bench_row row = bench_row_make(c, what[i], shuffled ? "host, shuffled" : "host", false);
@@ -162,7 +162,7 @@ static weft_status case_make(bench_case *c, int dimension, double n_cells, bool 
                              .nodes = (double)c->mesh->n_nodes,
                              .entries = (dimension == 3 ? 15.0 : 7.0) * (double)c->mesh->n_nodes,
                              .real = 8};
-    tell_set_up(c, seconds, shuffled);
+    report_set_up(c, seconds, shuffled);
     TRY(make_vectors(c, error));
     if (c->run->counts)
         TRY(make_matrix(c, error));

@@ -236,7 +236,7 @@ weft_status bench_rival_cg(bench_rival_matrix *matrix, bench_rival_loop loop, co
     weft_status status = WEFT_OK;
     bench_rival *rival = matrix->rival;
     loop_run run = {.matrix = matrix, .loop = loop};
-    const bench_stopwatch watch = bench_rival_stopwatch(rival);
+    const bench_timing_loop watch = bench_rival_timing_loop(rival);
     const int rounded = (n_iterations + A_GRAPH - 1) / A_GRAPH * A_GRAPH;
     double taken[REPEATS_MAX], before = 0, after = 0;
     const int n = repeats < REPEATS_MAX ? repeats : REPEATS_MAX;

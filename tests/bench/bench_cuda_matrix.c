@@ -182,7 +182,7 @@ weft_status bench_rival_product(bench_rival_matrix *matrix, const double *v, int
     for (int i = 0; i < BENCH_ALGORITHMS; ++i) {
         product_run r = {matrix, i};
         double taken = 0;
-        TRY(bench_measure(bench_rival_stopwatch(matrix->rival), run_product, &r, repeats, &taken,
+        TRY(bench_measure(bench_rival_timing_loop(matrix->rival), run_product, &r, repeats, &taken,
                           error));
         if (*seconds > 0 && taken >= *seconds)
             continue;

@@ -40,7 +40,7 @@ static weft_status timed(bench_case *c, bench_task task, void *user, double *sec
     weft_status status = WEFT_OK;
     weft_timer *timer = NULL;
     TRY(weft_timer_make(c->device, &timer, error));
-    TRY(bench_measure(bench_timer_stopwatch(timer), task, user, c->run->options->repeats, seconds,
+    TRY(bench_measure(bench_timer_timing_loop(timer), task, user, c->run->options->repeats, seconds,
                       error));
     *seconds = counted(c, *seconds);
 done:

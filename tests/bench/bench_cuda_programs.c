@@ -77,7 +77,7 @@ static weft_status timed(program_run *r, bench_row *row, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_timer *timer = NULL;
     TRY(weft_timer_make(r->c->device, &timer, error));
-    TRY(bench_measure(bench_timer_stopwatch(timer), run_program, r, r->c->run->options->repeats,
+    TRY(bench_measure(bench_timer_timing_loop(timer), run_program, r, r->c->run->options->repeats,
                       &row->seconds, error));
     if (!r->c->run->counts)
         row->seconds = 0;
@@ -299,7 +299,7 @@ done:
 }
 
 /* What there is no interface for is said, not left out silently. */
-static void tell_missing(bench_case *c) {
+static void report_missing(bench_case *c) {
     bench_row row = bench_row_make(c, "CG", "-", true);
     snprintf(row.note, sizeof row.note, "skipped: operators and their CG are in double alone");
     bench_rows_add(&c->run->rows, &row);
@@ -316,7 +316,7 @@ weft_status bench_programs(bench_case *c, weft_error *error) {
     if (options->works & BENCH_APPLY && options->precisions[1])
         TRY(product(c, error));
     if (options->works & BENCH_CG && options->precisions[1])
-        tell_missing(c);
+        report_missing(c);
 done:
     return status;
 }

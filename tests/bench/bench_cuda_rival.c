@@ -235,8 +235,8 @@ done:
     return status;
 }
 
-bench_stopwatch bench_rival_stopwatch(bench_rival *rival) {
-    return (bench_stopwatch){watch_start, watch_stop, rival};
+bench_timing_loop bench_rival_timing_loop(bench_rival *rival) {
+    return (bench_timing_loop){watch_start, watch_stop, rival};
 }
 
 typedef struct copy_run {
@@ -264,7 +264,7 @@ weft_status bench_rival_copy(bench_rival *rival, int repeats, double *bandwidth,
     /* no zeros: all-alike bytes can be faster than real ones */
     TRY(bench_rival_check(rival, rival->driver.cuMemsetD8Async(r.from, 0x5a, bytes, rival->stream),
                           "filling memory", error));
-    TRY(bench_measure(bench_rival_stopwatch(rival), run_copy, &r, repeats, &seconds, error));
+    TRY(bench_measure(bench_rival_timing_loop(rival), run_copy, &r, repeats, &seconds, error));
     *bandwidth = 2.0 * (double)bytes / seconds;
 done:
     bench_rival_release(rival, &r.from);

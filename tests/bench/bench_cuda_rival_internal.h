@@ -124,8 +124,8 @@ weft_status bench_rival_upload(bench_rival *rival, weft_cu_pointer to, const dou
 weft_status bench_rival_download(bench_rival *rival, double *values, weft_cu_pointer from,
                                  int64_t n, bool single, weft_error *error);
 
-/** A stopwatch of two events on the rival's stream; user is the rival. */
-bench_stopwatch bench_rival_stopwatch(bench_rival *rival);
+/** a timing loop between two events on the rival's stream; user is the rival. */
+bench_timing_loop bench_rival_timing_loop(bench_rival *rival);
 
 /* The vectors of a matrix, in this order. */
 enum { BENCH_V, BENCH_Y, BENCH_X, BENCH_R, BENCH_P, BENCH_Q, BENCH_VECTORS };

@@ -31,7 +31,7 @@ typedef struct bench_solve {
     double last; /* clock at the end of the last phase */
 } bench_solve;
 
-static void tell(bench_solve *s, const char *phase) {
+static void report(bench_solve *s, const char *phase) {
     char text[32], bytes[32];
     (void)weft_device_wait(s->device, NULL);
     const double now = weft_clock();
@@ -141,9 +141,9 @@ static weft_status make_operator(bench_solve *s, weft_error *error) {
     TRY(status);
     char phase[64];
     snprintf(phase, sizeof phase, "operator %s, compiling too", weft_assembly_name(assembly));
-    tell(s, phase);
+    report(s, phase);
     TRY(weft_operator_assemble(s->op, error));
-    tell(s, "assembly");
+    report(s, "assembly");
 done:
     return status;
 }
@@ -161,7 +161,7 @@ static weft_status solve(bench_solve *s, weft_error *error) {
     TRY(weft_cg_solve(&s->context, s->op, s->b, s->u, &options, &result, error));
     TRY(weft_device_wait(s->device, error));
     const double seconds = weft_clock() - start;
-    tell(s, "conjugate gradients");
+    report(s, "conjugate gradients");
     TRY(compare(s, &worst, error));
     char bytes[32];
     printf("  %s: %d iterations, %.3g ms each, |r|/|b| %.2e, largest error %.2e, at most %s on the "
@@ -195,9 +195,9 @@ weft_status bench_solve_large(bench_run *run, double n_cells, weft_error *error)
     TRY(weft_memory_wrap(s.device, mesh->x, bytes * (size_t)mesh->dimension, &s.x, error));
     TRY(weft_memory_make(s.device, bytes, &s.b, error));
     TRY(weft_memory_make(s.device, bytes, &s.u, error));
-    tell(&s, "mesh to the device");
+    report(&s, "mesh to the device");
     TRY(make_load(&s, error));
-    tell(&s, "right-hand side, compiling too");
+    report(&s, "right-hand side, compiling too");
     TRY(make_operator(&s, error));
     if (run->counts)
         TRY(solve(&s, error));

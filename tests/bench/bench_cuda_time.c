@@ -17,7 +17,7 @@ double bench_median(double *values, int n) {
     return n % 2 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
 }
 
-static weft_status run_many(bench_stopwatch watch, bench_task task, void *user, int n,
+static weft_status run_many(bench_timing_loop watch, bench_task task, void *user, int n,
                             double *seconds, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(watch.start(watch.user, error));
@@ -28,7 +28,7 @@ done:
     return status;
 }
 
-weft_status bench_measure(bench_stopwatch watch, bench_task task, void *user, int repeats,
+weft_status bench_measure(bench_timing_loop watch, bench_task task, void *user, int repeats,
                           double *seconds, weft_error *error) {
     weft_status status = WEFT_OK;
     double taken[REPEATS_MAX], once = 0;
@@ -59,6 +59,6 @@ done:
     return status;
 }
 
-bench_stopwatch bench_timer_stopwatch(weft_timer *timer) {
-    return (bench_stopwatch){timer_start, timer_stop, timer};
+bench_timing_loop bench_timer_timing_loop(weft_timer *timer) {
+    return (bench_timing_loop){timer_start, timer_stop, timer};
 }

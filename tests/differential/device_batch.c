@@ -17,8 +17,9 @@ static bool is_word(char c) {
 
 /* The name of the kernel that is defined here, or 0 characters. */
 static size_t kernel_here(const batch *b, const char *at, const char **name) {
-    static const char *const heads[] = {"KERNEL ",       "FINISH ",           "ROWS_KERNEL ",
-                                        "WARPS_KERNEL ", "BLOCK_KERNEL(64) ", "BLOCK_KERNEL(256) "};
+    static const char *const heads[] = {"KERNEL ",           "FINISH ",
+                                        "ROWS_KERNEL ",      "MULTI_THREAD_KERNEL ",
+                                        "BLOCK_KERNEL(64) ", "BLOCK_KERNEL(256) "};
     size_t length = 0;
     *name = NULL;
     if (b->emulated) {
@@ -104,7 +105,7 @@ static void batch_module_free(weft_module *module) {
 
 /* ---- launching ---- */
 
-typedef void host_kernel(void *const *arguments, int64_t n_instances, int64_t first_block,
+typedef void host_kernel(void *const *arguments, int64_t n_elements, int64_t first_block,
                          int64_t last_block);
 
 static weft_status no_kernel(const char *name, weft_error *error) {
@@ -126,14 +127,14 @@ static weft_status launch_host(const batch *b, const weft_launch *launch, const 
         for (int64_t i = first; i < last; ++i) {
             const int64_t *range = schedule->ranges[b->backwards ? last - 1 - (i - first) : i];
             if (range[0] < range[1])
-                kernel(arguments, launch->n_instances, range[0], range[1]);
+                kernel(arguments, launch->n_elements, range[0], range[1]);
         }
     }
     if (schedule == NULL && n_blocks > 0) {
         const int64_t half = b->backwards ? n_blocks / 2 : 0;
-        kernel(arguments, launch->n_instances, half, n_blocks);
+        kernel(arguments, launch->n_elements, half, n_blocks);
         if (half > 0)
-            kernel(arguments, launch->n_instances, 0, half);
+            kernel(arguments, launch->n_elements, 0, half);
     }
     return WEFT_OK;
 }
@@ -143,12 +144,12 @@ static weft_status launch_emulated(const batch *b, const weft_launch *launch, co
     const emulated_named *names = dlsym(b->object, "emulated_names");
     const int threads = launch->block_threads > 0 ? launch->block_threads : GPU_THREADS;
     const int64_t n_blocks =
-        launch->n_blocks > 0 ? launch->n_blocks : (launch->n_instances + threads - 1) / threads;
+        launch->n_blocks > 0 ? launch->n_blocks : (launch->n_elements + threads - 1) / threads;
     while (names->name != NULL && strcmp(names->name, name) != 0)
         ++names;
     if (names->name == NULL)
         return no_kernel(name, error);
-    b->emulate(names->call, launch->n_instances, arguments, (unsigned)n_blocks, (unsigned)threads,
+    b->emulate(names->call, launch->n_elements, arguments, (unsigned)n_blocks, (unsigned)threads,
                (unsigned)launch->shared_bytes, b->backwards);
     return WEFT_OK;
 }
@@ -180,7 +181,7 @@ static void batch_close(weft_device *device) {
     free(b);
 }
 
-void device_batch_turn(weft_device *device, bool backwards) {
+void device_batch_iteration(weft_device *device, bool backwards) {
     if (device->table->launch == batch_launch)
         batch_of(device)->backwards = backwards;
 }

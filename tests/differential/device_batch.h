@@ -20,6 +20,6 @@ bool device_batch_is(const char *name);
 /** Errors WEFT_ERROR_COMPILER: there is no compiler */
 weft_status device_batch_open(const char *name, weft_device **out, weft_error *error);
 /** Nothing where the device is another of Weft's. */
-void device_batch_turn(weft_device *device, bool backwards);
+void device_batch_iteration(weft_device *device, bool backwards);
 
 #endif

@@ -1,12 +1,12 @@
 /* Random scripts, each by several plans and devices, against 64-bit integers. Scripts are tried
  * many at once, a group in a process of its own, so that a compiler starts once for all of it and
- * a script that crashes is found too. What fails is made smaller before it is shown. */
+ * a script that crashes is found too. What fails is reduced before it is shown. */
 #include "core/host/compiler.h"
 #include "core/weft_core.h"
 #include "fusion/weft_library.h"
 #include "device_batch.h"
 #include "shrink.h"
-#include "trial.h"
+#include "cross_check.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -41,12 +41,12 @@ static weft_status device_open(const char *name, weft_device **out, weft_error *
 /* What can go wrong, as bits. */
 enum { DIFFERS = 1, REFUSED = 2, CRASHED = 4, NO_DEVICE = 8 };
 
-static void show_failure(const random_script *script, const trial_way *way,
+static void show_failure(const random_script *script, const cross_check_way *way,
                          const weft_error *error) {
     char message[4096];
     weft_text text = {0};
     weft_error_text(error, message, sizeof message);
-    trial_way_print(way, &text);
+    cross_check_way_print(way, &text);
     printf("seed %lld, %s: %s\n", (long long)script->seed, text.data, message);
     weft_text_free(&text);
     fflush(stdout);
@@ -65,8 +65,8 @@ static int try_device(const fuzz *f, const char *name, random_script *const *scr
     weft_error error = {0};
     weft_device *device = NULL;
     weft_library *library = NULL;
-    trial *trials = random_alloc((size_t)(n * TRIAL_WAYS), sizeof *trials);
-    weft_status *made = random_alloc((size_t)(n * TRIAL_WAYS), sizeof *made);
+    cross_check *trials = random_alloc((size_t)(n * CROSS_CHECK_WAYS), sizeof *trials);
+    weft_status *made = random_alloc((size_t)(n * CROSS_CHECK_WAYS), sizeof *made);
     int n_trials = 0, n_failures = 0, failures = 0;
     const double own = seconds_of(RUSAGE_SELF), compilers = seconds_of(RUSAGE_CHILDREN);
     double made_at = own;
@@ -79,11 +79,11 @@ static int try_device(const fuzz *f, const char *name, random_script *const *scr
         goto done;
     }
     for (int i = 0; i < n; ++i) {
-        trial_way ways[TRIAL_WAYS];
-        const int n_ways = trial_ways(scripts[i], name, ways);
+        cross_check_way ways[CROSS_CHECK_WAYS];
+        const int n_ways = cross_check_ways(scripts[i], name, ways);
         for (int k = 0; k < n_ways; ++k, ++n_trials) {
             made[n_trials] =
-                trial_make(library, device, scripts[i], &ways[k], &trials[n_trials], &error);
+                cross_check_make(library, device, scripts[i], &ways[k], &trials[n_trials], &error);
             if (made[n_trials] == WEFT_OK)
                 continue;
             show_failure(scripts[i], &ways[k], &error);
@@ -97,7 +97,7 @@ static int try_device(const fuzz *f, const char *name, random_script *const *scr
         if (made[i] != WEFT_OK)
             continue;
         random_values_make(trials[i].script, &values);
-        if (trial_run(&trials[i], &values, &error) != WEFT_OK) {
+        if (cross_check_run(&trials[i], &values, &error) != WEFT_OK) {
             show_failure(trials[i].script, &trials[i].way, &error);
             failures |= DIFFERS;
             ++n_failures;
@@ -110,7 +110,7 @@ static int try_device(const fuzz *f, const char *name, random_script *const *scr
                seconds_of(RUSAGE_CHILDREN) - compilers);
 done:
     for (int i = 0; i < n_trials; ++i)
-        trial_free(&trials[i]);
+        cross_check_free(&trials[i]);
     free(trials);
     free(made);
     weft_library_free(&library);
@@ -190,7 +190,7 @@ static void show_script(const char *what, const random_script *script) {
     fflush(stdout);
 }
 
-/* Each script of a group alone, and the first that fail made smaller. */
+/* Each script of a group alone, and the first that fail reduced. */
 static int find_failures(const fuzz *f, random_script *const *scripts, int n) {
     int failures = 0;
     for (int i = 0; i < n && failures < MOST_FAILURES; ++i) {
@@ -228,13 +228,13 @@ static bool is_here(const char *name) {
 }
 
 /* In turns, those that this processor has. */
-static const char *optimised_of(int64_t turn) {
+static const char *optimised_of(int64_t iteration) {
     const char *here[N_OPTIMISED];
     int n = 0;
     for (int i = 0; i < N_OPTIMISED; ++i)
         if (is_here(optimised[i]))
             here[n++] = optimised[i];
-    return here[turn % n];
+    return here[iteration % n];
 }
 
 static void group_make(const fuzz *f, int64_t first, group *out) {

@@ -13,7 +13,7 @@
 #include "fusion/plan/plan.h"
 #include "fusion/weft_compile.h"
 #include "random_script.h"
-#include "trial.h"
+#include "cross_check.h"
 
 #include <string.h>
 
@@ -21,7 +21,7 @@ enum { COVERS = 4 /* the best that are chosen from */ };
 
 typedef struct partition {
     const weft_graph *graph;
-    const weft_relations *relations;
+    const weft_dependence *dependence;
     int group[WEFT_CALLS_MAX]; /* its lowest call */
 } partition;
 
@@ -29,7 +29,7 @@ typedef struct partition {
 static bool group_before(const partition *p, int a, int b) {
     for (int i = 0; i < p->graph->n_calls; ++i)
         for (int k = 0; p->group[i] == a && k < p->graph->n_calls; ++k)
-            if (p->group[k] == b && weft_set_has(weft_relations_after(p->relations, i), k))
+            if (p->group[k] == b && weft_set_has(weft_dependence_reachable(p->dependence, i), k))
                 return true;
     return false;
 }
@@ -59,10 +59,10 @@ static int order_groups(const partition *p, uint64_t state, int *order) {
 }
 
 /* Are two of the set apart? */
-static bool is_barred(const weft_relations *r, const uint64_t *set) {
+static bool is_barred(const weft_dependence *r, const uint64_t *set) {
     bool barred = false;
     for (int u = weft_set_next(set, r->words, 0); u >= 0; u = weft_set_next(set, r->words, u + 1))
-        barred |= weft_set_meets(weft_relations_apart(r, u), set, r->words);
+        barred |= weft_set_meets(weft_dependence_unfusible(r, u), set, r->words);
     return barred;
 }
 
@@ -71,7 +71,7 @@ static bool may_be_kernel(const partition *p, int group) {
     for (int i = 0; i < p->graph->n_calls; ++i)
         if (p->group[i] == group)
             weft_set_add(set, i);
-    return !is_barred(p->relations, set) && weft_relations_convex(p->relations, set) &&
+    return !is_barred(p->dependence, set) && weft_dependence_convex(p->dependence, set) &&
            weft_fusion_fits(p->graph, set);
 }
 
@@ -133,7 +133,7 @@ static const weft_implementation *choose(const weft_implementations *all, const 
 
 static weft_status cover_at_random(weft_segment *c, uint64_t state, weft_error *error) {
     weft_status status = WEFT_OK;
-    partition p = {.graph = c->graph, .relations = c->fusions->relations};
+    partition p = {.graph = c->graph, .dependence = c->fusions->dependence};
     weft_fusions *fusions = weft_arena_alloc(c->arena, 1, sizeof *fusions);
     weft_cover *cover = weft_arena_alloc(c->arena, 1, sizeof *cover);
     if (fusions == NULL || cover == NULL)
@@ -182,8 +182,8 @@ done:
 
 weft_status partition_make(weft_compilation *c, uint64_t state, bool best, weft_error *error) {
     weft_status status = WEFT_OK;
-    for (int i = 0; i < c->flow->n_segments; ++i) {
-        weft_segment *segment = c->flow->segments[i];
+    for (int i = 0; i < c->control->n_segments; ++i) {
+        weft_segment *segment = c->control->segments[i];
         TRY(plan_segment(segment, state + (uint64_t)i, best, error));
         for (int k = 0; segment->number >= 0 && k < segment->plan->n_kernels; ++k) {
             weft_plan_kernel *kernel = &segment->plan->kernels[k];

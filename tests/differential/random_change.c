@@ -7,11 +7,11 @@
 random_script *random_script_copy(const random_script *script) {
     random_script *made = random_alloc(1, sizeof *made);
     *made = *script;
-    for (int i = 0; i < script->n_maps; ++i) {
-        const random_map *map = &script->maps[i];
+    for (int i = 0; i < script->n_connectivities; ++i) {
+        const random_map *map = &script->connectivities[i];
         const size_t n = (size_t)(script->sets[map->from].n * map->width);
-        made->maps[i].indices = random_alloc(n + 1, sizeof *map->indices);
-        memcpy(made->maps[i].indices, map->indices, n * sizeof *map->indices);
+        made->connectivities[i].indices = random_alloc(n + 1, sizeof *map->indices);
+        memcpy(made->connectivities[i].indices, map->indices, n * sizeof *map->indices);
     }
     const random_operator *op = &script->op;
     if (op->row_start != NULL) {
@@ -27,8 +27,8 @@ random_script *random_script_copy(const random_script *script) {
 }
 
 void random_script_clear(random_script *script) {
-    for (int i = 0; i < script->n_maps; ++i)
-        free(script->maps[i].indices);
+    for (int i = 0; i < script->n_connectivities; ++i)
+        free(script->connectivities[i].indices);
     free(script->op.row_start);
     free(script->op.columns);
     free(script->op.entries);

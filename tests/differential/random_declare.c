@@ -5,7 +5,7 @@
 
 static void make_map(maker *m, const char *name, int from, int to, int width) {
     random_script *s = m->script;
-    random_map *map = &s->maps[s->n_maps++];
+    random_map *map = &s->connectivities[s->n_connectivities++];
     const int64_t n_from = s->sets[from].n, n_to = s->sets[to].n;
     int *valence = random_alloc((size_t)n_to + 1, sizeof *valence);
     *map = (random_map){.name = name, .from = from, .to = to, .width = width};
@@ -65,7 +65,7 @@ static void declare_sets(maker *m) {
         s->sets[s->n_sets++] = (random_set){"groups", false, 5 + random_maker_below(m, 70)};
         make_map(m, "near", NODES, GROUPS, 2);
     }
-    if (random_maker_below(m, 2) == 0 && s->n_maps < RANDOM_MAPS)
+    if (random_maker_below(m, 2) == 0 && s->n_connectivities < RANDOM_MAPS)
         make_map(m, "around", NODES, NODES, 2);
     if (s->flows && random_maker_below(m, 2) == 0)
         make_operator(m);
@@ -112,7 +112,7 @@ static int compare_pairs(const void *a, const void *b) {
 }
 
 uint32_t *random_positions(const random_script *s, int64_t *n) {
-    const random_map *map = &s->maps[s->matrix_map];
+    const random_map *map = &s->connectivities[s->matrix_map];
     const int64_t count = random_members(s, map->from) * map->width * map->width;
     const int64_t n_to = random_members(s, map->to), width = map->width;
     int64_t *pairs = random_alloc((size_t)count + 1, 2 * sizeof *pairs), *sorted = pairs + count;

@@ -41,8 +41,8 @@ static int64_t value_of_list(const evaluation *e, const random_node *node, int64
     random_shape seen = list->shape;
     int offset = 0;
     if (node->map >= 0)
-        seen =
-            (random_shape){list->shape.rank + 1, {s->maps[node->map].width, list->shape.sizes[0]}};
+        seen = (random_shape){list->shape.rank + 1,
+                              {s->connectivities[node->map].width, list->shape.sizes[0]}};
     for (int k = 0; k < node->n_subscripts; ++k) {
         const int below = seen.rank - k == 2 ? seen.sizes[1] : 1;
         offset += node->subscripts[k] * below;
@@ -50,7 +50,7 @@ static int64_t value_of_list(const evaluation *e, const random_node *node, int64
     c += offset;
     if (node->map < 0)
         return values[(list->set < 0 ? 0 : i) * count + c];
-    const random_map *map = &s->maps[node->map];
+    const random_map *map = &s->connectivities[node->map];
     return values[(int64_t)map->indices[i * map->width + c / count] * count + c % count];
 }
 
@@ -175,7 +175,7 @@ static void put(const evaluation *e, int list, int64_t *values) {
 }
 
 static void accumulate(const evaluation *e, const random_statement *one) {
-    const random_map *map = &e->script->maps[one->map];
+    const random_map *map = &e->script->connectivities[one->map];
     const random_list *target = &e->script->lists[one->list];
     const int count = random_shape_count(&target->shape), row = map->width * count;
     int64_t *source = evaluate(e, one->root, map->from, &e->script->nodes[one->root].shape);
@@ -193,7 +193,7 @@ static void accumulate(const evaluation *e, const random_statement *one) {
 }
 
 static void add_to_matrix(const evaluation *e, const random_statement *one) {
-    const random_map *map = &e->script->maps[one->map];
+    const random_map *map = &e->script->connectivities[one->map];
     int64_t n = 0;
     uint32_t *positions = random_positions(e->script, &n);
     int64_t *source = evaluate(e, one->root, map->from, &e->script->nodes[one->root].shape);
@@ -230,7 +230,7 @@ static void apply(const evaluation *e, const random_statement *one) {
     put(e, one->list, made);
 }
 
-/* What a turn makes ends with it. */
+/* What an iteration makes ends with it. */
 static void forget(const evaluation *e, int first, int last) {
     for (int i = 0; i < e->script->n_lists; ++i)
         if (e->script->lists[i].maker >= first && e->script->lists[i].maker < last) {
@@ -253,9 +253,9 @@ static void run(const evaluation *e, int first, int last) {
             apply(e, one);
         else if (one->kind == RANDOM_REPEAT) {
             const int end = random_loop_end(s, i);
-            for (int turn = 0;
-                 turn < one->turns && value_of(e, one->root, 0, 0) < value_of(e, one->second, 0, 0);
-                 ++turn) {
+            for (int iteration = 0; iteration < one->iterations &&
+                                    value_of(e, one->root, 0, 0) < value_of(e, one->second, 0, 0);
+                 ++iteration) {
                 forget(e, i, end);
                 run(e, i + 1, end);
             }
@@ -356,12 +356,12 @@ static void bound_statement(bounds *b, const random_statement *one) {
     if (one->kind == RANDOM_REPEAT)
         return;
     if (one->kind == RANDOM_ADDTO) {
-        b->matrix += s->maps[one->map].valence * root;
+        b->matrix += s->connectivities[one->map].valence * root;
         b->most = fmax(b->most, b->matrix);
         return;
     }
     if (one->kind == RANDOM_ACCUMULATE)
-        b->list[one->list] += s->maps[one->map].valence * root;
+        b->list[one->list] += s->connectivities[one->map].valence * root;
     else if (one->kind == RANDOM_APPLY)
         b->list[one->list] = s->op.row_bound * root;
     else if (one->kind == RANDOM_REDUCE)
@@ -375,18 +375,19 @@ static void bound_statement(bounds *b, const random_statement *one) {
 
 static void bound_run(bounds *b, int first, int last);
 
-/* A loop may end after any turn: what it updates may be as large as it ever was. */
+/* A loop may end after any iteration: what it updates may be as large as it ever was. */
 static void bound_loop(bounds *b, int start, int end) {
-    const int turns = b->script->statements[start].turns;
+    const int iterations = b->script->statements[start].iterations;
     double most[RANDOM_LISTS];
     memcpy(most, b->list, sizeof most);
-    for (int turn = 0; turn < turns; ++turn) {
+    for (int iteration = 0; iteration < iterations; ++iteration) {
         bound_run(b, start + 1, end);
         for (int i = 0; i < RANDOM_LISTS; ++i)
             most[i] = fmax(most[i], b->list[i]);
     }
     memcpy(b->list, most, sizeof most);
-    bound_statement(b, &b->script->statements[start]); /* the condition sees what a turn leaves */
+    bound_statement(b, &b->script->statements[start]); /* the condition sees what an iteration
+                                                          leaves */
 }
 
 static void bound_run(bounds *b, int first, int last) {

@@ -34,15 +34,16 @@ static int operand_add(maker *m, int set) {
                         .children = {-1, -1, -1, -1}};
     if (m->gone[l])
         return -1;
-    const int map = s->n_maps > 0 ? random_maker_below(m, s->n_maps) : -1;
-    const bool through = map >= 0 && s->maps[map].from == set && s->maps[map].to == list->set &&
-                         list->shape.rank < 2 && !list->part;
+    const int map = s->n_connectivities > 0 ? random_maker_below(m, s->n_connectivities) : -1;
+    const bool through = map >= 0 && s->connectivities[map].from == set &&
+                         s->connectivities[map].to == list->set && list->shape.rank < 2 &&
+                         !list->part;
     if (list->set != set && list->set != UNIFORM_SET && !through)
         return -1;
     if (through && (list->set != set || random_maker_below(m, 2) == 0)) {
         node.map = map;
-        node.shape =
-            (random_shape){list->shape.rank + 1, {s->maps[map].width, list->shape.sizes[0]}};
+        node.shape = (random_shape){list->shape.rank + 1,
+                                    {s->connectivities[map].width, list->shape.sizes[0]}};
     }
     while (node.shape.rank > 0 && random_maker_below(m, 4) == 0) {
         node.subscripts[node.n_subscripts++] = random_maker_below(m, node.shape.sizes[0]);

@@ -94,11 +94,11 @@ static bool make_assignment(maker *m, int set) {
 
 static bool make_accumulation(maker *m) {
     random_script *s = m->script;
-    if (s->n_maps == 0)
+    if (s->n_connectivities == 0)
         return false;
     random_statement one = {
-        .kind = RANDOM_ACCUMULATE, .second = -1, .map = random_maker_below(m, s->n_maps)};
-    const random_map *map = &s->maps[one.map];
+        .kind = RANDOM_ACCUMULATE, .second = -1, .map = random_maker_below(m, s->n_connectivities)};
+    const random_map *map = &s->connectivities[one.map];
     one.set = map->from;
     one.root = random_expression_add(m, map->from, random_maker_below(m, 3));
     if (one.root < 0 || !s->nodes[one.root].over || s->nodes[one.root].shape.rank < 1 ||
@@ -123,7 +123,7 @@ static bool make_accumulation(maker *m) {
 }
 
 /* A script is a flow by what it has so far. */
-static bool has_flow(const random_script *s) {
+static bool has_control(const random_script *s) {
     for (int i = 0; i < s->n_statements; ++i) {
         const random_statement *one = &s->statements[i];
         if (one->kind == RANDOM_REPEAT || one->kind == RANDOM_APPLY ||
@@ -139,7 +139,7 @@ static bool may_update(const maker *m, int list) {
         return false;
     if (s->flows && m->loop >= 0)
         return s->lists[list].maker < m->loop;
-    return list < s->n_inputs && (!m->updated[list] || has_flow(s));
+    return list < s->n_inputs && (!m->updated[list] || has_control(s));
 }
 
 static bool make_update_of(maker *m, int list) {
@@ -225,9 +225,9 @@ static bool reads_maps(const random_script *s, int node) {
     return reads;
 }
 
-/* update p = ...; q = apply(A, p); update r = r - q: a rows routine may compute the first wherever
- * it reads p. */
-static bool make_folded(maker *m) {
+/* update p = ...; q = apply(A, p); update r = r - q: a product kernel may compute the first
+ * wherever it reads p. */
+static bool make_prologue(maker *m) {
     random_script *s = m->script;
     random_statement one = {.kind = RANDOM_APPLY, .map = -1, .second = -1, .set = NODES};
     const int list = random_maker_below(m, s->n_lists), n = s->n_statements;
@@ -269,7 +269,7 @@ static bool make_loop(maker *m) {
     if (!s->flows || m->depth == LOOPS || s->n_statements + 16 > RANDOM_STATEMENTS)
         return false;
     random_statement one = {
-        .kind = RANDOM_REPEAT, .map = -1, .list = -1, .turns = 1 + random_maker_below(m, 4)};
+        .kind = RANDOM_REPEAT, .map = -1, .list = -1, .iterations = 1 + random_maker_below(m, 4)};
     one.root = random_expression_add(m, UNIFORM_SET, 1);
     one.second = random_expression_add(m, UNIFORM_SET, 1);
     if (!is_scalar(m, one.root) || !is_scalar(m, one.second) || !statement_add(m, &one))
@@ -278,9 +278,9 @@ static bool make_loop(maker *m) {
     ++m->depth;
     const int wanted = 2 + random_maker_below(m, 5);
     bool updates = false;
-    const bool folds = s->op.row_start != NULL && random_maker_below(m, 3) > 0;
-    for (int tries = 0; tries < 40 && folds && s->n_statements == m->loop + 1; ++tries)
-        make_folded(m);
+    const bool is_prologue = s->op.row_start != NULL && random_maker_below(m, 3) > 0;
+    for (int tries = 0; tries < 40 && is_prologue && s->n_statements == m->loop + 1; ++tries)
+        make_prologue(m);
     const bool nests = m->depth < LOOPS && random_maker_below(m, 2) == 0;
     for (int tries = 0; tries < 3 && nests && !make_loop(m); ++tries)
         make_statement(m);
@@ -362,9 +362,9 @@ static void make_matrix(maker *m) {
     for (int tries = 0, made = 0; tries < 100 && made < wanted; ++tries) {
         random_statement one = {.kind = RANDOM_ADDTO, .list = -1, .second = -1};
         const int n_nodes = s->n_nodes;
-        one.map = s->matrix_map >= 0 ? s->matrix_map : random_maker_below(m, s->n_maps);
-        one.set = s->maps[one.map].from;
-        one.root = square_expression_add(m, &s->maps[one.map]);
+        one.map = s->matrix_map >= 0 ? s->matrix_map : random_maker_below(m, s->n_connectivities);
+        one.set = s->connectivities[one.map].from;
+        one.root = square_expression_add(m, &s->connectivities[one.map]);
         if (one.root >= 0 && s->n_statements < RANDOM_STATEMENTS && statement_add(m, &one)) {
             s->matrix_map = one.map;
             ++made;

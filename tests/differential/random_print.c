@@ -13,7 +13,7 @@ const char *random_function_name(random_function function) {
 static void print_list(const random_script *s, const random_node *node, weft_text *out) {
     weft_text_add(out, "%s", s->lists[node->list].name);
     if (node->map >= 0)
-        weft_text_add(out, "[%s]", s->maps[node->map].name);
+        weft_text_add(out, "[%s]", s->connectivities[node->map].name);
     /* a matrix takes its two subscripts at once, or one after the other */
     if (node->n_subscripts == 2 && (node->subscripts[0] + node->subscripts[1]) % 2 == 0)
         weft_text_add(out, "[%d,%d]", node->subscripts[0], node->subscripts[1]);
@@ -103,12 +103,14 @@ static void print_statement(const random_script *s, const random_statement *one,
         weft_text_add(out, ";\n");
         break;
     case RANDOM_ACCUMULATE:
-        weft_text_add(out, "%s[%s] += ", s->lists[one->list].name, s->maps[one->map].name);
+        weft_text_add(out, "%s[%s] += ", s->lists[one->list].name,
+                      s->connectivities[one->map].name);
         print_node(s, one->root, out);
         weft_text_add(out, ";\n");
         break;
     case RANDOM_ADDTO:
-        weft_text_add(out, "M[%s,%s] += ", s->maps[one->map].name, s->maps[one->map].name);
+        weft_text_add(out, "M[%s,%s] += ", s->connectivities[one->map].name,
+                      s->connectivities[one->map].name);
         print_node(s, one->root, out);
         weft_text_add(out, ";\n");
         break;
@@ -121,7 +123,7 @@ static void print_statement(const random_script *s, const random_statement *one,
         weft_text_add(out, ");\n");
         break;
     case RANDOM_REPEAT:
-        weft_text_add(out, "repeat at most %d while (", one->turns);
+        weft_text_add(out, "repeat at most %d while (", one->iterations);
         print_node(s, one->root, out);
         weft_text_add(out, " < ");
         print_node(s, one->second, out);
@@ -136,9 +138,10 @@ static void print_statement(const random_script *s, const random_statement *one,
 void random_script_print(const random_script *s, weft_text *out) {
     for (int i = 0; i < s->n_sets; ++i)
         weft_text_add(out, "index %s%s;\n", s->sets[i].name, s->sets[i].plain ? " plain" : "");
-    for (int i = 0; i < s->n_maps; ++i)
-        weft_text_add(out, "connectivity %s : %s -> %s[%d];\n", s->maps[i].name,
-                      s->sets[s->maps[i].from].name, s->sets[s->maps[i].to].name, s->maps[i].width);
+    for (int i = 0; i < s->n_connectivities; ++i)
+        weft_text_add(out, "connectivity %s : %s -> %s[%d];\n", s->connectivities[i].name,
+                      s->sets[s->connectivities[i].from].name,
+                      s->sets[s->connectivities[i].to].name, s->connectivities[i].width);
     if (s->op.row_start != NULL)
         weft_text_add(out, "operator A over nodes;\n");
     for (int i = 0; i < s->n_inputs; ++i) {

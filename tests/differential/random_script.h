@@ -119,7 +119,7 @@ typedef enum random_statement_kind {
 
 typedef struct random_statement {
     random_statement_kind kind;
-    int list, map, set, root, second, turns;
+    int list, map, set, root, second, iterations;
     char op; /* of a reduction: + . < > */
     bool update;
 } random_statement;
@@ -131,8 +131,8 @@ typedef struct random_script {
     double limit;
     random_set sets[RANDOM_SETS];
     int n_sets;
-    random_map maps[RANDOM_MAPS];
-    int n_maps;
+    random_map connectivities[RANDOM_MAPS];
+    int n_connectivities;
     random_operator op; /* A, over nodes */
     int matrix_map;     /* what M is accumulated through, -1: there is no M */
     random_list lists[RANDOM_LISTS];
@@ -177,7 +177,7 @@ void random_values_make(const random_script *script, random_values *out);
 void random_values_free(random_values *values);
 /** An input's values, in -3 .. 3; malloc'd. */
 int64_t *random_input(const random_script *script, int list);
-/** Where M has the products of two members that an instance of its map leads to: positions
+/** Where M has the products of two members that an element of its map leads to: positions
  * [instance] [width][width], malloc'd; equal pairs have equal positions. *n: of different pairs. */
 uint32_t *random_positions(const random_script *script, int64_t *n);
 int64_t random_members(const random_script *script, int set);

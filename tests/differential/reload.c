@@ -4,7 +4,7 @@
 #include "fusion/control/program.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
-#include "trial.h"
+#include "cross_check.h"
 
 #include <string.h>
 

@@ -13,7 +13,7 @@ bugs=(
     "missing_store_barrier  unit_fusion_codegen_cuda_kernels" # the same where results are stored
     "mapping_ignored        emulated"        # threads of two functions are taken to have the same data
     "overlapped_shared      emulated"        # two data in shared memory overlap by a component
-    "thread_too_many        emulated"        # the last thread block works on an instance that is not there
+    "thread_too_many        emulated"        # the last thread block works on an element that is not there
     "wrong_neutral          unit_fusion_codegen_cuda_kernels" # a greatest value starts from 0
     "lanes_unmasked         batch"           # spare lanes of the last block accumulate too
     "last_chunk_lost        batch"           # a reduction leaves out its last, partial chunk
@@ -30,8 +30,8 @@ bugs=(
     "offset_lost            batch emulated"  # a part of a list seen through a map starts at 0
     "tail_transposed        batch emulated"  # a gather reads the last block at wrong places
     "old_name_updated       batch emulated"  # another name for the old value of a list gets the next one
-    "stale_twin             unit_fusion_runtime_double_buffers" # a list that alternated between two memories keeps its old value
-    "one_turn_more          batch emulated"  # a loop does one turn more
+    "stale_double_buffer             unit_fusion_runtime_double_buffers" # a list that alternated between two memories keeps its old value
+    "one_iteration_more          batch emulated"  # a loop does one turn more
     "colours_collide        unit_fusion_connectivity_cell_colouring" # cells of a colour share a target
     "chunks_collide         unit_fusion_connectivity_chunk_colouring" # chunks of a colour share a target
 )
@@ -44,7 +44,7 @@ ninja -C "$folder" fuzz_plans $(printf '%s\n' "${bugs[@]}" | grep -o 'unit_[a-z_
     { tail -n 40 "$folder.log"; exit 1; }
 
 # every bug that is planted is in the list
-planted=$(grep -ohE 'weft_planted\("[a-z_]+"\)' -r "$source"/{core,fusion,fem} | sed 's/.*("\(.*\)").*/\1/' | sort -u)
+planted=$(grep -ohE 'weft_fault\("[a-z_]+"\)' -r "$source"/{core,fusion,fem} | sed 's/.*("\(.*\)").*/\1/' | sort -u)
 listed=$(printf '%s\n' "${bugs[@]}" | sed 's/ .*//' | sort)
 diff <(echo "$planted") <(echo "$listed") || { echo "the list is not of the bugs that are planted"; exit 1; }
 

@@ -151,7 +151,7 @@ static void messages(void **state) {
 static void warnings(void **state) {
     (void)state;
     static const struct {
-        bad_case told;
+        bad_case reported;
         int exit_code;
     } all[] = {
         {{NULL,
@@ -192,9 +192,9 @@ static void warnings(void **state) {
          0}};
     char *folder = test_folder_make();
     for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) {
-        test_run run = run_over_old(folder, &all[i].told);
-        bad_check(&all[i].told, all[i].exit_code, &run);
-        if (!all[i].told.expected[0])
+        test_run run = run_over_old(folder, &all[i].reported);
+        bad_check(&all[i].reported, all[i].exit_code, &run);
+        if (!all[i].reported.expected[0])
             assert_string_equal(run.error, "");
         test_run_free(&run);
     }

@@ -80,13 +80,13 @@ static void names_in_loops(void **state) {
             "    return y;\n"
             "           ^\n"
             "hint: make it before the loop and update it there");
-    refused(
-        HEAD "repeat at most 10 while (r > 0) { r = sum(x); update s = r; }", NULL,
-        "t.weft:3:26: error: 'r' has no value here: it is made inside a loop (t.weft:3:35)\n"
-        "    repeat at most 10 while (r > 0) { r = sum(x); update s = r; }\n"
-        "                             ^\n"
-        "hint: the condition is asked before each turn: declare an input, or make a name before "
-        "the loop, and update it");
+    refused(HEAD "repeat at most 10 while (r > 0) { r = sum(x); update s = r; }", NULL,
+            "t.weft:3:26: error: 'r' has no value here: it is made inside a loop (t.weft:3:35)\n"
+            "    repeat at most 10 while (r > 0) { r = sum(x); update s = r; }\n"
+            "                             ^\n"
+            "hint: the condition is asked before each iteration: declare an input, or make a name "
+            "before "
+            "the loop, and update it");
     refused(HEAD "repeat at most 10 while (s > 0) { update s = s - stpe; }\nstep = 1;", NULL,
             "t.weft:3:50: error: 'stpe' has no value here\n"
             "    repeat at most 10 while (s > 0) { update s = s - stpe; }\n"

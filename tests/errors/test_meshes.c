@@ -158,7 +158,7 @@ static void test_geo_files(void **state) {
 }
 
 /* The files they were made from are right; what can be mended is, and counted. */
-static void test_good_and_mended(void **state) {
+static void test_good_and_repaired(void **state) {
     weft_mesh *mesh = NULL;
     (void)state;
     need_gmsh();
@@ -338,7 +338,7 @@ static void test_unwritable(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files),           cmocka_unit_test(test_msh_files),
-        cmocka_unit_test(test_geo_files),       cmocka_unit_test(test_good_and_mended),
+        cmocka_unit_test(test_geo_files),       cmocka_unit_test(test_good_and_repaired),
         cmocka_unit_test(test_cut_files),       cmocka_unit_test(test_program_fails),
         cmocka_unit_test(test_program_missing), cmocka_unit_test(test_unwritable)};
     if (chdir(WEFT_SOURCE_DIR "/tests/errors/data") != 0) {

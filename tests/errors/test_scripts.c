@@ -83,7 +83,7 @@ static void misspelled_statements(void **state) {
 #define OVER "index n; input x : real over n;\n"
 
 /* What a script asks of the plan. */
-static void wishes(void **state) {
+static void directives(void **state) {
     (void)state;
     SYNTAX("fuse a, b;",
            "bad.weft:1:6: error: expected '{' before the statements that are to share "
@@ -349,7 +349,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(semicolons),
         cmocka_unit_test(misspelled_statements),
-        cmocka_unit_test(wishes),
+        cmocka_unit_test(directives),
         cmocka_unit_test(reserved_for_later),
         cmocka_unit_test(index_sets_and_connectivities),
         cmocka_unit_test(names_twice),

@@ -1,6 +1,6 @@
 /* labels: quick */
-/* Any text as a kernel file: an error that is placed in the text, or functions whose instances of
- * small sizes are errors in words or bodies that can be emitted. */
+/* Any text as a kernel file: an error that is placed in the text, or functions whose
+ * specialisations of small sizes are errors in words or bodies that can be emitted. */
 #include "core/weft_core.h"
 #include "fusion/library/function.h"
 #include "fusion/library/library.h"
@@ -36,17 +36,17 @@ static void check_error(const weft_error *error, const char *file) {
         abort();
 }
 
-static void emit(const weft_instance *instance) {
+static void emit(const weft_specialisation *specialisation) {
     static const weft_body_style styles[] = {
         {"SPLAT", "t", "    ", 0}, {NULL, "t", "    ", 0}, {"SPLAT", "0", "", 0}};
     weft_accessor arguments[WEFT_ARGUMENTS_MAX], result = {"v_result", 0};
     for (int i = 0; i < WEFT_ARGUMENTS_MAX; ++i)
         arguments[i] = (weft_accessor){"v_argument", i};
-    for (int v = 0; v < instance->n_variants; ++v)
+    for (int v = 0; v < specialisation->n_variants; ++v)
         for (size_t s = 0; s < sizeof styles / sizeof *styles; ++s) {
             weft_error error = {0};
             weft_text text = {0};
-            if (weft_body_emit(instance, v, arguments, &result, &styles[s], &text, &error) !=
+            if (weft_body_emit(specialisation, v, arguments, &result, &styles[s], &text, &error) !=
                 WEFT_OK)
                 check_error(&error, "fuzz");
             weft_text_free(&text);
@@ -56,7 +56,7 @@ static void emit(const weft_instance *instance) {
 static void instantiate(weft_library *library, const weft_function *function, int size) {
     weft_shape shapes[WEFT_ARGUMENTS_MAX] = {0};
     weft_arena *arena = NULL;
-    weft_instance *instance = NULL;
+    weft_specialisation *specialisation = NULL;
     weft_error error = {0};
     for (int i = 0; i < function->n_arguments; ++i) {
         shapes[i].rank = function->arguments[i].rank;
@@ -68,12 +68,12 @@ static void instantiate(weft_library *library, const weft_function *function, in
     }
     if (weft_arena_make(&arena, NULL) != WEFT_OK)
         return;
-    if (weft_instance_make(arena, library,
-                           &(weft_instance_request){.function = function,
-                                                    .arguments = shapes,
-                                                    .n_arguments = function->n_arguments},
-                           &instance, &error) == WEFT_OK)
-        emit(instance);
+    if (weft_specialisation_make(arena, library,
+                                 &(weft_element_request){.function = function,
+                                                         .arguments = shapes,
+                                                         .n_arguments = function->n_arguments},
+                                 &specialisation, &error) == WEFT_OK)
+        emit(specialisation);
     else
         check_error(&error, NULL);
     weft_arena_free(&arena);

@@ -48,13 +48,13 @@ int main(void) {
                        .kernel = "one",
                        .arguments = both,
                        .n_arguments = 1,
-                       .n_instances = 1,
+                       .n_elements = 1,
                        .lanes = 32};
     weft_launch copy = {.module = module,
                         .kernel = "copy",
                         .arguments = both,
                         .n_arguments = 2,
-                        .n_instances = (int64_t)(bytes / 16),
+                        .n_elements = (int64_t)(bytes / 16),
                         .lanes = 32};
     run(device, &one, 1000, error);
     start = weft_clock();

@@ -1,11 +1,11 @@
-/* Prints what launches, nodes and turns of recordings, and barriers of a grid cost on the GPU. No
- * test: run it by hand. */
+/* Prints what launches, nodes and iterations of device graphs, and barriers of a grid cost on the
+ * GPU. No test: run it by hand. */
 #include "core/weft_core.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TURNS = 20000, NODES = 1000, ROUNDS = 10000, REPEATS = 7 };
+enum { ITERATIONS = 20000, NODES = 1000, ROUNDS = 10000, REPEATS = 7 };
 
 static const char source[] =
     "extern \"C\" __global__ void empty(long long n, unsigned *flag) {}\n"
@@ -38,7 +38,7 @@ static weft_launch launch_of(const measure *m, const char *kernel, int64_t n) {
                          .kernel = kernel,
                          .arguments = &m->flag,
                          .n_arguments = 1,
-                         .n_instances = n,
+                         .n_elements = n,
                          .lanes = 32};
 }
 
@@ -47,8 +47,8 @@ static int compare(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-/* The median of a recording's runs, each begun with *flag = start. */
-static weft_status time_runs(const measure *m, weft_recording *recording, uint32_t start,
+/* The median of a device graph's runs, each begun with *flag = start. */
+static weft_status time_runs(const measure *m, weft_device_graph *device_graph, uint32_t start,
                              double *device_seconds, double *host_seconds, weft_error *error) {
     weft_status status = WEFT_OK;
     double on_device[REPEATS], on_host[REPEATS];
@@ -57,7 +57,7 @@ static weft_status time_runs(const measure *m, weft_recording *recording, uint32
         TRY(weft_device_wait(m->device, error));
         double begin = weft_clock();
         TRY(weft_timer_start(m->timer, error));
-        TRY(weft_recording_run(recording, error));
+        TRY(weft_device_graph_run(device_graph, error));
         TRY(weft_timer_stop(m->timer, error));
         TRY(weft_device_wait(m->device, error));
         on_host[i < 0 ? 0 : i] = weft_clock() - begin;
@@ -97,37 +97,37 @@ done:
 static weft_status time_nodes(const measure *m, int n, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_launch empty = launch_of(m, "empty", 1);
-    weft_recording *recording = NULL;
+    weft_device_graph *device_graph = NULL;
     double on_device = 0, on_host = 0;
-    TRY(weft_recording_begin(m->device, error));
+    TRY(weft_device_graph_begin(m->device, error));
     for (int i = 0; i < n; ++i)
         TRY(weft_device_launch(m->device, &empty, error));
-    TRY(weft_recording_end(m->device, &recording, error));
-    TRY(time_runs(m, recording, 1, &on_device, &on_host, error));
+    TRY(weft_device_graph_end(m->device, &device_graph, error));
+    TRY(time_runs(m, device_graph, 1, &on_device, &on_host, error));
     printf("recording of %4d kernels     %8.3f us on the device, %8.3f us with the wait\n", n,
            1e6 * on_device, 1e6 * on_host);
 done:
-    weft_recording_free(&recording);
+    weft_device_graph_free(&device_graph);
     return status;
 }
 
-static weft_status time_turns(const measure *m, int n_empty, weft_error *error) {
+static weft_status time_iterations(const measure *m, int n_empty, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_launch empty = launch_of(m, "empty", 1), down = launch_of(m, "down", 1);
-    weft_recording *recording = NULL;
+    weft_device_graph *device_graph = NULL;
     double on_device = 0, on_host = 0;
-    TRY(weft_recording_begin(m->device, error));
-    TRY(weft_recording_while(m->device, m->flag, error));
+    TRY(weft_device_graph_begin(m->device, error));
+    TRY(weft_device_graph_while(m->device, m->flag, error));
     TRY(weft_device_launch(m->device, &down, error));
     for (int i = 0; i < n_empty; ++i)
         TRY(weft_device_launch(m->device, &empty, error));
-    TRY(weft_recording_end_while(m->device, error));
-    TRY(weft_recording_end(m->device, &recording, error));
-    TRY(time_runs(m, recording, TURNS, &on_device, &on_host, error));
-    printf("a turn of a loop, %d kernel%s  %8.3f us\n", n_empty + 1, n_empty > 0 ? "s" : " ",
-           1e6 * on_device / TURNS);
+    TRY(weft_device_graph_end_while(m->device, error));
+    TRY(weft_device_graph_end(m->device, &device_graph, error));
+    TRY(time_runs(m, device_graph, ITERATIONS, &on_device, &on_host, error));
+    printf("an iteration of a loop, %d kernel%s  %8.3f us\n", n_empty + 1, n_empty > 0 ? "s" : " ",
+           1e6 * on_device / ITERATIONS);
 done:
-    weft_recording_free(&recording);
+    weft_device_graph_free(&device_graph);
     return status;
 }
 
@@ -167,7 +167,7 @@ int main(void) {
     TRY(time_nodes(&m, 100, error));
     TRY(time_nodes(&m, NODES, error));
     for (int n_empty = 0; n_empty < 8; n_empty = 2 * n_empty + 1)
-        TRY(time_turns(&m, n_empty, error));
+        TRY(time_iterations(&m, n_empty, error));
     for (int blocks = 1; blocks <= 2; ++blocks)
         for (int threads = 256; threads <= 1024; threads *= 2)
             TRY(time_barriers(&m, blocks, threads, error));

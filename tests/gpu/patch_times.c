@@ -1,6 +1,6 @@
-/* Prints what a product by stars takes on the GPU in patches of each size, as it stands, guarded
- * and wanted, and guarded and not wanted (a turn behind its loop's end). No test: run it by hand.
- */
+/* Prints what a product by patches takes on the GPU in patches of each size, as it stands,
+ * predicated and wanted, and predicated and not wanted (an iteration behind its loop's end). No
+ * test: run it by hand. */
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
@@ -24,7 +24,7 @@ typedef struct setting {
     weft_library *library;
     weft_timer *timer;
     weft_connectivity *cells;
-    weft_memory *x, *v, *y, *go;
+    weft_memory *x, *v, *y, *active;
     int64_t n;
 } setting;
 
@@ -33,40 +33,40 @@ static int compare(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-/* The median of a recording's runs, each of many products. */
+/* The median of a device graph's runs, each of many products. */
 static weft_status time_products(const setting *s, weft_program *program, uint32_t wanted,
                                  double *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_recording *recording = NULL;
+    weft_device_graph *device_graph = NULL;
     double seconds[REPEATS];
-    TRY(weft_memory_write(s->go, 0, &wanted, sizeof wanted, error));
+    TRY(weft_memory_write(s->active, 0, &wanted, sizeof wanted, error));
     TRY(weft_program_run(program, error));
-    TRY(weft_recording_begin(s->device, error));
+    TRY(weft_device_graph_begin(s->device, error));
     for (int i = 0; i < PRODUCTS && status == WEFT_OK; ++i)
         status = weft_program_run(program, error);
-    const weft_status ended = weft_recording_end(s->device, &recording, error);
+    const weft_status ended = weft_device_graph_end(s->device, &device_graph, error);
     TRY(status != WEFT_OK ? status : ended);
     for (int i = -2; i < REPEATS; ++i) {
         TRY(weft_timer_start(s->timer, error));
-        TRY(weft_recording_run(recording, error));
+        TRY(weft_device_graph_run(device_graph, error));
         TRY(weft_timer_stop(s->timer, error));
         TRY(weft_timer_seconds(s->timer, &seconds[i < 0 ? 0 : i], error));
     }
     qsort(seconds, REPEATS, sizeof *seconds, compare);
     *out = seconds[REPEATS / 2] / PRODUCTS;
 done:
-    weft_recording_free(&recording);
+    weft_device_graph_free(&device_graph);
     return status;
 }
 
-static weft_status program_make(const setting *s, const product_case *c, int nodes, bool guarded,
+static weft_status program_make(const setting *s, const product_case *c, int nodes, bool predicated,
                                 weft_compilation **compilation, weft_program **program,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_parameter dimension = {"d", c->d};
-    const weft_compile_options options = {.scatter = WEFT_SCATTER_STARS,
-                                          .star_nodes = nodes,
-                                          .guarded = guarded,
+    const weft_compile_options options = {.scatter = WEFT_SCATTER_PATCHES,
+                                          .patch_nodes = nodes,
+                                          .predicated = predicated,
                                           .parameters = &dimension,
                                           .n_parameters = 1};
     const weft_fragment fragments[] = {{c->form, weft_fem_script(c->form)},
@@ -78,7 +78,7 @@ static weft_status program_make(const setting *s, const product_case *c, int nod
     TRY(weft_program_bind(*program, "x", s->x, error));
     TRY(weft_program_bind(*program, "v", s->v, error));
     TRY(weft_program_bind(*program, "y", s->y, error));
-    weft_program_guard(*program, s->go);
+    weft_program_predicate(*program, s->active);
 done:
     return status;
 }
@@ -87,20 +87,21 @@ static weft_status time_patch(const setting *s, const product_case *c, int nodes
                               weft_error *error) {
     weft_status status = WEFT_OK;
     double plain = 0, wanted = 0, idle = 0;
-    for (int guarded = 0; guarded < 2 && status == WEFT_OK; ++guarded) {
+    for (int predicated = 0; predicated < 2 && status == WEFT_OK; ++predicated) {
         weft_compilation *compilation = NULL;
         weft_program *program = NULL;
-        status = program_make(s, c, nodes, guarded != 0, &compilation, &program, error);
+        status = program_make(s, c, nodes, predicated != 0, &compilation, &program, error);
         if (status == WEFT_OK)
-            status = time_products(s, program, 1, guarded ? &wanted : &plain, error);
-        if (status == WEFT_OK && guarded)
+            status = time_products(s, program, 1, predicated ? &wanted : &plain, error);
+        if (status == WEFT_OK && predicated)
             status = time_products(s, program, 0, &idle, error);
         weft_program_free(&program);
         weft_compilation_free(&compilation);
     }
     if (status == WEFT_OK)
-        printf("%-15s %dD %8lld nodes, patches of %3d: %7.2f us, guarded %7.2f, not wanted %6.2f\n",
-               c->form, c->d, (long long)s->n, nodes, 1e6 * plain, 1e6 * wanted, 1e6 * idle);
+        printf(
+            "%-15s %dD %8lld nodes, patches of %3d: %7.2f us, predicated %7.2f, not wanted %6.2f\n",
+            c->form, c->d, (long long)s->n, nodes, 1e6 * plain, 1e6 * wanted, 1e6 * idle);
     return status;
 }
 
@@ -142,7 +143,7 @@ static weft_status run(const char *name, weft_error *error) {
     TRY(weft_device_open(name, NULL, &s.device, error));
     TRY(weft_fem_library_make(&s.library, error));
     TRY(weft_timer_make(s.device, &s.timer, error));
-    TRY(weft_memory_make(s.device, sizeof(uint32_t), &s.go, error));
+    TRY(weft_memory_make(s.device, sizeof(uint32_t), &s.active, error));
     for (int f = 0; f < 2; ++f)
         for (int d = 2; d <= 3; ++d)
             for (int i = 0; i < 7; ++i) {
@@ -150,7 +151,7 @@ static weft_status run(const char *name, weft_error *error) {
                 TRY(time_case(&s, &c, error));
             }
 done:
-    weft_memory_free(&s.go);
+    weft_memory_free(&s.active);
     weft_timer_free(&s.timer);
     weft_library_free(&s.library);
     weft_device_free(&s.device);

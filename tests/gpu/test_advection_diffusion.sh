@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # labels: gpu
 # advection_diffusion on the GPU against the host: solves to 1e-12, the same answer to 1e-8 of its size, in the plane and in space, for
-# every assembly, with coefficients in time, kept nodes that move, both splittings; and a restart that ends bit by bit the same.
+# every assembly, with coefficients in time, Dirichlet nodes that move, both splittings; and a restart that ends bit by bit the same.
 set -euo pipefail
 app=${WEFT_BUILD:?}/advection_diffusion
 python=${PYTHON:-$(command -v python3)}

@@ -1,8 +1,9 @@
 /* labels: gpu */
 /* Accumulating stores by colours of cells on a GPU: sums of small integers are exact, so they are
- * those of plain loops here to the bit; sums of real numbers are the same bits in each of 20 runs,
- * and those of plain loops to a few last digits of what is added up. Vectors and matrices, double
- * and float, a node of many cells (more than there are colours), and in a loop that is recorded. */
+ * those of plain loops here to the bit; sums of real numbers are bitwise identical results in each
+ * of 20 runs, and those of plain loops to a few last digits of what is added up. Vectors and
+ * matrices, double and float, a node of many cells (more than there are colours), and in a loop
+ * that is captured. */
 #include "core/weft_core.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
@@ -162,10 +163,10 @@ static void sums_of_matrices(void **state) {
         matrix_once(mode & 1, mode & 2);
 }
 
-/* Five turns of a loop, which the device runs by itself where it records. */
+/* Five iterations of a loop, which the device runs by itself where it records. */
 static void in_a_loop(void **state) {
     (void)state;
-    enum { CELLS = 5003, TURNS = 5 };
+    enum { CELLS = 5003, ITERATIONS = 5 };
     const weft_fragment fragment = {
         "test.weft", "index cells, nodes;\nconnectivity dofs : cells -> nodes[3];\n"
                      "input k : real[3] over cells;\ninput x : real over nodes;\n"
@@ -177,39 +178,40 @@ static void in_a_loop(void **state) {
     weft_library *library = NULL;
     weft_compilation *compilation = NULL;
     weft_program *program = NULL;
-    weft_connectivity *map = NULL;
+    weft_connectivity *connectivity = NULL;
     weft_error error = {0};
     mesh m = mesh_make(CELLS, 3);
     double *k = numbers(6, 3 * CELLS, true), *blocks = calloc(3 * (CELLS + 32), sizeof *blocks);
     double *wanted = calloc((size_t)m.n_nodes, sizeof *wanted);
     double *got = calloc((size_t)m.n_nodes, sizeof *got);
-    int64_t turns = -1;
+    int64_t iterations = -1;
     assert_true(blocks && wanted && got);
     weft_interleave(k, CELLS, 3, 32, blocks);
     for (int64_t i = 0; i < 3 * CELLS; ++i)
-        wanted[m.dofs[i]] += TURNS * k[i];
+        wanted[m.dofs[i]] += ITERATIONS * k[i];
     gpu_check(weft_library_make(&library, &error), &error);
     gpu_check(weft_compile(library, weft_device_limits(device), &fragment, 1, &options,
                            &compilation, &error),
               &error);
     gpu_check(weft_program_make(device, compilation, &program, &error), &error);
-    gpu_check(weft_connectivity_make(device, m.dofs, CELLS, 3, m.n_nodes, &map, &error), &error);
+    gpu_check(weft_connectivity_make(device, m.dofs, CELLS, 3, m.n_nodes, &connectivity, &error),
+              &error);
     weft_memory *k_memory = gpu_memory(device, blocks, 3 * ((CELLS + 31) / 32 * 32) * sizeof *k);
     weft_memory *x = gpu_memory(device, NULL, (size_t)m.n_nodes * sizeof *got);
     weft_memory *n = gpu_memory(device, NULL, sizeof *got);
-    gpu_check(weft_program_bind_connectivity(program, "dofs", map, &error), &error);
+    gpu_check(weft_program_bind_connectivity(program, "dofs", connectivity, &error), &error);
     gpu_check(weft_program_bind(program, "k", k_memory, &error), &error);
     gpu_check(weft_program_bind(program, "x", x, &error), &error);
     gpu_check(weft_program_bind(program, "n", n, &error), &error);
     gpu_check(weft_program_run(program, &error), &error);
-    gpu_check(weft_program_turns(program, &turns, &error), &error);
+    gpu_check(weft_program_iterations(program, &iterations, &error), &error);
     gpu_check(weft_memory_read(x, 0, got, (size_t)m.n_nodes * sizeof *got, &error), &error);
-    assert_int_equal(turns, TURNS);
+    assert_int_equal(iterations, ITERATIONS);
     for (int64_t i = 0; i < m.n_nodes; ++i)
         assert_true(got[i] == wanted[i]);
     weft_program_free(&program);
     weft_compilation_free(&compilation);
-    weft_connectivity_free(&map);
+    weft_connectivity_free(&connectivity);
     weft_memory_free(&k_memory);
     weft_memory_free(&x);
     weft_memory_free(&n);

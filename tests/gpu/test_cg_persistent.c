@@ -73,7 +73,7 @@ static void check(weft_device *device, int side, bool jacobi) {
     bool indefinite = false;
     int expected = textbook(&a, limit, x, rr, &indefinite);
     assert_true(expected < MOST && !indefinite);
-    for (int turn = 0; turn < 2; ++turn) {
+    for (int iteration = 0; iteration < 2; ++iteration) {
         on_gpu g = load(device, &a, jacobi);
         weft_persistent_run run = iterate(&g, limit, MOST);
         assert_int_equal(run.end, WEFT_PERSISTENT_CONVERGED);
@@ -81,11 +81,11 @@ static void check(weft_device *device, int side, bool jacobi) {
         for (int i = 0; i <= 50 && i <= expected && i <= run.done; ++i)
             assert_true(fabs(run.history[i] - rr[i]) <= 1e-6 * rr[i] + 1e-16 * rr[0]);
         expect_solution(&g, x, n);
-        if (turn == 0)
+        if (iteration == 0)
             kept = run.history;
         else
             assert_memory_equal(run.history, kept, (size_t)(run.done + 1) * sizeof *kept);
-        if (turn > 0)
+        if (iteration > 0)
             free(run.history);
         unload(&g);
     }
@@ -282,7 +282,7 @@ static void times(void **state) {
         double seconds[2];
         for (int k = 0; k < 2; ++k) {
             double least = INFINITY;
-            for (int turn = 0; turn < 5; ++turn) {
+            for (int iteration = 0; iteration < 5; ++iteration) {
                 gpu_check(weft_device_wait(device, &error), &error);
                 double start = weft_clock();
                 run = iterate(&g, -1, k ? 250 : 50);

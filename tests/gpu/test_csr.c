@@ -82,7 +82,7 @@ static void check(int d, int64_t cells_a_side, int n_forms) {
     uint64_t seed = 3;
     for (size_t i = 0; i < n; ++i)
         values[i] = fixture_random(&seed) - 0.5;
-    for (int turn = 0; turn < 2; ++turn) /* again: not twice as much */
+    for (int iteration = 0; iteration < 2; ++iteration) /* again: not twice as much */
         for (int i = 0; i < 2; ++i) {
             gpu_check(weft_memory_write(v[i], 0, values, bytes, &error), &error);
             gpu_check(weft_operator_assemble(both[i].op, &error), &error);
@@ -152,7 +152,7 @@ static void numbering_matters(void **state) {
         p->forms[0].n_inputs = 2;
         gpu_check(weft_operator_make(&p->f.context, WEFT_ASSEMBLY_CSR, p->forms, 1, &p->op, &error),
                   &error);
-        for (int turn = 0; turn < 2; ++turn)
+        for (int iteration = 0; iteration < 2; ++iteration)
             gpu_check(weft_operator_assemble(p->op, &error), &error);
         gpu_check(weft_operator_matrix(p->op, &a[i], &error), &error);
     }
@@ -163,7 +163,7 @@ static void numbering_matters(void **state) {
     }
 }
 
-/* Assembled by owners and applied, twenty times: the same bits. */
+/* Assembled by owners and applied, twenty times: bitwise identical results. */
 static void bits_repeat(void **state) {
     (void)state;
     weft_device *device = gpu_open(NULL);

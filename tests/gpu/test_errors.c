@@ -16,15 +16,15 @@ static void cached_modules(void **state) {
     for (int round = 0; round < 3; ++round) {
         weft_device *device = gpu_open(&options);
         weft_module *module = gpu_module(device);
-        weft_kernel_figures figures = {0};
+        weft_kernel_resources resources = {0};
         assert_int_equal(weft_module_cached(module), round == 1);
         assert_true(round == 1 ? !(weft_module_seconds(module) > 0)
                                : weft_module_seconds(module) > 0);
-        assert_true(weft_module_figures(module, "axpy", &figures));
-        assert_in_range(figures.registers, 4, 64);
-        assert_int_equal(figures.stack_bytes, 0);
-        assert_int_equal(figures.spill_store_bytes, 0);
-        assert_false(weft_module_figures(module, "nothing", &figures));
+        assert_true(weft_module_resources(module, "axpy", &resources));
+        assert_in_range(resources.registers, 4, 64);
+        assert_int_equal(resources.stack_bytes, 0);
+        assert_int_equal(resources.spill_store_bytes, 0);
+        assert_false(weft_module_resources(module, "nothing", &resources));
         weft_module_free(&module);
         weft_device_free(&device);
         DIR *list = opendir(folder);

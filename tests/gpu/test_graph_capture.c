@@ -1,5 +1,5 @@
 /* labels: gpu */
-/* Recordings on a GPU: loops that the device counts, loops in loops, zeroes and copies, large
+/* Device graphs on a GPU: loops that the device counts, loops in loops, zeroes and copies, large
  * shared memory, cooperative grids, and what is refused. All numbers are exact. */
 #include "core/weft_core.h"
 #include "gpu_support.h"
@@ -59,7 +59,7 @@ static const char source[] =
     "        out[i] = gridDim.x;\n"
     "}\n";
 
-enum { N = 5000, TURNS = 1000 };
+enum { N = 5000, ITERATIONS = 1000 };
 
 typedef struct fixture {
     weft_device *device;
@@ -69,9 +69,9 @@ typedef struct fixture {
 } fixture;
 
 static fixture *fixture_make(void) {
-    const uint32_t most = TURNS;
+    const uint32_t most = ITERATIONS;
     weft_device *device = gpu_open(NULL); /* which may skip the test */
-    if (!weft_device_records(device))
+    if (!weft_device_captures(device))
         skip_test("this driver does not record loops");
     fixture *f = calloc(1, sizeof *f);
     assert_non_null(f);
@@ -122,48 +122,49 @@ static void all_are(fixture *f, const weft_memory *memory, double want) {
     assert_int_equal(wrong, 0);
 }
 
-/* The device counts to 1000; a flag of 0 gives no turn; run again from zero, it counts again. */
+/* The device counts to 1000; a flag of 0 gives no iteration; run again from zero, it counts
+ * again. */
 static void counts(void **state) {
     (void)state;
     fixture *f = fixture_make();
-    weft_recording *loop = NULL, *whole = NULL;
-    gpu_check(weft_recording_begin(f->device, &f->error), &f->error);
-    gpu_check(weft_recording_while(f->device, f->flag, &f->error), &f->error);
+    weft_device_graph *loop = NULL, *whole = NULL;
+    gpu_check(weft_device_graph_begin(f->device, &f->error), &f->error);
+    gpu_check(weft_device_graph_while(f->device, f->flag, &f->error), &f->error);
     launch_step(f);
-    gpu_check(weft_recording_end_while(f->device, &f->error), &f->error);
-    gpu_check(weft_recording_end(f->device, &loop, &f->error), &f->error);
+    gpu_check(weft_device_graph_end_while(f->device, &f->error), &f->error);
+    gpu_check(weft_device_graph_end(f->device, &loop, &f->error), &f->error);
     int64_t launches = weft_device_launches(f->device);
-    gpu_check(weft_recording_run(loop, &f->error), &f->error);
+    gpu_check(weft_device_graph_run(loop, &f->error), &f->error);
     assert_int_equal(weft_device_launches(f->device), launches + 1);
     assert_int_equal(word(f, f->count), 0);
     launch_step(f);
-    gpu_check(weft_recording_run(loop, &f->error), &f->error);
-    assert_int_equal(word(f, f->count), TURNS);
+    gpu_check(weft_device_graph_run(loop, &f->error), &f->error);
+    assert_int_equal(word(f, f->count), ITERATIONS);
     assert_int_equal(word(f, f->flag), 0);
-    all_are(f, f->x, TURNS);
+    all_are(f, f->x, ITERATIONS);
 
-    gpu_check(weft_recording_begin(f->device, &f->error), &f->error);
+    gpu_check(weft_device_graph_begin(f->device, &f->error), &f->error);
     gpu_check(weft_memory_zero(f->count, &f->error), &f->error);
     gpu_check(weft_memory_zero(f->x, &f->error), &f->error);
     launch_decide(f);
-    gpu_check(weft_recording_while(f->device, f->flag, &f->error), &f->error);
+    gpu_check(weft_device_graph_while(f->device, f->flag, &f->error), &f->error);
     launch_step(f);
-    gpu_check(weft_recording_end_while(f->device, &f->error), &f->error);
+    gpu_check(weft_device_graph_end_while(f->device, &f->error), &f->error);
     launch_step(f);
-    gpu_check(weft_recording_end(f->device, &whole, &f->error), &f->error);
-    all_are(f, f->x, TURNS); /* nothing was run */
+    gpu_check(weft_device_graph_end(f->device, &whole, &f->error), &f->error);
+    all_are(f, f->x, ITERATIONS); /* nothing was run */
     for (int i = 0; i < 3; ++i)
-        gpu_check(weft_recording_run(whole, &f->error), &f->error);
-    assert_int_equal(word(f, f->count), TURNS + 1);
-    all_are(f, f->x, TURNS + 1);
-    weft_recording_free(&whole);
-    weft_recording_free(&loop);
+        gpu_check(weft_device_graph_run(whole, &f->error), &f->error);
+    assert_int_equal(word(f, f->count), ITERATIONS + 1);
+    all_are(f, f->x, ITERATIONS + 1);
+    weft_device_graph_free(&whole);
+    weft_device_graph_free(&loop);
     assert_null(loop);
     fixture_free(f);
 }
 
-/* 7 turns, in each 11 turns of 3 steps; a copy is taken between and added to a sum behind:
- *  sum of 33 k for k = 1..7 is 924. */
+/* 7 iterations, in each 11 iterations of 3 steps; a copy is taken between and added to a sum
+ * behind: sum of 33 k for k = 1..7 is 924. */
 static void nested(void **state) {
     (void)state;
     fixture *f = fixture_make();
@@ -177,28 +178,28 @@ static void nested(void **state) {
     weft_memory *outer[] = {unused, outer_count, outer_flag, outer_most}, *adding[] = {sum, kept};
     weft_launch next = gpu_launch(f->module, "step", outer, 4, 1),
                 add = gpu_launch(f->module, "add", adding, 2, N);
-    weft_recording *recording = NULL;
+    weft_device_graph *device_graph = NULL;
     gpu_check(weft_memory_write(f->most, 0, &(uint32_t){3 * inner}, 4, &f->error), &f->error);
     gpu_check(weft_memory_write(outer_flag, 0, &(uint32_t){5}, 4, &f->error), &f->error);
-    gpu_check(weft_recording_begin(f->device, &f->error), &f->error);
-    gpu_check(weft_recording_while(f->device, outer_flag, &f->error), &f->error);
+    gpu_check(weft_device_graph_begin(f->device, &f->error), &f->error);
+    gpu_check(weft_device_graph_while(f->device, outer_flag, &f->error), &f->error);
     gpu_check(weft_memory_zero(f->count, &f->error), &f->error);
     launch_decide(f);
-    gpu_check(weft_recording_while(f->device, f->flag, &f->error), &f->error);
+    gpu_check(weft_device_graph_while(f->device, f->flag, &f->error), &f->error);
     for (int i = 0; i < 3; ++i)
         launch_step(f);
-    gpu_check(weft_recording_end_while(f->device, &f->error), &f->error);
+    gpu_check(weft_device_graph_end_while(f->device, &f->error), &f->error);
     gpu_check(weft_memory_copy(kept, f->x, N * sizeof(double), &f->error), &f->error);
     gpu_check(weft_device_launch(f->device, &add, &f->error), &f->error);
     gpu_check(weft_device_launch(f->device, &next, &f->error), &f->error);
-    gpu_check(weft_recording_end_while(f->device, &f->error), &f->error);
-    gpu_check(weft_recording_end(f->device, &recording, &f->error), &f->error);
-    gpu_check(weft_recording_run(recording, &f->error), &f->error);
+    gpu_check(weft_device_graph_end_while(f->device, &f->error), &f->error);
+    gpu_check(weft_device_graph_end(f->device, &device_graph, &f->error), &f->error);
+    gpu_check(weft_device_graph_run(device_graph, &f->error), &f->error);
     assert_int_equal(word(f, outer_count), few);
     assert_int_equal(word(f, f->count), 3 * inner);
     all_are(f, f->x, 3 * inner * few);
     all_are(f, sum, 924);
-    weft_recording_free(&recording);
+    weft_device_graph_free(&device_graph);
     weft_memory *mine[] = {outer_count, outer_flag, outer_most, unused, kept, sum};
     for (size_t i = 0; i < sizeof mine / sizeof mine[0]; ++i)
         weft_memory_free(&mine[i]);
@@ -215,44 +216,44 @@ static void mistakes(void **state) {
     (void)state;
     fixture *f = fixture_make();
     weft_memory *other = NULL;
-    weft_recording *recording = NULL;
+    weft_device_graph *device_graph = NULL;
     uint32_t value = 0;
     const weft_status usage = WEFT_ERROR_USAGE;
-    refused(f, weft_recording_end(f->device, &recording, &f->error), usage, "without");
-    refused(f, weft_recording_while(f->device, f->flag, &f->error), usage, "without");
-    gpu_check(weft_recording_begin(f->device, &f->error), &f->error);
-    refused(f, weft_recording_begin(f->device, &f->error), usage, "already");
-    refused(f, weft_recording_end_while(f->device, &f->error), usage, "without");
+    refused(f, weft_device_graph_end(f->device, &device_graph, &f->error), usage, "without");
+    refused(f, weft_device_graph_while(f->device, f->flag, &f->error), usage, "without");
+    gpu_check(weft_device_graph_begin(f->device, &f->error), &f->error);
+    refused(f, weft_device_graph_begin(f->device, &f->error), usage, "already");
+    refused(f, weft_device_graph_end_while(f->device, &f->error), usage, "without");
     refused(f, weft_memory_make(f->device, 8, &other, &f->error), usage, "making");
     refused(f, weft_memory_read(f->flag, 0, &value, 4, &f->error), usage, "reading");
     refused(f, weft_memory_write(f->flag, 0, &value, 4, &f->error), usage, "writing");
     refused(f, weft_device_wait(f->device, &f->error), usage, "waiting");
     launch_step(f);
-    gpu_check(weft_recording_end(f->device, &recording, &f->error), &f->error);
-    gpu_check(weft_recording_run(recording, &f->error), &f->error);
+    gpu_check(weft_device_graph_end(f->device, &device_graph, &f->error), &f->error);
+    gpu_check(weft_device_graph_run(device_graph, &f->error), &f->error);
     assert_int_equal(word(f, f->count), 1);
     /* what it uses is gone: it is not run */
     weft_memory_free(&f->x);
-    refused(f, weft_recording_run(recording, &f->error), usage, "freed");
-    weft_recording_free(&recording);
+    refused(f, weft_device_graph_run(device_graph, &f->error), usage, "freed");
+    weft_device_graph_free(&device_graph);
     f->x = gpu_memory(f->device, NULL, N * sizeof(double));
     /* freed meanwhile: the end says so, and the device works on */
-    gpu_check(weft_recording_begin(f->device, &f->error), &f->error);
+    gpu_check(weft_device_graph_begin(f->device, &f->error), &f->error);
     launch_step(f);
     weft_memory_free(&f->x);
-    refused(f, weft_recording_end(f->device, &recording, &f->error), usage, "freed");
-    assert_null(recording);
+    refused(f, weft_device_graph_end(f->device, &device_graph, &f->error), usage, "freed");
+    assert_null(device_graph);
     f->x = gpu_memory(f->device, NULL, N * sizeof(double));
-    gpu_check(weft_recording_begin(f->device, &f->error), &f->error);
-    gpu_check(weft_recording_while(f->device, f->flag, &f->error), &f->error);
-    refused(f, weft_recording_end(f->device, &recording, &f->error), usage, "1 loop is");
+    gpu_check(weft_device_graph_begin(f->device, &f->error), &f->error);
+    gpu_check(weft_device_graph_while(f->device, f->flag, &f->error), &f->error);
+    refused(f, weft_device_graph_end(f->device, &device_graph, &f->error), usage, "1 loop is");
     launch_step(f);
     assert_int_equal(word(f, f->count), 2);
     fixture_free(f);
 }
 
 /* 96 KB of shared memory, more than a kernel gets unasked, and a grid that is given. */
-static void recorded_launches(void **state) {
+static void captured_launches(void **state) {
     (void)state;
     fixture *f = fixture_make();
     enum { THREADS = 384, WORDS = 100000 };
@@ -267,19 +268,19 @@ static void recorded_launches(void **state) {
     mirror.block_threads = THREADS;
     mirror.shared_bytes = THREADS * 32 * 8;
     fill.n_blocks = 17;
-    weft_recording *recording = NULL;
-    gpu_check(weft_recording_begin(f->device, &f->error), &f->error);
+    weft_device_graph *device_graph = NULL;
+    gpu_check(weft_device_graph_begin(f->device, &f->error), &f->error);
     gpu_check(weft_device_launch(f->device, &mirror, &f->error), &f->error);
     gpu_check(weft_device_launch(f->device, &fill, &f->error), &f->error);
-    gpu_check(weft_recording_end(f->device, &recording, &f->error), &f->error);
-    gpu_check(weft_recording_run(recording, &f->error), &f->error);
+    gpu_check(weft_device_graph_end(f->device, &device_graph, &f->error), &f->error);
+    gpu_check(weft_device_graph_run(device_graph, &f->error), &f->error);
     gpu_check(weft_memory_read(memory, 0, y, sizeof y, &f->error), &f->error);
     gpu_check(weft_memory_read(out, 0, words, sizeof words, &f->error), &f->error);
     for (int i = 0; i < THREADS; ++i)
         assert_double_near(y[i], THREADS - 1 - i, 0, 0);
     for (int i = 0; i < WORDS; ++i)
         assert_int_equal(words[i], 17);
-    weft_recording_free(&recording);
+    weft_device_graph_free(&device_graph);
     weft_memory_free(&memory);
     weft_memory_free(&out);
     fixture_free(f);
@@ -298,19 +299,19 @@ static void cooperative(void **state) {
     weft_memory *ring = gpu_memory(f->device, NULL, bytes),
                 *arrived = gpu_memory(f->device, NULL, 4), *arguments[] = {ring, arrived};
     weft_launch launch = gpu_launch(f->module, "ring", arguments, 2, ROUNDS);
-    weft_recording *recording = NULL;
+    weft_device_graph *device_graph = NULL;
     launch.block_threads = THREADS;
     launch.cooperative = true;
     launch.n_blocks = most;
-    gpu_check(weft_recording_begin(f->device, &f->error), &f->error);
+    gpu_check(weft_device_graph_begin(f->device, &f->error), &f->error);
     gpu_check(weft_memory_zero(arrived, &f->error), &f->error);
     gpu_check(weft_device_launch(f->device, &launch, &f->error), &f->error);
-    gpu_check(weft_recording_end(f->device, &recording, &f->error), &f->error);
+    gpu_check(weft_device_graph_end(f->device, &device_graph, &f->error), &f->error);
     for (int round = 0; round < 3; ++round) {
         gpu_check(weft_memory_zero(ring, &f->error), &f->error);
         gpu_check(weft_memory_zero(arrived, &f->error), &f->error);
         gpu_check(round == 0 ? weft_device_launch(f->device, &launch, &f->error)
-                             : weft_recording_run(recording, &f->error),
+                             : weft_device_graph_run(device_graph, &f->error),
                   &f->error);
         gpu_check(weft_memory_read(ring, 0, values, bytes, &f->error), &f->error);
         for (int i = 0; i < most; ++i)
@@ -318,7 +319,7 @@ static void cooperative(void **state) {
     }
     launch.n_blocks = most + 1;
     refused(f, weft_device_launch(f->device, &launch, &f->error), WEFT_ERROR_USAGE, "at once");
-    weft_recording_free(&recording);
+    weft_device_graph_free(&device_graph);
     weft_memory_free(&ring);
     weft_memory_free(&arrived);
     free(values);
@@ -334,11 +335,11 @@ static void timers(void **state) {
     refused(f, weft_timer_seconds(timer, &seconds, &f->error), WEFT_ERROR_USAGE, "not started");
     double start = weft_clock();
     gpu_check(weft_timer_start(timer, &f->error), &f->error);
-    for (int i = 0; i < TURNS; ++i)
+    for (int i = 0; i < ITERATIONS; ++i)
         launch_step(f);
     gpu_check(weft_timer_stop(timer, &f->error), &f->error);
     gpu_check(weft_timer_seconds(timer, &seconds, &f->error), &f->error);
-    assert_true(seconds > TURNS * 0.5e-6 && seconds < weft_clock() - start);
+    assert_true(seconds > ITERATIONS * 0.5e-6 && seconds < weft_clock() - start);
     weft_timer_free(&timer);
     fixture_free(f);
 }
@@ -346,7 +347,7 @@ static void timers(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts),      cmocka_unit_test(nested),
-        cmocka_unit_test(mistakes),    cmocka_unit_test(recorded_launches),
+        cmocka_unit_test(mistakes),    cmocka_unit_test(captured_launches),
         cmocka_unit_test(cooperative), cmocka_unit_test(timers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # labels: gpu
 # poisson on the GPU against the host: solved to 1e-11, the same answer to 1e-9 of its size, in the plane and in space, for every assembly
-# that runs there and both plans; lma-gather the same bits in 20 runs.
+# that runs there and both plans; lma-gather bitwise identical in 20 runs.
 set -euo pipefail
 poisson=${WEFT_BUILD:?}/poisson
 python=${PYTHON:-$(command -v python3)}

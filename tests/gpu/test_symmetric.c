@@ -1,9 +1,9 @@
 /* labels: gpu */
 /* The assembly edge on the GPU: any symmetric matrix against the product by rows (1e-13 of the sum
- * of the sizes of the terms), Poisson and Robin against the host (1e-12 of the largest), the same
- * bits every time. */
+ * of the sizes of the terms), Poisson and Robin against the host (1e-12 of the largest), bitwise
+ * identical every time. */
 #include "core/weft_core.h"
-#include "edge_support.h"
+#include "symmetric_support.h"
 #include "fem/sparse/symmetric.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
@@ -19,10 +19,10 @@ static double *numbers(const weft_memory *memory, size_t n) {
     return out;
 }
 
-static void products(weft_device *device, const weft_edge *edge, const weft_pattern *pattern,
+static void products(weft_device *device, const weft_symmetric *edge, const weft_pattern *pattern,
                      const double *values, bool is_single) {
     const size_t n = (size_t)pattern->n_rows, n_values = (size_t)edge->n_values;
-    weft_edge_matrix *matrix = NULL;
+    weft_symmetric_matrix *matrix = NULL;
     weft_error error = {0};
     float *single = malloc((n_values + 1) * sizeof *single);
     double *v = malloc((n + 1) * sizeof *v), *expected = malloc((n + 1) * sizeof *v);
@@ -32,14 +32,14 @@ static void products(weft_device *device, const weft_edge *edge, const weft_patt
         single[k] = (float)values[k];
     for (size_t i = 0; i < n; ++i)
         v[i] = edge_number(&state);
-    edge_reference(pattern, v, expected, sizes);
-    gpu_check(weft_edge_matrix_make(device, edge, is_single, &matrix, &error), &error);
+    symmetric_reference(pattern, v, expected, sizes);
+    gpu_check(weft_symmetric_matrix_make(device, edge, is_single, &matrix, &error), &error);
     weft_memory *a = is_single ? gpu_memory(device, single, n_values * sizeof *single)
                                : gpu_memory(device, values, n_values * sizeof *values);
     weft_memory *x = gpu_memory(device, v, n * sizeof *v),
                 *y = gpu_memory(device, v, n * sizeof *v);
-    for (int turn = 0; turn < 5; ++turn) {
-        gpu_check(weft_edge_matrix_product(matrix, a, x, y, &error), &error);
+    for (int iteration = 0; iteration < 5; ++iteration) {
+        gpu_check(weft_symmetric_matrix_product(matrix, a, x, y, &error), &error);
         double *now = numbers(y, n);
         for (size_t i = 0; i < n; ++i)
             if (!(fabs(now[i] - expected[i]) <= tolerance * sizes[i]))
@@ -50,13 +50,13 @@ static void products(weft_device *device, const weft_edge *edge, const weft_patt
         first = now;
     }
     if (!is_single) {
-        gpu_check(weft_edge_matrix_diagonal(matrix, a, y, &error), &error);
+        gpu_check(weft_symmetric_matrix_diagonal(matrix, a, y, &error), &error);
         double *d = numbers(y, n);
         for (size_t i = 0; i < n; ++i)
             assert_true(d[i] == edge_entry((int64_t)i, (int64_t)i));
         free(d);
     }
-    weft_edge_matrix_free(&matrix);
+    weft_symmetric_matrix_free(&matrix);
     weft_memory_free(&a);
     weft_memory_free(&x);
     weft_memory_free(&y);
@@ -69,17 +69,17 @@ static void products(weft_device *device, const weft_edge *edge, const weft_patt
 
 static void check(weft_device *device, edge_kind kind, int64_t n, int most_rounds) {
     weft_pattern *pattern = edge_pattern_of(kind, n, true);
-    const weft_edge_options options = {.few_dumps = true, .most_rounds = most_rounds};
-    weft_edge *edge = NULL;
+    const weft_symmetric_options options = {.few_discards = true, .most_rounds = most_rounds};
+    weft_symmetric *edge = NULL;
     weft_error error = {0};
-    gpu_check(weft_edge_make(device, pattern, &options, &edge, &error), &error);
-    double *values = edge_values(edge, pattern);
-    for (int64_t k = 0; k < edge->n_dump; ++k)
-        values[edge->first_dump + k] = NAN;
+    gpu_check(weft_symmetric_make(device, pattern, &options, &edge, &error), &error);
+    double *values = symmetric_values(edge, pattern);
+    for (int64_t k = 0; k < edge->n_discard; ++k)
+        values[edge->first_discard + k] = NAN;
     products(device, edge, pattern, values, false);
     products(device, edge, pattern, values, true);
     free(values);
-    weft_edge_free(&edge);
+    weft_symmetric_free(&edge);
     weft_pattern_free(&pattern);
 }
 
@@ -122,9 +122,9 @@ static weft_operator *make(fixture *f, int n_forms) {
                            .n_parameters = 1}};
     weft_operator *op = NULL;
     weft_error error = {0};
-    gpu_check(weft_operator_make(&f->context, WEFT_ASSEMBLY_EDGE, forms, n_forms, &op, &error),
+    gpu_check(weft_operator_make(&f->context, WEFT_ASSEMBLY_SYMMETRIC, forms, n_forms, &op, &error),
               &error);
-    for (int turn = 0; turn < 2; ++turn) /* again: not twice as much */
+    for (int iteration = 0; iteration < 2; ++iteration) /* again: not twice as much */
         gpu_check(weft_operator_assemble(op, &error), &error);
     return op;
 }

@@ -1,7 +1,7 @@
 /* labels: gpu */
-/* Matrix-free products by stars on a GPU: those of the host to 1e-13 of the product's norm (each is
- * a sum of some 25 terms with errors of a few last digits), the same bits every time, and stores in
- * place where stars are none. */
+/* Matrix-free products by patches on a GPU: those of the host to 1e-13 of the product's norm (each
+ * is a sum of some 25 terms with errors of a few last digits), bitwise identical every time, and
+ * stores in place where patches are none. */
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
@@ -54,7 +54,7 @@ typedef struct product_case {
     int d;
     int64_t cells_a_side;
     int degree; /* of a formula's quadrature; 0: no formula */
-    bool shuffled, is_by_stars;
+    bool shuffled, is_by_patches;
     const char *product;
 } product_case;
 
@@ -151,8 +151,8 @@ static void agree(void **state) {
         }
         print_message("%s: %.1e %s\n", c->name, sqrt(difference / sum), logged);
         assert_true(sqrt(difference) <= 1e-13 * sqrt(sum));
-        assert_int_equal(strstr(logged, "not by stars") == NULL, c->is_by_stars);
-        for (int t = 1; t < TIMES && c->is_by_stars; ++t)
+        assert_int_equal(strstr(logged, "not by patches") == NULL, c->is_by_patches);
+        for (int t = 1; t < TIMES && c->is_by_patches; ++t)
             assert_memory_equal(got, got + t * n, (size_t)n * sizeof *got);
         free(v);
         free(expected);

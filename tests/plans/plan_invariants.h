@@ -31,20 +31,20 @@ static inline void check_plan(const char *script, const weft_compilation *compil
         assert_true(kernel[i] >= 0);
         for (int k = 0; k < graph->calls[i].n_operands; ++k) {
             const weft_operand *operand = &graph->calls[i].operands[k];
-            const int producer = graph->data[operand->datum].producer;
-            const bool barrier =
-                operand->map >= 0 || (producer >= 0 && graph->calls[producer].reduction != NULL);
+            const int producer = graph->values[operand->value].producer;
+            const bool barrier = operand->connectivity >= 0 ||
+                                 (producer >= 0 && graph->calls[producer].reduction != NULL);
             if (producer >= 0 && (producer >= i || kernel[producer] > kernel[i] ||
                                   (barrier && kernel[producer] == kernel[i])))
                 fail_msg("%s: call %d reads what is not made yet", script, i);
             /* the old value of a list is read no later than the next one is stored */
             for (int u = 0; u < graph->n_calls; ++u)
-                if (graph->data[graph->calls[u].result].storage == operand->datum &&
+                if (graph->values[graph->calls[u].result].storage == operand->value &&
                     (u < i || kernel[u] < kernel[i] ||
-                     (operand->map >= 0 && kernel[u] == kernel[i])))
+                     (operand->connectivity >= 0 && kernel[u] == kernel[i])))
                     fail_msg("%s: call %d reads an old value", script, i);
             for (int a = 0; a < graph->n_accumulations; ++a)
-                if (graph->accumulations[a].target == operand->datum &&
+                if (graph->accumulations[a].target == operand->value &&
                     kernel[graph->accumulations[a].call] >= kernel[i])
                     fail_msg("%s: call %d reads a list not complete", script, i);
         }
@@ -56,7 +56,7 @@ static inline void check_plan(const char *script, const weft_compilation *compil
 static inline void check_buffers(const char *script, const weft_compilation *compilation) {
     const weft_graph *graph = weft_compilation_only(compilation)->graph;
     const weft_plan *plan = weft_compilation_only(compilation)->plan;
-    for (int a = 0; a < graph->n_data; ++a)
+    for (int a = 0; a < graph->n_values; ++a)
         for (int b = 0; b < a; ++b) {
             int first[2] = {plan->n_kernels, plan->n_kernels}, last[2] = {-1, -1};
             if (plan->buffer_of[a] < 0 || plan->buffer_of[a] != plan->buffer_of[b])
@@ -65,15 +65,15 @@ static inline void check_buffers(const char *script, const weft_compilation *com
                 for (int i = 0; i < plan->kernels[k].n_arguments; ++i)
                     for (int side = 0; side < 2; ++side) {
                         const weft_argument *argument = &plan->kernels[k].arguments[i];
-                        if (argument->kind != ARGUMENT_DATUM ||
+                        if (argument->kind != ARGUMENT_VALUE ||
                             argument->index != (side == 0 ? a : b))
                             continue;
                         first[side] = k < first[side] ? k : first[side];
                         last[side] = k;
                     }
             if (first[0] <= last[1] && first[1] <= last[0])
-                fail_msg("%s: '%s' and '%s' share a buffer", script, graph->data[a].name,
-                         graph->data[b].name);
+                fail_msg("%s: '%s' and '%s' share a buffer", script, graph->values[a].name,
+                         graph->values[b].name);
         }
 }
 

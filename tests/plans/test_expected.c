@@ -8,7 +8,7 @@
  *      #! apart NAME NAME                  ... that must not
  *      #! split NAME NAME REASON THROUGH   why: barrier, index_set, nothing, none; the datum or -
  *      #! level NAME N                     global barriers before it
- *      #! bytes PLAN SET LOADED STORED     sums over the kernels over an index set, per instance
+ *      #! bytes PLAN SET LOADED STORED     sums over the kernels over an index set, per element
  *      #! flops SET N                      in both plans
  *      #! peak PLAN N                      most components on chip at once
  *      #! buffers PLAN N                   buffers of intermediates
@@ -127,7 +127,7 @@ static weft_plan_kind kind_named(const plan_case *c, const line *l, const char *
 static int call_named(const plan_case *c, const line *l, const char *name) {
     const weft_graph *graph = weft_compilation_only(c->plans[0])->graph;
     for (int i = 0; i < graph->n_calls; ++i)
-        if (strcmp(graph->data[graph->calls[i].result].name, name) == 0)
+        if (strcmp(graph->values[graph->calls[i].result].name, name) == 0)
             return i;
     wrong(c, l, name, -1);
     return -1;
@@ -180,12 +180,12 @@ static void check_split(const plan_case *c, const line *l) {
     const weft_segment *segment = weft_compilation_only(c->plans[0]);
     const int a = call_named(c, l, l->words[1]), b = call_named(c, l, l->words[2]);
     int through = -1;
-    const weft_split_reason reason =
-        weft_fusion_split(segment->graph, segment->fusions, a, b, &through);
+    const weft_not_fused_reason reason =
+        weft_why_not_fused(segment->graph, segment->fusions, a, b, &through);
     assert_string_equal(reasons[reason], l->words[3]);
-    assert_string_equal(through >= 0 ? segment->graph->data[through].name : "-", l->words[4]);
+    assert_string_equal(through >= 0 ? segment->graph->values[through].name : "-", l->words[4]);
     /* it is the same from either side */
-    assert_int_equal(weft_fusion_split(segment->graph, segment->fusions, b, a, &through), reason);
+    assert_int_equal(weft_why_not_fused(segment->graph, segment->fusions, b, a, &through), reason);
 }
 
 static void check_bytes(const plan_case *c, const line *l) {
@@ -242,7 +242,7 @@ static void check_zeroed(const plan_case *c, const line *l) {
             for (int k = 0; k < plan->kernels[i].n_zero; ++k) {
                 bool known = false;
                 for (int w = 1; w < l->n; ++w)
-                    known |= strcmp(l->words[w], graph->data[plan->kernels[i].zero[k]].name) == 0;
+                    known |= strcmp(l->words[w], graph->values[plan->kernels[i].zero[k]].name) == 0;
                 zeroed += known ? 1 : 1000;
             }
         if (zeroed != expected)

@@ -192,7 +192,7 @@ static void killed_at_any_moment(void **state) {
     for (size_t i = 0; i < sizeof more / sizeof more[0]; ++i)
         arguments[n++] = more[i];
     json_t *whole = run_to("600", a, ca, NULL);
-    for (useconds_t patience = 20000;; patience += patience / 3) {
+    for (useconds_t stagnation_window = 20000;; stagnation_window += stagnation_window / 3) {
         struct stat info;
         int ended = 0;
         const bool go_on = stat(cb, &info) == 0;
@@ -200,7 +200,7 @@ static void killed_at_any_moment(void **state) {
         arguments[n + 1] = go_on ? cb : NULL;
         arguments[n + 2] = NULL;
         const pid_t child = start(arguments);
-        usleep(patience);
+        usleep(stagnation_window);
         kill(child, SIGKILL);
         assert_int_equal(waitpid(child, &ended, 0), child);
         if (WIFEXITED(ended)) {

@@ -56,16 +56,16 @@ static double length_of(const weft_mesh *mesh, const char *name) {
     return length;
 }
 
-static void check_mesh(const row *told) {
+static void check_mesh(const row *reported) {
     static const char *const sides[] = {"bottom", "right", "top", "left"};
     weft_error error = {0};
     weft_mesh *mesh = NULL;
-    if (weft_mesh_read(path, told->size, NULL, &mesh, &error) != WEFT_OK)
+    if (weft_mesh_read(path, reported->size, NULL, &mesh, &error) != WEFT_OK)
         fail_msg("%s", error.message);
     assert_int_equal(mesh->dimension, 2);
-    assert_double_near((double)mesh->n_cells, told->asked, 0.01, 0);
-    assert_double_near((double)mesh->n_cells, told->triangles, 0.01, 0);
-    assert_double_near((double)mesh->n_nodes, told->nodes, 0.01, 0);
+    assert_double_near((double)mesh->n_cells, reported->asked, 0.01, 0);
+    assert_double_near((double)mesh->n_cells, reported->triangles, 0.01, 0);
+    assert_double_near((double)mesh->n_nodes, reported->nodes, 0.01, 0);
     assert_double_near(area_of(mesh), 1, 1e-10, 0); /* 332,000 terms, each rounded */
     for (int i = 0; i < 4; ++i)
         assert_double_near(length_of(mesh, sides[i]), 1, 1e-12, 0);

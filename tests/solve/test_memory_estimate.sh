@@ -5,11 +5,11 @@
 set -u
 fail() { echo "FAILED: $*" >&2; exit 1; }
 
-foreseen() {
-    app_foreseen poisson --dirichlet boundary=0 "$@"
+estimated() {
+    app_estimated poisson --dirichlet boundary=0 "$@"
 }
 
-app_foreseen() {
+app_estimated() {
     local output
     output=$("$WEFT_BUILD/$1" --verbose "${@:2}" 2>&1 >/dev/null) || fail "$*: $output"
     line=$(grep "were allocated at most" <<< "$output") || fail "$* says nothing of memory"
@@ -22,20 +22,20 @@ app_foreseen() {
 for mesh in square:150 cube:20; do
     for assembly in lma lma-gather csr matrix-free; do
         for device in host:2 null:h200; do
-            foreseen --mesh "$mesh" --assembly "$assembly" --device "$device"
+            estimated --mesh "$mesh" --assembly "$assembly" --device "$device"
         done
     done
 done
 for device in host:2 null:h200; do
-    foreseen --mesh square:150 --assembly edge --device $device
-    foreseen --mesh cube:20 --assembly edge --device $device
+    estimated --mesh square:150 --assembly edge --device $device
+    estimated --mesh cube:20 --assembly edge --device $device
 done
 for assembly in lma lma-gather csr matrix-free edge; do
     for device in host:2 null:h200; do
-        app_foreseen solve elasticity.weft --dirichlet boundary=0,0 --mesh square:150 --tolerance 1e-2 \
+        app_estimated solve elasticity.weft --dirichlet boundary=0,0 --mesh square:150 --tolerance 1e-2 \
             --assembly "$assembly" --device "$device"
-        app_foreseen solve elasticity.weft --dirichlet boundary=0,0,0 --mesh cube:20 --tolerance 1e-2 \
+        app_estimated solve elasticity.weft --dirichlet boundary=0,0,0 --mesh cube:20 --tolerance 1e-2 \
             --assembly "$assembly" --device "$device"
     done
 done
-foreseen --mesh square:150 --exact "x*y" --source 0 --assembly auto --device host:1
+estimated --mesh square:150 --exact "x*y" --source 0 --assembly auto --device host:1

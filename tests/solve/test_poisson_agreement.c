@@ -1,6 +1,7 @@
 /* labels: quick */
 /* Four assemblies and two plans are one operator: they agree to 1e-9 relative, with CG driven to
- * 1e-12 so that its own error does not count. Any number of threads gives the same bits. */
+ * 1e-12 so that its own error does not count. Any number of threads gives bitwise identical
+ * results. */
 #include "poisson_run.h"
 
 #include <stdbool.h>

@@ -61,8 +61,8 @@ static void test_mending_is_counted(void **state) {
     const char *command[] = {WEFT_BINARY_DIR "/poisson", "--mesh", path, NULL};
     test_run run = test_program(command, NULL);
     assert_int_equal(0, run.exit_code);
-    assert_non_null(strstr(run.output, "mended: 1 inverted cell"));
-    assert_non_null(strstr(run.output, "mended: 1 unused node"));
+    assert_non_null(strstr(run.output, "repaired: 1 inverted cell"));
+    assert_non_null(strstr(run.output, "repaired: 1 unused node"));
     test_run_free(&run);
     free(path);
     test_folder_remove(&folder);

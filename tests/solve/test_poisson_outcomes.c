@@ -191,7 +191,7 @@ static void test_no_compiler(void **state) {
     test_run_free(&run);
 }
 
-/* A full disk behind stdout is told, not passed over. */
+/* A full disk behind stdout is reported, not passed over. */
 static void test_full_stdout(void **state) {
     (void)state;
     if (access("/dev/full", W_OK) != 0)

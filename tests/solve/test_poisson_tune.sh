@@ -31,7 +31,7 @@ run
 wants "the cover that a search found best is remembered"
 [ "$(errors)" = "$plain" ] || { echo "the solution changes: $(errors), not $plain"; exit 1; }
 "$WEFT_BUILD/weft" tuning list | tee "$scratch/list"
-grep -qE '[1-9][0-9]* winners' "$scratch/list"
+grep -qE '[1-9][0-9]* best plans' "$scratch/list"
 WEFT_CACHE=off run
 if grep -qF "a search found best" "$scratch/log"; then
     echo "WEFT_CACHE=off must not use what is remembered"

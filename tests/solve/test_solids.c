@@ -167,15 +167,15 @@ static void newton_converges_quadratically(void **state) {
         json_t *result =
             SOLVE(0, "kirchhoff.weft", "--nonlinear", "--mesh", meshes[i], "--dirichlet", left[i],
                   "--dirichlet", right[i], "--tolerance", "1e-12");
-        const json_t *turns = json_object_get(result, "newton");
-        const size_t n = json_array_size(turns);
+        const json_t *iterations = json_object_get(result, "newton");
+        const size_t n = json_array_size(iterations);
         int squared = 0;
         assert_in_range(n, 4, 10);
         for (size_t k = 1; k + 1 < n; ++k) {
             const double r = json_number_value(
-                             json_object_get(json_array_get(turns, k), "residual")),
+                             json_object_get(json_array_get(iterations, k), "residual")),
                          next = json_number_value(
-                             json_object_get(json_array_get(turns, k + 1), "residual"));
+                             json_object_get(json_array_get(iterations, k + 1), "residual"));
             print_message("%s: %.3e -> %.3e\n", meshes[i], r, next);
             assert_true(next <= 3 * r * r + 1e-11);
             squared += r < 0.01;

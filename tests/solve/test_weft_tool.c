@@ -55,7 +55,7 @@ static void test_stages(void **state) {
     check(RUN("compile", "load.weft", "--define", "source=sin(x)", "--print=source"), 0, "sin(",
           "");
     check(RUN("compile", "poisson.weft", "--precision=single", "--print=source"), 0, "float", "");
-    check(RUN("compile", "poisson.weft", "--device", "null:h200"), 0, "32 instances a block", "");
+    check(RUN("compile", "poisson.weft", "--device", "null:h200"), 0, "32 elements per block", "");
     check(RUN("explain", "poisson.weft"), 0, "unfused", "");
 }
 

@@ -70,7 +70,7 @@ static void forget(const void *pointer) {
     pthread_mutex_unlock(&mutex);
 }
 
-/* Marks of removed pointers slow the search: put the live ones in anew. */
+/* Marks of removed pointers slow the search: put the live ones in again. */
 static void rehash(void) {
     void **live = __real_calloc((size_t)n_live + 1, sizeof *live);
     if (!live || n_removed < SLOTS / 4) {

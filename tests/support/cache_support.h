@@ -121,7 +121,7 @@ static inline weft_status run_kernel(const weft_device_options *options, int num
                           .kernel = "fill",
                           .arguments = &memory,
                           .n_arguments = 1,
-                          .n_instances = 8,
+                          .n_elements = 8,
                           .lanes = 1};
     TRY(weft_device_launch(device, &launch, error));
     TRY(weft_memory_read(memory, 7 * sizeof(double), answer, sizeof *answer, error));

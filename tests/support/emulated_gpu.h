@@ -1,7 +1,7 @@
 /** A stand-in for a GPU that records: memory is the host's, generated CUDA text runs thread by
- * thread (cuda_on_host.h), a recording is kept as a list and run as one. What is launched in a loop
- * after its end must leave everything as it is, whatever its lists hold: each such launch is given
- * lists full of other numbers, which must still be there behind it. */
+ * thread (cuda_on_host.h), a device graph is kept as a list and run as one. What is launched in a
+ * loop after its end must leave everything as it is, whatever its lists hold: each such launch is
+ * given lists full of other numbers, which must still be there behind it. */
 #ifndef EMULATED_GPU_H
 #define EMULATED_GPU_H
 
@@ -13,7 +13,7 @@
 
 enum { GPU_ARGUMENTS = 96, GPU_NAME = 128, GPU_DEPTH = 8, GPU_THREADS = 128, GPU_LANES = 32 };
 
-typedef enum gpu_kind { GPU_LAUNCH, GPU_CLEAR, GPU_COPY, GPU_TURNS, GPU_END } gpu_kind;
+typedef enum gpu_kind { GPU_LAUNCH, GPU_CLEAR, GPU_COPY, GPU_ITERATIONS, GPU_END } gpu_kind;
 
 typedef struct gpu_node {
     gpu_kind kind;
@@ -21,13 +21,13 @@ typedef struct gpu_node {
     char kernel[GPU_NAME];
     weft_memory *arguments[GPU_ARGUMENTS]; /* of a launch; what is cleared; to and from; the flag */
     size_t bytes;
-    int end; /* of GPU_TURNS: the place of its GPU_END */
+    int end; /* of GPU_ITERATIONS: the place of its GPU_END */
 } gpu_node;
 
-typedef struct gpu_recording {
+typedef struct gpu_device_graph {
     gpu_node *nodes;
     int n, open[GPU_DEPTH], n_open;
-} gpu_recording;
+} gpu_device_graph;
 
 typedef struct gpu_module {
     void *object;
@@ -36,11 +36,11 @@ typedef struct gpu_module {
 
 typedef struct emulated_gpu {
     weft_device_table table;
-    weft_recording_table recording_table;
+    weft_device_graph_table device_graph_table;
     const weft_device_table *host;
-    gpu_recording *made; /* while recording */
-    size_t list_bytes;   /* of lists that get other numbers */
-    const char *counted; /* kernels with this in their name are counted, in loops: */
+    gpu_device_graph *made; /* while capturing */
+    size_t list_bytes;      /* of lists that get other numbers */
+    const char *counted;    /* kernels with this in their name are counted, in loops: */
     int64_t n_wanted, n_idle;
 } emulated_gpu;
 
@@ -73,18 +73,18 @@ static void gpu_run_kernel(const weft_launch *launch) {
     void *arguments[GPU_ARGUMENTS] = {NULL};
     const int threads = launch->block_threads > 0 ? launch->block_threads : GPU_THREADS;
     const int64_t n_blocks =
-        launch->n_blocks > 0 ? launch->n_blocks : (launch->n_instances + threads - 1) / threads;
+        launch->n_blocks > 0 ? launch->n_blocks : (launch->n_elements + threads - 1) / threads;
     void *kernel = dlsym(module->object, launch->kernel);
     if (!kernel)
         fail_msg("there is no kernel %s", launch->kernel);
     for (int i = 0; i < launch->n_arguments; ++i)
         arguments[i] = weft_memory_host(launch->arguments[i]);
-    module->emulate(kernel, launch->n_instances, arguments, (unsigned)n_blocks, (unsigned)threads,
+    module->emulate(kernel, launch->n_elements, arguments, (unsigned)n_blocks, (unsigned)threads,
                     (unsigned)launch->shared_bytes, 0);
 }
 
 static gpu_node *gpu_add(emulated_gpu *gpu, gpu_kind kind) {
-    gpu_recording *r = gpu->made;
+    gpu_device_graph *r = gpu->made;
     gpu_node *nodes = realloc(r->nodes, (size_t)(r->n + 1) * sizeof *nodes);
     assert_non_null(nodes);
     r->nodes = nodes;
@@ -130,7 +130,8 @@ static weft_status gpu_copy(weft_memory *to, const weft_memory *from, size_t byt
     return WEFT_OK;
 }
 
-/* ---- recordings ------------------------------------------------------------------------------ */
+/* ---- device graphs
+ * ------------------------------------------------------------------------------ */
 
 static bool gpu_available(weft_device *device) {
     (void)device;
@@ -139,22 +140,22 @@ static bool gpu_available(weft_device *device) {
 
 static weft_status gpu_begin(weft_device *device, weft_error *error) {
     (void)error;
-    gpu_of(device)->made = calloc(1, sizeof(gpu_recording));
+    gpu_of(device)->made = calloc(1, sizeof(gpu_device_graph));
     assert_non_null(gpu_of(device)->made);
     return WEFT_OK;
 }
 
 static weft_status gpu_loop(weft_device *device, weft_memory *flag, weft_error *error) {
-    gpu_recording *r = gpu_of(device)->made;
+    gpu_device_graph *r = gpu_of(device)->made;
     (void)error;
     assert_true(r->n_open < GPU_DEPTH);
     r->open[r->n_open++] = r->n;
-    gpu_add(gpu_of(device), GPU_TURNS)->arguments[0] = flag;
+    gpu_add(gpu_of(device), GPU_ITERATIONS)->arguments[0] = flag;
     return WEFT_OK;
 }
 
 static weft_status gpu_end_loop(weft_device *device, weft_error *error) {
-    gpu_recording *r = gpu_of(device)->made;
+    gpu_device_graph *r = gpu_of(device)->made;
     (void)error;
     gpu_add(gpu_of(device), GPU_END);
     r->nodes[r->open[--r->n_open]].end = r->n - 1;
@@ -223,7 +224,7 @@ static void gpu_run_list(emulated_gpu *gpu, const gpu_node *nodes, int first, in
     for (int i = first; i < last; ++i) {
         const gpu_node *node = &nodes[i];
         const bool idle = flag && *(const uint32_t *)weft_memory_host(flag) == 0;
-        if (node->kind == GPU_TURNS) {
+        if (node->kind == GPU_ITERATIONS) {
             const weft_memory *own = node->arguments[0];
             while (*(const uint32_t *)weft_memory_host(own) != 0)
                 gpu_run_list(gpu, nodes, i + 1, node->end, own);
@@ -240,14 +241,14 @@ static void gpu_run_list(emulated_gpu *gpu, const gpu_node *nodes, int first, in
 }
 
 static weft_status gpu_run(weft_device *device, void *state, weft_error *error) {
-    const gpu_recording *r = state;
+    const gpu_device_graph *r = state;
     (void)error;
     gpu_run_list(gpu_of(device), r->nodes, 0, r->n, NULL);
     return WEFT_OK;
 }
 
-static void gpu_recording_free(weft_device *device, void *state) {
-    gpu_recording *r = state;
+static void gpu_device_graph_free(weft_device *device, void *state) {
+    gpu_device_graph *r = state;
     (void)device;
     free(r->nodes);
     free(r);
@@ -269,20 +270,20 @@ static emulated_gpu *emulated_gpu_make(weft_device *device) {
     gpu->table = *device->table;
     gpu->table.module_make = gpu_module_make;
     gpu->table.module_free = gpu_module_free;
-    gpu->table.module_figures = NULL;
+    gpu->table.module_resources = NULL;
     gpu->table.module_measure = NULL;
     gpu->table.launch = gpu_launch;
     gpu->table.memory_zero = gpu_zero;
     gpu->table.memory_copy = gpu_copy;
     gpu->table.close = gpu_close;
-    gpu->recording_table = (weft_recording_table){.available = gpu_available,
-                                                  .begin = gpu_begin,
-                                                  .loop = gpu_loop,
-                                                  .end_loop = gpu_end_loop,
-                                                  .end = gpu_end,
-                                                  .run = gpu_run,
-                                                  .free = gpu_recording_free};
-    gpu->table.recording = &gpu->recording_table;
+    gpu->device_graph_table = (weft_device_graph_table){.available = gpu_available,
+                                                        .begin = gpu_begin,
+                                                        .loop = gpu_loop,
+                                                        .end_loop = gpu_end_loop,
+                                                        .end = gpu_end,
+                                                        .run = gpu_run,
+                                                        .free = gpu_device_graph_free};
+    gpu->table.graph = &gpu->device_graph_table;
     device->limits.kind = WEFT_DEVICE_CUDA;
     device->limits.execution = WEFT_EXECUTION_SIMT;
     device->limits.language = "cuda";

@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { LOOP = 13, CAPTURED = 900, INVALID = 1, NOT_FOUND = 500, MOST_ARGUMENTS = 5, HANDLES = 16 };
-typedef enum node_kind { KERNEL, CLEAR, COPY, TURNS } node_kind;
+typedef enum node_kind { KERNEL, CLEAR, COPY, ITERATIONS } node_kind;
 typedef unsigned long long word;
 
 typedef struct graph graph;
@@ -416,7 +416,7 @@ static int f_cuGraphAddNode(node **out, graph *g, node *const *after, const void
     if (parameters->type != LOOP || parameters->condition != 1 || parameters->size != 1 ||
         n_after != 1 || after[0] != g->last || capturing)
         return INVALID;
-    *out = add(g, TURNS, "", (word[]){parameters->handle}, 1);
+    *out = add(g, ITERATIONS, "", (word[]){parameters->handle}, 1);
     (*out)->body = calloc(1, sizeof(graph));
     parameters->bodies = &(*out)->body;
     return 0;

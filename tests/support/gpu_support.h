@@ -76,7 +76,7 @@ static inline weft_launch gpu_launch(const weft_module *module, const char *kern
                          .kernel = kernel,
                          .arguments = arguments,
                          .n_arguments = n_arguments,
-                         .n_instances = n,
+                         .n_elements = n,
                          .lanes = 32};
 }
 

@@ -32,7 +32,7 @@ typedef struct check_argument {
     check_data data;
 } check_argument;
 
-/** The mathematics: one instance, plain row-major arrays. arguments[k] has the case's sizes. */
+/** The mathematics: one element, plain row-major arrays. arguments[k] has the case's sizes. */
 typedef struct check_case check_case;
 typedef void (*check_reference)(const check_case *c, const double *const *arguments,
                                 double *result);
@@ -204,7 +204,7 @@ static inline double check_compare(const check_case *c, const double *const *pla
     return worst;
 }
 
-/** n instances of every case through one program. */
+/** n elements of every case through one program. */
 static inline void check_run(weft_device *device, const weft_compilation *compilation,
                              const check_case *cases, int n_cases, int64_t n,
                              const check_way *way) {
@@ -262,7 +262,7 @@ static inline void check_run(weft_device *device, const weft_compilation *compil
         double worst = check_compare(&cases[c], (const double *const *)plain + c * CHECK_ARGUMENTS,
                                      n, results);
         if (!(worst <= way->tolerance))
-            fail_msg("%s(%s) of %d x %d, variant %d, %s, %s, %lld instances: wrong by %g",
+            fail_msg("%s(%s) of %d x %d, variant %d, %s, %s, %lld elements: wrong by %g",
                      cases[c].function, cases[c].keys ? cases[c].keys : "",
                      cases[c].arguments[0].sizes[0], cases[c].arguments[0].sizes[1], way->variant,
                      single ? "float" : "double", way->plain ? "plain" : "interleaved",
@@ -330,7 +330,7 @@ static inline void check_way_of(const check_case *cases, int n_cases, const chec
 }
 
 /** Every case with variant `variant` where a function has it (else its last one), in one precision,
- * for partial blocks of every size, whole ones, and 1003 instances. Over plain lists too with the
+ * for partial blocks of every size, whole ones, and 1003 elements. Over plain lists too with the
  * first variant in double, as how lists are loaded and stored does not depend on the body; with all
  * of them where WEFT_TEST_ALL is set. */
 static inline void check_cases(const check_case *cases, int n_cases, int variant, bool single,

@@ -29,8 +29,8 @@ typedef struct program_case {
     void *arrays[CASE_MEMORIES];
     weft_memory *memories[CASE_MEMORIES];
     int n_memories;
-    weft_connectivity *maps[8];
-    int n_maps;
+    weft_connectivity *connectivities[8];
+    int n_connectivities;
 } program_case;
 
 static inline void case_check(weft_status status, const weft_error *error) {
@@ -81,8 +81,8 @@ static inline void case_close(program_case *c) {
         weft_memory_free(&c->memories[i]);
         free(c->arrays[i]);
     }
-    for (int i = 0; i < c->n_maps; ++i)
-        weft_connectivity_free(&c->maps[i]);
+    for (int i = 0; i < c->n_connectivities; ++i)
+        weft_connectivity_free(&c->connectivities[i]);
     weft_compilation_free(&c->compilation);
     weft_device_free(&c->device);
     if (c->own_library)
@@ -104,12 +104,12 @@ static inline int case_set(const program_case *c, const char *name) {
 }
 
 /** An input or a result by name. */
-static inline const weft_datum *case_datum(const program_case *c, const char *name) {
+static inline const weft_value *case_value(const program_case *c, const char *name) {
     const weft_graph *graph = case_segment(c)->graph;
-    for (int i = 0; i < graph->n_data; ++i)
-        if ((graph->data[i].is_input || graph->data[i].returned) &&
-            strcmp(graph->data[i].name, name) == 0)
-            return &graph->data[i];
+    for (int i = 0; i < graph->n_values; ++i)
+        if ((graph->values[i].is_input || graph->values[i].returned) &&
+            strcmp(graph->values[i].name, name) == 0)
+            return &graph->values[i];
     fail_msg("no list %s", name);
     return NULL;
 }
@@ -125,14 +125,15 @@ static inline void case_map(program_case *c, const char *name, const int32_t *in
                             int64_t n_from, int width, int64_t n_to) {
     weft_error error = {0};
     const weft_graph *graph = case_segment(c)->graph;
-    weft_connectivity **map = &c->maps[c->n_maps++];
-    case_check(weft_connectivity_make(c->device, indices, n_from, width, n_to, map, &error),
-               &error);
-    case_check(weft_program_bind_connectivity(c->program, name, *map, &error), &error);
-    for (int i = 0; i < graph->n_maps; ++i)
-        if (strcmp(graph->maps[i].name, name) == 0) {
-            c->sizes[graph->maps[i].from] = n_from;
-            c->sizes[graph->maps[i].to] = n_to;
+    weft_connectivity **connectivity = &c->connectivities[c->n_connectivities++];
+    case_check(
+        weft_connectivity_make(c->device, indices, n_from, width, n_to, connectivity, &error),
+        &error);
+    case_check(weft_program_bind_connectivity(c->program, name, *connectivity, &error), &error);
+    for (int i = 0; i < graph->n_connectivities; ++i)
+        if (strcmp(graph->connectivities[i].name, name) == 0) {
+            c->sizes[graph->connectivities[i].from] = n_from;
+            c->sizes[graph->connectivities[i].to] = n_to;
         }
 }
 
@@ -147,45 +148,45 @@ static inline weft_memory *case_memory(program_case *c, size_t bytes) {
     return c->memories[c->n_memories++];
 }
 
-/* Where component k of instance i stands in a list's memory. */
-static inline size_t case_position(const program_case *c, const weft_datum *datum, int64_t i,
+/* Where component k of element i stands in a list's memory. */
+static inline size_t case_position(const program_case *c, const weft_value *field, int64_t i,
                                    int k) {
-    const int n = weft_shape_count(&datum->shape), lanes = case_segment(c)->plan->lanes;
-    if (datum->index_set < 0)
+    const int n = weft_shape_count(&field->shape), lanes = case_segment(c)->plan->lanes;
+    if (field->index_set < 0)
         return (size_t)k;
-    if (case_segment(c)->graph->index_sets[datum->index_set].plain)
+    if (case_segment(c)->graph->index_sets[field->index_set].plain)
         return (size_t)(i * n + k);
     return (size_t)((i / lanes * n + k) * lanes + i % lanes);
 }
 
-static inline int64_t case_instances(const program_case *c, const weft_datum *datum) {
-    return datum->index_set < 0 ? 1 : c->sizes[datum->index_set];
+static inline int64_t case_elements(const program_case *c, const weft_value *field) {
+    return field->index_set < 0 ? 1 : c->sizes[field->index_set];
 }
 
-static inline size_t case_bytes(const program_case *c, const weft_datum *datum) {
-    const int64_t n = case_instances(c, datum), lanes = case_segment(c)->plan->lanes;
+static inline size_t case_bytes(const program_case *c, const weft_value *field) {
+    const int64_t n = case_elements(c, field), lanes = case_segment(c)->plan->lanes;
     const bool interleaved =
-        datum->index_set >= 0 && !case_segment(c)->graph->index_sets[datum->index_set].plain;
+        field->index_set >= 0 && !case_segment(c)->graph->index_sets[field->index_set].plain;
     const int64_t padded = interleaved ? (n + lanes - 1) / lanes * lanes : n;
-    return (size_t)(padded * weft_shape_count(&datum->shape)) *
+    return (size_t)(padded * weft_shape_count(&field->shape)) *
            (c->compilation->options.single ? sizeof(float) : sizeof(double));
 }
 
-/** Bind an input, values [instance][component]; spare lanes repeat the last instance. */
+/** Bind an input, values [instance][component]; spare lanes repeat the last element. */
 static inline void case_input(program_case *c, const char *name, const double *values) {
     weft_error error = {0};
-    const weft_datum *datum = case_datum(c, name);
-    const int count = weft_shape_count(&datum->shape);
-    const int64_t n = case_instances(c, datum);
+    const weft_value *field = case_value(c, name);
+    const int count = weft_shape_count(&field->shape);
+    const int64_t n = case_elements(c, field);
     const size_t real_bytes = c->compilation->options.single ? sizeof(float) : sizeof(double);
-    const size_t bytes = case_bytes(c, datum);
+    const size_t bytes = case_bytes(c, field);
     weft_memory *memory = case_memory(c, bytes);
     char *array = c->arrays[c->n_memories - 1];
     const int64_t padded = (int64_t)(bytes / real_bytes) / count;
     for (int64_t i = 0; i < padded; ++i)
         for (int k = 0; k < count; ++k) {
             const double value = values[(i < n ? i : n - 1) * count + k];
-            char *at = array + case_position(c, datum, i, k) * real_bytes;
+            char *at = array + case_position(c, field, i, k) * real_bytes;
             if (c->compilation->options.single)
                 *(float *)(void *)at = (float)value;
             else
@@ -203,10 +204,10 @@ static inline void case_run(program_case *c) {
 /** A result as [instance][component], malloc'd. */
 static inline double *case_result(const program_case *c, const char *name) {
     weft_error error = {0};
-    const weft_datum *datum = case_datum(c, name);
-    const int count = weft_shape_count(&datum->shape);
-    const int64_t n = case_instances(c, datum);
-    const size_t bytes = case_bytes(c, datum);
+    const weft_value *field = case_value(c, name);
+    const int count = weft_shape_count(&field->shape);
+    const int64_t n = case_elements(c, field);
+    const size_t bytes = case_bytes(c, field);
     weft_memory *memory = weft_program_result(c->program, name);
     assert_non_null(memory);
     double *out = calloc((size_t)(n * count) + 1, sizeof *out);
@@ -217,7 +218,7 @@ static inline double *case_result(const program_case *c, const char *name) {
         case_check(weft_memory_read(memory, 0, raw, bytes, &error), &error);
     for (int64_t i = 0; i < n; ++i)
         for (int k = 0; k < count; ++k) {
-            const size_t at = case_position(c, datum, i, k);
+            const size_t at = case_position(c, field, i, k);
             out[i * count + k] = c->compilation->options.single
                                      ? (double)((const float *)(const void *)raw)[at]
                                      : ((const double *)(const void *)raw)[at];
@@ -250,20 +251,20 @@ static inline double *random_list(uint64_t *state, int64_t n) {
 }
 /** A map from n_from to width different members of n_to, malloc'd. */
 static inline int32_t *random_map(uint64_t *state, int64_t n_from, int width, int64_t n_to) {
-    int32_t *map = malloc(sizeof *map * (size_t)(n_from * width + 1));
-    assert_non_null(map);
+    int32_t *connectivity = malloc(sizeof *connectivity * (size_t)(n_from * width + 1));
+    assert_non_null(connectivity);
     for (int64_t i = 0; i < n_from; ++i)
         for (int a = 0; a < width; ++a)
             for (bool fresh = false; !fresh;) {
                 /* near the cell's own place, as in a mesh with a sensible order */
                 int64_t target = i * n_to / n_from + random_below(state, 3 * width) - width;
                 target = (target % n_to + n_to) % n_to;
-                map[i * width + a] = (int32_t)target;
+                connectivity[i * width + a] = (int32_t)target;
                 fresh = true;
                 for (int b = 0; b < a; ++b)
-                    fresh = fresh && map[i * width + b] != target;
+                    fresh = fresh && connectivity[i * width + b] != target;
             }
-    return map;
+    return connectivity;
 }
 
 /** Cells that share nodes with their neighbours, as in a mesh with a sensible order. */

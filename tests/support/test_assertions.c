@@ -1,6 +1,6 @@
 /* labels: quick */
 /* The tests' own assertions: what they are there for makes a program fail, and one whose tests are
- * all skipped says so. Cases run in this program, started anew with the case's number. */
+ * all skipped says so. Cases run in this program, started again with the case's number. */
 #include "test_support.h"
 
 #include <math.h>

@@ -59,25 +59,26 @@ static inline weft_tuning *tuning_open(tuning_place *place) {
     return tuning;
 }
 
-/* `n` times of one routine: at i + 1 iterations, i + 1 nanoseconds. */
-static inline void tuning_add(weft_tuning *tuning, const char *device, const char *routine, int n) {
+/* `n` times of one primitive: at i + 1 iterations, i + 1 nanoseconds. */
+static inline void tuning_add(weft_tuning *tuning, const char *device, const char *primitive,
+                              int n) {
     weft_error error = {0};
     for (int i = 0; i < n; ++i) {
-        const weft_tuning_time one = {routine, {32, 0, i + 1, 0}, 1e-9 * (i + 1)};
+        const weft_tuning_time one = {primitive, {32, 0, i + 1, 0}, 1e-9 * (i + 1)};
         tuning_ok(weft_tuning_add_times(tuning, device, &one, 1, &error), &error);
     }
 }
 
-/* How many times a routine has; each must be as tuning_add wrote it. */
-static inline int tuning_count(weft_tuning *tuning, const char *device, const char *routine) {
+/* How many times a primitive has; each must be as tuning_add wrote it. */
+static inline int tuning_count(weft_tuning *tuning, const char *device, const char *primitive) {
     weft_error error = {0};
     weft_arena *arena = NULL;
     weft_tuning_time *times = NULL;
     size_t n = 0;
     tuning_ok(weft_arena_make(&arena, &error), &error);
-    tuning_ok(weft_tuning_times(tuning, device, routine, arena, &times, &n, &error), &error);
+    tuning_ok(weft_tuning_times(tuning, device, primitive, arena, &times, &n, &error), &error);
     for (size_t i = 0; i < n; ++i) {
-        assert_int_equal(times[i].point.instances, 32);
+        assert_int_equal(times[i].point.elements, 32);
         assert_double_near(times[i].seconds, 1e-9 * (double)times[i].point.iterations, 0, 0);
     }
     weft_arena_free(&arena);

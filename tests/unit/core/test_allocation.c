@@ -93,7 +93,7 @@ static weft_status use_device(void *user, weft_error *error) {
                           .kernel = "k",
                           .arguments = arguments,
                           .n_arguments = 100,
-                          .n_instances = 800,
+                          .n_elements = 800,
                           .lanes = 8};
     TRY(weft_device_launch(device, &launch, error));
     TRY(weft_timer_make(device, &timer, error));

@@ -44,7 +44,7 @@ file() {
 # Three scripts. The first has two pairs that are equal: of predictions, where the file's order counts, and of
 # measured times, where that of the predictions does. Its name holds a quote and the end of a line.
 #
-# The second has a million instances and eight covers, x = 1 to 8, that compute p(x) + 10 e(x) million of them a second,
+# The second has a million elements and eight covers, x = 1 to 8, that compute p(x) + 10 e(x) million of them a second,
 # p(x) = 2000 + (x - 4)^5, and e the signed binomial coefficients (-1)^(x - 1) (7 over x - 1), of which the sum with any
 # polynomial of degree 6 or less is 0: the seventh difference. So the polynomial of degree 5 by least squares is p.
 mapfile -t pairs < <(awk 'BEGIN { split("1 -7 21 -35 35 -21 7 -1", e, " ")
@@ -88,7 +88,7 @@ if command -v gnuplot >/dev/null; then
         done
     done
     grep -q ">polynomial of degree 5<" drawn/fitted-double-figure5.svg || fail "no polynomial is drawn"
-    # 31744 instances in 0.002 s are 15.872 million a second, in 0.008 s 3.968
+    # 31744 elements in 0.002 s are 15.872 million a second, in 0.008 s 3.968
     [ "$(cd drawn && gnuplot -e "load 'it_s_mine-float-figure5.gp'" \
         -e "print sprintf('%.3f %.3f', million(0.002), million(0.008))" 2>&1)" = "15.872 3.968" ] || fail "the performance"
     # To 1e-3 of about 2000: times have nine digits in the file, and the fit ends where its error changes by 1e-12 of it.

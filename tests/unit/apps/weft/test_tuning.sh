@@ -31,7 +31,7 @@ expect 0 "known before" "$weft" calibrate --device host:1 --time-limit 2 trace
 expect 0 "1 device" "$weft" tuning list
 expect 0 ", 0 damaged" "$weft" tuning verify
 
-# The search on a script: the winner is remembered, and used by the next compilation.
+# The search on a script: the best plan is remembered, and used by the next compilation.
 cat >"$scratch/my.weft" <<'SCRIPT'
 index N;
 input A, B : real[3,3] over N;
@@ -43,9 +43,9 @@ SCRIPT
 expect 0 "the best" "$weft" compile "$scratch/my.weft" --device host:1 --tune 3 --print cover
 expect 0 "the stored best cover is used" \
     env WEFT_LOG=info "$weft" compile "$scratch/my.weft" --device host:1 --print cover
-expect 0 "1 winners" "$weft" tuning list
+expect 0 "1 best plans" "$weft" tuning list
 
-# Each kernel of the winner was measured: the page has a number for it, on that device and for as many instances alone.
+# Each kernel of the best plan was measured: the page has a number for it, on that device and for as many elements alone.
 # measured PAGE: the last column of its kernels
 measured() { sed -n 's|^<tr style.*<td>\([^<]*\)</td></tr>$|\1|p' "$1"; }
 page=$scratch/page.html
@@ -58,7 +58,7 @@ for other in "--device null" "--device host:1 --size 1000"; do
     ! measured "$page" | grep -qvx -- - || { echo "a time of another device or size:"; measured "$page"; exit 1; }
 done
 echo "ok: measured kernels in the page"
-expect 0 "predicted times: measured for every routine of" "$weft" explain "$scratch/my.weft" --device host:1
+expect 0 "predicted times: measured for every primitive of" "$weft" explain "$scratch/my.weft" --device host:1
 expect 0 "predicted times: analytic" "$weft" explain "$scratch/my.weft" --device null
 expect 2 "there is nothing to measure" "$weft" compile "$scratch/my.weft" --device null --tune 3
 expect 0 "the first predicted is within 5 %" "$weft" calibrate --validate --tune 2 --size 5000 --device host:1 \
@@ -73,7 +73,7 @@ assert script["script"].endswith("my.weft") and script["instances"] == 5000, scr
 assert len(script["covers"]) == 2
 assert script["covers"][0]["cover"] != script["covers"][1]["cover"]
 for cover in script["covers"]:
-    # both read A, B and x and write y, in one kernel or through P: 24 or 42 doubles an instance
+    # both read A, B and x and write y, in one kernel or through P: 24 or 42 doubles per element
     assert sum(kernel["bytes"] for kernel in cover["kernels"]) in (8.0 * 24, 8.0 * 42), cover
     assert 0 < cover["measured_seconds"] < 1 and cover["predicted_seconds"] > 0
     for kernel in cover["kernels"]:
@@ -91,7 +91,7 @@ if command -v sqlite3 >/dev/null; then
     expect 0 ", 0 damaged" "$weft" tuning verify
 fi
 head -c 5000 "$file" >"$file.cut" && cat "$file.cut" >"$file"
-expect 0 "it is made anew" "$weft" tuning verify
+expect 0 "it is made again" "$weft" tuning verify
 expect 0 "0 devices" "$weft" tuning list
 WEFT_CACHE=off expect 0 "in memory: nothing is kept" "$weft" calibrate --device host:1 --time-limit 0.01 trace
 expect 0 "0 devices" "$weft" tuning list

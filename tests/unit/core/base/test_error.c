@@ -19,7 +19,7 @@ static void whole_form(void **state) {
     assert_int_equal(weft_error_set(&error, WEFT_ERROR_SYNTAX, "expected '%c'", ';'),
                      WEFT_ERROR_SYNTAX);
     assert_string_equal(text_of(&error), "error: expected ';'");
-    weft_error_place(&error, "a.weft", "index N;\nM = f(A)\nreturn M;\n", 2, 9);
+    weft_error_location(&error, "a.weft", "index N;\nM = f(A)\nreturn M;\n", 2, 9);
     weft_error_hint(&error, "end the statement with %s", "';'");
     assert_string_equal(text_of(&error), "a.weft:2:9: error: expected ';'\n"
                                          "    M = f(A)\n"
@@ -35,19 +35,19 @@ static void parts_that_are_missing(void **state) {
     weft_error error;
     (void)state;
     weft_error_set(&error, WEFT_ERROR_INPUT, "m");
-    weft_error_place(&error, "f", NULL, 0, 0);
+    weft_error_location(&error, "f", NULL, 0, 0);
     assert_string_equal(text_of(&error), "f: error: m");
-    weft_error_place(&error, "f", NULL, 3, 0);
+    weft_error_location(&error, "f", NULL, 3, 0);
     assert_string_equal(text_of(&error), "f:3: error: m");
-    weft_error_place(&error, "f", "one\ntwo", 2, 0);
+    weft_error_location(&error, "f", "one\ntwo", 2, 0);
     assert_string_equal(text_of(&error), "f:2: error: m\n    two");
-    weft_error_place(&error, "f", "one\ntwo", 3, 1);
+    weft_error_location(&error, "f", "one\ntwo", 3, 1);
     assert_string_equal(text_of(&error), "f:3:1: error: m");
-    weft_error_place(&error, NULL, "x +", 1, 4);
+    weft_error_location(&error, NULL, "x +", 1, 4);
     assert_string_equal(text_of(&error), "input:1:4: error: m\n    x +\n       ^");
     /* No error wanted: no crash. */
     assert_int_equal(weft_error_set(NULL, WEFT_ERROR_IO, "m"), WEFT_ERROR_IO);
-    weft_error_place(NULL, "f", "t", 1, 1);
+    weft_error_location(NULL, "f", "t", 1, 1);
     weft_error_hint(NULL, "h");
     assert_int_equal(weft_error_text(NULL, text, sizeof text), 0);
     assert_string_equal(text, "");
@@ -57,7 +57,7 @@ static void tabs_stay_tabs(void **state) {
     weft_error error;
     (void)state;
     weft_error_set(&error, WEFT_ERROR_SYNTAX, "m");
-    weft_error_place(&error, "f", "\ta\t= b;\r\n", 1, 6);
+    weft_error_location(&error, "f", "\ta\t= b;\r\n", 1, 6);
     assert_string_equal(text_of(&error), "f:1:6: error: m\n    \ta\t= b;\n    \t \t  ^");
 }
 
@@ -66,7 +66,7 @@ static void a_character_of_several_bytes_is_one_blank(void **state) {
     (void)state;
     weft_error_set(&error, WEFT_ERROR_SYNTAX, "m");
     /* "µ = Δt·k;" : 'k' is byte 11 and character 8 */
-    weft_error_place(&error, "f", "\xC2\xB5 = \xCE\x94t\xC2\xB7k;", 1, 10);
+    weft_error_location(&error, "f", "\xC2\xB5 = \xCE\x94t\xC2\xB7k;", 1, 10);
     assert_string_equal(text_of(&error),
                         "f:1:10: error: m\n    \xC2\xB5 = \xCE\x94t\xC2\xB7k;\n           ^");
 }
@@ -108,7 +108,7 @@ static void the_caret_is_right_in_long_lines(void **state) {
         line[column - 1] = '#';
         line[1600] = '\0';
         weft_error_set(&error, WEFT_ERROR_SYNTAX, "m");
-        weft_error_place(&error, "f", line, 1, column);
+        weft_error_location(&error, "f", line, 1, column);
         assert_int_equal(above_caret(&error), '#');
     }
     /* with two-byte characters, whose halves fall on every cut */
@@ -121,7 +121,7 @@ static void the_caret_is_right_in_long_lines(void **state) {
         line[column] = '#';
         line[1990 - column % 2] = '\0';
         weft_error_set(&error, WEFT_ERROR_SYNTAX, "m");
-        weft_error_place(&error, "f", line, 1, column);
+        weft_error_location(&error, "f", line, 1, column);
         assert_int_equal(above_caret(&error), '#');
         assert_true(is_utf8(error.source_line));
     }
@@ -138,7 +138,7 @@ static void what_is_too_long_is_cut_and_marked(void **state) {
     for (int shift = 0; shift < 2; ++shift) {
         weft_error_set(&error, WEFT_ERROR_IO, "%s%s", shift ? "x" : "", longer);
         weft_error_hint(&error, "%s", longer);
-        weft_error_place(&error, longer, NULL, 0, 0);
+        weft_error_location(&error, longer, NULL, 0, 0);
         assert_true(is_utf8(error.message) && is_utf8(error.hint) && is_utf8(error.file));
         assert_true(strlen(error.message) >= sizeof error.message - 3);
         assert_string_equal(error.message + strlen(error.message) - 3, "...");
@@ -166,7 +166,7 @@ static void nothing_steers_the_terminal(void **state) {
     weft_error error;
     (void)state;
     weft_error_set(&error, WEFT_ERROR_INPUT, "no group \033[31mred\r\n\tand \xc3\xa9");
-    weft_error_place(&error, "a\033.msh", NULL, 0, 0);
+    weft_error_location(&error, "a\033.msh", NULL, 0, 0);
     weft_error_hint(&error, "try \x7f");
     assert_string_equal(text_of(&error),
                         "a?.msh: error: no group ?[31mred?\n\tand \xc3\xa9\nhint: try ?");

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* Far more than a loaded machine needs, far less than the children sleep. */
-enum { PATIENCE = 60 };
+enum { STAGNATION_WINDOW = 60 };
 
 static weft_process_result run_with(weft_process_limits limits, const char *program,
                                     const char *first, const char *second, char *output,
@@ -32,7 +32,7 @@ static weft_process_result run_with(weft_process_limits limits, const char *prog
     const double before = weft_clock();
     if (weft_process_run(&start, output, size, &result, &error) != WEFT_OK)
         fail_msg("%s", error.message);
-    assert_true(weft_clock() - before < PATIENCE);
+    assert_true(weft_clock() - before < STAGNATION_WINDOW);
     return result;
 }
 

@@ -84,7 +84,7 @@ static void without_standard_streams(void **state) {
     place_free(place);
 }
 
-static void what_it_says_is_told(void **state) {
+static void what_it_says_is_reported(void **state) {
     (void)state;
     cache_place *place = place_make();
     weft_error error;
@@ -211,7 +211,7 @@ static void every_compiler(void **state) {
                               .kernel = "k",
                               .arguments = memories,
                               .n_arguments = 2,
-                              .n_instances = 16,
+                              .n_elements = 16,
                               .lanes = 8};
         assert_int_equal(weft_device_launch(device, &launch, &error), WEFT_OK);
         for (int i = 0; i < 16; ++i)
@@ -229,7 +229,7 @@ int main(void) {
         cmocka_unit_test(missing),
         cmocka_unit_test(missing_but_the_kernel_is_there),
         cmocka_unit_test(without_standard_streams),
-        cmocka_unit_test(what_it_says_is_told),
+        cmocka_unit_test(what_it_says_is_reported),
         cmocka_unit_test(odd_compilers),
         cmocka_unit_test(sources_are_kept),
         cmocka_unit_test(every_compiler),

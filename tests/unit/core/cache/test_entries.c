@@ -1,6 +1,6 @@
 /* labels: quick */
 /* Entries: found warm without a process; and truncated, damaged, foreign ones are seen, named and
- * made anew, never run. */
+ * made again, never run. */
 #include "core/weft_core.h"
 #include "cache_support.h"
 
@@ -60,7 +60,7 @@ static void check_refused(cache_place *place, const char *path, const char *byte
     if (place->log.warnings != 1 || !strstr(place->log.text, "is not used"))
         fail_msg("%s: logged %d warnings:\n%s", what, place->log.warnings, place->log.text);
     if (n_invalid(place) != 0 || !kernel_runs(place, 3))
-        fail_msg("%s: it was not made anew", what);
+        fail_msg("%s: it was not made again", what);
 }
 
 static void truncated_entries(void **state) {

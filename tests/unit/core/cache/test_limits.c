@@ -92,7 +92,7 @@ static void truncating(void **state) {
 }
 
 /* As a program would leave it that writes an entry itself: every hash is right, the object is not
- * whole. It is refused by name and made anew. */
+ * whole. It is refused by name and made again. */
 static void damaged_with_right_hashes(void **state) {
     (void)state;
     cache_place *place = place_make();

@@ -89,15 +89,15 @@ static weft_cubin compiled(const weft_nvrtc *nvrtc) {
 
 /* Shared memory and the array are as declared; what ptxas says of registers and spills is looked
  * for in its own words, which only the spills are read from. */
-static void figures(void **state) {
+static void resources(void **state) {
     weft_cubin cubin = compiled(nvrtc_of(state));
-    weft_kernel_figures f;
+    weft_kernel_resources f;
     const char *log = (const char *)cubin.bytes + cubin.size;
     char line[200];
     static const char *const kernels[] = {"axpy", "mirror", "table", "spill"};
     assert_memory_equal(cubin.bytes, "\177ELF", 4);
     for (int i = 0; i < 4; ++i) {
-        assert_true(weft_cubin_figures(&cubin, kernels[i], &f));
+        assert_true(weft_cubin_resources(&cubin, kernels[i], &f));
         snprintf(line, sizeof line, "Function properties for %s\n", kernels[i]);
         const char *at = strstr(log, line);
         assert_non_null(at);
@@ -116,8 +116,8 @@ static void figures(void **state) {
     assert_true(f.spill_store_bytes >= (64 - 16) * 8);
     assert_true(f.spill_load_bytes >= f.spill_store_bytes);
     assert_true(f.stack_bytes >= (64 - 16) * 8);
-    assert_false(weft_cubin_figures(&cubin, "axp", &f));
-    assert_false(weft_cubin_figures(&cubin, "", &f));
+    assert_false(weft_cubin_resources(&cubin, "axp", &f));
+    assert_false(weft_cubin_resources(&cubin, "", &f));
     weft_cubin_free(&cubin);
 }
 
@@ -125,7 +125,7 @@ static void figures(void **state) {
  * the address sanitizer sees). */
 static void damaged_files(void **state) {
     weft_cubin cubin = compiled(nvrtc_of(state)), read = {0};
-    weft_kernel_figures f;
+    weft_kernel_resources f;
     assert_true(weft_cubin_read(cubin.bytes, cubin.whole, &read));
     assert_int_equal(read.size, cubin.size);
     assert_false(weft_cubin_read(cubin.bytes, cubin.whole - 1, &read));
@@ -134,7 +134,7 @@ static void damaged_files(void **state) {
         memcpy(part, cubin.bytes, size);
         assert_false(weft_cubin_read(part, size, &read));
         weft_cubin cut = {part, size, size};
-        (void)weft_cubin_figures(&cut, "mirror", &f);
+        (void)weft_cubin_resources(&cut, "mirror", &f);
         free(part);
     }
     srand(1);
@@ -142,10 +142,10 @@ static void damaged_files(void **state) {
         size_t at = (size_t)rand() % (i % 2 ? cubin.size : 64);
         unsigned char kept = cubin.bytes[at];
         cubin.bytes[at] = (unsigned char)rand();
-        (void)weft_cubin_figures(&cubin, "spill", &f);
+        (void)weft_cubin_resources(&cubin, "spill", &f);
         cubin.bytes[at] = kept;
     }
-    assert_true(weft_cubin_figures(&cubin, "spill", &f));
+    assert_true(weft_cubin_resources(&cubin, "spill", &f));
     weft_cubin_free(&cubin);
 }
 
@@ -228,7 +228,7 @@ static void codes_of_the_driver(void **state) {
     weft_cuda_failed(&driver, 720, "x", &error);
     assert_non_null(strstr(error.hint, "weft_device_resident_blocks"));
     weft_cuda_failed(&driver, 901, "x", &error);
-    assert_non_null(strstr(error.hint, "recorded"));
+    assert_non_null(strstr(error.hint, "captured"));
     weft_cuda_failed(&driver, 804, "x", &error);
     assert_non_null(strstr(error.hint, "newer driver"));
     assert_true(weft_cuda_is_sticky(810));
@@ -242,7 +242,7 @@ static void codes_of_the_driver(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figures),      cmocka_unit_test(damaged_files),
+        cmocka_unit_test(resources),    cmocka_unit_test(damaged_files),
         cmocka_unit_test(wrong_source), cmocka_unit_test(what_decides),
         cmocka_unit_test(no_driver),    cmocka_unit_test(codes_of_the_driver),
     };

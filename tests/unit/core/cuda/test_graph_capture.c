@@ -1,7 +1,7 @@
 /* labels: quick */
-/* The cuda device on a stand-in for the driver (fake_cuda.c), which runs recordings as lists: what
- * is recorded, what is refused, and what every failing function of the driver leads to. Kernels are
- * compiled by NVRTC, and the stand-in knows them by name. */
+/* The cuda device on a stand-in for the driver (fake_cuda.c), which runs device graphs as lists:
+ * what is captured, what is refused, and what every failing function of the driver leads to.
+ * Kernels are compiled by NVRTC, and the stand-in knows them by name. */
 #include "core/cuda/cuda.h"
 #include "core/weft_core.h"
 #include "test_support.h"
@@ -21,7 +21,7 @@ static const char source[] =
     "                                  const unsigned *most)\n"
     "{ *flag = *count < *most; }\n";
 
-enum { TURNS = 1000, WORDS = 3 }; /* count, flag, most */
+enum { ITERATIONS = 1000, WORDS = 3 }; /* count, flag, most */
 
 typedef struct fixture {
     weft_device *device;
@@ -74,7 +74,7 @@ static weft_status fixture_open(fixture *f) {
     weft_status status = WEFT_OK;
     weft_device_options options = {
         .monitor = &monitor, .cache = WEFT_CACHE_ON, .cache_directory = cache};
-    const uint32_t most = TURNS;
+    const uint32_t most = ITERATIONS;
     TRY(weft_device_open("cuda", &options, &f->device, &f->error));
     TRY(weft_module_make(f->device, "record", source, &f->module, &f->error));
     for (int i = 0; i < WORDS; ++i)
@@ -113,7 +113,7 @@ static weft_status launch(fixture *f, const char *kernel, weft_memory *const *wo
                           .kernel = kernel,
                           .arguments = words,
                           .n_arguments = WORDS,
-                          .n_instances = 1,
+                          .n_elements = 1,
                           .lanes = 32};
     return weft_device_launch(f->device, &launch, &f->error);
 }
@@ -125,72 +125,72 @@ static uint32_t word(fixture *f, const weft_memory *memory) {
 }
 
 /* count = 0, decide, while (flag) step, step */
-static weft_status record(fixture *f, weft_recording **out) {
+static weft_status record(fixture *f, weft_device_graph **out) {
     weft_status status = WEFT_OK;
-    TRY(weft_recording_begin(f->device, &f->error));
+    TRY(weft_device_graph_begin(f->device, &f->error));
     TRY(weft_memory_zero(f->words[0], &f->error));
     TRY(launch(f, "decide", f->words));
-    TRY(weft_recording_while(f->device, f->words[1], &f->error));
+    TRY(weft_device_graph_while(f->device, f->words[1], &f->error));
     TRY(launch(f, "step", f->words));
-    TRY(weft_recording_end_while(f->device, &f->error));
+    TRY(weft_device_graph_end_while(f->device, &f->error));
     TRY(launch(f, "step", f->words));
-    return weft_recording_end(f->device, out, &f->error);
+    return weft_device_graph_end(f->device, out, &f->error);
 done:
-    (void)weft_recording_end(f->device, NULL, NULL);
+    (void)weft_device_graph_end(f->device, NULL, NULL);
     return status;
 }
 
 static void counts(void **state) {
     (void)state;
     fixture f = fixture_make();
-    weft_recording *recording = NULL;
-    assert_true(weft_device_records(f.device));
-    check(record(&f, &recording), &f.error);
+    weft_device_graph *device_graph = NULL;
+    assert_true(weft_device_captures(f.device));
+    check(record(&f, &device_graph), &f.error);
     assert_int_equal(control->n_kernels, 0);
     int64_t launches = weft_device_launches(f.device);
     assert_int_equal(launches, 0);
     for (int i = 1; i <= 2; ++i) {
-        check(weft_recording_run(recording, &f.error), &f.error);
-        assert_int_equal(word(&f, f.words[0]), TURNS + 1);
+        check(weft_device_graph_run(device_graph, &f.error), &f.error);
+        assert_int_equal(word(&f, f.words[0]), ITERATIONS + 1);
         assert_int_equal(word(&f, f.words[1]), 0);
-        /* decide, the condition, then a step and the condition a turn, and the last step */
-        assert_int_equal(control->n_kernels, i * (2 * TURNS + 3));
+        /* decide, the condition, then a step and the condition an iteration, and the last step */
+        assert_int_equal(control->n_kernels, i * (2 * ITERATIONS + 3));
         assert_int_equal(weft_device_launches(f.device), i);
     }
-    weft_recording_free(&recording);
+    weft_device_graph_free(&device_graph);
     finish(&f);
 }
 
-/* 5 turns of 7 turns: the inner count is copied out and zeroed again in each. */
+/* 5 iterations of 7 iterations: the inner count is copied out and zeroed again in each. */
 static void nested(void **state) {
     (void)state;
     fixture f = fixture_make();
     weft_memory *outer[WORDS] = {NULL}, *last = NULL;
-    weft_recording *recording = NULL;
+    weft_device_graph *device_graph = NULL;
     weft_error *error = &f.error;
     for (int i = 0; i < WORDS; ++i)
         check(weft_memory_make(f.device, 4, &outer[i], error), error);
     check(weft_memory_make(f.device, 4, &last, error), error);
     check(weft_memory_write(outer[2], 0, &(uint32_t){5}, 4, error), error);
     check(weft_memory_write(f.words[2], 0, &(uint32_t){7}, 4, error), error);
-    check(weft_recording_begin(f.device, error), error);
+    check(weft_device_graph_begin(f.device, error), error);
     check(launch(&f, "decide", outer), error);
-    check(weft_recording_while(f.device, outer[1], error), error);
+    check(weft_device_graph_while(f.device, outer[1], error), error);
     check(weft_memory_zero(f.words[0], error), error);
     check(launch(&f, "decide", f.words), error);
-    check(weft_recording_while(f.device, f.words[1], error), error);
+    check(weft_device_graph_while(f.device, f.words[1], error), error);
     check(launch(&f, "step", f.words), error);
-    check(weft_recording_end_while(f.device, error), error);
+    check(weft_device_graph_end_while(f.device, error), error);
     check(weft_memory_copy(last, f.words[0], 4, error), error);
     check(launch(&f, "step", outer), error);
-    check(weft_recording_end_while(f.device, error), error);
+    check(weft_device_graph_end_while(f.device, error), error);
     check(weft_memory_zero(f.words[0], error), error);
-    check(weft_recording_end(f.device, &recording, error), error);
-    check(weft_recording_run(recording, error), error);
+    check(weft_device_graph_end(f.device, &device_graph, error), error);
+    check(weft_device_graph_run(device_graph, error), error);
     assert_int_equal(word(&f, outer[0]), 5);
     assert_int_equal(word(&f, last), 7);
     assert_int_equal(word(&f, f.words[0]), 0);
-    weft_recording_free(&recording);
+    weft_device_graph_free(&device_graph);
     for (int i = 0; i < WORDS; ++i)
         weft_memory_free(&outer[i]);
     weft_memory_free(&last);
@@ -206,7 +206,7 @@ static void refused(const fixture *f, weft_status status, weft_status want, cons
 static void mistakes(void **state) {
     (void)state;
     fixture f = fixture_make();
-    weft_recording *recording = NULL, *second = NULL;
+    weft_device_graph *device_graph = NULL, *second = NULL;
     weft_memory *other = NULL;
     weft_module *module = NULL;
     weft_timer *timer = NULL;
@@ -214,45 +214,46 @@ static void mistakes(void **state) {
     const weft_status usage = WEFT_ERROR_USAGE;
     uint32_t value = 0;
     check(weft_timer_make(f.device, &timer, error), error);
-    refused(&f, weft_recording_end(f.device, &recording, error), usage, "begin");
-    refused(&f, weft_recording_while(f.device, f.words[1], error), usage, "begin");
-    refused(&f, weft_recording_end_while(f.device, error), usage, "begin");
+    refused(&f, weft_device_graph_end(f.device, &device_graph, error), usage, "begin");
+    refused(&f, weft_device_graph_while(f.device, f.words[1], error), usage, "begin");
+    refused(&f, weft_device_graph_end_while(f.device, error), usage, "begin");
     check(record(&f, &second), error);
-    check(weft_recording_begin(f.device, error), error);
-    refused(&f, weft_recording_begin(f.device, error), usage, "already");
-    refused(&f, weft_recording_end_while(f.device, error), usage, "without weft_recording_while");
-    refused(&f, weft_recording_while(f.device, NULL, error), usage, "flag");
+    check(weft_device_graph_begin(f.device, error), error);
+    refused(&f, weft_device_graph_begin(f.device, error), usage, "already");
+    refused(&f, weft_device_graph_end_while(f.device, error), usage,
+            "without weft_device_graph_while");
+    refused(&f, weft_device_graph_while(f.device, NULL, error), usage, "flag");
     refused(&f, weft_memory_make(f.device, 8, &other, error), usage, "making an array");
     refused(&f, weft_memory_read(f.words[0], 0, &value, 4, error), usage, "reading an array");
     refused(&f, weft_memory_write(f.words[0], 0, &value, 4, error), usage, "writing an array");
     refused(&f, weft_device_wait(f.device, error), usage, "waiting");
     refused(&f, weft_timer_start(timer, error), usage, "timer");
-    refused(&f, weft_recording_run(second, error), usage, "running");
+    refused(&f, weft_device_graph_run(second, error), usage, "running");
     check(weft_module_make(f.device, "again", source, &module, error), error); /* is allowed */
     weft_module_free(&module);
-    weft_recording_free(&second);
+    weft_device_graph_free(&second);
     for (int i = 0; i < WEFT_CUDA_LOOPS; ++i)
-        check(weft_recording_while(f.device, f.words[1], error), error);
-    refused(&f, weft_recording_while(f.device, f.words[1], error), WEFT_ERROR_UNSUPPORTED,
+        check(weft_device_graph_while(f.device, f.words[1], error), error);
+    refused(&f, weft_device_graph_while(f.device, f.words[1], error), WEFT_ERROR_UNSUPPORTED,
             "8 deep");
-    refused(&f, weft_recording_end(f.device, &recording, error), usage, "8 loops are");
-    assert_null(recording);
+    refused(&f, weft_device_graph_end(f.device, &device_graph, error), usage, "8 loops are");
+    assert_null(device_graph);
     /* what is used and freed meanwhile; what is not used may be freed */
     check(weft_memory_make(f.device, 4, &other, error), error);
-    check(weft_recording_begin(f.device, error), error);
+    check(weft_device_graph_begin(f.device, error), error);
     check(launch(&f, "step", f.words), error);
     weft_memory_free(&other);
-    check(weft_recording_end(f.device, &recording, error), error);
-    check(weft_recording_begin(f.device, error), error);
+    check(weft_device_graph_end(f.device, &device_graph, error), error);
+    check(weft_device_graph_begin(f.device, error), error);
     check(launch(&f, "step", f.words), error);
     weft_memory_free(&f.words[2]);
-    refused(&f, weft_recording_end(f.device, &second, error), usage, "an array");
+    refused(&f, weft_device_graph_end(f.device, &second, error), usage, "an array");
     assert_null(second);
-    refused(&f, weft_recording_run(recording, error), usage, "freed");
-    weft_recording_free(&recording);
+    refused(&f, weft_device_graph_run(device_graph, error), usage, "freed");
+    weft_device_graph_free(&device_graph);
     /* a device that is closed while it records */
-    check(weft_recording_begin(f.device, error), error);
-    check(weft_recording_while(f.device, f.words[1], error), error);
+    check(weft_device_graph_begin(f.device, error), error);
+    check(weft_device_graph_while(f.device, f.words[1], error), error);
     weft_timer_free(&timer);
     finish(&f);
 }
@@ -264,18 +265,18 @@ static void old_driver(void **state) {
     skip_without_nvrtc();
     check(fixture_open(&f), &f.error);
     heard[0] = '\0';
-    assert_false(weft_device_records(f.device));
+    assert_false(weft_device_captures(f.device));
     assert_non_null(strstr(heard, "CUDA 12.2"));
-    refused(&f, weft_recording_begin(f.device, &f.error), WEFT_ERROR_UNSUPPORTED, "stand-in");
+    refused(&f, weft_device_graph_begin(f.device, &f.error), WEFT_ERROR_UNSUPPORTED, "stand-in");
     heard[0] = '\0';
-    assert_false(weft_device_records(f.device)); /* said once */
+    assert_false(weft_device_captures(f.device)); /* said once */
     assert_string_equal(heard, "");
     check(launch(&f, "step", f.words), &f.error);
     assert_int_equal(word(&f, f.words[0]), 1);
     finish(&f);
 }
 
-/* For profilers: the same GPU, but nothing is recorded. */
+/* For profilers: the same GPU, but nothing is captured. */
 static void traced(void **state) {
     static const char *const names[] = {"cuda:traced", "cuda:0:traced", "cuda:0", "cuda"};
     weft_error error = {0};
@@ -284,7 +285,7 @@ static void traced(void **state) {
         weft_device *device = NULL;
         (void)state;
         check(weft_device_open(names[i], NULL, &device, &error), &error);
-        assert_int_equal(weft_device_records(device), i >= 2);
+        assert_int_equal(weft_device_captures(device), i >= 2);
         weft_device_free(&device);
     }
 }
@@ -303,7 +304,7 @@ static void launches(void **state) {
                           .kernel = "step",
                           .arguments = f.words,
                           .n_arguments = WORDS,
-                          .n_instances = 1000,
+                          .n_elements = 1000,
                           .lanes = 32,
                           .block_threads = 256,
                           .shared_bytes = 60000,
@@ -365,19 +366,19 @@ static void every_failure(void **state) {
         for (int k = 0; k < 6; ++k) {
             const int code = k % 2 ? 700 : 801;
             fixture f = {0};
-            weft_recording *recording = NULL;
+            weft_device_graph *device_graph = NULL;
             *control = (fake_cuda){.version = 13000, .fail_skip = k / 2, .fail_code = code};
             snprintf(control->fail_name, sizeof control->fail_name, "%s", names[i]);
             weft_status status = fixture_open(&f);
             if (status == WEFT_OK)
-                status = record(&f, &recording);
+                status = record(&f, &device_graph);
             if (status == WEFT_OK)
-                status = weft_recording_run(recording, &f.error);
+                status = weft_device_graph_run(device_graph, &f.error);
             uint32_t count = 0;
             if (status == WEFT_OK)
                 status = weft_memory_read(f.words[0], 0, &count, 4, &f.error);
             n_failed += status != WEFT_OK;
-            if (status == WEFT_OK && count != TURNS + 1)
+            if (status == WEFT_OK && count != ITERATIONS + 1)
                 fail_msg("%s, code %d, call %d: %u", names[i], code, k / 2 + 1, count);
             const bool named = strstr(f.error.message, "CUDA_ERROR_") || status == WEFT_OK ||
                                status == WEFT_ERROR_UNSUPPORTED;
@@ -391,7 +392,7 @@ static void every_failure(void **state) {
                 if (status == WEFT_ERROR_DEVICE)
                     assert_string_equal(first, f.error.message);
             }
-            weft_recording_free(&recording);
+            weft_device_graph_free(&device_graph);
             fixture_close(&f);
             assert_int_equal(control->n_forbidden, 0);
         }

@@ -1,6 +1,7 @@
 /* labels: quick */
-/* What devices without recordings say of them, copies between memories, timers by the clock, grids
- * on an H200's limits, and the figures of kernels that NVRTC tells where there is no GPU. */
+/* What devices without device graphs say of them, copies between memories, timers by the clock,
+ * grids on an H200's limits, and the resource usage of kernels that NVRTC reports where there is no
+ * GPU. */
 #include "core/weft_core.h"
 #include "test_support.h"
 
@@ -24,24 +25,25 @@ static weft_device *open_device(const char *name) {
     return device;
 }
 
-static void not_recorded(void **state) {
+static void not_captured(void **state) {
     static const char *const names[] = {"host:1", "null", "null:h200"};
     (void)state;
     for (int i = 0; i < 3; ++i) {
         weft_device *device = open_device(names[i]);
-        weft_recording *recording = NULL;
+        weft_device_graph *device_graph = NULL;
         weft_memory *flag = NULL;
         weft_error error = {0};
         assert_int_equal(weft_memory_make(device, 4, &flag, NULL), WEFT_OK);
-        assert_false(weft_device_records(device));
-        assert_int_equal(weft_recording_begin(device, &error), WEFT_ERROR_UNSUPPORTED);
+        assert_false(weft_device_captures(device));
+        assert_int_equal(weft_device_graph_begin(device, &error), WEFT_ERROR_UNSUPPORTED);
         assert_non_null(strstr(error.message, weft_device_limits(device)->name));
-        assert_int_equal(weft_recording_while(device, flag, &error), WEFT_ERROR_UNSUPPORTED);
-        assert_int_equal(weft_recording_end_while(device, &error), WEFT_ERROR_UNSUPPORTED);
-        assert_int_equal(weft_recording_end(device, &recording, NULL), WEFT_ERROR_UNSUPPORTED);
-        assert_null(recording);
-        weft_recording_free(&recording);
-        weft_recording_free(NULL);
+        assert_int_equal(weft_device_graph_while(device, flag, &error), WEFT_ERROR_UNSUPPORTED);
+        assert_int_equal(weft_device_graph_end_while(device, &error), WEFT_ERROR_UNSUPPORTED);
+        assert_int_equal(weft_device_graph_end(device, &device_graph, NULL),
+                         WEFT_ERROR_UNSUPPORTED);
+        assert_null(device_graph);
+        weft_device_graph_free(&device_graph);
+        weft_device_graph_free(NULL);
         weft_memory_free(&flag);
         weft_device_free(&device);
     }
@@ -129,7 +131,7 @@ static void grids(void **state) {
                           .kernel = "k",
                           .arguments = &memory,
                           .n_arguments = 1,
-                          .n_instances = 100,
+                          .n_elements = 100,
                           .lanes = 32,
                           .block_threads = 1024,
                           .n_blocks = 264,
@@ -155,26 +157,27 @@ static void figures_without_a_gpu(void **state) {
     (void)state;
     weft_device *device = open_device("null:h200"), *host = open_device("null");
     weft_module *module = NULL, *wrong = NULL, *plain = NULL;
-    weft_kernel_figures figures = {0};
+    weft_kernel_resources resources = {0};
     weft_error error = {0};
     assert_int_equal(weft_module_make(device, "figures", source, &module, NULL), WEFT_OK);
     assert_int_equal(weft_module_make(device, "wrong", "no source", &wrong, NULL), WEFT_OK);
     assert_int_equal(weft_module_make(host, "figures", source, &plain, NULL), WEFT_OK);
-    assert_false(weft_module_figures(module, "k", &figures));
-    assert_int_equal(weft_module_kernel_figures(plain, "k", &figures, &error),
+    assert_false(weft_module_resources(module, "k", &resources));
+    assert_int_equal(weft_module_kernel_resources(plain, "k", &resources, &error),
                      WEFT_ERROR_UNSUPPORTED);
-    weft_status status = weft_module_kernel_figures(module, "k", &figures, &error);
+    weft_status status = weft_module_kernel_resources(module, "k", &resources, &error);
     if (status == WEFT_OK) {
-        assert_in_range(figures.registers, 4, 64);
-        assert_int_equal(figures.shared_bytes, 800);
-        assert_int_equal(figures.stack_bytes, 0);
-        assert_true(weft_module_figures(module, "k", &figures));
-        assert_int_equal(weft_module_kernel_figures(module, "no", &figures, &error),
+        assert_in_range(resources.registers, 4, 64);
+        assert_int_equal(resources.shared_bytes, 800);
+        assert_int_equal(resources.stack_bytes, 0);
+        assert_true(weft_module_resources(module, "k", &resources));
+        assert_int_equal(weft_module_kernel_resources(module, "no", &resources, &error),
                          WEFT_ERROR_DEVICE);
     } else {
         assert_non_null(strstr(error.message, "NVRTC"));
     }
-    assert_int_equal(weft_module_kernel_figures(wrong, "k", &figures, &error), WEFT_ERROR_COMPILER);
+    assert_int_equal(weft_module_kernel_resources(wrong, "k", &resources, &error),
+                     WEFT_ERROR_COMPILER);
     weft_module_free(&module);
     weft_module_free(&wrong);
     weft_module_free(&plain);
@@ -184,7 +187,7 @@ static void figures_without_a_gpu(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(not_recorded),
+        cmocka_unit_test(not_captured),
         cmocka_unit_test(copies),
         cmocka_unit_test(timers),
         cmocka_unit_test(grids),

@@ -46,7 +46,7 @@ static void numbers_keep_their_meaning(void **state) {
                           .kernel = "k",
                           .arguments = &memory,
                           .n_arguments = 1,
-                          .n_instances = N_BLOCKS * 8,
+                          .n_elements = N_BLOCKS * 8,
                           .lanes = 8};
     assert_int_equal(weft_device_launch(device, &launch, &error), WEFT_OK);
     for (int b = 0; b < N_BLOCKS; ++b) {

@@ -20,13 +20,13 @@ static const char source[] =
     "#else\n x[0] = 16;\n#endif\n"
     "#if defined(__FMA__) || defined(__aarch64__)\n x[1] = 1;\n#else\n x[1] = 0;\n#endif\n}\n";
 
-static void told_to_kernels(const weft_device_options *options, const char *device_name,
-                            double told[2], bool *cached) {
+static void given_to_kernels(const weft_device_options *options, const char *device_name,
+                             double reported[2], bool *cached) {
     weft_device *device = NULL;
     weft_module *module = NULL;
     weft_memory *memory = NULL;
     weft_error error = {0};
-    weft_launch launch = {.kernel = "k", .arguments = &memory, .n_arguments = 1, .n_instances = 1};
+    weft_launch launch = {.kernel = "k", .arguments = &memory, .n_arguments = 1, .n_elements = 1};
     if (weft_device_open(device_name, options, &device, &error) != WEFT_OK ||
         weft_module_make(device, "told", source, &module, &error) != WEFT_OK ||
         weft_memory_make(device, 2 * sizeof(double), &memory, &error) != WEFT_OK)
@@ -34,8 +34,8 @@ static void told_to_kernels(const weft_device_options *options, const char *devi
     launch.module = module;
     launch.lanes = weft_device_limits(device)->lanes_double;
     assert_int_equal(weft_device_launch(device, &launch, &error), WEFT_OK);
-    memcpy(told, weft_memory_host(memory), 2 * sizeof(double));
-    assert_true(8 * weft_device_limits(device)->lanes_double == (int)told[0]);
+    memcpy(reported, weft_memory_host(memory), 2 * sizeof(double));
+    assert_true(8 * weft_device_limits(device)->lanes_double == (int)reported[0]);
     *cached = weft_module_cached(module);
     weft_memory_free(&memory);
     weft_module_free(&module);
@@ -56,23 +56,23 @@ static void kernels_follow(void **state) {
     for (int again = 0; again < 2; ++again)
         for (int i = 0; i < N_NAMES; ++i) {
             char device[32];
-            double told[2];
+            double reported[2];
             bool cached;
             if (!has(names[i]))
                 continue;
             ++n;
             snprintf(device, sizeof device, "host:1:%s", names[i]);
-            told_to_kernels(&place->options, device, told, &cached);
+            given_to_kernels(&place->options, device, reported, &cached);
             assert_int_equal(cached, again);
-            assert_true(told[0] == bytes[i]);
-            assert_true(told[1] == (i > 0));
+            assert_true(reported[0] == bytes[i]);
+            assert_true(reported[1] == (i > 0));
         }
     assert_true(n >= 2); /* every processor has at least one */
     place_free(place);
 }
 
 /* The device's name, then the options, then the environment. */
-static void where_it_is_told(void **state) {
+static void where_it_is_reported(void **state) {
     (void)state;
     const char *least = has("neon") ? "neon" : "sse2";
     weft_device_options options = weft_device_options_default(NULL);
@@ -188,7 +188,7 @@ static void a_refused_compiler(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_follow),     cmocka_unit_test(where_it_is_told),
+        cmocka_unit_test(kernels_follow),     cmocka_unit_test(where_it_is_reported),
         cmocka_unit_test(what_is_refused),    cmocka_unit_test(versions_of_compilers),
         cmocka_unit_test(a_refused_compiler),
     };

@@ -65,7 +65,7 @@ static void every_block_runs_once(void **state) {
                                   .kernel = "count",
                                   .arguments = &memory,
                                   .n_arguments = 1,
-                                  .n_instances = sizes[s],
+                                  .n_elements = sizes[s],
                                   .lanes = LANES};
             for (int round = 0; round < 30; ++round)
                 assert_int_equal(weft_device_launch(f.device, &launch, NULL), WEFT_OK);
@@ -145,7 +145,7 @@ static void results_do_not_depend_on_threads(void **state) {
                               .kernel = "add",
                               .arguments = memories,
                               .n_arguments = 2,
-                              .n_instances = N,
+                              .n_elements = N,
                               .lanes = LANES,
                               .schedule = schedule};
         for (int round = 0; round < 50; ++round) {
@@ -184,7 +184,7 @@ static void colours_may_be_empty(void **state) {
                           .kernel = "count",
                           .arguments = &memory,
                           .n_arguments = 1,
-                          .n_instances = 24,
+                          .n_elements = 24,
                           .lanes = LANES,
                           .schedule = &schedule};
     assert_int_equal(weft_device_launch(f.device, &launch, NULL), WEFT_OK);
@@ -193,7 +193,7 @@ static void colours_may_be_empty(void **state) {
         assert_double_near(counts[b], 1, 0, 0);
     weft_schedule none = {0, NULL, NULL};
     launch.schedule = &none;
-    launch.n_instances = 0;
+    launch.n_elements = 0;
     assert_int_equal(weft_device_launch(f.device, &launch, NULL), WEFT_OK);
     weft_memory_free(&memory);
     fixture_free(&f);
@@ -209,7 +209,7 @@ static void many_arguments(void **state) {
                           .kernel = "wide",
                           .arguments = memories,
                           .n_arguments = 70,
-                          .n_instances = 1,
+                          .n_elements = 1,
                           .lanes = LANES};
     assert_int_equal(weft_device_launch(f.device, &launch, NULL), WEFT_OK);
     for (int i = 0; i < 70; ++i) {
@@ -232,7 +232,7 @@ static void wrong_launches(void **state) {
                                    .kernel = "count",
                                    .arguments = &memory,
                                    .n_arguments = 1,
-                                   .n_instances = 800,
+                                   .n_elements = 800,
                                    .lanes = LANES};
         assert_int_equal(weft_device_launch(f.device, &right, &error), WEFT_OK);
         weft_launch wrong = right;
@@ -257,7 +257,7 @@ static void wrong_launches(void **state) {
         others[1].arguments = &foreign;
         others[2].arguments = &missing;
         others[3].lanes = 0;
-        others[4].n_instances = -1;
+        others[4].n_elements = -1;
         others[5].n_arguments = -1;
         others[6].kernel = NULL;
         for (int i = 0; i < 7; ++i)

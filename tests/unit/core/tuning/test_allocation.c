@@ -14,7 +14,7 @@ static weft_status use_all(void *user, weft_error *error) {
     weft_arena *arena = NULL;
     weft_tuning_device *list = NULL;
     weft_tuning_time times[40], *read = NULL;
-    weft_tuning_winner winner = {device, 3, "a cover", 1, 2}, recalled;
+    weft_tuning_best_plan best_plan = {device, 3, "a cover", 1, 2}, recalled;
     size_t n = 0;
     int64_t n_entries = 0, n_damaged = 0;
     double value = 0;
@@ -28,9 +28,9 @@ static weft_status use_all(void *user, weft_error *error) {
     TRY(weft_tuning_add_times(tuning, device, times, 40, error));
     TRY(weft_tuning_set(tuning, device, "launch", 1, error));
     TRY(weft_tuning_get(tuning, device, "launch", &value, &found, error));
-    TRY(weft_tuning_remember(tuning, device, &winner, error));
+    TRY(weft_tuning_store(tuning, device, &best_plan, error));
     TRY(weft_tuning_times(tuning, device, "load", arena, &read, &n, error));
-    TRY(weft_tuning_recall(tuning, device, device, 3, arena, &recalled, error));
+    TRY(weft_tuning_lookup(tuning, device, device, 3, arena, &recalled, error));
     TRY(weft_tuning_list(tuning, &list, &n, error));
     TRY(weft_tuning_verify(tuning, false, &n_entries, &n_damaged, error));
     TRY(weft_tuning_forget(tuning, device, error));

@@ -1,6 +1,7 @@
 /* labels: quick */
 /* A tuning database that is damaged, another program's, another format's, or where it may not be:
- * refused with the reason, and made anew or kept in memory. Never a crash, never a wrong number. */
+ * refused with the reason, and made again or kept in memory. Never a crash, never a wrong
+ * number. */
 #include "core/weft_core.h"
 #include "core/weft_tuning.h"
 #include "tuning_support.h"
@@ -41,7 +42,7 @@ static char *make_bytes(tuning_place *place, size_t *length) {
     return test_file_read(place->file, length);
 }
 
-/* At any length: all of it is there, or it is made anew. Every length about the ends of pages and
+/* At any length: all of it is there, or it is made again. Every length about the ends of pages and
  * of the header, and some in each page. */
 static void cut_off(void **state) {
     (void)state;
@@ -59,10 +60,10 @@ static void cut_off(void **state) {
         assert_int_equal(tuning_count(tuning, device, "whole"), cut == length ? N_TIMES : 0);
         assert_int_equal(place->log.warnings, cut == length || cut == 0 ? 0 : 1);
         if (cut < length) {
-            tuning_add(tuning, device, "anew", 1);
+            tuning_add(tuning, device, "again", 1);
             weft_tuning_close(&tuning);
             tuning = tuning_open(place);
-            assert_int_equal(tuning_count(tuning, device, "anew"), 1);
+            assert_int_equal(tuning_count(tuning, device, "again"), 1);
         }
         weft_tuning_close(&tuning);
         ++n;
@@ -92,7 +93,7 @@ static void changed_bytes(void **state) {
         /* reading may find what opening has not, and says so */
         if (weft_tuning_times(tuning, device, NULL, arena, &times, &n, &error) == WEFT_OK)
             for (size_t i = 0; i < n; ++i) {
-                assert_string_equal(times[i].routine, "whole");
+                assert_string_equal(times[i].primitive, "whole");
                 assert_double_near(times[i].seconds, 1e-9 * (double)times[i].point.iterations, 0,
                                    0);
             }

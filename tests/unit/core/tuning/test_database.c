@@ -49,7 +49,7 @@ static void times_come_back(void **state) {
     tuning_place_free(place);
 }
 
-static void numbers_kernels_and_winners(void **state) {
+static void numbers_kernels_and_best_plans(void **state) {
     (void)state;
     weft_error error = {0};
     double value = 0;
@@ -76,27 +76,27 @@ static void numbers_kernels_and_winners(void **state) {
     tuning_ok(weft_tuning_kernels(tuning, one, arena, &kernels, &n, &error), &error);
     assert_int_equal(n, 1);
     assert_string_equal(kernels[0].name, "k0_mmul");
-    assert_int_equal(kernels[0].instances, 1000);
+    assert_int_equal(kernels[0].elements, 1000);
     assert_double_near(kernels[0].measured, 2e-6, 0, 0);
 
-    weft_tuning_winner winner = {two, 4, "fuse {J, G}; it's 'quoted'", 3e-6, 4e-6}, got;
-    tuning_ok(weft_tuning_remember(tuning, one, &winner, &error), &error);
-    tuning_ok(weft_tuning_recall(tuning, one, two, 4, arena, &got, &error), &error);
-    assert_string_equal(got.cover, winner.cover);
+    weft_tuning_best_plan best_plan = {two, 4, "fuse {J, G}; it's 'quoted'", 3e-6, 4e-6}, got;
+    tuning_ok(weft_tuning_store(tuning, one, &best_plan, &error), &error);
+    tuning_ok(weft_tuning_lookup(tuning, one, two, 4, arena, &got, &error), &error);
+    assert_string_equal(got.cover, best_plan.cover);
     assert_double_near(got.seconds, 4e-6, 0, 0);
-    tuning_ok(weft_tuning_recall(tuning, one, two, 5, arena, &got, &error), &error);
+    tuning_ok(weft_tuning_lookup(tuning, one, two, 5, arena, &got, &error), &error);
     assert_null(got.cover);
-    tuning_ok(weft_tuning_recall(tuning, two, two, 4, arena, &got, &error), &error);
+    tuning_ok(weft_tuning_lookup(tuning, two, two, 4, arena, &got, &error), &error);
     assert_null(got.cover);
-    winner.seconds = 0;
-    assert_int_equal(weft_tuning_remember(tuning, one, &winner, &error), WEFT_ERROR_USAGE);
+    best_plan.seconds = 0;
+    assert_int_equal(weft_tuning_store(tuning, one, &best_plan, &error), WEFT_ERROR_USAGE);
 
     weft_tuning_device *list = NULL;
     tuning_ok(weft_tuning_describe(tuning, one, "a device", &error), &error);
     tuning_ok(weft_tuning_list(tuning, &list, &n, &error), &error);
     assert_int_equal(n, 1);
     assert_string_equal(list[0].description, "a device");
-    assert_int_equal(list[0].n_kernels + list[0].n_winners + list[0].n_numbers, 3);
+    assert_int_equal(list[0].n_kernels + list[0].n_best_plans + list[0].n_numbers, 3);
     assert_int_equal(list[0].n_times, 0);
     free(list);
     weft_arena_free(&arena);
@@ -143,7 +143,7 @@ static void identities(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_come_back),
-        cmocka_unit_test(numbers_kernels_and_winners),
+        cmocka_unit_test(numbers_kernels_and_best_plans),
         cmocka_unit_test(size_classes),
         cmocka_unit_test(identities),
     };

@@ -1,6 +1,6 @@
 /* labels: quick */
 /* Many processes at one tuning database: none loses what another wrote, where it must be made and
- * where it must be made anew; one that is killed while it writes leaves a sound one. */
+ * where it must be made again; one that is killed while it writes leaves a sound one. */
 #include "core/weft_core.h"
 #include "core/weft_tuning.h"
 #include "tuning_support.h"
@@ -14,14 +14,14 @@ enum { N_PROCESSES = 8, N_EACH = 20 };
 static int child_writes(const tuning_place *place, int number) {
     weft_tuning *tuning = NULL;
     weft_error error;
-    char routine[32];
-    snprintf(routine, sizeof routine, "routine %d", number);
+    char primitive[32];
+    snprintf(primitive, sizeof primitive, "routine %d", number);
     if (weft_tuning_open(&place->options, &tuning, &error) != WEFT_OK)
         return 1;
     if (!weft_tuning_path(tuning)[0])
         return 2;
     for (int i = 0; i < N_EACH; ++i) {
-        const weft_tuning_time one = {routine, {32, 0, i + 1, 0}, 1e-9 * (i + 1)};
+        const weft_tuning_time one = {primitive, {32, 0, i + 1, 0}, 1e-9 * (i + 1)};
         if (weft_tuning_add_times(tuning, device, &one, 1, &error) != WEFT_OK)
             return 3;
     }

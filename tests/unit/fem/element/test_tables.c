@@ -99,7 +99,7 @@ static void test_number_of_points(void **state) {
     }
 }
 
-/* A function that has all three tables, so that its instance shows them. */
+/* A function that has all three tables, so that its specialisation shows them. */
 static void test_tables_agree(void **state) {
     (void)state;
     static const char text[] =
@@ -116,24 +116,26 @@ static void test_tables_agree(void **state) {
     assert_int_equal(weft_library_add_text(library, "probe", text, NULL), WEFT_OK);
     for (int d = 1; d <= 3; ++d) {
         weft_shape shape = {1, {d}};
-        weft_instance *instance = NULL;
-        assert_int_equal(weft_instance_make(arena, library,
-                                            &(weft_instance_request){
-                                                .function = weft_library_find(library, "probe"),
-                                                .arguments = &shape,
-                                                .n_arguments = 1},
-                                            &instance, NULL),
-                         WEFT_OK);
-        int q = instance->table_shapes[0].sizes[0];
+        weft_specialisation *specialisation = NULL;
+        assert_int_equal(
+            weft_specialisation_make(
+                arena, library,
+                &(weft_element_request){.function = weft_library_find(library, "probe"),
+                                        .arguments = &shape,
+                                        .n_arguments = 1},
+                &specialisation, NULL),
+            WEFT_OK);
+        int q = specialisation->table_shapes[0].sizes[0];
         double measure = 0;
         for (int p = 0; p < q; ++p) {
             double sum = 0;
             for (int i = 0; i <= d; ++i)
-                sum += instance->tables[2][i * q + p];
+                sum += specialisation->tables[2][i * q + p];
             assert_double_near(sum, 1.0, 1e-13, 0);
             for (int i = 0; i < d; ++i) /* shape function i + 1 is coordinate i */
-                assert_true(instance->tables[2][(i + 1) * q + p] == instance->tables[1][p * d + i]);
-            measure += instance->tables[0][p];
+                assert_true(specialisation->tables[2][(i + 1) * q + p] ==
+                            specialisation->tables[1][p * d + i]);
+            measure += specialisation->tables[0][p];
         }
         assert_double_near(measure * factorial(d), 1.0, 1e-13, 0);
     }

@@ -126,15 +126,15 @@ static void matrix_is_the_residual_s_derivative(void **state) {
     for (int d = 2; d <= 3; ++d) {
         solid s;
         weft_operator *op = NULL;
-        double most = 0, apart = 1;
+        double most = 0, difference = 1;
         solid_make(d, &s);
         double *above = malloc((size_t)s.n * sizeof *above);
         assert_int_equal(weft_operator_make(&s.f.context, WEFT_ASSEMBLY_CSR, &s.form, 1, &op, NULL),
                          WEFT_OK);
         assert_int_equal(weft_operator_assemble(op, NULL), WEFT_OK);
         assert_int_equal(weft_operator_apply(op, s.v, s.out, NULL), WEFT_OK);
-        assert_int_equal(weft_form_asymmetry(&s.f.context, &s.form, &apart, NULL), WEFT_OK);
-        assert_true(apart < 1e-13);
+        assert_int_equal(weft_form_asymmetry(&s.f.context, &s.form, &difference, NULL), WEFT_OK);
+        assert_true(difference < 1e-13);
         const double *Kv = weft_memory_host(s.out), *r = weft_memory_host(s.other);
         move(&s, step);
         run(&s, "r", s.other);

@@ -150,7 +150,7 @@ static void test_doubled_cells(void **state) {
                    "for each), and see that no two lie on each other");
 }
 
-static void test_crowded_facets(void **state) {
+static void test_non_manifold_facets(void **state) {
     (void)state;
     weft_mesh_data data = good_data(2);
     add_cell(&data, (int32_t[]){0, 3, 4});
@@ -187,10 +187,13 @@ static void test_wrong_calls(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_cells),        cmocka_unit_test(test_not_finite),
-        cmocka_unit_test(test_numbers),         cmocka_unit_test(test_flat_cells),
-        cmocka_unit_test(test_thin_cells_pass), cmocka_unit_test(test_doubled_cells),
-        cmocka_unit_test(test_crowded_facets),  cmocka_unit_test(test_wrong_calls)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_cells),
+                                       cmocka_unit_test(test_not_finite),
+                                       cmocka_unit_test(test_numbers),
+                                       cmocka_unit_test(test_flat_cells),
+                                       cmocka_unit_test(test_thin_cells_pass),
+                                       cmocka_unit_test(test_doubled_cells),
+                                       cmocka_unit_test(test_non_manifold_facets),
+                                       cmocka_unit_test(test_wrong_calls)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

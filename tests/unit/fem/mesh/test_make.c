@@ -1,5 +1,5 @@
 /* labels: quick */
-/* A checked mesh from any numbering: what is mended is mended and counted, the boundary is that
+/* A checked mesh from any numbering: what is repaired is repaired and counted, the boundary is that
  * which sorting all facets gives, and groups find their facets. */
 #include "core/weft_core.h"
 #include "fem/mesh/mesh.h"
@@ -150,7 +150,7 @@ static void keep_log(void *user, weft_log_level level, const char *message) {
     snprintf(log->text + used, sizeof log->text - used, "%d %s\n", (int)level, message);
 }
 
-static void test_says_what_it_mended(void **state) {
+static void test_says_what_it_repaired(void **state) {
     log_text log = {""};
     weft_monitor monitor = {keep_log, NULL, &log};
     int64_t n_inverted;
@@ -172,6 +172,6 @@ static void test_says_what_it_mended(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_disordered),
                                        cmocka_unit_test(test_fan), cmocka_unit_test(test_groups),
-                                       cmocka_unit_test(test_says_what_it_mended)};
+                                       cmocka_unit_test(test_says_what_it_repaired)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,7 +124,7 @@ static void test_nodes_of_many_edges(void **state) {
     weft_mesh_free(&fan);
 }
 
-/* A group inside keeps its side and its length; what a reader has mended is still told. */
+/* A group inside keeps its side and its length; what a reader has repaired is still told. */
 static void test_group_inside(void **state) {
     (void)state;
     weft_mesh *square = make_mesh(2, 2), *mesh = NULL;
@@ -213,7 +213,7 @@ static void test_shapes(void **state) {
 /* Whichever way its vertices are told, the same diagonal is taken: the best of the three, as tried
  * one by one. */
 static void test_best_diagonal(void **state) {
-    static const int32_t turns[3][4] = {{0, 1, 2, 3}, {0, 3, 1, 2}, {0, 2, 3, 1}};
+    static const int32_t iterations[3][4] = {{0, 1, 2, 3}, {0, 3, 1, 2}, {0, 2, 3, 1}};
     static const int32_t octahedron[4] = {4, 5, 6, 7}; /* its children in a refined cell */
     uint64_t random = 7;
     (void)state;
@@ -222,10 +222,10 @@ static void test_best_diagonal(void **state) {
         for (int k = 0; k < 12; ++k)
             x[k] = (double)(random_next(&random) % 1000) / 1000;
         for (int t = 0; t < 3; ++t) {
-            weft_mesh *mesh = mesh_of(3, 4, x, 1, turns[t]), *fine = refine(NULL, mesh, 1);
+            weft_mesh *mesh = mesh_of(3, 4, x, 1, iterations[t]), *fine = refine(NULL, mesh, 1);
             double p[4][3], worst = INFINITY;
             for (int i = 0; i < 4; ++i)
-                memcpy(p[i], mesh->x + 3 * turns[t][i], sizeof p[i]);
+                memcpy(p[i], mesh->x + 3 * iterations[t][i], sizeof p[i]);
             made = fmin(made, worst_quality_of(fine, octahedron, 4));
             /* round the diagonal between the midpoints of 02 and 13: two shapes, with that of 01
              * and 03, and that of 01 and 12 */
@@ -237,7 +237,7 @@ static void test_best_diagonal(void **state) {
                     y[6 + k] = (p[0][k] + p[1][k]) / 2;
                     y[9 + k] = (shape ? p[1][k] + p[2][k] : p[0][k] + p[3][k]) / 2;
                 }
-                weft_mesh *child = mesh_of(3, 4, y, 1, turns[0]);
+                weft_mesh *child = mesh_of(3, 4, y, 1, iterations[0]);
                 worst = fmin(worst, worst_quality(child));
                 weft_mesh_free(&child);
             }

@@ -12,7 +12,7 @@ static const double tolerance = 1e-11;
 
 static const weft_assembly assemblies[] = {WEFT_ASSEMBLY_LMA, WEFT_ASSEMBLY_LMA_GATHER,
                                            WEFT_ASSEMBLY_CSR, WEFT_ASSEMBLY_MATRIX_FREE,
-                                           WEFT_ASSEMBLY_EDGE};
+                                           WEFT_ASSEMBLY_SYMMETRIC};
 
 static double largest(const double *a, int64_t n) {
     double most = 0;
@@ -30,7 +30,7 @@ static void check_operator(fixture *f, weft_operator *op, const double *A) {
     assert_int_equal(weft_operator_dofs(op), f->n);
     for (int64_t i = 0; i < f->n; ++i)
         values[i] = fixture_random(&state) - 0.5;
-    for (int turn = 0; turn < 2; ++turn) { /* the second finds y full of the first */
+    for (int iteration = 0; iteration < 2; ++iteration) { /* the second finds y full of the first */
         assert_int_equal(weft_operator_apply(op, v, y, &error), WEFT_OK);
         for (int64_t i = 0; i < f->n; ++i) {
             double expected = 0;

@@ -87,7 +87,7 @@ static weft_status load_make(const operator_case *with, const weft_form *like, w
     return WEFT_OK;
 }
 
-/* Everything that a solve with a Robin condition does: its connectivities are made anew, as they
+/* Everything that a solve with a Robin condition does: its connectivities are made again, as they
  * keep what they make when first asked. */
 static weft_status use_operator(void *user, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -99,7 +99,7 @@ static weft_status use_operator(void *user, weft_error *error) {
     weft_operator *op = NULL;
     weft_memory *x = NULL, *b = NULL;
     weft_cg_result result = {0};
-    double apart = 0;
+    double difference = 0;
     const weft_form_input inputs[] = {{"x", f->x}};
     TRY(weft_connectivity_make(f->device, f->mesh->cells, f->mesh->n_cells, 3, f->n, &cells,
                                error));
@@ -118,14 +118,14 @@ static weft_status use_operator(void *user, weft_error *error) {
                                 .n_inputs = 1,
                                 .components = with->components}};
     if (!scalar)
-        TRY(weft_form_asymmetry(&f->context, &forms[0], &apart, error));
+        TRY(weft_form_asymmetry(&f->context, &forms[0], &difference, error));
     TRY(weft_memory_make(f->device, bytes, &x, error));
     TRY(weft_memory_make(f->device, bytes, &b, error));
     TRY(load_make(with, &forms[0], b, error));
     TRY(weft_operator_make(&f->context, with->assembly, forms, 2, &op, error));
     TRY(weft_operator_assemble(op, error));
     TRY(weft_cg_solve(&f->context, op, b, x, &once[!scalar], &result, error));
-    if (result.outcome != WEFT_CG_CONVERGED || apart > 1e-12)
+    if (result.outcome != WEFT_CG_CONVERGED || difference > 1e-12)
         status = weft_error_set(error, WEFT_ERROR_INTERNAL, "not solved");
 done:
     free(result.history);
@@ -175,7 +175,7 @@ static void two_components(void **state) {
     (void)state;
     check_assembly(WEFT_ASSEMBLY_LMA_GATHER, 2);
     check_assembly(WEFT_ASSEMBLY_CSR, 2);
-    check_assembly(WEFT_ASSEMBLY_EDGE, 2);
+    check_assembly(WEFT_ASSEMBLY_SYMMETRIC, 2);
 }
 
 int main(void) {

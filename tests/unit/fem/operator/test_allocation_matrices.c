@@ -63,12 +63,12 @@ static void check(const char *device, weft_assembly assembly) {
 
 static void edges_on_the_host(void **state) {
     (void)state;
-    check("host:1", WEFT_ASSEMBLY_EDGE);
+    check("host:1", WEFT_ASSEMBLY_SYMMETRIC);
 }
 
 static void edges_on_a_gpu(void **state) {
     (void)state;
-    check("null:h200", WEFT_ASSEMBLY_EDGE);
+    check("null:h200", WEFT_ASSEMBLY_SYMMETRIC);
 }
 
 static void csr_in_slices(void **state) {

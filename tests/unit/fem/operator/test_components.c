@@ -17,7 +17,7 @@ static const double tolerance = 1e-11;
 
 static const weft_assembly assemblies[] = {WEFT_ASSEMBLY_LMA, WEFT_ASSEMBLY_LMA_GATHER,
                                            WEFT_ASSEMBLY_CSR, WEFT_ASSEMBLY_MATRIX_FREE,
-                                           WEFT_ASSEMBLY_EDGE};
+                                           WEFT_ASSEMBLY_SYMMETRIC};
 
 /* A += int lambda div u div v + 2 mu e(u):e(v) with nu = 0.25 and E = 1 + x: lambda = mu = 0.4 E.
  */
@@ -105,7 +105,7 @@ static void check_product(const fixture *f, weft_operator *op, const double *A) 
         values[i] = fixture_random(&state) - 0.5;
     for (int64_t i = 0; i < n * n; ++i)
         most = fmax(most, fabs(A[i]));
-    for (int turn = 0; turn < 2; ++turn) {
+    for (int iteration = 0; iteration < 2; ++iteration) {
         assert_int_equal(weft_operator_apply(op, v, y, NULL), WEFT_OK);
         for (int64_t i = 0; i < n; ++i) {
             double expected = 0;
@@ -184,19 +184,19 @@ static void check_solution(fixture *f, weft_operator *op, const double *A) {
 static void check(int d, weft_plan_kind plan) {
     fixture f = fixture_make("host:2", d, d == 2 ? 5 : 2, plan);
     const int64_t n = f.n * d;
-    double *A = calloc((size_t)(n * n), sizeof *A), apart = 1;
+    double *A = calloc((size_t)(n * n), sizeof *A), difference = 1;
     system_of system;
     reference_elasticity(&f, A);
     reference_springs(&f, d - 1, A);
     forms_make(&f, d - 1, &system);
-    assert_int_equal(weft_form_asymmetry(&f.context, &system.forms[0], &apart, NULL), WEFT_OK);
-    assert_true(apart < 1e-13);
+    assert_int_equal(weft_form_asymmetry(&f.context, &system.forms[0], &difference, NULL), WEFT_OK);
+    assert_true(difference < 1e-13);
     for (size_t a = 0; a < 5; ++a) {
         weft_operator *op = NULL;
         weft_error error = {0};
         if (weft_operator_make(&f.context, assemblies[a], system.forms, 2, &op, &error) != WEFT_OK)
             fail_msg("%s: %s", weft_assembly_name(assemblies[a]), error.message);
-        for (int turn = 0; turn < 2; ++turn) { /* the second: not twice as much */
+        for (int iteration = 0; iteration < 2; ++iteration) { /* the second: not twice as much */
             assert_int_equal(weft_operator_assemble(op, &error), WEFT_OK);
             check_product(&f, op, A);
         }
@@ -251,25 +251,25 @@ static void asymmetry_is_measured(void **state) {
                             .dofs = f.facets,
                             .inputs = (const weft_form_input[]){{"x", f.x}},
                             .n_inputs = 1};
-    double apart = 1;
+    double difference = 1;
     weft_error error = {0};
-    if (weft_form_asymmetry(&f.context, &form, &apart, &error) != WEFT_OK)
+    if (weft_form_asymmetry(&f.context, &form, &difference, &error) != WEFT_OK)
         fail_msg("%s", error.message);
-    assert_true(apart == 0); /* all ones */
+    assert_true(difference == 0); /* all ones */
     weft_form skew = form;
     skew.text = "index cells, nodes;\n"
                 "connectivity dofs : cells -> nodes[2];\n"
                 "input x : real[2] over nodes;\n"
                 "e = 0*x[dofs][0];\n"
                 "K = outer(e + 1, x[dofs][1]);\n"; /* rows (x, y): |K - K^T| = sqrt 2 |x - y| */
-    assert_int_equal(weft_form_asymmetry(&f.context, &skew, &apart, &error), WEFT_OK);
+    assert_int_equal(weft_form_asymmetry(&f.context, &skew, &difference, &error), WEFT_OK);
     double expected = 0, whole = 0;
     for (int64_t i = 0; i < f.n_facets; ++i) {
         const double *p = f.mesh->x + 2 * f.facet_nodes[2 * i + 1];
         expected = fmax(expected, sqrt(2) * fabs(p[0] - p[1]));
         whole = fmax(whole, sqrt(2) * hypot(p[0], p[1]));
     }
-    assert_double_near(apart, expected / whole, 1e-13, 0);
+    assert_double_near(difference, expected / whole, 1e-13, 0);
     fixture_free(&f);
 }
 

@@ -57,8 +57,8 @@ static void operator_is_made_and_launched(void **state) {
         assert_int_equal(weft_operator_apply(op, v, y, &error), WEFT_OK);
         assert_int_equal(weft_operator_diagonal(op, y, &error), WEFT_OK);
         assert_int_equal(weft_device_launches(f.device), before + 4);
-        const weft_rows *rows = op->table->rows(op);
-        assert_string_equal(rows->routine, "sell");
+        const weft_product_arguments *rows = op->table->rows(op);
+        assert_string_equal(rows->product_kernel, "sell");
         assert_int_equal(rows->n_arguments, 6);
         assert_int_equal(rows->n_rows, f.n);
         assert_int_equal(rows->shared_bytes, 512 * (int)sizeof(double));
@@ -106,16 +106,16 @@ static void positions_of_other_rows_are_refused(void **state) {
     fixture f = fixture_make("null:h200", 2, 4, WEFT_PLAN_FUSED);
     weft_connectivity *other = NULL;
     weft_pattern *pattern = NULL;
-    weft_sliced_matrix *matrix = NULL;
+    weft_sell_matrix *matrix = NULL;
     weft_memory *positions = NULL;
     weft_error error = {0};
     assert_int_equal(weft_connectivity_make(f.device, f.mesh->cells, 2, 3, f.n + 1, &other, &error),
                      WEFT_OK);
     assert_int_equal(weft_pattern_make(f.device, f.cells, 32, &pattern, NULL, &error), WEFT_OK);
-    assert_int_equal(weft_sliced_matrix_make(f.device, pattern, NULL, &matrix, &error), WEFT_OK);
-    assert_int_equal(weft_sliced_positions(matrix, other, &positions, &error), WEFT_ERROR_SHAPE);
+    assert_int_equal(weft_sell_matrix_make(f.device, pattern, NULL, &matrix, &error), WEFT_OK);
+    assert_int_equal(weft_sell_positions(matrix, other, &positions, &error), WEFT_ERROR_SHAPE);
     assert_null(positions);
-    weft_sliced_matrix_free(&matrix);
+    weft_sell_matrix_free(&matrix);
     weft_pattern_free(&pattern);
     weft_connectivity_free(&other);
     fixture_free(&f);
@@ -177,7 +177,7 @@ static void kernels_compile(void **state) {
     weft_error error = {0};
     weft_text text = {0};
     nvrtc_open_or_skip(&nvrtc);
-    assert_int_equal(weft_sliced_source(&text, &error), WEFT_OK);
+    assert_int_equal(weft_sell_source(&text, &error), WEFT_OK);
     nvrtc_expect_compiles(&nvrtc, "sell", text.data);
     weft_text_free(&text);
     weft_nvrtc_close(&nvrtc);

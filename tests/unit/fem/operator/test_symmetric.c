@@ -10,7 +10,7 @@
 #include "fusion/weft_compile.h"
 #include "fusion/weft_program.h"
 #include "test_support.h"
-#include "edge_support.h"
+#include "symmetric_support.h"
 #include "nvrtc_support.h"
 #include "operator_fixture.h"
 
@@ -52,7 +52,7 @@ static void poisson_as_with_csr(void **state) {
     (void)state;
     for (int d = 2; d <= 3; ++d) {
         fixture f = fixture_make("host:2", d, d == 2 ? 60 : 14, WEFT_PLAN_FUSED);
-        weft_operator *edge = operator_of(&f, WEFT_ASSEMBLY_EDGE, weft_fem_script("poisson"));
+        weft_operator *edge = operator_of(&f, WEFT_ASSEMBLY_SYMMETRIC, weft_fem_script("poisson"));
         weft_operator *csr = operator_of(&f, WEFT_ASSEMBLY_CSR, weft_fem_script("poisson"));
         weft_memory *v = fixture_vector(&f), *y = fixture_vector(&f), *z = fixture_vector(&f);
         double *a = weft_memory_host(y), *b = weft_memory_host(z), most = 0;
@@ -88,9 +88,9 @@ static void forms_that_are_not_symmetric_are_refused(void **state) {
     weft_form form = form_of(&f, text, &x, &dimension);
     weft_operator *op = NULL;
     weft_error error = {0};
-    if (weft_operator_make(&f.context, WEFT_ASSEMBLY_EDGE, &form, 1, &op, &error) != WEFT_OK)
+    if (weft_operator_make(&f.context, WEFT_ASSEMBLY_SYMMETRIC, &form, 1, &op, &error) != WEFT_OK)
         fail_with(&error);
-    for (int turn = 0; turn < 2; ++turn)
+    for (int iteration = 0; iteration < 2; ++iteration)
         assert_int_equal(weft_operator_assemble(op, &error), WEFT_ERROR_UNSUPPORTED);
     assert_non_null(strstr(error.message, "the form form is not symmetric"));
     assert_non_null(strstr(error.hint, "csr"));
@@ -103,8 +103,8 @@ static void either_of_two_entries_may_count(void **state) {
     (void)state;
     fixture f = fixture_make("host:1", 3, 11, WEFT_PLAN_FUSED);
     weft_pattern *pattern = NULL;
-    weft_edge *edge = NULL;
-    const weft_edge_options options = {0};
+    weft_symmetric *edge = NULL;
+    const weft_symmetric_options options = {0};
     weft_form_input x = {"x", f.x};
     weft_parameter dimension = {"d", 3};
     weft_form form = form_of(&f, weft_fem_script("poisson"), &x, &dimension);
@@ -114,38 +114,39 @@ static void either_of_two_entries_may_count(void **state) {
     weft_memory *values[2] = {NULL}, *positions[2] = {NULL};
     weft_error error = {0};
     assert_int_equal(weft_pattern_make(f.device, f.cells, 8, &pattern, NULL, &error), WEFT_OK);
-    assert_int_equal(weft_edge_make(f.device, pattern, &options, &edge, &error), WEFT_OK);
-    for (int turn = 0; turn < 2; ++turn) {
+    assert_int_equal(weft_symmetric_make(f.device, pattern, &options, &edge, &error), WEFT_OK);
+    for (int iteration = 0; iteration < 2; ++iteration) {
         weft_compiled program = {0};
         assert_int_equal(weft_compiled_make(&f.context, fragments, 2, &compile, &program, &error),
                          WEFT_OK);
         assert_int_equal(weft_compiled_bind_form(&program, &form, &error), WEFT_OK);
-        assert_int_equal(weft_edge_positions(f.device, edge, pattern, f.cells,
-                                             (weft_edge_placing){weft_program_lanes(program.program),
-                                                                 turn == 1},
-                                             &positions[turn], &error),
-                         WEFT_OK);
-        assert_int_equal(weft_memory_make(f.device, (size_t)edge->n_values * sizeof(double),
-                                          &values[turn], &error),
-                         WEFT_OK);
         assert_int_equal(
-            weft_program_bind_matrix(program.program, "A", values[turn], positions[turn], &error),
+            weft_symmetric_positions(
+                f.device, edge, pattern, f.cells,
+                (weft_symmetric_placing){weft_program_lanes(program.program), iteration == 1},
+                &positions[iteration], &error),
             WEFT_OK);
+        assert_int_equal(weft_memory_make(f.device, (size_t)edge->n_values * sizeof(double),
+                                          &values[iteration], &error),
+                         WEFT_OK);
+        assert_int_equal(weft_program_bind_matrix(program.program, "A", values[iteration],
+                                                  positions[iteration], &error),
+                         WEFT_OK);
         assert_int_equal(weft_program_run(program.program, &error), WEFT_OK);
         weft_compiled_free(&program);
     }
     const double *a = weft_memory_host(values[0]), *b = weft_memory_host(values[1]);
     double most = 0;
-    for (int64_t k = 0; k < edge->first_dump; ++k)
+    for (int64_t k = 0; k < edge->first_discard; ++k)
         most = fmax(most, fabs(a[k]));
     assert_true(most > 0);
-    for (int64_t k = 0; k < edge->first_dump; ++k)
+    for (int64_t k = 0; k < edge->first_discard; ++k)
         assert_double_near(a[k], b[k], 0, tolerance * most);
-    for (int turn = 0; turn < 2; ++turn) {
-        weft_memory_free(&values[turn]);
-        weft_memory_free(&positions[turn]);
+    for (int iteration = 0; iteration < 2; ++iteration) {
+        weft_memory_free(&values[iteration]);
+        weft_memory_free(&positions[iteration]);
     }
-    weft_edge_free(&edge);
+    weft_symmetric_free(&edge);
     weft_pattern_free(&pattern);
     fixture_free(&f);
 }
@@ -156,25 +157,25 @@ static void couplings_that_the_pattern_lacks(void **state) {
     static const int32_t far[] = {0, 40, 41};
     weft_connectivity *other = NULL;
     weft_pattern *pattern = NULL;
-    weft_edge *edge = NULL;
+    weft_symmetric *edge = NULL;
     weft_memory *positions = NULL;
-    const weft_edge_options options = {.few_dumps = true};
+    const weft_symmetric_options options = {.few_discards = true};
     weft_error error = {0};
     assert_int_equal(weft_connectivity_make(f.device, far, 1, 3, f.n, &other, &error), WEFT_OK);
     assert_int_equal(weft_pattern_make(f.device, f.cells, 8, &pattern, NULL, &error), WEFT_OK);
-    assert_int_equal(weft_edge_make(f.device, pattern, &options, &edge, &error), WEFT_OK);
-    assert_int_equal(
-        weft_edge_positions(f.device, edge, pattern, other, (weft_edge_placing){.lanes = 8}, &positions,
-                            &error),
-        WEFT_ERROR_SHAPE);
+    assert_int_equal(weft_symmetric_make(f.device, pattern, &options, &edge, &error), WEFT_OK);
+    assert_int_equal(weft_symmetric_positions(f.device, edge, pattern, other,
+                                              (weft_symmetric_placing){.lanes = 8}, &positions,
+                                              &error),
+                     WEFT_ERROR_SHAPE);
     weft_connectivity_free(&other);
     assert_int_equal(weft_connectivity_make(f.device, far, 1, 3, f.n + 1, &other, &error), WEFT_OK);
-    assert_int_equal(
-        weft_edge_positions(f.device, edge, pattern, other, (weft_edge_placing){.lanes = 8}, &positions,
-                            &error),
-        WEFT_ERROR_SHAPE);
+    assert_int_equal(weft_symmetric_positions(f.device, edge, pattern, other,
+                                              (weft_symmetric_placing){.lanes = 8}, &positions,
+                                              &error),
+                     WEFT_ERROR_SHAPE);
     assert_null(positions);
-    weft_edge_free(&edge);
+    weft_symmetric_free(&edge);
     weft_pattern_free(&pattern);
     weft_connectivity_free(&other);
     fixture_free(&f);
@@ -183,15 +184,15 @@ static void couplings_that_the_pattern_lacks(void **state) {
 static void on_a_gpu(void **state) {
     (void)state;
     fixture f = fixture_make("null:h200", 3, 9, WEFT_PLAN_FUSED);
-    weft_operator *op = operator_of(&f, WEFT_ASSEMBLY_EDGE, weft_fem_script("poisson"));
+    weft_operator *op = operator_of(&f, WEFT_ASSEMBLY_SYMMETRIC, weft_fem_script("poisson"));
     weft_memory *v = fixture_vector(&f), *y = fixture_vector(&f);
     const int64_t before = weft_device_launches(f.device);
     assert_int_equal(weft_operator_apply(op, v, y, NULL), WEFT_OK);
     assert_int_equal(weft_operator_diagonal(op, y, NULL), WEFT_OK);
     assert_int_equal(weft_device_launches(f.device), before + 2);
-    const weft_rows *rows = op->table->rows(op);
+    const weft_product_arguments *rows = op->table->rows(op);
     assert_non_null(rows);
-    assert_string_equal(rows->routine, "edge");
+    assert_string_equal(rows->product_kernel, "edge");
     assert_int_equal(rows->n_arguments, 4);
     assert_int_equal(rows->n_rows, f.n);
     /* v and y of a patch, its diagonal and at least 7 rounds of 10 bytes a row */
@@ -204,12 +205,12 @@ static void on_a_gpu(void **state) {
 
 static void rounds_fit_into_shared_memory(void **state) {
     (void)state;
-    assert_int_equal(weft_edge_rounds_within(0), 0);
-    assert_int_equal(weft_edge_rounds_within(227 << 10), WEFT_EDGE_MOST_ROUNDS);
+    assert_int_equal(weft_symmetric_rounds_within(0), 0);
+    assert_int_equal(weft_symmetric_rounds_within(227 << 10), WEFT_SYMMETRIC_MOST_ROUNDS);
     for (int n = 1; n < 20; ++n) { /* 5120 bytes a round beside what every patch has */
         const size_t bytes = 16 + (513 + 1280 + 1 + 1024) * 8 + (size_t)n * 5120;
-        assert_int_equal(weft_edge_rounds_within(bytes), n);
-        assert_int_equal(weft_edge_rounds_within(bytes - 1), n - 1);
+        assert_int_equal(weft_symmetric_rounds_within(bytes), n);
+        assert_int_equal(weft_symmetric_rounds_within(bytes - 1), n - 1);
     }
 }
 
@@ -219,7 +220,7 @@ static void kernels_compile(void **state) {
     weft_error error = {0};
     weft_text text = {0};
     nvrtc_open_or_skip(&nvrtc);
-    assert_int_equal(weft_edge_source(&text, &error), WEFT_OK);
+    assert_int_equal(weft_symmetric_source(&text, &error), WEFT_OK);
     nvrtc_expect_compiles(&nvrtc, "edge", text.data);
     weft_text_free(&text);
     weft_nvrtc_close(&nvrtc);

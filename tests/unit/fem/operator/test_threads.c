@@ -78,14 +78,14 @@ static void names_and_refusals(void **state) {
     (void)state;
     weft_error error;
     weft_assembly assembly;
-    assert_int_equal(weft_assembly_count(), WEFT_ASSEMBLY_EDGE + 1);
+    assert_int_equal(weft_assembly_count(), WEFT_ASSEMBLY_SYMMETRIC + 1);
     for (int i = 0; i < weft_assembly_count(); ++i) {
         assert_int_equal(weft_assembly_find(weft_assembly_name((weft_assembly)i), &assembly, NULL),
                          WEFT_OK);
         assert_int_equal(assembly, i);
     }
     assert_int_equal(weft_assembly_find("symmetric", &assembly, NULL), WEFT_OK); /* an alias */
-    assert_int_equal(assembly, WEFT_ASSEMBLY_EDGE);
+    assert_int_equal(assembly, WEFT_ASSEMBLY_SYMMETRIC);
     assert_int_equal(weft_assembly_find("crs", &assembly, &error), WEFT_ERROR_USAGE);
     assert_string_equal(error.hint, "did you mean 'csr'? assemblies are lma, lma-gather, csr, "
                                     "matrix-free or edge");

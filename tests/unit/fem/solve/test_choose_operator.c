@@ -119,7 +119,7 @@ static void bytes_are_those_of_the_structures(void **state) {
     assert_double_near(cost_of(&host, &p, "csr").product_bytes, 7e6 * 12 + 8e6 + 16e6, 1, 0);
 }
 
-static void edge_is_for_symmetric_simplices(void **state) {
+static void symmetric_is_for_symmetric_simplices(void **state) {
     (void)state;
     weft_assembly_problem p = problem(3, 1000000, 1e6);
     p.symmetric = false;
@@ -182,7 +182,7 @@ int main(void) {
         cmocka_unit_test(small_systems_stay_on_the_chip),
         cmocka_unit_test(small_memory_wants_no_matrix),
         cmocka_unit_test(bytes_are_those_of_the_structures),
-        cmocka_unit_test(edge_is_for_symmetric_simplices),
+        cmocka_unit_test(symmetric_is_for_symmetric_simplices),
         cmocka_unit_test(the_reason_has_every_assembly),
         cmocka_unit_test(iterations_follow_the_mesh),
         cmocka_unit_test(sizes_are_checked),

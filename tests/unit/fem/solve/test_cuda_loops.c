@@ -1,7 +1,7 @@
 /* labels: full */
-/* Loops as a GPU runs them, recorded with a WHILE node each and some turns too many, on an emulated
- * one (emulated_gpu.h): what products, their zeroing and everything else in a loop do after its end
- * is nothing. Solutions are those of the host, to the solver's tolerance. */
+/* Loops as a GPU runs them, captured with a WHILE node each and some iterations too many, on an
+ * emulated one (emulated_gpu.h): what products, their zeroing and everything else in a loop do
+ * after its end is nothing. Solutions are those of the host, to the solver's tolerance. */
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
@@ -102,8 +102,8 @@ static void same(const double *expected, const double *found, int64_t n) {
             fail_msg("value %lld: %.17g, not %.17g", (long long)i, found[i], expected[i]);
 }
 
-/* A turn of the recording is ten iterations: the last one's products are wanted as often as there
- * were iterations, the rest of the ten is not. */
+/* An iteration of the device graph is ten iterations: the last one's products are wanted as often
+ * as there were iterations, the rest of the ten is not. */
 static void conjugate_gradients(void **state) {
     (void)state;
     static const solve_case cases[] = {{2, 12, WEFT_ASSEMBLY_MATRIX_FREE, "stiffness_product"},

@@ -215,7 +215,7 @@ static void expect_compiles(const weft_nvrtc *nvrtc, int64_t n, int halo, int pa
     weft_text text = {0};
     weft_error error = {0};
     weft_cubin cubin = {0};
-    weft_kernel_figures figures = {0};
+    weft_kernel_resources resources = {0};
     char reason[200] = "";
     assert_true(weft_persistent_fits(&limits, n, 7 * n, &shape, reason, sizeof reason));
     weft_persistent_layout layout = {.shape = shape,
@@ -231,13 +231,13 @@ static void expect_compiles(const weft_nvrtc *nvrtc, int64_t n, int halo, int pa
     const char *source = weft_embedded_solvers[0].text;
     weft_text_add_bytes(&text, source, strlen(source));
     check(weft_nvrtc_compile(nvrtc, 90, "cg_persistent", text.data, &cubin, &error), &error);
-    assert_true(weft_cubin_figures(&cubin, "cg_persistent", &figures));
+    assert_true(weft_cubin_resources(&cubin, "cg_persistent", &resources));
     print_message("%8lld nodes: %3d threads, %2d nodes each, %d registers, %d bytes spilled\n",
-                  (long long)n, shape.threads, shape.nodes, figures.registers,
-                  figures.spill_store_bytes);
-    assert_true(figures.spill_store_bytes <= 400);
-    assert_true(figures.registers * shape.threads <= 1 << 16);
-    assert_true(figures.shared_bytes <= 1024);
+                  (long long)n, shape.threads, shape.nodes, resources.registers,
+                  resources.spill_store_bytes);
+    assert_true(resources.spill_store_bytes <= 400);
+    assert_true(resources.registers * shape.threads <= 1 << 16);
+    assert_true(resources.shared_bytes <= 1024);
     weft_cubin_free(&cubin);
     weft_text_free(&text);
 }

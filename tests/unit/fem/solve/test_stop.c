@@ -252,7 +252,7 @@ static void listen(void *user, const char *phase, double done, double total) {
 }
 
 /* The expected number is told; a geometric series has it right. */
-static void the_expected_number_is_told(void **state) {
+static void the_expected_number_is_used(void **state) {
     (void)state;
     double history[101];
     for (int i = 0; i <= 100; ++i)
@@ -301,7 +301,7 @@ int main(void) {
         cmocka_unit_test(nothing_is_accepted_early),
         cmocka_unit_test(a_tolerance_out_of_reach_ends_at_rounding),
         cmocka_unit_test(nearly_singular_systems_are_refused),
-        cmocka_unit_test(the_expected_number_is_told),
+        cmocka_unit_test(the_expected_number_is_used),
         cmocka_unit_test(the_limit_grows_with_the_mesh),
     };
     return cmocka_run_group_tests(tests, open_library, close_library);

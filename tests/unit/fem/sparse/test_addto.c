@@ -64,14 +64,14 @@ static int parity(const int32_t *from, const int32_t *to, int width) {
 
 typedef struct layout {
     weft_pattern *pattern;
-    weft_sliced *sliced;
+    weft_sell *sell;
     weft_addto *addto;
 } layout;
 
 static int32_t global_of(const layout *l, int64_t block, uint64_t local) {
-    if (local < WEFT_SLICED_ROWS)
-        return (int32_t)(block * WEFT_SLICED_ROWS + (int64_t)local);
-    const int64_t at = l->addto->halo_start[block] + (int64_t)local - WEFT_SLICED_ROWS;
+    if (local < WEFT_SELL_ROWS)
+        return (int32_t)(block * WEFT_SELL_ROWS + (int64_t)local);
+    const int64_t at = l->addto->halo_start[block] + (int64_t)local - WEFT_SELL_ROWS;
     assert_true(at < l->addto->halo_start[block + 1]);
     return l->addto->halo[at];
 }
@@ -80,7 +80,7 @@ static int32_t global_of(const layout *l, int64_t block, uint64_t local) {
 static void check_word(const layout *l, const int32_t *cells, int width, int64_t row, int64_t at,
                        int64_t *last, double *values) {
     const uint64_t word = l->addto->words[at];
-    const int64_t cell = l->addto->cells[at], block = row / WEFT_SLICED_ROWS;
+    const int64_t cell = l->addto->cells[at], block = row / WEFT_SELL_ROWS;
     int32_t turned[4] = {(int32_t)row, 0, 0, 0};
     assert_true(cell > *last);
     *last = cell;
@@ -88,8 +88,8 @@ static void check_word(const layout *l, const int32_t *cells, int width, int64_t
         const uint64_t bits = word >> 21 * (v - 1);
         const int64_t k = (int64_t)(bits >> 13 & 255);
         turned[v] = global_of(l, block, bits & 8191);
-        assert_int_equal(weft_sliced_column(l->sliced, row, k), turned[v]);
-        values[weft_sliced_place(l->sliced, row, k)] += (double)(cell % 7 + 1);
+        assert_int_equal(weft_sell_column(l->sell, row, k), turned[v]);
+        values[weft_sell_place(l->sell, row, k)] += (double)(cell % 7 + 1);
     }
     values[row] += 10.0 * (double)(cell % 7 + 1);
     for (int v = 0; v < width; ++v) {
@@ -104,12 +104,12 @@ static void check_word(const layout *l, const int32_t *cells, int width, int64_t
 
 static void check_words(const layout *l, const int32_t *cells, int64_t n_cells, int width) {
     const int64_t n = l->pattern->n_rows;
-    double *values = calloc((size_t)l->sliced->n_values + 1, sizeof *values);
-    double *expected = calloc((size_t)l->sliced->n_values + 1, sizeof *expected);
+    double *values = calloc((size_t)l->sell->n_values + 1, sizeof *values);
+    double *expected = calloc((size_t)l->sell->n_values + 1, sizeof *expected);
     int64_t n_words = 0;
     for (int64_t row = 0; row < n; ++row) {
-        const int slot = l->sliced->slots[row];
-        const int64_t slice = row / WEFT_SLICED_ROWS * WEFT_SLICED_SLICES + slot / WEFT_SLICE;
+        const int slot = l->sell->slots[row];
+        const int64_t slice = row / WEFT_SELL_ROWS * WEFT_SELL_SLICES + slot / WEFT_SLICE;
         int64_t last = -1;
         for (int64_t at = (int64_t)l->addto->word_start[slice] + slot % WEFT_SLICE;
              at < l->addto->word_start[slice + 1]; at += WEFT_SLICE)
@@ -124,25 +124,25 @@ static void check_words(const layout *l, const int32_t *cells, int64_t n_cells, 
             for (int j = 0; j < width; ++j) {
                 const int64_t row = cells[cell * width + i];
                 int64_t place = row, k = 0;
-                while (i != j && weft_sliced_column(l->sliced, row, k) != cells[cell * width + j])
+                while (i != j && weft_sell_column(l->sell, row, k) != cells[cell * width + j])
                     ++k;
                 if (i != j)
-                    place = weft_sliced_place(l->sliced, row, k);
+                    place = weft_sell_place(l->sell, row, k);
                 expected[place] += (i == j ? 10.0 : 1.0) * (double)(cell % 7 + 1);
             }
-    assert_memory_equal(values, expected, (size_t)l->sliced->n_values * sizeof *values);
+    assert_memory_equal(values, expected, (size_t)l->sell->n_values * sizeof *values);
     free(values);
     free(expected);
 }
 
-static void check_figures(const layout *l) {
-    int most_local = WEFT_SLICED_ROWS;
+static void check_resources(const layout *l) {
+    int most_local = WEFT_SELL_ROWS;
     int64_t most_values = 0;
     for (int64_t b = 0; b < l->addto->n_blocks; ++b) {
         const int local =
-            WEFT_SLICED_ROWS + (int)(l->addto->halo_start[b + 1] - l->addto->halo_start[b]);
-        const int64_t values = (int64_t)l->sliced->start[(b + 1) * WEFT_SLICED_SLICES] -
-                               l->sliced->start[b * WEFT_SLICED_SLICES];
+            WEFT_SELL_ROWS + (int)(l->addto->halo_start[b + 1] - l->addto->halo_start[b]);
+        const int64_t values = (int64_t)l->sell->start[(b + 1) * WEFT_SELL_SLICES] -
+                               l->sell->start[b * WEFT_SELL_SLICES];
         most_local = local > most_local ? local : most_local;
         most_values = values > most_values ? values : most_values;
     }
@@ -170,15 +170,14 @@ static void words_are_the_cells(void **state) {
             assert_int_equal(
                 weft_connectivity_make(device, cells, n_cells, width, n, &dofs, &error), WEFT_OK);
             assert_int_equal(weft_pattern_make(device, dofs, 8, &l.pattern, NULL, &error), WEFT_OK);
-            assert_int_equal(weft_sliced_make(device, l.pattern, &l.sliced, &error), WEFT_OK);
+            assert_int_equal(weft_sell_make(device, l.pattern, &l.sell, &error), WEFT_OK);
             assert_int_equal(
-                weft_addto_make(device, dofs, l.pattern, l.sliced, true, &l.addto, &error),
-                WEFT_OK);
+                weft_addto_make(device, dofs, l.pattern, l.sell, true, &l.addto, &error), WEFT_OK);
             check_words(&l, cells, n_cells, width);
-            check_figures(&l);
+            check_resources(&l);
             weft_addto_free(&l.addto);
             assert_null(l.addto);
-            weft_sliced_free(&l.sliced);
+            weft_sell_free(&l.sell);
             weft_pattern_free(&l.pattern);
             weft_connectivity_free(&dofs);
             free(cells);
@@ -202,12 +201,12 @@ static void facets_in_the_pattern_of_cells(void **state) {
     assert_int_equal(weft_connectivity_make(device, cells, n_cells, 4, n, &dofs, NULL), WEFT_OK);
     assert_int_equal(weft_connectivity_make(device, sides, n_facets, 3, n, &facets, NULL), WEFT_OK);
     assert_int_equal(weft_pattern_make(device, dofs, 8, &l.pattern, NULL, NULL), WEFT_OK);
-    assert_int_equal(weft_sliced_make(device, l.pattern, &l.sliced, NULL), WEFT_OK);
-    assert_int_equal(weft_addto_make(device, facets, l.pattern, l.sliced, true, &l.addto, NULL),
+    assert_int_equal(weft_sell_make(device, l.pattern, &l.sell, NULL), WEFT_OK);
+    assert_int_equal(weft_addto_make(device, facets, l.pattern, l.sell, true, &l.addto, NULL),
                      WEFT_OK);
     check_words(&l, sides, n_facets, 3);
     weft_addto_free(&l.addto);
-    weft_sliced_free(&l.sliced);
+    weft_sell_free(&l.sell);
     weft_pattern_free(&l.pattern);
     weft_connectivity_free(&dofs);
     weft_connectivity_free(&facets);
@@ -225,11 +224,11 @@ static weft_status try_cells(weft_device *device, const int32_t *cells, int64_t 
     assert_int_equal(
         weft_pattern_make(device, pattern_of ? pattern_of : dofs, 8, &l.pattern, NULL, NULL),
         WEFT_OK);
-    assert_int_equal(weft_sliced_make(device, l.pattern, &l.sliced, NULL), WEFT_OK);
+    assert_int_equal(weft_sell_make(device, l.pattern, &l.sell, NULL), WEFT_OK);
     const weft_status status =
-        weft_addto_make(device, dofs, l.pattern, l.sliced, false, &l.addto, error);
+        weft_addto_make(device, dofs, l.pattern, l.sell, false, &l.addto, error);
     assert_null(l.addto);
-    weft_sliced_free(&l.sliced);
+    weft_sell_free(&l.sell);
     weft_pattern_free(&l.pattern);
     weft_connectivity_free(&dofs);
     return status;
@@ -245,12 +244,12 @@ static void what_words_cannot_say_is_refused(void **state) {
     assert_non_null(strstr(error.message, "twice"));
     int32_t many[] = {0, 1, 2, 3, 4, 5};
     assert_int_equal(try_cells(device, many, 1, 6, 6, NULL, &error), WEFT_ERROR_UNSUPPORTED);
-    int32_t star[2 * 300];
+    int32_t patch[2 * 300];
     for (int i = 0; i < 300; ++i) {
-        star[2 * i] = 0;
-        star[2 * i + 1] = i + 1;
+        patch[2 * i] = 0;
+        patch[2 * i + 1] = i + 1;
     }
-    assert_int_equal(try_cells(device, star, 300, 2, 301, NULL, &error), WEFT_ERROR_UNSUPPORTED);
+    assert_int_equal(try_cells(device, patch, 300, 2, 301, NULL, &error), WEFT_ERROR_UNSUPPORTED);
     assert_non_null(strstr(error.message, "256"));
     int32_t *far = cells_make(60000, 4, 100000, 100000, &seed);
     for (int i = 0; i < 20000; ++i)

@@ -75,7 +75,7 @@ static int32_t *count_upper(const weft_pattern *pattern) {
 
 static void patterns_are_the_couplings(void **state) {
     (void)state;
-    const int64_t sizes[][3] = {/* instances, width, targets */
+    const int64_t sizes[][3] = {/* elements, width, targets */
                                 {1, 3, 3},     {2, 3, 4},     {40, 3, 30}, {500, 4, 120},
                                 {1000, 4, 60}, {300, 2, 200}, {9, 6, 20},  {3000, 3, 2500},
                                 {50, 1, 60},   {100, 10, 300}};

@@ -1,6 +1,6 @@
 /* labels: quick */
-/* The sliced layout against the pattern it was made from: every entry once and where the layout
- * says, products by the walk that kernels/operators/sell.rows.cu does. Sums of the same terms in
+/* The SELL layout against the pattern it was made from: every entry once and where the layout
+ * says, products by the walk that kernels/operators/sell.product.cu does. Sums of the same terms in
  * another order differ by a few units in the last place. */
 #include "core/weft_core.h"
 #include "fem/sparse/sell.h"
@@ -80,41 +80,41 @@ static weft_pattern pattern_make(rows_kind kind, int64_t n, uint64_t *seed) {
 }
 
 /* Values of the layout from values of the pattern; every entry has a place of its own. */
-static double *values_place(const weft_pattern *p, const weft_sliced *s, const double *a) {
+static double *values_place(const weft_pattern *p, const weft_sell *s, const double *a) {
     double *values = calloc((size_t)s->n_values + 1, sizeof *values);
     char *taken = calloc((size_t)s->n_values + 1, 1);
     for (int64_t r = 0; r < p->n_rows; ++r) {
         int64_t k = 0;
         for (int64_t e = p->row_start[r]; e < p->row_start[r + 1]; ++e) {
             const bool diagonal = p->columns[e] == r;
-            const int64_t place = diagonal ? r : weft_sliced_place(s, r, k);
+            const int64_t place = diagonal ? r : weft_sell_place(s, r, k);
             if (!diagonal)
-                assert_int_equal(weft_sliced_column(s, r, k++), p->columns[e]);
+                assert_int_equal(weft_sell_column(s, r, k++), p->columns[e]);
             assert_in_range(place, 0, s->n_values - 1);
             assert_int_equal(taken[place]++, 0);
             values[place] = a[e];
         }
-        const int64_t slice = r / WEFT_SLICED_ROWS * WEFT_SLICED_SLICES + s->slots[r] / WEFT_SLICE;
-        assert_in_range(k, 0, weft_sliced_length(s, slice));
-        for (; k < weft_sliced_length(s, slice); ++k)
-            assert_int_equal(weft_sliced_column(s, r, k), r);
+        const int64_t slice = r / WEFT_SELL_ROWS * WEFT_SELL_SLICES + s->slots[r] / WEFT_SLICE;
+        assert_in_range(k, 0, weft_sell_length(s, slice));
+        for (; k < weft_sell_length(s, slice); ++k)
+            assert_int_equal(weft_sell_column(s, r, k), r);
     }
     free(taken);
     return values;
 }
 
 /* As the kernel: block by block, slice by slice, lane by lane, sums put back by rows. */
-static void product(const weft_sliced *s, const double *values, const double *v, double *y) {
+static void product(const weft_sell *s, const double *values, const double *v, double *y) {
     for (int64_t block = 0; block < s->n_blocks; ++block) {
-        double sums[WEFT_SLICED_ROWS];
-        const int32_t *bases = s->bases + block * WEFT_SLICED_BASES;
-        for (int place = 0; place < WEFT_SLICED_ROWS; ++place) {
+        double sums[WEFT_SELL_ROWS];
+        const int32_t *bases = s->bases + block * WEFT_SELL_BASES;
+        for (int place = 0; place < WEFT_SELL_ROWS; ++place) {
             const int lane = place % WEFT_SLICE;
-            const int64_t slice = block * WEFT_SLICED_SLICES + place / WEFT_SLICE;
+            const int64_t slice = block * WEFT_SELL_SLICES + place / WEFT_SLICE;
             const double *a = values + s->start[slice] + lane;
             const uint32_t *c = s->columns + s->column_start[slice] + lane;
             double sum = 0;
-            for (int64_t j = 0; j < weft_sliced_length(s, slice); ++j) {
+            for (int64_t j = 0; j < weft_sell_length(s, slice); ++j) {
                 const uint32_t word = bases[0] < 0 ? c[j * WEFT_SLICE] : c[j / 2 * WEFT_SLICE];
                 const uint32_t code = j % 2 ? word >> 16 : word & 0xffff;
                 const int32_t column =
@@ -122,32 +122,32 @@ static void product(const weft_sliced *s, const double *values, const double *v,
                 assert_in_range(column, 0, s->n_rows - 1);
                 sum += a[j * WEFT_SLICE] * v[column];
             }
-            sums[s->rows[block * WEFT_SLICED_ROWS + place]] = sum;
+            sums[s->rows[block * WEFT_SELL_ROWS + place]] = sum;
         }
-        for (int i = 0; i < WEFT_SLICED_ROWS; ++i) {
-            const int64_t row = block * WEFT_SLICED_ROWS + i;
+        for (int i = 0; i < WEFT_SELL_ROWS; ++i) {
+            const int64_t row = block * WEFT_SELL_ROWS + i;
             if (row < s->n_rows)
                 y[row] = sums[i] + values[row] * v[row];
         }
     }
 }
 
-static void check_order(const weft_sliced *s) {
+static void check_order(const weft_sell *s) {
     for (int64_t block = 0; block < s->n_blocks; ++block) {
-        for (int i = 0; i < WEFT_SLICED_ROWS; ++i) {
-            const uint16_t row = s->rows[block * WEFT_SLICED_ROWS + i];
-            assert_in_range(row, 0, WEFT_SLICED_ROWS - 1);
-            assert_int_equal(s->slots[block * WEFT_SLICED_ROWS + row], i);
+        for (int i = 0; i < WEFT_SELL_ROWS; ++i) {
+            const uint16_t row = s->rows[block * WEFT_SELL_ROWS + i];
+            assert_in_range(row, 0, WEFT_SELL_ROWS - 1);
+            assert_int_equal(s->slots[block * WEFT_SELL_ROWS + row], i);
         }
-        for (int64_t i = 1; i < WEFT_SLICED_SLICES; ++i)
-            assert_true(weft_sliced_length(s, block * WEFT_SLICED_SLICES + i) <=
-                        weft_sliced_length(s, block * WEFT_SLICED_SLICES + i - 1));
+        for (int64_t i = 1; i < WEFT_SELL_SLICES; ++i)
+            assert_true(weft_sell_length(s, block * WEFT_SELL_SLICES + i) <=
+                        weft_sell_length(s, block * WEFT_SELL_SLICES + i - 1));
     }
 }
 
 static void check_pattern(weft_device *device, rows_kind kind, int64_t n, uint64_t *seed) {
     weft_error error = {0};
-    weft_sliced *s = NULL;
+    weft_sell *s = NULL;
     weft_pattern p = pattern_make(kind, n, seed);
     double *a = malloc(((size_t)p.n_entries + 1) * sizeof *a);
     double *v = malloc((size_t)n * sizeof *v), *y = malloc((size_t)n * sizeof *y);
@@ -155,8 +155,8 @@ static void check_pattern(weft_device *device, rows_kind kind, int64_t n, uint64
         a[k] = (double)(random_next(seed) % 2000) / 1000 - 1;
     for (int64_t r = 0; r < n; ++r)
         v[r] = (double)(random_next(seed) % 2000) / 1000 - 1;
-    assert_int_equal(weft_sliced_make(device, &p, &s, &error), WEFT_OK);
-    assert_int_equal(s->n_blocks, (n + WEFT_SLICED_ROWS - 1) / WEFT_SLICED_ROWS);
+    assert_int_equal(weft_sell_make(device, &p, &s, &error), WEFT_OK);
+    assert_int_equal(s->n_blocks, (n + WEFT_SELL_ROWS - 1) / WEFT_SELL_ROWS);
     check_order(s);
     double *values = values_place(&p, s, a);
     product(s, values, v, y);
@@ -173,7 +173,7 @@ static void check_pattern(weft_device *device, rows_kind kind, int64_t n, uint64
     free(y);
     free(p.row_start);
     free(p.columns);
-    weft_sliced_free(&s);
+    weft_sell_free(&s);
     assert_null(s);
 }
 
@@ -197,12 +197,12 @@ static void codes_where_they_suffice(void **state) {
     uint64_t seed = 5;
     for (int kind = ROWS_NEAR; kind <= ROWS_FAR; ++kind) {
         const int64_t n = 100000;
-        weft_sliced *s = NULL;
+        weft_sell *s = NULL;
         weft_pattern p = pattern_make((rows_kind)kind, n, &seed);
-        assert_int_equal(weft_sliced_make(device, &p, &s, NULL), WEFT_OK);
+        assert_int_equal(weft_sell_make(device, &p, &s, NULL), WEFT_OK);
         for (int64_t block = 0; block < s->n_blocks; ++block)
-            assert_true((s->bases[block * WEFT_SLICED_BASES] < 0) == (kind == ROWS_FAR));
-        weft_sliced_free(&s);
+            assert_true((s->bases[block * WEFT_SELL_BASES] < 0) == (kind == ROWS_FAR));
+        weft_sell_free(&s);
         free(p.row_start);
         free(p.columns);
         check_pattern(device, (rows_kind)kind, 70001, &seed);
@@ -216,11 +216,11 @@ static void little_is_filled_up(void **state) {
     weft_device *device = device_make("host:2");
     uint64_t seed = 9;
     const int64_t n = 51200;
-    weft_sliced *s = NULL;
+    weft_sell *s = NULL;
     weft_pattern p = pattern_make(ROWS_NEAR, n, &seed);
-    assert_int_equal(weft_sliced_make(device, &p, &s, NULL), WEFT_OK);
+    assert_int_equal(weft_sell_make(device, &p, &s, NULL), WEFT_OK);
     assert_true((double)s->n_values < 1.1 * (double)p.n_entries);
-    weft_sliced_free(&s);
+    weft_sell_free(&s);
     free(p.row_start);
     free(p.columns);
     weft_device_free(&device);
@@ -230,16 +230,16 @@ static void many_threads_make_the_same(void **state) {
     (void)state;
     weft_device *one = device_make("host:1"), *four = device_make("host:4");
     uint64_t seed = 3;
-    weft_sliced *a = NULL, *b = NULL;
+    weft_sell *a = NULL, *b = NULL;
     weft_pattern p = pattern_make(ROWS_NEAR, 20000, &seed);
-    assert_int_equal(weft_sliced_make(one, &p, &a, NULL), WEFT_OK);
-    assert_int_equal(weft_sliced_make(four, &p, &b, NULL), WEFT_OK);
+    assert_int_equal(weft_sell_make(one, &p, &a, NULL), WEFT_OK);
+    assert_int_equal(weft_sell_make(four, &p, &b, NULL), WEFT_OK);
     assert_int_equal(a->n_values, b->n_values);
     assert_int_equal(a->n_words, b->n_words);
     assert_memory_equal(a->columns, b->columns, (size_t)a->n_words * sizeof *a->columns);
-    assert_memory_equal(a->rows, b->rows, (size_t)a->n_blocks * WEFT_SLICED_ROWS * 2);
-    weft_sliced_free(&a);
-    weft_sliced_free(&b);
+    assert_memory_equal(a->rows, b->rows, (size_t)a->n_blocks * WEFT_SELL_ROWS * 2);
+    weft_sell_free(&a);
+    weft_sell_free(&b);
     free(p.row_start);
     free(p.columns);
     weft_device_free(&one);

@@ -12,7 +12,7 @@ static int64_t next(int64_t i) {
     return (i * 2654435761 % 1000003) % 17 - 8;
 }
 
-static void check_rows(const weft_wide_kernels *wide) {
+static void check_rows(const weft_simd_kernels *wide) {
     enum { ROWS = 40 };
     int64_t start[ROWS + 1], k = 0;
     int32_t *columns = weft_array_make(ROWS * ROWS, sizeof *columns);
@@ -44,7 +44,7 @@ static void check_rows(const weft_wide_kernels *wide) {
 static void instruction_sets_agree(void **state) {
     (void)state;
     for (int v = WEFT_VECTORS_PLAIN; v <= (int)weft_vectors_here(); ++v)
-        check_rows(weft_wide((weft_vectors)v));
+        check_rows(weft_simd((weft_vectors)v));
 }
 
 int main(void) {

@@ -8,8 +8,7 @@
 #include "fem/sparse/symmetric.h"
 #include "fem/weft_fem.h"
 #include "test_support.h"
-#include "edge_support.h"
-
+#include "symmetric_support.h"
 
 static const double tolerance = 1e-13;
 
@@ -19,34 +18,34 @@ static weft_device *device_make(const char *name) {
     return device;
 }
 
-static weft_edge *make(weft_device *device, const weft_pattern *pattern, int most_rounds) {
-    weft_edge *edge = NULL;
-    const weft_edge_options options = {.most_rounds = most_rounds};
+static weft_symmetric *make(weft_device *device, const weft_pattern *pattern, int most_rounds) {
+    weft_symmetric *edge = NULL;
+    const weft_symmetric_options options = {.most_rounds = most_rounds};
     weft_error error = {0};
-    if (weft_edge_make(device, pattern, &options, &edge, &error) != WEFT_OK)
+    if (weft_symmetric_make(device, pattern, &options, &edge, &error) != WEFT_OK)
         fail_msg("%s", error.message);
     return edge;
 }
 
 /* Rounds: no row target twice; columns in range; halo ascending and outside. */
-static void check_patch(const weft_edge *edge, int64_t p) {
-    const weft_edge_patch *patch = &edge->patches[p];
+static void check_patch(const weft_symmetric *edge, int64_t p) {
+    const weft_symmetric_patch *patch = &edge->patches[p];
     const uint16_t *columns = edge->columns + patch->first_column;
     const int32_t *halo = edge->lists + patch->first_list;
     const int32_t *rows = halo + patch->n_halo + patch->n_overflow;
     for (int r = 0; r < patch->n_rounds; ++r) {
-        bool is_target[WEFT_EDGE_NODES] = {false};
-        for (int i = 0; i < WEFT_EDGE_NODES; ++i) {
-            const int j = columns[r * WEFT_EDGE_NODES + i];
-            assert_true(j < WEFT_EDGE_HALO + patch->n_halo && j != i);
-            if (j < WEFT_EDGE_NODES) {
+        bool is_target[WEFT_SYMMETRIC_NODES] = {false};
+        for (int i = 0; i < WEFT_SYMMETRIC_NODES; ++i) {
+            const int j = columns[r * WEFT_SYMMETRIC_NODES + i];
+            assert_true(j < WEFT_SYMMETRIC_HALO + patch->n_halo && j != i);
+            if (j < WEFT_SYMMETRIC_NODES) {
                 assert_false(is_target[j]);
                 is_target[j] = true;
             }
         }
     }
     for (int k = 0; k < patch->n_halo; ++k) {
-        assert_true(halo[k] >= 0 && halo[k] < edge->n_rows && halo[k] / WEFT_EDGE_NODES != p);
+        assert_true(halo[k] >= 0 && halo[k] < edge->n_rows && halo[k] / WEFT_SYMMETRIC_NODES != p);
         assert_true(k == 0 || halo[k - 1] < halo[k]);
     }
     for (uint32_t k = 1; k < patch->n_overflow; ++k)
@@ -56,32 +55,33 @@ static void check_patch(const weft_edge *edge, int64_t p) {
     assert_int_equal(patch->first_list % 4, 0);
 }
 
-/* Entries have places of their own, but for one of a pair inside a patch, which goes to the dump.
- */
-static void check_places(const weft_edge *edge, const weft_pattern *pattern) {
+/* Entries have places of their own, but for one of a pair inside a patch, which goes to the discard
+ * slots. */
+static void check_places(const weft_symmetric *edge, const weft_pattern *pattern) {
     bool *taken = calloc((size_t)edge->n_values, sizeof *taken);
     int64_t n_pairs = 0, n_dumped = 0;
     for (int64_t i = 0; i < pattern->n_rows; ++i)
         for (int64_t k = pattern->row_start[i]; k < pattern->row_start[i + 1]; ++k) {
             const uint32_t offset = edge->offsets[k];
             const int64_t j = pattern->columns[k];
-            if (offset == WEFT_EDGE_DUMP) {
-                assert_true(j < i && i / WEFT_EDGE_NODES == j / WEFT_EDGE_NODES);
+            if (offset == WEFT_SYMMETRIC_DISCARD) {
+                assert_true(j < i && i / WEFT_SYMMETRIC_NODES == j / WEFT_SYMMETRIC_NODES);
                 ++n_dumped;
                 continue;
             }
             const int64_t place = edge_place(edge, i, offset);
-            assert_true(place < edge->first_dump && !taken[place]);
+            assert_true(place < edge->first_discard && !taken[place]);
             taken[place] = true;
-            n_pairs += j > i && i / WEFT_EDGE_NODES == j / WEFT_EDGE_NODES;
+            n_pairs += j > i && i / WEFT_SYMMETRIC_NODES == j / WEFT_SYMMETRIC_NODES;
         }
     assert_true(n_dumped <= n_pairs); /* fewer where both entries are in the overflow */
     free(taken);
 }
 
-static void check_product(weft_device *device, const weft_edge *edge, const weft_pattern *pattern) {
+static void check_product(weft_device *device, const weft_symmetric *edge,
+                          const weft_pattern *pattern) {
     const size_t n = (size_t)pattern->n_rows, n_values = (size_t)edge->n_values;
-    double *values = edge_values(edge, pattern), *v = weft_array_make(n, sizeof *v);
+    double *values = symmetric_values(edge, pattern), *v = weft_array_make(n, sizeof *v);
     float *single = weft_array_make(n_values, sizeof *single);
     double *y = weft_array_make(n, sizeof *y), *expected = weft_array_make(n, sizeof *y);
     double *sizes = weft_array_make(n, sizeof *sizes), *first = weft_array_make(n, sizeof *first);
@@ -90,20 +90,22 @@ static void check_product(weft_device *device, const weft_edge *edge, const weft
         v[i] = edge_number(&state);
     for (size_t k = 0; k < n_values; ++k)
         single[k] = (float)values[k];
-    for (int64_t k = 0; k < edge->n_dump; ++k) /* nothing there may be read */
-        values[edge->first_dump + k] = single[edge->first_dump + k] = NAN;
-    edge_reference(pattern, v, expected, sizes);
+    for (int64_t k = 0; k < edge->n_discard; ++k) /* nothing there may be read */
+        values[edge->first_discard + k] = single[edge->first_discard + k] = NAN;
+    symmetric_reference(pattern, v, expected, sizes);
     for (int vectors = 0; vectors <= (int)weft_vectors_here(); ++vectors)
-        for (int turn = 0; turn < 4; ++turn) { /* doubles twice, then floats, which hold the same */
-            const void *stored = turn < 2 ? (const void *)values : single;
+        for (int iteration = 0; iteration < 4; ++iteration) { /* doubles twice, then floats, which
+                                                                 hold the same */
+            const void *stored = iteration < 2 ? (const void *)values : single;
             memset(y, 0xFF, n * sizeof *y);
-            const weft_edge_values matrix = {edge, stored, turn >= 2};
+            const weft_symmetric_values matrix = {edge, stored, iteration >= 2};
             assert_int_equal(
-                weft_edge_product_by(device, &matrix, (weft_vectors)vectors, v, y, NULL), WEFT_OK);
+                weft_symmetric_product_by(device, &matrix, (weft_vectors)vectors, v, y, NULL),
+                WEFT_OK);
             for (size_t i = 0; i < n; ++i)
                 if (!(fabs(y[i] - expected[i]) <= tolerance * sizes[i]))
                     fail_msg("row %zu of %zu: %.17g, expected %.17g", i, n, y[i], expected[i]);
-            if (turn == 0)
+            if (iteration == 0)
                 memcpy(first, y, n * sizeof *y);
             assert_memory_equal(first, y, n * sizeof *y);
         }
@@ -119,7 +121,7 @@ static void check_product(weft_device *device, const weft_edge *edge, const weft
 static void check(edge_kind kind, int64_t n, bool diagonal, int most_rounds) {
     weft_device *device = device_make("host:2");
     weft_pattern *pattern = edge_pattern_of(kind, n, diagonal);
-    weft_edge *edge = make(device, pattern, most_rounds);
+    weft_symmetric *edge = make(device, pattern, most_rounds);
     assert_int_equal(edge->n_patches, (pattern->n_rows + 511) / 512);
     for (int64_t p = 0; p < edge->n_patches; ++p) {
         check_patch(edge, p);
@@ -127,7 +129,7 @@ static void check(edge_kind kind, int64_t n, bool diagonal, int most_rounds) {
     }
     check_places(edge, pattern);
     check_product(device, edge, pattern);
-    weft_edge_free(&edge);
+    weft_symmetric_free(&edge);
     weft_pattern_free(&pattern);
     weft_device_free(&device);
 }
@@ -156,10 +158,10 @@ static void few_rounds_and_little_overflow(void **state) {
     (void)state;
     weft_device *device = device_make("host:1");
     weft_pattern *pattern = edge_pattern_of(EDGE_TRIANGLES, 512 * 20, true);
-    weft_edge *edge = make(device, pattern, 0);
+    weft_symmetric *edge = make(device, pattern, 0);
     assert_true(edge->slots_per_row < 5); /* 3, and 0.4 more for what both owners store */
     assert_true((double)edge->n_overflow < 0.5 * (double)edge->n_rows);
-    weft_edge_free(&edge);
+    weft_symmetric_free(&edge);
     weft_pattern_free(&pattern);
     weft_device_free(&device);
 }
@@ -172,15 +174,15 @@ static void any_number_of_threads(void **state) {
     const size_t n = (size_t)pattern->n_rows;
     double *v = weft_array_make(n, sizeof *v), *y = weft_array_make(n, sizeof *y);
     double *first_y = weft_array_make(n, sizeof *first_y), *values = NULL;
-    weft_edge *first = NULL;
+    weft_symmetric *first = NULL;
     for (size_t i = 0; i < n; ++i)
         v[i] = sin((double)i);
     for (int k = 0; k < 3; ++k) {
         weft_device *device = device_make(names[k]);
-        weft_edge *edge = make(device, pattern, 0);
+        weft_symmetric *edge = make(device, pattern, 0);
         if (!values)
-            values = edge_values(edge, pattern);
-        assert_int_equal(weft_edge_product(device, edge, values, false, v, y, NULL), WEFT_OK);
+            values = symmetric_values(edge, pattern);
+        assert_int_equal(weft_symmetric_product(device, edge, values, false, v, y, NULL), WEFT_OK);
         if (first) {
             assert_int_equal(edge->n_values, first->n_values);
             assert_memory_equal(edge->columns, first->columns,
@@ -190,14 +192,14 @@ static void any_number_of_threads(void **state) {
             assert_memory_equal(edge->offsets, first->offsets,
                                 (size_t)pattern->n_entries * sizeof *edge->offsets);
             assert_memory_equal(first_y, y, n * sizeof *y);
-            weft_edge_free(&edge);
+            weft_symmetric_free(&edge);
         } else {
             first = edge;
             memcpy(first_y, y, n * sizeof *y);
         }
         weft_device_free(&device);
     }
-    weft_edge_free(&first);
+    weft_symmetric_free(&first);
     weft_pattern_free(&pattern);
     free(values);
     free(v);
@@ -212,14 +214,16 @@ static void half_a_pattern_is_refused(void **state) {
     static int32_t lower[] = {0, 3, 1, 0, 2, 3}; /* (0, 3) without (3, 0), (2, 0) without (0, 2) */
     weft_pattern pattern = {.n_rows = 4, .n_entries = 6, .row_start = start, .columns = columns};
     weft_device *device = device_make("host:1");
-    weft_edge *edge = NULL;
-    const weft_edge_options options = {0};
+    weft_symmetric *edge = NULL;
+    const weft_symmetric_options options = {0};
     weft_error error = {0};
-    assert_int_equal(weft_edge_make(device, &pattern, &options, &edge, &error), WEFT_ERROR_INPUT);
+    assert_int_equal(weft_symmetric_make(device, &pattern, &options, &edge, &error),
+                     WEFT_ERROR_INPUT);
     assert_null(edge);
     assert_non_null(strstr(error.hint, "csr"));
     pattern.columns = lower;
-    assert_int_equal(weft_edge_make(device, &pattern, &options, &edge, &error), WEFT_ERROR_INPUT);
+    assert_int_equal(weft_symmetric_make(device, &pattern, &options, &edge, &error),
+                     WEFT_ERROR_INPUT);
     weft_device_free(&device);
 }
 

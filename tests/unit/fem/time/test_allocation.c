@@ -13,7 +13,7 @@
 typedef struct stepper_case {
     fixture *f;
     weft_assembly assembly;
-    bool renew;
+    bool reassemble;
     const double *initial;
     const int32_t *nodes;
 } stepper_case;
@@ -29,7 +29,7 @@ static weft_status use_stepper(void *user, weft_error *error) {
     weft_step_state state;
     const weft_expression velocity[] = {{NULL, "1", "u"}, {NULL, "x", "u"}};
     const weft_expression diffusivity[] = {{NULL, "0.1", "mu"}}, exact = {NULL, "x+t", "exact"};
-    const weft_kept_nodes kept = {"x*t", "kept", with->nodes, 2};
+    const weft_dirichlet_nodes dirichlet = {"x*t", "kept", with->nodes, 2};
     TRY(weft_connectivity_make(f->device, f->mesh->cells, f->mesh->n_cells, 3, f->n, &cells,
                                error));
     const weft_advection_diffusion_problem problem = {.mesh = f->mesh,
@@ -38,13 +38,13 @@ static weft_status use_stepper(void *user, weft_error *error) {
                                                       .velocity = velocity,
                                                       .diffusivity = diffusivity,
                                                       .n_diffusivity = 1,
-                                                      .kept = &kept,
+                                                      .dirichlet = &dirichlet,
                                                       .n_kept = 1,
                                                       .initial = with->initial,
                                                       .dt = 0.01,
                                                       .theta = 0.5,
                                                       .splitting = WEFT_SPLITTING_STRANG,
-                                                      .renew = with->renew,
+                                                      .reassemble = with->reassemble,
                                                       .assembly = with->assembly,
                                                       .tolerance = 1e-6,
                                                       .max_iterations = 100};
@@ -68,7 +68,7 @@ static void stepper(void **state) {
     stepper_case with = {&f, WEFT_ASSEMBLY_CSR, false, initial, nodes};
     test_every_allocation("stepper, csr", use_stepper, &with);
     with.assembly = WEFT_ASSEMBLY_LMA;
-    with.renew = true;
+    with.reassemble = true;
     test_every_allocation("stepper, lma", use_stepper, &with);
     free(initial);
     fixture_free(&f);

@@ -153,8 +153,8 @@ static void search_all(const weft_compilation *c, double *candidates, double *co
     *candidates = *cover = 1e9;
     for (int run = 0; run < RUNS; ++run) {
         double some = 0, rest = 0;
-        for (int i = 0; i < c->flow->n_segments; ++i)
-            search_once(c->flow->segments[i], &some, &rest);
+        for (int i = 0; i < c->control->n_segments; ++i)
+            search_once(c->control->segments[i], &some, &rest);
         *candidates = some < *candidates ? some : *candidates;
         *cover = rest < *cover ? rest : *cover;
     }
@@ -162,8 +162,8 @@ static void search_all(const weft_compilation *c, double *candidates, double *co
 
 static int calls_of(const weft_compilation *c) {
     int n = 0;
-    for (int i = 0; i < c->flow->n_segments; ++i)
-        n += c->flow->segments[i]->graph->n_calls;
+    for (int i = 0; i < c->control->n_segments; ++i)
+        n += c->control->segments[i]->graph->n_calls;
     return n;
 }
 

@@ -1,7 +1,8 @@
 /* labels: quick */
 /* Generated CUDA text run on the host, thread by thread (cuda_on_host.h), against plain loops over
- * small integers: reductions, several threads an instance, rows routines with what is folded into
- * them. Both orders of threads and blocks give the same numbers, to the bit where sums round. */
+ * small integers: reductions, several threads per element, product kernels with their
+ * prologues. Both orders of threads and blocks give the same numbers, to the bit where sums
+ * round. */
 #include "cuda_emulation.h"
 #include "fusion/base/target.h"
 #include "fusion/codegen/codegen.h"
@@ -20,7 +21,7 @@ typedef struct emulation {
     emulate_function *emulate;
     void *data[LISTS], *partials[LISTS], *twins[LISTS];
     const void *rows[8];
-    const int32_t *map; /* interleaved */
+    const int32_t *connectivity; /* interleaved */
     int64_t n, capacity;
 } emulation;
 
@@ -44,31 +45,31 @@ static void end(emulation *e) {
 
 /* ---- data ---- */
 
-static int datum_named(const emulation *e, const char *name) {
+static int value_named(const emulation *e, const char *name) {
     const weft_graph *graph = case_segment(&e->c)->graph;
-    for (int i = 0; i < graph->n_data; ++i)
-        if (strcmp(graph->data[i].name, name) == 0)
+    for (int i = 0; i < graph->n_values; ++i)
+        if (strcmp(graph->values[i].name, name) == 0)
             return i;
     fail_msg("no list %s", name);
     return -1;
 }
 
-static bool is_interleaved(const emulation *e, int datum) {
+static bool is_interleaved(const emulation *e, int value) {
     const weft_graph *graph = case_segment(&e->c)->graph;
-    const int set = graph->data[datum].index_set;
+    const int set = graph->values[value].index_set;
     return set >= 0 && !graph->index_sets[set].plain;
 }
 
-static int64_t place(const emulation *e, int datum, int64_t i, int component) {
-    const int count = weft_shape_count(&case_segment(&e->c)->graph->data[datum].shape);
-    return is_interleaved(e, datum)
+static int64_t place(const emulation *e, int value, int64_t i, int component) {
+    const int count = weft_shape_count(&case_segment(&e->c)->graph->values[value].shape);
+    return is_interleaved(e, value)
                ? (i / WEFT_CUDA_LANES * count + component) * WEFT_CUDA_LANES + i % WEFT_CUDA_LANES
                : i * count + component;
 }
 
 /* Memory of a list, NaN where nothing has been put. */
-static double *list(const emulation *e, void **slot, int datum) {
-    const int count = weft_shape_count(&case_segment(&e->c)->graph->data[datum].shape);
+static double *list(const emulation *e, void **slot, int value) {
+    const int count = weft_shape_count(&case_segment(&e->c)->graph->values[value].shape);
     const size_t n =
         (size_t)((e->capacity + WEFT_CUDA_LANES) / WEFT_CUDA_LANES + 1) * WEFT_CUDA_LANES;
     if (*slot == NULL) {
@@ -82,22 +83,22 @@ static double *list(const emulation *e, void **slot, int datum) {
 }
 
 static double *values(emulation *e, const char *name) {
-    const int datum = datum_named(e, name);
-    return list(e, &e->data[datum], datum);
+    const int value = value_named(e, name);
+    return list(e, &e->data[value], value);
 }
 
 static void *argument(emulation *e, const weft_argument *a) {
     switch (a->kind) {
-    case ARGUMENT_DATUM:
+    case ARGUMENT_VALUE:
         return list(e, &e->data[a->index], a->index);
-    case ARGUMENT_TWIN:
+    case ARGUMENT_DOUBLE_BUFFER:
         return list(e, &e->twins[a->index], a->index);
     case ARGUMENT_PARTIALS:
         return list(e, &e->partials[a->index], a->index);
-    case ARGUMENT_ROWS:
+    case ARGUMENT_PRODUCT:
         return (void *)(uintptr_t)e->rows[a->part];
-    case ARGUMENT_MAP:
-        return (void *)(uintptr_t)e->map;
+    case ARGUMENT_CONNECTIVITY:
+        return (void *)(uintptr_t)e->connectivity;
     default:
         fail_msg("an argument that is not emulated");
         return NULL;
@@ -112,25 +113,26 @@ static void run_kernel(emulation *e, const weft_plan_kernel *kernel, int backwar
     for (int i = 0; i < kernel->n_arguments; ++i)
         arguments[i] = argument(e, &kernel->arguments[i]);
     if (kernel->kind == KERNEL_PRODUCT) {
-        const weft_routine *routine = case_segment(&e->c)->graph->calls[kernel->rows].routine;
-        threads = (unsigned)routine->threads;
-        per_block = (unsigned)routine->rows;
-    } else if (kernel->kind == KERNEL_FINISH) {
-        threads = WEFT_CUDA_CHUNK;
+        const weft_product_kernel *product_kernel =
+            case_segment(&e->c)->graph->calls[kernel->product].product_kernel;
+        threads = (unsigned)product_kernel->threads;
+        per_block = (unsigned)product_kernel->rows;
+    } else if (kernel->kind == KERNEL_FINAL_REDUCTION) {
+        threads = WEFT_CUDA_REDUCTION_TILE;
         per_block = UINT32_MAX;
-    } else if (one != NULL && one->warps > 0) {
-        threads = (unsigned)(one->warps * one->instances_per_block);
-        per_block = (unsigned)(one->instances_per_block * one->serial_iterations);
-        shared = (unsigned)(one->shared_components * one->instances_per_block) *
-                 (unsigned)sizeof(double);
+    } else if (one != NULL && one->threads_per_element > 0) {
+        threads = (unsigned)(one->threads_per_element * one->elements_per_block);
+        per_block = (unsigned)(one->elements_per_block * one->serial_iterations);
+        shared =
+            (unsigned)(one->shared_components * one->elements_per_block) * (unsigned)sizeof(double);
     } else if (kernel->n_reductions > 0) {
-        per_block = WEFT_CUDA_CHUNK;
+        per_block = WEFT_CUDA_REDUCTION_TILE;
     } else if (weft_source_block_threads(kernel) > 0) {
-        threads = (unsigned)one->instances_per_block;
-        per_block = (unsigned)(one->instances_per_block * one->serial_iterations);
+        threads = (unsigned)one->elements_per_block;
+        per_block = (unsigned)(one->elements_per_block * one->serial_iterations);
     }
     unsigned blocks = (unsigned)((e->n + per_block - 1) / per_block);
-    blocks = blocks == 0 && kernel->kind == KERNEL_FINISH ? 1 : blocks;
+    blocks = blocks == 0 && kernel->kind == KERNEL_FINAL_REDUCTION ? 1 : blocks;
     void *function = dlsym(e->object, kernel->name);
     assert_non_null(function);
     e->emulate(function, e->n, arguments, blocks, threads, shared, backwards);
@@ -165,13 +167,13 @@ static void check_reductions(weft_plan_kind plan) {
             low = fmin(low, a[i]);
             high = fmax(high, b[i]);
         }
-        for (int turn = 0; turn < 2; ++turn) { /* any order of threads */
-            run(&e, turn);
+        for (int iteration = 0; iteration < 2; ++iteration) { /* any order of threads */
+            run(&e, iteration);
             assert_true(values(&e, "s")[0] == s);
             assert_true(values(&e, "d")[0] == d);
             assert_true(values(&e, "low")[0] == low);
             assert_true(values(&e, "high")[0] == high);
-            if (turn == 0)
+            if (iteration == 0)
                 rough = values(&e, "rough")[0];
             assert_true(values(&e, "rough")[0] == rough);
             assert_true(fabs(rough - s / 7) < 1e-10);
@@ -186,7 +188,7 @@ static void reductions(void **state) {
     check_reductions(WEFT_PLAN_UNFUSED);
 }
 
-/* ---- rows routines ---- */
+/* ---- product kernels ---- */
 
 /* A graph Laplacian of a ring with chords, in whole numbers. */
 typedef struct ring {
@@ -212,7 +214,7 @@ static void make_ring(ring *r, int64_t n) {
 
 static void check_rows(int64_t n, int backwards) {
     static ring r;
-    const weft_operator_choice choice = {.name = "A", .routine = "csr"};
+    const weft_operator_choice choice = {.name = "A", .product_kernel = "csr"};
     const weft_compile_options options = {.operators = &choice, .n_operators = 1};
     emulation e = begin("index nodes plain;\noperator A over nodes;\n"
                         "input z, p, d : real over nodes;\ninput beta : real;\n"
@@ -252,9 +254,9 @@ static void rows(void **state) {
     check_rows(1031, 0);
 }
 
-/* ---- several threads an instance ---- */
+/* ---- several threads per element ---- */
 
-/* block {instances, threads, iterations} is what the script asks for; 0: nothing. */
+/* block {elements, threads, iterations} is what the script asks for; 0: nothing. */
 static void check_block(const int block[3], int mmul, int madd, int64_t n, int backwards) {
     const weft_variant_choice variants[] = {{"mmul", mmul}, {"madd", madd}, {"mvmul", mmul % 2}};
     const weft_parameter asked[] = {
@@ -268,11 +270,12 @@ static void check_block(const int block[3], int mmul, int madd, int64_t n, int b
                         &options, n);
     const weft_implementation *one = case_segment(&e.c)->cover->list[0];
     assert_int_equal(case_segment(&e.c)->cover->n, 1);
-    assert_true(block[0] == 0 || one->instances_per_block == block[0]);
-    assert_true(block[1] == 0 || (one->warps > 0 ? one->warps : 1) == block[1]);
+    assert_true(block[0] == 0 || one->elements_per_block == block[0]);
+    assert_true(block[1] == 0 ||
+                (one->threads_per_element > 0 ? one->threads_per_element : 1) == block[1]);
     assert_true(block[2] == 0 || one->serial_iterations == block[2]);
-    const int ids[] = {datum_named(&e, "A"), datum_named(&e, "B"), datum_named(&e, "x"),
-                       datum_named(&e, "C"), datum_named(&e, "y")};
+    const int ids[] = {value_named(&e, "A"), value_named(&e, "B"), value_named(&e, "x"),
+                       value_named(&e, "C"), value_named(&e, "y")};
     double *a = values(&e, "A"), *b = values(&e, "B"), *x = values(&e, "x");
     for (int64_t i = 0; i < n; ++i)
         for (int k = 0; k < 9; ++k) {

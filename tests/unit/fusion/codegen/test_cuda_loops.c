@@ -1,6 +1,6 @@
 /* labels: quick */
-/* What loops become for a GPU, compiled by NVRTC where there is no GPU: kernels that look at `go`
- * first, and the two kernels of one thread of each loop. */
+/* What loops become for a GPU, compiled by NVRTC where there is no GPU: kernels that look at
+ * `active` first, and the two kernels of one thread of each loop. */
 #include "core/cuda/cuda.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
@@ -66,39 +66,39 @@ static void loops_compile(void **state) {
     if (weft_nvrtc_open(&nvrtc, &error) != WEFT_OK)
         skip_test(error.message);
     for (int single = 0; single < 2; ++single) {
-        static const char *const kernels[] = {"loop_0_begin", "loop_0_turn", "loop_1_begin",
-                                              "loop_1_turn"};
+        static const char *const kernels[] = {"loop_0_begin", "loop_0_iteration", "loop_1_begin",
+                                              "loop_1_iteration"};
         char *source = source_for(NESTED, single != 0);
         weft_cubin cubin = {0};
-        weft_kernel_figures figures;
+        weft_kernel_resources resources;
         if (weft_nvrtc_compile(&nvrtc, 90, "loops", source, &cubin, &error) != WEFT_OK)
             fail_msg("%s\n%s", error.message, source);
         for (int i = 0; i < 4; ++i)
-            assert_true(weft_cubin_figures(&cubin, kernels[i], &figures));
+            assert_true(weft_cubin_resources(&cubin, kernels[i], &resources));
         weft_cubin_free(&cubin);
         free(source);
     }
     weft_nvrtc_close(&nvrtc);
 }
 
-/* Conjugate gradients: with a rows routine the product, what comes before it and what follows are
+/* Conjugate gradients: with a product kernel the product, what comes before it and what follows are
  * few kernels of one segment; with none the operator is the caller's, between two. Behind the loop
  * is another. */
 static void conjugate_gradients_compile(void **state) {
     (void)state;
-    static const char *const routines[] = {NULL, "edge", "sell", "csr"};
+    static const char *const product_kernels[] = {NULL, "edge", "sell", "csr"};
     weft_nvrtc nvrtc;
     weft_error error = {0};
     if (weft_nvrtc_open(&nvrtc, &error) != WEFT_OK)
         skip_test(error.message);
     for (int i = 0; i < 4; ++i) {
-        const weft_operator_choice choice = {.name = "A", .routine = routines[i]};
+        const weft_operator_choice choice = {.name = "A", .product_kernel = product_kernels[i]};
         char *source = source_with(weft_fem_script("cg.weft"), false, &choice);
         weft_cubin cubin = {0};
         if (weft_nvrtc_compile(&nvrtc, 90, "cg", source, &cubin, &error) != WEFT_OK)
             fail_msg("%s\n%s", error.message, source);
-        assert_non_null(strstr(source, "loop_0_turn"));
-        assert_int_equal(strstr(source, "namespace segment_3") == NULL, routines[i] != NULL);
+        assert_non_null(strstr(source, "loop_0_iteration"));
+        assert_int_equal(strstr(source, "namespace segment_3") == NULL, product_kernels[i] != NULL);
         weft_cubin_free(&cubin);
         free(source);
     }
@@ -112,32 +112,33 @@ static int count(const char *text, const char *part) {
     return n;
 }
 
-/* Every kernel over a list in a loop is guarded, and none outside. */
-static void kernels_in_loops_are_guarded(void **state) {
+/* Every kernel over a list in a loop is predicated, and none outside. */
+static void kernels_in_loops_are_predicated(void **state) {
     (void)state;
     char *inside = source_for(NESTED, false);
     char *outside = source_for("index nodes plain; input x : real over nodes; input s : real;"
                                "update x = 2*x; update s = sum(x); update s = s/2;",
                                false);
-    const int joined = count(inside, "finish_add(joined_0"); /* by the kernel that ends the turn */
+    const int joined = count(inside, "finish_add(joined_0"); /* by the kernel that ends the
+                                                                iteration */
     const int kernels = joined + count(inside, "KERNEL s") + count(inside, "FINISH s0_") +
                         count(inside, "FINISH s1_");
     assert_true(kernels >= 2 && joined == 1);
-    assert_int_equal(count(inside, "    if (*go == 0)\n        return;\n") +
+    assert_int_equal(count(inside, "    if (*active == 0)\n        return;\n") +
                          count(inside, "    if (going == 0)\n        return;\n"),
                      kernels);
-    assert_int_equal(count(outside, "go"), 0);
+    assert_int_equal(count(outside, "active"), 0);
     free(inside);
     free(outside);
 }
 
 /* What is applied in loops: products of every patch size, and stores in place, from zero. */
-static void compile_guarded(const weft_nvrtc *nvrtc, const weft_library *library,
-                            const weft_limits *limits, int d, weft_scatter scatter, int nodes) {
+static void compile_predicated(const weft_nvrtc *nvrtc, const weft_library *library,
+                               const weft_limits *limits, int d, weft_scatter scatter, int nodes) {
     const weft_parameter dimension = {"d", d};
     const weft_compile_options options = {.scatter = scatter,
-                                          .star_nodes = nodes,
-                                          .guarded = true,
+                                          .patch_nodes = nodes,
+                                          .predicated = true,
                                           .parameters = &dimension,
                                           .n_parameters = 1};
     const weft_fragment fragments[] = {{"poisson", weft_fem_script("poisson.weft")},
@@ -155,7 +156,7 @@ static void compile_guarded(const weft_nvrtc *nvrtc, const weft_library *library
     weft_compilation_free(&compilation);
 }
 
-static void guarded_products_compile(void **state) {
+static void predicated_products_compile(void **state) {
     (void)state;
     weft_nvrtc nvrtc;
     weft_error error = {0};
@@ -168,11 +169,11 @@ static void guarded_products_compile(void **state) {
     const weft_limits *limits = weft_device_limits(device);
     for (int d = 2; d <= 3; ++d) {
         for (int nodes = 128; nodes <= 512; nodes *= 2)
-            compile_guarded(&nvrtc, library, limits, d, WEFT_SCATTER_STARS, nodes);
-        compile_guarded(&nvrtc, library, limits, d, WEFT_SCATTER_COLOURED, 0);
-        compile_guarded(&nvrtc, library, limits, d, WEFT_SCATTER_GATHERED, 0);
+            compile_predicated(&nvrtc, library, limits, d, WEFT_SCATTER_PATCHES, nodes);
+        compile_predicated(&nvrtc, library, limits, d, WEFT_SCATTER_COLOURED, 0);
+        compile_predicated(&nvrtc, library, limits, d, WEFT_SCATTER_GATHERED, 0);
     }
-    compile_guarded(&nvrtc, library, limits, 3, WEFT_SCATTER_VERTEX_STARS, 128);
+    compile_predicated(&nvrtc, library, limits, 3, WEFT_SCATTER_VERTEX_PATCHES, 128);
     weft_library_free(&library);
     weft_device_free(&device);
     weft_nvrtc_close(&nvrtc);
@@ -182,8 +183,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_compile),
         cmocka_unit_test(conjugate_gradients_compile),
-        cmocka_unit_test(kernels_in_loops_are_guarded),
-        cmocka_unit_test(guarded_products_compile),
+        cmocka_unit_test(kernels_in_loops_are_predicated),
+        cmocka_unit_test(predicated_products_compile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
 /* labels: quick */
-/* The CUDA text of stars of edges and of vertices, run on the host thread by thread
+/* The CUDA text of edge and vertex patches, run on the host thread by thread
  * (cuda_on_host.h), in patches of every size: y = K v for P1 triangles and tetrahedra against a
  * plain loop over the cells, to 1e-12 of the largest product (sums of some 25 terms with errors of
- * a few last digits, in another order), the same bits for both orders of threads, and for every
- * list over cells its own value. Guarded kernels do the same where they are wanted, and else
- * nothing. */
+ * a few last digits, in another order), bitwise identical results for both orders of threads, and
+ * for every list over cells its own value. Predicated kernels do the same where they are wanted,
+ * and else nothing. */
 #include "core/weft_core.h"
 #include "cuda_emulation.h"
 #include "fem/weft_fem.h"
@@ -24,20 +24,20 @@
 
 enum { ARGUMENTS = 24 };
 
-typedef struct star_case {
+typedef struct patch_case {
     const char *form, *tail;
     weft_scatter scatter;
     int64_t cells_a_side;
     bool is_by_cell;  /* K times 1 + the number of the cell */
     bool is_diagonal; /* y_i = K_ii */
     int d;
-} star_case;
+} patch_case;
 
 /* How it is compiled. */
-typedef struct star_way {
+typedef struct patch_way {
     int nodes; /* of a patch */
-    bool guarded;
-} star_way;
+    bool predicated;
+} patch_way;
 
 static double random_next(uint64_t *state) {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
@@ -46,7 +46,7 @@ static double random_next(uint64_t *state) {
 
 /* grad phi_i . grad phi_j |T|, by cofactors. A triangle is one face of a prism of height 1: with
  * the third edge (0, 0, 1) its gradients are those in the plane, and det is the same. */
-static void plain_product(const weft_mesh *mesh, const star_case *c, const double *v, double *y) {
+static void plain_product(const weft_mesh *mesh, const patch_case *c, const double *v, double *y) {
     const int d = c->d;
     for (int64_t i = 0; i < mesh->n_nodes; ++i)
         y[i] = 0;
@@ -73,33 +73,33 @@ static void plain_product(const weft_mesh *mesh, const star_case *c, const doubl
     }
 }
 
-typedef struct star_data {
+typedef struct patch_data {
     const weft_patches *edges;
-    const weft_patches *stars;
+    const weft_patches *patches;
     double *x, *v, *y, *k;
-} star_data;
+} patch_data;
 
-static void *argument(const weft_graph *graph, const star_data *data, const weft_argument *a) {
-    if (a->kind == ARGUMENT_STAR && data->edges) {
+static void *argument(const weft_graph *graph, const patch_data *data, const weft_argument *a) {
+    if (a->kind == ARGUMENT_PATCH && data->edges) {
         weft_memory *const memories[] = {data->edges->halo_start, data->edges->halo,
                                          data->edges->rows, data->edges->words, data->edges->cells};
-        return weft_memory_host(memories[a->part - WEFT_STAR_ARGUMENTS]);
+        return weft_memory_host(memories[a->part - WEFT_PATCH_ARGUMENTS]);
     }
-    if (a->kind == ARGUMENT_STAR) {
-        weft_memory *const memories[] = {data->stars->halo_start, data->stars->halo,
-                                         data->stars->order,      data->stars->rows,
-                                         data->stars->words,      data->stars->cells};
+    if (a->kind == ARGUMENT_PATCH) {
+        weft_memory *const memories[] = {data->patches->halo_start, data->patches->halo,
+                                         data->patches->order,      data->patches->rows,
+                                         data->patches->words,      data->patches->cells};
         return weft_memory_host(memories[a->part]);
     }
-    assert_int_equal(a->kind, ARGUMENT_DATUM);
-    const char *name = graph->data[a->index].name;
+    assert_int_equal(a->kind, ARGUMENT_VALUE);
+    const char *name = graph->values[a->index].name;
     return strcmp(name, "x") == 0   ? data->x
            : strcmp(name, "v") == 0 ? data->v
            : strcmp(name, "k") == 0 ? data->k
                                     : data->y;
 }
 
-static weft_compilation *compile(weft_library *library, const star_case *c, const star_way *way) {
+static weft_compilation *compile(weft_library *library, const patch_case *c, const patch_way *way) {
     weft_device *h200 = NULL;
     weft_compilation *compilation = NULL;
     weft_error error = {0};
@@ -107,8 +107,8 @@ static weft_compilation *compile(weft_library *library, const star_case *c, cons
     const weft_compile_options options = {.scatter = c->scatter,
                                           .parameters = &dimension,
                                           .n_parameters = 1,
-                                          .star_nodes = way->nodes,
-                                          .guarded = way->guarded};
+                                          .patch_nodes = way->nodes,
+                                          .predicated = way->predicated};
     const weft_fragment fragments[] = {{"form", c->form}, {"tail", c->tail}};
     assert_int_equal(weft_device_open("null:h200", NULL, &h200, &error), WEFT_OK);
     if (weft_compile(library, weft_device_limits(h200), fragments, 2, &options, &compilation,
@@ -118,9 +118,9 @@ static weft_compilation *compile(weft_library *library, const star_case *c, cons
     return compilation;
 }
 
-/* The kernel, where it is guarded with this `go`. */
-static void run(const weft_compilation *compilation, const star_data *data, int64_t n,
-                int backwards, uint32_t go, void *object, emulate_function *emulate) {
+/* The kernel, where it is predicated with this `active`. */
+static void run(const weft_compilation *compilation, const patch_data *data, int64_t n,
+                int backwards, uint32_t active, void *object, emulate_function *emulate) {
     const weft_segment *segment = weft_compilation_only(compilation);
     void *arguments[ARGUMENTS] = {NULL};
     assert_int_equal(segment->plan->n_kernels, 1);
@@ -128,18 +128,18 @@ static void run(const weft_compilation *compilation, const star_data *data, int6
     assert_int_equal(kernel->kind, data->edges != NULL ? KERNEL_EDGE_PATCH : KERNEL_VERTEX_PATCH);
     for (int i = 0; i < kernel->n_arguments; ++i)
         arguments[i] = argument(segment->graph, data, &kernel->arguments[i]);
-    arguments[kernel->n_arguments] = &go; /* nobody looks where it is not guarded */
-    const weft_star_source star = weft_star_source_of(segment->graph, kernel);
-    const size_t shared = weft_star_source_shared(
-        segment->graph, &star, data->edges ? data->edges->most_local : data->stars->most_local,
+    arguments[kernel->n_arguments] = &active; /* nobody looks where it is not predicated */
+    const weft_patch_computation patch = weft_patch_computation_of(segment->graph, kernel);
+    const size_t shared = weft_patch_computation_shared(
+        segment->graph, &patch, data->edges ? data->edges->most_local : data->patches->most_local,
         sizeof(double));
     void *function = dlsym(object, kernel->name);
     assert_non_null(function);
-    emulate(function, n, arguments, (unsigned)((n + star.nodes - 1) / star.nodes),
-            (unsigned)star.threads, (unsigned)shared, backwards);
+    emulate(function, n, arguments, (unsigned)((n + patch.nodes - 1) / patch.nodes),
+            (unsigned)patch.threads, (unsigned)shared, backwards);
 }
 
-static weft_mesh *jittered(const star_case *c, uint64_t *state) {
+static weft_mesh *jittered(const patch_case *c, uint64_t *state) {
     weft_mesh *mesh = NULL;
     weft_error error = {0};
     assert_int_equal(c->d == 2 ? weft_mesh_make_square(c->cells_a_side, &mesh, &error)
@@ -150,13 +150,13 @@ static weft_mesh *jittered(const star_case *c, uint64_t *state) {
     return mesh;
 }
 
-static void forget(const star_data *data, size_t n) {
+static void forget(const patch_data *data, size_t n) {
     for (size_t i = 0; i < n; ++i)
         data->y[i] = NAN;
 }
 
-static void check(weft_library *library, weft_device *host, const star_case *c,
-                  const star_way *way) {
+static void check(weft_library *library, weft_device *host, const patch_case *c,
+                  const patch_way *way) {
     weft_error error = {0};
     weft_connectivity *cells = NULL;
     void *object = NULL;
@@ -169,26 +169,27 @@ static void check(weft_library *library, weft_device *host, const star_case *c,
     assert_int_equal(weft_connectivity_make(host, mesh->cells, mesh->n_cells, c->d + 1,
                                             mesh->n_nodes, &cells, &error),
                      WEFT_OK);
-    star_data data = {.x = mesh->x,
-                      .v = calloc(n, sizeof(double)),
-                      .y = calloc(n, sizeof(double)),
-                      .k = calloc((size_t)mesh->n_cells + 32, sizeof(double))};
+    patch_data data = {.x = mesh->x,
+                       .v = calloc(n, sizeof(double)),
+                       .y = calloc(n, sizeof(double)),
+                       .k = calloc((size_t)mesh->n_cells + 32, sizeof(double))};
     double *expected = calloc(n, sizeof *expected), *first = calloc(n, sizeof *first), most = 0;
     assert_true(data.v && data.y && data.k && expected && first);
-    if (c->scatter == WEFT_SCATTER_STARS && c->d == 3)
-        assert_int_equal(weft_connectivity_patches(
-                             cells,
-                             &(weft_patch_options){PATCH_EDGE, way->nodes,
-                                                   WEFT_EDGE_STAR_THREADS / WEFT_STAR_LANES, true},
-                             &data.edges, &error),
-                         WEFT_OK);
+    if (c->scatter == WEFT_SCATTER_PATCHES && c->d == 3)
+        assert_int_equal(
+            weft_connectivity_patches(
+                cells,
+                &(weft_patch_options){PATCH_EDGE, way->nodes,
+                                      WEFT_EDGE_PATCH_THREADS / WEFT_PATCH_LANES, true},
+                &data.edges, &error),
+            WEFT_OK);
     else
         assert_int_equal(weft_connectivity_patches(
                              cells, &(weft_patch_options){PATCH_VERTEX, way->nodes, 0, true},
-                             &data.stars, &error),
+                             &data.patches, &error),
                          WEFT_OK);
     for (int64_t t = 0; t < mesh->n_cells; ++t)
-        data.k[t] = 1 + (double)t; /* one number an instance: interleaved is plain */
+        data.k[t] = 1 + (double)t; /* one number per element: interleaved is plain */
     for (size_t i = 0; i < n; ++i)
         data.v[i] = random_next(&state) - 0.5;
     plain_product(mesh, c, data.v, expected);
@@ -206,8 +207,9 @@ static void check(weft_library *library, weft_device *host, const star_case *c,
     assert_memory_equal(first, data.y, n * sizeof *first);
     for (size_t i = 0; i < n; ++i)
         data.v[i] = -1;
-    run(compilation, &data, mesh->n_nodes, 0, !way->guarded, object, emulate);
-    assert_int_equal(memcmp(first, data.y, n * sizeof *first) == 0, way->guarded || c->is_diagonal);
+    run(compilation, &data, mesh->n_nodes, 0, !way->predicated, object, emulate);
+    assert_int_equal(memcmp(first, data.y, n * sizeof *first) == 0,
+                     way->predicated || c->is_diagonal);
     free(data.v);
     free(data.y);
     free(data.k);
@@ -236,21 +238,21 @@ static void products(void **state) {
     const char *product = weft_fem_script("product.weft");
     const char *gradient_first = weft_fem_script("stiffness_product.weft");
     const char *diagonal = weft_fem_script("diagonal.weft");
-    const star_case cases[] = {
-        {poisson, gradient_first, WEFT_SCATTER_STARS, 1, false, false, 3},
-        {poisson, gradient_first, WEFT_SCATTER_STARS, 6, false, false, 3},
-        {poisson, gradient_first, WEFT_SCATTER_STARS, 11, false, false, 3},
-        {poisson, product, WEFT_SCATTER_STARS, 9, false, false, 3},
-        {by_cell, product, WEFT_SCATTER_STARS, 8, true, false, 3},
-        {by_cell, diagonal, WEFT_SCATTER_STARS, 8, true, true, 3},
-        {poisson, gradient_first, WEFT_SCATTER_VERTEX_STARS, 11, false, false, 3},
-        {by_cell, product, WEFT_SCATTER_VERTEX_STARS, 8, true, false, 3},
-        {poisson, gradient_first, WEFT_SCATTER_STARS, 1, false, false, 2},
-        {poisson, gradient_first, WEFT_SCATTER_STARS, 33, false, false, 2},
-        {by_cell, product, WEFT_SCATTER_STARS, 30, true, false, 2},
-        {by_cell, diagonal, WEFT_SCATTER_STARS, 30, true, true, 2}};
-    static const star_way ways[] = {{128, true},  {512, false}, {256, true},
-                                    {256, false}, {512, true},  {128, false}};
+    const patch_case cases[] = {
+        {poisson, gradient_first, WEFT_SCATTER_PATCHES, 1, false, false, 3},
+        {poisson, gradient_first, WEFT_SCATTER_PATCHES, 6, false, false, 3},
+        {poisson, gradient_first, WEFT_SCATTER_PATCHES, 11, false, false, 3},
+        {poisson, product, WEFT_SCATTER_PATCHES, 9, false, false, 3},
+        {by_cell, product, WEFT_SCATTER_PATCHES, 8, true, false, 3},
+        {by_cell, diagonal, WEFT_SCATTER_PATCHES, 8, true, true, 3},
+        {poisson, gradient_first, WEFT_SCATTER_VERTEX_PATCHES, 11, false, false, 3},
+        {by_cell, product, WEFT_SCATTER_VERTEX_PATCHES, 8, true, false, 3},
+        {poisson, gradient_first, WEFT_SCATTER_PATCHES, 1, false, false, 2},
+        {poisson, gradient_first, WEFT_SCATTER_PATCHES, 33, false, false, 2},
+        {by_cell, product, WEFT_SCATTER_PATCHES, 30, true, false, 2},
+        {by_cell, diagonal, WEFT_SCATTER_PATCHES, 30, true, true, 2}};
+    static const patch_way ways[] = {{128, true},  {512, false}, {256, true},
+                                     {256, false}, {512, true},  {128, false}};
     enum { ALL = sizeof ways / sizeof *ways, SOME = 2 }; /* each takes a compiler half a second */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         const int64_t side = cases[i].cells_a_side;
@@ -273,12 +275,12 @@ static void other_patches_are_refused(void **state) {
     assert_int_equal(weft_device_open("null:h200", NULL, &h200, &error), WEFT_OK);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
         weft_compilation *none = NULL;
-        const weft_compile_options options = {.scatter = WEFT_SCATTER_STARS,
-                                              .star_nodes = sizes[i]};
+        const weft_compile_options options = {.scatter = WEFT_SCATTER_PATCHES,
+                                              .patch_nodes = sizes[i]};
         assert_int_equal(
             weft_compile(library, weft_device_limits(h200), fragments, 2, &options, &none, &error),
             WEFT_ERROR_USAGE);
-        assert_non_null(strstr(error.message, "patches of stars have 128, 256 or 512 nodes"));
+        assert_non_null(strstr(error.message, "patches have 128, 256 or 512 nodes"));
     }
     weft_device_free(&h200);
     weft_library_free(&library);

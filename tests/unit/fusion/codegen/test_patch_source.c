@@ -1,7 +1,7 @@
 /* labels: quick */
-/* The text of stars for what is shipped, in two and three dimensions, compiled by NVRTC for an
+/* The text of patches for what is shipped, in two and three dimensions, compiled by NVRTC for an
  * H200: nothing spills (but a formula in three dimensions, a little), and the other rows cost
- * nothing. And when stars are not taken. */
+ * nothing. And when patches are not taken. */
 #include "core/cuda/cuda.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
@@ -43,7 +43,7 @@ static weft_compilation *compiled(const fixture *f, const weft_limits *limits, c
     const weft_parameter dimension = {"d", d};
     const weft_expression source = {"diffusivity", "1 + exp(x*y)", "test"};
     const bool has_formula = strstr(form, "diffusivity(") != NULL;
-    const weft_compile_options options = {.scatter = WEFT_SCATTER_STARS,
+    const weft_compile_options options = {.scatter = WEFT_SCATTER_PATCHES,
                                           .single = single,
                                           .expressions = &source,
                                           .n_expressions = has_formula,
@@ -56,12 +56,12 @@ static weft_compilation *compiled(const fixture *f, const weft_limits *limits, c
     return compilation;
 }
 
-static int count_star_kernels(const weft_compilation *compilation) {
+static int count_patch_kernels(const weft_compilation *compilation) {
     int n = 0;
     for (int i = 0; i < weft_compilation_kernels(compilation); ++i) {
         weft_kernel_info info;
         weft_compilation_kernel(compilation, i, &info);
-        n += info.stars;
+        n += info.patches;
     }
     return n;
 }
@@ -79,33 +79,34 @@ static int registers_of(const fixture *f, const char *form, const char *tail, in
     weft_error error = {0};
     weft_cubin cubin = {0};
     weft_kernel_info info;
-    weft_kernel_figures figures = {0};
+    weft_kernel_resources resources = {0};
     weft_compilation *compilation = compiled(f, NULL, form, tail, d, single);
     assert_int_equal(weft_compilation_kernels(compilation), 1);
-    assert_int_equal(count_star_kernels(compilation), 1);
+    assert_int_equal(count_patch_kernels(compilation), 1);
     if (weft_nvrtc_open(&nvrtc, &error) != WEFT_OK) {
         weft_compilation_free(&compilation);
         skip_test(error.message);
     }
-    if (weft_nvrtc_compile(&nvrtc, 90, "stars", weft_compilation_source(compilation), &cubin,
+    if (weft_nvrtc_compile(&nvrtc, 90, "patches", weft_compilation_source(compilation), &cubin,
                            &error) != WEFT_OK)
         fail_msg("%s", error.message);
     weft_compilation_kernel(compilation, 0, &info);
-    assert_true(weft_cubin_figures(&cubin, info.name, &figures));
-    /* a call that divides, and no array; edge stars keep the sums of four rows beside a formula */
+    assert_true(weft_cubin_resources(&cubin, info.name, &resources));
+    /* a call that divides, and no array; edge patches keep the sums of four rows beside a
+     * formula */
     const bool has_formula = strstr(form, "diffusivity(") != NULL && d == 3;
-    assert_in_range(figures.stack_bytes, 0, has_formula ? 256 : 16);
-    assert_in_range(figures.spill_store_bytes, 0, has_formula ? 384 : 0);
-    assert_in_range(figures.spill_load_bytes, 0, has_formula ? 512 : 0);
+    assert_in_range(resources.stack_bytes, 0, has_formula ? 256 : 16);
+    assert_in_range(resources.spill_store_bytes, 0, has_formula ? 384 : 0);
+    assert_in_range(resources.spill_load_bytes, 0, has_formula ? 512 : 0);
     weft_cubin_free(&cubin);
     weft_nvrtc_close(&nvrtc);
     weft_compilation_free(&compilation);
-    return figures.registers;
+    return resources.registers;
 }
 
 /* Stars of vertices: six blocks of 128 threads on a multiprocessor, 80 registers a thread. Of
  * edges: two blocks of 256, 128 registers; three where the gradient comes first: 85. */
-static void figures(void **state) {
+static void resources(void **state) {
     const fixture *f = *state;
     const char *product = weft_fem_script("product.weft");
     const char *diagonal = weft_fem_script("diagonal.weft");
@@ -129,7 +130,7 @@ static void figures(void **state) {
 
 static const char whole[] = "K = shape_shape(J);\n";
 
-/* Where stars are none, stores are what they are without. */
+/* Where patches are none, stores are what they are without. */
 static void not_taken(void **state) {
     const fixture *f = *state;
     static const struct {
@@ -154,7 +155,7 @@ static void not_taken(void **state) {
         snprintf(tail, sizeof tail, "%s%s", shipped ? "" : cases[i].tail,
                  weft_fem_script("product.weft"));
         weft_compilation *compilation = compiled(f, NULL, cases[i].form, tail, cases[i].d, false);
-        assert_int_equal(count_star_kernels(compilation), 0);
+        assert_int_equal(count_patch_kernels(compilation), 0);
         assert_non_null(strstr(weft_compilation_source(compilation), "add_indirect(p_y"));
         weft_compilation_free(&compilation);
     }
@@ -169,13 +170,13 @@ static void host(void **state) {
     weft_compilation *compilation =
         compiled(f, weft_device_limits(device), weft_fem_script("poisson.weft"),
                  weft_fem_script("product.weft"), 2, false);
-    assert_int_equal(count_star_kernels(compilation), 0);
+    assert_int_equal(count_patch_kernels(compilation), 0);
     weft_compilation_free(&compilation);
     weft_device_free(&device);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(figures), cmocka_unit_test(not_taken),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(resources), cmocka_unit_test(not_taken),
                                        cmocka_unit_test(host)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,5 +1,5 @@
 /* labels: full */
-/* Stars, and what is applied in loops, made with their n-th allocation failing. */
+/* Rings, and what is applied in loops, made with their n-th allocation failing. */
 #include "allocation.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
@@ -12,47 +12,47 @@
 
 #include <stdlib.h>
 
-typedef struct star_case {
+typedef struct patch_case {
     weft_device *device;
     const weft_mesh *mesh;
     weft_library *library;
     weft_scatter scatter;
-} star_case;
+} patch_case;
 
-static weft_status use_stars(void *user, weft_error *error) {
+static weft_status use_patches(void *user, weft_error *error) {
     weft_status status = WEFT_OK;
-    const star_case *c = user;
+    const patch_case *c = user;
     weft_connectivity *connectivity = NULL;
-    const weft_patches *stars = NULL;
+    const weft_patches *patches = NULL;
     TRY(weft_connectivity_make(c->device, c->mesh->cells, c->mesh->n_cells, c->mesh->dimension + 1,
                                c->mesh->n_nodes, &connectivity, error));
     TRY(weft_connectivity_patches(connectivity, &(weft_patch_options){PATCH_VERTEX, 128, 0, true},
-                                  &stars, error));
+                                  &patches, error));
 done:
     weft_connectivity_free(&connectivity);
     return status;
 }
 
-static weft_status use_edge_stars(void *user, weft_error *error) {
+static weft_status use_edge_patches(void *user, weft_error *error) {
     weft_status status = WEFT_OK;
-    const star_case *c = user;
+    const patch_case *c = user;
     weft_connectivity *connectivity = NULL;
-    const weft_patches *stars = NULL;
+    const weft_patches *patches = NULL;
     TRY(weft_connectivity_make(c->device, c->mesh->cells, c->mesh->n_cells, 4, c->mesh->n_nodes,
                                &connectivity, error));
     TRY(weft_connectivity_patches(connectivity, &(weft_patch_options){PATCH_EDGE, 128, 4, true},
-                                  &stars, error));
+                                  &patches, error));
 done:
     weft_connectivity_free(&connectivity);
     return status;
 }
 
 /* "null:h200" has memory of its own, so that arrays are filled beside it. */
-static void stars(void **state) {
+static void patches(void **state) {
     (void)state;
     static const char *const devices[] = {"host:1", "null:h200"};
     for (int i = 0; i < 4; ++i) {
-        star_case c = {0};
+        patch_case c = {0};
         weft_mesh *mesh = NULL;
         weft_error error = {0};
         assert_int_equal(weft_device_open(devices[i / 2], NULL, &c.device, &error), WEFT_OK);
@@ -60,23 +60,23 @@ static void stars(void **state) {
                                : weft_mesh_make_square(14, &mesh, &error),
                          WEFT_OK);
         c.mesh = mesh;
-        assert_true(test_every_allocation("stars", use_stars, &c) > 20);
+        assert_true(test_every_allocation("patches", use_patches, &c) > 20);
         if (i % 2)
-            assert_true(test_every_allocation("edge stars", use_edge_stars, &c) > 20);
+            assert_true(test_every_allocation("edge patches", use_edge_patches, &c) > 20);
         weft_mesh_free(&mesh);
         weft_device_free(&c.device);
     }
 }
 
-static weft_status use_guarded(void *user, weft_error *error) {
+static weft_status use_predicated(void *user, weft_error *error) {
     weft_status status = WEFT_OK;
-    const star_case *c = user;
+    const patch_case *c = user;
     weft_connectivity *cells = NULL;
     weft_compilation *compilation = NULL;
     weft_program *program = NULL;
     weft_memory *x = NULL, *v = NULL;
     const weft_compile_options options = {
-        .scatter = c->scatter, .star_nodes = 128, .guarded = true};
+        .scatter = c->scatter, .patch_nodes = 128, .predicated = true};
     const weft_fragment fragments[] = {{"poisson", weft_fem_script("poisson.weft")},
                                        {"product", weft_fem_script("product.weft")}};
     const size_t bytes = (size_t)c->mesh->n_nodes * sizeof(double);
@@ -100,24 +100,24 @@ done:
     return status;
 }
 
-static void guarded(void **state) {
+static void predicated(void **state) {
     (void)state;
     weft_mesh *mesh = NULL;
     weft_error error = {0};
-    star_case c = {0};
+    patch_case c = {0};
     assert_int_equal(weft_device_open("null:h200", NULL, &c.device, &error), WEFT_OK);
     assert_int_equal(weft_mesh_make_square(3, &mesh, &error), WEFT_OK);
     assert_int_equal(weft_fem_library_make(&c.library, &error), WEFT_OK);
     c.mesh = mesh;
-    assert_true(test_every_allocation("guarded stores in place", use_guarded, &c) > 20);
-    c.scatter = WEFT_SCATTER_STARS;
-    assert_true(test_every_allocation("guarded stars", use_guarded, &c) > 20);
+    assert_true(test_every_allocation("predicated stores in place", use_predicated, &c) > 20);
+    c.scatter = WEFT_SCATTER_PATCHES;
+    assert_true(test_every_allocation("predicated patches", use_predicated, &c) > 20);
     weft_mesh_free(&mesh);
     weft_library_free(&c.library);
     weft_device_free(&c.device);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(stars), cmocka_unit_test(guarded)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(patches), cmocka_unit_test(predicated)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,8 +10,8 @@
 
 typedef struct shape {
     int64_t n, n_to;
-    int width, spread; /* targets of instance i: near i * n_to / n */
-    int hub;           /* every hub-th instance has target 0 too; 0: none */
+    int width, spread; /* targets of element i: near i * n_to / n */
+    int hub;           /* every hub-th element has target 0 too; 0: none */
 } shape;
 
 static int32_t *indices_make(const shape *s, uint64_t seed) {
@@ -26,10 +26,10 @@ static int32_t *indices_make(const shape *s, uint64_t seed) {
     return made;
 }
 
-/* The most different instances that one target has: so many colours there are at least. */
+/* The most different elements that one target has: so many colours there are at least. */
 static int64_t most_at_a_target(const shape *s, const int32_t *indices) {
     int64_t most = 0, *count = calloc((size_t)s->n_to + 1, sizeof *count);
-    int64_t *last = calloc((size_t)s->n_to + 1, sizeof *last); /* the instance seen last, and 1 */
+    int64_t *last = calloc((size_t)s->n_to + 1, sizeof *last); /* the element seen last, and 1 */
     assert_true(count && last);
     for (int64_t i = 0; i < s->n * s->width; ++i) {
         const int32_t j = indices[i];
@@ -44,10 +44,10 @@ static int64_t most_at_a_target(const shape *s, const int32_t *indices) {
     return most;
 }
 
-/* Every instance once, ascending in its colour, colours not empty, and no target in two of one. */
+/* Every element once, ascending in its colour, colours not empty, and no target in two of one. */
 static void check_colours(const shape *s, const int32_t *indices, const weft_cell_colours *c) {
     int *seen = calloc((size_t)s->n + 1, sizeof *seen);
-    int64_t *met = calloc((size_t)s->n_to + 1, sizeof *met); /* colour and instance, and 1 */
+    int64_t *met = calloc((size_t)s->n_to + 1, sizeof *met); /* colour and element, and 1 */
     assert_true(seen && met);
     assert_int_equal(c->start[0], 0);
     assert_int_equal(c->start[c->n_colours], s->n);
@@ -92,11 +92,12 @@ static void valid(void **state) {
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; ++k) {
         const shape *s = &shapes[k];
         int32_t *indices = indices_make(s, 7 + k);
-        weft_connectivity *map = NULL;
+        weft_connectivity *connectivity = NULL;
         const weft_cell_colours *colours = NULL, *again = NULL;
-        case_check(weft_connectivity_make(device, indices, s->n, s->width, s->n_to, &map, &error),
-                   &error);
-        case_check(weft_connectivity_colours(map, &colours, &error), &error);
+        case_check(
+            weft_connectivity_make(device, indices, s->n, s->width, s->n_to, &connectivity, &error),
+            &error);
+        case_check(weft_connectivity_colours(connectivity, &colours, &error), &error);
         check_colours(s, indices, colours);
         const int64_t most = most_at_a_target(s, indices);
         const int n_side_by_side = colours->n_colours - colours->is_serial_last;
@@ -105,13 +106,13 @@ static void valid(void **state) {
                                             : n_side_by_side >= most);
         if (most > WEFT_CELL_COLOURS)
             assert_true(colours->is_serial_last);
-        /* greedy: an instance has at most width * (most - 1) neighbours; one pass holds 64 colours
+        /* greedy: an element has at most width * (most - 1) neighbours; one pass holds 64 colours
          */
         if (most > 0 && s->width * (most - 1) + 1 <= 64)
             assert_true(n_side_by_side <= s->width * (most - 1) + 1);
-        case_check(weft_connectivity_colours(map, &again, &error), &error);
+        case_check(weft_connectivity_colours(connectivity, &again, &error), &error);
         assert_ptr_equal(colours, again);
-        weft_connectivity_free(&map);
+        weft_connectivity_free(&connectivity);
         free(indices);
     }
     weft_device_free(&device);
@@ -125,34 +126,35 @@ static void known(void **state) {
     int32_t *row = calloc(2 * SEGMENTS, sizeof *row),
             *lattice = calloc(4 * SIDE * SIDE, sizeof *row);
     weft_device *device = NULL;
-    weft_connectivity *map = NULL;
+    weft_connectivity *connectivity = NULL;
     const weft_cell_colours *colours = NULL;
     weft_error error = {0};
     assert_true(row && lattice);
     case_check(weft_device_open("host:1", NULL, &device, &error), &error);
     for (int i = 0; i < 2 * SEGMENTS; ++i)
         row[i] = (i + 1) / 2;
-    case_check(weft_connectivity_make(device, row, SEGMENTS, 2, SEGMENTS + 1, &map, &error),
-               &error);
-    case_check(weft_connectivity_colours(map, &colours, &error), &error);
+    case_check(
+        weft_connectivity_make(device, row, SEGMENTS, 2, SEGMENTS + 1, &connectivity, &error),
+        &error);
+    case_check(weft_connectivity_colours(connectivity, &colours, &error), &error);
     assert_int_equal(colours->n_colours, 2);
     assert_int_equal(colours->start[1], (SEGMENTS + 1) / 2);
     for (int k = 0; k < 2; ++k)
         for (int i = 0; i < colours->start[k + 1] - colours->start[k]; ++i)
             assert_int_equal(((const uint32_t *)weft_memory_host(colours->order[k]))[i], 2 * i + k);
-    weft_connectivity_free(&map);
+    weft_connectivity_free(&connectivity);
 
     for (int i = 0; i < 4 * SIDE * SIDE; ++i)
         lattice[i] = i / 4 / SIDE * (SIDE + 1) + i / 4 % SIDE + i % 2 + i / 2 % 2 * (SIDE + 1);
     case_check(weft_connectivity_make(device, lattice, SIDE * SIDE, 4, (SIDE + 1) * (SIDE + 1),
-                                      &map, &error),
+                                      &connectivity, &error),
                &error);
-    case_check(weft_connectivity_colours(map, &colours, &error), &error);
+    case_check(weft_connectivity_colours(connectivity, &colours, &error), &error);
     assert_in_range(colours->n_colours, 4, 9); /* 4 squares at a node, 8 neighbours of a square */
     for (int k = 0; k < colours->n_colours; ++k)
         assert_true((colours->start[k + 1] - colours->start[k]) * colours->n_colours >=
                     SIDE * SIDE / 2);
-    weft_connectivity_free(&map);
+    weft_connectivity_free(&connectivity);
     weft_device_free(&device);
     free(row);
     free(lattice);
@@ -246,9 +248,10 @@ static void other_granularities_and_the_host(void **state) {
     options.variants = &rows;
     options.n_variants = 1;
     c = case_open(NULL, "null:h200", with_threads, &options);
-    /* one thread may take the turns of all, in registers: then by colours; else not */
+    /* one thread may take the iterations of all, in registers: then by colours; else not */
     const char *source = weft_compilation_source(c.compilation);
-    const bool several = strstr(source, "WARPS_KERNEL k0") || strstr(source, "\nBLOCK_KERNEL(");
+    const bool several =
+        strstr(source, "MULTI_THREAD_KERNEL k0") || strstr(source, "\nBLOCK_KERNEL(");
     assert_int_equal(count_kernels(&c, &text), !several);
     case_close(&c);
     options.n_variants = 0;
@@ -273,7 +276,7 @@ static void a_launch_a_colour(void **state) {
             case_input(&c, "k", k);
         else
             case_check(weft_program_bind(c.program, "k", case_memory(&c, 0), &error), &error);
-        case_check(weft_connectivity_colours(c.maps[0], &colours, &error), &error);
+        case_check(weft_connectivity_colours(c.connectivities[0], &colours, &error), &error);
         for (int run = 0; run < 2; ++run) {
             const int64_t before = weft_device_launches(c.device);
             case_run(&c);

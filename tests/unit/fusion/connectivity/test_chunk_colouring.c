@@ -23,15 +23,17 @@ static weft_device *device_make(const char *name) {
     return device;
 }
 
-typedef struct map {
+typedef struct connectivity {
     int64_t n_from, n_to;
     int width;
     int32_t *indices;
-} map;
+} connectivity;
 
 /* Instances that see targets near to i * n_to / n, within `spread`, their order shuffled or not. */
-static map map_make(int64_t n_from, int width, int64_t n_to, int64_t spread, uint64_t seed) {
-    map made = {n_from, n_to, width, weft_array_make((size_t)(n_from * width), sizeof(int32_t))};
+static connectivity map_make(int64_t n_from, int width, int64_t n_to, int64_t spread,
+                             uint64_t seed) {
+    connectivity made = {n_from, n_to, width,
+                         weft_array_make((size_t)(n_from * width), sizeof(int32_t))};
     assert_non_null(made.indices);
     for (int64_t i = 0; i < n_from; ++i)
         for (int k = 0; k < width; ++k) {
@@ -41,7 +43,7 @@ static map map_make(int64_t n_from, int width, int64_t n_to, int64_t spread, uin
     return made;
 }
 
-static void map_shuffle(map *m, uint64_t seed) {
+static void map_shuffle(connectivity *m, uint64_t seed) {
     for (int64_t i = m->n_from - 1; i > 0; --i) {
         int64_t j = (int64_t)(random_next(&seed) % (uint64_t)(i + 1));
         for (int k = 0; k < m->width; ++k) {
@@ -53,7 +55,7 @@ static void map_shuffle(map *m, uint64_t seed) {
 }
 
 /* Every block once, ranges not empty, and no target in two ranges of one colour. */
-static void check_schedule(const map *m, int lanes, const weft_schedule *schedule) {
+static void check_schedule(const connectivity *m, int lanes, const weft_schedule *schedule) {
     int64_t n_blocks = (m->n_from + lanes - 1) / lanes;
     int *seen = calloc((size_t)n_blocks + 1, sizeof *seen);
     int64_t *owner = malloc((size_t)(m->n_to + 1) * sizeof *owner);
@@ -95,7 +97,8 @@ static void schedules_share_no_target(void **state) {
         for (int shuffled = 0; shuffled < 2; ++shuffled)
             for (int width = 1; width <= 4; width += 3) {
                 int64_t n_to = sizes[s] / 5 + 1;
-                map m = map_make(sizes[s], width, n_to, n_to / 50 + 1, 88172645463325252u + s);
+                connectivity m =
+                    map_make(sizes[s], width, n_to, n_to / 50 + 1, 88172645463325252u + s);
                 if (shuffled)
                     map_shuffle(&m, 99 + s);
                 weft_connectivity *c = NULL;
@@ -120,7 +123,7 @@ static void schedules_share_no_target(void **state) {
 static void good_orders_need_few_colours(void **state) {
     (void)state;
     weft_device *device = device_make("host:2");
-    map m = map_make(200000, 4, 40000, 60, 5);
+    connectivity m = map_make(200000, 4, 40000, 60, 5);
     weft_connectivity *c = NULL;
     const weft_schedule *schedule = NULL;
     assert_int_equal(weft_connectivity_make(device, m.indices, m.n_from, 4, m.n_to, &c, NULL),
@@ -156,7 +159,7 @@ static void interleaved_copy_has_the_layout(void **state) {
 static void transpose_lists_every_place_once(void **state) {
     (void)state;
     weft_device *device = device_make("host:1");
-    map m = map_make(1003, 4, 300, 40, 77);
+    connectivity m = map_make(1003, 4, 300, 40, 77);
     weft_connectivity *c = NULL;
     weft_memory *starts = NULL, *places = NULL;
     const int lanes = 8;
@@ -188,10 +191,10 @@ static void interleave_and_back(void **state) {
         plain[i] = i;
     weft_interleave(plain, 5, 3, 4, blocked);
     assert_double_near(blocked[0], 0, 0, 0);
-    assert_double_near(blocked[1], 3, 0, 0); /* instance 1, component 0 */
-    assert_double_near(blocked[4], 1, 0, 0); /* instance 0, component 1 */
+    assert_double_near(blocked[1], 3, 0, 0); /* element 1, component 0 */
+    assert_double_near(blocked[4], 1, 0, 0); /* element 0, component 1 */
     assert_double_near(blocked[12], 12, 0, 0);
-    assert_double_near(blocked[15], 12, 0, 0); /* spare lane: the last instance */
+    assert_double_near(blocked[15], 12, 0, 0); /* spare lane: the last element */
     weft_deinterleave(blocked, 5, 3, 4, back);
     assert_memory_equal(plain, back, sizeof plain);
 }
@@ -204,14 +207,14 @@ static void wrong_indices_are_named(void **state) {
     weft_error error;
     assert_int_equal(weft_connectivity_make(device, indices, 2, 2, 5, &c, &error),
                      WEFT_ERROR_SHAPE);
-    assert_non_null(strstr(error.message, "index 5 of instance 1"));
+    assert_non_null(strstr(error.message, "index 5 of element 1"));
     assert_int_equal(weft_connectivity_make(device, indices, 2, 2, (int64_t)1 << 31, &c, &error),
                      WEFT_ERROR_SHAPE);
     assert_null(c);
     weft_device_free(&device);
 }
 
-static void no_instances_no_colours(void **state) {
+static void no_elements_no_colours(void **state) {
     (void)state;
     weft_device *device = device_make("host:1");
     const int32_t none[1] = {0};
@@ -235,7 +238,7 @@ static void transposing_on_many_threads(void **state) {
     for (size_t d = 0; d < sizeof names / sizeof *names; ++d)
         for (size_t s = 0; s < sizeof n_to / sizeof *n_to; ++s) {
             weft_device *device = device_make(names[d]);
-            map m = map_make(N, WIDTH, n_to[s], n_to[s] / 50 + 1, 7 + s);
+            connectivity m = map_make(N, WIDTH, n_to[s], n_to[s] / 50 + 1, 7 + s);
             map_shuffle(&m, 3);
             weft_connectivity *c = NULL;
             weft_memory *start = NULL, *positions = NULL;
@@ -269,7 +272,7 @@ int main(void) {
         cmocka_unit_test(transposing_on_many_threads),
         cmocka_unit_test(interleave_and_back),
         cmocka_unit_test(wrong_indices_are_named),
-        cmocka_unit_test(no_instances_no_colours),
+        cmocka_unit_test(no_elements_no_colours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* labels: quick */
-/* Edge stars against the connectivity they are made from: in every patch each cell that touches it
+/* Edge rings against the connectivity they are made from: in every patch each cell that touches it
  * is evaluated once, with its own four vertices, and no two lanes of a row give to the same own
  * node at the same time. */
 #include "core/weft_core.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANES = WEFT_STAR_LANES };
+enum { LANES = WEFT_PATCH_LANES };
 
 static uint64_t random_next(uint64_t *state) {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
@@ -20,11 +20,11 @@ static uint64_t random_next(uint64_t *state) {
 }
 
 typedef struct walked {
-    int64_t n_cells, n_rows, n_lanes, n_steps; /* cells evaluated; stars; cells of the longest */
+    int64_t n_cells, n_rows, n_lanes, n_steps; /* cells evaluated; rings; cells of the longest */
 } walked;
 
 typedef struct walker {
-    const weft_patches *stars;
+    const weft_patches *patches;
     const int32_t *cells; /* [n_cells][4] */
     int64_t n_cells, patch;
     uint8_t *seen; /* [n_cells] in this patch */
@@ -36,18 +36,18 @@ static const void *host(const weft_memory *memory) {
 }
 
 static int32_t global(const walker *w, int local) {
-    const weft_patches *stars = w->stars;
-    const int64_t *start = host(stars->halo_start);
-    if (local < stars->options.nodes) {
-        assert_true(w->patch * stars->options.nodes + local < stars->n_nodes);
-        return (int32_t)(w->patch * stars->options.nodes + local);
+    const weft_patches *patches = w->patches;
+    const int64_t *start = host(patches->halo_start);
+    if (local < patches->options.nodes) {
+        assert_true(w->patch * patches->options.nodes + local < patches->n_nodes);
+        return (int32_t)(w->patch * patches->options.nodes + local);
     }
-    assert_true(start[w->patch] + local - stars->options.nodes < start[w->patch + 1]);
-    return ((const int32_t *)host(stars->halo))[start[w->patch] + local - stars->options.nodes];
+    assert_true(start[w->patch] + local - patches->options.nodes < start[w->patch + 1]);
+    return ((const int32_t *)host(patches->halo))[start[w->patch] + local - patches->options.nodes];
 }
 
 static int word_of(const walker *w, int64_t pair, int lane, int i) {
-    const uint16_t *words = host(w->stars->words);
+    const uint16_t *words = host(w->patches->words);
     return words[((pair + i / 2) * LANES + lane) * 2 + i % 2];
 }
 
@@ -66,7 +66,7 @@ static void see_cell(walker *w, int64_t cell, const int32_t v[4]) {
 }
 
 static void walk_lane(walker *w, int64_t pair, int lane, int n_cells) {
-    const int32_t *numbers = host(w->stars->cells);
+    const int32_t *numbers = host(w->patches->cells);
     int32_t v[4];
     if (word_of(w, pair, lane, 0) & EDGE_SKIP)
         return;
@@ -90,7 +90,7 @@ static void check_gives(const walker *w, int64_t pair, int first, int last) {
         for (int lane = 0; lane < LANES; ++lane) {
             const int word = word_of(w, pair, lane, i);
             const int local = word & EDGE_LOCAL;
-            if ((word & EDGE_SKIP) || local >= w->stars->options.nodes)
+            if ((word & EDGE_SKIP) || local >= w->patches->options.nodes)
                 continue;
             assert_int_equal(given[local], 0);
             given[local] = 1;
@@ -114,21 +114,21 @@ static int64_t walk_row(walker *w, int64_t pair) {
 }
 
 static void walk_patch(walker *w) {
-    const weft_patches *stars = w->stars;
-    const uint32_t *warps = host(stars->rows);
+    const weft_patches *patches = w->patches;
+    const uint32_t *warps = host(patches->rows);
     int64_t n_seen = w->out.n_cells, n_touching = 0;
     memset(w->seen, 0, (size_t)w->n_cells);
-    for (int i = 0; i < stars->options.n_warps; ++i) {
-        const uint32_t *warp = warps + 2 * (w->patch * stars->options.n_warps + i);
+    for (int i = 0; i < patches->options.n_warps; ++i) {
+        const uint32_t *warp = warps + 2 * (w->patch * patches->options.n_warps + i);
         int64_t pair = warp[0];
         for (uint32_t row = 0; row < warp[1]; ++row)
             pair = walk_row(w, pair);
-        assert_true(pair <= stars->n_units);
+        assert_true(pair <= patches->n_units);
     }
     for (int64_t cell = 0; cell < w->n_cells; ++cell) {
         bool touches = false;
         for (int k = 0; k < 4; ++k)
-            touches |= w->cells[4 * cell + k] / stars->options.nodes == w->patch;
+            touches |= w->cells[4 * cell + k] / patches->options.nodes == w->patch;
         n_touching += touches;
         assert_true(!touches || w->seen[cell]);
     }
@@ -139,25 +139,27 @@ static walked check(const int32_t *cells, int64_t n_cells, int64_t n_nodes, int 
                     int n_warps) {
     weft_device *device = NULL;
     weft_connectivity *connectivity = NULL;
-    const weft_patches *stars = NULL, *again = NULL;
+    const weft_patches *patches = NULL, *again = NULL;
     weft_error error = {0};
     assert_int_equal(weft_device_open("host:2", NULL, &device, &error), WEFT_OK);
     assert_int_equal(
         weft_connectivity_make(device, cells, n_cells, 4, n_nodes, &connectivity, &error), WEFT_OK);
-    assert_int_equal(
-        weft_connectivity_patches(
-            connectivity, &(weft_patch_options){PATCH_EDGE, nodes, n_warps, true}, &stars, &error),
-        WEFT_OK);
+    assert_int_equal(weft_connectivity_patches(
+                         connectivity, &(weft_patch_options){PATCH_EDGE, nodes, n_warps, true},
+                         &patches, &error),
+                     WEFT_OK);
     assert_int_equal(
         weft_connectivity_patches(
             connectivity, &(weft_patch_options){PATCH_EDGE, nodes, n_warps, false}, &again, &error),
         WEFT_OK);
-    assert_ptr_equal(stars, again);
-    walker w = {
-        .stars = stars, .cells = cells, .n_cells = n_cells, .seen = malloc((size_t)n_cells + 1)};
+    assert_ptr_equal(patches, again);
+    walker w = {.patches = patches,
+                .cells = cells,
+                .n_cells = n_cells,
+                .seen = malloc((size_t)n_cells + 1)};
     assert_non_null(w.seen);
-    assert_int_equal(stars->n_patches, (n_nodes + nodes - 1) / nodes);
-    for (w.patch = 0; w.patch < stars->n_patches; ++w.patch)
+    assert_int_equal(patches->n_patches, (n_nodes + nodes - 1) / nodes);
+    for (w.patch = 0; w.patch < patches->n_patches; ++w.patch)
         walk_patch(&w);
     const walked out = w.out;
     free(w.seen);
@@ -194,7 +196,7 @@ static void meshes(void **state) {
 }
 
 /* In a lattice of cubes of six tetrahedra the six round a cube's diagonal share it: a cover by
- * diagonals has six cells a star. What is cut off at the patch's border has fewer. Rows are full
+ * diagonals has six cells a ring. What is cut off at the patch's border has fewer. Rows are full
  * and of equal lengths but for a few. */
 static void lengths(void **state) {
     (void)state;
@@ -261,16 +263,16 @@ static void anything(void **state) {
 static void refuse(weft_device *device, const int32_t *cells, int64_t n, int width, int nodes,
                    const char *message) {
     weft_connectivity *connectivity = NULL;
-    const weft_patches *stars = NULL;
+    const weft_patches *patches = NULL;
     weft_error error = {0};
     assert_int_equal(weft_connectivity_make(device, cells, n, width, 20010, &connectivity, &error),
                      WEFT_OK);
     assert_int_equal(weft_connectivity_patches(connectivity,
                                                &(weft_patch_options){PATCH_EDGE, nodes, 8, false},
-                                               &stars, &error),
+                                               &patches, &error),
                      WEFT_ERROR_UNSUPPORTED);
     assert_non_null(strstr(error.message, message));
-    assert_null(stars);
+    assert_null(patches);
     weft_connectivity_free(&connectivity);
 }
 

@@ -1,5 +1,5 @@
 /* labels: quick */
-/* Stars against brute force: walked as a kernel walks them, every cell comes once a corner, evenly
+/* Rings against brute force: walked as a kernel walks them, every cell comes once a corner, evenly
  * renumbered; a product of integers is exact. Meshes: squares and cubes in order and shuffled, and
  * by hand hubs, isolated nodes, facets that three cells share, a cell twice, turned cells. */
 #include "core/weft_core.h"
@@ -31,10 +31,10 @@ static const void *host(const weft_memory *memory) {
 /* Rotations that keep the first vertex are even: the least of the three. */
 static void canonical(visit *a, int width) {
     int32_t least[3];
-    for (int turn = 0; width == 4 && turn < 3; ++turn) {
-        const int32_t turned[3] = {a->v[1 + turn], a->v[1 + (turn + 1) % 3],
-                                   a->v[1 + (turn + 2) % 3]};
-        if (turn == 0 || memcmp(turned, least, sizeof least) < 0)
+    for (int iteration = 0; width == 4 && iteration < 3; ++iteration) {
+        const int32_t turned[3] = {a->v[1 + iteration], a->v[1 + (iteration + 1) % 3],
+                                   a->v[1 + (iteration + 2) % 3]};
+        if (iteration == 0 || memcmp(turned, least, sizeof least) < 0)
             memcpy(least, turned, sizeof least);
     }
     if (width == 4)
@@ -45,42 +45,43 @@ static int compare_visits(const void *a, const void *b) {
     return memcmp(a, b, sizeof(visit));
 }
 
-static int32_t global(const weft_patches *stars, int64_t patch, int local) {
-    const int64_t *start = host(stars->halo_start);
-    const int32_t *halo = host(stars->halo);
-    if (local < stars->options.nodes) {
-        assert_true(patch * stars->options.nodes + local < stars->n_nodes);
-        return (int32_t)(patch * stars->options.nodes + local);
+static int32_t global(const weft_patches *patches, int64_t patch, int local) {
+    const int64_t *start = host(patches->halo_start);
+    const int32_t *halo = host(patches->halo);
+    if (local < patches->options.nodes) {
+        assert_true(patch * patches->options.nodes + local < patches->n_nodes);
+        return (int32_t)(patch * patches->options.nodes + local);
     }
-    assert_true(local - stars->options.nodes < start[patch + 1] - start[patch]);
-    return halo[start[patch] + local - stars->options.nodes];
+    assert_true(local - patches->options.nodes < start[patch + 1] - start[patch]);
+    return halo[start[patch] + local - patches->options.nodes];
 }
 
 /* The words of one slot, as the head of fusion/connectivity/vertex_patches.h says. */
-static void walk_slot(const weft_patches *stars, int64_t patch, int slot, walked *out) {
-    const int turns = weft_star_turns(stars->options.nodes),
-              n_warps = weft_star_warps(stars->options.nodes);
-    const int turn = slot % turns, thread = slot / turns;
+static void walk_slot(const weft_patches *patches, int64_t patch, int slot, walked *out) {
+    const int iterations = weft_patch_walks(patches->options.nodes),
+              n_warps = weft_patch_warps(patches->options.nodes);
+    const int iteration = slot % iterations, thread = slot / iterations;
     const uint32_t *row =
-        (const uint32_t *)host(stars->rows) + 4 * (patch * n_warps + thread / WEFT_STAR_LANES);
-    const uint16_t *words = host(stars->words);
-    const int32_t *cells = host(stars->cells);
-    const int node = ((const uint16_t *)host(stars->order))[patch * stars->options.nodes + slot];
-    const int lane = thread % WEFT_STAR_LANES, width = stars->width;
+        (const uint32_t *)host(patches->rows) + 4 * (patch * n_warps + thread / WEFT_PATCH_LANES);
+    const uint16_t *words = host(patches->words);
+    const int32_t *cells = host(patches->cells);
+    const int node =
+        ((const uint16_t *)host(patches->order))[patch * patches->options.nodes + slot];
+    const int lane = thread % WEFT_PATCH_LANES, width = patches->width;
     uint32_t start = row[0], length = 0;
-    for (int t = 0; t <= turn; ++t) {
-        start += t > 0 ? (length > WEFT_STAR_GROUP ? (length + 3) / WEFT_STAR_GROUP : 1) : 0;
+    for (int t = 0; t <= iteration; ++t) {
+        start += t > 0 ? (length > WEFT_PATCH_GROUP ? (length + 3) / WEFT_PATCH_GROUP : 1) : 0;
         length = row[1 + t / 2] >> 16 * (t % 2) & 65535;
     }
     int32_t p = 0, q = 0, r = 0;
-    if (patch * stars->options.nodes + node < stars->n_nodes)
-        ++out->seen[patch * stars->options.nodes + node];
+    if (patch * patches->options.nodes + node < patches->n_nodes)
+        ++out->seen[patch * patches->options.nodes + node];
     for (uint32_t i = 0; i < length; ++i) {
-        const uint32_t group = start + i / WEFT_STAR_GROUP, j = i % WEFT_STAR_GROUP;
-        const int word = words[(group * WEFT_STAR_LANES + (uint32_t)lane) * WEFT_STAR_GROUP + j];
+        const uint32_t group = start + i / WEFT_PATCH_GROUP, j = i % WEFT_PATCH_GROUP;
+        const int word = words[(group * WEFT_PATCH_LANES + (uint32_t)lane) * WEFT_PATCH_GROUP + j];
         const int32_t e = word & WORD_LOCAL;
         ++out->n_words;
-        if (word & WORD_TURN || width == 3) {
+        if (word & WORD_ROTATED || width == 3) {
             q = r;
         } else {
             p = r;
@@ -93,10 +94,10 @@ static void walk_slot(const weft_patches *stars, int64_t patch, int slot, walked
         assert_true(i + 2 >= (uint32_t)width);
         visit *made = &out->visits[out->n++];
         *made = (visit){
-            .cell = cells[(group * WEFT_STAR_GROUP + j) * WEFT_STAR_LANES + (uint32_t)lane]};
+            .cell = cells[(group * WEFT_PATCH_GROUP + j) * WEFT_PATCH_LANES + (uint32_t)lane]};
         const int32_t local[2][4] = {{node, q, r, 0}, {node, p, q, r}};
         for (int v = 0; v < width; ++v)
-            made->v[v] = global(stars, patch, local[width - 3][v]);
+            made->v[v] = global(patches, patch, local[width - 3][v]);
         canonical(made, width);
     }
 }
@@ -154,7 +155,7 @@ static int64_t row(const int32_t *v, int width, int i) {
     return determinant(v, width) * sum;
 }
 
-/* By stars only row 0, of renumbered cells; cell by cell every row: the same whole numbers. */
+/* By rings only row 0, of renumbered cells; cell by cell every row: the same whole numbers. */
 static void check_product(const walked *w, const int32_t *indices, int64_t n_cells, int width,
                           int64_t n_nodes) {
     int64_t *y = calloc((size_t)n_nodes + 1, sizeof *y);
@@ -169,17 +170,17 @@ static void check_product(const walked *w, const int32_t *indices, int64_t n_cel
     free(y);
 }
 
-static void check_halo(const weft_patches *stars) {
-    const int64_t *start = host(stars->halo_start);
-    const int32_t *halo = host(stars->halo);
-    for (int64_t p = 0; p < stars->n_patches; ++p)
+static void check_halo(const weft_patches *patches) {
+    const int64_t *start = host(patches->halo_start);
+    const int32_t *halo = host(patches->halo);
+    for (int64_t p = 0; p < patches->n_patches; ++p)
         for (int64_t i = start[p]; i < start[p + 1]; ++i) {
-            assert_true(halo[i] >= 0 && halo[i] < stars->n_nodes);
-            assert_true(halo[i] / stars->options.nodes != p);
+            assert_true(halo[i] >= 0 && halo[i] < patches->n_nodes);
+            assert_true(halo[i] / patches->options.nodes != p);
             assert_true(i == start[p] || halo[i - 1] < halo[i]);
-            assert_true(start[p + 1] - start[p] + stars->options.nodes <= stars->most_local);
+            assert_true(start[p + 1] - start[p] + patches->options.nodes <= patches->most_local);
         }
-    assert_int_equal(start[stars->n_patches], stars->n_halo);
+    assert_int_equal(start[patches->n_patches], patches->n_halo);
 }
 
 /* Words and skips of the whole, for what the caller wants to say of them. */
@@ -187,7 +188,7 @@ static walked check(const int32_t *indices, int64_t n_cells, int width, int64_t 
                     int nodes) {
     weft_device *device = NULL;
     weft_connectivity *connectivity = NULL;
-    const weft_patches *stars = NULL, *again = NULL;
+    const weft_patches *patches = NULL, *again = NULL;
     weft_error error = {0};
     walked w = {0};
     assert_int_equal(weft_device_open("host:2", NULL, &device, &error), WEFT_OK);
@@ -196,19 +197,19 @@ static walked check(const int32_t *indices, int64_t n_cells, int width, int64_t 
         WEFT_OK);
     assert_int_equal(weft_connectivity_patches(connectivity,
                                                &(weft_patch_options){PATCH_VERTEX, nodes, 0, true},
-                                               &stars, &error),
+                                               &patches, &error),
                      WEFT_OK);
     assert_int_equal(weft_connectivity_patches(connectivity,
                                                &(weft_patch_options){PATCH_VERTEX, nodes, 0, false},
                                                &again, &error),
                      WEFT_OK);
-    assert_ptr_equal(stars, again);
-    check_halo(stars);
+    assert_ptr_equal(patches, again);
+    check_halo(patches);
     w.visits = calloc((size_t)(n_cells * width) + 1, sizeof *w.visits);
     w.seen = calloc((size_t)n_nodes + 1, sizeof *w.seen);
-    for (int64_t p = 0; p < stars->n_patches; ++p)
+    for (int64_t p = 0; p < patches->n_patches; ++p)
         for (int slot = 0; slot < nodes; ++slot) {
-            walk_slot(stars, p, slot, &w);
+            walk_slot(patches, p, slot, &w);
             assert_true(w.n <= n_cells * width);
         }
     assert_int_equal(w.n, n_cells * width);
@@ -274,7 +275,7 @@ static void meshes(void **state) {
 }
 
 /* A closed ring is one start and a word a cell; an open one the same: words = cells + 1. In a cube
- * a path visits almost every star whole: two starts a star and few more. */
+ * a path visits almost every ring whole: two starts a ring and few more. */
 static void lengths(void **state) {
     (void)state;
     weft_mesh *mesh = NULL;
@@ -349,7 +350,7 @@ static void refused(void **state) {
     (void)state;
     weft_device *device = NULL;
     weft_connectivity *connectivity = NULL;
-    const weft_patches *stars = NULL;
+    const weft_patches *patches = NULL;
     weft_error error = {0};
     enum { N = 20000 };
     int32_t *cells = calloc(3 * N, sizeof *cells);
@@ -360,7 +361,7 @@ static void refused(void **state) {
                      WEFT_OK);
     assert_int_equal(weft_connectivity_patches(connectivity,
                                                &(weft_patch_options){PATCH_VERTEX, 512, 0, false},
-                                               &stars, &error),
+                                               &patches, &error),
                      WEFT_ERROR_UNSUPPORTED);
     weft_connectivity_free(&connectivity);
     /* a hub with more neighbours than local numbers */
@@ -373,14 +374,14 @@ static void refused(void **state) {
                      WEFT_OK);
     assert_int_equal(weft_connectivity_patches(connectivity,
                                                &(weft_patch_options){PATCH_VERTEX, 512, 0, false},
-                                               &stars, &error),
+                                               &patches, &error),
                      WEFT_ERROR_UNSUPPORTED);
     assert_non_null(strstr(error.message, "nodes touch a patch of 512"));
     assert_int_equal(weft_connectivity_patches(connectivity,
                                                &(weft_patch_options){PATCH_VERTEX, 500, 0, false},
-                                               &stars, &error),
+                                               &patches, &error),
                      WEFT_ERROR_UNSUPPORTED);
-    assert_null(stars);
+    assert_null(patches);
     weft_connectivity_free(&connectivity);
     weft_device_free(&device);
     free(cells);

@@ -1,7 +1,7 @@
 /* labels: quick */
-/* What a loop reads, stored before it or made anew in every turn: the same numbers either way
- * (small integers, so exactly), chosen by predicted time and memory, and never where it would be
- * wrong. */
+/* What a loop reads, stored before it or rematerialised in every iteration: the same numbers either
+ * way (small integers, so exactly), chosen by predicted time and memory, and never where it would
+ * be wrong. */
 #include "core/weft_core.h"
 #include "fusion/control/program.h"
 #include "fusion/weft_compile.h"
@@ -27,7 +27,8 @@ static void check(weft_status status, const weft_error *error) {
 enum { N = 37 };
 
 /* w = (A A^T)^turns A v, and whether the loop makes A A^T itself */
-static bool run(const char *device_name, const char *loop, weft_store store, double *w) {
+static bool run(const char *device_name, const char *loop, weft_rematerialise rematerialise,
+                double *w) {
     weft_device *device = NULL;
     weft_compilation *compilation = NULL;
     weft_program *program = NULL;
@@ -35,7 +36,7 @@ static bool run(const char *device_name, const char *loop, weft_store store, dou
     char text[2048];
     double a[4 * N], v[2 * N];
     weft_memory *ma = NULL, *mv = NULL;
-    const weft_compile_options options = {.store = store};
+    const weft_compile_options options = {.rematerialise = rematerialise};
     const char *forced = getenv("WEFT_TEST_DEVICE");
     snprintf(text, sizeof text,
              "index N plain;\ninput A : real[2,2] over N;\ninput v : real[2] over N;\n"
@@ -63,8 +64,8 @@ static bool run(const char *device_name, const char *loop, weft_store store, dou
     check(weft_program_run(program, &error), &error);
     check(weft_memory_read(weft_program_result(program, "w"), 0, w, 2 * N * sizeof *w, &error),
           &error);
-    const weft_flow_choice choice = compilation->flow->choices_of_loops[0];
-    assert_int_equal(choice.n, store == WEFT_STORE_ALWAYS ? 0 : 1);
+    const weft_control_choice choice = compilation->control->choices_of_loops[0];
+    assert_int_equal(choice.n, rematerialise == WEFT_REMATERIALISE_NEVER ? 0 : 1);
     weft_program_free(&program);
     weft_memory_free(&ma);
     weft_memory_free(&mv);
@@ -73,13 +74,13 @@ static bool run(const char *device_name, const char *loop, weft_store store, dou
     return choice.chosen;
 }
 
-static void expected(int turns, double *w) {
+static void expected(int iterations, double *w) {
     for (int i = 0; i < N; ++i) {
         const double a[] = {1 + i % 2, i % 3 - 1, 1, i % 5 - 2}, v[] = {i % 7 - 3, 1};
         const double p[] = {a[0] * a[0] + a[1] * a[1], a[0] * a[2] + a[1] * a[3],
                             a[2] * a[0] + a[3] * a[1], a[2] * a[2] + a[3] * a[3]};
         double x = a[0] * v[0] + a[1] * v[1], y = a[2] * v[0] + a[3] * v[1];
-        for (int t = 0; t < turns; ++t) {
+        for (int t = 0; t < iterations; ++t) {
             const double next = p[0] * x + p[1] * y;
             y = p[2] * x + p[3] * y;
             x = next;
@@ -93,7 +94,7 @@ static void same_numbers(void **state) {
     (void)state;
     static const struct {
         const char *loop;
-        int turns;
+        int iterations;
     } cases[] = {
         {"repeat at most 9 while (turn < 3) {\nupdate w = mvmul(P, w);\n"
          "update turn = turn + 1;\n}\n",
@@ -110,9 +111,9 @@ static void same_numbers(void **state) {
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
         double stored[2 * N], anew[2 * N], w[2 * N];
-        expected(cases[k].turns, w);
-        assert_false(run("host:2", cases[k].loop, WEFT_STORE_ALWAYS, stored));
-        assert_true(run("host:2", cases[k].loop, WEFT_STORE_NEVER, anew));
+        expected(cases[k].iterations, w);
+        assert_false(run("host:2", cases[k].loop, WEFT_REMATERIALISE_NEVER, stored));
+        assert_true(run("host:2", cases[k].loop, WEFT_REMATERIALISE_ALWAYS, anew));
         for (int i = 0; i < 2 * N; ++i) {
             assert_double_near(stored[i], w[i], 0, 0);
             assert_double_near(anew[i], w[i], 0, 0);
@@ -121,8 +122,8 @@ static void same_numbers(void **state) {
 }
 
 /* Names that the first loop could make itself, and what was chosen. */
-static weft_flow_choice choose(const char *body, const weft_compile_options *options,
-                               const weft_limits *limits) {
+static weft_control_choice choose(const char *body, const weft_compile_options *options,
+                                  const weft_limits *limits) {
     weft_compilation *compilation = NULL;
     weft_error error = {0};
     char text[2048];
@@ -132,7 +133,7 @@ static weft_flow_choice choose(const char *body, const weft_compile_options *opt
              body);
     const weft_fragment fragment = {"store.weft", text};
     check(weft_compile(library, limits, &fragment, 1, options, &compilation, &error), &error);
-    const weft_flow_choice choice = compilation->flow->choices_of_loops[0];
+    const weft_control_choice choice = compilation->control->choices_of_loops[0];
     weft_compilation_free(&compilation);
     return choice;
 }
@@ -157,13 +158,13 @@ static void chosen(void **state) {
     (void)state;
     weft_limits limits = limits_of("null:h200");
     /* 128 bytes of K against 96 of coordinates through a connectivity, and 130 operations that a
-     * GPU does meanwhile: anew, the more so for many turns */
-    weft_compile_options options = {.turns = 100};
-    weft_flow_choice choice = choose(LOCAL LOOP "return u;\n", &options, &limits);
+     * GPU does meanwhile: again, the more so for many iterations */
+    weft_compile_options options = {.iterations = 100};
+    weft_control_choice choice = choose(LOCAL LOOP "return u;\n", &options, &limits);
     assert_int_equal(choice.n, 1);
     assert_true(choice.chosen && choice.recomputed < choice.stored);
     const double once = choice.stored - choice.recomputed;
-    options.turns = 1000;
+    options.iterations = 1000;
     choice = choose(LOCAL LOOP "return u;\n", &options, &limits);
     assert_true(choice.chosen && choice.stored - choice.recomputed > 5 * once);
     /* where arithmetic is slow, stored; but not where that does not fit */
@@ -171,11 +172,11 @@ static void chosen(void **state) {
     choice = choose(LOCAL LOOP "return u;\n", &options, &limits);
     assert_int_equal(choice.n, 1);
     assert_true(!choice.chosen && choice.recomputed > choice.stored);
-    options.instances = 1000000;
+    options.elements = 1000000;
     limits.memory_bytes = 200000000; /* K alone has 128 MB: more than half */
     choice = choose(LOCAL LOOP "return u;\n", &options, &limits);
     assert_true(choice.chosen && choice.recomputed > choice.stored);
-    options.store = WEFT_STORE_ALWAYS;
+    options.rematerialise = WEFT_REMATERIALISE_NEVER;
     assert_false(choose(LOCAL LOOP "return u;\n", &options, &limits).chosen);
 }
 
@@ -200,9 +201,9 @@ static void not_moved(void **state) {
         "update u = u + s*u0;\nupdate turn = turn + 1;\n}\nreturn u;\n",
     };
     const weft_limits limits = limits_of("null:h200");
-    const weft_compile_options options = {.store = WEFT_STORE_NEVER};
+    const weft_compile_options options = {.rematerialise = WEFT_REMATERIALISE_ALWAYS};
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; ++i) {
-        const weft_flow_choice choice = choose(scripts[i], &options, &limits);
+        const weft_control_choice choice = choose(scripts[i], &options, &limits);
         if (choice.n != 0)
             fail_msg("script %zu moves %d values", i, choice.n);
     }
@@ -217,9 +218,9 @@ static void saved_plans(void **state) {
         "input x : real[3] over nodes;\ninput u0 : real over nodes;\n" LOCAL LOOP "return u;\n";
     const weft_fragment fragment = {"store.weft", text};
     const weft_limits limits = limits_of("null:h200");
-    for (int store = 0; store < 3; ++store) {
+    for (int rematerialise = 0; rematerialise < 3; ++rematerialise) {
         weft_text saved = {0}, again = {0};
-        weft_compile_options options = {.store = (weft_store)store};
+        weft_compile_options options = {.rematerialise = (weft_rematerialise)rematerialise};
         for (int k = 0; k < 2; ++k) {
             weft_compilation *compilation = NULL;
             weft_error error = {0};

@@ -79,7 +79,7 @@ static void numbers(void **state) {
                 "a, d not fused: 'b' must be complete before it is read: a global barrier; 24 B "
                 "pass between them through memory");
     assert_says(text, "c, d fused: spares 48 B, 'c' stays on chip");
-    /* of c and d: b[dofs] 3 and c 3; then a 3, c 3, d 3. 9 components of 8 bytes, 8 instances */
+    /* of c and d: b[dofs] 3 and c 3; then a 3, c 3, d 3. 9 components of 8 bytes, 8 elements */
     assert_says(text,
                 "k1_arithmetic_arithmetic: at most 9 components at once; 576 B for a block of "
                 "8, registers hold 2048 B");
@@ -160,7 +160,7 @@ static void many_calls(void **state) {
 }
 
 /* c may share a kernel with a and s, from which it takes x, or with b, from which it takes x and y.
- * The second moves 8 bytes less, 40 in place of 48; at 20 GB/s and a million instances 400 us. */
+ * The second moves 8 bytes less, 40 in place of 48; at 20 GB/s and a million elements 400 us. */
 static void candidates(void **state) {
     char *text = explain(state, "null",
                          "index n;\ninput x, y : real over n;\n"
@@ -184,8 +184,8 @@ static void candidates(void **state) {
 
 /* a and b share nothing; d is behind the split. Candidates: the four alone, {a, c}, {b, c}, {c, d},
  * {a, d} by x, {a, b, c}, {b, c, d}, {a, c, d}, {a, b, c, d}. (a, d) is not convex: c lies between.
- * Without those against the wishes: {a, b}, {a, b, c}, {c}, {d}. */
-static void wishes(void **state) {
+ * Without those against the directives: {a, b}, {a, b, c}, {c}, {d}. */
+static void directives(void **state) {
     static const char script[] = "index n;\ninput x, y : real over n;\n"
                                  "fuse { a = 2*x; b = 3*y; }\nc = a + b;\nsplit;\nd = c*x;\n"
                                  "return d;\n";
@@ -248,7 +248,7 @@ int main(void) {
         cmocka_unit_test(numbers),      cmocka_unit_test(other_limits),
         cmocka_unit_test(reasons),      cmocka_unit_test(reductions),
         cmocka_unit_test(many_calls),   cmocka_unit_test(candidates),
-        cmocka_unit_test(wishes),       cmocka_unit_test(counts),
+        cmocka_unit_test(directives),   cmocka_unit_test(counts),
         cmocka_unit_test(counts_add_up)};
     return cmocka_run_group_tests(tests, library_open, library_close);
 }

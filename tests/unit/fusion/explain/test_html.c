@@ -33,7 +33,7 @@ static char *answer(void *user, const char *dot) {
 }
 
 static char *page_of(const program_case *c, asked *a) {
-    const weft_page_layout layout = {answer, a};
+    const weft_report_layout layout = {answer, a};
     weft_text out = {0};
     weft_error error = {0};
     case_check(weft_compilation_html(c->compilation, NULL, a ? &layout : NULL, &out, &error),

@@ -40,7 +40,7 @@ static char *graph_text(const weft_graph *graph) {
     return text.data;
 }
 
-static void assert_datum_equal(const weft_datum *x, const weft_datum *y) {
+static void assert_value_equal(const weft_value *x, const weft_value *y) {
     assert_int_equal(x->kind, y->kind);
     assert_true(weft_shape_equal(&x->shape, &y->shape));
     assert_int_equal(x->index_set, y->index_set);
@@ -54,22 +54,22 @@ static void assert_datum_equal(const weft_datum *x, const weft_datum *y) {
 /* Data may be numbered otherwise: id in a -> id in b, by input, producer or accumulation. */
 static void assert_data_equal(const weft_graph *a, const weft_graph *b, int *moved) {
     int other = 0;
-    for (int i = 0; i < a->n_data; ++i)
+    for (int i = 0; i < a->n_values; ++i)
         moved[i] = -1;
-    for (int i = 0; i < a->n_data; ++i)
-        if (a->data[i].is_input) {
-            while (other < b->n_data && !b->data[other].is_input)
+    for (int i = 0; i < a->n_values; ++i)
+        if (a->values[i].is_input) {
+            while (other < b->n_values && !b->values[other].is_input)
                 ++other;
-            assert_true(other < b->n_data);
+            assert_true(other < b->n_values);
             moved[i] = other++;
         }
     for (int i = 0; i < a->n_calls; ++i)
         moved[a->calls[i].result] = b->calls[i].result;
     for (int i = 0; i < a->n_accumulations; ++i)
         moved[a->accumulations[i].target] = b->accumulations[i].target;
-    for (int i = 0; i < a->n_data; ++i)
+    for (int i = 0; i < a->n_values; ++i)
         if (moved[i] >= 0)
-            assert_datum_equal(&a->data[i], &b->data[moved[i]]);
+            assert_value_equal(&a->values[i], &b->values[moved[i]]);
 }
 
 static void assert_calls_equal(const weft_call *x, const weft_call *y, const int *moved) {
@@ -79,17 +79,17 @@ static void assert_calls_equal(const weft_call *x, const weft_call *y, const int
     assert_int_equal(moved[x->result], y->result);
     assert_double_near(x->flops, y->flops, 0, 0);
     for (int k = 0; k < x->n_operands; ++k) {
-        assert_int_equal(moved[x->operands[k].datum], y->operands[k].datum);
-        assert_int_equal(x->operands[k].map, y->operands[k].map);
+        assert_int_equal(moved[x->operands[k].value], y->operands[k].value);
+        assert_int_equal(x->operands[k].connectivity, y->operands[k].connectivity);
         assert_int_equal(x->operands[k].offset, y->operands[k].offset);
         assert_true(weft_shape_equal(&x->operands[k].shape, &y->operands[k].shape));
     }
-    assert_int_equal(x->instance == NULL, y->instance == NULL);
-    if (x->instance != NULL) {
-        assert_ptr_equal(x->instance->function, y->instance->function);
-        assert_int_equal(x->instance->n_names, y->instance->n_names);
-        for (int k = 0; k < x->instance->n_names; ++k)
-            assert_int_equal(x->instance->values[k], y->instance->values[k]);
+    assert_int_equal(x->specialisation == NULL, y->specialisation == NULL);
+    if (x->specialisation != NULL) {
+        assert_ptr_equal(x->specialisation->function, y->specialisation->function);
+        assert_int_equal(x->specialisation->n_names, y->specialisation->n_names);
+        for (int k = 0; k < x->specialisation->n_names; ++k)
+            assert_int_equal(x->specialisation->values[k], y->specialisation->values[k]);
         return;
     }
     assert_int_equal(x->n_arithmetic, y->n_arithmetic);
@@ -108,18 +108,18 @@ static void assert_calls_equal(const weft_call *x, const weft_call *y, const int
 
 static void assert_graphs_equal(const weft_graph *a, const weft_graph *b) {
     int moved[4096];
-    assert_true(a->n_data < 4096);
+    assert_true(a->n_values < 4096);
     assert_int_equal(a->n_index_sets, b->n_index_sets);
     for (int i = 0; i < a->n_index_sets; ++i) {
         assert_string_equal(a->index_sets[i].name, b->index_sets[i].name);
         assert_int_equal(a->index_sets[i].plain, b->index_sets[i].plain);
     }
-    assert_int_equal(a->n_maps, b->n_maps);
-    for (int i = 0; i < a->n_maps; ++i) {
-        assert_string_equal(a->maps[i].name, b->maps[i].name);
-        assert_int_equal(a->maps[i].from, b->maps[i].from);
-        assert_int_equal(a->maps[i].to, b->maps[i].to);
-        assert_int_equal(a->maps[i].width, b->maps[i].width);
+    assert_int_equal(a->n_connectivities, b->n_connectivities);
+    for (int i = 0; i < a->n_connectivities; ++i) {
+        assert_string_equal(a->connectivities[i].name, b->connectivities[i].name);
+        assert_int_equal(a->connectivities[i].from, b->connectivities[i].from);
+        assert_int_equal(a->connectivities[i].to, b->connectivities[i].to);
+        assert_int_equal(a->connectivities[i].width, b->connectivities[i].width);
     }
     assert_int_equal(a->n_calls, b->n_calls);
     assert_int_equal(a->n_accumulations, b->n_accumulations);
@@ -130,7 +130,7 @@ static void assert_graphs_equal(const weft_graph *a, const weft_graph *b) {
         const weft_accumulation *x = &a->accumulations[i], *y = &b->accumulations[i];
         assert_int_equal(moved[x->source], y->source);
         assert_int_equal(moved[x->target], y->target);
-        assert_int_equal(x->map, y->map);
+        assert_int_equal(x->connectivity, y->connectivity);
         assert_int_equal(x->matrix, y->matrix);
         assert_int_equal(x->call, y->call);
     }

@@ -1,6 +1,6 @@
 /* labels: quick */
-/* The library, its tables, instances and bodies, rerun with the n-th allocation failing for every
- * n. */
+/* The library, its tables, specialisations and bodies, rerun with the n-th allocation failing for
+ * every n. */
 #include "allocation.h"
 #include "core/weft_core.h"
 #include "fem/element/tables.h"
@@ -17,7 +17,7 @@ static weft_status use_library(void *user, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_library *library = NULL;
     weft_arena *arena = NULL;
-    weft_instance *instance = NULL;
+    weft_specialisation *specialisation = NULL;
     weft_text text = {0};
     const weft_shape shapes[] = {{1, {64}}, {2, {3, 3}}};
     const weft_accessor arguments[] = {{"v_f", 0}, {"v_J", 0}}, result = {"v_b", 0};
@@ -27,17 +27,18 @@ static weft_status use_library(void *user, weft_error *error) {
     TRY(weft_library_make(&library, error));
     TRY(weft_tables_register(library, error));
     TRY(weft_arena_make(&arena, error));
-    TRY(weft_instance_make(arena, library,
-                           &(weft_instance_request){weft_library_find(library, "quadrature_load"),
-                                                    shapes,
-                                                    2,
-                                                    &key,
-                                                    &degree,
-                                                    1,
-                                                    {NULL, 0, 0}},
-                           &instance, error));
-    for (int v = 0; v < instance->n_variants; ++v)
-        TRY(weft_body_emit(instance, v, arguments, &result, &style, &text, error));
+    TRY(weft_specialisation_make(
+        arena, library,
+        &(weft_element_request){weft_library_find(library, "quadrature_load"),
+                                shapes,
+                                2,
+                                &key,
+                                &degree,
+                                1,
+                                {NULL, 0, 0}},
+        &specialisation, error));
+    for (int v = 0; v < specialisation->n_variants; ++v)
+        TRY(weft_body_emit(specialisation, v, arguments, &result, &style, &text, error));
 done:
     weft_text_free(&text);
     weft_arena_free(&arena);
@@ -72,7 +73,7 @@ static weft_status use_trials(void *user, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_library *library = NULL;
     weft_arena *arena = NULL;
-    weft_trials trials;
+    weft_test_cases test_cases;
     weft_function_info info = {.name = ""};
     size_t i = 0;
     TRY(weft_library_make(&library, error));
@@ -89,13 +90,13 @@ static weft_status use_trials(void *user, weft_error *error) {
     TRY(weft_arena_make(&arena, error));
     while (strcmp(info.name, "zz") != 0)
         weft_library_info(library, i++, &info);
-    TRY(weft_trials_make(library, i - 1, arena, &trials, error));
+    TRY(weft_test_cases_make(library, i - 1, arena, &test_cases, error));
     /* three choices of sizes and the example, which is of the smallest d */
-    assert_int_equal(trials.n, 4);
-    assert_string_equal(trials.list[0].sizes, "n = 1, d = 1, degree = 1");
-    assert_string_equal(trials.list[0].keys, ", degree = 1");
-    assert_int_equal(trials.list[3].line, 7);
-    assert_true(trials.list[3].result.values[1] == 6);
+    assert_int_equal(test_cases.n, 4);
+    assert_string_equal(test_cases.list[0].sizes, "n = 1, d = 1, degree = 1");
+    assert_string_equal(test_cases.list[0].keys, ", degree = 1");
+    assert_int_equal(test_cases.list[3].line, 7);
+    assert_true(test_cases.list[3].result.values[1] == 6);
 done:
     weft_arena_free(&arena);
     weft_library_free(&library);
@@ -104,7 +105,7 @@ done:
 
 static void trials_of_a_function(void **state) {
     (void)state;
-    assert_true(test_every_allocation("weft_trials_make", use_trials, NULL) > 20);
+    assert_true(test_every_allocation("weft_test_cases_make", use_trials, NULL) > 20);
 }
 
 int main(void) {

@@ -213,7 +213,7 @@ static const body_case cases[] = {
 static void emit(const body_case *c, weft_status expected, weft_text *text, weft_error *error) {
     weft_library *library = NULL;
     weft_arena *arena = NULL;
-    weft_instance *instance = NULL;
+    weft_specialisation *specialisation = NULL;
     weft_accessor arguments[] = {{"v_a", c->offset}, {"v_b", 0}}, result = {"v_r", 0};
     assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
     assert_int_equal(weft_library_add_table(library, "powers", 1, powers, NULL, NULL), WEFT_OK);
@@ -221,15 +221,15 @@ static void emit(const body_case *c, weft_status expected, weft_text *text, weft
     weft_status status = weft_library_add_text(library, "body", c->text, error);
     if (status != WEFT_OK)
         fail_msg("%s\n%s", error->message, c->text);
-    status =
-        weft_instance_make(arena, library,
-                           &(weft_instance_request){.function = weft_library_find(library, "f"),
-                                                    .arguments = c->shapes,
-                                                    .n_arguments = c->n},
-                           &instance, error);
+    status = weft_specialisation_make(
+        arena, library,
+        &(weft_element_request){.function = weft_library_find(library, "f"),
+                                .arguments = c->shapes,
+                                .n_arguments = c->n},
+        &specialisation, error);
     if (status != WEFT_OK)
         fail_msg("%s\n%s", error->message, c->text);
-    status = weft_body_emit(instance, c->variant, arguments, &result, &c->style, text, error);
+    status = weft_body_emit(specialisation, c->variant, arguments, &result, &c->style, text, error);
     if (status != expected)
         print_error("%s\n%s\n", error->message, c->text);
     assert_int_equal(status, expected);
@@ -367,7 +367,7 @@ static void test_values(void **state) {
         {HEAD("(x: real[n]) -> y: real[n]") "//@ threads 1\nreal s;\nfor (int i = 0; i < 1000; ++i)"
                                             "\n    s += x(0);\ny(0) = s;\n",
          "f: 's' is read here and has no value yet", 8, 5},
-        /* declared anew in each turn of a loop */
+        /* declared again in each iteration of a loop */
         {HEAD(
              "(x: real[n]) -> y: real[n]") "//@ threads 1\nfor (int i = 0; i < n; ++i) {\n    real "
                                            "s;\n    if (i == 0)\n        s = 0;\n    y(i) = s;\n}"

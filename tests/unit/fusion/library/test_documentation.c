@@ -109,19 +109,19 @@ static void test_size_message(void **state) {
     (void)state;
     weft_library *library = NULL;
     weft_arena *arena = NULL;
-    weft_instance *instance = NULL;
+    weft_specialisation *specialisation = NULL;
     weft_error error = {0};
     weft_shape shape = {2, {4, 2}};
     char *page = test_file_read(WEFT_SOURCE_DIR "/docs/kernel-files.md", NULL);
     assert_non_null(page);
     assert_int_equal(weft_arena_make(&arena, NULL), WEFT_OK);
     assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
-    assert_int_equal(weft_instance_make(arena, library,
-                                        &(weft_instance_request){
-                                            .function = weft_library_find(library, "jacobian"),
-                                            .arguments = &shape,
-                                            .n_arguments = 1},
-                                        &instance, &error),
+    assert_int_equal(weft_specialisation_make(
+                         arena, library,
+                         &(weft_element_request){.function = weft_library_find(library, "jacobian"),
+                                                 .arguments = &shape,
+                                                 .n_arguments = 1},
+                         &specialisation, &error),
                      WEFT_ERROR_SHAPE);
     assert_non_null(strstr(page, error.message));
     weft_library_free(&library);

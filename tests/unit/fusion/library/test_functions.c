@@ -1,5 +1,5 @@
 /* labels: quick */
-/* The library as a collection, and instances: what a call means once its sizes are known. */
+/* The library as a collection, and specialisations: what a call means once its sizes are known. */
 #include "core/weft_core.h"
 #include "fem/element/tables.h"
 #include "fusion/library/library.h"
@@ -81,15 +81,15 @@ static void test_info(void **state) {
 
 static double flops_of(fixture *f, const char *name) {
     weft_shape shape = {1, {7}};
-    weft_instance *instance = NULL;
-    assert_int_equal(
-        weft_instance_make(f->arena, f->library,
-                           &(weft_instance_request){.function = weft_library_find(f->library, name),
-                                                    .arguments = &shape,
-                                                    .n_arguments = 1},
-                           &instance, NULL),
-        WEFT_OK);
-    return instance->flops;
+    weft_specialisation *specialisation = NULL;
+    assert_int_equal(weft_specialisation_make(
+                         f->arena, f->library,
+                         &(weft_element_request){.function = weft_library_find(f->library, name),
+                                                 .arguments = &shape,
+                                                 .n_arguments = 1},
+                         &specialisation, NULL),
+                     WEFT_OK);
+    return specialisation->flops;
 }
 
 /* A file adds its functions or replaces those of the same name, whole or not at all. */
@@ -151,46 +151,47 @@ static void test_directory(void **state) {
     free(other);
 }
 
-/* ---- instances ------------------------------------------------------------------------------- */
+/* ---- specialisations
+ * ------------------------------------------------------------------------------- */
 
 static weft_status call(fixture *f, const char *name, int n, const weft_shape *shapes,
-                        const char *key, int value, weft_instance **out, weft_error *error) {
+                        const char *key, int value, weft_specialisation **out, weft_error *error) {
     static const weft_source source = {"script", "y = call(x);\n"};
-    return weft_instance_make(f->arena, f->library,
-                              &(weft_instance_request){weft_library_find(f->library, name),
-                                                       shapes,
-                                                       n,
-                                                       &key,
-                                                       &value,
-                                                       key != NULL,
-                                                       {&source, 1, 5}},
-                              out, error);
+    return weft_specialisation_make(f->arena, f->library,
+                                    &(weft_element_request){weft_library_find(f->library, name),
+                                                            shapes,
+                                                            n,
+                                                            &key,
+                                                            &value,
+                                                            key != NULL,
+                                                            {&source, 1, 5}},
+                                    out, error);
 }
 
 static void test_sizes(void **state) {
     fixture *f = *state;
-    weft_instance *instance = NULL;
+    weft_specialisation *specialisation = NULL;
     weft_text text = {0};
     weft_shape two[] = {{2, {2, 3}}, {2, {3, 5}}};
-    assert_int_equal(call(f, "mmul", 2, two, NULL, 0, &instance, NULL), WEFT_OK);
-    weft_shape_print(&instance->result, &text);
+    assert_int_equal(call(f, "mmul", 2, two, NULL, 0, &specialisation, NULL), WEFT_OK);
+    weft_shape_print(&specialisation->result, &text);
     assert_string_equal(text.data, "real[2,5]");
-    assert_true(instance->flops == 50);
-    assert_int_equal(instance->n_variants, 3);
-    assert_int_equal(instance->threads[0], 1);
-    assert_int_equal(instance->threads[1], 2);
-    assert_int_equal(instance->threads[2], 10);
+    assert_true(specialisation->flops == 50);
+    assert_int_equal(specialisation->n_variants, 3);
+    assert_int_equal(specialisation->threads[0], 1);
+    assert_int_equal(specialisation->threads[1], 2);
+    assert_int_equal(specialisation->threads[2], 10);
     weft_text_free(&text);
     weft_shape vertices = {2, {4, 3}}, nodal[] = {{1, {3}}, {2, {2, 2}}};
-    assert_int_equal(call(f, "quadrature_points", 1, &vertices, "degree", 4, &instance, NULL),
+    assert_int_equal(call(f, "quadrature_points", 1, &vertices, "degree", 4, &specialisation, NULL),
                      WEFT_OK);
-    weft_shape_print(&instance->result, &text);
+    weft_shape_print(&specialisation->result, &text);
     assert_string_equal(text.data, "real[3,14]"); /* Walkington's rule */
     weft_text_free(&text);
-    assert_int_equal(call(f, "shape_load", 2, nodal, NULL, 0, &instance, NULL), WEFT_OK);
-    assert_int_equal(weft_shape_count(&instance->result), 3);
-    assert_true(weft_shape_equal(&instance->result, &nodal[0]));
-    assert_false(weft_shape_equal(&instance->result, &nodal[1]));
+    assert_int_equal(call(f, "shape_load", 2, nodal, NULL, 0, &specialisation, NULL), WEFT_OK);
+    assert_int_equal(weft_shape_count(&specialisation->result), 3);
+    assert_true(weft_shape_equal(&specialisation->result, &nodal[0]));
+    assert_false(weft_shape_equal(&specialisation->result, &nodal[1]));
     weft_shape scalar = {0};
     weft_shape_print(&scalar, &text);
     assert_string_equal(text.data, "real");
@@ -305,16 +306,16 @@ static void test_wrong_calls(void **state) {
     };
     for (size_t i = 0; i < sizeof calls / sizeof *calls; ++i) {
         weft_error error = {0};
-        weft_instance *instance = NULL;
+        weft_specialisation *specialisation = NULL;
         weft_status status = call(f, calls[i].function, calls[i].n, calls[i].shapes, calls[i].key,
-                                  calls[i].value, &instance, &error);
+                                  calls[i].value, &specialisation, &error);
         assert_string_equal(error.message, calls[i].message);
         assert_int_equal(status, calls[i].status);
         assert_non_null(strstr(error.hint, calls[i].hint));
         assert_string_equal(error.file, "script");
         assert_int_equal(error.line, 1);
         assert_int_equal(error.column, 5);
-        assert_null(instance);
+        assert_null(specialisation);
     }
 }
 
@@ -328,14 +329,14 @@ static void test_missing(void **state) {
         "//@ function q(x: real[n]) -> y: real\n//@ kind map\n//@ flops 1\n//@ source none\n"
         "//@ table w: real[m] = no_such_table(n)\n//@ threads 1\ny = w(0) * x(0);\n";
     weft_shape shape = {1, {2}};
-    weft_instance *instance = NULL;
+    weft_specialisation *specialisation = NULL;
     weft_error error = {0};
     assert_int_equal(weft_library_add_text(f->library, "missing", text, NULL), WEFT_OK);
-    assert_int_equal(call(f, "p", 1, &shape, NULL, 0, &instance, &error), WEFT_ERROR_TYPE);
+    assert_int_equal(call(f, "p", 1, &shape, NULL, 0, &specialisation, &error), WEFT_ERROR_TYPE);
     assert_string_equal(error.message, "p needs its parameter 'k'");
-    assert_int_equal(call(f, "p", 1, &shape, "k", 3, &instance, &error), WEFT_OK);
-    assert_true(instance->flops == 3);
-    assert_int_equal(call(f, "q", 1, &shape, NULL, 0, &instance, &error), WEFT_ERROR_USAGE);
+    assert_int_equal(call(f, "p", 1, &shape, "k", 3, &specialisation, &error), WEFT_OK);
+    assert_true(specialisation->flops == 3);
+    assert_int_equal(call(f, "q", 1, &shape, NULL, 0, &specialisation, &error), WEFT_ERROR_USAGE);
     assert_string_equal(error.message, "no table maker 'no_such_table' is registered");
     assert_string_equal(error.file, "missing");
     assert_int_equal(error.line, 12);

@@ -1,6 +1,7 @@
 /* labels: quick */
-/* Rows routines: what their files must hold, and how calls share a kernel with them. What a routine
- * reads at other rows is either complete before its kernel or computed there anew. */
+/* Product kernels: what their files must hold, and how calls share a kernel with them. What a
+ * product kernel reads at other rows is either complete before its kernel or computed there
+ * again. */
 #include "core/cuda/cuda.h"
 #include "core/weft_core.h"
 #include "fusion/library/library.h"
@@ -10,14 +11,13 @@
 #include "program_support.h"
 #include "nvrtc_support.h"
 
-
-static weft_status read_text(const char *text, const weft_routine **out, weft_error *error) {
+static weft_status read_text(const char *text, const weft_product_kernel **out, weft_error *error) {
     weft_arena *arena = NULL;
     weft_error ignored = {0};
     static weft_source source;
     assert_int_equal(weft_arena_make(&arena, &ignored), WEFT_OK);
-    source = (weft_source){"test.rows.cu", text};
-    const weft_status status = weft_routine_read(arena, &source, out, error);
+    source = (weft_source){"test.product.cu", text};
+    const weft_status status = weft_product_kernel_read(arena, &source, out, error);
     if (status == WEFT_OK) {
         assert_string_equal((*out)->name, "copy");
         assert_int_equal((*out)->n_arguments, 2);
@@ -41,21 +41,21 @@ static void files(void **state) {
         {"//@ rows a\n//@ threads x\n", "number", 2},
         {"//@ rows a\n//@ argument const double values\n", "pointer", 2},
         {"//@ rows a\n//@ argument const double *\n", "name is missing", 2},
-        {"//@ rows a\n//@ wibble\n", "lines of a routine", 2},
+        {"//@ rows a\n//@ wibble\n", "lines of a product kernel", 2},
         {"//@ threads 512\n//@ nodes 512\n", "rows NAME", 2},
     };
-    const weft_routine *routine = NULL;
+    const weft_product_kernel *product_kernel = NULL;
     weft_error error = {0};
     case_check(read_text("//@ rows copy\n//@ threads 512\n//@ nodes 512\n"
                          "//@ argument const int64_t *start   what it is\n"
                          "//@ argument const double * values\n"
                          "INLINE int one() { return 1; }\n"
                          "//@ body\nown[0] = y[0] = LOAD(first_row);\n",
-                         &routine, &error),
+                         &product_kernel, &error),
                &error);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
         error = (weft_error){0};
-        assert_int_equal(read_text(wrong[i].text, &routine, &error), WEFT_ERROR_SYNTAX);
+        assert_int_equal(read_text(wrong[i].text, &product_kernel, &error), WEFT_ERROR_SYNTAX);
         assert_non_null(strstr(error.message, wrong[i].message));
         assert_int_equal(error.line, wrong[i].line);
     }
@@ -64,9 +64,10 @@ static void files(void **state) {
 static const char declarations[] = "index nodes plain;\noperator A over nodes;\n"
                                    "input z, p, d : real over nodes;\ninput beta : real;\n";
 
-static program_case open_rows(const char *statements, const char *routine, weft_plan_kind plan) {
+static program_case open_rows(const char *statements, const char *product_kernel,
+                              weft_plan_kind plan) {
     char text[1024];
-    const weft_operator_choice choice = {.name = "A", .routine = routine};
+    const weft_operator_choice choice = {.name = "A", .product_kernel = product_kernel};
     const weft_compile_options options = {.plan = plan, .operators = &choice, .n_operators = 1};
     snprintf(text, sizeof text, "%s%s", declarations, statements);
     return case_open(NULL, "null:h200", text, &options);
@@ -79,7 +80,7 @@ static int kernels(const char *statements, weft_plan_kind plan) {
     return n;
 }
 
-static void calls_share_a_kernel_with_a_routine(void **state) {
+static void calls_share_a_kernel_with_a_product_kernel(void **state) {
     (void)state;
     static const char cg[] =
         "s = z + beta*p;\nq = apply(A, s);\nsq = dot(s, q);\nreturn s, q, sq;\n";
@@ -87,7 +88,7 @@ static void calls_share_a_kernel_with_a_routine(void **state) {
     assert_int_equal(kernels(cg, WEFT_PLAN_UNFUSED), 4); /* here too */
     /* what comes behind it does, row by row */
     assert_int_equal(kernels("q = apply(A, z);\nr = p - d*q;\nreturn r;\n", WEFT_PLAN_FUSED), 1);
-    /* two calls deep is not computed anew */
+    /* two calls deep is not recomputed */
     assert_int_equal(kernels("s = z + beta*p;\nt = exp(s)*d + s;\nu = s*t;\nq = apply(A, u);\n"
                              "return q, s, t;\n",
                              WEFT_PLAN_FUSED),
@@ -99,7 +100,7 @@ static void calls_share_a_kernel_with_a_routine(void **state) {
     /* an update outside a loop has one memory: it must be complete */
     assert_int_equal(
         kernels("update p = z + beta*p;\nq = apply(A, p);\nreturn q;\n", WEFT_PLAN_FUSED), 2);
-    /* each routine has a kernel of its own */
+    /* each product kernel has a kernel of its own */
     assert_int_equal(
         kernels("q = apply(A, z);\nr = apply(A, p);\ns = q + r;\nreturn s;\n", WEFT_PLAN_FUSED), 2);
     /* what loads through a connectivity stands in a kernel of its own, also where it is v */
@@ -117,7 +118,7 @@ static void calls_share_a_kernel_with_a_routine(void **state) {
     assert_int_equal(kernels("s = z*p;\nq = apply(A, s);\nr = apply(A, s);\nreturn q, r;\n",
                              WEFT_PLAN_FUSED),
                      2);
-    /* neither of these is let in by what a later routine folds in */
+    /* neither of these is let in by what a later product kernel takes as its prologue */
     assert_int_equal(
         kernels("s = z*p;\nq = apply(A, z);\nr = apply(A, s);\nreturn s, q, r;\n", WEFT_PLAN_FUSED),
         2);
@@ -127,16 +128,16 @@ static void calls_share_a_kernel_with_a_routine(void **state) {
                      2);
 }
 
-static void every_routine_compiles(void **state) {
+static void every_product_kernel_compiles(void **state) {
     (void)state;
-    static const char *const routines[] = {"csr", "sell", "edge"};
+    static const char *const product_kernels[] = {"csr", "sell", "edge"};
     static const char cg[] = "s = z + beta*p;\nq = apply(A, s);\nsq = dot(s, q);\nt = d*q;\n"
                              "tt = sum(t);\nreturn s, q, sq, tt;\n";
     weft_nvrtc nvrtc;
     nvrtc_open_or_skip(&nvrtc);
-    for (size_t i = 0; i < sizeof routines / sizeof *routines; ++i) {
-        program_case c = open_rows(cg, routines[i], WEFT_PLAN_FUSED);
-        nvrtc_expect_compiles(&nvrtc, routines[i], weft_compilation_source(c.compilation));
+    for (size_t i = 0; i < sizeof product_kernels / sizeof *product_kernels; ++i) {
+        program_case c = open_rows(cg, product_kernels[i], WEFT_PLAN_FUSED);
+        nvrtc_expect_compiles(&nvrtc, product_kernels[i], weft_compilation_source(c.compilation));
         case_close(&c);
     }
     weft_nvrtc_close(&nvrtc);
@@ -147,15 +148,16 @@ static void binding(void **state) {
     weft_error error = {0};
     program_case c = open_rows("q = apply(A, z);\nreturn q;\n", "csr", WEFT_PLAN_FUSED);
     weft_memory *memories[3] = {case_memory(&c, 8), case_memory(&c, 8), case_memory(&c, 8)};
-    const weft_rows rows = {"csr", memories, 3, 5, 0};
-    const weft_rows other = {"sell", memories, 3, 5, 0}, fewer = {"csr", memories, 2, 5, 0};
-    assert_int_equal(weft_program_bind_rows(c.program, "B", &rows, &error), WEFT_ERROR_USAGE);
-    assert_int_equal(weft_program_bind_rows(c.program, "A", &other, &error), WEFT_ERROR_USAGE);
-    assert_int_equal(weft_program_bind_rows(c.program, "A", &fewer, &error), WEFT_ERROR_USAGE);
+    const weft_product_arguments rows = {"csr", memories, 3, 5, 0};
+    const weft_product_arguments other = {"sell", memories, 3, 5, 0},
+                                 fewer = {"csr", memories, 2, 5, 0};
+    assert_int_equal(weft_program_bind_product(c.program, "B", &rows, &error), WEFT_ERROR_USAGE);
+    assert_int_equal(weft_program_bind_product(c.program, "A", &other, &error), WEFT_ERROR_USAGE);
+    assert_int_equal(weft_program_bind_product(c.program, "A", &fewer, &error), WEFT_ERROR_USAGE);
     case_size(&c, "nodes", 6);
     case_check(weft_program_bind(c.program, "z", case_memory(&c, 48), &error), &error);
     assert_int_equal(weft_program_run(c.program, &error), WEFT_ERROR_USAGE); /* A is not bound */
-    case_check(weft_program_bind_rows(c.program, "A", &rows, &error), &error);
+    case_check(weft_program_bind_product(c.program, "A", &rows, &error), &error);
     assert_int_equal(weft_program_run(c.program, &error), WEFT_ERROR_SHAPE); /* 5 rows, 6 nodes */
     case_size(&c, "nodes", 5);
     case_check(weft_program_run(c.program, &error), &error);
@@ -173,8 +175,8 @@ static void binding_beside_a_dead_product(void **state) {
                                "q = apply(A, z);\nreturn q;\n",
                                "csr", WEFT_PLAN_FUSED);
     weft_memory *memories[3] = {case_memory(&c, 8), case_memory(&c, 8), case_memory(&c, 8)};
-    const weft_rows rows = {"csr", memories, 3, 5, 0};
-    case_check(weft_program_bind_rows(c.program, "A", &rows, &error), &error);
+    const weft_product_arguments rows = {"csr", memories, 3, 5, 0};
+    case_check(weft_program_bind_product(c.program, "A", &rows, &error), &error);
     case_check(weft_program_size(c.program, "nodes", 5, &error), &error);
     case_check(weft_program_bind(c.program, "z", case_memory(&c, 40), &error), &error);
     case_check(weft_program_bind(c.program, "p", case_memory(&c, 40), &error), &error);
@@ -187,10 +189,10 @@ static void binding_beside_a_dead_product(void **state) {
 /* What is legal does not hang on which kind of operator it gets. */
 static void updating_twice(void **state) {
     (void)state;
-    static const char *const routines[] = {NULL, "csr"};
+    static const char *const product_kernels[] = {NULL, "csr"};
     for (int i = 0; i < 2; ++i) {
         program_case c = open_rows("update p = z;\nq = apply(A, d);\nupdate p = p - q;\n",
-                                   routines[i], WEFT_PLAN_FUSED);
+                                   product_kernels[i], WEFT_PLAN_FUSED);
         assert_true(weft_compilation_kernels(c.compilation) >= 2);
         case_close(&c);
     }
@@ -211,8 +213,8 @@ static void a_matrix_of_two_segments(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files),
-        cmocka_unit_test(calls_share_a_kernel_with_a_routine),
-        cmocka_unit_test(every_routine_compiles),
+        cmocka_unit_test(calls_share_a_kernel_with_a_product_kernel),
+        cmocka_unit_test(every_product_kernel_compiles),
         cmocka_unit_test(binding),
         cmocka_unit_test(binding_beside_a_dead_product),
         cmocka_unit_test(updating_twice),

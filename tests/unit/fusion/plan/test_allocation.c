@@ -8,10 +8,10 @@
 #include "allocation.h"
 #include "test_support.h"
 
-
-static const char wishes[] = "index N;\ninput A, B : real[3,3] over N;\ninput x : real[3] over N;\n"
-                             "fuse block 96 threads 3 {\n    C = mmul(A, B) using variant 1;\n"
-                             "    y = mvmul(C, x);\n}\nsplit;\nz = mvmul(A, y);\nreturn z;\n";
+static const char directives[] =
+    "index N;\ninput A, B : real[3,3] over N;\ninput x : real[3] over N;\n"
+    "fuse block 96 threads 3 {\n    C = mmul(A, B) using variant 1;\n"
+    "    y = mvmul(C, x);\n}\nsplit;\nz = mvmul(A, y);\nreturn z;\n";
 /* a reduction's kernel has blocks of 128 */
 static const char impossible[] = "index N;\ninput x : real over N;\n"
                                  "fuse block 64 { y = x + 1; s = sum(y); }\nreturn s;\n";
@@ -78,14 +78,14 @@ done:
 
 static void every_allocation(void **state) {
     (void)state;
-    compiler with = {.text = wishes, .expected = WEFT_OK};
+    compiler with = {.text = directives, .expected = WEFT_OK};
     weft_error error = {0};
     weft_compilation *made = NULL;
     assert_int_equal(weft_library_make(&with.library, &error), WEFT_OK);
     assert_int_equal(weft_device_open("null:h200", NULL, &with.device, &error), WEFT_OK);
     test_every_allocation("compile", use_compile, &with);
     test_every_allocation("search", use_search, &with);
-    const weft_fragment fragment = {"script.weft", wishes};
+    const weft_fragment fragment = {"script.weft", directives};
     assert_int_equal(weft_compile(with.library, weft_device_limits(with.device), &fragment, 1, NULL,
                                   &made, &error),
                      WEFT_OK);

@@ -14,7 +14,7 @@
 static weft_status compile(const char *text, const weft_compile_options *options,
                            weft_library **library, weft_device **device, weft_compilation **out,
                            weft_error *error) {
-    const weft_fragment fragment = {"wish.weft", text};
+    const weft_fragment fragment = {"directive.weft", text};
     assert_int_equal(weft_library_make(library, NULL), WEFT_OK);
     assert_int_equal(weft_device_open("null", NULL, device, NULL), WEFT_OK);
     return weft_compile(*library, weft_device_limits(*device), &fragment, 1, options, out, error);
@@ -84,7 +84,7 @@ static void blocks_in_programs(void **state) {
         PROGRAM "q = apply(A, p); fuse { y = 2*p; update s = r*s; z = s*x; } w = q + y; "
                 "update r = dot(w, z); v = r*w; return v, y, z;",
         "'y' and 'z' cannot share a kernel: they are in segments 1 and 2 of the program");
-    /* in a loop, each turn; and where the block is in one segment */
+    /* in a loop, each iteration; and where the block is in one segment */
     expect_refused(PROGRAM "repeat at most 3 while (r < 1) {\n"
                            "    fuse { y = 2*p; update r = r + dot(y, y); update x = r*x; }\n}\n"
                            "w = 1*x; return w;",
@@ -176,8 +176,8 @@ static void choices_of_operators(void **state) {
                &error);
     assert_non_null(weft_compilation_only(c));
     assert_int_equal(weft_compilation_only(c)->cover->n, 1);
-    assert_int_equal(weft_compilation_only(c)->cover->list[0]->instances_per_block, 96);
-    assert_int_equal(weft_compilation_only(c)->cover->list[0]->warps, 3);
+    assert_int_equal(weft_compilation_only(c)->cover->list[0]->elements_per_block, 96);
+    assert_int_equal(weft_compilation_only(c)->cover->list[0]->threads_per_element, 3);
     assert_int_equal(weft_compilation_only(c)->cover->list[0]->variants[0], 1);
     weft_compilation_free(&c);
     weft_device_free(&device);

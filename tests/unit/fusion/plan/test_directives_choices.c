@@ -49,7 +49,7 @@ static const weft_implementation *kernel_of(const weft_compilation *c, const cha
     for (int i = 0; i < s->cover->n; ++i)
         for (int k = 0; k < s->cover->list[i]->fusion->n_calls; ++k) {
             const int result = s->graph->calls[s->cover->list[i]->order[k]].result;
-            if (strcmp(s->graph->data[result].name, name) == 0)
+            if (strcmp(s->graph->values[result].name, name) == 0)
                 return s->cover->list[i];
         }
     fail_msg("no kernel makes %s", name);
@@ -60,14 +60,15 @@ static int variant_of(const weft_compilation *c, const char *name) {
     const weft_segment *s = weft_compilation_only(c);
     const weft_implementation *one = kernel_of(c, name);
     for (int k = 0; k < one->fusion->n_calls; ++k)
-        if (strcmp(s->graph->data[s->graph->calls[one->order[k]].result].name, name) == 0)
+        if (strcmp(s->graph->values[s->graph->calls[one->order[k]].result].name, name) == 0)
             return one->variants[k];
     return -1;
 }
 
-static void expect_block(const weft_implementation *one, int instances, int warps, int iterations) {
-    assert_int_equal(one->instances_per_block, instances);
-    assert_int_equal(one->warps, warps);
+static void expect_block(const weft_implementation *one, int elements, int threads_per_element,
+                         int iterations) {
+    assert_int_equal(one->elements_per_block, elements);
+    assert_int_equal(one->threads_per_element, threads_per_element);
     assert_int_equal(one->serial_iterations, iterations);
 }
 
@@ -224,8 +225,8 @@ static void blocks(void **state) {
                           "return y;\n",
                      NULL);
     assert_int_equal(weft_compilation_only(m.c)->cover->n, 2);
-    assert_int_equal(kernel_of(m.c, "M")->instances_per_block, 64);
-    assert_int_equal(kernel_of(m.c, "y")->instances_per_block, 128);
+    assert_int_equal(kernel_of(m.c, "M")->elements_per_block, 64);
+    assert_int_equal(kernel_of(m.c, "y")->elements_per_block, 128);
     done(&m);
     /* and one where they agree */
     m = compile_good("null:h200",
@@ -233,7 +234,7 @@ static void blocks(void **state) {
                           "return y;\n",
                      NULL);
     assert_int_equal(weft_compilation_only(m.c)->cover->n, 1);
-    assert_int_equal(kernel_of(m.c, "M")->instances_per_block, 64);
+    assert_int_equal(kernel_of(m.c, "M")->elements_per_block, 64);
     done(&m);
 }
 
@@ -253,7 +254,7 @@ static void left_open(void **state) {
     done(&m);
     const weft_compile_options unfused = {
         .plan = WEFT_PLAN_UNFUSED, .parameters = &lanes, .n_parameters = 1};
-    m = compile_good("null:h200", text, &unfused); /* no block of one instance: not asked for */
+    m = compile_good("null:h200", text, &unfused); /* no block of one element: not asked for */
     assert_int_equal(weft_compilation_only(m.c)->cover->n, 2);
     done(&m);
 }
@@ -262,32 +263,32 @@ static void wrong_blocks(void **state) {
     (void)state;
 #define BODY "{\n M = mmul(A, B);\n y = mvmul(M, x);\n}\nreturn y;\n"
     refused("null:h200", HEAD "fuse block 40 " BODY, NULL, 5, 12,
-            "a kernel of 40 instances a block cannot be here",
-            "a block has 32, 64, 96, ... 1024 instances");
+            "a kernel of 40 elements per block cannot be here",
+            "a block has 32, 64, 96, ... 1024 elements");
     refused("null:h200", HEAD "fuse block 2048 " BODY, NULL, 5, 12,
-            "a kernel of 2048 instances a block cannot be here",
-            "a block has 32, 64, 96, ... 1024 instances");
+            "a kernel of 2048 elements per block cannot be here",
+            "a block has 32, 64, 96, ... 1024 elements");
     refused("null:h200", HEAD "fuse threads 10 " BODY, NULL, 5, 14,
-            "a kernel of 10 threads an instance cannot be here",
+            "a kernel of 10 threads per element cannot be here",
             "the calls of this block have variants of 1 to 9 threads");
     refused("null:h200",
             HEAD "fuse threads 9 {\n M = mmul(A, B) using variant 1;\n y = mvmul(M, x);\n}\n"
                  "return y;\n",
-            NULL, 5, 14, "a kernel of 9 threads an instance cannot be here",
+            NULL, 5, 14, "a kernel of 9 threads per element cannot be here",
             "the calls of this block have variants of 1 to 3 threads");
     refused("null:h200", HEAD "fuse iterations 65 " BODY, NULL, 5, 17,
             "a kernel of 65 iterations cannot be here", "a block goes through 1 to 64");
     /* 9 x 128 = 1152 threads; 9 x 96 = 864 */
     refused("null:h200", HEAD "fuse block 128 threads 9 " BODY, NULL, 5, 12,
-            "a kernel of 128 instances a block cannot be here",
-            "with 9 threads an instance, a block has at most 96 instances");
+            "a kernel of 128 elements per block cannot be here",
+            "with 9 threads per element, a block has at most 96 elements");
     refused("null", HEAD "fuse block 32 " BODY, NULL, 5, 12,
-            "a kernel of 32 instances a block cannot be here",
-            "this device has blocks of 8 instances, one thread each, once; 0, maybe a parameter's, "
+            "a kernel of 32 elements per block cannot be here",
+            "this device has blocks of 8 elements, one thread each, once; 0, maybe a parameter's, "
             "leaves it open");
     refused("null", HEAD "fuse iterations 2 " BODY, NULL, 5, 17,
             "a kernel of 2 iterations cannot be here",
-            "this device has blocks of 8 instances, one thread each, once; 0, maybe a parameter's, "
+            "this device has blocks of 8 elements, one thread each, once; 0, maybe a parameter's, "
             "leaves it open");
     refused("null:h200", HEAD "fuse blok 32 " BODY, NULL, 5, 6,
             "expected '{' before the statements that are to share a kernel, found 'blok'",
@@ -301,18 +302,18 @@ static void wrong_blocks(void **state) {
 #undef BODY
 }
 
-/* What only shows when it is tried: the kernel of a reduction has blocks of 128 and one thread an
- * instance. Shared memory, which is all there is where every call has eight threads: A, B, C, M and
- * L are alive at once, 5 of 64 doubles are 2560 B an instance, of which 232448 B hold 90. */
+/* What only shows when it is tried: the kernel of a reduction has blocks of 128 and one thread per
+ * element. Shared memory, which is all there is where every call has eight threads: A, B, C, M and
+ * L are alive at once, 5 of 64 doubles are 2560 B per element, of which 232448 B hold 90. */
 static void blocks_that_do_not_fit(void **state) {
     (void)state;
     refused("null:h200", HEAD "fuse block 64 { y = x[0] + 1; r = sum(y); }\nreturn r;\n", NULL, 5,
-            1, "this block has no kernel of 64 instances a block",
-            "blocks of 128 instances can be, the rest being as it is");
+            1, "this block has no kernel of 64 elements per block",
+            "blocks of 128 elements can be, the rest being as it is");
     refused("null:h200",
             HEAD "fuse block 128 iterations 2 { y = x[0] + 1; r = sum(y); }\nreturn r;\n", NULL, 5,
-            1, "this block has no kernel of 128 instances a block, 2 iterations",
-            "blocks of 128 instances can be, with threads and iterations left open");
+            1, "this block has no kernel of 128 elements per block, 2 iterations",
+            "blocks of 128 elements can be, with threads and iterations left open");
     made m = compile_good("null:h200", "index n; input a : real over n; b = 2*a; return b;", NULL);
     assert_true(m.c->limits.onchip_bytes == 232448);
     done(&m);
@@ -321,8 +322,8 @@ static void blocks_that_do_not_fit(void **state) {
             "fuse block 128 threads 8 {\n M = mmul(A, B) using variant 1;\n"
             " L = mmul(C, M) using variant 1;\n K = madd(L, A) using variant 1;\n"
             " H = madd(K, B) using variant 1;\n}\nreturn H;\n",
-            NULL, 3, 1, "this block has no kernel of 128 instances a block, 8 threads an instance",
-            "blocks of 32, 64 instances can be, the rest being as it is");
+            NULL, 3, 1, "this block has no kernel of 128 elements per block, 8 threads per element",
+            "blocks of 32, 64 elements can be, the rest being as it is");
 }
 
 /* ---- text, explanation, forced plans ---- */
@@ -332,7 +333,7 @@ static void printed(void **state) {
     static const char text[] =
         HEAD "fuse block p threads 3 iterations 2 {\nM = mmul(A, B) using variant 2;\n"
              "y = mvmul(M, x);\n}\nsplit;\nz = mvmul(C, y) using variant p;\nreturn z;\n";
-    for (int turn = 0; turn < 2; ++turn) {
+    for (int iteration = 0; iteration < 2; ++iteration) {
         weft_text out = {0};
         made m = compile_good("null:h200", text, NULL);
         assert_int_equal(weft_compilation_print(m.c, "script", "text", &out, NULL), WEFT_OK);
@@ -358,7 +359,7 @@ static void explained(void **state) {
     assert_int_equal(weft_compilation_explain(m.c, &out, NULL), WEFT_OK);
     assert_has(out.data, "2 calls: 2 kernels unfused, 1 fused.");
     assert_has(out.data,
-               "block: 96 instances, 3 threads each, 1 iteration (asked for at w.weft:5:1)");
+               "block: 96 elements, 3 threads each, 1 iteration (asked for at w.weft:5:1)");
     assert_has(out.data, "1, m = 3*, m*n = 9  (asked for at w.weft:6:30)");
     weft_text_free(&out);
     done(&m);

@@ -45,13 +45,13 @@ static bool needs(const weft_graph *graph, int a, int b, bool *barrier) {
     *barrier = false;
     for (int k = 0; k < reader->n_operands; ++k) {
         const weft_operand *operand = &reader->operands[k];
-        if (graph->calls[a].result == operand->datum) {
+        if (graph->calls[a].result == operand->value) {
             found = true;
-            *barrier |= operand->map >= 0 || graph->calls[a].reduction != NULL;
+            *barrier |= operand->connectivity >= 0 || graph->calls[a].reduction != NULL;
         }
         for (int i = 0; i < graph->n_accumulations; ++i)
             if (graph->accumulations[i].call == a &&
-                graph->accumulations[i].target == operand->datum)
+                graph->accumulations[i].target == operand->value)
                 found = *barrier = true;
     }
     return found;
@@ -74,7 +74,7 @@ static bool is_candidate(const weft_graph *graph, unsigned set) {
             if ((set >> a & 1) != 0 && (set >> b & 1) == 0 && (from[a] >> b & 1) != 0 &&
                 (from[b] & set) != 0)
                 return false;
-    for (int turn = 0; turn < graph->n_calls; ++turn)
+    for (int iteration = 0; iteration < graph->n_calls; ++iteration)
         for (int a = 0; a < graph->n_calls; ++a)
             for (int b = 0; b < graph->n_calls; ++b)
                 if ((connected >> a & 1) != 0 && (set >> b & 1) != 0) {
@@ -155,15 +155,16 @@ static int peak_of(const weft_graph *graph, const weft_fusion *fusion, const int
     int peak = 0;
     for (int now = 0; now < fusion->n_calls; ++now) {
         int live = 0;
-        for (int datum = 0; datum < graph->n_data; ++datum)
-            for (int map = -1; map < graph->n_maps; ++map) {
-                const weft_operand operand = {.datum = datum, .map = map};
+        for (int value = 0; value < graph->n_values; ++value)
+            for (int connectivity = -1; connectivity < graph->n_connectivities; ++connectivity) {
+                const weft_operand operand = {.value = value, .connectivity = connectivity};
                 int first = fusion->n_calls, last = -1;
                 for (int i = 0; i < fusion->n_calls; ++i) {
                     const weft_call *call = &graph->calls[order[i]];
-                    bool uses = call->result == datum && map < 0;
+                    bool uses = call->result == value && connectivity < 0;
                     for (int k = 0; k < call->n_operands; ++k)
-                        uses |= call->operands[k].datum == datum && call->operands[k].map == map;
+                        uses |= call->operands[k].value == value &&
+                                call->operands[k].connectivity == connectivity;
                     if (uses && i < first)
                         first = i;
                     if (uses)
@@ -189,9 +190,9 @@ static int least_peak(const weft_segment *c, const weft_fusion *fusion, int *ord
         for (int k = 0; k < n; ++k)
             ready &= order[k] != fusion->calls[i];
         for (int k = 0; ready && k < fusion->n_calls; ++k) {
-            bool done = k == i ||
-                        !weft_set_has(weft_relations_after(c->fusions->relations, fusion->calls[k]),
-                                      fusion->calls[i]);
+            bool done = k == i || !weft_set_has(weft_dependence_reachable(c->fusions->dependence,
+                                                                          fusion->calls[k]),
+                                                fusion->calls[i]);
             for (int m = 0; !done && m < n; ++m)
                 done = order[m] == fusion->calls[k];
             ready = done;
@@ -227,13 +228,13 @@ static void orders_need_least_on_chip(void **state) {
 
 /* ---- offsets ---- */
 
-static bool apart(const weft_onchip_life *a, const weft_onchip_life *b) {
+static bool apart(const weft_live_range *a, const weft_live_range *b) {
     return a->last < b->first || b->last < a->first || a->offset + a->components <= b->offset ||
            b->offset + b->components <= a->offset;
 }
 
 /* Every offset of every element. */
-static int least_end(weft_onchip_life *lives, int n, int at, int end, int most) {
+static int least_end(weft_live_range *lives, int n, int at, int end, int most) {
     int least = most;
     if (at == n)
         return end;
@@ -253,7 +254,7 @@ static void offsets_are_the_best(void **state) {
     (void)state;
     uint64_t random = 12345;
     for (int trial = 0; trial < 400; ++trial) {
-        weft_onchip_life lives[6] = {0}, tried[6];
+        weft_live_range lives[6] = {0}, tried[6];
         int sum = 0;
         bool proved = false;
         const int n = 2 + trial % 5;
@@ -263,8 +264,7 @@ static void offsets_are_the_best(void **state) {
                 random = random * 6364136223846793005u + 1442695040888963407u;
                 numbers[k] = (int)(random >> 40);
             }
-            lives[i] =
-                (weft_onchip_life){.components = 1 + numbers[0] % 4, .first = numbers[1] % 6};
+            lives[i] = (weft_live_range){.components = 1 + numbers[0] % 4, .first = numbers[1] % 6};
             lives[i].last = lives[i].first + numbers[2] % 3;
             sum += lives[i].components;
         }

@@ -20,8 +20,8 @@ static weft_compilation *compile(const weft_library *library, const char *text) 
     weft_device *device = NULL;
     weft_error error = {0};
     const weft_fragment fragment = {"script", text};
-    const weft_operator_choice choices[] = {{.name = "A", .routine = "csr"},
-                                            {.name = "B", .routine = "csr"}};
+    const weft_operator_choice choices[] = {{.name = "A", .product_kernel = "csr"},
+                                            {.name = "B", .product_kernel = "csr"}};
     const weft_compile_options options = {.operators = choices,
                                           .n_operators = strstr(text, "operator B") ? 2 : 1};
     assert_int_equal(weft_device_open("null:h200", NULL, &device, &error), WEFT_OK);
@@ -40,7 +40,7 @@ static void products_stay_apart(void **state) {
     const weft_segment *segment = weft_compilation_only(c);
     int through = 0;
     assert_int_equal(segment->graph->n_calls, 2);
-    assert_int_equal(weft_fusion_split(segment->graph, segment->fusions, 0, 1, &through),
+    assert_int_equal(weft_why_not_fused(segment->graph, segment->fusions, 0, 1, &through),
                      SPLIT_PRODUCT);
     assert_int_equal(through, -1);
     weft_compilation_free(&c);
@@ -76,8 +76,8 @@ static void levels_agree_with_sets(void **state) {
             for (int n = 0; n < fusions->list[i].n_calls; ++n)
                 weft_set_add(set, fusions->list[i].calls[n]);
             assert_int_equal(
-                weft_set_split(segment->graph, fusions->relations, set, &a, &b, &outside),
-                SPLIT_NONE);
+                weft_set_split(segment->graph, fusions->dependence, set, &a, &b, &outside),
+                FUSIBLE);
             most = fusions->list[i].n_calls > most ? fusions->list[i].n_calls : most;
         }
         assert_true(most > WEFT_FUSION_CALLS);

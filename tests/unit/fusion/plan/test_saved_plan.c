@@ -136,8 +136,10 @@ static const char *const looped[] = {"index cells, nodes;\n"
 static void saved_plans_of_loops_are_forced(void **state) {
     (void)state;
     for (int i = 0; i < 2; ++i)
-        for (int store = WEFT_STORE_AUTO; store <= WEFT_STORE_NEVER; ++store) {
-            const weft_compile_options saving = {.store = (weft_store)store};
+        for (int rematerialise = WEFT_REMATERIALISE_AUTO;
+             rematerialise <= WEFT_REMATERIALISE_ALWAYS; ++rematerialise) {
+            const weft_compile_options saving = {.rematerialise =
+                                                     (weft_rematerialise)rematerialise};
             program_case c = case_open(NULL, "null", looped[i], &saving);
             weft_text saved = {0}, again = {0};
             weft_error error = {0};

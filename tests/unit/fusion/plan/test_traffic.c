@@ -1,5 +1,5 @@
 /* labels: quick */
-/* What fusion spares, counted by hand: kernels, and bytes per instance of the fused kernel. */
+/* What fusion spares, counted by hand: kernels, and bytes per element of the fused kernel. */
 #include "core/weft_core.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"

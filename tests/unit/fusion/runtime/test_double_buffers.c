@@ -1,6 +1,6 @@
 /* labels: quick */
 /* A list that a kernel both reads at other rows and gives its next value has two memories in turn.
- * After a loop of any number of turns it is where its owner put it. An emulated GPU's, for the
+ * After a loop of any number of iterations it is where its owner put it. An emulated GPU's, for the
  * host's kernels read no rows. */
 #include "core/weft_core.h"
 #include "differential/device_batch.h"
@@ -11,7 +11,7 @@
 #include "fusion/weft_program.h"
 #include "program_support.h"
 
-enum { N = 70, TURNS = 5 };
+enum { N = 70, ITERATIONS = 5 };
 
 static const char text[] = "index nodes plain;\noperator A over nodes;\n"
                            "input z, p, r : real over nodes;\ninput s, turns : real;\n"
@@ -20,8 +20,8 @@ static const char text[] = "index nodes plain;\noperator A over nodes;\n"
                            "    update r = r - q;\n    update s = s + 1;\n}\n";
 
 static program_case open_emulated(void) {
-    const weft_fragment fragment = {"twins.weft", text};
-    const weft_operator_choice choice = {.name = "A", .routine = "csr"};
+    const weft_fragment fragment = {"double_buffers.weft", text};
+    const weft_operator_choice choice = {.name = "A", .product_kernel = "csr"};
     const weft_compile_options options = {.operators = &choice, .n_operators = 1};
     weft_error error = {0};
     program_case c = {.own_library = true};
@@ -36,13 +36,13 @@ static program_case open_emulated(void) {
     return c;
 }
 
-static int twins_of(const weft_compilation *c) {
+static int double_buffers_of(const weft_compilation *c) {
     int n = 0;
-    for (int i = 0; i < c->flow->n_segments; ++i)
-        for (int k = 0; k < c->flow->segments[i]->plan->n_kernels; ++k) {
-            const weft_plan_kernel *kernel = &c->flow->segments[i]->plan->kernels[k];
+    for (int i = 0; i < c->control->n_segments; ++i)
+        for (int k = 0; k < c->control->segments[i]->plan->n_kernels; ++k) {
+            const weft_plan_kernel *kernel = &c->control->segments[i]->plan->kernels[k];
             for (int a = 0; a < kernel->n_arguments; ++a)
-                n += kernel->arguments[a].kind == ARGUMENT_TWIN;
+                n += kernel->arguments[a].kind == ARGUMENT_DOUBLE_BUFFER;
         }
     return n;
 }
@@ -63,7 +63,7 @@ static void bind_matrix(program_case *c) {
     static int32_t columns[2 * N];
     static double entries[2 * N];
     static weft_memory *memories[3];
-    static const weft_rows rows = {"csr", memories, 3, N, 0}; /* stays bound */
+    static const weft_product_arguments rows = {"csr", memories, 3, N, 0}; /* stays bound */
     weft_error error = {0};
     for (int i = 0; i < N; ++i) {
         start[i + 1] = 2 * i + 2;
@@ -75,7 +75,7 @@ static void bind_matrix(program_case *c) {
     memories[0] = memory_of(c, start, sizeof start);
     memories[1] = memory_of(c, columns, sizeof columns);
     memories[2] = memory_of(c, entries, sizeof entries);
-    case_check(weft_program_bind_rows(c->program, "A", &rows, &error), &error);
+    case_check(weft_program_bind_product(c->program, "A", &rows, &error), &error);
 }
 
 static void check_list(const weft_memory *memory, const double *expected) {
@@ -85,11 +85,11 @@ static void check_list(const weft_memory *memory, const double *expected) {
     assert_same_bits(found, expected, N);
 }
 
-static void turns(void **state) {
+static void iterations(void **state) {
     (void)state;
     weft_error error = {0};
     program_case c = open_emulated();
-    assert_true(twins_of(c.compilation) > 0);
+    assert_true(double_buffers_of(c.compilation) > 0);
     weft_memory *z = memory_of(&c, NULL, N * sizeof(double)),
                 *p = memory_of(&c, NULL, N * sizeof(double)),
                 *r = memory_of(&c, NULL, N * sizeof(double)),
@@ -102,7 +102,7 @@ static void turns(void **state) {
     case_check(weft_program_bind(c.program, "r", r, &error), &error);
     case_check(weft_program_bind(c.program, "s", s, &error), &error);
     case_check(weft_program_bind(c.program, "turns", wanted, &error), &error);
-    for (int n = 0; n <= TURNS; ++n) {
+    for (int n = 0; n <= ITERATIONS; ++n) {
         double in[N], now[N], left[N];
         const double none = 0, limit = n;
         for (int i = 0; i < N; ++i) {
@@ -116,7 +116,7 @@ static void turns(void **state) {
         case_check(weft_memory_write(s, 0, &none, sizeof none, &error), &error);
         case_check(weft_memory_write(wanted, 0, &limit, sizeof limit, &error), &error);
         case_check(weft_program_run(c.program, &error), &error);
-        for (int turn = 0; turn < n; ++turn) {
+        for (int iteration = 0; iteration < n; ++iteration) {
             for (int i = 0; i < N; ++i)
                 now[i] = in[i] + 2 * now[i];
             for (int i = 0; i < N; ++i)
@@ -130,6 +130,6 @@ static void turns(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(turns)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(iterations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static void unknown_names(void **state) {
     assert_int_equal(weft_program_size(c.program, "cell", 3, &error), WEFT_ERROR_USAGE);
     assert_string_equal(error.message, "there is no index set 'cell' in this script");
     assert_string_equal(error.hint, "did you mean 'cells'? it has: cells, nodes");
-    assert_int_equal(weft_program_bind_connectivity(c.program, "map", c.maps[0], &error),
+    assert_int_equal(weft_program_bind_connectivity(c.program, "map", c.connectivities[0], &error),
                      WEFT_ERROR_USAGE);
     assert_string_equal(error.message, "there is no connectivity 'map' in this script");
     assert_string_equal(error.hint, "it has: dofs");

@@ -92,15 +92,15 @@ static double result_of(const loop_case *c, const char *name) {
 
 static int64_t run(loop_case *c) {
     weft_error error = {0};
-    int64_t turns = -2;
+    int64_t iterations = -2;
     check(weft_program_run(c->program, &error), &error);
-    check(weft_program_turns(c->program, &turns, &error), &error);
-    return turns;
+    check(weft_program_iterations(c->program, &iterations, &error), &error);
+    return iterations;
 }
 
 /* ---- uniform values -------------------------------------------------------------------------- */
 
-/* Newton's method for x^2 = a doubles its digits: from 1, sqrt(2) is met in 5 or 6 turns. */
+/* Newton's method for x^2 = a doubles its digits: from 1, sqrt(2) is met in 5 or 6 iterations. */
 static void square_root_by_newton(void **state) {
     (void)state;
     loop_case c = case_open("input x, a : real;\n"
@@ -109,14 +109,15 @@ static void square_root_by_newton(void **state) {
                             "}\n");
     weft_memory *x = bind_one(&c, "x", 1);
     bind_one(&c, "a", 2);
-    const int64_t turns = run(&c);
-    assert_in_range(turns, 4, 6);
+    const int64_t iterations = run(&c);
+    assert_in_range(iterations, 4, 6);
     assert_double_near(number_in(x), sqrt(2), 1e-12, 0);
     assert_int_equal(run(&c), 0); /* where it stopped there is nothing to do */
     case_close(&c);
 }
 
-/* Names assigned in a turn keep the old value, so two updates swap; the history has every turn. */
+/* Names assigned in an iteration keep the old value, so two updates swap; the history has every
+ * iteration. */
 static void fibonacci_with_history(void **state) {
     (void)state;
     loop_case c = case_open("parameter turns = 20;\n"
@@ -130,7 +131,7 @@ static void fibonacci_with_history(void **state) {
     weft_error error = {0};
     weft_memory *a = bind_one(&c, "a", 0), *kept = memory_of(&c, history, 12);
     bind_one(&c, "b", 1);
-    check(weft_program_record(c.program, "a", kept, 11, &error), &error);
+    check(weft_program_record_history(c.program, "a", kept, 11, &error), &error);
     assert_int_equal(run(&c), 20);
     assert_double_near(number_in(a), 6765, 0, 0); /* F20 */
     check(weft_memory_read(kept, 0, history, sizeof history, &error), &error);
@@ -145,12 +146,13 @@ static void fibonacci_with_history(void **state) {
     case_close(&c);
 }
 
-/* The condition is asked before the first turn; a NaN ends the loop; the bound is rounded down. */
+/* The condition is asked before the first iteration; a NaN ends the loop; the bound is rounded
+ * down. */
 static void ends_of_loops(void **state) {
     (void)state;
     static const struct {
         double most, x, limit;
-        int64_t turns;
+        int64_t iterations;
     } cases[] = {{5, 0, 3, 3},   {2.9, 0, 3, 2}, {0.5, 0, 3, 0}, {-1, 0, 3, 0},   {5, 3, 3, 0},
                  {5, NAN, 3, 0}, {5, 0, NAN, 0}, {NAN, 0, 3, 0}, {1e300, 0, 7, 7}};
     loop_case c = case_open("input most, x, limit : real;\n"
@@ -161,9 +163,9 @@ static void ends_of_loops(void **state) {
         weft_memory *x = bind_one(&c, "x", cases[i].x);
         bind_one(&c, "most", cases[i].most);
         bind_one(&c, "limit", cases[i].limit);
-        assert_int_equal(run(&c), cases[i].turns);
+        assert_int_equal(run(&c), cases[i].iterations);
         if (!isnan(cases[i].x))
-            assert_double_near(number_in(x), cases[i].x + (double)cases[i].turns, 0, 0);
+            assert_double_near(number_in(x), cases[i].x + (double)cases[i].iterations, 0, 0);
         while (c.n_memories > 0)
             weft_memory_free(&c.memories[--c.n_memories]);
     }
@@ -249,11 +251,11 @@ static void cg_solve(loop_case *c) {
     static const int32_t all[4] = {0, 1, 0, 1};
     weft_error error = {0};
     double found[2];
-    weft_connectivity *map = NULL;
+    weft_connectivity *connectivity = NULL;
     weft_memory *x = bind(c, "x", CG_X, 2);
     bind(c, "b", CG_B, 2);
-    check(weft_connectivity_make(c->device, all, 2, 2, 2, &map, &error), &error);
-    check(weft_program_bind_connectivity(c->program, "all", map, &error), &error);
+    check(weft_connectivity_make(c->device, all, 2, 2, 2, &connectivity, &error), &error);
+    check(weft_program_bind_connectivity(c->program, "all", connectivity, &error), &error);
     for (int i = 0; i < 2; ++i) { /* a second run starts from the x of the first */
         assert_int_equal(run(c), i == 0 ? 2 : 0);
         check(weft_memory_read(x, 0, found, sizeof found, &error), &error);
@@ -262,7 +264,7 @@ static void cg_solve(loop_case *c) {
         assert_true(result_of(c, "rr") < 1e-24);
     }
     weft_program_free(&c->program);
-    weft_connectivity_free(&map);
+    weft_connectivity_free(&connectivity);
 }
 
 static void cg_written_out(void **state) {
@@ -288,16 +290,16 @@ static void cg_with_a_scripted_operator(void **state) {
     const weft_operator_choice choice = {.name = "M", .fragments = fragments, .n_fragments = 2};
     const weft_compile_options options = {.operators = &choice, .n_operators = 1};
     static const int32_t couplings[4] = {0, 1, 0, 1};
-    weft_connectivity *map = NULL;
+    weft_connectivity *connectivity = NULL;
     weft_error error = {0};
     snprintf(text, sizeof text, CG, "operator M over rows;\n", "apply(M, x)", "apply(M, p)");
     loop_case c = open_with("host:2", text, &options);
     bind(&c, "M_x", CG_A, 4); /* x is the script's own */
     bind(&c, "A", CG_A, 4);
-    check(weft_connectivity_make(c.device, couplings, 2, 2, 2, &map, &error), &error);
-    check(weft_program_bind_connectivity(c.program, "couplings", map, &error), &error);
+    check(weft_connectivity_make(c.device, couplings, 2, 2, 2, &connectivity, &error), &error);
+    check(weft_program_bind_connectivity(c.program, "couplings", connectivity, &error), &error);
     cg_solve(&c);
-    weft_connectivity_free(&map);
+    weft_connectivity_free(&connectivity);
     case_close(&c);
 }
 
@@ -416,7 +418,7 @@ static void select_chooses(void **state) {
 /* ---- devices --------------------------------------------------------------------------------- */
 
 /* A device that holds no numbers records each loop's launches once. */
-static void null_devices_record(void **state) {
+static void null_devices_capture(void **state) {
     (void)state;
     static const char *const devices[] = {"null", "null:h200"};
     for (int i = 0; i < 2; ++i) {
@@ -489,7 +491,7 @@ int main(void) {
         cmocka_unit_test(cg_with_an_opaque_operator),
         cmocka_unit_test(time_steps),
         cmocka_unit_test(select_chooses),
-        cmocka_unit_test(null_devices_record),
+        cmocka_unit_test(null_devices_capture),
         cmocka_unit_test(inputs_that_nothing_reads),
     };
     return cmocka_run_group_tests(tests, open_library, close_library);

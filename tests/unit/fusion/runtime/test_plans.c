@@ -49,7 +49,7 @@ static void listing_1_check(weft_library *library, const weft_compile_options *o
     static const int counts[] = {9, 9, 3, 25, 25};
     double *in[5];
     uint64_t seed = 2;
-    if (!case_on_gpu()) /* several threads an instance may pay for a kernel more there */
+    if (!case_on_gpu()) /* several threads per element may pay for a kernel more there */
         assert_int_equal(weft_compilation_kernels(k.compilation), n_kernels);
     case_size(&k, "N", n);
     for (int i = 0; i < 5; ++i) {

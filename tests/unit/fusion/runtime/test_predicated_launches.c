@@ -7,18 +7,18 @@
 #include "fusion/weft_program.h"
 #include "program_support.h"
 
-typedef struct told {
-    int always, go; /* products without and with a `go` */
-} told;
+typedef struct reported {
+    int always, active; /* products without and with a `active` */
+} reported;
 
-static weft_status product_told(void *user, const weft_program_product *product,
-                                weft_error *error) {
-    told *t = user;
+static weft_status product_reported(void *user, const weft_program_product *product,
+                                    weft_error *error) {
+    reported *t = user;
     (void)error;
     assert_true(product->v && product->y && !product->vy);
-    if (product->go)
-        assert_int_equal(weft_memory_bytes(product->go), sizeof(uint32_t));
-    ++*(product->go ? &t->go : &t->always);
+    if (product->active)
+        assert_int_equal(weft_memory_bytes(product->active), sizeof(uint32_t));
+    ++*(product->active ? &t->active : &t->always);
     return WEFT_OK;
 }
 
@@ -32,11 +32,11 @@ static weft_memory *bind(program_case *c, const char *name, size_t bytes) {
 }
 
 /* On devices with threads, in loops. */
-static void operators_are_told_of_the_end(void **state) {
+static void operators_are_reported_of_the_end(void **state) {
     (void)state;
     static const char *const devices[] = {"null", "null:h200"};
     for (int i = 0; i < 2; ++i) {
-        told t = {0};
+        reported t = {0};
         weft_error error = {0};
         program_case c = case_open(NULL, devices[i],
                                    "index nodes plain;\n"
@@ -54,10 +54,11 @@ static void operators_are_told_of_the_end(void **state) {
         bind(&c, "x", 3 * sizeof(double));
         bind(&c, "s", sizeof(double));
         case_check(weft_program_size(c.program, "nodes", 3, &error), &error);
-        case_check(weft_program_bind_operator(c.program, "M", product_told, &t, &error), &error);
+        case_check(weft_program_bind_operator(c.program, "M", product_reported, &t, &error),
+                   &error);
         case_check(weft_program_run(c.program, &error), &error);
         assert_int_equal(t.always, i == 0 ? 2 : 1);
-        assert_int_equal(t.go, i);
+        assert_int_equal(t.active, i);
         case_close(&c);
     }
 }
@@ -67,7 +68,7 @@ static void zeroing_is_a_launch(void **state) {
     (void)state;
     static const char *const devices[] = {"null", "null:h200"};
     static const int32_t pairs[] = {0, 1, 1, 2};
-    const weft_compile_options options = {.guarded = true};
+    const weft_compile_options options = {.predicated = true};
     for (int i = 0; i < 2; ++i) {
         weft_error error = {0};
         program_case c = case_open(NULL, devices[i],
@@ -78,13 +79,15 @@ static void zeroing_is_a_launch(void **state) {
                                    "return y;\n",
                                    &options);
         bind(&c, "x", 64 * sizeof(double));
-        weft_memory *go = bind(&c, NULL, sizeof(uint32_t));
-        case_check(weft_connectivity_make(c.device, pairs, 2, 2, 3, &c.maps[c.n_maps++], &error),
+        weft_memory *active = bind(&c, NULL, sizeof(uint32_t));
+        case_check(weft_connectivity_make(c.device, pairs, 2, 2, 3,
+                                          &c.connectivities[c.n_connectivities++], &error),
                    &error);
-        case_check(weft_program_bind_connectivity(c.program, "ends", c.maps[0], &error), &error);
+        case_check(weft_program_bind_connectivity(c.program, "ends", c.connectivities[0], &error),
+                   &error);
         for (int times = 0; times < 3; ++times) {
             const int64_t before = weft_device_launches(c.device);
-            weft_program_guard(c.program, times == 1 ? go : NULL);
+            weft_program_predicate(c.program, times == 1 ? active : NULL);
             case_check(weft_program_run(c.program, &error), &error);
             assert_int_equal(weft_device_launches(c.device) - before, 1 + i);
         }
@@ -98,7 +101,7 @@ static void loops_guard_themselves(void **state) {
     weft_compilation *none = NULL;
     weft_library *library = NULL;
     weft_device *device = NULL;
-    const weft_compile_options options = {.guarded = true};
+    const weft_compile_options options = {.predicated = true};
     const weft_fragment fragment = {"loop.weft", "input s : real;\n"
                                                  "repeat at most 7 while (s > 0) {\n"
                                                  "    update s = s/2;\n"
@@ -108,13 +111,13 @@ static void loops_guard_themselves(void **state) {
     assert_int_equal(
         weft_compile(library, weft_device_limits(device), &fragment, 1, &options, &none, &error),
         WEFT_ERROR_USAGE);
-    assert_string_equal(error.message, "a script with loops cannot be guarded: its loops are");
+    assert_string_equal(error.message, "a script with loops cannot be predicated: its loops are");
     weft_device_free(&device);
     weft_library_free(&library);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(operators_are_told_of_the_end),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(operators_are_reported_of_the_end),
                                        cmocka_unit_test(zeroing_is_a_launch),
                                        cmocka_unit_test(loops_guard_themselves)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,8 +69,8 @@ static void test_joins(void **state) {
         }
 }
 
-/* A rounded sum: the same bits for every number of threads and both plans, and near the true value.
- */
+/* A rounded sum: bitwise identical results for every number of threads and both plans, and near the
+ * true value. */
 static void test_bits(void **state) {
     (void)state;
     static const char *const devices[] = {"host:1", "host:2", "host:3", "host:4"};

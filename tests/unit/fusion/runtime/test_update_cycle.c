@@ -29,10 +29,10 @@ static void ring(void **state) {
     }
 }
 
-/* The same by an operator: its routine reads at other rows. */
+/* The same by an operator: its product kernel reads at other rows. */
 static void product(void **state) {
     (void)state;
-    const weft_operator_choice choice = {.name = "A", .routine = "csr"};
+    const weft_operator_choice choice = {.name = "A", .product_kernel = "csr"};
     const weft_compile_options options = {.operators = &choice, .n_operators = 1};
     program_case c = case_open(NULL, "null:h200",
                                "index nodes plain;\noperator A over nodes;\n"

@@ -1,7 +1,7 @@
 /* labels: quick */
 /* Kernels whose calls have different granularities: every choice of variants gives the numbers of
  * plain loops over small integers, which no order of additions changes. On a GPU (WEFT_TEST_DEVICE)
- * several threads share an instance through shared memory; on the null device of an H200 the
+ * several threads share an element through shared memory; on the null device of an H200 the
  * barriers are counted: one behind the loads, and one wherever a thread reads what another has
  * written. */
 #include "fusion/weft_compile.h"

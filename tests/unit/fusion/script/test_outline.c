@@ -28,7 +28,7 @@ static void stripped(const char *text, const char *expected) {
 }
 
 /* Blanks take the place, so that lines and columns of the rest stay. */
-static void returns_go(void **state) {
+static void returns_active(void **state) {
     (void)state;
     stripped("K = 1;\nreturn K, b;\nL = 2;", "K = 1;\n            \nL = 2;");
     stripped("return K;", "         ");
@@ -76,7 +76,7 @@ static void names(void **state) {
     weft_outline_name found;
     assert_int_equal(weft_outline_names(outline), N);
     for (int i = 0; i < N; ++i) {
-        weft_outline_tell(outline, i, &found);
+        weft_outline_describe(outline, i, &found);
         assert_string_equal(found.name, expected[i].name);
         assert_int_equal(found.kind, expected[i].kind);
         assert_int_equal(found.in_loop, expected[i].in_loop);
@@ -109,7 +109,7 @@ static void errors(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(returns_go), cmocka_unit_test(names),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(returns_active), cmocka_unit_test(names),
                                        cmocka_unit_test(errors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

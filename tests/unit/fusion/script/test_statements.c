@@ -29,8 +29,8 @@ static void poisson(void **state) {
     const weft_script_statement *store = &s->statements[3];
     assert_true(store->accumulate);
     assert_string_equal(store->name, "b");
-    assert_int_equal(store->n_maps, 1);
-    assert_string_equal(store->maps[0], "dofs");
+    assert_int_equal(store->n_connectivities, 1);
+    assert_string_equal(store->connectivities[0], "dofs");
     assert_int_equal(store->map_places[0].column, 3);
     assert_int_equal(store->value->kind, NODE_CALL);
     assert_false(s->statements[0].accumulate);
@@ -109,8 +109,8 @@ static void accumulations(void **state) {
         assert_true(s->statements[i].accumulate);
         assert_double_near(s->statements[i].value->number, i + 1.0, 0.0, 0.0);
     }
-    assert_int_equal(s->statements[4].n_maps, 2);
-    assert_string_equal(s->statements[4].maps[1], "dofs");
+    assert_int_equal(s->statements[4].n_connectivities, 2);
+    assert_string_equal(s->statements[4].connectivities[1], "dofs");
     assert_int_equal(s->n_returns, 3); /* several add up */
     assert_string_equal(s->returns[2].name, "b");
     script_case_free(&read);

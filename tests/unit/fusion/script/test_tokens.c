@@ -202,17 +202,17 @@ static void error_at(void **state) {
     const weft_source source = {"file.weft", "one\ntwo\n"};
     weft_error error = {0};
     assert_int_equal(
-        weft_error_at(&error, WEFT_ERROR_TYPE, (weft_place){&source, 2, 2}, "%s %d", "text", 3),
+        weft_error_at(&error, WEFT_ERROR_TYPE, (weft_location){&source, 2, 2}, "%s %d", "text", 3),
         WEFT_ERROR_TYPE);
     assert_string_equal(error.message, "text 3");
     assert_string_equal(error.file, "file.weft");
     assert_string_equal(error.source_line, "two");
     assert_int_equal(error.line, 2);
     assert_int_equal(error.column, 2);
-    weft_error_at(&error, WEFT_ERROR_TYPE, (weft_place){0}, "%5000s", "long");
+    weft_error_at(&error, WEFT_ERROR_TYPE, (weft_location){0}, "%5000s", "long");
     assert_true(strlen(error.message) < sizeof error.message);
     assert_int_equal(error.line, 0);
-    assert_int_equal(weft_error_at(NULL, WEFT_ERROR_SHAPE, (weft_place){&source, 1, 1}, "x"),
+    assert_int_equal(weft_error_at(NULL, WEFT_ERROR_SHAPE, (weft_location){&source, 1, 1}, "x"),
                      WEFT_ERROR_SHAPE);
 }
 

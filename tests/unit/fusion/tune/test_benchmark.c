@@ -1,7 +1,7 @@
 /* labels: quick */
-/* Kernels of one routine do what they stand for: on the host stores write what is said, loads and
+/* Kernels of one primitive do what they stand for: on the host stores write what is said, loads and
  * computes give the sum that mathematics says (the sink is written to when it is met); for cuda
- * every routine of the library compiles. */
+ * every primitive of the library compiles. */
 #include "core/cuda/cuda.h"
 #include "core/weft_core.h"
 #include "core/weft_tuning.h"
@@ -19,10 +19,10 @@ enum { N = 64 };
 typedef struct place {
     weft_device *device;
     weft_library *library;
-    weft_memory *memory[PROBE_ARGUMENTS];
-    weft_probe probe;
+    weft_memory *memory[BENCHMARK_ARGUMENTS];
+    weft_benchmark benchmark;
     double *data;
-    int32_t *map;
+    int32_t *connectivity;
     double seed[4], sink;
     int lanes;
 } place;
@@ -33,52 +33,54 @@ static void bench_make(place *p, size_t reals) {
     tuning_ok(weft_device_open("host:1", NULL, &p->device, &error), &error);
     tuning_ok(weft_library_make(&p->library, &error), &error);
     p->lanes = weft_device_limits(p->device)->lanes_double;
-    const size_t bytes[PROBE_ARGUMENTS] = {reals * 8, N * 16 * 4, 32, 8};
-    for (int i = 0; i < PROBE_ARGUMENTS; ++i)
+    const size_t bytes[BENCHMARK_ARGUMENTS] = {reals * 8, N * 16 * 4, 32, 8};
+    for (int i = 0; i < BENCHMARK_ARGUMENTS; ++i)
         tuning_ok(weft_memory_make(p->device, bytes[i], &p->memory[i], &error), &error);
-    p->data = weft_memory_host(p->memory[PROBE_DATA]);
-    p->map = weft_memory_host(p->memory[PROBE_MAP]);
+    p->data = weft_memory_host(p->memory[BENCHMARK_DATA]);
+    p->connectivity = weft_memory_host(p->memory[BENCHMARK_CONNECTIVITY]);
 }
 
 static void bench_free(place *p) {
-    for (int i = 0; i < PROBE_ARGUMENTS; ++i)
+    for (int i = 0; i < BENCHMARK_ARGUMENTS; ++i)
         weft_memory_free(&p->memory[i]);
     weft_library_free(&p->library);
     weft_device_free(&p->device);
 }
 
-/* Run N instances; the sink is 0 before. */
-static void run(place *p, const weft_cost_routine *routine) {
+/* Run N elements; the sink is 0 before. */
+static void run(place *p, const weft_cost_primitive *primitive) {
     weft_error error = {0};
     weft_text text = {0};
     weft_module *module = NULL;
     const double zero = 0;
-    weft_probe_prelude(weft_device_limits(p->device), false, &text);
-    tuning_ok(weft_probe_print(p->library, weft_device_limits(p->device), routine, 0, &text,
-                               &p->probe, &error),
+    weft_benchmark_prelude(weft_device_limits(p->device), false, &text);
+    tuning_ok(weft_benchmark_print(p->library, weft_device_limits(p->device), primitive, 0, &text,
+                                   &p->benchmark, &error),
               &error);
     tuning_ok(weft_module_make(p->device, "probe", text.data, &module, &error), &error);
-    tuning_ok(weft_memory_write(p->memory[PROBE_SEED], 0, p->seed, sizeof p->seed, &error), &error);
-    tuning_ok(weft_memory_write(p->memory[PROBE_SINK], 0, &zero, sizeof zero, &error), &error);
+    tuning_ok(weft_memory_write(p->memory[BENCHMARK_SEED], 0, p->seed, sizeof p->seed, &error),
+              &error);
+    tuning_ok(weft_memory_write(p->memory[BENCHMARK_SINK], 0, &zero, sizeof zero, &error), &error);
     const weft_launch launch = {.module = module,
                                 .kernel = "probe_0",
                                 .arguments = p->memory,
-                                .n_arguments = PROBE_ARGUMENTS,
-                                .n_instances = N,
+                                .n_arguments = BENCHMARK_ARGUMENTS,
+                                .n_elements = N,
                                 .lanes = p->lanes};
     tuning_ok(weft_device_launch(p->device, &launch, &error), &error);
-    tuning_ok(weft_memory_read(p->memory[PROBE_SINK], 0, &p->sink, sizeof p->sink, &error), &error);
+    tuning_ok(weft_memory_read(p->memory[BENCHMARK_SINK], 0, &p->sink, sizeof p->sink, &error),
+              &error);
     weft_module_free(&module);
     weft_text_free(&text);
 }
 
 /* Sums of small whole numbers and halves are exact. */
-static void expect_sum(place *p, const weft_cost_routine *routine, double sum) {
+static void expect_sum(place *p, const weft_cost_primitive *primitive, double sum) {
     p->seed[0] = sum;
-    run(p, routine);
+    run(p, primitive);
     assert_double_near(p->sink, sum, 0, 0);
     p->seed[0] = sum + 0.5;
-    run(p, routine);
+    run(p, primitive);
     assert_double_near(p->sink, 0, 0, 0);
 }
 
@@ -89,26 +91,26 @@ static void loads(void **state) {
     for (int i = 0; i < N * 16; ++i)
         p.data[i] = 1;
     for (int i = 0; i < N * 16; ++i)
-        p.map[i] = i % 50;
-    weft_cost_routine routine = {.name = "load block 9 0 double registers",
-                                 .kind = WEFT_COST_LOAD,
-                                 .form = WEFT_COST_BLOCK,
-                                 .components = 9,
-                                 .real_bytes = 8};
-    /* a lane's sum: 9 ones for each of its N / lanes instances */
-    expect_sum(&p, &routine, 9.0 * N / p.lanes);
-    routine.form = WEFT_COST_PLAIN;
-    expect_sum(&p, &routine, 9.0 * N / p.lanes);
-    routine = (weft_cost_routine){.name = "load indirect 2 3 double registers",
-                                  .kind = WEFT_COST_LOAD,
-                                  .form = WEFT_COST_INDIRECT,
-                                  .components = 2,
-                                  .width = 3,
-                                  .real_bytes = 8};
-    expect_sum(&p, &routine, 6.0 * N / p.lanes);
+        p.connectivity[i] = i % 50;
+    weft_cost_primitive primitive = {.name = "load block 9 0 double registers",
+                                     .kind = WEFT_COST_LOAD,
+                                     .form = WEFT_COST_BLOCK,
+                                     .components = 9,
+                                     .real_bytes = 8};
+    /* a lane's sum: 9 ones for each of its N / lanes elements */
+    expect_sum(&p, &primitive, 9.0 * N / p.lanes);
+    primitive.form = WEFT_COST_AOS;
+    expect_sum(&p, &primitive, 9.0 * N / p.lanes);
+    primitive = (weft_cost_primitive){.name = "load indirect 2 3 double registers",
+                                      .kind = WEFT_COST_LOAD,
+                                      .form = WEFT_COST_INDIRECT,
+                                      .components = 2,
+                                      .width = 3,
+                                      .real_bytes = 8};
+    expect_sum(&p, &primitive, 6.0 * N / p.lanes);
     /* extra bytes on chip change nothing */
     p.seed[3] = 512;
-    expect_sum(&p, &routine, 6.0 * N / p.lanes);
+    expect_sum(&p, &primitive, 6.0 * N / p.lanes);
     bench_free(&p);
 }
 
@@ -116,33 +118,33 @@ static void stores(void **state) {
     (void)state;
     place p;
     bench_make(&p, N * 16);
-    weft_cost_routine routine = {.name = "store plain 5 0 double registers",
-                                 .kind = WEFT_COST_STORE,
-                                 .form = WEFT_COST_PLAIN,
-                                 .components = 5,
-                                 .real_bytes = 8};
-    run(&p, &routine); /* component c gets seed * (c + 1) */
+    weft_cost_primitive primitive = {.name = "store plain 5 0 double registers",
+                                     .kind = WEFT_COST_STORE,
+                                     .form = WEFT_COST_AOS,
+                                     .components = 5,
+                                     .real_bytes = 8};
+    run(&p, &primitive); /* component c gets seed * (c + 1) */
     for (int i = 0; i < N; ++i)
         for (int c = 0; c < 5; ++c)
             assert_double_near(p.data[i * 5 + c], 0.5 * (c + 1), 0, 0);
     memset(p.data, 0, N * 16 * sizeof *p.data);
-    routine.form = WEFT_COST_BLOCK;
-    run(&p, &routine);
+    primitive.form = WEFT_COST_BLOCK;
+    run(&p, &primitive);
     for (int i = 0; i < N; ++i)
         for (int c = 0; c < 5; ++c)
             assert_double_near(p.data[(i / p.lanes * 5 + c) * p.lanes + i % p.lanes], 0.5 * (c + 1),
                                0, 0);
-    /* every instance adds to targets 0 (vertex 0) and 1 (vertex 1) */
+    /* every element adds to targets 0 (vertex 0) and 1 (vertex 1) */
     memset(p.data, 0, N * 16 * sizeof *p.data);
     for (int i = 0; i < N * 2; ++i)
-        p.map[i] = i / p.lanes % 2;
-    routine = (weft_cost_routine){.name = "store add 1 2 double registers",
-                                  .kind = WEFT_COST_STORE,
-                                  .form = WEFT_COST_ADD,
-                                  .components = 1,
-                                  .width = 2,
-                                  .real_bytes = 8};
-    run(&p, &routine);
+        p.connectivity[i] = i / p.lanes % 2;
+    primitive = (weft_cost_primitive){.name = "store add 1 2 double registers",
+                                      .kind = WEFT_COST_STORE,
+                                      .form = WEFT_COST_ADD,
+                                      .components = 1,
+                                      .width = 2,
+                                      .real_bytes = 8};
+    run(&p, &primitive);
     assert_double_near(p.data[0], 0.5 * N, 0, 0);
     assert_double_near(p.data[1], 1.0 * N, 0, 0);
     assert_double_near(p.data[2], 0, 0, 0);
@@ -153,23 +155,23 @@ static void computes(void **state) {
     (void)state;
     place p;
     bench_make(&p, N);
-    weft_cost_routine routine = {.name = "compute dot 1 n=2 double registers",
-                                 .kind = WEFT_COST_COMPUTE,
-                                 .function = "dot",
-                                 .threads = 1,
-                                 .flops = 3,
-                                 .real_bytes = 8};
+    weft_cost_primitive primitive = {.name = "compute dot 1 n=2 double registers",
+                                     .kind = WEFT_COST_COMPUTE,
+                                     .function = "dot",
+                                     .threads = 1,
+                                     .flops = 3,
+                                     .real_bytes = 8};
     /* x[c] = 1 + (c^2 + 3c) % 17, y[c] = 1 + (c^2 + 5c) % 17, times 1/2: (1, 5), (1, 7); their
      * product is 36 / 4 */
-    expect_sum(&p, &routine, 9.0 * N / p.lanes);
+    expect_sum(&p, &primitive, 9.0 * N / p.lanes);
     /* 3 operations of an arithmetic of one result, e = x; e *= x; e += x; e *= x, of x = 1/2 */
-    routine = (weft_cost_routine){.name = "compute arithmetic 1 n=1,flops=3 double registers",
-                                  .kind = WEFT_COST_COMPUTE,
-                                  .function = "arithmetic",
-                                  .threads = 1,
-                                  .flops = 3,
-                                  .real_bytes = 8};
-    expect_sum(&p, &routine, 0.375 * N / p.lanes);
+    primitive = (weft_cost_primitive){.name = "compute arithmetic 1 n=1,flops=3 double registers",
+                                      .kind = WEFT_COST_COMPUTE,
+                                      .function = "arithmetic",
+                                      .threads = 1,
+                                      .flops = 3,
+                                      .real_bytes = 8};
+    expect_sum(&p, &primitive, 0.375 * N / p.lanes);
     bench_free(&p);
 }
 
@@ -180,13 +182,13 @@ static void unknown(void **state) {
     weft_error error = {0};
     weft_text text = {0};
     bench_make(&p, N);
-    const weft_cost_routine routine = {.name = "compute apply 1 n=1,flops=3 double registers",
-                                       .kind = WEFT_COST_COMPUTE,
-                                       .function = "apply",
-                                       .threads = 1,
-                                       .real_bytes = 8};
-    assert_int_equal(weft_probe_print(p.library, weft_device_limits(p.device), &routine, 0, &text,
-                                      &p.probe, &error),
+    const weft_cost_primitive primitive = {.name = "compute apply 1 n=1,flops=3 double registers",
+                                           .kind = WEFT_COST_COMPUTE,
+                                           .function = "apply",
+                                           .threads = 1,
+                                           .real_bytes = 8};
+    assert_int_equal(weft_benchmark_print(p.library, weft_device_limits(p.device), &primitive, 0,
+                                          &text, &p.benchmark, &error),
                      WEFT_ERROR_UNSUPPORTED);
     assert_non_null(strstr(error.message, "cannot be measured alone"));
     weft_text_free(&text);
@@ -209,26 +211,29 @@ static void cuda_compiles(void **state) {
     tuning_ok(weft_device_open("null:h200", NULL, &null, &error), &error);
     tuning_ok(weft_library_make(&library, &error), &error);
     const weft_limits *limits = weft_device_limits(null);
-    weft_routine_set set = {.arena = arena}, all = {.arena = arena};
-    tuning_ok(weft_routine_set_library(&set, library, limits, false, functions, 4, &error), &error);
-    tuning_ok(weft_routine_set_library(&all, library, limits, false, NULL, 0, &error), &error);
+    weft_product_kernel_set set = {.arena = arena}, all = {.arena = arena};
+    tuning_ok(weft_product_kernel_set_library(&set, library, limits, false, functions, 4, &error),
+              &error);
+    tuning_ok(weft_product_kernel_set_library(&all, library, limits, false, NULL, 0, &error),
+              &error);
     assert_true(all.n > 300);
     for (int i = 0; i < all.n; ++i)
         if (all.list[i].width == 3)
-            tuning_ok(weft_routine_set_add(&set, &all.list[i], &error), &error);
-    weft_probe_prelude(limits, false, &text);
+            tuning_ok(weft_product_kernel_set_add(&set, &all.list[i], &error), &error);
+    weft_benchmark_prelude(limits, false, &text);
     for (int i = 0; i < set.n; ++i) {
-        weft_probe probe;
-        tuning_ok(weft_probe_print(library, limits, &set.list[i], i, &text, &probe, &error),
+        weft_benchmark benchmark;
+        tuning_ok(weft_benchmark_print(library, limits, &set.list[i], i, &text, &benchmark, &error),
                   &error);
-        assert_true(probe.n > 0 && probe.reals > 0 && probe.share > 0 && probe.share <= 1);
-        assert_int_equal(probe.shared > 0, set.list[i].shared);
+        assert_true(benchmark.n > 0 && benchmark.reals > 0 && benchmark.share > 0 &&
+                    benchmark.share <= 1);
+        assert_int_equal(benchmark.shared > 0, set.list[i].shared);
     }
     nvrtc_expect_compiles(&nvrtc, "probes", text.data);
     /* the text of all of them is made */
     for (int i = 0; i < all.n; ++i) {
-        weft_probe probe;
-        tuning_ok(weft_probe_print(library, limits, &all.list[i], i, &text, &probe, &error),
+        weft_benchmark benchmark;
+        tuning_ok(weft_benchmark_print(library, limits, &all.list[i], i, &text, &benchmark, &error),
                   &error);
     }
     weft_text_free(&text);
@@ -256,8 +261,9 @@ static void on_the_host(void **state) {
     tuning_ok(weft_device_open("host:1", NULL, &device, &error), &error);
     tuning_ok(weft_library_make(&library, &error), &error);
     const weft_limits *limits = weft_device_limits(device);
-    weft_routine_set set = {.arena = arena};
-    tuning_ok(weft_routine_set_library(&set, library, limits, false, functions, 1, &error), &error);
+    weft_product_kernel_set set = {.arena = arena};
+    tuning_ok(weft_product_kernel_set_library(&set, library, limits, false, functions, 1, &error),
+              &error);
     tuning_ok(weft_calibrate(device, library, &set, tuning, &options, &result, &error), &error);
     assert_true(result.n_measured > 0);
     assert_int_equal(result.n_points, result.n_measured + result.n_left);
@@ -266,8 +272,8 @@ static void on_the_host(void **state) {
     tuning_ok(weft_measured_costs_make(tuning, identity, limits, &costs, &error), &error);
     assert_true(weft_measured_costs_size(costs) > 0);
     weft_cost_source source = weft_measured_costs_source(costs);
-    weft_cost_routine *first = &set.list[0];
-    const weft_cost_point point = {.instances = limits->lanes_double, .iterations = 1};
+    weft_cost_primitive *first = &set.list[0];
+    const weft_operating_point point = {.elements = limits->lanes_double, .iterations = 1};
     double seconds = 0;
     tuning_ok(source.prepare(source.user, &first, 1, &error), &error);
     assert_true(source.lookup(source.user, first, &point, &seconds));

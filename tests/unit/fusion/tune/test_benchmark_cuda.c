@@ -1,5 +1,5 @@
 /* labels: quick */
-/* Probes for cuda run on the host, thread by thread (cuda_on_host.h): each instance is done once,
+/* Probes for cuda run on the host, thread by thread (cuda_on_host.h): each element is done once,
  * whatever the block, the iterations and what is left over; stores write what is said; what is
  * loaded comes to the sum. */
 #include "core/weft_core.h"
@@ -17,12 +17,12 @@ typedef struct fixture {
     weft_library *library;
     void *object;
     emulate_function *emulate;
-    weft_probe probe;
+    weft_benchmark benchmark;
     double data[MOST * 16], seed[4], sink[1];
-    int32_t map[MOST * 16];
+    int32_t connectivity[MOST * 16];
 } fixture;
 
-static fixture *fixture_make(const weft_cost_routine *routine) {
+static fixture *fixture_make(const weft_cost_primitive *primitive) {
     fixture *f = calloc(1, sizeof *f);
     weft_error error = {0};
     weft_text text = {0};
@@ -31,9 +31,9 @@ static fixture *fixture_make(const weft_cost_routine *routine) {
     f->seed[2] = 0.5;
     tuning_ok(weft_device_open("null:h200", NULL, &f->device, &error), &error);
     tuning_ok(weft_library_make(&f->library, &error), &error);
-    weft_probe_prelude(weft_device_limits(f->device), false, &text);
-    tuning_ok(weft_probe_print(f->library, weft_device_limits(f->device), routine, 0, &text,
-                               &f->probe, &error),
+    weft_benchmark_prelude(weft_device_limits(f->device), false, &text);
+    tuning_ok(weft_benchmark_print(f->library, weft_device_limits(f->device), primitive, 0, &text,
+                                   &f->benchmark, &error),
               &error);
     emulation_compile(text.data, &f->object, &f->emulate);
     weft_text_free(&text);
@@ -49,24 +49,24 @@ static void fixture_free(fixture *f) {
 
 static void run(fixture *f, const char *kernel, int n, unsigned threads, unsigned blocks,
                 int backwards) {
-    void *arguments[24] = {f->data, f->map, f->seed, f->sink};
+    void *arguments[24] = {f->data, f->connectivity, f->seed, f->sink};
     void *found = dlsym(f->object, kernel);
     assert_non_null(found);
     f->sink[0] = 0;
-    f->emulate(found, n, arguments, blocks, threads, (unsigned)f->probe.shared, backwards);
+    f->emulate(found, n, arguments, blocks, threads, (unsigned)f->benchmark.shared, backwards);
 }
 
-static weft_cost_routine routine_of(const char *name, weft_cost_kind kind, weft_cost_form form,
-                                    bool shared) {
-    return (weft_cost_routine){.name = name,
-                               .kind = kind,
-                               .form = form,
-                               .components = COMPONENTS,
-                               .real_bytes = 8,
-                               .shared = shared};
+static weft_cost_primitive product_kernel_of(const char *name, weft_cost_kind kind,
+                                             weft_access_kind form, bool shared) {
+    return (weft_cost_primitive){.name = name,
+                                 .kind = kind,
+                                 .form = form,
+                                 .components = COMPONENTS,
+                                 .real_bytes = 8,
+                                 .shared = shared};
 }
 
-/* All values of n instances, and none behind them. Registers: seed * (c + 1); shared memory is
+/* All values of n elements, and none behind them. Registers: seed * (c + 1); shared memory is
  * filled with seed * (1 + (c c + 3 c) % 17). */
 static void check_stored(const fixture *f, int n, bool plain, bool shared) {
     int written = 0;
@@ -86,10 +86,10 @@ static void stores(void **state) {
     (void)state;
     for (int shared = 0; shared < 2; ++shared)
         for (int plain = 0; plain < 2; ++plain) {
-            const weft_cost_routine routine = routine_of(
-                "store", WEFT_COST_STORE, plain ? WEFT_COST_PLAIN : WEFT_COST_BLOCK, shared);
-            fixture *f = fixture_make(&routine);
-            /* two blocks, several turns each, the last not full */
+            const weft_cost_primitive primitive = product_kernel_of(
+                "store", WEFT_COST_STORE, plain ? WEFT_COST_AOS : WEFT_COST_BLOCK, shared);
+            fixture *f = fixture_make(&primitive);
+            /* two blocks, several iterations each, the last not full */
             for (int backwards = 0; backwards < 2; ++backwards) {
                 memset(f->data, 0, sizeof f->data);
                 run(f, shared ? "probe_0_3" : "probe_0", 300, shared ? 96 : 64, 2, backwards);
@@ -106,18 +106,18 @@ static void loads(void **state) {
     (void)state;
     for (int shared = 0; shared < 2; ++shared)
         for (int form = WEFT_COST_BLOCK; form <= WEFT_COST_INDIRECT; ++form) {
-            weft_cost_routine routine =
-                routine_of("load", WEFT_COST_LOAD, (weft_cost_form)form, shared);
+            weft_cost_primitive primitive =
+                product_kernel_of("load", WEFT_COST_LOAD, (weft_access_kind)form, shared);
             if (form == WEFT_COST_INDIRECT) {
-                routine.width = 3;
-                routine.components = 2;
+                primitive.width = 3;
+                primitive.components = 2;
             }
-            fixture *f = fixture_make(&routine);
+            fixture *f = fixture_make(&primitive);
             for (int i = 0; i < MOST * 16; ++i) {
                 f->data[i] = 1;
-                f->map[i] = i % 70;
+                f->connectivity[i] = i % 70;
             }
-            /* 256 instances by two blocks of 32: four turns, all values or, in shared memory, one
+            /* 256 elements by two blocks of 32: four turns, all values or, in shared memory, one
              */
             f->seed[0] = shared ? 4 : 4 * (form == WEFT_COST_INDIRECT ? 6 : COMPONENTS);
             run(f, shared ? "probe_0_5" : "probe_0", 256, shared ? 160 : 32, 2, 0);
@@ -129,19 +129,21 @@ static void loads(void **state) {
         }
 }
 
-/* Every instance adds to two of 30 targets. */
+/* Every element adds to two of 30 targets. */
 static void accumulations(void **state) {
     (void)state;
     enum { N = 200, TARGETS = 30 };
     for (int shared = 0; shared < 2; ++shared) {
-        weft_cost_routine routine = routine_of("add", WEFT_COST_STORE, WEFT_COST_ADD, shared);
+        weft_cost_primitive primitive =
+            product_kernel_of("add", WEFT_COST_STORE, WEFT_COST_ADD, shared);
         double expected[TARGETS] = {0};
-        routine.width = 2;
-        routine.components = 1;
-        fixture *f = fixture_make(&routine);
+        primitive.width = 2;
+        primitive.components = 1;
+        fixture *f = fixture_make(&primitive);
         for (int i = 0; i < N; ++i)
             for (int a = 0; a < 2; ++a) {
-                f->map[(i / LANES * 2 + a) * LANES + i % LANES] = (7 * i + 3 * a) % TARGETS;
+                f->connectivity[(i / LANES * 2 + a) * LANES + i % LANES] =
+                    (7 * i + 3 * a) % TARGETS;
                 /* registers: 1/2 and 1; shared memory: 1/2 and 5/2 */
                 expected[(7 * i + 3 * a) % TARGETS] += a == 0 ? 0.5 : shared ? 2.5 : 1;
             }
@@ -152,19 +154,19 @@ static void accumulations(void **state) {
     }
 }
 
-/* A compute in shared memory reaches its barriers, whatever the number of turns. */
+/* A compute in shared memory reaches its barriers, whatever the trip count. */
 static void computes(void **state) {
     (void)state;
-    const weft_cost_routine routine = {.name = "compute mmul 9 m=3,k=3,n=3 double shared",
-                                       .kind = WEFT_COST_COMPUTE,
-                                       .function = "mmul",
-                                       .variant = 2,
-                                       .threads = 9,
-                                       .flops = 45,
-                                       .real_bytes = 8,
-                                       .shared = true};
-    fixture *f = fixture_make(&routine);
-    assert_int_equal(f->probe.shared, 27 * LANES * 8);
+    const weft_cost_primitive primitive = {.name = "compute mmul 9 m=3,k=3,n=3 double shared",
+                                           .kind = WEFT_COST_COMPUTE,
+                                           .function = "mmul",
+                                           .variant = 2,
+                                           .threads = 9,
+                                           .flops = 45,
+                                           .real_bytes = 8,
+                                           .shared = true};
+    fixture *f = fixture_make(&primitive);
+    assert_int_equal(f->benchmark.shared, 27 * LANES * 8);
     run(f, "probe_0_9", 100, 9 * 32, 2, 0);
     run(f, "probe_0_32", 100, 32 * 32, 3, 1);
     assert_double_near(f->sink[0], 0, 0, 0);

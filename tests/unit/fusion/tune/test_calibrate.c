@@ -26,22 +26,22 @@ typedef struct fake {
     int64_t coarse; /* points of level 0 so far */
 } fake;
 
-/* psi = 1e-12 * instances^0.5 * iterations^-0.25, whatever the rest; compute: of instances alone.
+/* psi = 1e-12 * elements^0.5 * iterations^-0.25, whatever the rest; compute: of elements alone.
  */
-static double psi(double instances, double iterations) {
-    return 1e-12 * sqrt(instances) * (iterations > 0 ? pow(iterations, -0.25) : 1);
+static double psi(double elements, double iterations) {
+    return 1e-12 * sqrt(elements) * (iterations > 0 ? pow(iterations, -0.25) : 1);
 }
 
-static weft_status fake_measure(void *user, const weft_cost_routine *routine,
+static weft_status fake_measure(void *user, const weft_cost_primitive *primitive,
                                 const weft_tuning_point *at, double *seconds, weft_error *error) {
     fake *f = user;
     f->now += 1;
-    if (strstr(routine->name, "unmeasurable"))
-        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s", routine->name);
+    if (strstr(primitive->name, "unmeasurable"))
+        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s", primitive->name);
     if (++f->n_measured == f->fail_at)
         return weft_error_set(error, f->failure, "it fails");
-    snprintf(f->last, sizeof f->last, "%s", routine->name);
-    *seconds = psi((double)at->instances, (double)at->iterations);
+    snprintf(f->last, sizeof f->last, "%s", primitive->name);
+    *seconds = psi((double)at->elements, (double)at->iterations);
     return WEFT_OK;
 }
 
@@ -50,10 +50,10 @@ static double fake_clock(void *user) {
 }
 
 /* A load and a compute in registers, one in shared memory, one that cannot be measured. */
-static weft_routine_set make_set(weft_arena *arena) {
-    weft_routine_set set = {.arena = arena};
+static weft_product_kernel_set make_set(weft_arena *arena) {
+    weft_product_kernel_set set = {.arena = arena};
     weft_error error = {0};
-    const weft_cost_routine routines[] = {
+    const weft_cost_primitive primitives[] = {
         {.name = "load block 9 0 double registers", .kind = WEFT_COST_LOAD, .components = 9},
         {.name = "compute mmul 1 m=3,k=3,n=3 double registers",
          .kind = WEFT_COST_COMPUTE,
@@ -66,8 +66,8 @@ static weft_routine_set make_set(weft_arena *arena) {
          .shared = true},
     };
     for (int twice = 0; twice < 2; ++twice)
-        for (size_t i = 0; i < sizeof routines / sizeof *routines; ++i)
-            tuning_ok(weft_routine_set_add(&set, &routines[i], &error), &error);
+        for (size_t i = 0; i < sizeof primitives / sizeof *primitives; ++i)
+            tuning_ok(weft_product_kernel_set_add(&set, &primitives[i], &error), &error);
     assert_int_equal(set.n, 4);
     return set;
 }
@@ -82,7 +82,7 @@ static weft_limits h200(void) {
     return limits;
 }
 
-static weft_calibration_result run(tuning_place *place, const weft_routine_set *set, fake *f,
+static weft_calibration_result run(tuning_place *place, const weft_product_kernel_set *set, fake *f,
                                    double seconds, bool again, weft_status expected) {
     const weft_limits limits = h200();
     weft_error error = {0};
@@ -109,7 +109,7 @@ static void points(void **state) {
     const weft_limits limits = h200();
     static weft_calibration_point list[WEFT_CALIBRATION_POINTS];
     tuning_ok(weft_arena_make(&arena, &error), &error);
-    const weft_routine_set set = make_set(arena);
+    const weft_product_kernel_set set = make_set(arena);
     /* registers: 5 blocks x 5 iterations x 6 extras; coarse 3 x 3 x 3; a compute has no iterations
      */
     const int expected[][3] = {{1, 27, 150}, {1, 9, 30}, {1, 9, 30}, {1, 18, 126}};
@@ -137,10 +137,10 @@ static void stopped_and_resumed(void **state) {
     weft_error error = {0};
     tuning_place *place = tuning_place_make();
     tuning_ok(weft_arena_make(&arena, &error), &error);
-    const weft_routine_set set = make_set(arena);
+    const weft_product_kernel_set set = make_set(arena);
     const int total = 150 + 30 + 30 + 126;
     fake f = {0};
-    /* four seconds: each routine at its first point, the one that cannot be too */
+    /* four seconds: each primitive at its first point, the one that cannot be too */
     weft_calibration_result result = run(place, &set, &f, 4, false, WEFT_OK);
     assert_int_equal(result.n_points, total);
     assert_int_equal(result.n_measured, 3);
@@ -177,13 +177,13 @@ static void a_failure(void **state) {
     weft_error error = {0};
     tuning_place *place = tuning_place_make();
     tuning_ok(weft_arena_make(&arena, &error), &error);
-    const weft_routine_set set = make_set(arena);
+    const weft_product_kernel_set set = make_set(arena);
     fake f = {.fail_at = 11, .failure = WEFT_ERROR_DEVICE};
     run(place, &set, &f, 1e6, false, WEFT_ERROR_DEVICE);
     f = (fake){0};
     weft_calibration_result result = run(place, &set, &f, 1e6, false, WEFT_OK);
     assert_int_equal(result.n_known, 10);
-    /* a compiler that refuses a routine costs that routine alone */
+    /* a compiler that refuses a primitive costs that primitive alone */
     f = (fake){.fail_at = 1, .failure = WEFT_ERROR_COMPILER};
     result = run(place, &set, &f, 1e6, true, WEFT_OK);
     assert_int_equal(result.n_unsupported, 2);
@@ -197,11 +197,11 @@ typedef struct lookup_place {
     weft_cost_source source;
 } lookup_place;
 
-static lookup_place costs_of(tuning_place *place, weft_routine_set *set) {
+static lookup_place costs_of(tuning_place *place, weft_product_kernel_set *set) {
     const weft_limits limits = h200();
     weft_error error = {0};
     lookup_place out = {0};
-    weft_cost_routine *pointers[8];
+    weft_cost_primitive *pointers[8];
     weft_tuning *tuning = tuning_open(place);
     tuning_ok(weft_measured_costs_make(tuning, device, &limits, &out.costs, &error), &error);
     weft_tuning_close(&tuning);
@@ -212,11 +212,11 @@ static lookup_place costs_of(tuning_place *place, weft_routine_set *set) {
     return out;
 }
 
-static bool asks(const lookup_place *from, const weft_cost_routine *routine, int instances,
+static bool asks(const lookup_place *from, const weft_cost_primitive *primitive, int elements,
                  int iterations, int threads, size_t extra, double *seconds) {
-    const weft_cost_point point = {
-        .instances = instances, .iterations = iterations, .threads = threads, .extra_bytes = extra};
-    return from->source.lookup(from->source.user, routine, &point, seconds);
+    const weft_operating_point point = {
+        .elements = elements, .iterations = iterations, .threads = threads, .extra_bytes = extra};
+    return from->source.lookup(from->source.user, primitive, &point, seconds);
 }
 
 /* Powers are straight lines in logarithms: interpolation is exact. Outside nothing is said. */
@@ -227,19 +227,19 @@ static void interpolation(void **state) {
     double seconds = -1;
     tuning_place *place = tuning_place_make();
     tuning_ok(weft_arena_make(&arena, &error), &error);
-    weft_routine_set set = make_set(arena);
+    weft_product_kernel_set set = make_set(arena);
     fake f = {0};
     run(place, &set, &f, 1e6, false, WEFT_OK);
     lookup_place from = costs_of(place, &set);
     assert_int_equal(weft_measured_costs_size(from.costs), 3);
-    const weft_cost_routine *load = &set.list[0], *compute = &set.list[1];
+    const weft_cost_primitive *load = &set.list[0], *compute = &set.list[1];
     const int cases[][2] = {{32, 1}, {128, 4}, {96, 3}, {200, 7}, {512, 16}, {33, 15}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         for (size_t extra = 0; extra <= 200000; extra += 50000) {
-            const int n = cases[i][0], turns = cases[i][1];
-            assert_true(asks(&from, load, n, turns, n, extra, &seconds));
-            assert_double_near(seconds, psi(n, turns), tolerance, 0);
-            assert_true(asks(&from, compute, n, turns, n, extra, &seconds));
+            const int n = cases[i][0], iterations = cases[i][1];
+            assert_true(asks(&from, load, n, iterations, n, extra, &seconds));
+            assert_double_near(seconds, psi(n, iterations), tolerance, 0);
+            assert_true(asks(&from, compute, n, iterations, n, extra, &seconds));
             assert_double_near(seconds, psi(n, 0), tolerance, 0);
         }
     }
@@ -250,7 +250,7 @@ static void interpolation(void **state) {
     assert_false(asks(&from, load, 128, 1, 128, 300000, &seconds));
     assert_false(asks(&from, &set.list[2], 128, 1, 128, 0, &seconds)); /* unmeasurable */
     assert_double_near(seconds, -1, 0, 0);
-    /* in shared memory 32 instances a block and the threads that were measured */
+    /* in shared memory 32 elements per block and the threads that were measured */
     assert_true(asks(&from, &set.list[3], 32, 2, 9 * 32, 0, &seconds));
     assert_double_near(seconds, psi(32, 2), tolerance, 0);
     /* a block of 64 counts as two of 32 */
@@ -272,7 +272,7 @@ static void a_part(void **state) {
     double seconds = 0;
     tuning_place *place = tuning_place_make();
     tuning_ok(weft_arena_make(&arena, &error), &error);
-    weft_routine_set set = make_set(arena);
+    weft_product_kernel_set set = make_set(arena);
     fake f = {0};
     run(place, &set, &f, 4, false, WEFT_OK);
     lookup_place from = costs_of(place, &set);
@@ -283,7 +283,7 @@ static void a_part(void **state) {
     assert_true(asks(&from, &set.list[0], 128, 1, 128, 1, &seconds));
     assert_false(asks(&from, &set.list[0], 128, 1, 128, 100000, &seconds));
     weft_measured_costs_free(&from.costs);
-    /* in the middle of the finest grid of the first routine: the coarse grid holds */
+    /* in the middle of the finest grid of the first primitive: the coarse grid holds */
     run(place, &set, &f, 120, false, WEFT_OK);
     from = costs_of(place, &set);
     assert_true(asks(&from, &set.list[0], 96, 3, 96, 100000, &seconds));
@@ -309,25 +309,26 @@ static void registers_count(void **state) {
                                       {name, {128, 0, 1, all}, 4e-12}};
     tuning_ok(weft_tuning_add_times(tuning, device, times, 3, &error), &error);
     weft_tuning_close(&tuning);
-    weft_cost_routine routine = {.name = name, .handle = -1};
-    weft_routine_set set = {.list = &routine, .n = 1};
+    weft_cost_primitive primitive = {.name = name, .handle = -1};
+    weft_product_kernel_set set = {.list = &primitive, .n = 1};
     lookup_place from = costs_of(place, &set);
-    weft_cost_point point = {.instances = 128, .iterations = 1, .threads = 128};
-    assert_true(from.source.lookup(from.source.user, &routine, &point, &plain));
+    weft_operating_point point = {.elements = 128, .iterations = 1, .threads = 128};
+    assert_true(from.source.lookup(from.source.user, &primitive, &point, &plain));
     assert_double_near(plain, 1e-12, tolerance, 0);
     /* 65,536 registers of 4 bytes: 128 a thread of 128 leave 4 blocks, a quarter of the chip each
      */
     assert_int_equal(limits.register_bytes, 262144);
     point.registers = 128;
-    assert_true(from.source.lookup(from.source.user, &routine, &point, &registers));
+    assert_true(from.source.lookup(from.source.user, &primitive, &point, &registers));
     point.registers = 32; /* 16 blocks: as many as there can be threads for */
     point.extra_bytes = (size_t)quarter;
-    assert_true(from.source.lookup(from.source.user, &routine, &point, &shared));
+    assert_true(from.source.lookup(from.source.user, &primitive, &point, &shared));
     assert_double_near(registers, 2e-12, tolerance, 0);
     assert_double_near(shared, registers, tolerance, 0);
-    /* so do too few instances: threads for two blocks of a multiprocessor, between four and one */
-    point = (weft_cost_point){.instances = 128, .iterations = 1, .threads = 128, .available = 256};
-    assert_true(from.source.lookup(from.source.user, &routine, &point, &shared));
+    /* so do too few elements: threads for two blocks of a multiprocessor, between four and one */
+    point =
+        (weft_operating_point){.elements = 128, .iterations = 1, .threads = 128, .available = 256};
+    assert_true(from.source.lookup(from.source.user, &primitive, &point, &shared));
     assert_double_near(shared, sqrt(2e-12 * 4e-12), tolerance, 0);
     weft_measured_costs_free(&from.costs);
     tuning_place_free(place);
@@ -384,7 +385,7 @@ static void null_has_nothing(void **state) {
     weft_calibration_result result;
     tuning_place *place = tuning_place_make();
     weft_tuning *tuning = tuning_open(place);
-    const weft_routine_set set = {0};
+    const weft_product_kernel_set set = {0};
     const weft_calibration_options options = {0};
     tuning_ok(weft_device_open("null:h200", NULL, &null, &error), &error);
     tuning_ok(weft_library_make(&library, &error), &error);

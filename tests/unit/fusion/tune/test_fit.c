@@ -30,53 +30,55 @@ static void correlations(void **state) {
 enum { N_TRIALS = 6, N_CASES = 4 };
 
 typedef struct world {
-    weft_search_part parts[N_CASES][N_TRIALS][2];
-    weft_search_trial trials[N_CASES][N_TRIALS];
+    weft_kernel_prediction parts[N_CASES][N_TRIALS][2];
+    weft_search_candidate candidates[N_CASES][N_TRIALS];
     weft_search_case cases[N_CASES];
 } world;
 
 static void make_world(world *w, const weft_cost_terms *law) {
     memset(w, 0, sizeof *w);
     for (int c = 0; c < N_CASES; ++c) {
-        w->cases[c].instances = 1000 << (3 * c);
+        w->cases[c].elements = 1000 << (3 * c);
         for (int t = 0; t < N_TRIALS; ++t) {
             for (int k = 0; k < 2; ++k)
-                w->parts[c][t][k] =
-                    (weft_search_part){1e-9 * (1 + t), 1e-9 * (N_TRIALS - t) * (k + 1) / 2, 100,
-                                       1e-10 * (1 + (3 * t + 5 * k + c) % 7), (t + c) % 5};
-            w->trials[c][t].parts = w->parts[c][t];
-            w->trials[c][t].n_parts = 1 + t % 2;
-            w->trials[c][t].measured =
-                weft_predict_parts(w->parts[c][t], 1 + t % 2, (double)w->cases[c].instances, law);
+                w->parts[c][t][k] = (weft_kernel_prediction){
+                    1e-9 * (1 + t), 1e-9 * (N_TRIALS - t) * (k + 1) / 2, 100,
+                    1e-10 * (1 + (3 * t + 5 * k + c) % 7), (t + c) % 5};
+            w->candidates[c][t].parts = w->parts[c][t];
+            w->candidates[c][t].n_parts = 1 + t % 2;
+            w->candidates[c][t].measured =
+                weft_predict_kernels(w->parts[c][t], 1 + t % 2, (double)w->cases[c].elements, law);
         }
-        w->cases[c].result =
-            (weft_search_result){.trials = w->trials[c], .n = N_TRIALS, .n_measured = N_TRIALS};
+        w->cases[c].result = (weft_search_result){
+            .candidates = w->candidates[c], .n = N_TRIALS, .n_measured = N_TRIALS};
     }
 }
 
 static void by_hand(void **state) {
     (void)state;
-    const weft_search_part parts[] = {{2e-9, 1e-9, 100, 1e-9, 2}, {1e-9, 4e-9, 10, 0.5e-9, 3}};
+    const weft_kernel_prediction parts[] = {{2e-9, 1e-9, 100, 1e-9, 2},
+                                            {1e-9, 4e-9, 10, 0.5e-9, 3}};
     weft_cost_terms terms = {.cache_factor = 1};
-    /* 1000 instances: 2 us and 4 us */
-    assert_double_near(weft_predict_parts(parts, 2, 1000, &terms), 6e-6, tolerance, 0);
+    /* 1000 elements: 2 us and 4 us */
+    assert_double_near(weft_predict_kernels(parts, 2, 1000, &terms), 6e-6, tolerance, 0);
     terms.launch_seconds = 5e-6;
-    assert_double_near(weft_predict_parts(parts, 2, 1000, &terms), 16e-6, tolerance, 0);
-    terms.serial = 0.5; /* and half of 1 us, twice */
-    assert_double_near(weft_predict_parts(parts, 2, 1000, &terms), 17e-6, tolerance, 0);
-    terms.serial = 0.25; /* a quarter of 1 us in the first, half in the second */
-    terms.serial_barrier = 0.25;
-    assert_double_near(weft_predict_parts(parts, 2, 1000, &terms), 16.75e-6, tolerance, 0);
-    terms.serial = 0.5; /* and never more than all of it */
-    terms.serial_barrier = 0.75;
-    assert_double_near(weft_predict_parts(parts, 2, 1000, &terms), 17.5e-6, tolerance, 0);
-    terms.serial_barrier = 0;
-    terms.together = 0.5; /* the first moves in 1.5 us; the second in 0.75, so half of that waits */
-    assert_double_near(weft_predict_parts(parts, 2, 1000, &terms), 16.375e-6, tolerance, 0);
-    terms.together = 0;
+    assert_double_near(weft_predict_kernels(parts, 2, 1000, &terms), 16e-6, tolerance, 0);
+    terms.non_overlapped = 0.5; /* and half of 1 us, twice */
+    assert_double_near(weft_predict_kernels(parts, 2, 1000, &terms), 17e-6, tolerance, 0);
+    terms.non_overlapped = 0.25; /* a quarter of 1 us in the first, half in the second */
+    terms.non_overlapped_barrier = 0.25;
+    assert_double_near(weft_predict_kernels(parts, 2, 1000, &terms), 16.75e-6, tolerance, 0);
+    terms.non_overlapped = 0.5; /* and never more than all of it */
+    terms.non_overlapped_barrier = 0.75;
+    assert_double_near(weft_predict_kernels(parts, 2, 1000, &terms), 17.5e-6, tolerance, 0);
+    terms.non_overlapped_barrier = 0;
+    terms.latency_overlap = 0.5; /* the first moves in 1.5 us; the second in 0.75, so half of that
+                                    waits */
+    assert_double_near(weft_predict_kernels(parts, 2, 1000, &terms), 16.375e-6, tolerance, 0);
+    terms.latency_overlap = 0;
     terms.cache_bytes = 50000; /* the second moves 10,000 bytes: transfer 0.25 us, serial half */
     terms.cache_factor = 0.25;
-    assert_double_near(weft_predict_parts(parts, 2, 1000, &terms), 16.625e-6, tolerance, 0);
+    assert_double_near(weft_predict_kernels(parts, 2, 1000, &terms), 16.625e-6, tolerance, 0);
 }
 
 /* Each term that the law has is found; those that it has not stay off. */
@@ -84,19 +86,21 @@ static void terms_found(void **state) {
     (void)state;
     static world w;
     weft_prediction_errors e;
-    const weft_cost_terms laws[] = {{.cache_factor = 1},
-                                    {.launch_seconds = 3e-6, .cache_factor = 1},
-                                    {.serial = 0.4, .cache_factor = 1},
-                                    {.launch_seconds = 3e-6, .serial = 0.4, .cache_factor = 1},
-                                    {.serial = 0.4, .together = 0.7, .cache_factor = 1},
-                                    {.serial_barrier = 0.3, .together = 0.7, .cache_factor = 1}};
+    const weft_cost_terms laws[] = {
+        {.cache_factor = 1},
+        {.launch_seconds = 3e-6, .cache_factor = 1},
+        {.non_overlapped = 0.4, .cache_factor = 1},
+        {.launch_seconds = 3e-6, .non_overlapped = 0.4, .cache_factor = 1},
+        {.non_overlapped = 0.4, .latency_overlap = 0.7, .cache_factor = 1},
+        {.non_overlapped_barrier = 0.3, .latency_overlap = 0.7, .cache_factor = 1}};
     for (int k = 0; k < 6; ++k) {
         make_world(&w, &laws[k]);
         weft_prediction_fit(w.cases, N_CASES, 3e-6, 0, &e);
         assert_double_near(e.terms.launch_seconds, laws[k].launch_seconds, tolerance, 0);
-        assert_double_near(e.terms.serial, laws[k].serial, tolerance, 0);
-        assert_double_near(e.terms.serial_barrier, laws[k].serial_barrier, tolerance, 0);
-        assert_double_near(e.terms.together, laws[k].together, tolerance, 0);
+        assert_double_near(e.terms.non_overlapped, laws[k].non_overlapped, tolerance, 0);
+        assert_double_near(e.terms.non_overlapped_barrier, laws[k].non_overlapped_barrier,
+                           tolerance, 0);
+        assert_double_near(e.terms.latency_overlap, laws[k].latency_overlap, tolerance, 0);
         assert_double_near(e.all, 0, 0, tolerance);
         assert_true(e.terms.cache_bytes < 1);
         if (k > 0)

@@ -41,7 +41,7 @@ static weft_search_result search(weft_arena *arena, const char *name, fake *f, i
     const weft_search_options how = {.most = most,
                                      .spread = spread,
                                      .all = all,
-                                     .instances = f ? 1000000 : 1000,
+                                     .elements = f ? 1000000 : 1000,
                                      .measure = f ? measure : NULL,
                                      .user = f};
     tuning_ok(weft_device_open(name, NULL, &device, &error), &error);
@@ -64,24 +64,24 @@ static void stops(void **state) {
     assert_int_equal(all.n_measured, 6);
     assert_int_equal(f.n, 6);
     for (int k = 1; k < 6; ++k) {
-        assert_true(all.trials[k].predicted >= all.trials[k - 1].predicted * (1 - 1e-5));
-        assert_string_not_equal(all.trials[k].cover, all.trials[k - 1].cover);
+        assert_true(all.candidates[k].predicted >= all.candidates[k - 1].predicted * (1 - 1e-5));
+        assert_string_not_equal(all.candidates[k].cover, all.candidates[k - 1].cover);
     }
     assert_int_equal(all.best, 0);
     double parts = 0;
-    for (int i = 0; i < all.trials[0].n_parts; ++i)
-        parts += all.trials[0].parts[i].bytes;
+    for (int i = 0; i < all.candidates[0].n_parts; ++i)
+        parts += all.candidates[0].parts[i].bytes;
     assert_true(parts > 0);
 
     /* predictions that are right: three, and those within a quarter of the best */
     f = (fake){0};
     weft_search_result few = search(arena, "null:h200", &f, 40, 0, false);
-    const double best = few.trials[0].measured;
+    const double best = few.candidates[0].measured;
     assert_true(few.n_measured >= 3);
     for (int k = 3; k < few.n_measured; ++k)
-        assert_true(few.trials[k].predicted < 1.25 * best * (1 + 1e-9));
+        assert_true(few.candidates[k].predicted < 1.25 * best * (1 + 1e-9));
     if (few.n_measured < few.n)
-        assert_true(few.trials[few.n_measured].predicted >= 1.25 * best * (1 - 1e-9));
+        assert_true(few.candidates[few.n_measured].predicted >= 1.25 * best * (1 - 1e-9));
 
     /* the third takes a tenth of what is predicted: predictions may be ten times too high, so that
      * nothing near can be given up; it wins */
@@ -112,14 +112,14 @@ static void the_same_covers(void **state) {
     weft_search_result found = search(arena, "null:h200", &f, 8, 0, true);
     assert_int_equal(found.n, 8);
     for (int k = 0; k < 8; ++k) {
-        const weft_compile_options options = {.alternative = k, .instances = 1000000};
+        const weft_compile_options options = {.alternative = k, .elements = 1000000};
         weft_compilation *made = NULL;
         weft_text text = {0};
         tuning_ok(weft_compile(library, weft_device_limits(device), &fragment, 1, &options, &made,
                                &error),
                   &error);
         tuning_ok(weft_compilation_cover(made, &text, &error), &error);
-        assert_string_equal(text.data, found.trials[k].cover);
+        assert_string_equal(text.data, found.candidates[k].cover);
         weft_text_free(&text);
         weft_compilation_free(&made);
     }
@@ -160,7 +160,7 @@ static void spreads(void **state) {
     assert_true(others > 10);
     for (int k = 0; k < 9; ++k) {
         const int rank = k < 4 ? k : 4 + (k - 3) * others / 5 - 1;
-        assert_string_equal(some.trials[k].cover, all.trials[rank].cover);
+        assert_string_equal(some.candidates[k].cover, all.candidates[rank].cover);
     }
     weft_arena_free(&arena);
 }
@@ -173,9 +173,9 @@ static void on_the_host(void **state) {
     weft_search_result result = search(arena, "host:1", NULL, 3, 0, true);
     assert_int_equal(result.n_measured, 3);
     for (int k = 0; k < 3; ++k)
-        assert_true(result.trials[k].measured > 0 && result.trials[k].measured < 10);
+        assert_true(result.candidates[k].measured > 0 && result.candidates[k].measured < 10);
     for (int k = 0; k < 3; ++k)
-        assert_true(result.trials[result.best].measured <= result.trials[k].measured);
+        assert_true(result.candidates[result.best].measured <= result.candidates[k].measured);
     weft_arena_free(&arena);
 }
 
@@ -187,7 +187,7 @@ static void kernels(void **state) {
     weft_compilation *compilation = NULL;
     weft_error error = {0};
     double seconds[5] = {-1, -1, -1, -1, -1};
-    const weft_compile_options options = {.plan = WEFT_PLAN_UNFUSED, .instances = 1000};
+    const weft_compile_options options = {.plan = WEFT_PLAN_UNFUSED, .elements = 1000};
     tuning_ok(weft_device_open("host:1", NULL, &device, &error), &error);
     tuning_ok(weft_library_make(&library, &error), &error);
     tuning_ok(weft_compile(library, weft_device_limits(device), &fragment, 1, &options,

@@ -4,42 +4,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_INSTANCES = 1000000 };
+enum { DEFAULT_ELEMENTS = 1000000 };
 
-int64_t weft_tool_instances(const weft_compile_options *options) {
-    return options->instances > 0 ? options->instances : DEFAULT_INSTANCES;
+int64_t weft_tool_elements(const weft_compile_options *options) {
+    return options->elements > 0 ? options->elements : DEFAULT_ELEMENTS;
 }
 
 static int size_class_of(const weft_compile_options *options) {
-    return weft_tuning_size_class(weft_tool_instances(options));
+    return weft_tuning_size_class(weft_tool_elements(options));
 }
 
 static void print_trials(const weft_search_result *result) {
     char predicted[32], measured[32];
     for (int k = 0; k < result->n_measured; ++k)
         fprintf(stderr, "cover %d: predicted %s, measured %s%s\n", k,
-                app_print_seconds(result->trials[k].predicted, predicted),
-                app_print_seconds(result->trials[k].measured, measured),
+                app_print_seconds(result->candidates[k].predicted, predicted),
+                app_print_seconds(result->candidates[k].measured, measured),
                 k == result->best ? "  the best" : "");
     if (result->n_measured < result->n)
         fprintf(stderr, "what is left cannot win\n");
 }
 
-/* Measure the best covers and remember the winner. */
+/* Measure the best covers and store the best plan. */
 static weft_status search(weft_tool_tuned *t, weft_device *device, const weft_library *library,
                           const weft_tool_scripts *scripts, const weft_compile_options *options,
                           int most, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_search_result result;
-    const weft_search_options how = {.most = most, .instances = options->instances};
+    const weft_search_options how = {.most = most, .elements = options->elements};
     const weft_search_script script = {library, scripts->fragments, scripts->n, options};
     TRY(weft_search_covers(device, &script, &how, t->arena, &result, error));
     print_trials(&result);
-    const weft_search_trial *best = &result.trials[result.best];
-    const weft_tuning_winner winner = {t->script, size_class_of(options), best->cover,
-                                       best->predicted, best->measured};
+    const weft_search_candidate *best = &result.candidates[result.best];
+    const weft_tuning_best_plan best_plan = {t->script, size_class_of(options), best->cover,
+                                             best->predicted, best->measured};
     TRY(weft_tuning_describe(t->tuning, t->identity, weft_device_limits(device)->name, error));
-    TRY(weft_tuning_remember(t->tuning, t->identity, &winner, error));
+    TRY(weft_tuning_store(t->tuning, t->identity, &best_plan, error));
 done:
     return status;
 }
@@ -48,7 +48,7 @@ weft_status weft_tool_tune(weft_tool_tuned *t, weft_device *device, const weft_l
                            const weft_tool_scripts *scripts, weft_compile_options *options,
                            int most, app_messages *messages, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_tuning_winner winner;
+    weft_tuning_best_plan best_plan;
     weft_device_options how = weft_device_options_default(&messages->monitor);
     const weft_limits *limits = weft_device_limits(device);
     if (limits->records_only) {
@@ -70,18 +70,18 @@ weft_status weft_tool_tune(weft_tool_tuned *t, weft_device *device, const weft_l
     TRY(weft_script_hash(library, scripts->fragments, scripts->n, options, t->script, error));
     if (most > 0)
         TRY(search(t, device, library, scripts, options, most, error));
-    TRY(weft_tuning_recall(t->tuning, t->identity, t->script, size_class_of(options), t->arena,
-                           &winner, error));
-    options->cover = winner.cover;
+    TRY(weft_tuning_lookup(t->tuning, t->identity, t->script, size_class_of(options), t->arena,
+                           &best_plan, error));
+    options->cover = best_plan.cover;
 done:
     return status;
 }
 
-void weft_tool_tune_told(const weft_tool_tuned *t, const weft_compile_options *options,
-                         const weft_compilation *compilation, const app_messages *messages) {
+void weft_tool_tune_log(const weft_tool_tuned *t, const weft_compile_options *options,
+                        const weft_compilation *compilation, const app_messages *messages) {
     const bool recalled = weft_compilation_recalled(compilation);
     if (t->costs && weft_measured_costs_size(t->costs) > 0)
-        weft_log(&messages->monitor, WEFT_LOG_INFO, "times of %d measured routines",
+        weft_log(&messages->monitor, WEFT_LOG_INFO, "times of %d measured primitives",
                  weft_measured_costs_size(t->costs));
     if (options->cover)
         weft_log(&messages->monitor, WEFT_LOG_INFO,
@@ -98,7 +98,7 @@ void weft_tool_tune_explain(const weft_compile_options *options,
         weft_text_add(out, "\npredicted times: analytic, from the device's nominal figures\n");
     else
         weft_text_add(out,
-                      "\npredicted times: measured for every routine of %d of %d kernel%s, else "
+                      "\npredicted times: measured for every primitive of %d of %d kernel%s, else "
                       "analytic\n",
                       measured, n, n == 1 ? "" : "s");
     if (weft_compilation_recalled(compilation))

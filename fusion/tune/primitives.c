@@ -1,6 +1,6 @@
-/* Which routines are measured: those that functions of the library come with, at sizes that they
- * allow, and the gathers and accumulating stores of simplices. The names are as fusion/plan/predict.c makes
- * them; what a script has besides is added from its compilation. */
+/* Which primitives are measured: those that functions of the library come with, at sizes that they
+ * allow, and the gathers and accumulating stores of simplices. The names are as
+ * fusion/plan/predict.c makes them; what a script has besides is added from its compilation. */
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
 #include "fusion/library/function.h"
@@ -9,14 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
-weft_status weft_routine_set_add(weft_routine_set *set, const weft_cost_routine *routine,
-                                 weft_error *error) {
+weft_status weft_product_kernel_set_add(weft_product_kernel_set *set,
+                                        const weft_cost_primitive *primitive, weft_error *error) {
     for (int i = 0; i < set->n; ++i)
-        if (strcmp(set->list[i].name, routine->name) == 0)
+        if (strcmp(set->list[i].name, primitive->name) == 0)
             return WEFT_OK;
     if (set->n == set->capacity) {
         const int capacity = set->capacity > 0 ? 2 * set->capacity : 64;
-        weft_cost_routine *larger = weft_arena_alloc(set->arena, (size_t)capacity, sizeof *larger);
+        weft_cost_primitive *larger =
+            weft_arena_alloc(set->arena, (size_t)capacity, sizeof *larger);
         if (!larger)
             return weft_no_memory(error);
         if (set->n > 0)
@@ -24,12 +25,13 @@ weft_status weft_routine_set_add(weft_routine_set *set, const weft_cost_routine 
         set->list = larger;
         set->capacity = capacity;
     }
-    weft_cost_routine *one = &set->list[set->n];
-    *one = *routine;
-    one->name = weft_arena_copy(set->arena, routine->name, strlen(routine->name));
-    if (routine->function)
-        one->function = weft_arena_copy(set->arena, routine->function, strlen(routine->function));
-    if (!one->name || (routine->function && !one->function))
+    weft_cost_primitive *one = &set->list[set->n];
+    *one = *primitive;
+    one->name = weft_arena_copy(set->arena, primitive->name, strlen(primitive->name));
+    if (primitive->function)
+        one->function =
+            weft_arena_copy(set->arena, primitive->function, strlen(primitive->function));
+    if (!one->name || (primitive->function && !one->function))
         return weft_no_memory(error);
     one->handle = -1;
     ++set->n;
@@ -37,53 +39,53 @@ weft_status weft_routine_set_add(weft_routine_set *set, const weft_cost_routine 
 }
 
 typedef struct set_maker {
-    weft_routine_set *set;
+    weft_product_kernel_set *set;
     const weft_limits *limits;
     bool single;
     weft_error *error;
 } set_maker;
 
 /* In registers, and on a GPU in shared memory. */
-static weft_status add_places(const set_maker *m, const weft_cost_routine *routine,
+static weft_status add_places(const set_maker *m, const weft_cost_primitive *primitive,
                               const char *stem) {
     weft_status status = WEFT_OK;
     char name[300];
-    weft_cost_routine one = *routine;
+    weft_cost_primitive one = *primitive;
     one.name = name;
     one.real_bytes = m->single ? 4 : 8;
     for (int shared = 0; shared < (weft_target_is_simt(m->limits) ? 2 : 1); ++shared) {
         one.shared = shared;
         snprintf(name, sizeof name, "%s %s %s", stem, m->single ? "float" : "double",
                  shared ? "shared" : "registers");
-        TRY(weft_routine_set_add(m->set, &one, m->error));
+        TRY(weft_product_kernel_set_add(m->set, &one, m->error));
     }
 done:
     return status;
 }
 
-static weft_status add_move(const set_maker *m, weft_cost_kind kind, weft_cost_form form,
+static weft_status add_move(const set_maker *m, weft_cost_kind kind, weft_access_kind form,
                             int components, int width) {
     static const char *const forms[] = {"block", "plain", "indirect", "add", "add_matrix"};
     const double real_bytes = m->single ? 4 : 8;
     const int count = form == WEFT_COST_ADD_MATRIX ? width * width * components
                                                    : components * (width > 0 ? width : 1);
-    weft_cost_routine routine = {
+    weft_cost_primitive primitive = {
         .kind = kind, .form = form, .components = components, .width = width};
     char stem[80];
     /* as fusion/plan/predict.c counts them */
-    routine.bytes = real_bytes * count + 4.0 * width;
+    primitive.bytes = real_bytes * count + 4.0 * width;
     if (form == WEFT_COST_ADD)
-        routine.bytes += real_bytes * count;
+        primitive.bytes += real_bytes * count;
     if (form == WEFT_COST_ADD_MATRIX)
-        routine.bytes = (2 * real_bytes + 4) * count;
+        primitive.bytes = (2 * real_bytes + 4) * count;
     snprintf(stem, sizeof stem, "%s %s %d %d", kind == WEFT_COST_LOAD ? "load" : "store",
              forms[form], components, width);
-    return add_places(m, &routine, stem);
+    return add_places(m, &primitive, stem);
 }
 
 static weft_status add_lists(const set_maker *m, int components) {
     weft_status status = WEFT_OK;
-    for (weft_cost_form form = WEFT_COST_BLOCK; form <= WEFT_COST_PLAIN; ++form) {
+    for (weft_access_kind form = WEFT_COST_BLOCK; form <= WEFT_COST_AOS; ++form) {
         TRY(add_move(m, WEFT_COST_LOAD, form, components, 0));
         TRY(add_move(m, WEFT_COST_STORE, form, components, 0));
     }
@@ -92,29 +94,30 @@ done:
 }
 
 static weft_status add_computes(const set_maker *m, const weft_function *function,
-                                const weft_instance *instance) {
+                                const weft_specialisation *specialisation) {
     weft_status status = WEFT_OK;
     weft_text sizes = {0};
     char stem[220];
-    for (int i = 0; i < instance->n_names; ++i)
-        weft_text_add(&sizes, "%s%s=%d", i > 0 ? "," : "", instance->names[i], instance->values[i]);
-    if (instance->n_names == 0)
-        weft_text_add(&sizes, "n=%d,flops=%.0f", weft_shape_count(&instance->result),
-                      instance->flops);
+    for (int i = 0; i < specialisation->n_names; ++i)
+        weft_text_add(&sizes, "%s%s=%d", i > 0 ? "," : "", specialisation->names[i],
+                      specialisation->values[i]);
+    if (specialisation->n_names == 0)
+        weft_text_add(&sizes, "n=%d,flops=%.0f", weft_shape_count(&specialisation->result),
+                      specialisation->flops);
     if (sizes.failed)
         TRY(weft_no_memory(m->error));
-    for (int v = 0; v < instance->n_variants; ++v) {
-        weft_cost_routine routine = {.kind = WEFT_COST_COMPUTE,
-                                     .function = function->info.name,
-                                     .variant = v,
-                                     .threads = instance->threads[v],
-                                     .flops = instance->flops};
+    for (int v = 0; v < specialisation->n_variants; ++v) {
+        weft_cost_primitive primitive = {.kind = WEFT_COST_COMPUTE,
+                                         .function = function->info.name,
+                                         .variant = v,
+                                         .threads = specialisation->threads[v],
+                                         .flops = specialisation->flops};
         /* on the host a thread does what several threads would, one after the other */
-        if (!weft_target_is_simt(m->limits) && v > 0 && instance->threads[0] == 1)
+        if (!weft_target_is_simt(m->limits) && v > 0 && specialisation->threads[0] == 1)
             continue;
-        snprintf(stem, sizeof stem, "compute %s %d %s", function->info.name, instance->threads[v],
-                 sizes.data);
-        TRY(add_places(m, &routine, stem));
+        snprintf(stem, sizeof stem, "compute %s %d %s", function->info.name,
+                 specialisation->threads[v], sizes.data);
+        TRY(add_places(m, &primitive, stem));
     }
 done:
     weft_text_free(&sizes);
@@ -133,36 +136,36 @@ static weft_status add_function(const set_maker *m, const weft_library *library,
     weft_status status = WEFT_OK;
     const weft_function *function = library->functions[at];
     weft_arena *scratch = NULL;
-    weft_trials *trials = NULL;
-    const weft_instance *instances[WEFT_TRIALS_MAX];
+    weft_test_cases *test_cases = NULL;
+    const weft_specialisation *elements[WEFT_TEST_CASES_MAX];
     TRY(weft_arena_make(&scratch, m->error));
-    trials = weft_arena_alloc(scratch, 1, sizeof *trials);
-    if (!trials)
+    test_cases = weft_arena_alloc(scratch, 1, sizeof *test_cases);
+    if (!test_cases)
         TRY(weft_no_memory(m->error));
-    status = weft_trials_instances(library, at, scratch, trials, instances, m->error);
+    status = weft_trials_elements(library, at, scratch, test_cases, elements, m->error);
     if (status == WEFT_ERROR_SHAPE) { /* one whose tables nobody offers cannot be called either */
         status = WEFT_OK;
         goto done;
     }
     TRY(status);
-    const int first = trials->n > 1 && trials->list[1].line == 0 ? 1 : 0;
-    for (int k = first; k < trials->n && k <= first + 1; ++k) {
-        if (trials->list[k].line != 0)
+    const int first = test_cases->n > 1 && test_cases->list[1].line == 0 ? 1 : 0;
+    for (int k = first; k < test_cases->n && k <= first + 1; ++k) {
+        if (test_cases->list[k].line != 0)
             break;
-        TRY(add_computes(m, function, instances[k]));
-        for (int i = 0; i < instances[k]->n_arguments; ++i)
-            TRY(add_lists(m, weft_shape_count(&instances[k]->arguments[i])));
-        TRY(add_lists(m, weft_shape_count(&instances[k]->result)));
+        TRY(add_computes(m, function, elements[k]));
+        for (int i = 0; i < elements[k]->n_arguments; ++i)
+            TRY(add_lists(m, weft_shape_count(&elements[k]->arguments[i])));
+        TRY(add_lists(m, weft_shape_count(&elements[k]->result)));
     }
 done:
     weft_arena_free(&scratch);
     return status;
 }
 
-weft_status weft_routine_set_library(weft_routine_set *set, const weft_library *library,
-                                     const weft_limits *limits, bool single,
-                                     const char *const *functions, int n_functions,
-                                     weft_error *error) {
+weft_status weft_product_kernel_set_library(weft_product_kernel_set *set,
+                                            const weft_library *library, const weft_limits *limits,
+                                            bool single, const char *const *functions,
+                                            int n_functions, weft_error *error) {
     weft_status status = WEFT_OK;
     const set_maker m = {set, limits, single, error};
     for (int width = 2; width <= 4 && !functions; ++width) {
@@ -181,34 +184,34 @@ done:
 /* ---- of a script ---- */
 
 typedef struct collection {
-    weft_routine_set *set;
+    weft_product_kernel_set *set;
     bool shared; /* the device has shared memory */
 } collection;
 
-static weft_status collect(void *user, weft_cost_routine *const *routines, int n,
+static weft_status collect(void *user, weft_cost_primitive *const *primitives, int n,
                            weft_error *error) {
     weft_status status = WEFT_OK;
     const collection *to = user;
     for (int i = 0; i < n; ++i)
-        if (to->shared || !routines[i]->shared)
-            TRY(weft_routine_set_add(to->set, routines[i], error));
+        if (to->shared || !primitives[i]->shared)
+            TRY(weft_product_kernel_set_add(to->set, primitives[i], error));
 done:
     return status;
 }
 
-static bool knows_nothing(void *user, const weft_cost_routine *routine,
-                          const weft_cost_point *point, double *seconds) {
+static bool knows_nothing(void *user, const weft_cost_primitive *primitive,
+                          const weft_operating_point *point, double *seconds) {
     (void)user;
-    (void)routine;
+    (void)primitive;
     (void)point;
     (void)seconds;
     return false;
 }
 
-weft_status weft_routine_set_script(weft_routine_set *set, const weft_library *library,
-                                    const weft_limits *limits, const weft_fragment *fragments,
-                                    int n_fragments, const weft_compile_options *options,
-                                    weft_error *error) {
+weft_status weft_product_kernel_set_script(weft_product_kernel_set *set,
+                                           const weft_library *library, const weft_limits *limits,
+                                           const weft_fragment *fragments, int n_fragments,
+                                           const weft_compile_options *options, weft_error *error) {
     collection to = {set, weft_target_is_simt(limits)};
     const weft_cost_source collector = {
         .name = "collector", .user = &to, .prepare = collect, .lookup = knows_nothing};

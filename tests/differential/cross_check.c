@@ -3,7 +3,7 @@
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
 #include "fusion/weft_program.h"
-#include "trial.h"
+#include "cross_check.h"
 #include "device_batch.h"
 
 
@@ -12,15 +12,15 @@
 
 /* ---- ways ---- */
 
-int trial_ways(const random_script *script, const char *device, trial_way *out) {
+int cross_check_ways(const random_script *script, const char *device, cross_check_way *out) {
     uint64_t state = script->seed * 31u + 5u;
     const bool host = strcmp(device, "batch") == 0 || strncmp(device, "optimised", 9) == 0 ||
                       strncmp(device, "host", 4) == 0;
-    for (int i = 0; i < TRIAL_WAYS; ++i) {
+    for (int i = 0; i < CROSS_CHECK_WAYS; ++i) {
         static const weft_scatter gpu[] = {WEFT_SCATTER_COLOURED, WEFT_SCATTER_GATHERED,
                                            WEFT_SCATTER_CELL_COLOURS};
-        trial_way *way = &out[i];
-        *way = (trial_way){.device = device};
+        cross_check_way *way = &out[i];
+        *way = (cross_check_way){.device = device};
         way->plan = i == 0 ? WEFT_PLAN_UNFUSED : WEFT_PLAN_FUSED;
         way->scatter = gpu[random_below(&state, host ? 2 : 3)];
         way->best = i == 2 ? random_next(&state) | 1u : 0;
@@ -28,16 +28,18 @@ int trial_ways(const random_script *script, const char *device, trial_way *out) 
         way->alone = i == 3 || (i == 0 && random_below(&state, 4) > 0);
         way->variants = random_below(&state, 3) > 0 ? random_next(&state) | 1u : 0;
         way->backwards = random_below(&state, 2) == 0;
-        way->routine = !host && (random_below(&state, 2) == 0 || strncmp(device, "cuda", 4) == 0);
+        way->product_kernel =
+            !host && (random_below(&state, 2) == 0 || strncmp(device, "cuda", 4) == 0);
         way->few_blocks = strcmp(device, "emulated") == 0 && random_below(&state, 2) == 0;
         way->brings_dot = random_below(&state, 2) == 0;
-        way->store = (weft_store)random_below(&state, 3);
+        way->rematerialise = (weft_rematerialise)random_below(&state, 3);
     }
-    return TRIAL_WAYS;
+    return CROSS_CHECK_WAYS;
 }
 
-void trial_way_print(const trial_way *way, weft_text *out) {
-    static const char *const scatters[] = {"coloured", "gathered", "stars", "by colours of cells"};
+void cross_check_way_print(const cross_check_way *way, weft_text *out) {
+    static const char *const scatters[] = {"coloured", "gathered", "patches",
+                                           "by colours of cells"};
     weft_text_add(out, "%s, %s%s, accumulating stores %s%s", way->device,
                   way->plan == WEFT_PLAN_UNFUSED ? "unfused" : "fused",
                   way->partition != 0 ? " at random"
@@ -56,7 +58,7 @@ static int variants_of(const weft_library *library, const char *function) {
     return 1;
 }
 
-static int choose_variants(const weft_library *library, const trial *t,
+static int choose_variants(const weft_library *library, const cross_check *t,
                            weft_variant_choice *choices) {
     bool calls[RANDOM_FUNCTIONS] = {false};
     uint64_t state = t->way.variants;
@@ -73,15 +75,15 @@ static int choose_variants(const weft_library *library, const trial *t,
 
 /* ---- making ---- */
 
-static weft_status compile(weft_library *library, trial *t, int n_variants,
+static weft_status compile(weft_library *library, cross_check *t, int n_variants,
                            const weft_variant_choice *variants, weft_error *error) {
     const weft_fragment fragment = {"random.weft", t->text};
     const weft_operator_choice op = {.name = "A",
-                                     .routine = t->way.routine ? "csr" : NULL,
-                                     .brings_dot = !t->way.routine && t->way.brings_dot};
+                                     .product_kernel = t->way.product_kernel ? "csr" : NULL,
+                                     .brings_dot = !t->way.product_kernel && t->way.brings_dot};
     const weft_compile_options options = {.plan = t->way.plan,
                                           .scatter = t->way.scatter,
-                                          .store = t->way.store,
+                                          .rematerialise = t->way.rematerialise,
                                           .single = t->script->single,
                                           .max_fusion = t->way.alone ? 1 : 0,
                                           .variants = variants,
@@ -95,16 +97,17 @@ static weft_status compile(weft_library *library, trial *t, int n_variants,
 /* Blocks that join reductions then go from chunk to chunk. */
 static void set_few_blocks(weft_compilation *c) {
     c->limits.multiprocessors = 0;
-    for (int i = 0; i < c->flow->n_segments; ++i)
-        c->flow->segments[i]->limits.multiprocessors = 0;
+    for (int i = 0; i < c->control->n_segments; ++i)
+        c->control->segments[i]->limits.multiprocessors = 0;
 }
 
-weft_status trial_make(weft_library *library, weft_device *device, const random_script *script,
-                       const trial_way *way, trial *out, weft_error *error) {
+weft_status cross_check_make(weft_library *library, weft_device *device,
+                             const random_script *script, const cross_check_way *way,
+                             cross_check *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text text = {0};
     weft_variant_choice choices[RANDOM_FUNCTIONS];
-    *out = (trial){.script = script, .way = *way, .device = device};
+    *out = (cross_check){.script = script, .way = *way, .device = device};
     random_script_print(script, &text);
     out->text = text.data;
     status = compile(library, out, choose_variants(library, out, choices), choices, error);
@@ -123,12 +126,12 @@ done:
     return status;
 }
 
-void trial_free(trial *t) {
+void cross_check_free(cross_check *t) {
     weft_program_free(&t->program);
     for (int i = 0; i < RANDOM_LISTS; ++i)
         weft_memory_free(&t->memory[i]);
     for (int i = 0; i < RANDOM_MAPS; ++i)
-        weft_connectivity_free(&t->maps[i]);
+        weft_connectivity_free(&t->connectivities[i]);
     for (int i = 0; i < 3; ++i)
         weft_memory_free(&t->rows[i]);
     weft_memory_free(&t->matrix);
@@ -139,49 +142,49 @@ void trial_free(trial *t) {
 
 /* ---- data ---- */
 
-static int lanes_of(const trial *t) {
+static int lanes_of(const cross_check *t) {
     const weft_limits *limits = weft_device_limits(t->device);
     return t->script->single ? limits->lanes_float : limits->lanes_double;
 }
 
-static bool is_plain(const trial *t, int set) {
+static bool is_plain(const cross_check *t, int set) {
     bool plain = t->script->sets[set].plain;
-    for (int i = 0; i < t->script->n_maps; ++i)
-        plain |= t->script->maps[i].to == set;
+    for (int i = 0; i < t->script->n_connectivities; ++i)
+        plain |= t->script->connectivities[i].to == set;
     return plain;
 }
 
-static size_t position(const trial *t, const random_list *list, int64_t i, int c) {
+static size_t position(const cross_check *t, const random_list *list, int64_t i, int c) {
     const int count = random_shape_count(&list->shape), lanes = lanes_of(t);
     if (list->set < 0 || is_plain(t, list->set))
         return (size_t)(i * count + c);
     return (size_t)((i / lanes * count + c) * lanes + i % lanes);
 }
 
-static size_t members_stored(const trial *t, const random_list *list) {
+static size_t members_stored(const cross_check *t, const random_list *list) {
     const int64_t n = random_members(t->script, list->set), lanes = lanes_of(t);
     const bool blocks = list->set >= 0 && !is_plain(t, list->set);
     return (size_t)(blocks ? (n + lanes - 1) / lanes * lanes : n);
 }
 
-static size_t bytes_of(const trial *t, const random_list *list) {
+static size_t bytes_of(const cross_check *t, const random_list *list) {
     return members_stored(t, list) * (size_t)random_shape_count(&list->shape) *
            (t->script->single ? sizeof(float) : sizeof(double));
 }
 
-static void put_number(const trial *t, void *raw, size_t at, double number) {
+static void put_number(const cross_check *t, void *raw, size_t at, double number) {
     if (t->script->single)
         ((float *)raw)[at] = (float)number;
     else
         ((double *)raw)[at] = number;
 }
 
-static double get_number(const trial *t, const void *raw, size_t at) {
+static double get_number(const cross_check *t, const void *raw, size_t at) {
     return t->script->single ? (double)((const float *)raw)[at] : ((const double *)raw)[at];
 }
 
 /* Spare lanes repeat the last member. */
-static weft_status write_input(const trial *t, int number, weft_error *error) {
+static weft_status write_input(const cross_check *t, int number, weft_error *error) {
     const random_list *list = &t->script->lists[number];
     const int count = random_shape_count(&list->shape);
     const int64_t n = random_members(t->script, list->set);
@@ -201,7 +204,7 @@ static weft_status write_input(const trial *t, int number, weft_error *error) {
 /* y = A v, and where wanted v . y, for an operator that is a function of ours. */
 static weft_status apply(void *user, const weft_program_product *product, weft_error *error) {
     weft_status status = WEFT_OK;
-    const trial *t = user;
+    const cross_check *t = user;
     const random_operator *op = &t->script->op;
     const size_t n = (size_t)t->script->sets[NODES].n;
     const size_t real_bytes = t->script->single ? sizeof(float) : sizeof(double);
@@ -224,7 +227,7 @@ done:
     return status;
 }
 
-static weft_status bind_operator(trial *t, weft_error *error) {
+static weft_status bind_operator(cross_check *t, weft_error *error) {
     weft_status status = WEFT_OK;
     const random_operator *op = &t->script->op;
     const size_t n = (size_t)t->script->sets[NODES].n;
@@ -238,23 +241,23 @@ static weft_status bind_operator(trial *t, weft_error *error) {
         TRY(weft_memory_make(t->device, bytes[i], &t->rows[i], error));
         TRY(weft_memory_write(t->rows[i], 0, arrays[i], bytes[i], error));
     }
-    t->routine =
-        (weft_rows){.routine = "csr", .arguments = t->rows, .n_arguments = 3, .n_rows = (int64_t)n};
-    if (t->way.routine)
-        weft_program_bind_rows(t->program, "A", &t->routine, NULL);
+    t->product_kernel = (weft_product_arguments){
+        .product_kernel = "csr", .arguments = t->rows, .n_arguments = 3, .n_rows = (int64_t)n};
+    if (t->way.product_kernel)
+        weft_program_bind_product(t->program, "A", &t->product_kernel, NULL);
     else
         weft_program_bind_operator(t->program, "A", apply, t, NULL);
 done:
     return status;
 }
 
-/* Positions as they are stored: [block][component][lane], spare lanes as the last instance. */
-static weft_status bind_matrix(trial *t, weft_error *error) {
+/* Positions as they are stored: [block][component][lane], spare lanes as the last element. */
+static weft_status bind_matrix(cross_check *t, weft_error *error) {
     weft_status status = WEFT_OK;
     const random_script *s = t->script;
     if (s->matrix_map < 0)
         return WEFT_OK;
-    const random_map *map = &s->maps[s->matrix_map];
+    const random_map *map = &s->connectivities[s->matrix_map];
     const int64_t n = s->sets[map->from].n, lanes = lanes_of(t), count = map->width * map->width;
     const size_t stored = (size_t)((n + lanes - 1) / lanes * lanes * count);
     uint32_t *plain = random_positions(s, &t->n_matrix);
@@ -274,16 +277,16 @@ done:
 }
 
 /* What the script does not use is unknown to the program; that is no mistake of its. */
-static weft_status bind(trial *t, weft_error *error) {
+static weft_status bind(cross_check *t, weft_error *error) {
     weft_status status = WEFT_OK;
     const random_script *s = t->script;
     for (int i = 0; i < s->n_sets; ++i)
         weft_program_size(t->program, s->sets[i].name, s->sets[i].n, NULL);
-    for (int i = 0; i < s->n_maps; ++i) {
-        const random_map *map = &s->maps[i];
+    for (int i = 0; i < s->n_connectivities; ++i) {
+        const random_map *map = &s->connectivities[i];
         TRY(weft_connectivity_make(t->device, map->indices, s->sets[map->from].n, map->width,
-                                   s->sets[map->to].n, &t->maps[i], error));
-        weft_program_bind_connectivity(t->program, map->name, t->maps[i], NULL);
+                                   s->sets[map->to].n, &t->connectivities[i], error));
+        weft_program_bind_connectivity(t->program, map->name, t->connectivities[i], NULL);
     }
     for (int i = 0; i < s->n_inputs; ++i) {
         TRY(weft_memory_make(t->device, bytes_of(t, &s->lists[i]), &t->memory[i], error));
@@ -297,7 +300,7 @@ done:
 
 /* ---- comparing ---- */
 
-static weft_status compare_list(const trial *t, int number, const weft_memory *memory,
+static weft_status compare_list(const cross_check *t, int number, const weft_memory *memory,
                                 const int64_t *values, weft_error *error) {
     weft_status status = WEFT_OK;
     const random_list *list = &t->script->lists[number];
@@ -326,7 +329,7 @@ done:
     return status;
 }
 
-static weft_status compare_matrix(const trial *t, const int64_t *values, weft_error *error) {
+static weft_status compare_matrix(const cross_check *t, const int64_t *values, weft_error *error) {
     weft_status status = WEFT_OK;
     double *raw = random_alloc((size_t)t->n_matrix + 1, sizeof *raw);
     TRY(weft_memory_read(t->matrix, 0, raw, (size_t)t->n_matrix * sizeof *raw, error));
@@ -342,7 +345,7 @@ done:
     return status;
 }
 
-static weft_status compare(const trial *t, const random_values *values, weft_error *error) {
+static weft_status compare(const cross_check *t, const random_values *values, weft_error *error) {
     weft_status status = WEFT_OK;
     const random_script *s = t->script;
     for (int i = 0; i < s->n_inputs; ++i)
@@ -357,11 +360,12 @@ done:
     return status;
 }
 
-weft_status trial_run(trial *t, const random_values *values, weft_error *error) {
+weft_status cross_check_run(cross_check *t, const random_values *values, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(bind(t, error));
-    device_batch_turn(t->device, t->way.backwards);
-    for (int turn = 0; turn < 2; ++turn) { /* the second finds what the first has left */
+    device_batch_iteration(t->device, t->way.backwards);
+    for (int iteration = 0; iteration < 2; ++iteration) { /* the second finds what the first has
+                                                             left */
         for (int i = 0; i < t->script->n_inputs; ++i)
             TRY(write_input(t, i, error));
         TRY(weft_program_run(t->program, error));

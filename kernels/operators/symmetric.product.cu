@@ -8,40 +8,40 @@
 //@ argument  const uint16_t *columns     a patch after the other: [round][512] local columns: 0 .. 511 rows of the patch, 512 none, 513 + k halo node k
 //@ argument  const int32_t *lists        a patch after the other: halo nodes; columns of the overflow, local or ~node; rows of the overflow, ascending
 /* A patch owns 512 rows. An edge between two of them is stored once, in a slot of one of them (its
- * source), and serves both. In a round each row is the target of one edge at most, so that the stores
- * of a round need no atomics, and the order of all additions is fixed. All slots of a patch come by two
- * bulk copies. The patch that takes this one's place later is fetched into the second cache now: a
- * block's chain of dependent loads is then short, and memory is never idle. */
-#define EDGE_AHEAD 396 /* blocks: three on each of 132 multiprocessors; 27 MB in the second cache */
+ * source), and serves both. In a round each row is the target of one edge at most, so that the
+ * stores of a round need no atomics, and the order of all additions is fixed. All slots of a patch
+ * come by two bulk copies. The patch that takes this one's place later is fetched into the L2 cache
+ * now: a block's chain of dependent loads is then short, and memory is never idle. */
+#define SYMMETRIC_AHEAD 396 /* blocks: three on each of 132 multiprocessors; 27 MB in the L2 cache */
 
-INLINE uint32_t edge_shared(const void *p)
+INLINE uint32_t symmetric_shared(const void *p)
 {
     return (uint32_t)__cvta_generic_to_shared(p);
 }
 
-/* For what is read once: it leaves the second cache first. */
-INLINE unsigned long long edge_once()
+/* For what is read once: it leaves the L2 cache first. */
+INLINE unsigned long long symmetric_once()
 {
     unsigned long long policy;
     asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
     return policy;
 }
 
-INLINE void edge_copy(void *to, const void *from, uint32_t bytes, uint32_t barrier)
+INLINE void symmetric_copy(void *to, const void *from, uint32_t bytes, uint32_t barrier)
 {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
                  "[%0], [%1], %2, [%3], %4;"
-                 :: "r"(edge_shared(to)), "l"(from), "r"(bytes), "r"(barrier), "l"(edge_once()) : "memory");
+                 :: "r"(symmetric_shared(to)), "l"(from), "r"(bytes), "r"(barrier), "l"(symmetric_once()) : "memory");
 }
 
 /* bytes: a multiple of 16 */
-INLINE void edge_fetch(const void *from, uint32_t bytes)
+INLINE void symmetric_fetch(const void *from, uint32_t bytes)
 {
     if (bytes > 0)
         asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" :: "l"(from), "r"(bytes) : "memory");
 }
 
-INLINE void edge_wait(uint32_t barrier)
+INLINE void symmetric_wait(uint32_t barrier)
 {
     uint32_t done;
     do {
@@ -51,42 +51,42 @@ INLINE void edge_wait(uint32_t barrier)
     } while (!done);
 }
 
-INLINE int edge_rounds_of(int64_t counts)
+INLINE int symmetric_rounds_of(int64_t counts)
 {
     return (int)(counts & 0x7fff);
 }
 
-INLINE int edge_halo_of(int64_t counts)
+INLINE int symmetric_halo_of(int64_t counts)
 {
     return (int)(counts >> 16 & 0xffff);
 }
 
-INLINE uint32_t edge_overflow_of(int64_t counts)
+INLINE uint32_t symmetric_overflow_of(int64_t counts)
 {
     return (uint32_t)((unsigned long long)counts >> 32);
 }
 
 /* One thread: what a later block will read, and further on where that is. */
-INLINE void edge_fetch_ahead(const int64_t *patch, const double *values, const uint16_t *columns,
+INLINE void symmetric_fetch_ahead(const int64_t *patch, const double *values, const uint16_t *columns,
                              const int32_t *lists, uint32_t size)
 {
-    if (blockIdx.x + EDGE_AHEAD < gridDim.x) {
-        const int64_t *next = patch + 4 * EDGE_AHEAD;
+    if (blockIdx.x + SYMMETRIC_AHEAD < gridDim.x) {
+        const int64_t *next = patch + 4 * SYMMETRIC_AHEAD;
         const int64_t counts = next[3];
-        const uint32_t n_slots = edge_rounds_of(counts) * ROWS_NODES;
-        const uint32_t n_over = edge_overflow_of(counts) < 1024 ? edge_overflow_of(counts) : 1024;
-        edge_fetch((const char *)values + next[0] * size,
+        const uint32_t n_slots = symmetric_rounds_of(counts) * ROWS_NODES;
+        const uint32_t n_over = symmetric_overflow_of(counts) < 1024 ? symmetric_overflow_of(counts) : 1024;
+        symmetric_fetch((const char *)values + next[0] * size,
                    (n_slots + ROWS_NODES + ((n_over + 3) & ~3u)) * size);
-        edge_fetch(columns + next[1], n_slots * 2);
-        edge_fetch(lists + next[2], (edge_halo_of(counts) + 2 * n_over) / 4 * 16);
+        symmetric_fetch(columns + next[1], n_slots * 2);
+        symmetric_fetch(lists + next[2], (symmetric_halo_of(counts) + 2 * n_over) / 4 * 16);
     }
-    if (blockIdx.x + 2 * EDGE_AHEAD < gridDim.x)
-        asm volatile("prefetch.global.L2 [%0];" :: "l"(patch + 8 * EDGE_AHEAD));
+    if (blockIdx.x + 2 * SYMMETRIC_AHEAD < gridDim.x)
+        asm volatile("prefetch.global.L2 [%0];" :: "l"(patch + 8 * SYMMETRIC_AHEAD));
 }
 
 /* acc += a_ij v_j, and y_j += a_ij v_i where j is a row of the patch */
 template <class value>
-INLINE real edge_rounds(real acc, real own, int n, const value *slots, const uint16_t *columns,
+INLINE real symmetric_rounds(real acc, real own, int n, const value *slots, const uint16_t *columns,
                         const real *v, real *y)
 {
     for (int k = threadIdx.x; k < n * ROWS_NODES; k += ROWS_NODES) {
@@ -104,8 +104,8 @@ INLINE real edge_rounds(real acc, real own, int n, const value *slots, const uin
         const int64_t *patch = patches + blockIdx.x * (int64_t)4;
         const int64_t counts = patch[3];
         RETURN_IF_DONE; /* behind a load: the answer came with it */
-        const int n_rounds = edge_rounds_of(counts), n_halo = edge_halo_of(counts);
-        const uint32_t n_overflow = edge_overflow_of(counts);
+        const int n_rounds = symmetric_rounds_of(counts), n_halo = symmetric_halo_of(counts);
+        const uint32_t n_overflow = symmetric_overflow_of(counts);
         const bool single = counts & 0x8000;
         const uint32_t size = single ? 4 : 8, n_slots = n_rounds * ROWS_NODES;
         const int32_t *halo = lists + patch[2], *over = halo + n_halo;
@@ -113,15 +113,15 @@ INLINE real edge_rounds(real acc, real own, int n, const value *slots, const uin
         real *v_s = (real *)(shared + 16), *y_s = v_s + ((ROWS_NODES + 2 + n_halo) & ~1);
         unsigned char *a_s = (unsigned char *)(y_s + ROWS_NODES);
         uint16_t *columns_s = (uint16_t *)(a_s + (ROWS_NODES + n_slots) * size);
-        const uint32_t barrier = edge_shared(shared);
+        const uint32_t barrier = symmetric_shared(shared);
         if (threadIdx.x == 0) {
             asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\n"
                          "fence.mbarrier_init.release.cluster;" :: "r"(barrier) : "memory");
             asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
                          :: "r"(barrier), "r"((ROWS_NODES + n_slots) * size + n_slots * 2) : "memory");
-            edge_copy(columns_s, columns + patch[1], n_slots * 2, barrier);
-            edge_copy(a_s, stored, (ROWS_NODES + n_slots) * size, barrier);
-            edge_fetch_ahead(patch, values, columns, lists, size);
+            symmetric_copy(columns_s, columns + patch[1], n_slots * 2, barrier);
+            symmetric_copy(a_s, stored, (ROWS_NODES + n_slots) * size, barrier);
+            symmetric_fetch_ahead(patch, values, columns, lists, size);
             v_s[ROWS_NODES] = 0;
         }
         /* the first of the overflow; seldom is there more */
@@ -139,12 +139,12 @@ INLINE real edge_rounds(real acc, real own, int n, const value *slots, const uin
         _Pragma("unroll 2") for (int k = threadIdx.x; k < n_halo; k += ROWS_THREADS)
             v_s[ROWS_NODES + 1 + k] = LOAD(halo[k]);
         __syncthreads();
-        edge_wait(barrier);
+        symmetric_wait(barrier);
         y[0] = own[0] * (single ? (real)((const float *)a_s)[threadIdx.x]
                                 : ((const double *)a_s)[threadIdx.x]);
-        y[0] = single ? edge_rounds(y[0], own[0], n_rounds, (const float *)a_s + ROWS_NODES,
+        y[0] = single ? symmetric_rounds(y[0], own[0], n_rounds, (const float *)a_s + ROWS_NODES,
                                     columns_s, v_s, y_s)
-                      : edge_rounds(y[0], own[0], n_rounds, (const double *)a_s + ROWS_NODES,
+                      : symmetric_rounds(y[0], own[0], n_rounds, (const double *)a_s + ROWS_NODES,
                                     columns_s, v_s, y_s);
         if (threadIdx.x == 0) /* the words may be used for anything from here on */
             asm volatile("mbarrier.inval.shared::cta.b64 [%0];" :: "r"(barrier) : "memory");

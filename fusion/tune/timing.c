@@ -1,12 +1,12 @@
 /* Rounds of the same work between two marks of the device's timer. */
-#include "fusion/tune/stopwatch.h"
+#include "fusion/tune/timing.h"
 
 #include <math.h>
 
 enum { MOST_REPEATS = 200 };
 static const double SHORT = 5e-5; /* seconds; the host asks for longer work in less time */
 
-static weft_status do_work(const weft_stopwatch *watch, int repeats, weft_error *error) {
+static weft_status do_work(const weft_timing_loop *watch, int repeats, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < repeats; ++i)
         TRY(watch->work(watch->user, error));
@@ -14,26 +14,26 @@ done:
     return status;
 }
 
-static weft_status record(const weft_stopwatch *watch, int repeats, weft_recording **out,
+static weft_status record(const weft_timing_loop *watch, int repeats, weft_device_graph **out,
                           weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(weft_recording_begin(watch->device, error));
+    TRY(weft_device_graph_begin(watch->device, error));
     status = do_work(watch, repeats, error);
     if (status != WEFT_OK) {
-        (void)weft_recording_end(watch->device, NULL, NULL);
+        (void)weft_device_graph_end(watch->device, NULL, NULL);
         goto done;
     }
-    TRY(weft_recording_end(watch->device, out, error));
+    TRY(weft_device_graph_end(watch->device, out, error));
 done:
     return status;
 }
 
-static weft_status time_round(const weft_stopwatch *watch, int repeats, weft_recording *recording,
-                              double *seconds, weft_error *error) {
+static weft_status time_round(const weft_timing_loop *watch, int repeats,
+                              weft_device_graph *device_graph, double *seconds, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_timer_start(watch->timer, error));
-    if (recording)
-        TRY(weft_recording_run(recording, error));
+    if (device_graph)
+        TRY(weft_device_graph_run(device_graph, error));
     else
         TRY(do_work(watch, repeats, error));
     TRY(weft_timer_stop(watch->timer, error));
@@ -43,9 +43,10 @@ done:
     return status;
 }
 
-weft_status weft_stopwatch_time(const weft_stopwatch *watch, double *seconds, weft_error *error) {
+weft_status weft_timing_loop_run(const weft_timing_loop *watch, double *seconds,
+                                 weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_recording *recording = NULL;
+    weft_device_graph *device_graph = NULL;
     double best = INFINITY, once = 0;
     int repeats = 1, rounds = watch->rounds;
     TRY(time_round(watch, 1, NULL, &once, error)); /* warms up: compiles, loads, prepares */
@@ -56,19 +57,19 @@ weft_status weft_stopwatch_time(const weft_stopwatch *watch, double *seconds, we
         if (once < watch->round)
             repeats =
                 once > watch->round / MOST_REPEATS ? (int)(watch->round / once) + 1 : MOST_REPEATS;
-        if (once < SHORT && weft_device_records(watch->device))
-            TRY(record(watch, repeats, &recording, error));
-        if (recording) /* the first run of a graph brings it to the device */
-            TRY(time_round(watch, repeats, recording, &once, error));
+        if (once < SHORT && weft_device_captures(watch->device))
+            TRY(record(watch, repeats, &device_graph, error));
+        if (device_graph) /* the first run of a graph brings it to the device */
+            TRY(time_round(watch, repeats, device_graph, &once, error));
     }
     for (int round = 0; round < rounds; ++round) {
-        TRY(time_round(watch, repeats, recording, &once, error));
+        TRY(time_round(watch, repeats, device_graph, &once, error));
         best = once < best ? once : best;
         if (watch->worthless > 0 && best > 1.5 * watch->worthless)
             break; /* it cannot win any more */
     }
     *seconds = best;
 done:
-    weft_recording_free(&recording);
+    weft_device_graph_free(&device_graph);
     return status;
 }

@@ -7,37 +7,37 @@
  * what it computes there? */
 static bool updates_operand_of(const weft_graph *graph, const weft_call *update,
                                const weft_call *reader) {
-    const int storage = graph->data[update->result].storage;
+    const int storage = graph->values[update->result].storage;
     for (int k = 0; storage >= 0 && k < reader->n_operands; ++k)
-        if (reader->operands[k].datum == storage)
+        if (reader->operands[k].value == storage)
             return true;
     return false;
 }
 
 /* Is what a product would compute at every row that it reads made of what is complete before it? An
  * update with a lower number than the product got its level before this was known. */
-static bool is_complete_before(const weft_graph *graph, const int *level, int call, int rows) {
+static bool is_complete_before(const weft_graph *graph, const int *level, int call, int product) {
     const weft_call *made = &graph->calls[call];
     for (int k = 0; k < made->n_operands; ++k) {
-        const int producer = graph->data[made->operands[k].datum].producer;
+        const int producer = graph->values[made->operands[k].value].producer;
         if (producer >= 0 && level[producer] >= level[call])
             return false;
     }
-    for (int i = 0; i < rows; ++i)
+    for (int i = 0; i < product; ++i)
         if (i != call && updates_operand_of(graph, &graph->calls[i], made))
             return false;
     return true;
 }
 
-/* Does a call read this operand at other rows than its own, by itself or folded into a rows call?
- */
+/* Does a call read this operand at other rows than its own, by itself or as the prologue of a
+ * product call? */
 static bool reads_around(const weft_graph *graph, const int *level, const weft_call *reader,
                          const weft_operand *operand) {
-    if (operand->map >= 0 || reader->routine != NULL)
+    if (operand->connectivity >= 0 || reader->product_kernel != NULL)
         return true;
     for (int i = reader->id + 1; i < graph->n_calls; ++i)
-        if (graph->calls[i].routine != NULL && level[i] == level[reader->id] &&
-            graph->calls[i].operands[0].datum == reader->result)
+        if (graph->calls[i].product_kernel != NULL && level[i] == level[reader->id] &&
+            graph->calls[i].operands[0].value == reader->result)
             return true;
     return false;
 }
@@ -45,12 +45,12 @@ static bool reads_around(const weft_graph *graph, const int *level, const weft_c
 /* Does a reader of this operand need a barrier behind its producer, as the levels are? */
 static bool needs_barrier(const weft_graph *graph, const int *level, const weft_call *reader,
                           const weft_operand *operand) {
-    const int producer = graph->data[operand->datum].producer;
+    const int producer = graph->values[operand->value].producer;
     if (weft_operand_needs_barrier(graph, reader, operand))
         return true;
-    if (producer < 0 || graph->data[operand->datum].index_set == UNIFORM)
+    if (producer < 0 || graph->values[operand->value].index_set == UNIFORM)
         return false;
-    if (reader->routine != NULL)
+    if (reader->product_kernel != NULL)
         return !is_complete_before(graph, level, producer, reader->id);
     return reads_around(graph, level, reader, operand);
 }
@@ -59,25 +59,25 @@ static int earliest(const weft_graph *graph, const int *level, const weft_call *
     int highest = 0;
     for (int i = 0; i < call->n_operands; ++i) {
         const weft_operand *operand = &call->operands[i];
-        const weft_datum *datum = &graph->data[operand->datum];
+        const weft_value *value = &graph->values[operand->value];
         int needed = 0;
-        if (datum->producer >= 0)
-            needed = level[datum->producer] + needs_barrier(graph, level, call, operand);
+        if (value->producer >= 0)
+            needed = level[value->producer] + needs_barrier(graph, level, call, operand);
         for (int k = 0; k < graph->n_accumulations; ++k) {
             const weft_accumulation *a = &graph->accumulations[k];
-            if (a->target == operand->datum && level[a->call] + 1 > needed)
+            if (a->target == operand->value && level[a->call] + 1 > needed)
                 needed = level[a->call] + 1;
         }
         if (needed > highest)
             highest = needed;
     }
     /* an update comes no earlier than the readers of what it replaces */
-    const int storage = graph->data[call->result].storage;
+    const int storage = graph->values[call->result].storage;
     for (int i = 0; storage >= 0 && i < call->id; ++i)
         for (int k = 0; k < graph->calls[i].n_operands; ++k) {
             const weft_operand *operand = &graph->calls[i].operands[k];
             const int needed = level[i] + reads_around(graph, level, &graph->calls[i], operand);
-            if (operand->datum == storage && needed > highest)
+            if (operand->value == storage && needed > highest)
                 highest = needed;
         }
     return highest;
@@ -89,7 +89,7 @@ static int before_updates(const weft_graph *graph, const int *level, const weft_
     for (int k = 0; k < call->n_operands; ++k)
         for (int i = call->id + 1; i < graph->n_calls; ++i) {
             const int limit = level[i] - reads_around(graph, level, call, &call->operands[k]);
-            if (graph->data[graph->calls[i].result].storage == call->operands[k].datum &&
+            if (graph->values[graph->calls[i].result].storage == call->operands[k].value &&
                 limit < last)
                 last = limit;
         }
@@ -107,7 +107,7 @@ static int latest(const weft_graph *graph, const int *level, const weft_call *ca
         for (int k = 0; k < graph->calls[i].n_operands; ++k) {
             const weft_operand *operand = &graph->calls[i].operands[k];
             const int limit = level[i] - needs_barrier(graph, level, &graph->calls[i], operand);
-            if (operand->datum == call->result && (last < 0 || limit < last))
+            if (operand->value == call->result && (last < 0 || limit < last))
                 last = limit;
         }
     return last < 0 ? level[call->id] : before_updates(graph, level, call, last);
@@ -115,7 +115,7 @@ static int latest(const weft_graph *graph, const int *level, const weft_call *ca
 
 static int components(const weft_graph *graph, const weft_operand *operand) {
     const weft_shape whole = weft_operand_whole(graph, operand);
-    return graph->data[operand->datum].index_set == UNIFORM ? 0 : weft_shape_count(&whole);
+    return graph->values[operand->value].index_set == UNIFORM ? 0 : weft_shape_count(&whole);
 }
 
 /* Does a call besides this one load the same at a level? */
@@ -126,7 +126,8 @@ static bool is_loaded(const weft_graph *graph, const int *level, const weft_call
         if (i == besides->id || level[i] != at || call->index_set != besides->index_set)
             continue;
         for (int k = 0; k < call->n_operands; ++k)
-            if (call->operands[k].datum == operand->datum && call->operands[k].map == operand->map)
+            if (call->operands[k].value == operand->value &&
+                call->operands[k].connectivity == operand->connectivity)
                 return true;
     }
     return false;
@@ -134,15 +135,15 @@ static bool is_loaded(const weft_graph *graph, const int *level, const weft_call
 
 /* Components that are not loaded and stored any more when a call's readers are beside it. */
 static int result_spared(const weft_graph *graph, const int *level, const weft_call *call, int to) {
-    const weft_operand result = {.datum = call->result, .map = -1};
-    bool beside = false,
-         elsewhere = graph->data[call->result].returned || graph->data[call->result].storage >= 0;
+    const weft_operand result = {.value = call->result, .connectivity = -1};
+    bool beside = false, elsewhere = graph->values[call->result].returned ||
+                                     graph->values[call->result].storage >= 0;
     for (int i = call->id + 1; i < graph->n_calls; ++i)
         for (int k = 0; k < graph->calls[i].n_operands; ++k) {
             const weft_operand *operand = &graph->calls[i].operands[k];
-            if (operand->datum != call->result)
+            if (operand->value != call->result)
                 continue;
-            if (operand->map < 0 && level[i] == to)
+            if (operand->connectivity < 0 && level[i] == to)
                 beside = true;
             else
                 elsewhere = true;
@@ -156,16 +157,16 @@ static int operands_cost(const weft_graph *graph, const int *level, const weft_c
     int cost = 0;
     for (int k = 0; k < call->n_operands; ++k) {
         const weft_operand *operand = &call->operands[k];
-        const int producer = graph->data[operand->datum].producer;
+        const int producer = graph->values[operand->value].producer;
         const int count = components(graph, operand);
         bool repeated = false;
         for (int i = 0; i < k; ++i)
-            repeated |=
-                call->operands[i].datum == operand->datum && call->operands[i].map == operand->map;
+            repeated |= call->operands[i].value == operand->value &&
+                        call->operands[i].connectivity == operand->connectivity;
         if (repeated)
             continue;
         const bool made_here =
-            producer >= 0 && operand->map < 0 && level[producer] == level[call->id];
+            producer >= 0 && operand->connectivity < 0 && level[producer] == level[call->id];
         const bool there = is_loaded(graph, level, call, operand, to);
         if (made_here)
             cost += there ? 0 : 2 * count;
@@ -177,7 +178,7 @@ static int operands_cost(const weft_graph *graph, const int *level, const weft_c
     return cost;
 }
 
-void weft_levels_make(const weft_graph *graph, int *level) {
+void weft_barrier_depths_make(const weft_graph *graph, int *level) {
     for (int i = 0; i < graph->n_calls; ++i)
         level[i] = earliest(graph, level, &graph->calls[i]);
     for (int i = graph->n_calls - 1; i >= 0; --i) {

@@ -23,8 +23,8 @@ static size_t larger(size_t a, size_t b) {
 /* Coordinates, vectors, the operator; and what else there is when most is held: on a GPU the
  * right-hand side that is gathered from the cells, before the first product; CG's vectors; after CG
  * two lists of the cells that are summed up. */
-static void foresee(const weft_limits *limits, const app_forecast *what, weft_assembly assembly,
-                    weft_forecast *forecast) {
+static void foresee(const weft_limits *limits, const app_memory_estimate *what,
+                    weft_assembly assembly, weft_memory_estimate *estimate) {
     const weft_assembly_problem *problem = &what->problem;
     const size_t c = problem->components > 1 ? (size_t)problem->components : 1;
     const size_t nodes = (size_t)problem->n_nodes, real_bytes = sizeof(double);
@@ -33,39 +33,41 @@ static void foresee(const weft_limits *limits, const app_forecast *what, weft_as
     const size_t load =
         limits->execution == WEFT_EXECUTION_SIMT ? cells * (size_t)problem->width * c : 0;
     size_t late = 0;
-    weft_forecast_add(forecast, "coordinates", nodes * (size_t)problem->dimension, real_bytes);
-    weft_forecast_add(forecast, "solution, right-hand side", 2 * nodes * c, real_bytes);
-    weft_forecast_add(forecast, "other vectors", (size_t)(what->n_vectors - 2) * nodes * c,
-                      real_bytes);
-    weft_forecast_add(forecast, "inputs of the script", what->input_bytes, 1);
-    const size_t before = forecast->bytes;
-    weft_operator_forecast(limits, assembly, problem, forecast, &late);
-    const size_t whole = forecast->bytes - before;
+    weft_memory_estimate_add(estimate, "coordinates", nodes * (size_t)problem->dimension,
+                             real_bytes);
+    weft_memory_estimate_add(estimate, "solution, right-hand side", 2 * nodes * c, real_bytes);
+    weft_memory_estimate_add(estimate, "other vectors", (size_t)(what->n_vectors - 2) * nodes * c,
+                             real_bytes);
+    weft_memory_estimate_add(estimate, "inputs of the script", what->input_bytes, 1);
+    const size_t before = estimate->bytes;
+    weft_operator_memory_estimate(limits, assembly, problem, estimate, &late);
+    const size_t whole = estimate->bytes - before;
     /* a device that only records runs no CG */
-    const size_t cg = limits->records_only ? 0
-                                           : larger(weft_cg_forecast(limits, assembly, problem),
-                                                    2 * cells * real_bytes);
+    const size_t cg =
+        limits->records_only
+            ? 0
+            : larger(weft_cg_memory_estimate(limits, assembly, problem), 2 * cells * real_bytes);
     if (limits->records_only && !what->plans_load)
         return;
     if (limits->records_only && load > 0 &&
         weft_assembly_about(assembly)->scatter != WEFT_SCATTER_GATHERED)
-        weft_forecast_add(forecast, "connectivity, transposed",
-                          (size_t)problem->n_cells * (size_t)problem->width + 2 * nodes,
-                          sizeof(uint32_t));
+        weft_memory_estimate_add(estimate, "connectivity, transposed",
+                                 (size_t)problem->n_cells * (size_t)problem->width + 2 * nodes,
+                                 sizeof(uint32_t));
     const size_t most = larger(whole - late + load * real_bytes, whole + cg);
     if (most > whole)
-        weft_forecast_add(forecast, "vectors of CG, lists of cells", most - whole, 1);
+        weft_memory_estimate_add(estimate, "vectors of CG, lists of cells", most - whole, 1);
 }
 
 /* The assembly that holds least, where that is another one. */
-static void find_smaller(const weft_limits *limits, const app_forecast *what, size_t here,
+static void find_smaller(const weft_limits *limits, const app_memory_estimate *what, size_t here,
                          char *hint, size_t size) {
     weft_assembly_cost costs[WEFT_ASSEMBLIES_MOST];
     const int n = weft_assembly_costs(limits, &what->problem, costs);
     size_t least = here;
     const char *name = NULL;
     for (int i = 0; i < n; ++i) {
-        weft_forecast other = {0};
+        weft_memory_estimate other = {0};
         if (!costs[i].possible)
             continue;
         foresee(limits, what, costs[i].assembly, &other);
@@ -81,22 +83,23 @@ static void find_smaller(const weft_limits *limits, const app_forecast *what, si
         snprintf(hint, size, "take a smaller mesh: no assembly needs less");
 }
 
-weft_status app_forecast_check(weft_device *device, const app_forecast *what,
-                               weft_assembly assembly, size_t *bytes, weft_error *error) {
+weft_status app_memory_estimate_check(weft_device *device, const app_memory_estimate *what,
+                                      weft_assembly assembly, size_t *bytes, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_limits *limits = weft_device_limits(device);
-    weft_forecast forecast = {0};
+    weft_memory_estimate estimate = {0};
     char hint[200];
-    foresee(limits, what, assembly, &forecast);
-    find_smaller(limits, what, forecast.bytes, hint, sizeof hint);
-    TRY(weft_forecast_check(&forecast, device, hint, error));
-    *bytes = forecast.bytes;
+    foresee(limits, what, assembly, &estimate);
+    find_smaller(limits, what, estimate.bytes, hint, sizeof hint);
+    TRY(weft_memory_estimate_check(&estimate, device, hint, error));
+    *bytes = estimate.bytes;
 done:
     return status;
 }
 
-void app_forecast_compare(const weft_device *device, size_t foreseen, const weft_monitor *monitor) {
+void app_memory_estimate_compare(const weft_device *device, size_t estimated,
+                                 const weft_monitor *monitor) {
     weft_log(monitor, WEFT_LOG_INFO,
              "memory: %.3f MB were allocated at most, %.3f MB were predicted",
-             (double)weft_device_bytes_peak(device) * 1e-6, (double)foreseen * 1e-6);
+             (double)weft_device_bytes_peak(device) * 1e-6, (double)estimated * 1e-6);
 }

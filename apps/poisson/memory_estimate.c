@@ -11,7 +11,7 @@ static double bytes_of_product(const poisson *run, const weft_assembly_problem *
     return NAN;
 }
 
-weft_status poisson_forecast_make(poisson *run, weft_error *error) {
+weft_status poisson_memory_estimate_make(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_mesh *mesh = run->base.mesh;
     const poisson_options *options = run->options;
@@ -21,14 +21,14 @@ weft_status poisson_forecast_make(poisson *run, weft_error *error) {
     if (run->base.is_null && !options->run.assembly_auto) /* stops after the first */
         products = 1;
     /* every form of this app is symmetric */
-    const app_forecast what = {.plans_load = true,
-                               .problem = {.dimension = mesh->dimension,
-                                           .width = mesh->dimension + 1,
-                                           .n_nodes = mesh->n_nodes,
-                                           .n_cells = mesh->n_cells,
-                                           .symmetric = true,
-                                           .applications = products},
-                               .n_vectors = 2};
+    const app_memory_estimate what = {.plans_load = true,
+                                      .problem = {.dimension = mesh->dimension,
+                                                  .width = mesh->dimension + 1,
+                                                  .n_nodes = mesh->n_nodes,
+                                                  .n_cells = mesh->n_cells,
+                                                  .symmetric = true,
+                                                  .applications = products},
+                                      .n_vectors = 2};
     TRY(app_run_forecast(&run->base, &what, error));
     run->product_bytes = bytes_of_product(run, &what.problem);
 done:

@@ -19,10 +19,10 @@ typedef struct data {
 
 /* One size of everything. */
 typedef struct round_data {
-    const weft_tool_trial *trial;
+    const weft_tool_cross_check *test_case;
     weft_device *device;
     weft_program *program;
-    data data[WEFT_TRIALS_MAX];
+    data data[WEFT_TEST_CASES_MAX];
     int64_t n;
     int lanes;
     bool single;
@@ -35,7 +35,7 @@ static double next_random(uint32_t *state) {
 }
 
 /* Square matrices, and lists of a simplex' vertices, are kept from being singular. */
-static void fill(const weft_trial_operand *operand, int64_t n, bool positive, bool single,
+static void fill(const weft_test_operand *operand, int64_t n, bool positive, bool single,
                  uint32_t *state, double *out) {
     const int columns = operand->rank == 2 ? operand->sizes[1] : 0;
     const int first = operand->rank == 2 ? operand->sizes[0] - columns : -1;
@@ -56,31 +56,31 @@ static double *values_of(const weft_memory *memory) {
     return weft_memory_host(memory);
 }
 
-/* Results of the reference, or of the author, for every instance. */
+/* Results of the reference, or of the author, for every element. */
 static weft_status expect(const round_data *r, int k, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_trial *trial = &r->trial->trials.list[k];
+    const weft_test_case *test_case = &r->test_case->test_cases.list[k];
     const data *d = &r->data[k];
-    const int m = trial->result.n;
+    const int m = test_case->result.n;
     weft_memory *arguments[ARGUMENTS + 1];
     char kernel[32];
     double *expected = values_of(d->plain[ARGUMENTS]);
-    for (int64_t i = 0; trial->result.values && i < r->n * m; ++i)
-        expected[i] = trial->result.values[i % m];
-    if (trial->result.values)
+    for (int64_t i = 0; test_case->result.values && i < r->n * m; ++i)
+        expected[i] = test_case->result.values[i % m];
+    if (test_case->result.values)
         return WEFT_OK;
-    for (int i = 0; i < trial->n_arguments; ++i)
+    for (int i = 0; i < test_case->n_arguments; ++i)
         arguments[i] = d->plain[i];
-    arguments[trial->n_arguments] = d->plain[ARGUMENTS];
+    arguments[test_case->n_arguments] = d->plain[ARGUMENTS];
     snprintf(kernel, sizeof kernel, "trial_%d", k);
-    const weft_launch launch = {.module = r->trial->references,
+    const weft_launch launch = {.module = r->test_case->references,
                                 .kernel = kernel,
                                 .arguments = arguments,
-                                .n_arguments = trial->n_arguments + 1,
-                                .n_instances = r->n,
+                                .n_arguments = test_case->n_arguments + 1,
+                                .n_elements = r->n,
                                 .lanes = 1};
-    TRY(weft_device_launch(r->trial->host, &launch, error));
-    TRY(weft_device_wait(r->trial->host, error));
+    TRY(weft_device_launch(r->test_case->host, &launch, error));
+    TRY(weft_device_wait(r->test_case->host, error));
 done:
     return status;
 }
@@ -95,19 +95,19 @@ static int64_t count_odd(const double *values, int64_t n) {
 /* Numbers of either sign, unless more of the results are numbers for positive ones. */
 static weft_status choose_values(const round_data *r, int k, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_trial *trial = &r->trial->trials.list[k];
-    int64_t odd[2] = {0, 0}, count = r->n * trial->result.n;
-    for (int turn = 0; turn < 3; ++turn) {
-        bool positive = turn == 1 || (turn == 2 && odd[1] < odd[0]);
-        uint32_t state = r->trial->seed + 7919u * (uint32_t)k + (uint32_t)r->n;
-        for (int i = 0; i < trial->n_arguments; ++i)
-            fill(&trial->arguments[i], r->n, positive, r->single, &state,
+    const weft_test_case *test_case = &r->test_case->test_cases.list[k];
+    int64_t odd[2] = {0, 0}, count = r->n * test_case->result.n;
+    for (int iteration = 0; iteration < 3; ++iteration) {
+        bool positive = iteration == 1 || (iteration == 2 && odd[1] < odd[0]);
+        uint32_t state = r->test_case->seed + 7919u * (uint32_t)k + (uint32_t)r->n;
+        for (int i = 0; i < test_case->n_arguments; ++i)
+            fill(&test_case->arguments[i], r->n, positive, r->single, &state,
                  values_of(r->data[k].plain[i]));
         TRY(expect(r, k, error));
-        if (turn == 2 ||
-            (turn == 0 && count_odd(values_of(r->data[k].plain[ARGUMENTS]), count) == 0))
+        if (iteration == 2 ||
+            (iteration == 0 && count_odd(values_of(r->data[k].plain[ARGUMENTS]), count) == 0))
             break;
-        odd[turn] = count_odd(values_of(r->data[k].plain[ARGUMENTS]), count);
+        odd[iteration] = count_odd(values_of(r->data[k].plain[ARGUMENTS]), count);
     }
 done:
     return status;
@@ -115,7 +115,7 @@ done:
 
 static weft_status give(round_data *r, int k, int i, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_trial_operand *operand = &r->trial->trials.list[k].arguments[i];
+    const weft_test_operand *operand = &r->test_case->test_cases.list[k].arguments[i];
     const int64_t blocks = (r->n + r->lanes - 1) / r->lanes;
     const size_t count = (size_t)(blocks * r->lanes) * (size_t)operand->n;
     const size_t bytes = count * (r->single ? sizeof(float) : sizeof(double));
@@ -139,79 +139,81 @@ done:
 
 static weft_status prepare(round_data *r, int k, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_trial *trial = &r->trial->trials.list[k];
-    for (int i = 0; i < trial->n_arguments; ++i)
-        TRY(weft_memory_make(r->trial->host,
-                             (size_t)r->n * (size_t)trial->arguments[i].n * sizeof(double),
+    const weft_test_case *test_case = &r->test_case->test_cases.list[k];
+    for (int i = 0; i < test_case->n_arguments; ++i)
+        TRY(weft_memory_make(r->test_case->host,
+                             (size_t)r->n * (size_t)test_case->arguments[i].n * sizeof(double),
                              &r->data[k].plain[i], error));
-    TRY(weft_memory_make(r->trial->host, (size_t)r->n * (size_t)trial->result.n * sizeof(double),
+    TRY(weft_memory_make(r->test_case->host,
+                         (size_t)r->n * (size_t)test_case->result.n * sizeof(double),
                          &r->data[k].plain[ARGUMENTS], error));
     TRY(choose_values(r, k, error));
-    for (int i = 0; i < trial->n_arguments; ++i)
+    for (int i = 0; i < test_case->n_arguments; ++i)
         TRY(give(r, k, i, error));
 done:
     return status;
 }
 
 /* A reduction's contributions become its one result; scale gets what its rounding goes with. */
-static void join(const weft_trial *trial, int64_t n, double *values, double *scale) {
-    const int m = trial->result.n;
+static void join(const weft_test_case *test_case, int64_t n, double *values, double *scale) {
+    const int m = test_case->result.n;
     for (int64_t i = 0; i < n; ++i)
         for (int c = 0; c < m; ++c) {
             double next = values[i * m + c], *all = &values[c];
-            *scale += trial->reduction == '+' ? fabs(next) : 0;
+            *scale += test_case->reduction == '+' ? fabs(next) : 0;
             if (i > 0)
-                *all = trial->reduction == '+'   ? *all + next
-                       : trial->reduction == '*' ? *all * next
-                       : trial->reduction == '<' ? fmin(*all, next)
-                                                 : fmax(*all, next);
+                *all = test_case->reduction == '+'   ? *all + next
+                       : test_case->reduction == '*' ? *all * next
+                       : test_case->reduction == '<' ? fmin(*all, next)
+                                                     : fmax(*all, next);
         }
 }
 
-static void print_values(const weft_trial_operand *operand, const double *values, weft_text *out) {
+static void print_values(const weft_test_operand *operand, const double *values, weft_text *out) {
     weft_text_add(out, "%s = ", operand->name);
     for (int c = 0; c < operand->n && c < 16; ++c)
         weft_text_add(out, "%s%.9g", c ? ", " : operand->rank ? "[" : "", values[c]);
     weft_text_add(out, "%s%s", operand->n > 16 ? ", ..." : "", operand->rank ? "]" : "");
 }
 
-/* A component of one instance's result that is not what it should be. */
+/* A component of one element's result that is not what it should be. */
 typedef struct difference {
-    int64_t instance;
+    int64_t specialisation;
     int component;
     double got, expected, error;
 } difference;
 
 static void describe(const round_data *r, int k, const difference *d, weft_text *out) {
-    const weft_trial *trial = &r->trial->trials.list[k];
+    const weft_test_case *test_case = &r->test_case->test_cases.list[k];
     weft_text_add(out, "%s%s", r->single ? "float" : "double",
-                  trial->line       ? ", example "
-                  : trial->sizes[0] ? ", "
-                                    : "");
-    weft_text_add(out, "%s: instance %lld of %lld", trial->sizes, (long long)d->instance,
+                  test_case->line       ? ", example "
+                  : test_case->sizes[0] ? ", "
+                                        : "");
+    weft_text_add(out, "%s: element %lld of %lld", test_case->sizes, (long long)d->specialisation,
                   (long long)r->n);
-    if (trial->result.rank)
+    if (test_case->result.rank)
         weft_text_add(out, ", component %d", d->component);
     weft_text_add(out, ": %.9g, but the %s says %.9g (error %.2g)\n", d->got,
-                  trial->line ? "example" : "reference", d->expected, d->error);
-    if (trial->line || trial->reduction)
+                  test_case->line ? "example" : "reference", d->expected, d->error);
+    if (test_case->line || test_case->reduction)
         return;
     weft_text_add(out, "        with ");
-    for (int i = 0; i < trial->n_arguments; ++i) {
+    for (int i = 0; i < test_case->n_arguments; ++i) {
         weft_text_add(out, "%s", i ? ", " : "");
-        print_values(&trial->arguments[i],
-                     values_of(r->data[k].plain[i]) + d->instance * trial->arguments[i].n, out);
+        print_values(&test_case->arguments[i],
+                     values_of(r->data[k].plain[i]) + d->specialisation * test_case->arguments[i].n,
+                     out);
     }
-    weft_text_add(out, "; --seed %u\n", r->trial->seed);
+    weft_text_add(out, "; --seed %u\n", r->test_case->seed);
 }
 
 static void compare(const round_data *r, int k, const double *results, weft_tool_outcome *out) {
-    const weft_trial *trial = &r->trial->trials.list[k];
-    const int m = trial->result.n;
+    const weft_test_case *test_case = &r->test_case->test_cases.list[k];
+    const int m = test_case->result.n;
     double *expected = values_of(r->data[k].plain[ARGUMENTS]), least = 0.1;
-    const bool uniform = trial->reduction || trial->n_arguments == 0;
-    if (trial->reduction)
-        join(trial, r->n, expected, &least);
+    const bool uniform = test_case->reduction || test_case->n_arguments == 0;
+    if (test_case->reduction)
+        join(test_case, r->n, expected, &least);
     for (int64_t i = 0; i < (uniform ? 1 : r->n); ++i) {
         double scale = least;
         for (int c = 0; c < m; ++c)
@@ -231,10 +233,10 @@ static void compare(const round_data *r, int k, const double *results, weft_tool
 
 static weft_status check(const round_data *r, int k, weft_tool_outcome *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_trial *trial = &r->trial->trials.list[k];
-    const bool uniform = trial->reduction || trial->n_arguments == 0;
-    const int64_t instances = uniform ? 1 : (r->n + r->lanes - 1) / r->lanes * r->lanes;
-    const size_t count = (size_t)instances * (size_t)trial->result.n;
+    const weft_test_case *test_case = &r->test_case->test_cases.list[k];
+    const bool uniform = test_case->reduction || test_case->n_arguments == 0;
+    const int64_t elements = uniform ? 1 : (r->n + r->lanes - 1) / r->lanes * r->lanes;
+    const size_t count = (size_t)elements * (size_t)test_case->result.n;
     char name[32];
     double *values = malloc(count * sizeof *values), *results = malloc(count * sizeof *results);
     snprintf(name, sizeof name, "r_%d", k);
@@ -248,7 +250,7 @@ static weft_status check(const round_data *r, int k, weft_tool_outcome *out, wef
         values[i] = value;
     }
     if (!uniform)
-        weft_deinterleave(values, r->n, trial->result.n, r->lanes, results);
+        weft_deinterleave(values, r->n, test_case->result.n, r->lanes, results);
     compare(r, k, uniform ? values : results, out);
 done:
     free(values);
@@ -258,7 +260,7 @@ done:
 
 static weft_status run_round(round_data *r, weft_tool_outcome *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int n_trials = r->trial->trials.n;
+    const int n_trials = r->test_case->test_cases.n;
     TRY(weft_program_size(r->program, "N", r->n, error));
     for (int k = 0; k < n_trials; ++k)
         TRY(prepare(r, k, error));
@@ -275,7 +277,7 @@ done:
     return status;
 }
 
-static void print_type(const weft_trial_operand *operand, weft_text *out) {
+static void print_type(const weft_test_operand *operand, weft_text *out) {
     weft_text_add(out, "real");
     for (int i = 0; i < operand->rank; ++i)
         weft_text_add(out, "%s%d%s", i ? "," : "[", operand->sizes[i],
@@ -283,19 +285,19 @@ static void print_type(const weft_trial_operand *operand, weft_text *out) {
 }
 
 /* One call a trial, each with inputs of its own. */
-static void print_script(const weft_tool_trial *trial, weft_text *out) {
+static void print_script(const weft_tool_cross_check *test_case, weft_text *out) {
     weft_text_add(out, "index N;\n");
-    for (int k = 0; k < trial->trials.n; ++k) {
-        const weft_trial *t = &trial->trials.list[k];
+    for (int k = 0; k < test_case->test_cases.n; ++k) {
+        const weft_test_case *t = &test_case->test_cases.list[k];
         for (int i = 0; i < t->n_arguments; ++i) {
             weft_text_add(out, "input a_%d_%d : ", k, i);
             print_type(&t->arguments[i], out);
             weft_text_add(out, " over N;\n");
         }
     }
-    for (int k = 0; k < trial->trials.n; ++k) {
-        const weft_trial *t = &trial->trials.list[k];
-        weft_text_add(out, "r_%d = %s(", k, trial->info.name);
+    for (int k = 0; k < test_case->test_cases.n; ++k) {
+        const weft_test_case *t = &test_case->test_cases.list[k];
+        weft_text_add(out, "r_%d = %s(", k, test_case->info.name);
         for (int i = 0; i < t->n_arguments; ++i)
             weft_text_add(out, "%sa_%d_%d", i ? ", " : "", k, i);
         weft_text_add(out, "%s);\nreturn r_%d;\n",
@@ -303,21 +305,21 @@ static void print_script(const weft_tool_trial *trial, weft_text *out) {
     }
 }
 
-weft_status weft_tool_try(const weft_tool_trial *trial, weft_device *device, int variant,
+weft_status weft_tool_try(const weft_tool_cross_check *test_case, weft_device *device, int variant,
                           bool single, weft_tool_outcome *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text script = {0};
     weft_compilation *compilation = NULL;
-    round_data r = {.trial = trial, .device = device, .single = single};
-    const weft_variant_choice choice = {trial->info.name, variant};
+    round_data r = {.test_case = test_case, .device = device, .single = single};
+    const weft_variant_choice choice = {test_case->info.name, variant};
     const weft_compile_options options = {
         .plan = WEFT_PLAN_UNFUSED, .single = single, .variants = &choice, .n_variants = 1};
     out->tolerance = single ? tolerance_single : tolerance_double;
-    print_script(trial, &script);
+    print_script(test_case, &script);
     if (script.failed)
         TRY(weft_out_of_memory(error, NULL));
     const weft_fragment fragment = {"a test of this function", script.data};
-    TRY(weft_compile(trial->library, weft_device_limits(device), &fragment, 1, &options,
+    TRY(weft_compile(test_case->library, weft_device_limits(device), &fragment, 1, &options,
                      &compilation, error));
     TRY(weft_program_make(device, compilation, &r.program, error));
     r.lanes = weft_program_lanes(r.program);

@@ -8,9 +8,9 @@
 //@ argument  const uint32_t *column_start [blocks * 16 + 1] where the columns of a slice begin
 //@ argument  const int32_t *bases        [block][lane] first columns that codes count from; negative: columns, not codes
 //@ argument  const uint16_t *rows        [block][512] the row, within its block, of each lane of each slice
-/* A slice is 32 rows of nearly equal length, a lane each: the rows of a block are sorted by length. A
- * code is 5 bits for one of the block's 32 bases and 11 bits to add to it, which spares 2 of 12 bytes.
- * What is read once goes past the first cache, which is left to v. */
+/* A slice is 32 rows of nearly equal length, a lane each: the rows of a block are sorted by length.
+ * A code is 5 bits for one of the block's 32 bases and 11 bits to add to it, which spares 2 of 12
+ * bytes. What is read once goes past the L1 cache, which is left to v. */
 #define SELL_GROUP 2 /* entries in flight a thread: 32 registers, so that 2048 threads share a multiprocessor */
 
 INLINE uint32_t sell_word(const uint32_t *p)

@@ -1,7 +1,7 @@
 /* Symmetric patterns and matrices for the tests of edges, and the product by rows to compare with.
  */
-#ifndef EDGE_SUPPORT_H
-#define EDGE_SUPPORT_H
+#ifndef SYMMETRIC_SUPPORT_H
+#define SYMMETRIC_SUPPORT_H
 
 #include "core/weft_core.h"
 #include "fem/sparse/symmetric.h"
@@ -64,23 +64,23 @@ static inline double edge_entry(int64_t i, int64_t j) {
     return edge_number(&state);
 }
 
-static inline int64_t edge_place(const weft_edge *edge, int64_t row, uint32_t offset) {
-    return edge->patches[row / WEFT_EDGE_NODES].first_value + offset;
+static inline int64_t edge_place(const weft_symmetric *edge, int64_t row, uint32_t offset) {
+    return edge->patches[row / WEFT_SYMMETRIC_NODES].first_value + offset;
 }
 
 /** The values of the matrix of edge_entry. */
-static inline double *edge_values(const weft_edge *edge, const weft_pattern *pattern) {
+static inline double *symmetric_values(const weft_symmetric *edge, const weft_pattern *pattern) {
     double *values = weft_array_make((size_t)edge->n_values, sizeof *values);
     for (int64_t i = 0; i < pattern->n_rows; ++i)
         for (int64_t k = pattern->row_start[i]; k < pattern->row_start[i + 1]; ++k)
-            if (edge->offsets[k] != WEFT_EDGE_DUMP)
+            if (edge->offsets[k] != WEFT_SYMMETRIC_DISCARD)
                 values[edge_place(edge, i, edge->offsets[k])] = edge_entry(i, pattern->columns[k]);
     return values;
 }
 
 /** y = A v by rows, and in `sizes` (NULL allowed) the sum of the sizes of the terms. */
-static inline void edge_reference(const weft_pattern *pattern, const double *v, double *y,
-                                  double *sizes) {
+static inline void symmetric_reference(const weft_pattern *pattern, const double *v, double *y,
+                                       double *sizes) {
     for (int64_t i = 0; i < pattern->n_rows; ++i) {
         double sum = 0, size = 0;
         for (int64_t k = pattern->row_start[i]; k < pattern->row_start[i + 1]; ++k) {

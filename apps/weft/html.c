@@ -43,7 +43,7 @@ weft_status weft_tool_kernels_keep(weft_tool_tuned *tuned, weft_device *device,
         char hash[33];
         weft_compilation_kernel(compilation, i, &info);
         TRY(hash_kernel(compilation, &info, hash, error));
-        const weft_tuning_kernel row = {hash, info.name, weft_tool_instances(options), info.seconds,
+        const weft_tuning_kernel row = {hash, info.name, weft_tool_elements(options), info.seconds,
                                         seconds[i]};
         TRY(weft_tuning_add_kernel(tuned->tuning, tuned->identity, &row, error));
     }
@@ -53,7 +53,7 @@ done:
 }
 
 static weft_status find_measured(const weft_tool_tuned *tuned, const weft_compilation *compilation,
-                                 int64_t instances, double *seconds, weft_error *error) {
+                                 int64_t elements, double *seconds, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_tuning_kernel *known = NULL;
     size_t n = 0;
@@ -66,7 +66,7 @@ static weft_status find_measured(const weft_tool_tuned *tuned, const weft_compil
         weft_compilation_kernel(compilation, i, &info);
         TRY(hash_kernel(compilation, &info, hash, error));
         for (size_t k = 0; k < n; ++k)
-            if (strcmp(known[k].kernel, hash) == 0 && known[k].instances == instances)
+            if (strcmp(known[k].kernel, hash) == 0 && known[k].elements == elements)
                 seconds[i] = known[k].measured;
     }
 done:
@@ -101,15 +101,15 @@ static char *run_dot(void *user, const char *dot) {
     return answer;
 }
 
-weft_status weft_tool_page(const char *path, const weft_tool_tuned *tuned,
+weft_status weft_tool_html(const char *path, const weft_tool_tuned *tuned,
                            const weft_compilation *compilation, const weft_compile_options *options,
                            app_messages *messages, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_page_layout layout = {run_dot, &messages->monitor};
+    const weft_report_layout layout = {run_dot, &messages->monitor};
     weft_text page = {0};
     double *seconds = NULL;
     TRY(make_seconds(compilation, &seconds, error));
-    TRY(find_measured(tuned, compilation, weft_tool_instances(options), seconds, error));
+    TRY(find_measured(tuned, compilation, weft_tool_elements(options), seconds, error));
     TRY(weft_compilation_html(compilation, seconds, &layout, &page, error));
     TRY(app_file_write(path, page.data, error));
 done:

@@ -39,7 +39,7 @@ static json_t *assemblies(const scaling_list *list, int n_devices) {
     return array;
 }
 
-json_t *scaling_question_make(const scaling_options *options, const scaling_cases *cases) {
+json_t *scaling_configuration_make(const scaling_options *options, const scaling_cases *cases) {
     json_t *root = json_object();
     if (root && app_json_set(root, "app", json_string(scaling_app_at(options->app)->name)) &&
         app_json_set(root, "version", json_string(WEFT_VERSION)) &&
@@ -62,7 +62,7 @@ static const struct {
     const char *key, *words;
 } answers[] = {{"app", "--app"},
                {"version", "the version of Weft"},
-               {"program", "the program itself, which was built anew"},
+               {"program", "the program itself, which was built again"},
                {"machine", "the machine"},
                {"meshes", "--mesh, --sizes or --refine"},
                {"devices", "--device or --threads"},
@@ -109,8 +109,8 @@ static void add_values(weft_text *text, const char *key, const json_t *old, cons
     weft_text_free(&now);
 }
 
-weft_status scaling_question_compare(const char *path, const json_t *before, const json_t *now,
-                                     weft_error *error) {
+weft_status scaling_configuration_compare(const char *path, const json_t *before, const json_t *now,
+                                          weft_error *error) {
     weft_text text = {0};
     int n_changed = 0;
     bool other_app = false;
@@ -130,7 +130,7 @@ weft_status scaling_question_compare(const char *path, const json_t *before, con
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_USAGE, "this folder holds another study; it differs in: %s",
                    text.data && !text.failed ? text.data : "its options");
-    weft_error_place(error, path, NULL, 0, 0);
+    weft_error_location(error, path, NULL, 0, 0);
     weft_error_hint(error, "give the same options as for that study, or another folder by --out");
     weft_text_free(&text);
     return WEFT_ERROR_USAGE;

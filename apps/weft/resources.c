@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static void print_row(const char *name, int width, const weft_kernel_figures *figures,
+static void print_row(const char *name, int width, const weft_kernel_resources *figures,
                       weft_text *out) {
     weft_text_add(out, "  %-*s %9d %8d %8d", width, name, figures->registers, figures->shared_bytes,
                   figures->stack_bytes);
@@ -19,12 +19,12 @@ static void print_reason(const weft_error *reason, weft_text *out) {
         weft_text_add(out, "  not known: %s\n", reason->message);
 }
 
-weft_status weft_tool_figures(weft_device *device, const weft_compilation *compilation,
-                              weft_text *out, weft_error *error) {
+weft_status weft_tool_resources(weft_device *device, const weft_compilation *compilation,
+                                weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_error reason = {0};
     weft_kernel_info info;
-    weft_kernel_figures figures;
+    weft_kernel_resources figures;
     weft_module *module = NULL;
     int width = 6;
     const int n = weft_compilation_kernels(compilation);
@@ -40,7 +40,7 @@ weft_status weft_tool_figures(weft_device *device, const weft_compilation *compi
         weft_module_make(device, "figures", weft_compilation_source(compilation), &module, &reason);
     for (int i = 0; i < n && status == WEFT_OK; ++i) {
         weft_compilation_kernel(compilation, i, &info);
-        status = weft_module_kernel_figures(module, info.name, &figures, &reason);
+        status = weft_module_kernel_resources(module, info.name, &figures, &reason);
         if (status != WEFT_OK)
             break;
         if (i == 0)

@@ -1,0 +1,192 @@
+/* The primitives that a compilation's kernels may be made of, named as a cost source knows them:
+ * what each value takes to load and to store, each call in each variant to compute. */
+#include "fusion/plan/primitives.h"
+#include "fusion/base/array.h"
+#include "fusion/base/target.h"
+
+enum { PLACES = PREDICTOR_PLACES };
+
+int *weft_predictor_load(const weft_predictor *p, int value, int connectivity) {
+    return &p->loads[(value * (1 + p->graph->n_connectivities) + connectivity + 1) * PLACES];
+}
+
+static const char *place_name(int place) {
+    return place == PLACE_SHARED ? "shared" : "registers";
+}
+
+static const char *type_name(const weft_predictor *p) {
+    return p->options->single ? "float" : "double";
+}
+
+/* A load or store, `what` but for its place and its name. */
+static weft_status add_move(weft_arena *arena, weft_predictor *p, const weft_cost_primitive *what,
+                            int *number, weft_error *error) {
+    static const char *const forms[] = {"block", "plain", "indirect", "add", "add_matrix"};
+    for (int place = 0; place < PLACES; ++place) {
+        weft_cost_primitive *one = &p->list[p->n];
+        *one = *what;
+        one->real_bytes = (int)p->real_bytes;
+        one->shared = place == PLACE_SHARED;
+        one->handle = -1;
+        one->name = weft_arena_print(
+            arena, "%s %s %d %d %s %s", one->kind == WEFT_COST_LOAD ? "load" : "store",
+            forms[one->form], one->components, one->width, type_name(p), place_name(place));
+        if (one->name == NULL)
+            return weft_no_memory(error);
+        number[place] = p->n++;
+    }
+    return WEFT_OK;
+}
+
+static weft_status add_compute(weft_arena *arena, weft_predictor *p, const weft_call *call,
+                               int variant, weft_error *error) {
+    const weft_specialisation *specialisation = call->specialisation;
+    weft_status status = WEFT_OK;
+    weft_text sizes = {0};
+    for (int i = 0; specialisation != NULL && i < specialisation->n_names; ++i)
+        weft_text_add(&sizes, "%s%s=%d", i > 0 ? "," : "", specialisation->names[i],
+                      specialisation->values[i]);
+    if (specialisation == NULL || specialisation->n_names == 0)
+        weft_text_add(&sizes, "n=%d,flops=%.0f",
+                      weft_shape_count(&p->graph->values[call->result].shape), call->flops);
+    for (int place = 0; place < PLACES; ++place) {
+        weft_cost_primitive *one = &p->list[p->n++];
+        *one = (weft_cost_primitive){
+            .kind = WEFT_COST_COMPUTE,
+            .function = call->label,
+            .variant = variant,
+            .threads = specialisation != NULL ? specialisation->threads[variant] : 1,
+            .flops = call->flops,
+            .real_bytes = (int)p->real_bytes,
+            .shared = place == PLACE_SHARED,
+            .handle = -1};
+        one->name = sizes.failed ? NULL
+                                 : weft_arena_print(arena, "compute %s %d %s %s %s", call->label,
+                                                    one->threads, sizes.data, type_name(p),
+                                                    place_name(place));
+        if (one->name == NULL)
+            TRY(weft_no_memory(error));
+    }
+done:
+    weft_text_free(&sizes);
+    return status;
+}
+
+static weft_status add_loads(weft_arena *arena, weft_predictor *p, const weft_operand *operand,
+                             weft_error *error) {
+    const weft_value *value = &p->graph->values[operand->value];
+    int *number = weft_predictor_load(p, operand->value, operand->connectivity);
+    const int components = weft_shape_count(&value->shape);
+    if (value->index_set < 0 || number[0] >= 0)
+        return WEFT_OK;
+    if (operand->connectivity < 0)
+        return add_move(arena, p,
+                        &(weft_cost_primitive){.kind = WEFT_COST_LOAD,
+                                               .form = p->graph->index_sets[value->index_set].plain
+                                                           ? WEFT_COST_AOS
+                                                           : WEFT_COST_BLOCK,
+                                               .components = components,
+                                               .bytes = p->real_bytes * components},
+                        number, error);
+    const int width = p->graph->connectivities[operand->connectivity].width;
+    return add_move(arena, p,
+                    &(weft_cost_primitive){.kind = WEFT_COST_LOAD,
+                                           .form = WEFT_COST_INDIRECT,
+                                           .components = components,
+                                           .width = width,
+                                           .bytes = (p->real_bytes * components + 4.0) * width},
+                    number, error);
+}
+
+static weft_status add_primitives(weft_arena *arena, weft_predictor *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = p->graph;
+    for (int i = 0; i < graph->n_calls; ++i) {
+        const weft_call *call = &graph->calls[i];
+        const weft_value *result = &graph->values[call->result];
+        const int n_variants = call->specialisation != NULL ? call->specialisation->n_variants : 1;
+        const int components = weft_shape_count(&result->shape);
+        p->computes[i] = p->n;
+        for (int v = 0; v < n_variants; ++v)
+            TRY(add_compute(arena, p, call, v, error));
+        for (int k = 0; k < call->n_operands; ++k)
+            TRY(add_loads(arena, p, &call->operands[k], error));
+        if (result->index_set >= 0)
+            TRY(add_move(arena, p,
+                         &(weft_cost_primitive){.kind = WEFT_COST_STORE,
+                                                .form = graph->index_sets[result->index_set].plain
+                                                            ? WEFT_COST_AOS
+                                                            : WEFT_COST_BLOCK,
+                                                .components = components,
+                                                .bytes = p->real_bytes * components},
+                         &p->stores[call->result * PLACES], error));
+    }
+    for (int i = 0; i < graph->n_accumulations; ++i) {
+        const weft_accumulation *a = &graph->accumulations[i];
+        const int width = graph->connectivities[a->connectivity].width;
+        const int count = weft_shape_count(&graph->values[a->source].shape);
+        const int components = a->matrix ? count / (width * width) : count / width;
+        const double bytes = 2 * p->real_bytes * count + 4.0 * (a->matrix ? count : width);
+        TRY(add_move(
+            arena, p,
+            &(weft_cost_primitive){.kind = WEFT_COST_STORE,
+                                   .form = a->matrix ? WEFT_COST_ADD_MATRIX : WEFT_COST_ADD,
+                                   .components = components,
+                                   .width = width,
+                                   .bytes = bytes},
+            &p->accumulates[i * PLACES], error));
+    }
+done:
+    return status;
+}
+
+static weft_status allocate(weft_arena *arena, weft_predictor *p, weft_error *error) {
+    const weft_graph *graph = p->graph;
+    const size_t n_values = (size_t)graph->n_values + 1,
+                 n_connectivities = (size_t)graph->n_connectivities + 1;
+    const size_t n_accumulations = (size_t)graph->n_accumulations + 1;
+    size_t most = n_accumulations;
+    for (int i = 0; i < graph->n_calls; ++i)
+        most += (size_t)graph->calls[i].n_operands + 1 +
+                (size_t)(graph->calls[i].specialisation != NULL
+                             ? graph->calls[i].specialisation->n_variants
+                             : 1);
+    p->list = weft_arena_alloc(arena, most * PLACES, sizeof *p->list);
+    p->pointers = weft_arena_alloc(arena, most * PLACES, sizeof(weft_cost_primitive *));
+    p->loads = weft_arena_alloc(arena, n_values * n_connectivities * PLACES, sizeof *p->loads);
+    p->stores = weft_arena_alloc(arena, n_values * PLACES, sizeof *p->stores);
+    p->accumulates = weft_arena_alloc(arena, n_accumulations * PLACES, sizeof *p->accumulates);
+    p->mapped = weft_arena_alloc(arena, n_connectivities, sizeof *p->mapped);
+    p->computes = weft_arena_alloc(arena, (size_t)graph->n_calls + 1, sizeof *p->computes);
+    if (p->list == NULL || p->pointers == NULL || p->loads == NULL || p->stores == NULL ||
+        p->accumulates == NULL || p->computes == NULL || p->mapped == NULL)
+        return weft_no_memory(error);
+    for (size_t i = 0; i < n_values * n_connectivities * PLACES; ++i)
+        p->loads[i] = -1;
+    return WEFT_OK;
+}
+
+weft_status weft_predictor_make(weft_arena *arena, const weft_graph *graph,
+                                const weft_limits *limits, const weft_compile_options *options,
+                                weft_predictor **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_predictor *p = weft_arena_alloc(arena, 1, sizeof *p);
+    if (p == NULL)
+        return weft_no_memory(error);
+    p->graph = graph;
+    p->limits = limits;
+    p->options = options;
+    p->source = options->costs;
+    p->analytic = weft_cost_analytic(limits);
+    p->real_bytes = options->single ? sizeof(float) : sizeof(double);
+    p->is_gpu = weft_target_is_simt(limits);
+    TRY(allocate(arena, p, error));
+    TRY(add_primitives(arena, p, error));
+    for (int i = 0; i < p->n; ++i)
+        p->pointers[i] = &p->list[i];
+    if (p->source != NULL && p->source->prepare != NULL)
+        TRY(p->source->prepare(p->source->user, p->pointers, p->n, error));
+    *out = p;
+done:
+    return status;
+}
