@@ -23,6 +23,7 @@
 
 enum {
     WEFT_SYMMETRIC_NODES = 512,
+    WEFT_SYMMETRIC_BLOCKS = 3, /* resident on a multiprocessor: `blocks` of symmetric.product.cu */
     WEFT_SYMMETRIC_NONE = 512,
     WEFT_SYMMETRIC_HALO = 513,
     WEFT_SYMMETRIC_MOST_HALO = 1280, /* staged; further columns go to the overflow list */
@@ -117,8 +118,8 @@ weft_status weft_symmetric_matrix_diagonal(const weft_symmetric_matrix *matrix, 
 /** The product for the compiler: borrowed, good while matrix and values are. */
 const weft_product_arguments *weft_symmetric_matrix_rows(weft_symmetric_matrix *matrix,
                                                          weft_memory *values);
-/** The CUDA text of these kernels. */
-weft_status weft_symmetric_source(weft_text *text, weft_error *error);
+/** The CUDA text of these kernels, for a device of these limits. */
+weft_status weft_symmetric_source(const weft_limits *limits, weft_text *text, weft_error *error);
 
 /* ---- one patch (fem/sparse/symmetric_patch.c, fem/sparse/symmetric_orientation.c, fem/sparse/symmetric_colouring.c) ------------------------------ */
 

@@ -43,7 +43,7 @@ static const char head[] =
 
 /* The product kernel as a kernel of its own: y = A v and nothing behind it. */
 static const char product_head[] =
-    "extern \"C\" __global__ void __launch_bounds__(ROWS_THREADS, 3) symmetric_product(\n"
+    "extern \"C\" __global__ void __launch_bounds__(ROWS_BOUNDS) symmetric_product(\n"
     "    int64_t n_rows, const int64_t *__restrict__ patches, const double *__restrict__ values,\n"
     "    const uint16_t *__restrict__ columns, const int32_t *__restrict__ lists,\n"
     "    const double *__restrict__ v, double *__restrict__ y_out)\n"
@@ -55,7 +55,7 @@ static const char product_tail[] = "    if (first_row + threadIdx.x < n_rows)\n"
                                    "        y_out[first_row + threadIdx.x] = y[0];\n"
                                    "}\n";
 
-weft_status weft_symmetric_source(weft_text *text, weft_error *error) {
+weft_status weft_symmetric_source(const weft_limits *limits, weft_text *text, weft_error *error) {
     static const char body_line[] = "//@ body\n";
     const char *product_kernel = NULL, *body = NULL;
     for (const weft_embedded_file *file = weft_embedded_operators; file->name; ++file)
@@ -66,6 +66,10 @@ weft_status weft_symmetric_source(weft_text *text, weft_error *error) {
     if (!body)
         return weft_error_set(error, WEFT_ERROR_INTERNAL, "symmetric.product.cu has no body");
     weft_text_add_bytes(text, head, sizeof head - 1);
+    weft_text_add(text,
+                  "#define ROWS_BOUNDS ROWS_THREADS, %d\n"
+                  "#define ROWS_RESIDENT %d /* blocks that the device runs at once */\n",
+                  WEFT_SYMMETRIC_BLOCKS, WEFT_SYMMETRIC_BLOCKS * limits->multiprocessors);
     weft_text_add_bytes(text, product_kernel, (size_t)(body - product_kernel));
     weft_text_add(text, "%s%s%s", product_head, body, product_tail);
     return text->failed ? weft_out_of_memory(error, "a kernel's text")
@@ -117,7 +121,7 @@ weft_status weft_symmetric_matrix_make(weft_device *device, const weft_symmetric
                           sizeof *symmetric->columns, &made->columns, error));
     TRY(weft_memory_place(device, symmetric->lists, (size_t)symmetric->n_lists,
                           sizeof *symmetric->lists, &made->lists, error));
-    TRY(weft_symmetric_source(&text, error));
+    TRY(weft_symmetric_source(weft_device_limits(device), &text, error));
     TRY(weft_module_make(device, "edge", text.data, &made->module, error));
     made->arguments[0] = made->patches;
     made->arguments[2] = made->columns;

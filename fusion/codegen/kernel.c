@@ -404,6 +404,7 @@ weft_status weft_source_kernels(const weft_segment *segment, weft_text *out, wef
     const source_writer writer = {.arena = segment->arena,
                                   .graph = segment->graph,
                                   .plan = plan,
+                                  .limits = &segment->limits,
                                   .backend = weft_source_backend(&segment->limits),
                                   .single = segment->options.single,
                                   .out = out};

@@ -11,6 +11,7 @@ typedef struct source_writer {
     weft_arena *arena;
     const weft_graph *graph;
     const weft_plan *plan;
+    const weft_limits *limits; /* of the device */
     const weft_backend *backend;
     bool single;
     int unroll;  /* see weft_body_style */

@@ -49,6 +49,10 @@ static void write_definitions(const source_writer *w, const weft_plan_kernel *ke
                   "#define RETURN_IF_DONE %s\n",
                   product_kernel->threads, blocks, product_kernel->rows,
                   w->plan->predicated ? "if (going == 0) return" : "(void)0");
+    if (product_kernel->blocks > 0)
+        weft_text_add(w->out,
+                      "#define ROWS_RESIDENT %d /* blocks that the device runs at once */\n",
+                      product_kernel->blocks * w->limits->multiprocessors);
     if (is_first_use(w, kernel))
         weft_text_add(w->out, "\n%s", product_kernel->helpers);
 }
@@ -203,7 +207,7 @@ weft_status weft_source_product(const source_writer *plain, const weft_plan_kern
     weft_text_add(
         w->out,
         "}\n#undef ROWS_THREADS\n#undef ROWS_BOUNDS\n#undef ROWS_NODES\n#undef ROWS_PER_THREAD\n"
-        "#undef LOAD\n#undef RETURN_IF_DONE\n\n");
+        "#undef ROWS_RESIDENT\n#undef LOAD\n#undef RETURN_IF_DONE\n\n");
 done:
     return status;
 }

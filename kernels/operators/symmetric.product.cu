@@ -10,9 +10,9 @@
 /* A patch owns 512 rows. An edge between two of them is stored once, in a slot of one of them (its
  * source), and serves both. In a round each row is the target of one edge at most, so that the
  * stores of a round need no atomics, and the order of all additions is fixed. All slots of a patch
- * come by two bulk copies. The patch that takes this one's place later is fetched into the L2 cache
- * now: a block's chain of dependent loads is then short, and memory is never idle. */
-#define SYMMETRIC_AHEAD 396 /* blocks: three on each of 132 multiprocessors; 27 MB in the L2 cache */
+ * come by two bulk copies. The patch that takes this one's place later, ROWS_RESIDENT blocks on, is
+ * fetched into the L2 cache now: a block's chain of dependent loads is then short, and memory is
+ * never idle. About 70 KB of the L2 cache are taken for each resident block. */
 
 INLINE uint32_t symmetric_shared(const void *p)
 {
@@ -70,8 +70,8 @@ INLINE uint32_t symmetric_overflow_of(int64_t counts)
 INLINE void symmetric_fetch_ahead(const int64_t *patch, const double *values, const uint16_t *columns,
                              const int32_t *lists, uint32_t size)
 {
-    if (blockIdx.x + SYMMETRIC_AHEAD < gridDim.x) {
-        const int64_t *next = patch + 4 * SYMMETRIC_AHEAD;
+    if (blockIdx.x + ROWS_RESIDENT < gridDim.x) {
+        const int64_t *next = patch + 4 * ROWS_RESIDENT;
         const int64_t counts = next[3];
         const uint32_t n_slots = symmetric_rounds_of(counts) * ROWS_NODES;
         const uint32_t n_over = symmetric_overflow_of(counts) < 1024 ? symmetric_overflow_of(counts) : 1024;
@@ -80,8 +80,8 @@ INLINE void symmetric_fetch_ahead(const int64_t *patch, const double *values, co
         symmetric_fetch(columns + next[1], n_slots * 2);
         symmetric_fetch(lists + next[2], (symmetric_halo_of(counts) + 2 * n_over) / 4 * 16);
     }
-    if (blockIdx.x + 2 * SYMMETRIC_AHEAD < gridDim.x)
-        asm volatile("prefetch.global.L2 [%0];" :: "l"(patch + 8 * SYMMETRIC_AHEAD));
+    if (blockIdx.x + 2 * ROWS_RESIDENT < gridDim.x)
+        asm volatile("prefetch.global.L2 [%0];" :: "l"(patch + 8 * ROWS_RESIDENT));
 }
 
 /* acc += a_ij v_j, and y_j += a_ij v_i where j is a row of the patch */

@@ -220,10 +220,49 @@ static void kernels_compile(void **state) {
     weft_error error = {0};
     weft_text text = {0};
     nvrtc_open_or_skip(&nvrtc);
-    assert_int_equal(weft_symmetric_source(&text, &error), WEFT_OK);
+    const weft_limits limits = {.multiprocessors = 132};
+    assert_int_equal(weft_symmetric_source(&limits, &text, &error), WEFT_OK);
     nvrtc_expect_compiles(&nvrtc, "edge", text.data);
     weft_text_free(&text);
     weft_nvrtc_close(&nvrtc);
+}
+
+static void expect_resident(const char *source, int n) {
+    char line[64];
+    snprintf(line, sizeof line, "#define ROWS_RESIDENT %d ", n);
+    if (!strstr(source, line))
+        fail_msg("no line %sin\n%s", line, source);
+}
+
+/* Three blocks per multiprocessor of whatever device, as a kernel of its own and in a script. */
+static void resident_blocks_are_of_the_device(void **state) {
+    (void)state;
+    static const int multiprocessors[] = {1, 20, 132};
+    const weft_fragment fragment = {"product", "index nodes plain;\noperator A over nodes;\n"
+                                               "input v : real over nodes;\n"
+                                               "y = apply(A, v);\nreturn y;\n"};
+    const weft_operator_choice choice = {.name = "A", .product_kernel = "edge"};
+    const weft_compile_options options = {.operators = &choice, .n_operators = 1};
+    weft_device *device = NULL;
+    weft_library *library = NULL;
+    assert_int_equal(weft_device_open("null:h200", NULL, &device, NULL), WEFT_OK);
+    assert_int_equal(weft_fem_library_make(&library, NULL), WEFT_OK);
+    weft_limits limits = *weft_device_limits(device);
+    assert_int_equal(limits.multiprocessors, 132);
+    for (int i = 0; i < 3; ++i) {
+        weft_text text = {0};
+        weft_compilation *compilation = NULL;
+        limits.multiprocessors = multiprocessors[i];
+        assert_int_equal(weft_symmetric_source(&limits, &text, NULL), WEFT_OK);
+        expect_resident(text.data, 3 * multiprocessors[i]);
+        assert_int_equal(weft_compile(library, &limits, &fragment, 1, &options, &compilation, NULL),
+                         WEFT_OK);
+        expect_resident(weft_compilation_source(compilation), 3 * multiprocessors[i]);
+        weft_compilation_free(&compilation);
+        weft_text_free(&text);
+    }
+    weft_library_free(&library);
+    weft_device_free(&device);
 }
 
 int main(void) {
@@ -235,6 +274,7 @@ int main(void) {
         cmocka_unit_test(on_a_gpu),
         cmocka_unit_test(rounds_fit_into_shared_memory),
         cmocka_unit_test(kernels_compile),
+        cmocka_unit_test(resident_blocks_are_of_the_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
