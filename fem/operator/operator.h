@@ -55,15 +55,17 @@ weft_operator_sizes weft_operator_sizes_of(const weft_limits *limits,
                                            const weft_assembly_problem *problem);
 bool weft_operator_on_gpu(const weft_limits *limits);
 
-/** Speeds that a format was measured to reach (docs/measurements.md; for a GPU, products of 10^7
- *  nodes on an H200). */
+/** Speeds that a format was measured to reach, once, on one machine: `gpu` on one H200 with meshes of
+ *  10^7 nodes (docs/measurements.md, "GPU: operators and conjugate gradients"), `host` on one core
+ *  of an EPYC (the same, "Host"). Another device is assumed to reach the same fractions of its own
+ *  weft_limits.bandwidth; no calibration measures them there, and the tuning database has none. */
 typedef struct weft_format_speed {
     bool is_available;
-    /* Shares of the nominal bandwidth reached by a product, [dimension - 2], and by assembly. Above
-     * 1 on the host, whose nominal figure is a cautious one. */
+    /* Fractions of the nominal bandwidth reached by a product, [dimension - 2], and by assembly.
+     * Above 1 on the host, whose nominal bandwidth is a cautious figure. */
     double product[2], assembly;
-    double
-        set_up; /* patterns, positions, patches, transposes: seconds of one host thread, a cell */
+    /* Patterns, positions, patches, transposes: seconds per cell of one host thread. */
+    double set_up;
 } weft_format_speed;
 
 /** An operator format: all that is known of it, in a file of its own. The table of all is in
