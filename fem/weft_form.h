@@ -83,13 +83,18 @@ weft_status weft_form_asymmetry(weft_context *context, const weft_form *form, do
 weft_status weft_form_action_difference(weft_context *context, const weft_form *form, double *out,
                                         weft_error *error);
 
-/** Make, bind and run one script that is no operator: right-hand sides, nodal values, errors.
- * Accumulates into or returns into `outputs`, bound by name. sizes of index sets without
- * connectivity are given by n_elements for index set `cells`... see form. */
+/** What a script that runs once returns or accumulates into; all borrowed. */
+typedef struct weft_form_outputs {
+    const char *const *names;     /* [n], of the script's values */
+    weft_memory *const *memories; /* [n] */
+    int n;
+    const char *index_set; /* whose size, n_elements, no connectivity gives; NULL: there is none */
+    int64_t n_elements;
+} weft_form_outputs;
+/** Compile, bind and run once a script that is not an operator: right-hand sides, nodal values,
+ *  errors. */
 weft_status weft_form_run(weft_context *context, const weft_form *form,
-                          const char *const *output_names, weft_memory *const *outputs,
-                          int n_outputs, const char *index_set, int64_t n_elements,
-                          weft_error *error);
+                          const weft_form_outputs *outputs, weft_error *error);
 
 /* ---- measures of a field ------------------------------------------------------------------ */
 
@@ -100,11 +105,16 @@ typedef struct weft_field_measures {
     double l2_error; /* against `exact`, by a rule of degree 5; NaN without */
 } weft_field_measures;
 typedef struct weft_field_measure weft_field_measure;
-/** Measures of a P1 field u over a mesh's nodes, by one program. x and u are borrowed. exact: a
- * formula in x, y, z and t, or NULL.  Errors WEFT_ERROR_SYNTAX, _TYPE with a caret in the formula;
- * _MEMORY */
-weft_status weft_field_measure_make(weft_context *context, const weft_mesh *mesh,
-                                    weft_connectivity *cells, weft_memory *x, weft_memory *u,
+/** A P1 field u over the nodes of a mesh, with its cells and coordinates; all borrowed. */
+typedef struct weft_nodal_field {
+    const weft_mesh *mesh;
+    weft_connectivity *cells;
+    weft_memory *x, *u;
+} weft_nodal_field;
+/** Measures of a field, by one program. What the field names must outlive the measure, but for the
+ *  mesh. exact: a formula in x, y, z and t, or NULL.
+ *  Errors  WEFT_ERROR_SYNTAX, _TYPE with a caret in the formula; _MEMORY */
+weft_status weft_field_measure_make(weft_context *context, const weft_nodal_field *field,
                                     const weft_expression *exact, weft_field_measure **out,
                                     weft_error *error);
 void weft_field_measure_free(weft_field_measure **measure);

@@ -22,11 +22,15 @@ weft_status weft_library_add_text(weft_library *library, const char *name, const
 weft_status weft_library_add_directory(weft_library *library, const char *directory,
                                        weft_error *error);
 
-/** Makes a constant table for `//@ table` lines: fills shape (rank <= 4) and *values (from arena).
- *  arguments are the integers given in the kernel file, such as (d, degree). */
+/** A constant table, its last subscript fastest. */
+typedef struct weft_table {
+    int rank, sizes[4];
+    double *values;
+} weft_table;
+/** Makes a constant table for `//@ table` lines: fills *out, which starts from {0}, with values from
+ *  the arena. arguments are the integers given in the kernel file, such as (d, degree). */
 typedef weft_status (*weft_table_maker)(void *user, const int *arguments, int n_arguments,
-                                        weft_arena *arena, int *rank, int *sizes, double **values,
-                                        weft_error *error);
+                                        weft_arena *arena, weft_table *out, weft_error *error);
 /** Offer a table under a name. user is borrowed; both must outlive the library. */
 weft_status weft_library_add_table(weft_library *library, const char *name, int n_arguments,
                                    weft_table_maker maker, void *user, weft_error *error);

@@ -61,8 +61,9 @@ static weft_status evaluate(ad_run *run, const ad_formulas *formulas, means *m, 
         goto done;
     }
     form.form.text = text.data;
-    TRY(weft_form_run(&run->base.context, &form.form, outputs, memories, n, "cells",
-                      run->base.mesh->n_cells, error));
+    TRY(weft_form_run(&run->base.context, &form.form,
+                      &(weft_form_outputs){outputs, memories, n, "cells", run->base.mesh->n_cells},
+                      error));
     for (int i = 0; i < formulas->n && !run->base.is_null; ++i)
         if (m->values[i])
             TRY(weft_vector_pull(m->memories[i], m->values[i], run->base.mesh->n_cells, error));

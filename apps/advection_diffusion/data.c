@@ -34,8 +34,9 @@ static weft_status evaluate(ad_run *run, const weft_expression *given, double *v
     TRY(weft_form_ship(run->base.space, "nodal_time.weft", NULL, &form, error));
     weft_form_bind_input(&form, "when", when);
     weft_form_bind_expression(&form, "value", given->text, given->origin);
-    TRY(weft_form_run(&run->base.context, &form.form, &output, &memory, 1, "nodes",
-                      run->base.mesh->n_nodes, error));
+    TRY(weft_form_run(&run->base.context, &form.form,
+                      &(weft_form_outputs){&output, &memory, 1, "nodes", run->base.mesh->n_nodes},
+                      error));
     if (!run->base.is_null)
         TRY(weft_vector_pull(memory, values, run->base.mesh->n_nodes, error));
 done:

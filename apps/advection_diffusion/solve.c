@@ -60,10 +60,12 @@ weft_status ad_stepper_make(ad_run *run, weft_error *error) {
         .tolerance = options->run.tolerance,
         .max_iterations = app_iterations_limit(&options->run, run->base.mesh)};
     TRY(weft_advection_diffusion_make(&run->base.context, &run->problem, &run->stepper, error));
-    TRY(weft_field_measure_make(
-        &run->base.context, run->base.mesh, weft_space_cells(run->base.space),
-        weft_space_coordinates(run->base.space), weft_advection_diffusion_field(run->stepper),
-        options->exact ? &exact : NULL, &run->measure, error));
+    const weft_nodal_field field = {.mesh = run->base.mesh,
+                                    .cells = weft_space_cells(run->base.space),
+                                    .x = weft_space_coordinates(run->base.space),
+                                    .u = weft_advection_diffusion_field(run->stepper)};
+    TRY(weft_field_measure_make(&run->base.context, &field, options->exact ? &exact : NULL,
+                                &run->measure, error));
 done:
     return status;
 }

@@ -18,8 +18,9 @@ static weft_status evaluate_centres(solve *run, const char *text, const char *or
     TRY(weft_form_ship(run->base.space, "centres.weft", weft_space_cells(run->base.space), &form,
                        error));
     weft_form_bind_expression(&form, "value", text, origin);
-    TRY(weft_form_run(&run->base.context, &form.form, &output, &memory, 1, "cells",
-                      run->base.mesh->n_cells, error));
+    TRY(weft_form_run(&run->base.context, &form.form,
+                      &(weft_form_outputs){&output, &memory, 1, "cells", run->base.mesh->n_cells},
+                      error));
     TRY(weft_vector_pull(memory, values, run->base.mesh->n_cells, error));
 done:
     return status;
@@ -39,11 +40,18 @@ static int64_t place(bool on_cells, int64_t lanes, int components, int64_t i, in
     return on_cells ? (i / lanes * components + k) * lanes + i % lanes : i * components + k;
 }
 
+static int count(const weft_name_info *info) {
+    int n = 1;
+    for (int i = 0; i < info->rank; ++i)
+        n *= info->sizes[i];
+    return n;
+}
+
 /* Component k of an input from its formula. */
 static weft_status fill(solve *run, const solve_binding *binding, const weft_name_info *info,
-                        const char *text, int components, int k, double *values,
-                        weft_error *error) {
+                        const char *text, int k, double *values, weft_error *error) {
     weft_status status = WEFT_OK;
+    const int components = count(info);
     const bool on_cells = info->over && strcmp(info->over, "cells") == 0;
     const int64_t lanes = weft_device_limits(run->base.device)->lanes_double;
     const int64_t n = !info->over ? 1
@@ -77,13 +85,6 @@ done:
     return status;
 }
 
-static int count(const weft_name_info *info) {
-    int n = 1;
-    for (int i = 0; i < info->rank; ++i)
-        n *= info->sizes[i];
-    return n;
-}
-
 static weft_status refuse_count(const solve_binding *binding, int n, int wanted,
                                 weft_error *error) {
     weft_error_set(error, WEFT_ERROR_USAGE,
@@ -104,7 +105,7 @@ static weft_status bind(solve *run, const solve_binding *binding, const weft_nam
     if (n != components)
         TRY(refuse_count(binding, n, components, error));
     for (int k = 0; k < components; ++k)
-        TRY(fill(run, binding, info, list[k], components, k, values, error));
+        TRY(fill(run, binding, info, list[k], k, values, error));
 done:
     app_free_list(&list, n);
     return status;

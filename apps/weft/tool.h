@@ -64,7 +64,7 @@ typedef struct weft_tool_tuned {
  * and the device is null, or the script has loops or operators */
 weft_status weft_tool_tune(weft_tool_tuned *tuned, weft_device *device, const weft_library *library,
                            const weft_tool_scripts *scripts, weft_compile_options *options,
-                           int most, app_messages *messages, weft_error *error);
+                           int most, weft_error *error);
 /** Log (level info) what of it was used. */
 void weft_tool_tune_log(const weft_tool_tuned *tuned, const weft_compile_options *options,
                         const weft_compilation *compilation, const app_messages *messages);

@@ -46,10 +46,10 @@ done:
 
 weft_status weft_tool_tune(weft_tool_tuned *t, weft_device *device, const weft_library *library,
                            const weft_tool_scripts *scripts, weft_compile_options *options,
-                           int most, app_messages *messages, weft_error *error) {
+                           int most, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_tuning_best_plan best_plan;
-    weft_device_options how = weft_device_options_default(&messages->monitor);
+    weft_device_options how = weft_device_options_default(weft_device_monitor(device));
     const weft_limits *limits = weft_device_limits(device);
     if (limits->records_only) {
         if (most > 0)

@@ -76,7 +76,9 @@ int main(int argc, char **argv) {
                             .expressions = &source,
                             .n_expressions = 1};
     TRY(weft_memory_make(device, bytes, &b, &error));
-    TRY(weft_form_run(&context, &load, (const char *const[]){"b"}, &b, 1, NULL, 0, &error));
+    TRY(weft_form_run(
+        &context, &load,
+        &(weft_form_outputs){.names = (const char *const[]){"b"}, .memories = &b, .n = 1}, &error));
     weft_cg_options cg = {.jacobi = true, .tolerance = 1e-10, .max_iterations = 1000};
     int group = 0;
     TRY(weft_mesh_group(mesh, "boundary", &group, &error));

@@ -23,7 +23,8 @@ static weft_status add(const weft_bc *bc, const weft_bound_form *form, int64_t n
     const char *output = "b";
     const weft_expression *formula = &form->expressions[0];
     const int64_t n_dofs = weft_space_dofs(bc->space);
-    TRY(weft_form_run(bc->context, &form->form, &output, &b, 1, "cells", n, error));
+    TRY(weft_form_run(bc->context, &form->form, &(weft_form_outputs){&output, &b, 1, "cells", n},
+                      error));
     TRY(weft_vector_pull(b, values, n_dofs, error));
     for (int64_t i = 0; i < n_dofs && !bc->is_null; ++i)
         if (!isfinite(values[i]))

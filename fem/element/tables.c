@@ -1,29 +1,28 @@
 #include "fem/element/tables.h"
 
 static weft_status make_weights(void *user, const int *arguments, int n_arguments,
-                                weft_arena *arena, int *rank, int *sizes, double **values,
-                                weft_error *error) {
+                                weft_arena *arena, weft_table *out, weft_error *error) {
     (void)user;
     (void)n_arguments;
     double *points = NULL;
-    *rank = 1;
-    return weft_quadrature_make(arena, arguments[0], arguments[1], &sizes[0], &points, values,
-                                error);
+    out->rank = 1;
+    return weft_quadrature_make(arena, arguments[0], arguments[1], &out->sizes[0], &points,
+                                &out->values, error);
 }
 
 static weft_status make_points(void *user, const int *arguments, int n_arguments, weft_arena *arena,
-                               int *rank, int *sizes, double **values, weft_error *error) {
+                               weft_table *out, weft_error *error) {
     (void)user;
     (void)n_arguments;
     double *weights = NULL;
-    *rank = 2;
-    sizes[1] = arguments[0];
-    return weft_quadrature_make(arena, arguments[0], arguments[1], &sizes[0], values, &weights,
-                                error);
+    out->rank = 2;
+    out->sizes[1] = arguments[0];
+    return weft_quadrature_make(arena, arguments[0], arguments[1], &out->sizes[0], &out->values,
+                                &weights, error);
 }
 
 static weft_status make_shape(void *user, const int *arguments, int n_arguments, weft_arena *arena,
-                              int *rank, int *sizes, double **values, weft_error *error) {
+                              weft_table *out, weft_error *error) {
     (void)user;
     (void)n_arguments;
     weft_status status = WEFT_OK;
@@ -41,10 +40,7 @@ static weft_status make_shape(void *user, const int *arguments, int n_arguments,
         }
         shape[p] = 1 - sum;
     }
-    *rank = 2;
-    sizes[0] = d + 1;
-    sizes[1] = q;
-    *values = shape;
+    *out = (weft_table){.rank = 2, .sizes = {d + 1, q}, .values = shape};
 done:
     return status;
 }

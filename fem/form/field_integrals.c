@@ -32,22 +32,21 @@ static weft_status compile(weft_context *context, int dimension, const weft_expr
                               error);
 }
 
-weft_status weft_field_measure_make(weft_context *context, const weft_mesh *mesh,
-                                    weft_connectivity *cells, weft_memory *x, weft_memory *u,
+weft_status weft_field_measure_make(weft_context *context, const weft_nodal_field *field,
                                     const weft_expression *exact, weft_field_measure **out,
                                     weft_error *error) {
     weft_status status = WEFT_OK;
     weft_field_measure *measure = calloc(1, sizeof *measure);
     if (!measure)
         return weft_out_of_memory(error, "measures");
-    measure->dimension = mesh->dimension;
+    measure->dimension = field->mesh->dimension;
     measure->has_exact = exact != NULL;
     TRY(weft_memory_make(context->device, sizeof(double), &measure->t, error));
-    TRY(compile(context, mesh->dimension, exact, measure, error));
+    TRY(compile(context, measure->dimension, exact, measure, error));
     weft_program *program = measure->compiled.program;
-    TRY(weft_program_bind_connectivity(program, "dofs", cells, error));
-    TRY(weft_program_bind(program, "x", x, error));
-    TRY(weft_program_bind(program, "u", u, error));
+    TRY(weft_program_bind_connectivity(program, "dofs", field->cells, error));
+    TRY(weft_program_bind(program, "x", field->x, error));
+    TRY(weft_program_bind(program, "u", field->u, error));
     if (exact)
         TRY(weft_program_bind(program, "t", measure->t, error));
     *out = measure;

@@ -1,14 +1,12 @@
 #include "fem/form/form.h"
 
 weft_status weft_form_run(weft_context *context, const weft_form *form,
-                          const char *const *output_names, weft_memory *const *outputs,
-                          int n_outputs, const char *index_set, int64_t n_elements,
-                          weft_error *error) {
+                          const weft_form_outputs *outputs, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_compiled compiled = {0};
     weft_text returns = {0};
-    for (int i = 0; i < n_outputs; ++i)
-        weft_text_add(&returns, "%s %s", i ? "," : "return", output_names[i]);
+    for (int i = 0; i < outputs->n; ++i)
+        weft_text_add(&returns, "%s %s", i ? "," : "return", outputs->names[i]);
     weft_text_add(&returns, ";\n");
     if (returns.failed) {
         status =
@@ -22,10 +20,10 @@ weft_status weft_form_run(weft_context *context, const weft_form *form,
         options.scatter = WEFT_SCATTER_GATHERED;
     TRY(weft_compiled_make(context, fragments, 2, &options, &compiled, error));
     TRY(weft_compiled_bind_form(&compiled, form, error));
-    if (index_set)
-        TRY(weft_program_size(compiled.program, index_set, n_elements, error));
-    for (int i = 0; i < n_outputs; ++i)
-        TRY(weft_program_bind(compiled.program, output_names[i], outputs[i], error));
+    if (outputs->index_set)
+        TRY(weft_program_size(compiled.program, outputs->index_set, outputs->n_elements, error));
+    for (int i = 0; i < outputs->n; ++i)
+        TRY(weft_program_bind(compiled.program, outputs->names[i], outputs->memories[i], error));
     TRY(weft_program_run(compiled.program, error));
 done:
     weft_compiled_free(&compiled);

@@ -48,7 +48,8 @@ weft_status weft_form_sum(weft_context *context, const weft_bound_form *form, in
     weft_memory *memories[2] = {NULL, NULL};
     for (int i = 0; i < n; ++i)
         TRY(weft_vector_make(context->device, room, &values[i], &memories[i], error));
-    TRY(weft_form_run(context, &form->form, names, memories, n, "cells", n_cells, error));
+    TRY(weft_form_run(context, &form->form,
+                      &(weft_form_outputs){names, memories, n, "cells", n_cells}, error));
     for (int i = 0; i < n; ++i) {
         TRY(weft_vector_pull(memories[i], values[i], n_cells, error));
         sums[i] = weft_sum(values[i], n_cells);

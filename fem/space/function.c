@@ -48,7 +48,8 @@ weft_status weft_space_evaluate(weft_context *context, const weft_space *space, 
     weft_bound_form form;
     TRY(weft_form_ship(space, "nodal.weft", NULL, &form, error));
     weft_form_bind_expression(&form, "value", text, origin);
-    TRY(weft_form_run(context, &form.form, &output, &memory, 1, "nodes", n, error));
+    TRY(weft_form_run(context, &form.form, &(weft_form_outputs){&output, &memory, 1, "nodes", n},
+                      error));
     TRY(weft_vector_pull(memory, values, n, error));
 done:
     return status;

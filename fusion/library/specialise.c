@@ -263,17 +263,18 @@ static weft_status make_table(binder *b, const weft_formal_table *table, int i) 
                                wrong);
         arguments[k] = (int)value;
     }
-    double *values = NULL;
-    status = maker->maker(maker->user, arguments, table->n_arguments, b->arena, &shape.rank,
-                          shape.sizes, &values, b->error);
+    weft_table made = {0};
+    status = maker->maker(maker->user, arguments, table->n_arguments, b->arena, &made, b->error);
     if (status != WEFT_OK)
         return place_error(b, status);
+    shape.rank = made.rank;
+    memcpy(shape.sizes, made.sizes, sizeof made.sizes);
     if (shape.rank != table->formal.rank)
         return shape_error(b, "its table %s is declared with %d sizes, and %s makes %d",
                            table->formal.name, table->formal.rank, table->maker, shape.rank);
     b->specialisation->table_names[i] = table->formal.name;
     b->specialisation->table_shapes[i] = shape;
-    b->specialisation->tables[i] = values;
+    b->specialisation->tables[i] = made.values;
     TRY(check_table(b, table, &shape, arguments));
     TRY(bind_shape(b, &table->formal, &shape));
     TRY(check_shape(b, &table->formal, &shape));

@@ -95,7 +95,8 @@ static weft_status make_load(bench_solve *s, weft_error *error) {
     weft_form form = form_of(s, "load.weft");
     form.expressions = &source;
     form.n_expressions = 1;
-    TRY(weft_form_run(&s->context, &form, &output, &s->b, 1, "cells", s->mesh->n_cells, error));
+    TRY(weft_form_run(&s->context, &form,
+                      &(weft_form_outputs){&output, &s->b, 1, "cells", s->mesh->n_cells}, error));
 done:
     weft_text_free(&text);
     return status;

@@ -15,16 +15,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A table of 6 or 3 x 6 values for any arguments, so that files which name one get further. */
 static weft_status make_table(void *user, const int *arguments, int n_arguments, weft_arena *arena,
-                              int *rank, int *sizes, double **values, weft_error *error) {
+                              weft_table *out, weft_error *error) {
     (void)arguments;
     (void)n_arguments;
-    *rank = user ? 2 : 1;
-    sizes[0] = user ? 3 : 6;
-    sizes[1] = 6;
-    *values = weft_arena_alloc(arena, 18, sizeof **values);
-    for (int i = 0; *values && i < 18; ++i)
-        (*values)[i] = 0.1 * i;
-    return *values ? WEFT_OK : weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    *out = (weft_table){.rank = user ? 2 : 1, .sizes = {user ? 3 : 6, 6}};
+    out->values = weft_arena_alloc(arena, 18, sizeof *out->values);
+    for (int i = 0; out->values && i < 18; ++i)
+        out->values[i] = 0.1 * i;
+    return out->values ? WEFT_OK : weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
 }
 
 static void check_error(const weft_error *error, const char *file) {

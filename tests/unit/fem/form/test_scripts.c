@@ -31,7 +31,8 @@ static weft_form form_make(const fixture *f, const char *script, weft_form_input
 static void run(fixture *f, const weft_form *form, const char *const *names,
                 weft_memory *const *outputs, int n, const char *set, int64_t size) {
     weft_error error = {0};
-    weft_status status = weft_form_run(&f->context, form, names, outputs, n, set, size, &error);
+    weft_status status = weft_form_run(&f->context, form,
+                                       &(weft_form_outputs){names, outputs, n, set, size}, &error);
     if (status != WEFT_OK)
         print_error("%s: %s\n", form->name, error.message);
     assert_int_equal(status, WEFT_OK);
@@ -303,13 +304,17 @@ static void wrong_formulas_are_placed(void **state) {
     weft_form form = form_make(&f, "load", inputs, 1, &source, &d);
     const char *const names[] = {"b"}, *const unknown[] = {"c"};
     weft_error error = {0};
-    assert_int_equal(weft_form_run(&f.context, &form, names, &b, 1, NULL, 0, &error),
+    assert_int_equal(weft_form_run(&f.context, &form,
+                                   &(weft_form_outputs){.names = names, .memories = &b, .n = 1},
+                                   &error),
                      WEFT_ERROR_TYPE);
     assert_string_equal(error.file, "--source");
     assert_int_equal(error.column, 5);
     source.text = "x";
-    assert_int_not_equal(weft_form_run(&f.context, &form, unknown, &b, 1, NULL, 0, &error),
-                         WEFT_OK);
+    assert_int_not_equal(
+        weft_form_run(&f.context, &form,
+                      &(weft_form_outputs){.names = unknown, .memories = &b, .n = 1}, &error),
+        WEFT_OK);
     weft_memory_free(&b);
     fixture_free(&f);
 }

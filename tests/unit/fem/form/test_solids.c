@@ -77,7 +77,8 @@ static void solid_free(solid *s) {
 
 static void run(solid *s, const char *name, weft_memory *out) {
     weft_error error = {0};
-    if (weft_form_run(&s->f.context, &s->form, &name, &out, 1, "cells", s->f.mesh->n_cells,
+    if (weft_form_run(&s->f.context, &s->form,
+                      &(weft_form_outputs){&name, &out, 1, "cells", s->f.mesh->n_cells},
                       &error) != WEFT_OK)
         fail_msg("%s: %s", name, error.message);
 }

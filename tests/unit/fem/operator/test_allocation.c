@@ -82,7 +82,8 @@ static weft_status load_make(const operator_case *with, const weft_form *like, w
     load.name = "load";
     load.text = weft_fem_script("load");
     if (with->components == 1)
-        return weft_form_run(&with->f->context, &load, names, &b, 1, NULL, 0, error);
+        return weft_form_run(&with->f->context, &load,
+                             &(weft_form_outputs){.names = names, .memories = &b, .n = 1}, error);
     ((double *)weft_memory_host(b))[7] = 1;
     return WEFT_OK;
 }

@@ -50,8 +50,8 @@ static weft_status use_stepper(void *user, weft_error *error) {
                                                       .max_iterations = 100};
     TRY(weft_advection_diffusion_make(&f->context, &problem, &ad, error));
     TRY(weft_advection_diffusion_run(ad, 1, &state, error));
-    TRY(weft_field_measure_make(&f->context, f->mesh, cells, f->x,
-                                weft_advection_diffusion_field(ad), &exact, &measure, error));
+    const weft_nodal_field field = {f->mesh, cells, f->x, weft_advection_diffusion_field(ad)};
+    TRY(weft_field_measure_make(&f->context, &field, &exact, &measure, error));
     TRY(weft_field_measure_run(measure, state.t, &measures, error));
 done:
     weft_field_measure_free(&measure);

@@ -17,16 +17,16 @@
 
 /* A table of 1, 2, 4, 8, ..., as many as the argument says. */
 static weft_status powers(void *user, const int *arguments, int n_arguments, weft_arena *arena,
-                          int *rank, int *sizes, double **values, weft_error *error) {
+                          weft_table *out, weft_error *error) {
     (void)user;
     (void)n_arguments;
     (void)error;
-    *rank = 1;
-    sizes[0] = arguments[0];
-    *values = weft_arena_alloc(arena, (size_t)arguments[0], sizeof **values);
-    assert_non_null(*values);
+    out->rank = 1;
+    out->sizes[0] = arguments[0];
+    out->values = weft_arena_alloc(arena, (size_t)arguments[0], sizeof *out->values);
+    assert_non_null(out->values);
     for (int i = 0; i < arguments[0]; ++i)
-        (*values)[i] = ldexp(1, i);
+        out->values[i] = ldexp(1, i);
     return WEFT_OK;
 }
 
