@@ -8,5 +8,7 @@
 #ifndef WEFT_FUSION_H
 #define WEFT_FUSION_H
 
+#include "fusion/weft_outline.h"
+#include "fusion/weft_program.h"
 
 #endif
