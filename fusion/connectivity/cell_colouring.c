@@ -1,8 +1,9 @@
-/* Cells in colours, greedily in their order: each takes the first colour that none of its targets
- * has met. That gives few colours, the last of them small; so each cell then moves to the colour
- * with the fewest cells of those that it could have. What a target has met is a mask of 64 bits;
- * cells that find all 64 taken wait for the next pass, with 64 more. A target of many cells (a hub)
- * needs as many colours as it has cells: past WEFT_CELL_COLOURS they run one after the other. */
+/* Colours the elements of a connectivity so that no two of a colour share a target.
+ *
+ * First-fit greedy colouring in element order gives few colours, but the last ones are small; each
+ * element then moves to the smallest colour that is free for it. Each pass uses 64 colours, one bit
+ * each of a mask per target; an element that finds no free colour waits for the next pass. A target
+ * of many elements needs a colour for each; those beyond WEFT_CELL_COLOURS share a serial one. */
 #include "core/base/fault.h"
 #include "fusion/connectivity/private.h"
 
@@ -16,7 +17,7 @@ typedef struct colouring {
     const int32_t *indices;
     int64_t n, n_to, n_waiting;
     int width, n_colours;
-    uint64_t *masks;   /* [n_to] colours of this pass that a target has met */
+    uint64_t *masks;   /* [n_to] colours of this pass that a target's elements have */
     uint16_t *colours; /* [n] */
     int64_t n_cells[WEFT_CELL_COLOURS + 1];
 } colouring;
@@ -41,7 +42,7 @@ static void take_away(colouring *c, int64_t cell, int first) {
     c->n_cells[c->colours[cell]] -= 1;
 }
 
-/* The one with the fewest cells of those of this pass that are not taken. */
+/* The smallest colour of this pass that is not taken. */
 static int smallest(const colouring *c, int first, uint64_t taken) {
     int best = -1;
     for (int colour = first; colour < c->n_colours; ++colour)
@@ -63,7 +64,7 @@ static void colour_pass(colouring *c) {
         put(c, cell, first, colour);
         c->n_waiting -= 1;
     }
-    for (int64_t cell = 0; cell < c->n; ++cell) /* its own colour is among those it finds */
+    for (int64_t cell = 0; cell < c->n; ++cell) /* its own colour is free once taken away */
         if (c->colours[cell] >= first && c->colours[cell] != WAITS) {
             take_away(c, cell, first);
             put(c, cell, first, smallest(c, first, met(c, cell)));

@@ -1,13 +1,14 @@
+/* Colours chunks of consecutive cell blocks so that chunks of one colour share no target. */
 #include "core/base/fault.h"
 #include "fusion/connectivity/private.h"
 
 #include <stdlib.h>
 
 enum {
-    CHUNK_ELEMENTS_LEAST = 512, /* so that starting a chunk costs nothing beside it */
-    CHUNK_ELEMENTS_MOST = 4096, /* what of targets and local data fits a second-level cache */
+    CHUNK_ELEMENTS_LEAST = 512, /* makes the cost of starting a chunk negligible */
+    CHUNK_ELEMENTS_MOST = 4096, /* targets and local data of a chunk fit the L2 cache */
     CHUNKS_WANTED = 128,
-    SHARED_COLOURS = 64 /* bits of a mask; chunks beyond get a colour each */
+    SHARED_COLOURS = 64 /* bits of a mask; chunks that find none free get a colour each */
 };
 
 typedef struct weft_colouring {
@@ -27,7 +28,7 @@ static int64_t chunk_blocks(int64_t n_elements, int lanes) {
     return (elements + lanes - 1) / lanes;
 }
 
-/* The colour used least among those that no neighbour has; else a new one. */
+/* The least used colour that no neighbour has, else a new one; -1: all shared colours are taken. */
 static int colour_choose(weft_colouring *colouring, uint64_t taken) {
     int best = -1;
     for (int c = 0; c < colouring->n_shared; ++c)
@@ -38,8 +39,8 @@ static int colour_choose(weft_colouring *colouring, uint64_t taken) {
     return best;
 }
 
-/* Greedy, in the order of the chunks. A chunk that sees all shared colours gets one of its own,
- * after them. */
+/* Greedy, in chunk order. A chunk whose neighbours have all shared colours gets one of its own,
+ * numbered after the shared ones. */
 static void colour_chunks(weft_colouring *colouring, const int32_t *indices, int64_t per_chunk,
                           int64_t n_indices) {
     int32_t own = SHARED_COLOURS;

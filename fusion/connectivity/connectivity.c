@@ -1,4 +1,4 @@
-/* A connectivity, and what programs of one lane count share of it: interleaved and transposed. */
+/* Makes a connectivity and its interleaved and transposed forms, one of each per lane count. */
 #include "core/base/fault.h"
 #include "core/base/sort.h"
 #include "core/weft_core.h"
@@ -11,8 +11,7 @@
 
 enum { SHARES = 256, TASK_BLOCKS = 1024 };
 
-/* What programs of one lane count share of a connectivity; each part is NULL until it is asked for.
- */
+/* The forms for one lane count; each is NULL until first asked for. */
 struct weft_connectivity_copy {
     int lanes;
     weft_memory *interleaved, *start, *positions;
@@ -30,7 +29,7 @@ weft_status weft_cells_no_memory(const char *what, int64_t n, weft_error *error)
 typedef struct index_check {
     const int32_t *indices;
     int64_t n;
-    uint32_t highest[SHARES]; /* negative numbers are the highest */
+    uint32_t highest[SHARES]; /* as unsigned: a negative index is above every valid one */
 } index_check;
 
 static void share_check(void *user, int64_t share) {
@@ -225,9 +224,9 @@ done:
     return status;
 }
 
-/* Counting sort of the places by target, shares of the blocks on any thread. Places are visited in
- * the order of the blocked layout, so that on one thread they ascend for each target; where several
- * threads draw places from a counter, each list is sorted afterwards. */
+/* A counting sort of the positions by target, in parallel over blocks. Positions are visited in the
+ * order of the blocked layout, so on one thread each target's list is ascending; several threads
+ * draw slots from an atomic counter, and each list is sorted afterwards. */
 typedef struct transposition {
     const int32_t *indices;
     int64_t n, n_to, n_blocks;
@@ -356,7 +355,7 @@ done:
 
 /* ---- interleaved lists ---- */
 
-/* Instance of lane `lane` of block `block`; the last one again in the spare lanes. */
+/* The element of a lane of a block; spare lanes repeat the last element. */
 static int64_t specialisation_of(int64_t block, int lane, int lanes, int64_t n) {
     int64_t i = block * lanes + lane;
     return i < n ? i : n - 1;

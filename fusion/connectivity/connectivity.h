@@ -1,35 +1,46 @@
-/** What programs take from a connectivity. In: index arrays. Out: interleaved, transposed, colored and
- *  patched adjacency. */
+/** Derived forms of a connectivity, in the layout that generated programs read.
+ *  In:  index arrays [n_from][width]
+ *  Out: interleaved, transposed and coloured adjacency (patches: fusion/connectivity/patches.h)
+ *
+ *  Each form is made when first asked for and kept with the connectivity: *out is borrowed. */
 #pragma once
 
 #include "fusion/weft_program.h"
 
+/** The indices in blocks of `lanes` cells.
+ *  Layout  int32_t [ceil(n_from / lanes)][width][lanes]; spare lanes repeat the last cell
+ *  Errors  WEFT_ERROR_MEMORY, WEFT_ERROR_DEVICE; *out untouched */
 weft_status weft_connectivity_interleaved(weft_connectivity *connectivity, int lanes,
                                           weft_memory **out, weft_error *error);
+/** Chunks of consecutive cell blocks, grouped by colour: chunks of one colour share no target.
+ *  Errors  WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_connectivity_schedule(weft_connectivity *connectivity, int lanes,
                                        const weft_schedule **out, weft_error *error);
-/** start [n_to + 1] int64_t; positions [n_from * width] uint32_t or int64_t (see *wide): the
- * component index cell block layout ((cell / lanes) * width + local) * lanes + cell % lanes,
- * ascending. */
+/** For each target, its occurrences in the interleaved indices.
+ *  start      [n_to + 1] int64_t: target t has positions[start[t]] ... positions[start[t + 1] - 1]
+ *  positions  [n_from * width] uint32_t, ascending per target. Local index `local` of a cell is at
+ *             ((cell / lanes) * width + local) * lanes + cell % lanes
+ *  Errors  WEFT_ERROR_UNSUPPORTED: 2^32 positions or more; WEFT_ERROR_MEMORY, WEFT_ERROR_DEVICE;
+ *          outputs untouched */
 weft_status weft_connectivity_transposed(weft_connectivity *connectivity, int lanes,
                                          weft_memory **start, weft_memory **positions,
                                          weft_error *error);
 
 typedef struct weft_cell_colours weft_cell_colours;
-/** Instances by colour: no two of a colour share a target, so that they may add to it side by side
- *  (an element may have a target twice). One colour runs after the other. */
+/** Elements by colour. No two elements of a colour share a target, so a colour may accumulate in
+ *  parallel without atomics (an element may name a target twice). Colours run in sequence. */
 struct weft_cell_colours {
     int n_colours;
-    int64_t *start;      /* [n_colours + 1] where a colour would begin, were they in one list */
+    int64_t *start;      /* [n_colours + 1] prefix sums of the numbers of elements */
     weft_memory **order; /* [n_colours] uint32_t, the elements of a colour, ascending */
-    bool is_serial_last; /* the last colour is what found no place in WEFT_CELL_COLOURS: its
-                            elements share targets, and one thread runs them in their order */
+    bool is_serial_last; /* the last colour holds the elements that WEFT_CELL_COLOURS colours could
+                            not take: they share targets; one thread runs them in order */
 };
-enum { WEFT_CELL_COLOURS = 256 }; /* at most, beside the serial one */
+enum { WEFT_CELL_COLOURS = 256 }; /* maximum, without the serial one */
 
-/** Depends on the indices only. Temporary memory: 8 bytes a target, 6 an element.
- *  Errors  WEFT_ERROR_MEMORY; WEFT_ERROR_UNSUPPORTED: 2^32 elements or more */
 void weft_cell_colours_free(weft_cell_colours **colours);
-/** The same, kept with the connectivity. Borrowed. */
+/** Colour the elements; the result depends on the indices only.
+ *  Memory  temporary: 8 bytes per target and 6 per element
+ *  Errors  WEFT_ERROR_UNSUPPORTED: 2^32 elements or more; WEFT_ERROR_MEMORY, WEFT_ERROR_DEVICE */
 weft_status weft_connectivity_colours(weft_connectivity *connectivity,
                                       const weft_cell_colours **out, weft_error *error);

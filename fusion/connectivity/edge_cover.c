@@ -1,11 +1,13 @@
-/* Which edge rings a patch has. Greedy: the longest that is left, again and again. Edges wait in
- * buckets by the most that their longest ring can have; one that has less goes back to wait. */
+/* Covers the cells of a patch by edge rings, greedily taking the longest remaining ring.
+ *
+ * Edges wait in buckets by an upper bound of their longest ring; an edge whose longest ring turns
+ * out shorter moves to that bucket. */
 #include "fusion/connectivity/edge_patches.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUND_MOST = 64 /* cells round an edge that are looked at together */ };
+enum { ROUND_MOST = 64 /* maximum number of uncovered cells considered per edge */ };
 
 void weft_edge_ring_scratch_free(weft_edge_ring_scratch *s) {
     free(s->rings);
@@ -55,7 +57,7 @@ static bool scratch_grow(weft_edge_ring_scratch *s, int n_cells, int n_local) {
 
 static void list_corners(weft_edge_ring_scratch *s, const int32_t *local, int n_cells,
                          int n_local) {
-    int32_t *const end = s->corner_start + 1; /* of what is in so far */
+    int32_t *const end = s->corner_start + 1; /* fill positions; finally the starts */
     memset(s->corner_start, 0, ((size_t)n_local + 1) * sizeof *s->corner_start);
     for (int i = 0; i < 4 * n_cells; ++i)
         ++end[local[i]];
@@ -69,7 +71,7 @@ static void list_corners(weft_edge_ring_scratch *s, const int32_t *local, int n_
         s->corners[end[local[i]]++] = i / 4;
 }
 
-/* The edges of a node to nodes of higher number, each with its cells. */
+/* Append the edges from node a to nodes of higher number, each with its cells. */
 static void list_edges(weft_edge_ring_scratch *s, const int32_t *local, int32_t a) {
     const int first = s->n_edges;
     const int32_t *const begin = s->corners + s->corner_start[a];
@@ -96,7 +98,7 @@ static void list_edges(weft_edge_ring_scratch *s, const int32_t *local, int32_t 
             if (b > a)
                 s->round[--s->start[s->edge_to[b] + 1]] = *cell;
         }
-    for (int e = first; e < s->n_edges; ++e) /* start[e + 1] has come down to where e starts */
+    for (int e = first; e < s->n_edges; ++e) /* start[e + 1] has been decremented to e's start */
         s->start[e] = s->start[e + 1];
     s->start[s->n_edges] = last;
 }
@@ -104,7 +106,7 @@ static void list_edges(weft_edge_ring_scratch *s, const int32_t *local, int32_t 
 /* ---- the longest edge ring of an edge ---- */
 
 typedef struct round_cell {
-    int32_t q, r, cell; /* its vertices beside the edge's */
+    int32_t q, r, cell; /* q, r: the two vertices that are not on the edge */
 } round_cell;
 
 typedef struct chain {
@@ -130,7 +132,7 @@ static int list_round(const weft_edge_ring_scratch *s, const int32_t *local, int
     return n;
 }
 
-/* A cell that is not used and has the vertex; -1: none. */
+/* The first unused cell that contains the vertex; -1: none. */
 static int cell_with(const round_cell *cells, int n, uint64_t used, int32_t vertex) {
     for (int i = 0; i < n; ++i)
         if (!(used >> i & 1) && (cells[i].q == vertex || cells[i].r == vertex))
@@ -151,8 +153,8 @@ static void walk(const round_cell *cells, int n, uint64_t *used, int start, int3
     }
 }
 
-/* First from ends of chains, then what goes round. Gives the number of cells that are left round
- * the edge. */
+/* Find the longest chain of uncovered cells round an edge: open chains from their ends first, then
+ * closed ones. Returns the number of uncovered cells at the edge. */
 static int find_patch(const weft_edge_ring_scratch *s, const int32_t *local, int edge,
                       chain *best) {
     round_cell cells[ROUND_MOST];
@@ -194,7 +196,7 @@ static void take(weft_edge_ring_scratch *s, int edge, const chain *found) {
     s->ring[s->n_ring++] = found->ring[found->n];
 }
 
-/* An edge waits by the most that its longest ring can have. */
+/* Put an edge in the bucket of the upper bound `length` of its longest ring. */
 static void wait_in(int32_t *bucket, weft_edge_ring_scratch *s, int edge, int length) {
     if (length > WEFT_EDGE_RING_CELLS)
         length = WEFT_EDGE_RING_CELLS;
@@ -206,7 +208,7 @@ static void wait_in(int32_t *bucket, weft_edge_ring_scratch *s, int edge, int le
 
 bool weft_edge_rings_cover(weft_edge_ring_scratch *scratch, const int32_t *local, int n_cells,
                            int n_local) {
-    int32_t bucket[WEFT_EDGE_RING_CELLS + 1]; /* the first edge that waits, -1: none */
+    int32_t bucket[WEFT_EDGE_RING_CELLS + 1]; /* first waiting edge, -1: none */
     chain found;
     if (!scratch_grow(scratch, n_cells, n_local))
         return false;

@@ -1,5 +1,4 @@
-/* The edge rings of one patch: local numbers, a cover, rows of lanes that never give to the same
- * node at the same time, words. */
+/* Makes one edge patch: covers its cells by edge rings, forms rows and writes the words. */
 #include "fusion/connectivity/edge_patches.h"
 
 #include <stdlib.h>
@@ -8,20 +7,20 @@
 enum {
     LANES = WEFT_PATCH_LANES,
     VERTICES = WEFT_EDGE_RING_CELLS + 3,
-    TIMES = WEFT_EDGE_RING_CELLS / 2 + 2, /* when lanes give: ring vertices in pairs; a and b */
-    LOOK_AHEAD = 256,                     /* rings that are tried for a place in a row */
-    CHOICES = 8,                          /* that fit, the best of which is taken */
-    READ_LANES = 8,                       /* lanes whose wide loads go together, and their banks */
-    GIVE_LANES = 16,                      /* the same of what a ring gives */
+    TIMES = WEFT_EDGE_RING_CELLS / 2 + 2, /* steps of accumulation: pairs of ring vertices; a, b */
+    LOOK_AHEAD = 256,                     /* maximum number of rings tried for a lane of a row */
+    CHOICES = 8,                          /* fitting rings to compare before taking the best */
+    READ_LANES = 8,                       /* lanes per transaction of a wide load; also its banks */
+    GIVE_LANES = 16,                      /* the same for accumulation */
     EMPTY = -1
 };
 
 typedef struct edge_row {
     int32_t rings[LANES]; /* EMPTY: none */
-    int n_cells;          /* of its longest ring, the first */
+    int n_cells;          /* cells of rings[0], the longest */
 } edge_row;
 
-/* What the lanes so far read of each vertex, and give to it, by bank of shared memory. */
+/* Shared-memory accesses of the lanes filled so far, per ring vertex and bank. */
 typedef struct bank_use {
     uint8_t reads[VERTICES][READ_LANES], gives[VERTICES][GIVE_LANES];
 } bank_use;
@@ -32,8 +31,8 @@ typedef struct symmetric_work {
     int n_cells, n_rows;
     int32_t *local;
     edge_row *rows;
-    int32_t *next;  /* [n_rings + 1] the next ring without a row; [n_rings] is the first */
-    int32_t *given; /* [TIMES][nodes] the last row that gives to a node then */
+    int32_t *next;  /* [n_rings + 1] linked list of the rings without a row; head: [n_rings] */
+    int32_t *given; /* [TIMES][nodes] the last row that adds to a node in this step */
 } symmetric_work;
 
 static void work_free(symmetric_work *work) {
@@ -59,8 +58,8 @@ static weft_status check_cells(const symmetric_work *work, weft_error *error) {
 
 /* ---- rows ---- */
 
-/* The place in `given` of what the ring gives to its v-th vertex (a, b, then the ring), NULL where
- * that is not the patch's to know. */
+/* The entry of `given` for the ring's v-th vertex (a, b, then the ring vertices); NULL: a halo
+ * node, whose contribution is dropped. */
 static int32_t *place_given(const symmetric_work *work, const weft_edge_ring *edge_ring, int v) {
     const int nodes = work->source->nodes;
     const int32_t node = v < 2 ? edge_ring->ends[v] : work->scratch->ring[edge_ring->at + v - 2];
@@ -81,7 +80,7 @@ static int32_t patch_vertex(const symmetric_work *work, const weft_edge_ring *ed
     return v < 2 ? edge_ring->ends[v] : work->scratch->ring[edge_ring->at + v - 2];
 }
 
-/* How often the ring would go to a bank that is in use. */
+/* Bank conflicts that the ring would add; reads count double. */
 static int count_conflicts(const symmetric_work *work, const weft_edge_ring *edge_ring,
                            const bank_use *use) {
     int n = 0;
@@ -134,11 +133,11 @@ static void rotate_patch(const symmetric_work *work, weft_edge_ring *edge_ring, 
     }
 }
 
-/* As it stands, with its ends exchanged, or round the other way: the best, and its conflicts; -1:
- * it does not fit. */
+/* Try the ring with its ends exchanged, reversed, or both, and leave it in the orientation with the
+ * fewest conflicts. Returns their number; -1: no orientation fits. */
 static int try_patch(const symmetric_work *work, weft_edge_ring *edge_ring, const bank_use *use) {
     int least = -1, best = 0;
-    for (int iteration = 0; iteration < 4; ++iteration) { /* four turns and it stands as before */
+    for (int iteration = 0; iteration < 4; ++iteration) { /* four steps restore the orientation */
         const int n = fits(work, edge_ring) ? count_conflicts(work, edge_ring, use) : -1;
         if (n >= 0 && (least < 0 || n < least)) {
             least = n;
@@ -151,7 +150,8 @@ static int try_patch(const symmetric_work *work, weft_edge_ring *edge_ring, cons
     return least;
 }
 
-/* The link to the ring that fits best of the next ones of equal length, NULL: none fits. */
+/* The link to the fitting ring with the fewest conflicts: the first that fits and those after it of
+ * the same length. NULL: none fits. */
 static int32_t *choose_patch(const symmetric_work *work, const bank_use *use) {
     weft_edge_ring_scratch *s = work->scratch;
     int32_t *best = NULL;
@@ -219,7 +219,7 @@ static int count_pairs(const edge_row *row) {
     return 1 + (row->n_cells + 2) / 2;
 }
 
-/* Rows go to warps to and fro, as they come shorter and shorter. */
+/* Rows are dealt to warps in serpentine order to balance their work, since rows get shorter. */
 static int row_warp(int row, int n_warps) {
     const int place = row % n_warps;
     return row / n_warps % 2 ? n_warps - 1 - place : place;
@@ -241,7 +241,7 @@ static weft_status size_threads(const symmetric_work *work, weft_patch *out, wef
     return WEFT_OK;
 }
 
-/* Word i of a row's lane: its flags and vertex. */
+/* Word i of a lane of a row. */
 static uint16_t lane_word(const symmetric_work *work, const edge_row *row, int lane, int i) {
     const weft_edge_ring_scratch *s = work->scratch;
     const int last = i - 2 >= row->n_cells ? EDGE_LAST : 0;
@@ -255,7 +255,7 @@ static uint16_t lane_word(const symmetric_work *work, const edge_row *row, int l
                                                    : s->ring[end] | EDGE_SKIP | last);
 }
 
-/* The cell that it completes, or the ring's nearest. */
+/* The cell that word i completes, or the nearest cell of the ring. */
 static int32_t lane_cell(const symmetric_work *work, const edge_row *row, int lane, int i) {
     if (row->rings[lane] == EMPTY)
         return 0;

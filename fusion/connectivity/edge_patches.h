@@ -1,36 +1,36 @@
 /** Edge patches: an accumulating store y[dofs] += f(...) over tetrahedra, done by the owner of each
- *  target with each cell of a patch evaluated once.
+ *  target; a patch evaluates each of its cells once.
  *
- *  An edge ring is an edge (a, b) and some cells round it, each of which shares a facet with the
- *  next: the cells (a, b, r0, r1), (a, b, r1, r2), ... of its ring r. One thread evaluates them one
- *  after the other, so that a cell takes one new vertex; what rows a and b get is added up in
- *  registers over the whole ring, what a ring vertex gets over the two cells that have it.
+ *  An edge ring is an edge (a, b) and a chain of cells incident to it, consecutive ones sharing a
+ *  facet: (a, b, r0, r1), (a, b, r1, r2), ... One thread evaluates them in sequence, so each cell
+ *  adds one new vertex. Contributions to a and b are summed in registers over the whole ring,
+ *  those to a ring vertex over the two cells that contain it.
  *
- *  Cells of odd number stand mirrored, (a, b, r2, r1): then ring vertices of even number are always
- *  local vertex 2 and the others local vertex 3, nothing moves, and what two neighbours compute of
- *  their common facet is the same text, which the compiler computes once. Values must therefore
- *  not depend on any renumbering of a cell's vertices.
+ *  Cells of odd index are mirrored, (a, b, r2, r1): ring vertices of even index are then always
+ *  local vertex 2 and those of odd index local vertex 3. No value changes its register, and two
+ *  neighbours evaluate their common facet by the same expressions, which the compiler computes
+ *  once. The values must therefore not depend on the order of a cell's vertices.
  *
- *  Nodes are taken in patches and numbered locally as in fusion/connectivity/vertex_patches.h; a patch has every cell
- *  that touches its own nodes, and what the nodes round it would get is dropped. 32 rings, one a
- *  lane, are a row: they give what they have to a copy of the patch's sums that belongs to their
- *  warp, all at the same time (r0 and r1, then r2 and r3, ..., at last a and b), and rows are put
- *  together such that no two lanes then give to the same node. Nothing is atomic, and the order of
- *  additions is fixed.
+ *  Nodes are grouped in patches and numbered locally as in fusion/connectivity/vertex_patches.h. A
+ *  patch has every cell incident to its own nodes; contributions to halo nodes are dropped.
  *
- *  A row is words in pairs, a lane's next pair after those of the other lanes: (a, b), (r0, r1),
- *  (r2, r3) ... A word is a local number and flags:
+ *  A row is 32 rings, one per lane. Each warp has its own copy of the patch's sums, and its lanes
+ *  add to it in lockstep: r0 and r1, then r2 and r3, ..., finally a and b. Rows are composed so
+ *  that no two lanes add to the same node in one step: no atomics, and a fixed order of additions.
+ *
+ *  A row is stored as pairs of words (a, b), (r0, r1), (r2, r3), ..., each pair for all lanes
+ *  before the next pair. A word is a local number and flags:
  *
  *      EDGE_LAST    the last cell of the row (the same in all lanes)
  *      EDGE_SKIP    this lane's ring has ended, or there is none: nothing is computed or added
  *
- *  A warp's rows lie one after the other, so that its threads read ahead past the end of one. */
+ *  The rows of a warp are contiguous, so its threads may read ahead past the end of a row. */
 #pragma once
 
 #include "fusion/connectivity/vertex_patches.h"
 
-#define WEFT_EDGE_RING_CELLS 8  /* of an edge ring, at most */
-#define WEFT_EDGE_PATCH_AHEAD 4 /* pairs that are read past the last one of a patch */
+#define WEFT_EDGE_RING_CELLS 8  /* maximum number of cells of an edge ring */
+#define WEFT_EDGE_PATCH_AHEAD 4 /* pairs that are read beyond the last one of a patch */
 
 enum { EDGE_SKIP = 1 << 15, EDGE_LAST = 1 << 14, EDGE_LOCAL = (1 << 14) - 1 };
 
@@ -41,24 +41,26 @@ typedef struct weft_edge_ring {
     int32_t at, n_cells; /* ring[at] ... ring[at + n_cells]; cell k is cells[at + k] */
 } weft_edge_ring;
 
-/** Memory for the cover of one patch at a time, and the cover. Start from {0}. */
+/** The cover of one patch at a time, and scratch memory for it. Start from {0}. */
 typedef struct weft_edge_ring_scratch {
     int capacity_cells, capacity_local;
     weft_edge_ring *rings;
-    int32_t *ring, *cells; /* cells by their place in the patch */
+    int32_t *ring, *cells; /* cells by their index in the patch */
     int n_rings, n_ring;
-    /* edges by their lower end, and the cells round each */
+    /* edges (first, second) by lower end; cells of edge e: round[start[e]] ... */
     int32_t *first, *second, *start, *round;
     int n_edges;
-    int32_t *corner_start, *corners; /* of all nodes in and round the patch */
-    int32_t *edge_to;                /* [local] */
-    int32_t *waiting;                /* [edges] the next of a bucket */
+    int32_t *corner_start, *corners; /* cells incident to each own or halo node */
+    int32_t *edge_to;                /* [local] the latest edge to this node, -1: none */
+    int32_t *waiting;                /* [edges] linked lists: the next edge of the same bucket */
     uint8_t *covered;                /* [cells] */
 } weft_edge_ring_scratch;
 void weft_edge_ring_scratch_free(weft_edge_ring_scratch *scratch);
 
-/** Every cell of a patch in one edge ring: scratch->rings, those of more cells first. local:
- *  [n_cells][4] numbers below n_local, no two of a cell the same. False: out of memory. */
+/** Cover the cells of a patch by edge rings: each cell is in exactly one.
+ *  local   [n_cells][4] local node numbers in [0, n_local), distinct within a cell
+ *  scratch the result: rings[n_rings], longest first, with their vertices and cells
+ *  Returns false: out of memory */
 bool weft_edge_rings_cover(weft_edge_ring_scratch *scratch, const int32_t *local, int n_cells,
                            int n_local);
 
@@ -70,8 +72,12 @@ struct weft_patch_scratch {
 
 /* ---- one patch (fusion/connectivity/edge_patch.c) ---- */
 
-/** One pair of words per unit; rows: [warp][2] first pair, number of rows. words:
- *  [n_units][lane][2]; cells: [n_units][2][lane], that the word's vertex completes.
- *  Errors  as weft_patch_local; WEFT_ERROR_UNSUPPORTED: a vertex twice in a cell */
+/** Make one patch. A unit is one pair of words per lane.
+ *  out     caller's; weft_patch_free
+ *  Layout  rows[warp][2]: first pair, number of rows
+ *          words[n_units][lane][2]
+ *          cells[n_units][2][lane]: the cell that the word's vertex completes
+ *  Errors  as weft_patch_local; WEFT_ERROR_UNSUPPORTED: a cell names a vertex twice;
+ *          *out untouched */
 weft_status weft_edge_patch_make(const weft_patch_source *source, int64_t patch,
                                  weft_patch_scratch *scratch, weft_patch *out, weft_error *error);

@@ -1,5 +1,4 @@
-/* What a patch of either kind starts from: the cells that touch it, by a counting sort in chunks, so that
- * they ascend; and their local numbers: its own nodes from 0, then the nodes round it, ascending. */
+/* Lists the cells incident to each patch and gives the nodes of a patch local numbers. */
 #include "core/base/sort.h"
 #include "core/weft_core.h"
 #include "fusion/connectivity/patches.h"
@@ -20,14 +19,16 @@ void weft_patch_free(weft_patch *patch) {
 
 /* ---- cells ---- */
 
-enum { CHUNKS = 64 /* of cells, each counted by one task */ };
+/* A counting sort by patch: one task per chunk of cells, so each patch's cells are ascending. */
+
+enum { CHUNKS = 64 };
 
 typedef struct cell_sorter {
     const weft_patch_source *source;
     int64_t n_from, n_patches;
     int32_t *list;
     int64_t *start;
-    uint32_t *counts; /* [CHUNKS][n_patches], then where a chunk's cells go in a patch's */
+    uint32_t *counts; /* [CHUNKS][n_patches] cells; then the chunk's offset in the patch's list */
 } cell_sorter;
 
 static int cell_patches(const cell_sorter *s, int64_t cell, int32_t patches[4]) {
@@ -133,7 +134,8 @@ static weft_status table_make(size_t places, halo_table *out) {
     return WEFT_OK;
 }
 
-/* Own nodes by their numbers, others by -1 - their slot; the others listed as they come. */
+/* Write local numbers: own nodes directly, halo nodes as -1 - slot in the table. halo gets the halo
+ * nodes, unsorted. Returns their number. */
 static int number_places(const weft_patch_source *source, int64_t patch, const halo_table *table,
                          int32_t *local, int32_t *halo) {
     const int width = source->width;

@@ -1,5 +1,4 @@
-/* All patches of a connectivity, of either kind: the patches in parallel, then their parts one after
- * the other in device memory, kept with the connectivity. */
+/* Makes all patches of a connectivity in parallel and concatenates them in device memory. */
 #include "fusion/connectivity/patches.h"
 #include "fusion/connectivity/edge_patches.h"
 #include "fusion/connectivity/private.h"
@@ -49,13 +48,13 @@ static weft_status check_edge(const patch_builder *b, weft_error *error) {
                           NODES_MOST, (long long)b->n_from, width, nodes);
 }
 
-/* How the words of a kind of patches lie in memory. */
+/* Per kind of patch: the layout of its arrays, its checks and its constructor. */
 static const struct patch_format {
     const char *what;      /* for messages */
-    size_t unit_words;     /* of all lanes */
-    size_t warp_words;     /* of a warp in rows; the first is its first unit */
-    size_t slots_per_node; /* in order */
-    size_t ahead;          /* units that are read behind the last: zero */
+    size_t unit_words;     /* words per unit, all lanes */
+    size_t warp_words;     /* entries per warp in weft_patch.rows; the first is its first unit */
+    size_t slots_per_node; /* entries per node in weft_patch.order */
+    size_t ahead;          /* zero units appended for the read-ahead */
     weft_status (*check)(const patch_builder *, weft_error *);
     weft_status (*make)(const weft_patch_source *, int64_t, weft_patch_scratch *, weft_patch *,
                         weft_error *);
@@ -83,7 +82,7 @@ static void make_patches(void *user, int64_t task) {
     weft_edge_ring_scratch_free(&scratch.edge);
 }
 
-/* Copy n elements of `size` bytes behind the first `at`. */
+/* Copy n elements of `size` bytes to element `at` on. */
 static void copy_to(const weft_upload *to, size_t at, const void *from, size_t n, size_t size) {
     if (to->array && n > 0)
         memcpy((char *)to->array + at * size, from, n * size);

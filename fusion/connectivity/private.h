@@ -1,4 +1,4 @@
-/** What the files of this folder share: the connectivity itself and device memory that the host fills. */
+/** Shared by the files of this folder: the connectivity struct and uploads to device memory. */
 #pragma once
 
 #include "fusion/connectivity/connectivity.h"
@@ -11,24 +11,29 @@ struct weft_connectivity {
     const int32_t *indices;
     int64_t n_from, n_to;
     int width;
-    weft_connectivity_copy *forms; /* each of these: NULL until it is asked for */
+    weft_connectivity_copy *forms; /* this and the following: NULL until first asked for */
     weft_patches *patches;
     weft_cell_colours *colours;
 };
 
-/** MEMORY error: no memory for the `what` ("patches") of n cells. */
+/** Sets and returns WEFT_ERROR_MEMORY: "no memory for the `what` of n cells". */
 weft_status weft_cells_no_memory(const char *what, int64_t n, weft_error *error);
 
-/** Device memory that the host fills; array is the memory itself where the host can use it. Start
- *  from {0}. Nothing is zeroed. */
+/** Device memory that the host fills through `array`, which is the device memory itself where the
+ *  host can address it, otherwise a host copy. Start from {0}. */
 typedef struct weft_upload {
     weft_memory *memory;
     void *array;
 } weft_upload;
-/** what, n: for the message, as above. */
+/** Allocate count * size bytes, not zeroed.
+ *  what, n  for the message of weft_cells_no_memory
+ *  out      caller's; weft_upload_free
+ *  Errors   WEFT_ERROR_MEMORY, WEFT_ERROR_DEVICE */
 weft_status weft_upload_make(weft_device *device, size_t count, size_t size, const char *what,
                              int64_t n, weft_upload *out, weft_error *error);
-/** The memory, filled, goes to *out; of an upload that was not made, NULL. */
+/** Copy the array to the device if it is a host copy, and hand the memory to the caller.
+ *  out      caller's; NULL for an upload that is still {0}
+ *  Errors   those of weft_memory_write; the upload still owns its memory */
 weft_status weft_upload_send(weft_upload *upload, weft_memory **out, weft_error *error);
 void weft_upload_free(weft_upload *upload);
 

@@ -1,10 +1,10 @@
-/* The rings of one patch: local numbers, links, words in rows of lanes. */
+/* Makes one vertex patch: orders the ring of each own node and writes the words, row by row. */
 #include "fusion/connectivity/edge_patches.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Even renumberings that bring local vertex l to the front. */
+/* turned[width - 3][l]: the even permutation that brings local vertex l to the front. */
 static const int turned[2][4][4] = {{{0, 1, 2}, {1, 2, 0}, {2, 0, 1}},
                                     {{0, 1, 2, 3}, {1, 0, 3, 2}, {2, 0, 1, 3}, {3, 0, 2, 1}}};
 
@@ -12,12 +12,12 @@ typedef struct patch_work {
     const weft_patch_source *source;
     int64_t first;
     int n_cells, n_corners;
-    const int32_t *cells;  /* numbers */
+    const int32_t *cells;  /* [n_cells] global numbers */
     int32_t *local;        /* [n_cells][width] */
     int32_t *corner_start; /* [nodes + 1] */
-    int32_t *corners;      /* [n_corners] place in local */
+    int32_t *corners;      /* [n_corners] index in local */
     weft_vertex_walk_link *links;
-    uint16_t *words; /* of all rings, one after the other */
+    uint16_t *words; /* of all rings, concatenated */
     int32_t *word_cells, *word_start;
 } patch_work;
 
@@ -43,7 +43,7 @@ int weft_patch_warps(int nodes) {
     return nodes / (WEFT_PATCH_LANES * weft_patch_walks(nodes));
 }
 
-/* The corners of cells at each own node, in ascending order of cell. */
+/* List the cell corners at each own node, in ascending order of cell. */
 static weft_status list_corners(patch_work *work, weft_error *error) {
     const int width = work->source->width, nodes = work->source->nodes;
     const int n_places = work->n_cells * width;
@@ -111,7 +111,7 @@ static int count_words(const patch_work *work, int node) {
     return work->word_start[node + 1] - work->word_start[node];
 }
 
-/* Longest first, nodes with equally many words in ascending order: a counting sort. */
+/* Counting sort of the own nodes by number of words, most first; ties in ascending order. */
 static weft_status sort_nodes(const patch_work *work, uint16_t **out, weft_error *error) {
     const int nodes = work->source->nodes;
     int most = 0;
@@ -134,8 +134,8 @@ static weft_status sort_nodes(const patch_work *work, uint16_t **out, weft_error
     return WEFT_OK;
 }
 
-/* The nodes of row r, in which each walks its ring: longest first, every other time round the warps
- * the other way, so that warps have equally much to do. */
+/* Index in the sorted nodes of a row's first node. Rows are dealt to warps in serpentine order, so
+ * that warps have about equal work. */
 static int row_first(int nodes, int warp, int iteration) {
     const int n_warps = weft_patch_warps(nodes);
     return (iteration * n_warps + (iteration % 2 ? n_warps - 1 - warp : warp)) * WEFT_PATCH_LANES;
@@ -145,7 +145,8 @@ static int count_groups(int n_words) {
     return n_words > WEFT_PATCH_GROUP ? (n_words + WEFT_PATCH_GROUP - 1) / WEFT_PATCH_GROUP : 1;
 }
 
-/* Where each warp starts. A row has one group at least, which its first words are read from. */
+/* Set each warp's first group and row lengths. A row has at least one group, because its first
+ * words are always read. */
 static weft_status size_rows(const patch_work *work, const uint16_t *sorted, weft_patch *out,
                              weft_error *error) {
     const int nodes = work->source->nodes;

@@ -1,6 +1,8 @@
-/* The order of the cells of one ring. The facets opposite the node (its link) are a polygon round
- * it, or a triangulated surface; a good order is a path through neighbouring ones that visits all.
- */
+/* Orders the cells of one ring so that consecutive cells share a facet.
+ *
+ * The facets opposite the node, its link, form a polygon (triangles) or a triangulated surface
+ * (tetrahedra). The best order is a Hamiltonian path through adjacent facets of the link; otherwise
+ * the order is a few paths that cover it. */
 #include "fusion/connectivity/vertex_patches.h"
 
 #include <stdlib.h>
@@ -69,7 +71,7 @@ static uint32_t table_slot(const edge_table *table, uint32_t key) {
     return slot;
 }
 
-/* The first place put under a key stays. */
+/* Later insertions under the same key are ignored. */
 static void table_put(const edge_table *table, uint32_t key, int32_t place) {
     const uint32_t slot = table_slot(table, key);
     if (table->keys[slot] == UINT32_MAX) {
@@ -83,10 +85,10 @@ static int32_t table_get(const edge_table *table, uint32_t key) {
     return table->keys[slot] == UINT32_MAX ? -1 : table->places[slot];
 }
 
-/* ---- triangles: the link's edges (a, b) follow each other where one ends and the next starts ----
- */
+/* ---- triangles: link edge (a, b) is followed by the edge that starts at b ---- */
 
-/* Where another edge ends where this one starts, a path need not begin here. */
+/* adjacent[i]: the edge that starts where edge i ends, or -1. is_entered[i]: edge i has such a
+ * predecessor, so no open path begins there. */
 static void polygon_adjacent(weft_vertex_walk_scratch *scratch, const weft_vertex_walk_link *links,
                              int n, uint8_t *is_entered) {
     const edge_table table = table_start(scratch, n);
@@ -106,7 +108,7 @@ static int order_polygon(weft_vertex_walk_scratch *scratch, const weft_vertex_wa
     int n_words = 0;
     polygon_adjacent(scratch, links, n, is_entered);
     memset(visited, 0, (size_t)n);
-    /* first the paths that have a beginning, then what goes round */
+    /* open paths first, then closed ones */
     for (int rounds = 0; rounds < 2; ++rounds)
         for (int start = 0; start < n; ++start) {
             if (visited[start] || (rounds == 0 && is_entered[start]))
@@ -122,7 +124,7 @@ static int order_polygon(weft_vertex_walk_scratch *scratch, const weft_vertex_wa
     return n_words;
 }
 
-/* ---- tetrahedra: the link's triangles, neighbours across an edge run the other way ---- */
+/* ---- tetrahedra: adjacent link triangles have their common edge in opposite directions ---- */
 
 static void surface_adjacent(weft_vertex_walk_scratch *scratch, const weft_vertex_walk_link *links,
                              int n) {
@@ -146,7 +148,7 @@ static int count_open(const weft_vertex_walk_scratch *scratch, int i) {
     return count;
 }
 
-/* The neighbour with the fewest ways on (Warnsdorff 1823), or -1. */
+/* The unvisited neighbour with the fewest unvisited neighbours (Warnsdorff 1823), or -1. */
 static int next_triangle(const weft_vertex_walk_scratch *scratch, int i) {
     int best = -1, least = 4;
     for (int e = 0; e < 3; ++e) {
@@ -162,7 +164,7 @@ static int next_triangle(const weft_vertex_walk_scratch *scratch, int i) {
     return best;
 }
 
-/* A path from `start` both ways, written to path; its length. */
+/* Grow a path from `start` in both directions, written to path. Returns its length. */
 static int grow_path(weft_vertex_walk_scratch *scratch, int start, int32_t *path) {
     int length = 0;
     for (int i = start; i >= 0; i = next_triangle(scratch, i)) {
@@ -181,8 +183,9 @@ static int grow_path(weft_vertex_walk_scratch *scratch, int start, int32_t *path
     return length;
 }
 
-/* Paths that cover all triangles, one after the other; how many. The ends of paths are where the
- * fewest ways lead. */
+/* Cover all triangles by paths, concatenated in `path`. Returns their number.
+ * first  start of the first path; -1: choose it like the later ones, the unvisited triangle with
+ *        the fewest unvisited neighbours */
 static int cover_surface(weft_vertex_walk_scratch *scratch, int n, int first, int32_t *path) {
     int n_paths = 0, length = 0;
     memset(scratch->visited, 0, (size_t)n);
@@ -199,7 +202,7 @@ static int cover_surface(weft_vertex_walk_scratch *scratch, int n, int first, in
     return n_paths;
 }
 
-/* The vertex after the directed edge (a, b), or -1. */
+/* The vertex opposite the directed edge (a, b), or -1: the triangle does not have that edge. */
 static int32_t third_vertex(const weft_vertex_walk_link *link, int32_t a, int32_t b) {
     for (int e = 0; e < 3; ++e)
         if (link->v[e] == a && link->v[(e + 1) % 3] == b)
@@ -207,7 +210,7 @@ static int32_t third_vertex(const weft_vertex_walk_link *link, int32_t a, int32_
     return -1;
 }
 
-/* Turned so that the next triangle lies across (q, r), where there is one. */
+/* Vertices (p, q, r) of a path's first triangle, rotated so that the next one shares (q, r). */
 static void first_triangle(const weft_vertex_walk_link *link, const weft_vertex_walk_link *next,
                            int32_t v[3]) {
     int rotated = 0;
