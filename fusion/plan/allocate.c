@@ -1,9 +1,10 @@
-/* Where in shared memory each element lives: offsets, in components, so that no two that live at
- * once overlap and the highest end is least (Fousek et al. 2011, section 4.3.2). In a best
- * arrangement every element can be pushed down until it lies at 0 or on one that it lives with;
- * taken by ascending offset, each then has the lowest place that is free. So first fit over all
- * orders finds a best one: branch over the element placed next; bound by the best end so far; stop
- * at the lower bound, the most that lives at once. */
+/* Allocates shared memory: offsets such that values live at the same time do not overlap and the
+ * total is minimal (Fousek et al. 2011, section 4.3.2).
+ *
+ * In an optimal layout every value can be pushed down until it is at offset 0 or on top of a value
+ * that is live with it; placed by ascending offset, each then has the lowest free offset. So first
+ * fit over all orders finds an optimal layout. Branch and bound: branch over the value placed next;
+ * prune by the best total so far; stop at the lower bound, the maximum live at once. */
 #include "fusion/plan/implementations.h"
 
 enum { ELEMENTS_MAX = 64, NODES_MAX = 20000 };
@@ -11,7 +12,7 @@ enum { ELEMENTS_MAX = 64, NODES_MAX = 20000 };
 typedef struct allocator {
     weft_live_range *ranges;
     int n, bound, best;
-    int order[ELEMENTS_MAX]; /* large ones first */
+    int order[ELEMENTS_MAX]; /* by size, largest first */
     int offsets[ELEMENTS_MAX], kept[ELEMENTS_MAX];
     bool placed[ELEMENTS_MAX];
     int nodes;
@@ -23,7 +24,7 @@ static bool meet(const weft_live_range *a, const weft_live_range *b) {
 
 int weft_onchip_bound(const weft_live_range *ranges, int n) {
     int most = 0;
-    for (int i = 0; i < n; ++i) { /* it is reached where some element begins */
+    for (int i = 0; i < n; ++i) { /* the maximum is attained where some live range begins */
         int live = 0;
         for (int k = 0; k < n; ++k)
             if (ranges[k].first <= ranges[i].first && ranges[i].first <= ranges[k].last)
@@ -33,7 +34,7 @@ int weft_onchip_bound(const weft_live_range *ranges, int n) {
     return most;
 }
 
-/* The lowest offset that is free beside those placed. */
+/* The lowest offset at which a value does not overlap those placed. */
 static int lowest(const allocator *a, int element) {
     const weft_live_range *one = &a->ranges[element];
     int offset = 0;
@@ -76,7 +77,7 @@ int weft_onchip_allocate(weft_live_range *ranges, int n, bool *proved) {
     int end = 0;
     for (int i = 0; i < n; ++i)
         a.best += ranges[i].components;
-    if (n > ELEMENTS_MAX) { /* one after the other */
+    if (n > ELEMENTS_MAX) { /* too many to search: disjoint */
         for (int i = 0; i < n; ++i) {
             ranges[i].offset = end;
             end += ranges[i].components;

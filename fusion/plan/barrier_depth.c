@@ -1,10 +1,11 @@
-/* Global barriers before each call. First as early as data allow. Then, from the last call to the
- * first, a call whose result is wanted only behind a barrier moves there too, where that spares
- * traffic: else it would be stored on one side and loaded on the other. */
+/* Computes the barrier depth of each call: the number of global barriers before it.
+ *
+ * Each call first gets the lowest depth that its data allow. Then, from the last call to the first,
+ * a call whose result is used only after a barrier moves past that barrier if this saves traffic:
+ * otherwise the result would be stored before the barrier and loaded after it. */
 #include "fusion/plan/legality.h"
 
-/* Is the list that this call updates the one that another reads at other rows, as an operand of
- * what it computes there? */
+/* Does this call update a list that is an operand of `reader`? */
 static bool updates_operand_of(const weft_graph *graph, const weft_call *update,
                                const weft_call *reader) {
     const int storage = graph->values[update->result].storage;
@@ -14,8 +15,8 @@ static bool updates_operand_of(const weft_graph *graph, const weft_call *update,
     return false;
 }
 
-/* Is what a product would compute at every row that it reads made of what is complete before it? An
- * update with a lower number than the product got its level before this was known. */
+/* Are all operands of a product's prologue complete before the product starts? An update that
+ * precedes the product in the script got its level earlier, so it counts as incomplete. */
 static bool is_complete_before(const weft_graph *graph, const int *level, int call, int product) {
     const weft_call *made = &graph->calls[call];
     for (int k = 0; k < made->n_operands; ++k) {
@@ -29,7 +30,7 @@ static bool is_complete_before(const weft_graph *graph, const int *level, int ca
     return true;
 }
 
-/* Does a call read this operand at other rows than its own, by itself or as the prologue of a
+/* Does a call read this operand at elements other than its own, directly or as the prologue of a
  * product call? */
 static bool reads_around(const weft_graph *graph, const int *level, const weft_call *reader,
                          const weft_operand *operand) {
@@ -42,7 +43,7 @@ static bool reads_around(const weft_graph *graph, const int *level, const weft_c
     return false;
 }
 
-/* Does a reader of this operand need a barrier behind its producer, as the levels are? */
+/* Does a reader of this operand need a barrier after its producer, given the current levels? */
 static bool needs_barrier(const weft_graph *graph, const int *level, const weft_call *reader,
                           const weft_operand *operand) {
     const int producer = graph->values[operand->value].producer;
@@ -71,7 +72,7 @@ static int earliest(const weft_graph *graph, const int *level, const weft_call *
         if (needed > highest)
             highest = needed;
     }
-    /* an update comes no earlier than the readers of what it replaces */
+    /* an update may not precede the readers of the value that it replaces */
     const int storage = graph->values[call->result].storage;
     for (int i = 0; storage >= 0 && i < call->id; ++i)
         for (int k = 0; k < graph->calls[i].n_operands; ++k) {
@@ -83,7 +84,7 @@ static int earliest(const weft_graph *graph, const int *level, const weft_call *
     return highest;
 }
 
-/* The last level at which a call still reads the lists that are updated later: `last` or less. */
+/* The latest level, at most `last`, at which a call reads its operands before their updates. */
 static int before_updates(const weft_graph *graph, const int *level, const weft_call *call,
                           int last) {
     for (int k = 0; k < call->n_operands; ++k)
@@ -96,8 +97,8 @@ static int before_updates(const weft_graph *graph, const int *level, const weft_
     return last;
 }
 
-/* The last level at which a call still makes its result in time. What accumulates stays: its
- * targets are read somewhere. So does what nobody reads. */
+/* The latest level at which a call produces its result in time for its readers. Calls that
+ * accumulate, and calls without readers, keep their level. */
 static int latest(const weft_graph *graph, const int *level, const weft_call *call) {
     int last = -1;
     for (int i = 0; i < graph->n_accumulations; ++i)
@@ -118,7 +119,7 @@ static int components(const weft_graph *graph, const weft_operand *operand) {
     return graph->values[operand->value].index_set == UNIFORM ? 0 : weft_shape_count(&whole);
 }
 
-/* Does a call besides this one load the same at a level? */
+/* Does another call of this level load the same operand? */
 static bool is_loaded(const weft_graph *graph, const int *level, const weft_call *besides,
                       const weft_operand *operand, int at) {
     for (int i = 0; i < graph->n_calls; ++i) {
@@ -133,7 +134,8 @@ static bool is_loaded(const weft_graph *graph, const int *level, const weft_call
     return false;
 }
 
-/* Components that are not loaded and stored any more when a call's readers are beside it. */
+/* Components of the result that need not be stored and loaded if a call moves to level `to`, where
+ * readers of it are. */
 static int result_spared(const weft_graph *graph, const int *level, const weft_call *call, int to) {
     const weft_operand result = {.value = call->result, .connectivity = -1};
     bool beside = false, elsewhere = graph->values[call->result].returned ||
@@ -151,8 +153,8 @@ static int result_spared(const weft_graph *graph, const int *level, const weft_c
     return beside ? (elsewhere ? 1 : 2) * components(graph, &result) : 0;
 }
 
-/* Components that have to be loaded, or stored, besides when a call leaves its level; less those
- * that are loaded where it goes. */
+/* Components of the operands that must additionally be loaded or stored if a call moves to level
+ * `to`, less those that are loaded there anyway. */
 static int operands_cost(const weft_graph *graph, const int *level, const weft_call *call, int to) {
     int cost = 0;
     for (int k = 0; k < call->n_operands; ++k) {

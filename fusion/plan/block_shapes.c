@@ -1,8 +1,8 @@
-/* The blocks in which a fusion may run, and what the script asks of them. */
+/* Lists the candidate block shapes of a fusion, as restricted by the script's directives. */
 #include "fusion/base/target.h"
 #include "fusion/plan/block_shapes.h"
 
-enum { ITERATIONS = 4 /* of a serial loop, where their times have been measured */ };
+enum { ITERATIONS = 4 /* serial iterations tried besides 1 if costs are measured */ };
 
 weft_block_directive weft_block_directive_of(const weft_graph *graph,
                                              const weft_compile_options *options,
@@ -31,7 +31,7 @@ bool weft_block_meets_directive(const weft_block_directive *directive,
     return as_directed;
 }
 
-/* Those of one iteration, again with more. */
+/* Set the requested number of iterations; if it is free, repeat the shapes with ITERATIONS. */
 static int add_iterations(const weft_block_directive *directive, bool measured,
                           weft_block_shape *shapes, int n) {
     const int asked = directive->choices[FUSE_ITERATIONS], once = n;

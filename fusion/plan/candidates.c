@@ -1,9 +1,11 @@
-/* Which calls may share a kernel. A kernel has no global barrier inside, so an accumulated list,
- * the result of a reduction, or a list made over another index set must be complete before the
- * kernel that reads it starts: such data put their readers one level up. An update comes no earlier
- * than the readers of the value it replaces, and a level after those that read it through a
- * connectivity. Calls of one level and one index set are convex together: an edge out of them leads
- * to a higher level and never back (Fousek et al. 2011, section 4.2.1). */
+/* Lists the candidate fusions of a graph.
+ *
+ * A kernel contains no global barrier, so an accumulated list, the result of a reduction, or a list
+ * over another index set must be complete before the kernel that reads it starts: the readers of
+ * such data are one level higher. An update is not earlier than the readers of the value that it
+ * replaces, and one level after those that read it through a connectivity. All calls of one level
+ * and one index set form a convex set, because an edge out of it leads to a higher level and never
+ * back (Fousek et al. 2011, section 4.2.1). */
 #include "fusion/base/array.h"
 #include "fusion/plan/dependence.h"
 #include "fusion/plan/legality.h"
@@ -55,12 +57,12 @@ static bool may_join(const weft_graph *graph, const int *group, int a, int b) {
     return weft_fusion_fits(graph, set);
 }
 
-/* Connected components by sharing, within one level and index set. group[i] is the lowest call of
- * i's. */
+/* Connected components of calls that share data, within one level and index set. group[i] is the
+ * lowest call of i's component. */
 static void group_calls(const weft_graph *graph, const int *level, int *group) {
     for (int i = 0; i < graph->n_calls; ++i)
         group[i] = i;
-    for (int i = 0; i < graph->n_calls; ++i) { /* a product call and its prologue, above all */
+    for (int i = 0; i < graph->n_calls; ++i) { /* first join product calls with their prologues */
         const int producer = graph->calls[i].product_kernel != NULL
                                  ? graph->values[graph->calls[i].operands[0].value].producer
                                  : -1;
@@ -125,7 +127,7 @@ weft_status weft_fusions_add(weft_arena *arena, const weft_graph *graph, weft_fu
     return WEFT_OK;
 }
 
-/* The maximal ones of each level, of whatever size. */
+/* Add the maximal groups of each level, of any size up to max_fusion (0: no limit). */
 static weft_status add_groups(weft_arena *arena, const weft_graph *graph, weft_fusions *made,
                               const int *group, int max_fusion, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -144,7 +146,7 @@ done:
     return status;
 }
 
-/* The subgraphs found by weft_fusion_sets, as they are found. */
+/* Receives the subgraphs found by weft_fusion_sets. */
 typedef struct collector {
     weft_arena *arena;
     const weft_graph *graph;
@@ -157,7 +159,7 @@ static weft_status collect(void *user, const uint64_t *set) {
     return weft_fusions_add(c->arena, c->graph, c->made, set, c->error);
 }
 
-/* All up to max_fusion calls; where those are too many, up to the size that is not. */
+/* Add all subgraphs of up to max_fusion calls; if there are too many, reduce that size. */
 static weft_status add_subgraphs(weft_arena *arena, const weft_graph *graph, weft_fusions *made,
                                  int max_fusion, weft_error *error) {
     weft_status status = WEFT_OK;

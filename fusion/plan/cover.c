@@ -1,7 +1,8 @@
-/* Which implementations make the plan: a set partition of the calls, each in one kernel, of least
- * predicted time (Fousek et al. 2011, section 4.3.3). Kernels must also have an order: two convex
- * sets may each want the other first. Where a solution has such a ring, the ring is forbidden and
- * the partition solved again. */
+/* Chooses the implementations of the plan: a set partition of the calls of least predicted time.
+ *
+ * See Fousek et al. 2011, section 4.3.3. The kernels must also have an order: each of two convex
+ * sets may depend on the other. If a solution has such a cycle, the cycle is forbidden by a cut and
+ * the partition problem is solved again. */
 #include "core/base/fault.h"
 #include "fusion/base/array.h"
 #include "fusion/plan/cover.h"
@@ -14,14 +15,14 @@ struct weft_covers {
     weft_arena *arena;
     const weft_graph *graph;
     const weft_dependence *dependence;
-    const weft_implementation **columns; /* what may be chosen */
+    const weft_implementation **columns; /* [n_columns] the implementations to choose from */
     double *costs;
     int n_columns;
     weft_partition *partition;
-    weft_error *error; /* of the call that goes on */
+    weft_error *error; /* of the current call */
 };
 
-/* Has any call of a to be done before one of b? */
+/* Must a call of a run before a call of b? */
 static bool precedes(const weft_covers *c, const weft_fusion *a, const weft_fusion *b) {
     if (weft_fault("wrong_order"))
         return false;
@@ -32,15 +33,15 @@ static bool precedes(const weft_covers *c, const weft_fusion *a, const weft_fusi
     return false;
 }
 
-/* Of two that may come next: lower level, then lower first call. */
+/* Preference between two kernels that are ready: lower level, then lower first call. */
 static bool before(const weft_implementation *a, const weft_implementation *b) {
     if (a->fusion->level != b->fusion->level)
         return a->fusion->level < b->fusion->level;
     return a->fusion->calls[0] < b->fusion->calls[0];
 }
 
-/* Sort list[0 .. n) so that nothing comes before what it needs; the number sorted: less than n
- * where a ring is left, behind those. */
+/* Sort list[0 .. n) topologically. Returns the number sorted; if it is less than n, the rest
+ * contains a cycle. */
 static int sort_by_execution(const weft_covers *c, const weft_implementation **list, int n) {
     for (int done = 0; done < n; ++done) {
         int next = -1;
@@ -67,8 +68,8 @@ static int column_of(const weft_covers *c, const weft_implementation *one) {
     return -1;
 }
 
-/* Those that wait for each other among list[0 .. n): go from one to one that precedes it until one
- * comes again. */
+/* Find a cycle in list[0 .. n): follow predecessors until one repeats. ring gets the columns;
+ * returns their number. */
 static int find_ring(const weft_covers *c, const weft_implementation **list, int n, int *ring) {
     int path[WEFT_CALLS_MAX], length = 0, at = 0;
     for (;;) {
@@ -101,13 +102,13 @@ static weft_status columns_make(weft_covers *c, const weft_cover_problem *proble
             (problem->kind == WEFT_PLAN_UNFUSED && one->fusion->n_calls > 1))
             continue;
         c->columns[c->n_columns] = one;
-        /* of equal ones those that compute as early as data allow */
+        /* break ties in favour of fusions within one level */
         c->costs[c->n_columns++] = one->cost * (one->fusion->spans_depths ? 1 + 1e-6 : 1);
     }
     return WEFT_OK;
 }
 
-/* The next best cover; *out NULL: there is none left. */
+/* The next best cover; *out is NULL when there are no more. */
 static weft_status next_cover(weft_covers *c, weft_cover **out) {
     weft_status status = WEFT_OK;
     const size_t n_calls = (size_t)c->graph->n_calls;

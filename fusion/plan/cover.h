@@ -1,17 +1,19 @@
-/** Covers: implementations that contain every call exactly once. */
+/** Covers: sets of implementations that contain every call exactly once (a set partition).
+ *  In:  graph, fusions, implementations with predicted costs
+ *  Out: the cover of least predicted cost, or the best few in order */
 #pragma once
 
 #include "fusion/plan/implementation.h"
 
-/** Implementations that cover every call once, in an order of execution. */
+/** Implementations that contain every call exactly once, in order of execution. */
 typedef struct weft_cover {
     const weft_implementation **list;
     int n;
-    double seconds; /* predicted, of a run: the sum of their costs */
-    bool proved;    /* no cover costs less (of those after it in a list of the best: no other) */
+    double seconds; /* predicted time of a run: the sum of their costs */
+    bool proved;    /* optimal among the covers that were not found before it */
 } weft_cover;
 
-/** What covers are chosen from. Outlives what is made of it; the covers are the arena's. */
+/** The input of the search for covers. It must outlive them; covers are allocated in the arena. */
 typedef struct weft_cover_problem {
     weft_arena *arena;
     const weft_graph *graph;
@@ -19,24 +21,23 @@ typedef struct weft_cover_problem {
     const weft_implementations *implementations;
     weft_plan_kind kind; /* WEFT_PLAN_UNFUSED: covers of single calls */
     bool
-        all; /* weft_covers_begin: every implementation of a fusion may be in one, not the best alone
-               */
+        all; /* weft_covers_begin: allow every implementation of a fusion, not only its best one */
 } weft_cover_problem;
 
-/** The cover of least predicted cost. */
+/** The cover of least predicted cost.
+ *  Errors  WEFT_ERROR_UNSUPPORTED: no choice of kernels covers every call; WEFT_ERROR_MEMORY */
 weft_status weft_cover_make(const weft_cover_problem *problem, weft_cover **out, weft_error *error);
-/** The `most` best distinct ones, best first: two differ in an implementation at least. *n: how
- * many there are. They are found one after the other, what was found being forbidden by a no-good
- * cut. */
+/** The `most` best distinct covers, best first; two covers differ in at least one implementation.
+ *  out     [*n] in the arena; *n may be less than `most`, or 0
+ *  Method  repeated optimisation with a no-good cut for each cover found */
 weft_status weft_covers_make(const weft_cover_problem *problem, int most, weft_cover ***out, int *n,
                              weft_error *error);
 
-/** The same one by one: each costs a solution of the partition, so that who stops early has not
- *  paid for the rest. */
+/** Lazy enumeration of covers, best first: each step solves one set partition problem. */
 typedef struct weft_covers weft_covers;
 weft_status weft_covers_begin(const weft_cover_problem *problem, weft_covers **out,
                               weft_error *error);
-/** The next best; *out NULL: there is none left. */
+/** The next best cover; *out is NULL when there are no more. */
 weft_status weft_covers_next(weft_covers *covers, weft_cover **out, weft_error *error);
 void weft_covers_end(weft_covers **covers);
 

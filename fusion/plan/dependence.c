@@ -1,8 +1,9 @@
-/* What the order of execution asks of any two calls. An *edge* u -> v: v needs u done before, in an
- * earlier kernel or earlier in its own. A *barrier edge*: in an earlier kernel, for v reads what
- * other elements of u have made: through a connectivity, a sum over all, an accumulated list. A
- * path with a barrier edge in it, or over another index set, keeps its ends apart whatever else is
- * fused. */
+/* Computes the dependence relation between the calls of a graph.
+ *
+ * An edge u -> v: u must run before v, in the same kernel or an earlier one. A barrier edge: u must
+ * run in an earlier kernel, because v reads results of other elements of u (through a connectivity,
+ * a reduction, or an accumulated list). The ends of a path that contains a barrier edge or a call
+ * over another index set can never share a kernel. */
 #include "fusion/plan/dependence.h"
 #include "core/base/fault.h"
 #include "fusion/base/array.h"
@@ -31,7 +32,7 @@ static void operand_edges(const weft_graph *graph, weft_dependence *r, const wef
             edge(r, graph->accumulations[k].call, call->id, true);
 }
 
-/* Readers of a list come before the call that writes its next value. */
+/* Readers of a list precede the call that updates it. */
 static void update_edges(const weft_graph *graph, weft_dependence *r, const weft_call *update) {
     const int storage = weft_fault("update_too_early") ? -1 : graph->values[update->result].storage;
     for (int i = 0; storage >= 0 && i < update->id; ++i)
@@ -42,8 +43,8 @@ static void update_edges(const weft_graph *graph, weft_dependence *r, const weft
                          graph->calls[i].product_kernel != NULL);
 }
 
-/* Paths, from the last call to the first: edges lead to higher numbers. A path from u by way of v
- * is barred where u, v or v and what follows it are. */
+/* Transitive closure, from the last call to the first, since edges lead to higher numbers. A path
+ * u -> v -> w makes u and w unfusible if u and v, or v and w, are unfusible. */
 static void close(const weft_graph *graph, weft_dependence *r) {
     for (int u = graph->n_calls - 1; u >= 0; --u) {
         uint64_t *reachable = row(r->reachable, r, u);

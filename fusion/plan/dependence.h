@@ -1,15 +1,17 @@
-/** What the order of execution asks of calls, two by two (fusion/plan/dependence.c), and sets of calls as bits.
- */
+/** The dependence relation between calls, and sets of calls as bit sets.
+ *  In:  graph
+ *  Out: for each call, the calls that depend on it, that cannot be fused with it, and that share
+ *       data with it */
 #pragma once
 
 #include "fusion/plan/fusions.h"
 
 struct weft_dependence {
-    int n, words;        /* calls; 64-bit words of a set of them */
-    uint64_t *reachable; /* [n][words] calls that a path leads to */
-    uint64_t *unfusible; /* [n][words] calls that no kernel shares with this one: another index
-                             set, or a path with a global barrier on it */
-    uint64_t *shares;    /* [n][words] calls that fusing with spares traffic */
+    int n, words;        /* number of calls; 64-bit words per set of calls */
+    uint64_t *reachable; /* [n][words] calls that depend on this one, directly or indirectly */
+    uint64_t *unfusible; /* [n][words] calls that can never share a kernel with this one: another
+                            index set, or a path with a global barrier */
+    uint64_t *shares;    /* [n][words] calls whose fusion with this one saves memory traffic */
 };
 
 static inline bool weft_set_has(const uint64_t *set, int i) {
@@ -27,7 +29,7 @@ static inline bool weft_set_meets(const uint64_t *a, const uint64_t *b, int word
         both |= a[k] & b[k];
     return both != 0;
 }
-/** The lowest member from i on, or -1. */
+/** The lowest member >= i, or -1. */
 static inline int weft_set_next(const uint64_t *set, int words, int i) {
     for (int k = i / 64; k < words; ++k) {
         const uint64_t rest = k == i / 64 ? set[k] & (~(uint64_t)0 << (i % 64)) : set[k];
@@ -46,11 +48,12 @@ static inline const uint64_t *weft_dependence_shares(const weft_dependence *r, i
     return r->shares + (size_t)call * (size_t)r->words;
 }
 
+/** Make the dependence relation of a graph, in the arena. Errors  WEFT_ERROR_MEMORY */
 weft_status weft_dependence_make(weft_arena *arena, const weft_graph *graph, weft_dependence **out,
                                  weft_error *error);
-/** No path leaves the set and comes back. */
+/** Is the set convex, i.e. does no path leave it and come back? */
 bool weft_dependence_convex(const weft_dependence *r, const uint64_t *set);
 
-/** fusion/plan/candidates.c: does fusing two calls spare traffic: one uses the other's result, or both read the
- *  same value or map, or accumulate through one? */
+/** Does fusing two calls save memory traffic: does one use the other's result, or do both read the
+ *  same value or connectivity, or accumulate through the same one? (fusion/plan/candidates.c) */
 bool weft_calls_share(const weft_graph *graph, const weft_call *a, const weft_call *b);

@@ -1,6 +1,8 @@
-/* What the script asks of the plan (fusion/script/directives.c). A fuse block is one kernel: its calls are a
- * candidate, and nothing is one that has some of them and not all. No kernel has calls from both
- * sides of a split. The unfused plan is as ever, and a forced one is as it says. */
+/* Applies the scheduling directives of a script to its candidates and implementations.
+ *
+ * A fuse block is in one kernel: its calls are a candidate, and no implementation has only some of
+ * them. No kernel has calls from both sides of a split. Directives do not apply to unfused plans or
+ * to plans loaded from a file. They are parsed in fusion/script/directives.c. */
 #include "fusion/plan/directives.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
@@ -11,10 +13,10 @@
 
 #include <string.h>
 
-/* ---- blocks that the script asks for ---- */
+/* ---- requested block shapes ---- */
 
-/* Whether one can be: by the device, by the calls in it, and, where nothing is kept that has it, by
- * trying others. What can be is said. */
+/* A requested shape is checked against the device and the calls of the block. If no implementation
+ * with it is left, other block sizes are tried, and the error message lists those that work. */
 
 static const char *const unit[FUSE_CHOICES] = {"elements per block", "threads per element",
                                                "iterations"};
@@ -24,7 +26,7 @@ static weft_status refuse_block(weft_location place, int choice, int asked, weft
                          unit[choice]);
 }
 
-/* The most threads that a variant of a call of the block has, of those that it may have. */
+/* The maximum number of threads over the allowed variants of the calls of a block. */
 static int most_threads(const weft_segment *c, int fuse) {
     int most = 1;
     for (int i = 0; i < c->graph->n_calls; ++i) {
@@ -39,7 +41,7 @@ static int most_threads(const weft_segment *c, int fuse) {
     return most < WEFT_CUDA_WARPS_MAX ? most : WEFT_CUDA_WARPS_MAX;
 }
 
-/* On the host a block is a vector, whose lanes each compute an element, once. */
+/* On the host a block is one vector: one element per lane, one iteration. */
 static weft_status check_host(const weft_segment *c, const weft_fuse *fuse, weft_error *error) {
     const int lanes = weft_target_lanes(&c->limits, c->options.single);
     const int own[FUSE_CHOICES] = {lanes, 1, 1};
@@ -119,7 +121,7 @@ static weft_status block_alone(const weft_segment *c, weft_arena *scratch, int f
     return WEFT_OK;
 }
 
-/* Blocks that can be, were `choices` asked for. */
+/* List the block sizes that would be possible with the other choices as given. */
 static weft_status possible_blocks(const weft_segment *c, int number,
                                    const int choices[FUSE_CHOICES], weft_text *out,
                                    weft_error *error) {

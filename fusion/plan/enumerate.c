@@ -1,8 +1,9 @@
-/* Every set of calls that may be a kernel. Connected sets are grown call by call, each found once
- * (Wernicke 2006, algorithm ESU: a set grows by neighbours that have a higher number than its first
- * call and are no neighbours of what was there before). A set with two calls that are apart is
- * dropped with all that would grow from it. Convexity is not inherited, so it is looked at in the
- * end. */
+/* Enumerates the sets of calls that may be a kernel.
+ *
+ * Connected sets are grown call by call, each found once (Wernicke 2006, algorithm ESU: a set grows
+ * by neighbours that have a higher number than its first call and are not neighbours of the set
+ * before). A set with two unfusible calls is dropped with all its supersets. Supersets of a set
+ * that is not convex may be convex, so convexity is tested per set. */
 #include "fusion/plan/dependence.h"
 #include "fusion/plan/legality.h"
 
@@ -18,7 +19,7 @@ typedef struct search {
     void *user;
 } search;
 
-/* The calls of a set being grown; those that it may grow by; it and its neighbours. */
+/* A set being grown; next: calls that it may grow by; near: the set and its neighbours. */
 typedef struct growing {
     uint64_t set[WORDS_MAX], next[WORDS_MAX], near[WORDS_MAX];
     int n;
@@ -41,7 +42,7 @@ static weft_status look_at(search *s, const growing *g) {
     return counts->stopped ? WEFT_OK : s->found(s->user, g->set);
 }
 
-/* The set with call i. */
+/* The set extended by call i. */
 static void grown_by(const search *s, const growing *g, int i, growing *out) {
     const uint64_t *shares = weft_dependence_shares(s->r, i);
     out->n = g->n + 1;

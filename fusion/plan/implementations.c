@@ -1,4 +1,4 @@
-/* How a fusion is done: order, variants, what is on chip, and what must move. */
+/* Searches the implementations of every fusion and keeps the best few of each. */
 #include "fusion/plan/implementations.h"
 #include "fusion/plan/legality.h"
 #include "fusion/base/array.h"
@@ -8,9 +8,10 @@
 
 #include <string.h>
 
-enum { TRIALS_MOST = 12000 /* choices of variants in all */, LEAST = 4 /* of a fusion */ };
+/* Maximum number of variant choices over all fusions; minimum per fusion. */
+enum { TRIALS_MOST = 12000, LEAST = 4 };
 
-/* The variants that are forced, by option or by the script; the first for the others. */
+/* Set the variants forced by the options or the script; the other calls get variant 0. */
 static weft_status choose_variants(variant_search *p, weft_implementation *made,
                                    weft_error *error) {
     const weft_compile_options *options = p->options;
@@ -32,7 +33,7 @@ static weft_status choose_variants(variant_search *p, weft_implementation *made,
     return WEFT_OK;
 }
 
-/* A variant forced for a function that the script does not call is a misspelling. */
+/* Reject a variant forced for a function that the script does not call: a misspelling. */
 static weft_status check_variants(weft_arena *arena, const weft_graph *graph,
                                   const weft_compile_options *options, weft_error *error) {
     const char **names = weft_arena_alloc(arena, (size_t)graph->n_calls + 1, sizeof *names);
@@ -59,8 +60,8 @@ static weft_status check_variants(weft_arena *arena, const weft_graph *graph,
     return WEFT_OK;
 }
 
-/* Reductions and product calls work by chunks of their own, with one thread per element; so do
- * patches and colours of cells. */
+/* Reductions, product calls, patches and cell colours have block shapes of their own, with one
+ * thread per element. */
 static bool has_fixed_shape(const variant_search *p, const weft_fusion *fusion) {
     if (weft_fusion_product(p->graph, fusion) >= 0)
         return true;
@@ -76,7 +77,7 @@ static bool has_fixed_shape(const variant_search *p, const weft_fusion *fusion) 
     return false;
 }
 
-/* The one shape that there is. */
+/* Try the only possible shape. */
 static weft_status try_fixed(variant_search *p, int elements, weft_error *error) {
     const weft_block_shape shape = {0, elements, 1};
     if (weft_block_meets_directive(&p->directive, &shape))
@@ -86,8 +87,9 @@ static weft_status try_fixed(variant_search *p, int elements, weft_error *error)
     return WEFT_OK;
 }
 
-/* With offsets: over others where that pays for its barriers. What lies one after the other and
- * needs no more than is alive at once, which is what it was compared by, cannot be better. */
+/* Give the values offsets in shared memory. A disjoint layout that needs no more than the lower
+ * bound is optimal; otherwise values overlap if the smaller size outweighs the additional
+ * barriers. */
 static void arrange_kept(variant_search *p, weft_implementation *one) {
     const int least = one->shared_components;
     const bool apart_fits = weft_arrange(p->placer, one, ARRANGE_APART);
@@ -104,7 +106,7 @@ static void arrange_kept(variant_search *p, weft_implementation *one) {
         one->reason = "its elements do not fit in shared memory without gaps";
 }
 
-/* The best first; they were compared before it was known how they lie in shared memory. */
+/* Fix the layouts in shared memory and sort again, since the beam was ordered by lower bounds. */
 static void finish_kept(variant_search *p) {
     for (int i = 0; i < p->n_beam; ++i) {
         int at = i;
@@ -155,7 +157,7 @@ static weft_status implement(variant_search *p, const weft_fusion *fusion, weft_
     else
         TRY(weft_variants_try_all(p, error));
     if (p->n_beam == 0 && !fixed && p->directive.choices[FUSE_THREADS] <= 1) {
-        /* nothing fits: one thread does the work of all */
+        /* nothing fits: fall back to one thread per element */
         TRY(choose_variants(p, &p->candidate, error));
         TRY(weft_variants_try_registers(p, error));
     }

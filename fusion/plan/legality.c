@@ -1,6 +1,8 @@
-/* Which calls may share a kernel. A kernel has no global barrier inside, is over one index set, has every path between
- * two of its calls inside, and keeps the rules of products: all of it is decided here, for candidates, for blocks of
- * a script, for saved plans and for explanations. */
+/* Decides which calls may share a kernel.
+ *
+ * A kernel contains no global barrier, ranges over one index set, is convex (contains every path
+ * between two of its calls), and obeys the rules for operator products. Candidates, fuse blocks of
+ * a script, saved plans and explanations all use these functions. */
 #include "fusion/plan/legality.h"
 #include "core/base/fault.h"
 #include "fusion/plan/dependence.h"
@@ -19,7 +21,8 @@ static bool loads_through_map(const weft_call *call) {
     return false;
 }
 
-/* Can a product compute this call at every row that it reads, as far as that depends on the two alone? */
+/* Can a product inline this call into its loads (as its prologue), as far as the two calls alone
+ * decide? */
 static bool may_be_prologue(const weft_graph *graph, int call, int rows) {
     const weft_call *made = &graph->calls[call];
     const weft_value *result = &graph->values[made->result];
@@ -42,8 +45,8 @@ bool weft_operand_needs_barrier(const weft_graph *graph, const weft_call *reader
            !may_be_prologue(graph, producer, reader->id);
 }
 
-/* Is what a product takes as its prologue made in the same kernel, or updated there while other
- * blocks still read it? */
+/* Is an operand of the prologue produced in the same kernel, or updated there while other blocks
+ * may still read it? */
 static bool folds_unfinished(const weft_graph *graph, const uint64_t *set, int prologue) {
     const weft_call *made = &graph->calls[prologue];
     for (int k = 0; k < made->n_operands; ++k) {
@@ -78,7 +81,7 @@ bool weft_fusion_fits(const weft_graph *graph, const uint64_t *set) {
             !folds_unfinished(graph, set, prologue));
 }
 
-/* A call outside of the set that a path from *a leads to, and one from it to *b; else -1. */
+/* A call outside the set on a path from *a to *b, both in the set; -1: none. */
 static int find_outside(const weft_dependence *r, const uint64_t *set, int *a, int *b) {
     for (int i = 0; i < r->n; ++i) {
         int before = -1;

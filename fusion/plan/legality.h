@@ -1,34 +1,37 @@
-/** Which calls may share a kernel: the one place where this is decided. In: graph, dependence. Out: yes, or the
- *  reason why not. */
+/** Which calls may share a kernel: the only place where this is decided.
+ *  In:  graph, dependence, a set of calls
+ *  Out: fusible, or the reason why not */
 #pragma once
 
 #include "fusion/plan/fusions.h"
 
-/** Why calls may not be in one kernel. */
+/** Why calls may not share a kernel. */
 typedef enum weft_not_fused_reason {
-    FUSIBLE,             /* they may */
+    FUSIBLE,
     NOT_FUSED_INDEX_SET, /* they range over different index sets */
-    NOT_FUSED_BARRIER,   /* one needs what another has made to be complete */
-    NOT_FUSED_PATH,      /* a path between them leaves the kernel (not convex) */
-    SPLIT_PRODUCT,       /* an operator's product is among them, with what its kernel cannot take */
-    NOT_FUSED_NOTHING    /* they could, but share no data: no traffic would be spared */
+    NOT_FUSED_BARRIER,   /* one needs the complete result of another: a global barrier */
+    NOT_FUSED_PATH,      /* a path between them leaves the kernel: the set is not convex */
+    SPLIT_PRODUCT,       /* the rules for operator products forbid it (weft_fusion_fits) */
+    NOT_FUSED_NOTHING    /* legal, but they share no data, so fusion saves no traffic */
 } weft_not_fused_reason;
 
-/** Must all of what an operand's producer makes be complete before this reader starts? */
+/** Must the operand be complete, over all elements, before this reader starts? */
 bool weft_operand_needs_barrier(const weft_graph *graph, const weft_call *reader,
                                 const weft_operand *operand);
 bool weft_call_accumulates(const weft_graph *graph, int call);
-/** Does a set that is convex and has no two calls apart keep the rules of products: one a kernel, neither
- *  accumulating stores nor loads through connectivities beside it, and what it computes at every
- *  row that it reads made of what is complete before? */
+/** Does a convex set of pairwise fusible calls obey the rules for operator products?
+ *  - at most one product per kernel
+ *  - no accumulating stores and no loads through connectivities in the same kernel
+ *  - operands of the product's prologue are complete before the kernel starts */
 bool weft_fusion_fits(const weft_graph *graph, const uint64_t *set);
 /** May a set of calls be a kernel?
- *  *a, *b   NOT_FUSED_INDEX_SET, NOT_FUSED_BARRIER: two calls that no kernel shares, *a before *b; NOT_FUSED_PATH: the path
- *           leaves from *a and comes back to *b; else untouched
- *  *outside NOT_FUSED_PATH: a call on that path that is not in the set; else untouched */
+ *  a, b     NOT_FUSED_INDEX_SET, NOT_FUSED_BARRIER: two calls that cannot share a kernel, *a first
+ *           NOT_FUSED_PATH: the path leaves the set at *a and comes back at *b
+ *           else untouched
+ *  outside  NOT_FUSED_PATH: a call on that path outside the set; else untouched */
 weft_not_fused_reason weft_set_split(const weft_graph *graph, const weft_dependence *dependence,
                                      const uint64_t *set, int *a, int *b, int *outside);
-/** fusion/plan/why_not.c: FUSIBLE, or why two calls share no candidate; *through gets the value in
- *  the way, or -1. */
+/** Why two calls share no candidate fusion; FUSIBLE: they share one (fusion/plan/why_not.c).
+ *  through  NOT_FUSED_BARRIER: a value that must be complete between the calls; else -1 */
 weft_not_fused_reason weft_why_not_fused(const weft_graph *graph, const weft_fusions *fusions,
                                          int a, int b, int *through);

@@ -1,7 +1,8 @@
-/* The order of a fusion's calls that needs the least on chip at once, exactly: dynamic programming
- * over the sets of calls that may be done before the others (Kessler 1998; Fousek et al. 2011 list
- * all orders instead). What is alive while a call runs depends on the set done before it alone. Of
- * orders that need the same, the one nearest to the script's. */
+/* Finds the order of a fusion's calls that minimises the components live on chip at once.
+ *
+ * Exact dynamic programming over the sets of calls that may run before the others (Kessler 1998;
+ * Fousek et al. 2011 enumerate all orders instead): the values live while a call runs depend only
+ * on the set of calls done before it. Ties are broken in favour of the script's order. */
 #include "fusion/base/array.h"
 #include "fusion/plan/dependence.h"
 #include "fusion/plan/implementations.h"
@@ -11,17 +12,17 @@
 enum { STATES_MAX = 1 << 14 };
 
 struct weft_order_state {
-    uint64_t done;   /* members done before: the key */
-    uint32_t fusion; /* that the entry is of; others are free */
-    int peak;        /* least need of the rest */
-    int next;        /* member to do now */
+    uint64_t done;   /* key: the set of members done before */
+    uint32_t fusion; /* number of the fusion that the entry belongs to; other entries are free */
+    int peak;        /* minimum over the orders of the rest */
+    int next;        /* member to run next */
 };
 typedef struct weft_order_state state;
 
 typedef struct linearising {
     const weft_onchip *items;
     int n_items, n;
-    uint64_t before[WEFT_ORDER_CALLS]; /* members that come before each */
+    uint64_t before[WEFT_ORDER_CALLS]; /* members that must precede each */
     state *table;                      /* [2 * STATES_MAX] open hashing */
     uint32_t fusion;
     int n_states;
@@ -35,7 +36,7 @@ static state *find_state(const linearising *l, uint64_t done) {
     return &l->table[at];
 }
 
-/* Components alive while `member` runs after `done`. */
+/* Components live while `member` runs after the set `done`. */
 static int components_live(const linearising *l, uint64_t done, int member) {
     const uint64_t now = done | (uint64_t)1 << member;
     int live = 0;
@@ -73,7 +74,7 @@ static int least(linearising *l, uint64_t done) {
     return made.peak;
 }
 
-/* Most components alive at once in an order of n <= WEFT_ORDER_CALLS members. */
+/* Maximum number of components live at once in an order of n <= WEFT_ORDER_CALLS members. */
 static int order_peak(const weft_onchip *items, int n_items, const int *order, int n) {
     uint64_t done = 0;
     int peak = 0;
@@ -92,8 +93,8 @@ weft_status weft_order_table_make(weft_arena *arena, weft_order_table *out, weft
     return out->states != NULL ? WEFT_OK : weft_no_memory(error);
 }
 
-/* The order of least need on chip. order [n_calls of its fusion]: members, 0 .. n_calls - 1. Is it
- * proved? Else, for large fusions and those of a product call, it is the script's. */
+/* Find the order of least on-chip need. order: [n_calls] members, 0 .. n_calls - 1. Returns whether
+ * it is proved optimal; for large fusions and product calls it is the script's order, unproved. */
 static bool linearise(weft_order_table *table, const weft_graph *graph,
                       const weft_dependence *dependence, const weft_implementation *made,
                       const weft_onchip *items, int *order) {
@@ -128,7 +129,7 @@ static bool linearise(weft_order_table *table, const weft_graph *graph,
 
 /* ---- an implementation's order ---- */
 
-/* Does a call read or make a value as it is on chip? */
+/* Does a call read or produce this on-chip value (with its connectivity)? */
 static bool uses(const weft_call *call, const weft_operand *onchip) {
     if (call->result == onchip->value && onchip->connectivity < 0)
         return true;
@@ -139,7 +140,7 @@ static bool uses(const weft_call *call, const weft_operand *onchip) {
     return false;
 }
 
-/* Of a fusion that is too large to be looked at as bits. */
+/* onchip_peak of a fusion that is too large for bit sets. */
 static int peak_live(const weft_graph *graph, const weft_implementation *made) {
     int peak = 0;
     for (int now = 0; now < made->fusion->n_calls; ++now) {
@@ -187,7 +188,7 @@ weft_status weft_order_find(weft_arena *arena, const weft_graph *graph,
     made->onchip_peak = order_peak(items, made->n_onchip, order, n);
     for (int i = 0; i < n; ++i)
         made->order[i] = fusion->calls[order[i]];
-    /* as the kernel comes to them */
+    /* list the on-chip values again, in order of first use */
     made->n_onchip = 0;
     TRY(weft_onchip_list(arena, graph, made, error));
 done:

@@ -1,7 +1,9 @@
-/* A set partition of least cost by GLPK. GLPK aborts the process on misuse and where memory runs
- * out, unless its error hook never returns; it keeps an environment a thread, prints, and leaks
- * what an abort leaves. So each solution has a thread of its own, whose environment ends with it:
- * nothing is shared with a caller that uses GLPK too, and the hook leaves by longjmp. */
+/* Solves set partition problems of least cost with GLPK.
+ *
+ * GLPK aborts the process on misuse and when memory runs out, unless its error hook does not
+ * return; it has one environment per thread, prints, and leaks memory after an abort. So each
+ * problem is solved in its own thread, whose environment is freed at the end: nothing is shared
+ * with a caller that uses GLPK too, and the hook leaves by longjmp. */
 #include "fusion/base/array.h"
 #include "fusion/graph/graph.h"
 #include "fusion/plan/partition.h"
@@ -13,7 +15,7 @@
 #include <string.h>
 
 typedef struct members {
-    const int *list; /* rows of a column, or columns of a cut; from 1 as GLPK counts */
+    const int *list; /* rows of a column, or columns of a cut; list[1] ... list[n], 1-based */
     int n;
 } members;
 
@@ -92,14 +94,14 @@ weft_status weft_partition_forbid(weft_partition *partition, const int *columns,
     return WEFT_OK;
 }
 
-/* ---- by GLPK, in a thread of its own ---- */
+/* ---- GLPK, in its own thread ---- */
 
 static void leave(void *info) {
     solution *s = info;
     longjmp(s->out, 1);
 }
 
-/* Costs as numbers round 1, whatever the unit. */
+/* Scale factor of the costs: the largest becomes 1000, whatever the unit. */
 static double unit(const weft_partition *p) {
     double most = 0;
     for (int i = 0; i < p->n_columns; ++i)
@@ -130,7 +132,7 @@ static glp_prob *problem_make(const weft_partition *p) {
     return problem;
 }
 
-/* The relaxed problem's optimum is often a choice already. */
+/* Is the optimum of the linear relaxation integral? It often is. */
 static bool is_whole(const weft_partition *p, glp_prob *problem) {
     for (int i = 1; i <= p->n_columns; ++i) {
         const double x = glp_get_col_prim(problem, i);
@@ -178,8 +180,8 @@ static void solve(solution *s) {
     s->proved = code == 0 && status == GLP_OPT;
 }
 
-/* The environment is made by name: where another function of GLPK has to make it and memory runs
- * out, the process is ended before there is a hook. */
+/* The environment is created explicitly: if another GLPK function had to create it and memory ran
+ * out, the process would be aborted before the hook is installed. */
 static void *solve_in_thread(void *user) {
     solution *s = user;
     if (glp_init_env() != 0) {
@@ -195,7 +197,7 @@ static void *solve_in_thread(void *user) {
     return NULL;
 }
 
-/* ---- without it: where its time runs out ---- */
+/* ---- greedy fallback, if GLPK finds no solution within its time limit ---- */
 
 static bool is_forbidden(const weft_partition *p, const bool *chosen) {
     for (int i = 0; i < p->n_cuts; ++i) {
@@ -215,7 +217,8 @@ static bool fits(const weft_partition *p, int column, const bool *covered) {
     return true;
 }
 
-/* The largest column that still fits, again and again; of at most `largest` rows. */
+/* Repeatedly take the largest column, of at most `largest` rows, that still fits. Returns false if
+ * the result is forbidden by a cut. */
 static bool by_size(const weft_partition *p, int largest, bool *chosen) {
     bool covered[WEFT_CALLS_MAX] = {false};
     memset(chosen, 0, (size_t)p->n_columns * sizeof *chosen);

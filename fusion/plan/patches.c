@@ -1,4 +1,4 @@
-/* What a kernel by patches computes, and whether it can be written so. */
+/* Describes what a patch kernel computes and decides whether it can be generated in that form. */
 #include "fusion/plan/patches.h"
 #include "fusion/base/target.h"
 #include "fusion/connectivity/vertex_patches.h"

@@ -1,12 +1,12 @@
-/* Where data live while a kernel of several threads per element works, on a GPU. With I elements
- * per block, a multiple of the warp's lanes, thread t of element i is thread t * I + i of the
- * block: a call of fewer threads than another runs in the first warps of the block and needs no
- * other coordinates, and a warp works as a whole or waits as a whole. What calls of one thread make
- * and use among themselves stays in registers; the rest is in shared memory as
- * [component][instance], so that neighbouring lanes use neighbouring banks and no padding is
- * needed. A barrier stands only where a thread reads what another one has written since the last,
- * or writes where another element lay that was used since the last (Filipovic et al. 2015, section
- * 4.3.3). */
+/* Places the data of a GPU kernel with several threads per element, and its barriers.
+ *
+ * With I elements per block, a multiple of the warp size, thread t of element i is thread t * I + i
+ * of the block. A call of fewer threads than another runs in the first warps of the block with the
+ * same coordinates, so warps are active or idle as a whole. Values that only one-thread calls
+ * produce and use stay in registers; the others are in shared memory as [component][element], which
+ * is free of bank conflicts without padding. A barrier is needed only before a thread reads what
+ * another thread has written since the last barrier, or overwrites a value that has been used since
+ * the last barrier (Filipovic et al. 2015, section 4.3.3). */
 #include "core/base/fault.h"
 #include "fusion/base/array.h"
 #include "fusion/plan/implementations.h"
@@ -19,9 +19,10 @@ struct weft_placer {
     const weft_graph *graph;
     const weft_limits *limits;
     const weft_compile_options *options;
-    signed char ***agree; /* [n_calls][operands][variants of the writer x of the reader], UNKNOWN */
-    int *written;         /* [most on chip] position of the call that wrote it since a barrier */
-    bool *touched;        /* used since a barrier */
+    signed char ***agree; /* [n_calls][operands][writer's variant][reader's variant] or UNKNOWN */
+    int *written;         /* position of the call that wrote it since the last barrier; or CLEAN,
+                             LOADED */
+    bool *touched;        /* used since the last barrier */
     weft_live_range *ranges;
 };
 
@@ -76,7 +77,7 @@ weft_status weft_placer_make(weft_arena *arena, const weft_graph *graph, const w
     return WEFT_OK;
 }
 
-/* Does each thread of the reader use only what it wrote itself as the same thread of the writer? */
+/* Does each thread of the reader use only components that the same thread of the writer wrote? */
 static bool compare_mappings(const weft_call *from, int writing, const weft_call *to, int reading,
                              int operand) {
     const int threads = to->specialisation != NULL ? to->specialisation->threads[reading] : 1;
@@ -134,8 +135,8 @@ static bool is_stored(const weft_placer *p, const weft_implementation *made, int
     return false;
 }
 
-/* The lives of what is in one place, together at the front; how many. What is loaded lives from the
- * start, what is stored until the end. */
+/* Put the live ranges of the values in one place at the front of p->ranges. Returns their number.
+ * Loaded values are live from the start, stored values until the end. */
 static int find_lives(const weft_placer *p, const weft_implementation *made, weft_placement place) {
     const int n = made->fusion->n_calls;
     int found = 0;
@@ -157,7 +158,7 @@ static int find_lives(const weft_placer *p, const weft_implementation *made, wef
     return found;
 }
 
-/* Does writing element m overwrite another that was used since the last barrier? */
+/* Does writing value m overwrite another value that was used since the last barrier? */
 static bool overwrites(const weft_placer *p, const weft_implementation *made, int m) {
     const int first = made->offsets[m], end = first + p->ranges[m].components;
     for (int k = 0; k < made->n_onchip; ++k)
@@ -167,7 +168,7 @@ static bool overwrites(const weft_placer *p, const weft_implementation *made, in
     return false;
 }
 
-/* Before the call at this position; `exact`: offsets are known. */
+/* Is a barrier needed before the call at this position? exact: offsets are known. */
 static bool needs_barrier(const weft_placer *p, const weft_implementation *made, int position,
                           bool exact) {
     const weft_call *call = &p->graph->calls[made->order[position]];
@@ -189,7 +190,7 @@ static void warm_up(const weft_placer *p, const weft_implementation *made, int p
         p->touched[made->slots[position][k]] = true;
 }
 
-/* Results that leave are stored by whichever threads are free. */
+/* Is a barrier needed before the stores? Any thread may store any result. */
 static bool stores_written(const weft_placer *p, const weft_implementation *made) {
     for (int m = 0; m < made->n_onchip; ++m)
         if (made->placement[m] == PLACE_SHARED && p->written[m] >= 0 && is_stored(p, made, m) &&
@@ -219,7 +220,7 @@ static void set_barriers(const weft_placer *p, weft_implementation *made, bool e
     made->barriers[n] = stores_written(p, made);
 }
 
-/* One after the other. */
+/* Disjoint offsets. Returns the total. */
 static int lay_out(weft_live_range *ranges, int n) {
     int end = 0;
     for (int i = 0; i < n; ++i) {

@@ -1,4 +1,4 @@
-/* From a cover to kernels, their arguments, buffers and launches in order. */
+/* Turns a cover into a plan: kernels in launch order, their arguments, and shared buffers. */
 #include "core/base/fault.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
@@ -13,7 +13,7 @@ typedef struct planner {
     const weft_graph *graph;
     const weft_compile_options *options;
     weft_plan *plan;
-    bool *started; /* [n_values] accumulated lists that some kernel has begun */
+    bool *started; /* [n_values] an earlier kernel has accumulated into this list */
 } planner;
 
 static weft_status argument_add(planner *p, weft_plan_kernel *kernel, weft_argument argument,
@@ -45,7 +45,7 @@ static bool is_gathered(const planner *p, const weft_accumulation *a) {
     return p->options->scatter == WEFT_SCATTER_GATHERED && !a->matrix;
 }
 
-/* "k2_jacobian_tform_dshape", of bounded length */
+/* A name of bounded length, such as "k2_jacobian_tform_dshape". */
 static const char *kernel_name(planner *p, const weft_implementation *implementation) {
     char name[96];
     size_t length = (size_t)snprintf(name, sizeof name, "k%d", p->plan->n_kernels);
@@ -117,7 +117,7 @@ done:
     return status;
 }
 
-/* Has another kernel begun the list that this one accumulates into first? */
+/* Has an earlier kernel accumulated into the first target of this kernel? */
 static bool first_target_started(const planner *p, const weft_plan_kernel *kernel) {
     for (int k = 0; k < p->graph->n_accumulations; ++k)
         if (in_fusion(kernel->implementation->fusion, p->graph->accumulations[k].call))
@@ -125,7 +125,7 @@ static bool first_target_started(const planner *p, const weft_plan_kernel *kerne
     return false;
 }
 
-/* What the product kernel of a product call works on, behind everything else. */
+/* Add the arguments of the hand-written product kernel, after all others. */
 static weft_status kernel_rows(planner *p, weft_plan_kernel *kernel, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_call *call = &p->graph->calls[kernel->product];
@@ -169,7 +169,7 @@ static weft_status check_patch_nodes(const weft_compile_options *options, weft_e
                           WEFT_PATCH_NODES, nodes);
 }
 
-/* By patches: one accumulation and nothing else. */
+/* A patch kernel has exactly one accumulation and no stores or reductions. */
 static bool is_patch(const planner *p, const weft_plan_kernel *kernel) {
     if ((p->options->scatter != WEFT_SCATTER_PATCHES &&
          p->options->scatter != WEFT_SCATTER_VERTEX_PATCHES) ||
@@ -190,7 +190,7 @@ static weft_kernel_kind patch_kind(const planner *p, const weft_accumulation *a)
                : KERNEL_VERTEX_PATCH;
 }
 
-/* By colours of cells: all accumulations through one map, whose colours they are. */
+/* A kernel launched per cell colour: all its accumulations use one connectivity. */
 static bool is_by_colours(const planner *p, const weft_plan_kernel *kernel) {
     const weft_accumulation *all = p->graph->accumulations;
     if (p->options->scatter != WEFT_SCATTER_CELL_COLOURS || !p->plan->is_simt ||
@@ -202,8 +202,8 @@ static bool is_by_colours(const planner *p, const weft_plan_kernel *kernel) {
     return true;
 }
 
-/* Of a kernel that computes, when what it loads, stores and accumulates is known. Reductions want
- * all elements in one launch. */
+/* The kind of a computing kernel whose loads, stores and accumulations are known. Reductions come
+ * before cell colours, because they need all elements in one launch. */
 static weft_kernel_kind kernel_kind(const planner *p, const weft_plan_kernel *kernel) {
     if (is_patch(p, kernel))
         return patch_kind(p, &p->graph->accumulations[kernel->scatters[0]]);
@@ -220,7 +220,8 @@ bool weft_kernel_is_patch(weft_kernel_kind kind) {
     return kind == KERNEL_VERTEX_PATCH || kind == KERNEL_EDGE_PATCH || kind == KERNEL_MATRIX_PATCH;
 }
 
-/* What is accumulated by patches has other arguments and starts from nothing. */
+/* Set the arguments of a patch kernel. It overwrites its targets instead of zeroing them first,
+ * unless it adds to existing values. */
 static weft_status kernel_patches(planner *p, weft_plan_kernel *kernel, bool was_started,
                                   weft_error *error) {
     weft_status status = WEFT_OK;
@@ -256,7 +257,7 @@ done:
     return status;
 }
 
-/* What kernels of its kind need besides the lists of their calls. */
+/* Add the arguments that are specific to the kind of the kernel. */
 static weft_status kernel_extras(planner *p, weft_plan_kernel *kernel, bool was_started,
                                  weft_error *error) {
     if (weft_kernel_is_patch(kernel->kind))
@@ -272,7 +273,7 @@ static weft_status kernel_extras(planner *p, weft_plan_kernel *kernel, bool was_
     return WEFT_OK;
 }
 
-/* The gathers of what a kernel has stored, each a kernel over the target's index set. */
+/* Append the gather kernels of a fusion's accumulations, each over the target's index set. */
 static weft_status gather_kernels(planner *p, const weft_fusion *fusion, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = p->graph;
@@ -296,12 +297,12 @@ static weft_status gather_kernels(planner *p, const weft_fusion *fusion, weft_er
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_VALUE, a->target, 0}, error));
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_GATHER, a->connectivity, 0}, error));
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_GATHER, a->connectivity, 1}, error));
-        /* the first gather of a list that starts from zero writes it, later ones add */
+        /* the first gather of a list that starts from zero overwrites it, later ones add */
         kernel->accumulates = (p->started[a->target] && !weft_fault("gather_overwrites")) ||
                               graph->values[a->target].is_input;
         p->started[a->target] = true;
         kernel->bytes_stored = real_bytes * weft_shape_count(&graph->values[a->target].shape);
-        /* and, as many as there are, positions and what the cells stored: not known here */
+        /* plus one position and one contribution per incident cell, whose number is not known */
         kernel->bytes_loaded = 8.0 + (kernel->accumulates ? kernel->bytes_stored : 0.0);
         ++p->plan->n_kernels;
     }
@@ -309,9 +310,10 @@ done:
     return status;
 }
 
-/* The kernel that joins the partial results of the one before it: a few numbers, read by one
- * thread; on a GPU by one thread block. (The block that arrives last could, but then every block
- * has to wait for its stores before it says that it arrived: on large lists that costs more.) */
+/* Append the kernel that combines the partial results of the preceding one: a few numbers, read by
+ * one thread, or one thread block on a GPU. (The last block to arrive could do it, but then every
+ * block would have to wait for its stores before signalling its arrival, which costs more on large
+ * lists.) */
 static weft_status finish_after(planner *p, const weft_plan_kernel *made, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];

@@ -1,5 +1,4 @@
-/* What an implementation takes: psi of its primitives, loads and stores apart from computes (Fousek
- * et al. 2011, equation 3), and the launches. */
+/* Predicts the time of an implementation from its cost primitives. */
 #include "fusion/base/target.h"
 #include "fusion/cost/occupancy.h"
 #include "fusion/plan/primitives.h"
@@ -9,14 +8,14 @@
 
 #define WEFT_DEFAULT_ELEMENTS 1e6
 #define WEFT_DEFAULT_LAUNCH 1e-6
-#define BARRIER_SECONDS 2e-8 /* that a block waits; others run meanwhile */
-#define LAST_CACHE_FACTOR 3  /* how much faster than memory what is spilled is written and read */
+#define BARRIER_SECONDS 2e-8 /* wait of a block at a barrier, while others run */
+#define LAST_CACHE_FACTOR 3  /* bandwidth of register spills relative to that of memory */
 
 enum {
     PLACES = PREDICTOR_PLACES,
     REGISTERS_MOST = 255,
     REGISTERS_OWN = 24,
-    THREADS_AT_ONCE = 2048 /* of a multiprocessor */
+    THREADS_AT_ONCE = 2048 /* per multiprocessor */
 };
 
 static double cost(const weft_predictor *p, int number, const weft_operating_point *point,
@@ -30,8 +29,8 @@ static double cost(const weft_predictor *p, int number, const weft_operating_poi
     return seconds;
 }
 
-/* Loads and stores of a kernel: their times alone, and how long each waits, which is what it takes
- * beyond its bytes at the device's bandwidth. */
+/* Sums over the loads and stores of a kernel: seconds, and latency, i.e. the time of each beyond
+ * its bytes over the device's bandwidth; longest: the largest single latency. */
 typedef struct transfers {
     double seconds, latency, longest;
 } transfers;
@@ -53,8 +52,8 @@ static bool is_inside(const weft_predictor *p, const weft_implementation *made, 
     return made->produced_here[m];
 }
 
-/* The part of a transfer through a connectivity that is left where its numbers are there already:
- * they come once a kernel. */
+/* The fraction of an indirect transfer that remains if the kernel has already loaded the indices of
+ * this connectivity, which happens once per kernel. */
 static double part_with_map(const weft_predictor *p, int number, int connectivity) {
     const bool there = p->mapped[connectivity];
     p->mapped[connectivity] = true;
@@ -108,7 +107,7 @@ static void add_all_stores(const weft_predictor *p, weft_implementation *made, t
     }
 }
 
-/* Is one of the data that a call reads or makes in shared memory? */
+/* PLACE_SHARED if an operand or the result of a call is in shared memory. */
 static int place_of_call(const weft_implementation *made, int position, int n_operands) {
     for (int k = 0; k <= n_operands; ++k)
         if (made->placement[made->slots[position][k]] == PLACE_SHARED)
@@ -116,8 +115,8 @@ static int place_of_call(const weft_implementation *made, int position, int n_op
     return PLACE_REGISTER;
 }
 
-/* Words of a thread beyond the registers it can have go to memory and back, by way of the caches.
- */
+/* Register spills: words per thread beyond the available registers are written and read back
+ * through the caches. */
 static double spill_seconds(const weft_predictor *p, const weft_implementation *made) {
     double words = (made->threads_per_element > 0 ? made->register_components : made->onchip_peak) *
                    p->real_bytes / 4;
@@ -141,9 +140,9 @@ static bool has_reduction(const weft_predictor *p, const weft_implementation *ma
     return false;
 }
 
-/* The blocks of the multiprocessor that has most of them; *uneven: where it has them all at once,
- * how much longer it works than if all elements were shared out evenly. Where blocks follow one
- * another, those that are done early take more. */
+/* The maximum number of blocks per multiprocessor. *uneven: load imbalance, i.e. the time relative
+ * to an even distribution if all blocks are resident at once; otherwise 1, since blocks are
+ * scheduled dynamically. */
 static double most_blocks(const weft_predictor *p, const weft_operating_point *point, double n,
                           double *uneven) {
     const double each = (double)point->elements * point->iterations, all = multiprocessors(p);
@@ -159,7 +158,7 @@ static weft_operating_point point_of(const weft_predictor *p, const weft_impleme
                               : REGISTERS_OWN + made->onchip_peak * p->real_bytes / 4);
     weft_operating_point point = {
         .elements = made->elements_per_block,
-        /* a thread of a reduction takes the elements of a chunk that fall to it, loads first */
+        /* a thread of a reduction processes its elements of a reduction tile, loads first */
         .iterations = p->is_gpu && has_reduction(p, made)
                           ? WEFT_CUDA_REDUCTION_TILE / WEFT_CUDA_THREADS
                           : made->serial_iterations,
@@ -200,13 +199,14 @@ static double part_transfer(const weft_kernel_prediction *part, double elements,
            (part->bytes * elements < terms->cache_bytes ? terms->cache_factor : 1);
 }
 
-/* The part of the smaller that adds to the larger, 1 at most. */
+/* The fraction, at most 1, of the smaller of transfer and compute that is not overlapped. */
 static double non_overlapped_part(const weft_cost_terms *terms, int barriers) {
     const double sum =
         terms->non_overlapped + (barriers > 2 ? (barriers - 2) * terms->non_overlapped_barrier : 0);
     return sum < 1 ? sum : 1;
 }
 
+/* Equation 3 of Fousek et al. 2011, with the fitted terms. */
 double weft_prediction_seconds(const weft_kernel_prediction *part, double elements,
                                const weft_cost_terms *terms) {
     const double transfer = part_transfer(part, elements, terms), compute = part->compute;
@@ -241,10 +241,10 @@ void weft_predict(const weft_predictor *p, weft_implementation *made) {
     const weft_kernel_prediction part = weft_implementation_prediction(made);
     made->transfer_seconds = part_transfer(&part, n, terms);
     made->seconds = weft_prediction_seconds(&part, n, terms);
-    if (part.barriers > 0) /* blocks of all multiprocessors wait at once */
+    if (part.barriers > 0) /* resident blocks of all multiprocessors wait concurrently */
         made->seconds +=
             part.barriers * BARRIER_SECONDS * point.threads /
             (weft_cost_resident(p->limits, &point) * point.elements * multiprocessors(p));
     made->cost = n * made->seconds +
-                 (has_reduction(p, made) ? 2 : 1) * launch; /* one joins partial results */
+                 (has_reduction(p, made) ? 2 : 1) * launch; /* second one: final reduction */
 }

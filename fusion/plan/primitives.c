@@ -1,5 +1,4 @@
-/* The primitives that a compilation's kernels may be made of, named as a cost source knows them:
- * what each value takes to load and to store, each call in each variant to compute. */
+/* Collects the cost primitives of a graph: loads and stores of values, computes of calls. */
 #include "fusion/plan/primitives.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
@@ -18,7 +17,7 @@ static const char *type_name(const weft_predictor *p) {
     return p->options->single ? "float" : "double";
 }
 
-/* A load or store, `what` but for its place and its name. */
+/* Add a load or store for each place; `what` has everything else but the name. */
 static weft_status add_move(weft_arena *arena, weft_predictor *p, const weft_cost_primitive *what,
                             int *number, weft_error *error) {
     static const char *const forms[] = {"block", "plain", "indirect", "add", "add_matrix"};

@@ -1,4 +1,4 @@
-/** A predictor: the primitives of a compilation (fusion/plan/primitives.c), by which its
+/** The predictor: the cost primitives of a graph (fusion/plan/primitives.c), from which its
  *  implementations are predicted (fusion/plan/predict.c). */
 #pragma once
 
@@ -10,21 +10,20 @@ struct weft_predictor {
     const weft_graph *graph;
     const weft_limits *limits;
     const weft_compile_options *options;
-    const weft_cost_source *source; /* NULL: analytic alone */
+    const weft_cost_source *source; /* NULL: only the analytic source */
     weft_cost_source analytic;
     double real_bytes;
     bool is_gpu;
     weft_cost_primitive *list;
-    weft_cost_primitive **pointers; /* for the source */
+    weft_cost_primitive **pointers; /* [n] into list, for the source's prepare */
     int n;
-    int *loads;    /* [n_values][1 + n_connectivities][PREDICTOR_PLACES] in list, or -1 */
-    int *stores;   /* [n_values][PREDICTOR_PLACES] */
-    int *accumulates;     /* [n_accumulations][PREDICTOR_PLACES] */
-    bool *mapped;  /* [n_connectivities] while a kernel is looked at: its numbers are loaded
-                      already */
-    int *computes; /* [n_calls] the first of a call's, [n_variants][PREDICTOR_PLACES] */
+    /* indices in list */
+    int *loads;       /* [n_values][1 + n_connectivities][PREDICTOR_PLACES]; -1: none */
+    int *stores;      /* [n_values][PREDICTOR_PLACES] */
+    int *accumulates; /* [n_accumulations][PREDICTOR_PLACES] */
+    bool *mapped;  /* [n_connectivities] scratch: the current kernel has loaded its indices */
+    int *computes; /* [n_calls] the first of a call's [n_variants][PREDICTOR_PLACES] */
 };
 
-/** Its numbers in list, by place, for an input of a kernel, through a connectivity or connectivity
- *  -1. */
+/** Indices in list, by place, of the load of a value through a connectivity; -1: directly. */
 int *weft_predictor_load(const weft_predictor *p, int value, int connectivity);

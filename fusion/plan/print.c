@@ -1,4 +1,4 @@
-/* Fusions, implementations, cover and plan as text. */
+/* Prints fusions, implementations, cover and plan as text. */
 #include "fusion/graph/print.h"
 #include "fusion/plan/print.h"
 
@@ -6,14 +6,14 @@
 
 enum { NUMBER_COLUMN_MAX = 80 };
 
-/* ---- what the planner has looked at, and why it left it out: of one script, or summed over segments ---- */
+/* ---- statistics of the planner's search, summed over segments ---- */
 
 static void add_reason(weft_planner_counts *counts, const char *reason) {
     int at = 0;
     while (at < counts->n_reasons && strcmp(counts->reasons[at], reason) != 0)
         ++at;
     if (at == WEFT_PRUNE_REASONS)
-        --at; /* more than there are; counted with the last */
+        --at; /* the table is full: count it with the last reason */
     else if (at == counts->n_reasons)
         counts->reasons[counts->n_reasons++] = reason;
     ++counts->by_reason[at];
@@ -215,7 +215,7 @@ static void print_kernel_call(const weft_graph *graph, const weft_plan_kernel *k
     weft_print_call(graph, call, out);
 }
 
-/* Where the numbers stand: behind the longest call of a usual length. */
+/* The column of the numbers: after the longest call shorter than NUMBER_COLUMN_MAX. */
 static size_t number_column(const weft_graph *graph, const weft_plan_kernel *kernel,
                             weft_text *out) {
     weft_text line = {0};
@@ -299,7 +299,7 @@ static void print_gather(const weft_graph *graph, const weft_plan *plan,
     weft_text_add(out, ", %s\n", kernel->accumulates ? "added to what is there" : "written");
 }
 
-/* How kernels of a kind are printed; scatter NULL: as the device keeps additions apart. */
+/* How kernels of each kind are printed; scatter NULL: the device's default scatter. */
 static const struct kernel_print {
     const char *scatter;
     void (*print)(const weft_graph *, const weft_plan *, const weft_plan_kernel *, weft_text *);

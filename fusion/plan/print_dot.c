@@ -1,4 +1,4 @@
-/* The plan for Graphviz: the graph, with a cluster a kernel. */
+/* Prints a plan for Graphviz: the dataflow graph with one cluster per kernel. */
 #include "core/weft_escape.h"
 #include "fusion/graph/print.h"
 #include "fusion/plan/plan.h"

@@ -1,4 +1,4 @@
-/* The plan as JSON (docs/compiler.md has the keys). */
+/* Prints a plan as JSON; docs/compiler.md lists the keys. */
 #include "fusion/base/json.h"
 #include "fusion/graph/print.h"
 #include "fusion/plan/plan.h"

@@ -1,7 +1,8 @@
-/* A plan that was saved as JSON (weft_plan_json), maybe edited, made the plan of a graph: its
- * kernels are the candidates, one implementation each, and all of them the cover. Only which calls
- * a kernel has, their variants and its block are read: the rest follows. What does not fit is
- * refused. */
+/* Loads a plan saved as JSON by weft_plan_json, perhaps edited, as the cover of a graph.
+ *
+ * Only the calls of each kernel, their variants and its block shape are read; the rest of the plan
+ * follows from them. The kernels become the only candidates, with one chosen implementation each. A
+ * plan that does not fit is rejected. */
 #include "fusion/plan/saved_plan.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
@@ -21,11 +22,11 @@ enum { NOWHERE = -1 };
 typedef struct forcing {
     weft_segment *c;
     const weft_graph *graph;
-    const char **names; /* [n_calls] of results, as plans are printed */
-    int *kernel;        /* [n_calls] that a call is in, or NOWHERE */
-    int *variant;       /* [n_calls], or -1: as the planner likes */
+    const char **names; /* [n_calls] names of the results, as printed in plans */
+    int *kernel;        /* [n_calls] the kernel of each call, or NOWHERE */
+    int *variant;       /* [n_calls] -1: the planner chooses */
     weft_fuse *blocks;  /* [n_calls] by kernel */
-    bool has_blocks;    /* they are those of a device like this one */
+    bool has_blocks;    /* use the plan's block shapes: it was made for a GPU of as many lanes */
     int n_kernels;
     weft_error *error;
 } forcing;
@@ -55,7 +56,7 @@ static weft_status names_make(forcing *f) {
         return weft_no_memory(f->error);
     for (int i = 0; i < f->graph->n_calls; ++i) {
         weft_text text = {0};
-        weft_print_distinct_name(f->graph, f->graph->calls[i].result, &text); /* as it is saved */
+        weft_print_distinct_name(f->graph, f->graph->calls[i].result, &text); /* as saved */
         f->names[i] = text.failed ? NULL : weft_arena_copy(arena, text.data, text.length);
         weft_text_free(&text);
         if (f->names[i] == NULL)
@@ -105,7 +106,7 @@ static weft_status read_call(forcing *f, const json_t *one) {
     return WEFT_OK;
 }
 
-/* The block of kernel n_kernels, of a GPU's plan. */
+/* Read the block shape of kernel n_kernels. */
 static weft_status read_block(forcing *f, const json_t *kernel) {
     static const char *const keys[FUSE_CHOICES] = {"instances", "threads", "iterations"};
     static const int most[FUSE_CHOICES] = {WEFT_BLOCK_THREADS, WEFT_CUDA_WARPS_MAX,
@@ -129,7 +130,7 @@ static weft_status read_block(forcing *f, const json_t *kernel) {
     return WEFT_OK;
 }
 
-/* Kernels without calls (gathers, those that join reductions) follow from the others. */
+/* Kernels without calls (gathers, final reductions) follow from the others and are skipped. */
 static weft_status read_kernels(forcing *f, const json_t *plan) {
     weft_status status = WEFT_OK;
     const json_t *kernels = json_object_get(plan, "kernels");
@@ -160,7 +161,7 @@ static bool is_plan(const json_t *one) {
     return format != NULL && strcmp(format, "weft-plan-1") == 0;
 }
 
-/* Calls of a plan that this graph has, less those that it has not. */
+/* The number of calls of a plan that are in this graph, minus the number of those that are not. */
 static int count_known(const forcing *f, const json_t *plan) {
     const json_t *kernels = json_object_get(plan, "kernels");
     int n = 0;
@@ -175,8 +176,8 @@ static int count_known(const forcing *f, const json_t *plan) {
     return n;
 }
 
-/* A program with loops has a list of plans, one for each segment: this segment's has its number,
- * or, where the plans have no numbers, most of its names. */
+/* A program with loops has a list of plans, one per segment. The plan of this segment has its
+ * number or, if the plans are not numbered, the most of its names. */
 static const json_t *find_plan(const forcing *f, const json_t *root) {
     const json_t *best = NULL;
     int most = INT_MIN;
@@ -336,7 +337,7 @@ static weft_status fusions_make(const forcing *f, weft_fusions *out) {
     return WEFT_OK;
 }
 
-/* Whether all variants of an implementation are those asked for. */
+/* Does an implementation have the variants that the plan requests? */
 static bool has_variants(const forcing *f, const weft_implementation *one) {
     for (int i = 0; i < one->fusion->n_calls; ++i)
         if (f->variant[one->order[i]] >= 0 && one->variants[i] != f->variant[one->order[i]])
@@ -344,7 +345,7 @@ static bool has_variants(const forcing *f, const weft_implementation *one) {
     return true;
 }
 
-/* The graph with what the plan asks for in place of what the script does. */
+/* A copy of the graph with the directives of the plan in place of the script's. */
 static weft_status graph_forced(const forcing *f, weft_graph *out) {
     weft_call *calls = weft_arena_alloc(f->c->arena, (size_t)f->graph->n_calls + 1, sizeof *calls);
     if (calls == NULL)
@@ -362,7 +363,7 @@ static weft_status graph_forced(const forcing *f, weft_graph *out) {
     return WEFT_OK;
 }
 
-/* The best implementation of each kernel that has its variants. */
+/* Choose for each kernel the best implementation with the requested variants. */
 static weft_status cover_make(const forcing *f, weft_cover *cover) {
     const weft_implementations *all = f->c->implementations;
     cover->list =
@@ -401,7 +402,7 @@ weft_status weft_plan_force(weft_segment *c, const char *text, weft_error *error
     TRY(fusions_make(&f, fusions));
     TRY(graph_forced(&f, &graph));
     options.n_variants = 0;
-    options.plan = WEFT_PLAN_FUSED; /* blocks hold, whatever the plan is called */
+    options.plan = WEFT_PLAN_FUSED; /* the plan's block shapes always apply */
     TRY(weft_implementations_make(c->arena, &graph, fusions, &c->limits, &options,
                                   &c->implementations, error));
     TRY(cover_make(&f, cover));

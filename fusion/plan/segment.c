@@ -1,4 +1,4 @@
-/* The stages of a segment, one after the other, and the cover that it takes. */
+/* Runs the compilation stages of a segment, and reads and writes its cover as text. */
 #include "fusion/plan/segment.h"
 #include "fusion/base/array.h"
 #include "fusion/plan/directives.h"
@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-/* "2,3:0,1@32x1w4rsr": calls in order, their variants, elements, iterations, warps, places. */
+/* "2,3:0,1@32x1w4rsr": calls in order, their variants, elements per block, iterations, threads per
+ * element, and the place of each on-chip value (r: register, s: shared). */
 static void write_implementation(const weft_implementation *one, weft_text *out) {
     const int n = one->fusion->n_calls;
     for (int i = 0; i < n; ++i)
@@ -50,7 +51,7 @@ done:
     return status;
 }
 
-/* The implementation that a word tells of; NULL: it is not among them. */
+/* The implementation that a word denotes; NULL: not found. */
 static const weft_implementation *find_implementation(const weft_implementations *among,
                                                       const char *word, size_t length,
                                                       weft_text *scratch) {
@@ -66,7 +67,8 @@ static const weft_implementation *find_implementation(const weft_implementations
     return NULL;
 }
 
-/* *out NULL: the text says nothing of this graph, or names what there is not. */
+/* Find the line of this graph, which starts with its hash, and read its cover. *out is NULL if
+ * there is no such line or it names an unknown implementation. */
 static weft_status read_cover(weft_arena *arena, const weft_graph *graph,
                               const weft_implementations *among, const char *text, weft_cover **out,
                               weft_error *error) {
@@ -95,7 +97,7 @@ static weft_status read_cover(weft_arena *arena, const weft_graph *graph,
         n_calls += one->fusion->n_calls;
         line += length;
     }
-    if (n_calls == graph->n_calls) /* the words of one line, as they were written: no call twice */
+    if (n_calls == graph->n_calls) /* a line as written has no call twice, so the count suffices */
         *out = made;
 done:
     if (scratch.failed && status == WEFT_OK)
@@ -104,8 +106,8 @@ done:
     return status;
 }
 
-/* The cover that is asked for by its text, which a search has found best before; the n-th best, for
- * that search; else the best. */
+/* Choose the cover given by options.cover (the best known from a search) if it is valid, else the
+ * one of rank options.alternative, 0 being the best. */
 static weft_status choose_cover(weft_segment *c, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cover **list = NULL;

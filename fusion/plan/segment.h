@@ -1,5 +1,7 @@
-/** A segment: a script without loops, operators and uniform updates, and what each stage makes of it. In: script,
- *  library, limits and options. Out: graph .. plan. */
+/** A segment: a straight-line script, without loops, operators and uniform updates, and the result
+ *  of each stage of its compilation.
+ *  In:  script, library, limits, options
+ *  Out: graph, fusions, implementations, cover, plan */
 #pragma once
 
 #include "fusion/plan/plan.h"
@@ -9,21 +11,22 @@ typedef struct weft_segment {
     const weft_library *library;
     weft_limits limits;
     weft_compile_options options;
-    int number; /* in its compilation, from 0; -1: the script is this segment and nothing else */
-    int loop;   /* that it stands in, or -1 */
+    int number; /* in its compilation, from 0; -1: the script is a single segment */
+    int loop;   /* the loop that contains it, or -1 */
     weft_script *script;
     weft_graph *graph;
     weft_fusions *fusions;
     weft_implementations *implementations;
     weft_cover *cover;
-    bool cover_recalled; /* it is that of options.cover */
+    bool cover_recalled; /* the cover was given by options.cover */
     weft_plan *plan;
 } weft_segment;
 
-/** The stages graph .. plan of a segment that has all before them.
- *  Errors  those of each stage; WEFT_ERROR_INPUT: options.forced_plan does not fit it */
+/** Run the stages from graph to plan.
+ *  segment  arena, library, limits, options and script are set
+ *  Errors   those of each stage; WEFT_ERROR_INPUT: options.forced_plan does not fit */
 weft_status weft_segment_plan(weft_segment *segment, weft_error *error);
-/** The cover that was taken as a line of text, by which options.cover asks for it. */
+/** Append the chosen cover as a line of text, in the form that options.cover accepts. */
 weft_status weft_segment_write_cover(const weft_segment *segment, weft_text *out,
                                      weft_error *error);
 void weft_fusions_print(const weft_segment *c, weft_text *out);

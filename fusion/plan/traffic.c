@@ -1,4 +1,4 @@
-/* What a fusion's kernel holds and what it moves between memory and chip. */
+/* Lists the on-chip data of a fusion's kernel and counts its memory traffic. */
 #include "core/base/fault.h"
 #include "fusion/base/array.h"
 #include "fusion/plan/implementations.h"
@@ -20,7 +20,7 @@ bool weft_value_is_live_out(const weft_graph *graph, const weft_fusion *fusion, 
         return true;
     for (int i = 0; i < graph->n_calls; ++i) {
         if (member < fusion->n_calls && fusion->calls[member] == i) {
-            ++member; /* they ascend */
+            ++member; /* fusion->calls ascend */
             continue;
         }
         for (int k = 0; k < graph->calls[i].n_operands; ++k)
@@ -42,7 +42,6 @@ weft_shape weft_operand_whole(const weft_graph *graph, const weft_operand *opera
     return whole;
 }
 
-/* The distinct data (with connectivity) that a fusion's kernel holds, as its calls come to them. */
 weft_status weft_onchip_list(weft_arena *arena, const weft_graph *graph, weft_implementation *made,
                              weft_error *error) {
     size_t most = 0;
@@ -87,7 +86,7 @@ weft_status weft_onchip_list(weft_arena *arena, const weft_graph *graph, weft_im
     return WEFT_OK;
 }
 
-/* Bytes per element that must move between memory and the chip. */
+/* Bytes per element of values loaded and stored. */
 static void count_data(const weft_graph *graph, weft_implementation *made, double real_bytes,
                        bool gathered) {
     for (int m = 0; m < made->n_onchip; ++m) {
@@ -106,7 +105,8 @@ static void count_data(const weft_graph *graph, weft_implementation *made, doubl
     }
 }
 
-/* Connectivities once each, and for coloured accumulations their targets, read and written. */
+/* Bytes per element of connectivities, each counted once, and of accumulation targets, which are
+ * read and written. */
 static void count_maps(const weft_graph *graph, weft_implementation *made, double real_bytes,
                        bool gathered) {
     for (int connectivity = 0; connectivity < graph->n_connectivities; ++connectivity) {

@@ -1,4 +1,4 @@
-/* The space of a fusion's implementations: choices of variants, threads of an element, blocks. */
+/* Searches implementations of one fusion: variants of its calls, threads per element, blocks. */
 #include "fusion/base/array.h"
 #include "fusion/plan/variants.h"
 
@@ -24,7 +24,7 @@ bool weft_implementation_is_better(const weft_implementation *a, const weft_impl
     return a->cost < b->cost;
 }
 
-/* Keep the trial among the best; its arrays are copied. */
+/* Insert a copy of the candidate into the beam if it is good enough. */
 static weft_status keep(variant_search *p, weft_error *error) {
     const size_t n = (size_t)p->candidate.fusion->n_calls, m = (size_t)p->candidate.n_onchip + 1;
     int at = p->n_beam;
@@ -56,8 +56,8 @@ static weft_status keep(variant_search *p, weft_error *error) {
     return WEFT_OK;
 }
 
-/* Predict the trial in this shape; its data are arranged for shapes of several warps already.
- * false: it cannot be. */
+/* Predict the candidate with this block shape. For several threads per element its data must be
+ * arranged already. Returns false: the shape is not possible. */
 static bool try_shape(variant_search *p, const weft_block_shape *shape) {
     weft_implementation *candidate = &p->candidate;
     bool *const barriers = candidate->barriers;
@@ -81,9 +81,8 @@ static bool try_shape(variant_search *p, const weft_block_shape *shape) {
     return true;
 }
 
-/* The best of these shapes, all of one thread per element or all of several, for the trial's
- * variants; the others are dominated: they need no less on chip an element and take no less time.
- */
+/* Only the best shape is kept. The others are dominated: they need as much on-chip memory per
+ * element and are not faster. */
 weft_status weft_variants_try_shapes(variant_search *p, const weft_block_shape *shapes, int n,
                                      weft_error *error) {
     int best = -1;
@@ -130,7 +129,7 @@ static weft_status try_threads(variant_search *p, weft_error *error) {
     return weft_variants_try_shapes(p, shapes, n, error);
 }
 
-/* Several threads per element where a call has so many, unless the script wants one. */
+/* Use several threads per element if a call has several, unless the script requests one. */
 static weft_status try_choice(variant_search *p, weft_error *error) {
     const int most = most_threads(p, &p->candidate),
               as_directed = p->directive.choices[FUSE_THREADS];
@@ -149,7 +148,7 @@ static int variants_at(const variant_search *p, int position) {
                                                                 : 1;
 }
 
-/* The next combination of variants, as a number counts up; false: that was the last. */
+/* Advance to the next combination of variants, in lexicographic order; false: it was the last. */
 static bool next_combination(variant_search *p) {
     for (int i = 0; i < p->candidate.fusion->n_calls; ++i) {
         if (p->forced[i])
@@ -161,7 +160,8 @@ static bool next_combination(variant_search *p) {
     return false;
 }
 
-/* Those that are as fine everywhere as they can be; how many. */
+/* Try the combinations in which every call has variant k or, if it has fewer, its last one. *n gets
+ * their number. */
 static weft_status try_levels(variant_search *p, int *n, weft_error *error) {
     weft_status status = WEFT_OK;
     const int n_calls = p->candidate.fusion->n_calls;
@@ -186,8 +186,8 @@ static bool is_kept(const variant_search *p) {
     return false;
 }
 
-/* From the best so far, another variant of one call after the other, as long as that helps and
- * `left` choices are not used up. */
+/* Coordinate descent from the best combination: change the variant of one call at a time while this
+ * helps and fewer than *left combinations have been tried. */
 static weft_status improve(variant_search *p, int *left, weft_error *error) {
     weft_status status = WEFT_OK;
     const int n_calls = p->candidate.fusion->n_calls;
@@ -214,7 +214,6 @@ done:
     return status;
 }
 
-/* Every combination; where they are too many, those of a level and what is found from the best. */
 weft_status weft_variants_try_all(variant_search *p, weft_error *error) {
     weft_status status = WEFT_OK;
     double combinations = 1;
@@ -230,7 +229,7 @@ weft_status weft_variants_try_all(variant_search *p, weft_error *error) {
     TRY(try_levels(p, &n_levels, error));
     const int most = p->combinations_most > n_levels ? p->combinations_most - n_levels : 0;
     int left = most;
-    if (left >= p->candidate.fusion->n_calls) /* less changes little */
+    if (left >= p->candidate.fusion->n_calls) /* fewer would not complete one sweep */
         TRY(improve(p, &left, error));
     p->made->untried += (int64_t)fmin(combinations - n_levels - (most - left), 1e18);
 done:

@@ -1,5 +1,5 @@
-/** What fusion/plan/implementations.c (from fusions to what is kept) and fusion/plan/variants.c (the choices of variants
- * and blocks of one fusion) share. */
+/** The state of the search for implementations, shared by fusion/plan/implementations.c (all
+ *  fusions) and fusion/plan/variants.c (variants and block shapes of one fusion). */
 #pragma once
 
 #include "fusion/plan/block_shapes.h"
@@ -16,23 +16,23 @@ typedef struct variant_search {
     weft_order_table orders;
     weft_implementations *made;
     bool is_gpu;
-    int combinations_most; /* of variants, a fusion */
-    /* of the fusion being looked at */
+    int combinations_most; /* maximum number of variant choices tried per fusion */
+    /* of the current fusion */
     weft_implementation candidate;
-    weft_implementation beam[WEFT_BEAM_WIDTH + 1];
+    weft_implementation beam[WEFT_BEAM_WIDTH + 1]; /* the best so far, best first */
     int n_beam;
-    bool *forced;                   /* [n_calls] by position: its variant is the user's */
+    bool *forced;                   /* [n_calls] by position: the user chose its variant */
     weft_block_directive directive; /* the script's */
 } variant_search;
 
-/** Try shapes, all of one thread per element or all of several, with the trial's variants; the best
- * is among the kept where it is good enough. */
+/** Try block shapes with the candidate's variants; the best enters the beam if it is good enough.
+ *  shapes  [n], all of one thread per element or all of several */
 weft_status weft_variants_try_shapes(variant_search *p, const weft_block_shape *shapes, int n,
                                      weft_error *error);
-/** The trial's variants with one thread per element. */
+/** Try the candidate's variants with one thread per element. */
 weft_status weft_variants_try_registers(variant_search *p, weft_error *error);
-/** From the trial's variants, where none is forced the first: every choice; where they are too
- * many, some. */
+/** Try every choice of the variants that are not forced, or a subset if there are more than
+ *  combinations_most. The candidate starts with variant 0 of each free call. */
 weft_status weft_variants_try_all(variant_search *p, weft_error *error);
-/** The better first. */
+/** Does a cost less than b? */
 bool weft_implementation_is_better(const weft_implementation *a, const weft_implementation *b);

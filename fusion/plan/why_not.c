@@ -1,9 +1,9 @@
-/* Why two calls share no kernel. */
+/* Explains why two calls share no kernel. */
 #include "fusion/plan/dependence.h"
 #include "fusion/plan/legality.h"
 
-/* The value that has to be complete between a and b, or -1: one that leads from a to b, or with
- * `any` one that keeps b at its level whatever a has to do with it. */
+/* A value that must be complete between a and b, or -1: a value on a path from a to b or, with
+ * `any`, any value that forces b to a level after a's. */
 static int barrier_between(const weft_graph *graph, const weft_fusions *fusions, int a, int b,
                            bool any) {
     const int *level = fusions->level;
@@ -67,7 +67,7 @@ weft_not_fused_reason weft_why_not_fused(const weft_graph *graph, const weft_fus
     weft_set_add(pair, b);
     if (weft_set_has(weft_dependence_unfusible(fusions->dependence, a), b))
         return NOT_FUSED_NOTHING;
-    if (!weft_fusion_fits(graph, pair)) /* no larger set does either */
+    if (!weft_fusion_fits(graph, pair)) /* then no larger set fits */
         return SPLIT_PRODUCT;
     return weft_set_has(weft_dependence_reachable(fusions->dependence, a), b) ? NOT_FUSED_PATH
                                                                               : NOT_FUSED_NOTHING;
