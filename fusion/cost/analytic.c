@@ -1,21 +1,20 @@
-/* The analytic cost source: a roofline whose two roofs sink where few threads are resident.
+/* The analytic cost source: a roofline whose two roofs are lower where few threads are resident.
  *
- * By Little's law a memory system that is kept busy has bandwidth x latency bytes on their way. A
- * thread has the words of the primitive on their way, so that resident threads x words below that
- * lower the bandwidth in proportion. Arithmetic needs warps enough to cover the latency of its
- * pipeline. */
+ * By Little's law a saturated memory system has bandwidth x latency bytes in flight. Each thread
+ * has the bytes of its loads in flight; if resident threads x bytes is less, the bandwidth drops in
+ * proportion. Arithmetic needs enough warps to hide the latency of its pipeline. */
 #include "fusion/base/target.h"
 #include "fusion/cost/occupancy.h"
 #include "fusion/weft_compile.h"
 
 enum {
-    BLOCKS_RESIDENT = 32,    /* of a multiprocessor, at most */
-    THREADS_RESIDENT = 2048, /* of a multiprocessor, at most */
-    THREADS_BUSY = 256       /* of a multiprocessor, that cover the latency of arithmetic */
+    BLOCKS_RESIDENT = 32,    /* maximum per multiprocessor */
+    THREADS_RESIDENT = 2048, /* maximum per multiprocessor */
+    THREADS_BUSY = 256       /* per multiprocessor, enough to hide the latency of arithmetic */
 };
-#define SCATTERED_FACTOR 1.15 /* what words through a connectivity cost more than streams */
-#define SHARED_SPEED 2e11     /* bytes a second of a multiprocessor's shared memory: 128 a clock */
-#define MEMORY_LATENCY 7e-7   /* seconds, of a GPU's memory under load */
+#define SCATTERED_FACTOR 1.15 /* cost of indirect accesses relative to streams */
+#define SHARED_SPEED 2e11     /* shared memory, bytes/s per multiprocessor: 128 bytes per clock */
+#define MEMORY_LATENCY 7e-7   /* seconds, GPU memory under load */
 
 static double bandwidth_of(const weft_limits *limits) {
     return limits->bandwidth > 0 ? limits->bandwidth : 20e9;
@@ -30,7 +29,7 @@ double weft_cost_resident(const weft_limits *limits, const weft_operating_point 
     if (point->threads <= 0)
         return THREADS_RESIDENT;
     if (blocks > THREADS_RESIDENT / point->threads)
-        blocks = THREADS_RESIDENT / point->threads; /* whole ones */
+        blocks = THREADS_RESIDENT / point->threads; /* whole blocks */
     const size_t all = limits->onchip_bytes + WEFT_CUDA_RESERVED,
                  each = point->extra_bytes + WEFT_CUDA_RESERVED;
     if (point->extra_bytes > 0 && limits->onchip_bytes > 0 && blocks > (double)(all / each))
@@ -62,7 +61,7 @@ static bool analytic_lookup(void *user, const weft_cost_primitive *primitive,
         const double busy =
             each > primitive->threads ? threads * primitive->threads / each : threads;
         *seconds = primitive->flops / speed;
-        if (primitive->shared) /* an operand an operation, and where it goes */
+        if (primitive->shared) /* one access to shared memory per operation */
             *seconds += primitive->flops * primitive->real_bytes / shared_bandwidth(limits);
         if (is_gpu)
             *seconds /= at_most_one(busy / THREADS_BUSY);

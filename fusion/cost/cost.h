@@ -1,16 +1,18 @@
-/** Weft fusion: what predictions are made of. Included by weft_fusion.h.
+/** Cost model. Included by weft_fusion.h.
+ *  In:  cost primitives and the operating point of a kernel
+ *  Out: seconds per element
  *
  *  A kernel is a sequence of *cost primitives* (Filipovic et al. 2015, section 4.3): a load for
- *  each element that comes from memory, a compute for each call, a store for each element that
- *  leaves. psi(primitive, point) is the time of one element of a primitive in a kernel that runs as
- *  the point says, with the whole device busy. A kernel's time for one element is equation 3 of
- *  Fousek et al. 2011:
+ *  each value read from memory, a compute for each call, a store for each value written. The cost
+ *  function psi(primitive, point) is the time per element of a primitive in a kernel that runs at
+ *  this operating point with the whole device busy. The time of a kernel per element is equation 3
+ *  of Fousek et al. 2011:
  *
  *      max(sum of psi of loads and stores, sum of psi of computes + recomputed thread indices)
  *
- *  and a launch costs launch_seconds besides. Where a psi comes from is a weft_cost_source: the
- *  analytic one, from the device's limits (weft_cost_analytic), or one that has measured. What a
- *  source does not know is taken from the analytic one, and the explanation says so. */
+ *  and each launch adds launch_seconds. psi comes from a weft_cost_source: the analytic one, based
+ *  on the device's limits (weft_cost_analytic), or a measured one. The analytic source supplies
+ *  what the measured one lacks, and the explanation says so. */
 #ifndef WEFT_PREDICTION_H
 #define WEFT_PREDICTION_H
 
@@ -22,92 +24,95 @@ extern "C" {
 
 typedef enum weft_cost_kind { WEFT_COST_LOAD, WEFT_COST_COMPUTE, WEFT_COST_STORE } weft_cost_kind;
 
-/** How an element moves between memory and chip. */
+/** How a value moves between memory and chip. */
 typedef enum weft_access_kind {
     WEFT_COST_BLOCK,     /* interleaved, [block][component][lane] */
-    WEFT_COST_AOS,       /* [instance][component] */
-    WEFT_COST_INDIRECT,  /* plain, through a connectivity of `width` */
-    WEFT_COST_ADD,       /* added to a list through a connectivity of `width` */
-    WEFT_COST_ADD_MATRIX /* added to a matrix at known positions, width x width entries */
+    WEFT_COST_AOS,       /* [element][component] */
+    WEFT_COST_INDIRECT,  /* loaded through a connectivity of `width`, [element][component] */
+    WEFT_COST_ADD,       /* accumulated through a connectivity of `width` */
+    WEFT_COST_ADD_MATRIX /* width x width entries accumulated into a matrix at given positions */
 } weft_access_kind;
 
-/** A primitive. Two with the same name are the same primitive: the name holds everything that its
- *  time depends on but the point, and keys of a database may be made of it:
+/** A cost primitive. The name identifies it: it contains everything that its time depends on except
+ *  the operating point, and is the key in the tuning database.
  *
  *      load FORM COMPONENTS WIDTH TYPE PLACE      "load block 25 0 float registers"
  *      store FORM COMPONENTS WIDTH TYPE PLACE     "store add 3 3 double shared"
  *      compute FUNCTION THREADS SIZES TYPE PLACE  "compute mmul 9 m=3,k=3,n=3 float shared"
  *
- *  THREADS: of an element (0 for loads and stores: all of the block share the work). PLACE: where
- * the elements that it reads and writes are on chip, `shared` as soon as one of them is there. */
+ *  FORM     block, plain, indirect, add or add_matrix (weft_access_kind)
+ *  THREADS  per element; loads and stores are shared by all threads of the block
+ *  PLACE    of its operands and result on chip; `shared` if at least one is in shared memory */
 typedef struct weft_cost_primitive {
     const char *name;
     weft_cost_kind kind;
     weft_access_kind form; /* loads and stores */
-    int components, width; /* loads and stores: of one target or source; width 0: none */
+    int components, width; /* loads and stores: components per target or source; width 0: none */
     const char *function;  /* computes: an elementary function, or "arithmetic" */
-    int variant, threads;  /* computes: which body, and its threads per element; else 0 */
-    double bytes, flops;   /* of an element: moved to and from memory; done */
+    int variant, threads;  /* computes: number of the body, and its threads per element; else 0 */
+    double bytes, flops;   /* per element: memory traffic; operations */
     int real_bytes;        /* 4 or 8 */
     bool shared;           /* PLACE */
-    int handle;            /* the source's, set by prepare; -1 before */
+    int handle;            /* set by the source's prepare; -1 before */
 } weft_cost_primitive;
 
-/** The kernel that a primitive stands in. */
+/** The operating point of the kernel that contains a primitive. */
 typedef struct weft_operating_point {
-    int elements;       /* of a block, at once */
-    int iterations;     /* of the serial loop: a block does elements * iterations */
-    int threads;        /* of a block */
-    int available;      /* threads that there are elements for, a multiprocessor; 0: any number */
-    double load_bytes;  /* that the kernel loads, per element: what is on its way at once */
-    int registers;      /* words of 4 bytes a thread, estimated; 0: not known */
-    size_t extra_bytes; /* on chip, a block, beside what the primitive itself needs: what lowers the
-                           number of blocks that run at once (Delta M of the paper) */
+    int elements;       /* per block, in parallel */
+    int iterations;     /* serial iterations: a block processes elements * iterations */
+    int threads;        /* per block */
+    int available;      /* threads per multiprocessor that have elements to process; 0: unlimited */
+    double load_bytes;  /* loaded by the kernel per element: bytes in flight */
+    int registers;      /* 4-byte words per thread, estimated; 0: unknown */
+    size_t extra_bytes; /* on-chip bytes per block besides those of the primitive itself, which
+                           reduce the number of resident blocks (Delta M of the paper) */
 } weft_operating_point;
 
-/** What equation 3 may be extended by; {.cache_factor = 1}: by nothing. */
+/** Optional extensions of equation 3; {.cache_factor = 1}: none. */
 typedef struct weft_cost_terms {
-    double launch_seconds;         /* of a kernel; below 0: not known, the device's nominal one */
-    double non_overlapped;         /* part of the smaller of transfer and compute that does not
-                                      overlap */
-    double non_overlapped_barrier; /* more of it for each barrier between the calls of a kernel,
-                                      beyond that behind its loads and that before its stores */
-    double cache_bytes;            /* a kernel that moves less than this ... */
-    double cache_factor;           /* ... takes this part of its transfer's time */
-    double latency_overlap;        /* part of the waits of loads and stores, alone, that is none
-                                     beside a longer wait in the same kernel: they are on their way
-                                     at once */
+    double launch_seconds;         /* per kernel; negative: unknown, use the device's nominal one */
+    double non_overlapped;         /* fraction of the smaller of transfer and compute that does not
+                                      overlap with the larger */
+    double non_overlapped_barrier; /* added to it per barrier beyond the first two of a kernel */
+    double cache_bytes;            /* kernels with less traffic than this ... */
+    double cache_factor;           /* ... have their transfer time multiplied by this */
+    double latency_overlap;        /* fraction of a memory latency that is hidden behind a longer
+                                      latency in the same kernel */
 } weft_cost_terms;
 
-/** One kernel of a cover, per element, as predicted. */
+/** Predicted time of one kernel of a cover, per element. */
 typedef struct weft_kernel_prediction {
-    double transfer, compute; /* seconds: loads and stores, computes */
-    double bytes;             /* moved */
-    double latency; /* of transfer: what loads and stores wait, alone, beside a longer wait */
+    double transfer, compute; /* seconds of loads and stores; of computes */
+    double bytes;             /* memory traffic */
+    double latency;           /* part of transfer: sum of the latencies except the longest */
     int barriers;
 } weft_kernel_prediction;
-/** Seconds of its transfers, and of all of it, per element of so many, by equation 3 with these
- *  terms; NULL: without any. */
+/** Seconds of a kernel per element.
+ *  elements  of the whole kernel
+ *  terms     NULL: equation 3 alone
+ *  Source    Fousek et al. 2011, equation 3 */
 double weft_prediction_seconds(const weft_kernel_prediction *part, double elements,
                                const weft_cost_terms *terms);
 
 typedef struct weft_cost_source {
-    const char *name; /* for people: "analytic", "measured" */
+    const char *name; /* for display: "analytic", "measured" */
     void *user;       /* borrowed */
-    /** All primitives of a compilation, once, before they are looked up: may set their handles. May
-     * be NULL. Errors: the source's; a compilation that meets one fails with it. */
+    /** Called once with all primitives of a compilation, before the first lookup; may set their
+     *  handles. May be NULL.
+     *  Errors  the source's; the compilation fails with them */
     weft_status (*prepare)(void *user, weft_cost_primitive *const *primitives, int n,
                            weft_error *error);
-    /** psi: *seconds of one element. false: not known there; *seconds untouched. Called often
-     * (10^5 times a compilation): interpolate in memory. */
+    /** psi: seconds per element. Called about 10^5 times per compilation, so it must not access the
+     *  database.
+     *  Returns  false: unknown at this point; *seconds untouched */
     bool (*lookup)(void *user, const weft_cost_primitive *primitive,
                    const weft_operating_point *point, double *seconds);
-    const weft_cost_terms *terms; /* NULL: nominal launches alone */
+    const weft_cost_terms *terms; /* NULL: only nominal launch times */
 } weft_cost_source;
 
-/** A roofline from nominal limits: bytes over bandwidth, flops over speed, each over what of it the
- *  threads that the point leaves resident can use (fusion/cost/analytic.c says how). Knows everything.
- *  limits  borrowed: `user` of the source that comes back */
+/** A roofline from nominal limits: bytes over bandwidth and flops over speed, both reduced where
+ *  too few threads are resident (fusion/cost/analytic.c). Its lookup always succeeds.
+ *  limits  borrowed: `user` of the returned source */
 weft_cost_source weft_cost_analytic(const weft_limits *limits);
 
 #ifdef __cplusplus

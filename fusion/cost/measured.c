@@ -1,5 +1,6 @@
-/* The cost source that has measured. Times of a primitive stand on a grid of points; between them
- * times are interpolated, linearly in logarithms, and outside of them nothing is said. */
+/* The measured cost source: interpolates the times of each primitive on a grid of points.
+ *
+ * Interpolation is linear in the logarithms; there is no extrapolation. */
 #include "fusion/cost/measured.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
@@ -14,7 +15,7 @@ enum { AXES = 4 /* elements, threads, iterations, extra */, VALUES = 16, EXTRA =
 typedef struct product_kernel_grid {
     const char *name;
     int64_t values[AXES][VALUES]; /* ascending */
-    double places[EXTRA][VALUES]; /* where they stand on the axis, but for the last */
+    double places[EXTRA][VALUES]; /* log2 of the values, for all axes but the last */
     int n[AXES];
     double *logs; /* of seconds, [n[0]][n[1]][n[2]][n[3]] */
 } product_kernel_grid;
@@ -53,7 +54,7 @@ static int find_value(const product_kernel_grid *grid, int d, int64_t at) {
     return -1;
 }
 
-/* Where the times stand in the grid; -1: beside it. */
+/* Index of a time in the grid; -1: not on it. */
 static int64_t place_of(const product_kernel_grid *grid, const weft_tuning_time *time) {
     int64_t at[AXES], place = 0;
     values_of(&time->point, at);
@@ -73,8 +74,8 @@ static int64_t size_of(const product_kernel_grid *grid) {
     return size;
 }
 
-/* A calibration that was stopped leaves points missing: take away the value of an axis that lacks
- * the largest part of its points, until the grid is whole. */
+/* An interrupted calibration leaves points missing: remove the axis value with the largest fraction
+ * of missing points. Returns false if the grid is complete. */
 static bool shrink(product_kernel_grid *grid, const weft_tuning_time *times, size_t n) {
     double worst = 0;
     int axis = -1, which = -1;
@@ -102,8 +103,8 @@ static bool shrink(product_kernel_grid *grid, const weft_tuning_time *times, siz
     return true;
 }
 
-/* Where shared memory beside a primitive stands: by the threads that it leaves on a multiprocessor,
- * fewer later; on the host by octaves of the L1 cache, flat near none. */
+/* Coordinate of extra bytes on the last axis. GPU: minus log2 of the threads that remain resident.
+ * Host: log2 of the bytes, offset by a sixteenth of the L1 cache so that it is flat near 0. */
 static double place_of_extra(const weft_limits *limits, int64_t threads, int64_t extra) {
     const weft_operating_point point = {.threads = (int)threads, .extra_bytes = (size_t)extra};
     return weft_target_is_simt(limits)
@@ -133,15 +134,15 @@ static weft_status make_grid(weft_measured_costs *costs, const weft_tuning_time 
         if (place >= 0)
             grid->logs[place] = log2(times[i].seconds);
     }
-    for (int d = 0; d < EXTRA; ++d) /* counts go by factors */
+    for (int d = 0; d < EXTRA; ++d) /* logarithmic axes */
         for (int k = 0; k < grid->n[d]; ++k)
             grid->places[d][k] = grid->values[d][k] > 0 ? log2((double)grid->values[d][k]) : 0;
     ++costs->n;
     return WEFT_OK;
 }
 
-/* What `weft calibrate --validate` has found to help; where it has not run, equation 3 and the
- * launches that were measured. */
+/* Read the terms fitted by `weft calibrate --validate`; if it has not run, equation 3 with the
+ * measured launch time. */
 static weft_status read_terms(weft_tuning *tuning, const char *device, weft_cost_terms *out,
                               weft_error *error) {
     static const char *const names[] = {"launch seconds",     "term launch",       "term serial",
@@ -223,7 +224,8 @@ static weft_status prepare(void *user, weft_cost_primitive *const *primitives, i
     return WEFT_OK;
 }
 
-/* The value at or below, and how far the point is on the way to the next; false: outside. */
+/* Locate a point on an axis: the grid value at or below, and the fraction of the way to the next.
+ * Returns false: out of range. */
 static bool find_place(const product_kernel_grid *grid, int d, double at, int *low, double *part) {
     const int n = grid->n[d];
     *low = 0;
@@ -239,8 +241,8 @@ static bool find_place(const product_kernel_grid *grid, int d, double at, int *l
     return true;
 }
 
-/* The same on the last axis, which depends on the block. On a GPU what is outside is taken for the
- * end: fewer threads than those of a block, or more than all, there are not. */
+/* The same on the last axis, whose coordinates depend on the threads per block. On a GPU points
+ * outside are clamped, because there cannot be fewer threads than one block, or more than all. */
 static bool find_extra(const product_kernel_grid *grid, const weft_limits *limits, int64_t threads,
                        double at, int *low, double *part) {
     const int n = grid->n[EXTRA];
@@ -268,12 +270,12 @@ static bool lookup(void *user, const weft_cost_primitive *primitive,
         (weft_target_is_simt(limits) && point->extra_bytes > limits->onchip_bytes))
         return false;
     const product_kernel_grid *grid = &costs->grids[primitive->handle];
-    /* in shared memory a block of several warps' worth of elements counts as so many blocks */
+    /* in shared memory, a block of k * 32 elements counts as k blocks of 32 */
     const double blocks = primitive->shared && point->elements > WEFT_CUDA_LANES && grid->n[0] == 1
                               ? (double)point->elements / WEFT_CUDA_LANES
                               : 1;
     const double at[EXTRA] = {point->elements / blocks, point->threads / blocks, point->iterations};
-    /* what one thread does for an element, the other threads of it wait for */
+    /* in registers, one thread per element works while the element's other threads wait */
     const double at_work =
         primitive->shared || point->threads <= 0 ? 1 : (double)point->elements / point->threads;
     const double left = weft_target_is_simt(limits)
