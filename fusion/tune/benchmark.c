@@ -1,7 +1,8 @@
-/* Kernels that hold one primitive each: what it reads or writes is there, and what it gives is
- * joined into a sum that is never what would be stored, so that no compiler drops it. The
- * primitives are those of the backends' preludes, as the generator calls them
- * (fusion/codegen/kernel.c, fusion/codegen/multi_thread.c). */
+/* Generates micro-benchmark kernels, each of one cost primitive.
+ *
+ * Results are summed, and the sum is stored only if it equals a value that it never takes, so the
+ * compiler cannot remove the work. The kernels call the functions of the backends' preludes just as
+ * generated code does (fusion/codegen/kernel.c, fusion/codegen/multi_thread.c). */
 #include "fusion/tune/benchmark.h"
 #include "fusion/base/target.h"
 #include "fusion/library/function.h"
@@ -10,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Values of an element on chip. */
 int weft_benchmark_values(const weft_cost_primitive *primitive) {
     if (primitive->form == WEFT_COST_ADD_MATRIX)
         return primitive->width * primitive->width;
@@ -18,12 +18,13 @@ int weft_benchmark_values(const weft_cost_primitive *primitive) {
 }
 
 int64_t weft_benchmark_nodes(int64_t n, int width) {
-    /* of a mesh of triangles half as many as cells, of tetrahedra about a fifth */
+    /* nodes per cell: about 1/2 for triangles, 2/11 for tetrahedra */
     const int64_t nodes = n * 2 / (width > 3 ? 11 : width > 1 ? 4 : 2);
     return nodes > 64 ? nodes : 64;
 }
 
-/* Neighbours as a bisected numbering has them: near ones, and one a row away. */
+/* Vertices at distances typical of a mesh numbered by recursive bisection: adjacent nodes, and
+ * nodes one row away. */
 int32_t weft_benchmark_node(int64_t specialisation, int vertex, int64_t n_nodes, int width) {
     static const int64_t steps[] = {0, 1, 30, 31, 900, 901, 930, 931};
     const int64_t first = specialisation * 2 / (width > 3 ? 11 : width > 1 ? 4 : 2);
@@ -40,7 +41,7 @@ static int64_t elements_of(const weft_limits *limits, const weft_cost_primitive 
     }
     double bytes = 2.5 * (double)limits->l2_bytes;
     bytes = bytes < 32e6 ? 32e6 : bytes > 256e6 ? 256e6 : bytes;
-    /* those that share a connectivity have the same number */
+    /* the same number for all primitives that share a connectivity */
     const double each = primitive->width > 0 ? 16.0 * primitive->width : primitive->bytes;
     const double n = bytes / (each > 1 ? each : 1);
     return ((int64_t)(n < 1 << 23 ? n : 1 << 23) / 4096 + 1) * 4096;
@@ -55,7 +56,7 @@ static int64_t reals_of(const weft_cost_primitive *primitive, int64_t n, int lan
            (primitive->form == WEFT_COST_ADD_MATRIX ? 2 * primitive->width : primitive->components);
 }
 
-/* ---- what a compute's name tells ---- */
+/* ---- parsing the name of a compute primitive ---- */
 
 /* The fourth word of "compute FUNCTION THREADS m=3,k=3 TYPE PLACE". */
 static const char *find_sizes(const char *name) {
@@ -66,7 +67,7 @@ static const char *find_sizes(const char *name) {
     return name;
 }
 
-/* The value of a name there, or -1. */
+/* The value of a size in that word, or -1. */
 static int find_size(const char *name, const char *wanted, size_t length) {
     for (const char *text = find_sizes(name); text && *text && *text != ' ';) {
         const size_t here = strcspn(text, "=, ");
@@ -80,7 +81,7 @@ static int find_size(const char *name, const char *wanted, size_t length) {
     return -1;
 }
 
-/* Those of a function's names, all of which must be told or have a value. */
+/* The sizes of a function. Returns false if one is neither given nor has a default. */
 static bool read_sizes(const weft_function *function, const char *name, int *values) {
     for (int i = 0; i < function->n_names; ++i) {
         const weft_name *one = &function->names[i];
@@ -107,7 +108,7 @@ static bool read_shapes(const weft_function *function, const int *values, weft_s
     return true;
 }
 
-/* The element that a compute primitive's name tells of: its function with its sizes. NULL: none. */
+/* The specialisation that a compute primitive's name denotes; *out is NULL if there is none. */
 static weft_status probe_element(weft_arena *arena, const weft_library *library,
                                  const weft_cost_primitive *primitive, weft_specialisation **out,
                                  weft_error *error) {
@@ -141,7 +142,7 @@ void weft_benchmark_prelude(const weft_limits *limits, bool single, weft_text *o
     weft_source_backend(limits)->prelude(out, lanes, single);
 }
 
-/* ---- any ---- */
+/* ---- kernels ---- */
 
 static weft_status find_operands(weft_benchmark_writer *p,
                                  const weft_specialisation *specialisation, weft_error *error) {
@@ -179,7 +180,7 @@ static weft_benchmark describe(const weft_benchmark_writer *p, const weft_limits
     out.positions = indirect && r->form == WEFT_COST_ADD_MATRIX;
     if (r->shared)
         out.shared = (size_t)on_chip * (size_t)p->lanes * (size_t)r->real_bytes;
-    else if (r->kind == WEFT_COST_COMPUTE) /* an addition for each value that comes or goes */
+    else if (r->kind == WEFT_COST_COMPUTE) /* the kernel adds one addition per operand and result */
         out.share = r->flops > 0 ? r->flops / (r->flops + moved) : 0.1;
     return out;
 }

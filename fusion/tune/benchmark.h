@@ -1,44 +1,50 @@
-/** Kernels that hold one primitive each, for calibration. */
+/** Micro-benchmark kernels of single cost primitives, for calibration.
+ *  In:  a primitive, the library, device limits
+ *  Out: the kernel's source and how to launch it */
 #pragma once
 
 #include "fusion/codegen/codegen.h"
 #include "fusion/cost/cost.h"
 
-/** Arguments of every probe, in this order. */
+/** Arguments of every micro-benchmark kernel, in this order. */
 typedef enum probe_argument {
     BENCHMARK_DATA,         /* lists that are loaded or stored */
-    BENCHMARK_CONNECTIVITY, /* interleaved connectivity, or positions */
-    BENCHMARK_SEED,         /* [4] reals: what a sum never is; 0; values; and `extra` on the host */
-    BENCHMARK_SINK,         /* [1] real, stored to when a sum is what it never is */
+    BENCHMARK_CONNECTIVITY, /* interleaved connectivity, or matrix positions */
+    BENCHMARK_SEED,         /* [4] reals: a value that no sum takes; 0; a scale of the inputs; on
+                               the host the extra memory, in reals */
+    BENCHMARK_SINK,         /* [1] real, written only if a sum equals BENCHMARK_SEED[0] */
     BENCHMARK_ARGUMENTS
 } probe_argument;
 
-/** What a primitive's kernels want and give. */
+/** How to launch and evaluate the kernels of a primitive. */
 typedef struct weft_benchmark {
     const weft_cost_primitive *primitive;
-    int64_t n;      /* elements to measure with: memory, not caches; much arithmetic */
-    int64_t reals;  /* of BENCHMARK_DATA */
-    int width;      /* of the connectivity that BENCHMARK_CONNECTIVITY is; 0: none */
-    bool positions; /* BENCHMARK_CONNECTIVITY is positions in a matrix */
-    size_t shared;  /* bytes of a block that it works in itself (cuda, shared) */
-    double share;   /* of the measured time that is the primitive's own: the rest feeds it */
+    int64_t n;      /* number of elements: exceeds the caches; enough arithmetic to time */
+    int64_t reals;  /* size of BENCHMARK_DATA */
+    int width;      /* width of the connectivity needed; 0: none */
+    bool positions; /* BENCHMARK_CONNECTIVITY has matrix positions */
+    size_t shared;  /* bytes of shared memory per block (GPU, primitives in shared memory) */
+    double share;   /* fraction of the measured time due to the primitive itself */
 } weft_benchmark;
 
-/** Write the kernel `probe_NUMBER` of a primitive, or, of one in shared memory, one for each number
- * of warps that it is measured with, `probe_NUMBER_WARPS`.
- *  On cuda a block does `instances` at once, and its share of all elements one after the other.
- *  On the host extra bytes are touched from block to block.
- *  Errors WEFT_ERROR_UNSUPPORTED: it cannot be measured alone (product kernels) */
+/** Write the kernel `probe_NUMBER` of a primitive or, in shared memory, one kernel
+ *  `probe_NUMBER_WARPS` per number of warps (weft_benchmark_warps).
+ *  On a GPU a block processes a contiguous range of elements, as many at once as it has threads, or
+ *  lanes for primitives in shared memory. On the host each block touches a part of the extra bytes.
+ *  benchmark  caller's; filled
+ *  Errors     WEFT_ERROR_UNSUPPORTED: it cannot be measured alone (product kernels), or the device
+ *             has no shared memory; WEFT_ERROR_MEMORY */
 weft_status weft_benchmark_print(const weft_library *library, const weft_limits *limits,
                                  const weft_cost_primitive *primitive, int number, weft_text *out,
                                  weft_benchmark *benchmark, weft_error *error);
-/** The numbers of warps of a block that a primitive in shared memory is measured with. */
+/** The numbers of warps per block at which a primitive in shared memory is measured. Returns how
+ *  many. */
 int weft_benchmark_warps(const weft_cost_primitive *primitive, int out[8]);
-/** The prelude of its device, for primitives of one type. */
+/** Write the device's prelude, for primitives of single or double precision. */
 void weft_benchmark_prelude(const weft_limits *limits, bool single, weft_text *out);
-/* ---- their writers ---- */
+/* ---- generators ---- */
 
-/** What the writers of kernels know of a primitive. */
+/** Context of the kernel generators. */
 typedef struct weft_benchmark_writer {
     const weft_backend *backend;
     const weft_cost_primitive *primitive;
@@ -47,15 +53,18 @@ typedef struct weft_benchmark_writer {
     int lanes;
     weft_text *out;
 } weft_benchmark_writer;
-/** Values of an element of a load or store on chip. */
+/** On-chip values per element of a load or store. */
 int weft_benchmark_values(const weft_cost_primitive *primitive);
+/** Write the kernel with data in registers, or in shared memory with `warps` warps per block. */
 weft_status weft_benchmark_registers(const weft_benchmark_writer *p, int number, weft_error *error);
 weft_status weft_benchmark_shared(const weft_benchmark_writer *p, int number, int warps,
                                   weft_error *error);
-/** A compute's body: for (t = first; t < threads; t += step), from v_0, v_1, ... to v_r. */
+/** Write the body of a compute primitive: for (t = first; t < threads; t += step) with operands
+ *  v_0, v_1, ... and result v_r. */
 weft_status weft_benchmark_body(const weft_benchmark_writer *p, const char *first, const char *step,
                                 weft_error *error);
 
-/** Nodes of the connectivity that indirect probes go through: node(i, a) for instance i. */
+/** Number of nodes of the synthetic connectivity of n elements. */
 int64_t weft_benchmark_nodes(int64_t n, int width);
+/** Vertex `vertex` of element `specialisation` in the synthetic connectivity. */
 int32_t weft_benchmark_node(int64_t specialisation, int vertex, int64_t n_nodes, int width);

@@ -1,11 +1,13 @@
-/* A primitive alone whose data are in registers: on the host a loop over blocks of lanes, on cuda
- * one thread per element, one after the other. */
+/* Generates the micro-benchmark kernel of a primitive with data in registers.
+ *
+ * On the host it is a loop over blocks of lanes; on a GPU each thread processes one element per
+ * iteration. */
 #include "fusion/tune/benchmark.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { BLOCK_MOST = 512 /* threads of a block */ };
+enum { BLOCK_MOST = 512 /* maximum threads per block */ };
 
 static void head(const weft_benchmark_writer *p, int number) {
     if (p->backend->is_threaded)
@@ -120,8 +122,8 @@ static void print_store(const weft_benchmark_writer *p) {
     close_loop(p, false);
 }
 
-/* Inputs that no compiler knows and no body makes infinite: a matrix that is not singular, the
- * vertices of a simplex that is not flat. */
+/* Inputs unknown to the compiler for which no function overflows: nonsingular matrices, the
+ * vertices of nondegenerate simplices. */
 static void declare_inputs(const weft_benchmark_writer *p, const int *counts, int n) {
     for (int i = 0; i < n; ++i)
         weft_text_add(p->out,
@@ -131,7 +133,7 @@ static void declare_inputs(const weft_benchmark_writer *p, const int *counts, in
                       i, counts[i], counts[i], i, 3 + 2 * i);
 }
 
-/* Each iteration they are, as far as can be known, others. */
+/* Add a zero unknown to the compiler, so that it cannot hoist the work out of the loop. */
 static void vary_inputs(const weft_benchmark_writer *p, const int *counts, int n) {
     for (int i = 0; i < n; ++i)
         weft_text_add(p->out,
@@ -140,7 +142,7 @@ static void vary_inputs(const weft_benchmark_writer *p, const int *counts, int n
                       counts[i], i, i);
 }
 
-/* An expression in lists: as many multiplications and additions as it has operations. */
+/* An arithmetic expression: as many multiplications and additions as the primitive has flops. */
 static void print_arithmetic(const weft_benchmark_writer *p, int n) {
     const int each = (int)(p->primitive->flops / (n > 0 ? n : 1));
     weft_text_add(p->out,

@@ -1,5 +1,6 @@
-/* A primitive alone whose data are in shared memory: warp t of a block is thread t of its elements,
- * as in fusion/codegen/multi_thread.c. */
+/* Generates the micro-benchmark kernel of a primitive with data in shared memory.
+ *
+ * Warp t of a block is thread t of its elements, as in fusion/codegen/multi_thread.c. */
 #include "fusion/tune/benchmark.h"
 
 int weft_benchmark_warps(const weft_cost_primitive *primitive, int out[8]) {
@@ -56,7 +57,7 @@ static void print_moves(const weft_benchmark_writer *p) {
             values);
 }
 
-/* What is on chip stands in shared memory behind each other, filled once. */
+/* Operands and result are laid out consecutively in shared memory and initialised once. */
 static void declare_shared(const weft_benchmark_writer *p) {
     const bool compute = p->primitive->kind == WEFT_COST_COMPUTE;
     int offset = 0;

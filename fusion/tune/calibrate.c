@@ -1,6 +1,7 @@
-/* Measuring many primitives within a time: what is known already is left out, coarse points of all
- * primitives come before fine ones of any, and what was measured is kept from time to time, so that
- * who is stopped goes on where he was. */
+/* The calibration loop: measures the missing points of many primitives within a time limit.
+ *
+ * Coarse points of all primitives come before fine points of any. Results are written to the
+ * database about once a second, so an interrupted calibration resumes where it stopped. */
 #include "fusion/tune/calibrate.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ typedef struct calibration {
     const weft_limits *limits;
     weft_calibration_options options;
     const char *device;
-    weft_tuning_time *known; /* in the database's order */
+    weft_tuning_time *known; /* sorted as by compare_times, the database's order */
     size_t n_known;
     weft_tuning_time pending[PENDING_MOST];
     size_t n_pending;
@@ -74,7 +75,7 @@ static weft_status measure_point(calibration *c, int i, const weft_tuning_point 
     if (status != WEFT_OK)
         return status;
     ++c->result->n_measured;
-    if (!(isfinite(seconds) && seconds > 0)) /* shorter than the clock tells: next to nothing */
+    if (!(isfinite(seconds) && seconds > 0)) /* below the clock's resolution */
         seconds = 1e-15;
     c->pending[c->n_pending++] = (weft_tuning_time){primitive->name, *at, seconds};
     if (c->n_pending == PENDING_MOST || c->options.clock(c->options.user) - c->kept > KEEP_SECONDS)
@@ -152,7 +153,7 @@ weft_status weft_calibrate_run(const weft_limits *limits, const char *device,
     out->seconds = c->options.clock(c->options.user) - c->start;
     out->n_left = out->n_points - out->n_known - out->n_measured;
 done:
-    if (status != WEFT_OK && c && c->n_pending > 0) /* what was measured before is right */
+    if (status != WEFT_OK && c && c->n_pending > 0) /* times measured before the error are valid */
         (void)weft_tuning_add_times(tuning, device, c->pending, c->n_pending, NULL);
     free(c ? c->unsupported : NULL);
     free(points);

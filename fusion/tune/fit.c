@@ -1,11 +1,11 @@
-/* How good predictions were, and which terms beyond equation 3 make them better. */
+/* Evaluates predictions against measurements and fits the terms that extend equation 3. */
 #include "fusion/tune/tune.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Ranks from 1, equal ones share their mean. */
+/* Ranks from 1; ties share their mean rank. */
 static void rank(const double *values, int n, double *out) {
     for (int i = 0; i < n; ++i) {
         int below = 0, equal = 0;
@@ -65,10 +65,11 @@ static double error_of(const weft_search_case *cases, int n, const weft_cost_ter
 }
 
 enum { STEPS = 10, TERMS = 5 /* launch, serial, barriers, together, cache */ };
-/* A term is kept where it lowers the error by more than measurements vary. */
+/* A term is selected if it lowers the error to less than this fraction, more than the measurements
+ * vary. */
 static const double WORTH = 0.995;
 
-/* The best of all combinations of the terms that are allowed, by their errors. */
+/* Grid search over the terms that are nonzero in `most`. *out gets the best; returns its error. */
 static double best_of(const weft_search_case *cases, int n, const weft_cost_terms *most,
                       weft_cost_terms *out) {
     weft_cost_terms with = {.cache_factor = 1};
@@ -99,7 +100,7 @@ static double best_of(const weft_search_case *cases, int n, const weft_cost_term
     return best;
 }
 
-/* One term alone (keep), or all but one (drop): the others are fitted again. */
+/* The terms to fit: only `keep`, or with keep < 0 all but `drop`. */
 static weft_cost_terms some(weft_cost_terms most, int keep, int drop) {
     for (int which = 0; which < TERMS; ++which) {
         if (which != drop && (keep < 0 || which == keep))
@@ -136,7 +137,7 @@ void weft_prediction_fit(const weft_search_case *cases, int n, double launch_sec
         *alone[which] = best_of(cases, n, &one, &ignored);
     }
     out->all = best_of(cases, n, &most, &out->terms);
-    for (int which = 0; which < TERMS; ++which) { /* what is hardly missed goes */
+    for (int which = 0; which < TERMS; ++which) { /* backward elimination */
         weft_cost_terms fewer = some(most, -1, which), fitted;
         const double missing = best_of(cases, n, &fewer, &fitted);
         if (out->all < missing * WORTH)

@@ -1,6 +1,6 @@
-/* Measuring primitives on a device: kernels of a few primitives a module, which are compiled
- * several at once, memory that all of them share, and batches of launches between two marks of the
- * device's timer. */
+/* Measures cost primitives on a device, in modules of a few kernels that are compiled in parallel.
+ *
+ * All kernels share the same data; launches are timed in rounds by the device's timer. */
 #include "fusion/base/target.h"
 #include "fusion/connectivity/connectivity.h"
 #include "fusion/script/locale.h"
@@ -12,15 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 12 /* primitives a module */, WIDTHS = 32, ROUNDS = 3 };
-/* Seconds between marks; a GPU's clock tells less, and what disturbs it is rarer. */
+enum { BATCH = 12 /* primitives per module */, WIDTHS = 32, ROUNDS = 3 };
+/* Seconds per round; a GPU's timer has a finer resolution and is disturbed less often. */
 static const double LONG_ENOUGH = 2e-3, LONG_ENOUGH_GPU = 3e-4, SLOW = 0.2;
 
 typedef struct batch {
     int first, n;
     weft_benchmark probes[BATCH];
-    weft_module *module;       /* of all */
-    weft_module *alone[BATCH]; /* of each, where the compiler refuses one of them */
+    weft_module *module;       /* of all primitives */
+    weft_module *alone[BATCH]; /* one per primitive, if the compiler rejects the common module */
     weft_status status[BATCH];
     weft_error error;
     bool tried;
@@ -38,7 +38,7 @@ typedef struct bench {
     weft_connectivity *connectivities[WIDTHS]; /* by width */
     weft_memory *positions[WIDTHS];            /* for lanes of doubles */
     weft_memory *positions_float[WIDTHS];
-    int32_t *indices[WIDTHS]; /* the maps' */
+    int32_t *indices[WIDTHS]; /* of the connectivities */
     double launch_seconds;
     bool is_gpu;
 } bench;
@@ -49,7 +49,7 @@ static weft_status no_memory(weft_error *error) {
 
 /* ---- modules ---- */
 
-/* A module of primitives [from, from + n) of a batch. */
+/* Make a module of primitives [from, from + n) of a batch. */
 static weft_status make_module(bench *b, batch *one, int from, int n, weft_module **out,
                                weft_error *error) {
     weft_status status = WEFT_OK;
@@ -65,7 +65,7 @@ static weft_status make_module(bench *b, batch *one, int from, int n, weft_modul
                                               &text, &one->probes[i], error);
         if (one->status[i] == WEFT_ERROR_MEMORY)
             TRY(one->status[i]);
-        if (one->status[i] != WEFT_OK && !text.failed) { /* what it has begun */
+        if (one->status[i] != WEFT_OK && !text.failed) { /* remove the incomplete kernel */
             text.length = before;
             text.data[before] = '\0';
         }
@@ -102,7 +102,7 @@ static void compile_batch(void *user, int64_t at) {
     }
 }
 
-/* This batch, and as many behind it as there are threads to compile. */
+/* Compile this batch and the following ones, one per thread. */
 static weft_status make_batches(bench *b, int at, weft_error *error) {
     int n = b->limits->threads > 1 ? b->limits->threads : 1;
     compile_job job = {b, at};
@@ -111,7 +111,7 @@ static weft_status make_batches(bench *b, int at, weft_error *error) {
     return weft_device_for(b->device, n, compile_batch, &job, error);
 }
 
-/* Batches are of one type each. */
+/* Group the primitives in batches of one real type each. */
 static weft_status cut_batches(bench *b, weft_error *error) {
     b->batches = calloc((size_t)b->primitives->n + 1, sizeof *b->batches);
     if (!b->batches)
@@ -147,7 +147,7 @@ static weft_status make_map(bench *b, int width, int64_t n, weft_error *error) {
                                   &b->connectivities[width], error);
 }
 
-/* Row of node i, column of node j: 2 width entries a row, as interleaved as the connectivity. */
+/* Matrix positions, interleaved like the connectivity: node i has row i of 2 * width entries. */
 static weft_status make_positions(bench *b, int width, int lanes, weft_memory **out,
                                   weft_error *error) {
     weft_status status = WEFT_OK;

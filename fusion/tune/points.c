@@ -1,13 +1,14 @@
-/* Where primitives are measured: grids of three levels, each within the next, over what stands
- * round a primitive in a kernel. A level is useful alone, so that little time gives little detail
- * and not a part of the primitives. */
+/* Chooses the operating points at which a primitive is measured: three nested grids.
+ *
+ * The coarse grids are useful alone, so a short calibration gives less detail for all primitives
+ * rather than full detail for some. */
 #include "fusion/base/target.h"
 #include "fusion/tune/benchmark.h"
 #include "fusion/tune/tune.h"
 
 #include <string.h>
 
-/* Values of a dimension with the level at which each comes in. */
+/* Values on one axis, each with the level of the first grid that contains it. */
 typedef struct axis {
     int64_t values[8];
     int levels[8], n;
@@ -37,14 +38,14 @@ static void shared_axes(const weft_cost_primitive *primitive, axis *elements, ax
     int warps[8];
     const int n = weft_benchmark_warps(primitive, warps);
     add_value(elements, 32, 0);
-    for (int i = 0; i < n; ++i) /* the ends early, what is between later */
+    for (int i = 0; i < n; ++i) /* the middle first, then the ends, then the rest */
         add_value(threads, 32 * warps[i], i == n / 2 ? 0 : i == 0 || i == n - 1 ? 1 : 2);
     add_value(iterations, 1, 0);
     add_value(iterations, 4, 1);
     add_value(iterations, 16, 2);
 }
 
-/* Shared memory of a block, so that 1, 2, 4, 8, 16 of them run at once. */
+/* Shared memory per block such that 1, 2, 4, 8 or 16 blocks are resident. */
 static void extra_axis(const weft_limits *limits, axis *extra) {
     static const int blocks[][2] = {{4, 1}, {1, 1}, {16, 2}, {8, 2}, {2, 2}};
     const int64_t all = (int64_t)limits->onchip_bytes + WEFT_CUDA_RESERVED;

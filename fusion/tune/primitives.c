@@ -1,6 +1,6 @@
-/* Which primitives are measured: those that functions of the library come with, at sizes that they
- * allow, and the gathers and accumulating stores of simplices. The names are as
- * fusion/plan/predict.c makes them; what a script has besides is added from its compilation. */
+/* Collects the cost primitives to measure: those of the library's functions, simplices and scripts.
+ *
+ * The names must be those that fusion/plan/primitives.c makes. */
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
 #include "fusion/library/function.h"
@@ -45,7 +45,7 @@ typedef struct set_maker {
     weft_error *error;
 } set_maker;
 
-/* In registers, and on a GPU in shared memory. */
+/* Add a primitive with data in registers and, on a GPU, also in shared memory. */
 static weft_status add_places(const set_maker *m, const weft_cost_primitive *primitive,
                               const char *stem) {
     weft_status status = WEFT_OK;
@@ -72,7 +72,7 @@ static weft_status add_move(const set_maker *m, weft_cost_kind kind, weft_access
     weft_cost_primitive primitive = {
         .kind = kind, .form = form, .components = components, .width = width};
     char stem[80];
-    /* as fusion/plan/predict.c counts them */
+    /* as counted by fusion/plan/primitives.c */
     primitive.bytes = real_bytes * count + 4.0 * width;
     if (form == WEFT_COST_ADD)
         primitive.bytes += real_bytes * count;
@@ -112,7 +112,7 @@ static weft_status add_computes(const set_maker *m, const weft_function *functio
                                          .variant = v,
                                          .threads = specialisation->threads[v],
                                          .flops = specialisation->flops};
-        /* on the host a thread does what several threads would, one after the other */
+        /* on the host one thread does the work of all: variants of more threads are redundant */
         if (!weft_target_is_simt(m->limits) && v > 0 && specialisation->threads[0] == 1)
             continue;
         snprintf(stem, sizeof stem, "compute %s %d %s", function->info.name,
@@ -131,7 +131,7 @@ static bool is_wanted(const char *name, const char *const *functions, int n) {
     return wanted;
 }
 
-/* The second and third choice of sizes: the first is as small as can be. */
+/* Use the second and third choice of sizes: the first is the smallest possible. */
 static weft_status add_function(const set_maker *m, const weft_library *library, size_t at) {
     weft_status status = WEFT_OK;
     const weft_function *function = library->functions[at];
@@ -143,7 +143,7 @@ static weft_status add_function(const set_maker *m, const weft_library *library,
     if (!test_cases)
         TRY(weft_no_memory(m->error));
     status = weft_trials_elements(library, at, scratch, test_cases, elements, m->error);
-    if (status == WEFT_ERROR_SHAPE) { /* one whose tables nobody offers cannot be called either */
+    if (status == WEFT_ERROR_SHAPE) { /* its tables are not available, so it cannot be called */
         status = WEFT_OK;
         goto done;
     }
@@ -181,7 +181,7 @@ done:
     return status;
 }
 
-/* ---- of a script ---- */
+/* ---- primitives of a script ---- */
 
 typedef struct collection {
     weft_product_kernel_set *set;

@@ -1,6 +1,7 @@
-/* The best covers of a script, measured: in the order of their predictions, several compiled at
- * once, until what is left cannot win. The script is compiled once; of each cover only plan and
- * source are made, and given back when it has been measured. */
+/* Measures the best covers of a script in order of prediction, until no remaining cover can win.
+ *
+ * Several covers are compiled at once. The stages before the cover run once; only plan and source
+ * are made per cover, and freed after its measurement. */
 #include "fusion/base/array.h"
 #include "fusion/compile/compile.h"
 #include "fusion/control/program.h"
@@ -14,10 +15,10 @@
 
 enum {
     AT_ONCE_MOST = 8,
-    AT_LEAST = 3,   /* measured before any is given up */
-    SPREAD_OF = 300 /* covers, the best ones, that a spread is taken from */
+    AT_LEAST = 3,   /* covers measured before any is skipped */
+    SPREAD_OF = 300 /* best covers from which the spread is taken */
 };
-/* How far beyond the worst prediction so far the next ones may be wrong. */
+/* Later predictions may be too high by this factor more than the worst so far. */
 static const double SLACK = 1.25;
 
 typedef struct searcher {
@@ -25,10 +26,10 @@ typedef struct searcher {
     weft_search_options how;
     weft_arena *arena;
     weft_search_result *out;
-    weft_compilation *script; /* all stages of it, the best cover being its own */
-    weft_arena *found;        /* its other covers */
+    weft_compilation *script; /* compiled with its best cover */
+    weft_arena *found;        /* owns the other covers */
     weft_covers *covers;
-    weft_cover **queue; /* [n_queue] taken instead of the next ones, from next on; NULL: none */
+    weft_cover **queue; /* [n_queue] the covers to try, from `next` on; NULL: the next best ones */
     int n_queue, next;
     weft_synthetic_run *synthetic_run;
     weft_compilation *compilations[AT_ONCE_MOST];
@@ -59,7 +60,7 @@ done:
     return status;
 }
 
-/* The script, once, and the search for its covers. */
+/* Compile the script and begin the enumeration of its covers. */
 static weft_status start(searcher *s, const weft_search_script *script, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_compile_options own = *script->options;
@@ -84,7 +85,7 @@ done:
     return status;
 }
 
-/* The next best cover; *out NULL: there is none left. */
+/* Compile the next cover; *out stays NULL when there are no more. */
 static weft_status compile_next(searcher *s, weft_compilation **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cover *cover = NULL;
@@ -110,7 +111,7 @@ static void clear_chunk(searcher *s) {
     }
 }
 
-/* Could a cover of this prediction be better than what was measured? */
+/* Could a cover of this predicted time be faster than the best measured one? */
 static bool can_win(const searcher *s, double predicted) {
     double most = 0;
     if (s->how.all || s->out->n_measured < AT_LEAST)
@@ -135,7 +136,7 @@ static weft_status measure_one(searcher *s, int i, weft_search_candidate *candid
                                    s->how.all ? 0 : best, &candidate->measured, error);
 }
 
-/* Covers [first, first + n): compiled together, then measured one after the other. */
+/* Covers [first, first + n): compile in parallel, then measure in sequence. */
 static weft_status try_chunk(searcher *s, int first, int n, bool *ended, weft_error *error) {
     weft_status status = WEFT_OK;
     int there = 0;
@@ -168,7 +169,7 @@ done:
     return status;
 }
 
-/* From the covers behind the best ones, some at equal distances, the last of them too. */
+/* Queue evenly spaced covers from those that follow the best ones, including the last. */
 static weft_status spread_queue(searcher *s, weft_error *error) {
     weft_status status = WEFT_OK;
     const int most = SPREAD_OF - s->out->n, wanted = s->how.spread;

@@ -1,5 +1,6 @@
-/* Running a script's plans on data of our own making, to time them: cells whose nodes are near, as
- * in an ordered mesh, and numbers about one. All plans of a script share the data. */
+/* Runs and times the plans of a script on synthetic data, which all of its plans share.
+ *
+ * The nodes of a cell have near numbers, as in an ordered mesh; values are about 1. */
 #include "fusion/tune/synthetic_data.h"
 #include "fusion/runtime/runtime.h"
 #include "fusion/tune/benchmark.h"
@@ -18,9 +19,9 @@ struct weft_synthetic_run {
     int n_sets, n_connectivities, n_values;
     int64_t *sizes; /* [n_sets] */
     weft_connectivity **connectivities;
-    int32_t **indices;       /* theirs */
-    weft_memory **data;      /* [n_values] inputs and matrices' values, or NULL */
-    weft_memory **positions; /* [n_values] */
+    int32_t **indices;       /* [n_connectivities] */
+    weft_memory **data;      /* [n_values] inputs and matrix entries; NULL: neither */
+    weft_memory **positions; /* [n_values] of matrices */
     weft_timer *timer;
 };
 
@@ -28,7 +29,7 @@ static weft_status no_memory(weft_error *error) {
     return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for trying a script");
 }
 
-/* Sets that a connectivity leads from and others: n; those that one leads to: fewer. */
+/* Index sets that only are targets of a connectivity get fewer elements; the others get n. */
 static void choose_sizes(weft_synthetic_run *r, const weft_graph *graph, int64_t n) {
     for (int i = 0; i < r->n_sets; ++i)
         r->sizes[i] = n;
@@ -56,7 +57,7 @@ static weft_status make_map(weft_synthetic_run *r, const weft_graph_connectivity
                                   &r->connectivities[m], error);
 }
 
-/* Numbers from 1/2 to 3/2, the same on every machine. */
+/* Pseudo-random numbers in [1/2, 3/2), the same on every machine. */
 static weft_status make_values(weft_synthetic_run *r, int64_t count, weft_memory **out,
                                weft_error *error) {
     weft_status status = WEFT_OK;
@@ -80,7 +81,7 @@ done:
     return status;
 }
 
-/* Two entries a row and node of a cell: positions of row i and column j. */
+/* Matrix positions and entries: each row has 2 * width entries. */
 static weft_status make_matrix(weft_synthetic_run *r, const weft_graph *graph,
                                const weft_value *value, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -204,7 +205,7 @@ done:
     return status;
 }
 
-/* A run, or one kernel alone. */
+/* A whole run or a single kernel. */
 typedef struct timed_run {
     weft_program *program;
     int kernel; /* -1: all of them */

@@ -1,10 +1,10 @@
-/* Rounds of the same work between two marks of the device's timer. */
+/* Measures repeatable work in rounds between two events of the device's timer. */
 #include "fusion/tune/timing.h"
 
 #include <math.h>
 
 enum { MOST_REPEATS = 200 };
-static const double SHORT = 5e-5; /* seconds; the host asks for longer work in less time */
+static const double SHORT = 5e-5; /* seconds; the host can launch longer work fast enough */
 
 static weft_status do_work(const weft_timing_loop *watch, int repeats, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -59,14 +59,14 @@ weft_status weft_timing_loop_run(const weft_timing_loop *watch, double *seconds,
                 once > watch->round / MOST_REPEATS ? (int)(watch->round / once) + 1 : MOST_REPEATS;
         if (once < SHORT && weft_device_captures(watch->device))
             TRY(record(watch, repeats, &device_graph, error));
-        if (device_graph) /* the first run of a graph brings it to the device */
+        if (device_graph) /* the first run uploads the graph to the device */
             TRY(time_round(watch, repeats, device_graph, &once, error));
     }
     for (int round = 0; round < rounds; ++round) {
         TRY(time_round(watch, repeats, device_graph, &once, error));
         best = once < best ? once : best;
         if (watch->worthless > 0 && best > 1.5 * watch->worthless)
-            break; /* it cannot win any more */
+            break; /* too slow to be the best */
     }
     *seconds = best;
 done:
