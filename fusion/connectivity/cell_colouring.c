@@ -78,7 +78,7 @@ static void colour_rest(colouring *c) {
     c->n_cells[c->n_colours++] = c->n_waiting;
 }
 
-/* From the colour of each cell to the cells of each colour, ascending. */
+/* List the elements of each colour, ascending. */
 static weft_status colours_fill(const weft_connectivity *connectivity, const colouring *c,
                                 weft_cell_colours *made, weft_error *error) {
     weft_status status = WEFT_OK;

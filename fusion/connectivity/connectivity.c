@@ -353,7 +353,7 @@ done:
     return status;
 }
 
-/* ---- interleaved lists ---- */
+/* ---- interleaving of values ---- */
 
 /* The element of a lane of a block; spare lanes repeat the last element. */
 static int64_t specialisation_of(int64_t block, int lane, int lanes, int64_t n) {

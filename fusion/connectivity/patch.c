@@ -111,7 +111,7 @@ done:
 
 typedef struct halo_table {
     uint32_t mask;
-    int32_t *keys, *values; /* local numbers of the halo; key -1: free */
+    int32_t *keys, *values; /* global number of a halo node (-1: free) and its local number */
 } halo_table;
 
 static uint32_t halo_slot(const halo_table *table, int32_t node) {

@@ -37,9 +37,11 @@ weft_status weft_upload_make(weft_device *device, size_t count, size_t size, con
 weft_status weft_upload_send(weft_upload *upload, weft_memory **out, weft_error *error);
 void weft_upload_free(weft_upload *upload);
 
-/** The order in which blocks of `lanes` elements may store through a connectivity: chunks of
- *  consecutive blocks, coloured so that two chunks of a colour share no target.
- *  Depends on the indices and on lanes only. Temporary memory: 8 bytes a target.
- *  Errors  WEFT_ERROR_MEMORY */
+/** Group blocks of `lanes` elements into chunks of consecutive blocks, coloured so that two chunks
+ *  of a colour share no target: a colour may store through the connectivity in parallel. The result
+ *  depends on the indices and on lanes only.
+ *  out     caller's; weft_schedule_free
+ *  Memory  temporary: 8 bytes per target
+ *  Errors  WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_schedule_make(const weft_connectivity *connectivity, int lanes,
                                weft_schedule **out, weft_error *error);

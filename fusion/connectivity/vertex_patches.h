@@ -28,7 +28,7 @@
 enum { WORD_SKIP = 1 << 15, WORD_ROTATED = 1 << 14, WORD_LOCAL = (1 << 14) - 1 };
 
 /** Rings per thread in a patch of `nodes` nodes: 4, 2 or 1. A smaller patch has fewer rings per
- *  thread rather than fewer threads: 128 threads for 128 to 512 nodes. */
+ *  thread rather than fewer threads: 128 threads for 128, 256 and 512 nodes. */
 int weft_patch_walks(int nodes);
 
 /* ---- one ring (fusion/connectivity/vertex_walk.c) ---- */

@@ -1,10 +1,10 @@
-/* Allocates shared memory: offsets such that values live at the same time do not overlap and the
- * total is minimal (Fousek et al. 2011, section 4.3.2).
+/* Allocates shared memory: values that are live at once do not overlap, and the total is minimal.
  *
- * In an optimal layout every value can be pushed down until it is at offset 0 or on top of a value
- * that is live with it; placed by ascending offset, each then has the lowest free offset. So first
- * fit over all orders finds an optimal layout. Branch and bound: branch over the value placed next;
- * prune by the best total so far; stop at the lower bound, the maximum live at once. */
+ * See Fousek et al. 2011, section 4.3.2. In an optimal layout every value can be pushed down until
+ * it is at offset 0 or on top of a value that is live with it; placed by ascending offset, each
+ * then has the lowest free offset. So first fit over all orders finds an optimal layout. Branch and
+ * bound: branch over the value placed next; prune by the best total so far; stop at the lower
+ * bound, the maximum live at once. */
 #include "fusion/plan/implementations.h"
 
 enum { ELEMENTS_MAX = 64, NODES_MAX = 20000 };

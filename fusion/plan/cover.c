@@ -171,7 +171,7 @@ void weft_covers_end(weft_covers **covers) {
     if (covers == NULL || *covers == NULL)
         return;
     weft_partition_free(&(*covers)->partition);
-    *covers = NULL; /* the rest is its arena's */
+    *covers = NULL; /* the rest belongs to the arena */
 }
 
 weft_status weft_covers_make(const weft_cover_problem *problem, int most, weft_cover ***out, int *n,

@@ -89,7 +89,7 @@ static weft_status check_shape(const weft_segment *c, int number, weft_error *er
     return WEFT_OK;
 }
 
-/* ---- after the implementations ---- */
+/* ---- checks after the search for implementations ---- */
 
 static bool is_kept(const weft_segment *c, int fuse) {
     for (int i = 0; i < c->implementations->n; ++i) {

@@ -8,7 +8,7 @@
 /** Why calls may not share a kernel. */
 typedef enum weft_not_fused_reason {
     FUSIBLE,
-    NOT_FUSED_INDEX_SET, /* they range over different index sets */
+    NOT_FUSED_INDEX_SET, /* they are over different index sets */
     NOT_FUSED_BARRIER,   /* one needs the complete result of another: a global barrier */
     NOT_FUSED_PATH,      /* a path between them leaves the kernel: the set is not convex */
     SPLIT_PRODUCT,       /* the rules for operator products forbid it (weft_fusion_fits) */

@@ -12,7 +12,7 @@ typedef struct weft_patch_computation {
     const weft_operand *loads; /* [n_loads] uniform, per cell or through the store's connectivity */
     int n_loads;
     int vector;         /* the value that LOAD(j) reads, of one component; -1: none */
-    int nodes, threads; /* ROWS_NODES, ROWS_THREADS */
+    int nodes, threads; /* per patch; per block (ROWS_NODES, ROWS_THREADS in the kernel) */
     bool edges;         /* edge patches (fusion/connectivity/edge_patches.h), not vertex patches */
 } weft_patch_computation;
 

@@ -229,7 +229,7 @@ static weft_status kernel_patches(planner *p, weft_plan_kernel *kernel, bool was
     const bool edges = kernel->kind == KERNEL_EDGE_PATCH;
     const weft_patch_computation patch = weft_patch_computation_of(p->graph, kernel);
     const int hidden =
-        !weft_patch_computation_reads_cells(p->graph, &patch); /* the cells come last */
+        !weft_patch_computation_reads_cells(p->graph, &patch); /* omits the last argument, cells */
     const int target = patch.accumulation->target;
     const int first = edges ? WEFT_PATCH_ARGUMENTS : 0;
     const int n_parts = matrix  ? WEFT_PATCH_MATRIX_ARGUMENTS
@@ -378,7 +378,7 @@ static bool kernel_uses(const weft_plan_kernel *kernel, int value) {
     return false;
 }
 
-/* Intermediates in memory share buffers where their lifetimes, in kernels, are disjoint. */
+/* Assign buffers to intermediates; those with disjoint live ranges, in kernels, share one. */
 static weft_status plan_buffers(planner *p, weft_error *error) {
     const weft_graph *graph = p->graph;
     weft_plan *plan = p->plan;

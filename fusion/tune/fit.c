@@ -64,7 +64,7 @@ static double error_of(const weft_search_case *cases, int n, const weft_cost_ter
     return count > 0 ? sum / (double)count : 0;
 }
 
-enum { STEPS = 10, TERMS = 5 /* launch, serial, barriers, together, cache */ };
+enum { STEPS = 10, TERMS = 5 /* launch, overlap, barriers, latency overlap, cache */ };
 /* A term is selected if it lowers the error to less than this fraction, more than the measurements
  * vary. */
 static const double WORTH = 0.995;
