@@ -51,7 +51,7 @@ static weft_status list_corners(patch_work *work, weft_error *error) {
     work->corners = malloc(((size_t)n_places + 1) * sizeof *work->corners);
     if (!work->corner_start || !work->corners)
         return no_memory(error);
-    int32_t *start = work->corner_start + 1; /* shifted: filling leaves the starts in corner_start */
+    int32_t *start = work->corner_start + 1; /* shifted: corner_start then has the starts */
     for (int i = 0; i < n_places; ++i)
         if (work->local[i] < nodes)
             ++start[work->local[i]];

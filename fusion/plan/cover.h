@@ -20,8 +20,7 @@ typedef struct weft_cover_problem {
     const weft_fusions *fusions;
     const weft_implementations *implementations;
     weft_plan_kind kind; /* WEFT_PLAN_UNFUSED: covers of single calls */
-    bool
-        all; /* weft_covers_begin: allow every implementation of a fusion, not only its best one */
+    bool all; /* weft_covers_begin: allow every implementation of a fusion, not only its best one */
 } weft_cover_problem;
 
 /** The cover of least predicted cost.

@@ -18,8 +18,8 @@ typedef struct weft_implementation {
     int n_onchip;
     weft_operand *onchip; /* whole values, offset 0 */
     int **slots; /* [n_calls][n_operands + 1] index in onchip of order[i]'s operands and result */
-    bool *produced_here; /* [n_onchip] computed by this kernel */
-    bool *live_out;      /* [n_onchip] needed in memory after it (weft_value_is_live_out) */
+    bool *produced_here;       /* [n_onchip] computed by this kernel */
+    bool *live_out;            /* [n_onchip] needed in memory after it (weft_value_is_live_out) */
     weft_placement *placement; /* [n_onchip] */
     int onchip_peak;           /* maximum number of components live at once */
     /* GPU, several threads per element (fusion/plan/placement.c) */

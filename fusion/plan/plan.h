@@ -54,9 +54,9 @@ typedef struct weft_plan_kernel {
     int n_stores;
     int *scatters; /* accumulations done by this kernel, except those left to a gather kernel */
     int n_scatters;
-    int gather;   /* KERNEL_GATHER: the accumulation; else -1 */
-    int product;  /* KERNEL_PRODUCT: the product call; else -1 */
-    int prologue; /* KERNEL_PRODUCT: the call inlined into the product kernel's loads, or -1 */
+    int gather;       /* KERNEL_GATHER: the accumulation; else -1 */
+    int product;      /* KERNEL_PRODUCT: the product call; else -1 */
+    int prologue;     /* KERNEL_PRODUCT: the call inlined into the product kernel's loads, or -1 */
     int patch_nodes;  /* nodes per patch */
     bool accumulates; /* gathers and patches: add to the target instead of overwriting it */
     weft_argument *arguments;

@@ -21,8 +21,8 @@ struct weft_predictor {
     int *loads;       /* [n_values][1 + n_connectivities][PREDICTOR_PLACES]; -1: none */
     int *stores;      /* [n_values][PREDICTOR_PLACES] */
     int *accumulates; /* [n_accumulations][PREDICTOR_PLACES] */
-    bool *mapped;  /* [n_connectivities] scratch: the current kernel has loaded its indices */
-    int *computes; /* [n_calls] the first of a call's [n_variants][PREDICTOR_PLACES] */
+    bool *mapped;     /* [n_connectivities] scratch: the current kernel has loaded its indices */
+    int *computes;    /* [n_calls] the first of a call's [n_variants][PREDICTOR_PLACES] */
 };
 
 /** Indices in list, by place, of the load of a value through a connectivity; -1: directly. */

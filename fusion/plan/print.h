@@ -18,7 +18,7 @@ typedef struct weft_planner_counts {
     int64_t too_large;  /* needs too much shared memory */
     int64_t too_many_threads, not_as_directed; /* per block; not the script's block shape */
     int64_t untried;                           /* choices of variants not tried: too many */
-    const char *reasons[WEFT_PRUNE_REASONS]; /* of those pruned later, in order of occurrence */
+    const char *reasons[WEFT_PRUNE_REASONS];   /* of those pruned later, in order of occurrence */
     int64_t by_reason[WEFT_PRUNE_REASONS];
     int n_reasons;
 } weft_planner_counts;

@@ -50,8 +50,8 @@ int weft_calibration_points(const weft_limits *limits, const weft_cost_primitive
                             weft_calibration_point *out, int most);
 
 typedef struct weft_calibration_options {
-    double seconds; /* time limit; 0: 300 */
-    bool again;     /* measure points again that are in the database */
+    double seconds;              /* time limit; 0: 300 */
+    bool again;                  /* measure points again that are in the database */
     const weft_monitor *monitor; /* receives progress; NULL: the device's */
     /* For tests: replacements of the device and of weft_clock; NULL: those. `measure` may return
      * WEFT_ERROR_UNSUPPORTED: the primitive cannot be measured. */
@@ -98,15 +98,15 @@ typedef struct weft_search_candidate {
 
 typedef struct weft_search_result {
     weft_search_candidate *candidates; /* [n] by prediction, best first; in the arena */
-    int n, n_measured;         /* covers compiled; the first n_measured of them were run */
-    int best;                  /* index of the fastest measured one */
+    int n, n_measured;                 /* covers compiled; the first n_measured of them were run */
+    int best;                          /* index of the fastest measured one */
 } weft_search_result;
 
 typedef struct weft_search_options {
-    int most;          /* maximum number of covers */
-    int spread;        /* additional covers, evenly spaced among the rest of the best 300 */
-    bool all;          /* measure all of them, including those that can no longer win */
-    int64_t elements;  /* per index set; 0: 10^6 */
+    int most;         /* maximum number of covers */
+    int spread;       /* additional covers, evenly spaced among the rest of the best 300 */
+    bool all;         /* measure all of them, including those that can no longer win */
+    int64_t elements; /* per index set; 0: 10^6 */
     /* For tests: replacement of the measurement; NULL: run on the device with synthetic data */
     weft_status (*measure)(void *user, const weft_compilation *compilation, double *seconds,
                            weft_error *error);
@@ -155,10 +155,10 @@ typedef struct weft_search_case {
 
 /** Errors: mean of |predicted / measured - 1| over all measured covers. */
 typedef struct weft_prediction_errors {
-    double plain; /* equation 3 alone */
+    double plain;                                             /* equation 3 alone */
     double launch, overlap, barriers, latency_overlap, cache; /* with one fitted term */
-    double all;                                        /* with the selected terms */
-    weft_cost_terms terms;                             /* the selected terms, fitted */
+    double all;                                               /* with the selected terms */
+    weft_cost_terms terms;                                    /* the selected terms, fitted */
 } weft_prediction_errors;
 /** Fit the terms of the cost model, and select those that each lower the error, given the others,
  *  by at least half a per cent.
