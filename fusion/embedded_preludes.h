@@ -1,4 +1,4 @@
-/** What stands before generated kernels, kernels/prelude/ *.h, sorted by name. Written by the build. */
+/** Preludes of generated kernels, kernels/prelude/ *.h, sorted by name. Written by the build. */
 #ifndef WEFT_EMBEDDED_PRELUDES_H
 #define WEFT_EMBEDDED_PRELUDES_H
 

@@ -12,65 +12,69 @@ extern "C" {
 typedef struct weft_compilation weft_compilation;
 void weft_compilation_free(weft_compilation **compilation);
 
-/** The cover that was chosen, as text for weft_compile_options.cover: a line for each graph. */
+/** The chosen cover as text for weft_compile_options.cover: one line per graph. */
 weft_status weft_compilation_cover(const weft_compilation *compilation, weft_text *out,
                                    weft_error *error);
-/** How many of its kernels are predicted by measured times alone; *n_kernels: of how many. */
+/** Number of kernels whose prediction uses measured times only; *n_kernels: of how many. */
 int weft_compilation_measured(const weft_compilation *compilation, int *n_kernels);
-/** Is its cover the one that options.cover asked for? */
+/** Does the compilation use the cover that options.cover asked for? */
 bool weft_compilation_recalled(const weft_compilation *compilation);
-/** Print a stage: tokens, script, graph, fusions, implementations, cover, plan or source; as text,
- *  and graph and plan also as dot or json. What is printed of script and graph as text reads back
- * as a script. Errors WEFT_ERROR_USAGE (lists the stages and formats) */
+/** Print a stage: tokens, script, graph, fusions, implementations, cover, plan or source.
+ *  format  text; for graph and plan also dot or json
+ *  The text of script and graph is a valid script again.
+ *  Errors  WEFT_ERROR_USAGE (lists the stages and formats), WEFT_ERROR_MEMORY */
 weft_status weft_compilation_print(const weft_compilation *compilation, const char *stage,
                                    const char *format, weft_text *out, weft_error *error);
-/** What both plans do with this script and why not more: kernels, bytes, flops, and for each pair
- *  of calls fused or the reason why not. */
+/** Explain the fused and the unfused plan: kernels, bytes, flops, and for each pair of calls
+ *  whether they are fused, or the reason why not. */
 weft_status weft_compilation_explain(const weft_compilation *compilation, weft_text *out,
                                      weft_error *error);
-/** The same of two calls, named by their results or by the lists that they accumulate into, with
- *  the time predicted for the best plans that have them together and apart.
- *  Errors  WEFT_ERROR_USAGE: no such call */
+/** Explain one pair of calls, with the predicted times of the best plans that do and do not fuse
+ *  them.
+ *  first, second  the calls' results, or the lists that they accumulate into
+ *  Errors         WEFT_ERROR_USAGE: no such call */
 weft_status weft_compilation_why(const weft_compilation *compilation, const char *first,
                                  const char *second, weft_text *out, weft_error *error);
-/** What finds places for the boxes and edges of a drawn graph: run(user, dot) gives what
- *  `dot -Tjson0` of Graphviz prints for this graph in its language, malloc'd; NULL: it cannot. */
+/** Layout program for drawn graphs. run(user, dot) returns the output of Graphviz `dot -Tjson0` for
+ *  the graph `dot`, allocated with malloc; NULL if it is not available. */
 typedef struct weft_report_layout {
     char *(*run)(void *user, const char *dot);
     void *user;
 } weft_report_layout;
-/** A page for a browser that needs nothing else: the graph with its kernels drawn, what is
- *  predicted and what was measured, and the script beside the generated source.
- *  seconds  of a run, measured, by kernel [weft_compilation_kernels]; NULL: not measured. Entries
- *           below 0 are not known
- *  layout   NULL: the library's own, a kernel below the other */
+/** Self-contained HTML report: a drawing of the graph and its kernels, predicted and measured
+ *  times, and the script next to the generated source.
+ *  seconds  measured time of each kernel in a run, s, [weft_compilation_kernels]; entries below 0
+ *           are unknown; NULL: not measured
+ *  layout   NULL: the built-in layout, kernels one below the other */
 weft_status weft_compilation_html(const weft_compilation *compilation, const double *seconds,
                                   const weft_report_layout *layout, weft_text *out,
                                   weft_error *error);
 
-/** What fusion spares: the kernels of the plan against those of a plan with a kernel per call. */
+/** What fusion saves: the plan compared with a plan of one kernel per call. */
 typedef struct weft_saving {
     int n_calls, n_kernels, n_unfused;
-    /* of the fused kernel that spares the most bytes per element; "" and 0: none does */
+    /* the fused kernel that saves the most bytes per element; "" and 0: none does */
     char calls[256], index_set[64]; /* "jacobian, tform_dshape and dshape_dot_dshape", "cells" */
-    double bytes, bytes_unfused;    /* that it moves, and that its calls would move apart */
+    double bytes, bytes_unfused;    /* per element: moved by the kernel, by its calls unfused */
 } weft_saving;
-/** Makes the other plan, which takes about as long as the first.  Errors  WEFT_ERROR_MEMORY */
+/** Makes the unfused plan, which takes about as long as weft_compile.
+ *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_compilation_saving(const weft_compilation *compilation, weft_saving *out,
                                     weft_error *error);
 
-/** One kernel of the plan, counted per element of its index set. */
+/** One kernel of the plan; bytes and flops per element of its index set. */
 typedef struct weft_kernel_info {
     const char *name, *index_set;
     int n_calls;
-    double bytes_loaded, bytes_stored; /* that must move; indirect data counted once an access */
+    double bytes_loaded, bytes_stored; /* compulsory traffic; indirect data once per access */
     double flops;
-    double seconds;    /* of a launch over options.instances, predicted; 0: not known */
-    bool patches;      /* it accumulates by patches */
-    bool patch_cells;  /* and reads lists over the cells, so that it needs their numbers */
-    bool cell_colours; /* it accumulates by colours of elements, a launch each */
-    /** How it adds to its targets: "atomic", "chunk-colored", "cell-colored", "gather",
-     *  "vertex-patch" or "edge-patch"; NULL: it adds to none. */
+    double seconds;    /* predicted time of a launch over options.elements; 0: unknown */
+    bool patches;      /* accumulates by patches */
+    bool patch_cells;  /* accumulates by patches and reads lists over cells, so it needs the cells'
+                          numbers */
+    bool cell_colours; /* accumulates by coloured elements, one launch per colour */
+    /** How the kernel accumulates: "atomic", "chunk-colored", "cell-colored", "gather",
+     *  "vertex-patch" or "edge-patch"; NULL: it does not. */
     const char *scatter;
 } weft_kernel_info;
 int weft_compilation_kernels(const weft_compilation *compilation);
@@ -84,21 +88,22 @@ typedef enum weft_name_kind {
     WEFT_NAME_PARAMETER,
     WEFT_NAME_EXPRESSION,
     WEFT_NAME_VALUE,   /* assigned or accumulated, and not an input */
-    WEFT_NAME_OPERATOR /* of an outline alone */
+    WEFT_NAME_OPERATOR /* in outlines only */
 } weft_name_kind;
-/** A name that a script declares or makes. Borrowed from the compilation. */
+/** A name that a script declares or assigns. Borrowed from the compilation. */
 typedef struct weft_name_info {
     const char *name;
     weft_name_kind kind;
-    const char *over;   /* the index set of an input or value, NULL: uniform; where a connectivity
-                           starts */
-    const char *to;     /* of a connectivity */
-    int width;          /* the same */
-    int rank, sizes[4]; /* of an input or value; rank -1: a value whose shape nothing asked for */
-    bool returned, sparse; /* values; sparse: A[dofs,dofs] += K, its shape is a scalar's */
-    int value;             /* of a parameter */
+    const char *over;   /* index set of an input or value, NULL: uniform; source index set of a
+                           connectivity */
+    const char *to;     /* connectivities: target index set */
+    int width;          /* connectivities: targets per element */
+    int rank, sizes[4]; /* inputs and values; rank -1: a value whose shape was not inferred */
+    bool returned, sparse; /* values; sparse: A[dofs,dofs] += K, reported with a scalar's shape */
+    int value;             /* parameters */
 } weft_name_info;
-/** In the order: index sets, connectivities, inputs, parameters, expressions, values as written. */
+/** Number of names. Their order: index sets, connectivities, inputs, parameters, expressions, then
+ *  values in script order. */
 int weft_compilation_names(const weft_compilation *compilation);
 void weft_compilation_name(const weft_compilation *compilation, int i, weft_name_info *out);
 

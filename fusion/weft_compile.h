@@ -1,5 +1,6 @@
-/** Compiling a script: text, a library and the limits of a device in; a plan and the source text of
- *  its kernels out (fusion/weft_compilation.h). The language is described in docs/language.md. */
+/** The compiler. In: script text, a library of functions, the limits of a device. Out: a plan and
+ *  the source text of its kernels (fusion/weft_compilation.h). docs/language.md describes the
+ *  language. */
 #ifndef WEFT_COMPILE_H
 #define WEFT_COMPILE_H
 
@@ -9,7 +10,7 @@
 extern "C" {
 #endif
 
-/** A piece of script text; several are read one after the other as one script. */
+/** A piece of script text. A script is the concatenation of its fragments. */
 typedef struct weft_fragment {
     const char *name; /* for messages: a file name, or "--source" */
     const char *text;
@@ -21,15 +22,15 @@ typedef struct weft_fragment {
     "asinh acosh atanh exp2 expm1 log2 log10 log1p cbrt hypot erf erfc sign floor ceil round "     \
     "trunc"
 
-/** A function of formulas; domain: of its arguments x and y. */
+/** A function that formulas may call; domain: of its arguments x and y. */
 typedef struct weft_formula_info {
     const char *name, *domain;
     int n_arguments;
 } weft_formula_info;
-/** False: there is none of this name. */
+/** Returns false if formulas have no function of this name. */
 bool weft_formula_describe(const char *name, weft_formula_info *out);
 
-/** What --help says of formulas. */
+/** Description of formulas for --help texts. */
 #define WEFT_FORMULA_HELP                                                                          \
     "+ - * / ^, pi, " WEFT_FORMULA_FUNCTIONS ", and select(a < b, v, w), which is v where a < b "  \
     "and w elsewhere: comparisons are < > <= >=, several are joined by and"
@@ -51,37 +52,46 @@ typedef struct weft_variant_choice {
     int variant;
 } weft_variant_choice;
 
-/** What a script's `operator NAME over ...` stands for: a script of its own, whose fragments make
- * `y` from an input `v` (a form's text and product.weft) and which is written out where NAME is
- *  applied; a product kernel by name (cuda, weft_program_bind_product); or with neither a function
- *  of the caller's (weft_program_bind_operator). */
+/** Implementation of a script's `operator NAME over ...`; one of
+ *  fragments       a script that computes `y` from an input `v` (a form's text and product.weft);
+ *                  it is inlined where NAME is applied
+ *  product_kernel  the name of a product kernel (CUDA, weft_program_bind_product)
+ *  neither         opaque: a callback of the caller (weft_program_bind_operator) */
 typedef struct weft_operator_choice {
     const char *name;
     const weft_fragment *fragments;
     int n_fragments;
     const char *product_kernel;
-    bool brings_dot; /* opaque: it can also give the dot product of v and y */
+    bool brings_dot; /* opaque operators: the callback can also compute v . y */
 } weft_operator_choice;
 
 typedef enum weft_plan_kind { WEFT_PLAN_FUSED, WEFT_PLAN_UNFUSED } weft_plan_kind;
 
-/** How an accumulating store avoids races: colours of cell ranges that share no target, or a store
- *  per cell and a gather by the target's owner (transposed connectivity). Both are deterministic
- *  on the host; on cuda stores are atomic in place of coloured. Stars: on cuda the owner of targets
- *  evaluates the cells round them and keeps its rows; deterministic. Of a vector from tetrahedra,
- *  edge patches: a patch's owner evaluates each cell that touches it once, in a kernel whose
- *  values do not depend on any renumbering of a cell's vertices. Of a vector from triangles, or
- *  vertex patches: a target's owner evaluates each cell round it, renumbered so that it is local
- *  vertex 0, and keeps row 0 alone; even renumberings. Of a matrix, whole rows of it
- *  (weft_matrix_rows). For one accumulation from triangles or tetrahedra; what values depend on is
- *  the caller's to know (see weft_kernel_info); where it cannot be done, and on the host, it is the
- *  first. Cell colours: on cuda elements are coloured so that no two of
- *  a colour share a target; a colour is one launch, whose stores are plain additions;
- *  deterministic, as targets are added to in the order of the colours. For vectors and matrices, in
- *  a kernel that accumulates through one connectivity (into any number of lists), has no reduction
- *  and one thread per element; elsewhere, and on the host, it is the first. There are at least as
- *  many launches as a target has elements, up to 256; what is left of more is added by one
- *  thread. */
+/** How an accumulating store avoids races. All are deterministic, except COLOURED on CUDA. The last
+ *  three are for CUDA; on the host, and for kernels that they do not support, they mean COLOURED
+ *  (weft_kernel_info.scatter tells which algorithm a kernel uses).
+ *
+ *  COLOURED        Host: cell ranges are coloured so that ranges of one colour share no target.
+ *                  CUDA: atomic additions.
+ *  GATHERED        Each cell stores its contribution; then the owner of a target sums those of its
+ *                  cells (transposed connectivity). Vectors only.
+ *  PATCHES         Owner computes: the owner of a set of targets evaluates all cells that touch
+ *                  them. For one accumulation from triangles or tetrahedra.
+ *                    scalar dofs, tetrahedra  edge patches: each cell is evaluated once per patch
+ *                                             that it touches
+ *                    other vectors            vertex patches (below)
+ *                    matrices                 whole rows (weft_matrix_rows)
+ *                  The caller guarantees that the kernel's values do not depend on the order of a
+ *                  cell's vertices (edge patches), or not on its even permutations (the others).
+ *  CELL_COLOURS    Elements are coloured so that no two of a colour share a target; each colour is
+ *                  one launch with plain additions. For vectors and matrices, in kernels that
+ *                  accumulate through one connectivity (into any number of lists), have no
+ *                  reduction and use one thread per element. The number of launches is at least
+ *                  the number of elements of a target, at most 256; one thread adds the elements
+ *                  that do not fit into 256 colours.
+ *  VERTEX_PATCHES  As PATCHES, but vertex patches for vectors from tetrahedra too: the owner of a
+ *                  target evaluates each incident cell, renumbered by an even permutation so that
+ *                  the target is local vertex 0, and keeps row 0. */
 typedef enum weft_scatter {
     WEFT_SCATTER_COLOURED,
     WEFT_SCATTER_GATHERED,
@@ -90,17 +100,17 @@ typedef enum weft_scatter {
     WEFT_SCATTER_VERTEX_PATCHES
 } weft_scatter;
 
-/** What a script makes before a loop and reads in it alone, such as local matrices: stored, or
- *  rematerialised in every iteration, where it may share a kernel with what reads it. auto: what is
- *  predicted to take less in all, for the expected number of iterations, and fits into half of the
- *  memory. */
+/** Whether values that a script computes before a loop and reads only inside it, such as local
+ *  matrices, are stored (NEVER) or recomputed in every iteration (ALWAYS), where they may be fused
+ *  with their readers. AUTO: the choice with the lower predicted time over the expected number of
+ *  iterations; values that need more than half of the device's memory are recomputed. */
 typedef enum weft_rematerialise {
     WEFT_REMATERIALISE_AUTO,
     WEFT_REMATERIALISE_NEVER,
     WEFT_REMATERIALISE_ALWAYS
 } weft_rematerialise;
 
-/** fusion/cost/cost.h */
+/** Defined in fusion/cost/cost.h. */
 typedef struct weft_cost_source weft_cost_source;
 
 typedef struct weft_compile_options {
@@ -113,36 +123,36 @@ typedef struct weft_compile_options {
     int n_parameters;
     const weft_variant_choice *variants;
     int n_variants;
-    const weft_operator_choice *operators; /* those not named are opaque */
+    const weft_operator_choice *operators; /* operators that are not listed are opaque */
     int n_operators;
     weft_rematerialise rematerialise;
-    int iterations;          /* of a loop, that `store` reckons with; 0: 100 */
-    int64_t elements;        /* of an index set, that plans are made for; 0: 10^6 */
-    const char *forced_plan; /* JSON that weft_compilation_print gave of a plan, maybe edited: its
-                                kernels and variants hold in place of the planner's choice. NULL:
-                                none. What does not fit the script is refused, WEFT_ERROR_INPUT */
-    int max_fusion; /* calls of a candidate, at most; 0: chosen by the number of candidates */
+    int iterations;          /* expected trip count of loops, for `rematerialise`; 0: 100 */
+    int64_t elements;        /* expected size of index sets, for predictions; 0: 10^6 */
+    const char *forced_plan; /* a plan as JSON (weft_compilation_print), perhaps edited: its kernels
+                                and variants replace the planner's choice. NULL: none. A plan that
+                                does not fit the script: WEFT_ERROR_INPUT */
+    int max_fusion; /* most calls per fusion candidate; 0: from the number of candidates */
     const weft_cost_source *costs; /* borrowed, outlives the compilation; NULL: analytic */
     int alternative;   /* 0: the cover of least predicted time; k: the k-th after it, or the last */
-    int patch_nodes;   /* of a patch of a vector's store: 128, 256 or 512 (0); fewer take as many
-                          threads, and less time where a device has room for more */
+    int patch_nodes;   /* nodes per patch of a vector: 128, 256 or 512 (0). Smaller patches use as
+                          many threads, and take less time on a device that is not full */
     bool predicated;   /* see weft_program_predicate; for scripts without loops */
-    const char *cover; /* weft_compilation_cover of a compilation of the same script: that one,
-                          where it is still among the implementations (weft_compilation_recalled) */
+    const char *cover; /* weft_compilation_cover of an earlier compilation of the same script: use
+                          it if its implementations still exist (weft_compilation_recalled) */
 } weft_compile_options;
 
-/** Compile a script for a device of these limits, up to its source text. Nothing runs. Free with
- *  weft_compilation_free.
+/** Compile a script to source text for a device with these limits. Nothing runs.
  *  fragments, options  borrowed for the call
  *  library             borrowed; must outlive the compilation
+ *  out                 caller's; weft_compilation_free
  *  Errors  WEFT_ERROR_SYNTAX, _TYPE, _SHAPE, _UNSUPPORTED, each with file, line, column, caret;
- * _MEMORY */
+ *          _INPUT (options->forced_plan), _MEMORY */
 weft_status weft_compile(const weft_library *library, const weft_limits *limits,
                          const weft_fragment *fragments, int n_fragments,
                          const weft_compile_options *options, weft_compilation **out,
                          weft_error *error);
 
-/** 32 digits for a script with its options and library: the key of weft_tuning_best_plan. */
+/** Hash of a script with its options and library, 32 digits: the key of weft_tuning_best_plan. */
 weft_status weft_script_hash(const weft_library *library, const weft_fragment *fragments,
                              int n_fragments, const weft_compile_options *options, char out[33],
                              weft_error *error);

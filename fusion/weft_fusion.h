@@ -1,10 +1,11 @@
 /** Weft fusion: scripts and elementary functions in, plans, kernels and launches out.
  *
- *      fragments -> tokens -> script -> graph -> fusions -> implementations -> cover -> plan -> source
+ *      fragments -> tokens -> script -> graph
+ *                -> fusions -> implementations -> cover -> plan -> source
  *      compilation -> program -> launches
  *
- *  This header includes the public headers of the compiler. Predictions and measurements have headers
- *  of their own: fusion/cost/cost.h and fusion/tune/tune.h. */
+ *  Predictions and measurements have headers of their own: fusion/cost/cost.h and
+ *  fusion/tune/tune.h. */
 #ifndef WEFT_FUSION_H
 #define WEFT_FUSION_H
 
