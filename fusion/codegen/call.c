@@ -13,7 +13,7 @@ static bool name_taken(const weft_graph *graph, const char *name, int besides) {
     return false;
 }
 
-/* Names of the language start with no digit, so "v_3_x" and "v_3_1_x" are nobody else's. */
+/* Names of the language do not start with a digit, so "v_3_x" and "v_3_1_x" are unique. */
 const char *weft_source_variable(const source_writer *w, int value, int connectivity) {
     const char *name = w->graph->values[value].name, *variable = NULL;
     if (connectivity < 0 && name_taken(w->graph, name, value))
@@ -30,11 +30,11 @@ const char *weft_source_variable(const source_writer *w, int value, int connecti
                            : weft_arena_print(w->arena, "v_%s", loaded);
     }
     if (variable == NULL)
-        w->out->failed = true; /* as where text finds no memory: said at the end */
+        w->out->failed = true; /* reported at the end, like text that runs out of memory */
     return variable != NULL ? variable : "v_out_of_memory";
 }
 
-/* Binding strength, to write no more parentheses than needed. */
+/* Operator precedence, to write only the parentheses that are needed. */
 static int strength(const weft_arithmetic *node) {
     switch (node->op) {
     case ARITHMETIC_ADD:
@@ -54,7 +54,7 @@ static int strength(const weft_arithmetic *node) {
 
 static void arithmetic_write(const source_writer *w, const weft_call *call, int index);
 
-/* ---- what is the same for all elements, and worth computing once ---- */
+/* ---- hoisting: costly subexpressions that are the same for all elements ---- */
 
 static bool is_uniform(const source_writer *w, const weft_call *call, int index) {
     const weft_arithmetic *node = &call->arithmetic[index];
@@ -71,7 +71,7 @@ static bool is_uniform(const source_writer *w, const weft_call *call, int index)
     return true;
 }
 
-/* Divisions and functions, of something that is no number. */
+/* Does it contain divisions, powers or functions? *reads: does it read an operand? */
 static bool is_costly(const weft_call *call, int index, bool *reads) {
     const weft_arithmetic *node = &call->arithmetic[index];
     const int children[] = {node->a, node->b, node->c, node->d};
@@ -90,7 +90,7 @@ static bool is_hoisted(const source_writer *w, const weft_call *call, int index)
     return w->hoists && is_uniform(w, call, index) && is_costly(call, index, &reads) && reads;
 }
 
-/* The outermost ones below a node. */
+/* Declare the outermost hoisted subexpressions below a node. */
 static void hoist(const source_writer *w, const weft_call *call, int index) {
     const weft_arithmetic *node = &call->arithmetic[index];
     const int children[] = {node->a, node->b, node->c, node->d};
@@ -147,7 +147,7 @@ static void operand_write(const source_writer *w, const weft_operand *operand) {
         weft_text_add(w->out, "%s[%d + c]", variable, operand->offset);
 }
 
-/* x^n with a small whole n multiplies; a square root is one; the rest is pow. */
+/* x^n with a literal integer n, |n| <= 64, is weft_powi; anything else is weft_pow. */
 static void power_write(const source_writer *w, const weft_call *call,
                         const weft_arithmetic *node) {
     const weft_arithmetic *exponent = &call->arithmetic[node->b];

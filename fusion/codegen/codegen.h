@@ -1,33 +1,35 @@
-/** Source text. In: a compilation that has its steps. Out: the text of its module. */
+/** Code generation. In: a compilation with its steps and plans. Out: the source text of its module.
+ */
 #pragma once
 
 #include "fusion/plan/plan.h"
 
-/** The module of a compilation: the prelude once, the kernels of each segment, and on devices with
- *  threads those of one thread, which all have as arguments after the number of elements the
- *  uniform names that weft_control_uses says, in their order, then `active` of the loop:
- *  "scalars_N"; "loop_N_begin" and "loop_N_iteration", with more (fusion/codegen/program.c).
+/** Write the module of a compilation: the prelude, the kernels of each segment and, on devices with
+ *  threads, one-thread kernels for uniform arithmetic ("scalars_N") and for loops ("loop_N_begin",
+ *  "loop_N_iteration"). The arguments of one-thread kernels are the number of elements, the uniform
+ *  names that weft_control_uses returns true for, in their order, then `active` of the loop, then
+ *  those that fusion/codegen/program.c lists.
  *  out     in the compilation's arena
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_source_make(const weft_compilation *compilation, const char **out,
                              weft_error *error);
 
-/** How a backend spells what differs. */
+/** The spelling of generated code on one backend. */
 typedef struct weft_backend {
     const char *language; /* see weft_limits */
     /** Everything before the kernels: types, loads, stores, intrinsics. */
     void (*prelude)(weft_text *out, int lanes, bool single);
     const char *splat; /* see weft_body_style */
-    /** One thread per element, its number in its block `lane`; else a loop over blocks whose
-     *  elements are the lanes of vectors. */
+    /** True: one thread per element, with the number `lane` in its block. False: a loop over
+     *  blocks, whose elements are the lanes of vectors. */
     bool is_threaded;
 } weft_backend;
-/** The one of the language, or where that is NULL the first of the execution, that limits name. */
+/** The backend of limits->language; if that is NULL, the first one of limits->execution. */
 const weft_backend *weft_source_backend(const weft_limits *limits);
-/** Threads of a block of a kernel with one thread per element, where they are not WEFT_CUDA_THREADS
- * with one element each; else 0. */
+/** Threads per block of a KERNEL_MAP whose block shape is not the default (WEFT_CUDA_THREADS
+ *  threads of one element each); else 0. */
 int weft_source_block_threads(const weft_plan_kernel *kernel);
 
-/** Behind a predicated kernel's name: the kernel that zeroes a list for it. Arguments: list,
- *  active. */
+/** Suffix of a predicated kernel's name: the kernel that zeroes a list that it accumulates into.
+ *  Arguments: list, active. */
 #define WEFT_CLEAR_SUFFIX "_clear"

@@ -1,6 +1,6 @@
-/* The text of edge patches (fusion/connectivity/edge_patches.h): a warp walks its rows of 32
- * patches. Local vertices 0 and 1 are the edge; ring vertices come to be local vertices 2 and 3 in
- * turn. */
+/* Writes the text of edge patches (fusion/connectivity/edge_patches.h): a warp walks its rows of 32
+ * patches. Local vertices 0 and 1 are the edge; ring vertices become local vertices 2 and 3
+ * alternately. */
 #include "fusion/codegen/patch.h"
 #include "fusion/connectivity/edge_patches.h"
 
@@ -27,7 +27,8 @@ static void write_shared(const patch_writer *s) {
 static const char next_pair[] =
     "pair = next0, next0 = next1, next1 = next2, next2 = words[0], words += LANES;\n";
 
-/* What two vertices have been given goes to the warp's sums; no other lane gives to them now. */
+/* Add the contributions of two vertices to the warp's sums. The schedule of the patch ensures that
+ * no other lane adds to these vertices now. */
 static void write_give(const patch_writer *s, const char *word_a, const char *sum_a,
                        const char *word_b, const char *sum_b, const char *indent) {
     const char *const words[] = {word_a, word_b}, *const sums[] = {sum_a, sum_b};
@@ -54,7 +55,7 @@ static void write_give(const patch_writer *s, const char *word_a, const char *su
     weft_text_add(out, "%s    __syncwarp();\n%s}\n", indent, indent);
 }
 
-/* The staged numbers of a vertex to come, so that its cell need not wait for them. */
+/* Prefetch the staged values of a later vertex from shared memory. */
 static void write_read(const patch_writer *s, const char *local, const char *indent) {
     weft_text_add(s->w->out, "%s{ const int e = (%s) & %d;\n", indent, local, EDGE_LOCAL);
     for (int i = 0; 2 * i < s->n_parts; ++i)
@@ -62,8 +63,8 @@ static void write_read(const patch_writer *s, const char *local, const char *ind
     weft_text_add(s->w->out, "%s}\n", indent);
 }
 
-/* A ring vertex comes to be local vertex v and completes a cell. Where the lane's ring has ended
- * what is computed is no number, and is not taken. */
+/* A ring vertex becomes local vertex v and completes a cell. After the end of the lane's ring the
+ * computed values are undefined and are discarded. */
 static weft_status write_step(const patch_writer *s, int v, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text *out = s->w->out;
@@ -88,7 +89,7 @@ done:
     return status;
 }
 
-/* The edge and the first ring vertex; the second is read ahead. */
+/* Read the edge and the first ring vertex, and prefetch the second. */
 static void write_row_start(const patch_writer *s) {
     weft_text *out = s->w->out;
     weft_text_add(out, "        ends = pair;\n        %s", next_pair);
@@ -112,8 +113,8 @@ static void write_row_start(const patch_writer *s) {
     write_read(s, "word3", "        ");
 }
 
-/* Ring vertices give in pairs, 0 and 1, 2 and 3 ...; one of even number has what it gets a step
- * before the other and is held until then. */
+/* Ring vertices add their sums in pairs (0 and 1, 2 and 3, ...). The even one is complete a step
+ * before the odd one, and is held until then. */
 static weft_status write_row(const patch_writer *s, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text *out = s->w->out;

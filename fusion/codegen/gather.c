@@ -1,9 +1,7 @@
-/* Accumulation by the owner: a kernel over the targets, behind the one that has stored what they
- * sum.
- */
+/* Writes gather kernels: each target sums the contributions that an earlier kernel has stored. */
 #include "fusion/codegen/private.h"
 
-/* Each target sums what its cells have stored for it, in ascending order of cell. */
+/* The sum runs in ascending order of cell, so it is deterministic. */
 weft_status weft_source_gather(const source_writer *w, const weft_plan_kernel *kernel,
                                weft_error *error) {
     (void)error;

@@ -1,6 +1,6 @@
-/* From plan to source text: for each kernel its arguments, then for every block of elements the
- * loads, the calls in order, the stores and the accumulating stores (Filipovic et al. 2015,
- * algorithm 1). */
+/* Writes the kernels of a plan: for each its arguments, then for every block of elements the loads,
+ * the calls in order, the stores and the accumulating stores (Filipovic et al. 2015, algorithm 1).
+ */
 #include "core/base/fault.h"
 #include "core/weft_escape.h"
 #include "fusion/base/array.h"
@@ -10,21 +10,22 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Results larger than this are stored past the caches: about the last-level cache of a core's
- * share. */
+/* Larger results are written with streaming stores: about one core's share of the last-level cache.
+ */
 #define WEFT_STREAM_BYTES 4194304
 
-/* How kernels of a kind are written; head and elements are those of a GPU. */
+/* The text of one kind of kernels; head and elements are for GPUs. */
 typedef struct kernel_text {
-    const char *head; /* how the declaration starts; NULL: it writes its own */
-    /* where the thread's elements start, of write_map_kernel */
+    const char *head; /* start of the declaration; NULL: `write` writes its own */
+    /* for write_map_kernel: opens the loop over the thread's elements */
     void (*elements)(const source_writer *, const weft_plan_kernel *);
     weft_status (*write)(const source_writer *, const weft_plan_kernel *, weft_error *);
 } kernel_text;
 
 static const kernel_text texts[WEFT_KERNEL_KINDS];
 
-/* Does a stored result go to its list's double buffer, as other thread blocks still read this? */
+/* Is a result stored to its list's double buffer, because other thread blocks still read the list?
+ */
 static bool goes_to_double_buffer(const source_writer *w, const weft_plan_kernel *kernel,
                                   int stored) {
     const weft_value *value = &w->graph->values[stored];
@@ -92,7 +93,7 @@ static void write_argument(const source_writer *w, const weft_plan_kernel *kerne
     }
 }
 
-/* Uniform data are loaded once, before the loop over blocks; the rest for every block. */
+/* Uniform values are loaded once, before the loop over blocks; other values in every block. */
 void weft_source_load_statement(const source_writer *w, const weft_operand *load) {
     const char *lane = w->backend->is_threaded ? " + lane" : "";
     const weft_value *value = &w->graph->values[load->value];
@@ -138,7 +139,7 @@ void weft_source_store(const source_writer *w, const weft_plan_kernel *kernel, i
                       value->storage >= 0 || w->backend->is_threaded ? "0" : "stream");
 }
 
-/* "FILE:LINE", inside of a comment. */
+/* "FILE:LINE", inside a comment. */
 void weft_source_place(const source_writer *w, const weft_location *place) {
     weft_text_add_comment(w->out, place->source->name);
     weft_text_add(w->out, ":%d", place->line);
@@ -186,7 +187,7 @@ int weft_source_block_threads(const weft_plan_kernel *kernel) {
                : one->elements_per_block;
 }
 
-/* Blocks of elements come as a range on the host, as threads elsewhere. */
+/* Host kernels take a range of blocks of elements; GPU kernels take one thread per element. */
 void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel) {
     const bool threaded = w->backend->is_threaded;
     const int threads = weft_source_block_threads(kernel);
@@ -228,7 +229,7 @@ static void write_loads(const source_writer *w, const weft_plan_kernel *kernel) 
             weft_source_load(w, &kernel->loads[i]);
 }
 
-/* A thread has several elements of its block's chunk. */
+/* A thread processes several elements of its block's reduction tile. */
 static void write_chunk(const source_writer *w, const weft_plan_kernel *kernel) {
     (void)kernel;
     weft_text_add(w->out, "    UNROLL for (int k = 0; k < TILE / THREADS; ++k) {\n");
@@ -236,7 +237,7 @@ static void write_chunk(const source_writer *w, const weft_plan_kernel *kernel) 
     weft_text_add(w->out, "        if (element >= n_elements)\n            continue;\n");
 }
 
-/* More than one iteration: a single thread, one element after another. */
+/* The loop has more than one iteration only in a launch of a single thread. */
 static void write_colour(const source_writer *w, const weft_plan_kernel *kernel) {
     (void)kernel;
     weft_text_add(w->out,
@@ -245,7 +246,7 @@ static void write_colour(const source_writer *w, const weft_plan_kernel *kernel)
     weft_source_thread(w, "        ", "order[k]");
 }
 
-/* The thread's own element, or several one after the other. */
+/* A thread processes one element, or several serially. */
 static void write_own(const source_writer *w, const weft_plan_kernel *kernel) {
     const int n_serial = kernel->implementation->serial_iterations;
     char first[96];
@@ -273,7 +274,8 @@ static void write_blocks(const source_writer *w, const weft_plan_kernel *kernel)
                               "(int)(n_elements - block * LANES) : LANES;\n");
 }
 
-/* Large results of a layout that is stored by whole vectors, and not just read. */
+/* May a kernel use streaming stores? Its results must be stored as whole vectors and must not
+ * overwrite a list that was just read. */
 static bool may_stream(const source_writer *w, const weft_plan_kernel *kernel) {
     if (w->backend->is_threaded)
         return false;
@@ -354,8 +356,8 @@ static const kernel_text texts[WEFT_KERNEL_KINDS] = {
     [KERNEL_GATHER] = {"KERNEL", NULL, weft_source_gather},
 };
 
-/* What a predicated kernel's accumulating stores start from is zeroed by a kernel that looks at
- * `active` too: the values of the last iteration must stay. */
+/* The targets of a predicated kernel are zeroed by a kernel that tests `active` too, so that the
+ * values of the last iteration are kept. */
 static void write_clear_kernel(const source_writer *w, const weft_plan_kernel *kernel) {
     weft_text_add(w->out,
                   "/* of what %s accumulates into */\n"
@@ -380,7 +382,7 @@ static int count_statements(const char *text) {
     return n;
 }
 
-/* What a compiler takes for straight-line code grows faster than its length. A kernel that becomes
+/* Compile time grows faster than linearly with the length of straight-line code. A kernel that is
  * too long is written again with fewer of its loops unrolled. */
 static weft_status write_bounded(const source_writer *writer, const weft_plan_kernel *kernel,
                                  weft_error *error) {

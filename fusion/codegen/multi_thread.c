@@ -1,7 +1,7 @@
-/* A kernel with calls of several threads per element: lane l of every warp is element l of the
- * block, warp t thread t of each. fusion/plan/placement.c has said which data are shared and where barriers
- * stand. Loads and stores of shared data are spread over the warps; calls of one thread are the
- * first warp's. */
+/* Writes kernels with several threads per element: lane l of every warp belongs to element l of the
+ * block, and warp t is thread t of each element. fusion/plan/placement.c has chosen the values in
+ * shared memory and the barriers. Loads and stores of shared values are spread over the warps;
+ * calls of one thread run in the first warp. */
 #include "fusion/codegen/private.h"
 
 static weft_placement placement(const weft_plan_kernel *kernel, int value, int connectivity) {
@@ -132,7 +132,7 @@ static void write_stores(const source_writer *w, const weft_plan_kernel *kernel)
     weft_text_add(w->out, "    }\n");
 }
 
-/* The elements of a block, in turns where it goes through several. */
+/* The elements of a block; if it has several per thread, in a loop. */
 static void write_elements(const source_writer *w, const weft_implementation *one) {
     weft_text_add(w->out,
                   "    extern __shared__ __align__(128) unsigned char shared[];\n"

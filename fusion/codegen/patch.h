@@ -1,14 +1,14 @@
-/** What the text of vertex patches (fusion/codegen/vertex_patch.c) and of edges
- *  (fusion/codegen/edge_patch.c) share. */
+/** Shared by the writers of vertex patches (fusion/codegen/vertex_patch.c) and of edge patches
+ *  (fusion/codegen/edge_patch.c). */
 #pragma once
 
 #include "fusion/codegen/private.h"
 
-/** One staged number of a node. */
+/** One component of nodal data that is staged in shared memory. */
 typedef struct staged {
     const weft_operand *load;
     int component;
-    bool difference; /* registers hold what it is more than at local vertex 0 */
+    bool difference; /* registers hold its difference from local vertex 0 */
 } staged;
 
 typedef struct patch_writer {
@@ -19,19 +19,22 @@ typedef struct patch_writer {
     int n_parts;
 } patch_writer;
 
-/** Are there fewer nodes than threads? Then rows of the block end at last_row, not at n_rows. */
+/** Does a patch have fewer nodes than threads? Then rows of the block end at last_row, not n_rows.
+ */
 bool weft_patch_spares_threads(const weft_patch_computation *patch);
-/** Does a predicated kernel ask at its start and return in weft_patch_write_staging? */
+/** Does a predicated kernel load its flag at the start, and test it in weft_patch_write_staging? */
 bool weft_patch_predicates_late(const weft_patch_computation *patch);
-/** Own nodes and the halo into s0, s1, ...; own[k] too; then a barrier. */
+/** Write the staging of own nodes and halo into s0, s1, ... (and own[k]), followed by a barrier. */
 void weft_patch_write_staging(const patch_writer *s);
-/** "real v_x_at_dofs[12];" for every list loaded through the connectivity. */
+/** Declare "real v_x_at_dofs[12];" for every list that is loaded through the connectivity. */
 void weft_patch_write_arrays(const patch_writer *s, const char *indent);
-/** Local vertex v of these arrays from shared memory, 0 before the others; local NULL: from
- *  variables next_s0, next_s1 ..., where the vertex' numbers have been read to. */
+/** Fill local vertex v of these arrays from shared memory. Vertex 0 must be written first.
+ *  local  C text of the vertex's number in the patch; NULL: take its values from the variables
+ *         next_s0, next_s1, ... */
 void weft_patch_write_vertex(const patch_writer *s, int v, const char *local, const char *indent);
-/** Lists over the cells, of the cell at a place in patch_cells: C text, in rows of lanes. */
+/** Load lists over cells.
+ *  place  C text of the cell's index in patch_cells, in units of LANES */
 void weft_patch_write_cell_loads(const patch_writer *s, const char *place);
 
-/** fusion/codegen/edge_patch.c: the rest of the body of a block (see weft_source_patch_body). */
+/** fusion/codegen/edge_patch.c: the rest of weft_source_patch_body for edge patches. */
 weft_status weft_source_edge_patches(const patch_writer *s, weft_error *error);

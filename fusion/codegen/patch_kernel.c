@@ -1,4 +1,4 @@
-/* A kernel that accumulates by patches and does nothing else: its head, the body of
+/* Writes kernels that accumulate a vector by patches and do nothing else: head, the body by
  * fusion/codegen/vertex_patch.c, and stores. */
 #include "fusion/codegen/patch.h"
 

@@ -1,8 +1,8 @@
-/* The text of A[map,map] += K by the owners of A's rows: a thread block makes the rows of 512
- * consecutive nodes whole and writes each once, so nothing is atomic and the order of additions is
- * fixed. A thread evaluates the cells round its row, renumbered so that the row's node is local
- * vertex 0, and keeps row 0 of K alone; entries are summed up in shared memory, where each thread
- * has a column of its own. What is staged, words and slices are as weft_matrix_rows says. */
+/* Writes kernels for A[map,map] += K by the owners of A's rows: a thread block assembles the rows
+ * of 512 consecutive nodes completely and writes each once, so no addition is atomic and their
+ * order is fixed. A thread evaluates the cells incident to its row's node, renumbered so that this
+ * node is local vertex 0, and keeps only row 0 of K. Entries are summed in shared memory, in one
+ * column per thread. weft_matrix_rows describes words and slices. */
 #include "fusion/base/target.h"
 #include "fusion/codegen/private.h"
 
@@ -65,7 +65,7 @@ static void write_uniforms(const matrix_writer *m) {
     }
 }
 
-/* The block's own nodes word by word, its halo node by node. */
+/* Stage the block's own nodes, which are contiguous, and its halo node by node. */
 static void write_staging(const matrix_writer *m) {
     weft_text *out = m->w->out;
     weft_text_add(out, "    const int n_own =\n        (int)(n_rows - first_row < ROWS_NODES ? "
@@ -102,7 +102,7 @@ static void write_vertex(const matrix_writer *m, int v, const char *local, const
     }
 }
 
-/* A slice of rows: where its sums are, what they start from, the rows' own nodes. */
+/* Start a slice of rows: the place and the initial values of its sums, the rows' own nodes. */
 static void write_slice_start(const matrix_writer *m, bool accumulates) {
     weft_text *out = m->w->out;
     const char *target = storage(m, m->patch->accumulation->target);
@@ -139,7 +139,7 @@ static void write_slice_start(const matrix_writer *m, bool accumulates) {
     write_vertex(m, 0, "node", "        ");
 }
 
-/* Lists over cells, through the number of the cell. */
+/* Load lists over cells, by the cell's number. */
 static void write_cell_loads(const matrix_writer *m) {
     weft_text *out = m->w->out;
     if (!weft_patch_computation_reads_cells(m->graph, m->patch))

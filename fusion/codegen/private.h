@@ -1,4 +1,4 @@
-/** What the generator (fusion/codegen/kernel.c, fusion/codegen/call.c) and the backends share. */
+/** Shared by the files of this folder: the writer, and the text fragments of each kernel kind. */
 #pragma once
 
 #include "fusion/codegen/codegen.h"
@@ -15,94 +15,112 @@ typedef struct source_writer {
     const weft_backend *backend;
     bool single;
     int unroll;  /* see weft_body_style */
-    bool hoists; /* uniform values that cost something are named before the elements */
+    bool hoists; /* costly uniform subexpressions are computed before the loop over elements */
     weft_text *out;
 } source_writer;
 
-/** Last argument and first statement of kernels that are predicated (weft_plan). */
+/** Last argument and first statement of predicated kernels (weft_plan). */
 #define WEFT_PREDICATE_ARGUMENT ",\n    const uint32_t *restrict active"
 #define WEFT_PREDICATE "    if (*active == 0)\n        return;\n"
-/** The same where the answer is asked for first, and awaited behind other loads. */
+/** The same with the load of the flag first and its test after other loads. */
 #define WEFT_PREDICATE_EARLY "    const uint32_t going = *active;\n"
 #define WEFT_PREDICATE_LATE "    if (going == 0)\n        return;\n"
 
-/** Statements of a kernel beyond which fewer of its loops are unrolled. */
+/** A kernel with more statements is written again with fewer of its loops unrolled. */
 enum { WEFT_KERNEL_STATEMENTS_MAX = 1000 };
 
-/** Add the kernels of a segment, without the prelude. Errors WEFT_ERROR_MEMORY. */
+/** Add the kernels of a segment, without the prelude.  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_source_kernels(const weft_segment *segment, weft_text *out, weft_error *error);
-/** The register array that holds a value loaded directly (connectivity -1) or through a
- *  connectivity: unique in the graph. */
+/** Name of the register array of a value that is loaded through a connectivity, or directly (-1).
+ *  Unique in the graph; starts with "v_". */
 const char *weft_source_variable(const source_writer *w, int value, int connectivity);
-/** fusion/codegen/kernel.c: a kernel's name and arguments; the load of one of them with its declaration or
- * without; the store of a result, an accumulating store, and the numbers of the thread's element.
- */
+/* fusion/codegen/kernel.c */
+/** A kernel's name and arguments, up to the opening brace and the test of `active`. */
 void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel);
+/** Declaration and load of a value; the load alone. */
 void weft_source_load(const source_writer *w, const weft_operand *load);
 void weft_source_load_statement(const source_writer *w, const weft_operand *load);
+/** An accumulating store; the store of a result. */
 void weft_source_scatter(const source_writer *w, const weft_plan_kernel *kernel,
                          const weft_accumulation *a);
 void weft_source_store(const source_writer *w, const weft_plan_kernel *kernel, int stored);
+/** Declarations of element, block and lane; specialisation: C text of the element's number. */
 void weft_source_thread(const source_writer *w, const char *indent, const char *specialisation);
 /** fusion/codegen/multi_thread.c: a kernel with calls of several threads per element. */
 weft_status weft_source_threads(const source_writer *w, const weft_plan_kernel *kernel,
                                 weft_error *error);
-/** fusion/codegen/reduction.c: does a thread block make one tile of its reductions, several
- *  elements a thread, of which the k-th is WEFT_TILE_ELEMENT? Are their loads issued first, all
- *  together? Then write them; then, for an element, the names under which it has them. */
+/* fusion/codegen/reduction.c: reductions on a GPU, one tile per thread block. */
+/** The k-th element of a thread in its block's tile. */
 #define WEFT_TILE_ELEMENT "blockIdx.x * (int64_t)TILE + k * THREADS + threadIdx.x"
+/** Does each thread process several elements of a reduction tile? */
 bool weft_source_chunked(const source_writer *w, const weft_plan_kernel *kernel);
+/** Are the loads of all elements of a thread issued before the first call? */
 bool weft_source_loads_ahead(const source_writer *w, const weft_plan_kernel *kernel);
+/** Write these loads. */
 void weft_source_write_ahead(const source_writer *w, const weft_plan_kernel *kernel);
+/** Bind the usual names of loaded values to those of the k-th element. */
 void weft_source_write_loaded(const source_writer *w, const weft_plan_kernel *kernel);
-/** fusion/codegen/gather.c: a kernel by whose threads targets sum what was stored for them. */
+/** fusion/codegen/gather.c: a kernel that sums, for each target, the stored contributions. */
 weft_status weft_source_gather(const source_writer *w, const weft_plan_kernel *kernel,
                                weft_error *error);
 /** fusion/codegen/product.c: a kernel that starts with a product kernel. */
 weft_status weft_source_product(const source_writer *w, const weft_plan_kernel *kernel,
                                 weft_error *error);
-/** fusion/codegen/reduction.c: before the elements an accumulator for each reduction, in the loop
- *  over them what one contributes, after them a partial result; and the kernel that joins these. */
+/* fusion/codegen/reduction.c */
+/** Before the elements: accumulators with the neutral element; GPU: shared memory of the tile. */
 void weft_source_reductions_start(const source_writer *w, const weft_plan_kernel *kernel);
 void weft_source_reductions_declare(const source_writer *w, const weft_plan_kernel *kernel);
+/** GPU, after the elements: the partial results of the block's tile. */
 void weft_source_reduction_tile(const source_writer *w, const weft_plan_kernel *kernel);
+/** In the loop over elements: the contribution of one. */
 void weft_source_reductions_each(const source_writer *w, const weft_plan_kernel *kernel);
+/** At the end of the kernel; host: store the partial results. */
 void weft_source_reductions_end(const source_writer *w, const weft_plan_kernel *kernel);
+/** The body of the kernel that joins the partial results. */
 void weft_source_final_reduction(const source_writer *w, const weft_plan_kernel *kernel);
-/** The same inside the kernel that ends a loop's iteration, on a GPU: arguments of that kernel's in
- * order. */
+/** GPU: the final reduction inside the kernel that ends a loop's iteration, with its arguments in
+ *  the order of kernel->reductions. */
 void weft_source_joined_arguments(weft_text *out, const weft_plan_kernel *kernel);
 void weft_source_joined(weft_text *out, const weft_graph *graph, const weft_plan_kernel *kernel);
-/** fusion/codegen/call.c: what is the same for all elements of a kernel, computed once; for a
- *  writer that hoists, behind the loads of uniform data. */
+/* fusion/codegen/call.c */
+/** Declare the costly subexpressions that are the same for all elements; for a writer that hoists,
+ *  after the loads of uniform data. */
 void weft_source_uniforms(const source_writer *w, const weft_plan_kernel *kernel);
-/** fusion/codegen/call.c: a comment and the statements of one call, for one thread; in parts where its
- *  result stands declared already and threads [first, ...) go by `step` ("warp",
- *  "THREADS_PER_ELEMENT"). */
+/** "FILE:LINE", in a form that is safe inside a comment (fusion/codegen/kernel.c). */
 void weft_source_place(const source_writer *w, const weft_location *place);
+/** "FILE:LINE  y = f(x)", as a comment. */
 void weft_source_call_comment(const source_writer *w, const weft_call *call);
+/** The statements of one call whose result is declared already.
+ *  first, step  C text: thread `first` of the element computes threads first, first + step, ... of
+ *               the variant ("warp", "THREADS_PER_ELEMENT") */
 weft_status weft_source_call_statements(const source_writer *w, const weft_call *call, int variant,
                                         const char *first, const char *step, weft_error *error);
+/** Comment, declaration of the result and statements of one call, all by one thread. */
 weft_status weft_source_call(const source_writer *w, const weft_call *call, int variant,
                              weft_error *error);
 
-/** The statements of a block: own[k] and y[k * components + c] of row first_row + k * ROWS_THREADS
- *  + threadIdx.x. In scope: first_row, n_rows, shared, LOAD(j), the prelude, the data as p_NAME,
- * and const int64_t *patch_halo_start; const int32_t *patch_halo, *patch_cells; const uint32_t
- * *patch_rows; const unsigned short *patch_order; const unsigned long long *patch_words; own, y and
- * patch_cells where they are used. For edge patches const uint32_t *edge_warps, *edge_words in
- * place of the last three. */
+/** The statements of a thread block that processes one patch.
+ *  Result    own[k] and y[k * components + c] of row first_row + k * ROWS_THREADS + threadIdx.x
+ *  In scope  first_row, n_rows, shared, LOAD(j), the prelude, values as p_NAME, and
+ *                const int64_t *patch_halo_start;
+ *                const int32_t *patch_halo, *patch_cells;
+ *                const uint32_t *patch_rows;                  vertex patches
+ *                const unsigned short *patch_order;           vertex patches
+ *                const unsigned long long *patch_words;       vertex patches
+ *                const uint32_t *edge_warps, *edge_words;     edge patches
+ *            own, y and patch_cells only where they are used */
 weft_status weft_source_patch_body(const source_writer *w, const weft_patch_computation *patch,
                                    weft_error *error);
-/** A whole kernel of such a body that stores or adds (see weft_plan_kernel). */
+/** A kernel with this body that stores or adds y (weft_plan_kernel.accumulates). */
 weft_status weft_source_patch_kernel(const source_writer *w, const weft_plan_kernel *kernel,
                                      weft_error *error);
-/** fusion/codegen/kernel.c: ",\n    TYPE NAME" for each argument, of a threaded backend. */
+/** fusion/codegen/kernel.c: ",\n    TYPE NAME" for each argument; threaded backends. */
 void weft_source_arguments(const source_writer *w, const weft_plan_kernel *kernel);
 extern const char *const weft_patch_arguments[WEFT_PATCH_ARGUMENTS + WEFT_EDGE_PATCH_ARGUMENTS];
-/** fusion/codegen/patch_matrix.c: the same for a matrix, from what weft_matrix_rows has, in this order. */
+/** fusion/codegen/patch_matrix.c: a kernel that assembles whole rows of a matrix; its arguments are
+ *  the memories of weft_matrix_rows, in this order. */
 weft_status weft_source_patch_matrix(const source_writer *w, const weft_plan_kernel *kernel,
                                      weft_error *error);
 extern const char *const weft_patch_matrix_arguments[WEFT_PATCH_MATRIX_ARGUMENTS];
-/** "v_x[0] = ...;": elementwise arithmetic into a variable. */
+/** "v_x[0] = ...;": assign elementwise arithmetic to the register array `result`. */
 void weft_source_arithmetic(const source_writer *w, const weft_call *call, const char *result);

@@ -1,7 +1,8 @@
-/* A kernel that starts with a product kernel: y = A v for the rows that a thread block owns, where
- * v is loaded or computed at every row that the product kernel asks for; then, row by row, the
- * calls that share the kernel, their stores and what they contribute to reductions. No barrier is
- * needed between, for a block has made all of its own rows. */
+/* Writes kernels that start with a product kernel: y = A v for the rows that a thread block owns,
+ * where v is loaded, or computed by an inlined producer, at every row that the product kernel
+ * reads; then, row by row, the other calls of the kernel, their stores and contributions to
+ * reductions. No barrier is needed between the two, because a thread reads only the rows of y that
+ * it computed. */
 #include "fusion/codegen/private.h"
 
 #include <stdio.h>
@@ -11,7 +12,7 @@ static bool is_done(const weft_plan_kernel *kernel, int call) {
     return call == kernel->product || call == kernel->prologue;
 }
 
-/* Is this load wanted by a call behind the product kernel? */
+/* Is this load read by a call after the product kernel? */
 static bool is_wanted(const source_writer *w, const weft_plan_kernel *kernel,
                       const weft_operand *load) {
     const weft_fusion *fusion = kernel->implementation->fusion;
@@ -25,7 +26,7 @@ static bool is_wanted(const source_writer *w, const weft_plan_kernel *kernel,
     return false;
 }
 
-/* Helpers stand once in a module. */
+/* The helper functions of a product kernel are written once per module. */
 static bool is_first_use(const source_writer *w, const weft_plan_kernel *kernel) {
     const weft_product_kernel *product_kernel = w->graph->calls[kernel->product].product_kernel;
     for (const weft_plan_kernel *k = w->plan->kernels; k < kernel; ++k)
@@ -57,7 +58,7 @@ static void write_definitions(const source_writer *w, const weft_plan_kernel *ke
         weft_text_add(w->out, "\n%s", product_kernel->helpers);
 }
 
-/* v at any row, from memory or computed there from what it is made of. */
+/* Define load_row(row): v at any row, from memory or computed by the inlined producer. */
 static weft_status write_load_row(const source_writer *w, const weft_plan_kernel *kernel,
                                   weft_error *error) {
     weft_status status = WEFT_OK;
@@ -90,8 +91,8 @@ done:
     return status;
 }
 
-/* Rows of the thread that what shares the kernel wants, asked for before the product kernel starts:
- * where a thread has one row, into registers; else into the L2 cache, for there are not enough. */
+/* Is this a load of later calls that is issued before the product kernel starts? With one row per
+ * thread such loads go to registers; with more rows, to the L2 cache. */
 static bool is_behind(const source_writer *w, const weft_plan_kernel *kernel,
                       const weft_operand *load) {
     return w->graph->values[load->value].index_set >= 0 && load->connectivity < 0 &&
@@ -140,13 +141,12 @@ static void write_product_kernel(const source_writer *w, const weft_plan_kernel 
                   "    {\n%s    }\n\n%s",
                   w->graph->values[call->result].name, w->graph->operators[call->op],
                   call->product_kernel->name, call->product_kernel->body,
-                  /* nothing is stored yet; where the product kernel asks itself, behind its first
-                   * loads,
-                     this costs nothing */
+                  /* nothing is stored yet; the test is free if the product kernel has already made
+                   * it (RETURN_IF_DONE) */
                   w->plan->predicated ? WEFT_PREDICATE_LATE : "");
 }
 
-/* Row k of the thread: what shares the kernel with the product kernel. */
+/* The other calls of the kernel, for row k of the thread. */
 static weft_status write_rows(const source_writer *w, const weft_plan_kernel *kernel,
                               weft_error *error) {
     weft_status status = WEFT_OK;

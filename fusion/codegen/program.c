@@ -1,14 +1,15 @@
-/* One module for a script: the kernels of its segments, and, on devices with threads, a kernel of one
- * thread for each step of uniform arithmetic and two for each loop:
+/* Writes the module of a script: the kernels of its segments and, on devices with threads, a
+ * one-thread kernel for each step of uniform arithmetic and two for each loop:
  *
- *      loop_N_begin(n, names, active, count, capacities, values x 4, histories x 4 [, active
- *      outside]) loop_N_iteration (n, names, active, count, capacities, values x 4, histories x 4
- *      [, partials, result ...])
+ *      loop_N_begin    (n, names, active, count, capacities, values x 4, histories x 4
+ *                       [, active of the outer loop])
+ *      loop_N_iteration(n, names, active, count, capacities, values x 4, histories x 4
+ *                       [, partials, result ...])
  *
- *  begin asks the condition before the first iteration, iteration joins the reductions and does the
- *  scalars that end the body, counts and asks again. `active` says whether there is a next
- *  iteration: kernels in the loop do nothing where it is 0, so that a device may run several
- *  iterations without asking. */
+ * `begin` evaluates the condition before the first iteration. `iteration` joins the reductions,
+ * computes the uniform arithmetic that ends the body, counts, and evaluates the condition again.
+ * `active` is 1 if there is a next iteration. Kernels in the loop return if it is 0, so that a
+ * device can run several iterations without testing the condition on the host. */
 #include "fusion/control/program.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
@@ -54,14 +55,14 @@ const weft_plan_kernel *weft_control_joined(const weft_control *control,
 
 /* ---- kernels of one thread ------------------------------------------------------------------- */
 
-enum { CONDITION, MOST, EXTRA }; /* data behind the flow's names: what a loop asks */
+enum { CONDITION, MOST, EXTRA }; /* values after the program's names: condition, iteration limit */
 
 typedef struct scalar_writer {
     source_writer source;
     const weft_control *control;
 } scalar_writer;
 
-/* The flow's names as data, for the writer of arithmetic. */
+/* The program's names as values of a graph, for the writer of arithmetic. */
 static weft_status scalar_data(weft_arena *arena, const weft_control *control, weft_graph *graph,
                                weft_error *error) {
     static const char *const extra[EXTRA] = {"condition", "most"};
@@ -190,7 +191,7 @@ done:
     return status;
 }
 
-/* All but `absorbed`, which the kernel that ends a loop's iteration does. */
+/* All steps but `absorbed`, which is part of the kernel that ends a loop's iteration. */
 static weft_status write_steps(const scalar_writer *w, const weft_control_steps *steps,
                                const weft_control_step *absorbed, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -210,8 +211,8 @@ done:
 
 /* ---- the module ------------------------------------------------------------------------------ */
 
-/* Where there are several, on a GPU in a name space of its own: two may bring the same helpers of a
- * product kernel. */
+/* On a GPU, each of several segments has its own namespace, because two of them may contain the
+ * same helper functions of a product kernel. */
 static weft_status segment_source(const weft_segment *segment, weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const bool spaced =

@@ -1,7 +1,7 @@
-/* Reductions in generated source. On the host a range of whole tiles leaves partial results, which
- * a kernel of one thread joins. On a GPU a thread block makes a tile, or several, each with a
- * partial result of its own, and a kernel of one block joins them all. The trees depend on the size
- * alone. */
+/* Writes reductions. On the host each range of whole tiles stores a partial result, and a kernel of
+ * one thread joins them. On a GPU a thread block computes one or more tiles, each with its own
+ * partial result, and a kernel of one block joins them. The reduction trees depend on the size
+ * only. */
 #include "fusion/codegen/private.h"
 
 static const char *join_name(const weft_call *call) {
@@ -21,7 +21,7 @@ static int result_count(const source_writer *w, const weft_call *call) {
     return weft_shape_count(&w->graph->values[call->result].shape);
 }
 
-/* Without the "v_". */
+/* The variable's name without the "v_". */
 static const char *result_name(const source_writer *w, const weft_call *call) {
     return weft_source_variable(w, call->result, -1) + 2;
 }
@@ -63,8 +63,8 @@ void weft_source_reductions_each(const source_writer *w, const weft_plan_kernel 
     }
 }
 
-/* Groups of every component of every reduction, each with a place in `tree`; then, a barrier later,
- * a warp each joins them to the partial result of the tile. */
+/* Each component of each reduction is joined to groups in its part of `tree`; after a barrier, one
+ * warp per component joins the groups to the partial result of the tile. */
 static void threaded_partials(const source_writer *w, const weft_plan_kernel *kernel) {
     const bool product = kernel->kind == KERNEL_PRODUCT;
     const char *threads = product ? "ROWS_THREADS" : "THREADS";
@@ -131,7 +131,7 @@ static void threaded_finish(const source_writer *w, const weft_plan_kernel *kern
     }
 }
 
-/* The launch's ranges are whole tiles of blocks, each with a partial result. */
+/* On the host, the ranges of a launch are whole tiles of blocks, each with a partial result. */
 void weft_source_reductions_end(const source_writer *w, const weft_plan_kernel *kernel) {
     if (w->backend->is_threaded) {
         if (kernel->n_reductions > 0)
@@ -147,7 +147,7 @@ void weft_source_reductions_end(const source_writer *w, const weft_plan_kernel *
     }
 }
 
-/* n_elements is the number of partial results and one more. */
+/* On the host, n_elements is the number of partial results plus one. */
 void weft_source_final_reduction(const source_writer *w, const weft_plan_kernel *kernel) {
     if (w->backend->is_threaded) {
         threaded_finish(w, kernel);
@@ -175,15 +175,16 @@ void weft_source_joined(weft_text *out, const weft_graph *graph, const weft_plan
     }
 }
 
-/* ---- on a GPU: several elements per thread, all of whose loads are issued first ---- */
+/* ---- on a GPU: the loads of all elements of a thread are issued first ---- */
 
 bool weft_source_chunked(const source_writer *w, const weft_plan_kernel *kernel) {
     return w->backend->is_threaded && kernel->kind == KERNEL_REDUCTION;
 }
 
-enum { AHEAD_COMPONENTS = 8 /* an element: four elements of so many are 64 registers */ };
+enum { AHEAD_COMPONENTS = 8 /* per element: doubles of four elements take 64 registers */ };
 
-/* Loads behind a store would not be issued before it: the compiler must keep their order. */
+/* A compiler must not move loads before a store, so the loads of later elements are written first.
+ */
 bool weft_source_loads_ahead(const source_writer *w, const weft_plan_kernel *kernel) {
     int n = 0;
     for (int i = 0; i < kernel->n_loads; ++i)

@@ -1,4 +1,4 @@
-/* Fills the GPU's prelude, kernels/prelude/cuda.h. */
+/* Writes the GPU prelude from its template kernels/prelude/cuda.h. */
 #include "core/base/fault.h"
 #include "fusion/base/intrinsics.h"
 #include "fusion/base/prelude.h"

@@ -1,4 +1,4 @@
-/* Fills the host's prelude, kernels/prelude/host.h. */
+/* Writes the host prelude from its template kernels/prelude/host.h. */
 #include "fusion/base/intrinsics.h"
 #include "fusion/base/prelude.h"
 #include "fusion/codegen/private.h"
@@ -19,7 +19,7 @@ static void library_call(weft_text *out, const weft_intrinsic *one, const char *
                   one->name, one->name);
 }
 
-/* `#elif`s that define the square roots of a vector of so many bytes by the machine's instruction. */
+/* `#elif` branches that define ROOTS(x), square roots of vectors of `bytes`, by an instruction. */
 static void roots(weft_text *out, int bytes, bool single) {
     static const struct {
         int bytes;

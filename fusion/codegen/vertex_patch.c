@@ -1,7 +1,7 @@
-/* The text of patches (fusion/connectivity/vertex_patches.h). Nodal data of a patch and its halo
- * are staged in pairs, so that a vertex is read by few wide loads from shared memory; the register
- * arrays of the calls are filled from there in the renumbered order, so that the calls' text is the
- * same as elsewhere and the compiler drops what only other rows need. */
+/* Writes the text of patches (fusion/connectivity/vertex_patches.h). Nodal values of a patch and
+ * its halo are staged in pairs, so that a vertex is read by few wide loads from shared memory. The
+ * register arrays of the calls are filled from there in the renumbered order, so that the text of
+ * the calls is unchanged and the compiler removes computations that only other rows need. */
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
 #include "fusion/codegen/patch.h"
@@ -11,7 +11,7 @@
 
 /* ---- staging ---- */
 
-/* Do all calls that see this load see nothing but its differences (`//@ shift`)? */
+/* Do all calls that read this load depend on its differences only (`//@ shift`)? */
 static bool takes_differences(const patch_writer *s, const weft_operand *load) {
     for (int i = 0; i < s->patch->n_calls; ++i) {
         const weft_call *call = &s->w->graph->calls[s->patch->calls[i]];
@@ -36,7 +36,7 @@ static weft_status list_staged(patch_writer *s, weft_error *error) {
     if (s->parts == NULL)
         return weft_no_memory(error);
     for (int pass = 0; pass < 2;
-         ++pass) /* the vector first: it may be computed where it is loaded */
+         ++pass) /* the vector first, because LOAD may compute it */
         for (int i = 0; i < s->patch->n_loads; ++i) {
             const weft_operand *load = &s->patch->loads[i];
             if (weft_patch_is_nodal(s->patch, load) &&
@@ -47,8 +47,8 @@ static weft_status list_staged(patch_writer *s, weft_error *error) {
     return WEFT_OK;
 }
 
-/* "s1[local].b", or "s2[local]" of the last one when their number is odd; without a local number
- * "next_s1.b" */
+/* "s1[local].b"; "s2[local]" for the last part if their number is odd; "next_s1.b" if local is NULL
+ */
 static void write_staged(const patch_writer *s, int part, const char *local) {
     const char *member = part == s->n_parts - 1 && part % 2 == 0 ? "" : part % 2 ? ".b" : ".a";
     if (local == NULL)
@@ -57,7 +57,8 @@ static void write_staged(const patch_writer *s, int part, const char *local) {
         weft_text_add(s->w->out, "s%d[%s]%s", part / 2, local, member);
 }
 
-/* A thread's nodes are as many shorts, its lengths as many in the two words behind row[0]. */
+/* The nodes of a thread are packed as 16-bit numbers in `order`, the lengths of their patches in
+ * the two words after row[0]. */
 static void write_shared(const patch_writer *s) {
     weft_text *out = s->w->out;
     const int iterations = s->patch->nodes / s->patch->threads;
@@ -97,7 +98,7 @@ static void write_staged_shared(const patch_writer *s) {
     weft_text_add(out, "    scalar *const sums = (scalar *)staged;\n");
 }
 
-/* A node's numbers, from j in memory to `local` in shared memory. */
+/* Copy the values of node j in memory to index `local` in shared memory. */
 static void write_stage_node(const patch_writer *s, bool own) {
     weft_text *out = s->w->out;
     for (int i = 0; i < s->n_parts; ++i) {
@@ -114,9 +115,9 @@ static void write_stage_node(const patch_writer *s, bool own) {
     }
 }
 
-/* By the time that a block knows where its halo's numbers are the answer has come too, so that
- * waiting for it costs nothing. Not in full patches: there other blocks work meanwhile, and a
- * branch behind loads takes registers (88 in place of 72 for triangles). */
+/* When the loads of the halo's numbers return, the flag has arrived too, so that a late test costs
+ * no latency. Full patches test early: other blocks hide the latency, and a branch after loads
+ * needs more registers (88 instead of 72 for triangles). */
 bool weft_patch_predicates_late(const weft_patch_computation *patch) {
     return patch->nodes < WEFT_PATCH_NODES;
 }
@@ -128,7 +129,7 @@ bool weft_patch_spares_threads(const weft_patch_computation *patch) {
 void weft_patch_write_staging(const patch_writer *s) {
     weft_text *out = s->w->out;
     const bool spares = weft_patch_spares_threads(s->patch);
-    /* the numbers of the halo first: its loads must wait for them */
+    /* the halo's numbers first, because the loads of its values depend on them */
     weft_text_add(out, "    int32_t round[ROWS_PER_THREAD];\n"
                        "    UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k) {\n"
                        "        const int i = k * ROWS_THREADS + threadIdx.x;\n"
@@ -180,7 +181,7 @@ void weft_patch_write_vertex(const patch_writer *s, int v, const char *local, co
     }
 }
 
-/* Vertex `to` becomes what `from` was; both are C text of a vertex' number. */
+/* Move vertex `from` to vertex `to`, by a format that may also read vertex `other`. */
 static void write_move(const patch_writer *s, const char *format, int to, int from, int other) {
     for (int i = 0; i < s->n_parts; ++i) {
         const weft_operand *load = s->parts[i].load;
@@ -191,7 +192,7 @@ static void write_move(const patch_writer *s, const char *format, int to, int fr
     }
 }
 
-/* Registers, the ring's own node, and the first width - 2 vertices. */
+/* Declare the registers, load the patch's node and the first width - 2 vertices of its ring. */
 static void write_patch_start(const patch_writer *s) {
     weft_text *out = s->w->out;
     weft_text_add(
@@ -211,7 +212,7 @@ static void write_patch_start(const patch_writer *s) {
         write_move(s, "        %s[%d] = %s[%d];\n", 1, 2, 0);
 }
 
-/* The next cell's registers. */
+/* Load the next ring vertex, which completes the next cell. */
 static void write_step_vertex(const patch_writer *s) {
     weft_text *out = s->w->out;
     if (s->width == 4) {
