@@ -1,6 +1,6 @@
-/* Loops as CUDA graphs: captured once, with a WHILE node for each loop, and run without
- * the host. An iteration of the node is several iterations; those after the last one do nothing,
- * for their kernels look at `active` first. */
+/* Runs loops as CUDA graphs, captured once, with a WHILE node for each loop and no synchronisation
+ * with the host. An iteration of the node contains several iterations of the loop; those after the
+ * last one have no effect, because their kernels test `active`. */
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
 #include "fusion/runtime/private.h"
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 enum {
-    ITERATIONS = 10, /* in an iteration of an innermost loop; even, so that lists that alternate
-                        between two memories are back where they were */
+    ITERATIONS = 10, /* loop iterations per node iteration of an innermost loop; even, so that
+                        double-buffered lists end in the memory where they started */
     NESTED = 4, /* the same in a loop that stands in another, where lists do not alternate: such
                    a loop is run often, for a few iterations each time */
     NAME_LENGTH = 48
@@ -20,7 +20,7 @@ struct weft_loop_graph {
     weft_memory **active, **count;  /* [n_loops] uint32_t */
     weft_device_graph **recordings; /* [n_loops], of outermost loops */
     weft_memory *capacities, *none; /* uint32_t [WEFT_HISTORIES_MAX]: of the histories; zeros */
-    weft_memory *nothing;           /* stands for histories that are not kept */
+    weft_memory *nothing;           /* argument in place of unrecorded histories */
 };
 
 static int count_loops(const weft_program *p) {
@@ -131,7 +131,7 @@ static weft_status launch_scalars(weft_program *p, const weft_control_step *step
     return launch(p, kernel, n, error);
 }
 
-/* An iteration's end joins the reductions of the segment before it, by a whole thread block. */
+/* loop_N_iteration joins the reductions of the segment before it with a whole thread block. */
 static weft_status launch_iteration(weft_program *p, const weft_control_step *loop,
                                     const char *kernel, int n_arguments, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -211,7 +211,8 @@ static weft_status record_step(weft_program *p, const weft_control_step *step, w
                                          : weft_program_step(p, step, error);
 }
 
-/* What is made when first needed is made now: nothing is while a device captures. */
+/* Make everything that is otherwise made at first use: a device cannot allocate while it captures.
+ */
 static weft_status warm_up(weft_program *p, const weft_control_step *step, weft_error *error) {
     weft_status status = WEFT_OK;
     if (step->kind == CONTROL_SEGMENT)
@@ -255,8 +256,8 @@ weft_status weft_program_graph_run(weft_program *p, const weft_control_step *loo
     TRY(weft_device_graph_run(graph->recordings[loop->number], error));
     TRY(weft_memory_read(graph->count[loop->number], 0, &count, sizeof count, error));
     *iterations = count;
-    /* the device graph left every list where it was; the run has moved them as often as it
-     * turned */
+    /* double-buffered lists have alternated once per iteration: exchange them after an odd number
+     */
     for (int i = 0; count % 2 == 1 && i < loop->body.n; ++i) {
         if (loop->body.list[i].kind != CONTROL_SEGMENT)
             continue;

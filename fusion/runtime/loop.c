@@ -1,5 +1,5 @@
-/* Running a program step by step: segments launch, uniform arithmetic and conditions are the host's.
- */
+/* Runs a program step by step: segments launch kernels, the host evaluates uniform arithmetic and
+ * conditions. */
 #include "core/base/fault.h"
 #include "fusion/runtime/private.h"
 
@@ -76,7 +76,7 @@ done:
     return status;
 }
 
-/* Is there one more iteration after so many? On a device that holds no numbers there is one. */
+/* Is there another iteration? On a device without values (null) there is exactly one. */
 static weft_status asks(const weft_program *p, const weft_control_step *loop, int64_t iterations,
                         bool *out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -102,7 +102,7 @@ done:
     return status;
 }
 
-/* Lists that alternated between two memories are back in the one that is bound. */
+/* Bring double-buffered lists back to the bound memory. */
 static weft_status restore_buffers(weft_program *p, const weft_control_steps *steps,
                                    weft_error *error) {
     weft_status status = WEFT_OK;

@@ -1,4 +1,5 @@
-/* Before a segment runs: memory for what is not bound, sizes that agree, partial results. */
+/* Prepares a segment for running: memory for values that are not bound, checks of sizes, partial
+ * results. */
 #include "fusion/base/array.h"
 #include "fusion/runtime/private.h"
 
@@ -79,7 +80,7 @@ bool weft_program_uses(const weft_plan *plan, int value) {
     return false;
 }
 
-/* Connectivities and sizes given one by one must fit together in the end. */
+/* Check one end of a connectivity against the size of its index set. */
 static weft_status check_size(const weft_program_segment *p,
                               const weft_graph_connectivity *connectivity, bool from, int64_t n,
                               weft_error *error) {
@@ -117,7 +118,8 @@ int64_t weft_program_reduction_tiles(const weft_program_segment *p, int index_se
     return (weft_program_blocks(p, index_set) + blocks - 1) / blocks;
 }
 
-/* Ranges of whole chunks: all at once, or, where there are accumulating stores too, one by one. */
+/* The schedule of a kernel with reductions: ranges of whole tiles, all in parallel, or serially if
+ * the kernel has accumulating stores too. */
 static weft_status chunks_make(weft_program_segment *p, const weft_plan_kernel *kernel,
                                weft_schedule **out, weft_error *error) {
     const int64_t n_blocks = weft_program_blocks(p, kernel->index_set);
@@ -163,7 +165,7 @@ done:
     return status;
 }
 
-/* Predicated kernels that nobody holds back. */
+/* If no flag is bound, predicated kernels get one that is always 1. */
 static weft_status prepare_predicate(weft_program_segment *p, weft_error *error) {
     weft_status status = WEFT_OK;
     const uint32_t yes = 1;

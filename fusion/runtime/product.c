@@ -1,5 +1,5 @@
-/* What a program holds for kernels with product kernels: what operators work on, double buffers of
- * lists that alternate between two memories. */
+/* Holds the bound arguments of product kernels, and the double buffers of lists that alternate
+ * between two memories. */
 #include "core/base/fault.h"
 #include "fusion/base/array.h"
 #include "fusion/runtime/private.h"
@@ -32,8 +32,8 @@ void weft_program_product_free(weft_program_segment *p) {
     free(p->rows);
 }
 
-/* The product kernel of an operator that the segment applies, *op its number; NULL: it applies none
- * of this name. A segment knows operators whose applications nobody reads. */
+/* The product kernel of an operator that the segment applies, *op its number; NULL: it does not
+ * apply it. Applications whose result is not read may have been eliminated. */
 static const weft_product_kernel *find_product_kernel(const weft_graph *graph, const char *name,
                                                       int *op) {
     for (int i = 0; i < graph->n_calls; ++i)
@@ -66,7 +66,7 @@ weft_status weft_program_segment_rows(weft_program_segment *p, const char *name,
     return WEFT_OK;
 }
 
-/* Every list that some kernel gives its next value beside the old one has a double buffer. */
+/* Allocate a double buffer for every list whose next value a kernel stores there. */
 static weft_status prepare_double_buffers(weft_program_segment *p, const weft_plan_kernel *kernel,
                                           weft_error *error) {
     weft_status status = WEFT_OK;

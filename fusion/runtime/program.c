@@ -1,5 +1,5 @@
-/* A compilation bound to data on a device: one memory for each name, shared by the segments that
- * have it. */
+/* Binds a compilation to data on a device: one memory per name, shared by the segments that have
+ * it. */
 #include "fusion/base/target.h"
 #include "fusion/runtime/private.h"
 
@@ -110,7 +110,7 @@ static int find_index(const weft_script *script, const char *name) {
     return -1;
 }
 
-/* What is bound has changed. */
+/* A binding has changed: prepare and capture again. */
 static void change(weft_program *p) {
     p->ready = false;
     weft_program_forget(p);
@@ -141,7 +141,7 @@ weft_status weft_program_size(weft_program *p, const char *index_set, int64_t n,
     return WEFT_OK;
 }
 
-/* A name that the caller may bind or read: an input, returned, or kept between two steps. */
+/* A name that the caller may bind or read: an input, a returned list, or one kept between steps. */
 static int find_outside(const weft_control *control, const char *name) {
     for (int i = 0; i < control->n_names; ++i)
         if (strcmp(control->names[i].name, name) == 0)

@@ -1,4 +1,4 @@
-/* Running a segment: every launch of its plan. */
+/* Runs a segment: every launch of its plan. */
 #include "core/base/fault.h"
 #include "fusion/base/target.h"
 #include "fusion/codegen/codegen.h"
@@ -67,14 +67,14 @@ done:
     return status;
 }
 
-/* Every block in one range. */
+/* A schedule with all blocks in one range. */
 typedef struct serial_schedule {
     weft_schedule schedule;
     int64_t start[2], range[1][2];
 } serial_schedule;
 
-/* The order that keeps accumulating stores apart. Stores through several connectivities run
- * serially. */
+/* The host schedule in which concurrent accumulating stores share no target. Kernels that
+ * accumulate through several connectivities run serially. */
 static weft_status launch_schedule(weft_program_segment *p, const weft_plan_kernel *kernel,
                                    serial_schedule *serial, const weft_schedule **out,
                                    weft_error *error) {
@@ -88,7 +88,7 @@ static weft_status launch_schedule(weft_program_segment *p, const weft_plan_kern
         connectivity = m;
     }
     *out = NULL;
-    if (p->segment->plan->is_simt) /* atomic there, or by owners or colours */
+    if (p->segment->plan->is_simt) /* stores are atomic, by owners or by cell colours */
         return WEFT_OK;
     *out = p->chunks[kernel - p->segment->plan->kernels];
     if (connectivity < 0 || *out != NULL)
@@ -116,7 +116,7 @@ static weft_memory *active_of(const weft_program_segment *p) {
     return p->active != NULL ? p->active : p->always;
 }
 
-/* What accumulating stores start from. Where the kernel does nothing this must not either. */
+/* Zero the target of accumulating stores; predicated like the kernel itself. */
 static weft_status zero(const weft_program_segment *p, const weft_plan_kernel *kernel, int value,
                         weft_error *error) {
     weft_memory *list = value_memory(p, value);
@@ -137,7 +137,7 @@ static weft_status zero(const weft_program_segment *p, const weft_plan_kernel *k
 
 /* ---- how kernels of a kind are launched ---- */
 
-/* Blocks of so many threads, and of elements that they go through. */
+/* Set the number of blocks for a number of elements per block. */
 static void set_blocks(weft_launch *launch, int threads, int64_t elements) {
     launch->block_threads = threads;
     launch->n_blocks = (launch->n_elements + elements - 1) / elements;
@@ -174,14 +174,14 @@ static weft_status multi_thread_grid(const weft_program_segment *p, const weft_p
     return WEFT_OK;
 }
 
-/* On the host one thread, told the number of partial results and one more. */
+/* On the host one thread, whose n_elements is the number of partial results plus one. */
 static weft_status finish_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
                                weft_launch *launch, weft_error *error) {
     (void)error;
     launch->n_elements =
         weft_program_reduction_tiles(p, kernel->index_set) + !weft_fault("last_chunk_lost");
     launch->lanes = (int)launch->n_elements;
-    if (p->segment->plan->is_simt) { /* no elements: the neutral element */
+    if (p->segment->plan->is_simt) { /* without elements the kernel stores the neutral element */
         launch->n_elements = p->sizes[kernel->index_set];
         launch->lanes = WEFT_CUDA_LANES;
         launch->n_blocks = 1;

@@ -1,4 +1,4 @@
-/** A program that is made, bound and run. In: a compilation and memories. Out: launches. */
+/** Running programs. In: a compilation, memories bound by name. Out: launches on a device. */
 #pragma once
 
 #include "fusion/control/program.h"
@@ -8,10 +8,10 @@
 typedef struct weft_program_segment {
     weft_device *device;
     const weft_segment *segment;
-    weft_module *module;                /* of the program; NULL: there is no kernel */
-    weft_memory *active;                /* of a predicated plan (weft_plan), borrowed; NULL:
-                                          `always` */
-    weft_memory *always;                /* a 1, own; NULL: nobody has asked for it */
+    weft_module *module;                /* the program's; NULL: it has no kernels */
+    weft_memory *active;                /* flag of a predicated plan (weft_plan), borrowed; NULL:
+                                           use `always` */
+    weft_memory *always;                /* a constant 1, own; NULL: not needed yet */
     int64_t *sizes;                     /* [n_index_sets], -1: unknown */
     weft_memory **data;                 /* [n_values] bound or own */
     bool *own;                          /* [n_values] */
@@ -20,15 +20,13 @@ typedef struct weft_program_segment {
     weft_connectivity **connectivities; /* [n_connectivities], borrowed */
     weft_memory **buffers;              /* [n_buffers] of intermediates */
     weft_memory **partials;             /* [n_values] of reductions' results, own */
-    weft_schedule **chunks;       /* [n_kernels] of those with reductions: their ranges, own */
-    weft_memory **double_buffers; /* [n_values] of lists whose next value alternates with them,
-                                         own */
+    weft_schedule **chunks;       /* [n_kernels] kernels with reductions: their ranges, own */
+    weft_memory **double_buffers; /* [n_values] of lists that alternate between two memories, own */
     bool *swapped;                /* [n_values] is the list's value in its double buffer? */
     const weft_product_arguments **rows; /* [n_operators], borrowed */
     weft_memory **arguments;             /* for one launch */
     bool ready;
-    bool leaves_join; /* the kernel that joins its last reductions is not launched: another does it
-                       */
+    bool leaves_join; /* its final reduction is not launched, because loop_N_iteration does it */
 } weft_program_segment;
 
 typedef struct weft_program_operator {
@@ -39,13 +37,13 @@ typedef struct weft_program_operator {
 struct weft_program {
     weft_device *device;
     const weft_compilation *compilation;
-    weft_module *module;              /* own; NULL: there is no kernel */
+    weft_module *module;              /* own; NULL: there are no kernels */
     weft_program_segment **segments;  /* [n_segments] */
     int64_t *sizes;                   /* [n_indices] of the script, -1: unknown */
     weft_memory **memory;             /* [n_names] bound or own */
     bool *own;                        /* [n_names] */
     weft_program_operator *operators; /* [script->n_operators] */
-    int captured[WEFT_HISTORIES_MAX]; /* names, or -1 */
+    int captured[WEFT_HISTORIES_MAX]; /* names with a recorded history, or -1 */
     weft_memory *histories[WEFT_HISTORIES_MAX];
     int64_t capacities[WEFT_HISTORIES_MAX];
     int64_t iterations;            /* of the last of the outermost loops, in the last run */
@@ -54,5 +52,6 @@ struct weft_program {
     bool ready;
 };
 
-/** Run one kernel of a prepared program that is one segment, whatever the others have left for it. */
+/** Run one kernel of a prepared program that is a single segment, on the current memory contents.
+ */
 weft_status weft_program_launch_kernel(weft_program *program, int kernel, weft_error *error);

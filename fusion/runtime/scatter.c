@@ -1,6 +1,6 @@
-/* Accumulating stores that are not the usual ones: by colours of cells, a launch per colour, so that
- * each is complete before the next begins; and by patches, whose owners sum what is theirs, for
- * vectors and for the rows of matrices. What such kernels work on, and their launches. */
+/* Arguments and launches of accumulating stores by cell colours (one launch per colour, so that
+ * each colour is complete before the next) and by patches, for vectors and for rows of matrices.
+ */
 #include "fusion/base/target.h"
 #include "fusion/connectivity/connectivity.h"
 #include "fusion/connectivity/vertex_patches.h"
@@ -43,7 +43,7 @@ done:
 
 /* ---- patches of a vector ---- */
 
-/* Does any kernel ask for the numbers of the cells? Then all share what has them. */
+/* Does any kernel need the cells' numbers? Then all kernels share the patches that contain them. */
 static bool patches_read_cells(const weft_program_segment *p, int connectivity, int part) {
     const weft_plan *plan = p->segment->plan;
     bool with_cells = false;
@@ -83,7 +83,7 @@ done:
     return status;
 }
 
-/* A block a patch; what it stages must fit in its shared memory. */
+/* One thread block per patch, whose staged values must fit in shared memory. */
 weft_status weft_program_patch_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
                                     weft_launch *launch, weft_error *error) {
     weft_status status = WEFT_OK;

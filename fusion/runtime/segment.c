@@ -1,4 +1,4 @@
-/* A segment bound to data on a device: its tables, and what a program hands down to it. */
+/* Binds a segment to data on a device: its tables, and the bindings that a program forwards. */
 #include "fusion/runtime/private.h"
 
 #include <stdlib.h>
@@ -85,7 +85,7 @@ void weft_program_segment_free(weft_program_segment **segment) {
 
 /* ---- binding ---- */
 
-/* Inputs and returned lists have names outside. */
+/* The caller knows inputs and returned lists by name. */
 int weft_program_value(const weft_graph *graph, const char *name) {
     for (int i = 0; i < graph->n_values; ++i)
         if ((graph->values[i].is_input || graph->values[i].returned) &&
