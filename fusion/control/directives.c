@@ -1,5 +1,5 @@
-/* A fuse block is one kernel, and no kernel reaches over the segments of a program: where the block
- * does, it is refused, with what lies between. */
+/* Rejects fuse blocks that span several segments, because a kernel belongs to one segment; the
+ * message names the steps between. */
 #include "fusion/base/array.h"
 #include "fusion/control/private.h"
 #include "fusion/graph/print.h"
@@ -12,7 +12,7 @@ typedef struct checker {
     weft_error *error;
 } checker;
 
-/* A call of the block in a segment, or -1. */
+/* A call of the fuse block in a segment, or -1. */
 static int call_in(const checker *c, int segment) {
     const weft_graph *graph = c->control->segments[segment]->graph;
     for (int i = 0; i < graph->n_calls; ++i)
@@ -25,8 +25,7 @@ static weft_location place_of(const checker *c) {
     return c->control->script->fuses[c->fuse - 1].place;
 }
 
-/* The product with an operator that a statement of the block is; it is a function of the caller's.
- */
+/* Is this step the product with an opaque operator that a statement of the block asks for? */
 static bool is_of_block(const checker *c, const weft_control_step *step) {
     const weft_script *script = c->control->script;
     for (int i = 0; step->kind == CONTROL_APPLY && i < script->n_statements; ++i)
@@ -48,7 +47,7 @@ static weft_status refuse_product(const checker *c, const weft_control_step *ste
     return WEFT_ERROR_TYPE;
 }
 
-/* "q = apply(A, p)" or "uniform arithmetic" of the steps between two segments. */
+/* Print the steps between two segments: "q = apply(A, p)" or "uniform arithmetic". */
 static void print_between(const checker *c, const weft_control_steps *steps, int first, int last,
                           weft_text *out) {
     for (int i = first + 1; i < last; ++i) {
@@ -88,7 +87,7 @@ static weft_status refuse(const checker *c, const weft_control_steps *steps, int
     return status;
 }
 
-/* Steps of one list: a block lies in one, for there are no loops in it. */
+/* Check the steps of one list; a fuse block contains no loops, so it lies in one list. */
 static weft_status check_steps(const checker *c, const weft_control_steps *steps) {
     weft_status status = WEFT_OK;
     int first = -1;

@@ -1,5 +1,5 @@
-/* Reductions inside arithmetic: each becomes a statement of its own, so that what is left is
- * arithmetic on names, for lists or for uniform values. */
+/* Makes each reduction inside arithmetic a statement of its own, so that the rest is arithmetic on
+ * names of lists or of uniform values. */
 #include "fusion/base/array.h"
 #include "fusion/control/private.h"
 

@@ -1,4 +1,4 @@
-/* Which names a statement reads, and whether they have a value there. */
+/* Finds the names that a statement reads, and checks that they have a value there. */
 #include "fusion/base/array.h"
 #include "fusion/control/private.h"
 

@@ -1,5 +1,5 @@
-/* Which scripts are flows: those with loops, with operators, and with uniform values that
- * arithmetic makes and memory keeps. Everything else is one segment and stays as it is. */
+/* Decides which scripts need more than one segment: those with loops, with operators, and with
+ * uniform values that arithmetic computes and memory keeps. */
 #include "fusion/control/private.h"
 #include "fusion/graph/builder.h"
 
@@ -12,7 +12,7 @@ static const weft_script_input *find_input(const weft_script *script, const char
     return NULL;
 }
 
-/* Could a value be uniform? No list is read outside reductions. */
+/* Could a value be uniform? It is if no list is read outside reductions. */
 static bool may_be_uniform(const weft_library *library, const weft_script *script,
                            const weft_node *node, int depth) {
     if (depth > script->n_statements)
@@ -36,7 +36,7 @@ static bool may_be_uniform(const weft_library *library, const weft_script *scrip
     return true;
 }
 
-/* Is a returned name arithmetic that no call makes? */
+/* Is a returned name uniform arithmetic, which is not a call? */
 static weft_status returns_pending(weft_arena *arena, const weft_library *library,
                                    const weft_script *script, bool *out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -71,7 +71,8 @@ weft_status weft_control_needs_steps(weft_arena *arena, const weft_library *libr
     *out = script->n_loops > 0;
     for (int i = 0; i < script->n_operators; ++i)
         *out |= script->operators[i].product_kernel == NULL;
-    /* with an operator of either kind, so that what is legal does not hang on which it gets */
+    /* for operators of every kind, so that the choice of an implementation does not decide whether
+     * a script is legal */
     *out |= script->n_operators > 0 && updates_twice(script);
     for (int i = 0; i < script->n_statements && !*out; ++i) {
         const weft_script_statement *statement = &script->statements[i];

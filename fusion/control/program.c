@@ -1,5 +1,6 @@
-/* From a script with loops to steps. Statements over lists collect in a segment for as long as they
- * may; updates of uniform values wait until somebody reads them, so that they do not cut it. */
+/* Converts a script with loops to steps. Statements over lists are collected in a segment for as
+ * long as possible; updates of uniform values are deferred until they are read, so that they do not
+ * split the segment. */
 #include "fusion/base/array.h"
 #include "fusion/control/private.h"
 
@@ -17,7 +18,7 @@ weft_status weft_control_step_add(const control_builder *b, weft_control_steps *
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
-/* End the segment, then do the updates that wait. */
+/* End the segment, then add the deferred updates. */
 static weft_status flush(control_builder *b, weft_control_steps *steps, int next) {
     weft_status status = WEFT_OK;
     TRY(weft_control_segment_close(b, steps, next));
@@ -134,7 +135,7 @@ static weft_status check_applied(const control_builder *b, const weft_script_ope
                          list->matrix ? "" : over);
 }
 
-/* The statement after q = apply(A, p) that asks for dot(p, q), where the operator brings it. */
+/* Is the statement after q = apply(A, p) a dot(p, q) that the operator can compute? */
 static bool asks_dot(const control_builder *b, int i, const char *v) {
     const weft_script *script = b->script;
     const weft_script_statement *product = &script->statements[i];
@@ -163,7 +164,7 @@ static weft_status made_name(control_builder *b, const weft_script_statement *st
     return weft_control_name_add(b, &made, id);
 }
 
-/* *used: statements. */
+/* *used: number of statements that were consumed. */
 static weft_status read_apply(control_builder *b, weft_control_steps *steps, int i, int *used) {
     weft_status status = WEFT_OK;
     const weft_script *script = b->script;
@@ -173,7 +174,7 @@ static weft_status read_apply(control_builder *b, weft_control_steps *steps, int
     while (strcmp(script->operators[step.op].name, statement->value->children[0]->name) != 0)
         ++step.op;
     const weft_operator_choice *choice = b->control->choices[step.op];
-    TRY(flush(b, steps, i)); /* a function of the caller's may look at any uniform value */
+    TRY(flush(b, steps, i)); /* the caller's callback may read any uniform value */
     step.v = weft_control_name_find(b->control, v->name);
     if (step.v < 0 || b->control->names[step.v].index_set == UNIFORM)
         TRY(weft_error_at(b->error, WEFT_ERROR_TYPE, v->place,
@@ -262,7 +263,7 @@ done:
     return status;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- entry points ---------------------------------------------------------------------------- */
 
 static weft_status add_inputs(control_builder *b) {
     weft_status status = WEFT_OK;

@@ -1,38 +1,40 @@
-/** From a script to a list of steps. In: script, library, limits, options. Out: weft_control. A
- *  segment is a straight-line script of its own for the stages graph .. plan; between segments
- *  stand arithmetic on uniform values, products with opaque operators, and loops of all these. A
- *  script without any of them is one step, which is one segment.
+/** Control flow. In: script, library, limits, options. Out: weft_control, a list of steps.
+ *
+ *  A step is a segment (a straight-line script that passes through the stages graph .. plan),
+ *  arithmetic on uniform values, a product with an opaque operator, or a loop of steps. A script
+ *  without arithmetic on uniform values, opaque operators and loops is a single segment.
  *
  *      program.c          from script to steps
  *      needs_program.c    which scripts are more than one segment
- *      lift_reductions.c  reductions inside arithmetic get names
+ *      lift_reductions.c  gives names to reductions inside arithmetic
  *      segment.c          one segment: its inputs, its results, its plan
  *      names.c            which names a statement reads, and what they are
- *      scalars.c          uniform arithmetic: made, evaluated
- *      rematerialise.c    what a loop reads: stored before it, or rematerialised in every iteration
- *      directives.c       fuse blocks that reach too far
+ *      scalars.c          uniform arithmetic: from syntax tree to nodes, evaluation
+ *      rematerialise.c    loop invariants: stored, or recomputed in every iteration
+ *      directives.c       rejects fuse blocks that span several segments
  *
  *  fusion/codegen/program.c writes the source of all steps, fusion/runtime runs them. */
 #pragma once
 
 #include "fusion/plan/segment.h"
 
-/** What steps keep in memory: inputs, and what one step makes and another reads. */
+/** A list or uniform value in memory: an input, or a value that one step computes and another
+ *  reads. */
 typedef struct weft_control_name {
     const char *name;
     weft_shape shape;
     int index_set; /* of the script; -1: uniform */
     bool is_input; /* of the script */
     bool returned; /* by the script */
-    bool matrix;   /* made by A[dofs,dofs] += K: bound in its segment alone */
-    bool hidden;   /* made in a loop that has ended */
-    int loop;      /* that it is made in, or -1 */
+    bool matrix;   /* target of A[dofs,dofs] += K: bound in its segment only */
+    bool hidden;   /* assigned in a loop that has ended */
+    int loop;      /* in which it is assigned, or -1 */
     weft_location place;
 } weft_control_name;
 
 /** target = arithmetic on components of uniform values; node i uses earlier nodes only. */
 typedef struct weft_control_scalar {
-    int target; /* name, or -1: a loop's condition or number of iterations */
+    int target; /* name, or -1: a loop's condition or iteration limit */
     weft_arithmetic *nodes;
     int n_nodes;
     int *operands, *offsets; /* name and component */
@@ -54,8 +56,8 @@ typedef struct weft_control_steps {
 
 struct weft_control_step {
     weft_control_kind kind;
-    int number; /* CONTROL_SEGMENT, CONTROL_LOOP; CONTROL_SCALARS: of its kernel */
-    int loop;   /* that it stands in, or -1 */
+    int number; /* of the segment, the loop or the kernel scalars_N */
+    int loop;   /* that contains the step, or -1 */
     weft_control_scalar *scalars; /* CONTROL_SCALARS */
     int n_scalars;
     int op, v, y, dot;                   /* CONTROL_APPLY: operator, names; dot -1: not wanted */
@@ -63,17 +65,18 @@ struct weft_control_step {
     weft_control_steps body;
 };
 
-/** Of a loop: n names made before it that it could rematerialise in every iteration; 0: none.
- *  Seconds of the whole script either way, for so many iterations of every loop. */
+/** The rematerialisation choice of a loop. */
 typedef struct weft_control_choice {
-    int n;
+    int n; /* names assigned before the loop that it could recompute in every iteration */
+    /* expected iterations of every loop; predicted seconds of the script with these names stored
+     * and recomputed */
     double iterations, stored, recomputed;
-    bool chosen; /* they are made again */
+    bool chosen; /* the loop recomputes them */
 } weft_control_choice;
 
 typedef struct weft_control {
     const weft_script *script;
-    weft_control_name *names; /* of a straight script: its inputs and what it returns */
+    weft_control_name *names; /* of a script that is one segment: its inputs and returned values */
     int n_names;
     const weft_operator_choice **choices; /* [script->n_operators], NULL: none given */
     weft_segment **segments;
@@ -83,7 +86,7 @@ typedef struct weft_control {
     const weft_control_choice *choices_of_loops; /* [script->n_loops] */
 } weft_control;
 
-/** All that is made of a script, in one arena. */
+/** The results of all stages, in one arena. */
 struct weft_compilation {
     weft_arena *arena;
     const weft_library *library;
@@ -94,26 +97,29 @@ struct weft_compilation {
     const char *source; /* of all steps */
 };
 
-/** The segment that a script is, where it is nothing else; NULL: it has loops, operators, uniform
- *  updates. */
+/** The segment of a script that is a single segment; NULL: it has more steps. */
 const weft_segment *weft_compilation_only(const weft_compilation *compilation);
-/** compilation has arena, library, limits, options and script. */
+/** Make the steps of a script, with a plan for each segment.
+ *  compilation  has arena, library, limits, options and script already
+ *  out          in the compilation's arena
+ *  Errors       those of weft_compile after parsing */
 weft_status weft_control_make(const weft_compilation *compilation, weft_control **out,
                               weft_error *error);
 
-/* ---- what the generated source and the runtime ask of steps ----------------------------------- */
+/* ---- queries of code generation and runtime -------------------------------------------------- */
 
-/** The number that it is: values [n_operands]. */
+/** Evaluate uniform arithmetic.
+ *  values  [n_operands] */
 double weft_control_evaluate(const weft_control_scalar *scalar, const double *values);
-/** Does a step read or write a name? For loops: their condition, number of iterations and last
- *  scalars. */
+/** Does a step read or write a name? For loops: their condition, iteration limit and last scalars.
+ */
 bool weft_control_uses(const weft_control_step *step, int name);
-/** The scalars that end a loop's body, done by its own kernel; NULL: there are none. */
+/** The uniform arithmetic that ends a loop's body and is part of loop_N_iteration; NULL: none. */
 const weft_control_step *weft_control_last_scalars(const weft_control_step *loop);
-/** The kernel that joins the reductions with which a loop's body ends, apart from uniform
- * arithmetic: on a GPU loop_N_iteration does its work too, one launch less; it is given that
- * kernel's arguments last. NULL: there is none. *step: of the body, the segment whose last kernel
- * it is. */
+/** The final reduction at the end of a loop's body (only uniform arithmetic may follow it). On a
+ *  GPU loop_N_iteration does its work and takes its arguments last, which saves a launch.
+ *  step     out: the segment that the kernel is the last one of
+ *  Returns  NULL if the body does not end so; *step unchanged */
 const weft_plan_kernel *weft_control_joined(const weft_control *control,
                                             const weft_control_step *loop,
                                             const weft_control_step **step);

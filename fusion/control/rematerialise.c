@@ -1,7 +1,7 @@
-/* Stored or recomputed: what a loop reads and statements before it make, such as a local matrix, is
- * kept in memory from one launch to the next, or rematerialised in every iteration, where it may
- * share a kernel with what reads it. Both are planned, and what is predicted to take less over the
- * expected number of iterations is kept; what does not fit into memory is recomputed. */
+/* Decides for each loop whether values computed before it, such as local matrices, are stored, or
+ * recomputed in every iteration, where they may be fused with their readers. Both are planned; the
+ * one with the lower predicted time over the expected number of iterations is chosen. Values that
+ * do not fit into memory are recomputed. */
 #include "fusion/base/array.h"
 #include "fusion/control/private.h"
 #include "fusion/plan/saved_plan.h"
@@ -22,7 +22,7 @@ static bool has_call(const control_builder *b, const weft_node *node) {
     return false;
 }
 
-/* Does it read a list, itself or by way of another statement? */
+/* Does an expression read a list, directly or through a statement before `before`? */
 static bool is_list(const weft_script *script, const weft_node *node, int before) {
     for (int i = 0; i < script->n_inputs; ++i)
         if (script->inputs[i].over != NULL && weft_control_node_reads(node, script->inputs[i].name))
@@ -53,7 +53,7 @@ static bool reads_changed(const weft_script *script, const weft_node *node, int 
     return false;
 }
 
-/* Could statement i be made in the loop as well as before it, as far as it goes itself? */
+/* Could statement i be moved into the loop? Its readers are not considered here. */
 static bool is_movable(const control_builder *b, int i, int loop) {
     const weft_script *script = b->script;
     const weft_script_statement *one = &script->statements[i];
@@ -68,7 +68,7 @@ static bool is_movable(const control_builder *b, int i, int loop) {
     return true;
 }
 
-/* Does anything but the loop's statements and what moves with this one read it? */
+/* Is statement i read by a statement that is neither in the loop nor moved into it? */
 static bool is_read_elsewhere(const weft_script *script, const bool *moved, int i, int loop) {
     const char *name = script->statements[i].name;
     const weft_script_loop *l = &script->loops[loop];
@@ -96,7 +96,7 @@ static int recomputable(const control_builder *b, int loop, bool *moved) {
     int n = 0;
     for (int i = 0; i < script->n_statements; ++i)
         moved[i] = i < l->first && is_movable(b, i, loop);
-    for (bool changed = true; changed;) { /* what loses a reader that moves stays, and so on */
+    for (bool changed = true; changed;) { /* until every moved statement has moved readers only */
         changed = false;
         for (int i = 0; i < l->first; ++i)
             if (moved[i] && is_read_elsewhere(script, moved, i, loop)) {
@@ -138,7 +138,7 @@ weft_status weft_control_rematerialise(control_builder *b, int loop) {
         loops[k] = script->loops[k];
         loops[k].first = place[loops[k].first];
         loops[k].last = place[loops[k].last];
-        /* loops in this one that start with it do so behind what was moved */
+        /* inner loops that start at its first statement start after the moved statements */
         if (k > loop && script->loops[k].first == first)
             loops[k].first += place[first + 1] - place[first] - 1;
     }
@@ -181,7 +181,7 @@ static bool fits(const weft_control *control, const weft_compilation *c) {
     return c->limits.memory_bytes == 0 || bytes <= MEMORY_SHARE * (double)c->limits.memory_bytes;
 }
 
-/* The names that a loop would recompute, of a flow that stores; 0: none. */
+/* Find the names that a loop could recompute, in a program that stores them. */
 static weft_status find_recomputable(const weft_compilation *c, const weft_control *control,
                                      int loop, int *n, weft_error *error) {
     const control_builder b = {
@@ -196,8 +196,8 @@ static weft_status find_recomputable(const weft_compilation *c, const weft_contr
     return WEFT_OK;
 }
 
-/* Loop after loop: recomputing what is stored for it, where that is predicted to take less, or
- * where what is stored does not fit. */
+/* For each loop in turn, choose recomputation if it is predicted to be faster, or if the stored
+ * values do not fit into memory. */
 static weft_status choose(const weft_compilation *c, weft_control **control, bool *recomputed,
                           weft_error *error) {
     weft_status status = WEFT_OK;
@@ -231,7 +231,7 @@ done:
     return status;
 }
 
-/* The saved plan's kernels, and its choices where it tells them. */
+/* Apply the kernels of a saved plan and, if it has them, its rematerialisation choices. */
 static weft_status force(const weft_compilation *c, bool *recomputed, weft_control **control,
                          weft_error *error) {
     weft_status status = WEFT_OK;
@@ -252,7 +252,7 @@ done:
     return status;
 }
 
-/* Steps of a script that is more than one segment. */
+/* The steps of a script with more than one segment. */
 static weft_status steps_make(const weft_compilation *compilation, weft_control **out,
                               weft_error *error) {
     weft_status status = WEFT_OK;

@@ -1,4 +1,4 @@
-/* Arithmetic on uniform values: a few numbers, computed by the host or by one thread. */
+/* Converts and evaluates arithmetic on uniform values, which the host or one thread computes. */
 #include "fusion/base/array.h"
 #include "fusion/base/intrinsics.h"
 #include "fusion/control/private.h"
@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-/* No name of the language, so that no input is in its way. */
+/* Not a name of the language, so it cannot clash with an input. */
 static const char VALUE[] = "=";
 
-/* ---- made ------------------------------------------------------------------------------------ */
+/* ---- conversion ------------------------------------------------------------------------------ */
 
 static weft_status check_uniform(const control_builder *b, const weft_node *node) {
     weft_status status = WEFT_OK;
@@ -129,7 +129,7 @@ weft_status weft_control_condition_make(control_builder *b, const weft_node *nod
     return weft_control_scalar_make(b, &select, -1, out);
 }
 
-/* ---- evaluated ------------------------------------------------------------------------------- */
+/* ---- evaluation ------------------------------------------------------------------------------ */
 
 static bool compares(const char *op, double a, double b) {
     const bool or_equal = op[1] == '=';

@@ -1,5 +1,5 @@
-/* One segment: a straight-line script of its own. What it reads of earlier ones is an input there;
- * what later ones read is returned. A script without other steps is its own segment. */
+/* Makes one segment, a straight-line script: names that it reads from earlier steps are its inputs,
+ * names that later steps read are returned. */
 #include "fusion/base/array.h"
 #include "fusion/control/private.h"
 #include "fusion/graph/builder.h"
@@ -26,7 +26,7 @@ static weft_status input_of(const control_builder *b, const weft_control_name *n
                             weft_script_input *out) {
     weft_status status = WEFT_OK;
     *out = (weft_script_input){.name = name->name, .rank = name->shape.rank, .place = name->place};
-    if (name->index_set >= 0 && !name->matrix) /* its entries are over nothing */
+    if (name->index_set >= 0 && !name->matrix) /* matrix entries have no index set */
         out->over = b->script->indices[name->index_set].name;
     for (int i = 0; i < name->shape.rank; ++i)
         TRY(size_node(b, name->shape.sizes[i], &out->sizes[i]));
@@ -34,7 +34,8 @@ done:
     return status;
 }
 
-/* Declarations as they are, the inputs that are read, the statements; nothing returned. */
+/* The script of a segment: all declarations, the inputs that it reads, its statements, no returns.
+ */
 static weft_status segment_script(const control_builder *b, bool is_loop_body, weft_script **out) {
     weft_status status = WEFT_OK;
     const weft_control *control = b->control;
@@ -61,7 +62,7 @@ done:
     return status;
 }
 
-/* What a name of the segment is. Pending: uniform, and computed by no call. */
+/* The type of a name of the segment. Pending: uniform arithmetic that is not a call. */
 static void name_type(const weft_graph_builder *graph, const weft_lazy_value *v,
                       weft_control_name *name, bool *pending) {
     *pending = false;
@@ -86,7 +87,7 @@ typedef struct segment_name {
     bool wanted, pending, is_new;
 } segment_name;
 
-/* Wanted later, or by pending arithmetic that is. */
+/* Mark the names that are read later, or by pending arithmetic that is read later. */
 static void mark_wanted(const control_builder *b, segment_name *names, int n, int next) {
     for (int i = n - 1; i >= 0; --i) {
         if (!names[i].is_new)
@@ -98,7 +99,7 @@ static void mark_wanted(const control_builder *b, segment_name *names, int n, in
     }
 }
 
-/* One entry a statement. */
+/* One entry per statement. */
 static weft_status segment_names(const control_builder *b, const weft_graph_builder *graph,
                                  int next, segment_name *names) {
     const weft_script *script = b->script;
@@ -121,7 +122,7 @@ static weft_status segment_names(const control_builder *b, const weft_graph_buil
     return WEFT_OK;
 }
 
-/* A segment by its stages. In a loop its kernels ask whether there is one more iteration. */
+/* Compile a segment through its stages. In a loop its kernels are predicated. */
 static weft_status segment_make(const weft_compilation *c, weft_script *script, int number,
                                 int loop, weft_segment **out, weft_error *error) {
     weft_segment *made = weft_arena_alloc(c->arena, 1, sizeof *made);
@@ -202,7 +203,7 @@ static bool changes_memory(const control_builder *b, const segment_name *names) 
     return false;
 }
 
-/* Is what the statements compute all pending, and so none of the segment's? */
+/* Are all statements pending arithmetic, so that the segment is empty? */
 static bool is_all_pending(const control_builder *b, const segment_name *names) {
     for (int i = 0; i < b->n_open; ++i)
         if (!names[i].pending)
@@ -210,8 +211,8 @@ static bool is_all_pending(const control_builder *b, const segment_name *names) 
     return true;
 }
 
-/* Is the segment all that an outermost loop does with lists? Then its updates may alternate between
- * two memories until the loop ends: nobody else reads them. */
+/* Does the segment contain all list operations of an outermost loop? Then its updates may be
+ * double-buffered until the loop ends, because no other step reads the lists. */
 static bool is_loop_body(const control_builder *b, const weft_control_steps *steps, int next) {
     return b->loop >= 0 && b->script->loops[b->loop].parent < 0 && steps->n == 0 &&
            next == b->script->loops[b->loop].last;
@@ -247,9 +248,9 @@ done:
     return status;
 }
 
-/* ---- a script that is one segment ------------------------------------------------------------- */
+/* ---- a script that is one segment ------------------------------------------------------------ */
 
-/* What the caller may bind or read: inputs and what is returned. */
+/* The names that the caller may bind or read: inputs and returned values. */
 static weft_status straight_names(control_builder *b, const weft_graph *graph) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < graph->n_values; ++i) {
