@@ -1,4 +1,4 @@
-/* The compiler as the list of its stages. */
+/* Runs the compiler as the list of its stages. */
 #include "fusion/base/array.h"
 #include "fusion/codegen/codegen.h"
 #include "fusion/compile/compile.h"
@@ -19,7 +19,7 @@ static weft_status copy_text(weft_arena *arena, const char **text, weft_error *e
                : weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while compiling");
 }
 
-/* Fragments are read at once, and not kept. */
+/* Copy the operator choices. Fragments are not copied, because they are read during the call. */
 static weft_status copy_operators(weft_arena *arena, const weft_compile_options *from,
                                   weft_compile_options *to, weft_error *error) {
     weft_status status = WEFT_OK;

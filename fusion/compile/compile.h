@@ -1,9 +1,11 @@
-/** All that a compilation makes, in one arena. In: script text, options, limits. Out: weft_compilation. */
+/** The list of stages. In: script text, library, options, limits. Out: weft_compilation. */
 #pragma once
 
 #include "fusion/plan/cover.h"
 
-/** The same script by another cover of its implementations: only plan and source are made again,
- *  everything else is base's, which outlives it. Of a script that is one segment. */
+/** Compile the same script with another cover of its implementations. Only plan and source are made
+ *  again; everything else is shared with base.
+ *  base   a script that is one segment; borrowed, must outlive *out
+ *  cover  of base's implementations */
 weft_status weft_compile_cover(const weft_compilation *base, weft_cover *cover,
                                weft_compilation **out, weft_error *error);

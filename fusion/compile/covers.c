@@ -1,5 +1,5 @@
-/* The covers that the segments of a compilation take: as text, how many are measured, and the key
- * under which a search remembers them. */
+/* Reports the covers of a compilation's segments: as text, the number of measured kernels, and the
+ * key under which the tuning database stores them. */
 #include "fusion/base/array.h"
 #include "fusion/control/program.h"
 
@@ -34,7 +34,7 @@ bool weft_compilation_recalled(const weft_compilation *compilation) {
     return all;
 }
 
-/* Everything that decides which covers there are, but the device. */
+/* The hash covers everything that determines the set of covers, except the device. */
 weft_status weft_script_hash(const weft_library *library, const weft_fragment *fragments,
                              int n_fragments, const weft_compile_options *options, char out[33],
                              weft_error *error) {

@@ -1,4 +1,4 @@
-/* What a script declares and makes, for programs that take scripts which they do not know. */
+/* Lists the names that a script declares and assigns, for programs that run arbitrary scripts. */
 #include "fusion/control/program.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ static void report_input(const weft_script *script, int i, weft_name_info *out) 
         (void)weft_script_integer(script, input->sizes[k], &out->sizes[k], NULL);
 }
 
-/* What is returned, or kept from one step to the next; false: not this. */
+/* Describe a name that is returned or kept between steps; false: it is not such a name. */
 static bool report_kept(const weft_control *control, weft_name_info *out) {
     for (int i = 0; i < control->n_names; ++i) {
         const weft_control_name *name = &control->names[i];
