@@ -1,4 +1,4 @@
-/* Accumulating stores: target[map] += source and target[map,map] += source. */
+/* Adds accumulating stores to the graph: target[map] += source and target[map,map] += source. */
 #include "fusion/base/array.h"
 #include "fusion/graph/private.h"
 
@@ -11,7 +11,7 @@ static int map_named(const weft_graph *graph, const char *name) {
     return -1;
 }
 
-/* The target of an accumulation: a new list (or matrix), or an input that goes on. */
+/* The target of an accumulation: a new list or matrix, or an input as its initial value. */
 static weft_status accumulation_target(weft_graph_builder *builder,
                                        const weft_script_statement *statement, int connectivity,
                                        const weft_shape *shape, int *target, weft_error *error) {

@@ -1,4 +1,4 @@
-/* y = apply(A, v): a call whose rows each need v at other rows too. */
+/* Adds y = apply(A, v) to the graph, a call that reads v at other rows too. */
 #include "fusion/base/array.h"
 #include "fusion/graph/private.h"
 
@@ -48,8 +48,8 @@ static weft_status operator_number(weft_graph_builder *builder, const char *name
     return WEFT_OK;
 }
 
-/* v as a list that can be read at any row: scalar, direct, over the operator's index set. A
- * component of a list of vectors, or what is seen through a connectivity, becomes one. */
+/* v as a list that can be read at any row: scalar, direct, over the operator's index set.
+ * Components of vectors and values loaded through a connectivity are copied to such a list. */
 static weft_status operand(weft_graph_builder *builder, const weft_node *node,
                            const weft_script_operator *op, weft_operand *out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -95,7 +95,7 @@ weft_status weft_graph_apply(weft_graph_builder *builder, const weft_node *node,
     TRY(weft_product_kernel_find(builder->arena, op->product_kernel, &call.product_kernel, error));
     call.index_set = builder->graph->values[call.operands[0].value].index_set;
     *out = (weft_lazy_value){0};
-    builder->keep_apart = true; /* calls are merged by function and operands, which are not all */
+    builder->keep_apart = true; /* merging compares function and operands, but not operators */
     status = weft_call_add(builder, &call, &scalar, &out->operand, error);
     builder->keep_apart = false;
 done:

@@ -1,4 +1,4 @@
-/* Elementwise arithmetic: trees of operations on equal shapes, built up until they become one call.
+/* Builds elementwise arithmetic: trees of operations on equal shapes, each of which becomes a call.
  */
 #include "fusion/base/array.h"
 #include "fusion/base/intrinsics.h"
@@ -108,7 +108,7 @@ done:
     return status;
 }
 
-/* As it would be written: numbers of the language have no sign. */
+/* Negative numbers become a negation, as in a script: literals of the language have no sign. */
 static weft_status tree_integer(weft_graph_builder *builder, tree *t, int number, int *root,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
@@ -202,7 +202,7 @@ static weft_status tree_call(weft_graph_builder *builder, const name_scope *scop
         TRY(weft_tree_build(builder, scope, node->children[0], t, &a, error));
         if (n_arguments == 2)
             TRY(weft_tree_build(builder, scope, node->children[1], t, &b, error));
-        const bool power = strcmp(node->name, "pow") == 0; /* as x^y */
+        const bool power = strcmp(node->name, "pow") == 0; /* the same node as x^y */
         const weft_arithmetic made = {.op = power ? ARITHMETIC_POWER : ARITHMETIC_INTRINSIC,
                                       .name = power ? NULL : node->name,
                                       .a = a,

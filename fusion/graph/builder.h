@@ -3,7 +3,7 @@
 
 #include "fusion/graph/graph.h"
 
-/** Elementwise arithmetic not yet made a call. */
+/** Elementwise arithmetic that is not a call yet. */
 typedef struct tree {
     weft_arithmetic *nodes;
     int n, capacity;
@@ -13,10 +13,10 @@ typedef struct tree {
     int index_set;
 } tree;
 
-/** What a name or a subexpression stands for: a value seen some way, or arithmetic on uniforms
- *  and constants that is computed wherever it is used. */
+/** The meaning of a name or a subexpression: an operand, or pending arithmetic on uniform values
+ *  and constants, which is computed wherever it is used. */
 typedef struct weft_lazy_value {
-    weft_operand operand; /* when arithmetic is NULL */
+    weft_operand operand; /* valid if arithmetic is NULL */
     tree *arithmetic;
 } weft_lazy_value;
 
@@ -34,15 +34,15 @@ typedef struct weft_graph_builder {
     int value_capacity, call_capacity;
     binding *names;
     int n_names, name_capacity;
-    weft_location *first_read; /* [n_values], of lists that could be accumulated into; line 0:
-                                  never */
+    weft_location *first_read; /* [n_values] for lists that could be accumulated into; line 0: not
+                                  read yet */
     int first_read_capacity;
-    const weft_script_statement *statement; /* being read, or NULL */
-    bool keep_apart;                        /* the next call is not merged with an equal one */
-    int depth;                              /* of expressions inlined in expressions */
+    const weft_script_statement *statement; /* current statement, or NULL */
+    bool keep_apart;                        /* do not merge the next call with an equal one */
+    int depth;                              /* of nested inlined expressions */
 } weft_graph_builder;
 
-/** fusion/graph/graph.c: the graph of builder->script's statements, nothing returned yet: builder->names says
- *  what each name stands for. */
+/** fusion/graph/graph.c: add the declarations and statements of builder->script to the graph, but
+ *  no returns; builder->names has the meaning of each name. */
 weft_status weft_graph_statements(weft_graph_builder *builder, weft_error *error);
 const binding *weft_binding_find(const weft_graph_builder *builder, const char *name);

@@ -1,5 +1,5 @@
-/* What nothing returned depends on is dropped, so that a form may compute more than one use needs.
- */
+/* Eliminates calls and values that no returned value depends on, so that a form may compute more
+ * than one use of it needs. */
 #include "fusion/base/array.h"
 #include "fusion/graph/private.h"
 
@@ -41,7 +41,7 @@ static void mark(const weft_graph *graph, bool *live, bool *live_accumulation) {
     }
 }
 
-/* Calls keep their order and get new numbers; data keep theirs. */
+/* Calls keep their order and are renumbered; values keep their numbers. */
 static void compact(weft_graph *graph, const bool *live, const bool *live_accumulation,
                     int *moved) {
     int n = 0;

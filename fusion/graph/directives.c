@@ -1,5 +1,5 @@
-/* What the statements of a script ask of the plan, in its graph: variants of calls, and the blocks
- * of the kernels that fuse blocks become. */
+/* Adds the scheduling directives of a script to its graph: variants of calls, and the block shapes
+ * of fuse blocks. */
 #include "fusion/base/array.h"
 #include "fusion/graph/private.h"
 
@@ -28,7 +28,7 @@ done:
     return status;
 }
 
-/* What the statement has made: the result of its outermost call, maybe copied. */
+/* The value that a statement has computed: the result of its outermost call, or a copy of it. */
 static int made_by(const weft_graph_builder *builder, const weft_script_statement *statement) {
     const weft_graph *graph = builder->graph;
     if (statement->accumulate)

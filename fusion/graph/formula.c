@@ -1,5 +1,4 @@
-/* A script's own formulas, `expression f(a, b) = ...`, written out in the arithmetic that calls
- * them. */
+/* Inlines calls of a script's own formulas, `expression f(a, b) = ...`, in arithmetic. */
 #include "fusion/base/array.h"
 #include "fusion/graph/private.h"
 
@@ -20,15 +19,16 @@ static weft_status wrong_count(const weft_node *node, const weft_script_expressi
                          expression->n_arguments == 1 ? "" : "s", node->n_children);
 }
 
-/* A list, a part of one, or what an elementary function makes: it may be a tensor of rows. */
+/* Is an argument a list, a part of one, or the result of an elementary function? It may then be a
+ * tensor whose rows are the arguments of the formula. */
 static bool is_whole(const weft_graph_builder *builder, const weft_node *node) {
     return (node->kind == NODE_NAME && strcmp(node->name, "pi") != 0) ||
            node->kind == NODE_SUBSCRIPT ||
            (node->kind == NODE_CALL && weft_is_function(builder, node->name));
 }
 
-/* The arguments of a formula: one a name; or a tensor whose rows fill the names in order, and after
- * it values for the last names. Those from n_bound to before first_last get none. */
+/* The arguments of a formula: one value per name; or a tensor whose rows are bound to the first
+ * names, followed by values for the last names. Names in [n_bound, first_last) stay undefined. */
 static weft_status formula_arguments(weft_graph_builder *builder, const name_scope *outer,
                                      const weft_node *node, weft_lazy_value *arguments,
                                      name_scope *inner, weft_error *error) {
@@ -98,7 +98,7 @@ weft_status weft_formula_inline(weft_graph_builder *builder, const name_scope *o
     --builder->depth;
     if (status != WEFT_OK)
         goto done;
-    /* a formula that uses none of its arguments still has their shape */
+    /* a formula that does not use its arguments still has their shape */
     for (int i = 0; i < inner.n_bound; ++i) {
         const weft_lazy_value *v = &arguments[i];
         int set = v->arithmetic != NULL ? v->arithmetic->index_set

@@ -1,5 +1,5 @@
-/* From script to graph: declarations become index sets, maps and inputs, statements become calls,
- * data and accumulations. Equal calls are merged as they are made. */
+/* Converts a script to a graph: declarations become index sets, connectivities and inputs,
+ * statements become calls, values and accumulations. Equal calls are merged when they are added. */
 #include "core/base/fault.h"
 #include "fusion/base/array.h"
 #include "fusion/graph/graph.h"
@@ -210,7 +210,7 @@ static weft_status assign(weft_graph_builder *builder, const weft_script_stateme
     weft_lazy_value v = {0};
     TRY(weft_value_make(builder, statement->value, &v, error));
     if (v.arithmetic == NULL) {
-        /* the first name that a call's result gets is the value's own */
+        /* the first name that is assigned becomes the name of the value */
         weft_value *value = &builder->graph->values[v.operand.value];
         if (value->producer >= 0 && !value->named && v.operand.connectivity < 0 &&
             weft_shape_equal(&value->shape, &v.operand.shape)) {
@@ -225,7 +225,7 @@ done:
     return status;
 }
 
-/* Does a list have a name outside already, and another one? */
+/* Is a list known to the caller already by another name? */
 static bool is_named_otherwise(const weft_graph *graph, const weft_value *value, const char *name) {
     const char *own = value->storage >= 0 ? graph->values[value->storage].name : value->name;
     return (value->returned || value->storage >= 0) && strcmp(own, name) != 0;
@@ -257,7 +257,7 @@ static weft_status mark_return(weft_graph_builder *builder, const weft_script_re
         return weft_error_at(error, WEFT_ERROR_TYPE, ret->place,
                              "'%s' is an input: return what is made from it", ret->name);
     TRY(weft_value_copy(builder, &b->lazy, ret->place, &operand, error));
-    /* one value returned under two names is two lists outside */
+    /* a value that is returned under two names needs two lists */
     while (is_named_otherwise(graph, &graph->values[operand.value], ret->name))
         TRY(weft_operand_copy(builder, &operand, ret->place, &operand, error));
     weft_value *result = &graph->values[operand.value];

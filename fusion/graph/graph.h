@@ -1,9 +1,9 @@
-/** The dataflow graph: calls, data, dependencies. In: script and library. Out: weft_graph. */
+/** The dataflow graph: calls, values, accumulations. In: script and library. Out: weft_graph. */
 #pragma once
 
 #include "fusion/library/library.h"
 
-#define UNIFORM (-1) /* the index set of lists over nothing */
+#define UNIFORM (-1) /* index_set of a value without an index set */
 #define WEFT_CALLS_MAX 512
 
 typedef struct weft_index_set {
@@ -19,7 +19,7 @@ typedef struct weft_graph_connectivity {
 
 typedef enum weft_value_kind {
     VALUE_INPUT,
-    VALUE_RESULT,      /* made by a call */
+    VALUE_RESULT,      /* of a call */
     VALUE_ACCUMULATED, /* target of accumulations */
     VALUE_MATRIX       /* sparse target of A[dofs,dofs] += K */
 } weft_value_kind;
@@ -27,15 +27,15 @@ typedef enum weft_value_kind {
 typedef struct weft_value {
     int id;
     const char *name;
-    bool named; /* by the script, not by us */
+    bool named; /* the name is the script's, not generated */
     weft_value_kind kind;
     weft_shape shape;
     int index_set; /* -1: uniform */
     int producer;  /* call, or -1 */
     bool returned;
-    bool is_input;    /* also of accumulated lists that continue an input */
-    int connectivity; /* VALUE_MATRIX: its connectivity */
-    bool updated;     /* an input whose memory gets a next value */
+    bool is_input;    /* true also for accumulated lists whose initial value is an input */
+    int connectivity; /* VALUE_MATRIX only */
+    bool updated;     /* an input whose memory an update overwrites */
     int storage;      /* the input that an update overwrites, or -1 */
     weft_location place;
 } weft_value;
@@ -84,27 +84,26 @@ typedef struct weft_call {
     double flops;
     weft_location place;
     const weft_reduction *reduction;           /* NULL: a map */
-    const weft_product_kernel *product_kernel; /* of `apply`: whole rows, from v at other rows too;
-                                                  else NULL */
-    int part, fuse;                            /* of its statement; -1 and 0: of none */
-    int variant;                               /* that its statement asks for, or -1 */
+    const weft_product_kernel *product_kernel; /* `apply`: reads v at other rows too; else NULL */
+    int part, fuse;                            /* of its statement; -1 and 0: none */
+    int variant;                               /* `using variant N` of its statement, or -1 */
     weft_location variant_place;
-    int op; /* of `apply`: the operator in graph->operators */
+    int op; /* `apply`: index into graph->operators */
 } weft_call;
 
 /** target[map] += source, or target[map,map] += source. */
 typedef struct weft_accumulation {
-    int source, target; /* data */
+    int source, target; /* values */
     int connectivity;
     bool matrix;
     int call; /* the producer of source, which stores it */
     weft_location place;
 } weft_accumulation;
 
-/** What a fuse block asks of its kernel; 0: nothing. */
+/** The directives of a fuse block for its kernel; 0: none. */
 typedef struct weft_fuse {
     int choices[FUSE_CHOICES];
-    weft_location places[FUSE_CHOICES]; /* of what is not 0 */
+    weft_location places[FUSE_CHOICES]; /* of nonzero choices */
     weft_location place;
 } weft_fuse;
 
@@ -121,20 +120,24 @@ typedef struct weft_graph {
     int n_accumulations;
     const char **operators; /* names */
     int n_operators;
-    weft_fuse *fuses; /* weft_call.fuse counts them from 1 */
+    weft_fuse *fuses; /* weft_call.fuse is an index from 1 */
     int n_fuses;
     bool is_loop_body;
 } weft_graph;
 
+/** Make the graph of a script.
+ *  out     in arena; names are borrowed from the script
+ *  Errors  WEFT_ERROR_TYPE, _SHAPE, _UNSUPPORTED with file, line, column; _MEMORY */
 weft_status weft_graph_make(weft_arena *arena, const weft_library *library,
                             const weft_script *script, weft_graph **out, weft_error *error);
 
 /* printing */
 void weft_graph_print_text(const weft_graph *graph, weft_text *out);
 void weft_graph_print_dot(const weft_graph *graph, weft_text *out);
-/** As fusion/base/json.h says. */
+/** The graph as JSON; NULL: out of memory (fusion/base/json.h). */
 struct json_t *weft_graph_json(const weft_graph *graph);
 const char *weft_index_set_name(const weft_graph *graph, int index_set);
-/** The value whose memory a value lives in: itself, or the input that it updates. */
+/** The value whose memory holds a value: itself, or the input that it updates. */
 int weft_value_storage(const weft_graph *graph, int value);
+/** The shape of an operand without leading subscripts: that of its value, or [width, shape...]. */
 weft_shape weft_operand_whole(const weft_graph *graph, const weft_operand *operand);

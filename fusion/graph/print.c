@@ -1,5 +1,5 @@
-/* The graph as a canonical script that reads back to the same graph: one call a statement, sizes as
- * numbers, every value named. */
+/* Prints the graph as a canonical script that reads back to the same graph: one call per statement,
+ * sizes as numbers, every value named. */
 #include "fusion/graph/print.h"
 
 enum { COMMENT_COLUMN_MAX = 72 };
@@ -62,7 +62,7 @@ static void print_add(const weft_graph *graph, const weft_accumulation *a, size_
     weft_text_add(out, "\n");
 }
 
-/* Where comments start: behind the longest statement of a usual length. */
+/* The column of comments: after the longest statement of a usual length. */
 static size_t comment_column(const weft_graph *graph, weft_text *out) {
     weft_text line = {0};
     size_t longest = 0;
@@ -89,7 +89,7 @@ static void print_statements(const weft_graph *graph, weft_text *out) {
             weft_print_to_column(out, start, column);
             print_comment(graph, &graph->calls[i], out);
         }
-        /* in script order, each as soon as its value is made: so before its list is read */
+        /* in script order, each directly after its source, so before any read of its target */
         for (; next < graph->n_accumulations && graph->accumulations[next].call <= i; ++next)
             print_add(graph, &graph->accumulations[next], column, out);
     }
@@ -110,7 +110,7 @@ static bool is_first_into(const weft_graph *graph, int accumulation) {
     return true;
 }
 
-/* In the order in which the statements make them. */
+/* Returned names, in the order in which the statements assign them. */
 static void print_returns(const weft_graph *graph, weft_text *out) {
     int next = 0;
     bool any = false;

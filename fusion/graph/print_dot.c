@@ -1,4 +1,4 @@
-/* The graph for Graphviz. */
+/* Prints the graph for Graphviz. */
 #include "core/weft_escape.h"
 #include "fusion/graph/print.h"
 #include "fusion/library/function.h"
@@ -13,7 +13,7 @@ static bool is_read(const weft_graph *graph, int value) {
     return false;
 }
 
-/* Lists in memory are nodes of their own; what only passes between calls is an edge. */
+/* Lists in memory are nodes; values that only pass between calls are edges. */
 bool weft_print_dot_is_node(const weft_graph *graph, const weft_value *value) {
     if (value->kind == VALUE_INPUT)
         return is_read(graph, value->id) || value->returned;

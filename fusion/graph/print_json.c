@@ -1,9 +1,9 @@
-/* The graph as JSON (docs/compiler.md has the keys). */
+/* Prints the graph as JSON (docs/compiler.md lists the keys). */
 #include "fusion/base/json.h"
 #include "fusion/graph/print.h"
 #include "fusion/library/function.h"
 
-/* ---- what graph and plan share ---- */
+/* ---- shared by graph and plan ---- */
 
 json_t *weft_graph_json_name(const weft_graph *graph, int value) {
     weft_text text = {0};

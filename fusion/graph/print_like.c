@@ -1,5 +1,5 @@
-/* Values that take their index set or shape from elsewhere have no text of their own: they are
- * written with a formula of two arguments, the value and a list to be like. */
+/* Prints values whose index set or shape does not follow from their text, by a formula of two
+ * arguments: the value, and a list with the wanted index set and shape. */
 #include "fusion/graph/print.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 enum { NAME_SIZE = 64 };
 
-/* What arithmetic means without its context: where its operands range and their shape. */
+/* The index set and rank of arithmetic without its context, i.e. those of its operands. */
 static void own_type(const weft_graph *graph, const weft_call *call, int *index_set, int *rank) {
     *index_set = UNIFORM;
     *rank = 0;
@@ -21,16 +21,15 @@ static void own_type(const weft_graph *graph, const weft_call *call, int *index_
     }
 }
 
-/* A formula that uses none of its arguments, or only scalars of them, still has their index set and
- * shape; and a single operand written alone is another name, not a call. Both are written with a
- * formula of two arguments, the value and a list to be like. */
+/* Two cases: a formula that uses none of its arguments, or only scalar ones, still has their index
+ * set and shape; and a statement with a single operand would be another name, not a call. */
 bool weft_print_needs_like(const weft_graph *graph, const weft_call *call) {
     const weft_value *result = &graph->values[call->result];
     int index_set, rank;
     if (call->specialisation != NULL || call->product_kernel != NULL)
         return false;
     own_type(graph, call, &index_set, &rank);
-    /* an update copies by itself, and knows its index set */
+    /* `update` makes a copy, over the index set of its target */
     if (result->storage >= 0)
         return rank != result->shape.rank;
     return index_set == UNIFORM || rank != result->shape.rank || call->n_arithmetic == 1;
@@ -44,7 +43,7 @@ static bool some_need_like(const weft_graph *graph) {
     return false;
 }
 
-/* Does a part of the value, its leading subscripts 0, have the wanted shape? */
+/* Does a part of the value, with leading subscripts 0, have the wanted shape? */
 static bool part_like(const weft_graph *graph, int value, int connectivity,
                       const weft_shape *wanted, weft_operand *out) {
     *out = (weft_operand){.value = value, .connectivity = connectivity, .shape = *wanted};
@@ -76,7 +75,7 @@ static bool find_like(const weft_graph *graph, const weft_call *call, const weft
     return false;
 }
 
-/* base, or with as many '_' appended as make it nobody else's. */
+/* A unique name: base, with '_' appended while it is taken. */
 static void free_name(const weft_graph *graph, const char *base, char *name, size_t size) {
     bool taken = true;
     snprintf(name, size, "%s", base);
@@ -105,7 +104,7 @@ static void shape_name(const weft_graph *graph, const weft_call *call, char *nam
     free_name(graph, base, name, NAME_SIZE);
 }
 
-/* The list that a value is like; false: there is none left in the graph. */
+/* Find a list with the index set and shape of a value; false: the graph has none. */
 static bool choose_like(const weft_graph *graph, const weft_call *call, weft_operand *like) {
     const weft_shape scalar = {0}, *shape = &graph->values[call->result].shape;
     int index_set, rank;

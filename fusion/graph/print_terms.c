@@ -1,4 +1,4 @@
-/* How data, operands and calls are written: as in a script. */
+/* Prints values, operands and calls as in a script. */
 #include "core/weft_escape.h"
 #include "fusion/graph/print.h"
 #include "fusion/library/function.h"
@@ -34,14 +34,14 @@ static bool name_taken(const weft_graph *graph, int value, const char *name) {
 }
 
 void weft_print_name(const weft_graph *graph, int value, weft_text *out) {
-    /* after its update a list goes by its own name again */
+    /* the updated value of a list has the name of the list */
     const weft_value *d = &graph->values[weft_value_storage(graph, value)];
     char name[64];
     if (d->named) {
         weft_text_add(out, "%s", d->name);
         return;
     }
-    /* names of the language end at 63 characters, and 8 are kept for '_' */
+    /* names of the language have at most 63 characters; 8 are reserved for '_' */
     int length = snprintf(name, sizeof name, "%s", d->name);
     if (length > 55)
         length = snprintf(name, sizeof name, "value_%d", value);
@@ -71,7 +71,7 @@ void weft_print_type(const weft_graph *graph, const weft_shape *shape, int index
         weft_text_add(out, " over %s", graph->index_sets[index_set].name);
 }
 
-/* The leading subscripts that lead to the operand's part are the digits of its offset. */
+/* The leading subscripts of an operand's part are the digits of its offset. */
 void weft_print_operand(const weft_graph *graph, const weft_operand *operand, weft_text *out) {
     const weft_shape whole = weft_operand_whole(graph, operand);
     const int n = whole.rank - operand->shape.rank;
@@ -86,7 +86,7 @@ void weft_print_operand(const weft_graph *graph, const weft_operand *operand, we
     }
 }
 
-/* How tightly a node holds together, as in the grammar. */
+/* Operator precedence, as in the grammar. */
 enum { BINDS_SUM = 1, BINDS_PRODUCT, BINDS_NEGATE, BINDS_POWER, BINDS_PRIMARY };
 
 static int binding_of(const weft_arithmetic *node) {
@@ -192,7 +192,7 @@ void weft_print_call(const weft_graph *graph, const weft_call *call, weft_text *
     weft_text_add(out, ")");
 }
 
-/* A copy that the language makes on its own when a part of a list is added somewhere. */
+/* A copy that the language implies when a part of a list is accumulated. */
 static bool is_silent_copy(const weft_graph *graph, int value) {
     const weft_value *d = &graph->values[value];
     const weft_call *call = d->producer >= 0 ? &graph->calls[d->producer] : NULL;
@@ -224,7 +224,7 @@ void weft_print_accumulation(const weft_graph *graph, const weft_accumulation *a
 
 /* ---- other formats ---- */
 
-/* In a script a list goes by one name before and after its update; here the two are told apart. */
+/* In a script a list has one name before and after its update; here the names differ. */
 void weft_print_distinct_name(const weft_graph *graph, int value, weft_text *out) {
     char name[80];
     if (graph->values[value].storage < 0) {

@@ -1,4 +1,4 @@
-/* Subscripts: a load through a connectivity, x[dofs], or components, P[0,1]. */
+/* Converts subscripts: a load through a connectivity, x[dofs], or components, P[0,1]. */
 #include "fusion/base/array.h"
 #include "fusion/graph/private.h"
 
@@ -47,7 +47,7 @@ static weft_status operand_gather(weft_graph_builder *builder, const weft_node *
     return WEFT_OK;
 }
 
-/* P[0], P[0,1]: the leading subscripts fixed. */
+/* P[0], P[0,1]: fixed leading subscripts. */
 static weft_status operand_component(weft_graph_builder *builder, const weft_node *node,
                                      weft_operand *operand, weft_error *error) {
     weft_shape shape = operand->shape;
@@ -112,8 +112,7 @@ static weft_status unknown_map(weft_graph_builder *builder, const weft_node *nod
     return WEFT_ERROR_TYPE;
 }
 
-/* A component of arithmetic on uniforms that is still pending: the same of its tensors' components.
- */
+/* A component of pending arithmetic: the same arithmetic on components of its tensors. */
 static weft_status tree_component(weft_graph_builder *builder, const weft_node *node,
                                   const tree *base, weft_lazy_value *out, weft_error *error) {
     weft_status status = WEFT_OK;

@@ -1,6 +1,6 @@
-/* update name = value: a list gets its next value in its own memory. The value is a call of its
- * own, the last one so far, so that every reader of the old value stands before it (fusion/plan/candidates.c keeps
- * that order). */
+/* Adds `update name = value` to the graph, which overwrites a list with its next value. The value
+ * is a call of its own and the last one so far, so that every reader of the old value precedes it
+ * (fusion/plan/candidates.c keeps that order). */
 #include "core/base/fault.h"
 #include "fusion/base/array.h"
 #include "fusion/graph/private.h"
@@ -43,8 +43,8 @@ static weft_status check_value(const weft_graph *graph, const weft_value *target
     return WEFT_ERROR_SHAPE;
 }
 
-/* Other names for the old value, or for parts and loads of it, keep it: each gets a copy, made
- * before the update (and dropped again where nothing after it reads that name). */
+/* Other names of the old value, or of parts and loads of it, keep the old value: each gets a copy
+ * before the update (dead-code elimination removes copies that are not read). */
 static weft_status keep_old_values(weft_graph_builder *builder, const binding *updated,
                                    weft_error *error) {
     weft_status status = WEFT_OK;
@@ -61,8 +61,8 @@ done:
     return status;
 }
 
-/* Does a call read a list at other members than its own? Then it cannot put the next value in its
- * place: others still read there. */
+/* Does a call read a list at other elements than its own? Then it cannot overwrite the list,
+ * because other elements still read it. */
 static bool reads_around(const weft_graph *graph, int call, int list) {
     const weft_call *reader = &graph->calls[call];
     for (int i = 0; i < reader->n_operands; ++i)

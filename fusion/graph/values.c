@@ -1,4 +1,4 @@
-/* From expressions to calls: name resolution, indirect loads, shapes, function calls. */
+/* Converts expressions to calls: name resolution, indirect loads, shapes, function calls. */
 #include "fusion/base/array.h"
 #include "fusion/base/intrinsics.h"
 #include "fusion/graph/private.h"
@@ -91,7 +91,7 @@ weft_status weft_unknown_function(weft_graph_builder *builder, const weft_node *
     return WEFT_ERROR_TYPE;
 }
 
-/* The one index set of a call's operands; uniform when all are. */
+/* The common index set of a call's operands; uniform if all operands are. */
 static weft_status common_index_set(const weft_graph_builder *builder, const weft_operand *operands,
                                     int n, weft_location place, int *out, weft_error *error) {
     const weft_graph *graph = builder->graph;
