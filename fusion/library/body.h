@@ -1,12 +1,13 @@
-/** Bodies as generated code, from the inside. */
+/** Writing bodies of functions as generated code; shared by fusion/library/body_*.c. */
 #pragma once
 
 #include "fusion/library/function.h"
 
-/* Components of a local or result that are followed one by one; larger ones as a whole. */
+/* Components of a local or result that are tracked one by one; larger ones are tracked as a whole.
+ */
 enum { BODY_COMPONENTS_MAX = 1024 };
 
-/** Which components have a value where the writer stands. */
+/** The components that have a value at the writer's current statement. */
 typedef struct body_value {
     bool any, all;
     uint64_t bits[BODY_COMPONENTS_MAX / 64];
@@ -24,34 +25,33 @@ typedef struct body_writer {
     /* ints whose value is known here; others are emitted by name */
     bool known[WEFT_LOCALS_MAX];
     int64_t values[WEFT_LOCALS_MAX];
-    bool uses_table[WEFT_TABLES_MAX]; /* tables with a subscript that is not known: emitted as
-                                         arrays */
+    bool uses_table[WEFT_TABLES_MAX]; /* tables with an unknown subscript, emitted as arrays */
     int depth;                        /* of indentation */
     body_value result_value, local_values[WEFT_LOCALS_MAX];
-    int n_doubts; /* branches and loops around us that may not run at all */
+    int n_doubts; /* enclosing branches and loops that may not be executed */
 } body_writer;
 
 weft_status weft_body_error(body_writer *w, int line, int column, const char *format, ...)
     WEFT_PRINTF(4, 5);
-/** The value of an int or condition, where it is known. */
+/** The value of an int or condition; false: it is not known. */
 bool weft_body_integer(const body_writer *w, const weft_term *term, int64_t *out);
-/** The value of a real that depends on no data: literals, sizes, table entries. */
+/** The value of a constant real (literals, sizes, table entries); false: it depends on data. */
 bool weft_body_constant(const body_writer *w, const weft_term *term, double *out);
-/** Subscripts that are known must lie inside. */
+/** Check that known subscripts are in range. */
 weft_status weft_body_check(body_writer *w, const weft_term *term);
 
 /* ---- values (fusion/library/body_values.c) ---- */
 
-/** A local is declared, with a value or without. */
+/** A local is declared; assigned: with a value. */
 void weft_body_value_forget(body_writer *w, int local, bool assigned);
 /** A place is assigned. */
 void weft_body_value_set(body_writer *w, const weft_term *place);
-/** What a term reads must have a value. */
+/** Check that everything that a term reads has a value. */
 weft_status weft_body_value_read(body_writer *w, const weft_term *term);
-/** At the end: does the result have its values, where the body is to give the whole of it? */
+/** At the end: check that the result has its values, if the body computes the whole result. */
 weft_status weft_body_value_finish(body_writer *w, bool whole);
 
 void weft_body_print_integer(body_writer *w, const weft_term *term);
-/** A value where a `real` is needed: splat when it depends on no data. */
+/** A value where a `real` is needed; constants are converted by the splat macro. */
 void weft_body_print_real(body_writer *w, const weft_term *term);
 void weft_body_print_place(body_writer *w, const weft_term *term);

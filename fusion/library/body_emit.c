@@ -1,17 +1,18 @@
+/* Writes the body of a specialised function: loops unrolled, known branches taken. */
 #include "fusion/library/body.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What generated bodies use of the prelude, besides the style's splat macro:
- *   real                     the type of data: a vector of lanes on the host
- *   scalar                   the type of one of its components
- *   weft_abs weft_cos weft_exp weft_log weft_reciprocal weft_sin weft_sqrt weft_tan weft_tanh
- *                                                                                  real -> real
- *   weft_max weft_min weft_pow                                                     real, real ->
- * real weft_powi(x, n)          x to an integer power weft_select(mask, a, b)  lane by lane a where
- * the mask (result of a comparison of reals) holds, else b */
+/* Names of the prelude that generated bodies use, besides the style's splat macro:
+ *
+ *   real                      type of data: a vector of lanes on the host
+ *   scalar                    type of one component of a real
+ *   weft_NAME(x)              intrinsics of one argument: abs, cos, exp, reciprocal, sqrt, ...
+ *   weft_NAME(x, y)           intrinsics of two arguments: max, min, pow, ...
+ *   weft_powi(x, n)           x to an integer power
+ *   weft_select(mask, a, b)   per lane a where the mask (a comparison of reals) holds, else b */
 
 static weft_status write_list(body_writer *w, const weft_statement *first);
 
@@ -26,7 +27,7 @@ static bool compare(weft_binary binary, int64_t a, int64_t b) {
     return holds != 0;
 }
 
-/* ---- how much a loop becomes when it is unrolled --------------------------------------------- */
+/* ---- size of unrolled loops ------------------------------------------------------------------ */
 
 static int count_list(body_writer *w, const weft_statement *first, int limit);
 
@@ -50,7 +51,7 @@ static int count_loop(body_writer *w, const weft_statement *loop, int limit) {
     return count;
 }
 
-/* Statements that a list becomes, up to the limit. */
+/* Number of statements after unrolling, up to the limit. */
 static int count_list(body_writer *w, const weft_statement *first, int limit) {
     int count = 0;
     int64_t value = 0;
@@ -87,7 +88,7 @@ static int count_list(body_writer *w, const weft_statement *first, int limit) {
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Does a list declare what has to be emitted as a declaration? Ints that are known have no code. */
+/* Does a list contain a declaration that is emitted? Known ints are not. */
 static bool declares(body_writer *w, const weft_statement *first) {
     for (const weft_statement *s = first; s; s = s->next) {
         if (s->kind != STATEMENT_DECLARE)
@@ -100,8 +101,7 @@ static bool declares(body_writer *w, const weft_statement *first) {
     return false;
 }
 
-/* A statement as the body of a loop iteration or branch that is written in place: in braces where
- * it declares. */
+/* Write the body of an unrolled iteration or a known branch in place, in braces if it declares. */
 static weft_status write_inline(body_writer *w, const weft_statement *first) {
     weft_status status = WEFT_OK;
     if (first && first->kind == STATEMENT_BLOCK && !first->next)
@@ -122,7 +122,7 @@ done:
     return status;
 }
 
-/* The inside of braces that the caller has opened. */
+/* Write the inside of braces that the caller has opened. */
 static weft_status write_inside(body_writer *w, const weft_statement *first) {
     weft_status status = WEFT_OK;
     if (first && first->kind == STATEMENT_BLOCK && !first->next)
@@ -144,7 +144,7 @@ static weft_status write_loop(body_writer *w, const weft_statement *loop) {
     if (count_loop(w, loop, most) < most) {
         loop_known(w, loop, &i, &bound);
         for (; compare(loop->compare, i, bound); i += loop->step) {
-            w->known[loop->local] = true; /* also after an inner use of the same counter */
+            w->known[loop->local] = true; /* an inner use of the counter may have cleared it */
             w->values[loop->local] = i;
             TRY(write_inline(w, loop->body));
         }

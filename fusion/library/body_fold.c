@@ -1,5 +1,5 @@
-/* What is known of a body when its code is written: ints, constants, and subscripts out of range.
- */
+/* Folds constants in a body while its code is written: known ints, constant reals, and the check of
+ * known subscripts. */
 #include "fusion/base/intrinsics.h"
 #include "fusion/library/body.h"
 
@@ -42,7 +42,7 @@ bool weft_body_integer(const body_writer *w, const weft_term *term, int64_t *out
     case TERM_BINARY:
         if (term->type == TYPE_REAL || term->type == TYPE_MASK)
             return false;
-        /* One side may decide alone: n == 2 && i < k in a size that never takes this branch. */
+        /* one operand may decide alone, as in n == 2 && i < k for another n */
         if (term->binary == BINARY_AND || term->binary == BINARY_OR) {
             int64_t decides = term->binary == BINARY_OR;
             if ((weft_body_integer(w, term->children[0], &a) && !!a == decides) ||
@@ -59,7 +59,7 @@ bool weft_body_integer(const body_writer *w, const weft_term *term, int64_t *out
     }
 }
 
-/* The entry of a table, or the component of an operand: false where a subscript is not known. */
+/* The offset of a table entry or of an operand's component; false if a subscript is not known. */
 static bool known_offset(const body_writer *w, const weft_term *term, const weft_shape *shape,
                          int64_t *out) {
     int64_t offset = 0, i;

@@ -1,3 +1,4 @@
+/* Parses bodies of functions: a subset of C statements. */
 #include "fusion/library/private.h"
 
 #include <string.h>
@@ -69,7 +70,7 @@ done:
 }
 
 /* declaration := ("int" | "real") name [extents] ["=" term] { "," name ... } ";"
- * One statement a name; *last gets the last of them. */
+ * One statement per name; *last: the last of them. */
 static weft_status read_declaration(kernel_reader *reader, weft_statement **out,
                                     weft_statement **last) {
     weft_status status = WEFT_OK;
@@ -90,7 +91,7 @@ static weft_status read_declaration(kernel_reader *reader, weft_statement **out,
             if (array)
                 TRY(syntax_error(
                     reader, "an array is declared without values: assign to its components", NULL));
-            --reader->n_scope; /* not yet known in its own value */
+            --reader->n_scope; /* a local is not visible in its own initialiser */
             if (real) {
                 TRY(weft_reader_term(reader, &statement->value));
                 TRY(weft_reader_check_real(reader, statement->value, "the value"));
@@ -315,7 +316,7 @@ done:
     return status;
 }
 
-/* The statements of a common, as if they stood here. What it uses itself is older. */
+/* The statements of a common, inlined. A common can only use older ones, so this terminates. */
 static weft_status read_common(kernel_reader *reader, const weft_common *common, int line,
                                int column, weft_statement ***end) {
     weft_status status = WEFT_OK;

@@ -1,4 +1,4 @@
-/* Expressions of bodies as generated code. */
+/* Prints expressions of bodies as generated code. */
 #include "fusion/base/intrinsics.h"
 #include "fusion/library/body.h"
 
@@ -52,7 +52,7 @@ void weft_body_print_integer(body_writer *w, const weft_term *term) {
     print_integer(w, term, 0);
 }
 
-/* base[i * 3 + l + 4]: known parts are summed. */
+/* base[i * 3 + l + 4]: known parts of the subscript are added up. */
 static void print_component(body_writer *w, const char *base, int64_t offset, const weft_term *term,
                             const weft_shape *shape) {
     int64_t stride = 1, value;
@@ -127,8 +127,8 @@ static bool is_data(const body_writer *w, const weft_term *term) {
     return found;
 }
 
-/* A literal that float holds exactly mixes with vectors of either precision; others are cast, and
- * so are negative ones, which are no literals to the compiler. */
+/* A literal that is exact in float mixes with vectors of either precision. Others are cast, and so
+ * are negative ones, which are expressions to the compiler. */
 static void print_literal(body_writer *w, double value) {
     bool exact = (double)(float)value == value;
     bool whole = exact && value == rint(value) && fabs(value) < 1e6;
@@ -171,7 +171,7 @@ static void print_intrinsic(body_writer *w, const weft_term *term) {
     add(w, ")");
 }
 
-/* select whose condition is known, or turns on indices alone. */
+/* A select whose condition is known or depends on indices only. */
 static bool print_select(body_writer *w, const weft_term *term, int level) {
     const weft_term *condition = term->children[0];
     int64_t holds;
@@ -186,7 +186,7 @@ static bool print_select(body_writer *w, const weft_term *term, int level) {
     }
     add(w, "(");
     print_integer(w, condition, 1);
-    /* What is made of vectors is no `real` to the compiler, for it lacks may_alias. */
+    /* vector expressions lack may_alias, so that their type is not `real` to the compiler */
     const char *cast = w->style->splat ? "(real)(" : "", *end = w->style->splat ? ")" : "";
     for (int k = 1; k <= 2; ++k) {
         weft_text_add(w->out, "%s%s", k == 1 ? " ? " : " : ", cast);

@@ -1,11 +1,11 @@
-/* What a body reads must have a value: it is followed in the order in which it runs, which unrolled
- * loops and known ints tell. Where that order is not known, doubt is taken as a value. */
+/* Checks that a body reads only what has a value. It follows the order of execution, as far as it
+ * is known from unrolled loops and known ints; what may have a value is accepted. */
 #include "fusion/base/intrinsics.h"
 #include "fusion/library/body.h"
 
 #include <string.h>
 
-/* The component that a place means, -1 where its subscripts are not known. */
+/* The component of a place, -1 if its subscripts are not known. */
 static int64_t component_of(const body_writer *w, const weft_term *place) {
     const weft_shape *result = &w->specialisation->result;
     int64_t component = 0, i = 0, size = 0;

@@ -1,3 +1,4 @@
+/* Evaluates integer terms in sizes, and estimates flops. */
 #include "fusion/library/function.h"
 
 const char *weft_term_binary(weft_binary binary, int64_t a, int64_t b, int64_t *out) {

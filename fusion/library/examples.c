@@ -1,9 +1,9 @@
-/* `//@ example` lines: a call with numbers, and what it gives. */
+/* Reads `//@ example` lines: a call with numbers, and its result. */
 #include "fusion/library/private.h"
 
 #include <string.h>
 
-/* The numbers of one value, as they are read. */
+/* The numbers of one value while it is read. */
 typedef struct literal {
     weft_shape shape;
     double *values;
@@ -34,7 +34,7 @@ static weft_status wrong(kernel_reader *reader, const char *what) {
     return status;
 }
 
-/* number := ["-"] NUMBER ["/" NUMBER], so that 1/6 can be said */
+/* number := ["-"] NUMBER ["/" NUMBER], to allow 1/6 */
 static weft_status read_number(kernel_reader *reader, double *out) {
     double sign = weft_reader_accept(reader, "-") ? -1 : 1;
     if (reader->token->kind != KERNEL_NUMBER)

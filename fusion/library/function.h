@@ -27,7 +27,7 @@ typedef struct weft_statement weft_statement;
 struct weft_statement {
     weft_statement_kind kind;
     int line, column;
-    weft_statement *next;      /* in the same block */
+    weft_statement *next;      /* statement in the same block */
     weft_statement *body;      /* block, for, if */
     weft_statement *otherwise; /* else */
     int local;                 /* for, declare */
@@ -71,7 +71,7 @@ typedef struct weft_formal_table {
     int n_arguments;
 } weft_formal_table;
 
-/** How one thread sees an operand: for each subscript NULL (all of it, ':') or an expression in t.
+/** The part of an operand that one thread accesses: per subscript NULL (':', all) or a term in t.
  */
 typedef struct weft_pattern {
     weft_term *subscripts[WEFT_RANK_MAX];
@@ -103,7 +103,8 @@ typedef struct weft_example {
     int n_keys;
 } weft_example;
 
-/** `//@ common NAME`: statements that bodies below it, of this file and of later ones, insert by `use NAME;`. */
+/** `//@ common NAME`: statements that bodies below it, of this file and of later ones, insert by
+ *  `use NAME;`. */
 typedef struct weft_common {
     const char *name;
     weft_source source;
@@ -115,7 +116,7 @@ typedef struct weft_common {
 
 struct weft_function {
     weft_source source;
-    const weft_common *commons; /* that its bodies may use */
+    const weft_common *commons; /* those that its bodies may use */
     weft_function_info info;
     weft_formal arguments[WEFT_ARGUMENTS_MAX];
     int n_arguments;
@@ -136,8 +137,8 @@ struct weft_function {
     int n_examples;
 };
 
-/** Hint at the signature, with the parameters: a size may come from one, as that of a table.
- * (fusion/library/names.c) */
+/** Set the error's hint to the signature and the parameters, which may determine sizes of tables.
+ *  (fusion/library/names.c) */
 void weft_function_hint(const weft_function *function, weft_error *error);
 
 /* ---- the library */
@@ -159,7 +160,7 @@ struct weft_library {
     size_t n_tables, tables_capacity;
 };
 int weft_function_name_index(const weft_function *function, const char *name);
-/** weft_test_cases_make, with the specialisation of each trial. */
+/** weft_test_cases_make, with the specialisation of each test case. */
 weft_status weft_trials_elements(const weft_library *library, size_t function, weft_arena *arena,
                                  weft_test_cases *out,
                                  const weft_specialisation *elements[WEFT_TEST_CASES_MAX],

@@ -1,3 +1,4 @@
+/* Keeps the functions of the library, sorted by name: reading files, adding, searching. */
 #include "fusion/library/library.h"
 #include "fusion/embedded_kernels.h"
 #include "fusion/library/private.h"
@@ -39,8 +40,7 @@ void weft_library_free(weft_library **library) {
     *library = NULL;
 }
 
-/* The first function whose name is not before `name`; of one name the map stands before the
- * reduction. */
+/* The first function whose name is not less than `name`; a map precedes a reduction of its name. */
 static size_t lower_bound(const weft_library *library, const char *name, bool is_reduction) {
     size_t first = 0, last = library->n;
     while (first < last) {
@@ -72,7 +72,8 @@ static weft_status reserve(weft_library *library, size_t more, weft_error *error
     return WEFT_OK;
 }
 
-/* Room is reserved; a function of the same name and sort is replaced. */
+/* Insert a function, or replace the one of the same name and kind. The caller has reserved space.
+ */
 static void insert(weft_library *library, const weft_function *function) {
     size_t i = lower_bound(library, function->info.name, function->is_reduction);
     if (i == library->n || strcmp(library->names[i], function->info.name) != 0 ||

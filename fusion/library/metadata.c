@@ -1,4 +1,4 @@
-/* The `//@` lines of kernel files, one reader each. */
+/* Reads the `//@` lines of kernel files, with one reader per keyword. */
 #include "fusion/library/private.h"
 
 #include <ctype.h>
@@ -177,7 +177,7 @@ done:
     return status;
 }
 
-/* kind reduce OPERATOR: what joins, and what it starts from. */
+/* kind reduce OPERATOR: the operation and its neutral element. */
 static weft_status read_reduction(kernel_reader *reader, const meta_line *meta, const char *rest) {
     static const struct {
         const char *name;
@@ -316,7 +316,7 @@ done:
     return status;
 }
 
-/* Mark the names that a formal's sizes give a value, or find that all are known. */
+/* Mark the names that get a value from a formal's sizes. */
 static void bind_names(const weft_formal *formal, bool *bound) {
     int64_t added;
     for (int i = 0; i < formal->rank; ++i) {
@@ -349,8 +349,7 @@ static weft_status check_bound(kernel_reader *reader, const weft_term *term, con
     return status;
 }
 
-/* Every size of every type can be known from the arguments, parameters and tables, in that order.
- */
+/* Check that every size follows from the arguments, parameters and tables, in that order. */
 weft_status weft_reader_check_names(kernel_reader *reader) {
     weft_status status = WEFT_OK;
     const weft_function *function = reader->function;
@@ -376,8 +375,8 @@ done:
     return status;
 }
 
-/* "//@ shift X": the same number added to every member of X, or the same row to every row, changes
- * nothing. A caller that has differences may give those. */
+/* "//@ shift X": the function is invariant when the same number is added to all components of X, or
+ * the same row to all of its rows, so that a caller may pass differences. */
 weft_status weft_reader_shift(kernel_reader *reader, const meta_line *meta) {
     weft_status status = WEFT_OK;
     weft_function *function = reader->function;

@@ -1,4 +1,4 @@
-/* Names in terms: data with its subscripts, sizes, the thread, intrinsics. */
+/* Reads names in terms: data with subscripts, sizes, the thread index, intrinsics. */
 #include "fusion/base/intrinsics.h"
 #include "fusion/library/private.h"
 
@@ -44,7 +44,7 @@ done:
     return status;
 }
 
-/* Locals, accessors and tables; NULL where the name is none of them. */
+/* A local, accessor or table; NULL if the name is another one. */
 static weft_term *find_data(kernel_reader *reader, const char *name, int *rank) {
     const weft_function *function = reader->function;
     weft_term term = {.kind = TERM_SIZE};
@@ -116,7 +116,7 @@ static weft_status unknown_name(kernel_reader *reader) {
     if (near)
         weft_error_hint(reader->error, "did you mean '%s'?", near);
     else if (reader->mode == READ_BODY && instead != NULL && *instead &&
-             strchr(instead, '^') == NULL) /* which is of scripts */
+             strchr(instead, '^') == NULL) /* an operator of scripts only */
         weft_error_hint(reader->error, "write %s instead", instead);
     else if (reader->mode == READ_BODY)
         weft_error_hint(reader->error,

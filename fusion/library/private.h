@@ -1,8 +1,8 @@
-/** The library of elementary functions from the inside: what a kernel file becomes.
+/** Reading kernel files. In: text of kernel files. Out: functions.
  *
  *      text -> kernel tokens -> terms (formulas and expressions) -> statements -> function
  *
- *  Everything lives in the library's arena; functions never change once added. */
+ *  Everything is in the library's arena; functions do not change after they are added. */
 #pragma once
 
 #include "fusion/library/function.h"
@@ -34,17 +34,17 @@ typedef enum reader_mode {
 } reader_mode;
 
 typedef struct kernel_reader {
-    weft_arena *arena;   /* of what is read */
-    weft_arena *scratch; /* of the tokens of one line or body */
+    weft_arena *arena;   /* for functions */
+    weft_arena *scratch; /* for the tokens of one line or body */
     weft_source source;
     weft_error *error;
     const kernel_token *token; /* the current one */
     const kernel_token *start; /* the first one */
     reader_mode mode;
     weft_function *function;
-    const weft_common *commons; /* that may be used here */
-    bool in_common;             /* what is read is one of them */
-    /* of the body being read */
+    const weft_common *commons; /* those that may be used here */
+    bool in_common;             /* the current text is a common */
+    /* state of the current body */
     weft_local locals[WEFT_LOCALS_MAX];
     int n_locals;
     int scope[WEFT_LOCALS_MAX]; /* locals that are visible, innermost last */
@@ -56,27 +56,27 @@ typedef struct kernel_reader {
 weft_status weft_reader_error(kernel_reader *reader, weft_status status, int line, int column,
                               const char *format, ...) WEFT_PRINTF(5, 6);
 weft_status weft_reader_memory(kernel_reader *reader);
-/** Split text[0, length), which starts at line and column of the file, into tokens; they replace
- *  those that were read before. */
+/** Split text[0, length), which starts at line and column of the file, into tokens. They replace
+ *  the previous tokens. */
 weft_status weft_kernel_tokens_make(kernel_reader *reader, const char *text, size_t length,
                                     int line, int column, const kernel_token **out);
-/** The tokens of shared statements, all at one place: where they are used. */
+/** The tokens of a common; all have the place of its use. */
 weft_status weft_kernel_tokens_make_common(kernel_reader *reader, const weft_common *common,
                                            int line, int column);
 bool weft_reader_is(const kernel_reader *reader, const char *text);
 bool weft_reader_accept(kernel_reader *reader, const char *text);
-/** what: "after the size", for the message. */
+/** Step over the token `text`, or fail. what: for the message, "after the size". */
 weft_status weft_reader_expect(kernel_reader *reader, const char *text, const char *what);
-/** How a message calls the current token: "'x'" or "the end". */
+/** The current token for messages: "'x'" or "the end". */
 const char *weft_reader_found(const kernel_reader *reader);
-/** A name that may be declared: no keyword, no intrinsic, no reserved prefix. */
+/** A name that may be declared: not a keyword or intrinsic, and without a reserved prefix. */
 weft_status weft_reader_new_name(kernel_reader *reader, const char *what, const char **out);
 weft_term *weft_reader_term_make(kernel_reader *reader, weft_term_kind kind, weft_term_type type);
 
 weft_status weft_reader_term(kernel_reader *reader, weft_term **out);
 weft_status weft_reader_name(kernel_reader *reader, weft_term **out);
 weft_status weft_reader_integer_term(kernel_reader *reader, const char *what, weft_term **out);
-/** Accessor, array or scalar that may stand left of an assignment. */
+/** Accessor, array or scalar that may be the target of an assignment. */
 weft_status weft_reader_target(kernel_reader *reader, weft_term **out);
 weft_status weft_reader_check_real(kernel_reader *reader, const weft_term *term, const char *what);
 weft_status weft_reader_body(kernel_reader *reader, weft_body *out);
@@ -103,16 +103,17 @@ weft_status weft_reader_kind(kernel_reader *reader, const meta_line *meta);
 weft_status weft_reader_source(kernel_reader *reader, const meta_line *meta);
 weft_status weft_reader_flops(kernel_reader *reader, const meta_line *meta);
 weft_status weft_reader_threads(kernel_reader *reader, const meta_line *meta, weft_variant **out);
-/** Every size of the function's types can be known from its arguments, parameters and tables, in
- * that order. */
+/** Check that every size of the function's types follows from its arguments, parameters and tables,
+ *  in that order. */
 weft_status weft_reader_check_names(kernel_reader *reader);
 
 typedef struct weft_function_list {
     weft_function **list;
     size_t n;
 } weft_function_list;
-/** Read a kernel file. text lives in the arena.
- *  commons  in: of the files before; out: with those of this one */
+/** Read a kernel file.
+ *  source   its text is in the arena
+ *  commons  in: those of earlier files; out: those of this file too */
 weft_status weft_kernel_file_read(weft_arena *arena, const weft_source *source,
                                   const weft_common **commons, weft_function_list *out,
                                   weft_error *error);
@@ -123,7 +124,7 @@ void weft_common_expand(const weft_common *commons, const char *text, size_t len
 
 /* ---- references (fusion/library/reference.c): a function as plain C */
 
-/** What stands once before them. */
+/** The text before all references. */
 void weft_reference_prelude(weft_text *out);
-/** `trial_NUMBER`: the body of one call, element after element, as weft_test_cases says. */
+/** The reference kernel `trial_NUMBER` of one call (weft_test_cases_make). */
 void weft_reference_print(const weft_specialisation *specialisation, int number, weft_text *out);

@@ -1,4 +1,4 @@
-/* Reading product kernels: lines `//@ NAME VALUE`, helper functions, `//@ body`, statements. */
+/* Reads product kernels: lines `//@ NAME VALUE`, helper functions, `//@ body`, statements. */
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
 #include "fusion/embedded_product_kernels.h"
@@ -40,7 +40,7 @@ static weft_status read_number(const reader *r, const char *text, int *out) {
     return WEFT_OK;
 }
 
-/* "const double *values   what they are": the name is the first word that ends a declaration. */
+/* "const double *values   description": the name is the first word that ends a declaration. */
 static weft_status read_argument(reader *r, const char *text) {
     weft_product_kernel *product_kernel = r->product_kernel;
     const char *patch = strchr(text, '*'), *name = patch, *end = NULL;

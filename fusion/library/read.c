@@ -1,10 +1,10 @@
-/* From a kernel file to its functions: `//@` lines, and bodies below `//@ threads` lines. */
+/* Reads the functions of a kernel file: `//@` lines, and bodies below `//@ threads` lines. */
 #include "fusion/library/private.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* Where the reader stands in the file. */
+/* The state of reading one file. */
 typedef struct file_reader {
     kernel_reader reader;
     const char *text; /* the next line */
@@ -81,7 +81,7 @@ static bool meta_is(const meta_line *meta, const char *keyword) {
            memcmp(meta->keyword, keyword, meta->keyword_length) == 0;
 }
 
-/* The function is complete: check it, and put it into the list. */
+/* Check a complete function and append it to the list. */
 static weft_status finish_function(file_reader *file, const char *end) {
     weft_status status = WEFT_OK;
     kernel_reader *reader = &file->reader;

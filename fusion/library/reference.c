@@ -1,5 +1,5 @@
-/* Plain C of an elementary function: its body as it was written, around it what gives its names a
- * meaning. Nothing of what writes the devices' code is used here, so that it can be compared. */
+/* Writes an elementary function as plain C: its unchanged body, with definitions of its names. It
+ * shares no code with the writers for devices, so that it can serve as their reference. */
 #include "fusion/base/intrinsics.h"
 #include "fusion/base/prelude.h"
 #include "fusion/library/private.h"
@@ -40,7 +40,7 @@ static int plain_variant(const weft_function *function) {
     return 0;
 }
 
-/* From the line below the one of the file with this number up to the next `//@` line. */
+/* Add the lines after this line number of the file, up to the next `//@` line. */
 static void add_body(const weft_function *function, int line, weft_text *out) {
     const char *text = function->source.text;
     for (int i = 0; i < line; ++i) {

@@ -1,3 +1,4 @@
+/* Specialises functions: binds sizes from argument shapes, makes tables, infers results. */
 #include "fusion/library/function.h"
 
 #include <math.h>
@@ -26,7 +27,7 @@ void weft_shape_print(const weft_shape *shape, weft_text *out) {
                       i + 1 == shape->rank ? "]" : "");
 }
 
-/* What is known while a specialisation is made. */
+/* The state of making a specialisation. */
 typedef struct binder {
     weft_arena *arena;
     const weft_library *library;
@@ -35,7 +36,7 @@ typedef struct binder {
     weft_location place;
     weft_error *error;
     bool bound[WEFT_FUNCTION_NAMES_MAX];
-    const char *origin[WEFT_FUNCTION_NAMES_MAX]; /* what gave a size its value */
+    const char *origin[WEFT_FUNCTION_NAMES_MAX]; /* the formal that bound a size */
 } binder;
 
 typedef struct shape_text {
@@ -121,7 +122,7 @@ static weft_status take_parameters(binder *b, const char *const *keys, const int
     return WEFT_OK;
 }
 
-/* Give sizes that stand alone, or as name + integer, in a formal their values. */
+/* Bind the sizes that occur as `name` or `name + integer` in a formal. */
 static weft_status bind_shape(binder *b, const weft_formal *formal, const weft_shape *shape) {
     for (int i = 0; i < formal->rank; ++i) {
         int64_t added = 0;
@@ -204,8 +205,8 @@ static const weft_library_table *find_maker(const weft_library *library, const c
     return NULL;
 }
 
-/* A size that an argument has given, and a table wants otherwise: most often the number of points
- * of another degree. The message speaks of the argument. */
+/* Check the sizes of a table against those bound by arguments. They differ most often because the
+ * number of points is that of another degree, so the message names the argument. */
 static weft_status check_table(binder *b, const weft_formal_table *table, const weft_shape *shape,
                                const int *arguments) {
     for (int i = 0; i < table->formal.rank; ++i) {
@@ -291,8 +292,8 @@ static bool term_unbound(const weft_term *term, const bool *bound) {
     return found;
 }
 
-/* Those that can be decided; before the tables are made these are the ones that no table is needed
- * for. */
+/* Check the `where` lines that can be evaluated; before the tables are made, those that do not
+ * depend on a table's size. */
 static weft_status check_wheres(binder *b) {
     const weft_function *function = b->function;
     for (int i = 0; i < function->n_wheres; ++i) {

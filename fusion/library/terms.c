@@ -1,4 +1,4 @@
-/* Expressions of metadata and bodies. */
+/* Parses expressions of metadata and bodies. */
 #include "fusion/library/private.h"
 
 #include <string.h>
@@ -113,7 +113,7 @@ static int binary_of(const kernel_reader *reader, weft_binary *out) {
     return 0;
 }
 
-/* The type of a op b; children have their types. */
+/* Set the type of a op b from those of its children. */
 static weft_status type_binary(kernel_reader *reader, weft_term *term) {
     const weft_term *a = term->children[0], *b = term->children[1];
     bool logical_a = a->type == TYPE_CONDITION || a->type == TYPE_MASK;

@@ -20,7 +20,7 @@ typedef enum weft_term_kind {
 } weft_term_kind;
 
 typedef enum weft_term_type {
-    TYPE_INT, /* sizes, thread and loop indices: known when code is emitted or shortly after */
+    TYPE_INT, /* sizes, thread and loop indices */
     TYPE_REAL,
     TYPE_CONDITION, /* comparison of ints */
     TYPE_MASK       /* comparison of reals: only inside select */
@@ -57,15 +57,16 @@ struct weft_term {
 
 /* ---- evaluation (fusion/library/evaluate.c) */
 
-/** a op b; NULL: done; else what is wrong. */
+/** *out = a op b. Returns NULL, or the reason why not. */
 const char *weft_term_binary(weft_binary binary, int64_t a, int64_t b, int64_t *out);
-/** Evaluate an integer term in sizes. NULL: evaluated; else what is wrong ("overflow"). bound NULL:
- * all are. */
+/** Evaluate an integer term in sizes.
+ *  bound    [n_names] the names that have a value; NULL: all
+ *  Returns  NULL, or the reason why not ("a division by zero") */
 const char *weft_term_evaluate(const weft_term *term, const int *values, const bool *bound,
                                int64_t *out);
 /** The same in doubles, for flops, which may also say select(n <= 3, few, many). */
 double weft_term_estimate(const weft_term *term, const int *values);
-/** name, or name + integer: the index of the name and the integer; else -1. */
+/** For a term `name` or `name + integer`: the index of the name, *added = integer; else -1. */
 int weft_term_linear(const weft_term *term, int64_t *added);
-/** Does an integer division occur in it? */
+/** Does the term contain an integer division? */
 bool weft_term_divides(const weft_term *term);

@@ -1,4 +1,4 @@
-/* What a test of a function calls: sizes that it allows, its examples, and plain C references. */
+/* Makes test cases of a function: sizes that it allows, its examples, and plain C references. */
 #include "fusion/library/private.h"
 
 #include <stdio.h>
@@ -51,7 +51,7 @@ static void find_all_free(test_case_maker *m) {
             add_free(m, i);
 }
 
-/* The shapes of the arguments at these values of the names; false where one is not allowed. */
+/* The shapes of the arguments for these values of the names; false if one is not allowed. */
 static bool shapes_at(const weft_function *f, const int *values, weft_shape *shapes) {
     for (int i = 0; i < f->n_arguments; ++i) {
         shapes[i] = (weft_shape){.rank = f->arguments[i].rank};
@@ -110,7 +110,8 @@ static weft_status try_values(test_case_maker *m, const int *values, weft_arena 
     return WEFT_OK;
 }
 
-/* Small sizes find what is wrong at the ends, different ones a row for a column. */
+/* Prefer small sizes, which find errors at boundaries; distinct sizes, which find swapped rows and
+ * columns; and large sizes. */
 static void prefer(const test_case_maker *m, const int *values, int attempt, int best[CHOICES],
                    int scores[CHOICES]) {
     int sum = 0, distinct = 0;

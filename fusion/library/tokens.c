@@ -1,3 +1,4 @@
+/* Splits kernel files into tokens, and reads them one by one. */
 #include "fusion/base/intrinsics.h"
 #include "fusion/library/private.h"
 
@@ -46,7 +47,7 @@ static bool starts(const scanner *s, const char *with) {
     return with[i] == '\0';
 }
 
-/* Blanks and comments; false at a comment that does not end. */
+/* Skip blanks and comments; false at an unterminated comment. */
 static bool skip_blanks(scanner *s) {
     while (s->text < s->end) {
         if (isspace((unsigned char)*s->text)) {
@@ -224,7 +225,7 @@ weft_status weft_reader_expect(kernel_reader *reader, const char *text, const ch
                              token->kind == KERNEL_END ? "" : "'");
 }
 
-/* LANES, M_PI: a macro of the prelude or of <math.h> may have such a name. */
+/* Names like LANES or M_PI, which may be macros of the prelude or of <math.h>. */
 static bool is_macro_name(const char *name) {
     size_t n = 0;
     for (; name[n] != '\0'; ++n)
