@@ -1,3 +1,4 @@
+/* Checks a script that has been read completely, and the bodies of its expressions. */
 #include "fusion/base/intrinsics.h"
 #include "fusion/script/private.h"
 
@@ -30,7 +31,7 @@ static weft_status unknown_in_body(const weft_script_expression *expression, con
     return WEFT_ERROR_TYPE;
 }
 
-/* select(...) with the arguments of a call of another name, such as if(x > 0.5, 1, 0). */
+/* Hint at select(...) with the same arguments, for calls such as if(x > 0.5, 1, 0). */
 static void hint_select(const weft_node *node, weft_error *error) {
     weft_text text = {0};
     weft_node select = *node;
@@ -98,7 +99,7 @@ weft_status weft_script_check_body(const weft_script_expression *expression, wef
     return check_body(expression, expression->body, error);
 }
 
-/* ---- what needs the whole script ---- */
+/* ---- checks of the whole script ---- */
 
 static weft_status check_size(const script_parser *parser, const weft_node *node,
                               int64_t *product) {
@@ -165,7 +166,7 @@ weft_status weft_script_check(const script_parser *parser) {
     for (int i = 0; i < script->n_inputs; ++i) {
         const weft_script_input *input = &script->inputs[i];
         if (i > 0 && input->sizes[0] == input[-1].sizes[0])
-            continue; /* of one statement, checked already; or both scalars */
+            continue; /* declared by the same statement, or both scalars */
         int64_t product = 1;
         for (int j = 0; j < input->rank; ++j)
             TRY(check_size(parser, input->sizes[j], &product));

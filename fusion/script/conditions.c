@@ -1,4 +1,4 @@
-/* Conditions: comparisons joined by `and`, of loops and of select. */
+/* Parses the conditions of loops and of select: comparisons joined by `and`. */
 #include "fusion/base/intrinsics.h"
 #include "fusion/script/private.h"
 

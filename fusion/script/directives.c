@@ -1,4 +1,4 @@
-/* What a script asks of the plan: split, fuse with its block, and variants of calls. */
+/* Parses and prints scheduling directives: split, fuse with its block shape, variants of calls. */
 #include "fusion/script/private.h"
 
 #include <string.h>

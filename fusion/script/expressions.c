@@ -1,10 +1,10 @@
+/* Parses expressions, and reads tokens for all parsers of this folder. */
 #include "fusion/script/private.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* A node as the parser makes it: the height of its tree bounds the recursion of every later stage.
- */
+/* A node with the height of its tree, whose limit bounds the recursion of all later stages. */
 typedef struct parsed_node {
     weft_node node;
     int height;
@@ -40,7 +40,8 @@ static void token_words(const weft_token *token, char *out, size_t size) {
         snprintf(out, size, "'%.*s%s'", 60, token->text, strlen(token->text) > 60 ? "..." : "");
 }
 
-/* What is missing at the end of a line is shown there, not at the next line's first token. */
+/* The place of a missing token: the end of the line before, not the first token of the next line.
+ */
 static weft_location missing_place(const script_parser *parser) {
     weft_location place = weft_script_token(parser)->place;
     if (parser->position > 0) {
@@ -189,7 +190,8 @@ static weft_status check_key(const script_parser *parser, const weft_node *call,
     return WEFT_OK;
 }
 
-/* A condition of select, and of what other languages call so: then the name is what is wrong. */
+/* The first argument of select is a condition, and so is that of similar functions of other
+ * languages: then the error is about the function's name. */
 static weft_status parse_first_argument(script_parser *parser, const weft_token *name,
                                         weft_node **out) {
     weft_status status = WEFT_OK;
@@ -205,8 +207,8 @@ done:
     return status;
 }
 
-/* call: name '(' [sum {',' sum}] {',' name '=' sum} ')'      select: 'select' '(' condition ',' sum
- * ',' sum ')' */
+/* call: name '(' [sum {',' sum}] {',' name '=' sum} ')'
+ * select: 'select' '(' condition ',' sum ',' sum ')' */
 static weft_status parse_call(script_parser *parser, const weft_token *name, weft_node **out) {
     weft_status status = WEFT_OK;
     weft_node *node = NULL, *child = NULL;

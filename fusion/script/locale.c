@@ -1,5 +1,5 @@
-/* Numbers are written with a point, whatever the caller's locale: generated source, scripts and
- * JSON are read by programs. */
+/* Switches a thread to the C locale, because generated source, scripts and JSON need decimal
+ * points. */
 #include "fusion/script/locale.h"
 
 #include <locale.h>

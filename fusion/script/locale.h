@@ -1,12 +1,12 @@
-/** Numbers are written as C does, whatever the locale. */
+/** Writing numbers in the C locale, whatever the caller's locale. */
 #pragma once
 
 #include "core/weft_core.h"
 
 #include <locale.h>
 
-/** Between begin and end this thread writes numbers as C does. Start from {0}; end what was not
- * begun is harmless. */
+/** Between begin and end this thread writes numbers in the C locale. Initialise with {0}; end
+ *  without begin has no effect. */
 typedef struct weft_numbers {
     locale_t c, before;
 } weft_numbers;

@@ -1,4 +1,4 @@
-/* Loops and operators: what is written, and what can be said about it without types. */
+/* Parses loops and operator declarations, and makes the checks that do not need types. */
 #include "fusion/script/private.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ done:
     return status;
 }
 
-/* Up to the closing brace. */
+/* The statements of a loop, up to the closing brace. */
 static weft_status loop_body(script_parser *parser, int loop) {
     weft_status status = WEFT_OK;
     weft_script *script = parser->script;

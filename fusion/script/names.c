@@ -1,9 +1,10 @@
+/* Keeps the names of a script and the reserved words: declaring, finding, suggesting. */
 #include "fusion/base/intrinsics.h"
 #include "fusion/script/private.h"
 
 #include <string.h>
 
-/* The first STATEMENT_WORDS start statements. */
+/* The first STATEMENT_WORDS of them start statements. */
 static const char *const reserved_words[] = {
     "index",  "connectivity", "input",    "parameter", "expression", "return",
     "update", "repeat",       "operator", "real",      "over",       "plain",

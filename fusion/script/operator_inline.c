@@ -1,4 +1,4 @@
-/* An operator's script: read, checked, its declarations among ours. */
+/* Reads and checks an operator's script, and adds its declarations to the main script. */
 #include "fusion/script/operators.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@ const char *weft_script_renamed(const script_renaming *names, int n, const char 
     return name;
 }
 
-/* A name that nothing has yet: the first of NAME, NAME_1, NAME_2, ... */
+/* An unused name: the first free one of NAME, NAME_1, NAME_2, ... */
 weft_status weft_script_fresh_name(script_parser *parser, const char *prefix, const char *name,
                                    const char **out) {
     for (int i = 0; i < WEFT_NAMES_MAX; ++i) {
@@ -35,7 +35,7 @@ weft_status weft_script_declare_name(script_parser *parser, const char *name, we
     return weft_script_declare(parser, &token, kind);
 }
 
-/* A copy with other names. */
+/* A copy with names replaced. */
 weft_status weft_script_node_copy(script_parser *parser, const weft_node *from,
                                   const script_renaming *names, int n, weft_node **out) {
     weft_status status = WEFT_OK;
@@ -70,7 +70,8 @@ done:
     return status;
 }
 
-/* A name of the operator's in our script: its own, or with the operator's name before it. */
+/* The name of an operator's declaration in the main script: its own, or prefixed by the operator.
+ */
 static weft_status join_name(operator_writer *w, written_operator *op, const char *name,
                              weft_location place, script_name_kind kind, const char **out) {
     weft_status status = WEFT_OK;
@@ -138,7 +139,7 @@ done:
     return status;
 }
 
-/* v is what the operator is applied to, and no input of ours. */
+/* Add the operator's inputs, except v, which stands for the argument of apply. */
 static weft_status join_inputs(operator_writer *w, written_operator *op) {
     weft_status status = WEFT_OK;
     weft_script *script = w->parser->script;
@@ -212,7 +213,7 @@ weft_status weft_script_read_operator(operator_writer *w, written_operator *op) 
     op->script = inner.script;
     TRY(check_written(w, op));
     const int loop = parser->loop;
-    parser->loop = -1; /* where declarations belong */
+    parser->loop = -1; /* declarations are outside loops */
     TRY(join_indices(w, op->script));
     TRY(join_parameters(w, op));
     TRY(join_connectivities(w, op));

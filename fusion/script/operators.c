@@ -1,6 +1,6 @@
-/* Each apply gets a statement of its own, q = apply(A, p); where the options have the script of A,
- * that script is written out there: its declarations join, v becomes p, y becomes q, and what it
- * assigns besides gets names of its own. */
+/* Makes each apply a statement of its own, q = apply(A, p), and inlines it if the options have a
+ * script of A: its declarations are added, v becomes p, y becomes q, other assigned names become
+ * unique. */
 #include "fusion/script/operators.h"
 
 #include <string.h>
@@ -26,9 +26,8 @@ static weft_status name_node(script_parser *parser, const char *name, weft_locat
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
-/* What a statement of A asks of the plan: of its fuse block one of ours is made for each time that
- * A is written out, made[] by number; where the product stands in a block itself, that one holds.
- */
+/* Copy the directives of a statement of A. Each inlining of A gets its own copy of a fuse block,
+ * made[] by number; if the product is in a fuse block itself, that block applies instead. */
 static weft_status copy_directives(operator_writer *w, const weft_script *script, int *made,
                                    const weft_script_statement *product,
                                    const script_renaming *names, int n_names,
@@ -112,7 +111,7 @@ static written_operator *find_written(operator_writer *w, const char *name) {
     return NULL;
 }
 
-/* NAME = apply(A, LIST), or what A says. */
+/* Add NAME = apply(A, LIST), or the statements of A. */
 static weft_status add_apply(operator_writer *w, const weft_script_statement *statement) {
     weft_status status = WEFT_OK;
     weft_node *value = statement->value;
@@ -136,7 +135,7 @@ done:
     return status;
 }
 
-/* Every apply inside an expression becomes a name. */
+/* Replace every apply inside an expression by a name. */
 static weft_status lift_applies(operator_writer *w, const weft_script_statement *statement,
                                 weft_node **node) {
     weft_status status = WEFT_OK;
@@ -189,7 +188,7 @@ done:
     return status;
 }
 
-/* Operators that are written out are declared no more. */
+/* Remove the declarations of inlined operators. */
 static void drop_written(operator_writer *w) {
     weft_script *script = w->parser->script;
     int n = 0;

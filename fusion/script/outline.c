@@ -1,4 +1,4 @@
-/* What a script says, by the parser alone: for programs that must know before they compile it. */
+/* Lists the names of a script with the parser only, for programs that do not compile it yet. */
 #include "fusion/script/locale.h"
 #include "fusion/script/private.h"
 #include "fusion/weft_outline.h"
@@ -111,7 +111,7 @@ bool weft_outline_find(const weft_outline *outline, const char *name, weft_outli
     return found != NULL;
 }
 
-/* ---- the text without its results ---- */
+/* ---- the text without its return statements ---- */
 
 static char *position(char *text, weft_location place) {
     for (int line = 1; line < place.line; ++line)

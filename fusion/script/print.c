@@ -1,3 +1,4 @@
+/* Prints a script as canonical text that reads back to the same script. */
 #include "fusion/script/private.h"
 
 #include <locale.h>
@@ -5,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How tightly a node holds together; an operand that holds less tightly gets parentheses. */
+/* Operator precedence; an operand of lower precedence gets parentheses. */
 enum { BINDS_CONDITION, BINDS_SUM, BINDS_PRODUCT, BINDS_NEGATE, BINDS_POWER, BINDS_PRIMARY };
 
 static int binding(const weft_node *node) {
@@ -20,7 +21,8 @@ static int binding(const weft_node *node) {
     return node->op == '*' || node->op == '/' ? BINDS_PRODUCT : BINDS_SUM;
 }
 
-/* The shortest digits that read back as the same double, with a point where it is no integer. */
+/* The shortest digits that read back as the same double, with a decimal point if it is not an
+ * integer. */
 static void print_number(const weft_node *node, weft_text *out) {
     char digits[400];
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -107,8 +109,8 @@ void weft_node_print(const weft_node *node, weft_text *out) {
     }
 }
 
-/* Inputs of one statement share its sizes, and so they share one statement again: the text would
- * grow without bound otherwise. */
+/* Inputs that were declared by one statement share its sizes and are printed as one statement
+ * again; otherwise the text could become very long. */
 static bool same_type(const weft_script_input *a, const weft_script_input *b) {
     if (a->rank != b->rank || (a->rank > 0 && a->sizes[0] != b->sizes[0]))
         return false;

@@ -1,3 +1,4 @@
+/* Reads fragments as one script, with the values and texts of the options, and checks it. */
 #include "fusion/script/script.h"
 #include "fusion/script/private.h"
 
@@ -39,7 +40,7 @@ done:
     return status;
 }
 
-/* Fail for an option that names no parameter or expression of the script. */
+/* Fail for an option whose name is not a parameter or expression of the script. */
 static weft_status unknown_option(const script_parser *parser, const char *name,
                                   script_name_kind kind) {
     const char *what = kind == SCRIPT_PARAMETER ? "parameter" : "expression";
@@ -70,7 +71,7 @@ static weft_status bind_parameters(script_parser *parser, const weft_compile_opt
     return WEFT_OK;
 }
 
-/* A formula that is a condition and nothing else, such as x > 0.5, in the spelling that works. */
+/* For a formula that is only a condition, such as x > 0.5, hint at the form with select. */
 static void hint_bare_condition(script_parser *parser, const char *text) {
     weft_node *condition = NULL;
     weft_error *error = parser->error;
@@ -87,7 +88,7 @@ static void hint_bare_condition(script_parser *parser, const char *text) {
     parser->error = error;
 }
 
-/* A bound text is one expression and nothing else. */
+/* The text of an option must be a single expression. */
 static weft_status read_body(script_parser *parser, const weft_expression *bound,
                              weft_script_expression *expression) {
     weft_status status = WEFT_OK;

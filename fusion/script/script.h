@@ -6,12 +6,12 @@
 
 enum {
     WEFT_TEXT_MAX = 256 * 1024, /* bytes of one text */
-    WEFT_NAMES_MAX = 4096,      /* names that one script declares, assigns or returns */
+    WEFT_NAMES_MAX = 4096,      /* names declared, assigned or returned by one script */
     WEFT_STATEMENTS_MAX = 4096, /* assignments and accumulating stores */
 };
 
 #define WEFT_ARGUMENTS_MAX 12
-#define WEFT_ELEMENTS_MAX 65536 /* components of one element; sizes are refused beyond */
+#define WEFT_ELEMENTS_MAX 65536 /* components of one value */
 #define WEFT_RANK_MAX 4
 
 /** Abstract syntax of an expression. */
@@ -25,7 +25,7 @@ typedef enum weft_node_kind {
     NODE_SUBSCRIPT /* child 0 [ child 1, ... ] : x[dofs] or P[0] or A[dofs,dofs] (targets only) */
 } weft_node_kind;
 
-/** What conditions are made of: `op` of a NODE_BINARY. */
+/** Operators of conditions: `op` of a NODE_BINARY. */
 enum {
     COMPARE_LESS = '<',
     COMPARE_GREATER = '>',
@@ -67,7 +67,7 @@ typedef struct weft_script_connectivity {
 } weft_script_connectivity;
 
 /** input x, y : real[d] over nodes;   sizes are integer expressions in parameters; over NULL:
- * uniform */
+ *  uniform. Each name is an entry of its own, with the same nodes of sizes. */
 typedef struct weft_script_input {
     const char *name, *over;
     weft_node *sizes[WEFT_RANK_MAX];
@@ -82,7 +82,7 @@ typedef struct weft_script_parameter {
     weft_location place;
 } weft_script_parameter;
 
-/** expression source(x, y, z) = 1;   body is the bound text's when one is bound */
+/** expression source(x, y, z) = 1;   body: from the options' text if they have one */
 typedef struct weft_script_expression {
     const char *name;
     const char **arguments;
@@ -94,8 +94,8 @@ typedef struct weft_script_expression {
 /** repeat at most MOST while (CONDITION) { statements [first, last) } */
 typedef struct weft_script_loop {
     weft_node *most, *condition;
-    int first, last; /* its statements; never none */
-    int parent;      /* the loop that it stands in, or -1; loops are in the order of their starts */
+    int first, last; /* its statements, at least one */
+    int parent;      /* enclosing loop, or -1; loops are in the order of their starts */
     weft_location place;
 } weft_script_loop;
 
@@ -108,29 +108,29 @@ typedef struct weft_script_statement {
     weft_location map_places[2];
     int n_connectivities;
     weft_node *value;
-    int loop;           /* the innermost loop that it stands in, or -1 */
-    int part;           /* how many `split;` stand before it */
-    int fuse;           /* the `fuse { }` that it stands in, from 1; 0: none */
-    weft_node *variant; /* `using variant N` of its call; NULL: as the planner likes */
+    int loop;           /* innermost enclosing loop, or -1 */
+    int part;           /* number of `split;` before it */
+    int fuse;           /* enclosing `fuse { }`, from 1; 0: none */
+    weft_node *variant; /* `using variant N` of its call; NULL: the planner chooses */
     weft_location place;
 } weft_script_statement;
 
 /** fuse block 64 threads 9 iterations 4 { ... } */
 typedef enum weft_fuse_choice {
-    FUSE_BLOCK,      /* elements of a block */
-    FUSE_THREADS,    /* of an element */
-    FUSE_ITERATIONS, /* turns of a block */
+    FUSE_BLOCK,      /* elements per block */
+    FUSE_THREADS,    /* threads per element */
+    FUSE_ITERATIONS, /* serial iterations per block */
     FUSE_CHOICES
 } weft_fuse_choice;
 typedef struct weft_script_fuse {
-    weft_node *choices[FUSE_CHOICES]; /* NULL: as the planner likes; so is 0 */
+    weft_node *choices[FUSE_CHOICES]; /* NULL or 0: the planner chooses */
     weft_location place;
 } weft_script_fuse;
 
-/** operator A over nodes; its use is `y = apply(A, v)` */
+/** operator A over nodes;   used as y = apply(A, v) */
 typedef struct weft_script_operator {
     const char *name, *over;
-    const char *product_kernel; /* of the compile options: a product kernel; NULL: none */
+    const char *product_kernel; /* from the compile options; NULL: not a product kernel */
     weft_location place, over_place;
 } weft_script_operator;
 
@@ -152,7 +152,7 @@ typedef struct weft_script {
     int n_expressions;
     weft_script_operator *operators;
     int n_operators;
-    weft_script_statement *statements; /* in the order of the text, those in loops among them */
+    weft_script_statement *statements; /* in text order, including those in loops */
     int n_statements;
     weft_script_loop *loops;
     int n_loops;
@@ -161,26 +161,27 @@ typedef struct weft_script {
     int n_splits;
     weft_script_fuse *fuses;
     int n_fuses;
-    weft_source *sources; /* one a fragment */
+    weft_source *sources; /* one per fragment */
     int n_sources;
-    bool is_loop_body;  /* a segment inside `repeat`: its updates may alternate between two memories
-                         */
-    const char **names; /* of everything that is declared or made */
+    bool is_loop_body;  /* the only segment of a `repeat`: its updates may be double-buffered */
+    const char **names; /* all declared and assigned names */
     int n_names;
 } weft_script;
 
-/** Read fragments as one script. Values of options->parameters replace the defaults, texts of
- *  options->expressions the bodies (each parsed with its own origin as source name, so that errors
- * show the user's text). Checks what needs no types: every name declared once and before use where
- * it is a declaration (index sets, connectivities), unknown parameters and expressions in options
- * refused with the nearest name. `return` may stand anywhere; several add up. */
+/** Read fragments as one script, and make all checks that do not need types.
+ *  options  parameters replace default values; expressions replace bodies, and errors show their
+ *           text and origin. Names that the script does not have are errors
+ *  out      in arena, which also gets copies of the texts
+ *  Errors   WEFT_ERROR_SYNTAX, _TYPE (duplicate or unknown names, with the nearest one), _SHAPE,
+ *           _UNSUPPORTED (limits), with file, line, column; _MEMORY */
 weft_status weft_script_make(weft_arena *arena, const weft_fragment *fragments, int n_fragments,
                              const weft_compile_options *options, weft_script **out,
                              weft_error *error);
-/** Evaluate an integer expression in parameters (sizes, subscripts, keys). */
+/** Evaluate an integer expression in parameters (sizes, subscripts, keys).
+ *  Errors  at the node's place if it is not an integer expression or overflows */
 weft_status weft_script_integer(const weft_script *script, const weft_node *node, int *out,
                                 weft_error *error);
-/** Print tokens as a table; a script as canonical text that reads back. */
+/** Print tokens as a table, and a script as canonical text that reads back. */
 void weft_tokens_print(const weft_token *tokens, int n, weft_text *out);
 void weft_script_print(const weft_script *script, weft_text *out);
 void weft_node_print(const weft_node *node, weft_text *out);

@@ -1,3 +1,4 @@
+/* Parses the statements of scripts: declarations, assignments, accumulations, updates, returns. */
 #include "fusion/script/private.h"
 
 #include <limits.h>
@@ -211,7 +212,7 @@ done:
     return status;
 }
 
-/* A target may be new, an input, or have been added to before. */
+/* The target of an accumulation is a new name, an input, or an earlier target. */
 static weft_status declare_target(script_parser *parser, const weft_token *name) {
     const script_name *found = weft_script_find(parser, name->text);
     if (!found)
@@ -251,7 +252,7 @@ done:
     return status;
 }
 
-/* What stands where a statement should start, and is none. */
+/* The error for a token that cannot start a statement. */
 static weft_status no_statement(script_parser *parser) {
     const weft_token *token = weft_script_token(parser);
     if (token->kind != TOKEN_NAME)
@@ -273,7 +274,7 @@ static weft_status no_statement(script_parser *parser) {
     return WEFT_ERROR_SYNTAX;
 }
 
-/* The value of a statement and its end, value: sum ['using' using]; then it is the script's. */
+/* value: sum ['using' using]; then append the statement to the script. */
 static weft_status parse_value(script_parser *parser, weft_script_statement *statement) {
     weft_status status = WEFT_OK;
     weft_script *script = parser->script;
@@ -362,7 +363,7 @@ weft_status weft_script_parse_statement(script_parser *parser) {
         if (weft_script_accept(parser, statements[i].word))
             return statements[i].parse(parser);
     const weft_token *token = weft_script_token(parser);
-    /* A known word is missing where two names follow each other, as in `idnex cells;`. */
+    /* two names in a row are a misspelt word, as in `idnex cells;` */
     bool assignment = token->kind == TOKEN_NAME && !weft_script_reserved(token->text) &&
                       token[1].kind == TOKEN_SYMBOL && strcmp(token[1].text, "(") != 0;
     return assignment ? parse_assignment(parser) : no_statement(parser);

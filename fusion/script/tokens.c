@@ -1,3 +1,4 @@
+/* Splits script text into tokens, and prints them. */
 #include "fusion/script/tokens.h"
 #include "fusion/script/private.h"
 
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The classes of C's own locale, whatever the process has set. */
+/* Character classes of the C locale, whatever the locale of the process. */
 static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
@@ -24,7 +25,7 @@ weft_status weft_error_at(weft_error *error, weft_status status, weft_location p
                           const char *format, ...) {
     if (!error)
         return status;
-    char message[2048]; /* more than an error holds, so that the cut is marked */
+    char message[2048]; /* longer than an error's text, so that truncation is marked there */
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
@@ -49,7 +50,7 @@ static weft_location scanner_place(const scanner *s) {
 
 static void skip_blanks(scanner *s) {
     if (s->at == s->source->text && strncmp(s->at, "\xEF\xBB\xBF", 3) == 0)
-        s->at += 3; /* the byte order mark that some editors write */
+        s->at += 3; /* byte order mark */
     for (;;) {
         s->at += strspn(s->at, " \t\r\v\f");
         if (*s->at == '#')
@@ -62,7 +63,7 @@ static void skip_blanks(scanner *s) {
     }
 }
 
-/* The bytes of the UTF-8 character at c, or 1 where it is none. */
+/* The length in bytes of the UTF-8 character at c; 1 if it is invalid. */
 static int character_length(const char *c) {
     unsigned char lead = (unsigned char)*c;
     int length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
@@ -98,8 +99,8 @@ static weft_status bad_character(const scanner *s) {
     return WEFT_ERROR_SYNTAX;
 }
 
-/* number: digits ['.' [digits]] [exponent] | '.' digits [exponent]    exponent: (e|E) ['+'|'-']
- * digits */
+/* number: digits ['.' [digits]] [exponent] | '.' digits [exponent]
+ * exponent: (e|E) ['+'|'-'] digits */
 static weft_status scan_number(const scanner *s, size_t *length, bool *integer) {
     const char *c = s->at;
     while (is_digit(*c))
@@ -147,7 +148,7 @@ static weft_status scan_symbol(const scanner *s, size_t *length) {
     return strchr("()[],;:=+-*/^{}<>", *c) ? WEFT_OK : bad_character(s);
 }
 
-/* Find the next token: its kind, place and length; s->at stands on its first byte. */
+/* Find the next token: its kind, place and length; s->at points to its first byte. */
 static weft_status scan(scanner *s, weft_token *token, size_t *length) {
     skip_blanks(s);
     token->place = scanner_place(s);
@@ -175,7 +176,7 @@ static weft_status scan(scanner *s, weft_token *token, size_t *length) {
     return scan_symbol(s, length);
 }
 
-/* strtod of C's own locale: a process with a decimal comma reads the same scripts. */
+/* strtod of the C locale, so that a process with a decimal comma reads the same scripts. */
 static weft_status token_value(weft_token *token, weft_error *error) {
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (!c_locale)

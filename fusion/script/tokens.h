@@ -1,4 +1,4 @@
-/** Texts, places in them, and tokens. */
+/** Tokens. In: named texts. Out: tokens with their places. */
 #pragma once
 
 #include "core/weft_core.h"
@@ -25,14 +25,14 @@ typedef struct weft_token {
     weft_location place;
     const char *text; /* terminated copy, in the arena */
     double number;
-    bool integer; /* a number without point or exponent */
+    bool integer; /* a number without decimal point or exponent */
 } weft_token;
 
 /** Set message and place at once; returns status. */
 weft_status weft_error_at(weft_error *error, weft_status status, weft_location place,
                           const char *format, ...) WEFT_PRINTF(4, 5);
 
-/** Split a text into tokens, ending with one TOKEN_END. `#` starts a comment to the end of the
- * line. */
+/** Split a text into tokens, ending with one TOKEN_END. `#` starts a comment to the end of line.
+ *  Errors  WEFT_ERROR_SYNTAX with file, line, column; WEFT_ERROR_MEMORY */
 weft_status weft_tokens_make(weft_arena *arena, const weft_source *source, weft_token **out, int *n,
                              weft_error *error);
