@@ -1,4 +1,4 @@
-/* Arrays that grow in an arena. */
+/* Grows arrays in an arena. */
 #include "fusion/base/array.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ void *weft_array_grow(weft_arena *arena, void *array, int n, int *capacity, size
     return grown;
 }
 
-/* The capacity follows from n: weft_array_grow has doubled it at 8, 16, 32, ... */
+/* The capacity follows from n, because weft_array_grow doubles it at 8, 16, 32, ... */
 void *weft_array_room(weft_arena *arena, void *array, int n, size_t size) {
     const bool is_full = n == 0 || (n >= 8 && (n & (n - 1)) == 0);
     int capacity = is_full ? n : n + 1;

@@ -3,8 +3,11 @@
 
 #include "core/weft_core.h"
 
+/** Set WEFT_ERROR_MEMORY, and return it. */
 weft_status weft_no_memory(weft_error *error);
-/** Room for one more element in an array that has n; NULL: no memory. */
+/** Make room for one more element.
+ *  array     has n elements of `size` bytes and room for *capacity; in the arena
+ *  Returns   the array, perhaps moved; NULL: out of memory */
 void *weft_array_grow(weft_arena *arena, void *array, int n, int *capacity, size_t size);
-/** The same where nobody keeps the capacity. */
+/** The same without a stored capacity. */
 void *weft_array_room(weft_arena *arena, void *array, int n, size_t size);

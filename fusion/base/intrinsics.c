@@ -1,4 +1,4 @@
-/* The table of functions of formulas and bodies, and well-known ones that are not in it. */
+/* The table of functions of formulas and bodies, and replacements for well-known other ones. */
 #include "fusion/base/intrinsics.h"
 #include "fusion/weft_compile.h"
 
@@ -56,8 +56,8 @@ const weft_intrinsic weft_intrinsics[] = {
 };
 const int weft_intrinsics_count = (int)(sizeof weft_intrinsics / sizeof *weft_intrinsics);
 
-/* Functions that users of other languages look for. A slip of the finger must not turn one of them
- * into another function that exists. */
+/* Functions that users of other languages look for. For these, the hint is the replacement and not
+ * the existing function with the nearest spelling. */
 // clang-format off
 static const struct {
     const char *name, *instead;

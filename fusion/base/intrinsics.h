@@ -1,14 +1,14 @@
-/** The functions of formulas and of kernel bodies: one table for the parsers, for the host's and
- * the GPU's generated code, for references in plain C and for uniform arithmetic. Generated code
- * calls weft_NAME, which the prelude of a backend defines for `real`. A new function is an entry of
- * the table, a word in WEFT_FORMULA_FUNCTIONS (weft_fusion.h) and a row in docs/language.md. */
+/** The functions of formulas and of kernel bodies: one table for the parsers, the generated code of
+ *  host and GPU, the references in plain C and uniform arithmetic. Generated code calls weft_NAME,
+ *  which the prelude of a backend defines for `real`. To add a function, add an entry to the table,
+ *  a word to WEFT_FORMULA_FUNCTIONS (weft_compile.h) and a row to docs/language.md. */
 #pragma once
 
 #include "core/weft_core.h"
 
 #include <stdbool.h>
 
-/** Where something more than a call of the C library is written. */
+/** Functions that are not simply a call of the C library. */
 enum {
     INTRINSIC_MASK = 1,      /* the first argument is a comparison: select */
     INTRINSIC_BODY_ONLY = 2, /* of kernel bodies, not of formulas */
@@ -20,28 +20,28 @@ typedef struct weft_intrinsic {
     const char *name;
     int n_arguments;
     int flags;
-    const char *c;     /* the C library's function of doubles; with f behind it, of floats */
-    const char *plain; /* where that is NULL: an expression in x (and y) of type real */
-    int vector;        /* libmvec of glibc 2.N for x86-64 has it for vectors; 0: it has not */
+    const char *c;     /* C library function of doubles; with suffix f, of floats */
+    const char *plain; /* if c is NULL: an expression in x (and y) of type real */
+    int vector;        /* libmvec has a vector version since glibc 2.N on x86-64; 0: none */
     double (*one)(double);
     double (*two)(double, double);
-    const char *domain; /* of the arguments x and y, elsewhere the value is not a number */
+    const char *domain; /* of the arguments x and y; outside it the value is NaN */
 } weft_intrinsic;
 
 extern const weft_intrinsic weft_intrinsics[];
 extern const int weft_intrinsics_count;
 
-/** Of this name, else NULL. */
+/** The function of this name, or NULL. */
 const weft_intrinsic *weft_intrinsic_find(const char *name);
-/** The same, of those that formulas may call. */
+/** The function of this name that formulas may call, or NULL. */
 const weft_intrinsic *weft_formula_intrinsic(const char *name);
-/** Names that formulas may call, in the order of the table; how many. */
+/** The names that formulas may call, in the order of the table. Returns their number. */
 enum { WEFT_INTRINSICS_MAX = 64 };
 size_t weft_formula_names(const char *names[WEFT_INTRINSICS_MAX]);
-/** Arguments of a function of formulas, 0: there is none of this name. */
+/** Number of arguments of a function that formulas may call; 0: there is none of this name. */
 int weft_formula_arguments(const char *name);
-/** What to write in place of a well-known function that is not in the table, such as "log(a)" for
- *  ln, whatever the case of its letters; "" where nothing stands for it; NULL: not known. */
+/** The replacement for a well-known function that is not in the table, such as "log(a)" for ln;
+ *  letter case is ignored. "": it has no replacement; NULL: it is not known. */
 const char *weft_formula_instead(const char *name);
-/** Its value; y is not looked at where there is one argument. */
+/** The value of a function; y is ignored if it has one argument. */
 double weft_intrinsic_value(const weft_intrinsic *intrinsic, double x, double y);

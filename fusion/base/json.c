@@ -1,4 +1,4 @@
-/* JSON values are made of text and numbers, and written. */
+/* Makes JSON values of text and numbers, and writes them. */
 #include "fusion/base/json.h"
 #include "core/weft_escape.h"
 
@@ -23,7 +23,7 @@ json_t *weft_json_integers(const int *list, int n) {
     return made;
 }
 
-/* jansson takes the value even where it fails, and takes NULL for a failure. */
+/* jansson takes ownership of the value even if it fails, and fails for NULL. */
 void weft_json_append(json_t **list, json_t *value) {
     if (json_array_append_new(*list, value) != 0) {
         json_decref(*list);

@@ -1,4 +1,4 @@
-/* Fills the values of a target into its prelude. */
+/* Writes a target's prelude: its template with values filled in. */
 #include "fusion/base/prelude.h"
 #include "fusion/embedded_preludes.h"
 
@@ -14,7 +14,7 @@ typedef struct span {
 typedef struct prelude_writer {
     weft_text *out;
     const weft_prelude_value *values;
-    span columns, row; /* of the table whose lines are being repeated */
+    span columns, row; /* of the current table */
 } prelude_writer;
 
 #define EACH "//@ each "
@@ -23,13 +23,13 @@ static bool starts_with(const char *text, const char *start) {
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* The line at `text` with its end. */
+/* The line at `text`, including its newline. */
 static span line_at(const char *text) {
     const size_t length = strcspn(text, "\n");
     return (span){text, length + (text[length] == '\n')};
 }
 
-/* Part number k of a line "a; b; c". A part behind the last one is empty. */
+/* Part number k of a line "a; b; c"; parts after the last one are empty. */
 static span part(span line, int k) {
     const char *p = line.text, *end = line.text + line.length;
     for (; k > 0 && p < end; --k) {
@@ -57,7 +57,7 @@ static span value_of(const prelude_writer *w, span name) {
     return (span){"", 0};
 }
 
-/* A value may name others. */
+/* Write text with values filled in; a value may contain the names of others. */
 static void write_text(const prelude_writer *w, span text) {
     const char *p = text.text, *end = p + text.length;
     for (;;) {
@@ -73,7 +73,7 @@ static void write_text(const prelude_writer *w, span text) {
     weft_text_add_bytes(w->out, p, (size_t)(end - p));
 }
 
-/* Writes the lines from `text` to `//@ end` once for each row; returns what follows. */
+/* Writes the lines from `text` to `//@ end` once for each row; returns the text after them. */
 static const char *write_table(const prelude_writer *w, const char *text) {
     span line = line_at(text);
     prelude_writer each = *w;

@@ -1,9 +1,9 @@
-/** Preludes: what stands before generated code, files of kernels/prelude/ with values filled in.
+/** Preludes of generated code. In: a template of kernels/prelude/, values. Out: text.
  *
- *      //@ text                        a comment, which is left out
- *      typedef @scalar@ scalar;        the value called `scalar`
- *      //@ each name; neutral          for each row of the table, up to `//@ end`: the lines between,
- *      //@ add; 0                      with the columns of the row as values
+ *      //@ text                        a comment, which is omitted
+ *      typedef @scalar@ scalar;        replaced by the value called `scalar`
+ *      //@ each name; neutral          the lines up to `//@ end`, for each row of the table, with
+ *      //@ add; 0                      the columns of the row as values
  *      //@ multiply; 1
  *      real start_@name@(void) { return @neutral@; }
  *      //@ end */
@@ -13,9 +13,9 @@
 
 typedef struct weft_prelude_value {
     const char *name;
-    const char *text; /* whole lines, or none, where a line has nothing but the name */
+    const char *text; /* if a template line is only the name: whole lines, or "" */
 } weft_prelude_value;
 
-/** Add the prelude file of this name ("cuda.h").
- *  values  ends with one without a name */
+/** Add the prelude of this file name ("cuda.h").
+ *  values  terminated by an entry without a name */
 void weft_prelude_write(const char *file, const weft_prelude_value *values, weft_text *out);
