@@ -1,5 +1,5 @@
-/* What both plans do with a script: kernels and their traffic, what stays on chip, and for each
- * pair of calls why they share a kernel or do not. */
+/* Explains both plans of a segment: kernels and their traffic, values kept on chip, and for each
+ * pair of calls why it is fused or not. */
 #include "core/weft_core.h"
 #include "fusion/base/target.h"
 #include "fusion/explain/private.h"
@@ -37,7 +37,7 @@ static double kernel_seconds(const explanation *e, const weft_plan_kernel *kerne
     return transfer > compute ? transfer : compute;
 }
 
-/* What a plan's kernels over one index set amount to, per element. */
+/* Totals of a plan's kernels over one index set, per element. */
 static amounts sum_kernels(const explanation *e, const weft_plan *plan, int index_set) {
     amounts sum = {0};
     for (int i = 0; i < plan->n_kernels; ++i) {
@@ -116,7 +116,7 @@ static bool is_stored(const weft_plan_kernel *kernel, int value) {
     return false;
 }
 
-/* The block of a GPU's kernel, and who has asked for it. */
+/* The block shape of a GPU kernel, and whether a directive asked for it. */
 static void explain_block(const explanation *e, const weft_implementation *one) {
     const weft_graph *graph = e->graph;
     if (!e->plans[WEFT_PLAN_FUSED]->is_simt)
@@ -219,7 +219,7 @@ static void explain_variants(const explanation *e) {
     }
 }
 
-/* ---- the whole ---- */
+/* ---- both plans ---- */
 
 static void explain_head(const explanation *e) {
     const weft_segment *c = e->segment;
@@ -240,14 +240,14 @@ static void explain_head(const explanation *e) {
                   c->limits.bandwidth / 1e9, c->limits.flops / 1e9);
 }
 
-/* Of calls alone, whatever the script or a forced plan asks of kernels. */
+/* The unfused cover: one kernel per call, without directives and forced plans. */
 static weft_status unfused_cover(const weft_segment *c, weft_arena *scratch, weft_cover **out,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
     weft_implementations *made = NULL;
     weft_compile_options options = c->options;
     weft_fusions alone = *c->fusions;
-    alone.n = c->graph->n_calls; /* they are the first */
+    alone.n = c->graph->n_calls; /* the first candidates are the single calls */
     options.plan = WEFT_PLAN_UNFUSED;
     TRY(weft_implementations_make(scratch, c->graph, &alone, &c->limits, &options, &made, error));
     TRY(weft_cover_make(&(weft_cover_problem){.arena = scratch,

@@ -1,6 +1,6 @@
-/* The page: what was compiled for what, the graph and the kernels of each segment with predicted
- * and measured times, the script beside the generated source, lines in the colours of their
- * kernels. */
+/* Writes the HTML report: script and device, the graph and the kernels of each segment with
+ * predicted and measured times, the script next to the generated source, lines in the colours of
+ * their kernels. */
 #include "fusion/explain/html.h"
 #include "core/weft_escape.h"
 #include "fusion/control/program.h"
@@ -36,7 +36,7 @@ void weft_report_colour(int kernel, weft_text *out) {
 
 /* ---- kernels ---- */
 
-/* "12.3 kB", "4.1 us": three digits and the unit that suits them; units[0] is that of 1. */
+/* "12.3 kB", "4.1 us": three digits and a suitable unit; units[0] is the unit of 1. */
 static void write_amount(double amount, const char *const *units, int n_units, weft_text *out) {
     int unit = 0;
     while (unit + 1 < n_units && amount >= 999.5) {
@@ -91,7 +91,7 @@ static void write_kernels(const weft_segment *segment, int first, const double *
 
 /* ---- script and source ---- */
 
-/* The kernel of the call that stands in a line, or -1. */
+/* The kernel of the call in a line of the script, or -1. */
 static int kernel_of_line(const weft_compilation *c, const weft_source *source, int line) {
     int first = 0;
     for (int s = 0; s < c->control->n_segments; ++s) {
@@ -147,7 +147,7 @@ static void write_script(const weft_compilation *c, weft_text *out) {
     }
 }
 
-/* The kernel that is defined in a line, or -1: its name with an argument list. */
+/* The kernel whose definition (name and argument list) starts in a line of the source, or -1. */
 static int kernel_defined(const weft_compilation *c, const char *line, size_t length) {
     int number = 0;
     for (int s = 0; s < c->control->n_segments; ++s) {
@@ -183,7 +183,7 @@ static void write_source(const weft_compilation *c, weft_text *out) {
     weft_text_add(out, opened ? "</pre>\n" : "</pre></details>\n");
 }
 
-/* ---- the whole ---- */
+/* ---- the page ---- */
 
 static void write_head(const weft_compilation *c, weft_text *out) {
     weft_text_add(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>");

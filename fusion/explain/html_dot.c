@@ -1,12 +1,12 @@
-/* The graph of a page for Graphviz, and what `dot -Tjson0` says of its places. Sizes and numbers go
- * out and come back: names of the script stay here. */
+/* Writes the graph of a report for Graphviz, and reads the layout from `dot -Tjson0`. Nodes are
+ * identified by numbers; names of the script are not passed on. */
 #include "fusion/explain/html.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Graphviz measures boxes in inches of 72 points, and places in points: a pixel here. */
+/* Graphviz has sizes in inches of 72 points and positions in points; a point is a pixel here. */
 static void write_node(const char *letter, int number, double width, double height,
                        weft_text *out) {
     weft_text_add(out, "%s%d [width=%.4f, height=%.4f];\n", letter, number, width / 72,
@@ -20,7 +20,7 @@ static bool is_first_in_band(const report_drawing *d, int node) {
     return true;
 }
 
-/* The title is a node too, above the others, so that edges go round it. */
+/* The title is a node too, above the others, so that edges avoid it. */
 static void write_band(const report_drawing *d, int band, weft_text *out) {
     weft_text_add(out, "subgraph cluster_%d {\nmargin=%d;\n", band, REPORT_MARGIN);
     write_node("t", band, d->bands[band].title_width, REPORT_TITLE, out);
@@ -47,7 +47,7 @@ void weft_report_dot_write(const report_drawing *d, weft_text *out) {
     weft_text_add(out, "}\n");
 }
 
-/* n numbers with commas or blanks between; false where there are fewer. */
+/* Read n numbers separated by commas or blanks; false if there are fewer. */
 static bool read_numbers(const char *text, int n, double *out) {
     for (int i = 0; i < n; ++i) {
         char *end = NULL;
@@ -65,7 +65,7 @@ static const char *text_of(const json_t *object, const char *key) {
     return json_string_value(json_object_get(object, key));
 }
 
-/* The number behind a letter, as in "n12"; -1 where the name is another one or too large. */
+/* The number after a prefix, as in "n12"; -1 if the name is different or the number too large. */
 static int number_of(const char *name, const char *prefix, int n) {
     const size_t length = strlen(prefix);
     char *end = NULL;
@@ -75,7 +75,7 @@ static int number_of(const char *name, const char *prefix, int n) {
     return end == name + length || *end || number < 0 || number >= n ? -1 : (int)number;
 }
 
-/* Upwards there, downwards here. */
+/* The y axis points up in Graphviz and down in SVG. */
 typedef struct frame {
     double left, top;
 } frame;
@@ -115,7 +115,7 @@ static bool read_object(report_drawing *d, const frame *from, const json_t *obje
     return true;
 }
 
-/* "x,y x,y x,y x,y ...": the control points of cubic curves that follow one another. */
+/* "x,y x,y x,y x,y ...": the control points of consecutive cubic curves. */
 static bool read_edge(report_drawing *d, const frame *from, const json_t *object, int *n_read) {
     const int edge = number_of(text_of(object, "id"), "e", d->n_edges);
     const char *at = text_of(object, "pos");

@@ -1,5 +1,5 @@
-/* The graph of a segment on a page: its calls and lists, what goes between them, and the kernels
- * that they are in; placed, and drawn as SVG. */
+/* Makes the graph of a segment for the report (calls, lists, data between them, kernels), places it
+ * and draws it as SVG. */
 #include "fusion/base/array.h"
 #include "fusion/explain/html.h"
 #include "fusion/graph/print.h"
@@ -12,7 +12,7 @@ enum {
     EDGES_MOST = 3000 /* beyond this Graphviz takes too long */
 };
 
-/* ---- what is drawn ---- */
+/* ---- nodes and edges ---- */
 
 typedef struct graph_report {
     const weft_graph *graph;
@@ -25,7 +25,7 @@ static bool is_given(const weft_value *value) {
     return value->is_input && value->storage < 0;
 }
 
-/* Accumulated lists, and whatever is returned or updated. */
+/* Is a list drawn below the kernels? Accumulated, returned and updated lists are. */
 static bool is_left(const weft_graph *graph, const weft_value *value) {
     bool accumulated = false;
     for (int i = 0; i < graph->n_accumulations; ++i)
@@ -33,7 +33,7 @@ static bool is_left(const weft_graph *graph, const weft_value *value) {
     return accumulated || value->returned || value->storage >= 0;
 }
 
-/* Break at blanks, so that no line is longer than LINE_MOST unless one word is. */
+/* Break at blanks into lines of at most LINE_MOST letters, or of one longer word. */
 static int break_lines(char *text) {
     int n_lines = 1;
     char *start = text, *blank = NULL;
@@ -60,7 +60,7 @@ static int longest_line(const char *text) {
     return most;
 }
 
-/* Takes the text over. */
+/* Takes ownership of the text. */
 static weft_status set_node(graph_report *p, int node, int band, int margin, weft_text *text,
                             weft_error *error) {
     weft_status status = WEFT_OK;
@@ -106,7 +106,7 @@ done:
     return status;
 }
 
-/* Between nodes that are drawn, and once. Takes the text over. */
+/* Add an edge, unless it exists or one of its nodes is not drawn. Takes ownership of the text. */
 static weft_status add_edge(graph_report *p, int from, int to, bool accumulates, weft_text *what,
                             weft_error *error) {
     weft_status status = WEFT_OK;
@@ -212,7 +212,7 @@ done:
     return status;
 }
 
-/* By Graphviz where it is there and understands us, else by ourselves. */
+/* Place by Graphviz if it is available and its output is valid, else by the built-in layout. */
 static weft_status place(graph_report *p, const weft_report_layout *layout, weft_error *error) {
     report_drawing *d = &p->d;
     weft_text dot = {0};
@@ -229,7 +229,7 @@ static weft_status place(graph_report *p, const weft_report_layout *layout, weft
 
 /* ---- drawing ---- */
 
-/* A line of text, as wide as its letters are counted, whatever the font. */
+/* A line of text, stretched to REPORT_LETTER per letter in any font. */
 static void draw_text(const char *class, double x, double y, const char *text, size_t length,
                       weft_text *out) {
     weft_text line = {0};

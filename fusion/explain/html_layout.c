@@ -1,23 +1,23 @@
-/* Places for the graph of a page, where Graphviz is not there to find better ones. */
+/* Places the graph of a report without Graphviz. */
 #include "fusion/base/array.h"
 #include "fusion/explain/html.h"
 
 enum {
     GAP_X = 14,
-    GAP_Y = 28, /* between rows: edges go sideways here and nowhere else */
+    GAP_Y = 28, /* between rows; edges are horizontal only here */
     LANE = 9,
     ROW_WIDTH = 900,
-    SHIFTS = 6, /* edges in a gap lie at so many heights */
+    SHIFTS = 6, /* number of heights of edges in a gap */
     SHIFT = 3
 };
 
 typedef struct layout {
     report_drawing *d;
-    int *row;             /* of a node */
+    int *row;             /* [n_nodes] */
     double *top, *bottom; /* [n_rows] */
-    int *lane, *last;     /* of a node: its lane, or -1, and the last row that it leads to */
-    int *n_in, *taken;    /* of a node: edges that end there, and those that were drawn */
-    int *until;           /* of a lane: the row where it becomes free */
+    int *lane, *last;     /* [n_nodes] lane or -1; last row that an edge of the node leads to */
+    int *n_in, *taken;    /* [n_nodes] edges that end at the node; those drawn so far */
+    int *until;           /* [n_lanes] row where the lane becomes free */
     int n_rows, n_lanes, *level;
 } layout;
 
@@ -35,7 +35,7 @@ static weft_status make(layout *l, report_drawing *d, weft_error *error) {
     return WEFT_OK;
 }
 
-/* The longest way to a node inside its band. */
+/* The level of a node is the length of the longest path to it inside its band. */
 static void set_levels(layout *l) {
     const report_drawing *d = l->d;
     bool changed = true;
@@ -51,7 +51,7 @@ static void set_levels(layout *l) {
     }
 }
 
-/* One level of a band in one row, or in several where it is too wide. */
+/* Place one level of a band in one row, or in several if it is too wide. */
 static double place_level(layout *l, int band, int level, double y) {
     report_drawing *d = l->d;
     double x = 0;
@@ -101,7 +101,7 @@ static bool is_direct(const layout *l, const report_edge *edge) {
            l->d->nodes[edge->to].band == l->d->nodes[edge->from].band;
 }
 
-/* A lane for each node with edges that are not direct; one that has ended is taken again. */
+/* Assign a lane to each node with edges that are not direct; lanes are reused after their end. */
 static void set_lanes(layout *l) {
     const report_drawing *d = l->d;
     for (int i = 0; i < d->n_nodes; ++i)
@@ -120,7 +120,7 @@ static void set_lanes(layout *l) {
             while (lane < l->n_lanes && l->until[lane] > row)
                 ++lane;
             l->n_lanes += lane == l->n_lanes;
-            l->until[lane] = l->last[i] > row ? l->last[i] : l->n_rows; /* upwards: for good */
+            l->until[lane] = l->last[i] > row ? l->last[i] : l->n_rows; /* upward: never freed */
             l->lane[i] = lane;
         }
 }
@@ -143,7 +143,7 @@ static weft_status set_path(layout *l, report_edge *edge, weft_error *error) {
     return edge->path ? WEFT_OK : weft_no_memory(error);
 }
 
-/* Everything to the right of the lanes, and the boxes of bands as wide as the widest. */
+/* Move everything to the right of the lanes, and make all bands as wide as the widest. */
 static void set_columns(layout *l) {
     report_drawing *d = l->d;
     const double left = REPORT_MARGIN + (l->n_lanes > 0 ? l->n_lanes * LANE + 4 : 0);

@@ -1,4 +1,4 @@
-/* Why two calls share a kernel or do not, with the bytes that it spares or would spare. */
+/* Explains for pairs of calls why they are fused or not, with the bytes that fusion saves. */
 #include "fusion/explain/private.h"
 #include "fusion/graph/print.h"
 #include "fusion/plan/legality.h"
@@ -43,7 +43,7 @@ static bool uses_map(const explanation *e, const weft_call *call, int connectivi
     return false;
 }
 
-/* Is the result of a read by b alone, so that one kernel for both never stores it? */
+/* Is b the only reader of a's result, so that a kernel of both need not store it? */
 static bool only_reader(const explanation *e, const weft_call *a, const weft_call *b) {
     const weft_graph *graph = e->graph;
     if (graph->values[a->result].returned)
@@ -59,7 +59,7 @@ static bool only_reader(const explanation *e, const weft_call *a, const weft_cal
     return true;
 }
 
-/* Bytes per element that one kernel for both calls spares, against a kernel each. */
+/* Bytes per element that one kernel for both calls saves, compared with one kernel each. */
 static double spared_bytes(const explanation *e, const weft_call *a, const weft_call *b) {
     const weft_graph *graph = e->graph;
     double spared = 0;
@@ -85,7 +85,7 @@ static bool accumulates_into(const weft_graph *graph, const weft_call *call, int
     return false;
 }
 
-/* Bytes per element of b's that b reads of what a makes. */
+/* Bytes that b reads from the results of a, per element of b. */
 static double passed_bytes(const explanation *e, const weft_call *a, const weft_call *b) {
     double passed = 0;
     for (int k = 0; k < b->n_operands; ++k)
@@ -125,7 +125,7 @@ static void explain_barrier(const explanation *e, const weft_call *a, const weft
     explain_passing(e, a, b);
 }
 
-/* Do they share a kernel of the fused plan? They may, and yet another cover take less time. */
+/* Do two calls share a kernel of the fused plan? */
 static bool share_a_kernel(const explanation *e, int a, int b) {
     const weft_cover *cover = e->covers[WEFT_PLAN_FUSED];
     for (int i = 0; i < cover->n; ++i)
@@ -134,7 +134,7 @@ static bool share_a_kernel(const explanation *e, int a, int b) {
     return false;
 }
 
-/* Why every implementation that has both was pruned; NULL: one was kept. *any: there is one. */
+/* Why every implementation with both calls was pruned; NULL: one was not. *any: does one exist? */
 static const char *pruned_together(const explanation *e, int a, int b, bool *any) {
     const weft_implementations *all = e->segment->implementations;
     const char *why = NULL;
@@ -151,7 +151,7 @@ static const char *pruned_together(const explanation *e, int a, int b, bool *any
     return why;
 }
 
-/* A candidate has both, and the plan has not. */
+/* Explain a pair that a candidate contains, but that the plan does not fuse. */
 static void explain_candidate(const explanation *e, int a, int b) {
     bool any = false, found = false;
     double seconds = 0;
@@ -226,7 +226,7 @@ void weft_explain_pair(const explanation *e, const weft_call *a, const weft_call
     weft_text_add(out, "\n");
 }
 
-/* More than some dozens of calls have more pairs than anyone reads: then those that share data. */
+/* With many calls, only the pairs that share data are explained. */
 void weft_explain_pairs(const explanation *e) {
     const weft_graph *graph = e->graph;
     const bool all = graph->n_calls <= PAIRS_OF_CALLS_MAX;

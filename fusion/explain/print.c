@@ -1,5 +1,5 @@
-/* The stages of a script, and the explanation: those of each segment, in the order of the program,
- * with the steps between them as comments. */
+/* Prints stages and the explanation of a compilation: those of each segment, in program order, with
+ * the steps between them as comments. */
 #include "fusion/base/array.h"
 #include "fusion/base/json.h"
 #include "fusion/control/program.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Made again from the texts: only printing wants them. */
+/* Tokens are made again from the texts, because only printing needs them. */
 static weft_status print_tokens(const weft_compilation *c, weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_arena *scratch = NULL;
@@ -35,7 +35,7 @@ static bool is_stage(const char *name) {
     return false;
 }
 
-/* A stage of one segment, from graph to plan, as text or for Graphviz. */
+/* Print a stage of one segment, from graph to plan, as text or for Graphviz. */
 static void print_stage(const weft_segment *s, const char *stage, bool dot, weft_text *out) {
     if (strcmp(stage, "graph") == 0)
         (dot ? weft_graph_print_dot : weft_graph_print_text)(s->graph, out);
@@ -95,7 +95,7 @@ static void print_between(const printer *p, const weft_control_step *step) {
     weft_text_add(p->out, "\n");
 }
 
-/* What was stored for the loop, or not. */
+/* Print the rematerialisation choice of a loop. */
 static void print_choice(const printer *p, int loop) {
     const weft_control *control = p->control;
     const weft_control_choice *choice =
@@ -152,8 +152,8 @@ done:
     return status;
 }
 
-/* Which loops recompute what could be stored for them: the segments depend on it, so that a forced
- * plan needs it. */
+/* The rematerialisation choice of each loop, which a forced plan needs because the segments depend
+ * on it. */
 static json_t *loops_json(const weft_control *control) {
     json_t *recomputed = json_array();
     for (int i = 0; i < control->script->n_loops; ++i)
@@ -166,7 +166,7 @@ static json_t *segment_json(const weft_segment *s, bool plan) {
     return plan ? weft_plan_json(s->graph, s->plan, s->number) : weft_graph_json(s->graph);
 }
 
-/* A script that is more than one segment is a list. */
+/* JSON of a script; with more than one segment, a list. */
 static json_t *all_json(const weft_compilation *c, bool plan) {
     const weft_control *control = c->control;
     const weft_segment *only = weft_compilation_only(c);

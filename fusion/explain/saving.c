@@ -1,4 +1,4 @@
-/* What fusion spares in a script, against a kernel per call. */
+/* Computes what fusion saves in a script, compared with one kernel per call. */
 #include "fusion/control/program.h"
 #include "fusion/explain/private.h"
 #include "fusion/script/locale.h"
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CALLS_MOST = 4 }; /* that are named */
+enum { CALLS_MOST = 4 }; /* most calls that are named */
 
 static double moved(const weft_plan_kernel *kernel) {
     return kernel->bytes_loaded + kernel->bytes_stored;

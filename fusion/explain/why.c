@@ -1,5 +1,5 @@
-/* Why two calls share a kernel or do not, and what the plan would take the other way: the best
- * cover of those that have them together against the best of those that have them apart. */
+/* Explains why two calls are fused or not, with the predicted times of the best cover that fuses
+ * them and of the best that does not. */
 #include "fusion/base/array.h"
 #include "fusion/control/program.h"
 #include "fusion/explain/private.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* The call whose result has this name, or that accumulates into the list of this name; -1. */
+/* The call whose result, or whose accumulation target, has this name; -1: none. */
 static weft_status find_call(const weft_graph *graph, const char *name, int *found,
                              weft_error *error) {
     weft_status status = WEFT_OK;
@@ -130,7 +130,7 @@ done:
     return status;
 }
 
-/* The segment of a program that has a call; -1: none has. */
+/* The segment of a program that contains a call; -1: none. */
 static weft_status find_segment(const weft_control *control, const char *name, int *found,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
