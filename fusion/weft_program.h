@@ -1,5 +1,4 @@
-/** Programs: a compilation on a device. In: memory and connectivities, bound by name. Out: results.
- */
+/** Running compilations. In: memory and connectivities, bound by name. Out: results. */
 #ifndef WEFT_PROGRAM_H
 #define WEFT_PROGRAM_H
 

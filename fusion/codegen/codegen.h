@@ -1,5 +1,4 @@
-/** Code generation. In: a compilation with its steps and plans. Out: the source text of its module.
- */
+/** Code generation. In: a compilation with steps and plans. Out: the source text of its module. */
 #pragma once
 
 #include "fusion/plan/plan.h"

@@ -1,6 +1,5 @@
 /* Writes the kernels of a plan: for each its arguments, then for every block of elements the loads,
- * the calls in order, the stores and the accumulating stores (Filipovic et al. 2015, algorithm 1).
- */
+ * calls in order, stores and accumulating stores (Filipovic et al. 2015, algorithm 1). */
 #include "core/base/fault.h"
 #include "core/weft_escape.h"
 #include "fusion/base/array.h"
@@ -10,8 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Larger results are written with streaming stores: about one core's share of the last-level cache.
- */
+/* Larger results use streaming stores: about one core's share of the last-level cache. */
 #define WEFT_STREAM_BYTES 4194304
 
 /* The text of one kind of kernels; head and elements are for GPUs. */
@@ -24,8 +22,7 @@ typedef struct kernel_text {
 
 static const kernel_text texts[WEFT_KERNEL_KINDS];
 
-/* Is a result stored to its list's double buffer, because other thread blocks still read the list?
- */
+/* Is a result stored to its list's double buffer, as other thread blocks still read the list? */
 static bool goes_to_double_buffer(const source_writer *w, const weft_plan_kernel *kernel,
                                   int stored) {
     const weft_value *value = &w->graph->values[stored];

@@ -19,8 +19,7 @@ typedef struct patch_writer {
     int n_parts;
 } patch_writer;
 
-/** Does a patch have fewer nodes than threads? Then rows of the block end at last_row, not n_rows.
- */
+/** Are there fewer nodes than threads in a block? Then its rows end at last_row, not n_rows. */
 bool weft_patch_spares_threads(const weft_patch_computation *patch);
 /** Does a predicated kernel load its flag at the start, and test it in weft_patch_write_staging? */
 bool weft_patch_predicates_late(const weft_patch_computation *patch);

@@ -183,8 +183,7 @@ bool weft_source_chunked(const source_writer *w, const weft_plan_kernel *kernel)
 
 enum { AHEAD_COMPONENTS = 8 /* per element: doubles of four elements take 64 registers */ };
 
-/* A compiler must not move loads before a store, so the loads of later elements are written first.
- */
+/* A compiler cannot move loads before stores, so the loads of all elements are written first. */
 bool weft_source_loads_ahead(const source_writer *w, const weft_plan_kernel *kernel) {
     int n = 0;
     for (int i = 0; i < kernel->n_loads; ++i)

@@ -47,8 +47,7 @@ static weft_status list_staged(patch_writer *s, weft_error *error) {
     return WEFT_OK;
 }
 
-/* "s1[local].b"; "s2[local]" for the last part if their number is odd; "next_s1.b" if local is NULL
- */
+/* "s1[local].b"; "s2[local]" for the last of an odd number of parts; "next_s1.b" for local NULL */
 static void write_staged(const patch_writer *s, int part, const char *local) {
     const char *member = part == s->n_parts - 1 && part % 2 == 0 ? "" : part % 2 ? ".b" : ".a";
     if (local == NULL)

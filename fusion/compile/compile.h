@@ -6,6 +6,7 @@
 /** Compile the same script with another cover of its implementations. Only plan and source are made
  *  again; everything else is shared with base.
  *  base   a script that is one segment; borrowed, must outlive *out
- *  cover  of base's implementations */
+ *  cover  of base's implementations
+ *  out    caller's; weft_compilation_free */
 weft_status weft_compile_cover(const weft_compilation *base, weft_cover *cover,
                                weft_compilation **out, weft_error *error);

@@ -111,8 +111,7 @@ weft_status weft_control_make(const weft_compilation *compilation, weft_control 
 /** Evaluate uniform arithmetic.
  *  values  [n_operands] */
 double weft_control_evaluate(const weft_control_scalar *scalar, const double *values);
-/** Does a step read or write a name? For loops: their condition, iteration limit and last scalars.
- */
+/** Does a step read or write a name? Loops: their condition, iteration limit and last scalars. */
 bool weft_control_uses(const weft_control_step *step, int name);
 /** The uniform arithmetic that ends a loop's body and is part of loop_N_iteration; NULL: none. */
 const weft_control_step *weft_control_last_scalars(const weft_control_step *loop);
@@ -123,4 +122,4 @@ const weft_control_step *weft_control_last_scalars(const weft_control_step *loop
 const weft_plan_kernel *weft_control_joined(const weft_control *control,
                                             const weft_control_step *loop,
                                             const weft_control_step **step);
-enum { WEFT_HISTORIES_MAX = 4 /* uniform values whose history is kept at once */ };
+enum { WEFT_HISTORIES_MAX = 4 /* histories recorded at the same time */ };

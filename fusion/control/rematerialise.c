@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const double DEFAULT_TRIP_COUNT = 100;
-#define MEMORY_SHARE 0.5 /* of the device's, for what is stored */
+#define MEMORY_SHARE 0.5 /* of the device's memory, for stored values */
 
 static bool has_call(const control_builder *b, const weft_node *node) {
     const weft_library *library = b->compilation->library;

@@ -34,8 +34,7 @@ done:
     return status;
 }
 
-/* The script of a segment: all declarations, the inputs that it reads, its statements, no returns.
- */
+/* The script of a segment: all declarations, inputs that it reads, its statements, no returns. */
 static weft_status segment_script(const control_builder *b, bool is_loop_body, weft_script **out) {
     weft_status status = WEFT_OK;
     const weft_control *control = b->control;

@@ -1,4 +1,4 @@
-/** A graph under construction. In: the statements of a script. Out: what each name stands for. */
+/** A graph under construction. In: the statements of a script. Out: the meaning of each name. */
 #pragma once
 
 #include "fusion/graph/graph.h"

@@ -126,7 +126,7 @@ typedef struct weft_graph {
 } weft_graph;
 
 /** Make the graph of a script.
- *  out     in arena; names are borrowed from the script
+ *  out     in arena
  *  Errors  WEFT_ERROR_TYPE, _SHAPE, _UNSUPPORTED with file, line, column; _MEMORY */
 weft_status weft_graph_make(weft_arena *arena, const weft_library *library,
                             const weft_script *script, weft_graph **out, weft_error *error);

@@ -3,8 +3,7 @@
 
 #include "fusion/library/function.h"
 
-/* Components of a local or result that are tracked one by one; larger ones are tracked as a whole.
- */
+/* Components of a local or result that are tracked one by one; larger ones as a whole. */
 enum { BODY_COMPONENTS_MAX = 1024 };
 
 /** The components that have a value at the writer's current statement. */

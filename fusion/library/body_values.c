@@ -1,5 +1,5 @@
 /* Checks that a body reads only what has a value. It follows the order of execution, as far as it
- * is known from unrolled loops and known ints; what may have a value is accepted. */
+ * is known from unrolled loops and known ints; doubtful cases are accepted. */
 #include "fusion/base/intrinsics.h"
 #include "fusion/library/body.h"
 

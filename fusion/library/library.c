@@ -72,8 +72,7 @@ static weft_status reserve(weft_library *library, size_t more, weft_error *error
     return WEFT_OK;
 }
 
-/* Insert a function, or replace the one of the same name and kind. The caller has reserved space.
- */
+/* Insert a function, or replace one of the same name and kind. The caller has reserved space. */
 static void insert(weft_library *library, const weft_function *function) {
     size_t i = lower_bound(library, function->info.name, function->is_reduction);
     if (i == library->n || strcmp(library->names[i], function->info.name) != 0 ||

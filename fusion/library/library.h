@@ -113,8 +113,7 @@ typedef struct weft_product_argument {
  *  docs/kernel-files.md describes the names in its scope and those that it must set. */
 typedef struct weft_product_kernel {
     const char *name;
-    int threads, rows; /* per block; rows is a multiple of threads and of WEFT_CUDA_REDUCTION_TILE
-                        */
+    int threads, rows; /* per block; rows: multiple of threads and of WEFT_CUDA_REDUCTION_TILE */
     int blocks; /* minimum resident blocks per multiprocessor (launch bounds); 0: any number */
     weft_product_argument *arguments;
     int n_arguments;

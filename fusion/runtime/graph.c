@@ -11,15 +11,15 @@
 enum {
     ITERATIONS = 10, /* loop iterations per node iteration of an innermost loop; even, so that
                         double-buffered lists end in the memory where they started */
-    NESTED = 4, /* the same in a loop that stands in another, where lists do not alternate: such
-                   a loop is run often, for a few iterations each time */
+    NESTED = 4, /* the same for a nested loop, which usually has few iterations and whose lists are
+                   not double-buffered */
     NAME_LENGTH = 48
 };
 
 struct weft_loop_graph {
     weft_memory **active, **count;  /* [n_loops] uint32_t */
     weft_device_graph **recordings; /* [n_loops], of outermost loops */
-    weft_memory *capacities, *none; /* uint32_t [WEFT_HISTORIES_MAX]: of the histories; zeros */
+    weft_memory *capacities, *none; /* uint32_t [WEFT_HISTORIES_MAX]: of histories; zeros */
     weft_memory *nothing;           /* argument in place of unrecorded histories */
 };
 
@@ -170,8 +170,7 @@ static weft_status launch_loop(weft_program *p, const weft_control_step *loop, b
     return begin ? launch(p, kernel, n, error) : launch_iteration(p, loop, kernel, n, error);
 }
 
-/* ---- device graph
- * ------------------------------------------------------------------------------- */
+/* ---- CUDA graph ------------------------------------------------------------------------------ */
 
 static weft_status record_step(weft_program *p, const weft_control_step *step, weft_error *error);
 
@@ -211,8 +210,7 @@ static weft_status record_step(weft_program *p, const weft_control_step *step, w
                                          : weft_program_step(p, step, error);
 }
 
-/* Make everything that is otherwise made at first use: a device cannot allocate while it captures.
- */
+/* Make everything that is otherwise made at first use, because capture forbids allocations. */
 static weft_status warm_up(weft_program *p, const weft_control_step *step, weft_error *error) {
     weft_status status = WEFT_OK;
     if (step->kind == CONTROL_SEGMENT)
@@ -256,8 +254,7 @@ weft_status weft_program_graph_run(weft_program *p, const weft_control_step *loo
     TRY(weft_device_graph_run(graph->recordings[loop->number], error));
     TRY(weft_memory_read(graph->count[loop->number], 0, &count, sizeof count, error));
     *iterations = count;
-    /* double-buffered lists have alternated once per iteration: exchange them after an odd number
-     */
+    /* double-buffered lists alternate once per iteration: swap them after an odd number */
     for (int i = 0; count % 2 == 1 && i < loop->body.n; ++i) {
         if (loop->body.list[i].kind != CONTROL_SEGMENT)
             continue;

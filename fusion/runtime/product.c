@@ -19,8 +19,7 @@ weft_status weft_program_product_allocate(weft_program_segment *p, weft_error *e
 void weft_program_product_free(weft_program_segment *p) {
     for (int i = 0;
          p->double_buffers != NULL && p->swapped != NULL && i < p->segment->graph->n_values; ++i) {
-        if (p->swapped[i]) { /* data hold the double buffer, and the double buffer is the
-                                caller's */
+        if (p->swapped[i]) { /* data[i] is our buffer, double_buffers[i] the caller's memory */
             weft_memory *bound = p->double_buffers[i];
             p->double_buffers[i] = p->data[i];
             p->data[i] = bound;

@@ -16,7 +16,7 @@ typedef struct weft_program_segment {
     weft_memory **data;                 /* [n_values] bound or own */
     bool *own;                          /* [n_values] */
     weft_memory **positions;            /* [n_values] of matrices, borrowed */
-    weft_matrix_rows *matrix_rows;      /* [n_values] of matrices made row by row */
+    weft_matrix_rows *matrix_rows;      /* [n_values] of matrices assembled by rows */
     weft_connectivity **connectivities; /* [n_connectivities], borrowed */
     weft_memory **buffers;              /* [n_buffers] of intermediates */
     weft_memory **partials;             /* [n_values] of reductions' results, own */
@@ -52,6 +52,5 @@ struct weft_program {
     bool ready;
 };
 
-/** Run one kernel of a prepared program that is a single segment, on the current memory contents.
- */
+/** Run one kernel of a prepared program of one segment, on the current contents of memory. */
 weft_status weft_program_launch_kernel(weft_program *program, int kernel, weft_error *error);

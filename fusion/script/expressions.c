@@ -40,8 +40,7 @@ static void token_words(const weft_token *token, char *out, size_t size) {
         snprintf(out, size, "'%.*s%s'", 60, token->text, strlen(token->text) > 60 ? "..." : "");
 }
 
-/* The place of a missing token: the end of the line before, not the first token of the next line.
- */
+/* The place of a missing token: the end of its line, not the first token of the next line. */
 static weft_location missing_place(const script_parser *parser) {
     weft_location place = weft_script_token(parser)->place;
     if (parser->position > 0) {

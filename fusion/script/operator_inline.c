@@ -70,8 +70,7 @@ done:
     return status;
 }
 
-/* The name of an operator's declaration in the main script: its own, or prefixed by the operator.
- */
+/* The name of an operator's declaration in the main script: its own, or with a prefix. */
 static weft_status join_name(operator_writer *w, written_operator *op, const char *name,
                              weft_location place, script_name_kind kind, const char **out) {
     weft_status status = WEFT_OK;
