@@ -27,7 +27,7 @@ typedef struct kernel_token {
 /* ---- the reader's state */
 
 typedef enum reader_mode {
-    READ_SIGNATURE, /* a name that is new becomes a size */
+    READ_SIGNATURE, /* an unknown name becomes a size */
     READ_FORMULA,   /* sizes and parameters */
     READ_PATTERN,   /* and t */
     READ_BODY       /* and locals, accessors, tables, intrinsics */

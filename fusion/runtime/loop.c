@@ -30,7 +30,7 @@ static weft_status real_write(const weft_program *p, weft_memory *memory, int64_
                                                               &number, sizeof number, error);
 }
 
-enum { FEW = 32 /* operands that need no allocation */ };
+enum { FEW = 32 /* operands that fit on the stack */ };
 
 static weft_status evaluate(const weft_program *p, const weft_control_scalar *scalar, double *out,
                             weft_error *error) {

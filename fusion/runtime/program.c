@@ -12,7 +12,7 @@ static weft_status no_memory(weft_error *error) {
 
 static weft_status allocate(weft_program *p, weft_error *error) {
     const weft_control *control = p->compilation->control;
-    int n_joined = 0; /* arguments of a kernel that joins a segment's reductions, at most */
+    int n_joined = 0; /* most arguments of a final reduction */
     for (int i = 0; i < control->n_segments; ++i)
         n_joined = 2 * control->segments[i]->graph->n_calls > n_joined
                        ? 2 * control->segments[i]->graph->n_calls
@@ -241,7 +241,7 @@ done:
 void weft_program_predicate(weft_program *p, weft_memory *active) {
     for (int i = 0; i < p->compilation->control->n_segments; ++i) {
         weft_program_segment *segment = p->segments[i];
-        if (segment->segment->loop >= 0) /* its loop says whether it works */
+        if (segment->segment->loop >= 0) /* predicated by its loop */
             continue;
         segment->active = active;
         segment->ready = segment->ready && active != NULL;

@@ -1,6 +1,5 @@
 /* Arguments and launches of accumulating stores by cell colours (one launch per colour, so that
- * each colour is complete before the next) and by patches, for vectors and for rows of matrices.
- */
+ * each colour is complete before the next) and by patches, for vectors and rows of matrices. */
 #include "fusion/base/target.h"
 #include "fusion/connectivity/connectivity.h"
 #include "fusion/connectivity/vertex_patches.h"
