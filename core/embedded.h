@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-/** name  relative to its folder, with '/': "algebra/mmul.kernel.c", "poisson.weft"
- *  text  the whole file, terminated */
+/** name  path relative to the embedded folder, with '/': "algebra/mmul.kernel.c", "poisson.weft"
+ *  text  the whole file, zero-terminated */
 typedef struct weft_embedded_file {
     const char *name;
     const char *text;

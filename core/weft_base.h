@@ -1,6 +1,6 @@
-/** Errors, memory and text of the host, messages to the user. Every public function that can fail
- *  returns a weft_status and fills the caller's weft_error (which may be NULL). Nothing of the
- *  library exits, prints or keeps mutable globals. */
+/** Errors, host memory, text and messages to the user. Every public function that can fail returns
+ *  a weft_status and fills the caller's weft_error (which may be NULL). The library never exits,
+ *  never prints and keeps no mutable globals. */
 #ifndef WEFT_BASE_H
 #define WEFT_BASE_H
 
@@ -25,16 +25,16 @@ extern "C" {
 typedef enum weft_status {
     WEFT_OK = 0,
     WEFT_ERROR_USAGE,       /* a wrong argument, option or call                       exit 2 */
-    WEFT_ERROR_INPUT,       /* a file or datum of the user's is wrong                 exit 2 */
+    WEFT_ERROR_INPUT,       /* the user's file or data are invalid                    exit 2 */
     WEFT_ERROR_SYNTAX,      /* text that does not parse                               exit 2 */
     WEFT_ERROR_TYPE,        /* text that parses but makes no sense                    exit 2 */
     WEFT_ERROR_SHAPE,       /* sizes that do not agree                                exit 2 */
     WEFT_ERROR_IO,          /* cannot read or write a file                            exit 2 */
-    WEFT_ERROR_UNSUPPORTED, /* right, but not something this build can do             exit 2 */
+    WEFT_ERROR_UNSUPPORTED, /* valid, but this build or device cannot do it           exit 2 */
     WEFT_ERROR_MEMORY,      /* out of memory, on the host or on the device            exit 3 */
     WEFT_ERROR_DEVICE,      /* the device failed or is missing                        exit 3 */
     WEFT_ERROR_COMPILER,    /* the system compiler is missing or refused the source   exit 3 */
-    WEFT_ERROR_INTERNAL     /* our own mistake                                        exit 3 */
+    WEFT_ERROR_INTERNAL     /* a bug in Weft                                          exit 3 */
 } weft_status;
 
 /** What went wrong, where, and what to do. Fixed size, so that reporting never allocates.
@@ -48,18 +48,19 @@ typedef struct weft_error {
     char hint[512];
 } weft_error;
 
-/** Fill *error (NULL allowed) with a message, clearing place and hint; returns status. */
+/** Fill *error (NULL allowed) with a message, clearing location and hint; returns status. */
 weft_status weft_error_set(weft_error *error, weft_status status, const char *format, ...)
     WEFT_PRINTF(3, 4);
-/** "out of memory for WHAT", or, where what is NULL, "out of memory". Returns WEFT_ERROR_MEMORY. */
+/** "out of memory for WHAT"; if what is NULL, "out of memory". Returns WEFT_ERROR_MEMORY. */
 weft_status weft_out_of_memory(weft_error *error, const char *what);
-/** Add the place. text is the whole source text (NULL allowed): line `line` of it is copied. */
+/** Add the source location.
+ *  text  the whole source text, whose line `line` is copied; may be NULL */
 void weft_error_location(weft_error *error, const char *file, const char *text, int line,
                          int column);
-/** Add what to do about it. */
+/** Add advice on how to solve the problem. */
 void weft_error_hint(weft_error *error, const char *format, ...) WEFT_PRINTF(2, 3);
-/** Write "file:line:column: error: message", the line, a caret and the hint into out, always
- *  terminated; returns the length that the whole text has. */
+/** Write "file:line:column: error: message", the line, a caret and the hint into out, truncated to
+ *  size bytes including the terminating zero. Returns the length of the untruncated text. */
 size_t weft_error_text(const weft_error *error, char *out, size_t size);
 /** The exit code for a status: 0, 2 or 3 (see weft_status). */
 int weft_status_exit_code(weft_status status);
@@ -73,35 +74,35 @@ const char *weft_status_name(weft_status status);
             goto done;                                                                             \
     } while (0)
 
-/** The nearest of n names to `name` by edit distance, or NULL when none is near. Borrowed. */
+/** The nearest of n names to `name` by edit distance (borrowed), or NULL if none is similar. */
 const char *weft_nearest_name(const char *name, const char *const *names, size_t n);
-/** Does a text contain the word, not as a part of a longer name as in C? "" is in no text. */
+/** Does the text contain the word as a whole C identifier? Always false for "". */
 bool weft_has_word(const char *text, const char *word);
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-/** count * size bytes, zeroed, 64-byte aligned, padded to a multiple of 64 plus one spare cache
- *  line group (see WEFT_PADDING), NULL on overflow or no memory. Free with free(). */
+/** Allocate count * size bytes, zeroed, 64-byte aligned and followed by WEFT_PADDING spare bytes.
+ *  Returns NULL on overflow or lack of memory. Free with free(). */
 void *weft_array_make(size_t count, size_t size);
-/** As weft_array_make, with only what follows `bytes` zeroed: pages that are never written to are
- *  never there, and those that are belong to whoever writes first, on any thread. */
+/** As weft_array_make, but only the padding after `bytes` is zeroed. The other pages are allocated
+ *  by the first write, near the thread that makes it (NUMA first touch). */
 void *weft_array_make_unset(uint64_t bytes);
-/** Bytes past its end that every weft_array_make and weft_memory has, readable and zero, so that
- *  whole blocks of lanes can be loaded and stored. */
+/** Zeroed, accessible bytes after the end of every weft_array_make and weft_memory, so that whole
+ *  blocks of lanes can be loaded and stored. */
 #define WEFT_PADDING 1024
 
 typedef struct weft_arena weft_arena;
 weft_status weft_arena_make(weft_arena **out, weft_error *error);
 void weft_arena_free(weft_arena **arena);
-/** count * size bytes, zeroed, aligned for any type; NULL on overflow or no memory. */
+/** Allocate count * size zeroed bytes, aligned for any type. NULL on overflow or lack of memory. */
 void *weft_arena_alloc(weft_arena *arena, size_t count, size_t size);
 char *weft_arena_copy(weft_arena *arena, const char *text, size_t length);
 char *weft_arena_print(weft_arena *arena, const char *format, ...) WEFT_PRINTF(2, 3);
 
-/** Growing text. Start from {0}. A failed allocation sets `failed` and later additions do nothing,
- *  so that it is checked once, at the end. */
+/** Growing text. Start from {0}. After a failed allocation `failed` is set and later additions do
+ *  nothing, so one check at the end is enough. */
 typedef struct weft_text {
-    char *data; /* always terminated once anything was added; NULL before */
+    char *data; /* zero-terminated; NULL until something is added */
     size_t length, capacity;
     bool failed;
 } weft_text;
@@ -109,18 +110,25 @@ void weft_text_add(weft_text *text, const char *format, ...) WEFT_PRINTF(2, 3);
 void weft_text_add_bytes(weft_text *text, const char *bytes, size_t length);
 void weft_text_free(weft_text *text);
 
-/** Read a whole file, terminated. Errors WEFT_ERROR_IO (names the file), WEFT_ERROR_MEMORY. */
+/** Read a whole file and append a terminating zero.
+ *  out     malloc'd
+ *  length  without the terminator; may be NULL
+ *  Errors  WEFT_ERROR_IO (names the file), WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_file_read(const char *path, char **out, size_t *length, weft_error *error);
 
-/** Read "500M" or "16G" (powers of 1000: k, M, G, T), 1M or more. origin names the option or
- *  variable in messages.  Errors  WEFT_ERROR_USAGE */
+/** Parse an amount of memory such as "500M" or "16G" (powers of 1000: k, M, G, T), at least 1M.
+ *  origin  the option or variable, for messages
+ *  Units   bytes
+ *  Errors  WEFT_ERROR_USAGE */
 weft_status weft_parse_bytes(const char *origin, const char *text, double *out, weft_error *error);
-/** Read a number of seconds above 0. Errors likewise. */
+/** Parse a positive number of seconds.
+ *  origin  the option or variable, for messages
+ *  Errors  WEFT_ERROR_USAGE */
 weft_status weft_parse_seconds(const char *origin, const char *text, double *out,
                                weft_error *error);
 
-/** How much of a path a temporary file beside it keeps, so that a name of its own fits behind it:
- *  all, but of a last part of more than 220 bytes those. */
+/** Number of bytes of a path to use as the prefix of a temporary file's name. The last component is
+ *  cut to 220 bytes, so that a suffix still fits into the 255 bytes of a file name. */
 int weft_path_kept(const char *path);
 
 /* ---- messages to the user ------------------------------------------------------------------- */
@@ -132,11 +140,11 @@ typedef enum weft_log_level {
     WEFT_LOG_DEBUG
 } weft_log_level;
 
-/** Callbacks that an app installs; every member may be NULL, and a NULL monitor is silent.
- *  Borrowed by what it is given to, which must not outlive it. */
+/** Callbacks that an app installs. Every member may be NULL; a NULL monitor is silent. Objects made
+ *  with a monitor borrow it: it must outlive them. */
 typedef struct weft_monitor {
     void (*log)(void *user, weft_log_level level, const char *message);
-    /* done of total, in units of `phase`; total 0: unknown */
+    /* `done` of `total` units of work of the phase; total 0: unknown */
     void (*progress)(void *user, const char *phase, double done, double total);
     void *user;
 } weft_monitor;
@@ -148,9 +156,9 @@ void weft_progress(const weft_monitor *monitor, const char *phase, double done, 
 double weft_clock(void);
 /** Peak resident memory of this process, bytes. */
 size_t weft_memory_peak(void);
-/** Bytes of memory this process may use: the machine's, or what its control groups allow. */
+/** Bytes of memory that this process may use: the machine's, or the limit of its control groups. */
 size_t weft_memory_available(void);
-/** xxHash of bytes, 128 bits as 32 hexadecimal digits and a terminator. */
+/** 128-bit xxHash of the bytes, as 32 hexadecimal digits and a terminator. */
 void weft_hash(const void *bytes, size_t length, char out[33]);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-/** The cache of compiled kernels on the disk, for tools that list or clear it. */
+/** The on-disk cache of compiled kernels, for tools that list or clear it.
+ *  In: a cache directory (NULL: the default). Out: its entries, verified. */
 #ifndef WEFT_CACHE_H
 #define WEFT_CACHE_H
 
@@ -15,15 +16,20 @@ typedef struct weft_cache_entry {
     double age_seconds;
     bool valid;
 } weft_cache_entry;
-/** List the entries of a cache directory (NULL: the default). Each is verified (header, hash,
- * size). *out is malloc'd. */
+/** List the entries of a cache directory and verify each (header, hash, size).
+ *  directory  NULL: the default
+ *  out        [*n], malloc'd
+ *  Errors     WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
 weft_status weft_cache_list(const char *directory, weft_cache_entry **out, size_t *n,
                             weft_error *error);
-/** Remove every entry (only_invalid: the invalid ones) and say how many. Touches nothing that is
- * not a cache entry. */
+/** Remove cache entries. Files that are not cache entries are left alone.
+ *  directory     NULL: the default
+ *  only_invalid  remove the invalid entries alone
+ *  n_removed     number of entries removed */
 weft_status weft_cache_clear(const char *directory, bool only_invalid, size_t *n_removed,
                              weft_error *error);
-/** The directory used by default, as text. WEFT_ERROR_IO when there is no home. */
+/** The path of the default directory.
+ *  Errors  WEFT_ERROR_IO: there is no home directory */
 weft_status weft_cache_directory(char *out, size_t size, weft_error *error);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/** Weft core: errors, memory, messages, devices. All of its public headers but weft_tuning.h and
- *  weft_escape.h. */
+/** Weft core: errors, memory, messages, devices. Includes all public headers of core except
+ *  weft_tuning.h and weft_escape.h. */
 #ifndef WEFT_CORE_H
 #define WEFT_CORE_H
 

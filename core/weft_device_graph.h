@@ -1,5 +1,5 @@
-/** Device graphs: launches with their loops, run without the host; and timers of a device's
- *  work. */
+/** Device graphs: captured launches and loops that run without the host; and timers of device work.
+ *  In: launches, copies and loops, captured once. Out: a graph that is run any number of times. */
 #ifndef WEFT_DEVICE_GRAPH_H
 #define WEFT_DEVICE_GRAPH_H
 
@@ -9,54 +9,64 @@
 extern "C" {
 #endif
 
-/** A list of launches, zeroes and copies, with loops, that the device runs by itself (cuda: a graph
- *  with conditional nodes). For example
+/** A sequence of launches, zeroes, copies and loops that the device runs by itself (cuda: a CUDA
+ *  graph with conditional nodes). For example
  *
  *      TRY(weft_device_graph_begin(device, error));
  *      TRY(weft_device_launch(device, &first, error));      captured, not run
  *      TRY(weft_device_graph_while(device, flag, error));      while (*flag != 0) {
- *      TRY(weft_device_launch(device, &turn, error));           one of these sets *flag
+ *      TRY(weft_device_launch(device, &turn, error));             one of these sets *flag
  *      TRY(weft_device_graph_end_while(device, error));        }
  *      TRY(weft_device_graph_end(device, &graph, error));
- *      TRY(weft_device_graph_run(graph, error));           as often as wanted
+ *      TRY(weft_device_graph_run(graph, error));              any number of times
  *
- *  From begin to end the device takes launches, weft_memory_zero and weft_memory_copy, and what any
- *  thread asks for is captured. Kernels may be compiled meanwhile. Everything else is refused by
- *  WEFT_ERROR_USAGE and is to be done before: making and wrapping memory, reading, writing,
- * waiting, timers, running. Memory or a module that is freed meanwhile is kept until the end, which
- * then answers that mistake. A device graph holds addresses: a memory or module that it uses must
- * outlive it. Where one was freed, weft_device_graph_run says so and runs nothing. It is freed
- * before its device. */
+ *  During a capture
+ *    - launches, weft_memory_zero and weft_memory_copy of every thread are captured, not run;
+ *    - modules may be compiled;
+ *    - making, wrapping, reading and writing memory, waiting, timers and running graphs fail with
+ *      WEFT_ERROR_USAGE;
+ *    - memory and modules that are freed stay alive until the capture ends, which then fails.
+ *
+ *  A device graph holds addresses: the memories and modules that it uses must outlive it. If one of
+ *  them was freed, weft_device_graph_run fails and runs nothing. Free the graph before its
+ *  device. */
 typedef struct weft_device_graph weft_device_graph;
-/** Can the device record? Not host, null, nor a driver before CUDA 12.3, which is logged. */
+/** Can the device capture graphs? False on host, null and "traced" cuda devices, and with drivers
+ *  older than CUDA 12.3 (logged). */
 bool weft_device_captures(const weft_device *device);
-/** Errors WEFT_ERROR_UNSUPPORTED: the device does not record; WEFT_ERROR_USAGE: it does already */
+/** Begin a capture.
+ *  Errors  WEFT_ERROR_UNSUPPORTED: the device cannot capture;
+ *          WEFT_ERROR_USAGE: a capture is in progress */
 weft_status weft_device_graph_begin(weft_device *device, weft_error *error);
-/** Begin a loop that is repeated while the uint32_t at the start of `flag` is not 0, tested before
- *  each iteration. Loops may stand in loops, 8 deep.
- *  Errors WEFT_ERROR_USAGE: nothing is being captured, or flag is no memory of 4 bytes of this
- *  device; WEFT_ERROR_DEVICE, after which end answers the same */
+/** Begin a loop that runs while the uint32_t at the start of `flag` is not 0, tested before each
+ *  iteration. Loops nest up to 8 deep.
+ *  Errors  WEFT_ERROR_USAGE: no capture in progress, or flag is not memory of this device with at
+ *          least 4 bytes; WEFT_ERROR_DEVICE, which weft_device_graph_end then returns too */
 weft_status weft_device_graph_while(weft_device *device, weft_memory *flag, weft_error *error);
 weft_status weft_device_graph_end_while(weft_device *device, weft_error *error);
-/** End the capture, in any case: where it answers an error (a loop is open, something was freed
- *  meanwhile, a step failed) what was captured is dropped and *out untouched.
- *  out NULL: drop it. */
+/** End the capture, also if this fails.
+ *  out     caller's; weft_device_graph_free. NULL: discard the graph
+ *  Errors  an open loop, memory or a module freed during the capture, or a captured step that
+ *          failed; the graph is discarded, *out untouched */
 weft_status weft_device_graph_end(weft_device *device, weft_device_graph **out, weft_error *error);
-/** Start it, after what was launched before; returns before it is done, as launches do. */
+/** Start the graph after all earlier launches. Asynchronous, like launches.
+ *  Errors  WEFT_ERROR_USAGE: a memory or module that it uses was freed, or a capture is in
+ *          progress */
 weft_status weft_device_graph_run(weft_device_graph *graph, weft_error *error);
-/** Waits for its runs. */
+/** Wait for the graph's runs and free it. */
 void weft_device_graph_free(weft_device_graph **graph);
 
 /* ---- timers ----------------------------------------------------------------------------- */
 
-/** The time between two points of a device's work: events on cuda (half a microsecond apart at
- *  best), the clock elsewhere, whose devices have done what was asked when the call returns. */
+/** The time between two points in a device's work: by events on cuda (resolution half a
+ *  microsecond), by the host's clock on the other devices, which are synchronous. */
 typedef struct weft_timer weft_timer;
 weft_status weft_timer_make(weft_device *device, weft_timer **out, weft_error *error);
 void weft_timer_free(weft_timer **timer);
 weft_status weft_timer_start(weft_timer *timer, weft_error *error);
 weft_status weft_timer_stop(weft_timer *timer, weft_error *error);
-/** Waits for the stop. Errors WEFT_ERROR_USAGE: it was not started and stopped */
+/** Wait until the device reaches the stop.
+ *  Errors  WEFT_ERROR_USAGE: the timer was not started and stopped */
 weft_status weft_timer_seconds(weft_timer *timer, double *seconds, weft_error *error);
 
 #ifdef __cplusplus

@@ -1,8 +1,9 @@
-/** Text of the user's (paths, names, formulas, messages) inside of text in another language: one
- *  function per language, and no other way in. Each takes any bytes up to the zero, and what it
- * adds can neither end the place it stands in nor break the file. Bytes that are not UTF-8, control
- *  characters and characters that reorder the line (bidirectional controls) are replaced, by U+FFFD
- *  where not said otherwise. NULL adds what "" does. docs/security.md lists who uses which. */
+/** Escaping of user text (paths, names, formulas, messages) inside text of another language: one
+ *  function per language, and no other way in.
+ *  In: any bytes up to the terminating zero; NULL is the same as "".
+ *  Out: appended text that can neither end the enclosing construct nor break the file. Bytes that
+ *  are not UTF-8, control characters and bidirectional controls are replaced, by U+FFFD if not
+ *  stated otherwise. docs/security.md lists the users of each function. */
 #ifndef WEFT_ESCAPE_H
 #define WEFT_ESCAPE_H
 
@@ -12,26 +13,25 @@
 extern "C" {
 #endif
 
-/** A JSON string, quoted. Control characters are escaped, not replaced. */
+/** A JSON string with its quotes. Control characters are escaped, not replaced. */
 void weft_text_add_json(weft_text *text, const char *string);
-/** HTML, SVG and XML: text, and values of attributes in either kind of quotes. */
+/** HTML, SVG and XML: text, and attribute values in either kind of quotes. */
 void weft_text_add_markup(weft_text *text, const char *string);
-/** Inside of a comment in C or CUDA, of either kind: ASCII on one line; '*', '?', '\' and what is
- *  not ASCII become '_', so that neither an end of the comment, a trigraph nor a joined line is
- *  there. */
+/** Inside a C or CUDA comment of either kind: ASCII on one line. '*', '?', '\' and non-ASCII
+ *  characters become '_', so the text contains no comment end, trigraph or line continuation. */
 void weft_text_add_comment(weft_text *text, const char *string);
-/** Inside of a string of Graphviz in double quotes; a line's end becomes "\n". */
+/** Inside a double-quoted Graphviz string; a newline becomes "\n". */
 void weft_text_add_dot(weft_text *text, const char *string);
-/** A string of gnuplot, quoted, on one line: in single quotes neither '`' nor '@' nor '\' means
- *  anything. */
+/** A single-quoted gnuplot string on one line, in which '`', '@' and '\' have no meaning. */
 void weft_text_add_gnuplot(weft_text *text, const char *string);
-/** Text of Markdown on one line, in a table's cell too. */
+/** Markdown text on one line, also inside table cells. */
 void weft_text_add_markdown(weft_text *text, const char *string);
-/** What is written to a terminal: lines and tabs stay, '?' replaces. */
+/** Terminal output: newlines and tabs are kept; the replacement character is '?'. */
 void weft_text_add_terminal(weft_text *text, const char *string);
 
-/** The length in bytes of the character at `at` (0 at the end); *shown: it is whole, and neither a
- *  control character, a line's end and a tab included, nor a bidirectional control. */
+/** Length in bytes of the UTF-8 character at `at`; 0 at the end of the text.
+ *  shown  set to whether it is a complete character and not a control character (newline, tab) or a
+ *         bidirectional control */
 int weft_character_length(const char *at, bool *shown);
 
 #ifdef __cplusplus
