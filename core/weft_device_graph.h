@@ -25,7 +25,8 @@ extern "C" {
  *    - modules may be compiled;
  *    - making, wrapping, reading and writing memory, waiting, timers and running graphs fail with
  *      WEFT_ERROR_USAGE;
- *    - memory and modules that are freed stay alive until the capture ends, which then fails.
+ *    - memory and modules that are freed stay alive until the capture ends, which fails if the
+ *      graph uses them.
  *
  *  A device graph holds addresses: the memories and modules that it uses must outlive it. If one of
  *  them was freed, weft_device_graph_run fails and runs nothing. Free the graph before its
@@ -46,8 +47,8 @@ weft_status weft_device_graph_while(weft_device *device, weft_memory *flag, weft
 weft_status weft_device_graph_end_while(weft_device *device, weft_error *error);
 /** End the capture, also if this fails.
  *  out     caller's; weft_device_graph_free. NULL: discard the graph
- *  Errors  an open loop, memory or a module freed during the capture, or a captured step that
- *          failed; the graph is discarded, *out untouched */
+ *  Errors  an open loop, used memory or a used module freed during the capture, or a captured
+ *          step that failed; the graph is discarded, *out untouched */
 weft_status weft_device_graph_end(weft_device *device, weft_device_graph **out, weft_error *error);
 /** Start the graph after all earlier launches. Asynchronous, like launches.
  *  Errors  WEFT_ERROR_USAGE: a memory or module that it uses was freed, or a capture is in

@@ -1,3 +1,4 @@
+/* Allocates from growing chunks of memory that are freed together. */
 #include "core/weft_core.h"
 
 #include <stdio.h>
@@ -6,7 +7,7 @@
 
 enum { ARENA_ALIGNMENT = _Alignof(max_align_t), CHUNK_BYTES = 16384 };
 
-/* Chunks are zeroed when made and handed out once, so what is handed out is zero. */
+/* Chunks are zeroed when allocated and each byte is handed out once, so allocations are zeroed. */
 typedef struct arena_chunk {
     struct arena_chunk *next;
     size_t used, capacity;
@@ -68,7 +69,7 @@ void *weft_arena_alloc(weft_arena *arena, size_t count, size_t size) {
     if (!fresh)
         return NULL;
     fresh->used = bytes;
-    if (large && chunk) { /* behind the one being filled, whose rest stays in use */
+    if (large && chunk) { /* second in the list, so that the current chunk continues to be filled */
         fresh->next = chunk->next;
         chunk->next = fresh;
     } else {

@@ -1,11 +1,12 @@
+/* Allocates zeroed, aligned and padded arrays, on huge pages if they are large. */
 #include "core/weft_core.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-/* From this size on arrays ask for huge pages: gathers over large meshes otherwise spend much of
- * their time on misses of the address translation. */
+/* Arrays of at least HUGE_ENOUGH bytes request huge pages: without them, gathers over large meshes
+ * spend much of their time on TLB misses. */
 #define HUGE_PAGE ((size_t)2 << 20)
 #define HUGE_ENOUGH ((size_t)8 << 20)
 
@@ -18,7 +19,7 @@ static void *array_make(size_t bytes, size_t first_zero) {
     if (posix_memalign(&array, huge ? HUGE_PAGE : 64, bytes) != 0)
         return NULL;
     if (huge)
-        (void)madvise(array, bytes & ~(HUGE_PAGE - 1), MADV_HUGEPAGE); /* a directive, not a need */
+        (void)madvise(array, bytes & ~(HUGE_PAGE - 1), MADV_HUGEPAGE); /* optional */
     memset((char *)array + first_zero, 0, bytes - first_zero);
     return array;
 }

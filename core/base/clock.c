@@ -1,3 +1,4 @@
+/* Reads the monotonic clock and the peak memory of the process. */
 #include "core/weft_core.h"
 
 #include <sys/resource.h>
@@ -13,5 +14,5 @@ size_t weft_memory_peak(void) {
     struct rusage usage;
     if (getrusage(RUSAGE_SELF, &usage) != 0)
         return 0;
-    return (size_t)usage.ru_maxrss * 1024; /* Linux counts kilobytes */
+    return (size_t)usage.ru_maxrss * 1024; /* in kilobytes on Linux */
 }

@@ -1,3 +1,4 @@
+/* Fills errors with message, location and hint, and formats them with a caret. */
 #include "core/weft_escape.h"
 
 #include <stdio.h>
@@ -16,7 +17,7 @@ static bool is_continuation(char c) {
     return ((unsigned char)c & 0xC0) == 0x80;
 }
 
-/* Copy text of any length, cut at a character's edge and marked with an ellipsis. */
+/* Copy text; if it is too long, cut it at a character boundary and add an ellipsis. */
 static void copy_cut(char *out, size_t size, const char *text, size_t length) {
     if (length < size) {
         memmove(out, text, length);
@@ -31,7 +32,7 @@ static void copy_cut(char *out, size_t size, const char *text, size_t length) {
 }
 
 static void print_cut(char *out, size_t size, const char *format, va_list arguments) {
-    /* Formatted aside, so that the arguments may point into the error that is being filled. */
+    /* Format into a local buffer: the arguments may point into the error that is being filled. */
     char buffer[2048];
     int length = vsnprintf(buffer, sizeof buffer, format, arguments);
     if (length < 0) {
@@ -86,7 +87,7 @@ static void copy_line(weft_error *error, const char *text) {
         lead = ELLIPSIS;
     }
     copy_cut(out + lead, room - lead, text + start, length - start);
-    /* Half a character at the cut would make the text invalid: dots keep the byte count. */
+    /* Replace bytes of an incomplete character at the cut by dots: valid UTF-8, same length. */
     for (char *c = out + lead; start > 0 && is_continuation(*c); ++c)
         *c = '.';
     for (char *c = out; *c; ++c)
@@ -118,7 +119,7 @@ void weft_error_hint(weft_error *error, const char *format, ...) {
     va_end(arguments);
 }
 
-/* Output that counts past its end, as snprintf does. */
+/* Output that counts the bytes beyond its capacity, as snprintf does. */
 typedef struct text_sink {
     char *out;
     size_t size, length;
@@ -134,7 +135,7 @@ static void sink_string(text_sink *sink, const char *string) {
     sink_bytes(sink, string, strlen(string));
 }
 
-/* Names and texts from the user's files: what steers a terminal is shown as '?'. */
+/* Add text from the user's files with terminal control characters shown as '?'. */
 static void sink_foreign(text_sink *sink, const char *string) {
     bool shown;
     for (int length; (length = weft_character_length(string, &shown)) > 0; string += length)
@@ -159,8 +160,8 @@ static void sink_place(text_sink *sink, const weft_error *error) {
         sink_string(sink, ": ");
 }
 
-/* The caret stands under the character that starts at the column: one blank for each character
- * before it, and tabs as they are, so that it lines up at any tab width. */
+/* Put the caret under the character that starts at the column: one blank for each character before
+ * it, with tabs kept so that it lines up at any tab width. */
 static void sink_caret(text_sink *sink, const weft_error *error) {
     size_t start = window_start(error->column);
     size_t before = (size_t)error->column - 1 - start + (start > 0 ? (size_t)ELLIPSIS : 0);

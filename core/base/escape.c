@@ -1,12 +1,12 @@
-/* The user's text inside of other languages; weft_escape.h says which. */
+/* Escapes user text for other languages: JSON, markup, C comments, Graphviz, gnuplot, Markdown. */
 #include "core/weft_escape.h"
 
 #include <string.h>
 
 static const char REPLACEMENT[] = "\xEF\xBF\xBD"; /* U+FFFD in UTF-8 */
 
-/* The code of a whole character of UTF-8 of this length, or -1: cut off, too long a form, a
- * surrogate, or beyond Unicode. */
+/* The code point of a UTF-8 character of this length, or -1 if it is truncated, overlong, a
+ * surrogate or beyond Unicode. */
 static int32_t decode(const unsigned char *c, int length) {
     static const int32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     int32_t code = length == 1 ? c[0] : c[0] & (0x7F >> length);
@@ -20,7 +20,7 @@ static int32_t decode(const unsigned char *c, int length) {
     return right ? code : -1;
 }
 
-/* Marks, embeddings, overrides and isolates of direction; ends of lines and paragraphs. */
+/* Bidirectional marks, embeddings, overrides and isolates; line and paragraph separators. */
 static bool is_directional(int32_t code) {
     return code == 0x061C || code == 0x200E || code == 0x200F ||
            (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
@@ -34,14 +34,14 @@ int weft_character_length(const char *at, bool *shown) {
         return 0;
     const int32_t code = length == 0 || c[0] > 0xF4 ? -1 : decode(c, length);
     if (code < 0)
-        return 1; /* not a character; what follows is looked at again */
+        return 1; /* an invalid byte; the next byte may start a character */
     *shown = code >= 0x20 && !(code >= 0x7F && code < 0xA0) && code != 0xFFFE && code != 0xFFFF &&
              !is_directional(code);
     return length;
 }
 
-/* Each character that is shown as `spell` says, or as it is where that says NULL; any other as
- * `replace` says, or U+FFFD. */
+/* Add each displayable character as `spell` returns it (NULL: unchanged), and any other as
+ * `replace` returns it, or as U+FFFD. */
 static void add_each(weft_text *text, const char *string, const char *(*spell)(char),
                      const char *(*replace)(char)) {
     bool shown;
@@ -112,7 +112,7 @@ void weft_text_add_comment(weft_text *text, const char *string) {
 
 /* ---- Graphviz ---- */
 
-/* An ampersand begins a character by name in a label, a backslash an escape of Graphviz's own. */
+/* In a Graphviz label, '&' starts a character entity and '\' an escape sequence. */
 static const char *spell_dot(char c) {
     return c == '"' ? "\\\"" : c == '\\' ? "\\\\" : c == '&' ? "&amp;" : NULL;
 }

@@ -1,4 +1,4 @@
-/* Nothing but in builds with WEFT_FAULT_INJECTION. */
+/* Looks up the bug that mutation testing enables; empty in builds without WEFT_FAULT_INJECTION. */
 #include "core/base/fault.h"
 
 #ifdef WEFT_FAULT_INJECTION

@@ -1,12 +1,13 @@
-/** Bugs on purpose, one at a time, for the test that shows that tests find them
- *  (tests/differential/test_mutations.sh, which has the list). Only a build with the CMake option
- *  WEFT_FAULT_INJECTION has them, and there $WEFT_PLANTED_BUG names one. */
+/** Deliberate bugs for mutation testing (tests/differential/test_mutations.sh lists them). They
+ *  exist only in builds with the CMake option WEFT_FAULT_INJECTION, where $WEFT_PLANTED_BUG enables
+ *  one. */
 #pragma once
 
 #ifdef WEFT_FAULT_INJECTION
 #include "core/weft_core.h"
 
 #include <stdbool.h>
+/** Is this bug enabled? */
 bool weft_fault(const char *bug);
 #else
 #define weft_fault(bug) 0

@@ -1,4 +1,4 @@
-/* Files: reading a whole one, writing all of it, names that fit. */
+/* Reads and writes whole files, and shortens the names of temporary files. */
 #include "core/base/file.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 int weft_path_kept(const char *path) {
-    enum { MOST = 220 }; /* of the 255 that file systems have */
+    enum { MOST = 220 }; /* of the 255 bytes that file systems allow */
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t length = strlen(name);
     return (int)(name - path) + (int)(length < MOST ? length : MOST);
@@ -27,7 +27,7 @@ static weft_status read_error(const char *path, int number, weft_error *error) {
     return WEFT_ERROR_IO;
 }
 
-/* Pipes and /proc files tell no size, so the buffer grows until the end is seen. */
+/* Pipes and /proc files report no size, so the buffer grows until the end of the file. */
 static weft_status read_all(int file, const char *path, size_t expected, char **out, size_t *length,
                             weft_error *error) {
     weft_status status = WEFT_OK;

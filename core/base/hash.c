@@ -1,3 +1,4 @@
+/* Hashes bytes by xxHash, 128 bits. */
 #include "core/weft_core.h"
 
 #define XXH_INLINE_ALL

@@ -1,3 +1,4 @@
+/* Passes messages and progress to the user's monitor. */
 #include "core/weft_core.h"
 
 #include <stdio.h>

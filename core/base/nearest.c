@@ -1,3 +1,4 @@
+/* Finds the name nearest to a misspelt one by edit distance. */
 #include "core/weft_core.h"
 
 #include <ctype.h>
@@ -9,8 +10,8 @@ static size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment); a change
- * of case costs nothing, so that it is always the nearest. */
+/* Optimal string alignment distance: insertions, deletions, substitutions and transpositions of
+ * neighbours. A change of case costs nothing. */
 static size_t edit_distance(const char *a, size_t n, const char *b, size_t m) {
     size_t rows[3][LONGEST + 1];
     size_t *before = rows[0], *last = rows[1], *row = rows[2];
@@ -45,7 +46,7 @@ const char *weft_nearest_name(const char *name, const char *const *names, size_t
         size_t other = names[i] ? strlen(names[i]) : 0;
         if (other == 0 || other > LONGEST)
             continue;
-        /* A third of the name may be wrong, but never all of it. */
+        /* A third of the name may differ, but never all of it. */
         size_t longer = length > other ? length : other;
         size_t limit = longer < 3 ? (longer > 1) : (longer + 1) / 3;
         size_t distance = edit_distance(name, length, names[i], other);

@@ -18,7 +18,7 @@
 
 extern char **environ;
 
-/* How often a child that says nothing is looked after, and when its progress is first reported. */
+/* Polling interval of a silent child, and the delay of the first progress report. */
 static const int TICK_MILLISECONDS = 100;
 static const double FIRST_REPORT = 2, MOST_OUTPUT = 64e6;
 
@@ -51,8 +51,8 @@ static char **environment_make(const weft_process_start *start) {
 
 /* ---- in the child, between vfork and execve: system calls only ---- */
 
-/* The soft limit comes first: at the hard limit of processor time the signal is SIGKILL, which
- * says nothing. */
+/* The soft limit is below the hard one: the hard limit of processor time sends SIGKILL, which does
+ * not show that it was the limit. */
 static int limit_set(int which, double most) {
     struct rlimit limit;
     if (most <= 0)
@@ -72,13 +72,13 @@ static int limits_set(const weft_process_limits *limits) {
     if (number == 0)
         number = limit_set(RLIMIT_FSIZE, (double)limits->file_bytes);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    if (number == 0) /* a sanitizer's shadow memory is larger than any limit */
+    if (number == 0) /* the shadow memory of sanitizers exceeds any limit */
         number = limit_set(RLIMIT_AS, (double)limits->memory_bytes);
 #endif
     return number;
 }
 
-/* No handler of ours may run in the child, which shares our memory. */
+/* None of the parent's signal handlers may run in the child, which shares its memory (vfork). */
 static void signals_reset(void) {
     sigset_t none;
     sigemptyset(&none);
@@ -95,7 +95,8 @@ static void signals_reset(void) {
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* The folder comes first: where our own streams are closed, its number may be 0, 1 or 2. */
+/* Change the directory before redirecting: if the parent's standard streams are closed, the
+ * directory's descriptor may be 0, 1 or 2. */
 static int streams_set(const weft_process_start *start, int output) {
     if (start->folder >= 0 && fchdir(start->folder) != 0)
         return errno;
@@ -116,7 +117,7 @@ typedef struct launch {
     char *const *environment;
     int output;
     pid_t parent;
-    volatile int number; /* errno of the child; its memory is ours until it is another program */
+    volatile int number; /* errno of the child, which shares our memory until execve */
 } launch;
 
 static void become(launch *l) {
@@ -134,8 +135,8 @@ static void become(launch *l) {
     _exit(127);
 }
 
-/* vfork and not fork: copying the page tables of a process with a large mesh takes long, and is
- * refused where memory may not be promised twice. posix_spawn, which does the same, sets no limits.
+/* vfork, not fork: copying the page tables of a process with a large mesh takes long and fails
+ * without memory overcommit. posix_spawn, which avoids that too, cannot set limits.
  */
 static pid_t launch_child(launch *l) {
     sigset_t all, before;
@@ -171,7 +172,7 @@ weft_status weft_process_begin(const weft_process_start *start, weft_process *ou
     if (ends[1] >= 0)
         close(ends[1]);
     if (l.number == 0) {
-        setpgid(out->pid, out->pid); /* whichever of the two comes first */
+        setpgid(out->pid, out->pid); /* by parent and child, since either may run first */
         out->output = ends[0];
         out->began = out->reported = weft_clock();
         out->monitor = start->monitor;
@@ -187,8 +188,8 @@ weft_status weft_process_begin(const weft_process_start *start, weft_process *ou
                           "cannot start %s: %s", start->program, strerror(l.number));
 }
 
-/* An application that ignores SIGCHLD has its children reaped by the system: then the exit code is
- * lost, and what the child made must speak for it. */
+/* If the application ignores SIGCHLD, the system reaps its children and the exit code is lost. It
+ * is then taken as 0: callers must check the child's output. */
 bool weft_process_ended(weft_process *process) {
     if (process->ended)
         return true;
@@ -205,7 +206,7 @@ static void kill_all(const weft_process *process) {
         kill(process->pid, SIGKILL);
 }
 
-/* False, with the child killed, where its time is over. */
+/* If the time limit is exceeded, kill the child and return false. */
 static bool in_time(weft_process *process) {
     const double now = weft_clock(), passed = now - process->began;
     if (process->limits.seconds > 0 && passed > process->limits.seconds) {
@@ -220,7 +221,7 @@ static bool in_time(weft_process *process) {
     return true;
 }
 
-/* A child may leave a server behind that holds the pipe: its end counts, not the pipe's. */
+/* Stop when the child ends, not when the pipe closes: a daemon it has started may hold the pipe. */
 ssize_t weft_process_read(weft_process *process, void *out, size_t size) {
     struct pollfd wanted = {.fd = process->output, .events = POLLIN};
     for (;;) {
@@ -279,7 +280,7 @@ weft_status weft_process_run(const weft_process_start *start, char *output, size
     weft_status status = weft_process_begin(start, &process, error);
     if (status != WEFT_OK)
         return status;
-    /* All of it is read, so that the child never waits; what fits is kept. */
+    /* Read all output, so that the child never blocks, and keep what fits. */
     do {
         const bool fits = used + 1 < size;
         n = fits ? weft_process_read(&process, output + used, size - 1 - used)

@@ -1,5 +1,6 @@
-/** Child programs under limits of time, memory and output. No shell is ever involved: the program
- *  and each of its arguments go to execve as they are.
+/** Child programs under limits of time, memory and output. In: a program, its arguments and limits.
+ *  Out: its output and how it ended. No shell is involved: program and arguments go to execve
+ *  unchanged.
  *
  *      weft_process child;
  *      TRY(weft_process_begin(&start, &child, error));
@@ -7,8 +8,8 @@
  *          ...
  *      weft_process_end(&child, n < 0, &result);
  *
- *  The child leads a process group of its own, so that its children end with it, and is killed when
- *  the thread that began it ends. Used by fem/ and apps/ too; not installed. */
+ *  The child leads its own process group, so its children are killed with it. It is killed when the
+ *  thread that started it ends. Also used by fem/ and apps/; not installed. */
 #pragma once
 
 #include "core/weft_core.h"
@@ -19,24 +20,24 @@
 extern "C" {
 #endif
 
-/** What the child may use; 0: no limit. The kernel enforces all but `seconds` on the child itself
- *  and on each process that it starts. */
+/** Resource limits of the child; 0: no limit. The kernel enforces all except `seconds`, on the
+ *  child and on each process that it starts. */
 typedef struct weft_process_limits {
-    double seconds;      /* by the clock, from begin to end */
-    double cpu_seconds;  /* of processor time, each process */
-    size_t memory_bytes; /* of address space, each process; not set in builds with sanitizers */
+    double seconds;      /* elapsed time, from begin to end */
+    double cpu_seconds;  /* processor time per process */
+    size_t memory_bytes; /* address space per process; not set in builds with sanitizers */
     size_t file_bytes;   /* length of any file that it writes */
 } weft_process_limits;
 
 typedef struct weft_process_start {
     const char *program;    /* a path; PATH is not searched */
     char *const *arguments; /* arguments[0] is its name; NULL-terminated */
-    int folder;             /* opened, to run in, with TMPDIR="."; -1: this one */
-    bool english;           /* with LC_ALL=C */
-    bool errors_too;        /* standard error goes where standard output goes; else it is ours */
-    int output, errors;     /* descriptors that take standard output and error; 0: a pipe, and ours */
+    int folder;             /* working directory's descriptor, with TMPDIR="."; -1: inherited */
+    bool english;           /* set LC_ALL=C */
+    bool errors_too;        /* redirect standard error to standard output; else inherit it */
+    int output, errors;     /* descriptors: standard output (0: a pipe), error (0: inherited) */
     weft_process_limits limits;
-    const weft_monitor *monitor; /* gets `phase` with the seconds that have passed; may be NULL */
+    const weft_monitor *monitor; /* is sent `phase` with the elapsed seconds; may be NULL */
     const char *phase;           /* NULL: report nothing */
 } weft_process_start;
 
@@ -45,46 +46,56 @@ typedef enum weft_process_limit {
     WEFT_LIMIT_SECONDS,
     WEFT_LIMIT_CPU,
     WEFT_LIMIT_FILE,
-    WEFT_LIMIT_OUTPUT /* of weft_process_run alone */
+    WEFT_LIMIT_OUTPUT /* by weft_process_run only */
 } weft_process_limit;
 
 typedef struct weft_process_result {
-    int exit_code; /* 128 + signal where a signal ended it; 0 where the system has lost it */
+    int exit_code; /* 128 + signal if a signal ended it; 0 if the system has lost the code */
     int signal;    /* 0: none */
-    weft_process_limit limit; /* the limit that ended it */
+    weft_process_limit limit; /* the limit that ended it, if any */
 } weft_process_result;
 
-/** A running child. Start from {0}; ended by weft_process_end, once. */
+/** A running child. Start from {0}; call weft_process_end exactly once. */
 typedef struct weft_process {
     pid_t pid;  /* 0: none */
     int output; /* read end of the pipe from its standard output; -1: there is no pipe */
     bool ended, late;
-    int how;                /* as waitpid tells */
-    double began, reported; /* seconds of weft_clock; the last progress */
+    int how;                /* status of waitpid */
+    double began, reported; /* weft_clock at the start and at the last progress report */
     weft_process_limits limits;
     const weft_monitor *monitor;
     const char *phase;
 } weft_process;
 
-/** Errors WEFT_ERROR_IO: it cannot be started; WEFT_ERROR_MEMORY */
+/** Start a child.
+ *  Errors  WEFT_ERROR_IO: it cannot be started; WEFT_ERROR_MEMORY */
 weft_status weft_process_begin(const weft_process_start *start, weft_process *out,
                                weft_error *error);
-/** As read(): bytes, 0 at the end, -1 with errno; ETIME where the time is over. */
+/** Read from the child's standard output. Returns as read() does: number of bytes, 0 at the end,
+ *  -1 with errno set; ETIME if its time limit is exceeded. */
 ssize_t weft_process_read(weft_process *process, void *out, size_t size);
-/** Has it ended? */
+/** Has the child ended? */
 bool weft_process_ended(weft_process *process);
-/** Wait for its end, within what is left of its time, or kill it with its children at once. */
+/** Wait for the child until its time limit, then kill it and its children.
+ *  kill_it  kill it without waiting */
 void weft_process_end(weft_process *process, bool kill_it, weft_process_result *result);
-/** Begin, read, end. output: the start of what it printed, terminated, zeros shown as '?'; a child
- *  that prints more than 64 MB is killed. */
+/** Run a child to its end. A child that prints more than 64 MB is killed.
+ *  output  [size] the first bytes that it printed, zero-terminated; zero bytes become '?'
+ *  Errors  as weft_process_begin */
 weft_status weft_process_run(const weft_process_start *start, char *output, size_t size,
                              weft_process_result *result, weft_error *error);
-/** "was stopped after 300 s", "used more than 300 s of processor time", "wrote a file of more than
- *  256 MB", "printed more than 64 MB", or "" where no limit ended it. */
+/** Which limit ended the child, in words; returns out:
+ *
+ *      "was stopped after 300 s"
+ *      "used more than 300 s of processor time"
+ *      "wrote a file of more than 256 MB"
+ *      "printed more than 64 MB"
+ *      ""                                          no limit */
 const char *weft_process_why(const weft_process_result *result, const weft_process_limits *limits,
                              char *out, size_t size);
-/** A limit from the environment: a number >= 0, 0: none; *value untouched where it is not set.
- *  Errors WEFT_ERROR_USAGE: it is not such a number */
+/** Read a limit from an environment variable: a number >= 0, where 0 means no limit.
+ *  value   untouched if the variable is not set
+ *  Errors  WEFT_ERROR_USAGE: not a number >= 0 */
 weft_status weft_process_limit_read(const char *variable, double *value, weft_error *error);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* Amounts that a user writes: bytes of memory, seconds. */
+/* Parses amounts of memory and time. */
 #include "core/weft_core.h"
 
 #include <ctype.h>

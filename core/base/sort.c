@@ -1,4 +1,4 @@
-/* Sorting of numbers: short lists, of which there are millions, by insertion. */
+/* Sorts integers: short lists, which are by far the most frequent, by insertion. */
 #include "core/base/sort.h"
 
 #include <stdlib.h>

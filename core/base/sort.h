@@ -1,8 +1,8 @@
-/** Sorting of numbers. In: an array. Out: the same array, ascending. */
+/** Sorting of integers. In: an array. Out: the same array, ascending. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-/** Sort n numbers. An array of int32_t that are not negative may be passed too. */
+/** Sort n numbers in place. Also works for int32_t arrays without negative values. */
 void weft_numbers_sort(uint32_t *numbers, size_t n);

@@ -1,3 +1,4 @@
+/* Determines how many processors and how much memory this process may use. */
 #include "core/base/threads.h"
 
 #include <sched.h>
@@ -6,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a control group allows, from one of its files; 0: no limit. */
+/* Reads the limit of a control group from its directory; 0: no limit. */
 typedef double (*group_reader)(const char *folder);
 
-/* "QUOTA PERIOD" or "NUMBER"; "max" where there is no limit. Returns how many numbers were read. */
+/* Read "QUOTA PERIOD" or "NUMBER"; "max" means no limit. Returns the count of numbers read. */
 static int read_numbers(const char *folder, const char *name, double values[2]) {
     char path[1200], text[128] = "";
     snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -41,7 +42,7 @@ static double group_memory(const char *folder) {
     return read_numbers(folder, "memory.max", values) > 0 && values[0] > 0 ? values[0] : 0;
 }
 
-/* The smallest limit of this process's group and of those above it (control groups, version 2). */
+/* The smallest limit of this process's control group and its ancestors (cgroups version 2). */
 static double groups_limit(group_reader reader) {
     char line[768], folder[1024] = "/sys/fs/cgroup";
     const size_t top = strlen(folder);
@@ -66,7 +67,7 @@ static double groups_limit(group_reader reader) {
     }
 }
 
-/* Version 1, for the group that a container sees as its top. */
+/* cgroups version 1, for the group that a container sees as the root. */
 static double old_group_processors(void) {
     double quota[2], period[2];
     if (read_numbers("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", quota) < 1 ||

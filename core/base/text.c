@@ -1,3 +1,4 @@
+/* Appends to growing text, and finds whole words in text. */
 #include "core/weft_core.h"
 
 #include <ctype.h>
@@ -5,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for `more` bytes and the terminator. */
+/* Reserve space for `more` bytes and the terminator. */
 static bool text_grow(weft_text *text, size_t more) {
     size_t need;
     if (text->failed)

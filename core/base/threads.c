@@ -1,3 +1,4 @@
+/* Runs tasks on a pool of threads with work stealing. */
 #include "core/base/threads.h"
 
 #include <pthread.h>
@@ -6,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A job is open to workers while `state` has an odd number of jobs in its upper part; the lower 16
- * bits count the workers that have joined it. The caller closes the job when no item is left to
- * take and waits for those who joined, so workers that sleep through a small job cost nothing.
- * The job's fields are written only while it is closed and nobody is in it. */
+/* The upper part of `state` numbers the jobs: while it is odd, the job is open and workers may
+ * join. The lower 16 bits count the workers that have joined. When no item is left, the caller
+ * closes the job and waits only for the workers that joined, so sleeping workers do not delay small
+ * jobs. The job's fields are written only while it is closed and no worker is in it. */
 #define STATE_JOINED ((uint64_t)0xFFFF)
 #define STATE_STEP ((uint64_t)0x10000)
 
@@ -29,12 +30,12 @@ typedef struct worker {
 struct weft_threads {
     int n;
     int spins;
-    worker *workers;    /* [n - 1], of index 1 and on */
+    worker *workers;    /* [n - 1], for thread indices from 1 */
     thread_part *parts; /* [n] */
     weft_task task;
     void *user;
     pthread_mutex_t busy;  /* held for the length of a job */
-    pthread_mutex_t mutex; /* of the two conditions */
+    pthread_mutex_t mutex; /* protects the two conditions */
     pthread_cond_t job_opened, worker_left;
     atomic_int sleeping;
     atomic_bool caller_waits, stop;
@@ -67,7 +68,7 @@ static void take_items(weft_threads *threads, int index) {
     }
 }
 
-/* A job other than the last one seen, or a request to stop. */
+/* Is there a job other than the last one seen, or a request to stop? */
 static bool is_called(weft_threads *threads, uint64_t seen) {
     uint64_t state = atomic_load(&threads->state);
     return (is_open(state) && state / STATE_STEP != seen) || atomic_load(&threads->stop);
