@@ -1,3 +1,4 @@
+/* Checks arguments of device and module calls and passes them to the kind of device. */
 #include "core/device/device.h"
 
 #include <stdatomic.h>

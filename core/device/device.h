@@ -1,24 +1,25 @@
-/** The table that a kind of device fills, and the objects of devices. */
+/** The interface that each kind of device implements, and the device objects.
+ *  In: calls of weft_device.h, checked and counted by core/device. Out: calls of the device's
+ *  table. */
 #pragma once
 
 #include "core/base/threads.h"
 
 #include <stdatomic.h>
 
-/* What a device that captures graphs does; core/device/graph.c has looked whether one is being
- * made. */
+/* Graph capture of a device. core/device/graph.c has checked whether a capture is in progress. */
 typedef struct weft_device_graph_table {
-    bool (*available)(weft_device *device); /* logs once why not */
+    bool (*available)(weft_device *device); /* if not, logs the reason once */
     weft_status (*begin)(weft_device *device, weft_error *error);
     weft_status (*loop)(weft_device *device, weft_memory *flag, weft_error *error);
     weft_status (*end_loop)(weft_device *device, weft_error *error);
-    /* ends it in any case; state is the device graph's, untouched where it answers an error */
+    /* ends the capture, also on errors; sets the device graph's state unless it returns an error */
     weft_status (*end)(weft_device *device, void **state, weft_error *error);
     weft_status (*run)(weft_device *device, void *state, weft_error *error);
     void (*free)(weft_device *device, void *state);
 } weft_device_graph_table;
 
-/* Marks in the stream of work. */
+/* Timers: marks in the device's stream of work. */
 typedef struct weft_timer_table {
     weft_status (*make)(weft_device *device, void **state, weft_error *error);
     void (*free)(weft_device *device, void *state);
@@ -26,9 +27,9 @@ typedef struct weft_timer_table {
     weft_status (*seconds)(weft_device *device, void *state, double *out, weft_error *error);
 } weft_timer_table;
 
-/* What a kind of device does. core/device/device.c checks arguments and counts; these do the work.
- * NULL members of write, read and zero: the memory holds nothing; of those marked: there is nothing
- * to do or to tell. */
+/* Operations of a kind of device; core/device checks arguments and keeps counts. memory_write,
+ * memory_read, memory_zero and memory_copy are NULL if memory holds no data; other members may be
+ * NULL only where noted. */
 typedef struct weft_device_table {
     weft_status (*memory_make)(weft_memory *memory, weft_error *error);
     weft_status (*memory_wrap)(weft_memory *memory, void *array, weft_error *error);
@@ -40,24 +41,24 @@ typedef struct weft_device_table {
     weft_status (*memory_zero)(weft_memory *memory, weft_error *error);
     weft_status (*memory_copy)(weft_memory *to, const weft_memory *from, size_t bytes,
                                weft_error *error);
-    /* what can still be made; NULL: all but what was made */
+    /* bytes that can still be allocated; NULL: memory_bytes minus the allocated bytes */
     size_t (*memory_left)(const weft_device *device);
-    /* say that there is no room for so many bytes, and for what there was; may be NULL */
+    /* report a failed allocation: bytes requested and bytes in use; may be NULL */
     weft_status (*memory_full)(weft_device *device, size_t bytes, weft_error *error);
     weft_status (*module_make)(weft_module *module, const char *source, weft_error *error);
     void (*module_free)(weft_module *module);
     bool (*module_resources)(const weft_module *module, const char *kernel,
                              weft_kernel_resources *out); /* may be NULL */
-    /* make them known where that takes work; NULL: there is none */
+    /* prepare module_resources, by compiling if necessary; may be NULL */
     weft_status (*module_measure)(weft_module *module, weft_error *error);
     weft_status (*launch)(weft_device *device, const weft_launch *launch, int64_t n_blocks,
                           weft_error *error);
     int (*resident_blocks)(const weft_device *device, const weft_module *module, const char *kernel,
                            int block_threads, int shared_bytes); /* may be NULL */
     weft_status (*wait)(weft_device *device, weft_error *error); /* may be NULL */
-    /* add what times depend on beside the device's name; may be NULL */
+    /* add what execution times depend on, other than the device's name; may be NULL */
     void (*identify)(const weft_device *device, weft_text *out);
-    const weft_device_graph_table *graph; /* NULL: it does not record */
+    const weft_device_graph_table *graph; /* NULL: no graph capture */
     const weft_timer_table *timer;        /* NULL: the host's clock */
     void (*close)(weft_device *device);
 } weft_device_table;
@@ -66,9 +67,9 @@ struct weft_device {
     const weft_device_table *table;
     weft_limits limits;
     const weft_monitor *monitor;
-    weft_threads *threads; /* NULL: none but the caller's */
-    void *state;           /* the kind's own */
-    atomic_bool graph;     /* from weft_device_graph_begin to its end */
+    weft_threads *threads; /* NULL: the calling thread alone */
+    void *state;           /* of the kind of device */
+    atomic_bool graph;     /* a graph capture is in progress */
     atomic_llong launches;
     atomic_size_t bytes, bytes_peak;
 };
@@ -76,9 +77,9 @@ struct weft_device {
 struct weft_memory {
     weft_device *device;
     size_t bytes;
-    void *host;   /* NULL where the host cannot use it */
-    bool wrapped; /* the caller's */
-    bool unset;   /* its bytes need not be zero */
+    void *host;   /* host address; NULL if the host cannot access it */
+    bool wrapped; /* made from the caller's array */
+    bool unset;   /* need not be zeroed */
     void *state;
 };
 
@@ -90,6 +91,8 @@ struct weft_module {
     void *state;
 };
 
-/** Refuse what cannot be captured while a device graph is made: "reading an array". */
+/** Refuse an operation that cannot be captured.
+ *  what    for the message: "reading an array"
+ *  Errors  WEFT_ERROR_USAGE: a graph capture is in progress */
 weft_status weft_device_graph_refuses(const weft_device *device, const char *what,
                                       weft_error *error);

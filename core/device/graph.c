@@ -1,3 +1,4 @@
+/* Checks the state of graph capture and passes capture calls to the kind of device. */
 #include "core/device/device.h"
 
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* Checks launches and their schedules, and starts them. */
 #include "core/device/device.h"
 
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* Allocates device memory within the device's limit, and checks and counts its use. */
 #include "core/device/device.h"
 
 #include <stdatomic.h>

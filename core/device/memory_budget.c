@@ -1,9 +1,10 @@
+/* Sums the arrays of a memory estimate and compares them with the free memory. */
 #include "core/device/device.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { NAMED = 4 }; /* arrays that the error names */
+enum { NAMED = 4 }; /* number of arrays that the error names */
 
 static size_t add(size_t a, size_t b) {
     return a > SIZE_MAX - b ? SIZE_MAX : a + b;

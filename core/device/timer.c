@@ -1,8 +1,9 @@
+/* Measures the time of device work, by marks of the device or by the clock. */
 #include "core/device/device.h"
 
 #include <stdlib.h>
 
-/* Where the device has no marks of its own its work is done when a call returns. */
+/* Devices without marks are synchronous, so the clock is read. */
 struct weft_timer {
     weft_device *device;
     void *state; /* the device's */
