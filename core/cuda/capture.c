@@ -1,3 +1,4 @@
+/* Captures launches and loops into a CUDA graph with conditional nodes. */
 #include "core/cuda/cuda.h"
 
 #include <pthread.h>
@@ -5,18 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A device graph is a graph that the stream's work is captured into, piece by piece: at a loop the
- * capture of the graph round it ends, the conditional node is added behind what it ends with, and
- * capture goes on in the node's body; at the loop's end it goes on behind the node. */
+/* Work on the stream is captured piece by piece. At a loop, the capture of the enclosing graph
+ * ends, a conditional node is added after its last node, and capture continues in the node's body.
+ * At the loop's end, capture continues in the enclosing graph after the conditional node. */
 
 enum {
-    RELAXED = 2,           /* CU_STREAM_CAPTURE_MODE_RELAXED: modules may be loaded meanwhile */
+    RELAXED = 2,           /* CU_STREAM_CAPTURE_MODE_RELAXED: allows loading modules */
     NODE_CONDITIONAL = 13, /* CU_GRAPH_NODE_TYPE_CONDITIONAL */
     CONDITION_WHILE = 1    /* CU_GRAPH_COND_TYPE_WHILE */
 };
 
-/* ---- can it be done? --------------------------------------------------------------------------
- */
+/* ---- availability -------------------------------------------------------------------------- */
 
 static bool available(weft_device *device) {
     weft_cuda_state *state = device->state;
@@ -39,10 +39,10 @@ static bool available(weft_device *device) {
     return state->records > 0;
 }
 
-/* ---- device graph
- * -------------------------------------------------------------------------------- */
+/* ---- capture ------------------------------------------------------------------------------- */
 
-/* What goes wrong in the driver spoils the device graph: end answers it again. */
+/* Record a driver error as the capture's `trouble`, so that weft_device_graph_end returns it
+ * too. */
 static weft_status check(weft_cuda_state *state, weft_cu_result code, const char *what,
                          weft_error *error) {
     weft_error local = {0};
@@ -60,7 +60,7 @@ static weft_cu_graph current_graph(const weft_cuda_recorder *recorder) {
     return recorder->n_loops > 0 ? recorder->loops[recorder->n_loops - 1].graph : recorder->graph;
 }
 
-/* Capture into the innermost graph, behind node `after` (NULL: behind nothing). */
+/* Capture into the innermost graph, after node `after` (NULL: at its start). */
 static weft_status capture(weft_cuda_state *state, const weft_cu_node *after, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(check(state,
@@ -102,7 +102,8 @@ done:
     return status;
 }
 
-/* A launch of set_condition: the loop's next iteration is decided by what the flag holds then. */
+/* Capture a launch of set_condition: the flag's value at that point decides on the next
+ * iteration. */
 static weft_status record_condition(weft_cuda_state *state, weft_cuda_loop *loop,
                                     weft_error *error) {
     void *parameters[] = {&loop->handle, &loop->flag};
@@ -114,7 +115,7 @@ static weft_status record_condition(weft_cuda_state *state, weft_cuda_loop *loop
         "capturing a loop's condition", error);
 }
 
-/* The conditional node goes behind what the capture ends with. */
+/* Add the conditional node after the last captured node. */
 static weft_status add_loop(weft_cuda_state *state, weft_cuda_loop *loop, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_cuda_driver *driver = &state->driver;
@@ -135,7 +136,7 @@ static weft_status add_loop(weft_cuda_state *state, weft_cuda_loop *loop, weft_e
               driver->cuStreamGetCaptureInfo(state->stream, &capturing, &number, &graph, &after,
                                              &edges, &n_after),
               "capturing a loop", error));
-    /* one stream: what it ends with is one node, the launch that has set the condition */
+    /* with one stream there is one last node, the launch that sets the condition */
     if (n_after == 1)
         last = after[0];
     TRY(end_capture(state, error));
@@ -196,8 +197,7 @@ done:
     return status;
 }
 
-/* ---- its end ----------------------------------------------------------------------------------
- */
+/* ---- end of the capture -------------------------------------------------------------------- */
 
 void weft_cuda_recorder_close(weft_cuda_state *state) {
     weft_cuda_recorder *recorder = state->recorder;
@@ -206,8 +206,8 @@ void weft_cuda_recorder_close(weft_cuda_state *state) {
         return;
     if (recorder->capturing)
         recorder->broken |= state->driver.cuStreamEndCapture(state->stream, &ignored) != 0;
-    /* Drivers crash (580 does) in destroying a graph into whose loop a capture failed: it is left,
-     * a few kB, once an error. */
+    /* Drivers (580) crash when destroying a graph after a failed capture into one of its loops, so
+     * it is leaked: a few kB per error. */
     if (recorder->graph && !recorder->broken)
         (void)state->driver.cuGraphDestroy(recorder->graph);
     state->recorder = NULL;

@@ -1,3 +1,4 @@
+/* Compiles a source by NVRTC for the resource usage of its kernels, without a GPU. */
 #include "core/cuda/compiler.h"
 #include "core/cuda/cuda.h"
 #include "core/device/source.h"

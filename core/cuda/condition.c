@@ -1,10 +1,11 @@
+/* Loads the kernel that sets the condition of a loop in a device graph. */
 #include "core/cuda/cuda.h"
 
 #include <string.h>
 
-/* cudaGraphSetConditional is a function of the device runtime that the driver itself provides when
- * it loads a module: the compiler leaves it unresolved. Of the two ways to such a module the first
- * needs no compiler in the driver, the second no NVRTC. */
+/* The compiler leaves cudaGraphSetConditional unresolved; the driver links it when it loads the
+ * module. The kernel is compiled from CUDA C++, which needs NVRTC, or else from PTX, which needs
+ * the driver's compiler. */
 
 static const char kernel_name[] = "set_condition";
 
@@ -39,7 +40,7 @@ static const char assembly[] =
     "    ret;\n"
     "}\n";
 
-/* Through the cache, as every module. */
+/* Compile from CUDA C++, through the cache as any module. */
 static weft_status compile(weft_device *device, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cuda_state *state = device->state;

@@ -1,3 +1,4 @@
+/* Opens a GPU and determines its limits. */
 #include "core/cuda/compiler.h"
 #include "core/cuda/cuda.h"
 
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One stream a device: memory, copies and launches happen in the order of the calls. */
+/* A device has one stream: allocations, copies and launches execute in the order of the calls. */
 
 enum {
     STREAM_ALONE = 1, /* CU_STREAM_NON_BLOCKING */
@@ -132,8 +133,8 @@ static int attribute(const weft_cuda_state *state, int which) {
     return state->driver.cuDeviceGetAttribute(&value, which, state->device) == 0 ? value : 0;
 }
 
-/* Single-precision units a multiprocessor (CUDA C++ Programming Guide, table of arithmetic
- * instructions); each does a multiply and an add a cycle. */
+/* Single-precision units per multiprocessor, each with one fused multiply-add per cycle.
+ * Source  CUDA C++ Programming Guide, table of arithmetic instructions */
 static int single_units(int architecture) {
     return architecture == 60 || (architecture >= 70 && architecture <= 80) ? 64 : 128;
 }
@@ -169,7 +170,7 @@ static weft_status fill_limits(weft_cuda_state *state, weft_limits *limits, weft
         .onchip_bytes = (size_t)attribute(state, WEFT_CU_SHARED_OPTIN),
         .l2_bytes = (size_t)attribute(state, WEFT_CU_L2_BYTES),
         .memory_bytes = bytes,
-        /* two words a cycle */
+        /* two words per cycle */
         .bandwidth = 2e3 * attribute(state, WEFT_CU_MEMORY_CLOCK_KHZ) *
                      (attribute(state, WEFT_CU_BUS_BITS) / 8.0),
         .flops = 2 * doubles * clock,
@@ -181,7 +182,7 @@ done:
     return status;
 }
 
-/* NUMBER, "traced" or NUMBER:traced */
+/* Parse NUMBER, "traced" or NUMBER:traced. */
 static weft_status read_argument(const char *argument, int *ordinal, bool *is_traced,
                                  weft_error *error) {
     char *end = NULL;
@@ -226,7 +227,7 @@ done:
     return status;
 }
 
-/* A pool of our own, which keeps what is freed until the device is closed. */
+/* Make a private pool, which keeps freed memory until the device is closed. */
 static weft_status make_pool(weft_cuda_state *state, weft_error *error) {
     weft_status status = WEFT_OK;
     uint64_t keep = UINT64_MAX;

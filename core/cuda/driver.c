@@ -1,10 +1,11 @@
+/* Loads the CUDA driver's library and looks up its functions. */
 #include "core/cuda/cuda.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Functions are asked for as they were in this version, the first with every one of them. */
+/* The version of the functions to look up: the first that has all of them. */
 enum { ASKED_VERSION = 12000, GRAPHS_VERSION = 12030 };
 
 typedef weft_cu_result (*find_function)(const char *name, void **address, int version,
@@ -31,7 +32,7 @@ static weft_status find_all(weft_cuda_driver *out, weft_error *error) {
     if (!symbol)
         return too_old("cuGetProcAddress_v2", error);
     memcpy(&find, &symbol, sizeof find);
-    /* A driver may report success and leave no address: both are looked at. */
+    /* Check the address too: a driver may report success without setting it. */
 #define FIND(name, parameters)                                                                     \
     symbol = NULL;                                                                                 \
     if (find(#name, &symbol, ASKED_VERSION, 0, NULL) != 0 || !symbol)                              \
@@ -53,7 +54,7 @@ weft_status weft_cuda_driver_open(const char *library, weft_cuda_driver *out, we
     weft_status status = WEFT_OK;
     const char *name = library ? library : "libcuda.so.1";
     *out = (weft_cuda_driver){0};
-    /* The driver starts threads and handlers of its own: it is never unmapped. */
+    /* Never unload the driver: it has started threads and installed handlers. */
     out->library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!out->library)
         return no_driver(name, error);

@@ -1,6 +1,6 @@
-/* The few types and functions of the CUDA driver and of NVRTC that Weft uses, declared here and
- * found at run time: no CUDA header is needed to build, and the same program starts everywhere.
- * The numbers are those of the driver's ABI, which never change. Not installed. */
+/* The types and functions of the CUDA driver and of NVRTC that Weft uses, declared here and loaded
+ * at run time: building needs no CUDA headers, and programs start on machines without CUDA. The
+ * numbers are those of the driver's stable ABI. Not installed. */
 #pragma once
 
 #include "core/weft_core.h"
@@ -17,7 +17,7 @@ typedef struct CUmemPoolHandle_st *weft_cu_pool;
 typedef struct CUgraph_st *weft_cu_graph;
 typedef struct CUgraphNode_st *weft_cu_node;
 typedef struct CUgraphExec_st *weft_cu_executable;
-typedef struct CUgraphEdgeData_st weft_cu_edge; /* never filled: edges are plain */
+typedef struct CUgraphEdgeData_st weft_cu_edge; /* always NULL: no edge attributes */
 
 typedef struct weft_cu_pool_properties {
     int allocation_type, handle_types, location_type, location_id;
@@ -57,7 +57,7 @@ _Static_assert(sizeof(weft_cu_node_parameters) == 256, "CUgraphNodeParams");
 
 enum { WEFT_CU_OUT_OF_MEMORY = 2 };
 
-/* What cuDeviceGetAttribute is asked for. */
+/* Attributes for cuDeviceGetAttribute. */
 enum {
     WEFT_CU_CLOCK_KHZ = 13,
     WEFT_CU_MULTIPROCESSORS = 16,
@@ -66,7 +66,7 @@ enum {
     WEFT_CU_L2_BYTES = 38,
     WEFT_CU_MAJOR = 75,
     WEFT_CU_MINOR = 76,
-    WEFT_CU_REGISTERS = 82, /* of 4 bytes, a multiprocessor */
+    WEFT_CU_REGISTERS = 82, /* of 4 bytes, per multiprocessor */
     WEFT_CU_SINGLE_TO_DOUBLE = 87,
     WEFT_CU_SHARED_OPTIN = 97,
     WEFT_CU_POOLS = 115
@@ -126,7 +126,7 @@ enum {
     X(cuGetErrorName, (weft_cu_result code, const char **name))                                     \
     X(cuGetErrorString, (weft_cu_result code, const char **text))
 
-/* The functions of device graphs, asked for as they were in CUDA 12.3; older drivers lack some. */
+/* The functions of device graphs, in their versions of CUDA 12.3; older drivers lack some. */
 #define WEFT_CU_GRAPH_FUNCTIONS(X)                                                                  \
     X(cuGraphCreate, (weft_cu_graph *graph, unsigned flags))                                        \
     X(cuGraphDestroy, (weft_cu_graph graph))                                                        \
@@ -167,17 +167,18 @@ enum {
 typedef struct weft_cuda_driver {
     void *library; /* NULL: not opened */
     WEFT_CU_FUNCTIONS(WEFT_CU_MEMBER)
-    bool graphs; /* every one of these was found */
+    bool graphs; /* all of the following were found */
     WEFT_CU_GRAPH_FUNCTIONS(WEFT_CU_MEMBER)
 } weft_cuda_driver;
 
-/** Open libcuda.so.1, find every function, start the driver. library: NULL, or another name.
- *  Errors WEFT_ERROR_DEVICE: no driver, one that is too old, or one that does not start */
+/** Open the driver's library, look up all functions and initialise the driver.
+ *  library  NULL: "libcuda.so.1"
+ *  Errors   WEFT_ERROR_DEVICE: there is no driver, it is too old, or it fails to initialise */
 weft_status weft_cuda_driver_open(const char *library, weft_cuda_driver *out, weft_error *error);
 void weft_cuda_driver_close(weft_cuda_driver *driver);
-/** "what: CUDA_ERROR_NAME, code N (the driver's words)", and a hint; WEFT_ERROR_MEMORY for the
- *  out-of-memory code, else WEFT_ERROR_DEVICE. */
+/** Report a driver error as "what: CUDA_ERROR_NAME, code N (the driver's description)" with a hint.
+ *  Returns WEFT_ERROR_MEMORY for the out-of-memory code, else WEFT_ERROR_DEVICE. */
 weft_status weft_cuda_failed(const weft_cuda_driver *driver, weft_cu_result code, const char *what,
                              weft_error *error);
-/** After this code every later call of the process on that device fails too. */
+/** Does every later call of the process on that device fail after this code? */
 bool weft_cuda_is_sticky(weft_cu_result code);

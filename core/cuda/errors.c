@@ -1,6 +1,7 @@
+/* Turns the driver's error codes into messages with hints. */
 #include "core/cuda/cuda.h"
 
-/* What to do about the driver's codes, from .. to; all others are not expected. */
+/* Hints for the driver's codes in [from, to]; other codes are not expected. */
 static const struct {
     short from, to;
     const char *hint;

@@ -1,3 +1,4 @@
+/* Runs device graphs, tracks what they use, and frees them. */
 #include "core/cuda/cuda.h"
 
 #include <pthread.h>

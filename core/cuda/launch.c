@@ -1,3 +1,4 @@
+/* Launches kernels on a GPU and computes how many thread blocks fit on it. */
 #include "core/cuda/cuda.h"
 
 #include <pthread.h>
@@ -9,7 +10,7 @@ enum {
     BLOCK_THREADS = 128,
     MOST_THREADS = 1024,
     FEW_ARGUMENTS = 64,
-    PLAIN_SHARED = 32 * 1024, /* unasked a kernel has 48, with what it declares itself */
+    PLAIN_SHARED = 32 * 1024, /* the limit without the attribute is 48, static memory included */
     FUNCTION_SHARED = 8,      /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
     COOPERATIVE = 2,          /* CU_LAUNCH_ATTRIBUTE_COOPERATIVE */
 };
@@ -77,8 +78,8 @@ int weft_cuda_resident_blocks(const weft_device *device, const weft_module *modu
     return n;
 }
 
-/* The driver's own word for a grid that does not fit, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, has
- * no numbers. */
+/* Check the grid before the launch, because CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE would not tell
+ * the sizes. */
 static weft_status check_fits(weft_cuda_state *state, const weft_launch *launch,
                               weft_cu_function function, int threads, int64_t n_groups,
                               weft_error *error) {
@@ -132,7 +133,7 @@ done:
     return status;
 }
 
-/* NAME(long long n_elements, T0 *argument0, ...), one thread per element. */
+/* Launch a kernel NAME(long long n_elements, T0 *argument0, ...). */
 weft_status weft_cuda_launch(weft_device *device, const weft_launch *launch, int64_t n_blocks,
                              weft_error *error) {
     weft_status status = WEFT_OK;

@@ -1,3 +1,4 @@
+/* Allocates GPU memory and copies between host and GPU through pinned buffers. */
 #include "core/cuda/cuda.h"
 
 #include <pthread.h>
@@ -5,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Copies go through two pinned buffers, so that one is filled while the other is on its way. */
+/* Copies alternate between two pinned buffers: one is filled while the other is transferred. */
 #define STAGE ((size_t)8 << 20)
-/* What one thread copies at a time; below twice that, one thread does it all. */
+/* Bytes per copy task of a thread; smaller copies than two tasks use one thread. */
 #define PIECE ((size_t)1 << 20)
 enum {
     LISTED = 5,
@@ -32,7 +33,7 @@ static void list_remove(weft_cuda_state *state, weft_cuda_array *array) {
     pthread_mutex_unlock(&state->mutex);
 }
 
-/* The largest arrays, descending. */
+/* The sizes of the largest arrays, descending. */
 static int largest(weft_cuda_state *state, size_t out[LISTED]) {
     int n = 0;
     pthread_mutex_lock(&state->mutex);
@@ -79,7 +80,7 @@ static weft_cu_result allocate(weft_cuda_state *state, size_t bytes, weft_cu_poi
         driver->cuMemAllocFromPoolAsync(address, bytes, state->pool, state->stream);
     if (code != WEFT_CU_OUT_OF_MEMORY)
         return code;
-    /* What was freed may be in pieces that are too small: give it back and try once more. */
+    /* The pool's freed memory may be fragmented: return it to the driver and try once more. */
     code = driver->cuStreamSynchronize(state->stream);
     if (code == 0)
         code = driver->cuMemPoolTrimTo(state->pool, 0);
@@ -152,7 +153,7 @@ void weft_cuda_memory_free(weft_memory *memory) {
 
 void weft_cuda_array_end(weft_cuda_state *state, weft_cuda_array *array) {
     weft_error ignored;
-    /* Once the device has failed, its memory goes with the process. */
+    /* If the device has failed, its memory can only be freed by the end of the process. */
     if (weft_cuda_enter(state, &ignored) == WEFT_OK) {
         (void)weft_cuda_check(state, give_back(state, array->address), "freeing an array",
                               &ignored);
@@ -180,8 +181,8 @@ done:
     return status;
 }
 
-/* The GPU's free memory and what the pool holds unused; limits.memory_bytes where it does not
- * answer. */
+/* The GPU's free memory plus the unused memory of the pool; limits.memory_bytes if the driver does
+ * not answer. */
 size_t weft_cuda_memory_left(const weft_device *device) {
     weft_cuda_state *state = device->state;
     const weft_cuda_driver *driver = &state->driver;
@@ -233,7 +234,7 @@ static void copy_bytes(weft_device *device, void *to, const void *from, size_t n
                      copy_piece, &job);
 }
 
-/* Made with the first transfer. */
+/* Allocate the pinned buffers at the first transfer. */
 static weft_status stages_make(weft_cuda_state *state, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < WEFT_CUDA_STAGES; ++i) {
@@ -292,7 +293,8 @@ static weft_status read_stages(weft_device *device, char *to, weft_cu_pointer fr
     weft_cuda_state *state = device->state;
     const weft_cuda_driver *driver = &state->driver;
     TRY(stages_make(state, error));
-    /* One round more than there are parts: round i asks for part i and copies out part i - 1. */
+    /* Step i starts the transfer of part i and copies out part i - 1, so there is one more step
+     * than parts. */
     for (size_t at = 0, k = 0; at < n + STAGE; at += STAGE, k ^= 1) {
         if (at < n) {
             size_t part = n - at < STAGE ? n - at : STAGE;

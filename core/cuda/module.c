@@ -1,3 +1,4 @@
+/* Compiles sources by NVRTC or loads them from the cache, and looks up kernels. */
 #include "core/cuda/compiler.h"
 #include "core/cuda/cuda.h"
 #include "core/device/source.h"
@@ -18,7 +19,7 @@ weft_status weft_cuda_compiler_open(weft_device *device, weft_error *error) {
     return status;
 }
 
-/* The cache and NVRTC are opened with the first module. */
+/* Open the cache and NVRTC for the first module. */
 static weft_status prepare(weft_device *device, weft_error *error) {
     weft_cuda_state *state = device->state;
     pthread_mutex_lock(&state->mutex);
@@ -29,7 +30,7 @@ static weft_status prepare(weft_device *device, weft_error *error) {
     return weft_cuda_compiler_open(device, error);
 }
 
-/* The first half of the key: source and architecture; the second: compiler and options. */
+/* The key's first half is a hash of source and architecture, the second of compiler and options. */
 static weft_status make_keys(const weft_cuda_state *state, const char *source, weft_entry *entry,
                              weft_error *error) {
     weft_text text = {0};
@@ -66,7 +67,7 @@ done:
     return status;
 }
 
-/* A sound entry that the driver refuses is made again. */
+/* Load a valid cache entry; if the driver rejects it, it is compiled again. */
 static bool load_entry(weft_cuda_state *state, const weft_entry *entry, bool again,
                        weft_cuda_module *out) {
     weft_error error;
@@ -105,7 +106,7 @@ static weft_status make(weft_cuda_state *state, weft_module *module, const char 
         goto done;
     double start = weft_clock();
     lock = weft_cache_lock_take(&state->cache, entry.key);
-    /* Another process may have made it while we waited. */
+    /* Another process may have stored the entry while this one waited for the lock. */
     module->cached = lock.file >= 0 && load_entry(state, &entry, true, out);
     if (module->cached)
         goto done;
@@ -147,7 +148,7 @@ void weft_cuda_module_free(weft_module *module) {
 void weft_cuda_module_end(weft_cuda_state *state, weft_cuda_module *made) {
     weft_error ignored;
     if (weft_cuda_enter(state, &ignored) == WEFT_OK) {
-        /* Its kernels may still run. */
+        /* The module's kernels may still be running. */
         (void)weft_cuda_check(state, state->driver.cuStreamSynchronize(state->stream),
                               "ending a module's kernels", &ignored);
         if (!atomic_load(&state->broken))

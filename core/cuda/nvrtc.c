@@ -1,3 +1,4 @@
+/* Loads NVRTC and compiles CUDA C++ to CUBIN. */
 #include "core/cuda/cuda.h"
 
 #include <dlfcn.h>
@@ -64,8 +65,8 @@ void weft_nvrtc_close(weft_nvrtc *nvrtc) {
     nvrtc->library = NULL;
 }
 
-/* The last one keeps NVRTC from its own cache, which gives a CUBIN without the assembler's words;
- * earlier versions have neither. */
+/* The last option disables NVRTC's own cache, which returns a CUBIN without the assembler's log;
+ * earlier versions have neither cache nor option. */
 static const char *const options[] = {"--std=c++17", "--fmad=true", "--extra-device-vectorization",
                                       "--ptxas-options=-v", "--no-cache"};
 enum { MOST_OPTIONS = sizeof options / sizeof options[0], FIRST_WITH_CACHE = 13 };
@@ -85,7 +86,7 @@ void weft_nvrtc_describe(const weft_nvrtc *nvrtc, int architecture, char *out, s
     }
 }
 
-/* "NAME.cu(12): error: ..." gives the place. */
+/* Take the location from "NAME.cu(12): error: ...". */
 static weft_status refused(const weft_nvrtc *nvrtc, const char *file, const char *source,
                            const char *log, int code, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_COMPILER, "NVRTC %d.%d refused generated source (%s):\n%.800s",
@@ -169,7 +170,7 @@ bool weft_cubin_read(unsigned char *bytes, size_t whole, weft_cubin *out) {
         return false;
     for (int i = 0; i < 8; ++i)
         size |= (uint64_t)bytes[whole - 8 + (size_t)i] << (8 * i);
-    /* the first terminator behind the CUBIN ends the log */
+    /* the log ends at the first zero after the CUBIN */
     if (size < 64 || size > whole - 9 ||
         memchr(bytes + size, '\0', whole - 8 - size) != bytes + whole - 9)
         return false;

@@ -1,13 +1,17 @@
+/* Reads the resource usage of kernels from a CUBIN and its assembler log. */
 #include "core/cuda/cuda.h"
 
 #include <elf.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Attributes of .nv.info: a byte of format, a byte of attribute, then two bytes of value or, in
- * format 4, a length of two bytes and as many bytes. These two hold a symbol and a number. */
+/* An attribute of .nv.info is
+ *
+ *     format (1 byte) | attribute (1 byte) | value (2 bytes), or for format 4: length (2) | bytes
+ *
+ * These two attributes hold a symbol and a number. */
 enum { FORMAT_SIZED = 4, ATTRIBUTE_STACK = 0x11, ATTRIBUTE_REGISTERS = 0x2f };
-/* What the driver keeps for itself in every block of an sm_90 or later; part of the section. */
+/* Shared memory per block that the driver reserves on sm_90 and later; included in the section. */
 enum { RESERVED_SHARED = 1024 };
 
 typedef struct elf_view {
@@ -29,7 +33,7 @@ static bool section_at(const elf_view *elf, unsigned i, Elf64_Shdr *out) {
     return out->sh_type == SHT_NOBITS || inside(elf, out->sh_offset, out->sh_size);
 }
 
-/* A terminated text of a string section, or "". */
+/* A zero-terminated string of a string section, or "". */
 static const char *text_at(const elf_view *elf, const Elf64_Shdr *strings, uint64_t offset) {
     if (strings->sh_type != SHT_STRTAB || offset >= strings->sh_size)
         return "";
@@ -88,8 +92,10 @@ static bool read_attributes(const elf_view *elf, uint32_t symbol, weft_kernel_re
     return found;
 }
 
-/* "Function properties for NAME\n 592 bytes stack frame, 792 bytes spill stores, 1512 bytes spill
- * loads" */
+/* Parse the log's lines
+ *
+ *     Function properties for NAME
+ *     592 bytes stack frame, 792 bytes spill stores, 1512 bytes spill loads */
 static void read_spills(const char *log, const char *kernel, weft_kernel_resources *out) {
     static const char start[] = "Function properties for ";
     const size_t length = strlen(kernel);

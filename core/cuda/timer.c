@@ -1,3 +1,4 @@
+/* Measures the time of GPU work by events. */
 #include "core/cuda/cuda.h"
 
 #include <stdlib.h>
