@@ -52,7 +52,7 @@ typedef struct weft_device_options {
     const char *keep_directory;  /* NULL: do not keep generated sources */
     const char *compiler;        /* NULL: $CC, else cc */
     const char *instructions;    /* host instruction set if the device's name gives none: "avx2";
-                                    NULL: the best of the processor */
+                                    NULL: $WEFT_INSTRUCTIONS, else the processor's best */
 } weft_device_options;
 /** The defaults, as modified by the environment variables WEFT_CACHE, WEFT_KEEP, CC and
  *  WEFT_INSTRUCTIONS. */

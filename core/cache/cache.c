@@ -1,3 +1,4 @@
+/* Finds, loads and stores entries of the cache directory. */
 #include "core/cache/cache.h"
 #include "core/base/file.h"
 
@@ -26,7 +27,7 @@ void weft_cache_warn(weft_cache *cache, const char *format, ...) {
 
 weft_status weft_cache_directory(char *out, size_t size, weft_error *error) {
     const char *base = secure_getenv("XDG_CACHE_HOME"), *between = "";
-    /* The XDG specification has relative paths ignored. */
+    /* The XDG specification says to ignore relative paths. */
     if (!base || base[0] != '/') {
         base = secure_getenv("HOME");
         between = "/.cache";
@@ -46,7 +47,7 @@ int weft_cache_folder_open(const char *path, bool *missing, char *reason, size_t
     struct stat info;
     char plain[512];
     *missing = false;
-    /* With a slash at its end a link would be followed in spite of O_NOFOLLOW. */
+    /* Strip trailing slashes: with one, a link would be followed in spite of O_NOFOLLOW. */
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/')
         --length;
@@ -78,7 +79,7 @@ int weft_cache_folder_open(const char *path, bool *missing, char *reason, size_t
     return -1;
 }
 
-/* mkdir -p, owner only; errno of the last step. */
+/* Create a directory and its parents for the owner only; returns the errno of the last step. */
 static int make_folders(const char *path) {
     char part[512];
     int number = ENAMETOOLONG;
@@ -97,7 +98,7 @@ static int make_folders(const char *path) {
     }
 }
 
-/* A home that does not exist, as system users have, is meant not to: it is not made. */
+/* System users have a home directory that intentionally does not exist; it must not be created. */
 static bool is_below_missing_home(const char *path) {
     const char *home = secure_getenv("HOME");
     struct stat info;
@@ -224,7 +225,7 @@ void weft_temporary_name(const char *key, char *out, size_t size) {
     snprintf(out, size, "tmp-%s-%016llx", key, (unsigned long long)random);
 }
 
-/* Complete and on the disk before it gets its name, so that the name never stands for a part. */
+/* Write and flush a temporary file and then rename it, so that an entry is never incomplete. */
 static int store_file(weft_cache *cache, const char *temporary, const char *name,
                       const unsigned char *header, const void *payload, size_t size) {
     int file = openat(cache->folder, temporary,

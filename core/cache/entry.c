@@ -1,3 +1,4 @@
+/* Encodes, decodes, reads and verifies cache entries. */
 #include "core/cache/cache.h"
 
 #include <errno.h>
@@ -120,7 +121,7 @@ const char *weft_entry_read(int folder, const char *file_name, unsigned char **b
     const char *wrong = NULL;
     unsigned char *data = NULL;
     *missing = false;
-    /* O_NONBLOCK: a planted pipe must not hold us */
+    /* O_NONBLOCK: opening a pipe that somebody has put there must not block */
     int file = openat(folder, file_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) {
         *missing = errno == ENOENT;

@@ -1,3 +1,4 @@
+/* Lists and clears the entries of a cache directory. */
 #include "core/cache/cache.h"
 
 #include <dirent.h>
@@ -10,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The folder's list, or NULL with status WEFT_OK when there is no such folder. */
+/* Open the directory; *out is NULL with WEFT_OK if it does not exist. */
 static weft_status open_list(const char *directory, DIR **out, weft_error *error) {
     weft_status status = WEFT_OK;
     char path[512], reason[700];
@@ -36,7 +37,7 @@ done:
     return status;
 }
 
-/* *found: false when the name is no entry's, or it went away meanwhile. */
+/* Describe an entry; *found is false if the name is not an entry's, or the file has disappeared. */
 static weft_status describe(int folder, const char *file_name, weft_cache_entry *entry, bool *found,
                             weft_error *error) {
     struct stat info;
@@ -101,8 +102,8 @@ done:
     return status;
 }
 
-/* A folder that has an entry's name is none of ours: unlinkat leaves it. A link is removed itself.
- */
+/* unlinkat does not remove a directory with an entry's name, and of a link removes only the
+ * link. */
 weft_status weft_cache_clear(const char *directory, bool only_invalid, size_t *n_removed,
                              weft_error *error) {
     weft_status status = WEFT_OK;

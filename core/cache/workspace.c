@@ -1,3 +1,4 @@
+/* Locks keys of the cache and makes private directories to compile in. */
 #include "core/cache/cache.h"
 
 #include <dirent.h>
@@ -11,21 +12,21 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long to wait for another process that makes the same entry, and how old what it left must be
- * to be removed where the file system has no locks to ask. */
+/* Maximum wait for another process that makes the same entry, and, on file systems without locks,
+ * the minimum age of leftovers before they are removed. */
 static const double LONGEST_WAIT = 120;
 enum { ABANDONED_SECONDS = 24 * 60 * 60 };
 
 static off_t lock_place(const char *key) {
     char digits[16];
-    memcpy(digits, key + 17, 15); /* the half that tells apart compilers of one source, too */
+    memcpy(digits, key + 17, 15); /* includes digits of the half that identifies the compiler */
     digits[15] = '\0';
     unsigned long long low = strtoull(digits, NULL, 16);
     memcpy(digits, key, 15);
     return (off_t)((strtoull(digits, NULL, 16) ^ low) >> 1);
 }
 
-/* Locks of the open file, not of the process: two threads with two devices exclude each other. */
+/* Open file description locks, so that two threads with two devices exclude each other too. */
 static int lock_set(int file, const char *key, short type) {
     struct flock lock = {
         .l_type = type, .l_whence = SEEK_SET, .l_start = lock_place(key), .l_len = 1};
@@ -80,8 +81,8 @@ void weft_cache_lock_give(weft_cache_lock *lock) {
     lock->file = -1;
 }
 
-/* Plain files alone; true where one was removed. No memory is asked for, as opendir does: what is
- * begun must be removed where there is none left. */
+/* Remove the regular files; true if one was removed. Unlike opendir, this allocates no memory: it
+ * must also work when memory is out. */
 static bool remove_files(int folder) {
     _Alignas(struct dirent64) char entries[4096];
     bool any = false;
@@ -97,19 +98,19 @@ static bool remove_files(int folder) {
     return any;
 }
 
-/* A folder with plain files in it, as a compiler leaves them. */
+/* Remove a directory with regular files in it, as a compiler leaves them. */
 static void remove_folder(int parent, const char *name) {
     int folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder < 0)
         return;
-    /* A file that is removed may hide one that was not yet seen. */
+    /* Repeat: removing files while listing may skip others. */
     while (remove_files(folder)) {
     }
     close(folder);
     unlinkat(parent, name, AT_REMOVEDIR);
 }
 
-/* tmp-KEY-RANDOM */
+/* The key of a name tmp-KEY-RANDOM. */
 static bool temporary_key(const char *name, char key[33]) {
     static const char digits[] = "0123456789abcdef";
     if (strlen(name) != 4 + 32 + 1 + 16 || strncmp(name, "tmp-", 4) != 0 ||
@@ -131,7 +132,7 @@ static bool is_old(int folder, const char *name) {
            time(NULL) - info.st_mtime > ABANDONED_SECONDS;
 }
 
-/* A list of what is in a folder, which stays open; NULL: it cannot be read. */
+/* Open the listing of a directory, keeping its descriptor; NULL if it cannot be read. */
 static DIR *list_open(int folder) {
     int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *list = again >= 0 ? fdopendir(again) : NULL;
@@ -164,7 +165,7 @@ static int open_folder(int parent, const char *name) {
     return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* In the cache folder, under the key's lock; false where that cannot be written. */
+/* Make a work directory in the cache directory, under the key's lock; false if not writable. */
 static bool make_in_cache(weft_cache *cache, const char *key, weft_work_folder *out) {
     out->parent = fcntl(cache->folder, F_DUPFD_CLOEXEC, 3);
     if (out->parent < 0)
@@ -181,7 +182,7 @@ static bool make_in_cache(weft_cache *cache, const char *key, weft_work_folder *
     return false;
 }
 
-/* What processes that were killed long ago left: weft-KEY-RANDOM, of ours, older than a day. */
+/* Remove the leftovers of killed processes: weft-KEY-RANDOM of this user, older than a day. */
 static void sweep_temporary(int parent) {
     struct stat info;
     DIR *list = list_open(parent);
@@ -225,7 +226,7 @@ weft_status weft_work_folder_make(weft_cache *cache, const weft_cache_lock *lock
     out->parent = out->folder = -1;
     if (first == 0 && cache->writable) {
         weft_cache_sweep(cache->folder, lock->file, lock->file >= 0 ? key : NULL);
-        /* Without the lock another process might take ours for abandoned. */
+        /* Without the lock, another process might take this directory for abandoned. */
         if (lock->file >= 0 && make_in_cache(cache, key, out))
             return WEFT_OK;
     }
@@ -247,7 +248,7 @@ weft_status weft_work_folder_make(weft_cache *cache, const weft_cache_lock *lock
     return WEFT_ERROR_IO;
 }
 
-/* A compilation takes some 100 kB; what failed has been removed by now, so more is asked for. */
+/* A compilation needs about 100 kB; more is required here because its files are removed already. */
 bool weft_work_folder_is_full(const weft_work_folder *work) {
     static const double enough = 4e6;
     struct statvfs info;
