@@ -1,3 +1,4 @@
+/* Finds the system C compiler and runs it under limits. */
 #include "core/host/compiler.h"
 #include "core/base/file.h"
 
@@ -11,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const size_t LARGEST_OBJECT = 256000000; /* bytes; kernels have some ten thousand */
+static const size_t LARGEST_OBJECT = 256000000; /* bytes; kernels have about ten thousand */
 
 static weft_status missing(const char *command, const char *why, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_COMPILER, "no C compiler: \"%s\" %s", command, why);
@@ -24,8 +25,8 @@ static bool is_program(const char *path) {
     return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Absolute, as compilation runs in another folder; links are kept, as a driver may go by its name.
- */
+/* Find the program's absolute path, since compilation runs in another directory. Links are not
+ * resolved: compiler drivers may depend on the name they are called by. */
 static bool find_program(const char *word, char *out, size_t size) {
     if (strchr(word, '/')) {
         char here[PATH_MAX] = "";
@@ -38,7 +39,7 @@ static bool find_program(const char *word, char *out, size_t size) {
     const char *path = getenv("PATH");
     for (const char *part = path ? path : "/usr/local/bin:/usr/bin:/bin"; *part;) {
         int length = (int)strcspn(part, ":");
-        /* Relative folders in PATH would mean another program in each folder. */
+        /* Skip relative directories in PATH: they depend on the working directory. */
         if (length > 0 && part[0] == '/') {
             int whole = snprintf(out, size, "%.*s/%s", length, part, word);
             if (whole > 0 && (size_t)whole < size && is_program(out))
@@ -50,8 +51,8 @@ static bool find_program(const char *word, char *out, size_t size) {
     return false;
 }
 
-/* At blanks, without quotes, as make and configure do; but a path with blanks that is a program is
- * that program. */
+/* Split the command at blanks, without quoting, as make and configure do, unless the whole command
+ * is the path of a program. */
 static weft_status cut_words(const char *command, weft_compiler *out, weft_error *error) {
     if (strlen(command) >= sizeof out->command)
         return missing("CC", "is too long a command", error);
@@ -74,7 +75,7 @@ static weft_status cut_words(const char *command, weft_compiler *out, weft_error
     return WEFT_OK;
 }
 
-/* Generous, as kernels take 40 to 300 ms: they end what would never end. */
+/* The limits are generous (kernels compile in 40 to 300 ms): they stop compilers that hang. */
 static weft_status read_limits(weft_process_limits *out, weft_error *error) {
     weft_status status = WEFT_OK;
     double seconds = 300, megabytes = 8000;
@@ -88,7 +89,7 @@ done:
     return status;
 }
 
-/* start: phase, arguments and folder; the rest is the same for all runs. */
+/* Run the compiler; `start` has phase, arguments and folder, the rest is the same for all runs. */
 static weft_status run(const weft_compiler *compiler, weft_process_start start, char *output,
                        size_t size, weft_process_result *result, weft_error *error) {
     start.program = compiler->program;
@@ -132,8 +133,8 @@ done:
     return status;
 }
 
-/* The version line costs a process, so it is kept like a kernel, under the program's path, size and
- * times. */
+/* Get the version line. As this starts a process, the line is cached under the program's path, size
+ * and times. */
 static weft_status version_line(weft_compiler *compiler, weft_cache *cache, char *line, size_t size,
                                 weft_error *error) {
     weft_entry entry = {.kind = WEFT_ENTRY_COMPILER};
@@ -192,17 +193,17 @@ void weft_compiler_key(const weft_compiler *compiler, char out[33]) {
         parts[n++] = compiler->words[i];
     for (int i = 0; compiler->options[i]; ++i)
         parts[n++] = compiler->options[i];
-    for (int i = 0; i < n; ++i) { /* terminators included, so that no two lists look alike */
+    for (int i = 0; i < n; ++i) { /* terminators keep different lists different */
         size_t length = strlen(parts[i]) + 1;
         if (length > sizeof text - used)
-            break; /* cannot be: the parts have stated sizes */
+            break; /* unreachable: the parts have bounded sizes */
         memcpy(text + used, parts[i], length);
         used += length;
     }
     weft_hash(text, used, out);
 }
 
-/* "NAME.c:12:5: error: ..." gives the place; the message is the compiler's first lines. */
+/* Report the compiler's first lines; the location is taken from "NAME.c:12:5: error: ...". */
 static weft_status refused(const weft_compiler *compiler, const char *file_name, const char *source,
                            const char *output, const weft_process_result *result,
                            weft_error *error) {

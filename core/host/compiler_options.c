@@ -1,13 +1,12 @@
-/* The options that generated code is compiled with, and the versions of compilers that need others.
- */
+/* Chooses the options for generated code, including workarounds for certain compiler versions. */
 #include "core/host/compiler.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Never -ffast-math: at the link it would change the floating-point mode of the whole process. No
- * -fno-signed-zeros either: 1/x and atan2 of a script keep their meaning. */
+/* No -ffast-math: when linking, it would change the floating-point mode of the whole process. No
+ * -fno-signed-zeros: it would change the results of 1/x and atan2 in scripts. */
 static const char *const options[] = {
     "-std=gnu17",         "-O3",   "-fPIC", "-shared", "-fno-math-errno", "-fno-trapping-math",
     "-ffp-contract=fast", "-pipe", "-w"};
@@ -15,11 +14,11 @@ enum { N_OPTIONS = sizeof options / sizeof options[0] };
 
 typedef struct compiler_version {
     bool is_clang;
-    int major; /* 0: neither gcc nor clang says such a line */
+    int major; /* 0: the line is neither gcc's nor clang's */
 } compiler_version;
 
-/* What versions of compilers need: an option besides, for vectors of at least so many bytes, or the
- * reason for which they are not used. */
+/* Workarounds by compiler version: an additional option, for vectors of at least the given size, or
+ * the reason why the version is rejected. */
 typedef struct compiler_need {
     bool is_clang;
     int first, last; /* major versions */
@@ -29,23 +28,28 @@ typedef struct compiler_need {
 
 enum { ANY_VERSION = 1 << 20 };
 static const compiler_need needs[] = {
-    /* gcc, 12.2 to 14.2 at least, translates constant permutations of 8 doubles wrongly where lane
-     * 2 or 3 of the result is one of lanes 4 to 7:
-     *     __builtin_shuffle(x, (mask){0, 1, 2, 4, 4, 5, 6, 7}) is {0, 1, 2, 2, 5, 5, 6, 7}
-     * with AVX-512 at any level of optimisation. Generated text permutes nothing, but the two
-     * vectorizers do. It is made of vectors already, so they are off with every instruction set:
-     * docs/decisions.md has what that costs. */
+    /* At least gcc 12.2 to 14.2 with AVX-512 miscompiles, at any optimisation level, constant
+     * permutations of 8 doubles in which lane 2 or 3 of the result is one of lanes 4 to 7:
+     *
+     *     __builtin_shuffle(x, (mask){0, 1, 2, 4, 4, 5, 6, 7}) gives {0, 1, 2, 2, 5, 5, 6, 7}
+     *
+     * Generated code contains no permutations, but the vectorizers introduce them. Both are off for
+     * every instruction set, since the code is vectorized already; see docs/decisions.md for the
+     * cost. */
     {false, 0, ANY_VERSION, 0, "-fno-tree-vectorize", NULL},
     {false, 0, ANY_VERSION, 0, "-fno-tree-slp-vectorize", NULL},
     {true, 0, ANY_VERSION, 64, "-mprefer-vector-width=512", NULL},
-    /* They do not know the levels x86-64-v3 and x86-64-v4. */
+    /* These versions do not know the levels x86-64-v3 and x86-64-v4. */
     {false, 0, 10, 0, NULL, "Weft needs gcc 11 or newer"},
     {true, 0, 11, 0, NULL, "Weft needs clang 12 or newer"},
 };
 enum { N_NEEDS = sizeof needs / sizeof needs[0] };
 
-/* "gcc (Debian 12.2.0-14) 12.2.0" and "gcc (GCC) 11.5.0 2024 (Red Hat 11.5.0-5)" are "gcc 12.2.0"
- * and "gcc 11.5.0"; "Debian clang version 14.0.6" is "clang 14.0.6". */
+/* Parse a version line and make its label:
+ *
+ *     gcc (Debian 12.2.0-14) 12.2.0                  "gcc 12.2.0"
+ *     gcc (GCC) 11.5.0 2024 (Red Hat 11.5.0-5)       "gcc 11.5.0"
+ *     Debian clang version 14.0.6                    "clang 14.0.6" */
 static compiler_version read_version(const char *line, char *label, size_t size) {
     const char *number = strstr(line, "version ");
     const bool is_clang = strstr(line, "clang") != NULL;

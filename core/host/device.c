@@ -1,3 +1,4 @@
+/* Opens the host device, determines its limits and runs launches on its threads. */
 #include "core/device/device.h"
 #include "core/host/module.h"
 
@@ -8,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Blocks that one item of work holds at least, and that a launch (or a colour) must have before
- * other threads are woken for it: below, waking costs more than it spares. */
+/* Minimum number of blocks per work item, and per launch (or colour) for using other threads:
+ * below, waking them costs more than it saves. */
 enum { BLOCKS_AN_ITEM = 128, BLOCKS_TO_SHARE = 512, ITEMS_A_THREAD = 8, FEW_ARGUMENTS = 64 };
 
 typedef struct host_state {
@@ -77,7 +78,7 @@ typedef struct host_run {
     weft_host_kernel kernel;
     void *const *arguments;
     int64_t n_elements;
-    int64_t (*ranges)[2]; /* of one colour; NULL: blocks are cut evenly */
+    int64_t (*ranges)[2]; /* of one colour; NULL: blocks are split evenly */
     int64_t n_blocks, n_items;
 } host_run;
 
@@ -174,7 +175,7 @@ static const weft_device_table table = {
     .close = host_close,
 };
 
-/* Hertz, as the system states it; a nominal value where it does not. */
+/* Clock rate in hertz as reported by the system; a nominal value if it does not. */
 static double clock_rate(void) {
     double kilohertz = 0;
     char text[64] = "";
@@ -187,7 +188,7 @@ static double clock_rate(void) {
     return kilohertz > 0 ? kilohertz * 1e3 : 2.5e9;
 }
 
-/* The last level that the system tells of; that of a small core where it tells of none. */
+/* Bytes of the last cache level that the system reports; a small core's if it reports none. */
 static size_t last_cache(void) {
     static const int levels[] = {_SC_LEVEL4_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE,
                                  _SC_LEVEL2_CACHE_SIZE};
@@ -214,8 +215,8 @@ static void fill_limits(const weft_processor *processor, int threads, weft_limit
         .onchip_bytes = level_one > 0 ? (size_t)level_one : 32768,
         .l2_bytes = last_cache(),
         .memory_bytes = weft_memory_available(),
-        /* A core draws about 12 GB/s, a socket not more than about 200; a fused multiply and add on
-         * each of two ports a cycle. */
+        /* About 12 GB/s per core and at most about 200 per socket; two fused multiply-adds (one per
+         * port) per cycle. */
         .bandwidth = 12e9 * threads < 200e9 ? 12e9 * threads : 200e9,
         .flops = 4.0 * lanes * clock_rate() * threads,
         .launch_seconds = threads > 1 ? 3e-6 : 1e-7,
@@ -237,8 +238,7 @@ static weft_status count_threads(const char *argument, size_t length, int *threa
     return WEFT_OK;
 }
 
-/* The set of the device's name goes before that of the options, and this before the environment's.
- */
+/* Choose the instruction set: from the device's name, else the options, else the environment. */
 static weft_status choose_processor(const char *named, const weft_device_options *options,
                                     weft_processor *processor, weft_error *error) {
     const char *environment = getenv("WEFT_INSTRUCTIONS"), *wanted = named;
@@ -252,7 +252,7 @@ static weft_status choose_processor(const char *named, const weft_device_options
     return status;
 }
 
-/* What follows "host:", or NULL: THREADS, SET or THREADS:SET; a set begins with a letter. */
+/* Parse the part after "host:" (or NULL): THREADS, SET or THREADS:SET. Sets begin with a letter. */
 static weft_status read_argument(const char *argument, const weft_device_options *options,
                                  int *threads, weft_processor *processor, weft_error *error) {
     weft_status status = WEFT_OK;

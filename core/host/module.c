@@ -1,3 +1,4 @@
+/* Compiles host modules or loads them from the cache. */
 #include "core/base/file.h"
 #include "core/device/device.h"
 #include "core/device/source.h"
@@ -15,14 +16,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What the compiler made. */
+/* State of a host module. */
 typedef struct weft_object {
     unsigned char *bytes;
     size_t size;
 } weft_object;
 
 struct weft_host_compile {
-    pthread_mutex_t mutex; /* of what is found out at the first module */
+    pthread_mutex_t mutex; /* protects what the first module initialises */
     bool cache_ready, compiler_ready;
     atomic_bool reported_no_compiler;
     weft_cache_mode mode;
@@ -78,9 +79,9 @@ void weft_host_compile_free(weft_host_compile **compile) {
     *compile = NULL;
 }
 
-/* The cache and the compiler are looked for when the first module is made, not before: a device
- * that is only asked for its limits touches no file. A compiler that was missing is looked for
- * again, as it may have been installed since. */
+/* Open the cache and find the compiler for the first module, so that a device used only for its
+ * limits touches no file. A missing compiler is searched again for each module: it may have been
+ * installed since. */
 static weft_status prepare(weft_host_compile *compile, weft_error *error) {
     weft_status status = WEFT_OK;
     if (!compile->cache_ready)
@@ -109,7 +110,7 @@ static weft_status make_source_key(const weft_host_compile *compile, const char 
     return WEFT_OK;
 }
 
-/* Letters, digits and "-_." only: it becomes a file's name. */
+/* Reduce a module's name to letters, digits and "-_.", for a file name. */
 void weft_source_name(const char *name, char *out, size_t size) {
     size_t n = 0;
     for (; name && name[n] && n + 1 < size; ++n) {
@@ -151,7 +152,8 @@ void weft_source_keep(const char *folder, const weft_monitor *monitor, const cha
                  path, strerror(number));
 }
 
-/* A sound entry that the loader refuses was made for another system: it is made again. */
+/* Load a valid cache entry. If the loader rejects it, it was made on another system and is compiled
+ * again. */
 static bool load_entry(weft_host_compile *compile, const weft_entry *entry, bool again,
                        weft_shared_object *object) {
     weft_error error;
@@ -167,7 +169,7 @@ static bool load_entry(weft_host_compile *compile, const weft_entry *entry, bool
     return status == WEFT_OK;
 }
 
-/* Where the disk is full, in the next place: nothing depends on the cache. */
+/* Compile in the next place if a disk is full, so that a full cache disk does no harm. */
 static weft_status compile_somewhere(weft_host_compile *compile, const weft_cache_lock *lock,
                                      const char *name, const char *source, const weft_entry *entry,
                                      weft_object *object, weft_error *error) {
@@ -204,7 +206,7 @@ done:
     return status;
 }
 
-/* Without a compiler, what any compiler made of this source on such a machine will do. */
+/* Without a compiler, load an entry of the same source and machine by any compiler. */
 static weft_status load_without_compiler(weft_host_compile *compile, const char *source_key,
                                          weft_shared_object *object) {
     weft_entry found;
@@ -252,7 +254,7 @@ static weft_status make_object(weft_host_compile *compile, weft_module *module, 
     weft_log(compile->monitor, WEFT_LOG_DEBUG, "compiling %s with %s", module->name,
              compile->compiler.label);
     lock = weft_cache_lock_take(&compile->cache, entry.key);
-    /* Another process may have made it while we waited. */
+    /* Another process may have stored the entry while this one waited for the lock. */
     module->cached = lock.file >= 0 && load_entry(compile, &entry, true, object);
     if (!module->cached) {
         TRY(compile_and_store(compile, &lock, name, source, &entry, object, error));
@@ -288,7 +290,7 @@ weft_host_kernel weft_host_module_kernel(const weft_module *module, const char *
     const weft_shared_object *object = module->state;
     void *symbol = dlsym(object->handle, kernel);
     weft_host_kernel function = NULL;
-    /* ISO C has no conversion from a data pointer to a function; POSIX has them of one size. */
+    /* ISO C has no conversion from data to function pointers; POSIX gives them equal size. */
     _Static_assert(sizeof function == sizeof symbol, "pointers of one size");
     memcpy(&function, &symbol, sizeof function);
     return function;

@@ -1,5 +1,5 @@
-/* Is a compiled kernel a whole shared object for this machine? The loader maps what the headers
- * announce without a look at the file's length: past its end there is SIGBUS. */
+/* Checks that bytes are a complete shared object for this machine: the loader maps what the headers
+ * announce without checking the file's length, and access beyond its end raises SIGBUS. */
 #include "core/host/module.h"
 
 #include <elf.h>
@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The header of the program that this code is linked into, by the linker; NULL where it has none.
- */
+/* ELF header of the program that contains this code, set by the linker; NULL if not available. */
 extern const ElfW(Ehdr) __ehdr_start __attribute__((weak, visibility("hidden")));
 
 typedef struct object {
@@ -24,7 +23,7 @@ static bool wrong(const object *o, const char *what) {
     return false;
 }
 
-/* Bytes [offset, offset + length) lie in the file. */
+/* Do the bytes [offset, offset + length) lie in the file? */
 static bool within(const object *o, uint64_t offset, uint64_t length, const char *what) {
     uint64_t end;
     if (!__builtin_add_overflow(offset, length, &end) && end <= o->size)
@@ -65,7 +64,7 @@ static bool check_segments(const object *o) {
     uint64_t before = 0;
     for (int i = 0; i < o->header.e_phnum; ++i) {
         const ElfW(Phdr) s = segment(o, i);
-        if (s.p_type == PT_GNU_STACK) /* flags alone */
+        if (s.p_type == PT_GNU_STACK) /* has flags but no bytes */
             continue;
         if (!within(o, s.p_offset, s.p_filesz, "a segment"))
             return false;
@@ -93,7 +92,7 @@ static bool check_sections(const object *o) {
     return true;
 }
 
-/* Addresses [from, from + length) are of one segment. */
+/* Do the addresses [from, from + length) lie in one segment? */
 static bool is_loaded(const object *o, uint64_t from, uint64_t length) {
     for (int i = 0; i < o->header.e_phnum; ++i) {
         const ElfW(Phdr) s = segment(o, i);
@@ -104,7 +103,7 @@ static bool is_loaded(const object *o, uint64_t from, uint64_t length) {
     return false;
 }
 
-/* Tables that the loader reads: where they are, and which entry has their length. */
+/* The tables that the loader reads: the dynamic entries with their address and their length. */
 static const struct {
     int64_t at, length;
 } tables[] = {{DT_STRTAB, DT_STRSZ},

@@ -1,12 +1,12 @@
-/* The processor and the instruction set that kernels are compiled for: its best, or one by name. */
+/* Identifies the processor and chooses the instruction set: its best, or one given by name. */
 #include "core/host/compiler.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* An instruction set that the host device can be told. `option` names a level that gcc and clang
- * have in common, so that a named set means the same on every machine. */
+/* An instruction set of the host device's name. Its compiler option is a level known to both gcc
+ * and clang, so that a name means the same on every machine. */
 typedef struct instruction_set {
     const char *name, *option;
     int vector_bytes, n_registers;
@@ -15,14 +15,14 @@ typedef struct instruction_set {
 #if defined(__x86_64__)
 #include <cpuid.h>
 
-/* From the least to the best. The levels of the x86-64 psABI, section 3.1.1: the baseline (SSE2,
+/* In ascending order. The levels of the x86-64 psABI, section 3.1.1: the baseline (SSE2,
  * no FMA), level 3 (AVX2 and FMA), level 4 (AVX-512 F, BW, CD, DQ and VL). */
 static const instruction_set sets[] = {{"sse2", "-march=x86-64", 16, 16},
                                        {"avx2", "-march=x86-64-v3", 32, 16},
                                        {"avx512", "-march=x86-64-v4", 64, 32}};
 
-/* The features of levels 3 and 4 beyond those that every such processor has; the built-in function
- * asks the operating system's part (XGETBV) as well. */
+/* Check the features of levels 3 and 4 that are not implied by others. The built-in function also
+ * checks the operating system's support (XGETBV). */
 static bool has_set(int index) {
     unsigned a, b, c, d, basic = 0, extended = 0, more = 0;
     const unsigned basic3 = bit_FMA | bit_MOVBE | bit_F16C | bit_AVX,
@@ -58,8 +58,8 @@ static void choose_best(weft_processor *processor) {
     processor->option = "-march=native";
 }
 
-/* What the compiler asks to resolve -march=native: the leaves that name model and features. Leaf 1
- * tells in the upper half of ebx which processor answers: masked. */
+/* Collect what -march=native depends on: the CPUID leaves with model and features. The upper half
+ * of ebx in leaf 1 is masked, as it holds the number of the current core. */
 static void identify(weft_processor *processor, weft_text *all) {
     static const unsigned leaves[][2] = {{0, 0},          {1, 0},          {7, 0},
                                          {7, 1},          {0x80000001, 0}, {0x80000002, 0},
@@ -102,7 +102,7 @@ static void identify(weft_processor *processor, weft_text *all) {
         text[fread(text, 1, sizeof text - 1, file)] = '\0';
         fclose(file);
     }
-    /* Only the first processor's paragraph; the rest repeats it, clock rates and all. */
+    /* Only the first processor's paragraph; the others repeat it with varying clock rates. */
     char *end = strstr(text, "\n\n");
     if (end)
         *end = '\0';

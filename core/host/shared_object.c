@@ -1,3 +1,4 @@
+/* Loads a shared object from bytes in memory, or through a private directory. */
 #include "core/base/file.h"
 #include "core/host/module.h"
 
@@ -11,7 +12,7 @@
 #include <unistd.h>
 
 #ifndef MFD_EXEC
-#define MFD_EXEC 0x0010U /* Linux 6.3: says that it will be executed */
+#define MFD_EXEC 0x0010U /* since Linux 6.3: the file will be executed */
 #endif
 
 static weft_status load_error(weft_error *error, const char *what) {
@@ -31,7 +32,7 @@ static weft_status open_path(const char *path, int file, weft_shared_object *out
     return WEFT_OK;
 }
 
-/* The very bytes that were verified, out of anyone's reach. */
+/* Load through a memfd, so that nobody can change the bytes after their verification. */
 static weft_status load_from_memory(const unsigned char *bytes, size_t size,
                                     weft_shared_object *out, weft_error *error) {
     char path[64];
@@ -54,7 +55,7 @@ done:
     return status;
 }
 
-/* Where memory may not be executed or /proc is not there: through a private folder. */
+/* Load through a private directory if memfds cannot be executed or /proc is missing. */
 static weft_status load_from_folder(const unsigned char *bytes, size_t size, weft_cache *cache,
                                     weft_shared_object *out, weft_error *error) {
     weft_status status = WEFT_OK;
