@@ -1,3 +1,4 @@
+/* The null device: launches that compute nothing, with the limits of a host or an H200. */
 #include "core/device/device.h"
 #include "core/cuda/compiler.h"
 #include "core/null/null.h"
@@ -6,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Memories record their size and hold nothing; modules remember their source. */
+/* Memories know their size but hold no data; modules keep their source. */
 
 static weft_status null_memory_make(weft_memory *memory, weft_error *error) {
     (void)memory;
@@ -27,7 +28,7 @@ static void null_memory_free(weft_memory *memory) {
 
 typedef struct null_module {
     char *source;
-    weft_source_resources *resources; /* when they were asked for */
+    weft_source_resources *resources; /* NULL until requested */
 } null_module;
 
 enum { ARCHITECTURE = 90 }; /* of an H200 */
@@ -78,8 +79,9 @@ static const char *source_of(const weft_module *module) {
     return made->source;
 }
 
-/* Of a multiprocessor of an H200 (CUDA C++ Programming Guide, compute capability 9.0); every block
- * takes 1 KB of shared memory more than it asks for. Registers are not counted. */
+/* Limits per multiprocessor of an H200. A block takes 1 KB of shared memory more than it requests.
+ * Registers are not counted.
+ * Source  CUDA C++ Programming Guide, compute capability 9.0 */
 enum { BLOCK_THREADS = 128, MOST_THREADS = 1024, RESIDENT_THREADS = 2048, RESIDENT_BLOCKS = 32 };
 enum { SHARED_BYTES = 228 * 1024, RESERVED_SHARED = 1024 };
 
@@ -135,7 +137,7 @@ static const weft_device_table table = {
     .resident_blocks = null_resident_blocks,
 };
 
-/* A host with AVX-512, the same on every machine, so that plans for it can be tested anywhere. */
+/* A nominal host with AVX-512, the same on every machine, so that tests of plans are portable. */
 static const weft_limits plain_limits = {
     .kind = WEFT_DEVICE_NULL,
     .execution = WEFT_EXECUTION_SIMD,
@@ -155,9 +157,9 @@ static const weft_limits plain_limits = {
     .launch_seconds = 1e-6,
 };
 
-/* NVIDIA H200 (SXM, 132 multiprocessors): 64 K registers of 4 bytes each, 227 KB of shared memory a
- * block, 60 MB of L2; copy bandwidth rather than the data sheet's 4.8 TB/s; FP64 without tensor
- * cores. */
+/* NVIDIA H200 (SXM, 132 multiprocessors): 64 K registers of 4 bytes per multiprocessor, 227 KB of
+ * shared memory per block, 60 MB of L2; copy bandwidth instead of the data sheet's 4.8 TB/s; FP64
+ * without tensor cores. */
 static const weft_limits h200_limits = {
     .kind = WEFT_DEVICE_NULL,
     .execution = WEFT_EXECUTION_SIMT,
