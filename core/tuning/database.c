@@ -1,6 +1,5 @@
-/* Opening the tuning database: where it may lie, whether it is sound, and memory where it cannot be
- * kept. The file is SQLite's; that it is ours to open is checked before, and links are refused on
- * the whole path. */
+/* Opens the tuning database: checks path, owner and integrity of its file, and falls back to
+ * memory. Links are refused on the whole path. */
 #include "core/tuning/database.h"
 
 #include <errno.h>
@@ -14,7 +13,7 @@
 
 enum { BUSY_MILLISECONDS = 20000 };
 
-/* What makes the database, or makes it again, holds the cache folder's lock under this key. */
+/* A process that creates or replaces the database holds the cache's lock for this key. */
 static const char lock_key[33] = "77656674747567696e67646174616261";
 
 /* ---- in memory ---- */
@@ -33,7 +32,7 @@ static weft_status open_memory(weft_tuning *tuning, weft_error *error) {
     return weft_tuning_tables_make(tuning, error);
 }
 
-/* The file's content in memory, where the file may be read and not written. */
+/* Copy the file's content into memory, if the file may be read but not written. */
 static weft_status copy_to_memory(weft_tuning *tuning, weft_error *error) {
     weft_status status = WEFT_OK;
     sqlite3 *file = tuning->database;
@@ -54,9 +53,9 @@ done:
     return status;
 }
 
-/* ---- is it ours, and sound? ---- */
+/* ---- ownership and integrity ---- */
 
-/* The folder's own path, without links, as the file is opened by path. */
+/* Resolve the directory's path to one without links, since SQLite opens the file by path. */
 static bool find_path(weft_tuning *tuning, char *reason, size_t size) {
     char link[64], folder[PATH_MAX];
     struct stat opened, named;
@@ -78,7 +77,7 @@ static bool find_path(weft_tuning *tuning, char *reason, size_t size) {
     return true;
 }
 
-/* Not opened here: closing a file lets go of the locks that SQLite has on it in this process. */
+/* Check the file without opening it: closing it would release SQLite's locks in this process. */
 static bool check_file(weft_tuning *tuning, bool *missing, char *reason, size_t size) {
     struct stat info;
     *missing = false;
@@ -97,7 +96,7 @@ static bool check_file(weft_tuning *tuning, bool *missing, char *reason, size_t 
     return !wrong;
 }
 
-/* A number that a pragma answers, -1 where it does not; a text in *text. */
+/* Query a pragma: a number (-1: no answer), or a text. */
 static int ask(weft_tuning *tuning, const char *sql, int64_t *number, char text[200]) {
     sqlite3_stmt *statement = NULL;
     int code = sqlite3_prepare_v2(tuning->database, sql, -1, &statement, NULL);
@@ -123,14 +122,14 @@ static verdict judge_code(weft_tuning *tuning, int code, char *reason, size_t si
         return NO_MEMORY;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-    case SQLITE_ERROR: /* SQL that needs another file format */
+    case SQLITE_ERROR: /* the SQL needs another file format */
         return UNSOUND;
     default:
         return UNUSABLE;
     }
 }
 
-/* Less than all its pages: SQLite would take zeros for the end of the last one. */
+/* Detect a truncated file: SQLite would read zeros for the missing end of the last page. */
 static verdict judge_length(weft_tuning *tuning, char *reason, size_t size, int *code) {
     struct stat info;
     int64_t pages = 0, page = 0;
@@ -178,8 +177,8 @@ static verdict judge(weft_tuning *tuning, char *reason, size_t size) {
 
 /* ---- opening the file ---- */
 
-/* Emptied in place, under SQLite's locks: to remove it would leave another process's journal to a
- * file that is not the journal's. */
+/* Empty the database in place, under SQLite's locks: if the file were replaced, another process's
+ * journal could be applied to the wrong file. */
 static int empty(sqlite3 *database) {
     int ignored = 0;
     int code = sqlite3_db_config(database, SQLITE_DBCONFIG_RESET_DATABASE, 1, &ignored);
@@ -201,7 +200,7 @@ static int open_path(weft_tuning *tuning, bool writable) {
     return code;
 }
 
-/* Made, or made again, by one process; who waited for it finds it sound. */
+/* Create or replace the database in one process; others wait and then find it valid. */
 static weft_status make_sound(weft_tuning *tuning, verdict *found, char *reason, size_t size,
                               weft_error *error) {
     weft_status status = WEFT_OK;
@@ -233,7 +232,8 @@ static weft_status make_sound(weft_tuning *tuning, verdict *found, char *reason,
     return status;
 }
 
-/* *used: the file's content is there, in the file or as a copy. Else *reason says why not. */
+/* Open the file, or a copy of it in memory. If neither is possible, *used is false and `reason`
+ * says why. */
 static weft_status open_file(weft_tuning *tuning, bool *used, char *reason, size_t size,
                              weft_error *error) {
     weft_status status = WEFT_OK;

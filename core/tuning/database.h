@@ -1,5 +1,9 @@
-/** The tuning database inside. core/tuning/database.c opens it, core/tuning/rows.c reads and writes rows of any table,
- *  core/tuning/entries.c is the public part over that, core/tuning/list.c is for the tool. */
+/** Internals of the tuning database:
+ *
+ *      database.c   opens the file, or a database in memory
+ *      rows.c       reads and writes rows of any table
+ *      entries.c    the public functions, in terms of rows
+ *      list.c       lists, verifies and clears it for the tool */
 #pragma once
 
 #include "core/cache/cache.h"
@@ -14,21 +18,22 @@
 
 struct weft_tuning {
     sqlite3 *database;
-    weft_cache cache; /* its folder, checked */
+    weft_cache cache; /* the checked directory */
     const weft_monitor *monitor;
-    char path[PATH_MAX]; /* "" in memory */
+    char path[PATH_MAX]; /* "": in memory */
     pthread_mutex_t mutex;
-    bool reported_damaged; /* that rows are damaged: said once */
+    bool reported_damaged; /* damaged rows have been logged */
 };
 
-/** What an SQLite answer means, with its message. what: "read". */
+/** Turn an SQLite result code into a status and an error.
+ *  what  the operation, for the message: "read" */
 weft_status weft_tuning_failed(weft_tuning *tuning, int code, const char *what, weft_error *error);
-/** Run statements that answer nothing. */
+/** Run SQL statements that return no rows. */
 weft_status weft_tuning_execute(weft_tuning *tuning, const char *sql, const char *what,
                                 weft_error *error);
 
-/** A table: its columns, then the column `sum`, a hash of the row. Columns of text or of whole or
- *  real numbers, told by a letter each: t, i, d. */
+/** A table: its columns, followed by the column `sum`, a hash of the row. `types` has one letter
+ *  per column: t text, i integer, d real. */
 typedef struct tuning_table {
     const char *name, *columns, *types, *key;
 } tuning_table;
@@ -50,21 +55,25 @@ typedef union tuning_value {
     double real;
 } tuning_value;
 
-/** Rows of a table, values one row after the other. */
+/** Rows of a table: values[row][column]. */
 typedef struct tuning_rows {
     tuning_value *values;
     size_t n;
 } tuning_rows;
 
-/** Make the tables that are missing. */
+/** Create the missing tables. */
 weft_status weft_tuning_tables_make(weft_tuning *tuning, weft_error *error);
-/** Write rows, values one row after the other, in one transaction. */
+/** Write rows in one transaction, replacing rows with the same key.
+ *  rows  [n][columns] */
 weft_status weft_tuning_put(weft_tuning *tuning, int table, const tuning_value *rows, size_t n,
                             weft_error *error);
-/** Find rows whose first n_keys columns are these, in the order of the key; texts are in the arena,
- *  out->values too. Damaged rows are left out, which is logged once. */
+/** Find the rows whose first n_keys columns equal `keys`. Damaged rows are skipped, which is logged
+ *  once.
+ *  out  in the arena, as are its texts; sorted by the table's key */
 weft_status weft_tuning_find(weft_tuning *tuning, int table, const tuning_value *keys, int n_keys,
                              weft_arena *arena, tuning_rows *out, weft_error *error);
-/** Go through a whole table. */
+/** Verify all rows of a table.
+ *  remove                delete the damaged rows
+ *  n_rows, n_damaged     their numbers */
 weft_status weft_tuning_check(weft_tuning *tuning, int table, bool remove, int64_t *n_rows,
                               int64_t *n_damaged, weft_error *error);

@@ -1,4 +1,4 @@
-/* What the tuning database holds: times, numbers, kernels and best plans, as rows of its tables. */
+/* Stores and retrieves times, numbers, kernels and best plans as rows of the tuning database. */
 #include "core/device/device.h"
 #include "core/tuning/database.h"
 
@@ -170,13 +170,13 @@ done:
 
 void weft_device_identity(const weft_device *device, char out[33]) {
     weft_text text = {0};
-    /* Without "cuda:0: ": which of several equal GPUs does not matter. */
+    /* Skip "cuda:0: ": GPUs of the same model share an identity. */
     const char *name = device->limits.name, *behind = strstr(name, ": ");
     weft_text_add(&text, "format %d|kind %d|%s|", WEFT_TUNING_FORMAT, (int)device->limits.kind,
                   behind && device->limits.kind == WEFT_DEVICE_CUDA ? behind : name);
     if (device->table->identify)
         device->table->identify(device, &text);
-    if (text.failed) /* a key that nothing was kept under */
+    if (text.failed) /* a key without entries */
         weft_hash("", 0, out);
     else
         weft_hash(text.data, text.length, out);

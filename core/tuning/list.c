@@ -1,4 +1,4 @@
-/* The tuning database as the tool shows, verifies and clears it. */
+/* Lists, verifies and clears the tuning database for the tool. */
 #include "core/tuning/database.h"
 
 #include <pthread.h>
@@ -80,7 +80,7 @@ weft_status weft_tuning_forget(weft_tuning *tuning, const char *device, weft_err
     for (int table = 0; table < TUNING_TABLES; ++table)
         if (!device)
             weft_text_add(&sql, "DELETE FROM %s;", weft_tuning_tables[table].name);
-        else /* %.32s of hexadecimal digits: nothing to quote */
+        else /* %.32s is hexadecimal digits and needs no quoting */
             weft_text_add(&sql, "DELETE FROM %s WHERE device='%.*s';",
                           weft_tuning_tables[table].name, (int)strspn(device, "0123456789abcdef"),
                           device);

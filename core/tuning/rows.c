@@ -1,5 +1,5 @@
-/* Rows of the tuning database. Each carries a hash of itself: SQLite finds a broken structure, and
- * not a number that the disk has changed. */
+/* Reads and writes rows of the tuning database. Each row holds a hash of itself, because SQLite
+ * detects a damaged file structure but not a changed number. */
 #include "core/tuning/database.h"
 
 #include <pthread.h>
@@ -38,7 +38,7 @@ weft_status weft_tuning_execute(weft_tuning *tuning, const char *sql, const char
     return code == SQLITE_OK ? WEFT_OK : weft_tuning_failed(tuning, code, what, error);
 }
 
-/* "CREATE TABLE IF NOT EXISTS ..." of every table, in one transaction. */
+/* Run "CREATE TABLE IF NOT EXISTS ..." for every table, in one transaction. */
 weft_status weft_tuning_tables_make(weft_tuning *tuning, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text sql = {0};
@@ -118,7 +118,7 @@ done:
     return status;
 }
 
-/* The row that a statement stands at; its texts are the statement's. False: it is damaged. */
+/* Read the current row of a statement, borrowing its texts; false if the row is damaged. */
 static bool read_row(sqlite3_stmt *statement, const char *types, tuning_value *row) {
     char sum[33];
     int n = (int)strlen(types);
@@ -142,7 +142,7 @@ static bool read_row(sqlite3_stmt *statement, const char *types, tuning_value *r
     return kept && strcmp(kept, sum) == 0;
 }
 
-/* A copy of a row at the end of a growing list. */
+/* Append a copy of a row to a growing list. */
 typedef struct row_list {
     weft_arena *arena;
     tuning_value *rows;
@@ -173,7 +173,8 @@ static bool keep_row(row_list *list, const char *types, const tuning_value *row)
     return true;
 }
 
-/* "SELECT ... WHERE device=? AND routine=? ORDER BY ...", the first n_keys columns bound. */
+/* Prepare "SELECT ... WHERE device=? AND routine=? ORDER BY ...", binding the first n_keys
+ * columns. */
 static int select_rows(weft_tuning *tuning, const tuning_table *t, const tuning_value *keys,
                        int n_keys, sqlite3_stmt **out) {
     char sql[400], name[40];
@@ -226,7 +227,7 @@ weft_status weft_tuning_find(weft_tuning *tuning, int table, const tuning_value 
     return status;
 }
 
-/* By its key as it stands, of whatever types that is now. */
+/* Delete a row by its stored key, whose types may be damaged too. */
 static weft_status remove_row(weft_tuning *tuning, const tuning_table *t, sqlite3_stmt *at,
                               weft_error *error) {
     sqlite3_stmt *statement = NULL;
@@ -239,7 +240,7 @@ static weft_status remove_row(weft_tuning *tuning, const tuning_table *t, sqlite
         column += length + (column[length] == ',');
     }
     int code = sqlite3_prepare_v2(tuning->database, sql, -1, &statement, NULL);
-    for (int i = 0; i < n && code == SQLITE_OK; ++i) /* the key is the first columns */
+    for (int i = 0; i < n && code == SQLITE_OK; ++i) /* the key consists of the first columns */
         code = sqlite3_bind_value(statement, i + 1, sqlite3_column_value(at, i));
     if (code == SQLITE_OK)
         code = sqlite3_step(statement);
