@@ -34,8 +34,8 @@ void weft_tuning_close(weft_tuning **tuning);
 /** The file's path; "" if the database is in memory. */
 const char *weft_tuning_path(const weft_tuning *tuning);
 
-/** Hash (32 digits) of everything about a device that affects times: kind, model, threads, driver or
- *  compiler, and WEFT_TUNING_FORMAT. Two GPUs of the same model have the same identity. */
+/** Hash (32 digits) of the properties of a device that affect times: kind, model, threads, driver
+ *  or compiler, and WEFT_TUNING_FORMAT. Two GPUs of the same model have the same identity. */
 void weft_device_identity(const weft_device *device, char out[33]);
 /** Store a human-readable description of a device identity. */
 weft_status weft_tuning_describe(weft_tuning *tuning, const char *device, const char *description,
@@ -57,7 +57,7 @@ typedef struct weft_tuning_time {
     double seconds; /* per element, with the whole device busy */
 } weft_tuning_time;
 
-/** Store times, all or none; entries with the same primitive and point are replaced.
+/** Store times, all or none. Entries with the same primitive and point are replaced.
  *  device  its identity
  *  Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY; WEFT_ERROR_USAGE: a time is not a positive number */
 weft_status weft_tuning_add_times(weft_tuning *tuning, const char *device,
