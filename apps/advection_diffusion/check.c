@@ -1,3 +1,4 @@
+/* Checks names and formulas of the command line before the run. */
 #include "apps/advection_diffusion/advection_diffusion.h"
 #include "apps/common/fem.h"
 #include "apps/common/support.h"

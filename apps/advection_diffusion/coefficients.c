@@ -1,5 +1,5 @@
-/* The coefficients' means over each cell at t = 0, which is what the operators see of them: is mu
- * positive definite, and how long may a time step be? */
+/* Checks at t = 0 the cell means of the coefficients, which the operators use: mu must be positive
+ * definite, and u limits the time step (CFL). */
 #include "apps/advection_diffusion/advection_diffusion.h"
 #include "apps/common/fem.h"
 #include "apps/common/support.h"

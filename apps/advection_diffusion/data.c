@@ -1,4 +1,4 @@
-/* T at the time 0: the initial values, and over them those of the conditions. */
+/* Makes T at time 0: the initial values, overwritten by those of the Dirichlet conditions. */
 #include "apps/advection_diffusion/advection_diffusion.h"
 #include "apps/common/fem.h"
 #include "apps/common/support.h"

@@ -1,5 +1,4 @@
-/* What a run leaves on the disk while it goes on: the series of T, and checkpoints to restart from.
- */
+/* Writes the time series of T, and writes and reads checkpoints. */
 #include "apps/advection_diffusion/advection_diffusion.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"

@@ -1,3 +1,4 @@
+/* Writes the results of a run as JSON. */
 #include "apps/advection_diffusion/advection_diffusion.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* The app advection_diffusion: runs its steps in order and reports the outcome. */
 #include "apps/advection_diffusion/advection_diffusion.h"
 
 #include <inttypes.h>

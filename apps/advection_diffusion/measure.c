@@ -1,3 +1,4 @@
+/* Records integrals and probe values of T after a time step. */
 #include "apps/advection_diffusion/advection_diffusion.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"

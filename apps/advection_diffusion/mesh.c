@@ -1,3 +1,4 @@
+/* Makes the space, the Dirichlet nodes and the probes. */
 #include "apps/advection_diffusion/advection_diffusion.h"
 #include "apps/common/fem.h"
 #include "core/weft_core.h"

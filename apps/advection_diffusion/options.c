@@ -1,3 +1,4 @@
+/* Reads the command line of advection_diffusion. */
 #include "apps/advection_diffusion/advection_diffusion.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Prints the report, or the plan of a step on the null device. */
 #include "apps/advection_diffusion/advection_diffusion.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* Makes the stepper and runs the time loop with its output and checkpoints. */
 #include "apps/advection_diffusion/advection_diffusion.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* Formulas of the command line, before any compiler sees them. */
+/* Splits the formulas of an option into components and rows. */
 #include "apps/advection_diffusion/advection_diffusion.h"
 #include "apps/common/fem.h"
 #include "core/weft_core.h"

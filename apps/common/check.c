@@ -1,3 +1,4 @@
+/* Checks formulas and output names of a command line before the run. */
 #include "apps/common/fem.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Other programs: finding one, running one, and the signals meanwhile. */
+/* Finds and runs other programs, and handles signals meanwhile. */
 #include "apps/common/support.h"
 #include "core/base/process.h"
 

@@ -1,3 +1,4 @@
+/* Reads boundary conditions and probes of the command line and resolves them on a mesh. */
 #include "apps/common/fem.h"
 
 #include <ctype.h>

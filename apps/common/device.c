@@ -1,3 +1,4 @@
+/* Opens the device and the function library of a run. */
 #include "apps/common/fem.h"
 
 weft_status app_device_open(const char *name, weft_plan_kind plan, const weft_monitor *monitor,

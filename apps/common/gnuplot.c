@@ -1,4 +1,4 @@
-/* Scripts for gnuplot 5, and running it where it is installed. */
+/* Writes scripts for gnuplot 5 and runs it if it is installed. */
 #include "apps/common/support.h"
 
 #include <stdint.h>

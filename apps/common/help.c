@@ -1,5 +1,5 @@
-/* --help, --usage and --version. argp wraps every line of its texts, which breaks examples, and
- * ends the program with codes of its own: it formats the options here, and no more. */
+/* Prints --help, --usage and --version. argp formats the options only: it would wrap every line of
+ * the other texts, which breaks examples, and exit with its own codes. */
 #include "apps/common/support.h"
 #include "fem/weft_fem.h"
 

@@ -1,3 +1,4 @@
+/* Makes JSON values and writes files atomically. */
 #include "apps/common/support.h"
 #include "core/base/file.h"
 

@@ -1,3 +1,4 @@
+/* Chooses the assembly and compares the memory that a run needs with the device's. */
 #include "apps/common/fem.h"
 
 weft_status app_assembly_choose(weft_device *device, const app_run_options *options,

@@ -1,3 +1,4 @@
+/* Reads or makes the mesh of a run, refines and orders it, and reports on it. */
 #include "apps/common/fem.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* Prints log messages, errors and a progress bar to a stream. */
 #include "apps/common/support.h"
 #include "core/weft_escape.h"
 

@@ -1,3 +1,4 @@
+/* Checks and parses command lines and the values of options. */
 #include "apps/common/support.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* Prints the parts of a report that apps share and adds them to JSON. */
 #include "apps/common/fem.h"
 
 #include <math.h>

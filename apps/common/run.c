@@ -1,4 +1,4 @@
-/* What the runs of all apps that solve on a mesh do alike, from the device to the report's end. */
+/* The steps shared by all apps that solve on a mesh, from opening the device to the report. */
 #include "apps/common/run.h"
 
 #include <inttypes.h>

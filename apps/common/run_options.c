@@ -1,3 +1,4 @@
+/* Reads the options that apps which solve on a mesh share. */
 #include "apps/common/fem.h"
 
 #include <math.h>

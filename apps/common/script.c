@@ -1,4 +1,4 @@
-/* The texts of scripts that users name: files, shipped scripts, standard input. */
+/* Reads scripts from files, from the shipped scripts or from standard input. */
 #include "apps/common/fem.h"
 #include "fem/embedded_scripts.h"
 

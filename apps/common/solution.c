@@ -1,5 +1,4 @@
-/* What a solve has come to: the line about it, the message where it has failed, and whether its
- * result is to be written. */
+/* Reports the outcome of a solve and decides whether its result is written. */
 #include "apps/common/fem.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Computes medians with their spread, and an exact rank test. */
 #include "apps/common/statistics.h"
 
 #include <math.h>

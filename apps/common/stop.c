@@ -1,4 +1,4 @@
-/* Ctrl-C in a long loop: the first one asks to stop, the second one stops. */
+/* Handles Ctrl-C in long loops: the first requests a stop, the second ends the program. */
 #include "apps/common/support.h"
 
 #include <signal.h>

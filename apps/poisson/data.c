@@ -1,4 +1,4 @@
-/* The system: its vectors, the operator, and the right-hand side. */
+/* Makes the vectors, the operator and the right-hand side. */
 #include "apps/poisson/poisson.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* The app poisson: runs its steps in order and reports the outcome. */
 #include "apps/poisson/poisson.h"
 
 #include <math.h>

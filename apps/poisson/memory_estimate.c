@@ -1,3 +1,4 @@
+/* Chooses the assembly and estimates the memory that the run needs on the device. */
 #include "apps/poisson/poisson.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Makes the space and its boundary conditions. */
 #include "apps/poisson/poisson.h"
 
 #include <stdlib.h>

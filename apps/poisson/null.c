@@ -1,3 +1,4 @@
+/* Prints the plans and the launches that would be made, on the null device. */
 #include "apps/poisson/poisson.h"
 
 #include <inttypes.h>

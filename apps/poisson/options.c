@@ -1,3 +1,4 @@
+/* Reads the command line of poisson. */
 #include "apps/poisson/poisson.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Writes the result file and prints the report. */
 #include "apps/poisson/poisson.h"
 
 weft_status poisson_output_write(poisson *run, weft_error *error) {

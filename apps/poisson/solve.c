@@ -1,3 +1,4 @@
+/* Computes errors, integral and energy of the solution, and its values at the probes. */
 #include "apps/common/fem.h"
 #include "apps/poisson/poisson.h"
 #include "core/weft_core.h"

@@ -1,3 +1,4 @@
+/* Describes the apps that scaling can run, with their default problems. */
 #include "apps/scaling/scaling.h"
 
 /* On the whole boundary u is the exact solution, so any domain will do, in the plane and in space.

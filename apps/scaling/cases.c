@@ -1,3 +1,4 @@
+/* Finds the app and the devices, and lists the cases of a study. */
 #include "apps/scaling/scaling.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Describes the configuration of a study as JSON and compares two of them. */
 #include "apps/scaling/scaling.h"
 
 #include <stdlib.h>

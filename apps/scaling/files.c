@@ -1,4 +1,4 @@
-/* results.json and results.csv: every figure of every case. */
+/* Writes results.json and results.csv, with every figure of every case. */
 #include "apps/scaling/results.h"
 
 #include <math.h>

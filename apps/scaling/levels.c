@@ -1,3 +1,4 @@
+/* Lists the levels of a study: meshes by size and refinement. */
 #include "apps/scaling/scaling.h"
 
 #include <stdlib.h>

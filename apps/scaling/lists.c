@@ -1,3 +1,4 @@
+/* Splits and collects lists of the command line. */
 #include "apps/scaling/scaling.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* The app scaling: runs its steps in order and reports the outcome. */
 #include "apps/scaling/results.h"
 
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* Makes the mesh files of a study once, before its runs. */
 #include "apps/scaling/scaling.h"
 
 #include <errno.h>

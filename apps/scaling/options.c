@@ -1,3 +1,4 @@
+/* Reads the command line of scaling. */
 #include "apps/common/fem.h"
 #include "apps/scaling/scaling.h"
 

@@ -1,4 +1,4 @@
-/* plots.gp: a script for gnuplot 5 that holds its data and draws each plot as SVG and as PNG. */
+/* Writes plots.gp, a gnuplot 5 script that holds its data and draws each plot as SVG and PNG. */
 #include "apps/scaling/results.h"
 #include "core/weft_escape.h"
 

@@ -1,3 +1,4 @@
+/* Shows the progress of a study on a terminal. */
 #include "apps/scaling/scaling.h"
 
 #include <stdlib.h>

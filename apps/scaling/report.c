@@ -1,4 +1,4 @@
-/* report.md: what a reader wants of a study, as tables. Every number is in results.json too. */
+/* Writes report.md: the main results of a study as tables. Every number is in results.json too. */
 #include "apps/scaling/results.h"
 #include "core/weft_escape.h"
 

@@ -1,3 +1,4 @@
+/* Gathers the runs of a study into figures and phases per case. */
 #include "apps/scaling/results.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Runs the remaining cases of a study in child processes. */
 #include "apps/scaling/scaling.h"
 
 #include <signal.h>

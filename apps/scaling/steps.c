@@ -1,3 +1,4 @@
+/* Chooses the time steps of each level. */
 #include "apps/scaling/scaling.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Reads and extends the file that holds the runs of a study. */
 #include "apps/scaling/scaling.h"
 #include "core/base/file.h"
 

@@ -1,3 +1,4 @@
+/* Compiles every formula of the command line and checks the output files before the run. */
 #include "apps/common/fem.h"
 #include "apps/common/support.h"
 #include "apps/solve/solve.h"

@@ -1,4 +1,4 @@
-/* The space of the solution and its boundary conditions. */
+/* Makes the space of the solution and its boundary conditions. */
 #include "apps/solve/solve.h"
 
 weft_status solve_dofs_make(solve *run, weft_error *error) {

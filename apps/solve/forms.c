@@ -1,3 +1,4 @@
+/* Makes the operator from the script's local matrix and checks its symmetry. */
 #include "apps/solve/solve.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Lists of the script that the user's formulas fill. */
+/* Makes u, b and the script's input fields, which are filled by the user's formulas. */
 #include "apps/common/fem.h"
 #include "apps/solve/solve.h"
 #include "core/weft_core.h"

@@ -1,3 +1,4 @@
+/* Writes the results of a run as JSON. */
 #include "apps/solve/solve.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Solves the linear system K u = b. */
 #include "apps/solve/solve.h"
 
 #include <math.h>

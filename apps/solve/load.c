@@ -1,3 +1,4 @@
+/* Makes the right-hand side from the script's vector and the fluxes of conditions. */
 #include "apps/common/fem.h"
 #include "apps/common/support.h"
 #include "apps/solve/solve.h"

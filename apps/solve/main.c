@@ -1,3 +1,4 @@
+/* The app solve: runs its steps in order and reports the outcome. */
 #include "apps/solve/solve.h"
 
 #include <math.h>

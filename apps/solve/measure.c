@@ -1,3 +1,4 @@
+/* Computes errors, integrals and energy of the solution, and its values at the probes. */
 #include "apps/solve/solve.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Reads the command line of solve. */
 #include "apps/common/fem.h"
 #include "apps/common/support.h"
 #include "apps/solve/solve.h"

@@ -1,3 +1,4 @@
+/* Writes the result file and prints the report. */
 #include "apps/common/fem.h"
 #include "apps/common/support.h"
 #include "apps/solve/solve.h"

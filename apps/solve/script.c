@@ -1,3 +1,4 @@
+/* Reads the user's script, checks it and finds its matrix, vector and inputs. */
 #include "apps/common/fem.h"
 #include "apps/solve/solve.h"
 #include "core/weft_core.h"

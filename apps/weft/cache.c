@@ -1,3 +1,4 @@
+/* weft cache: lists, verifies and clears the cache of compiled kernels. */
 #include "apps/weft/tool.h"
 
 #include <stdlib.h>

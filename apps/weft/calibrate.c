@@ -1,3 +1,5 @@
+/* weft calibrate: measures the cost primitives of devices and stores them in the tuning database.
+ * */
 #include "apps/weft/tool.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* weft calibrate --validate: predicted against measured, over scripts that are kept for it. */
+/* weft calibrate --validate: compares predicted with measured times of the validation scripts. */
 #include "apps/weft/embedded_check.h"
 #include "apps/weft/tool.h"
 

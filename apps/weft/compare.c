@@ -1,3 +1,4 @@
+/* weft compare: compares the run times of two scaling studies by a rank test. */
 #include "apps/common/statistics.h"
 #include "apps/weft/tool.h"
 

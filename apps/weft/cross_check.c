@@ -1,4 +1,4 @@
-/* One variant of a function on one device, against its reference. */
+/* Runs one variant of a function on a device and compares it with its reference. */
 #include "apps/weft/tool.h"
 #include "fusion/weft_program.h"
 

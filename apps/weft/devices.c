@@ -1,3 +1,4 @@
+/* weft devices: prints the available devices and their limits. */
 #include "apps/weft/tool.h"
 
 static const struct argp_option table[] = {{0}};

@@ -1,4 +1,5 @@
-/* weft calibrate --plot: figures 4 and 5 of Fousek et al. 2011 from what --validate --json writes. */
+/* weft calibrate --plot: figures 4 and 5 of Fousek et al. 2011, from the file of --validate
+ * --json. */
 #include "apps/weft/tool.h"
 #include "core/weft_escape.h"
 

@@ -1,3 +1,4 @@
+/* weft compile and weft explain: compile scripts and print a chosen stage. */
 #include "apps/weft/tool.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* weft explain --html: the page, and the measured times of kernels that stand in it. */
+/* weft explain --html: measures the kernels of a plan and writes the report with their times. */
 #include "apps/weft/tool.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* weft library: lists the functions of the library and shows one of them. */
 #include "apps/weft/tool.h"
 #include "fem/weft_fem.h"
 

@@ -1,3 +1,4 @@
+/* The command line tool weft: dispatches to its subcommands. */
 #include "apps/weft/tool.h"
 
 #include <string.h>

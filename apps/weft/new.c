@@ -1,3 +1,4 @@
+/* weft new: writes templates of functions and scripts. */
 #include "apps/weft/tool.h"
 #include "fem/weft_fem.h"
 

@@ -1,3 +1,4 @@
+/* Reads the options of all subcommands. */
 #include "apps/weft/tool.h"
 
 #include <stdlib.h>

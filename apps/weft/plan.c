@@ -1,3 +1,4 @@
+/* weft plan diff: shows the differences of two saved plans. */
 #include "apps/weft/tool.h"
 
 #include <jansson.h>
@@ -11,7 +12,7 @@ typedef struct saved_call {
     int kernel, variant;
 } saved_call;
 
-/* elements, threads, iterations; 0: not said */
+/* elements, threads, iterations; 0: not stated */
 typedef struct saved_block {
     int numbers[3];
 } saved_block;

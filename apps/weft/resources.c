@@ -1,3 +1,4 @@
+/* Prints the resource usage of a compiled plan's kernels. */
 #include "apps/weft/tool.h"
 
 #include <string.h>

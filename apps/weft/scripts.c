@@ -1,4 +1,4 @@
-/* The scripts of a command line, read as one. */
+/* Reads the scripts of a command line as one script. */
 #include "apps/common/fem.h"
 #include "apps/weft/tool.h"
 #include "fusion/weft_outline.h"

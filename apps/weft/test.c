@@ -1,3 +1,4 @@
+/* weft test: runs every variant of functions against its reference on devices. */
 #include "apps/weft/tool.h"
 #include "fem/weft_fem.h"
 

@@ -1,4 +1,4 @@
-/* What the tuning database says of a device and a script, put into the compiler's options. */
+/* Sets compiler options from the tuning database: measured costs and the best known plan. */
 #include "apps/weft/tool.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* weft tuning: lists, verifies and clears the tuning database. */
 #include "apps/weft/tool.h"
 
 #include <stdlib.h>
