@@ -1,57 +1,60 @@
-/** What a run has come to, on stdout and as JSON: solutions, plans, probes, seconds. */
+/** Reports of a run, on stdout and as JSON: solutions, plans, probes, times. The app_json_set
+ *  functions return false if memory is out. */
 #pragma once
 
 #include "apps/common/run_options.h"
 
-/* ---- solutions (apps/common/solution.c) ------------------------------------------------------------ */
+/* ---- solutions (apps/common/solution.c) ------------------------------------------------------ */
 
-/** What to look at where the matrix is not positive definite, where r.z vanishes, and where a value
- *  is no number. */
+/** Hints for a matrix that is not positive definite, for r.z = 0, and for a value that is NaN. */
 typedef struct app_cg_advice {
     const char *indefinite, *breakdown, *nan;
 } app_cg_advice;
 
-/** The line about conjugate gradients, on stdout. */
+/** Print the line about conjugate gradients to stdout. */
 void app_cg_print(const weft_cg_result *cg);
-/** That a solve has not converged, the residual reached and what to try, on stderr. */
+/** Report on stderr that a solve has not converged, with its residual and what to try. */
 void app_cg_complain(const char *program, const app_run_options *options, const weft_cg_result *cg,
                      const app_cg_advice *advice);
-/** Is --output to be written? Warns where it is not, and where it holds no solution. */
+/** Should --output be written? Warns if not, and if it will not hold a converged solution. */
 bool app_output_wanted(const app_run_options *options, bool converged, const weft_monitor *monitor);
-/** Iterations, outcome and residuals; null where nothing was solved. */
+/** Add iterations, outcome and residuals; null unless solved. */
 bool app_json_set_solution(json_t *root, const weft_cg_result *cg, bool solved);
 
-/* ---- reports (apps/common/report.c) ---------------------------------------------------------------- */
+/* ---- reports (apps/common/report.c) ---------------------------------------------------------- */
 
 typedef struct app_seconds {
-    double mesh, order, plan, compile, assembly, solve, output; /* order is in mesh too */
-    double measure, checkpoint;                                 /* of a run in time */
-    double started; /* weft_clock() then; 0: not known */
+    double mesh, order, plan, compile, assembly, solve, output; /* mesh includes order */
+    double measure, checkpoint;                                 /* of time-dependent runs */
+    double started; /* weft_clock at the start; 0: unknown */
 } app_seconds;
 
 void app_seconds_print(const app_seconds *seconds);
-/** weft_clock less what the context has spent on planning and compiling, which count alone. */
+/** weft_clock minus the context's time for planning and compiling, which is reported separately. */
 double app_clock(const weft_context *context);
-/** Some twenty of the iterations, the last among them: a page, however many there were. */
+/** Print the residuals of about twenty iterations, including the last. */
 void app_history_print(const weft_cg_result *cg);
-/** The same on one line, with some of the iterations. */
+/** Print the residuals of a few iterations on one line. */
 void app_history_line_print(const weft_cg_result *cg);
-/** NaN without its sign, which says nothing. */
+/** The value, but NaN without its (meaningless) sign. */
 double app_strip_nan_sign(double value);
-/** Was everything that stands on stdout written?  Errors  WEFT_ERROR_IO */
+/** Flush stdout and check that everything was written.
+ *  Errors  WEFT_ERROR_IO */
 weft_status app_stdout_check(weft_error *error);
-/** The lines about device and plan, on stdout; assembly and what follows it. */
+/** Print the lines about device and plan to stdout.
+ *  more  text after the assembly */
 void app_plan_print(const weft_context *context, weft_assembly assembly, const char *more);
-/** name(X,Y) with its values [probes][components], NaN outside, a line each, on stdout. */
+/** Print one line "name(X,Y) = ..." per probe to stdout.
+ *  values  [n_probes][components]; NaN outside */
 void app_probes_print(const app_probes *probes, const char *name, const double *values,
                       int components);
 bool app_json_set_mesh(json_t *root, const weft_mesh *mesh);
 bool app_json_set_plan(json_t *root, const weft_context *context, weft_assembly assembly);
-/** A number for one component, else a list; NULL when memory is out. */
+/** A number for one component, else a list; NULL if memory is out. */
 json_t *app_json_values(const double *values, int components);
-/** values  as above; NULL: null for each */
+/** values  [n_probes][components]; NULL: null for each probe */
 bool app_json_set_probes(json_t *root, const app_probes *probes, const double *values,
                          int components);
 bool app_json_set_history(json_t *root, const weft_cg_result *cg);
-/** Peak of memory, and seconds; "total" is from the start until now. */
+/** Add peak memory and times; "total" is from the start until now. */
 bool app_json_set_costs(json_t *root, const app_seconds *seconds);

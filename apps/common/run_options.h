@@ -1,18 +1,18 @@
-/** The options of every app that solves on a mesh: their values, keys and entries of the table. */
+/** The options shared by apps that solve on a mesh: values, keys and entries of the argp table. */
 #pragma once
 
 #include "apps/common/conditions.h"
 #include "apps/common/mesh.h"
 
-/** What every app that solves on a mesh is told. Texts are borrowed from argv. */
+/** Values of the options. Texts are borrowed from argv. */
 typedef struct app_run_options {
     app_mesh_options mesh;
     const char *device, *output, *json; /* output and json may be NULL */
     double tolerance;
-    int max_iterations;    /* -1: by the size of the problem (app_iterations_limit) */
-    bool keep_unconverged; /* write output all the same */
-    int tune;              /* plans of a script to be measured; 0: none */
-    bool assembly_auto;    /* assembly is to be chosen */
+    int max_iterations;    /* -1: by the size of the mesh (app_iterations_limit) */
+    bool keep_unconverged; /* write the output even without convergence */
+    int tune;              /* number of plans to measure per script; 0: none */
+    bool assembly_auto;    /* choose the assembly */
     weft_assembly assembly;
     weft_plan_kind plan;
     bool jacobi;
@@ -155,19 +155,21 @@ enum {
     }
 
 app_run_options app_run_options_default(void);
-/** What --max-iterations says, or what suits such a mesh. */
+/** The value of --max-iterations, or a default for the size of the mesh. */
 int app_iterations_limit(const app_run_options *options, const weft_mesh *mesh);
-/** Read --assembly: a name or alias of an assembly, or the word `other`, of which *is_other tells;
- *  both may be NULL.
- *  Errors  WEFT_ERROR_USAGE: lists the names */
+/** Parse --assembly: a name or alias of an assembly, or the word `other`.
+ *  other, is_other  may be NULL; *is_other is set to whether the text is `other`
+ *  Errors           WEFT_ERROR_USAGE, which lists the names */
 weft_status app_parse_assembly(const char *text, const char *other, bool *is_other,
                                weft_assembly *out, weft_error *error);
-/** Read the option of a key above.  Errors  WEFT_ERROR_USAGE, also for other keys */
+/** Read the value of an option.
+ *  key     one of the keys above
+ *  Errors  WEFT_ERROR_USAGE, also for other keys */
 weft_status app_run_option_read(app_run_options *options, int key, const char *text,
                                 weft_error *error);
 void app_run_options_clear(app_run_options *options);
-/** Is nothing but errors, or JSON, to be printed? */
+/** Print nothing but errors, or nothing but JSON? */
 bool app_is_silent(const app_run_options *options);
-/** A text that is not blank; borrowed. */
+/** Check that the text of an option is not blank, and borrow it. */
 weft_status app_parse_text(const char *option, const char *text, const char **out,
                            weft_error *error);

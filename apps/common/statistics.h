@@ -1,18 +1,20 @@
-/** Statistics of run times: few values, noise on one side, so medians with their spread. */
+/** Statistics of run times. In: a few values with one-sided noise. Out: medians with their spread,
+ *  and the p-value of a rank test. */
 #pragma once
 
 typedef struct app_spread {
-    double min, median, max; /* NaN of no values */
+    double min, median, max; /* NaN if n is 0 */
     int n;
 } app_spread;
-/** Of n values, which are sorted in place. The median of an even number is the mean of the middle
- *  two. */
+/** Spread of n values, which are sorted in place. For even n the median is the mean of the two
+ *  middle values. */
 app_spread app_spread_of(double *values, int n);
 
-/** The two-sided p-value of Mann and Whitney's rank test, exact: how likely ranks as uneven as
- *  these are where both sets come from one distribution. Ties count one half for either side; then
- *  p is that of the next more even count without ties, so never too small. 1 of an empty set.
- *  Source  Mann and Whitney 1947, section 3: the recursion for the number of orders with U = u
- *  n_a, n_b  at most APP_RANKS_MAX; of more values the first are taken */
+/** The exact two-sided p-value of the Mann-Whitney rank test: the probability of ranks at least
+ *  this uneven if both sets come from one distribution. A tie counts one half for either side, and
+ *  p is rounded up to that of the next more even count without ties.
+ *  n_a, n_b  at most APP_RANKS_MAX; further values are ignored
+ *  Returns   1 if a set is empty
+ *  Source    Mann and Whitney 1947, section 3: the recursion for the number of orders with U = u */
 enum { APP_RANKS_MAX = 50 };
 double app_rank_test(const double *a, int n_a, const double *b, int n_b);
