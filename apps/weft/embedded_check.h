@@ -1,5 +1,4 @@
-/** Scripts that predictions are measured by, apps/check/ *.weft, sorted by name. Written by the
- *  build. */
+/** The validation scripts apps/check/ *.weft, sorted by name, embedded by the build. */
 #pragma once
 
 #include "core/embedded.h"

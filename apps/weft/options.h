@@ -1,24 +1,23 @@
-/** The options of all subcommands of weft. */
+/** The options of all subcommands of weft. In: a command line. Out: the values of its options. */
 #pragma once
 
 #include "apps/common/support.h"
 #include "fusion/weft_compile.h"
 
-/** Options of all subcommands, collected by one parser; each has its own table of those it takes.
- */
+/** Options of all subcommands, collected by one parser; each subcommand has its own table. */
 typedef struct weft_tool_options {
     const char *print, *format, *device, *kernels; /* borrowed from argv; kernels may be NULL */
-    const char *devices[8];                        /* every --device; the last is device too */
+    const char *devices[8];                        /* every --device; the last is also `device` */
     int n_devices, seed;
     weft_plan_kind plan;
     weft_scatter scatter;
-    const char *scatter_name; /* as --scatter calls it */
+    const char *scatter_name; /* its name for --scatter */
     weft_rematerialise rematerialise;
     bool single, only_double; /* --precision; neither: not given */
     bool invalid, again, check;
-    int tune;                               /* covers to be measured; 0: not given */
+    int tune;                               /* covers to measure; 0: not given */
     const char *why[2];                     /* two calls */
-    int n_why;                              /* how many were given */
+    int n_why;                              /* number given */
     const char *force, *html, *json, *draw; /* files; NULL: none */
     const char *out;                        /* a folder */
     int max_fusion, elements, iterations;   /* 0: not given */
@@ -31,8 +30,8 @@ typedef struct weft_tool_options {
     int n_variants;
     weft_operator_choice operators[8];
     int n_operators;
-    weft_arena *arena;        /* their names and texts */
-    const char *arguments[8]; /* what is no option; borrowed */
+    weft_arena *arena;        /* names and texts of the above */
+    const char *arguments[8]; /* positional arguments; borrowed */
     int n_arguments, n_arguments_max;
 } weft_tool_options;
 
@@ -45,7 +44,7 @@ enum {
     TOOL_DEVICE,
     TOOL_KERNELS,
     TOOL_PRECISION,
-    TOOL_SINGLE, /* of the previous release: --precision single */
+    TOOL_SINGLE, /* former name of --precision single */
     TOOL_SCATTER,
     TOOL_INVALID,
     TOOL_VARIANT,
@@ -59,7 +58,7 @@ enum {
     TOOL_FORCE,
     TOOL_HTML,
     TOOL_REMATERIALIZE,
-    TOOL_REMATERIALISE, /* of the previous release: the opposite of --rematerialize */
+    TOOL_REMATERIALISE, /* former option, the opposite of --rematerialize */
     TOOL_TRIP_COUNT,
     TOOL_JSON,
     TOOL_DRAW,
@@ -68,8 +67,10 @@ enum {
     TOOL_ELEMENTS
 };
 
-/** Read a subcommand's command line; out->n_arguments_max says how many arguments it takes.
- *  usage and doc are argp's. --help prints and exits. */
+/** Read a subcommand's command line. --help prints and exits.
+ *  usage, doc  as in argp
+ *  out         n_arguments_max is set before; weft_tool_clear
+ *  Errors      WEFT_ERROR_USAGE, WEFT_ERROR_MEMORY */
 weft_status weft_tool_read(const struct argp_option *table, const char *usage, const char *doc,
                            int argc, char **argv, weft_tool_options *out, weft_error *error);
 void weft_tool_clear(weft_tool_options *options);

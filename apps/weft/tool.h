@@ -1,11 +1,13 @@
-/** The tool weft: one file a subcommand. */
+/** The command-line tool weft: one source file per subcommand. */
 #pragma once
 
 #include "apps/weft/options.h"
 #include "fusion/cost/measured.h"
 #include "fusion/tune/tune.h"
 
-/** A subcommand. argv[0] is "weft NAME"; the exit code goes to *code, which is 0 before.
+/** A subcommand.
+ *  argv    argv[0] is "weft NAME"
+ *  code    the exit code, 0 before
  *  Errors  any; main prints them */
 typedef weft_status weft_command(int argc, char **argv, app_messages *messages, int *code,
                                  weft_error *error);
@@ -13,44 +15,51 @@ weft_command weft_tool_fuse, weft_tool_explain, weft_tool_plan, weft_tool_librar
     weft_tool_test, weft_tool_compare, weft_tool_cache, weft_tool_calibrate, weft_tool_tuning,
     weft_tool_devices;
 
-/** weft calibrate --validate: read the scripts for the errors of their text; then, on one device, run
- *  them. (apps/weft/check.c) */
+/** weft calibrate --validate: parse the validation scripts to find their errors; then, per device,
+ *  compare their predicted and measured times. (apps/weft/check.c) */
 weft_status weft_tool_check_read(const weft_tool_options *options, weft_error *error);
 weft_status weft_tool_check(const weft_tool_options *options, const weft_library *library,
                             weft_device *device, weft_tuning *tuning, weft_error *error);
-/** weft calibrate --plot: for each script of what --validate has written, a data file and scripts for
- *  gnuplot of figures 4 and 5 of Fousek et al. 2011, into the folder --out, which is made; drawn
- *  where gnuplot is installed. Nothing is written where the file is refused. (apps/weft/draw.c)
- *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_INPUT, WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
+/** weft calibrate --plot: write data files and gnuplot scripts for each script in a file of
+ *  --validate --json to the directory --out, which is created, and run gnuplot if it is installed.
+ *  (apps/weft/draw.c)
+ *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_INPUT, WEFT_ERROR_IO, WEFT_ERROR_MEMORY; nothing is written
+ *          if the input file is invalid
+ *  Source  Fousek et al. 2011, figures 4 and 5 */
 weft_status weft_tool_draw(const weft_tool_options *options, const weft_monitor *monitor,
                            weft_error *error);
-/** Add the primitives of the scripts that are kept for it. */
+/** Add the cost primitives of the validation scripts to a set. */
 weft_status weft_tool_check_product_kernels(const weft_library *library, const weft_limits *limits,
                                             bool single, weft_product_kernel_set *set,
                                             weft_error *error);
 
-/** Several scripts, read one after the other as one. */
+/** Several scripts, compiled as one. */
 typedef struct weft_tool_scripts {
     weft_fragment fragments[9];
-    char *texts[9]; /* theirs, malloc'd */
+    char *texts[9]; /* of the fragments, malloc'd */
     int n;
 } weft_tool_scripts;
-/** Read files, shipped scripts, or "-" for stdin. Where nothing is returned, which is so of shipped
- * pieces, what no statement uses is returned, by a fragment of its own. (apps/weft/scripts.c) Errors
- * WEFT_ERROR_IO (lists the shipped scripts), WEFT_ERROR_INPUT, WEFT_ERROR_MEMORY; what the parser
- * says of them */
+/** Read scripts. If none of them returns anything (as in shipped building blocks), an additional
+ *  fragment returns the values that no statement uses. (apps/weft/scripts.c)
+ *  names   files, shipped scripts, or "-" for stdin
+ *  out     caller's; weft_tool_scripts_clear
+ *  Errors  WEFT_ERROR_IO (lists the shipped scripts), WEFT_ERROR_INPUT, WEFT_ERROR_MEMORY, and
+ *  those
+ *          of the parser */
 weft_status weft_tool_scripts_read(const char *const *names, int n, weft_tool_scripts *out,
                                    weft_error *error);
 void weft_tool_scripts_clear(weft_tool_scripts *scripts);
 
-/** The shipped functions, and those of --kernels. */
+/** Make the library of the shipped functions and those of --kernels. */
 weft_status weft_tool_library_make(const weft_tool_options *options, weft_library **out,
                                    weft_error *error);
-/** Refuse a word with the nearest of n names and the whole list. what: "subcommand". */
+/** Refuse a word; the error suggests the nearest of n names and lists all.
+ *  what    for the message: "subcommand"
+ *  Errors  WEFT_ERROR_USAGE */
 weft_status weft_tool_refuse(const char *what, const char *word, const char *const *names, size_t n,
                              weft_error *error);
 
-/** What the tuning database says (apps/weft/tune.c). Start from {0}. */
+/** Data from the tuning database (apps/weft/tune.c). Start from {0}. */
 typedef struct weft_tool_tuned {
     weft_tuning *tuning;
     weft_measured_costs *costs;
@@ -58,24 +67,26 @@ typedef struct weft_tool_tuned {
     weft_arena *arena;
     char identity[33], script[33];
 } weft_tool_tuned;
-/** Set the options' costs, where the device was calibrated, and cover, where one is remembered for
- *  the script. most > 0: measure that many covers first, print what came of it to stderr, and
- * remember the best. tuned must outlive the compilation. Errors  WEFT_ERROR_UNSUPPORTED: most > 0,
- * and the device is null, or the script has loops or operators */
+/** Set the options' costs if the device was calibrated, and their cover if one is stored for the
+ *  script.
+ *  tuned   must outlive the compilation; weft_tool_tune_clear
+ *  most    above 0: first measure that many covers, print the results to stderr, store the fastest
+ *  Errors  WEFT_ERROR_UNSUPPORTED: most > 0, and the device is null or the script has loops or
+ *          operators */
 weft_status weft_tool_tune(weft_tool_tuned *tuned, weft_device *device, const weft_library *library,
                            const weft_tool_scripts *scripts, weft_compile_options *options,
-                           int most, weft_error *error);
-/** Log (level info) what of it was used. */
+                            int most, weft_error *error);
+/** Log (level info) which data of the tuning database were used. */
 void weft_tool_tune_log(const weft_tool_tuned *tuned, const weft_compile_options *options,
                         const weft_compilation *compilation, const app_messages *messages);
-/** Say whether times are measured or analytic. */
+/** Append whether times are measured or analytic. */
 void weft_tool_tune_explain(const weft_compile_options *options,
                             const weft_compilation *compilation, weft_text *out);
 void weft_tool_tune_clear(weft_tool_tuned *tuned);
-/** The elements that a plan is made and measured for. */
+/** The number of elements that a plan is made and measured for. */
 int64_t weft_tool_elements(const weft_compile_options *options);
 
-/** A function of the user's that is run against its reference. */
+/** A user's function that is compared with its reference. */
 typedef struct weft_tool_cross_check {
     const weft_library *library;
     weft_function_info info;
@@ -84,28 +95,31 @@ typedef struct weft_tool_cross_check {
     weft_module *references;
     uint32_t seed;
 } weft_tool_cross_check;
-/** What came of one variant in one precision on one device. */
+/** Result of one variant in one precision on one device. */
 typedef struct weft_tool_outcome {
     double worst, tolerance; /* errors relative to the largest component of a result, or to 0.1 */
-    weft_text failure;       /* the first one; empty where all agree. The caller's to free */
+    weft_text failure;       /* the first failure; empty if there is none. Freed by the caller */
 } weft_tool_outcome;
-/** Run every trial at 1, lanes - 1, lanes, lanes + 1 and 1003 elements. (apps/weft/cross_check.c)
- *  Errors  those of compiling and of the devices; a difference is none: see out->failure */
+/** Run every test case at 1, lanes - 1, lanes, lanes + 1 and 1003 elements.
+ *  (apps/weft/cross_check.c)
+ *  Errors  those of compiling and of the devices. A difference is not an error: see out->failure */
 weft_status weft_tool_try(const weft_tool_cross_check *test_case, weft_device *device, int variant,
                           bool single, weft_tool_outcome *out, weft_error *error);
 
-/** For a GPU or null:h200: add what the compiled plan's kernels take of it, or why that is not
- * known; for the host nothing. (apps/weft/resources.c) */
+/** Append the resource usage of the plan's kernels on a GPU or null:h200, or the reason why it is
+ *  unknown; for the host append nothing. (apps/weft/resources.c) */
 weft_status weft_tool_resources(weft_device *device, const weft_compilation *compilation,
                                 weft_text *out, weft_error *error);
 
-/** Measure each kernel of a plan alone and keep that in the tuning database. (apps/weft/html.c)
+/** Measure each kernel of a plan alone and store its time in the tuning database.
+ *  (apps/weft/html.c)
  *  Errors  those of weft_search_kernels and of the database */
 weft_status weft_tool_kernels_keep(weft_tool_tuned *tuned, weft_device *device,
                                    const weft_compilation *compilation,
                                    const weft_compile_options *options, weft_error *error);
-/** weft_compilation_html, with what weft_tool_kernels_keep has kept, into a file; - is stdout. dot of
- *  Graphviz lays the graph out where it is installed.
+/** Write the HTML report with the times stored by weft_tool_kernels_keep. Graphviz (dot) lays the
+ *  graph out if it is installed.
+ *  path    a file, or "-" for stdout
  *  Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
 weft_status weft_tool_html(const char *path, const weft_tool_tuned *tuned,
                            const weft_compilation *compilation, const weft_compile_options *options,
