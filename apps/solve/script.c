@@ -171,8 +171,7 @@ done:
     return status;
 }
 
-/* ---- the script and the mesh ------------------------------------------------------------------
- */
+/* ---- the script and the mesh ----------------------------------------------------------------- */
 
 static bool find(const weft_compilation *compilation, const char *name, weft_name_info *out) {
     for (int i = 0; i < weft_compilation_names(compilation); ++i) {

@@ -1,19 +1,20 @@
 /** The app solve, in flow order:
  *
- *      options -> script -> mesh -> ordering -> dofs -> inputs -> operator -> right-hand side ->
- * CG, or Newton's method -> errors -> output
+ *      options -> script -> mesh -> ordering -> dofs -> inputs -> operator -> right-hand side
+ *              -> CG, or Newton's method -> errors -> output
  *
- *  It solves what a user's script states: K u = b with a local matrix K and a vector b, or with
- *  --nonlinear r(u) = 0 with K its derivative. u has as many components a node as the script's K
- *  says. Conditions are given for each component:
+ *  It solves the problem of a user's script: K u = b with a local matrix K and a vector b, or with
+ *  --nonlinear r(u) = 0 with the derivative K. The number of components of u per node follows from
+ *  the size of K. Conditions are given per component:
+ *
  *      u_k = g_k                   on Dirichlet groups
- *      the flux (traction) is g_k  on Neumann groups: int g_k v_k is added to b
+ *      flux (traction) = g_k       on Neumann groups: adds int g_k v_k to b
  *      flux + alpha u_k = g_k      on Robin groups */
 #pragma once
 
 #include "apps/common/run.h"
 
-/* ---- options (apps/solve/options.c) -------------------------------------------------------------- */
+/* ---- options (apps/solve/options.c) ---------------------------------------------------------- */
 
 enum { SOLVE_COMPONENTS_MAX = 8, SOLVE_KERNELS_MAX = 8 };
 
@@ -31,8 +32,8 @@ typedef struct solve_bindings {
 
 typedef struct solve_options {
     app_run_options run;
-    const char *script, *matrix, *vector, *exact, *sum; /* borrowed from argv; may be NULL, but
-                                                           script */
+    const char *script, *matrix, *vector, *exact, *sum; /* borrowed from argv; all but
+                                                           script may be NULL */
     const char *kernels[SOLVE_KERNELS_MAX];
     int n_kernels;
     solve_bindings inputs, defines, sets;
@@ -48,30 +49,31 @@ void solve_options_clear(solve_options *options);
 
 /* ---- the run -------------------------------------------------------------------------------- */
 
-/** What a script says that matters here (apps/solve/script.c). */
+/** The parts of the user's script (apps/solve/script.c). */
 typedef struct solve_script {
     char *text;                    /* malloc'd; without its return statements */
-    weft_text cells;               /* the same, with K = MATRIX behind it */
-    weft_compilation *compilation; /* of the text; keeps the names */
+    weft_text cells;               /* the same, followed by K = MATRIX */
+    weft_compilation *compilation; /* of the text; owns the names */
     const char *matrix, *vector;   /* vector NULL: there is none */
     const char *action;            /* Kv, or NULL */
     bool has_d, has_u, has_load;   /* parameter d, inputs u and load */
     int components;
 } solve_script;
 
-/** An input list that the user has bound (apps/solve/inputs.c). */
+/** An input field of the script, bound to a formula (apps/solve/inputs.c). */
 typedef struct solve_input {
     const char *name;
     double *values;
     weft_memory *memory;
 } solve_input;
 
-/** One Newton iteration: norms of the residual at free dofs, CG's iterations for the step after. */
+/** One Newton iteration: norms of the residual at free dofs, CG iterations for the following
+ *  step. */
 typedef struct solve_iteration {
     int step, iteration, cg_iterations;
     double residual; /* relative to scale */
     double scale;    /* the largest norm of r over all dofs in the load step, reactions included */
-    double damping;  /* of the step that led here; 1: whole */
+    double damping;  /* of the previous step; 1: undamped */
 } solve_iteration;
 
 /** Everything of one run, in the order in which it is made. Free with solve_clear. */
@@ -79,7 +81,7 @@ typedef struct solve {
     const solve_options *options; /* borrowed */
     app_run base;
     solve_script script;
-    int components;             /* of a node */
+    int components;             /* per node */
     int64_t n_dofs;             /* nodes * components */
     char **exact;               /* [components], or NULL */
     weft_memory *load;          /* the load factor */
@@ -90,53 +92,55 @@ typedef struct solve {
     solve_input *inputs;
     int n_inputs;
     weft_symmetry *symmetry; /* of the form of the cells */
-    double asymmetry;        /* the largest that it has shown */
+    double asymmetry;        /* the largest found */
     weft_operator *robin;    /* of the Robin forms alone, with --nonlinear */
     solve_iteration *iterations; /* [n_iterations] */
     int n_iterations;
     bool newton_converged, newton_to_rounding;
-    double sum; /* NaN where it is not asked for */
+    double sum; /* NaN unless requested */
     double integral_u[SOLVE_COMPONENTS_MAX];
 } solve;
 
 void solve_clear(solve *run);
 
-/** Read the script, before there is a device. (apps/solve/script.c)
- *  Errors  what the parser says of the script; WEFT_ERROR_INPUT: it makes no matrix or vector */
+/** Read the script; needs no device. (apps/solve/script.c)
+ *  Errors  those of the parser; WEFT_ERROR_INPUT: it defines no matrix or vector */
 weft_status solve_script_read(solve *run, weft_error *error);
-/** Check that it compiles, before there is a mesh.  Errors  what the compiler says of the script */
+/** Check that the script compiles; needs no mesh.
+ *  Errors  those of the compiler */
 weft_status solve_script_try(solve *run, weft_error *error);
-/** Compile it for the mesh: components and names. */
+/** Compile the script for the mesh, and determine its components and names. */
 weft_status solve_script_fit(solve *run, weft_error *error);
 void solve_script_clear(solve_script *script);
-/** Compile every formula of the options for its errors; look at the files to be written.
- * (apps/solve/check.c) */
+/** Compile every formula of the options to find its errors, and check the output files.
+ *  (apps/solve/check.c) */
 weft_status solve_check(solve *run, weft_error *error);
-/** The space and its boundary conditions. (apps/solve/dofs.c) */
+/** Make the space and its boundary conditions. (apps/solve/dofs.c) */
 weft_status solve_dofs_make(solve *run, weft_error *error);
-/** u, b, and the script's inputs. (apps/solve/inputs.c) */
+/** Make u, b, and the script's inputs. (apps/solve/inputs.c) */
 weft_status solve_data_make(solve *run, weft_error *error);
-/** Start the form of the cells: the script with its inputs, parameters and expressions.
- * (apps/solve/forms.c) */
+/** Fill in the form of the cells: the script with its inputs, parameters and expressions.
+ *  (apps/solve/forms.c) */
 void solve_form_cells(solve *run, weft_bound_form *out);
-/** Make the operator, choosing its assembly where the user has not. Errors  WEFT_ERROR_INPUT: the
- * matrix is not symmetric, or nothing fixes u */
+/** Make the operator; choose its assembly unless the user has.
+ *  Errors  WEFT_ERROR_INPUT: the matrix is not symmetric, or no condition fixes u */
 weft_status solve_operator_make(solve *run, weft_error *error);
-/** Is the tangent at the present u symmetric?  Errors  WEFT_ERROR_INPUT */
+/** Check that the tangent at the current u is symmetric.
+ *  Errors  WEFT_ERROR_INPUT: it is not */
 weft_status solve_tangent_check(solve *run, int step, int iteration, weft_error *error);
-/** The fluxes of conditions, and the program of the script's vector. (apps/solve/load.c) */
+/** Make the fluxes of conditions and the program of the script's vector. (apps/solve/load.c) */
 weft_status solve_load_make(solve *run, weft_error *error);
-/** b: the script's vector for the present u, plus fluxes times the factor. */
+/** Compute b: the script's vector for the current u, plus factor * fluxes. */
 weft_status solve_vector_make(solve *run, double factor, weft_error *error);
-/** K u = b. (apps/solve/linear.c) */
+/** Solve K u = b. (apps/solve/linear.c) */
 weft_status solve_linear(solve *run, weft_error *error);
-/** r(u) = 0. (apps/solve/newton.c) */
+/** Solve r(u) = 0. (apps/solve/newton.c) */
 weft_status solve_newton(solve *run, weft_error *error);
-/** Errors, integrals, energy and probes. (apps/solve/measure.c) */
+/** Compute errors, integrals, energy and probe values. (apps/solve/measure.c) */
 weft_status solve_measure(solve *run, weft_error *error);
-/** The result file, the report, JSON. (apps/solve/report.c, apps/solve/json.c) */
+/** Write the result file, the report and JSON. (apps/solve/report.c, apps/solve/json.c) */
 weft_status solve_output_write(solve *run, weft_error *error);
 weft_status solve_report_print(const solve *run, weft_error *error);
 weft_status solve_json_write(const solve *run, weft_error *error);
-/** On the null device: what would be launched, on stdout. (apps/solve/report.c) */
+/** On the null device, print the launches that would be made. (apps/solve/report.c) */
 weft_status solve_plan_print(solve *run, weft_error *error);
