@@ -1,12 +1,15 @@
 /** The app poisson, in flow order:
  *
- *      options -> mesh -> ordering -> dofs -> data -> operator -> right-hand side -> CG -> errors
- * -> output
+ *      options -> mesh -> ordering -> dofs -> data -> operator -> right-hand side -> CG
+ *              -> errors -> output
  *
- *  It solves -div(k grad u) = f on a mesh of triangles or tetrahedra with continuous piecewise
- * linear u, and u = g                          on Dirichlet groups k du/dn = g on Neumann groups (g
- * is the flux into the domain) k du/dn + alpha u = g          on Robin groups k du/dn = 0 elsewhere
- * on the boundary */
+ *  It solves on a mesh of triangles or tetrahedra, with continuous piecewise linear u,
+ *
+ *      -div(k grad u) = f
+ *      u = g                       on Dirichlet groups
+ *      k du/dn = g                 on Neumann groups (g is the flux into the domain)
+ *      k du/dn + alpha u = g       on Robin groups
+ *      k du/dn = 0                 elsewhere on the boundary */
 #pragma once
 
 #include "apps/common/run.h"
@@ -29,35 +32,36 @@ void poisson_options_clear(poisson_options *options);
 typedef struct poisson {
     const poisson_options *options; /* borrowed */
     app_run base;
-    double product_bytes; /* that one product of the operator moves, as predicted */
+    double product_bytes; /* predicted memory traffic of one operator application */
     double integral_u;
 } poisson;
 
-/** Compile and run every text of the user's for nothing but its errors, so that a slip in the last
- * option is reported before an hour of meshing. (apps/poisson/check.c) Errors  WEFT_ERROR_SYNTAX,
- * WEFT_ERROR_TYPE with a caret in the user's text; WEFT_ERROR_IO: a result file cannot be written
- */
+/** Compile every formula of the user only to find its errors, before a long run of the mesher.
+ *  (apps/poisson/check.c)
+ *  Errors  WEFT_ERROR_SYNTAX, WEFT_ERROR_TYPE with a caret in the user's text;
+ *          WEFT_ERROR_IO: a result file cannot be written */
 weft_status poisson_check(poisson *run, weft_error *error);
-/** Choose the assembly where the user has not, and say what the run will hold on the device;
- * refused where that cannot fit. (apps/poisson/memory_estimate.c) Errors  WEFT_ERROR_MEMORY */
+/** Choose the assembly unless the user has, and estimate the memory on the device.
+ *  (apps/poisson/memory_estimate.c)
+ *  Errors  WEFT_ERROR_MEMORY: it does not fit */
 weft_status poisson_memory_estimate_make(poisson *run, weft_error *error);
-/** The space and its boundary conditions. (apps/poisson/mesh.c)
+/** Make the space and its boundary conditions. (apps/poisson/mesh.c)
  *  Errors  WEFT_ERROR_INPUT: no such group (lists those that exist), a probe with too many
- *          coordinates, a value that is not finite, a part of the mesh in which nothing fixes u */
+ *          coordinates, a value that is not finite, a connected part without condition on u */
 weft_status poisson_dofs_make(poisson *run, weft_error *error);
-/** u with its boundary values, room for b. (apps/poisson/data.c) */
+/** Make u with its boundary values, and b. (apps/poisson/data.c) */
 weft_status poisson_data_make(poisson *run, weft_error *error);
 /** Make and assemble the operator. (apps/poisson/data.c) */
 weft_status poisson_operator_make(poisson *run, weft_error *error);
-/** b, with its integrals checked where only they make the problem solvable. (apps/poisson/data.c) */
+/** Compute b. If no condition fixes u, check that the problem is solvable. (apps/poisson/data.c) */
 weft_status poisson_load_make(poisson *run, weft_error *error);
-/** Errors, integral, energy and probes. (apps/poisson/solve.c) */
+/** Compute errors, integral, energy and probe values. (apps/poisson/solve.c) */
 weft_status poisson_measure(poisson *run, weft_error *error);
-/** Write the result file; the report on stdout; JSON. (apps/poisson/report.c, apps/poisson/json.c) */
+/** Write the result file, the report and JSON. (apps/poisson/report.c, apps/poisson/json.c) */
 weft_status poisson_output_write(poisson *run, weft_error *error);
 weft_status poisson_report_print(const poisson *run, weft_error *error);
 weft_status poisson_json_write(const poisson *run, weft_error *error);
-/** On the null device: plans and what would be launched, on stdout. (apps/poisson/null.c) */
+/** On the null device, print plans and the launches that would be made. (apps/poisson/null.c) */
 weft_status poisson_plan_print(poisson *run, weft_error *error);
 
 /** The form of the cells' operator: poisson.weft, or poisson_diffusivity.weft with the user's k.
