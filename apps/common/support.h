@@ -129,31 +129,36 @@ weft_status app_file_check(const char *path, weft_error *error);
 
 /* ---- other programs (apps/common/child.c) ---------------------------------------------------- */
 
-/** The path of a program in PATH, in out; false where it is not there. */
+/** Find a program in PATH; false if it is not there. */
 bool app_find_in_path(const char *program, char *out, size_t size);
 
-/** The signals that stop us: blocked, and taken by app_child_run and app_interrupt_requested
- *  alone. */
+/** Block the signals that stop a program; only app_child_run and app_interrupt_requested then
+ *  receive them. */
 void app_signals_block(void);
-/** The signal that asks to stop, or 0. */
+/** The pending signal that requests a stop, or 0. */
 int app_interrupt_requested(void);
 
-/** Ctrl-C (SIGINT, SIGTERM, SIGHUP) in a long loop (apps/common/stop.c). From app_stop_catch to
- *  app_stop_release the first such signal is only remembered, and the next one ends the program. */
+/** Ctrl-C (SIGINT, SIGTERM, SIGHUP) in a long loop (apps/common/stop.c). Between app_stop_catch and
+ *  app_stop_release, the first such signal is only stored, and a second one ends the program. */
 void app_stop_catch(void);
 void app_stop_release(void);
 /** The signal that was caught, or 0. */
 int app_stop_caught(void);
 
 typedef struct app_child {
-    int exit_code; /* 128 + signal where one ended it */
+    int exit_code; /* 128 + signal if a signal ended it */
     double seconds;
-    char *output, *error; /* stdout and stderr, terminated, malloc'd */
+    char *output, *error; /* stdout and stderr, zero-terminated, malloc'd */
 } app_child;
-/** Run the program arguments[0], a path, in a folder (NULL: this one) and wait; it is ended with this
- * process. *stopped is the signal by which the user stopped it, else as it was: without
- * app_signals_block they end us. tick(user) is called some times a second.
- * Errors  WEFT_ERROR_IO: it cannot be started; WEFT_ERROR_MEMORY */
+/** Run a program and wait for it. It is killed if this process ends.
+ *  arguments  NULL-terminated; arguments[0] is the program's path
+ *  folder     working directory; NULL: the current one
+ *  tick       tick(user) is called a few times per second
+ *  out        caller's; app_child_clear
+ *  stopped    set to the signal by which the user stopped it, else untouched; needs
+ *  app_signals_block,
+ *             without which the signal ends this process
+ *  Errors     WEFT_ERROR_IO: it cannot be started; WEFT_ERROR_MEMORY */
 weft_status app_child_run(char *const *arguments, const char *folder,
                           void (*tick)(void *user), void *user, app_child *out, int *stopped,
                           weft_error *error);
@@ -161,18 +166,21 @@ void app_child_clear(app_child *child);
 
 /* ---- scripts for gnuplot 5 (apps/common/gnuplot.c) ------------------------------------------- */
 
-/** Add the terminal of a picture. kind: "svg" or "png"; more: further words of "set terminal",
- *  each with a space before it, or "" */
+/** Append "set terminal ..." for a picture.
+ *  kind           "svg" or "png"
+ *  more           further words, each preceded by a space, or ""
+ *  width, height  pixels */
 void app_gnuplot_terminal(weft_text *out, const char *kind, const char *more, int width,
                           int height);
-/** Run gnuplot on FOLDER/SCRIPT where it is installed; where not, that is logged. *drawn: it was
- *  there and made no complaint.  Errors, *stopped  those of app_child_run */
+/** Run gnuplot on FOLDER/SCRIPT if it is installed; otherwise log that it is not.
+ *  drawn            set to whether gnuplot ran without errors
+ *  stopped, Errors  as app_child_run */
 weft_status app_gnuplot_run(const char *folder, const char *script, const weft_monitor *monitor,
                             bool *drawn, int *stopped, weft_error *error);
 
-/* ---- for people (apps/common/json.c) --------------------------------------------------------- */
+/* ---- human-readable quantities (apps/common/json.c) ------------------------------------------ */
 
-/** "1.5 GB", "340 kB": bytes for people, in out. */
+/** Format an amount of bytes as "1.5 GB" or "340 kB"; returns out. */
 const char *app_print_bytes(double bytes, char out[32]);
-/** "12.3 s", "4.56 ms": seconds for people, in out. */
+/** Format seconds as "12.3 s" or "4.56 ms"; returns out. */
 const char *app_print_seconds(double seconds, char out[32]);
