@@ -120,8 +120,7 @@ static weft_status check_finite(const ad_run *run, const ad_formulas *formulas, 
     return WEFT_OK;
 }
 
-/* ---- mu ----------------------------------------------------------------------------------------
- */
+/* ---- mu -------------------------------------------------------------------------------------- */
 
 /* Eigenvalues of a symmetric matrix, ascending, by Jacobi's rotations (Golub and Van Loan 2013,
  * section 8.5). a is destroyed. */
@@ -221,8 +220,7 @@ done:
     return status;
 }
 
-/* ---- the length of a time step -----------------------------------------------------------------
- */
+/* ---- the length of a time step --------------------------------------------------------------- */
 
 /* grad phi_v [d + 1][d] of a cell: e_k = x_k - x_0 and the gradients of phi_1 .. phi_d are dual. */
 static void find_gradients(const weft_mesh *mesh, int64_t cell, double g[4][3]) {

@@ -6,8 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* ---- the series --------------------------------------------------------------------------------
- */
+/* ---- the series ------------------------------------------------------------------------------ */
 
 /* Every output_every-th step behind the first of this process, and the last. */
 static int64_t count_outputs(const ad_run *run) {
@@ -46,8 +45,7 @@ done:
     return status;
 }
 
-/* ---- checkpoints -------------------------------------------------------------------------------
- */
+/* ---- checkpoints ----------------------------------------------------------------------------- */
 
 /* What must be the same for the end to be the same. */
 static void write_problem(const ad_run *run, weft_text *out) {

@@ -7,8 +7,7 @@
 
 #include <stdlib.h>
 
-/* ---- what the options say against what the mesh has -------------------------------------------
- */
+/* ---- what the options say against what the mesh has ------------------------------------------ */
 
 static weft_status refuse_dimension(const char *option, int n, int d, const char *write,
                                     weft_error *error) {

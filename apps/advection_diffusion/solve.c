@@ -4,8 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* ---- the stepper -------------------------------------------------------------------------------
- */
+/* ---- the stepper ----------------------------------------------------------------------------- */
 
 static bool use_time(const ad_formulas *formulas) {
     for (int i = 0; i < formulas->n; ++i)
@@ -71,8 +70,7 @@ done:
     return status;
 }
 
-/* ---- time --------------------------------------------------------------------------------------
- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static bool is_due(const ad_run *run, int every) {
     return run->state.step == run->options->steps || (every > 0 && run->state.step % every == 0);
