@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every formula of the command line; out has room for 20 and one a condition. */
+/* Collect every formula of the command line; out has room for 20 plus one per condition. */
 static int collect(const ad_options *options, weft_expression *out) {
     int n = 0;
     out[n++] = (weft_expression){NULL, options->initial, "--initial"};

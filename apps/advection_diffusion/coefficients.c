@@ -28,7 +28,7 @@ static double mean_of(const means *m, int i, int64_t cell) {
     return m->values[i] ? m->values[i][cell] : m->constants[i];
 }
 
-/* c_i = quadrature_mean(e_i(P, when)) for each formula that is no number. */
+/* c_i = quadrature_mean(e_i(P, when)) for each formula that is not a number. */
 static weft_status evaluate(ad_run *run, const ad_formulas *formulas, means *m, weft_error *error) {
     weft_status status = WEFT_OK;
     static const char *const e[] = {"e0", "e1", "e2", "e3", "e4", "e5", "e6", "e7", "e8"};

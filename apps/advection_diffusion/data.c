@@ -21,7 +21,7 @@ weft_status ad_refuse_value(const char *origin, const char *text, const double *
     return WEFT_ERROR_INPUT;
 }
 
-/* The formula at every node, at t = 0. */
+/* Evaluate a formula at every node at t = 0. */
 static weft_status evaluate(ad_run *run, const weft_expression *given, double *values,
                             weft_memory *memory, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -44,7 +44,7 @@ done:
     return status;
 }
 
-/* At all nodes (nodes NULL), or at some. */
+/* Set the values at the given nodes (NULL: all). */
 static weft_status set_values(ad_run *run, const weft_expression *given, const int32_t *nodes,
                               int64_t n, weft_error *error) {
     weft_status status = WEFT_OK;

@@ -8,7 +8,7 @@
 
 /* ---- the series ------------------------------------------------------------------------------ */
 
-/* Every output_every-th step behind the first of this process, and the last. */
+/* Output is due every output_every steps from the first of this process, and at the last. */
 static int64_t count_outputs(const ad_run *run) {
     const int64_t first = run->first_step, steps = run->options->steps;
     const int64_t every = run->options->output_every;
@@ -47,7 +47,7 @@ done:
 
 /* ---- checkpoints ----------------------------------------------------------------------------- */
 
-/* What must be the same for the end to be the same. */
+/* Everything that a restarted run must share with the original to give the same result. */
 static void write_problem(const ad_run *run, weft_text *out) {
     const ad_options *o = run->options;
     weft_text_add(out,

@@ -55,7 +55,7 @@ static bool set_record(json_t *array, const ad_run *run, const ad_record *record
     return fine;
 }
 
-/* On the null device nothing was solved: "planned", and null for every number. */
+/* On the null device nothing is solved: the outcome is "planned" and every number is null. */
 static bool set_results(json_t *root, const ad_run *run) {
     const ad_record *last = run->n_records > 0 ? &run->records[run->n_records - 1] : NULL;
     const char *outcome = run->base.is_null ? "planned"

@@ -49,7 +49,7 @@ void ad_clear(ad_run *run) {
     app_run_clear(&run->base);
 }
 
-/* A run that stopped is no error of ours, but a user who looks at the exit code alone must know. */
+/* A failed solve is not an error of the program, but the exit code reports it. */
 static int report_outcome(const ad_run *run) {
     static const char *const said[] = {
         [WEFT_STEP_NAN] = "T is no longer finite (NaN or infinite)",
@@ -74,7 +74,7 @@ static int report_outcome(const ad_run *run) {
     return 1;
 }
 
-/* Nor is being asked to stop: the exit code is a shell's, 128 and the signal. */
+/* A requested stop is not an error either: the exit code is 128 + signal, as in a shell. */
 static int report_stop(const ad_run *run) {
     const ad_options *o = run->options;
     fprintf(stderr,

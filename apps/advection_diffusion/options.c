@@ -216,7 +216,7 @@ weft_status ad_options_read(int argc, char **argv, ad_options *out, weft_error *
     weft_status status = WEFT_OK;
     *out =
         (ad_options){.run = app_run_options_default(), .initial = "0", .steps = -1, .theta = 0.5};
-    out->run.tolerance = 1e-10; /* errors of steps add up, and the start is a good one */
+    out->run.tolerance = 1e-10; /* errors accumulate over steps, and the initial guess is good */
     const struct argp argp = {.options = options_table, .doc = doc};
     TRY(app_options_parse(&argp, argc, argv, read_option, out, error));
     TRY(check_complete(out, error));

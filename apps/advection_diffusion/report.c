@@ -37,7 +37,7 @@ static void print_record(const ad_run *run, const ad_record *record) {
     printf("   %d %d %d %d, %d\n", its[0], its[1], its[2], its[3], record->state.diffusion);
 }
 
-/* Some twenty of the records, the last among them. */
+/* Print about twenty of the records, including the last. */
 static void print_records(const ad_run *run) {
     enum { LINES = 20 };
     const int last = run->n_records - 1, step = last > 0 ? (last + LINES - 1) / LINES : 1;

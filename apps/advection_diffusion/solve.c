@@ -13,7 +13,7 @@ static bool use_time(const ad_formulas *formulas) {
     return false;
 }
 
-/* Do the coefficients change, and are the operators made again? */
+/* Are the operators reassembled in this step? */
 static bool renews(const ad_run *run) {
     const ad_options *options = run->options;
     const bool change = use_time(&options->velocity) || use_time(&options->diffusivity);
@@ -24,9 +24,9 @@ static bool renews(const ad_run *run) {
            (change && options->reassemble == AD_REASSEMBLE_AUTO);
 }
 
-/* What the user has named; else the cheapest for the products of one assembly. */
+/* The assembly named by the user, else the cheapest for the products per assembly. */
 static weft_status choose_assembly(ad_run *run, bool reassemble, weft_error *error) {
-    enum { PRODUCTS = 100 /* of a step, about */ };
+    enum { PRODUCTS = 100 /* per step, about */ };
     const double products = PRODUCTS * (reassemble ? 1.0 : fmax(1, run->options->steps));
     /* symmetric, as those are that are applied most */
     const weft_assembly_problem problem = weft_space_problem(run->base.space, products);
@@ -96,7 +96,7 @@ static void report(const ad_run *run, double start) {
                   run->options->steps);
 }
 
-/* What is due after the present step. */
+/* Do what is due after the current step. */
 static weft_status attend(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const ad_options *options = run->options;
@@ -111,7 +111,7 @@ done:
     return status;
 }
 
-/* Where the user asks for it, all goes on as if the run had ended here, after a last checkpoint. */
+/* On a requested stop, write a last checkpoint and finish as if this were the last step. */
 static weft_status stop(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     run->stopped = app_stop_caught();
@@ -124,7 +124,7 @@ done:
 
 weft_status ad_solve(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    static const double LONG = 0.1; /* seconds between two looks of the host */
+    static const double LONG = 0.1; /* seconds between two checks by the host */
     const ad_options *options = run->options;
     const double begin = weft_clock();
     int64_t at_once = 1;

@@ -12,7 +12,7 @@
 
 enum { TICK_NANOSECONDS = 200000000 };
 
-/* Less those that whoever started us has us ignore, as nohup does. */
+/* Except those that the parent process has set to be ignored, as nohup does. */
 static void stop_signals(sigset_t *out) {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     sigemptyset(out);
@@ -25,7 +25,7 @@ static void stop_signals(sigset_t *out) {
 
 void app_signals_block(void) {
     sigset_t set;
-    signal(SIGCHLD, SIG_DFL); /* where it is ignored, children's exit codes are lost */
+    signal(SIGCHLD, SIG_DFL); /* if it is ignored, children's exit codes are lost */
     stop_signals(&set);
     sigaddset(&set, SIGCHLD);
     sigprocmask(SIG_BLOCK, &set, NULL);
@@ -39,7 +39,7 @@ int app_interrupt_requested(void) {
     return number > 0 ? number : 0;
 }
 
-/* Until it has ended; asked to stop, it is told so, and at the second time killed. */
+/* Wait for the child. Pass on the first signal to stop, and kill the child at the second. */
 static void wait_for(weft_process *process, void (*tick)(void *user), void *user, int *stopped) {
     const struct timespec pause = {0, TICK_NANOSECONDS};
     sigset_t set;
@@ -66,7 +66,7 @@ static char *read_back(FILE *file) {
     return text;
 }
 
-/* What it prints goes into files without names, so that it never waits for us. */
+/* The child's output goes to unnamed temporary files, so that it never blocks. */
 weft_status app_child_run(char *const *arguments, const char *folder, void (*tick)(void *user),
                           void *user, app_child *out, int *stopped, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -112,7 +112,7 @@ void app_child_clear(app_child *child) {
 bool app_find_in_path(const char *program, char *out, size_t size) {
     for (const char *path = getenv("PATH"); path && *path;) {
         int part = (int)strcspn(path, ":");
-        /* Relative folders in PATH would mean another program in each folder. */
+        /* Skip relative directories in PATH: they depend on the working directory. */
         if (part > 0 && path[0] == '/' &&
             snprintf(out, size, "%.*s/%s", part, path, program) < (int)size &&
             access(out, X_OK) == 0)

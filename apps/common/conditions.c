@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for one more of `size` bytes in an array of n, zeroed; NULL when memory is out. */
+/* Grow an array of n items of `size` bytes by one zeroed item; NULL if memory is out. */
 static void *append(void **array, int *n, size_t size, weft_error *error, weft_status *status) {
     char *larger = reallocarray(*array, (size_t)*n + 1, size);
     if (!larger) {
@@ -75,7 +75,7 @@ weft_status app_condition_group(const weft_mesh *mesh, const app_condition *cond
     return status;
 }
 
-/* The texts of one condition go to out->texts, which owns them; `free` is no condition. */
+/* Move the texts of one condition to out->texts, which owns them; `free` means no condition. */
 static weft_status split_condition(const app_condition *condition, int components, app_pieces *out,
                                    weft_error *error) {
     weft_status status = WEFT_OK;
@@ -168,7 +168,7 @@ void app_probes_measure(const app_probes *probes, const weft_mesh *mesh, const d
     }
 }
 
-/* A piece without the blanks round it. */
+/* Copy a piece without the blanks around it. */
 static weft_status copy_piece(const char *option, const char *text, const char *start,
                               const char *end, char **out, weft_error *error) {
     while (start < end && isspace((unsigned char)*start))

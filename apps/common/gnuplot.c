@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The terminal png stands in where gnuplot was built without cairo. */
+/* Fall back to the terminal png if gnuplot was built without cairo. */
 void app_gnuplot_terminal(weft_text *out, const char *kind, const char *more, int width,
                           int height) {
     if (strcmp(kind, "svg") == 0)

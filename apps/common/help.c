@@ -16,7 +16,7 @@ const struct argp_option app_help_options[] = {
     {"version", 'V', NULL, 0, "Print the version", 0},
     {0}};
 
-/* One line of a text, broken at blanks where it is longer than the page is wide. */
+/* Print one line of text, wrapped at blanks to the width of the page. */
 static void print_line(const char *line, size_t length) {
     while (line[0] != ' ' && length > COLUMNS) {
         size_t end = COLUMNS;
@@ -39,7 +39,7 @@ static void print_text(const char *text) {
     }
 }
 
-/* argp aborts where it gets no memory. */
+/* argp aborts if it gets no memory. */
 static void end_aborted(int signal) {
     static const char text[] = "error: out of memory for the help text\n";
     (void)signal;
@@ -56,7 +56,7 @@ static void print_options(const struct argp *argp, unsigned flags, char *name) {
         sigaction(SIGABRT, &before, NULL);
 }
 
-/* argp's filter of texts: lists of assemblies in place of {assemblies} and {assembly names}. */
+/* Filter of argp's texts: expands {assemblies} and {assembly names}. */
 static char *fill_in(int key, const char *text, void *input) {
     static const char *const marks[] = {"{assembly names}", "{assemblies}"};
     (void)key;

@@ -42,13 +42,13 @@ static weft_status refuse_file(weft_error *error, const char *path, int cause) {
     return WEFT_ERROR_IO;
 }
 
-/* "/dev/stdout", pipes and the like are written straight; they have no temporary beside them. */
+/* "/dev/stdout", pipes and other special files are written directly, without a temporary file. */
 static bool is_special(const char *path) {
     struct stat info;
     return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
 }
 
-/* An open file beside `path`, whose name is *temporary. */
+/* Open a temporary file in the directory of `path`; its name is *temporary. */
 static weft_status open_beside(const char *path, char **temporary, int *descriptor,
                                weft_error *error) {
     struct stat info;
@@ -74,7 +74,7 @@ static int write_text(int descriptor, const char *text) {
     return weft_write_all(descriptor, text, strlen(text)) == WEFT_OK ? 0 : errno;
 }
 
-/* The mode that open() would have given: mkstemp's is private. */
+/* Set the mode that open() would have given; mkstemp's is private. */
 static void open_mode(int descriptor) {
     mode_t mask = umask(0);
     umask(mask);

@@ -43,7 +43,7 @@ static void foresee(const weft_limits *limits, const app_memory_estimate *what,
     const size_t before = estimate->bytes;
     weft_operator_memory_estimate(limits, assembly, problem, estimate, &late);
     const size_t whole = estimate->bytes - before;
-    /* a device that only records runs no CG */
+    /* the null device does not run CG */
     const size_t cg =
         limits->records_only
             ? 0
@@ -60,7 +60,7 @@ static void foresee(const weft_limits *limits, const app_memory_estimate *what,
         weft_memory_estimate_add(estimate, "vectors of CG, lists of cells", most - whole, 1);
 }
 
-/* The assembly that holds least, where that is another one. */
+/* Find the assembly that needs the least memory, if it is not the current one. */
 static void find_smaller(const weft_limits *limits, const app_memory_estimate *what, size_t here,
                          char *hint, size_t size) {
     weft_assembly_cost costs[WEFT_ASSEMBLIES_MOST];

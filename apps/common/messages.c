@@ -28,7 +28,7 @@ void app_messages_clear(app_messages *messages) {
     messages->drawn = false;
 }
 
-/* Messages hold names and texts of the user's: what steers a terminal is shown as '?'. */
+/* Print a message, which may contain user text, with terminal control characters as '?'. */
 static void write_shown(FILE *stream, const char *text) {
     bool shown;
     for (int length; (length = weft_character_length(text, &shown)) > 0; text += length)
@@ -38,7 +38,7 @@ static void write_shown(FILE *stream, const char *text) {
             fputc('?', stream);
 }
 
-/* Has this been said? One cause may be met several times: for each device, each cache, each run. */
+/* Was this message printed before? The same cause may occur for each device, cache and run. */
 static bool is_reported(app_messages *messages, const char *message) {
     const int most = (int)(sizeof messages->reported / sizeof *messages->reported);
     uint64_t hash = 14695981039346656037u; /* FNV-1a */
@@ -120,7 +120,7 @@ int app_messages_fail(app_messages *messages, const weft_error *error) {
     char text[4096];
     weft_error_text(error, text, sizeof text);
     app_messages_clear(messages);
-    /* A message with a place starts with it, so that editors can jump there. */
+    /* A message with a location starts with it, so that editors can jump there. */
     bool placed = error->file[0] || error->line > 0;
     fprintf(messages->stream, "%s%s%s\n", placed ? "" : messages->program, placed ? "" : ": ",
             text);

@@ -20,7 +20,7 @@ typedef struct named_option {
     const struct argp_option *entry;
 } named_option;
 
-/* Names that --help shows come first: a misspelled option is not corrected to one that is hidden. */
+/* List the visible names first: a misspelled option is not corrected to a hidden one. */
 typedef struct option_list {
     named_option items[OPTIONS_MAX];
     size_t n, n_shown;
@@ -44,7 +44,7 @@ static void list_options(const struct argp_option *options, option_list *out) {
     list_names(options, true, out);
 }
 
-/* An exact name, or a beginning that only one option has, as getopt_long takes it. */
+/* Find an option by its exact name or by an unambiguous prefix, as getopt_long does. */
 static const named_option *find_long(const option_list *list, const char *name, size_t length) {
     const named_option *found = NULL;
     int n_found = 0;
@@ -77,19 +77,19 @@ static weft_status refuse_unknown(const option_list *list, const char *argument,
     return WEFT_ERROR_USAGE;
 }
 
-/* How many words follow the option as its value: "CALL CALL" is two. */
+/* Number of words in the value of an option: 2 for "CALL CALL". */
 static int count_words(const struct argp_option *option) {
     if (!option->arg || (option->flags & OPTION_ARG_OPTIONAL))
         return 0;
     return strchr(option->arg, ' ') ? 2 : 1;
 }
 
-/* The command line while it is checked. */
+/* State of the check of a command line. */
 typedef struct walk {
     option_list list;
     char *const *argv;
     int argc, at;
-    int asked; /* the key of the first of --help, --usage and --version; 0: none is there */
+    int asked; /* key of the first of --help, --usage and --version; 0: none */
 } walk;
 
 static void note_asked(walk *w, const struct argp_option *option) {
@@ -98,7 +98,7 @@ static void note_asked(walk *w, const struct argp_option *option) {
             w->asked = o->key;
 }
 
-/* Skip the values of an option, of which n_inside stand in its own word. */
+/* Skip the values of an option, n_inside of which are in its own word. */
 static weft_status skip_values(walk *w, const struct argp_option *option, int n_inside,
                                const char *spelled, weft_error *error) {
     const int n_words = count_words(option);
@@ -210,7 +210,7 @@ weft_status app_options_parse(const struct argp *argp, int argc, char **argv,
                               app_option_reader read, void *user, weft_error *error) {
     weft_status status = WEFT_OK;
     const struct argp_option *options = argp->options;
-    /* glibc's argp leaks two bytes in --help where a table has no options. */
+    /* glibc's argp leaks two bytes in --help if a table has no options. */
     const struct argp_option *table = is_last(options) ? NULL : options;
     const struct argp taken = {
         .options = table, .parser = take_option, .args_doc = argp->args_doc, .doc = argp->doc};
@@ -244,7 +244,7 @@ static weft_status refuse_value(weft_error *error, const char *option, const cha
     return WEFT_ERROR_USAGE;
 }
 
-/* strtod, less what is no plain decimal number: hexadecimal, nan, inf. */
+/* As strtod, but for plain decimal numbers only: no hexadecimal, nan or inf. */
 static const char *scan_number(const char *text, double *out) {
     const char *c = text + (*text == '-' || *text == '+');
     if (!isdigit((unsigned char)*c) && !(*c == '.' && isdigit((unsigned char)c[1])))
@@ -354,7 +354,7 @@ done:
     return status;
 }
 
-/* Copies of what stands before and after text[at]; both sides must hold something but blanks. */
+/* Copy the parts before and after text[at]; both must be nonblank. */
 static weft_status split_at(const char *option, const char *text, size_t at, const char *form,
                             char **left, char **right, weft_error *error) {
     const char *rest = text + at + 1;
@@ -407,7 +407,7 @@ static weft_status split_quoted(const char *option, const char *text, const char
         return WEFT_ERROR_USAGE;
     }
     TRY(split_at(option, text, (size_t)(rest - text), form, &whole, &value, error));
-    read_quoted(text, whole); /* which is shorter than the text with its quotes */
+    read_quoted(text, whole); /* shorter than the text with its quotes */
     *left = whole;
     *right = value;
 done:

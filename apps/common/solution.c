@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* "converged", "converged to rounding", or the name of what went wrong. */
+/* "converged", "converged to rounding", or the name of the failure. */
 static const char *cg_outcome(const weft_cg_result *cg) {
     return cg->to_rounding ? "converged to rounding" : weft_cg_outcome_name(cg->outcome);
 }
@@ -16,7 +16,8 @@ void app_cg_print(const weft_cg_result *cg) {
     putchar('\n');
 }
 
-/* A backward error of rounding's size, and hardly a right digit: see weft_solver_solve. */
+/* Is the backward error at rounding level while the solution has hardly a correct digit? See
+ * weft_solver_solve. */
 static bool is_nearly_singular(const weft_cg_result *cg) {
     return cg->outcome == WEFT_CG_STAGNATION && cg->backward_error < 1e-12;
 }
@@ -57,7 +58,7 @@ bool app_output_wanted(const app_run_options *options, bool converged,
                        const weft_monitor *monitor) {
     if (!options->output || converged)
         return options->output != NULL;
-    /* Half a solution must not stand where a whole one is expected, unless that is asked for. */
+    /* Write an unconverged solution only on request. */
     weft_log(monitor, WEFT_LOG_WARNING,
              options->keep_unconverged ? "%s is written though the solution has not converged"
                                        : "%s is not written because the solution has not converged",

@@ -10,7 +10,7 @@ static volatile sig_atomic_t caught;
 
 static void take(int number) {
     caught = number;
-    for (int i = 0; i < NUMBERS; ++i) /* the next one ends us at once */
+    for (int i = 0; i < NUMBERS; ++i) /* the next one ends the program at once */
         signal(numbers[i], SIG_DFL);
 }
 
@@ -21,7 +21,7 @@ void app_stop_catch(void) {
     action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
     caught = 0;
-    for (int i = 0; i < NUMBERS; ++i) /* what nohup has us ignore stays so */
+    for (int i = 0; i < NUMBERS; ++i) /* signals ignored because of nohup stay ignored */
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(numbers[i], &action, NULL);
 }

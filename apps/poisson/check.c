@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* All expressions of the command line, at most: three, and two a condition. */
+/* Maximum number of expressions: three, and two per condition. */
 static int collect(const poisson_options *options, weft_expression *out) {
     int n = 0;
     out[n++] = (weft_expression){NULL, options->source, "--source"};

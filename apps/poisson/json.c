@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* On the null device nothing was solved: "planned", and null for every number. */
+/* On the null device nothing is solved: the outcome is "planned" and every number is null. */
 static bool set_results(json_t *root, const poisson *run) {
     bool solved = !run->base.is_null;
     return app_json_set_solution(root, &run->base.cg, solved) &&

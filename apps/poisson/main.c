@@ -35,7 +35,7 @@ done:
     return status;
 }
 
-/* Not converged is no error of ours, but a user who looks at the exit code alone must know. */
+/* A solve that does not converge is not an error of the program, but the exit code reports it. */
 static int report_outcome(const poisson *run) {
     static const app_cg_advice advice = {
         .indefinite = "the operator is not positive definite: check --diffusivity <= 0 and "

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* The options that fix u are named in the hint. */
+/* Refuse a part of the mesh without condition on u; the hint names the options that fix u. */
 static weft_status find_free(poisson *run, weft_error *error) {
     const weft_status status = weft_bc_find_free(run->base.bc, 0, &run->base.project, error);
     if (status == WEFT_ERROR_INPUT)

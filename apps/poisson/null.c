@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* One script of the run: pieces, and what is bound to them. */
+/* One script of the run: its fragments and bindings. */
 typedef struct script {
     const char *title;
     weft_fragment fragments[2];

@@ -44,7 +44,7 @@ done:
     return status;
 }
 
-/* Where the constant is free, the one is taken for which the integral of u is zero. */
+/* If u is unique up to a constant, choose the constant for which its integral is zero. */
 static weft_status remove_mean(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(app_run_remove_mean(&run->base, run->integral_u, error));

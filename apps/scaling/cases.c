@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Beside our own program, where a build and an installation have it; else in PATH. */
+/* Find the app next to this program (build or installation), else in PATH. */
 static bool find_program(const char *name, char *out, size_t size) {
     ssize_t length = readlink("/proc/self/exe", out, size - 1);
     out[length > 0 ? length : 0] = '\0';
@@ -69,7 +69,7 @@ done:
     return status;
 }
 
-/* Each is opened once, so that a missing one is known before an hour of runs. */
+/* Open each device once, so that a missing one is reported before the runs. */
 static weft_status open_devices(const weft_monitor *monitor, scaling_cases *out,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
@@ -113,7 +113,7 @@ static weft_status list_cases(const scaling_list *assemblies, scaling_cases *out
     return WEFT_OK;
 }
 
-/* The user's, or the default problem before it where that has none of its own. */
+/* The user's arguments, preceded by the default problem if they define none. */
 static weft_status list_arguments(const scaling_options *options, scaling_cases *out,
                                   weft_error *error) {
     weft_status status = WEFT_OK;

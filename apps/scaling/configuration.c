@@ -29,7 +29,7 @@ static json_t *levels(const scaling_cases *cases) {
     return array;
 }
 
-/* A list a device, as studies have always had it. */
+/* One list of assemblies per device, the format of all studies so far. */
 static json_t *assemblies(const scaling_list *list, int n_devices) {
     json_t *array = json_array();
     for (int i = 0; array && i < n_devices; ++i)
@@ -58,7 +58,7 @@ json_t *scaling_configuration_make(const scaling_options *options, const scaling
     return NULL;
 }
 
-/* What each answer is called where it has changed. */
+/* Names of the settings, for messages about differences. */
 static const struct {
     const char *key, *words;
 } answers[] = {{"app", "--app"},
@@ -73,7 +73,7 @@ static const struct {
                {"repeat", "--repeat"},
                {"warmup", "--warmup"}};
 
-/* As it was written on the command line: lists with a separator, meshes by their names. */
+/* Append a setting as on the command line: lists with a separator, meshes by name. */
 static void add_value(weft_text *text, const json_t *value, const char *separator) {
     if (json_is_array(value)) {
         const bool lists = json_is_array(json_array_get(value, 0)); /* the same for every device */
@@ -122,7 +122,7 @@ weft_status scaling_configuration_compare(const char *path, const json_t *before
             continue;
         other_app |= strcmp(key, "app") == 0;
         if (other_app && (strcmp(key, "program") == 0 || strcmp(key, "arguments") == 0))
-            continue; /* they follow from the app */
+            continue; /* implied by the app */
         weft_text_add(&text, "%s%s", n_changed++ ? "; " : "", answers[i].words);
         if (strcmp(key, "program") != 0)
             add_values(&text, key, old, new);

@@ -17,7 +17,7 @@ static bool set_spread(json_t *object, const char *key, const app_spread *spread
     return fine;
 }
 
-/* A whole number as one, so that it reads as it was. */
+/* Write an integer without a fraction. */
 static json_t *number(double value) {
     bool whole = isfinite(value) && value == floor(value) && fabs(value) < 9e15;
     return whole ? json_integer((json_int_t)value) : app_json_real(value);
@@ -71,7 +71,7 @@ done:
     return status;
 }
 
-/* RFC 4180: in quotes where it holds a comma, a quote or the end of a line. */
+/* RFC 4180: quote a text that contains a comma, a quote or a newline. */
 static void add_text(weft_text *out, const char *text) {
     if (!strpbrk(text, ",\"\r\n")) {
         weft_text_add(out, "%s", text);

@@ -44,7 +44,7 @@ static weft_status measure(scaling *run, weft_error *error) {
     status = scaling_meshes_make(options, monitor, &run->study, &run->cases, error);
     if (status == WEFT_OK)
         status = scaling_steps_make(options, monitor, &run->study, &run->cases, error);
-    run->stopped = app_interrupt_requested(); /* then Gmsh was stopped too */
+    run->stopped = app_interrupt_requested(); /* a signal has stopped Gmsh too */
     if (status != WEFT_OK && !run->stopped)
         goto done;
     TRY(scaling_runs_do(&run->cases, &run->study, &run->progress, &run->stopped, error));
@@ -58,7 +58,7 @@ static void print_stopped(const scaling *run) {
             run->stopped == SIGINT ? "Ctrl-C" : strsignal(run->stopped), run->results.n_missing);
 }
 
-/* 1 where a case has no runs or did not converge. */
+/* Exit code 1 if a case has no runs or did not converge. */
 static int print_outcome(const scaling *run) {
     const scaling_results *results = &run->results;
     int n_failed = 0;
@@ -67,7 +67,7 @@ static int print_outcome(const scaling *run) {
         if (!scaling_result_failed(results, result))
             continue;
         ++n_failed;
-        if (!result->error) /* else it was told when it ran */
+        if (!result->error) /* else it was reported when it ran */
             weft_log(&run->messages.monitor, WEFT_LOG_ERROR, "%s did not converge: %s",
                      result->item->name,
                      result->outcome[0] ? result->outcome : "its outcome is not known");

@@ -24,7 +24,7 @@ static weft_status make_folder(const char *path, weft_error *error) {
     return WEFT_ERROR_IO;
 }
 
-/* DIR/meshes/NAME-SIZE-HASH.vtkhdf: of one file's content and one size, so it can stay. */
+/* DIR/meshes/NAME-SIZE-HASH.vtkhdf: content hash and size identify it, so it can be reused. */
 static char *name_mesh(const char *folder, const scaling_level *level) {
     const char *slash = strrchr(level->file, '/'), *name = slash ? slash + 1 : level->file;
     const char *dot = strrchr(name, '.');

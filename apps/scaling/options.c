@@ -93,7 +93,7 @@ static weft_status add_refinement(scaling_options *o, int times, weft_error *err
     return WEFT_OK;
 }
 
-/* "2", "0..3" or "0,2": ascending, so that orders are those of halved meshes */
+/* Parse "2", "0..3" or "0,2"; ascending, since orders compare successive levels */
 static weft_status read_refine(scaling_options *o, const char *text, weft_error *error) {
     enum { MOST = 12 };
     weft_status status = WEFT_OK;
@@ -136,7 +136,7 @@ done:
     return status;
 }
 
-/* "all", the default, leaves the list empty. The app itself refuses what a device cannot do. */
+/* "all" (the default) leaves the list empty. The app refuses assemblies unsupported by a device. */
 static weft_status read_assemblies(scaling_options *o, const char *text, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_assembly assembly;
@@ -203,7 +203,7 @@ static weft_status read_option(void *user, int key, const char *text, weft_error
     }
 }
 
-/* What the study itself gives to the app, or what would go where it must not. */
+/* Refuse app options that the study sets itself, or that would write files. */
 static weft_status check_arguments(const scaling_options *o, weft_error *error) {
     static const char *const ours[] = {"--mesh",   "-m",     "--size",    "--refine", "--assembly",
                                        "--device", "--json", "--output",  "-o",       "--quiet",

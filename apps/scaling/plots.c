@@ -56,7 +56,7 @@ static void add_title(weft_text *out, const scaling_case *item) {
     weft_text_add_gnuplot(out, title);
 }
 
-/* Is there anything positive to draw? gnuplot ends a script at a plot that is empty. */
+/* Is there a positive value to draw? gnuplot aborts a script at an empty plot. */
 static bool any_positive(const scaling_results *results, int curve,
                          double (*value)(const scaling_results *, const scaling_result *, int),
                          int what) {
@@ -95,7 +95,7 @@ static void begin(const sheet *out, const char *name, const char *title, int wid
     weft_text_add(out->text, "set output '%s.%s'\n", name, out->kind);
 }
 
-/* One column of every curve against the dofs. */
+/* Plot one column of every curve over the dofs. */
 static void add_plot(weft_text *out, const scaling_results *results, const char *using,
                      const char *style, const char *more) {
     const int n = per_level(results);
@@ -140,7 +140,7 @@ static void add_times(const sheet *out) {
     weft_text_add(out->text, "set logscale y\nset format y '%%.0e'\nset yrange [*:*]\n");
 }
 
-/* A panel a curve, a line a phase. */
+/* Plot one panel per curve with one line per phase. */
 static void add_phases(const sheet *out) {
     const scaling_results *results = out->results;
     const int n = per_level(results), columns = n < 3 ? n : 3, rows = (n + columns - 1) / columns;
@@ -168,7 +168,7 @@ static void add_phases(const sheet *out) {
     weft_text_add(out->text, "unset multiplot\nunset output\nunset title\n");
 }
 
-/* With a line of order 2 through the first point: e = e0 (h / h0)^2, h = cells^(-1/d). */
+/* Add a reference line of order 2 through the first point: e = e0 (h / h0)^2, h = cells^(-1/d). */
 static void add_errors(const sheet *out) {
     const scaling_result *first = &out->results->results[0];
     char line[200] = "";
@@ -184,7 +184,7 @@ static void add_errors(const sheet *out) {
     add_plot(out->text, out->results, "2:8", "linespoints", line);
 }
 
-/* Speed-ups of a mesh and assembly belong to one curve; this is the first case of it. */
+/* Is this the first case of its speed-up curve (one curve per mesh and assembly)? */
 static bool starts_threads(const scaling_results *results, int i) {
     const scaling_result *r = &results->results[i];
     if (!isfinite(r->figures[SCALING_PARALLEL_SPEED_UP]))

@@ -61,7 +61,7 @@ void scaling_progress_draw(void *user) {
              "====================", WIDTH - filled, "",
              progress->cases->cases[progress->current].name, progress->round + 1,
              progress->study->rounds, left, at_least ? "at least " : "", seconds);
-    /* A line that goes on below cannot be taken back. */
+    /* A line that wraps cannot be erased. */
     const bool narrow = ioctl(fileno(messages->stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
     fprintf(messages->stream, "\r\033[K%.*s", narrow ? size.ws_col - 1 : (int)sizeof line, line);
     fflush(messages->stream);

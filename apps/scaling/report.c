@@ -39,7 +39,7 @@ static void add_spread(weft_text *out, const app_spread *spread) {
         weft_text_add(out, "| %.4g [%.4g, %.4g] ", spread->median, spread->min, spread->max);
 }
 
-/* "| a | b |" and the line below it; what stands behind '>' is set to the right. */
+/* Write a table head "| a | b |" with its rule; columns marked '>' are right-aligned. */
 static void add_head(weft_text *out, const char *const *names, int n) {
     for (int i = 0; i < n; ++i)
         weft_text_add(out, "| %s ", names[i] + (names[i][0] == '>'));
@@ -52,7 +52,7 @@ static void add_head(weft_text *out, const char *const *names, int n) {
     add_head(out, (const char *const[]){__VA_ARGS__},                                              \
              (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *)))
 
-/* As code, which a backtick or the end of a line in it would end: then as text. */
+/* Add text as inline code; as plain text if it contains a backtick or a newline. */
 static void add_code(weft_text *out, const char *text) {
     bool fits = text[0] != '\0', shown = true;
     int length;

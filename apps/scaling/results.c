@@ -54,7 +54,7 @@ static const json_t *run_of(const scaling_study *study, int index, int run, int 
     return scaling_study_at(study, index, warmup + run);
 }
 
-/* The phases that any run has; the process's own time, from start to end, comes last. */
+/* Find all phases of the runs; the time of the whole process comes last. */
 static void find_phases(const scaling_study *study, scaling_results *results) {
     for (int i = 0; i < study->n_cases * study->rounds; ++i) {
         const json_t *result = json_object_get(study->records[i], "result");
@@ -138,7 +138,7 @@ static weft_status sum_resources(const scaling_study *study, int index, int warm
     return WEFT_OK;
 }
 
-/* The first outcome that is no success, where there is one. */
+/* The first outcome that is not a success, if any. */
 static void find_outcome(const scaling_study *study, int index, int warmup, const char *success,
                          scaling_result *out) {
     for (int run = 0; run < study->rounds - warmup; ++run) {
@@ -154,7 +154,7 @@ static void find_outcome(const scaling_study *study, int index, int warmup, cons
     }
 }
 
-/* log(e0 / e1) / log(h0 / h1), the mean size of a cell being h = (measure / cells)^(1/d) */
+/* Order log(e0 / e1) / log(h0 / h1) with the mean cell size h = (measure / cells)^(1/d) */
 static double order_of(const scaling_result *coarse, const scaling_result *fine,
                        scaling_figure figure) {
     const double *a = coarse->figures, *b = fine->figures;
@@ -172,7 +172,7 @@ static void derive_threads(scaling_results *results) {
         double *f = results->results[i].figures;
         const char *device = results->results[i].item->device;
         const double threads = strncmp(device, "host:", 5) == 0 ? strtod(device + 5, NULL) : 0;
-        f[SCALING_THREADS] = threads > 0 ? threads : NAN; /* "host:avx2" has no number of its own */
+        f[SCALING_THREADS] = threads > 0 ? threads : NAN; /* "host:avx2" states no number */
         f[SCALING_PARALLEL_SPEED_UP] = f[SCALING_PARALLEL_EFFICIENCY] = NAN;
     }
     for (int i = 0; i < results->cases->n_cases; ++i) {

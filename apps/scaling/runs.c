@@ -47,7 +47,7 @@ static char **make_command(const scaling_cases *cases, const scaling_case *item,
     return command;
 }
 
-/* What the app says of itself, less what is long and no figure of the study. */
+/* The app's JSON without long parts that the study does not use. */
 static json_t *read_result(const app_child *child) {
     static const char *const left_out[] = {"history", "probes", "steps", "series"};
     json_t *result = child->exit_code <= 1 ? json_loads(child->output, 0, NULL) : NULL;
@@ -89,7 +89,7 @@ static json_t *make_record(const scaling_case *item, int round, const app_child 
     return NULL;
 }
 
-/* The case that failed for this reason first, or NULL. */
+/* The first case that failed for this reason, or NULL. */
 static const scaling_case *find_failed(const scaling_progress *progress, const char *reason) {
     for (int i = 0; i < progress->cases->n_cases; ++i)
         if (i != progress->current && progress->failed[i] &&

@@ -29,7 +29,7 @@ void scaling_list_clear(scaling_list *list);
 /** An app, with its default problem if the user gives none after "--". (apps/scaling/apps.c) */
 typedef struct scaling_app {
     const char *name, *success;           /* the outcome that means success */
-    const char *const *problem_options;   /* options that define a user's problem; NULL-terminated */
+    const char *const *problem_options;   /* options of a user's problem; NULL-terminated */
     const char *const *default_arguments; /* with a known solution; NULL-terminated */
     /* Time-dependent apps only, else NULL and 0: --velocity in 2 and in 3 dimensions; the end time
      * dt * steps, with dt = courant * mean side of a cell. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cells a side of a square or cube with as many cells: square:N has 2 N^2, cube:N 6 N^3. */
+/* Cells per side of a square or cube with this many cells: square:N has 2 N^2, cube:N 6 N^3. */
 static weft_status count_side(const scaling_level *level, const weft_monitor *monitor, double *side,
                               int *dimension, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -32,7 +32,7 @@ static void set_steps(scaling_level *level, double time, double steps) {
     snprintf(level->dt, sizeof level->dt, "%.17g", time / steps);
 }
 
-/* "--dt 0.1" and "--steps 10", or with '=', behind --; the last of each holds. */
+/* Find "--dt 0.1" and "--steps 10" (also with '=') after "--"; the last of each counts. */
 static weft_status find_number(const scaling_cases *cases, const char *name, double *out,
                                weft_error *error) {
     weft_status status = WEFT_OK;

@@ -20,7 +20,7 @@ static weft_status fail_file(const scaling_study *study, const char *what, weft_
     return WEFT_ERROR_IO;
 }
 
-/* Make the folder where there is none; one that holds other things and no study is not ours. */
+/* Make the directory if it is missing; refuse one with other files and no study. */
 static weft_status enter_folder(const char *folder, weft_error *error) {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
         weft_error_set(error, WEFT_ERROR_IO, "cannot make this folder: %s", strerror(errno));
@@ -59,7 +59,7 @@ static weft_status open_locked(scaling_study *study, weft_error *error) {
     return WEFT_ERROR_USAGE;
 }
 
-/* One line, at once, on disk when this returns. */
+/* Append one line in a single write and flush it to disk. */
 static weft_status write_line(const scaling_study *study, const json_t *value, weft_error *error) {
     weft_status status = WEFT_OK;
     char *text = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(17));
@@ -122,7 +122,7 @@ static weft_status read_record(scaling_study *study, const scaling_cases *cases,
     return refuse_line(study, number, "this line is of a case that the study does not have", error);
 }
 
-/* Everything up to the last newline; what is behind it was being written when the study ended. */
+/* Use everything up to the last newline; the rest was being written when the study ended. */
 static weft_status read_lines(scaling_study *study, const scaling_cases *cases, weft_error *error) {
     weft_status status = WEFT_OK;
     char *text = NULL;

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every formula of the options, as pieces of the lists that they stand in. */
+/* Collect every formula of the options, with lists split into their components. */
 typedef struct formulas {
     weft_expression *list;
-    char ***pieces; /* what is split, to be freed */
+    char ***pieces; /* the split lists, to be freed */
     int *n_pieces;
     int n, n_lists;
 } formulas;

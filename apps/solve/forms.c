@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What rounding leaves of |K - K^T| against |K| where a script's formulas are symmetric. */
+/* Tolerance for |K - K^T| / |K|: rounding in a symmetric matrix. */
 static const double SYMMETRIC = 1e-12;
-/* The same of a tangent at any u, whose terms may cancel. */
+/* The same for a tangent at any u, whose terms may cancel. */
 static const double SYMMETRIC_TANGENT = 1e-10;
 /* The same of the script's Kv against K v: sums of another order, and cancellation in large
  * strains.
  */
 static const double ACTION = 1e-9;
-/* What it leaves of A 1 against A's diagonal where A does not see constants. */
+/* Tolerance for |A 1| / |diag A|: rounding if constants are in the kernel of A. */
 static const double UNSEEN = 1e-10;
 
 void solve_form_cells(solve *run, weft_bound_form *out) {
@@ -83,7 +83,7 @@ weft_status solve_tangent_check(solve *run, int step, int iteration, weft_error 
     double asymmetry = 0;
     char where[80];
     TRY(weft_symmetry_measure(run->symmetry, &asymmetry, error));
-    if (asymmetry > run->asymmetry) /* a NaN is CG's to report */
+    if (asymmetry > run->asymmetry) /* NaN is reported by CG */
         run->asymmetry = asymmetry;
     if (asymmetry > SYMMETRIC_TANGENT) {
         snprintf(where, sizeof where, " in load step %d, iteration %d", step, iteration);
@@ -93,7 +93,7 @@ done:
     return status;
 }
 
-/* Products that store nothing believe the script's Kv. */
+/* Matrix-free products use the script's Kv, so it must agree with K v. */
 static weft_status check_action(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     double apart = 0;
@@ -112,7 +112,7 @@ done:
     return status;
 }
 
-/* The assembly, and whether it fits: before anything of it is made. */
+/* Choose the assembly and check that it fits, before anything of it is allocated. */
 static weft_status foresee(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const app_run_options *options = &run->options->run;
@@ -149,7 +149,7 @@ static weft_status see_constant(solve *run, int k, double *seen, weft_error *err
     TRY(weft_vector_pull(y_memory, y, run->n_dofs, error));
     for (int64_t i = 0; i < run->n_dofs; ++i)
         diagonal = fmax(diagonal, fabs(y[i]));
-    *seen = diagonal > 0 ? most / diagonal : 1; /* a zero matrix is CG's to report */
+    *seen = diagonal > 0 ? most / diagonal : 1; /* a zero matrix is reported by CG */
 done:
     weft_memory_free(&v_memory);
     weft_memory_free(&y_memory);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A formula at the centres of cells. */
+/* Evaluate a formula at the centres of cells. */
 static weft_status evaluate_centres(solve *run, const char *text, const char *origin,
                                     weft_memory *memory, double *values, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -35,7 +35,7 @@ static weft_status refuse_uniform(const solve_binding *binding, const char *text
     return WEFT_ERROR_USAGE;
 }
 
-/* Where component k of element i of a list stands: nodes plain, cells interleaved. */
+/* Index of component k of element i: nodes are stored as AoS, cells block-interleaved. */
 static int64_t place(bool on_cells, int64_t lanes, int components, int64_t i, int k) {
     return on_cells ? (i / lanes * components + k) * lanes + i % lanes : i * components + k;
 }
@@ -47,7 +47,7 @@ static int count(const weft_name_info *info) {
     return n;
 }
 
-/* Component k of an input from its formula. */
+/* Fill component k of an input from its formula. */
 static weft_status fill(solve *run, const solve_binding *binding, const weft_name_info *info,
                         const char *text, int k, double *values, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -166,7 +166,7 @@ done:
     return status;
 }
 
-/* An input of the options that the script has not. */
+/* Refuse an input of the options that the script does not have. */
 static weft_status check_unknown(const solve *run, const char *const *names, size_t n,
                                  weft_error *error) {
     for (int i = 0; i < run->options->inputs.n; ++i) {
@@ -188,7 +188,7 @@ static weft_status check_unknown(const solve *run, const char *const *names, siz
     return WEFT_OK;
 }
 
-/* The solution that Newton's method starts from, which an input u may give. */
+/* Set the initial guess of Newton's method, which an input u may give. */
 static weft_status start_solution(solve *run, const weft_name_info *info, weft_error *error) {
     const solve_binding *binding = find_binding(run, "u");
     const int c = run->components;

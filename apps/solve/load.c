@@ -21,7 +21,7 @@ done:
     return status;
 }
 
-/* The script with its vector returned; kept, for Newton's method runs it often. */
+/* Compile the script that returns its vector; Newton's method runs it repeatedly. */
 static weft_status make_program(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text text = {0};

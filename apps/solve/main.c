@@ -105,7 +105,7 @@ static int report_newton(const solve *run) {
     return 1;
 }
 
-/* Not converged is no error of ours, but a user who looks at the exit code alone must know. */
+/* A solve that does not converge is not an error of the program, but the exit code reports it. */
 static int report_outcome(const solve *run) {
     if (run->base.is_null)
         return 0;

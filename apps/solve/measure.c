@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Integral and errors of component k, as a list of its own; text NULL: no errors. */
+/* Compute integral and errors of component k; text NULL: no errors. */
 static weft_status measure_component(solve *run, int k, const char *text, double errors[2],
                                      weft_error *error) {
     static const char *const integral[] = {"I"};
@@ -47,7 +47,7 @@ done:
     return status;
 }
 
-/* u.(A u)/2, less what Robin conditions have added to A */
+/* u.(A u)/2 without the contribution of Robin conditions to A */
 static weft_status measure_energy(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     double *y = NULL, sum = 0;
@@ -70,7 +70,7 @@ done:
     return status;
 }
 
-/* Where the constant is free, the one is taken for which the integral of u is zero. */
+/* If u is unique up to a constant, choose the constant for which its integral is zero. */
 static weft_status remove_mean(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(app_run_remove_mean(&run->base, run->integral_u[0], error));

@@ -13,7 +13,7 @@ static bool is_solved(const solve *run) {
                                    : run->base.cg.outcome == WEFT_CG_CONVERGED;
 }
 
-/* Vectors of the plane get a third component, zero, for ParaView warps by three. */
+/* Vectors in 2D get a zero third component, because ParaView's warp filter needs three. */
 static weft_status write_fields(const solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const int c = run->components, shown = c == 2 ? 3 : c;

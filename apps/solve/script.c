@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names of the scripts that are put behind the user's. */
+/* Names of the texts that are appended to the user's script. */
 static const char *const taken[] = {
     "v",          "y",       "A",         "apart",       "whole",
     "asymmetry",  "square",  "total",     "action",      "difference",
@@ -30,7 +30,7 @@ static weft_status refuse(const solve *run, const char *hint, weft_error *error,
     return WEFT_ERROR_INPUT;
 }
 
-/* The script for a dimension, returning what is taken from it. */
+/* Compile the script for a dimension, returning the values that are used. */
 static weft_status compile(const solve *run, int dimension, weft_compilation **out,
                            weft_error *error) {
     weft_status status = WEFT_OK;
@@ -73,12 +73,12 @@ done:
     return status;
 }
 
-/* What the mesh's name says, or 0. */
+/* The dimension implied by the mesh's name, or 0. */
 static int dimension_of(const char *mesh) {
     return strncmp(mesh, "square:", 7) == 0 ? 2 : strncmp(mesh, "cube:", 5) == 0 ? 3 : 0;
 }
 
-/* Before there is a mesh: a script that compiles in neither dimension is wrong. */
+/* Without a mesh, a script is invalid if it compiles in neither dimension. */
 static weft_status try_out(solve *run, weft_error *error) {
     const int dimension = dimension_of(run->options->run.mesh.name);
     weft_compilation *compilation = NULL;
@@ -112,7 +112,7 @@ static bool has_name(const weft_outline *outline, weft_name_kind kind, const cha
     return weft_outline_find(outline, name, &found) && found.kind == kind && !found.in_loop;
 }
 
-/* The names of matrix and vector, as given or by custom. */
+/* Set the names of matrix and vector: as given or the defaults. */
 static weft_status name_parts(solve *run, const weft_outline *outline, weft_error *error) {
     const solve_options *options = run->options;
     solve_script *script = &run->script;
@@ -265,7 +265,7 @@ static weft_status check_vector(const solve *run, weft_error *error) {
     return WEFT_ERROR_INPUT;
 }
 
-/* K v by the script's own means: its shape, and that of its v. */
+/* Check the shapes of the script's own K v and of its v. */
 static weft_status check_action(const solve *run, weft_error *error) {
     const int c = run->components, width = run->base.mesh->dimension + 1;
     weft_name_info v, Kv;

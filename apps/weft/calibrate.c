@@ -61,7 +61,7 @@ static const char doc[] =
     "  weft calibrate --validate --json covers.json listing_1\n"
     "  weft calibrate --plot covers.json --out figures";
 
-/* The functions that are named, or all, in double and in single precision. */
+/* Collect the named functions, or all, in double and in single precision. */
 static weft_status collect(const weft_tool_options *options, const weft_library *library,
                            const weft_limits *limits, weft_product_kernel_set *set,
                            weft_error *error) {

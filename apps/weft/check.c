@@ -16,9 +16,9 @@ typedef struct checker {
     weft_arena *arena;
     weft_cost_source source;
     char identity[33];
-    json_t *json;   /* of --json; NULL: none */
+    json_t *json;   /* for --json; NULL: none */
     double unfused; /* seconds of the script's best plan without fusions */
-    bool single;    /* now */
+    bool single;    /* of the current measurement */
     weft_search_case cases[SCRIPTS_MOST];
     int n;
     int within, n_ranked,
@@ -74,7 +74,8 @@ static weft_status print_case(checker *c, const char *name, const weft_search_ca
     return WEFT_OK;
 }
 
-/* As many as move four times what the last cache holds, in kernels of their own; a power of 2. */
+/* The number of elements, a power of 2, for which unfused kernels move four times the last
+ * cache's size. */
 static weft_status choose_elements(const checker *c, const weft_fragment *fragments, int n,
                                    const weft_compile_options *options, int64_t *out,
                                    weft_error *error) {
@@ -126,7 +127,7 @@ static weft_status add_json(checker *c, const char *name, const weft_search_case
     return WEFT_OK;
 }
 
-/* The best of the ten plans predicted best in which every call has a kernel of its own. */
+/* The fastest of the ten unfused plans with the best predictions. */
 static weft_status measure_unfused(checker *c, const weft_fragment *fragments, int n,
                                    weft_compile_options options, int64_t elements,
                                    weft_error *error) {
@@ -180,7 +181,7 @@ static const weft_embedded_file *find_kept(const char *name) {
     return NULL;
 }
 
-/* The scripts that are named, those that are kept first, or all that are kept. */
+/* Read the named scripts, or the embedded ones if none is named. */
 static weft_status check_scripts(checker *c, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_tool_scripts scripts = {0};
@@ -205,7 +206,7 @@ done:
     return status;
 }
 
-/* Which terms help, remembered for the predictions to come. */
+/* Fit the cost terms and store them for later predictions. */
 static weft_status fit(checker *c, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_prediction_errors e;

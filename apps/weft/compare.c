@@ -87,7 +87,7 @@ static const char *text_of(const json_t *object, const char *key) {
     return json_string_value(json_object_get(object, key));
 }
 
-/* Names, and seconds that are lists of numbers. */
+/* Check names, and that times are lists of numbers. */
 static bool is_case(const json_t *item) {
     const json_t *seconds = json_object_get(item, "seconds");
     bool fine = text_of(item, "mesh") && text_of(item, "assembly") && text_of(item, "device") &&
@@ -151,7 +151,7 @@ static int read_values(const json_t *phase, double values[APP_RANKS_MAX]) {
     return n;
 }
 
-/* The smallest p that so many runs can have: all of one side before all of the other. */
+/* The smallest p possible for these numbers of runs: all of one side before all of the other. */
 static double least_chance(int n_a, int n_b) {
     double a[APP_RANKS_MAX] = {0}, b[APP_RANKS_MAX];
     for (int i = 0; i < APP_RANKS_MAX; ++i)
@@ -165,7 +165,7 @@ static void compare_phase(comparison *out, const json_t *item, const char *phase
     const int n_a = read_values(a, before), n_b = read_values(b, after);
     const app_spread old = app_spread_of(before, n_a), new = app_spread_of(after, n_b);
     if (n_a == 0 || n_b == 0 || (old.max == 0 && new.max == 0))
-        return; /* a phase that this run does not have */
+        return; /* this run does not have the phase */
     const double p = app_rank_test(before, n_a, after, n_b);
     const bool apart = fabs(new.median - old.median) > out->threshold * old.median;
     const bool few = apart && least_chance(n_a, n_b) > out->chance;
@@ -186,7 +186,7 @@ static void compare_phase(comparison *out, const json_t *item, const char *phase
     printf(", p %.2g\n", p);
 }
 
-/* What should not depend on the machine's mood, and so has no spread to be held against. */
+/* Compare deterministic figures, which have no spread. */
 static void compare_figures(comparison *out, const json_t *a, const json_t *b) {
     static const char *const names[] = {"cells", "dofs", "iterations", "outcome"};
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {

@@ -17,7 +17,7 @@ typedef struct data {
     weft_memory *plain[ARGUMENTS + 1], *memory[ARGUMENTS]; /* the last plain one: expected */
 } data;
 
-/* One size of everything. */
+/* Test all cases at one number of elements. */
 typedef struct round_data {
     const weft_tool_cross_check *test_case;
     weft_device *device;
@@ -28,13 +28,13 @@ typedef struct round_data {
     bool single;
 } round_data;
 
-/* Numerical Recipes' linear congruence, in [-1, 1]: the same numbers on every machine. */
+/* Portable random numbers in [-1, 1]: the linear congruential generator of Numerical Recipes. */
 static double next_random(uint32_t *state) {
     *state = *state * 1664525u + 1013904223u;
     return (double)(*state >> 8) / (double)(1u << 23) - 1.0;
 }
 
-/* Square matrices, and lists of a simplex' vertices, are kept from being singular. */
+/* Make square matrices and vertex lists of simplices non-singular. */
 static void fill(const weft_test_operand *operand, int64_t n, bool positive, bool single,
                  uint32_t *state, double *out) {
     const int columns = operand->rank == 2 ? operand->sizes[1] : 0;
@@ -56,7 +56,7 @@ static double *values_of(const weft_memory *memory) {
     return weft_memory_host(memory);
 }
 
-/* Results of the reference, or of the author, for every element. */
+/* Expected results of every element, by the reference or from the test case. */
 static weft_status expect(const round_data *r, int k, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_test_case *test_case = &r->test_case->test_cases.list[k];
@@ -124,7 +124,7 @@ static weft_status give(round_data *r, int k, int i, weft_error *error) {
     if (!values)
         return weft_out_of_memory(error, NULL);
     weft_interleave(values_of(r->data[k].plain[i]), r->n, operand->n, r->lanes, values);
-    for (size_t c = 0; r->single && c < count; ++c) { /* narrowed in place */
+    for (size_t c = 0; r->single && c < count; ++c) { /* converted to float in place */
         float value = (float)values[c];
         memcpy((char *)values + c * sizeof value, &value, sizeof value);
     }
@@ -154,7 +154,7 @@ done:
     return status;
 }
 
-/* A reduction's contributions become its one result; scale gets what its rounding goes with. */
+/* Combine a reduction's contributions into its result; a sum's magnitudes are added to `scale`. */
 static void join(const weft_test_case *test_case, int64_t n, double *values, double *scale) {
     const int m = test_case->result.n;
     for (int64_t i = 0; i < n; ++i)
@@ -176,7 +176,7 @@ static void print_values(const weft_test_operand *operand, const double *values,
     weft_text_add(out, "%s%s", operand->n > 16 ? ", ..." : "", operand->rank ? "]" : "");
 }
 
-/* A component of one element's result that is not what it should be. */
+/* Report a wrong component of an element's result. */
 typedef struct difference {
     int64_t specialisation;
     int component;
@@ -223,7 +223,7 @@ static void compare(const round_data *r, int k, const double *results, weft_tool
             const double a = results[i * m + c], b = expected[i * m + c];
             const bool same = isfinite(b) ? false : isnan(b) ? isnan(a) : a == b;
             const double e = same ? 0 : fabs(a - b) / scale;
-            if (!(e <= out->worst)) /* a NaN too */
+            if (!(e <= out->worst)) /* also true for NaN */
                 out->worst = e;
             if (!(e <= out->tolerance) && !out->failure.data)
                 describe(r, k, &(difference){i, c, a, b, e}, &out->failure);
@@ -244,7 +244,7 @@ static weft_status check(const round_data *r, int k, weft_tool_outcome *out, wef
         TRY(weft_out_of_memory(error, NULL));
     TRY(weft_memory_read(weft_program_result(r->program, name), 0, values,
                          count * (r->single ? sizeof(float) : sizeof(double)), error));
-    for (size_t i = count; r->single && i-- > 0;) { /* widened in place, from the end */
+    for (size_t i = count; r->single && i-- > 0;) { /* converted to double in place, from the end */
         float value;
         memcpy(&value, (const char *)values + i * sizeof value, sizeof value);
         values[i] = value;
@@ -284,7 +284,7 @@ static void print_type(const weft_test_operand *operand, weft_text *out) {
                       i + 1 == operand->rank ? "]" : "");
 }
 
-/* One call a trial, each with inputs of its own. */
+/* One call per test case, each with its own inputs. */
 static void print_script(const weft_tool_cross_check *test_case, weft_text *out) {
     weft_text_add(out, "index N;\n");
     for (int k = 0; k < test_case->test_cases.n; ++k) {

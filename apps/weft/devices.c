@@ -37,7 +37,7 @@ static void print_device(const char *name, const char *meaning, const weft_limit
     printf("\n");
 }
 
-/* Every GPU there is, or why there is none. */
+/* Print every GPU, or the reason why there is none. */
 static void print_gpus(const weft_device_options *options) {
     weft_error error;
     for (int i = 0;; ++i) {
@@ -47,7 +47,7 @@ static void print_gpus(const weft_device_options *options) {
         if (weft_device_open(name, options, &device, &error) != WEFT_OK) {
             if (i == 0)
                 printf("%-10s not usable here: %s\n", "cuda", error.message);
-            else if (error.status != WEFT_ERROR_USAGE) /* not just past the last one */
+            else if (error.status != WEFT_ERROR_USAGE) /* other than an ordinal past the last GPU */
                 printf("%-10s not usable: %s\n", name, error.message);
             if (i == 0 || error.status == WEFT_ERROR_USAGE)
                 return;

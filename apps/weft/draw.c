@@ -14,11 +14,11 @@ enum { NAME_MOST = 128, DEGREE = 5, WIDTH = 720, HEIGHT = 420 };
 
 typedef struct draw_cover {
     double predicted, measured; /* seconds */
-    int place;                  /* in the file; then among the predictions, from 1 */
-    int rank;                   /* among the measured, from 1 */
+    int place;                  /* index in the file; later rank among the predictions, from 1 */
+    int rank;                   /* rank among the measured times, from 1 */
 } draw_cover;
 
-/* One script in one precision. */
+/* Data of one script in one precision. */
 typedef struct draw_case {
     char name[NAME_MOST]; /* of its files */
     const char *script, *type;
@@ -55,7 +55,7 @@ static weft_status refuse_key(const drawing *d, const char *where, const char *k
     return refuse(d, place, what, error);
 }
 
-/* Seconds with which the performance of so many elements is a number. */
+/* Read a positive time; elements / time must be finite. */
 static weft_status read_seconds(const drawing *d, const json_t *object, const char *where,
                                 const char *key, int64_t elements, double *out, weft_error *error) {
     const json_t *value = json_object_get(object, key);
@@ -79,7 +79,7 @@ static int by_measured(const void *a, const void *b) {
     return compare(x->measured, y->measured, x->place, y->place);
 }
 
-/* Into the order of the predictions, which is the file's where two are equal. */
+/* Sort by prediction; equal ones stay in the order of the file. */
 static weft_status rank(drawing *d, draw_case *one, weft_error *error) {
     draw_cover **order = weft_arena_alloc(d->arena, (size_t)one->n, sizeof(draw_cover *));
     if (!order)
@@ -112,7 +112,7 @@ static void name_case(const draw_case *first, draw_case *one) {
     for (int i = 0; first + i < one; ++i)
         if (strcmp(first[i].name, one->name) == 0) {
             snprintf(one->name + used, 16, "-%d", ++number);
-            i = -1; /* all of them again */
+            i = -1; /* start over */
         }
 }
 
@@ -244,7 +244,7 @@ static void begin(weft_text *out, const drawing *d, const draw_case *one, const 
                   x, one->n + 1, (long long)one->elements);
 }
 
-/* Each kind of picture with the plot that `curves` holds; on white, for dark pages too. */
+/* Write the plot of `curves` for each image format, on white so that dark pages can show it. */
 static void finish(weft_text *out, const draw_case *one, const char *figure, const char *curves) {
     static const char *const kinds[] = {"svg", "png"};
     for (int k = 0; k < 2; ++k) {
@@ -254,7 +254,7 @@ static void finish(weft_text *out, const draw_case *one, const char *figure, con
     }
 }
 
-/* Figure 4: the covers in the order of their measured times, which make a line. */
+/* Figure 4: the covers in the order of their measured times. */
 static weft_status write_sorted(const drawing *d, const draw_case *one, weft_error *error) {
     weft_text text = {0};
     char curves[2 * NAME_MOST + 300];
@@ -322,7 +322,7 @@ static weft_status draw(drawing *d, const draw_case *one, weft_error *error) {
     for (int k = 0; k < 2; ++k) {
         char script[NAME_MOST + 32];
         bool drawn = false;
-        int stopped = 0; /* never: signals end us */
+        int stopped = 0; /* not used: signals end the program */
         snprintf(script, sizeof script, "%s-%s.gp", one->name, figures[k]);
         TRY(app_gnuplot_run(d->out, script, d->monitor, &drawn, &stopped, error));
         all = all && drawn;

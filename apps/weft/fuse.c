@@ -85,7 +85,7 @@ static const char explain_doc[] =
     "  weft explain poisson.weft --why J K\n"
     "  weft explain poisson.weft --html poisson.html";
 
-/* Some algorithms of --scatter cannot be used on every device and for every kernel. */
+/* Log it if the algorithm of --scatter cannot be used on this device or for a kernel. */
 static void log_scatter(const weft_tool_options *options, const weft_compilation *compilation,
                         app_messages *messages) {
     weft_kernel_info info;

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What stands for a kernel in the tuning database: the generated source and its name there. */
+/* The key of a kernel in the tuning database: a hash of the generated source and its name. */
 static weft_status hash_kernel(const weft_compilation *compilation, const weft_kernel_info *kernel,
                                char out[33], weft_error *error) {
     weft_text text = {0};
@@ -73,7 +73,7 @@ done:
     return status;
 }
 
-/* dot of Graphviz, on a file in memory; NULL where it is not installed or makes nothing of it. */
+/* Run Graphviz (dot) on a file in memory; NULL if it is not installed or fails. */
 static char *run_dot(void *user, const char *dot) {
     const weft_monitor *monitor = user;
     char program[4096], path[64], *answer = NULL;
@@ -82,7 +82,7 @@ static char *run_dot(void *user, const char *dot) {
     int stopped = 0;
     if (!app_find_in_path("dot", program, sizeof program))
         return NULL;
-    const int file = memfd_create("graph.dot", 0); /* the child opens it by its number */
+    const int file = memfd_create("graph.dot", 0); /* opened by the child by its number */
     const size_t length = strlen(dot);
     char format[] = "-Tjson0", *arguments[] = {program, format, path, NULL};
     snprintf(path, sizeof path, "/dev/fd/%d", file);

@@ -60,7 +60,7 @@ static void list_functions(const weft_library *library) {
     }
 }
 
-/* One that needs no kernel file. */
+/* Is it a function without a kernel file? */
 static bool show_formula(const char *name) {
     static const char *const arguments[] = {"", "x", "x, y", "condition, x, y"};
     weft_formula_info info;

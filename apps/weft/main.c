@@ -44,7 +44,7 @@ static void print_help(void) {
 static weft_status run_command(int argc, char **argv, app_messages *messages, int *code,
                                weft_error *error) {
     const char *names[N_COMMANDS];
-    const char *name = strcmp(argv[1], "fuse") == 0 ? "compile" : argv[1]; /* its earlier name */
+    const char *name = strcmp(argv[1], "fuse") == 0 ? "compile" : argv[1]; /* its former name */
     for (int i = 0; i < N_COMMANDS; ++i) {
         names[i] = commands[i].name;
         if (strcmp(name, names[i]) == 0) {

@@ -73,7 +73,7 @@ static const char script_text[] =
     "nodes\n"
     "return K, b;\n";
 
-/* The text with every '@' that stands for the name; those of "//@" stay. */
+/* Replace every '@' by the name, except in "//@". */
 static void fill_in(const char *text, const char *name, weft_text *out) {
     for (const char *c = text; *c; ++c)
         if (*c == '@' && !(c - text >= 2 && c[-1] == '/'))
@@ -111,7 +111,7 @@ static weft_status check_name(const char *name, weft_error *error) {
     return WEFT_OK;
 }
 
-/* The one of this name, or the first one of this file. */
+/* Find the function of this name, or the first function of this file. */
 static bool find_function(const weft_library *library, const char *name, bool is_file,
                           size_t *out) {
     for (size_t i = 0; i < weft_library_size(library); ++i) {
@@ -124,7 +124,7 @@ static bool find_function(const weft_library *library, const char *name, bool is
     return false;
 }
 
-/* The readers know best which names they refuse: C's words among them. */
+/* Let the reader of kernel files decide which names it refuses. */
 static weft_status check_reserved(const char *name, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_library *library = NULL;
@@ -142,7 +142,7 @@ done:
     return status;
 }
 
-/* A script that calls a function of the user's, at sizes that it allows. */
+/* Make a script that calls a user's function with sizes that it allows. */
 static weft_status print_call(const weft_library *library, size_t function, const char *name,
                               weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -215,7 +215,7 @@ done:
     return status;
 }
 
-/* Only where no file is: the test and the making are one. */
+/* Create the file atomically (O_EXCL), only if it does not exist. */
 static weft_status write_new(const char *file, const char *text, weft_error *error) {
     int descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor < 0) {

@@ -18,7 +18,7 @@ weft_status weft_tool_refuse(const char *what, const char *word, const char *con
     return WEFT_ERROR_USAGE;
 }
 
-/* "NAME=VALUE", both copied into the arena. */
+/* Parse "NAME=VALUE"; both are copied into the arena. */
 static weft_status split(weft_tool_options *options, const char *option, const char *text,
                          const char *form, const char **name, const char **value,
                          weft_error *error) {
@@ -105,7 +105,7 @@ done:
     return status;
 }
 
-/* Names of the previous release that --scatter still takes. */
+/* Former names that --scatter still accepts. */
 static const char *current_scatter(const char *text) {
     static const char *const names[][2] = {
         {"coloured", "auto"}, {"gathered", "gather"}, {"cells", "cell-colored"}};
@@ -146,10 +146,10 @@ static weft_status read_choice(weft_tool_options *options, int key, const char *
         TRY(app_parse_choice("--precision", text, precisions, 2, &choice, error));
         options->single = choice == 0;
         options->only_double = choice == 1;
-    } else if (key == TOOL_REMATERIALIZE) { /* never recomputed is always stored */
+    } else if (key == TOOL_REMATERIALIZE) { /* --rematerialize never means always store */
         TRY(app_parse_choice("--rematerialize", text, rematerialise, 3, &choice, error));
         options->rematerialise = (weft_rematerialise)choice;
-    } else { /* of the previous release */
+    } else { /* the former option */
         TRY(app_parse_choice("--store", text, stores, 3, &choice, error));
         options->rematerialise = (weft_rematerialise)choice;
     }

@@ -103,7 +103,7 @@ static bool has_kernel(const saved_plan *plan, const saved_plan *other, int kern
     return n == n_there;
 }
 
-/* Kernels of the same calls in blocks that differ; how many. */
+/* Print the kernels with equal calls and different blocks; returns their number. */
 static int compare_blocks(const saved_plan *a, const saved_plan *b) {
     int differences = 0;
     for (int kernel = 0; kernel < a->n_kernels; ++kernel) {

@@ -29,7 +29,7 @@ weft_status weft_tool_resources(weft_device *device, const weft_compilation *com
     weft_module *module = NULL;
     int width = 6;
     const int n = weft_compilation_kernels(compilation);
-    /* the host's compiler reports none */
+    /* the host's compiler does not report it */
     if (weft_device_limits(device)->execution != WEFT_EXECUTION_SIMT)
         goto done;
     for (int i = 0; i < n; ++i) {

@@ -5,13 +5,13 @@
 
 #include <stdlib.h>
 
-/* Takes over the text. */
+/* Append a fragment; takes ownership of its text. */
 static void add_fragment(weft_tool_scripts *scripts, const char *name, char *text) {
     scripts->texts[scripts->n] = text;
     scripts->fragments[scripts->n++] = (weft_fragment){name, text};
 }
 
-/* What no statement reads is returned. */
+/* Return the values that no statement reads. */
 static weft_status add_returns(weft_tool_scripts *scripts, const weft_outline *outline,
                                weft_error *error) {
     weft_text text = {0};
@@ -22,7 +22,7 @@ static weft_status add_returns(weft_tool_scripts *scripts, const weft_outline *o
             weft_text_add(&text, "%s%s", text.data ? ", " : "return ", name.name);
     }
     if (!text.data)
-        return WEFT_OK; /* the compiler says what is missing */
+        return WEFT_OK; /* the compiler reports what is missing */
     weft_text_add(&text, ";\n");
     if (text.failed) {
         weft_text_free(&text);

@@ -68,7 +68,7 @@ done:
     return status;
 }
 
-/* Is this file of the library below the directory? Its name is the directory's, and a path. */
+/* Is this file below the directory, i.e. does its name begin with the directory's path? */
 static bool is_below(const char *file, const char *directory) {
     size_t n = strlen(directory);
     return strncmp(file, directory, n) == 0 && file[n] == '/';

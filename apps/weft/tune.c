@@ -58,7 +58,7 @@ weft_status weft_tool_tune(weft_tool_tuned *t, weft_device *device, const weft_l
         return status;
     }
     if (most == 0 && how.cache == WEFT_CACHE_ON)
-        how.cache = WEFT_CACHE_READ; /* who only looks makes nothing */
+        how.cache = WEFT_CACHE_READ; /* read-only use must not create the database */
     TRY(weft_tuning_open(&how, &t->tuning, error));
     TRY(weft_arena_make(&t->arena, error));
     weft_device_identity(device, t->identity);
