@@ -47,8 +47,8 @@ static weft_status refuse_same(const char *option, const char *path, const char 
     return WEFT_ERROR_USAGE;
 }
 
-/* A file must not cost the user another; a checkpoint may take the place of the one that the run
- * started from. */
+/* Refuse outputs that would overwrite another file of the run. A checkpoint may overwrite the one
+ * that the run started from. */
 static weft_status check_names(const ad_options *o, weft_error *error) {
     weft_status status = WEFT_OK;
     const struct {

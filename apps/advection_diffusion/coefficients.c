@@ -249,8 +249,9 @@ static void find_gradients(const weft_mesh *mesh, int64_t cell, double g[4][3]) 
 
 /* dt times the largest of sqrt(sum_v (u.grad phi_v)^2 / 2) over the cells: |u| dt / h on a line.
  * The eigenvalues of M^-1 A, A with zero row sums, lie within those of the cells, whose A has rank
- * two: sqrt((d + 1)(d + 2)/2) times that, or with lumped mass sqrt((d + 1)/2) times; and Runge and
- * Kutta's stability ends at sqrt(8) on the imaginary axis (docs/advection-diffusion.md). */
+ * two: sqrt((d + 1)(d + 2)/2) times that, or with lumped mass sqrt((d + 1)/2) times. The stability
+ * limit of the Runge-Kutta method on the imaginary axis is sqrt(8)
+ * (docs/advection-diffusion.md). */
 static void measure_cfl(ad_run *run, const means *u) {
     const weft_mesh *mesh = run->base.mesh;
     const int d = mesh->dimension;

@@ -13,7 +13,7 @@ static bool use_time(const ad_formulas *formulas) {
     return false;
 }
 
-/* Are the operators reassembled in this step? */
+/* Are the operators reassembled in every step? */
 static bool renews(const ad_run *run) {
     const ad_options *options = run->options;
     const bool change = use_time(&options->velocity) || use_time(&options->diffusivity);

@@ -62,8 +62,8 @@ static bool ends_with(const char *path, const char *ending) {
     return length > n && path[length - n - 1] != '/' && strcmp(path + length - n, ending) == 0;
 }
 
-/* As `-o plate.geo` would: a result must not cost the user the geometry or mesh it came from. A
- * .vtkhdf mesh may be written over: the result is that mesh again, with u. */
+/* Refuse outputs that would overwrite the user's geometry or mesh, as `-o plate.geo` would. A
+ * .vtkhdf mesh may be overwritten: the result contains that mesh, and u. */
 weft_status app_outputs_check(const char *mesh, const char *output, const char *json,
                               weft_error *error) {
     weft_status status = WEFT_OK;

@@ -21,9 +21,9 @@ static size_t larger(size_t a, size_t b) {
     return a > b ? a : b;
 }
 
-/* Coordinates, vectors, the operator; and what else there is when most is held: on a GPU the
- * right-hand side that is gathered from the cells, before the first product; CG's vectors; after CG
- * two lists of the cells that are summed up. */
+/* Estimate the peak memory: coordinates, vectors and operator, plus the largest of the temporary
+ * data: on a GPU the right-hand side gathered from the cells, before the first operator
+ * application; CG's vectors; after CG, two fields on cells that are summed. */
 static void foresee(const weft_limits *limits, const app_memory_estimate *what,
                     weft_assembly assembly, weft_memory_estimate *estimate) {
     const weft_assembly_problem *problem = &what->problem;

@@ -23,8 +23,8 @@ weft_status app_mesh_option_read(weft_mesh_options *options, int key, const char
     }
 }
 
-/* Files come in any order. The built-in meshes are numbered row after row, which serves a host
- * well, but a GPU wants the nodes of a thread block near each other in all directions. */
+/* Meshes from files have any numbering. The built-in meshes are numbered row by row, which is good
+ * for the host; a GPU needs the nodes of a thread block to be close in all directions. */
 static bool wants_order(const weft_device *device, const app_mesh_options *options) {
     if (options->ordering == APP_ORDERING_AUTO)
         return weft_mesh_is_gmsh(options->name) ||

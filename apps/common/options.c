@@ -13,8 +13,8 @@ static bool is_last(const struct argp_option *option) {
     return !option->name && !option->key && !option->doc && !option->group;
 }
 
-/* A name on the command line, and the entry that says what it means. A name of OPTION_ALIAS takes the
- * value of the entry that it follows, as in argp. */
+/* A name on the command line and its table entry. As in argp, a name with OPTION_ALIAS is an alias
+ * of the preceding entry. */
 typedef struct named_option {
     const char *name;
     const struct argp_option *entry;
@@ -377,8 +377,8 @@ static weft_status split_at(const char *option, const char *text, size_t at, con
     return WEFT_OK;
 }
 
-/* The text behind the quotes of "NAME", in which "" stands for one quote; NULL where it has no end.
- * The name goes to *out where out is not NULL. */
+/* Read "NAME" in quotes, in which "" means one quote, into *out (unless out is NULL). Returns the
+ * text after the closing quote, or NULL if there is none. */
 static const char *read_quoted(const char *text, char *out) {
     for (const char *c = text + 1; *c; ++c) {
         if (*c == '"' && *++c != '"') {

@@ -48,8 +48,7 @@ done:
     return status;
 }
 
-/* The local matrices or their Addto, then, where the product is a script of its own, the product.
- */
+/* Print the scripts of the assembly and, if it is separate, of the operator application. */
 static weft_status print_form(const poisson *run, const weft_form *form, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_assembly_info *info = weft_assembly_about(run->base.assembly);

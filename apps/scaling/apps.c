@@ -9,8 +9,8 @@ static const char *const poisson_problem[] = {
 static const char *const poisson_default[] = {
     "--source", "2*pi^2*" SOLUTION, "--dirichlet", "boundary=" SOLUTION, "--exact", SOLUTION, NULL};
 
-/* A Gaussian that the wind carries through the middle of the unit square and diffusion widens; in
- * space the same at every z. Its tails are below 1e-5 on the boundary. */
+/* A Gaussian that is advected through the middle of the unit square and widened by diffusion; in 3D
+ * it is constant in z. Its tails are below 1e-5 on the boundary. */
 #define WIDTH(t) "(0.008+0.02*" t ")"
 #define GAUSSIAN(t) "0.008/" WIDTH(t) "*exp(-((x-0.3-" t ")^2+(y-0.4-0.5*" t ")^2)/" WIDTH(t) ")"
 static const char *const ad_problem[] = {"--velocity",  "--diffusivity", "--initial", "--exact",

@@ -31,7 +31,7 @@ static weft_status refuse_size(const char *mesh, const char *why, const char *hi
     return WEFT_ERROR_USAGE;
 }
 
-/* Make the levels of one mesh at one of --sizes (NULL: none). */
+/* Make the level of one mesh at one of --sizes (NULL: none). */
 static weft_status make_level(const char *mesh, const char *size, int refine, scaling_level *out,
                               weft_error *error) {
     weft_status status = WEFT_OK;

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-/* One curve: the cases of one device and assembly, level by level. Columns: 1 dofs, 2 cells; 3 to 5
- * the basis's median, least and greatest; 6 seconds a dof, 7 speed-up, 8 and 9 errors; then the
- * medians of the phases. */
+/* Write the data of one curve: the cases of one device and assembly by level. Columns: 1 dofs,
+ * 2 cells; 3 to 5 median, minimum and maximum of the basis phase; 6 seconds per dof, 7 speed-up,
+ * 8 and 9 errors; then the medians of the phases. */
 enum { FIRST_PHASE = 10 };
 
 static void add_value(weft_text *out, double value) {

@@ -25,8 +25,8 @@ void scaling_progress_clear(scaling_progress *progress) {
     progress->typical = NULL;
 }
 
-/* Runs of a case take about as long as its last one. Of a case without any, which comes after
- * smaller ones, as long as the longest so far: no less than that. */
+/* Estimate a run of a case by its last run. A case without runs is larger than the previous ones,
+ * so the longest run so far is a lower bound. */
 static double seconds_left(const scaling_progress *progress, int *n_left, bool *at_least) {
     double seconds = 0, longest = 0;
     *n_left = 0;

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Phases that are no app's: assembly and solve together, and from the start of the process to its
- * end. */
+/* Phases that the apps do not report: assembly and solve together, and the whole process. */
 #define COMPUTE "compute"
 #define PROCESS "process"
 
@@ -74,8 +73,8 @@ static void find_phases(const scaling_study *study, scaling_results *results) {
         results->basis = scaling_phase_find(results, COMPUTE);
 }
 
-/* Where an app says it: beside the results, or of the mesh. An app without "dofs" has a node each.
- */
+/* Find a figure in an app's JSON, at its top or under the mesh. Without "dofs" there is one per
+ * node. */
 static double figure_of(const json_t *result, scaling_figure figure) {
     const char *name = figure_names[figure];
     const json_t *mesh = json_object_get(result, "mesh"), *value = json_object_get(result, name);
@@ -165,8 +164,8 @@ static double order_of(const scaling_result *coarse, const scaling_result *fine,
     return log(a[figure] / b[figure]) / (log(ratio) / b[SCALING_DIMENSION]);
 }
 
-/* Against the fewest threads of the same level and assembly; where there is one number of threads
- * alone there is nothing to say. */
+/* Derive parallel speed-ups relative to the fewest threads of the same level and assembly; NaN if
+ * only one number of threads was run. */
 static void derive_threads(scaling_results *results) {
     for (int i = 0; i < results->cases->n_cases; ++i) {
         double *f = results->results[i].figures;

@@ -7,8 +7,8 @@
 
 enum { ARGUMENTS_MOST = 24 };
 
-/* The user's options after what is only a default and before what the study sets: the last of an
- * option holds. */
+/* Order the arguments as defaults, user's options, options set by the study: the last of each
+ * counts. */
 static char **make_command(const scaling_cases *cases, const scaling_case *item, char refine[16]) {
     const scaling_level *level = item->level;
     char **command = calloc((size_t)cases->arguments.n + ARGUMENTS_MOST, sizeof *command);

@@ -24,8 +24,8 @@ done:
     return status;
 }
 
-/* As many steps as make up the time with dt / h no larger than it is to be; a rounding error in the
- * quotient makes no step more. */
+/* Set the least number of steps for which dt / h is not too large, tolerating rounding errors in
+ * the quotient. */
 static void set_steps(scaling_level *level, double time, double steps) {
     steps = fmax(1, ceil(steps * (1 - 1e-12)));
     snprintf(level->steps, sizeof level->steps, "%.0f", steps);

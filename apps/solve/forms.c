@@ -9,9 +9,8 @@
 static const double SYMMETRIC = 1e-12;
 /* The same for a tangent at any u, whose terms may cancel. */
 static const double SYMMETRIC_TANGENT = 1e-10;
-/* The same of the script's Kv against K v: sums of another order, and cancellation in large
- * strains.
- */
+/* The same for the script's Kv and K v: different order of summation, cancellation in large
+ * strains. */
 static const double ACTION = 1e-9;
 /* Tolerance for |A 1| / |diag A|: rounding if constants are in the kernel of A. */
 static const double UNSEEN = 1e-10;

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* With nothing that fixes the constant, b must sum to zero: within rounding, or what quadrature
- * leaves of data that do. */
+/* If no condition fixes the constant, check that b sums to zero, up to rounding and the quadrature
+ * error of compatible data. */
 static weft_status check_balance(const solve *run, weft_error *error) {
     if (!run->base.project)
         return WEFT_OK;

@@ -1,10 +1,10 @@
-/* Newton's method, K(u) du = -r(u), with backtracking; conditions and loads are raised in steps.
+/* Solves r(u) = 0 by Newton's method, K(u) du = -r(u), with backtracking and load steps.
  *
- *  The residual is small against the largest norm of r over all dofs that the load step has seen:
- *  at Dirichlet dofs r is the reaction, so that displacements alone make a scale too. Where it
- *  falls no more, it is enough that it is what rounding leaves of K u (Tisseur 2001).
+ *  The residual is relative to the largest norm of r over all dofs within the load step. At
+ *  Dirichlet dofs r is the reaction, so prescribed displacements alone give a scale too. If the
+ *  residual stagnates, convergence to the rounding error of K u is sufficient (Tisseur 2001).
  *
- *  Source Nocedal and Wright 2006, sections 3.1 and 11.1 */
+ *  Source  Nocedal and Wright 2006, sections 3.1 and 11.1 */
 #include "apps/common/fem.h"
 #include "apps/solve/solve.h"
 #include "core/weft_core.h"
@@ -25,7 +25,7 @@ typedef struct newton {
     double scale;     /* the largest |r| over all dofs of this load step */
     double free_norm; /* |r| over the free dofs, now */
     double factor;    /* of the load, now */
-    int first;        /* of the load step's turns */
+    int first;        /* index of the load step's first iteration */
 } newton;
 
 static weft_status newton_alloc(newton *n, solve *run, weft_error *error) {
@@ -149,8 +149,8 @@ done:
     return status;
 }
 
-/* u + s du for the first s = 1, 1/2, ... that lowers the residual; the whole step where none does,
- * and in the first iteration, which moves what is given. */
+/* Set u + s du for the first s = 1, 1/2, ... that reduces the residual. Take the full step if none
+ * does, and in the first iteration, which applies the prescribed values. */
 static weft_status advance(newton *n, bool is_first, double *damping, weft_error *error) {
     weft_status status = WEFT_OK;
     solve *run = n->run;
@@ -171,7 +171,7 @@ done:
     return status;
 }
 
-/* Is the step of use? A CG that has come some way is. */
+/* Is the step usable? A CG solve with some progress is sufficient. */
 static bool is_usable(const weft_cg_result *cg) {
     return cg->outcome == WEFT_CG_CONVERGED ||
            ((cg->outcome == WEFT_CG_STAGNATION || cg->outcome == WEFT_CG_MAX_ITERATIONS) &&

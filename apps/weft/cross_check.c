@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rounding of a few dozen operations, and of quotients of random numbers that come near 0, stays
- * below; a wrong formula does not. */
+/* Above the rounding errors of a few dozen operations and of quotients of random numbers near 0,
+ * and below the errors of a wrong formula. */
 static const double tolerance_double = 1e-11, tolerance_single = 1e-4;
 
 enum { ARGUMENTS = 12, LARGE = 1003 };

@@ -95,8 +95,8 @@ static weft_status rank(drawing *d, draw_case *one, weft_error *error) {
     return WEFT_OK;
 }
 
-/* The script's name without folder and ending, and the type, of letters that any file may have;
- * numbered where an earlier one has it. */
+/* Make a file name from the script's base name and the type, of portable characters; number it if
+ * an earlier script has the same. */
 static void name_case(const draw_case *first, draw_case *one) {
     const char *slash = strrchr(one->script, '/'), *base = slash ? slash + 1 : one->script;
     size_t length = strlen(base);
@@ -268,8 +268,8 @@ static weft_status write_sorted(const drawing *d, const draw_case *one, weft_err
     return write_file(d, one, "-figure4.gp", &text, error);
 }
 
-/* A polynomial by least squares, in t from -1 to 1, where its powers are far from each other. The
- * fit starts from numbers of the size of what is fitted: it steps by a part of each. */
+/* Fit a polynomial by least squares in t from -1 to 1, where the powers are well conditioned. The
+ * initial coefficients have the magnitude of the data, because gnuplot scales its steps by them. */
 static void add_fit(weft_text *out, const draw_case *one) {
     double mean = 0;
     for (int i = 0; i < one->n; ++i)

@@ -82,8 +82,8 @@ static void fill_in(const char *text, const char *name, weft_text *out) {
             weft_text_add_bytes(out, c, 1);
 }
 
-/* C's keywords that no reader of kernel files refuses as the name of a function, and the
- * language's. */
+/* Keywords of C that the reader of kernel files accepts as names of functions, and those of the
+ * script language. */
 static const char *const keywords[] = {
     "index",  "connectivity", "input", "parameter", "expression", "operator", "update",
     "repeat", "at",           "most",  "and",       "apply",      "plain",    "bool",
