@@ -1,4 +1,4 @@
-/* The cells round each row as words (fem/sparse/addto.h): lists by row, halos, slices sized, words filled. */
+/* Makes the list of cells of each row for owner-computes assembly (fem/sparse/addto.h). */
 #include "core/base/sort.h"
 #include "fem/sparse/addto.h"
 #include "fem/base/memory.h"
@@ -23,13 +23,13 @@ typedef struct addto_work {
     const weft_pattern *pattern;
     const weft_sell *sell;
     weft_addto *addto;
-    uint32_t *first;  /* [n_rows + 1] into places */
+    uint32_t *first;  /* [n_rows + 1] start of each row in places */
     uint32_t *places; /* cell * width + vertex, by row, ascending */
-    int32_t **halos;  /* [n_blocks], then in one list */
+    int32_t **halos;  /* [n_blocks], concatenated later */
     atomic_int fault;
 } addto_work;
 
-/* The others of a cell when vertex v comes first, by an even renumbering. */
+/* The other vertices of a cell after an even permutation that makes vertex v the first. */
 static const int others_2[2][1] = {{1}, {0}};
 static const int others_3[3][2] = {{1, 2}, {2, 0}, {0, 1}};
 static const int others_4[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
@@ -63,7 +63,7 @@ static void places_sort(addto_work *work) {
         work->places[--work->first[work->indices[i]]] = (uint32_t)i;
 }
 
-/* Rows outside of a block that it couples with. */
+/* The rows outside of a block that it couples with, ascending. */
 static int32_t *halo_find(const weft_pattern *pattern, int64_t first, int64_t last, int64_t *n) {
     const int64_t begin = pattern->row_start[first], end = pattern->row_start[last];
     int32_t *halo = malloc(((size_t)(end - begin) + 1) * sizeof *halo);
@@ -85,7 +85,8 @@ static int64_t block_end(const addto_work *work, int64_t block) {
     return last < work->pattern->n_rows ? last : work->pattern->n_rows;
 }
 
-/* Sizes, kept where starts will be; the halo of a block that has cells. */
+/* Count words and halo entries into word_start[slice + 1] and halo_start[block + 1], and find the
+ * halo of a block that has cells. */
 static void block_size(void *user, int64_t block) {
     addto_work *work = user;
     weft_addto *addto = work->addto;
@@ -106,7 +107,7 @@ static void block_size(void *user, int64_t block) {
         atomic_store(&work->fault, FAULT_LOCAL);
 }
 
-/* Local number of each entry of a row. */
+/* The local number of each entry of a row. */
 static void row_locals(const addto_work *work, int64_t row, uint32_t *locals) {
     const weft_pattern *pattern = work->pattern;
     const int64_t block = row / WEFT_SELL_ROWS, first = block * WEFT_SELL_ROWS;
@@ -206,7 +207,7 @@ static weft_status fault_status(addto_work *work, weft_error *error) {
     return WEFT_ERROR_UNSUPPORTED;
 }
 
-/* From sizes to starts, and one list of halos. */
+/* Turn sizes into starts, and concatenate the halos. */
 static weft_status starts_sum(addto_work *work, weft_error *error) {
     weft_addto *addto = work->addto;
     const weft_sell *sell = work->sell;

@@ -1,51 +1,64 @@
-/** Owner-computes assembly: what each row of a SELL matrix adds up itself, instead of cells adding
- *  to rows. Not installed. */
+/** Owner-computes assembly: each row of a SELL matrix sums the contributions of its cells, instead
+ *  of cells adding to rows. Not installed.
+ *
+ *      In: cells -> dofs, the pattern, the SELL layout.  Out: the list of cells of each row. */
 #pragma once
 
 #include "fem/sparse/sell.h"
 
 enum {
-    WEFT_ADDTO_WIDTH = 4,       /* vertices of a cell, at most */
-    WEFT_ADDTO_LOCAL_BITS = 13, /* of a local number */
-    WEFT_ADDTO_SLOT_BITS = 8    /* of an entry's number in its row */
+    WEFT_ADDTO_WIDTH = 4,       /* maximum number of vertices per cell */
+    WEFT_ADDTO_LOCAL_BITS = 13, /* of a local node number */
+    WEFT_ADDTO_SLOT_BITS = 8    /* of an entry's index in its row */
 };
-/** The word of no cell. */
+/** The word of a padding entry, without a cell. */
 #define WEFT_ADDTO_NONE ((uint64_t)1 << 63)
 
-/** The cells round each row, in ascending order, for the blocks and slices of a SELL matrix.
+/** The cells of each row, in ascending order, for the blocks and slices of a SELL matrix.
  *
- *  A cell stands at each of its vertices, renumbered evenly so that the vertex is its first (a cell
- *  of two vertices: swapped). Its word tells the others, vertex v = 1, 2, 3 in bits 21 (v - 1) and
- *  up: 13 bits of its local number, 8 bits of its entry k in the row. Local numbers: rows of the
- *  block from 0, from 512 on the block's halo, the rows outside that it couples with, ascending. */
+ *  Every cell is listed in the rows of all its vertices. In the row of a vertex, the cell's
+ *  vertices are renumbered by an even permutation (for two vertices, a swap) that makes this vertex
+ *  number 0. The other vertices are packed into a word of 64 bits:
+ *
+ *      bits  21 (v - 1) .. +12   local number of vertex v = 1, 2, 3
+ *            +13 .. +20          its entry k in the row, not counting the diagonal
+ *
+ *  Local numbers: 0 .. 511 rows of the block, 512 + h entry h of the block's halo, which lists the
+ *  outside rows that the block couples with in ascending order. */
 typedef struct weft_addto {
     int64_t n_blocks, n_words, n_halo;
-    uint32_t *word_start; /* [16 * n_blocks + 1] of each slice in words */
+    uint32_t *word_start; /* [16 * n_blocks + 1] start of each slice in words */
     uint64_t *words;      /* [slice][k][lane] */
-    int32_t *cells;       /* their numbers, in the same shape; NULL: not wanted */
+    int32_t *cells;       /* cell numbers, shaped as words; NULL: not requested */
     int64_t *halo_start;  /* [n_blocks + 1] */
     int32_t *halo;
-    int most_local;      /* local numbers of a block, at most */
-    int64_t most_values; /* entries beside the diagonal in a block's slices, at most */
+    int most_local;      /* largest count of local numbers in a block */
+    int64_t most_values; /* largest count of off-diagonal values in a block, with padding */
 } weft_addto;
 
-/** dofs     width 2 to 4
- *  pattern  that of SELL, with all couplings of dofs
- *  Errors   WEFT_ERROR_UNSUPPORTED: what words cannot say (the width, more than 2^13 local numbers
- *           or 2^8 entries in a row, a cell with a node twice, more than 2^32 - 1 words);
- *           WEFT_ERROR_SHAPE (a coupling that the pattern lacks), WEFT_ERROR_MEMORY; *out untouched
- */
+/** List the cells of each row.
+ *  dofs        cells -> rows, width 2 to 4; borrowed for the call, as are pattern and sell
+ *  pattern     the pattern that sell was made from; contains all couplings of dofs
+ *  with_cells  also make weft_addto.cells
+ *  out         caller's; weft_addto_free
+ *  Errors      WEFT_ERROR_UNSUPPORTED: not representable (another width, more than 2^13 local
+ *              numbers in a block, more than 2^8 entries in a row, a cell with a repeated node,
+ *              more than 2^32 - 1 words); WEFT_ERROR_SHAPE (a coupling that the pattern lacks),
+ *              WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_addto_make(weft_device *device, const weft_connectivity *dofs,
                             const weft_pattern *pattern, const weft_sell *sell, bool with_cells,
                             weft_addto **out, weft_error *error);
 void weft_addto_free(weft_addto **addto);
 
-/** What a program needs to make rows by their owners, in the device's memory, for one connectivity.
- *  layout is the matrix's, pattern what it was made from. start and rows are left to the caller:
- *  they are the matrix's own.
- *  Errors as weft_addto_make's; on error *out is empty. Free with weft_addto_rows_free. */
+/** weft_addto_make into the device's memory: the arguments that a program needs for owner-computes
+ *  assembly over one connectivity.
+ *  layout   the matrix's
+ *  pattern  the pattern that layout was made from
+ *  out      caller's; weft_addto_rows_free. Members start and rows, which the matrix owns, remain
+ *           for the caller to set
+ *  Errors   as weft_addto_make; *out untouched */
 weft_status weft_addto_rows_make(weft_device *device, const weft_sell *layout,
                                  const weft_pattern *pattern, const weft_connectivity *dofs,
                                  bool with_cells, weft_matrix_rows *out, weft_error *error);
-/** Start from {0}; leaves that. */
+/** Accepts {0}; leaves {0}. */
 void weft_addto_rows_free(weft_matrix_rows *rows);

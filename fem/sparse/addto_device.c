@@ -1,4 +1,4 @@
-/* The cells round each row in a GPU's memory. */
+/* Copies the list of cells of each row to a device's memory. */
 #include "fem/base/memory.h"
 #include "fem/sparse/addto.h"
 

@@ -1,3 +1,4 @@
+/* Multiplies CSR matrices with vectors on the host, chunk by chunk. */
 #include "fem/sparse/csr.h"
 
 typedef struct weft_csr_work {

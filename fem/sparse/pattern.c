@@ -1,3 +1,4 @@
+/* Makes the sparsity pattern of a connectivity. */
 #include "core/base/sort.h"
 #include "fem/base/memory.h"
 #include "fem/sparse/csr.h"
@@ -5,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The pattern is found from the upper triangle: the higher neighbours of each node, cell by cell,
- * then each kept once, ascending. Transposing that gives the lower triangle. Every step runs over
- * shares of the cells or rows on any thread; where shares meet in a counter it is atomic, and as
- * rows are sorted afterwards, who came first does not show. */
+/* The upper triangle comes first: collect the higher neighbours of each node, cell by cell, then
+ * sort them and remove duplicates. Its transpose is the lower triangle. Every step runs in parallel
+ * over shares of the cells or rows. Counters that several shares update are atomic; as rows are
+ * sorted afterwards, the result does not depend on the order of the updates. */
 enum { SHARES = 256, STAMPS = 1024 };
 
 typedef struct weft_pattern_work {
@@ -16,13 +17,13 @@ typedef struct weft_pattern_work {
     int64_t n_cells, n_rows;
     int width;
     bool shared;      /* more than one thread */
-    int64_t *start;   /* [n_rows + 1] into upper */
-    int32_t *upper;   /* higher nodes of cells, row after row; then at the start of each row once */
+    int64_t *start;   /* [n_rows + 1] start of each row in upper */
+    int32_t *upper;   /* higher neighbours by row; later without duplicates, n_upper per row */
     int32_t *n_upper; /* [n_rows] */
-    int32_t *n_lower; /* [n_rows]; then those still to be put into columns */
+    int32_t *n_lower; /* [n_rows]; later the number not yet written to columns */
     int64_t *row_start;
     int32_t *columns;
-    int32_t *sorted; /* [SHARES][width] one cell of each share, for widths above 4 */
+    int32_t *sorted; /* [SHARES][width] buffer for a cell of each share, for other widths */
 } weft_pattern_work;
 
 static weft_status no_memory(weft_error *error, int64_t n_cells) {
@@ -65,7 +66,7 @@ INLINE void exchange(int32_t *a, int32_t *b) {
     *b = high;
 }
 
-/* A cell's nodes ascending. */
+/* Sort a cell's nodes; sorting networks for 3 and 4. */
 INLINE void sort_cell(const int32_t *nodes, int width, int32_t *out) {
     memcpy(out, nodes, (size_t)width * sizeof *out);
     if (width == 3) {
@@ -87,7 +88,7 @@ static int64_t share_start(int64_t n, int64_t share) {
     return (int64_t)(n / SHARES * share + n % SHARES * share / SHARES);
 }
 
-/* Of the pairs of a cell, width - 1 belong to its lowest node, one fewer to the next, ... */
+/* Of a cell's pairs of nodes, width - 1 belong to its lowest node, width - 2 to the next, ... */
 INLINE void count(const weft_pattern_work *w, int64_t share, int width, bool shared, int32_t *s) {
     int64_t last = share_start(w->n_cells, share + 1);
     for (int64_t cell = share_start(w->n_cells, share); cell < last; ++cell) {
@@ -97,7 +98,7 @@ INLINE void count(const weft_pattern_work *w, int64_t share, int width, bool sha
     }
 }
 
-/* start[r] comes down from the end of row r to its beginning. */
+/* start[r] is decremented from the end of row r to its beginning. */
 INLINE void fill(const weft_pattern_work *w, int64_t share, int width, bool shared, int32_t *s) {
     int64_t last = share_start(w->n_cells, share + 1);
     for (int64_t cell = share_start(w->n_cells, share); cell < last; ++cell) {
@@ -110,7 +111,7 @@ INLINE void fill(const weft_pattern_work *w, int64_t share, int width, bool shar
     }
 }
 
-/* The usual sizes are constants, so that their loops unroll. */
+/* Common widths are compile-time constants, so that their loops unroll. */
 static void share_count(void *user, int64_t share) {
     const weft_pattern_work *w = user;
     int32_t s[4];
@@ -145,9 +146,9 @@ static void starts_sum(weft_pattern_work *w) {
     }
 }
 
-/* Each higher neighbour once. What has been seen is remembered by the low bits of its number, and
- * what that lets through twice stands side by side once the row is sorted. Without branches: a slot
- * is written always, and kept when it is new. */
+/* Remove duplicates from each row. A direct-mapped table, indexed by the low bits of the number,
+ * filters most; the duplicates that it misses are adjacent after sorting. Branch-free: the next
+ * element is always written, and kept if it is new. */
 INLINE void unite(const weft_pattern_work *w, int64_t share, bool shared) {
     uint64_t seen[STAMPS];
     int64_t last = share_start(w->n_rows, share + 1);
@@ -163,7 +164,7 @@ INLINE void unite(const weft_pattern_work *w, int64_t share, bool shared) {
             *slot = stamp;
         }
         weft_numbers_sort((uint32_t *)row, (size_t)n);
-        int32_t before = (int32_t)r; /* which a cell that has a node twice would bring */
+        int32_t before = (int32_t)r; /* drops r itself, which a cell with a repeated node lists */
         for (int64_t k = 0; k < n; ++k) {
             int32_t c = row[k];
             row[once] = c;
@@ -194,7 +195,7 @@ static void rows_sum(weft_pattern_work *w, weft_pattern *pattern) {
     pattern->n_entries = sum;
 }
 
-/* Rows from the last to the first, so that on one thread the lower parts come out ascending. */
+/* Rows are processed in descending order, so that on one thread the lower parts come out sorted. */
 INLINE void transpose(const weft_pattern_work *w, int64_t share, bool shared) {
     int64_t first = share_start(w->n_rows, SHARES - 1 - share);
     for (int64_t r = share_start(w->n_rows, SHARES - share) - 1; r >= first; --r) {

@@ -1,3 +1,4 @@
+/* Finds, for every entry of every local matrix, its position in the values of a CSR matrix. */
 #include "fem/base/memory.h"
 #include "fem/sparse/csr.h"
 
@@ -16,15 +17,16 @@ typedef struct weft_position_work {
     const int32_t *indices, *columns;
     const int64_t *row_start;
     const int32_t *n_upper; /* or NULL */
-    uint32_t *twin;         /* [n_entries] of each entry behind a diagonal: its mirror image */
+    uint32_t *twin;         /* [n_entries] of each entry right of the diagonal: its mirror image */
     uint32_t *positions;
     int64_t n_cells, n_blocks, n_rows;
     int width, lanes;
     atomic_bool missing;
 } weft_position_work;
 
-/* The place of a column in a row of n, or at least n. Columns of a row differ, so the first equal
- * entry is the one; what vectors read past the row's end (padding, or the next row) comes later. */
+/* The index of a column in a row of n entries; n or more if it is missing. Columns of a row are
+ * distinct, so the first match is the result; matches beyond the row's end, where vector loads read
+ * padding or the next row, have an index of at least n. */
 typedef int64_t (*weft_row_search)(const int32_t *row, int32_t column, int64_t n);
 
 INLINE int64_t search_plain(const int32_t *row, int32_t column, int64_t n) {
@@ -84,7 +86,7 @@ INLINE void find(weft_position_work *work, int64_t task, int width, int lanes,
         atomic_store(&work->missing, true);
 }
 
-/* The same with one search for each pair of nodes, among the few entries behind a diagonal. */
+/* As find, with one search per pair of nodes, among the entries right of the diagonal only. */
 INLINE void find_mirrored(weft_position_work *work, int64_t task, int width, int lanes,
                           weft_row_search search) {
     int64_t last =
@@ -120,7 +122,8 @@ INLINE void find_mirrored(weft_position_work *work, int64_t task, int width, int
         atomic_store(&work->missing, true);
 }
 
-/* Each entry before a diagonal is the mirror image of one behind the diagonal of its column. */
+/* Fill twin: each entry left of the diagonal is the mirror image of one right of the diagonal, in
+ * the row of its column. */
 INLINE void find_double_buffers(weft_position_work *work, int64_t task, weft_row_search search) {
     int64_t last = (task + 1) * TASK_ROWS < work->n_rows ? (task + 1) * TASK_ROWS : work->n_rows;
     for (int64_t row = task * TASK_ROWS; row < last; ++row) {
@@ -133,7 +136,7 @@ INLINE void find_double_buffers(weft_position_work *work, int64_t task, weft_row
     }
 }
 
-/* The usual sizes are constants, so that their loops unroll. */
+/* Common widths are compile-time constants, so that their loops unroll. */
 INLINE void find_sized(weft_position_work *work, int64_t task, weft_row_search search) {
     if (work->twin && work->width == 4)
         find_mirrored(work, task, 4, work->lanes, search);
@@ -195,7 +198,7 @@ weft_status weft_pattern_positions(weft_device *device, const weft_pattern *patt
     return weft_pattern_positions_by(device, &search, dofs, lanes, positions, error);
 }
 
-/* Nothing to find on a device that computes nothing. */
+/* positions is NULL on a device that computes nothing. */
 static weft_status work_run(weft_device *device, weft_position_work *work, weft_finder find,
                             weft_error *error) {
     weft_status status = WEFT_OK;

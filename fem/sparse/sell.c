@@ -1,5 +1,4 @@
-/* The layout of a SELL matrix from its pattern: rows sorted, slices sized, then columns filled.
- */
+/* Lays out a SELL matrix from its pattern: sorts rows, sizes slices, then fills in columns. */
 #include "fem/sparse/sell.h"
 
 #include <stdlib.h>
@@ -23,7 +22,7 @@ void weft_sell_free(weft_sell **sell) {
     *sell = NULL;
 }
 
-/* Entries beside the diagonal. */
+/* Number of off-diagonal entries. */
 static int64_t row_length(const weft_pattern *pattern, int64_t row) {
     const int32_t *columns = pattern->columns;
     int64_t first = pattern->row_start[row], last = pattern->row_start[row + 1];
@@ -38,7 +37,7 @@ static int descending(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* By length, longest first; equal ones and, at the end, places without a row in order. */
+/* Sort rows by length, longest first, then by number; slots without a row have length 0. */
 static void rows_sort(const sell_work *work, int64_t block, int64_t *lengths) {
     weft_sell *sell = work->sell;
     uint64_t keys[WEFT_SELL_ROWS];
@@ -57,7 +56,7 @@ static void rows_sort(const sell_work *work, int64_t block, int64_t *lengths) {
     }
 }
 
-/* The segments of 2048 columns that a block's rows lead to; false where they are too many. */
+/* Find the segments of 2048 columns that a block refers to; false if there are more than 32. */
 static bool bases_find(const sell_work *work, int64_t block) {
     const weft_pattern *pattern = work->pattern;
     int32_t *bases = work->sell->bases + block * WEFT_SELL_BASES;
@@ -82,7 +81,7 @@ static bool bases_find(const sell_work *work, int64_t block) {
     return true;
 }
 
-/* Sizes, kept where starts will be: column_start[s + 1] words of values / 32 and of columns. */
+/* Write the size of slice s, divided by 32, to start[s + 1] and column_start[s + 1]. */
 static void block_size(void *user, int64_t block) {
     const sell_work *work = user;
     weft_sell *sell = work->sell;
@@ -128,8 +127,8 @@ static uint32_t code_of(const int32_t *bases, int32_t column) {
     return i << WEFT_SELL_OFFSET | (uint32_t)(column - base);
 }
 
-/* One row's columns, filled up with the row itself. A place without a row has the block's first,
- * which is never read beyond its length 0 but in a slice that rows share. */
+/* Write one row's columns, padded with the row itself. A slot without a row is padded with the
+ * block's first row. */
 static void row_fill(const sell_work *work, int64_t block, int slot) {
     const weft_pattern *pattern = work->pattern;
     weft_sell *sell = work->sell;

@@ -1,4 +1,4 @@
-/* A sliced matrix in a GPU's memory, and its kernels. */
+/* Stores a SELL matrix on a GPU and launches its kernels. */
 #include "fem/base/memory.h"
 #include "fem/embedded_operators.h"
 #include "fem/sparse/sell.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_THREADS = 256 }; /* as kernels/operators/sell.product.cu says */
+enum { ROWS_THREADS = 256 }; /* must agree with kernels/operators/sell.product.cu */
 
 struct weft_sell_matrix {
     weft_device *device;
@@ -31,7 +31,7 @@ static const char prelude[] = "#ifdef __CUDACC_RTC__ /* which has no <stdint.h> 
                               "typedef double scalar;\n"
                               "typedef scalar real;\n\n";
 
-/* The product kernel as a kernel of its own: y = A v and nothing behind it. */
+/* The product kernel as a standalone kernel: y = A v, with nothing fused to it. */
 static const char kernel_head[] =
     "extern \"C\" __global__ void __launch_bounds__(ROWS_THREADS) sell_product(\n"
     "    int64_t n_rows, const double *__restrict__ values, const uint32_t *__restrict__ start,\n"
@@ -165,7 +165,7 @@ weft_memory *weft_sell_matrix_rows(const weft_sell_matrix *matrix) {
     return matrix->rows;
 }
 
-/* n_blocks 0: one thread per element, nothing in shared memory; else blocks of the product. */
+/* n_blocks 0: one thread per element, without shared memory; otherwise the product's blocks. */
 static weft_status launch(const weft_sell_matrix *matrix, const char *kernel, int64_t n,
                           weft_memory *const *arguments, int n_arguments, int64_t n_blocks,
                           weft_error *error) {

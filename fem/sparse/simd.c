@@ -1,3 +1,4 @@
+/* Instantiates the CSR loops for each instruction set, and selects one at run time. */
 #include "fem/sparse/csr.h"
 
 #define SIMD_NAME(name) name##_plain

@@ -1,9 +1,9 @@
-/* The loop over rows that products with sparse matrices spend their time in. fem/sparse/simd.c includes this
- * once for each instruction set, with SIMD_NAME and SIMD_TARGET defined: a body that is inlined
- * into functions of other targets would be cut into narrow vectors before it gets there. */
+/* The loop over the rows of a CSR product. fem/sparse/simd.c includes this once per instruction
+ * set, with SIMD_NAME and SIMD_TARGET defined: a common body inlined into functions of different
+ * targets would be split into narrow vectors before inlining. */
 
-/* Four entries an iteration, in two sums; entries are fetched ahead, as rows are too short for the
- * processor to see the streams. */
+/* Four entries per iteration, in two sums. Explicit prefetches, because rows are too short for the
+ * hardware prefetcher to detect the streams. */
 static SIMD_TARGET double SIMD_NAME(csr_rows)(const weft_csr_rows *m, int64_t first, int64_t last) {
     const double *a = m->values, *v = m->v;
     const int32_t *c = m->columns;

@@ -1,4 +1,4 @@
-/* All patches: each is placed on its own, then laid one after the other. */
+/* Lays out a symmetric matrix: places the entries of each patch, then concatenates the patches. */
 #include "fem/sparse/symmetric.h"
 #include "fem/base/memory.h"
 

@@ -1,6 +1,7 @@
-/* Rounds for edges: a colouring of the bipartite graph of sources and targets. With no degree above
- * the number of colours it always succeeds (Koenig): where the two ends of an edge have no colour
- * free in common, the path that alternates between a colour free at each is recoloured. */
+/* Assigns rounds to the inner edges of a patch by colouring the bipartite graph of sources and
+ * targets. If no degree exceeds the number of colours this always succeeds (Koenig 1916): if the
+ * two ends of an edge have no free colour in common, a path that alternates between a colour free
+ * at the source and one free at the target is recoloured. */
 #include "fem/sparse/symmetric.h"
 
 #include <string.h>
@@ -39,8 +40,9 @@ static void take(weft_symmetric_work *work, int32_t e) {
     work->free_target[edge->target] |= 1u << round;
 }
 
-/* Make round a free at a target where b is: exchange them along the path of a, b, a, ... from it.
- * The path never ends at a source where a is free, for it comes to sources by a. */
+/* Free round a at a target where b is free, by exchanging a and b along the alternating path
+ * a, b, a, ... that starts there. The path never reaches the source of the new edge, because it
+ * enters sources by an edge of round a, which is free at that source. */
 static void exchange(weft_symmetric_work *work, int target, int a, int b) {
     int n = 0;
     for (;;) {

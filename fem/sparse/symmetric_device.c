@@ -1,4 +1,4 @@
-/* Edges in a GPU's memory, and their kernels. */
+/* Stores the layout of a symmetric matrix on a GPU and launches its kernels. */
 #include "fem/base/memory.h"
 #include "fem/embedded_operators.h"
 #include "fem/sparse/symmetric.h"
@@ -41,7 +41,7 @@ static const char head[] =
     "        d[i] = values[patches[blockIdx.x * (int64_t)4] + threadIdx.x];\n"
     "}\n\n";
 
-/* The product kernel as a kernel of its own: y = A v and nothing behind it. */
+/* The product kernel as a standalone kernel: y = A v, with nothing fused to it. */
 static const char product_head[] =
     "extern \"C\" __global__ void __launch_bounds__(ROWS_BOUNDS) symmetric_product(\n"
     "    int64_t n_rows, const int64_t *__restrict__ patches, const double *__restrict__ values,\n"
@@ -76,7 +76,8 @@ weft_status weft_symmetric_source(const weft_limits *limits, weft_text *text, we
                         : WEFT_OK;
 }
 
-/* barrier, v with a zero behind the rows, y, diagonal and slots, columns */
+/* Shared memory of a block: barrier; v of rows, empty slot and halo; y; diagonal and slots;
+ * columns. */
 static int shared_bytes(const weft_symmetric *symmetric, size_t value_bytes) {
     size_t most = 0;
     for (int64_t p = 0; p < symmetric->n_patches; ++p) {

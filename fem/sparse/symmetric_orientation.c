@@ -1,15 +1,16 @@
-/* Which of its two rows keeps an edge: such that a row's slots, and the times it is a target, stay
- * within the rounds. First by who has more room, then by reversing paths. */
+/* Chooses the source of each inner edge so that every row has at most n_rounds slots and is the
+ * target of at most n_rounds edges: greedily by free slots, then by reversing paths. */
 #include "fem/sparse/symmetric.h"
 
 #include <string.h>
 
-/* Slots of a row that are left for edges inside. */
+/* Slots of a row that are available to inner edges. */
 static int room(const weft_symmetric_work *work, int i) {
     return work->n_rounds - (work->n_staged[i] - work->dropped[i]);
 }
 
-/* The fewest edges that a row must be source of, so as not to be target too often. */
+/* The minimum number of edges that row i must be the source of; of more than n_rounds others it
+ * would be the target. */
 static int least(const weft_symmetric_work *work, int i) {
     return work->degree[i] > work->n_rounds ? work->degree[i] - work->n_rounds : 0;
 }
@@ -22,7 +23,7 @@ static void remove_edge(weft_symmetric_work *work, int32_t e) {
     work->out[edge->source] -= 1;
 }
 
-/* An edge of row i, as its source or as its target; -1: none. */
+/* An edge whose source (or target) is row i; -1: none. */
 static int32_t edge_of(const weft_symmetric_work *work, int i, bool as_source) {
     for (size_t k = work->incident_start[i]; k < work->incident_start[i + 1]; ++k) {
         const weft_symmetric_inside *edge = &work->inside[work->incident[k]];
@@ -42,8 +43,8 @@ static void reverse_path(weft_symmetric_work *work, int end, bool as_source) {
     }
 }
 
-/* Take an edge as source from row i (or give it one: as_source false) by reversing the shortest
- * path to a row that can do with one more (or less). */
+/* Reduce (as_source) or increase the number of edges with source i by one, by reversing the
+ * shortest path to a row that can be the source of one edge more (or fewer). */
 static bool shift(weft_symmetric_work *work, int i, bool as_source) {
     int n = 0;
     for (int k = 0; k < work->n; ++k)
@@ -71,7 +72,7 @@ static bool shift(weft_symmetric_work *work, int i, bool as_source) {
     return false;
 }
 
-/* Everything in, each edge at the row with more room. */
+/* Initial orientation without overflow of inner edges: the source is the row with more room. */
 static void start(weft_symmetric_work *work) {
     memset(work->degree, 0, sizeof work->degree);
     memset(work->out, 0, sizeof work->out);
@@ -93,7 +94,8 @@ static void start(weft_symmetric_work *work) {
     }
 }
 
-/* A row with more entries than it has slots and turns as a target. */
+/* Move couplings of row i to the overflow until it has at most n_rounds slots and n_rounds edges as
+ * a target. */
 static void relieve(weft_symmetric_work *work, int i) {
     while (least(work, i) > room(work, i)) {
         if (work->dropped[i] < work->n_staged[i]) {
@@ -114,7 +116,7 @@ size_t weft_symmetric_orient(weft_symmetric_work *work) {
         while (work->out[i] > room(work, i)) {
             if (shift(work, i, true))
                 continue;
-            if (work->dropped[i] < work->n_staged[i]) /* one entry in the overflow, an edge two */
+            if (work->dropped[i] < work->n_staged[i]) /* one overflow entry; an edge takes two */
                 work->dropped[i] += 1;
             else
                 remove_edge(work, edge_of(work, i, true));

@@ -1,14 +1,14 @@
-/* One patch: its couplings sorted into edges inside and halo, the number of rounds, and where every
- * entry goes. */
+/* Lays out one patch: separates inner edges from halo couplings, chooses the number of rounds, and
+ * places every entry. */
 #include "fem/sparse/symmetric.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A round is worth so many entries in the overflow: 5 KB against 16 bytes each. Up to 512 entries
- * are fetched ahead and take two barriers. */
+/* Overflow entries that a round must save to be worth adding: a round moves 5 KB, an overflow entry
+ * 16 bytes. (The kernel prefetches up to 512 overflow entries, with two barriers.) */
 enum { ROUND_WORTH = 256 };
-/* Not placed yet. */
+/* In offsets: not placed yet. */
 #define PENDING (UINT32_MAX - 1)
 
 void weft_symmetric_work_free(weft_symmetric_work *work) {
@@ -38,8 +38,9 @@ static bool grow(weft_symmetric_work *work, size_t n) {
     return true;
 }
 
-/* The entry a_ji of an edge comes when row j > i is read; rows are ascending, so that the edges of
- * row i are met in the order in which they were made. False: one of the two is missing. */
+/* Separate inner edges from halo couplings. The entry a_ji of an edge is found when row j > i is
+ * read; as rows ascend, the edges of row i are found in the order of their creation. Returns false
+ * if a_ij or a_ji is missing. */
 static bool collect(weft_symmetric_work *work, const weft_pattern *pattern, int64_t first,
                     uint32_t *offsets) {
     const int64_t start = pattern->row_start[first], last = first + work->n;
@@ -76,7 +77,7 @@ static bool collect(weft_symmetric_work *work, const weft_pattern *pattern, int6
     return true;
 }
 
-/* By bytes of the column, the lowest first, passing over bytes that all have in common. */
+/* Radix sort by the column, skipping bytes that are equal in all keys. */
 static void sort_keys(weft_symmetric_work *work) {
     const size_t n = work->n_outside;
     uint64_t differ = 0;
@@ -98,7 +99,7 @@ static void sort_keys(weft_symmetric_work *work) {
     }
 }
 
-/* Number the halo, ascending; its nodes stay in keys_other's place as the first n_halo of keys. */
+/* Number the halo nodes in ascending order; they are left in keys_other[0 .. n_halo). */
 static void number_halo(weft_symmetric_work *work) {
     sort_keys(work);
     uint64_t before = UINT64_MAX;
@@ -133,7 +134,7 @@ static void list_incident(weft_symmetric_work *work) {
     }
 }
 
-/* As few as hold the mean; one more wherever that takes enough out of the overflow. */
+/* Start with the mean number of slots per row; add rounds while each saves enough overflow. */
 static void choose_rounds(weft_symmetric_work *work) {
     size_t n_staged = 0, n = (size_t)work->n, n_before;
     for (int i = 0; i < work->n; ++i)
@@ -189,7 +190,7 @@ static void place_slots(weft_symmetric_work *work, uint32_t *offsets, uint16_t *
     }
 }
 
-/* What is pending still, row after row. */
+/* Put the entries that are still pending into the overflow, by row. */
 static void place_overflow(weft_symmetric_work *work, const weft_pattern *pattern, int64_t first,
                            uint32_t *offsets, int32_t *lists) {
     const int64_t start = pattern->row_start[first];

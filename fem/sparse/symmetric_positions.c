@@ -1,4 +1,4 @@
-/* Where Addto adds: for every entry of every cell's local matrix its place in the edges' values. */
+/* Finds, for each entry of each local matrix, its position in the values of a symmetric matrix. */
 #include "fem/base/memory.h"
 #include "fem/sparse/symmetric.h"
 
@@ -18,7 +18,7 @@ typedef struct position_work {
     atomic_bool missing;
 } position_work;
 
-/* The entry a_ij, or -1. */
+/* The index of the entry a_ij, or -1. */
 static int64_t entry_of(const weft_pattern *pattern, int32_t i, int32_t j) {
     int64_t low = pattern->row_start[i], high = pattern->row_start[i + 1];
     while (high - low > 24) {
@@ -43,7 +43,7 @@ static uint32_t position_of(position_work *work, int32_t i, int32_t j) {
         return 0;
     }
     if (work->transposed && i != j && i / WEFT_SYMMETRIC_NODES == j / WEFT_SYMMETRIC_NODES) {
-        /* only where one slot serves both entries */
+        /* only if one slot serves both entries */
         const int64_t other = entry_of(work->pattern, j, i);
         if (symmetric->offsets[mine] == WEFT_SYMMETRIC_DISCARD ||
             symmetric->offsets[other] == WEFT_SYMMETRIC_DISCARD)
@@ -80,7 +80,7 @@ weft_status weft_symmetric_positions(weft_device *device, const weft_symmetric *
     weft_status status = WEFT_OK;
     const int lanes = placing.lanes;
     weft_memory *memory = NULL;
-    uint32_t *own = NULL; /* where the host cannot write into the memory */
+    uint32_t *own = NULL; /* staging buffer if the host cannot write into the memory */
     position_work work = {.symmetric = symmetric,
                           .pattern = pattern,
                           .indices = weft_connectivity_indices(dofs),

@@ -1,6 +1,6 @@
-/* y = A v from edges, on the host: a patch at a time in local arrays, round after round. Rows that
- * are targets differ within a round, so a vector of slots may be scattered at once; halo columns
- * and the empty one may repeat, but what is stored there is never read. */
+/* Multiplies with a symmetric matrix on the host, patch by patch in local arrays, round by round.
+ * The target rows of a round are distinct, so a SIMD vector of slots can be scattered at once. Halo
+ * columns and the empty slot may repeat, but the results stored for them are never read. */
 #include "fem/sparse/symmetric.h"
 
 #include <string.h>
@@ -20,12 +20,12 @@ typedef struct symmetric_product {
     double *y;
 } symmetric_product;
 
-/* One patch's vectors by local column; own: sums of the row's own slots. */
+/* The vectors of a patch by local column; own: sums over the row's own slots. */
 typedef struct edge_local {
     _Alignas(64) double v[LOCAL], y[LOCAL], own[WEFT_SYMMETRIC_NODES];
 } edge_local;
 
-/* own += a_ij v_j, and y_j += a_ij v_i, for the slots of all rounds. */
+/* own_i += a_ij v_j and y_j += a_ij v_i for the slots of all rounds. */
 typedef void (*symmetric_rounds)(edge_local *local, const void *slots, const uint16_t *columns,
                                  int n_rounds);
 
