@@ -1,12 +1,12 @@
-/** Boundary conditions of a space and the loads that go with them.
+/** Boundary conditions of a space, and their loads.
  *
- *      space, conditions -> constrained dofs and their values      (Dirichlet: u = g)
- *                        -> forms that the operator adds           (Robin: flux + alpha u = g)
- *                        -> loads that the right-hand side adds    (Neumann: flux = g; Robin)
- *                        -> is the problem solvable at all?
+ *      space, conditions -> constrained dofs and their values      Dirichlet: u = g
+ *                        -> forms to add to the operator           Robin:     flux + alpha u = g
+ *                        -> loads to add to the right-hand side    Neumann:   flux = g; Robin
+ *                        -> whether the problem is solvable
  *
- *  The flux is what a weak form leaves on the boundary: k du/dn, or a component of the traction.
- *  What is in no condition has no flux. */
+ *  The flux is the natural boundary term of the weak form: k du/dn, or a component of the traction.
+ *  It is zero on facets without a condition. */
 #ifndef WEFT_BC_H
 #define WEFT_BC_H
 
@@ -22,79 +22,93 @@ typedef enum weft_condition_kind {
     WEFT_ROBIN
 } weft_condition_kind;
 
-/** One condition on one component. Texts are borrowed. */
+/** One condition on one component. Strings are borrowed. */
 typedef struct weft_condition {
     weft_condition_kind kind;
-    const char *group;  /* of facets; "boundary": all of it */
+    const char *group;  /* of facets; "boundary": the whole boundary */
     const char *value;  /* g, a formula in x, y, z */
-    const char *alpha;  /* of Robin, a formula likewise */
+    const char *alpha;  /* Robin only: a formula in x, y, z */
     const char *origin; /* names the condition in messages; NULL: the group's name */
     int component;
 } weft_condition;
 
-/** The nodes of a condition's group, ascending; *out from weft_array_make, the caller's.
- *  Errors  WEFT_ERROR_INPUT with the condition's origin: no such group, or one without facets;
- *          WEFT_ERROR_MEMORY */
+/** The nodes of a condition's group.
+ *  out     [*n] ascending, from weft_array_make; caller's; free()
+ *  Errors  WEFT_ERROR_INPUT, with the condition's origin (no such group, a group without facets),
+ *          WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_condition_nodes(const weft_space *space, const weft_condition *condition,
                                  int32_t **out, int64_t *n, weft_error *error);
 
 typedef struct weft_bc weft_bc;
-/** Find the dofs and facets of conditions, and evaluate what Dirichlet conditions give. Where groups
- *  meet the later condition holds. No conditions at all: u = 0 on the whole boundary.
- *  context, space, texts of the conditions  borrowed, must outlive it
- *  Errors  WEFT_ERROR_INPUT: no such group (lists those that exist), a group without facets, a
- *          value that is not finite; WEFT_ERROR_SYNTAX, _TYPE with a caret in the formula;
- *          WEFT_ERROR_MEMORY, _COMPILER, _DEVICE */
+/** Find the dofs and facets of the conditions, and evaluate the Dirichlet values. At nodes shared
+ *  by several groups the last condition holds. Without conditions, u = 0 on the whole boundary.
+ *  context, space  borrowed; must outlive the result
+ *  conditions      [n]; their strings are borrowed and must outlive the result
+ *  out             caller's; weft_bc_free
+ *  Errors          WEFT_ERROR_INPUT (no such group: lists the groups; a group without facets; a
+ *                  value that is not finite), WEFT_ERROR_SYNTAX, _TYPE (with a caret in the
+ *                  formula), WEFT_ERROR_MEMORY, _COMPILER, _DEVICE; *out untouched */
 weft_status weft_bc_make(weft_context *context, const weft_space *space,
                          const weft_condition *conditions, int n, weft_bc **out, weft_error *error);
 void weft_bc_free(weft_bc **bc);
 
-/** The dofs of Dirichlet conditions, ascending, [*n]; borrowed. As weft_cg_options wants them. */
+/** The dofs of Dirichlet conditions, [*n] ascending, as weft_cg_options.constrained. Borrowed. */
 const int32_t *weft_bc_constrained(const weft_bc *bc, int64_t *n);
-/** u = factor * g at those dofs; u [dofs], the others stay. */
+/** Set u = factor * g at the dofs of Dirichlet conditions; u [n_dofs]. */
 void weft_bc_set(const weft_bc *bc, double factor, double *u);
-/** The forms of Robin conditions, int alpha phi_i phi_j over their facets; returns how many.
+/** The forms of Robin conditions, int alpha phi_i phi_j over their facets. Returns their number.
  *  Borrowed. */
 int weft_bc_forms(const weft_bc *bc, const weft_form **forms);
-/** weft_operator_make with the form of the cells and the forms of Robin conditions, and
- *  weft_operator_assemble. */
+/** Make the operator of the form over the cells and the forms of Robin conditions, and assemble it.
+ *  cells   borrowed; must outlive the operator, as must bc
+ *  out     caller's; weft_operator_free
+ *  Errors  those of weft_operator_make and weft_operator_assemble */
 weft_status weft_bc_operator_make(weft_bc *bc, weft_assembly assembly, const weft_form *cells,
                                   weft_operator **out, weft_error *error);
 
 /* ---- loads ------------------------------------------------------------------------------ */
 
-enum { WEFT_LOAD_DEGREE = 4 }; /* of quadrature, where nothing else is asked for */
+enum { WEFT_LOAD_DEGREE = 4 }; /* default degree of quadrature */
 
-/** b_i = int f phi_i over the cells + int g phi_i over the facets of all Neumann and Robin
- *  conditions, by rules of this degree. f is for spaces with one component.
- *  source        f, a formula in x, y, z; NULL: zero. origin names it in messages
- *  b and values  [dofs], of weft_vector_make, zero before
- *  Errors        WEFT_ERROR_INPUT: f or g is not finite (with origin); as weft_bc_make */
+/** The right-hand side
+ *
+ *      b_i = int f phi_i over the cells
+ *          + int g phi_i over the facets of Neumann and Robin conditions
+ *
+ *  source     f, a formula in x, y, z, for spaces with one component; NULL: zero
+ *  origin     names f in messages
+ *  degree     of the quadrature rules
+ *  b, values  [n_dofs], from weft_vector_make, initially zero
+ *  Errors     WEFT_ERROR_INPUT (f or g is not finite; with its origin), and as weft_bc_make */
 weft_status weft_bc_load_make(weft_bc *bc, const char *source, const char *origin, int degree,
                               weft_memory *b, double *values, weft_error *error);
 
-/* ---- is it solvable? -------------------------------------------------------------------- */
+/* ---- solvability ------------------------------------------------------------------------ */
 
-/** Does nothing fix the constant that can be added to a component? A Dirichlet dof or a Robin
- *  condition with ALPHA other than 0 does, in the part of the mesh that touches it. Cells of one part
- *  are connected through shared nodes.
- *  Errors  WEFT_ERROR_INPUT: the mesh has several such parts, and one is not fixed;
- *          WEFT_ERROR_MEMORY */
+/** Whether a component is determined only up to a constant. A Dirichlet dof or a Robin condition
+ *  with alpha other than 0 fixes the constant in its connected part of the mesh (cells are
+ *  connected through shared nodes).
+ *  is_free  true: the mesh is one part, and nothing fixes the constant
+ *  Errors   WEFT_ERROR_INPUT (the mesh has several parts, and one is not fixed),
+ *           WEFT_ERROR_MEMORY */
 weft_status weft_bc_find_free(const weft_bc *bc, int component, bool *is_free, weft_error *error);
 
-/** Where nothing fixes the constant, -div(k grad u) = f with flux g has a solution if int f + int g
- *  = 0, which quadrature shows to within a bound. */
+/** If nothing fixes the constant, -div(k grad u) = f with flux g has a solution if and only if
+ *  int f + int g = 0, which quadrature verifies to within a bound. */
 typedef struct weft_balance {
     double source, flux; /* int f, int g */
-    double sum;          /* of both */
-    double rounding;     /* what rounding may leave of a sum of zero: 1e-8 int |f| + |g| */
-    double bound;        /* |sum| above it: no solution */
+    double sum;          /* source + flux */
+    double rounding;     /* rounding error of a sum of zero: 1e-8 (int |f| + int |g|) */
+    double bound;        /* if |sum| exceeds it, there is no solution */
 } weft_balance;
-/** By two rules of quadrature: what they differ by is the doubt, and bounds the sum, between
- *  rounding and 1e-3 (int |f| + |g|). source may be NULL.  Errors as weft_bc_load_make */
+/** Compute the balance with two quadrature rules. Their difference estimates the error and is the
+ *  bound, but at least `rounding` and at most 1e-3 (int |f| + int |g|).
+ *  source  f, a formula, or NULL; origin names it in messages
+ *  Errors  as weft_bc_load_make */
 weft_status weft_bc_balance(weft_bc *bc, const char *source, const char *origin, weft_balance *out,
                             weft_error *error);
-/** The same of a right-hand side b [n]: its bound is 1e-3 sum |b_i|, source and flux are NaN. */
+/** The balance of a right-hand side b [n]: sum b_i, with the bound 1e-3 sum |b_i|. source and flux
+ *  are NaN. */
 weft_balance weft_balance_of(const double *b, int64_t n);
 
 #ifdef __cplusplus

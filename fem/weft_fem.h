@@ -1,6 +1,7 @@
 /** Weft fem: all of its public headers.
  *
- *      mesh file -> mesh -> ordering -> space -> forms, boundary conditions -> operator -> solver -> result file
+ *      mesh file -> mesh -> ordering -> space -> forms, boundary conditions -> operator -> solver
+ *                                                                             -> result file
  */
 #ifndef WEFT_FEM_H
 #define WEFT_FEM_H

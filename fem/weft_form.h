@@ -1,5 +1,6 @@
-/** Forms: scripts that compute local matrices or lists over the cells of a mesh. In: a context, a script,
- *  what it is bound to. Out: right-hand sides, checks, measures of a field. */
+/** Forms: scripts that compute local matrices or lists over the cells of a mesh.
+ *
+ *      In: a context, a script, its bindings.  Out: right-hand sides, checks, field integrals. */
 #ifndef WEFT_FORM_H
 #define WEFT_FORM_H
 
@@ -10,7 +11,7 @@
 extern "C" {
 #endif
 
-/** What every compilation of a run shares. Borrowed by what is made with it. */
+/** State shared by all compilations of a run. Must outlive every object made with it. */
 typedef struct weft_context {
     weft_device *device;
     const weft_library *library; /* weft_fem_library_make */
@@ -18,37 +19,38 @@ typedef struct weft_context {
     const weft_monitor *monitor;
     double compile_seconds, plan_seconds; /* summed by weft_context_program */
     int n_kernels;
-    weft_saving saving;     /* summed over the scripts, where there is a monitor; the kernel is of
-                               the first script that has one */
-    char saving_script[96]; /* its parts, "poisson.weft + matrix.weft" */
-    struct weft_context_tuning *tuning; /* NULL: plans by nominal figures (weft_context_tune) */
+    weft_saving saving;     /* summed over all scripts if there is a monitor; its example kernel is
+                               from the first script that has one */
+    char saving_script[96]; /* fragments of that script, "poisson.weft + matrix.weft" */
+    struct weft_context_tuning *tuning; /* weft_context_tune; NULL: plans by nominal costs */
 } weft_context;
 
-/** From now on choose plans by what the tuning database has of the device: measured costs, and covers
- *  that a search found best for the same script, device and size. On null it does nothing.
- *  most > 0   where none is remembered, measure up to so many covers of each script without loops
- *             when it is compiled, and remember the fastest
- *  n_cells    that plans are made for
- *  Free with weft_context_tune_free, before the device. Errors WEFT_ERROR_MEMORY, WEFT_ERROR_IO */
+/** Choose later plans by the tuning database: by measured costs of the device, and by the covers
+ *  that a search found to be fastest for the same script, device and size. No effect on a null
+ *  device. Undo with weft_context_tune_free, before the device is freed.
+ *  most     > 0: if the database has no cover for a script without loops, measure up to this many
+ *           when it is compiled, and store the fastest; 0: no search
+ *  n_cells  mesh size that plans are made for
+ *  Errors   WEFT_ERROR_MEMORY, WEFT_ERROR_IO; the context is unchanged */
 weft_status weft_context_tune(weft_context *context, int most, int64_t n_cells, weft_error *error);
 void weft_context_tune_free(weft_context *context);
 
-/** The shipped functions with the tables of fem (quadrature, shape functions). */
+/** The shipped functions with the tables of fem (quadrature, shape functions).
+ *  out  caller's; weft_library_free */
 weft_status weft_fem_library_make(weft_library **out, weft_error *error);
-/** The text of a shipped script (fem/scripts), or NULL. */
+/** The text of a shipped script (fem/scripts), or NULL if there is none of this name. */
 const char *weft_fem_script(const char *name);
 
-/** An input of a form: bound by name to memory that outlives the operator. */
+/** An input of a form: a name and the memory bound to it, which must outlive the operator. */
 typedef struct weft_form_input {
     const char *name;
     weft_memory *memory;
 } weft_form_input;
 
-/** A form over one index set: a script that computes local matrices K from inputs, through a
- * connectivity `dofs`. Scripts declare `index cells, nodes; connectivity dofs : cells -> nodes[..]`
- * under these names. */
+/** A form over one index set: a script that computes local matrices K from its inputs. Scripts
+ *  declare `index cells, nodes; connectivity dofs : cells -> nodes[..]` with these names. */
 typedef struct weft_form {
-    const char *name, *text; /* text: fragment without `return` */
+    const char *name, *text; /* text: script fragment without `return` */
     weft_connectivity *dofs;
     const weft_form_input *inputs;
     int n_inputs;
@@ -56,68 +58,76 @@ typedef struct weft_form {
     int n_expressions;
     const weft_parameter *parameters;
     int n_parameters;
-    const char *product; /* shipped script that follows it in place of product.weft where the
-                            product is recomputed by patches, with fewer operations; NULL: none */
+    const char *product; /* shipped script to append instead of product.weft, with fewer operations,
+                            when products recompute K by patches; NULL: none */
     const char
-        *action;    /* a value of the text that is K v, [n] or [n,components], for the text's own
-                           input v over nodes: products that store nothing add it up in place of
-                           mvmul(K, v), with fewer operations; NULL: none */
-    int components; /* values a node, 0 is 1: K has row i*components + k for component k of the
-                       cell's node i, and so have vectors, [nodes][components] */
+        *action;    /* name of a value of the text that equals K v, [n] or [n,components], for the
+                           text's input v over nodes: matrix-free products accumulate it instead
+                           of mvmul(K, v), with fewer operations; NULL: none */
+    int components; /* per node; 0 means 1. Row i*components + k of K belongs to component k of
+                       the cell's node i; vectors are [nodes][components] */
 } weft_form;
 
-/** Looks at a form's local matrices again and again, as its inputs change. The form and what it
- *  names are borrowed, and must outlive it. */
+/** A check of whether a form's local matrices are symmetric, which can be repeated as its inputs
+ *  change. */
 typedef struct weft_symmetry weft_symmetry;
+/** Compile the check.
+ *  form  borrowed with everything it points to; must outlive the result
+ *  out   caller's; weft_symmetry_free */
 weft_status weft_symmetry_make(weft_context *context, const weft_form *form, weft_symmetry **out,
                                weft_error *error);
-/** The largest |K - K^T| of a cell, against the largest |K|, in Frobenius' norm: 0 where local
- *  matrices are symmetric, rounding apart (some 1e-16). Runs the form once. NaN where K is. */
+/** Run the form once and compute max |K - K^T| / max |K| over the cells, in the Frobenius norm:
+ *  for symmetric local matrices 0 up to rounding (about 1e-16); NaN if a K has a NaN. */
 weft_status weft_symmetry_measure(weft_symmetry *symmetry, double *out, weft_error *error);
 void weft_symmetry_free(weft_symmetry **symmetry);
-/** The three in one, for a form that is looked at once. */
+/** Make, measure and free, for a form that is checked once. */
 weft_status weft_form_asymmetry(weft_context *context, const weft_form *form, double *out,
                                 weft_error *error);
-/** The largest |action - K v| of a cell, against the largest |action|, for some v: 0 where the
- * form's action is K v, rounding apart. NaN where one is. form->action is not NULL. */
+/** Compute max |action - K v| / max |action| over the cells, for a pseudo-random v: 0 up to
+ *  rounding if form->action, which must not be NULL, is K v; NaN if either has a NaN. */
 weft_status weft_form_action_difference(weft_context *context, const weft_form *form, double *out,
                                         weft_error *error);
 
 /** What a script that runs once returns or accumulates into; all borrowed. */
 typedef struct weft_form_outputs {
-    const char *const *names;     /* [n], of the script's values */
-    weft_memory *const *memories; /* [n] */
+    const char *const *names;     /* [n] values of the script; they are returned */
+    weft_memory *const *memories; /* [n] memory bound to each name */
     int n;
-    const char *index_set; /* whose size, n_elements, no connectivity gives; NULL: there is none */
-    int64_t n_elements;
+    const char *index_set; /* one whose size no connectivity determines; NULL: none */
+    int64_t n_elements;    /* its size */
 } weft_form_outputs;
-/** Compile, bind and run once a script that is not an operator: right-hand sides, nodal values,
- *  errors. */
+/** Compile, bind and run a script once: right-hand sides, nodal values, errors.
+ *  form, outputs  borrowed for the call
+ *  Errors         WEFT_ERROR_SYNTAX, _TYPE (with a caret), _SHAPE, _MEMORY, _COMPILER, _DEVICE */
 weft_status weft_form_run(weft_context *context, const weft_form *form,
                           const weft_form_outputs *outputs, weft_error *error);
 
-/* ---- measures of a field ------------------------------------------------------------------ */
+/* ---- integrals of a field ----------------------------------------------------------------- */
 
 typedef struct weft_field_measures {
-    double mass;        /* its integral */
-    double centroid[3]; /* int x u / int u; NaN where the mass is 0, and beyond the dimension */
+    double mass;        /* int u */
+    double centroid[3]; /* int x u / int u; NaN if the mass is 0, and beyond the dimension */
     double minimum, maximum, l2_norm;
-    double l2_error; /* against `exact`, by a rule of degree 5; NaN without */
+    double l2_error; /* of u - exact, by a rule of degree 5; NaN without exact */
 } weft_field_measures;
 typedef struct weft_field_measure weft_field_measure;
 /** A P1 field u over the nodes of a mesh, with its cells and coordinates; all borrowed. */
 typedef struct weft_nodal_field {
     const weft_mesh *mesh;
     weft_connectivity *cells;
-    weft_memory *x, *u;
+    weft_memory *x, *u; /* on the device: [n_nodes][dimension] coordinates; [n_nodes] */
 } weft_nodal_field;
-/** Measures of a field, by one program. What the field names must outlive the measure, but for the
- *  mesh. exact: a formula in x, y, z and t, or NULL.
- *  Errors  WEFT_ERROR_SYNTAX, _TYPE with a caret in the formula; _MEMORY */
+/** Compile one program that computes the integrals of a P1 field u.
+ *  field   cells, x and u must outlive the result
+ *  exact   a formula in x, y, z and t, or NULL
+ *  out     caller's; weft_field_measure_free
+ *  Errors  WEFT_ERROR_SYNTAX, _TYPE (with a caret in the formula), _MEMORY, _COMPILER, _DEVICE;
+ *          *out untouched */
 weft_status weft_field_measure_make(weft_context *context, const weft_nodal_field *field,
                                     const weft_expression *exact, weft_field_measure **out,
                                     weft_error *error);
 void weft_field_measure_free(weft_field_measure **measure);
+/** Run the program on the present values of u, at time t. */
 weft_status weft_field_measure_run(weft_field_measure *measure, double t, weft_field_measures *out,
                                    weft_error *error);
 

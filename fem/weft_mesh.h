@@ -1,4 +1,6 @@
-/** Meshes of simplices: read, made, refined, ordered, searched; their groups of facets and cells. */
+/** Meshes of simplices, with groups of facets and cells.
+ *
+ *      In: files, arrays, sizes.  Out: checked meshes; refined, tiled and renumbered meshes. */
 #ifndef WEFT_MESH_H
 #define WEFT_MESH_H
 
@@ -8,10 +10,10 @@
 extern "C" {
 #endif
 
-/** A physical group of facets (dimension d-1) or cells (dimension d). Of groups of points, and of
- *  curves in space, the name alone is kept. */
+/** A physical group of facets (dimension d-1) or cells (dimension d). Groups of points, and groups
+ *  of curves in 3D, keep only their name. */
 typedef struct weft_group {
-    char name[256]; /* physical name, or its number as text when it has none */
+    char name[256]; /* physical name; its number as text if it has none */
     int dimension;
     int64_t first_facet, n_facets; /* into weft_mesh.group_facets */
     int64_t first_cell, n_cells;   /* into weft_mesh.group_cells */
@@ -23,21 +25,21 @@ typedef struct weft_mesh {
     int64_t n_nodes, n_cells; /* n_nodes < 2^31 */
     double *x;                /* [n_nodes][d], in the file's unit */
     int32_t *cells;           /* [n_cells][d+1], positively oriented */
-    int64_t n_facets;         /* first the whole boundary, then facets inside that are in a group */
+    int64_t n_facets;         /* the whole boundary, then the interior facets that are in a group */
     int64_t n_boundary_facets; /* facets of exactly one cell */
-    int32_t *facets; /* [n_facets][d]; seen from outside its (first) cell, counterclockwise; 2D:
-                        from node to node with the cell on the left */
+    int32_t *facets; /* [n_facets][d]; counterclockwise as seen from outside its (first) cell; 2D:
+                        with the cell on the left */
     int n_groups;
     weft_group *groups;
-    int32_t *group_facets;    /* facet numbers, group after group; a facet may be in several */
-    int32_t *group_cells;     /* cell numbers likewise, ascending in each group */
-    int64_t n_flipped_cells;  /* repaired: orientation */
-    int64_t n_dropped_nodes;  /* repaired: nodes of a file or of the user's that no cell uses */
-    int64_t n_ignored_facets; /* group facets that are no facet of any cell */
+    int32_t *group_facets;    /* facet numbers by group; a facet may be in several groups */
+    int32_t *group_cells;     /* cell numbers by group, ascending in each group */
+    int64_t n_flipped_cells;  /* repaired: cells whose orientation was negative */
+    int64_t n_dropped_nodes;  /* repaired: nodes of the input that no cell uses */
+    int64_t n_ignored_facets; /* group facets that are not a facet of any cell */
     char source[512];         /* file or "square:32" */
 } weft_mesh;
 
-/** What a reader or a user has before checking: any numbering, orientation, tags. Arrays from
+/** Input of weft_mesh_make, not checked: any numbering and orientation. Arrays from
  *  weft_array_make. */
 typedef struct weft_mesh_data {
     int dimension;
@@ -52,111 +54,123 @@ typedef struct weft_mesh_data {
     int32_t *group_cells; /* [n_group_cells]: of group g, [first_cell .. + n_cells) */
 } weft_mesh_data;
 
-/** Make a checked mesh: flips inverted cells, drops unused nodes (both counted), finds the
- *  boundary, matches group facets (one that no cell has is ignored and counted; one that a group
- *  names twice stands once, as does a cell). Takes over data's arrays: they are freed or moved, and
- *  NULLed, also on error. source is for messages, which count nodes and cells from 1, in data's
- *  order.
- *
- *  Memory  while it runs, 8 bytes a cell and 4 to 8 a node beyond data's arrays
- *  Errors  WEFT_ERROR_INPUT with counts and the first culprit, each with what to do: coordinate
- *          that is NaN or infinite; node number out of range; cell without volume, which is
- *          |volume| <= 1e-14 h^d, h its longest edge; doubled cell; facet of three cells; no
+/** Make a checked mesh: flip inverted cells and drop unused nodes (both are counted), find the
+ *  boundary, match group facets (those that are not a facet of any cell are ignored and counted),
+ *  and remove repeated facets and cells from groups.
+ *  data    its arrays are taken over, i.e. freed or moved and set to NULL, also on errors
+ *  source  for messages, which count nodes and cells from 1, in data's order
+ *  out     caller's; weft_mesh_free
+ *  Memory  during the call, 8 bytes per cell and 4 to 8 per node beyond data's arrays
+ *  Errors  WEFT_ERROR_INPUT, with counts, the first offender and a hint: a coordinate that is NaN
+ *          or infinite; a node number out of range; a cell without volume, i.e.
+ *          |volume| <= 1e-14 h^d, h its longest edge; a duplicate cell; a facet of three cells; no
  *          cells. WEFT_ERROR_UNSUPPORTED (2^31 nodes or cells), WEFT_ERROR_MEMORY */
 weft_status weft_mesh_make(weft_mesh_data *data, const char *source, const weft_monitor *monitor,
                            weft_mesh **out, weft_error *error);
-/** How files are read through Gmsh; zeros are the defaults, which weft-gmsh --help tells. */
+/** How files are read through Gmsh; zeros mean the defaults, listed by weft-gmsh --help. */
 typedef struct weft_mesh_options {
-    double size;    /* mesh size for .geo, in its unit: the value of its constant h, lc, cl, size or
-                       meshsize where DefineConstant[] has one, else the size of every cell; <= 0: as
-                       the file says */
-    double memory;  /* bytes that Gmsh may take */
-    double seconds; /* that it may take */
+    double size;    /* mesh size of a .geo file, in its unit: the value of its constant h, lc, cl,
+                       size or meshsize if DefineConstant[] has one, otherwise the size of every
+                       cell; <= 0: as the file specifies */
+    double memory;  /* limit for Gmsh, in bytes */
+    double seconds; /* limit for Gmsh */
     bool trust_geo; /* a .geo file may run programs and write files */
 } weft_mesh_options;
 /** Read a mesh file, or make "square:N" or "cube:N".
- *
- *  Formats "FILE.vtkhdf"; through the program weft-gmsh "FILE.geo", "FILE.msh" (MSH 1, 2, 4.0, 4.1),
- *          "FILE.unv", "FILE.bdf", "FILE.nas", "FILE.vtk" (legacy) and "FILE.mesh" (Medit)
- *  options borrowed; NULL: the defaults
- *  Cells   the highest dimension that has any, 2D in the plane z = 0; of a .geo file those in
- *          physical groups, where there are any of this dimension
- *  Errors  WEFT_ERROR_USAGE, _IO, _INPUT, _UNSUPPORTED (each names the file and what to do),
- *          _MEMORY (Gmsh's limit too); *out untouched */
+ *  name     a path, in a format below
+ *  options  borrowed; NULL: the defaults
+ *  out      caller's; weft_mesh_free
+ *  Formats  .vtkhdf; through the program weft-gmsh .geo, .msh (MSH 1, 2, 4.0, 4.1), .unv, .bdf,
+ *           .nas, .vtk (legacy) and .mesh (Medit)
+ *  Cells    those of the highest dimension in the file; 2D in the plane z = 0. Of a .geo file only
+ *           those in physical groups, if there are groups of this dimension
+ *  Units    the file's
+ *  Errors   WEFT_ERROR_USAGE, _IO, _INPUT, _UNSUPPORTED (naming the file, with a hint), _MEMORY
+ *           (also at Gmsh's limit); *out untouched */
 weft_status weft_mesh_read_with(const char *name, const weft_mesh_options *options,
                                 const weft_monitor *monitor, weft_mesh **out, weft_error *error);
-/** weft_mesh_read_with, with nothing but a size. */
+/** weft_mesh_read_with, with weft_mesh_options.size as the only option. */
 weft_status weft_mesh_read(const char *name, double size, const weft_monitor *monitor,
                            weft_mesh **out, weft_error *error);
-/** Does this name a file that is read through Gmsh? By its ending. */
+/** Whether the name's suffix is of a format that is read through Gmsh. */
 bool weft_mesh_is_gmsh(const char *name);
 /** Unit square, 2 n^2 right triangles; groups left, right, bottom, top. */
 weft_status weft_mesh_make_square(int64_t n, weft_mesh **out, weft_error *error);
 /** Unit cube, 6 n^3 Kuhn tetrahedra; groups left, right (x), front, back (y), bottom, top (z). */
 weft_status weft_mesh_make_cube(int64_t n, weft_mesh **out, weft_error *error);
-/** Repeat a mesh counts[a] times along axis a (counts[2] is not looked at in 2D), beside itself by
- *  the size of its bounding box, and merge the nodes where copies meet. For meshes whose opposite
- *  sides are meshed alike, as meshes/tile_square.geo and meshes/tile_cube.geo.
- *
- *  device  borrowed, for its threads; NULL: on one thread
- *  Nodes   copy after copy, x fastest, each in the tile's order; cells likewise
- *  Facets  those where copies meet are gone, also from groups; every other of each copy is kept
- *  Errors  WEFT_ERROR_INPUT: the first node or facet on a side that has no partner within 1e-8 of
- *          the box on the opposite one; WEFT_ERROR_USAGE (a count below 1), WEFT_ERROR_UNSUPPORTED
- *          (2^31 nodes or cells), WEFT_ERROR_MEMORY; *out untouched */
+/** Repeat a mesh counts[a] times along axis a (counts[2] is ignored in 2D), with its bounding box
+ *  as the period, and merge the nodes where copies meet. Opposite sides must have matching meshes,
+ *  as those of meshes/tile_square.geo and meshes/tile_cube.geo.
+ *  device  borrowed, for its threads; NULL: one thread
+ *  out     caller's; weft_mesh_free
+ *  Nodes   copy by copy, x fastest, each in the tile's order; cells likewise
+ *  Facets  those where copies meet are removed, also from groups; all others are kept
+ *  Errors  WEFT_ERROR_INPUT (a node or facet on a side has no partner on the opposite side within
+ *          1e-8 of the box; names the first), WEFT_ERROR_USAGE (a count below 1),
+ *          WEFT_ERROR_UNSUPPORTED (2^31 nodes or cells), WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_mesh_tile(weft_device *device, const weft_mesh *tile, const int64_t counts[3],
                            weft_mesh **out, weft_error *error);
-/** Refine uniformly: `times` steps (1 to 12) in each of which every edge is halved and a triangle
- *  becomes 4, a tetrahedron 8.
- *
- *  device  borrowed, for its threads (NULL: one); the result is the same for any number
- *  Nodes   each is followed by the midpoints of its edges to higher nodes, those ascending
- *  Cells   the children of a cell one after another, positive; facets likewise, so that the
- * boundary stays first; a group has all children of its facets. Curved boundaries stay as they are:
- *          midpoints lie on straight edges
- *  Shapes  triangles keep theirs. Of a tetrahedron's inner octahedron four are made round the
- *          diagonal for which the worst is best, in each step: the first makes the worst that ever
- *          come, also over several calls. cube:N refined is cube:2N, numbered otherwise
- *  Memory  the new mesh, 1/8 (3D) or 1/4 of it, and while a step runs 24 bytes a tetrahedron (12 a
- *          triangle) and 8 a node of the mesh before it
+/** Refine uniformly. Each of the `times` steps (1 to 12) halves every edge and divides a triangle
+ *  into 4, a tetrahedron into 8.
+ *  device  borrowed, for its threads (NULL: one); the result does not depend on their number
+ *  out     caller's; weft_mesh_free
+ *  Nodes   each node is followed by the midpoints of its edges to higher nodes, in ascending order
+ *          of these nodes
+ *  Cells   the children of a cell are consecutive and positively oriented
+ *  Facets  the children of a facet are consecutive, so the boundary remains first; a group has all
+ *          children of its facets. Midpoints lie on straight edges: curved boundaries are not
+ *          approximated any better
+ *  Shapes  triangles keep their shape. The inner octahedron of a tetrahedron is divided into four
+ *          along the diagonal for which the worst child is best. The first step produces the worst
+ *          shapes; later steps, also of further calls, make none worse. cube:N refined is cube:2N
+ *          with another numbering
+ *  Memory  the new mesh, 1/8 (3D) or 1/4 (2D) of it, and during a step 24 bytes per tetrahedron (12
+ *          per triangle) and 8 per node of the coarser mesh
  *  Errors  WEFT_ERROR_USAGE (times), WEFT_ERROR_UNSUPPORTED (2^31 cells, facets or nodes in the
- *          end, seen before any finer mesh is allocated), WEFT_ERROR_MEMORY; *out untouched
+ *          result, found before any allocation), WEFT_ERROR_MEMORY; *out untouched
  *  Source  Bey 1995, Tetrahedral grid refinement, Computing 55 */
 weft_status weft_mesh_refine(weft_device *device, const weft_mesh *mesh, int times,
                              const weft_monitor *monitor, weft_mesh **out, weft_error *error);
 void weft_mesh_free(weft_mesh **mesh);
-/** The group of facets with this name. WEFT_ERROR_INPUT lists those that exist, with the nearest.
- * "boundary" is the whole boundary unless a group has that name: then *group = -1 and facets 0 ..
- * n_boundary_facets. */
+/** Find the group of facets of this name. "boundary" is the whole boundary, facets
+ *  0 .. n_boundary_facets, unless a group has that name.
+ *  group   its index, or -1 for the whole boundary
+ *  Errors  WEFT_ERROR_INPUT (no such group; lists the groups, and suggests the nearest name) */
 weft_status weft_mesh_group(const weft_mesh *mesh, const char *name, int *group, weft_error *error);
-/** Facet numbers of a group (-1: the whole boundary) as node lists: *out [*n][d], from
- * weft_array_make, the caller's. */
+/** The facets of a group (-1: the whole boundary) as lists of nodes.
+ *  out     [*n][d], from weft_array_make; caller's; free()
+ *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_mesh_group_facets(const weft_mesh *mesh, int group, int32_t **out, int64_t *n,
                                    weft_error *error);
-/** The distinct nodes of a group, ascending; *out from weft_array_make, the caller's. */
+/** The distinct nodes on a group of facets (-1: the whole boundary).
+ *  out     [*n] ascending, from weft_array_make; caller's; free()
+ *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_mesh_group_nodes(const weft_mesh *mesh, int group, int32_t **out, int64_t *n,
                                   weft_error *error);
 
 typedef enum weft_ordering {
     WEFT_ORDERING_BISECTION, /* recursive coordinate bisection: parallel, parts of equal size */
-    WEFT_ORDERING_METIS      /* METIS parts of the node graph, breadth first inside: one thread */
+    WEFT_ORDERING_METIS      /* METIS parts of the node graph, breadth first within: one thread */
 } weft_ordering;
-/** Renumber nodes and cells for locality: nodes in compact parts, the parts too in an order that
- *  keeps neighbours near; cells by their lowest node.
- *  device      its worker threads are used; NULL: one thread. The result does not depend on them
- *  part_nodes  nodes of a part: every part_nodes consecutive ones (the last part may have fewer)
- *              with WEFT_ORDERING_BISECTION, about so many with METIS; 0: 512, 4096 with METIS
- *  permutation NULL allowed; gets new -> old node numbers, caller's
- *  Memory      while it runs, 20 bytes a tetrahedron and 36 a node; and what METIS takes
- *  Errors      WEFT_ERROR_MEMORY */
+/** Renumber nodes and cells for locality: nodes by compact parts, with neighbouring parts close to
+ *  each other; cells by their lowest node.
+ *  device       borrowed, for its threads; NULL: one. The result does not depend on their number
+ *  mesh         renumbered in place
+ *  part_nodes   nodes per part; exact for WEFT_ORDERING_BISECTION, except for the last part;
+ *               approximate for METIS; 0: 512, METIS 4096
+ *  permutation  NULL, or gets new -> old node numbers, [n_nodes]; caller's; free()
+ *  Memory       during the call, 20 bytes per tetrahedron and 36 per node, and that of METIS
+ *  Errors       WEFT_ERROR_MEMORY; the mesh is unchanged */
 weft_status weft_mesh_order(weft_device *device, weft_mesh *mesh, weft_ordering method,
                             int64_t part_nodes, const weft_monitor *monitor, int32_t **permutation,
                             weft_error *error);
-/** Mean distance of node numbers within a cell, over n_nodes: what an ordering should lower.
+/** Mean distance of node numbers within a cell, divided by n_nodes; an ordering should reduce it.
  *  device  as for weft_mesh_order */
 double weft_mesh_bandwidth(weft_device *device, const weft_mesh *mesh);
-/** The cell that holds a point and its barycentric coordinates [d+1]; *cell = -1 when outside, by
- *  more than 1e-10 in a coordinate. A scan over all cells: for probes, not for clouds of points. */
+/** Find the cell that contains a point, by a scan over all cells: for single probes.
+ *  point        [d]
+ *  cell         -1: outside, by more than 1e-10 in a barycentric coordinate
+ *  barycentric  [d+1] coordinates in the cell */
 void weft_mesh_locate(const weft_mesh *mesh, const double *point, int64_t *cell,
                       double *barycentric);
 

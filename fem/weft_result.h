@@ -1,7 +1,9 @@
-/** Files of results (VTKHDF, VTU, PVD), time series and checkpoints. In: a mesh and fields. Out: files.
+/** Result files (VTKHDF, VTU, PVD), time series and checkpoints.
  *
- *  HDF5 runs in child processes (fork) that end with each call: where it crashes, because memory or
- *  the disk is exhausted, the call returns an error and no temporary is left. */
+ *      In: a mesh and fields.  Out: files.
+ *
+ *  HDF5 runs in child processes (fork) that end with each call. If it crashes, because memory or
+ *  the disk is exhausted, the call returns an error and leaves no temporary file. */
 #ifndef WEFT_RESULT_H
 #define WEFT_RESULT_H
 
@@ -13,83 +15,96 @@ extern "C" {
 
 typedef struct weft_field {
     const char *name;
-    bool on_cells; /* else on nodes */
+    bool on_cells; /* otherwise on nodes */
     int n_components;
     const double *values; /* [n][n_components] */
 } weft_field;
 
-/** Write mesh and fields: as VTU (XML, raw) where path ends in .vtu, else as VTKHDF 1.0; VTK 9.1
- *  (ParaView 5.11) and later read both. A group of cells is an array of the cell data of its name,
- *  1 in the cells of the group and 0 elsewhere ('/' becomes '_'; a number follows where a field or
- *  another group has the name). A .vtkhdf file has all groups under /Weft too, and can be read as a
- *  mesh. Written to a temporary beside it and renamed: no partial file is left.
+/** Write mesh and fields to a temporary file in the same folder, then rename it, so that no partial
+ *  file is left.
+ *  path    .vtu: VTU (XML, raw); otherwise VTKHDF 1.0. VTK 9.1 (ParaView 5.11) and later read both
+ *  fields  [n_fields]
+ *  Groups  each group of cells is a cell data array of its name: 1 in its cells, 0 elsewhere. '/'
+ *          becomes '_'; a number is appended if a field or an earlier group has the name. A .vtkhdf
+ *          file also stores all groups under /Weft, and can be read as a mesh
  *  Errors  WEFT_ERROR_IO (names the path and the reason), WEFT_ERROR_MEMORY */
 weft_status weft_result_write(const char *path, const weft_mesh *mesh, const weft_field *fields,
                               int n_fields, weft_error *error);
-/** Can this path be written? Checked before a long computation; leaves nothing, and removes the
- *  temporaries that killed runs left for this path: NAME.PID-STAMP.tmp, of this user, of a process
- *  that is gone, locked by nobody. */
+/** Check, before a long computation, that this path can be written. Leaves no file, and removes
+ *  temporaries of killed runs for this path: NAME.PID-STAMP.tmp, owned by this user, unlocked,
+ *  whose process no longer exists.
+ *  Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
 weft_status weft_result_check(const char *path, weft_error *error);
 
-/** A time series of one nodal field, which ParaView plays. Its name says how it is written:
+/** A time series of one nodal field, for ParaView. The suffix determines the format:
  *
- *      NAME.pvd      an index, and NAME_steps/000000.vtu ... with the mesh and the field at a step;
+ *      NAME.pvd      an index, and per step a file NAME_steps/000000.vtu ... with mesh and field;
  *                    VTK 9.1 (ParaView 5.11) and later
- *      NAME.vtkhdf   one file, VTKHDF 2.0 with the group Steps and the mesh once; VTK 9.3
- *                    (ParaView 5.12) and later. The disk for all steps is taken at the start
+ *      NAME.vtkhdf   one file, VTKHDF 2.0 with the group Steps and a single copy of the mesh; VTK
+ *                    9.3 (ParaView 5.12) and later. Disk space for all steps is allocated at the
+ *                    start
  *
- *  A program that is killed at any moment leaves the steps up to then, and others can read a series
- *  that is being written. */
+ *  If the program is killed, all completed steps remain. Other programs can read a series while it
+ *  is being written. */
 typedef struct weft_series weft_series;
 typedef struct weft_series_options {
     const char *name;    /* of the field */
-    const char *problem; /* text that must be the same for a series to be gone on with */
-    bool at_start;       /* will a step at `start` be added? It may be there already */
-    int64_t n_steps;     /* most that will be added behind it; with at_start, at least one */
-    double start, end;   /* times of the first and the last */
-    bool resume;         /* go on with the file: its steps with times up to `start` stay */
-    bool overwrite;      /* what would be refused as existing is replaced */
+    const char *problem; /* text that must match for a series to be resumed */
+    bool at_start;       /* a step at `start` will be added; it may exist already */
+    int64_t n_steps;     /* limit of steps added after it; with at_start, at least one */
+    double start, end;   /* times of the first and the last step */
+    bool resume;         /* continue the file: its steps with times up to `start` are kept */
+    bool overwrite;      /* replace existing files instead of refusing */
 } weft_series_options;
-/** Can a series be written there? Checked before a long computation: the name's ending, the folder,
- *  and, without resume and overwrite, that there is no such file. Errors as below */
+/** Check, before a long computation, that a series can be written: the suffix, the folder, and,
+ *  without resume and overwrite, that the file does not exist.  Errors as weft_series_make */
 weft_status weft_series_check(const char *path, const weft_series_options *options,
                               weft_error *error);
-/** Make a series, or go on with one of the same mesh, name and problem. What exists is kept:
+/** Make a series, or resume one of the same mesh, name and problem. Without overwrite, existing
+ *  data are protected:
  *
- *      without resume           an existing file is refused
- *      with it, another's file  refused: no series, or of another mesh or problem
- *      with it, later steps     those after `start` are dropped, for they are computed again;
- *                               refused where `end` is before the last of them
- *      with it, no file         made
+ *      resume  file                               effect
+ *      no      exists                             refused
+ *      yes     does not exist                     made
+ *      yes     not a series, or of another mesh   refused
+ *              or problem
+ *      yes     has steps after `start`            these are dropped, to be computed again; refused
+ *                                                 if the last of them is later than `end`
  *
- *  and with overwrite none of this is refused.
  *  mesh    borrowed until the series is closed
- *  Errors  WEFT_ERROR_USAGE (ending, n_steps, exists), WEFT_ERROR_INPUT (refused with resume),
- *          WEFT_ERROR_IO (path and reason; locked by another process), WEFT_ERROR_MEMORY */
+ *  out     caller's; weft_series_close
+ *  Errors  WEFT_ERROR_USAGE (suffix, n_steps, existing file), WEFT_ERROR_INPUT (refused with
+ *          resume), WEFT_ERROR_IO (path and reason; locked by another process), WEFT_ERROR_MEMORY;
+ *          *out untouched */
 weft_status weft_series_make(const char *path, const weft_mesh *mesh,
                              const weft_series_options *options, const weft_monitor *monitor,
                              weft_series **out, weft_error *error);
-/** One step more, [n_nodes] values; a time not above the last that is there changes nothing.
- *  Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY: the series is as it was; WEFT_ERROR_USAGE: no room */
+/** Append a step. No effect if t is not later than the last step.
+ *  values  [n_nodes]
+ *  Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY, WEFT_ERROR_USAGE (more than n_steps); the series is
+ *          unchanged */
 weft_status weft_series_add(weft_series *series, double t, const double *values, weft_error *error);
-/** Close it; disk that was not used is given up. Errors WEFT_ERROR_IO; it is freed. */
+/** Close and free a series, and release unused disk space.
+ *  Errors  WEFT_ERROR_IO; the series is freed nevertheless */
 weft_status weft_series_close(weft_series **series, weft_error *error);
 
-/** State from which a computation goes on: nodal lists, and what they belong to. */
+/** State from which a computation is resumed: nodal lists, and the problem they belong to. */
 typedef struct weft_checkpoint {
-    const char *problem; /* text that must be the same: options, formulas */
+    const char *problem; /* text that must match: options, formulas */
     int64_t step;
     int n_lists;
     const char *const *names;
     double *const *lists; /* [n_lists][n_nodes]; weft_checkpoint_read fills them */
 } weft_checkpoint;
-/** Write a VTKHDF file with the mesh and the lists, whole or not at all. Errors WEFT_ERROR_IO */
+/** Write a VTKHDF file with the mesh and the lists; no partial file is left.
+ *  Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
 weft_status weft_checkpoint_write(const char *path, const weft_mesh *mesh,
                                   const weft_checkpoint *checkpoint, weft_error *error);
-/** Read one back, given the mesh, problem, names and room for the lists; sets step.
- *  Errors  WEFT_ERROR_INPUT: no checkpoint; of another version, mesh (also another ordering) or
- *          problem (both are told); damaged or cut short, which a hash over all finds.
- *          WEFT_ERROR_IO (locked by another process), WEFT_ERROR_MEMORY */
+/** Read a checkpoint.
+ *  checkpoint  in: problem, n_lists, names, and lists to be filled; out: step and the lists' values
+ *  Errors      WEFT_ERROR_INPUT (not a checkpoint; another version, mesh, ordering or problem;
+ *              damaged or truncated, as detected by a hash of the contents), WEFT_ERROR_IO (locked
+ *              by another process), WEFT_ERROR_MEMORY */
 weft_status weft_checkpoint_read(const char *path, const weft_mesh *mesh,
                                  weft_checkpoint *checkpoint, weft_error *error);
 

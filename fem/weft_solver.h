@@ -1,4 +1,7 @@
-/** Conjugate gradients. In: an operator, a right-hand side, a start. Out: a solution, and how it was reached. */
+/** Conjugate gradients.
+ *
+ *      In: an operator, a right-hand side, an initial guess.
+ *      Out: the solution, the outcome and the convergence history. */
 #ifndef WEFT_SOLVER_H
 #define WEFT_SOLVER_H
 
@@ -12,19 +15,19 @@ typedef enum weft_cg_outcome {
     WEFT_CG_CONVERGED,
     WEFT_CG_MAX_ITERATIONS,
     WEFT_CG_INDEFINITE, /* p.Ap <= 0 */
-    WEFT_CG_BREAKDOWN,  /* r.z = 0 while the residual is not small */
+    WEFT_CG_BREAKDOWN,  /* r.z = 0, but the residual is not small */
     WEFT_CG_NAN,
-    WEFT_CG_STAGNATION /* no progress, and rounding is not the reason */
+    WEFT_CG_STAGNATION /* no progress, not explained by rounding */
 } weft_cg_outcome;
 const char *weft_cg_outcome_name(weft_cg_outcome outcome);
 
 typedef struct weft_cg_options {
     bool jacobi;
-    double tolerance;           /* on |r| / |b - A x_constrained|; 0: down to rounding */
+    double tolerance;           /* for |r| / |b - A x_constrained|; 0: as far as rounding allows */
     int max_iterations;         /* see weft_cg_iterations_limit */
-    const int32_t *constrained; /* ascending dofs whose value in x is kept; borrowed */
+    const int32_t *constrained; /* ascending dofs whose value in x is given; borrowed */
     int64_t n_constrained;
-    bool project_mean; /* singular operator whose null space is the constants */
+    bool project_mean; /* the operator is singular, with the constants as its null space */
     const weft_monitor *monitor;
 } weft_cg_options;
 
@@ -33,27 +36,32 @@ typedef struct weft_cg_result {
     int iterations;
     double residual;       /* relative, recomputed from b - A x at the end */
     double *history;       /* [iterations + 1] relative residuals; free() */
-    bool to_rounding;      /* converged: not to the tolerance, but as far as rounding allows */
-    double backward_error; /* see weft_solver_solve; NaN where the tolerance was met */
+    bool to_rounding;      /* converged as far as rounding allows, not to the tolerance */
+    double backward_error; /* see weft_solver_solve; NaN if the tolerance was met */
 } weft_cg_result;
 
-/** Conjugate gradients for an operator: made once, to solve often. Keeps its vectors (four of n_dofs
- *  doubles), its programs, and on a GPU the kernel that a small system stays in, so that further
- *  solves compile and allocate nothing.
- *  context, op  borrowed; they must outlive it. The operator may be assembled again in between
- *  Errors       WEFT_ERROR_MEMORY */
+/** A solver for one operator, for repeated solves. It keeps its vectors (four of n_dofs doubles),
+ *  its programs and, on a GPU, the persistent kernel for small systems, so that solves after the
+ *  first neither compile nor allocate. */
 typedef struct weft_solver weft_solver;
+/** context, op  borrowed; must outlive the solver. The operator may be reassembled between solves
+ *  out          caller's; weft_solver_free
+ *  Errors       WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_solver_make(weft_context *context, weft_operator *op, weft_solver **out,
                              weft_error *error);
 void weft_solver_free(weft_solver **solver);
-/** Solve A x = b. x holds the start (its constrained dofs the boundary values); memories of n_dofs
- *  doubles. An outcome other than converged is no error. Deterministic for any number of threads.
- *
- *  Converged  |r| <= tolerance |b - A x_constrained| for r = b - A x itself, and sqrt(r.D^-1 r) <=
- *             100 tolerance sqrt(x.A x), D the diagonal of A, so that Dirichlet values on a stiff
- *             part do not hide soft ones; or, where rounding does not allow that, a backward error
- *             |r| / (|A| |x| + |b|) of at most (10 + sqrt(iterations)) 2^-52, in norms scaled by D,
- *             with |r| no more than 1e-4 |b| in the same norm.
+/** Solve A x = b. The result does not depend on the number of threads.
+ *  b, x       [n_dofs] doubles on the device; x holds the initial guess, with the boundary values
+ *             at constrained dofs
+ *  options    borrowed for the call
+ *  result     also set if the outcome is not WEFT_CG_CONVERGED, which is not an error
+ *  Converged  for the true residual r = b - A x and the diagonal D of A,
+ *                 |r| <= tolerance |b - A x_constrained|    and
+ *                 sqrt(r.D^-1 r) <= 100 tolerance sqrt(x.A x)
+ *             (the second keeps Dirichlet values on a stiff part from masking a soft part); or, if
+ *             rounding prevents this, in norms scaled by D,
+ *                 |r| / (|A| |x| + |b|) <= (10 + sqrt(iterations)) 2^-52    (backward error)  and
+ *                 |r| <= 1e-4 |b|
  *  Errors     WEFT_ERROR_USAGE, WEFT_ERROR_SHAPE, WEFT_ERROR_UNSUPPORTED (a null device),
  *             WEFT_ERROR_MEMORY, WEFT_ERROR_COMPILER, WEFT_ERROR_DEVICE
  *  Source     Hestenes and Stiefel 1952; Saad 2003, algorithm 9.1; Higham 2002, 7.1 and 17.5 */
@@ -65,14 +73,15 @@ weft_status weft_cg_solve(weft_context *context, weft_operator *op, weft_memory 
                           const weft_cg_options *options, weft_cg_result *result,
                           weft_error *error);
 
-/** Products that Jacobi-CG is expected to take for a second-order elliptic problem on a mesh of
- *  about equal cells: they grow with the nodes a side. 0 as tolerance: down to rounding. */
+/** Expected number of iterations of Jacobi-CG for a second-order elliptic problem on a
+ *  quasi-uniform mesh, proportional to n_nodes^(1/dimension).
+ *  tolerance  0: as far as rounding allows */
 double weft_cg_iterations_expected(int dimension, int64_t n_nodes, double tolerance);
-/** A limit for them: 50 times as many, for other conditions, coefficients and shapes, and at least
- *  10,000. */
+/** A limit on the iterations: 50 times the expected number, as boundary conditions, coefficients
+ *  and cell shapes vary, and at least 10,000. */
 int weft_cg_iterations_limit(int dimension, int64_t n_nodes, double tolerance);
-/** Bytes that conjugate gradients hold beside the operator and x and b: vectors, and on a GPU where
- * the system stays on the chip the matrix once more, laid out by multiprocessors. */
+/** Bytes that a solver holds besides the operator, x and b: vectors, and for systems that the
+ *  persistent kernel keeps on a GPU's chip a second copy of the matrix. */
 size_t weft_cg_memory_estimate(const weft_limits *limits, weft_assembly assembly,
                                const weft_assembly_problem *problem);
 
