@@ -1,3 +1,4 @@
+/* Solves a linear system by conjugate gradients, from the steps in fem/solve/steps.c. */
 #include "core/weft_core.h"
 #include "fem/solve/private.h"
 #include "fem/weft_fem.h"
@@ -6,8 +7,7 @@
 #include <stdlib.h>
 
 enum {
-    FEW_ITERATIONS = 20 /* iterations asked for at first; a device's iteration of several fits
-                              often */
+    FEW_ITERATIONS = 20 /* iterations to request at first */
 };
 const char *weft_cg_outcome_name(weft_cg_outcome outcome) {
     switch (outcome) {
@@ -27,7 +27,7 @@ const char *weft_cg_outcome_name(weft_cg_outcome outcome) {
     return "unknown";
 }
 
-/* As the loop of iterate, in one kernel. */
+/* The loop of iterate, with the persistent kernel. */
 static weft_status iterate_staying(weft_solver *cg, weft_cg_convergence *convergence,
                                    weft_cg_outcome *outcome, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -36,7 +36,7 @@ static weft_status iterate_staying(weft_solver *cg, weft_cg_convergence *converg
     while (!decided) {
         free(batch.rr);
         batch = (weft_cg_batch){0};
-        if (!convergence->is_true) /* what was left of a batch */
+        if (!convergence->is_true) /* a batch leaves r outdated */
             TRY(weft_cg_residual(cg, error));
         TRY(weft_cg_persistent(cg, cg->options->max_iterations - convergence->iterations, &batch,
                                error));
@@ -53,9 +53,8 @@ done:
     return status;
 }
 
-/* Iterations until the host looks at what there is: as many as take a tenth of a second, none
- * beyond the last that is allowed, and none beyond the next at which progress is looked for, so
- * that the end does not depend on the time. */
+/* Iterations to request at once: about a tenth of a second's, but none beyond the limit, and none
+ * beyond the next check for stagnation, so that the outcome does not depend on timing. */
 static int iterations_wanted(const weft_solver *cg, const weft_cg_convergence *convergence) {
     const int left = cg->options->max_iterations - convergence->iterations;
     const int check = weft_cg_until_check(convergence->iterations);
@@ -65,7 +64,7 @@ static int iterations_wanted(const weft_solver *cg, const weft_cg_convergence *c
     return iterations > 1 ? iterations : 1;
 }
 
-/* As many iterations as the device does at once. *broken: p.q of the next one is not positive. */
+/* Run one request of iterations. *broken: p.q of the next iteration is not positive. */
 static weft_status advance(weft_solver *cg, weft_cg_convergence *convergence, bool *broken,
                            weft_error *error) {
     weft_status status = WEFT_OK;
@@ -110,7 +109,7 @@ done:
     return status;
 }
 
-/* The reduced right-hand side is zero, so the solution is. */
+/* The reduced right-hand side is zero, and so is the solution. */
 static weft_status solve_zero(weft_solver *cg, weft_cg_convergence *convergence,
                               weft_error *error) {
     weft_status status = WEFT_OK;

@@ -1,16 +1,16 @@
-/* Which assembly: the one whose predicted time is least, of those that fit. Bytes are counted from
- * the data structures; what share of the bandwidth an operator reaches is from measurements, for
- * the recomputed ones are bound by arithmetic and gathers rather than by bytes. */
+/* Chooses the assembly with the least predicted time among those that fit into memory. Bytes are
+ * counted from the data structures. The fraction of bandwidth that a product reaches is measured,
+ * as recomputed operators are bound by arithmetic and gathers, not by bytes. */
 #include "fem/solve/persistent.h"
 
 #include <math.h>
 
-/* Of the memory, for what is not counted here. */
+/* Usable fraction of memory; the rest is for data not counted here. */
 #define MEMORY_SHARE 0.9
 
 double weft_cg_iterations_expected(int dimension, int64_t n_nodes, double tolerance) {
-    /* sqrt(condition) / 2 ln(2 / tolerance) with sqrt(condition) = 2 n / pi for n nodes a side is
-     * the bound; half of it is what solves take (Dirichlet conditions, uniform meshes). */
+    /* The bound is sqrt(condition) / 2 ln(2 / tolerance), with sqrt(condition) = 2 n / pi for n
+     * nodes per side; actual solves take half (Dirichlet conditions, uniform meshes). */
     double side = pow((double)n_nodes, 1.0 / dimension);
     double logarithm = tolerance > 0 ? log(2 / tolerance) : log(2 / 1e-16);
     return 1 + ceil(0.5 * side / M_PI * fmax(logarithm, 1));
@@ -22,7 +22,7 @@ int weft_cg_iterations_limit(int dimension, int64_t n_nodes, double tolerance) {
         fmax(LEAST, TIMES * weft_cg_iterations_expected(dimension, n_nodes, tolerance)), 1e9);
 }
 
-/* What the run holds beside the operator: coordinates, CG's vectors, the cells. */
+/* Memory of a run besides the operator: coordinates, CG's vectors, the cells. */
 static double memory_beside(const weft_operator_sizes *s, int dimension) {
     return 8.0 * dimension * (double)s->n_nodes + 72.0 * (double)s->n_rows +
            4.0 * (double)s->width * (double)s->n_cells;
@@ -35,9 +35,9 @@ static const char *impossible(const weft_operator_format *format, const weft_ass
     return format->refuses ? format->refuses(p) : NULL;
 }
 
-/* What conjugate gradients add to a product on a GPU: seven lists and three launches more; or,
- * where a stored matrix and the vectors fit on the chip, nothing: there an iteration has a time of
- * its own (docs/measurements.md: 1.5 us at 10^4 nodes, 21 us at 10^6). */
+/* Add the cost of the rest of a CG iteration on a GPU to that of the product: seven lists and three
+ * launches. If a stored matrix and the vectors fit on the chip, the time of a persistent iteration
+ * is used instead (docs/measurements.md: 1.5 us at 10^4 nodes, 21 us at 10^6). */
 static void add_iteration(const weft_operator_format *format, const weft_operator_sizes *s,
                           weft_assembly_cost *cost) {
     static const double least = 1.3e-6, a_node = 2e-11;
@@ -58,8 +58,8 @@ static void predict(weft_assembly assembly, const weft_limits *limits,
     const weft_operator_sizes sizes = weft_operator_sizes_of(limits, p);
     const weft_format_speed *speed = sizes.on_gpu ? &format->gpu : &format->host;
     const double bandwidth = limits->bandwidth > 0 ? limits->bandwidth : 1e10;
-    /* Blocks recomputed take more arithmetic for each byte: on the host 1.5 times the time of csr
-     * at 80 k triangles with two components, 1.4 times at 83 k tetrahedra with three. */
+    /* Recomputing blocks takes more arithmetic per byte: on the host 1.5 times the time of csr for
+     * 80 k triangles with two components, 1.4 times for 83 k tetrahedra with three. */
     const double dense = format->recomputes ? sqrt((double)sizes.n_components) : 1;
     const double product = speed->product[p->dimension == 2 ? 0 : 1] / dense;
     *cost = (weft_assembly_cost){.name = format->info.name, .assembly = assembly};
@@ -79,7 +79,7 @@ static void predict(weft_assembly assembly, const weft_limits *limits,
         cost->why_not = "does not fit into memory";
 }
 
-/* What fits, by time; then what does not, by size; then what cannot be. */
+/* Order: those that fit, by time; those that do not fit, by size; those that are impossible. */
 static bool better(const weft_assembly_cost *a, const weft_assembly_cost *b) {
     if (a->possible != b->possible)
         return a->possible;

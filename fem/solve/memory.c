@@ -1,4 +1,4 @@
-/* What conjugate gradients will hold on a device, before any of it is made. */
+/* Predicts the memory of conjugate gradients on a device. */
 #include "fem/solve/persistent.h"
 
 size_t weft_cg_memory_estimate(const weft_limits *limits, weft_assembly assembly,
@@ -9,11 +9,11 @@ size_t weft_cg_memory_estimate(const weft_limits *limits, weft_assembly assembly
     const size_t rows = sizes.n_rows, entries = sizes.n_entries;
     weft_persistent_shape shape;
     char reason[200];
-    /* the entries in order of rows; pairs of them with 28 bytes each; vectors */
+    /* the entries by rows; pairs of entries, 28 bytes each; vectors */
     if (gpu && format->info.stores_matrix &&
         weft_persistent_fits(limits, (int64_t)rows, (int64_t)entries, &shape, reason,
                              sizeof reason))
         return 8 * entries + 28 * (entries - rows) / 2 + 64 * rows;
-    /* z, p, q, d; on a GPU p alternates between two memories where it is computed in the product */
+    /* z, p, q, d; on a GPU p is double buffered if the product computes it */
     return 8 * rows * (gpu && format->has_rows_product ? 5 : 4);
 }

@@ -1,11 +1,11 @@
-/* The iterations of a solve in one kernel that stays on the device, where the operator stores a
- * matrix, the device is a GPU and the system fits; else as launches. */
+/* Runs the iterations of a solve in the persistent kernel, if the operator stores a matrix, the
+ * device is a GPU and the system fits on the chip. */
 #include "fem/solve/private.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Made again only where the kept one is for something else. */
+/* Make the persistent kernel, unless the present one suits this system. */
 static weft_status persistent_keep(weft_solver *cg, char *reason, size_t size, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_pattern *pattern = weft_operator_pattern(cg->op);
@@ -51,7 +51,7 @@ static void reported(void *user, const double *rr, int n) {
 weft_status weft_cg_persistent(weft_solver *cg, int iterations, weft_cg_batch *out,
                                weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_persistent_run run = {.limit = cg->limit * (1 - 1e-15), /* so that its root is below */
+    weft_persistent_run run = {.limit = cg->limit * (1 - 1e-15), /* so sqrt(rr) is below */
                                .iterations = iterations,
                                .report = reported,
                                .user = cg};

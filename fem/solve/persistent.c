@@ -1,5 +1,5 @@
-/* The kernel that stays, as a program: compiled for a system, run in launches of some iterations
- * each, so that nobody waits long for a word of it. */
+/* Compiles the persistent CG kernel for a system and runs it, in launches of a limited number of
+ * iterations, so that progress can be reported in between. */
 #include "fem/solve/persistent.h"
 #include "core/embedded.h"
 #include "core/weft_core.h"
@@ -13,12 +13,12 @@
 #include <string.h>
 
 enum {
-    SLICE = 1024,    /* iterations a launch: at most 0.04 s */
-    FIRST_EPOCH = 2, /* whose words differ from zeroed ones */
+    SLICE = 1024,    /* iterations per launch: at most 0.04 s */
+    FIRST_EPOCH = 2, /* its words differ from zeroed ones */
     PLAIN_THREADS = 128,
 };
 
-/* As `control` of the kernel. */
+/* Must agree with `control` of the kernel. */
 typedef struct weft_persistent_control {
     double limit, gamma, alpha;
     int64_t epoch, iteration, last, end;
@@ -116,8 +116,8 @@ done:
     return status;
 }
 
-/* False with the reason where the blocks do not all run at once. A device that only records runs
- * them as its limits say. */
+/* Whether all blocks can be resident at the same time; if not, writes the reason. A null device is
+ * assumed to be as its limits state. */
 static bool is_resident(const weft_persistent *p, char *reason, size_t size) {
     if (weft_device_limits(p->device)->records_only)
         return true;
@@ -212,7 +212,7 @@ bool weft_persistent_suits(const weft_persistent *persistent, const weft_context
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* one thread per element. */
+/* Launch a kernel with one thread per element. */
 static weft_status launch_plain(weft_persistent *p, const char *kernel,
                                 weft_memory *const *arguments, int n_arguments, int64_t n,
                                 weft_error *error) {
@@ -259,7 +259,7 @@ done:
     return status;
 }
 
-/* To control->last, or to an end. */
+/* Iterate up to control->last, or until the kernel ends. */
 static weft_status launch_slice(weft_persistent *p, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_memory *const *m = p->memory;

@@ -1,112 +1,122 @@
-/* Conjugate gradients as one kernel that stays on the device (kernels/solvers/cg_persistent.cu),
- * for systems whose vectors fit on the chip: shape -> layout -> places -> program. Not installed.
- */
+/* Conjugate gradients in one persistent kernel (kernels/solvers/cg_persistent.cu), for systems
+ * whose vectors fit on the chip. Not installed.
+ *
+ *      pattern, limits -> shape -> layout -> places -> program */
 #pragma once
 
 #include "fem/operator/operator.h"
 
-/* ---- shape (fem/solve/persistent_plan.c) ------------------------------------------------------------ */
+/* ---- shape (fem/solve/persistent_plan.c) -------------------------------------------------- */
 
-enum { WEFT_PERSISTENT_NODES = 40 /* of a thread, at most */ };
+enum { WEFT_PERSISTENT_NODES = 40 /* maximum number of nodes per thread */ };
 
-/** The grid: block b owns nodes [b n / n_blocks, (b + 1) n / n_blocks), thread t of it the
- * positions t, t + threads, ...  */
+/** The grid: block b owns nodes [b n / n_blocks, (b + 1) n / n_blocks); its thread t owns
+ *  positions t, t + threads, ... within the block. */
 typedef struct weft_persistent_shape {
     int n_blocks, threads;
-    int nodes; /* of a thread */
+    int nodes; /* per thread */
 } weft_persistent_shape;
 
-/** Choose a grid from the limits. False with the reason where n nodes are too many for the chip, or
- *  the device is not of the kind. */
+/** Choose a grid from the limits. Returns false, and writes the reason, if the device is unsuitable
+ *  or n nodes do not fit on the chip.
+ *  reason  [size], a terminated string */
 bool weft_persistent_fits(const weft_limits *limits, int64_t n, int64_t n_entries,
                           weft_persistent_shape *shape, char *reason, size_t size);
 
-/* ---- layout (fem/solve/persistent_layout.c) --------------------------------------------------------- */
+/* ---- layout (fem/solve/persistent_layout.c) ----------------------------------------------- */
 
-/** Who holds what. Positions are [block][node of the thread][thread]; a block's first are those
- * that others read, each of the two kinds ordered by falling number of entries, then by number.
- *  Entries go in pairs: the pairs of node k of a thread are [starts[k], starts[k + 1]).
- *  A column is a position within the block, or, from nodes * threads on, one of its halo. */
+/** Distribution of nodes and entries over threads.
+ *
+ *  Positions  [block][node of the thread][thread]. In each block, nodes that other blocks read come
+ *             first; both groups are sorted by descending number of entries, then by number
+ *  Entries    in pairs; node k of a thread has the pairs [starts[k], starts[k + 1])
+ *  Columns    below nodes * threads a position in the block, from there on a halo node */
 typedef struct weft_persistent_layout {
     weft_persistent_shape shape;
     bool has_diagonal; /* diagonal entries are stored like others */
     int64_t n;
-    int halo;      /* halo nodes of a thread */
-    int published; /* nodes of a block that others read, at most, a multiple of 16 */
-    int pairs;     /* of a thread */
+    int halo;      /* halo nodes per thread */
+    int published; /* largest number of nodes of a block that others read; a multiple of 16 */
+    int pairs;     /* per thread */
     int starts[WEFT_PERSISTENT_NODES + 1];
     int32_t *node;     /* [n_blocks][nodes][threads]: number of the node, -1: none */
-    int32_t *halo_at;  /* [n_blocks][halo][threads]: position of the halo's node, -1: none */
-    int32_t *n_sent;   /* [n_blocks]: nodes that others read */
+    int32_t *halo_at;  /* [n_blocks][halo][threads]: position of the halo node, -1: none */
+    int32_t *n_sent;   /* [n_blocks]: nodes that other blocks read */
     int32_t *source;   /* [n_blocks][pairs][threads][2]: entry of the pattern, -1: none */
     uint16_t *columns; /* [n_blocks][pairs][threads][2] */
 } weft_persistent_layout;
 
-/** Errors WEFT_ERROR_MEMORY; WEFT_ERROR_UNSUPPORTED: more columns in a block than 16 bits count;
- *  *out untouched. Deterministic; the blocks are worked on by the device's threads. */
+/** Runs on the device's threads; the result does not depend on their number.
+ *  pattern  borrowed for the call
+ *  out      caller's; weft_persistent_layout_free
+ *  Errors   WEFT_ERROR_UNSUPPORTED (a block has more columns than 16 bits can number),
+ *           WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_persistent_layout_make(weft_device *device, const weft_pattern *pattern,
                                         const weft_persistent_shape *shape, bool has_diagonal,
                                         weft_persistent_layout **out, weft_error *error);
 void weft_persistent_layout_free(weft_persistent_layout **layout);
 
-/* ---- places (fem/solve/persistent_plan.c) ----------------------------------------------------------- */
+/* ---- places (fem/solve/persistent_plan.c) ------------------------------------------------- */
 
-/** What a multiprocessor keeps where. */
+/** Placement of data on a multiprocessor. */
 typedef struct weft_persistent_places {
-    int register_pairs, shared_pairs; /* of a thread; the others are read in each iteration */
-    bool x_shared;                    /* else in registers */
+    int register_pairs, shared_pairs; /* per thread; other pairs are read in each iteration */
+    bool x_shared;                    /* x in shared memory, otherwise in registers */
     int weights;                      /* 0: none, 1: in registers, 2: read in each iteration */
     int shared_bytes;
-    double read_bytes; /* of the whole device, in an iteration, that stay on no multiprocessor */
+    double read_bytes; /* read from memory per iteration, over the whole device */
 } weft_persistent_places;
 
-/** weighted: the norm of the residual is not that of the scaled one. False with the reason where
- *  vectors do not fit. */
+/** Choose the placement. Returns false, and writes the reason, if the vectors do not fit.
+ *  weighted  the norm of the residual differs from that of the scaled residual
+ *  reason    [size], a terminated string */
 bool weft_persistent_place(const weft_limits *limits, const weft_persistent_layout *layout,
                            bool weighted, weft_persistent_places *places, char *reason,
                            size_t size);
-/** The macros of the kernel, before its text. */
+/** Append the kernel's macros, which precede its text. */
 void weft_persistent_macros(const weft_persistent_layout *layout,
                             const weft_persistent_places *places, weft_text *out);
-/** Words of 8 bytes that the blocks' sums take. */
+/** Number of 8-byte words for the partial sums of the blocks. */
 size_t weft_persistent_slot_words(const weft_persistent_layout *layout);
 
-/* ---- program (fem/solve/persistent.c) ----------------------------------------------------------------
- */
+/* ---- program (fem/solve/persistent.c) ----------------------------------------------------- */
 
 /** Conjugate gradients in one kernel. */
 typedef struct weft_persistent weft_persistent;
-/** jacobi: inverse diagonals given later are those of the matrix. Where the system does not fit,
- * *out is NULL and the reason is written (reason [size]); a NULL *out is no error. What was chosen
- * is logged (info). pattern  borrowed for the call Errors   WEFT_ERROR_MEMORY, WEFT_ERROR_COMPILER,
- * WEFT_ERROR_DEVICE */
+/** Lay out and compile the kernel for a pattern. The choice is logged (info).
+ *  pattern  borrowed for the call
+ *  jacobi   the inverse diagonal given later will be that of the matrix
+ *  out      caller's; weft_persistent_free; NULL, which is not an error, if the system does not fit
+ *  reason   [size], why the system does not fit
+ *  Errors   WEFT_ERROR_MEMORY, WEFT_ERROR_COMPILER, WEFT_ERROR_DEVICE */
 weft_status weft_persistent_make(weft_context *context, const weft_pattern *pattern, bool jacobi,
                                  weft_persistent **out, char *reason, size_t size,
                                  weft_error *error);
-/** Was it made for such a system? */
+/** Whether `persistent` was made for this context, pattern and preconditioner. */
 bool weft_persistent_suits(const weft_persistent *persistent, const weft_context *context,
                            const weft_pattern *pattern, bool jacobi);
-/** Take the matrix: entries in the pattern's order, and 1 / D, 0 for constrained dofs; both
- * memories of the device, read once and on the device. To be called again when either has changed.
- */
+/** Load the matrix. To be repeated when either argument has changed; both are on the device and are
+ *  read by this call only.
+ *  entries  in the pattern's order
+ *  inverse  1 / D, and 0 for constrained dofs */
 weft_status weft_persistent_load(weft_persistent *persistent, weft_memory *entries,
                                  weft_memory *inverse, weft_error *error);
 
-/** How a run ended, as the kernel says it. */
+/** How a run ended, as reported by the kernel. */
 typedef enum weft_persistent_end {
-    WEFT_PERSISTENT_RUNNING,   /* the iterations are used up */
-    WEFT_PERSISTENT_CONVERGED, /* by the recurrence: ask b - A x */
+    WEFT_PERSISTENT_RUNNING,   /* the limit of iterations was reached */
+    WEFT_PERSISTENT_CONVERGED, /* by the recurrence; the caller must check b - A x */
     WEFT_PERSISTENT_NAN,
     WEFT_PERSISTENT_BREAKDOWN,  /* r.z is not positive */
     WEFT_PERSISTENT_INDEFINITE, /* p.Ap is not positive */
-    WEFT_PERSISTENT_STUCK       /* becomes an error */
+    WEFT_PERSISTENT_STUCK       /* reported as an error */
 } weft_persistent_end;
 
 typedef struct weft_persistent_run {
     /* in */
     double limit;   /* on r.r */
-    int iterations; /* more, at most */
-    /* With r.r at the start and after each of n iterations, now and then; may be NULL. */
+    int iterations; /* limit */
+    /* Called from time to time with r.r at the start and after each of n iterations, or NULL. */
     void (*report)(void *user, const double *rr, int n);
     void *user;
     /* out */
@@ -115,11 +125,12 @@ typedef struct weft_persistent_run {
     double *history; /* [done + 1]: r.r at the start and after each; free() */
 } weft_persistent_run;
 
-/** Iterate from a residual r = b - A x (0 in constrained dofs), which is not changed, and add to x.
- *  Where the true residual contradicts the end, run again from that.
- *  Bitwise repeatable. In launches of at most 1024 iterations, `tell` after each.
- *  Source  Chronopoulos and Gear 1989
- *  Errors  WEFT_ERROR_MEMORY, WEFT_ERROR_DEVICE; x is as before then */
+/** Iterate and update x, in launches of at most 1024 iterations, with run->report after each.
+ *  Bitwise repeatable. If the true residual afterwards contradicts run->end, the caller can run
+ *  again from the true residual.
+ *  residual  r = b - A x, 0 in constrained dofs; not changed
+ *  Errors    WEFT_ERROR_MEMORY, WEFT_ERROR_DEVICE; x is unchanged
+ *  Source    Chronopoulos and Gear 1989 */
 weft_status weft_persistent_iterate(weft_persistent *persistent, weft_memory *residual,
                                     weft_memory *inverse, weft_memory *x, weft_persistent_run *run,
                                     weft_error *error);

@@ -1,4 +1,4 @@
-/* Which block holds which node and which entry, and which values travel. */
+/* Distributes the nodes and entries of a system over blocks and threads of the persistent kernel. */
 #include "fem/solve/persistent.h"
 
 #include <stdatomic.h>
@@ -11,7 +11,7 @@ typedef struct weft_persistent_work {
     weft_persistent_layout *layout;
     const weft_pattern *pattern;
     uint8_t *is_sent;  /* [n] */
-    int32_t *position; /* [n]: of a node, among all positions */
+    int32_t *position; /* [n]: position of each node, over all blocks */
     int32_t **halos;   /* [n_blocks]: positions, ascending */
     int *n_halo;       /* [n_blocks] */
     int *widths;       /* [n_blocks][nodes]: pairs */
@@ -35,7 +35,7 @@ static int64_t pairs_of(const weft_persistent_work *work, int64_t i) {
     return (n + 1) / 2;
 }
 
-/* A block's nodes that others read: the columns of others' rows. */
+/* Mark the nodes that other blocks read, i.e. columns of rows in other blocks. */
 static void mark_sent(weft_persistent_work *work) {
     const weft_pattern *pattern = work->pattern;
     for (int64_t b = 0; b < work->layout->shape.n_blocks; ++b) {
@@ -46,7 +46,7 @@ static void mark_sent(weft_persistent_work *work) {
     }
 }
 
-/* Ascending: what is sent first, then by falling pairs, then by number. */
+/* Sort key: nodes that are sent first, then by descending pairs, then by number. */
 typedef struct weft_persistent_key {
     int64_t pairs;
     int32_t node;
@@ -93,7 +93,7 @@ static int compare_positions(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-/* The distinct columns outside, by position: by owner, and there as they are sent. */
+/* The distinct outside columns of a block, sorted by position, i.e. by owner. */
 static void find_halo(void *user, int64_t b) {
     weft_persistent_work *work = user;
     const weft_pattern *pattern = work->pattern;
@@ -153,7 +153,7 @@ static void fill_block(void *user, int64_t b) {
                 layout->columns[slot] = column_of(work, b, work->position[pattern->columns[e]]);
                 ++used;
             }
-        for (; used < room; ++used) { /* times zero: any column will do, its own is at hand */
+        for (; used < room; ++used) { /* zeros: any column is valid, and its own is local */
             int64_t slot = at + used / 2 * 2 * threads + used % 2;
             layout->source[slot] = -1;
             layout->columns[slot] = (uint16_t)q;
@@ -176,7 +176,7 @@ done:
     return status;
 }
 
-/* Sizes that all blocks share: the most that one of them needs. */
+/* Set the sizes common to all blocks: the maximum over the blocks. */
 static weft_status settle(weft_persistent_work *work, weft_error *error) {
     weft_persistent_layout *layout = work->layout;
     int n_blocks = layout->shape.n_blocks, nodes = layout->shape.nodes;
@@ -195,7 +195,7 @@ static weft_status settle(weft_persistent_work *work, weft_error *error) {
                 width = work->widths[b * nodes + k];
         layout->starts[k + 1] = layout->starts[k] + width;
     }
-    if (layout->starts[nodes] == 0) /* no entries at all: one of zeros */
+    if (layout->starts[nodes] == 0) /* no entries: one pair of zeros */
         layout->starts[nodes] = 1;
     layout->pairs = layout->starts[nodes];
     if ((int64_t)(nodes + layout->halo) * threads > COLUMNS_MOST)

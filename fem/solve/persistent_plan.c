@@ -1,31 +1,32 @@
-/* How many threads, and what is kept where. The numbers of this page are from trials on an H200. */
+/* Chooses the grid of the persistent kernel, and the placement of its data in registers and shared
+ * memory. The constants are from trials on an H200. */
 #include "fem/solve/persistent.h"
 
 #include <stdio.h>
 
 enum {
     LANES = 32,
-    WARPS_STEP = 4,     /* registers are given out as if to so many */
-    THREADS_LEAST = 96, /* three warps add the three sums */
-    THREADS_FEW = 256,  /* of a block with few rows, THREADS_SOME with some: each number here the */
-    THREADS_SOME = 384, /* most for the registers that a thread gets then: 255, 168, 128 */
+    WARPS_STEP = 4,     /* granularity of register allocation */
+    THREADS_LEAST = 96, /* three warps compute the three sums */
+    THREADS_FEW = 256,  /* for blocks of few, some and many rows; each the maximum for the */
+    THREADS_SOME = 384, /* registers that a thread then gets: 255, 168, 128 */
     THREADS_MANY = 512,
     FEW_ROWS = 1280,
     SOME_ROWS = 6144,
-    FEW_ENTRIES = 10,  /* of a row; with more of them there is more halo, for more threads */
-    BLOCK_NODES = 228, /* fewer are not worth a block of their own */
+    FEW_ENTRIES = 10,  /* per row; with more, the halo is larger and needs more threads */
+    BLOCK_NODES = 228, /* minimum worth a block of its own */
     MOST_REGISTERS = 255,
     REGISTER_STEP = 8,
     OWN_REGISTERS = 28,   /* of 4 bytes: addresses, sums */
-    KEEP_REGISTERS = 48,  /* more, for what is on its way, where there is a choice */
-    SPILL_REGISTERS = 16, /* that are wanted and not there: few cost little */
+    KEEP_REGISTERS = 48,  /* reserved in addition, if possible, for loads in flight */
+    SPILL_REGISTERS = 16, /* tolerated spills, which cost little */
     NODE_REGISTERS = 6,   /* p, s, w */
     HALO_REGISTERS = 5,   /* s, w, the address */
     PAIR_REGISTERS = 5,   /* two values, two columns */
     PAIR_BYTES = 20,
-    COPIES = 1,          /* of the sums that travel */
-    SPACING = 16,        /* words, 128 bytes, for four of them: at 4, 0.7 us an iteration more */
-    STATIC_BYTES = 1024, /* of shared memory: the kernel's own, and the system's */
+    COPIES = 1,          /* of the partial sums exchanged between blocks */
+    SPACING = 16,        /* words (128 bytes) per four sums; 4 costs 0.7 us more per iteration */
+    STATIC_BYTES = 1024, /* of shared memory: static, and the system's */
 };
 
 static int round_up(int64_t n, int step) {

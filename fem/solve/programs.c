@@ -1,4 +1,4 @@
-/* The scripts of conjugate gradients as programs: compiled once for a solver, bound for a solve. */
+/* Compiles the scripts of conjugate gradients once per solver, and binds them once per solve. */
 #include "fem/solve/private.h"
 #include "fem/sparse/csr.h"
 
@@ -28,7 +28,7 @@ static const weft_cg_use uses[WEFT_CG_SCRIPTS] = {
     {"cg_size.weft", 3, {WEFT_CG_X, WEFT_CG_D, WEFT_CG_SIZE}},
 };
 
-/* q = A p for the loop; the product by rows of csr has p and q at hand and brings p.q. */
+/* q = A p for the loop; the csr product on the host also computes p.q. */
 static weft_status loop_apply(void *user, const weft_program_product *product, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_solver *cg = user;
@@ -44,7 +44,7 @@ done:
     return status;
 }
 
-/* By a product kernel where the device has one for this operator. */
+/* The product kernel of this operator, if the device has one; otherwise NULL. */
 static const weft_product_arguments *rows_of(const weft_solver *cg) {
     const bool threads = weft_device_limits(cg->context->device)->execution == WEFT_EXECUTION_SIMT;
     return threads && cg->op->table->rows ? cg->op->table->rows(cg->op) : NULL;

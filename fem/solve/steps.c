@@ -1,5 +1,5 @@
-/* Vectors stay on the device, in whatever memory it has: what a step does to them is a script. The
- * host sees uniform values, and lists only before and after the iteration, piece by piece. */
+/* The steps of a CG solve: scripts that run on vectors on the device. The host reads uniform
+ * values; it accesses lists only before and after the iteration, piece by piece. */
 #include "core/weft_core.h"
 #include "fem/solve/private.h"
 #include "fem/sparse/csr.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { PIECE = 1 << 16 /* doubles of a list that the host looks at at a time */ };
+enum { PIECE = 1 << 16 /* doubles of a list that the host processes at a time */ };
 
 static weft_status uniform_read(const weft_solver *cg, weft_cg_name name, double *value,
                                 weft_error *error) {
@@ -32,11 +32,11 @@ done:
 
 typedef struct weft_cg_walk {
     const weft_solver *cg;
-    int64_t dof, k; /* the next dof; the next that is constrained is constrained[k] */
+    int64_t dof, k; /* the next dof; the next constrained dof is constrained[k] */
     double least, most, factor;
 } weft_cg_walk;
 
-/* Is the next dof free? */
+/* Advance by one dof; returns whether it is free. */
 static bool walk_on(weft_cg_walk *walk) {
     const weft_cg_options *options = walk->cg->options;
     bool is_free = walk->k >= options->n_constrained || options->constrained[walk->k] != walk->dof;
@@ -45,7 +45,7 @@ static bool walk_on(weft_cg_walk *walk) {
     return is_free;
 }
 
-/* to == from changes a list in place, WEFT_CG_NAMES only looks at it. */
+/* Visit a list piece by piece. to == from: change it in place; to == WEFT_CG_NAMES: read only. */
 static weft_status walk(weft_solver *cg, weft_cg_name from, weft_cg_name to,
                         void (*visit)(weft_cg_walk *walk, double *piece, int64_t n),
                         weft_cg_walk *state, weft_error *error) {
@@ -75,7 +75,7 @@ static void visit_diagonal(weft_cg_walk *walk, double *piece, int64_t n) {
     for (int64_t i = 0; i < n; ++i) {
         const double entry = piece[i];
         const bool is_free = walk_on(walk);
-        if (is_free && !(entry >= walk->least)) /* so that NaN stays */
+        if (is_free && !(entry >= walk->least)) /* propagates NaN */
             walk->least = entry;
         if (is_free && entry > walk->most)
             walk->most = entry;
@@ -115,7 +115,7 @@ done:
     return status;
 }
 
-/* r = b - q, as the reduced or projected system sees it */
+/* r = b - q, of the reduced or projected system */
 static weft_status difference(weft_solver *cg, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_cg_run(cg, WEFT_CG_RESIDUAL, error));
@@ -142,7 +142,7 @@ done:
 }
 
 weft_status weft_cg_scale_wanted(weft_solver *cg, double *scale, weft_error *error) {
-    static const double SMALL = 1e-120, LARGE = 1e120; /* squares, times a tolerance squared, fit */
+    static const double SMALL = 1e-120, LARGE = 1e120; /* squares times a squared tolerance fit */
     weft_status status = WEFT_OK;
     weft_cg_walk residual = {0}, given = {0};
     int exponent = 0;
@@ -151,7 +151,7 @@ weft_status weft_cg_scale_wanted(weft_solver *cg, double *scale, weft_error *err
         goto done;
     TRY(walk(cg, WEFT_CG_Q, WEFT_CG_NAMES, visit_largest, &residual, error));
     double most = residual.most;
-    if (!isfinite(most)) { /* the product has overflowed: go by what is given */
+    if (!isfinite(most)) { /* the product has overflowed: use b and x instead */
         TRY(walk(cg, WEFT_CG_B, WEFT_CG_NAMES, visit_largest, &given, error));
         TRY(walk(cg, WEFT_CG_X, WEFT_CG_NAMES, visit_largest, &given, error));
         most = given.most;
@@ -160,7 +160,7 @@ weft_status weft_cg_scale_wanted(weft_solver *cg, double *scale, weft_error *err
         goto done;
     (void)frexp(most, &exponent);
     exponent = exponent < -1000 ? -1000 : exponent > 1000 ? 1000 : exponent;
-    *scale = ldexp(1, -exponent); /* and its reciprocal: both are normal numbers */
+    *scale = ldexp(1, -exponent); /* it and its reciprocal are normal numbers */
 done:
     return status;
 }

@@ -1,24 +1,24 @@
-/* When a solve ends. The loops watch the residual of the recurrence, which keeps falling where
- * that of x no longer does; what has been reached is decided by b - A x.
+/* Decides when a solve ends. The loops monitor the residual of the recurrence, which keeps
+ * decreasing after the true residual b - A x has stagnated; the outcome is decided by b - A x.
  *
- *  Rounding   The residual of x ends near c eps (|A| |x| + |b|) (Greenbaum 1997; Higham 2002,
- *             sections 7.1 and 17.5). A solve that comes so far has solved a system whose data
- *             differ from the given ones by rounding, and nothing better can be asked for.
+ *  Rounding   The true residual stagnates near c eps (|A| |x| + |b|) (Greenbaum 1997; Higham 2002,
+ *             sections 7.1 and 17.5). Such an x solves a system whose data differ from the given
+ *             ones by rounding, which is the best achievable result.
  *
- *  The norm   sqrt(r.D^-1 r) for residuals, sqrt(x.D x) for x, D = diag(A). Preconditioned by D,
- *             the method is that for D^-1/2 A D^-1/2, and where coefficients jump, what soft parts
- *             still lack is not hidden behind the size of stiff ones. |A| is then between 1 and
- *             the rows of a local matrix. Without a preconditioner the norms are Euclid's, and |A|
- *             is between max D and as many times that.
+ *  Norms      sqrt(r.D^-1 r) for residuals, sqrt(x.D x) for x, D = diag(A). With the preconditioner
+ *             D the method is CG for D^-1/2 A D^-1/2, and with these norms the errors of soft parts
+ *             are not masked by stiff parts if coefficients jump. |A| is then between 1 and the
+ *             number n of rows of a local matrix. Without a preconditioner the norms are Euclidean,
+ *             and |A| is between max D and n max D.
  *
- *  Energy     A tolerance relative to b is met too early where Dirichlet values hold on a stiff
- *             part: they make b large and say nothing about soft parts. So the residual must be
- *             small against the energy norm of x, too, which bounds it where b is given
+ *  Energy     A tolerance relative to b is met too early if Dirichlet values on a stiff part make b
+ *             large, because this says nothing about soft parts. Therefore the residual must also
+ *             be small relative to the energy norm of x, which bounds it if b is given
  *             (b.D^-1 b <= |A| x.A x). Source: Arioli 2004.
  *
- *  c          FIXED + sqrt(iterations), for rounding errors of the iterations add up like a random
- *             walk (Higham and Mary 2019). Solves of 100 to 3000 iterations, with coefficients
- *             that jump by up to 1e8, ended at 0.1 to 0.3 sqrt(iterations). */
+ *  c          FIXED + sqrt(iterations), because the rounding errors of the iterations accumulate
+ *             like a random walk (Higham and Mary 2019). Solves of 100 to 3000 iterations, with
+ *             coefficients that jump by up to 1e8, ended at 0.1 to 0.3 sqrt(iterations). */
 #include "fem/solve/private.h"
 
 #include <float.h>
@@ -29,20 +29,21 @@
 enum {
     FIXED = 10,
     WINDOW = 1000,         /* iterations */
-    STAGNATION_WINDOW = 10 /* times n iterations with no new lowest residual, or windows, the more
-                               of them: exact CG ends after n */
+    STAGNATION_WINDOW = 10 /* times max(n, WINDOW) iterations without a new lowest residual; exact
+                              CG ends after n */
 };
 
-/* Of the norm: as rounding allows no x so small a residual, a recurrence need not fall further; nor
- * may it where constants are free, for rounding's share of them in the directions never falls. */
+/* Lower bounds on the relative residual of the recurrence. Rounding prevents any x from reaching
+ * the first. With a null space of constants the bound is larger, because the component of constants
+ * that rounding adds to the directions does not decrease. */
 static const double LEAST_TOLERANCE = 1e-20, LEAST_PROJECTED = 1e-15;
 
-/* Of |b|: what rounding may leave. Beyond it the system is so close to a singular one that x has
- * hardly a right digit. */
+/* Largest residual, relative to |b|, that is accepted as due to rounding. Beyond it the system is
+ * so close to singular that x has hardly a correct digit. */
 static const double MOST_LEFT = 1e-4;
 
-/* Times the tolerance: the residual against the energy norm. For a source that is 2 at most; smooth
- * Dirichlet values on a mesh of N nodes a side make it sqrt(N). */
+/* Limit of the residual relative to the energy norm, in units of the tolerance. It is at most 2 for
+ * a source term, and sqrt(N) for smooth Dirichlet values on a mesh with N nodes per side. */
 static const double OF_ENERGY = 100;
 
 weft_status weft_cg_note(weft_cg_convergence *convergence, double residual, weft_error *error) {
@@ -81,21 +82,21 @@ int weft_cg_until_check(int iterations) {
     return WINDOW - iterations % WINDOW;
 }
 
-/* Iterations of a window: a quarter of all, and at least what a datum takes through a mesh. */
+/* Iterations per window: a quarter of all, at least those in which information crosses a mesh. */
 static int window_of(const weft_solver *cg, int iterations) {
     const double wanted = fmax(4 * sqrt((double)cg->n), iterations / 4.0);
     return WINDOW * (int)ceil(fmax(wanted, WINDOW) / WINDOW);
 }
 
-/* No progress, looked for every WINDOW iterations. Residuals may grow over thousands of iterations
- * where coefficients jump, but the energy of the error falls in each, by what `gain` sums up
- * (Hestenes and Stiefel 1952, section 6; Strakos and Tichy 2002). */
+/* Detect stagnation, every WINDOW iterations. If coefficients jump, residuals may grow over
+ * thousands of iterations, but the energy of the error decreases in each, by the amounts summed in
+ * `gain` (Hestenes and Stiefel 1952, section 6; Strakos and Tichy 2002). */
 static weft_status find_plateau(const weft_solver *cg, weft_cg_convergence *convergence, bool *flat,
                                 weft_error *error) {
     static const double FALL = 0.99, UNCHANGED = 1e-15;
     const int now = convergence->iterations, at = now / WINDOW, window = window_of(cg, now);
     *flat = false;
-    if (now % WINDOW != 0 || !(cg->gain > 0)) /* the kernel that stays sums up no gains */
+    if (now % WINDOW != 0 || !(cg->gain > 0)) /* the persistent kernel has no gain */
         return WEFT_OK;
     double *grown = realloc(convergence->gains, ((size_t)at + 1) * sizeof *grown);
     if (!grown)
@@ -121,7 +122,7 @@ int weft_cg_iterations_ahead(const double *history, int iterations, double toler
     return (int)fmin(log(now / tolerance) / rate, 1e9);
 }
 
-/* To two digits. */
+/* Round to two significant digits. */
 static double rounded(double value) {
     const double unit = pow(10, fmax(0, floor(log10(value)) - 1));
     return unit * round(value / unit);
@@ -143,7 +144,7 @@ void weft_cg_report(const weft_solver *cg, const double *history, int iterations
 
 /* ---- the end ------------------------------------------------------------------------------- */
 
-/* Does the loop end here, as its own numbers say? */
+/* Whether the iteration ends, judged by the recurrence. */
 static weft_status ends(const weft_solver *cg, weft_cg_convergence *convergence, bool broken,
                         bool *yes, weft_cg_outcome *outcome, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -168,7 +169,8 @@ done:
     return status;
 }
 
-/* Of x without its mean, where that is free: it is of no account, and A times it is rounding. */
+/* Compute b - A x. If the constants are the null space, the mean of x is subtracted first: it is
+ * arbitrary, and A times it is only rounding error. */
 static weft_status true_residual(weft_solver *cg, weft_cg_convergence *convergence,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
@@ -199,7 +201,7 @@ done:
     return status;
 }
 
-/* rz that the tolerance allows, for the energy of x. */
+/* The largest rz that the tolerance allows for the energy of x. */
 static double energy_limit(const weft_solver *cg) {
     return pow(OF_ENERGY * cg->options->tolerance, 2) * cg->largest * fabs(cg->energy);
 }
@@ -208,9 +210,9 @@ static bool meets_tolerance(const weft_solver *cg, double residual) {
     return residual <= cg->options->tolerance && cg->rz <= energy_limit(cg);
 }
 
-/* From b - A x again: where the recurrence alone has converged, or a smaller limit is needed, and
- * where constants are free, whose share in the directions, of rounding, ends by having no
- * curvature. Once for each halving. */
+/* Whether to restart from b - A x: if only the recurrence has converged, if the energy criterion
+ * needs a smaller limit, or if constants, which rounding adds to the directions, have caused a
+ * breakdown. Each restart must have halved the residual. */
 static bool starts_again(weft_solver *cg, const weft_cg_convergence *convergence,
                          weft_cg_outcome outcome, double residual) {
     const bool mends = outcome == WEFT_CG_CONVERGED ||
@@ -219,7 +221,7 @@ static bool starts_again(weft_solver *cg, const weft_cg_convergence *convergence
     if (!mends || residual > 0.5 * convergence->replaced ||
         convergence->iterations >= cg->options->max_iterations)
         return false;
-    if (residual <= cg->options->tolerance) /* the energy asks for less, and a half is the least */
+    if (residual <= cg->options->tolerance) /* the energy criterion needs less: at least halve it */
         weft_cg_limit(cg, residual * fmin(0.5, sqrt(energy_limit(cg) / cg->rz)));
     return true;
 }
@@ -242,7 +244,7 @@ weft_status weft_cg_judge(weft_solver *cg, weft_cg_convergence *convergence, boo
         *outcome = WEFT_CG_NAN;
         goto done;
     }
-    if (*outcome != WEFT_CG_MAX_ITERATIONS || is_small(cg)) /* else spare a pass over x */
+    if (*outcome != WEFT_CG_MAX_ITERATIONS || is_small(cg)) /* otherwise save a pass over x */
         TRY(at_rounding(cg, convergence, &rounding, error));
     if (rounding) {
         *outcome = WEFT_CG_CONVERGED;
