@@ -1,5 +1,5 @@
-/* The format csr: one sparse matrix, to which every form is added by Addto, the first from zero. In slices
- * on a GPU (fem/operator/sell.c). */
+/* The operator format csr: one sparse matrix, to which every form is added; on a GPU in SELL format
+ * (fem/operator/sell.c). */
 #include "fem/form/form.h"
 #include "fem/operator/private.h"
 #include "fem/sparse/sell.h"
@@ -30,7 +30,7 @@ done:
 static weft_status csr_apply(weft_operator *op, weft_memory *v, weft_memory *y, weft_error *error) {
     weft_csr_operator *csr = op->state;
     const double *values = weft_memory_host(op->values);
-    if (!values) /* a device that holds no numbers */
+    if (!values) /* a null device */
         return WEFT_OK;
     return weft_csr_product(csr->context->device, op->pattern, values, weft_memory_host(v),
                             weft_memory_host(y), error);
@@ -60,7 +60,7 @@ static void csr_free(weft_operator *op) {
 static const weft_operator_table csr_table = {
     .assemble = csr_assemble, .apply = csr_apply, .diagonal = csr_diagonal, .free = csr_free};
 
-/* The first form makes the pattern; the others' couplings are in it. */
+/* The first form determines the pattern, which contains the couplings of the others. */
 static weft_status part_make(weft_context *context, weft_operator *op, const weft_form *form,
                              weft_csr_part *part, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -131,15 +131,15 @@ static size_t csr_estimate_memory(const weft_operator_sizes *s, double applicati
         weft_memory_estimate_add(estimate, "matrix, values", s->n_entries, sizeof(double));
         return 0;
     }
-    /* The diagonal, then the others, with what equal lengths in a slice cost; columns are codes of
-     * 16 bits where nodes are ordered. */
+    /* The diagonal and the other entries, with the padding of slices; 16-bit column codes, as for
+     * ordered nodes. */
     const size_t blocks = (s->n_rows + WEFT_SELL_ROWS - 1) / WEFT_SELL_ROWS;
     const size_t others = (s->n_entries - s->n_rows) / 100 * 103;
     weft_memory_estimate_add(estimate, "matrix, values", blocks * WEFT_SELL_ROWS + others,
                              sizeof(double));
     weft_memory_estimate_add(estimate, "matrix, columns", others, sizeof(uint16_t));
-    /* a word for each cell round a row, with what equal numbers in a slice cost; halos. With
-     * components, positions in their place. */
+    /* a word per row and cell, with the padding of slices, and halos; with several components
+     * positions instead */
     if (s->n_components > 1)
         weft_operator_estimate_positions(s, estimate);
     else

@@ -1,4 +1,4 @@
-/* The table of operator formats, and what is asked of one by its number or name. */
+/* The table of operator formats, with queries by number and name. */
 #include "fem/operator/operator.h"
 #include "fem/sparse/sell.h"
 
@@ -67,8 +67,8 @@ bool weft_operator_on_gpu(const weft_limits *limits) {
     return limits->execution == WEFT_EXECUTION_SIMT;
 }
 
-/* Every edge twice and every node. Euler's formula for a region without holes: in the plane edges =
- * nodes + cells - 1, in space with half the boundary's facets more, which are few. */
+/* Every edge counts twice, every node once. By Euler's formula for a region without holes, in 2D
+ * edges = nodes + cells - 1; in 3D half the number of boundary facets is added, which is small. */
 static double count_entries(const weft_assembly_problem *p) {
     const double nodes = (double)p->n_nodes, cells = (double)p->n_cells;
     if (p->width == p->dimension + 1)
@@ -101,7 +101,7 @@ void weft_operator_memory_estimate(const weft_limits *limits, weft_assembly asse
     const weft_operator_sizes sizes = weft_operator_sizes_of(limits, problem);
     weft_memory_estimate_add(estimate, "connectivity", sizes.n_padded * sizes.width,
                              sizeof(int32_t));
-    /* on a GPU right-hand sides are gathered */
+    /* on a GPU, right-hand sides are gathered, through the transpose */
     if (format->info.scatter == WEFT_SCATTER_GATHERED || (sizes.on_gpu && !limits->records_only)) {
         weft_memory_estimate_add(estimate, "connectivity, transposed", sizes.n_cells * sizes.width,
                                  sizeof(uint32_t));

@@ -1,5 +1,5 @@
-/* The formats that store local matrices: lma, whose products add to the nodes, and lma-gather, whose
- * products are gathered node by node from the results of the cells. */
+/* The operator formats that store local matrices: lma scatters products of cells to the nodes,
+ * lma-gather gathers them node by node. */
 #include "fem/operator/private.h"
 
 static weft_status lma_make(weft_context *context, const weft_form *forms, int n_forms,
@@ -39,7 +39,7 @@ static size_t gather_estimate_memory(const weft_operator_sizes *s, double applic
                                      weft_memory_estimate *estimate) {
     (void)lma_estimate_memory(s, applications, estimate);
     const size_t made = estimate->bytes;
-    /* of the product, and of the diagonal for Jacobi */
+    /* for the product, and for the diagonal (Jacobi) */
     weft_memory_estimate_add(estimate, "local results, to be gathered",
                              (applications > 1 ? 2 : 1) * s->n_padded * s->n_local, sizeof(double));
     return estimate->bytes - made;

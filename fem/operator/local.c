@@ -1,4 +1,4 @@
-/* Operators applied cell by cell: local matrices stored, or recomputed in every product. */
+/* Operators applied cell by cell, with local matrices stored or recomputed in every product. */
 #include "fem/form/form.h"
 #include "fem/form/compare.h"
 #include "fem/operator/private.h"
@@ -11,10 +11,10 @@ typedef struct weft_part {
     weft_memory *local;       /* NULL: matrix-free */
     weft_compiled assemble;   /* form, stored */
     weft_compiled product;    /* form or local, product */
-    weft_compiled predicated; /* the same for loops, where they are captured */
-    weft_compiled diagonal;   /* form or local, diagonal; made when first asked for */
+    weft_compiled predicated; /* the product for loops, on devices with graph capture */
+    weft_compiled diagonal;   /* form or local, diagonal; made on first use */
     weft_scatter scatter;     /* of product and diagonal */
-    bool is_checked;          /* patches have given what stores in place give */
+    bool is_checked;          /* patches were verified against stores in place */
 } weft_part;
 
 typedef struct weft_cells_operator {
@@ -23,7 +23,7 @@ typedef struct weft_cells_operator {
     int n_parts;
 } weft_cells_operator;
 
-/* What follows a form: a script for one value a node, and for several. */
+/* Scripts that follow a form: for one component per node, and for several. */
 typedef struct weft_tail {
     const char *scalar, *blocks;
 } weft_tail;
@@ -54,10 +54,10 @@ done:
     return status;
 }
 
-/* y = A v by the form's own K v. */
+/* y = A v from the form's `action`, K v. */
 static weft_status action_write(const weft_form *form, weft_text *text, weft_fragment *out,
                                 weft_error *error) {
-    if (weft_form_components(form) > 1) /* which continue_blocks.weft asks for */
+    if (weft_form_components(form) > 1) /* required by continue_blocks.weft */
         weft_text_add(text, "parameter block_components = %d;\n", weft_form_components(form));
     weft_text_add(text, "y[dofs] += %s;\nreturn y;\n", form->action);
     if (text->failed)
@@ -66,9 +66,9 @@ static weft_status action_write(const weft_form *form, weft_text *text, weft_fra
     return WEFT_OK;
 }
 
-/* The largest patches with which every multiprocessor has as many blocks as it is to hold at least:
- * four that walk vertex patches, two of edges, which are twice as large. Smaller ones are faster
- * where there are fewer, for their threads walk fewer patches. */
+/* The largest patch size that gives every multiprocessor its minimum number of resident blocks:
+ * four for vertex patches, two for edge patches, which are twice as large. On small meshes smaller
+ * patches are faster, because each thread processes fewer of them. */
 static int patch_nodes(const weft_limits *limits, const weft_part *part) {
     const weft_connectivity *dofs = part->form.dofs;
     const bool edges = part->scatter == WEFT_SCATTER_PATCHES && weft_connectivity_width(dofs) == 4;
@@ -79,8 +79,8 @@ static int patch_nodes(const weft_limits *limits, const weft_part *part) {
     return nodes;
 }
 
-/* The script of part i with this tail: local matrices from memory or from the form; adding to y
- * unless it is the first. */
+/* Compile the script of part i with this tail: local matrices come from memory or from the form;
+ * all parts but the first add to y. */
 static weft_status part_compile(const weft_cells_operator *cells, int i, const weft_tail *tail,
                                 bool predicated, weft_compiled *out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -162,7 +162,7 @@ static bool has_patches(const weft_compiled *compiled) {
     return patches;
 }
 
-/* The same product by stores in place: what of it differs from patches. */
+/* The relative difference between the products by stores in place and by patches. */
 static weft_status patches_apart(const weft_cells_operator *cells, int i, int64_t n,
                                  const weft_compiled *plain, double *difference,
                                  weft_error *error) {
@@ -183,7 +183,7 @@ done:
     return status;
 }
 
-/* What `scatter` would be: does it give what stores in place give? why: if not. */
+/* Whether products with this scatter agree with stores in place; if not, `why` gets the reason. */
 static weft_status patches_check(const weft_operator *op, int i, const weft_compiled *plain,
                                  bool *good, weft_error *why, weft_error *error) {
     double difference = 0;
@@ -209,10 +209,10 @@ static weft_status part_product(const weft_cells_operator *cells, int i, bool pr
                         error);
 }
 
-/* A form whose values depend on how a cell's vertices are numbered (a quadrature rule that is not
- * symmetric, say) is none for patches, nor is a mesh whose patches touch too many nodes. Found out
- * by a trial: vertex patches renumber less and need less memory than those of edges; after them
- * stores in place take over. */
+/* Patches are unsuitable for forms whose values depend on the numbering of a cell's vertices (e.g.
+ * an asymmetric quadrature rule), and for meshes whose patches touch too many nodes. This is
+ * determined by trial: edge patches, then vertex patches, which renumber less and need less memory,
+ * then stores in place. */
 static weft_status part_check(const weft_operator *op, int i, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_cells_operator *cells = op->state;
@@ -256,7 +256,7 @@ static weft_status part_guard(const weft_cells_operator *cells, int i, weft_erro
                                     : part_product(cells, i, true, &part->predicated, error);
 }
 
-/* The trial of patches, which is run once, and what is compiled for loops belong to the set-up. */
+/* The trial of patches, which runs once, and compilation for loops are part of the set-up. */
 static weft_status cells_assemble(weft_operator *op, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cells_operator *cells = op->state;
@@ -325,8 +325,8 @@ static void cells_free(weft_operator *op) {
     }
 }
 
-/* Stars where cells fill the space of the nodes; few facets in it are better stored atomically. A device
- * that only records could not try them. */
+/* Patches if cells have the dimension of the nodes' space; the few facets of a boundary form are
+ * better stored atomically. Not on a null device, which cannot run the trial. */
 static weft_scatter scatter_of(const weft_context *context, weft_scatter wanted,
                                const weft_form *form) {
     const int64_t width = weft_connectivity_width(form->dofs);

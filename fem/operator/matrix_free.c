@@ -1,4 +1,4 @@
-/* The format matrix-free: local matrices are recomputed in every product. */
+/* The operator format matrix-free, which recomputes local matrices in every product. */
 #include "fem/operator/private.h"
 
 static weft_status make(weft_context *context, const weft_form *forms, int n_forms,
@@ -19,7 +19,7 @@ static size_t estimate_memory(const weft_operator_sizes *s, double applications,
     (void)applications;
     if (!s->on_gpu || s->limits->records_only || s->n_components > 1)
         return 0;
-    /* a word for each cell round a node, a sixth more for rows of equal length; halos */
+    /* a word per node and cell, a sixth more for padding; halos */
     weft_memory_estimate_add(estimate, "patches", s->n_cells * s->width / 6 * 7, sizeof(uint32_t));
     weft_memory_estimate_add(estimate, "patches, patches", s->n_nodes, sizeof(uint64_t));
     return estimate->bytes - made;

@@ -1,4 +1,4 @@
-/* Operators: made by their format, and applied. */
+/* Makes operators by their format, checks arguments, and applies them. */
 #include "fem/operator/operator.h"
 #include "fem/operator/private.h"
 #include "core/weft_core.h"

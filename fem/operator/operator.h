@@ -6,49 +6,50 @@
 
 #include "fem/weft_fem.h"
 
-/** How an operator that has been made works. */
+/** The methods of an operator. */
 typedef struct weft_operator_table {
-    /* compute what is stored; NULL: nothing is stored */
+    /* compute the stored values; NULL: nothing is stored */
     weft_status (*assemble)(weft_operator *op, weft_error *error);
     weft_status (*apply)(weft_operator *op, weft_memory *v, weft_memory *y, weft_error *error);
     weft_status (*diagonal)(weft_operator *op, weft_memory *d, weft_error *error);
     void (*free)(weft_operator *op);
-    /* the same product in a loop, by launches that do nothing where product->go, which is not NULL,
-     * holds 0 when they run; NULL: there is none */
+    /* apply in a loop, with launches that have no effect if *product->active (not NULL) is 0 when
+     * they run; NULL: not supported */
     weft_status (*apply_predicated)(weft_operator *op, const weft_program_product *product,
                                     weft_error *error);
-    /* what a product kernel needs for the same product, borrowed; NULL: there is none */
+    /* the product kernel and its arguments, borrowed; NULL: not supported */
     const weft_product_arguments *(*rows)(const weft_operator *op);
-    /* copy the values into the pattern's order, borrowed; NULL: op->values has this order */
+    /* the values, copied into the pattern's order, borrowed; NULL: op->values has this order */
     weft_status (*matrix)(weft_operator *op, weft_memory **values, weft_error *error);
 } weft_operator_table;
 
 struct weft_operator {
     const weft_operator_table *table;
-    void *state, *parts; /* the implementation's own: a struct, and an array, one for each form */
+    void *state, *parts; /* private to the format: a struct, and an array with one item per form */
     int64_t n_dofs;
-    weft_pattern *pattern; /* formats that store a matrix, else NULL */
-    weft_memory *values;   /* the same, where they are in the pattern's order */
+    weft_pattern *pattern; /* NULL: the format stores no matrix */
+    weft_memory *values;   /* in the pattern's order; NULL: none, or kept in another order */
 };
 
-/** What a script's loop calls for its product with op, which must not ask for vy. */
+/** The product of op in a script's loop. product->vy is ignored and must be NULL.
+ *  Errors  as weft_operator_apply */
 weft_status weft_operator_apply_in_loop(weft_operator *op, const weft_program_product *product,
                                         weft_error *error);
 
 /* ---- formats ---- */
 
-/** Sizes of a problem, from which costs and memory are counted. Of cells that are not simplices of
- *  degree 1 the number of entries is a guess. */
+/** Sizes of a problem, from which costs and memory are computed. n_entries is a rough estimate for
+ *  cells other than simplices of degree 1. */
 typedef struct weft_operator_sizes {
     const weft_limits *limits; /* borrowed */
     bool on_gpu;               /* a GPU, or a null device with the limits of one */
     size_t n_nodes, n_cells, width, n_components;
-    size_t n_padded;  /* cells with the spare lanes of the last block */
+    size_t n_padded;  /* cells, including the spare lanes of the last block */
     size_t n_rows;    /* of the matrix */
     size_t n_local;   /* rows of a local matrix */
     size_t n_entries; /* of the matrix */
-    /* read once by whatever computes local matrices: connectivity, and coordinates where the order
-     * of nodes is good */
+    /* read by a kernel that computes local matrices: connectivity, and coordinates (once each, as
+     * for well ordered nodes) */
     double cell_bytes;
 } weft_operator_sizes;
 weft_operator_sizes weft_operator_sizes_of(const weft_limits *limits,
@@ -68,21 +69,22 @@ typedef struct weft_format_speed {
     double set_up;
 } weft_format_speed;
 
-/** An operator format: all that is known of it, in a file of its own. The table of all is in
+/** Descriptor of an operator format. Each format has its own file; the table of all formats is in
  *  fem/operator/formats.c. */
 typedef struct weft_operator_format {
     weft_assembly_info info;
     weft_format_speed gpu, host;
-    bool recomputes;       /* local matrices, in every product */
-    bool has_rows_product; /* on a GPU: weft_operator_table.rows */
+    bool recomputes;       /* products recompute local matrices */
+    bool has_rows_product; /* has weft_operator_table.rows on a GPU */
     weft_status (*make)(weft_context *context, const weft_form *forms, int n_forms,
                         weft_operator **out, weft_error *error);
-    /** NULL: the format can do such a problem; else why not. The function NULL: it can do any. */
+    /** Why the format does not support a problem; returns NULL if it does. The function NULL: all
+     *  problems are supported. */
     const char *(*refuses)(const weft_assembly_problem *problem);
-    /** Set the bytes of *cost: moved by a product and by assembly, and held. */
+    /** Set the bytes in *cost: moved by a product and by assembly, and held. */
     void (*count_bytes)(const weft_operator_sizes *sizes, weft_assembly_cost *cost);
-    /** Add what is held, beside connectivity, to an estimate; returns the bytes of it that are made
-     *  with the first product, not before. */
+    /** Add the memory held besides connectivity to an estimate. Returns the bytes of it that are
+     *  allocated by the first product. */
     size_t (*estimate_memory)(const weft_operator_sizes *sizes, double applications,
                               weft_memory_estimate *estimate);
 } weft_operator_format;

@@ -1,6 +1,6 @@
-/* The operator as one sparse matrix on a GPU: in slices (fem/sparse/sell.h), the first form from zero, the
- * others added. Rows are made by their owners (fem/sparse/addto.h), in a fixed order; where that cannot be, by
- * atomic additions at precomputed positions. */
+/* The operator as one SELL matrix on a GPU (fem/sparse/sell.h). Assembly is owner-computes, in a
+ * fixed order (fem/sparse/addto.h), or, where that is impossible, by atomic additions at
+ * precomputed positions. */
 #include "fem/form/form.h"
 #include "fem/form/compare.h"
 #include "fem/operator/private.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Whether owners make the same matrix is tried on so many cells. */
+/* Number of cells on which owner-computes assembly is verified. */
 #define TRIAL_CELLS 2048
 
 typedef struct sell_part {
@@ -17,15 +17,15 @@ typedef struct sell_part {
     weft_vector_dofs vector_dofs;
     weft_compiled assemble;
     bool by_owners, is_checked;
-    weft_matrix_rows rows;  /* by owners */
-    weft_memory *positions; /* else */
+    weft_matrix_rows rows;  /* for owner-computes assembly */
+    weft_memory *positions; /* for atomic additions */
 } sell_part;
 
 typedef struct sell_operator {
     weft_context *context;
     weft_sell_matrix *matrix;
-    weft_sell *layout;     /* until parts that are made by owners are checked */
-    weft_memory *exported; /* in the pattern's order; NULL: never asked for */
+    weft_sell *layout;     /* kept until owner-computes assembly is verified */
+    weft_memory *exported; /* in the pattern's order; NULL: not requested yet */
     sell_part *parts;
     int n_parts;
 } sell_operator;
@@ -50,7 +50,7 @@ static bool patches_of(const weft_compiled *compiled, bool *with_cells) {
     return patches;
 }
 
-/* What a program by owners, or one by positions, needs for dofs; bound. */
+/* Make and bind the data for dofs of an owner-computes program, or of one with positions. */
 static weft_status bind_rows(const sell_operator *sell, const weft_pattern *pattern,
                              const weft_compiled *compiled, weft_connectivity *dofs,
                              weft_matrix_rows *rows, weft_error *error) {
@@ -68,7 +68,7 @@ done:
     return status;
 }
 
-/* rows is dofs where a node has one component. */
+/* rows equals dofs if nodes have one component. */
 static weft_status bind_positions(const sell_operator *sell, const weft_compiled *compiled,
                                   weft_connectivity *dofs, const weft_connectivity *rows,
                                   weft_memory **positions, weft_error *error) {
@@ -81,7 +81,7 @@ done:
     return status;
 }
 
-/* Atomic additions in place of owners, and why. */
+/* Switch to atomic additions, and log why. */
 static weft_status part_fall_back(const sell_operator *sell, sell_part *part, weft_compiled *atomic,
                                   const char *why, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -127,9 +127,9 @@ done:
     return status;
 }
 
-/* ---- owners on trial ---- */
+/* ---- verification of owner-computes assembly ---- */
 
-/* y = A v of the matrix that a program makes of zeros. */
+/* y = A v with the matrix that a program assembles from zero. */
 static weft_status trial_run(const sell_operator *sell, const weft_compiled *compiled,
                              weft_memory *v, weft_memory *y, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -140,8 +140,8 @@ done:
     return status;
 }
 
-/* The first cells by owners and by atomic additions: what their products differ by. The programs
- * are bound to all cells again afterwards. */
+/* Assemble the first cells by owners and by atomic additions, and compare the products. Afterwards
+ * the programs are bound to all cells again. */
 static weft_status trial_apart(const sell_operator *sell, const weft_pattern *pattern,
                                sell_part *part, const weft_compiled *atomic, double *difference,
                                weft_error *error) {
@@ -176,8 +176,8 @@ done:
     return status;
 }
 
-/* A form whose values depend on how a cell's vertices are numbered (a quadrature rule that is not
- * symmetric, say) is none for owners, nor are rows too long for a block's memory. */
+/* Owner-computes assembly is unsuitable for forms whose values depend on the numbering of a cell's
+ * vertices (e.g. an asymmetric quadrature rule), and for rows too long for a block's memory. */
 static weft_status part_check(const sell_operator *sell, const weft_pattern *pattern,
                               sell_part *part, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -275,7 +275,7 @@ weft_status weft_operator_make_sell(weft_context *context, const weft_form *form
     sell_operator *sell = op->state;
     sell_part *parts = op->parts;
     *sell = (sell_operator){.context = context, .parts = parts, .n_parts = n_forms};
-    /* the pattern is the first form's; the others' couplings are in it */
+    /* the first form determines the pattern, which contains the couplings of the others */
     for (int i = 0; i < n_forms; ++i) {
         parts[i].form = forms[i];
         TRY(weft_vector_dofs_make(context->device, &forms[i], &parts[i].vector_dofs, error));

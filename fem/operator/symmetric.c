@@ -1,12 +1,12 @@
-/* The format edge: a symmetric matrix by edges (fem/sparse/symmetric.h), every form by Addto at precomputed
- * positions, the first from zero, the others added. */
+/* The operator format edge: a symmetric matrix stored by edges (fem/sparse/symmetric.h), to which
+ * every form is added at precomputed positions. */
 #include "fem/sparse/symmetric.h"
 #include "fem/form/form.h"
 #include "fem/operator/private.h"
 
 #include <stdlib.h>
 
-/* What rounding leaves between K_ij and K_ji, relative to the largest local matrix. */
+/* Largest difference of K_ij and K_ji due to rounding, relative to the largest local matrix. */
 static const double rounding = 1e-12;
 
 typedef struct symmetric_part {
@@ -26,8 +26,8 @@ typedef struct symmetric_operator {
     bool is_checked;
 } symmetric_operator;
 
-/* One of K_ij and K_ji is added and stands for both, so they must be equal: looked at once, in the
- * first assembly, for all cells. */
+/* Only one of K_ij and K_ji is added, so they must be equal. Checked once for all cells, in the
+ * first assembly. */
 static weft_status check_symmetric(weft_context *context, const weft_form *form,
                                    weft_error *error) {
     weft_status status = WEFT_OK;
@@ -63,7 +63,7 @@ static weft_status symmetric_apply(weft_operator *op, weft_memory *v, weft_memor
     const double *values = weft_memory_host(state->values);
     if (state->matrix)
         return weft_symmetric_matrix_product(state->matrix, state->values, v, y, error);
-    if (!values) /* a device that holds no numbers */
+    if (!values) /* a null device */
         return WEFT_OK;
     return weft_symmetric_product(state->context->device, state->symmetric, values, false,
                                   weft_memory_host(v), weft_memory_host(y), error);
@@ -122,7 +122,7 @@ done:
     return status;
 }
 
-/* The pattern is the first form's; the others' couplings are in it. */
+/* The first form determines the pattern, which contains the couplings of the others. */
 static weft_status structure_make(symmetric_operator *state, weft_pattern **pattern,
                                   weft_error *error) {
     weft_status status = WEFT_OK;
@@ -145,7 +145,7 @@ static weft_status structure_make(symmetric_operator *state, weft_pattern **patt
                          &state->values, error));
     if (on_gpu) {
         TRY(weft_symmetric_matrix_make(device, state->symmetric, false, &state->matrix, error));
-        free(state->symmetric->columns); /* which are there now */
+        free(state->symmetric->columns); /* the device has a copy */
         free(state->symmetric->lists);
         state->symmetric->columns = NULL;
         state->symmetric->lists = NULL;
@@ -171,7 +171,7 @@ static weft_status symmetric_make(weft_context *context, const weft_form *forms,
     TRY(structure_make(state, &pattern, error));
     for (int i = 0; i < n_forms; ++i)
         TRY(part_make(state, pattern, i, error));
-    free(state->symmetric->offsets); /* of use for positions alone */
+    free(state->symmetric->offsets); /* needed for positions only */
     state->symmetric->offsets = NULL;
     *out = op;
     op = NULL;
@@ -188,7 +188,7 @@ static const char *symmetric_refuses(const weft_assembly_problem *p) {
                                           : NULL;
 }
 
-/* A value and a 16-bit column of each edge in a patch, those between two patches twice; the
+/* A value and a 16-bit column per edge inside a patch, two of each per edge between patches; the
  * diagonal; the halo of each patch. */
 static void symmetric_count_bytes(const weft_operator_sizes *s, weft_assembly_cost *cost) {
     const double rows = (double)s->n_rows, edges = ((double)s->n_entries - rows) / 2;
@@ -198,9 +198,8 @@ static void symmetric_count_bytes(const weft_operator_sizes *s, weft_assembly_co
     cost->memory_bytes = cost->product_bytes + positions;
 }
 
-/* Each edge once, a third more for those between patches and for rounds of equal length; what an
- * edge inside a patch does not need goes to a discard slot: a word a row on the host, few on a
- * GPU. */
+/* Each edge once, a third more for edges between patches and for padding of rounds; discard slots,
+ * one per row on the host, few on a GPU. */
 static size_t symmetric_estimate_memory(const weft_operator_sizes *s, double applications,
                                         weft_memory_estimate *estimate) {
     const size_t slots = (s->n_entries - s->n_rows) / 2 / 3 * 4;
