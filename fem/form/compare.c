@@ -1,4 +1,4 @@
-/* Two ways to compute the same product, tried on one vector. */
+/* Compares vectors that were computed in two ways, and makes test vectors. */
 #include "fem/form/compare.h"
 
 #include <math.h>

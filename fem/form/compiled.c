@@ -1,3 +1,4 @@
+/* Compiles the scripts of forms, binds them, and logs the plans. */
 #include "fem/form/form.h"
 
 #include <stdio.h>
@@ -29,8 +30,8 @@ static void report_plan(const weft_context *context, const weft_fragment *fragme
     weft_text_free(&text);
 }
 
-/* For the report alone, which whoever has installed a monitor may print. Where the script has no
- * unfused plan on this device, nothing is added. */
+/* Sum up the savings for reports; only with a monitor. Scripts without an unfused plan on this
+ * device add nothing. */
 static weft_status add_saving(weft_context *context, const weft_fragment *fragments,
                               int n_fragments, const weft_compilation *compilation,
                               weft_error *error) {

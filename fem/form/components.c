@@ -1,6 +1,6 @@
-/* What forms with several components a node add to those with one: rows of matrices, and scripts
- * that say components. Local matrices have row i*c + k for component k of node i, and so have
- * vectors: lists of components, node by node, which conjugate gradients take for plain numbers. */
+/* Makes the matrix rows of forms with c components per node. Row i*c + k of a local matrix belongs
+ * to component k of node i; vectors are [nodes][c], which conjugate gradients treat as plain
+ * vectors. */
 #include "fem/form/form.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* What there is to say about a field: one program over its cells and nodes
- * (scripts/measure_*.weft). */
+/* Computes mass, centroid, extrema, norm and error of a field by one program
+ * (fem/scripts/measure_*.weft). */
 #include "fem/form/form.h"
 
 #include <math.h>

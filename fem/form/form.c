@@ -1,3 +1,4 @@
+/* Compiles and runs a form once. */
 #include "fem/form/form.h"
 
 weft_status weft_form_run(weft_context *context, const weft_form *form,
@@ -15,7 +16,7 @@ weft_status weft_form_run(weft_context *context, const weft_form *form,
     }
     weft_fragment fragments[] = {{form->name, form->text}, {"outputs", returns.data}};
     weft_compile_options options = weft_form_options(form);
-    /* run once: where stores are atomic, bitwise identical every time are worth a gather */
+    /* runs only once: a gather costs little, and makes results bitwise repeatable on GPUs */
     if (weft_device_limits(context->device)->execution == WEFT_EXECUTION_SIMT)
         options.scatter = WEFT_SCATTER_GATHERED;
     TRY(weft_compiled_make(context, fragments, 2, &options, &compiled, error));

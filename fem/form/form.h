@@ -1,9 +1,11 @@
-/** Scripts of forms that run. In: a context and fragments or forms. Out: compiled programs. */
+/** Compilation of the scripts of forms.
+ *
+ *      In: a context, script fragments or forms.  Out: compiled programs with bound inputs. */
 #pragma once
 
 #include "fem/weft_fem.h"
 
-/** A compilation and its program, which live and die together. Start from {0}. */
+/** A compilation and its program. Initialise with {0}; free with weft_compiled_free. */
 typedef struct weft_compiled {
     weft_compilation *compilation;
     weft_program *program;
@@ -11,21 +13,25 @@ typedef struct weft_compiled {
 
 #define WEFT_FRAGMENTS_MAX 4
 
-/** Costs and cover of a script for options, as weft_context_tune said (fem/form/tuned.c). What they point to
- *  is in the arena, or the context's. */
+/** Set the costs and the cover in options for a script, as requested by weft_context_tune
+ *  (fem/form/tuned.c). They point into the arena or the context. */
 weft_status weft_context_tuned(const weft_context *context, const weft_fragment *fragments,
                                int n_fragments, weft_compile_options *options, weft_arena *arena,
                                weft_error *error);
-/** Compile fragments for the context's device. options->plan is the context's. Seconds and kernels
- * are added to the context's. On error *out is empty. */
+/** Compile fragments for the context's device, and add seconds and kernels to the context's.
+ *  options  borrowed for the call; plan is ignored, the context's is used
+ *  out      caller's; weft_compiled_free
+ *  Errors   those of weft_compile and weft_program_make; *out untouched */
 weft_status weft_compiled_make(weft_context *context, const weft_fragment *fragments,
                                int n_fragments, const weft_compile_options *options,
                                weft_compiled *out, weft_error *error);
 void weft_compiled_free(weft_compiled *compiled);
-/** What a form asks of the compiler: its expressions and parameters, borrowed. */
+/** Compile options with a form's expressions and parameters, which are borrowed. */
 weft_compile_options weft_form_options(const weft_form *form);
-/** A form's Addto into the matrix A, from zero for the first form, bound but for A itself.
- *  rows  weft_vector_dofs_make of the form */
+/** Compile the program that adds a form to the matrix A, and bind everything but A.
+ *  rows      weft_vector_dofs.connectivity of the form
+ *  is_first  A is zeroed before
+ *  out       caller's; weft_compiled_free, also after an error */
 weft_status weft_compiled_make_addto(weft_context *context, const weft_form *form,
                                      weft_connectivity *rows, bool is_first, weft_scatter scatter,
                                      weft_compiled *out, weft_error *error);
@@ -35,22 +41,25 @@ weft_status weft_compiled_bind_form(weft_compiled *compiled, const weft_form *fo
 
 /* ---- components of nodes */
 
-/** The rows of a matrix that each cell of a form has: the form's own connectivity where a node has
- * one component, else one with width * components places a cell. Start from {0}. */
+/** The connectivity cells -> matrix rows of a form: the form's own if nodes have one component,
+ *  otherwise one of width * components. Initialise with {0}. */
 typedef struct weft_vector_dofs {
     weft_connectivity *connectivity;
     int32_t *indices;
     bool is_own;
 } weft_vector_dofs;
-/** Errors  WEFT_ERROR_UNSUPPORTED (2^31 dofs), _MEMORY; free in any case */
+/** out     weft_vector_dofs_free, also after an error
+ *  Errors  WEFT_ERROR_UNSUPPORTED (2^31 dofs), _MEMORY */
 weft_status weft_vector_dofs_make(weft_device *device, const weft_form *form, weft_vector_dofs *out,
                                   weft_error *error);
 void weft_vector_dofs_free(weft_vector_dofs *vector_dofs);
 int weft_form_components(const weft_form *form);
-/** Nodes times components. */
+/** Number of dofs, nodes * components. */
 int64_t weft_form_vector_dofs(const weft_form *form);
 
 enum { WEFT_PARAMETERS_MAX = 40 };
-/** Give a form's options more parameters; room [WEFT_PARAMETERS_MAX] must live as long. */
+/** Add n parameters to options.
+ *  room    [WEFT_PARAMETERS_MAX], storage for all parameters; must outlive options
+ *  Errors  WEFT_ERROR_UNSUPPORTED (too many parameters) */
 weft_status weft_options_add(weft_compile_options *options, weft_parameter room[],
                              const weft_parameter *more, int n, weft_error *error);

@@ -1,4 +1,4 @@
-/* Forms that promise something, run to see. */
+/* Verifies properties of forms by running them: symmetry, and that an action equals K v. */
 #include "core/weft_core.h"
 #include "fem/form/form.h"
 #include "fem/form/compare.h"
@@ -13,7 +13,7 @@ struct weft_symmetry {
     weft_compiled check;
 };
 
-/* A report names a kernel of the problem, not of a check. */
+/* Compile a check, which must not provide the example kernel of reports. */
 static weft_status check_make(weft_context *context, const weft_fragment *fragments,
                               int n_fragments, const weft_compile_options *options,
                               weft_compiled *out, weft_error *error) {
@@ -53,7 +53,7 @@ weft_status weft_symmetry_measure(weft_symmetry *symmetry, double *out, weft_err
     const double difference = values[0], whole = values[1], total = values[2];
     if (isnan(total))
         *out = NAN;
-    else /* squares that overflow say nothing */
+    else /* 0 if the squares overflow */
         *out = difference > 0 && isfinite(whole) ? sqrt(difference / whole) : 0;
 done:
     return status;

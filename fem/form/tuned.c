@@ -1,5 +1,5 @@
-/* What is known of a device and of a form's plans, for everything that fem compiles: measured
- * costs, covers that a search found best, and that search. */
+/* Chooses plans by the tuning database: measured costs of the device, stored covers, and the search
+ * for the fastest cover. */
 #include "fem/form/form.h"
 #include "fusion/cost/measured.h"
 #include "fusion/tune/tune.h"
@@ -12,8 +12,8 @@ struct weft_context_tuning {
     weft_measured_costs *costs;
     weft_cost_source source;
     char identity[33];
-    int most;         /* covers to be measured; 0: no search */
-    int64_t elements; /* cells */
+    int most;         /* limit of covers to measure; 0: no search */
+    int64_t elements; /* number of cells that plans are made for */
 };
 
 weft_status weft_context_tune(weft_context *context, int most, int64_t n_cells, weft_error *error) {
@@ -27,7 +27,7 @@ weft_status weft_context_tune(weft_context *context, int most, int64_t n_cells, 
     if (!made)
         return weft_out_of_memory(error, "measured times");
     if (most == 0 && options.cache == WEFT_CACHE_ON)
-        options.cache = WEFT_CACHE_READ; /* who only looks makes nothing */
+        options.cache = WEFT_CACHE_READ; /* without a search nothing is stored */
     made->most = most;
     made->elements = n_cells;
     weft_device_identity(context->device, made->identity);
@@ -60,7 +60,7 @@ void weft_context_tune_free(weft_context *context) {
     context->tuning = NULL;
 }
 
-/* Scripts whose data cannot be made up keep their predicted plan. */
+/* Search for the fastest cover. Scripts that cannot run on synthetic data keep their plan. */
 static weft_status search(const weft_context *context, const weft_search_script *searched,
                           const char *script, int size_class, weft_arena *arena,
                           weft_error *error) {

@@ -1,4 +1,4 @@
-/* Distributes the nodes and entries of a system over blocks and threads of the persistent kernel. */
+/* Distributes the nodes and entries of a system over the threads of the persistent kernel. */
 #include "fem/solve/persistent.h"
 
 #include <stdatomic.h>
