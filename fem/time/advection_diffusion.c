@@ -1,12 +1,13 @@
-/* Advection and diffusion in time: what a step needs is made once, then the script of a step runs,
- * many steps at a time. */
+/* Integrates advection-diffusion problems in time: compiles the script of a step once, then runs
+ * many steps per call. */
 #include "fem/time/private.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* T obeys a maximum principle: beyond so many times the largest value given, it is unstable. */
+/* T obeys a maximum principle: if it exceeds the largest given value by this factor, the scheme is
+ * unstable. */
 static const double GROWTH = 1e6;
 
 const char *weft_step_outcome_name(weft_step_outcome outcome) {
@@ -25,9 +26,9 @@ static weft_status value_read(const weft_advection_diffusion *ad, weft_ad_value 
     return weft_memory_read(ad->values[which], 0, value, sizeof *value, error);
 }
 
-/* ---- what is given ------------------------------------------------------------------------- */
+/* ---- initial and boundary values ----------------------------------------------------------- */
 
-/* free is 1, which 0; where a condition holds 0 and its number. */
+/* free = 1, which = 0; at Dirichlet nodes free = 0, which = the condition's number. */
 static void mark_kept(const weft_advection_diffusion_problem *problem, double *free_nodes,
                       double *which) {
     for (int64_t i = 0; i < problem->mesh->n_nodes; ++i)
@@ -39,7 +40,7 @@ static void mark_kept(const weft_advection_diffusion_problem *problem, double *f
         }
 }
 
-/* size = T.T, and the largest that it may become */
+/* Set size = T.T, and the bound for it */
 static weft_status set_bound(weft_advection_diffusion *ad, weft_error *error) {
     weft_status status = WEFT_OK;
     const double *initial = ad->problem->initial;
@@ -47,7 +48,7 @@ static weft_status set_bound(weft_advection_diffusion *ad, weft_error *error) {
     for (int64_t i = 0; i < ad->n; ++i)
         largest = fmax(largest, fabs(initial[i]));
     double bound = GROWTH * largest * (GROWTH * largest) * (double)ad->n;
-    if (weft_ad_has_list(ad, WEFT_AD_WHICH) || !isfinite(bound)) /* what is to come is not known */
+    if (weft_ad_has_list(ad, WEFT_AD_WHICH) || !isfinite(bound)) /* later values are unknown */
         bound = 1e300;
     TRY(value_write(ad, WEFT_AD_BOUND, bound > 0 ? bound : 1, error));
     TRY(value_write(ad, WEFT_AD_SIZE, 0, error));
@@ -95,7 +96,7 @@ done:
     return status;
 }
 
-/* d = 1/diag(A) over free nodes, else 0 */
+/* d = 1/diag(A) at free nodes, otherwise 0 */
 static weft_status set_diagonal(weft_advection_diffusion *ad, weft_ad_operator which,
                                 weft_ad_list list, weft_error *error) {
     weft_status status = WEFT_OK;

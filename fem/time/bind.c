@@ -1,4 +1,4 @@
-/* The step's script as a program: compiled with its operators, bound to the stepper's memories. */
+/* Compiles the script of a step, and binds it to the stepper's operators and memories. */
 #include "fem/operator/operator.h"
 #include "fem/sparse/csr.h"
 #include "fem/time/private.h"
@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By a product kernel where the device has one for this operator. */
+/* The product kernel of this operator, if the device has one; otherwise NULL. */
 static const weft_product_arguments *rows_of(const weft_advection_diffusion *ad, int which) {
     const weft_operator *op = ad->operators[which];
     const bool threads = weft_device_limits(ad->context->device)->execution == WEFT_EXECUTION_SIMT;
     return threads && op && op->table->rows ? op->table->rows(op) : NULL;
 }
 
-/* y = A v; the product by rows of csr on the host brings v.y. */
+/* y = A v; the csr product on the host also computes v.y. */
 static weft_status apply(void *user, const weft_program_product *product, weft_error *error) {
     weft_status status = WEFT_OK;
     const struct weft_ad_product *called = user;
@@ -32,7 +32,7 @@ done:
     return status;
 }
 
-/* The operator's matrix again, and its diagonal where the script asks for that. */
+/* Reassemble an operator, and compute its diagonal if the script needs it. */
 static weft_status renewal(void *user, const weft_program_product *product, weft_error *error) {
     weft_status status = WEFT_OK;
     const struct weft_ad_product *called = user;
@@ -44,7 +44,7 @@ done:
     return status;
 }
 
-/* Does the script apply A, or reassemble_A? */
+/* Whether the script applies A, or reassemble_A. */
 static bool is_applied(const weft_advection_diffusion *ad, const char *before, int which) {
     char text[24];
     (void)snprintf(text, sizeof text, "apply(%s%s,", before,

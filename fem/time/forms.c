@@ -1,4 +1,4 @@
-/* The operators of a step, as forms: shipped scripts, the user's formulas, uniform values. */
+/* Makes the operators of a step from shipped scripts, the user's formulas and uniform values. */
 #include "fem/sparse/csr.h"
 #include "fem/time/private.h"
 
@@ -65,7 +65,7 @@ done:
     return status;
 }
 
-/* The advection is not symmetric. */
+/* Advection is not symmetric, which the assembly edge requires. */
 static weft_assembly assembly_of(const weft_advection_diffusion *ad, weft_ad_operator which) {
     const weft_assembly assembly = ad->problem->assembly;
     return which == WEFT_AD_A && weft_assembly_about(assembly)->symmetric_only ? WEFT_ASSEMBLY_CSR

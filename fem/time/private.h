@@ -1,10 +1,9 @@
-/** What the files of the advection-diffusion stepper share. Not installed.
+/** Shared by the files of the advection-diffusion stepper. Not installed.
  *
- *      advection_diffusion.c          make, run, read, free
- *      fem/time/forms.c    the operators: forms from scripts and the user's expressions
- *      fem/time/step_script.c     the script of a time step
- *      fem/time/bind.c     what its names are bound to
- *      apps/advection_diffusion/measure.c  mass, centroid, norms, error of a field */
+ *      fem/time/advection_diffusion.c  make, run, resume, free
+ *      fem/time/forms.c                the operators: forms from scripts and the user's formulas
+ *      fem/time/step_script.c          the script of a time step
+ *      fem/time/bind.c                 compiles the script and binds its names */
 #pragma once
 
 #include "fem/form/form.h"
@@ -18,22 +17,22 @@ typedef enum weft_ad_operator {
     WEFT_AD_OPERATORS
 } weft_ad_operator;
 
-/** Lists of the step's script over the nodes; those before WEFT_AD_KEPT are the state that one step
- *  hands to the next. */
+/** Lists over the nodes in the step's script; those before WEFT_AD_KEPT are the state that one step
+ *  passes to the next. */
 typedef enum weft_ad_list {
     WEFT_AD_T,
-    WEFT_AD_G,  /* T where it is kept */
-    WEFT_AD_K,  /* the last slope of Runge and Kutta */
-    WEFT_AD_E,  /* the last increment of a diffusion */
-    WEFT_AD_D1, /* what the stages added to the slope before, in the last step */
+    WEFT_AD_G,  /* T at Dirichlet nodes */
+    WEFT_AD_K,  /* the last Runge-Kutta slope */
+    WEFT_AD_E,  /* the last increment by diffusion */
+    WEFT_AD_D1, /* D1 .. D4: change of the slope in each stage of the last step */
     WEFT_AD_D2,
     WEFT_AD_D3,
     WEFT_AD_D4,
     WEFT_AD_KEPT,
-    WEFT_AD_FREE = WEFT_AD_KEPT, /* 1, or 0 where T is kept */
-    WEFT_AD_WHICH,               /* the condition that keeps T, from 1; 0: none */
+    WEFT_AD_FREE = WEFT_AD_KEPT, /* 0 at Dirichlet nodes, otherwise 1 */
+    WEFT_AD_WHICH,               /* number of the Dirichlet condition, from 1; 0: none */
     WEFT_AD_S,
-    WEFT_AD_L, /* the slope of the stage before */
+    WEFT_AD_L, /* the slope of the previous stage */
     WEFT_AD_Z,
     WEFT_AD_P,
     WEFT_AD_D_M,
@@ -44,17 +43,17 @@ typedef enum weft_ad_list {
     WEFT_AD_LISTS
 } weft_ad_list;
 
-/** Its uniform values. */
+/** Uniform values of the step's script. */
 typedef enum weft_ad_value {
-    WEFT_AD_STEPS, /* of one run, at most */
-    WEFT_AD_STEP,  /* done, from the start */
+    WEFT_AD_STEPS, /* limit of steps of one run */
+    WEFT_AD_STEP,  /* steps done since t = 0 */
     WEFT_AD_TIME,
     WEFT_AD_H,
-    WEFT_AD_WHEN, /* of the coefficients */
+    WEFT_AD_WHEN, /* time at which coefficients are evaluated */
     WEFT_AD_ITERATIONS,
     WEFT_AD_TOLERANCE, /* squared */
     WEFT_AD_INFINITY,
-    WEFT_AD_FAILED, /* 1: a slope, 2: a diffusion has not converged */
+    WEFT_AD_FAILED, /* not converged: 1 a slope, 2 diffusion */
     WEFT_AD_SIZE,
     WEFT_AD_BOUND,
     WEFT_AD_PASS,
@@ -81,7 +80,7 @@ typedef enum weft_ad_value {
     WEFT_AD_REACH,
     WEFT_AD_REACH_B,
     WEFT_AD_TOTAL,   /* iterations of all solves */
-    WEFT_AD_SHARE_B, /* theta h, of the form of B; not of the script */
+    WEFT_AD_SHARE_B, /* theta h, input of the form of B, not of the script */
     WEFT_AD_SHARE_C,
     WEFT_AD_VALUES
 } weft_ad_value;
@@ -91,36 +90,35 @@ struct weft_advection_diffusion {
     const weft_advection_diffusion_problem *problem; /* borrowed */
     int64_t n;
     bool advects, diffuses, solves_mass; /* solves_mass: slopes by conjugate gradients */
-    double diffusion_step;               /* of one diffusion: h, or h/2 */
+    double diffusion_step;               /* length of a diffusion step: h, or h/2 */
     weft_bound_form forms[WEFT_AD_OPERATORS];
-    weft_operator *operators[WEFT_AD_OPERATORS]; /* NULL: none of this scheme */
-    double *sums[WEFT_AD_OPERATORS];             /* one a chunk of rows, for csr on the host */
-    weft_memory *lists[WEFT_AD_LISTS];           /* NULL: none of this scheme */
+    weft_operator *operators[WEFT_AD_OPERATORS]; /* NULL: not used by this scheme */
+    double *sums[WEFT_AD_OPERATORS];             /* one per chunk of rows, for csr on the host */
+    weft_memory *lists[WEFT_AD_LISTS];           /* NULL: not used by this scheme */
     weft_memory *values[WEFT_AD_VALUES];
     weft_text text; /* of the step's script */
-    size_t body;    /* where in it the statements begin, behind the declarations */
+    size_t body;    /* offset in it of the statements, after the declarations */
     weft_compiled step;
     struct weft_ad_product {
         weft_advection_diffusion *owner;
         weft_ad_operator which;
-    } products[WEFT_AD_OPERATORS]; /* what the script's operators are called with */
+    } products[WEFT_AD_OPERATORS]; /* arguments of the script's operators */
 };
 
-/** Names in the script. */
+/** Names in the script. Static strings. */
 const char *weft_ad_operator_name(weft_ad_operator which);
 const char *weft_ad_list_name(weft_ad_list list);
 const char *weft_ad_value_name(weft_ad_value value);
 
-/** Does the scheme have it? (fem/time/step_script.c) */
+/** Whether the scheme uses an operator, list or value (fem/time/step_script.c). */
 bool weft_ad_has_operator(const weft_advection_diffusion *ad, weft_ad_operator which);
 bool weft_ad_has_list(const weft_advection_diffusion *ad, weft_ad_list list);
 bool weft_ad_has_value(const weft_advection_diffusion *ad, weft_ad_value value);
 
-/** fem/time/forms.c: the operators, compiled; assembled by weft_ad_operators_assemble.
- */
+/** Make the operators, or assemble them (fem/time/forms.c). */
 weft_status weft_ad_operators_make(weft_advection_diffusion *ad, weft_error *error);
 weft_status weft_ad_operators_assemble(weft_advection_diffusion *ad, weft_error *error);
-/** fem/time/step_script.c: ad->text. */
+/** Make ad->text (fem/time/step_script.c). */
 weft_status weft_ad_text_make(weft_advection_diffusion *ad, weft_error *error);
-/** fem/time/bind.c: ad->step, compiled and bound. */
+/** Compile and bind ad->step (fem/time/bind.c). */
 weft_status weft_ad_step_make(weft_advection_diffusion *ad, weft_error *error);

@@ -1,5 +1,5 @@
-/* The script of a time step, put together from fem/scripts/step_*.weft as the problem says; then
- * what of the operators, lists and values it speaks of is declared before it. */
+/* Composes the script of a time step from fem/scripts/step_*.weft, as the problem requires, and
+ * prepends declarations of the operators, lists and values that it uses. */
 #include "fem/time/private.h"
 
 #include <stdio.h>
@@ -70,7 +70,7 @@ bool weft_ad_has_value(const weft_advection_diffusion *ad, weft_ad_value value) 
     return weft_has_word(ad->text.data + ad->body, weft_ad_value_name(value));
 }
 
-/* A shipped piece without its comments. */
+/* Append a shipped piece without its comments. */
 static void add_piece(weft_text *out, const char *name) {
     const char *text = weft_fem_script(name);
     for (const char *line = text; line && *line;) {
@@ -89,7 +89,7 @@ static bool moves(const weft_advection_diffusion_problem *problem) {
     return false;
 }
 
-/* g at the end of the part of the step that moves it, and the slope towards it:
+/* Dirichlet values at the end of the current part of the step, and the slope towards them:
  *     update g = select(which < 0.5, g, select(which < 1.5, kept_1(x, t + h*pass), ...)) */
 static void add_kept(const weft_advection_diffusion *ad, weft_text *out) {
     const int n = ad->problem->n_kept;
@@ -104,7 +104,7 @@ static void add_kept(const weft_advection_diffusion *ad, weft_text *out) {
         weft_text_add(out, "update k = select(free > 0, k, (g - T)/h);\n");
 }
 
-/* The operators at t + h/2, and their inverse diagonals. */
+/* Reassemble the operators at t + h/2, with their inverse diagonals. */
 static void add_renewal(const weft_advection_diffusion *ad, weft_text *out) {
     weft_text_add(out, "update when = t + h/2;\n");
     for (int i = 0; i < WEFT_AD_OPERATORS; ++i) {
