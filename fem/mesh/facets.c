@@ -1,13 +1,13 @@
-/* The facets of a mesh, found node by node: a facet is handled at its lowest node, to which belong
- * only the cells that have this node as one of their two lowest. So the whole incidence takes two
- * numbers a cell, and each sort is of a few tens of facets. */
+/* Finds the boundary facets and group facets of a mesh, node by node: a facet is processed at its
+ * lowest node, which is one of the two lowest nodes of each of its cells. So the incidence takes
+ * two numbers per cell, and each sort is of a few tens of facets. */
 #include "fem/mesh/mesh.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A facet of one cell, without its lowest node: its other nodes ascending as one number, then the
- * vertex that the cell has more, and the cell. */
+/* A facet of one cell, without its lowest node: its other nodes, ascending, packed into one number;
+ * the vertex of the cell that is not in the facet; the cell. */
 typedef struct face {
     uint64_t key, rest;
 } face;
@@ -51,7 +51,7 @@ static void sort_nodes(int n, const int32_t *nodes, int32_t *out) {
         order(out + 1, out + 2);
 }
 
-/* Sum the counts in start[1..] so that start[i] is where list i begins. */
+/* Turn the counts in start[1..] into the starts of the lists. */
 static void starts_from_counts(uint32_t *start, int64_t n) {
     for (int64_t i = 0; i < n; ++i)
         start[i + 1] += start[i];
@@ -167,7 +167,7 @@ static void sort_faces(face *faces, size_t n) {
     }
 }
 
-/* The nodes of a face as its first cell has them: seen from outside, counterclockwise. */
+/* The nodes of a facet in the order of its first cell: counterclockwise from outside. */
 static bool list_add(const finder *f, facet_list *list, const face *of) {
     if (list->n == list->capacity) {
         int64_t capacity = list->capacity ? 2 * list->capacity : 1024;
@@ -190,7 +190,7 @@ static bool list_add(const finder *f, facet_list *list, const face *of) {
     return true;
 }
 
-/* `count` cells share a facet: all right for two that lie on two sides of it. */
+/* Record the defects of a facet shared by `count` cells: two on opposite sides are valid. */
 static void check_shared(finder *f, int32_t node, const face *faces, size_t count) {
     weft_facet_faults *faults = f->faults;
     bool same = false;
@@ -199,7 +199,7 @@ static void check_shared(finder *f, int32_t node, const face *faces, size_t coun
         if (opposite != faces[i - 1].rest >> 32)
             continue;
         same = true;
-        /* Every facet of a doubled cell tells: count it at the one below its highest node. */
+        /* All facets of a duplicate cell get here: count it once, at one of them. */
         if (opposite < (faces[i].key & 0xFFFFFFFF))
             continue;
         int64_t cell = (int64_t)(faces[i].rest & 0xFFFFFFFF);
@@ -216,7 +216,7 @@ static void check_shared(finder *f, int32_t node, const face *faces, size_t coun
     }
 }
 
-/* Give the group facets with this key the number. */
+/* Assign the number to the group facets with this key. */
 static bool number_group_facets(finder *f, int32_t node, uint64_t key, const face *of,
                                 bool boundary) {
     if (!f->group_start)
@@ -252,7 +252,7 @@ static bool handle_node(finder *f, int32_t node) {
     return true;
 }
 
-/* Boundary facets first, then those inside: one array of the mesh's. */
+/* Merge boundary facets and interior facets into one array, the boundary first. */
 static bool join_lists(finder *f, weft_facets *out) {
     size_t d = (size_t)f->d, bytes = d * sizeof(int32_t);
     int64_t n = f->boundary.n + f->inside.n;

@@ -1,3 +1,4 @@
+/* Finds groups of facets by name, and lists their facets and nodes. */
 #include "fem/weft_fem.h"
 
 #include <stdlib.h>
@@ -78,7 +79,7 @@ static int64_t group_size(const weft_mesh *mesh, int group) {
     return group < 0 ? mesh->n_boundary_facets : mesh->groups[group].n_facets;
 }
 
-/* Nodes of the i-th facet of a group. */
+/* The nodes of facet i of a group. */
 static const int32_t *group_facet(const weft_mesh *mesh, int group, int64_t i) {
     int64_t facet = i;
     if (group >= 0)

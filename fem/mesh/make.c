@@ -1,6 +1,5 @@
-/* A checked mesh from a reader's or a user's arrays: cells checked and turned, facets found, groups
- * matched, unused nodes dropped. Nodes keep the user's numbers until the last step, because
- * messages name them. */
+/* Makes a checked mesh from arrays: checks and orients cells, finds facets, matches groups, drops
+ * unused nodes. Nodes keep the user's numbers, which messages contain, until the last step. */
 #include "core/base/sort.h"
 #include "fem/base/text.h"
 #include "fem/mesh/mesh.h"
@@ -112,7 +111,7 @@ static weft_status check_numbers(const int32_t *nodes, int64_t n, int width, int
     return WEFT_ERROR_INPUT;
 }
 
-/* The culprit for a message: its number, nodes and place. */
+/* Describe a cell for a message: its number, nodes and location. */
 static void append_cell(weft_error *error, const weft_mesh_data *data, int64_t cell) {
     int d = data->dimension;
     const int32_t *nodes = data->cells + cell * (d + 1);
@@ -138,7 +137,7 @@ static double longest_edge(int d, const double *x, const int32_t *nodes) {
     return sqrt(longest);
 }
 
-/* |volume| <= 1e-14 h^d, h the longest edge: below what rounding leaves of a flat cell. */
+/* |volume| <= 1e-14 h^d, h the longest edge: a flat cell, up to rounding. */
 static weft_status rotate_cells(weft_mesh_data *data, const char *source, int64_t *n_flipped,
                                 weft_error *error) {
     int d = data->dimension;
@@ -202,8 +201,8 @@ static weft_status check_faults(const weft_mesh_data *data, const weft_facet_fau
     return WEFT_OK;
 }
 
-/* Facet numbers for each group: those that no cell has are left out and counted, those that a group
- * names twice stand once. stamp [n_facets], zero. */
+/* Facet numbers for each group: without facets that belong to no cell, which are counted, and
+ * without duplicates. stamp [n_facets], zeroed. */
 static void match_groups(weft_mesh *mesh, const weft_mesh_data *data, const int32_t *number,
                          int32_t *stamp) {
     int64_t n = 0;
@@ -246,7 +245,7 @@ void weft_group_cells_sort(weft_mesh *mesh) {
     }
 }
 
-/* Copied group after group: in the user's data one range may serve two groups. */
+/* Copy the cells of each group; in the user's data groups may share a range. */
 static int32_t *list_group_cells(weft_mesh *mesh, const weft_mesh_data *data) {
     int64_t n = 0;
     for (int g = 0; mesh->groups && g < mesh->n_groups; ++g)
@@ -338,7 +337,7 @@ static void report_repaired(const weft_mesh *mesh, const weft_monitor *monitor) 
                  mesh->n_ignored_facets == 1 ? "it" : "them");
 }
 
-/* All checks that read the user's arrays alone. */
+/* All checks that only need the user's arrays. */
 static weft_status check_data(weft_mesh_data *data, const char *source, int64_t *n_flipped,
                               weft_error *error) {
     weft_status status = WEFT_OK;

@@ -1,3 +1,4 @@
+/* Frees meshes, computes volumes and hashes, and holds small text helpers. */
 #include "fem/mesh/mesh.h"
 #include "fem/base/text.h"
 

@@ -1,7 +1,7 @@
-/* A mesh refined uniformly. An edge belongs to the lower of its nodes: a node's list holds the
- * other ends of its edges, ascending, and the edges' midpoints are numbered right behind the node,
- * so that what was near stays near. The lists are filled by any number of threads in any order and
- * then sorted, which makes the result the same for all of them. */
+/* Refines a mesh uniformly. An edge belongs to the lower of its nodes: a node's list holds the
+ * other ends of its edges, ascending. The edges' midpoints are numbered directly after the node,
+ * which preserves locality. The lists are filled by any number of threads in any order and then
+ * sorted, so that the result does not depend on the number of threads. */
 #include "fem/base/text.h"
 #include "fem/weft_fem.h"
 
@@ -16,20 +16,19 @@ enum { MOST_TIMES = 12, SHARE = 4096, FEW = 256 };
 typedef struct refinement {
     const weft_mesh *from;
     weft_mesh *to;
-    uint32_t *start;  /* [n_nodes + 1]: where the list of a node begins */
-    uint32_t *number; /* [n_nodes + 1]: ends in the list; at last a node's number in the new mesh */
-    int32_t *ends;    /* a list has as many places as its edges have cells, the first are used */
+    uint32_t *start;  /* [n_nodes + 1]: start of each node's list in ends */
+    uint32_t *number; /* [n_nodes + 1]: length of the list; finally the number in the new mesh */
+    int32_t *ends;    /* the lists; before duplicates are removed, one item per edge and cell */
 } refinement;
 
-/* Edges between the vertices of a cell: those of triangles are the first three. */
+/* Edges of a cell by vertices; a triangle has the first three. */
 static const int edges[6][2] = {{0, 1}, {0, 2}, {1, 2}, {0, 3}, {1, 3}, {2, 3}};
 
-/* Vertices of the children: 0 .. d are the cell's, then come the midpoints in the order of edges.
- */
+/* Vertices of the children: 0 .. d are the cell's, then the midpoints in the order of edges. */
 static const int triangles[4][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}, {3, 5, 4}};
-/* Corners and the octahedron cut along the diagonal between the midpoints of edges 02 and 13. A
- * child has this diagonal, too, as its 02 or 13, and for that alone the order of vertices counts:
- * 0 and 2 stand exchanged in two of them, which are Bey's with a positive volume. */
+/* The corners, and the octahedron divided along the diagonal between the midpoints of edges 02 and
+ * 13. The order of vertices is such that in the children, too, this diagonal is 02 or 13. These are
+ * Bey's children, with 0 and 2 exchanged in two of them to make the volume positive. */
 static const int tetrahedra[8][4] = {{0, 4, 5, 7}, {4, 1, 6, 8}, {5, 6, 2, 9}, {7, 8, 9, 3},
                                      {4, 5, 7, 8}, {6, 5, 4, 8}, {5, 7, 8, 9}, {8, 6, 5, 9}};
 static const int segments[2][2] = {{0, 2}, {2, 1}};
@@ -80,7 +79,7 @@ static int compare_ends(const void *a, const void *b) {
     return (p > q) - (p < q);
 }
 
-/* Ascending, each once; returns how many there are. */
+/* Sort and remove duplicates. Returns the number left. */
 static uint32_t sort_ends(int32_t *ends, uint32_t n) {
     uint32_t n_kept = 0;
     if (n > FEW)
@@ -112,7 +111,7 @@ static weft_status no_memory(const weft_mesh *mesh, weft_error *error) {
     return WEFT_ERROR_MEMORY;
 }
 
-/* Find the edges and number the nodes: a node after the midpoints of those before it. */
+/* Find the edges and number the nodes: each after the midpoints that belong to earlier nodes. */
 static weft_status find_edges(refinement *r, weft_device *device, int64_t *n_edges,
                               weft_error *error) {
     weft_status status = WEFT_OK;
@@ -177,11 +176,12 @@ static void number_vertices(const refinement *r, const int32_t *nodes, int width
         out[width + e] = midpoint(r, nodes[edges[e][0]], nodes[edges[e][1]]);
 }
 
-/* Turn it round vertex 0 so that of the octahedron's children the worst is as good as can be. With
- * diagonals u, v, w and a cut along u all four have the same volume, and the squares of their edges
- * sum to 3 (u^2 + v^2 + w^2) + 5 u^2 +- 2 v.w over 4. No later step makes worse ones: cutting along
- * the diagonal of its parent a child gets only shapes that are there already (Bey 1995), and the
- * choice is among that and others. */
+/* Rotate the cell about vertex 0 so that the worst of the octahedron's children is as good as
+ * possible. With diagonals u, v, w and a cut along u, all four have the same volume, and the
+ * squares of their edges sum to
+ *     (3 (u^2 + v^2 + w^2) + 5 u^2 +- 2 v.w) / 4.
+ * Later steps make no worse shapes: a cut along the diagonal of the parent reproduces existing
+ * shapes (Bey 1995), and it is one of the choices. */
 static void rotate_tetrahedron(const double *x, const int32_t *nodes, int32_t *turned) {
     static const int iterations[3][4] = {{0, 1, 2, 3}, {0, 3, 1, 2}, {0, 2, 3, 1}};
     double u[3][3], least = INFINITY;
@@ -195,7 +195,7 @@ static void rotate_tetrahedron(const double *x, const int32_t *nodes, int32_t *t
         const double *v = u[(t + 1) % 3], *w = u[(t + 2) % 3];
         const double cost = 5 * (u[t][0] * u[t][0] + u[t][1] * u[t][1] + u[t][2] * u[t][2]) +
                             2 * fabs(v[0] * w[0] + v[1] * w[1] + v[2] * w[2]);
-        if (cost < least * (1 - 1e-9)) { /* rounding decides nothing */
+        if (cost < least * (1 - 1e-9)) { /* ignore rounding */
             least = cost;
             best = t;
         }
@@ -204,7 +204,7 @@ static void rotate_tetrahedron(const double *x, const int32_t *nodes, int32_t *t
         turned[k] = nodes[iterations[best][k]];
 }
 
-/* 2^(width-1) children of each simplex, one after another. */
+/* Write the 2^(width-1) children of each simplex consecutively. */
 static void put_simplices(const refinement *r, const int32_t *from, int32_t *to, int width,
                           int64_t first, int64_t last) {
     const int n_children = 1 << (width - 1);
@@ -234,7 +234,7 @@ static void put_facets(void *user, int64_t share) {
                   share_end(share, r->from->n_facets));
 }
 
-/* All children of the cells of each group. */
+/* Replace the cells of each group by all their children. */
 static void put_group_cells(const refinement *r, int n_children) {
     int64_t n = 0;
     for (int g = 0; g < r->from->n_groups; ++g) {
@@ -285,7 +285,7 @@ static weft_status mesh_alloc(refinement *r, int64_t n_nodes, weft_error *error)
                       .n_flipped_cells = from->n_flipped_cells,
                       .n_dropped_nodes = from->n_dropped_nodes,
                       .n_ignored_facets = from->n_ignored_facets};
-    /* written by the threads that will read it: first touched there */
+    /* first touched by the threads that will read it (NUMA) */
     to->x = weft_array_make_unset((uint64_t)to->n_nodes * width * sizeof *to->x);
     to->cells = weft_array_make_unset((uint64_t)to->n_cells * (width + 1) * sizeof *to->cells);
     to->facets = weft_array_make_unset((uint64_t)to->n_facets * width * sizeof *to->facets);
@@ -322,8 +322,8 @@ static weft_status check_cells(const weft_mesh *mesh, int times, weft_error *err
     return WEFT_OK;
 }
 
-/* Only a single step can end with 2^31 nodes and fewer cells: simplices that share no node have 6
- * for 4 cells (10 for 8) after it, but 15 for 16 (35 for 64) after two. */
+/* Only after a single step can there be 2^31 nodes but fewer cells: simplices without common nodes
+ * have 6 nodes per 4 cells (3D: 10 per 8) after one step, but 15 per 16 (35 per 64) after two. */
 static weft_status refine_once(weft_device *device, const weft_mesh *mesh, weft_mesh **out,
                                weft_error *error) {
     weft_status status = WEFT_OK;

@@ -1,3 +1,4 @@
+/* Makes structured meshes of the unit square and the unit cube. */
 #include "fem/base/text.h"
 #include "fem/mesh/mesh.h"
 
@@ -21,7 +22,7 @@ static weft_status check_n(const char *shape, int64_t n, int64_t limit, const ch
     return WEFT_ERROR_USAGE;
 }
 
-/* Room for a mesh whose facets are the boundary, each in one of 2 d groups; all zero. */
+/* Allocate a zeroed mesh whose facets are the boundary, each in one of 2 d groups. */
 static weft_status mesh_alloc(int dimension, int64_t n_nodes, int64_t n_cells, int64_t n_facets,
                               const char *source, weft_mesh **out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -77,7 +78,7 @@ static int32_t *put_triangle(int32_t *out, int64_t a, int64_t b, int64_t c) {
     return out + 3;
 }
 
-/* Node (i, j) is i + (n + 1) j. Each square is cut from its lowest to its highest corner:
+/* Node (i, j) is i + (n + 1) j. Each square is divided from its lowest to its highest corner:
  *      c - d
  *      | / |
  *      a - b                                                                                     */
@@ -121,9 +122,9 @@ done:
     return status;
 }
 
-/* Kuhn: for each order of the axes, the path from the lowest corner to the highest; odd orders have
- * their last two corners exchanged, so that all volumes are positive. Corner numbers have bit a set
- * where the corner is high in axis a. */
+/* Kuhn tetrahedra: for each permutation of the axes, the path from the lowest to the highest
+ * corner. Odd permutations have their last two corners exchanged, so that all volumes are positive.
+ * Bit a of a corner number is set if the corner is on the high side of axis a. */
 static const int kuhn[6][4] = {{0, 1, 3, 7}, {0, 1, 7, 5}, {0, 2, 7, 3},
                                {0, 2, 6, 7}, {0, 4, 5, 7}, {0, 4, 7, 6}};
 
@@ -140,7 +141,7 @@ static void cube_cells(weft_mesh *mesh, int64_t n) {
                         cell[v] = (int32_t)(i + row * (j + row * k) + corner[kuhn[t][v]]);
 }
 
-/* Side `high` of axis a: squares cut from lowest to highest corner, as the cells cut them. */
+/* Side `high` of axis a: squares divided from lowest to highest corner, as by the cells. */
 static void cube_side(int32_t *facet, int64_t n, int axis, bool high) {
     const int64_t steps[3] = {1, n + 1, (n + 1) * (n + 1)};
     int64_t b = steps[(axis + 1) % 3], c = steps[(axis + 2) % 3];

@@ -1,5 +1,5 @@
-/* A mesh repeated along the axes. A node where copies meet belongs to the copy in which it lies on
- * the low side; copies number their own nodes one after another. */
+/* Repeats a mesh along the axes. A node where copies meet belongs to the copy in which it is on the
+ * low side; each copy numbers its own nodes consecutively. */
 #include "fem/base/text.h"
 #include "fem/mesh/tile.h"
 
@@ -14,8 +14,8 @@ typedef struct mesh_tiling {
     weft_mesh *mesh;
     weft_tile_sides sides;
     int64_t counts[3], n_tiles;
-    int64_t n_own[KINDS];  /* nodes of a copy that has copies after it along the axes of the mask */
-    int32_t *place[KINDS]; /* [n_nodes]: which of its own nodes; -1: another copy's */
+    int64_t n_own[KINDS];  /* own nodes of a copy; mask: axes along which copies follow it */
+    int32_t *place[KINDS]; /* [n_nodes]: index among the copy's own nodes; -1: another copy's */
     int64_t *first_node;   /* [n_tiles + 1] */
 } mesh_tiling;
 
@@ -25,7 +25,7 @@ static weft_status no_memory(const weft_mesh *tile, weft_error *error) {
     return WEFT_ERROR_MEMORY;
 }
 
-/* Which copy is it along each axis, and along which has it copies after it? */
+/* The indices of a copy along each axis, and the mask of axes along which copies follow it. */
 static int tile_kind(const mesh_tiling *tiling, int64_t t, int64_t at[3]) {
     int kind = 0;
     for (int a = 0; a < 3; ++a) {
@@ -36,7 +36,7 @@ static int tile_kind(const mesh_tiling *tiling, int64_t t, int64_t at[3]) {
     return kind;
 }
 
-/* The number that node i of copy t has in the whole mesh. */
+/* The number of node i of copy t in the whole mesh. */
 static int32_t node_number(const mesh_tiling *tiling, int64_t t, int kind, int32_t i) {
     const int shift = tiling->sides.on_high[i] & kind;
     int64_t step = 1;
@@ -86,7 +86,7 @@ static int facet_sides(const mesh_tiling *tiling, int64_t f) {
     return high | low << 3;
 }
 
-/* Bits as of facet_sides for the sides on which copy t has a neighbour. */
+/* The sides on which copy t has a neighbour, as bits of facet_sides. */
 static int tile_neighbours(const mesh_tiling *tiling, int64_t t) {
     int64_t at[3];
     int out = tile_kind(tiling, t, at);
@@ -95,8 +95,8 @@ static int tile_neighbours(const mesh_tiling *tiling, int64_t t) {
     return out;
 }
 
-/* number [n_tiles][n_facets]: what each copy's facet is in the whole mesh, -1 where copies meet.
- * Returns how many of the whole mesh's are in `first .. last` of a tile's. */
+/* Number the facets first .. last of each copy in the whole mesh; returns how many there are.
+ * number [n_tiles][n_facets]; -1 where copies meet. */
 static int64_t number_facets(const mesh_tiling *tiling, const uint8_t *sides, int64_t first,
                              int64_t last, int64_t next, int32_t *number) {
     for (int64_t t = 0; t < tiling->n_tiles; ++t) {
@@ -123,7 +123,7 @@ static void fill_facets(const mesh_tiling *tiling, const int32_t *number) {
     }
 }
 
-/* Every copy's facets of a group that are left, or only their count where out is NULL. */
+/* The remaining facets of a group over all copies; out NULL: only count them. */
 static int64_t group_facets(const mesh_tiling *tiling, const int32_t *number, int g, int32_t *out) {
     const weft_mesh *tile = tiling->tile;
     const weft_group *group = &tile->groups[g];
@@ -141,7 +141,7 @@ static int64_t group_facets(const mesh_tiling *tiling, const int32_t *number, in
     return n;
 }
 
-/* Every copy's cells of each group, copy after copy: ascending. */
+/* The cells of each group, copy by copy, which is ascending. */
 static weft_status tile_group_cells(mesh_tiling *tiling, weft_error *error) {
     const weft_mesh *tile = tiling->tile;
     weft_mesh *mesh = tiling->mesh;
@@ -271,7 +271,7 @@ static weft_status mesh_alloc(mesh_tiling *tiling, weft_error *error) {
     mesh->dimension = tile->dimension;
     mesh->n_nodes = tiling->first_node[tiling->n_tiles];
     mesh->n_cells = tile->n_cells * tiling->n_tiles;
-    /* written by the threads that will read it: first touched there */
+    /* first touched by the threads that will read it (NUMA) */
     mesh->x = weft_array_make_unset((uint64_t)mesh->n_nodes * d * sizeof *mesh->x);
     mesh->cells = weft_array_make_unset((uint64_t)mesh->n_cells * (d + 1) * sizeof *mesh->cells);
     if (!mesh->x || !mesh->cells)

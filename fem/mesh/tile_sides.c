@@ -1,3 +1,4 @@
+/* Pairs the nodes on opposite sides of a mesh's bounding box. */
 #include "fem/base/text.h"
 #include "fem/mesh/tile.h"
 
@@ -5,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Nodes this close, in parts of the box's largest side, are on one plane or opposite each other. */
+/* Relative to the largest side of the box: how exactly nodes must lie on a side, or match. */
 #define TOLERANCE 1e-8
 
 typedef struct side_node {
@@ -102,7 +103,7 @@ static side_node side_node_at(const weft_mesh *mesh, int axis, int64_t i) {
     return out;
 }
 
-/* The node of low[0 .. n) nearest to this one, or -1. */
+/* The node of low[0 .. n) nearest to this one, -1: none. */
 static int32_t find_partner(const side_node *low, int64_t n, const side_node *wanted,
                             double tolerance) {
     int64_t first = 0, last = n;
@@ -148,7 +149,7 @@ static weft_status pair_nodes(const weft_mesh *mesh, weft_tile_sides *sides, int
             continue;
         const side_node wanted = side_node_at(mesh, axis, i);
         const int32_t node = find_partner(low, n, &wanted, tolerance), self = (int32_t)i;
-        /* partners lie on the same sides of the other axes, and each has one partner */
+        /* partners are on the same sides of the other axes, and partnership is one to one */
         if (node < 0 || partner[node] >= 0 || (sides->on_low[node] ^ sides->on_low[i]) != bit ||
             (sides->on_high[node] ^ sides->on_high[i]) != bit)
             TRY(refuse(mesh, axis, "node", &self, 1, error));
@@ -182,7 +183,7 @@ static bool all_on(const uint8_t *on, const int32_t *nodes, int d, uint8_t bit) 
     return true;
 }
 
-/* Nodes in pairs do not make facets in pairs: a square can be cut along either diagonal. */
+/* Paired nodes do not imply paired facets: a square can be divided along either diagonal. */
 static weft_status pair_facets(const weft_mesh *mesh, const weft_tile_sides *sides, int axis,
                                weft_error *error) {
     weft_status status = WEFT_OK;
