@@ -1,5 +1,5 @@
-/* Checkpoints: a result file with the lists as nodal fields, and in /Weft/Checkpoint what they
- * belong to, with a hash over all of it. */
+/* Writes and reads checkpoints: result files with the lists as nodal fields, and in
+ * /Weft/Checkpoint the problem they belong to and a hash of everything. */
 #include "fem/io/child_process.h"
 #include "fem/io/result.h"
 #include "fem/io/vtkhdf.h"
@@ -25,8 +25,7 @@ typedef struct content {
     const char *temporary;
 } content;
 
-/* ---- what is hashed ----------------------------------------------------------------------------
- */
+/* ---- hash ---------------------------------------------------------------------------------- */
 
 void weft_mesh_hash(const weft_mesh *mesh, char out[HASH]) {
     char both[2 * HASH];
@@ -37,7 +36,7 @@ void weft_mesh_hash(const weft_mesh *mesh, char out[HASH]) {
     weft_hash(both, sizeof both, out);
 }
 
-/* Of the notes before the hash and of the lists. */
+/* The hash of the attributes that precede it, and of the lists. */
 static weft_status hash_all(const content *c, char out[HASH], weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text text = {0};
@@ -57,19 +56,18 @@ static weft_status hash_all(const content *c, char out[HASH], weft_error *error)
     return status;
 }
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing ------------------------------------------------------------------------------- */
 
 static bool write_note(hid_t group, const char *name, const char *value) {
     hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR), attribute = -1;
     if (type >= 0 && space >= 0 && H5Tset_size(type, strlen(value) + 1) >= 0)
         attribute = H5Acreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    /* what fails is left open: HDF5 forgets why when anything is closed, and this process ends */
+    /* leave objects open on errors: closing any clears HDF5's error stack, and this process ends */
     return attribute >= 0 && H5Awrite(attribute, type, value) >= 0 && H5Aclose(attribute) >= 0 &&
            H5Sclose(space) >= 0 && H5Tclose(type) >= 0;
 }
 
-/* In the child. */
+/* Runs in the child. */
 static weft_status write_notes(const content *c, const char *temporary, weft_error *error) {
     hid_t file = H5Fopen(temporary, H5F_ACC_RDWR, H5P_DEFAULT);
     hid_t group =
@@ -133,10 +131,9 @@ done:
     return status;
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading ------------------------------------------------------------------------------- */
 
-/* The text of an attribute, malloc'd; NULL: there is none, or no memory. */
+/* The text of an attribute, malloc'd; NULL: missing, or out of memory. */
 static char *read_note(hid_t group, const char *name, bool *no_room) {
     hid_t attribute = H5Aopen(group, name, H5P_DEFAULT);
     hid_t type = attribute < 0 ? -1 : H5Aget_type(attribute);
@@ -165,7 +162,7 @@ static weft_status refuse(const char *path, const char *what, const char *hint, 
     return WEFT_ERROR_INPUT;
 }
 
-/* Whose is it? */
+/* Check that the file belongs to this mesh and problem. */
 static weft_status compare_notes(const char *path, const char *problem, char *const notes[NOTES],
                                  const char *mesh_hash, weft_error *error) {
     if (strcmp(notes[0], CHECKPOINT_VERSION) != 0) {
@@ -254,7 +251,7 @@ typedef struct reading {
     weft_checkpoint *checkpoint;
 } reading;
 
-/* In the child: the step, then the lists, whose memory here is a copy of the caller's. */
+/* In the child: send the step, then the lists, using its copy of the caller's memory. */
 static weft_status read_in_child(void *user, int out, weft_error *error) {
     weft_status status = WEFT_OK;
     const reading *r = user;

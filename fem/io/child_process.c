@@ -1,4 +1,4 @@
-/* A call in a child process: forked, waited for, its end made a status. */
+/* Runs a call in a child process: forks, waits, and turns the exit of the child into a status. */
 #include "fem/io/child_process.h"
 #include "core/base/file.h"
 
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Shared with the child. */
+/* Memory shared with the child. */
 struct weft_child_page {
     volatile bool done;
     weft_status status;
@@ -22,7 +22,7 @@ struct weft_child_page {
 
 /* ---- the child ------------------------------------------------------------------------------- */
 
-/* A library that calls exit() must not run what this program left for its own end. */
+/* If a library calls exit(), skip the exit handlers of this program. */
 static void leave(void) {
     _exit(255);
 }
@@ -36,7 +36,7 @@ static void set_signals(void) {
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
     static const int defaults[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
     sigset_t none;
-    /* The parent decides what to do about them, and we end with it. */
+    /* The parent handles these signals; the child ends with it. */
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; ++i)
         signal(ignored[i], SIG_IGN);
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; ++i)

@@ -1,5 +1,5 @@
-/* Starts weft-gmsh and reads the mesh that it sends. Gmsh stays in that program: a crash, an abort
- * or an exit of it ends as one message here. */
+/* Starts weft-gmsh and reads the mesh that it sends. Gmsh runs in that program only, so that a
+ * crash, an abort or an exit results in a single error here. */
 #include "core/base/process.h"
 #include "fem/base/text.h"
 #include "fem/io/read.h"
@@ -16,7 +16,7 @@ static bool is_program(const char *path) {
     return access(path, X_OK) == 0;
 }
 
-/* Beside our own program, or where `cmake --install` puts it. */
+/* Find it in the folder of this program, or where `cmake --install` puts it. */
 static bool find_beside(char *out, size_t size) {
     static const char *const places[] = {"weft-gmsh", "../libexec/weft/weft-gmsh",
                                          "../bin/weft-gmsh"};
@@ -106,7 +106,7 @@ static weft_status start_child(const char *program, const char *path,
     return status;
 }
 
-/* The stream ended before the mesh did: because of how the child ended. */
+/* The stream ended before the mesh was complete: report how the child ended. */
 static weft_status explain_end(const char *program, const char *path,
                                const weft_process_result *result, weft_error *error) {
     if (result->signal == SIGKILL) {

@@ -1,32 +1,37 @@
-/** Readers of mesh files. In: a path or a stream. Out: a mesh. */
+/** Readers of mesh files. Not installed.
+ *
+ *      In: a path or a stream.  Out: a mesh. */
 #pragma once
 
 #include "fem/weft_fem.h"
 
 #include <sys/types.h>
 
-/** Where a mesh stream (fem/io/stream.h) comes from. */
+/** The source of a mesh stream (fem/io/stream.h). */
 typedef struct weft_stream_source {
     const char *name;                                 /* for messages */
     ssize_t (*read)(void *user, void *out, size_t n); /* 0 at the end, < 0 on errors */
     void *user;
-    int64_t remaining;              /* bytes that can still come, or -1: unknown */
-    bool cut_short, reported_error; /* out: it ended too early; it held an error, which was passed
-                                       on */
+    int64_t remaining;              /* upper bound of the bytes to come; -1: unknown */
+    bool cut_short, reported_error; /* out: it ended too early; it contained an error, which was
+                                       returned */
     int64_t n_left_nodes;           /* out: unused nodes of the file that were not sent */
 } weft_stream_source;
-/** Read a mesh as weft-gmsh sends it, before any check of the mesh itself. Survives any bytes.
- *  Errors  what the stream reports, WEFT_ERROR_IO (damaged), WEFT_ERROR_MEMORY; *out untouched */
+/** Read a mesh as sent by weft-gmsh. The stream is validated, the mesh itself is not.
+ *  out     caller's; weft_mesh_data_free
+ *  Errors  those that the stream reports, WEFT_ERROR_IO (damaged), WEFT_ERROR_MEMORY; *out
+ *          untouched */
 weft_status weft_mesh_stream_read(weft_stream_source *source, const weft_monitor *monitor,
                                   weft_mesh_data *out, weft_error *error);
-/** Write a mesh as weft-gmsh does, for readers in a process of their own: the start first, then
- *  any number of messages, then the mesh.  Errors WEFT_ERROR_IO */
+/** Write a mesh stream, from a reader in a child process: the start, any number of log messages,
+ *  then the mesh.
+ *  Errors  WEFT_ERROR_IO */
 weft_status weft_mesh_stream_start(int out, weft_error *error);
 weft_status weft_mesh_stream_write(int out, const weft_mesh_data *data, weft_error *error);
 void weft_mesh_stream_log(int out, weft_log_level level, const char *message);
-/** Files through weft-gmsh. */
+/** Read a file through the program weft-gmsh. Contract as weft_mesh_read_with. */
 weft_status weft_mesh_read_gmsh(const char *path, const weft_mesh_options *options,
                                 const weft_monitor *monitor, weft_mesh **out, weft_error *error);
-/** .vtkhdf files. */
+/** Read a .vtkhdf file. Contract as weft_mesh_read_with. */
 weft_status weft_mesh_read_vtkhdf(const char *path, const weft_monitor *monitor, weft_mesh **out,
                                   weft_error *error);

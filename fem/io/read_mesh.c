@@ -1,3 +1,4 @@
+/* Reads or makes a mesh by its name: a file, "square:N" or "cube:N". */
 #include "fem/io/read.h"
 
 #include <errno.h>
@@ -27,7 +28,7 @@ static bool ends_with(const char *name, const char *ending) {
     return length > n && strcmp(name + length - n, ending) == 0;
 }
 
-/* Gmsh opens a missing or an empty file and says nothing: look first. */
+/* Check the file first, as Gmsh reports neither a missing nor an empty file. */
 static weft_status check_file(const char *path, weft_error *error) {
     struct stat info;
     const char *cause = NULL;

@@ -1,4 +1,4 @@
-/* Result files appear whole or not at all, in the format that their name asks for. */
+/* Writes result files in the format given by the suffix, so that no partial file is visible. */
 #include "fem/io/child_process.h"
 #include "fem/io/result.h"
 

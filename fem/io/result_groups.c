@@ -1,4 +1,4 @@
-/* Groups of cells as cell data: one array of 0 and 1 for each, because groups may overlap. */
+/* Turns groups of cells into cell data: one array of 0 and 1 per group, as groups may overlap. */
 #include "fem/base/text.h"
 #include "fem/io/result.h"
 
@@ -42,7 +42,7 @@ void weft_mask_fill(const weft_mesh *mesh, int g, int64_t first, int64_t n, uint
     const int32_t *cells = mesh->group_cells + group->first_cell;
     int64_t low = 0, high = group->n_cells;
     memset(out, 0, (size_t)n);
-    while (low < high) { /* the first cell of the group from `first` on */
+    while (low < high) { /* find the first cell >= `first` of the group */
         const int64_t middle = low + (high - low) / 2;
         if (cells[middle] < first)
             low = middle + 1;

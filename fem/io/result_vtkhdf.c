@@ -1,4 +1,4 @@
-/* Mesh, groups and fields into a VTKHDF file. */
+/* Writes mesh, groups and fields to a VTKHDF file. */
 #include "fem/io/result.h"
 #include "fem/io/vtkhdf.h"
 
@@ -34,7 +34,7 @@ static weft_status make_set(const writer *w, hid_t group, const data_set *d, hid
     hid_t set = space < 0 ? -1
                           : H5Dcreate2(group, d->name, d->type, space, H5P_DEFAULT, H5P_DEFAULT,
                                        H5P_DEFAULT);
-    /* asked for at once: HDF5 forgets why when anything is closed */
+    /* report at once: closing any object clears HDF5's error stack */
     const weft_status status = set < 0 ? failed(w, "a data set could not be made") : WEFT_OK;
     if (space >= 0)
         H5Sclose(space);
@@ -43,7 +43,7 @@ static weft_status make_set(const writer *w, hid_t group, const data_set *d, hid
     return status;
 }
 
-/* All at once, HDF5 converting on the way. */
+/* Write a whole data set, converted by HDF5. */
 static weft_status write_set(const writer *w, hid_t group, const data_set *d, const void *values) {
     hid_t set = -1;
     weft_status status = make_set(w, group, d, &set);
@@ -56,7 +56,7 @@ static weft_status write_set(const writer *w, hid_t group, const data_set *d, co
     return status;
 }
 
-/* Values that are made piece by piece, so that no second copy of the mesh is in memory. */
+/* Write values that are generated piece by piece, to avoid a second copy of the mesh in memory. */
 typedef void (*fill_piece)(const weft_mesh *mesh, int64_t first, int64_t n, void *out);
 
 static weft_status write_rows(const writer *w, hid_t set, hid_t memory_type, int64_t first,
@@ -132,7 +132,7 @@ static weft_status open_groups(writer *w, const char *temporary) {
     w->access = H5Pcreate(H5P_FILE_ACCESS);
     if (w->access < 0 || H5Pset_fclose_degree(w->access, H5F_CLOSE_STRONG) < 0)
         return failed(w, "HDF5 did not start");
-    /* headers with checksums, so that a damaged file is noticed when it is read; but not where the
+    /* headers with checksums, to detect damage when the file is read; not in a series, where the
        number of steps is written without HDF5 */
     H5Pset_libver_bounds(w->access, w->content->is_series ? H5F_LIBVER_EARLIEST : H5F_LIBVER_V18,
                          H5F_LIBVER_V18);
@@ -296,9 +296,9 @@ weft_status weft_vtkhdf_write(const char *temporary, const weft_result_content *
     TRY(write_groups(&w));
     TRY(write_masks(&w));
     TRY(write_fields(&w));
-    /* closing the file closes what is open in it, and writes what is not yet written */
+    /* closing the file closes all objects in it and flushes them */
     if (H5Fclose(w.file) < 0)
         status = failed(&w, "the file could not be closed");
 done:
-    return status; /* after an error nothing is closed: this process ends */
+    return status; /* after an error leave objects open: this process ends */
 }

@@ -1,6 +1,6 @@
-/* Mesh, groups of cells and fields into a .vtu file: the XML format of VTK with inline data in
- * base64. Appended data, raw or not, would be smaller or simpler to find, but VTK 9.1 with expat
- * 2.6, as in Ubuntu 24.04, fails to find where they begin.
+/* Writes mesh, groups of cells and fields to a .vtu file: the XML format of VTK with inline data in
+ * base64. Appended data would be smaller or simpler, but VTK 9.1 with expat 2.6, as in Ubuntu
+ * 24.04, fails to find where they begin.
  *
  *      <VTKFile> ... <DataArray type= Name= format="binary">  bytes as uint64, then the values
  *
@@ -69,8 +69,7 @@ static void fill_mask(const weft_mesh *mesh, int group, int64_t first, int64_t n
     weft_mask_fill(mesh, group, first, n, out);
 }
 
-/* ---- what there is ----------------------------------------------------------------------------
- */
+/* ---- list of arrays ------------------------------------------------------------------------ */
 
 static void add_fields(vtu_writer *w, bool on_cells) {
     const weft_mesh *mesh = w->content->mesh;
@@ -123,15 +122,14 @@ static void list_arrays(vtu_writer *w) {
         .name = "types", .type = "UInt8", .row_bytes = 1, .n = mesh->n_cells, .fill = fill_types};
 }
 
-/* ---- the data ---------------------------------------------------------------------------------
- */
+/* ---- data ---------------------------------------------------------------------------------- */
 
 static void write_bytes(vtu_writer *w, const void *bytes, size_t n) {
     if (w->number == 0 && weft_write_all(w->file, bytes, n) != WEFT_OK)
         w->number = errno;
 }
 
-/* Three bytes as four characters (RFC 4648, section 4); of fewer bytes the last are '='. */
+/* Encode three bytes as four characters (RFC 4648, section 4); fewer bytes are padded with '='. */
 static void code_rest(vtu_writer *w) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (int i = w->n_rest; i < 3; ++i)
@@ -172,7 +170,7 @@ static void write_array(vtu_writer *w, const vtu_array *array, void *piece) {
     w->n_coded = 0;
 }
 
-/* What the text holds goes to the file. */
+/* Write the text to the file. */
 static void flush_text(vtu_writer *w) {
     if (w->head.data)
         write_bytes(w, w->head.data, w->head.length);

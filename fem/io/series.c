@@ -1,5 +1,5 @@
-/* Time series: is a file made, continued, or kept? Nothing that is there is lost without being
- * asked for. */
+/* Decides whether a time series is made, resumed or refused. Existing data are only deleted on
+ * request. */
 #include "fem/io/series.h"
 #include "fem/io/result.h"
 #include "fem/mesh/mesh.h"
@@ -26,7 +26,7 @@ static weft_status find_kind(const char *path, const weft_series_kind **out, wef
     return WEFT_ERROR_USAGE;
 }
 
-/* A file without a byte holds nothing that could be lost. */
+/* An empty file holds no data to protect. */
 static bool is_there(const char *path) {
     struct stat info;
     return stat(path, &info) == 0 && (!S_ISREG(info.st_mode) || info.st_size > 0);
@@ -80,7 +80,7 @@ static weft_status refuse_shorter(const weft_series *s, double last, double end,
     return WEFT_ERROR_INPUT;
 }
 
-/* Which of its steps stay? */
+/* Determine which of its steps are kept. */
 static weft_status choose_kept(weft_series *s, const weft_series_found *found,
                                const weft_series_options *options, const weft_monitor *monitor,
                                weft_error *error) {
@@ -98,7 +98,7 @@ static weft_status choose_kept(weft_series *s, const weft_series_found *found,
     if (n > 0)
         s->last = found->times[n - 1];
     if (n > 0 && s->last == options->start && options->at_start)
-        s->n_more -= 1; /* it is there already */
+        s->n_more -= 1; /* it exists already */
     return WEFT_OK;
 }
 

@@ -1,10 +1,10 @@
-/** Time series: what the formats (fem/io/series_vtkhdf.c, fem/io/series_pvd.c) share with fem/io/series.c, which decides
- *  whether a file is made, continued or kept. */
+/** Time series: the interface between fem/io/series.c, which decides whether a file is made or
+ *  resumed, and the formats (fem/io/series_vtkhdf.c, fem/io/series_pvd.c). Not installed. */
 #pragma once
 
 #include "fem/weft_fem.h"
 
-/** What a file holds. */
+/** The content of an existing file. */
 typedef struct weft_series_found {
     bool is_series;
     char mesh[33], problem[33]; /* hashes */
@@ -12,14 +12,14 @@ typedef struct weft_series_found {
     double *times; /* [n_steps], malloc'd */
 } weft_series_found;
 
-/** How a format is written; state is its own. */
+/** The methods of a format; weft_series.state is private to it. */
 typedef struct weft_series_kind {
     const char *ending;
-    /** Look at a file that exists. A file that is not a series is not an error.
+    /** Examine an existing file. A file that is not a series is not an error.
      *  Errors  WEFT_ERROR_IO (locked), WEFT_ERROR_MEMORY */
     weft_status (*look)(weft_series *s, weft_series_found *out, weft_error *error);
-    /** Make a new file with room for s->n_more steps, or, with resume, keep found's first
-     *  s->n_steps and make room for as many behind them. The file is whole at any moment. */
+    /** Make a new file with room for s->n_more steps; with resume, keep the first s->n_steps of
+     *  `found` and make room for s->n_more after them. The file is valid at any time. */
     weft_status (*begin)(weft_series *s, bool resume, const weft_series_found *found,
                          weft_error *error);
     weft_status (*add)(weft_series *s, double t, const double *values, weft_error *error);
@@ -33,13 +33,13 @@ struct weft_series {
     char *path, *name;     /* of the file, of the field */
     const weft_mesh *mesh; /* borrowed */
     char mesh_hash[33], problem[33];
-    int64_t n_steps, n_more; /* that are there; that may follow */
-    double last;             /* time, where n_steps > 0 */
+    int64_t n_steps, n_more; /* existing steps; steps that may follow */
+    double last;             /* time of the last step, if n_steps > 0 */
     bool overwrite;
-    int file; /* that other runs find locked; -1: none */
+    int file; /* holds the lock against other runs; -1: none */
     void *state;
 };
 
-/** Lock a file or folder against other runs of Weft, as long as it is open.
- *  Errors WEFT_ERROR_IO: another run writes it */
+/** Lock a file or folder against other runs of Weft, until it is closed.
+ *  Errors  WEFT_ERROR_IO (another run is writing it) */
 weft_status weft_series_lock(int file, const char *path, weft_error *error);

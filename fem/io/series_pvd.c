@@ -1,6 +1,6 @@
-/* A time series as an index, NAME.pvd, and a file of mesh and values for each step,
- * NAME_steps/000000.vtu. A step is placed before the index that names it, and both are placed
- * whole.
+/* Writes a time series as an index, NAME.pvd, and a file of mesh and values per step,
+ * NAME_steps/000000.vtu. A step is written before the index that refers to it; both are replaced
+ * atomically.
  *
  * Source  ParaView's guide, "PVD file format" */
 #include "fem/io/result.h"
@@ -27,10 +27,9 @@ typedef struct pvd {
     weft_text index; /* without its end */
 } pvd;
 
-/* ---- reading an index -------------------------------------------------------------------------
- */
+/* ---- reading an index ---------------------------------------------------------------------- */
 
-/* The times of all lines that name a step; false: one of them is damaged. */
+/* Read the times of all lines with a step. Returns false if one is damaged. */
 static bool read_times(const char *text, weft_series_found *out) {
     int64_t n = 0;
     for (const char *at = text; (at = strstr(at, entry_start)); at += sizeof entry_start - 1)
@@ -71,8 +70,7 @@ done:
     return status;
 }
 
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing ------------------------------------------------------------------------------- */
 
 static void add_escaped(weft_text *out, const char *name) {
     for (; *name; ++name)
@@ -97,7 +95,7 @@ static weft_status fill_index(void *user, const weft_temporary *temporary, weft_
     const weft_series *s = user;
     const pvd *p = s->state;
     const size_t n = sizeof index_end - 1;
-    errno = ENOSPC; /* of a write that is cut short */
+    errno = ENOSPC; /* for a short write */
     if (write(temporary->file, p->index.data, p->index.length) == (ssize_t)p->index.length &&
         write(temporary->file, index_end, n) == (ssize_t)n)
         return WEFT_OK;
@@ -125,8 +123,7 @@ static void remove_steps(const pvd *p, int64_t first, int64_t end) {
     }
 }
 
-/* ---- the folder of the steps ------------------------------------------------------------------
- */
+/* ---- the folder of the steps --------------------------------------------------------------- */
 
 static weft_status name_folder(weft_series *s, pvd *p, weft_error *error) {
     const size_t length = strlen(s->path) - strlen(s->kind->ending);
@@ -139,7 +136,8 @@ static weft_status name_folder(weft_series *s, pvd *p, weft_error *error) {
     return p->base ? WEFT_OK : weft_out_of_memory(error, s->path);
 }
 
-/* Steps whose index is gone may be somebody's only copy. And what killed runs left is removed. */
+/* Refuse a folder with steps but without an index, which may be the user's only copy. Remove
+ * temporaries of killed runs. */
 static weft_status look_into(weft_series *s, const pvd *p, bool indexed, weft_error *error) {
     weft_status status = WEFT_OK;
     DIR *folder = opendir(p->folder);
@@ -180,8 +178,7 @@ done:
     return status;
 }
 
-/* ---- the interface ----------------------------------------------------------------------------
- */
+/* ---- interface ----------------------------------------------------------------------------- */
 
 static void write_start(const weft_series *s, pvd *p) {
     const char *order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "LittleEndian" : "BigEndian";

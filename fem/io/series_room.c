@@ -1,5 +1,5 @@
-/* Makes room for the steps of a .vtkhdf series, and finds the places of values, times and the two numbers that a
- * step changes. All that HDF5 does for a series is here; it runs in a child process. */
+/* Makes room for the steps of a .vtkhdf series, and finds the file offsets of values, times and the
+ * two numbers that a step changes. All use of HDF5 for a series is here, in a child process. */
 #include "fem/io/series_room.h"
 #include "fem/io/child_process.h"
 #include "fem/io/result.h"
@@ -14,7 +14,7 @@
 
 enum {
     NUMBERS = 512,      /* of a chunk */
-    MOST_CHUNKS = 2048, /* of values, where all are made at once: HDF5 lists them to find one */
+    MOST_CHUNKS = 2048, /* of values if all are made at once: HDF5 searches them linearly */
     SEARCHED = 1 << 16  /* bytes at a time */
 };
 
@@ -22,10 +22,9 @@ static weft_status failed(const weft_series_room *j, const char *what) {
     return weft_hdf5_unwritten(j->s->path, what, j->error);
 }
 
-/* ---- making room --------------------------------------------------------------------
- */
+/* ---- making room --------------------------------------------------------------------------- */
 
-/* One entry per step and more: data sets that grow with the number of steps. */
+/* The data sets that grow with the number of steps. */
 typedef struct step_set {
     const char *name;
     int64_t first, by; /* entry of step i: first + i * by */
@@ -37,7 +36,7 @@ static const step_set step_sets[] = {{"VTKHDF/Steps/PartOffsets", 0, 0, false},
                                      {"VTKHDF/Steps/CellOffsets", 0, 0, true},
                                      {"VTKHDF/Steps/ConnectivityIdOffsets", 0, 0, true}};
 
-/* An empty data set in pieces of `chunk`, which may grow, and is on the disk as it does. */
+/* Make an empty, extensible data set in chunks, which are allocated on disk as it grows. */
 static weft_status make_set(const weft_series_room *j, const char *name, hid_t type, int64_t chunk,
                             bool column) {
     const hsize_t none[2] = {0, 1}, most[2] = {H5S_UNLIMITED, 1}, piece[2] = {(hsize_t)chunk, 1};
@@ -78,7 +77,7 @@ done:
     return status;
 }
 
-/* make, or extend to j->room, every data set that has an entry for each step. */
+/* Make, or extend to j->room, every data set that has an entry per step. */
 static weft_status handle_numbers(const weft_series_room *j, const step_set *numbers) {
     weft_status status = WEFT_OK;
     if (j->make)
@@ -124,13 +123,13 @@ static weft_status handle_sets(const weft_series_room *j) {
         TRY(make_set(j, "VTKHDF/Steps/Values", H5T_IEEE_F64LE, NUMBERS, false));
         TRY(make_set(j, field, H5T_IEEE_F64LE, n * ((j->room - 1) / MOST_CHUNKS + 1), false));
     }
-    TRY(extend_set(j, "VTKHDF/Steps/Values", j->room + 1)); /* like no other, to be found */
+    TRY(extend_set(j, "VTKHDF/Steps/Values", j->room + 1)); /* a unique extent, to search for */
     TRY(extend_set(j, field, j->room * n));
 done:
     return status;
 }
 
-/* An attribute of a group, which is there already or gets one value. */
+/* Open an attribute of a group, or make it with one value. */
 static weft_status write_attribute(const weft_series_room *j, const char *group, const char *name,
                                    hid_t type, const void *value) {
     hid_t in = H5Gopen2(j->file, group, H5P_DEFAULT), attribute = -1;
@@ -173,7 +172,7 @@ done:
     return status;
 }
 
-/* Objects that are made get headers of the first version, without checksums. */
+/* Make new objects with headers of version 1, which have no checksums. */
 static hid_t open_old(const char *name, unsigned how) {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     if (access < 0 || H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18) < 0)
@@ -181,10 +180,9 @@ static hid_t open_old(const char *name, unsigned how) {
     return H5Fopen(name, how, access);
 }
 
-/* ---- places -------------------------------------------------------------------------
- */
+/* ---- offsets ------------------------------------------------------------------------------- */
 
-/* Where these bytes lie; -1: nowhere, or twice. Room that nothing was written to is a hole. */
+/* The offset of these bytes; -1: not found, or found twice. Skips holes, i.e. unwritten room. */
 static int64_t find_bytes(int file, const void *wanted, size_t n) {
     char bytes[SEARCHED + 32];
     int64_t found = -1;
@@ -201,7 +199,7 @@ static int64_t find_bytes(int file, const void *wanted, size_t n) {
     return found;
 }
 
-/* The entries of a chunk; 0: the data set is not in chunks. */
+/* The number of entries per chunk; 0: the data set is not chunked. */
 static int64_t chunk_of(hid_t set) {
     hid_t how = set < 0 ? -1 : H5Dget_create_plist(set);
     hsize_t chunk = 0;
@@ -210,7 +208,7 @@ static int64_t chunk_of(hid_t set) {
     return (int64_t)chunk;
 }
 
-/* Places of j->room entries of 8 bytes, every `by`-th of a data set. */
+/* The offsets of j->room entries of 8 bytes, every `by`-th of a data set. */
 static weft_status find_entries(const weft_series_room *j, const char *name, int64_t by,
                                 int64_t *out) {
     hid_t set = H5Dopen2(j->file, name, H5P_DEFAULT);
@@ -250,9 +248,9 @@ done:
     return status;
 }
 
-/* Find NSteps, which is `mark` now, and the extent of Values, and note both places in the file
- * itself. An extent stands in a dataspace message of the first version: rank 1, with the largest
- * extent behind it. */
+/* Find NSteps, whose value is now `mark`, and the extent of Values, and store both offsets in the
+ * file. An extent is in a dataspace message of version 1: rank 1, followed by the maximum
+ * extent. */
 static weft_status note_places(const weft_series_room *j, int64_t mark, weft_series_places *out) {
     const struct {
         uint8_t head[8];
@@ -275,8 +273,8 @@ static weft_status note_places(const weft_series_room *j, int64_t mark, weft_ser
     return WEFT_OK;
 }
 
-/* Make or extend j->name and send its places. In a new file NSteps is a number to be searched for.
- */
+/* Make or extend j->name and send its offsets. In a new file NSteps gets a unique value, to search
+ * for. */
 weft_status weft_series_make_room(void *user, int out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_series_room *j = user;
@@ -306,8 +304,7 @@ done:
     return status;
 }
 
-/* ---- looking ------------------------------------------------------------------------
- */
+/* ---- examining a file ---------------------------------------------------------------------- */
 
 static bool read_hash(hid_t file, const char *name, char out[33]) {
     hid_t attribute = H5Aopen_by_name(file, "Weft", name, H5P_DEFAULT, H5P_DEFAULT);
@@ -335,8 +332,8 @@ static bool read_places(hid_t file, weft_series_places *out) {
     return good && both[0] > 0 && both[1] > 0;
 }
 
-/* Sends a weft_series_found, its times, and its places where the mesh is the same. A file that is
- * no series is silence. */
+/* Send a weft_series_found, its times and, if the mesh is the same, its offsets; nothing if the
+ * file is not a series. */
 weft_status weft_series_look(void *user, int out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_series_room *j = user;
@@ -358,7 +355,7 @@ weft_status weft_series_look(void *user, int out, weft_error *error) {
         !read_hash(j->file, "SeriesProblem", found.problem) || n_times < 0 ||
         !read_places(j->file, &at))
         return WEFT_OK;
-    if (found.n_steps > n_times) /* it was killed between the two numbers */
+    if (found.n_steps > n_times) /* killed between writing the two numbers */
         found.n_steps = n_times;
     found.times = malloc(((size_t)n_times + 1) * sizeof *found.times);
     if (!found.times)

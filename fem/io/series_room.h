@@ -1,33 +1,34 @@
-/** The part of a .vtkhdf series that HDF5 does, in a child process (fem/io/series_room.c): making a file or room in
- *  it for more steps, and telling where in the file things lie, so that steps are written without HDF5
- *  (fem/io/series_vtkhdf.c). */
+/** The part of a .vtkhdf series that needs HDF5 and runs in a child process (fem/io/series_room.c):
+ *  making a file, or room in it for more steps, and finding the file offsets at which
+ *  fem/io/series_vtkhdf.c then writes steps without HDF5. Not installed. */
 #pragma once
 
 #include "fem/io/series.h"
 
 #include <hdf5.h>
 
-/** Where things lie in the file. */
+/** Offsets in the file, in bytes. */
 typedef struct weft_series_places {
     int64_t count, extent;   /* of the number of steps, and of the extent of Values */
-    int64_t room;            /* steps */
-    int64_t *values, *times; /* [room]; malloc'd in one */
+    int64_t room;            /* number of steps that have room */
+    int64_t *values, *times; /* [room] of each step; one malloc'd block */
 } weft_series_places;
 
-/** What the child is to do, and what it does it with. */
+/** Arguments and state of the child. */
 typedef struct weft_series_room {
     const weft_series *s;
     const char *name; /* of the file: a temporary, or the series itself */
-    bool make;        /* the file, before its room */
+    bool make;        /* make the file first */
     int64_t room;
-    weft_series_places at; /* of numbers: known where it is not made */
+    weft_series_places at; /* count and extent are known unless the file is made */
     hid_t file;
     weft_error *error;
 } weft_series_room;
 
-/** Make or extend room->name, and send its places: count, extent, room, then for each step the place of its values,
- *  then of its time, all int64_t. user: a weft_series_room. For weft_child_start. */
+/** Make or extend room->name, and send its offsets as int64_t: count, extent, room, those of the
+ *  values of each step, those of the time of each step. A weft_child_call; user: a
+ *  weft_series_room. */
 weft_status weft_series_make_room(void *user, int out, weft_error *error);
-/** Send a weft_series_found and its times, then its places where the mesh is the same; nothing where the file is
- *  not a series. */
+/** Send a weft_series_found and its times, then, if the mesh is the same, its offsets; nothing if
+ *  the file is not a series. A weft_child_call. */
 weft_status weft_series_look(void *user, int out, weft_error *error);

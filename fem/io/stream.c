@@ -1,5 +1,5 @@
-/* Reads what weft-gmsh writes. Nothing in the stream is trusted: every count is checked against
- * what was announced, and what was announced against what can still come. */
+/* Reads the stream of weft-gmsh. Nothing in it is trusted: every count is checked against the
+ * header, and the header against the bytes that can still come. */
 #include "fem/io/stream.h"
 #include "fem/base/text.h"
 #include "fem/io/read.h"

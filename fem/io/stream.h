@@ -1,10 +1,12 @@
-/** The stream in which the program weft-gmsh hands back a mesh: one machine, so its own byte order.
+/** The stream in which the program weft-gmsh returns a mesh, in the byte order of the machine.
  *
- *      weft_stream_start, then records: weft_stream_record, then `bytes` bytes
+ *      stream   weft_stream_start, record, record, ...
+ *      record   weft_stream_record, `bytes` bytes of content
  *
- *  progress and log stand anywhere; error ends the stream; else one header, then coordinates,
- * cells, group facets and group cells (each in any number of records) and groups in any order, and
- * end when all that the header announced is there. */
+ *  Progress and log records may occur anywhere. An error record ends the stream. Otherwise there is
+ *  one header; then coordinates, cells, group facets and group cells, each in any number of
+ *  records, and groups, in any order; then an end record, when everything that the header announced
+ *  has been sent. */
 #pragma once
 
 #include "core/weft_core.h"
@@ -12,7 +14,7 @@
 #include <stdint.h>
 
 typedef struct weft_stream_start {
-    char magic[8];                /* WEFT_STREAM_MAGIC without its end */
+    char magic[8];                /* WEFT_STREAM_MAGIC without terminator */
     uint32_t version, byte_order; /* WEFT_STREAM_VERSION, 0x01020304 */
 } weft_stream_start;
 #define WEFT_STREAM_MAGIC "WEFTMESH"
@@ -28,7 +30,7 @@ typedef enum weft_stream_kind {
     WEFT_STREAM_GROUP_FACETS, /* int32 [..][d], from 0 */
     WEFT_STREAM_GROUP_CELLS,  /* int32 [..], from 0 */
     WEFT_STREAM_GROUP,        /* weft_stream_group */
-    WEFT_STREAM_END           /* nothing */
+    WEFT_STREAM_END           /* no content */
 } weft_stream_kind;
 
 typedef struct weft_stream_record {
@@ -54,7 +56,7 @@ typedef struct weft_stream_error {
 typedef struct weft_stream_header {
     int32_t dimension, n_groups;
     int64_t n_nodes, n_cells, n_group_facets, n_group_cells;
-    int64_t n_left_nodes; /* nodes of the file that did not even come here */
+    int64_t n_left_nodes; /* unused nodes of the file, which are not sent */
 } weft_stream_header;
 
 typedef struct weft_stream_group {

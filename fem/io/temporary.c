@@ -1,5 +1,5 @@
-/* Files that take their place when they are whole. A temporary is called NAME.PID-STAMP.tmp and is
- * locked by its process, so that the next run can tell one that nobody owns any more. */
+/* Replaces files atomically. A temporary is named NAME.PID-STAMP.tmp and locked by its process, so
+ * that later runs can recognise those without an owner. */
 #include "fem/io/result.h"
 
 #include <ctype.h>
@@ -32,7 +32,7 @@ weft_status weft_cannot_write(const char *path, int number, weft_error *error) {
     return number == ENOMEM ? WEFT_ERROR_MEMORY : WEFT_ERROR_IO;
 }
 
-/* Where the file really goes: through a link, as writing in place would. *out is malloc'd. */
+/* Resolve links, as writing in place would. *out is malloc'd. */
 static weft_status find_target(const char *path, char **out, weft_error *error) {
     struct stat info;
     size_t length = strlen(path);
@@ -54,7 +54,7 @@ static weft_status find_target(const char *path, char **out, weft_error *error) 
     return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for the name %s", path);
 }
 
-/* A lock of the open file, not of the process: one that a child of ours inherits is still ours. */
+/* A lock of the open file, not of the process: a child inherits it. */
 static bool lock(int file) {
     struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     return fcntl(file, F_OFD_SETLK, &all) == 0;
@@ -80,7 +80,7 @@ weft_status weft_temporary_make(const char *path, weft_temporary *out, weft_erro
     }
     if (file < 0)
         TRY(weft_cannot_write(path, errno, error));
-    (void)lock(file); /* a file system without locks loses no more than the cleaning */
+    (void)lock(file); /* without locks only the clean-up does not work */
     *out = (weft_temporary){target, name, file};
     target = name = NULL;
 done:
@@ -113,7 +113,7 @@ weft_status weft_temporary_place(weft_temporary *temporary, const char *path, bo
         sync_folder(temporary->target);
     const int file = temporary->file;
     temporary->file = -1;
-    /* some file systems tell here that the disk is full */
+    /* some file systems report only here that the disk is full */
     return close(file) == 0 || errno == EINTR ? WEFT_OK : weft_cannot_write(path, errno, error);
 }
 
@@ -127,7 +127,7 @@ void weft_temporary_free(weft_temporary *temporary) {
     *temporary = WEFT_TEMPORARY_NONE;
 }
 
-/* ---- what killed runs left ------------------------------------------------------------------- */
+/* ---- temporaries of killed runs -------------------------------------------------------------- */
 
 /* NAME.PID-STAMP.tmp, of NAME as much as weft_path_kept keeps: the process, or 0 where the entry
  * does not have such a name. */

@@ -1,3 +1,4 @@
+/* Helpers for reading and writing VTKHDF files: HDF5's errors, and checked data sets. */
 #include "fem/base/text.h"
 #include "fem/io/vtkhdf.h"
 
@@ -8,7 +9,7 @@ void weft_hdf5_silence(void) {
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
 
-/* What HDF5's error stack says. */
+/* Cause of an error, from HDF5's error stack. */
 typedef struct hdf5_cause {
     char innermost[256], reason[128]; /* reason: the system's words, where it has any */
     bool memory;

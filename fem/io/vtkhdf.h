@@ -1,15 +1,16 @@
-/** What writing and reading VTKHDF files share. The format: VTK file formats, "VTKHDF File Format",
- *  version 1.0, UnstructuredGrid:
+/** Shared by writing and reading of VTKHDF files. Not installed. The format, "VTKHDF File Format"
+ *  in VTK file formats, version 1.0, UnstructuredGrid:
  *
  *      /VTKHDF            Version int64[2], Type fixed-length ASCII
  *          NumberOfPoints, NumberOfCells, NumberOfConnectivityIds   int64[pieces]
  *          Points float[n][3], Connectivity int64[], Offsets int64[n_cells + pieces], Types uint8[]
  *          PointData/NAME, CellData/NAME
  *          CellData/GROUP                     uint8[n_cells], 1 in the cells of a group of cells
- *      /Weft              what VTK has no place for, version 1
- *          Facets int32[n][d], GroupFacets int32[], GroupNames char[256][], GroupDimensions
- *          int32[], GroupFirst int64[], GroupCount int64[], GroupCellData char[288][]: the name of
- *          GROUP for each group of cells, else empty (absent in files of Weft 0.1 before it) */
+ *      /Weft              data that VTK does not represent, version 1
+ *          Facets int32[n][d], GroupFacets int32[]
+ *          GroupNames char[256][], GroupDimensions int32[], GroupFirst int64[], GroupCount int64[]
+ *          GroupCellData char[288][]          name of GROUP for each group of cells, otherwise
+ *                                             empty (absent in early files of Weft 0.1) */
 #pragma once
 
 #include "fem/weft_fem.h"
@@ -18,17 +19,17 @@
 
 enum { VTK_TRIANGLE_TYPE = 5, VTK_TETRAHEDRON_TYPE = 10 };
 
-/** HDF5 prints errors by itself: no more in this thread. All that HDF5 does runs in processes of
- *  its own (fem/io/child_process.h), so that nothing has to be put back. */
+/** Disable HDF5's printing of errors in this thread. Need not be restored, as HDF5 only runs in
+ *  child processes (fem/io/child_process.h). */
 void weft_hdf5_silence(void);
-/** An error with the system's reason, or the innermost cause that HDF5 knows. Returns status, or
- *  WEFT_ERROR_MEMORY where memory was the cause. */
+/** Set an error with the system's reason, or the innermost cause on HDF5's error stack. Returns
+ *  status, or WEFT_ERROR_MEMORY if memory was the cause. */
 weft_status weft_hdf5_error(weft_status status, const char *path, const char *what,
                             weft_error *error);
-/** The same for a file that is written: WEFT_ERROR_IO, with a hint. */
+/** weft_hdf5_error for a file that is being written: WEFT_ERROR_IO, with a hint. */
 weft_status weft_hdf5_unwritten(const char *path, const char *what, weft_error *error);
 
-/** A file that is read, and what came of it so far. */
+/** State of reading a file. */
 typedef struct weft_vtkhdf_reader {
     const char *path;
     const weft_monitor *monitor;
@@ -38,16 +39,18 @@ typedef struct weft_vtkhdf_reader {
     weft_mesh_data data;
     weft_error *error;
 } weft_vtkhdf_reader;
-/** Errors with a hint: the file is damaged (WEFT_ERROR_INPUT); no memory. They return the status.
- */
+/** Set an error with a hint, and return its status: the file is damaged (WEFT_ERROR_INPUT), or out
+ *  of memory (WEFT_ERROR_MEMORY). */
 weft_status weft_vtkhdf_damaged(const weft_vtkhdf_reader *r, const char *what);
 weft_status weft_vtkhdf_no_memory(const weft_vtkhdf_reader *r);
-/** Open a data set and compare its extents: rows, and `width` columns (0: one dimension). *rows <
- * 0: any number, given back. Close *out with H5Dclose. */
+/** Open a data set and check its extents.
+ *  rows   expected number; if < 0, any number is accepted and returned
+ *  width  expected number of columns; 0: the data set has one dimension
+ *  out    caller's; H5Dclose */
 weft_status weft_vtkhdf_open_set(const weft_vtkhdf_reader *r, const char *name, int64_t *rows,
                                  int width, hid_t *out);
-/** A whole data set into an array that has room for it. */
+/** Read a whole data set, with weft_vtkhdf_open_set's checks; out [rows][width]. */
 weft_status weft_vtkhdf_read_set(const weft_vtkhdf_reader *r, const char *name, int64_t rows,
                                  int width, hid_t type, void *out);
-/** Groups of our own files, none of others'. */
+/** Read the groups of a file written by Weft; other files have none. */
 weft_status weft_vtkhdf_read_groups(weft_vtkhdf_reader *r);

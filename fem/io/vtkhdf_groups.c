@@ -1,4 +1,4 @@
-/* The groups of a file of ours, in its part /Weft. */
+/* Reads the groups of a VTKHDF file written by Weft, which are stored under /Weft. */
 #include "fem/io/result.h"
 #include "fem/io/vtkhdf.h"
 

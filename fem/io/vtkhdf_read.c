@@ -1,5 +1,5 @@
-/* A mesh from a VTKHDF file: one of ours with its groups, or an UnstructuredGrid of simplices.
- * Nothing in the file is trusted: extents are compared before anything is read. */
+/* Reads a mesh from a VTKHDF file: one written by Weft, with its groups, or an UnstructuredGrid of
+ * simplices. Nothing in the file is trusted: extents are checked before data are read. */
 #include "fem/base/text.h"
 #include "fem/io/child_process.h"
 #include "fem/io/read.h"
@@ -101,7 +101,7 @@ static const char *vtk_type_name(int type) {
     return type < (int)(sizeof names / sizeof *names) ? names[type] : "cells of another type";
 }
 
-/* The highest dimension with cells wins; lower ones are left out, other shapes refused. */
+/* Keep the cells of the highest dimension, skip those of lower ones, and refuse other shapes. */
 static weft_status check_types(weft_vtkhdf_reader *r, int64_t *n_wanted) {
     int64_t counts[256] = {0};
     for (int64_t i = 0; i < r->n_cells; ++i)
