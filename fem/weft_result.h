@@ -22,7 +22,8 @@ typedef struct weft_field {
 
 /** Write mesh and fields to a temporary file in the same folder, then rename it, so that no partial
  *  file is left.
- *  path    .vtu: VTU (XML, base64); otherwise VTKHDF 1.0. VTK 9.1 (ParaView 5.11) and later read both
+ *  path    .vtu: VTU (XML, base64); otherwise VTKHDF 1.0. VTK 9.1 (ParaView 5.11) and later read
+ *          both
  *  fields  [n_fields]
  *  Groups  each group of cells is a cell data array of its name: 1 in its cells, 0 elsewhere. '/'
  *          becomes '_'; a number is appended if a field or an earlier group has the name. A .vtkhdf

@@ -89,7 +89,8 @@ done:
     return status;
 }
 
-/* The new name in the folder must last too; a file system that cannot promise it does not make an error. */
+/* Write the folder's new entry to the disk, too; failure on file systems that do not support this
+ * is ignored. */
 static void sync_folder(const char *target) {
     char *folder = strdup(target);
     char *slash = folder ? strrchr(folder, '/') : NULL;
