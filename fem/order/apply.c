@@ -1,3 +1,4 @@
+/* Applies a renumbering of nodes to a mesh. */
 #include "core/base/sort.h"
 #include "fem/base/memory.h"
 #include "fem/mesh/mesh.h"
@@ -28,7 +29,7 @@ static void share_move(void *user, int64_t share) {
     }
 }
 
-/* Groups hold facet numbers, ascending. new_facet [n_facets] */
+/* Renumber the facets of groups, and sort them. new_facet [n_facets] */
 static void groups_renumber(weft_mesh *mesh, const int32_t *new_facet) {
     for (int g = 0; g < mesh->n_groups; ++g) {
         const weft_group *group = &mesh->groups[g];
@@ -39,7 +40,7 @@ static void groups_renumber(weft_mesh *mesh, const int32_t *new_facet) {
     }
 }
 
-/* The same for cells. from [n_cells]: new -> old; new_cell [n_cells]: room */
+/* Renumber the cells of groups. from [n_cells]: new -> old; new_cell [n_cells]: work space */
 static void group_cells_renumber(weft_mesh *mesh, const int32_t *from, int32_t *new_cell) {
     for (int64_t c = 0; c < mesh->n_cells; ++c)
         new_cell[from[c]] = (int32_t)c;
@@ -58,7 +59,7 @@ static bool has_group_cells(const weft_mesh *mesh) {
     return false;
 }
 
-/* Facets sort within the boundary and within the rest. from, new_facet [n_facets] */
+/* Sort the boundary facets and the other facets separately. from, new_facet [n_facets] */
 static weft_status facets_renumber(weft_device *device, weft_mesh *mesh, int32_t *facets,
                                    const int32_t *new_of, int32_t *from, int32_t *new_facet,
                                    weft_error *error) {
@@ -78,7 +79,7 @@ done:
     return status;
 }
 
-/* Everything that can fail comes before the mesh is touched; the cells, the largest, are last. */
+/* All steps that can fail precede changes of the mesh; the cells, the largest array, come last. */
 weft_status weft_mesh_renumber(weft_device *device, weft_mesh *mesh, const int32_t *old,
                                weft_error *error) {
     weft_status status = WEFT_OK;

@@ -1,8 +1,8 @@
-/* Recursive coordinate bisection. A range of points is halved along the longest axis of its box: a
- * histogram finds the bin of the median, selection within that bin the median itself, and the
- * points go to its two sides, in the other of two buffers. Large ranges are worked on by all
- * threads, those below are a task each. All comparisons are of a total order, so neither the number
- * of threads nor the way of selecting shows in the result. */
+/* Numbers nodes by recursive coordinate bisection. A range of points is halved along the longest
+ * axis of its bounding box: a histogram finds the bin of the median, selection within the bin finds
+ * the median, and the points are copied to its two sides in the other of two buffers. Large ranges
+ * are processed by all threads, smaller ones are a task each. All comparisons use a total order, so
+ * the result depends neither on the number of threads nor on the selection algorithm. */
 #include "fem/order/bisection.h"
 #include "fem/base/memory.h"
 #include "fem/order/private.h"
@@ -11,13 +11,13 @@
 #include <stdlib.h>
 
 enum {
-    SUBTREE = 1 << 16, /* points of a task at most: its two buffers fit a second-level cache */
-    ATOM = 32 /* within a leaf bisection goes on to so many: a warp's; these are then sorted */
+    SUBTREE = 1 << 16, /* maximum points per task: its two buffers fit into the L2 cache */
+    ATOM = 32 /* bisection continues within a leaf down to a warp's points, which are sorted */
 };
 
 typedef struct range {
     int64_t first, last;
-    int buffer; /* which of the two holds it */
+    int buffer; /* index of the buffer that holds it */
 } range;
 
 typedef struct bisection {
@@ -26,7 +26,7 @@ typedef struct bisection {
     int64_t leaf;
     weft_point *buffers[2]; /* [n_nodes] */
     int32_t *old;
-    double low[3], scale; /* low is of x / 2, so that no difference overflows */
+    double low[3], scale; /* low is that of x / 2, so that differences do not overflow */
     weft_split_share *shares;
     range *ranges; /* tasks */
     int64_t n_ranges;
@@ -70,7 +70,7 @@ static void share_points(void *user, int64_t share) {
     }
 }
 
-/* Equal steps on all axes, so that lengths compare. */
+/* Use the same scale for all axes, so that lengths are comparable. */
 static weft_status points_make(bisection *b, weft_error *error) {
     weft_status status = WEFT_OK;
     double longest = 0;
@@ -91,7 +91,7 @@ static weft_status points_make(bisection *b, weft_error *error) {
     }
     b->scale = longest > 0 ? 4294967294.0 / longest : 0;
     if (!isfinite(b->scale))
-        b->scale = 0; /* an extent that is no normal number: one place for all */
+        b->scale = 0; /* the extent is not a normal number: all points coincide */
     TRY(weft_device_for(b->device, WEFT_SPLIT_SHARES, share_points, b, error));
 done:
     free(e);
@@ -100,7 +100,7 @@ done:
 
 /* ---- the recursion ------------------------------------------------------------------------- */
 
-/* A range of more than `unit` points, halved at a multiple of it. */
+/* Halve a range of more than `unit` points at a multiple of `unit`. */
 static int64_t halve(weft_device *device, bisection *b, range r, int64_t unit) {
     int64_t n = r.last - r.first;
     weft_split split = {.from = b->buffers[r.buffer] + r.first,

@@ -1,3 +1,4 @@
+/* Numbers nodes by METIS parts of the node graph, breadth first within each part. */
 #include "fem/order/private.h"
 
 #include <metis.h>
@@ -6,7 +7,7 @@
 
 _Static_assert(sizeof(idx_t) == sizeof(int32_t), "METIS must be built with 32-bit idx_t");
 
-/* METIS draws from libc's rand, which the process shares: one at a time, or results change. */
+/* METIS uses libc's rand, whose state is global: calls are serialised to be reproducible. */
 static pthread_mutex_t metis_lock = PTHREAD_MUTEX_INITIALIZER;
 
 enum { METIS_SEED = 1 };
@@ -25,7 +26,7 @@ static weft_status no_memory(const weft_mesh *mesh, weft_error *error) {
     return WEFT_ERROR_MEMORY;
 }
 
-/* The pattern of the mesh's matrix, its diagonal taken out in place. */
+/* Make the node graph from the mesh's matrix pattern, removing the diagonal in place. */
 static weft_status graph_make(const weft_mesh *mesh, weft_pattern **pattern, node_graph *graph,
                               weft_error *error) {
     weft_status status = WEFT_OK;
@@ -49,7 +50,7 @@ done:
     return status;
 }
 
-/* part[i] of each node; all 0 where there is one part, or where METIS finds none. */
+/* Set part[i] of each node; all 0 if there is one part only, or if METIS fails. */
 static weft_status parts_find(const weft_mesh *mesh, const node_graph *graph, int32_t n_parts,
                               int32_t *part, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -86,7 +87,7 @@ typedef struct breadth {
     int32_t *new_of; /* [n_nodes], -1: not yet */
 } breadth;
 
-/* Breadth first from a node within its part; queue[first ..) is filled and its end returned. */
+/* Breadth-first search from a node within its part. Fills queue[first ..) and returns its end. */
 static int64_t breadth_first(breadth *b, int32_t from, int64_t first) {
     int64_t end = first + 1;
     b->queue[first] = from;
@@ -104,8 +105,8 @@ static int64_t breadth_first(breadth *b, int32_t from, int64_t first) {
     return end;
 }
 
-/* Nodes by part; each connected piece from its far end, as breadth first from there has narrow
- * fronts. */
+/* Number the nodes by part. Each connected piece starts from a peripheral node, from which
+ * breadth-first search has narrow fronts. */
 static void nodes_number(breadth *b, const int32_t *by_part) {
     int64_t next = 0;
     for (int64_t i = 0; i < b->graph->n_nodes; ++i)
@@ -149,7 +150,7 @@ weft_status weft_order_metis(const weft_mesh *mesh, int64_t part_nodes, const we
         TRY(no_memory(mesh, error));
     TRY(graph_make(mesh, &pattern, &graph, error));
     if (graph.start[graph.n_nodes] > INT32_MAX)
-        n_parts = 1; /* more edges than METIS can count: breadth first alone */
+        n_parts = 1; /* too many edges for METIS: breadth-first search only */
     weft_progress(monitor, "order", 1, 3);
     TRY(parts_find(mesh, &graph, (int32_t)n_parts, part, error));
     weft_progress(monitor, "order", 2, 3);

@@ -1,3 +1,4 @@
+/* Renumbers a mesh by the chosen method, and measures the locality of a numbering. */
 #include "fem/order/private.h"
 
 #include <stdlib.h>
@@ -33,7 +34,7 @@ done:
 
 typedef struct bandwidth_work {
     const weft_mesh *mesh;
-    double sums[SUMS]; /* of equal shares of the cells, each exact */
+    double sums[SUMS]; /* over equal shares of the cells; each is exact */
 } bandwidth_work;
 
 static void sum_distances(void *user, int64_t share) {

@@ -1,6 +1,6 @@
-/* Simplices sorted by their lowest node, then by the others. Ranges of nodes are buckets: the
- * simplices are dealt to the bucket of their lowest node, shares in their order, and each bucket is
- * then a counting sort of its own, so that every step runs on any number of threads. */
+/* Sorts simplices by their lowest node, then by the others. Ranges of nodes are buckets: simplices
+ * are first distributed, share by share, to the bucket of their lowest node; then each bucket is
+ * sorted by counting. Every step is parallel. */
 #include "fem/base/memory.h"
 #include "fem/order/private.h"
 
@@ -14,13 +14,13 @@ typedef struct simplices_sort {
     const int32_t *new_of;
     int64_t n, n_nodes;
     int width, shift;
-    int32_t *bucket_start; /* [SHARES + 1][BUCKETS]: counts, then where a share's go; the last row:
-                              where a bucket ends */
-    int32_t *node_start;   /* [n_nodes] within a bucket's simplices */
-    int32_t *order;        /* [n] which simplex of the bucket comes at each place */
+    int32_t *bucket_start; /* [SHARES + 1][BUCKETS]: counts, then the start of each share; last row:
+                              end of each bucket */
+    int32_t *node_start;   /* [n_nodes] start within the simplices of a bucket */
+    int32_t *order;        /* [n] sorted permutation within each bucket */
 } simplices_sort;
 
-/* Nodes ascending, in two words. */
+/* Sort key: nodes in ascending order, in two words. */
 typedef struct simplex_key {
     uint64_t high, low;
 } simplex_key;
@@ -104,7 +104,7 @@ static int compare_simplices(const void *a, const void *b, void *user) {
     return (i > j) - (i < j);
 }
 
-/* Those of one lowest node. */
+/* Sort the simplices with the same lowest node. */
 static void sort_few(const weft_bucket *bucket, int32_t *order, int64_t n) {
     simplex_key keys[FEW];
     if (n > FEW) {

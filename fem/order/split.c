@@ -1,10 +1,11 @@
+/* Splits a range of points at its k-th lowest along the longest axis of the bounding box. */
 #include "fem/order/bisection.h"
 
 #include <string.h>
 
-enum { FEW = 192 }; /* so many are selected from at once: a histogram costs more */
+enum { FEW = 192 }; /* up to this many points selection is cheaper than a histogram */
 
-/* Along an axis, ties by the two others in turn: two of three in one word. */
+/* Sort key along an axis: this coordinate and the first tie-breaker in one word. */
 static uint64_t key_of(const weft_point *p, int axis) {
     return (uint64_t)p->q[axis] << 32 | p->q[axis == 2 ? 0 : axis + 1];
 }
@@ -55,8 +56,8 @@ static void sort_along(weft_point *points, int64_t n, int axis) {
     }
 }
 
-/* Bring the k-th to its place, the lower ones before it. Hoare's selection; the middle of nine
- * spread over the range is the pivot, so that no usual order of points is a bad one. */
+/* Move the k-th point to index k, lower ones before it: Hoare's selection. The pivot is the median
+ * of nine points spread over the range, to avoid bad cases for common orders of points. */
 static void select_point(weft_point *points, int64_t n, int64_t k, int axis) {
     int64_t first = 0, last = n - 1;
     while (last - first > 16) {
@@ -84,7 +85,7 @@ static void select_point(weft_point *points, int64_t n, int64_t k, int axis) {
     sort_along(points + first, last - first + 1, axis);
 }
 
-/* ---- the passes over a range, each of its shares on any thread ----------------------------- */
+/* ---- passes over a range, parallel over its shares ------------------------------------------ */
 
 static int64_t share_start(const weft_split *s, int64_t share) {
     return s->n * share / s->n_shares;
@@ -113,7 +114,7 @@ static void share_gather(void *user, int64_t share) {
     int64_t place = 0;
     for (int64_t before = 0; before < share; ++before)
         place += s->shares[before].bins[s->bin];
-    /* Without branches: a place is written always, and kept when it is the bin's. */
+    /* Branch-free: the next element is always written, and kept if it is in the bin. */
     int64_t end = place + s->shares[share].bins[s->bin];
     for (int64_t i = share_start(s, share); place < end; ++i) {
         s->to[place] = s->from[i];
@@ -161,7 +162,7 @@ static void find_axis(weft_split *s) {
         ++s->shift;
 }
 
-/* The bin of the k-th point; returns which one of the bin it is. */
+/* Find the bin of the k-th point. Returns the point's rank within the bin. */
 static int64_t find_bin(weft_split *s, int64_t *n_bin) {
     int64_t before = 0;
     for (s->bin = 0;; ++s->bin) {
