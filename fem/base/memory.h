@@ -1,13 +1,15 @@
-/** Memory for the time of one computation, and copies on a device. */
+/** Temporary host memory, and copies of arrays on a device. */
 #pragma once
 
 #include "core/weft_core.h"
 
-/** count * size bytes for the time of one computation, not zeroed, on huge pages where the system
- *  has them; pages never written cost nothing. NULL on overflow or no memory. Free with free(). */
+/** Allocate count * size bytes of temporary memory, not zeroed, on huge pages if available; pages
+ *  that are never written use no memory. Returns NULL on overflow or if out of memory. Caller's;
+ *  free(). */
 void *weft_scratch_make(size_t count, size_t size);
 
-/** Memory that holds a copy of an array, count * size bytes. *out is the caller's, also on errors.
- */
+/** Make a memory on the device with a copy of an array, count * size bytes.
+ *  out     caller's, also after an error; weft_memory_free
+ *  Errors  WEFT_ERROR_MEMORY, WEFT_ERROR_DEVICE */
 weft_status weft_memory_place(weft_device *device, const void *array, size_t count, size_t size,
                               weft_memory **out, weft_error *error);

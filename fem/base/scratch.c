@@ -1,3 +1,4 @@
+/* Allocates temporary memory on huge pages, and copies arrays to a device. */
 #include "fem/base/memory.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@ void *weft_scratch_make(size_t count, size_t size) {
     bytes &= ~((size_t)HUGE_PAGE - 1);
     void *array = aligned_alloc(HUGE_PAGE, bytes);
     if (array)
-        (void)madvise(array, bytes, MADV_HUGEPAGE); /* advice: small pages do as well */
+        (void)madvise(array, bytes, MADV_HUGEPAGE); /* advice only: small pages also work */
     return array;
 }
 

@@ -1,6 +1,7 @@
+/* Sums doubles by a fixed tree. */
 #include "fem/weft_fem.h"
 
-/* Pairwise above runs of 128: the error grows with log n, and the tree depends on n alone. */
+/* Pairwise summation of runs of up to 128: the error grows as log n; the tree depends on n only. */
 double weft_sum(const double *values, int64_t n) {
     if (n > 128) {
         int64_t half = n / 2;

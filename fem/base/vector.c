@@ -1,4 +1,4 @@
-/* Vectors that the caller reads and writes, and that the device uses in place where it can. */
+/* Makes vectors that host and device share where possible, and copies them otherwise. */
 #include "fem/weft_space.h"
 
 #include <stdlib.h>

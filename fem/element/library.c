@@ -1,3 +1,4 @@
+/* Makes the library of shipped functions with the tables of fem, and finds shipped scripts. */
 #include "fem/element/tables.h"
 #include "fem/embedded_scripts.h"
 #include "fem/weft_fem.h"

@@ -1,3 +1,4 @@
+/* Makes quadrature rules on simplices: symmetric rules, or collapsed Gauss-Jacobi products. */
 #include "fem/element/tables.h"
 
 #include <math.h>
@@ -5,13 +6,13 @@
 
 enum { GAUSS_MAX = WEFT_DEGREE_MAX / 2 + 1 };
 
-/* Points that barycentric coordinates permute into each other: (b, a, a, ...) with b = 1 - d a has
- * d + 1 of them, (1/2 - a, 1/2 - a, a, a) on the tetrahedron has 6, and the centroid one. */
+/* An orbit: the points obtained by permuting barycentric coordinates. (b, a, a, ...), b = 1 - d a,
+ * has d + 1 points; (1/2 - a, 1/2 - a, a, a) on the tetrahedron has 6; the centroid has one. */
 typedef enum orbit_kind { ORBIT_CENTROID, ORBIT_VERTEX, ORBIT_EDGE } orbit_kind;
 
 typedef struct orbit {
     orbit_kind kind;
-    double a, weight; /* of each point; all weights of a rule sum to 1 */
+    double a, weight; /* weight of each point; the weights of a rule sum to 1 */
 } orbit;
 
 typedef struct rule {
@@ -19,7 +20,7 @@ typedef struct rule {
     orbit orbits[3];
 } rule;
 
-/* The symmetric rule for d and degree; none: n_orbits 0. */
+/* The symmetric rule for d and degree; n_orbits 0: there is none. */
 static rule symmetric_rule(int d, int degree) {
     if (degree <= 1)
         return (rule){1, {{ORBIT_CENTROID, 0, 1}}};
@@ -110,8 +111,8 @@ static void jacobi(int n, int k, double x, double *value, double *derivative) {
     *derivative = (n * (k - c * x) * last + 2.0 * (n + k) * n * before) / (c * (1 - x * x));
 }
 
-/* n points on [0, 1] for the weight (1 - x)^k: Newton from Chebyshev points, roots found are
- * divided out. */
+/* n Gauss-Jacobi points on [0, 1] for the weight (1 - x)^k, by Newton's method from Chebyshev
+ * points with deflation of the roots already found. */
 static void gauss_jacobi(int n, int k, double *points, double *weights) {
     double roots[GAUSS_MAX];
     for (int i = 0; i < n; ++i) {
@@ -135,8 +136,8 @@ static void gauss_jacobi(int n, int k, double *points, double *weights) {
     }
 }
 
-/* xi_1 = a, xi_2 = b (1 - a), xi_3 = c (1 - a)(1 - b); the powers of 1 - a and 1 - b are in the
- * weights. */
+/* xi_1 = a, xi_2 = b (1 - a), xi_3 = c (1 - a)(1 - b); the Jacobian's powers of 1 - a and 1 - b are
+ * in the weights. */
 static void collapsed_rule(int d, int n, double *points, double *weights) {
     double x[3][GAUSS_MAX] = {{0}}, w[3][GAUSS_MAX] = {{0}};
     int count[3] = {1, 1, 1}, q = 0;

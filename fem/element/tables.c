@@ -1,3 +1,4 @@
+/* Registers the tables of quadrature rules and shape functions for kernel files. */
 #include "fem/element/tables.h"
 
 static weft_status make_weights(void *user, const int *arguments, int n_arguments,
