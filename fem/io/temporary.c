@@ -183,7 +183,7 @@ void weft_temporary_clean(const char *path) {
 weft_status weft_file_unlocked(const char *path, bool to_write, weft_error *error) {
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
-        return WEFT_OK; /* whoever opens it says why */
+        return WEFT_OK; /* opening it later reports the reason */
     const bool locked =
         flock(file, (to_write ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     close(file);

@@ -1,6 +1,6 @@
 /** Operators. In: forms of a context. Out: products, the diagonal, the matrix.
  *
- *      format descriptor (lma.c, csr.c, ...) --make--> operator --table--> assemble, apply, diagonal
+ *      format descriptor (lma.c, ...) --make--> operator --table--> assemble, apply, diagonal
  */
 #pragma once
 

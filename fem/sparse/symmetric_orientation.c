@@ -9,8 +9,8 @@ static int room(const weft_symmetric_work *work, int i) {
     return work->n_rounds - (work->n_staged[i] - work->dropped[i]);
 }
 
-/* The minimum number of edges that row i must be the source of; of more than n_rounds others it
- * would be the target. */
+/* The minimum number of edges with source i: with fewer, row i would be the target of more than
+ * n_rounds edges. */
 static int least(const weft_symmetric_work *work, int i) {
     return work->degree[i] > work->n_rounds ? work->degree[i] - work->n_rounds : 0;
 }
