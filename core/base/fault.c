@@ -1,4 +1,4 @@
-/* Looks up the bug that mutation testing enables; empty in builds without WEFT_FAULT_INJECTION. */
+/* Looks up the fault that mutation testing enables; empty in builds without WEFT_FAULT_INJECTION. */
 #include "core/base/fault.h"
 
 #ifdef WEFT_FAULT_INJECTION
@@ -7,7 +7,7 @@
 #include <string.h>
 
 bool weft_fault(const char *bug) {
-    const char *wanted = getenv("WEFT_PLANTED_BUG");
+    const char *wanted = getenv("WEFT_FAULT");
     return wanted != NULL && strcmp(wanted, bug) == 0;
 }
 

@@ -1,5 +1,5 @@
 /** Deliberate bugs for mutation testing (tests/differential/test_mutations.sh lists them). They
- *  exist only in builds with the CMake option WEFT_FAULT_INJECTION, where $WEFT_PLANTED_BUG enables
+ *  exist only in builds with the CMake option WEFT_FAULT_INJECTION, where $WEFT_FAULT enables
  *  one. */
 #pragma once
 

@@ -37,7 +37,7 @@ bugs=(
 )
 
 if [ ! -f "$folder/build.ninja" ]; then
-    cmake -S "$source" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release -DWEFT_PLANT_BUGS=ON \
+    cmake -S "$source" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release -DWEFT_FAULT_INJECTION=ON \
         >"$folder.log" 2>&1 || { cat "$folder.log"; exit 1; }
 fi
 ninja -C "$folder" fuzz_plans $(printf '%s\n' "${bugs[@]}" | grep -o 'unit_[a-z_]*' | sort -u) >"$folder.log" 2>&1 ||
@@ -71,7 +71,7 @@ for entry in "${bugs[@]}"; do
     read -r bug tests <<<"$entry"
     caught=
     for test in $tests; do
-        WEFT_PLANTED_BUG=$bug run "$test" || { caught=$test; break; }
+        WEFT_FAULT=$bug run "$test" || { caught=$test; break; }
     done
     if [ -n "$caught" ] && ! saw; then
         printf '%-24s STOPS %s, which does not say that anything is wrong\n' "$bug" "$caught"
