@@ -232,6 +232,7 @@ weft_status weft_pattern_positions_by(weft_device *device, const weft_pattern_se
     weft_status status = WEFT_OK;
     const weft_pattern *pattern = search->pattern;
     weft_memory *memory = NULL;
+    uint32_t *host = NULL; /* where the device's memory is not the host's */
     weft_position_work work = {.indices = weft_connectivity_indices(dofs),
                                .columns = pattern->columns,
                                .row_start = pattern->row_start,
@@ -252,10 +253,18 @@ weft_status weft_pattern_positions_by(weft_device *device, const weft_pattern_se
         TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "too many cells for matrix positions"));
     TRY(weft_memory_make_unset(device, bytes, &memory, error));
     work.positions = weft_memory_host(memory);
+    if (!work.positions && !weft_device_limits(device)->records_only) {
+        work.positions = host = malloc(bytes + 1);
+        if (!host)
+            TRY(weft_out_of_memory(error, "the positions of a matrix"));
+    }
     TRY(work_run(device, &work, finder(search->vectors), error));
+    if (host)
+        TRY(weft_memory_write(memory, 0, host, bytes, error));
     *positions = memory;
     memory = NULL;
 done:
+    free(host);
     weft_memory_free(&memory);
     return status;
 }

@@ -202,11 +202,37 @@ static void bits_repeat(void **state) {
     problem_free(&p);
 }
 
+/* Positions of local matrices are on the device, where kernels of scripts read them. */
+static void the_device_has_the_positions(void **state) {
+    (void)state;
+    const char *const devices[2] = {"cuda", "host"};
+    enum { LANES = 32, ENTRIES = 9 };
+    uint32_t *positions[2];
+    size_t n = 0;
+    for (int i = 0; i < 2; ++i) {
+        weft_error error = {0};
+        weft_pattern *pattern = NULL;
+        weft_memory *memory = NULL;
+        fixture f = fixture_make(devices[i], 2, 20, WEFT_PLAN_FUSED);
+        gpu_check(weft_pattern_make(f.device, f.cells, LANES, &pattern, &memory, &error), &error);
+        n = (size_t)((f.mesh->n_cells + LANES - 1) / LANES) * LANES * ENTRIES;
+        positions[i] = malloc(n * sizeof **positions);
+        gpu_check(weft_memory_read(memory, 0, positions[i], n * sizeof **positions, &error), &error);
+        weft_memory_free(&memory);
+        weft_pattern_free(&pattern);
+        fixture_free(&f);
+    }
+    assert_memory_equal(positions[0], positions[1], n * sizeof **positions);
+    free(positions[0]);
+    free(positions[1]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_host_agrees),
         cmocka_unit_test(numbering_matters),
         cmocka_unit_test(bits_repeat),
+        cmocka_unit_test(the_device_has_the_positions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
