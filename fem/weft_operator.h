@@ -84,6 +84,7 @@ typedef struct weft_assembly_problem {
     bool symmetric;      /* local matrices are symmetric, which some assemblies require */
     double applications; /* expected number of products; for CG weft_cg_iterations_expected */
     int components;      /* per node; 0 means 1 */
+    bool assembles_load; /* right-hand sides are assembled too: on a GPU gathered from the cells */
 } weft_assembly_problem;
 
 #define WEFT_ASSEMBLIES_MOST 8

@@ -17,7 +17,6 @@ weft_status app_device_open(const char *name, weft_plan_kind plan, const weft_mo
 
 /** The data of a run on its device. */
 typedef struct app_memory_estimate {
-    bool plans_load; /* on a null device, the right-hand side is planned too */
     weft_assembly_problem problem;
     int n_vectors;      /* of n_dofs values, including solution and right-hand side */
     size_t input_bytes; /* of a script's inputs */

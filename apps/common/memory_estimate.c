@@ -21,18 +21,18 @@ static size_t larger(size_t a, size_t b) {
     return a > b ? a : b;
 }
 
-/* Estimate the peak memory: coordinates, vectors and operator, plus the largest of the temporary
+/* Estimate the peak memory of a run: coordinates, vectors and operator, plus the largest of the temporary
  * data: on a GPU the right-hand side gathered from the cells, before the first operator
  * application; CG's vectors; after CG, two fields on cells that are summed. */
-static void foresee(const weft_limits *limits, const app_memory_estimate *what,
-                    weft_assembly assembly, weft_memory_estimate *estimate) {
+static void estimate_run(const weft_limits *limits, const app_memory_estimate *what,
+                         weft_assembly assembly, weft_memory_estimate *estimate) {
     const weft_assembly_problem *problem = &what->problem;
     const size_t c = problem->components > 1 ? (size_t)problem->components : 1;
     const size_t nodes = (size_t)problem->n_nodes, real_bytes = sizeof(double);
     const size_t lanes = (size_t)limits->lanes_double;
     const size_t cells = ((size_t)problem->n_cells + lanes - 1) / lanes * lanes;
-    const size_t load =
-        limits->execution == WEFT_EXECUTION_SIMT ? cells * (size_t)problem->width * c : 0;
+    const bool gathers = limits->execution == WEFT_EXECUTION_SIMT && problem->assembles_load;
+    const size_t load = gathers ? cells * (size_t)problem->width * c : 0;
     size_t late = 0;
     weft_memory_estimate_add(estimate, "coordinates", nodes * (size_t)problem->dimension,
                              real_bytes);
@@ -48,13 +48,6 @@ static void foresee(const weft_limits *limits, const app_memory_estimate *what,
         limits->records_only
             ? 0
             : larger(weft_cg_memory_estimate(limits, assembly, problem), 2 * cells * real_bytes);
-    if (limits->records_only && !what->plans_load)
-        return;
-    if (limits->records_only && load > 0 &&
-        weft_assembly_about(assembly)->scatter != WEFT_SCATTER_GATHERED)
-        weft_memory_estimate_add(estimate, "connectivity, transposed",
-                                 (size_t)problem->n_cells * (size_t)problem->width + 2 * nodes,
-                                 sizeof(uint32_t));
     const size_t most = larger(whole - late + load * real_bytes, whole + cg);
     if (most > whole)
         weft_memory_estimate_add(estimate, "vectors of CG, lists of cells", most - whole, 1);
@@ -71,7 +64,7 @@ static void find_smaller(const weft_limits *limits, const app_memory_estimate *w
         weft_memory_estimate other = {0};
         if (!costs[i].possible)
             continue;
-        foresee(limits, what, costs[i].assembly, &other);
+        estimate_run(limits, what, costs[i].assembly, &other);
         if (other.bytes < least) {
             least = other.bytes;
             name = costs[i].name;
@@ -90,7 +83,7 @@ weft_status app_memory_estimate_check(weft_device *device, const app_memory_esti
     const weft_limits *limits = weft_device_limits(device);
     weft_memory_estimate estimate = {0};
     char hint[200];
-    foresee(limits, what, assembly, &estimate);
+    estimate_run(limits, what, assembly, &estimate);
     find_smaller(limits, what, estimate.bytes, hint, sizeof hint);
     TRY(weft_memory_estimate_check(&estimate, device, hint, error));
     *bytes = estimate.bytes;

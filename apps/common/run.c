@@ -72,7 +72,7 @@ done:
     return status;
 }
 
-weft_status app_run_forecast(app_run *run, const app_memory_estimate *what, weft_error *error) {
+weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *what, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(app_assembly_choose(run->device, run->options, &what->problem, &run->messages->monitor,
                             &run->assembly, error));

@@ -53,7 +53,7 @@ weft_status app_run_space_make(app_run *run, int components, weft_error *error);
 weft_status app_run_vectors_make(app_run *run, weft_error *error);
 /** Choose the assembly unless the user has, and estimate the memory on the device.
  *  Errors  WEFT_ERROR_MEMORY: it does not fit */
-weft_status app_run_forecast(app_run *run, const app_memory_estimate *what, weft_error *error);
+weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *what, weft_error *error);
 /** Solve A u = b by conjugate gradients. */
 weft_status app_run_cg(app_run *run, weft_error *error);
 /** Subtract the mean from a scalar u, given its integral. */

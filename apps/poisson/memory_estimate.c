@@ -22,15 +22,15 @@ weft_status poisson_memory_estimate_make(poisson *run, weft_error *error) {
     if (run->base.is_null && !options->run.assembly_auto) /* stops after the first */
         products = 1;
     /* every form of this app is symmetric */
-    const app_memory_estimate what = {.plans_load = true,
-                                      .problem = {.dimension = mesh->dimension,
+    const app_memory_estimate what = {.problem = {.assembles_load = true,
+                                                  .dimension = mesh->dimension,
                                                   .width = mesh->dimension + 1,
                                                   .n_nodes = mesh->n_nodes,
                                                   .n_cells = mesh->n_cells,
                                                   .symmetric = true,
                                                   .applications = products},
                                       .n_vectors = 2};
-    TRY(app_run_forecast(&run->base, &what, error));
+    TRY(app_run_memory_estimate(&run->base, &what, error));
     run->product_bytes = bytes_of_product(run, &what.problem);
 done:
     return status;

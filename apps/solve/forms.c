@@ -112,7 +112,7 @@ done:
 }
 
 /* Choose the assembly and check that it fits, before anything of it is allocated. */
-static weft_status foresee(solve *run, weft_error *error) {
+static weft_status estimate_memory(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const app_run_options *options = &run->options->run;
     const weft_mesh *mesh = run->base.mesh;
@@ -120,12 +120,13 @@ static weft_status foresee(solve *run, weft_error *error) {
         .problem = weft_space_problem(
             run->base.space,
             weft_cg_iterations_expected(mesh->dimension, mesh->n_nodes, options->tolerance)),
-        .n_vectors = run->options->nonlinear ? 4 : 2};
+        .n_vectors = run->options->nonlinear && !run->base.is_null ? 4 : 2};
+    what.problem.assembles_load = !run->base.is_null; /* on null the load is planned, by patches */
     if (run->base.is_null && !options->assembly_auto) /* stops after the first */
         what.problem.applications = 1;
     for (int i = 0; i < run->n_inputs; ++i)
         what.input_bytes += weft_memory_bytes(run->inputs[i].memory);
-    TRY(app_run_forecast(&run->base, &what, error));
+    TRY(app_run_memory_estimate(&run->base, &what, error));
 done:
     return status;
 }
@@ -190,7 +191,7 @@ weft_status solve_operator_make(solve *run, weft_error *error) {
     solve_form_cells(run, &run->base.form);
     TRY(check_symmetry(run, error));
     TRY(check_action(run, error));
-    TRY(foresee(run, error));
+    TRY(estimate_memory(run, error));
     TRY(weft_bc_operator_make(run->base.bc, run->base.assembly, &run->base.form.form, &run->base.op,
                               error));
     if (n_robin > 0)

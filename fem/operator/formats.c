@@ -101,8 +101,8 @@ void weft_operator_memory_estimate(const weft_limits *limits, weft_assembly asse
     const weft_operator_sizes sizes = weft_operator_sizes_of(limits, problem);
     weft_memory_estimate_add(estimate, "connectivity", sizes.n_padded * sizes.width,
                              sizeof(int32_t));
-    /* on a GPU, right-hand sides are gathered, through the transpose */
-    if (format->info.scatter == WEFT_SCATTER_GATHERED || (sizes.on_gpu && !limits->records_only)) {
+    if (format->info.scatter == WEFT_SCATTER_GATHERED ||
+        (sizes.on_gpu && problem->assembles_load)) {
         weft_memory_estimate_add(estimate, "connectivity, transposed", sizes.n_cells * sizes.width,
                                  sizeof(uint32_t));
         weft_memory_estimate_add(estimate, "connectivity, transposed", sizes.n_nodes + 1,
