@@ -1,4 +1,4 @@
-/* Grows arrays in an arena. */
+/* Grows arrays in an arena, and finds elements by name. */
 #include "fusion/base/array.h"
 
 #include <string.h>
@@ -25,4 +25,11 @@ void *weft_array_room(weft_arena *arena, void *array, int n, size_t size) {
     const bool is_full = n == 0 || (n >= 8 && (n & (n - 1)) == 0);
     int capacity = is_full ? n : n + 1;
     return weft_array_grow(arena, array, n, &capacity, size);
+}
+
+int weft_name_index(const void *first, int n, size_t size, const char *wanted) {
+    for (int i = 0; i < n; ++i)
+        if (strcmp(*(const char *const *)((const char *)first + (size_t)i * size), wanted) == 0)
+            return i;
+    return -1;
 }

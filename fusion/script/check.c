@@ -82,13 +82,10 @@ static weft_status check_body(const weft_script_expression *expression, const we
                              "a formula has no subscripts: its arguments are numbers");
     if (node->kind == NODE_CALL)
         TRY(check_call_in_body(node, error));
-    if (node->kind == NODE_NAME && strcmp(node->name, "pi") != 0) {
-        bool known = false;
-        for (int i = 0; i < expression->n_arguments; ++i)
-            known = known || strcmp(expression->arguments[i], node->name) == 0;
-        if (!known)
-            return unknown_in_body(expression, node, error);
-    }
+    if (node->kind == NODE_NAME && strcmp(node->name, "pi") != 0 &&
+        weft_name_index(expression->arguments, expression->n_arguments, sizeof(char *),
+                        node->name) < 0)
+        return unknown_in_body(expression, node, error);
     for (int i = 0; i < node->n_children; ++i)
         TRY(check_body(expression, node->children[i], error));
 done:
@@ -145,14 +142,10 @@ static weft_status check_return(const script_parser *parser, const weft_script_r
         return weft_error_at(parser->error, WEFT_ERROR_TYPE, result->place,
                              "'%s' is %s and cannot be returned", result->name,
                              weft_script_kind_words(found->kind));
-    const char *names[WEFT_NAMES_MAX];
-    size_t n = 0;
-    for (int i = 0; i < parser->n_names; ++i)
-        if (parser->names[i].kind == SCRIPT_ASSIGNED || parser->names[i].kind == SCRIPT_ACCUMULATED)
-            names[n++] = parser->names[i].name;
     weft_error_at(parser->error, WEFT_ERROR_TYPE, result->place,
                   "'%s' is returned but never computed", result->name);
-    weft_script_suggest(parser->error, result->name, names, n, "the results of this script are");
+    weft_script_suggest_kind(parser, result->name, SCRIPT_ASSIGNED,
+                             "the results of this script are");
     return WEFT_ERROR_TYPE;
 }
 

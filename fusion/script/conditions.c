@@ -82,15 +82,5 @@ done:
 
 /* condition: comparison {'and' comparison} */
 weft_status weft_script_parse_condition(script_parser *parser, weft_node **out) {
-    weft_status status = WEFT_OK;
-    weft_node *node = NULL, *right = NULL;
-    TRY(parse_comparison(parser, &node));
-    for (const weft_token *token;
-         token = weft_script_token(parser), weft_script_accept(parser, "and");) {
-        TRY(parse_comparison(parser, &right));
-        TRY(weft_script_make_binary(parser, token, node, right, &node));
-    }
-    *out = node;
-done:
-    return status;
+    return weft_script_parse_chain(parser, parse_comparison, "and", "and", out);
 }

@@ -109,11 +109,6 @@ weft_status weft_script_node_make(script_parser *parser, weft_node_kind kind, we
     return WEFT_OK;
 }
 
-static weft_status node_make(script_parser *parser, weft_node_kind kind, const weft_token *token,
-                             weft_node **out) {
-    return weft_script_node_make(parser, kind, token->place, out);
-}
-
 static weft_status grow_height(const script_parser *parser, weft_node *node,
                                const weft_node *child) {
     parsed_node *parsed = (parsed_node *)node;
@@ -128,34 +123,29 @@ static weft_status grow_height(const script_parser *parser, weft_node *node,
 }
 
 static weft_status add_child(script_parser *parser, weft_node *node, weft_node *child) {
-    weft_node **children =
-        weft_array_room(parser->arena, node->children, node->n_children, sizeof *children);
-    if (!children)
-        return weft_script_no_memory(parser->error);
-    children[node->n_children++] = child;
-    node->children = children;
-    return grow_height(parser, node, child);
+    weft_status status = WEFT_OK;
+    SCRIPT_APPEND(parser, node->children, node->n_children, child);
+    status = grow_height(parser, node, child);
+done:
+    return status;
 }
 
 static weft_status add_key(script_parser *parser, weft_node *node, const char *key,
                            weft_node *value) {
-    const char **keys = weft_array_room(parser->arena, node->keys, node->n_keys, sizeof *keys);
-    weft_node **values =
-        weft_array_room(parser->arena, node->key_values, node->n_keys, sizeof *values);
-    if (!keys || !values)
-        return weft_script_no_memory(parser->error);
-    keys[node->n_keys] = key;
-    values[node->n_keys++] = value;
-    node->keys = keys;
-    node->key_values = values;
-    return grow_height(parser, node, value);
+    weft_status status = WEFT_OK;
+    int n_values = node->n_keys;
+    SCRIPT_APPEND(parser, node->key_values, n_values, value);
+    SCRIPT_APPEND(parser, node->keys, node->n_keys, key);
+    status = grow_height(parser, node, value);
+done:
+    return status;
 }
 
 weft_status weft_script_make_binary(script_parser *parser, const weft_token *symbol, weft_node *a,
                                     weft_node *b, weft_node **out) {
     weft_status status = WEFT_OK;
     weft_node *node = NULL;
-    TRY(node_make(parser, NODE_BINARY, symbol, &node));
+    TRY(weft_script_node_make(parser, NODE_BINARY, symbol->place, &node));
     node->op = weft_script_op(symbol->text);
     TRY(add_child(parser, node, a));
     TRY(add_child(parser, node, b));
@@ -179,10 +169,9 @@ static weft_status enter(script_parser *parser) {
 
 static weft_status check_key(const script_parser *parser, const weft_node *call,
                              const weft_token *key) {
-    for (int i = 0; i < call->n_keys; ++i)
-        if (strcmp(call->keys[i], key->text) == 0)
-            return weft_error_at(parser->error, WEFT_ERROR_SYNTAX, key->place,
-                                 "'%s' is given twice in this call", key->text);
+    if (weft_name_index(call->keys, call->n_keys, sizeof *call->keys, key->text) >= 0)
+        return weft_error_at(parser->error, WEFT_ERROR_SYNTAX, key->place,
+                             "'%s' is given twice in this call", key->text);
     if (call->n_keys == WEFT_ARGUMENTS_MAX)
         return weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, key->place,
                              "more than %d parameters in one call", WEFT_ARGUMENTS_MAX);
@@ -211,7 +200,7 @@ done:
 static weft_status parse_call(script_parser *parser, const weft_token *name, weft_node **out) {
     weft_status status = WEFT_OK;
     weft_node *node = NULL, *child = NULL;
-    TRY(node_make(parser, NODE_CALL, name, &node));
+    TRY(weft_script_node_make(parser, NODE_CALL, name->place, &node));
     node->name = name->text;
     TRY(weft_script_expect(parser, "(", "after the function's name"));
     for (bool more = !weft_script_at(parser, ")"); more; more = weft_script_accept(parser, ",")) {
@@ -249,7 +238,7 @@ static weft_status parse_primary(script_parser *parser, weft_node **out) {
         TRY(weft_script_expect(parser, ")", "to close the parenthesis"));
     } else if (token->kind == TOKEN_NUMBER) {
         ++parser->position;
-        TRY(node_make(parser, NODE_NUMBER, token, out));
+        TRY(weft_script_node_make(parser, NODE_NUMBER, token->place, out));
         (*out)->number = token->number;
         (*out)->integer = token->integer;
     } else if (token->kind == TOKEN_NAME && weft_script_reserved(token->text) &&
@@ -261,7 +250,7 @@ static weft_status parse_primary(script_parser *parser, weft_node **out) {
         if (weft_script_at(parser, "("))
             TRY(parse_call(parser, token, out));
         else {
-            TRY(node_make(parser, NODE_NAME, token, out));
+            TRY(weft_script_node_make(parser, NODE_NAME, token->place, out));
             (*out)->name = token->text;
         }
     } else {
@@ -278,7 +267,7 @@ static weft_status parse_postfix(script_parser *parser, weft_node **out) {
     TRY(parse_primary(parser, &base));
     for (const weft_token *token;
          token = weft_script_token(parser), weft_script_accept(parser, "[");) {
-        TRY(node_make(parser, NODE_SUBSCRIPT, token, &node));
+        TRY(weft_script_node_make(parser, NODE_SUBSCRIPT, token->place, &node));
         TRY(add_child(parser, node, base));
         do {
             TRY(weft_script_parse_expression(parser, &child));
@@ -316,7 +305,7 @@ static weft_status parse_unary(script_parser *parser, weft_node **out) {
     if (weft_script_accept(parser, "-")) {
         weft_node *node = NULL;
         TRY(parse_unary(parser, &child));
-        TRY(node_make(parser, NODE_NEGATE, token, &node));
+        TRY(weft_script_node_make(parser, NODE_NEGATE, token->place, &node));
         TRY(add_child(parser, node, child));
         *out = node;
     } else {
@@ -327,15 +316,16 @@ done:
     return status;
 }
 
-/* product: unary {('*' | '/') unary} */
-static weft_status parse_product(script_parser *parser, weft_node **out) {
+weft_status weft_script_parse_chain(script_parser *parser,
+                                    weft_status (*operand)(script_parser *, weft_node **),
+                                    const char *first, const char *second, weft_node **out) {
     weft_status status = WEFT_OK;
     weft_node *node = NULL, *right = NULL;
-    TRY(parse_unary(parser, &node));
+    TRY(operand(parser, &node));
     for (const weft_token *token;
          token = weft_script_token(parser),
-         weft_script_accept(parser, "*") || weft_script_accept(parser, "/");) {
-        TRY(parse_unary(parser, &right));
+         weft_script_accept(parser, first) || weft_script_accept(parser, second);) {
+        TRY(operand(parser, &right));
         TRY(weft_script_make_binary(parser, token, node, right, &node));
     }
     *out = node;
@@ -343,18 +333,12 @@ done:
     return status;
 }
 
+/* product: unary {('*' | '/') unary} */
+static weft_status parse_product(script_parser *parser, weft_node **out) {
+    return weft_script_parse_chain(parser, parse_unary, "*", "/", out);
+}
+
 /* sum: product {('+' | '-') product} */
 weft_status weft_script_parse_expression(script_parser *parser, weft_node **out) {
-    weft_status status = WEFT_OK;
-    weft_node *node = NULL, *right = NULL;
-    TRY(parse_product(parser, &node));
-    for (const weft_token *token;
-         token = weft_script_token(parser),
-         weft_script_accept(parser, "+") || weft_script_accept(parser, "-");) {
-        TRY(parse_product(parser, &right));
-        TRY(weft_script_make_binary(parser, token, node, right, &node));
-    }
-    *out = node;
-done:
-    return status;
+    return weft_script_parse_chain(parser, parse_product, "+", "-", out);
 }

@@ -100,29 +100,20 @@ bool weft_node_is_apply(const weft_node *node) {
 }
 
 static weft_status check_operator(const script_parser *parser, const weft_node *node) {
-    const char *names[WEFT_NAMES_MAX];
-    size_t n = 0;
-    const weft_script *script = parser->script;
-    for (int i = 0; i < script->n_operators; ++i) {
-        if (node->kind == NODE_NAME && strcmp(script->operators[i].name, node->name) == 0)
-            return WEFT_OK;
-        names[n++] = script->operators[i].name;
-    }
-    const script_name *found =
-        node->kind == NODE_NAME ? weft_script_find(parser, node->name) : NULL;
+    const char *name = node->kind == NODE_NAME ? node->name : "";
+    const script_name *found = weft_script_find(parser, name);
+    if (found && found->kind == SCRIPT_OPERATOR)
+        return WEFT_OK;
     if (node->kind != NODE_NAME)
         weft_error_at(parser->error, WEFT_ERROR_TYPE, node->place,
                       "expected the name of an operator: apply(A, v)");
     else if (found)
         weft_error_at(parser->error, WEFT_ERROR_TYPE, node->place, "'%s' is %s, not an operator",
-                      node->name, weft_script_kind_words(found->kind));
+                      name, weft_script_kind_words(found->kind));
     else
         weft_error_at(parser->error, WEFT_ERROR_TYPE, node->place, "there is no operator '%s'",
-                      node->name);
-    if (n > 0)
-        weft_script_suggest(parser->error, node->kind == NODE_NAME ? node->name : "", names, n,
-                            "the operators are");
-    else
+                      name);
+    if (!weft_script_suggest_kind(parser, name, SCRIPT_OPERATOR, "the operators are"))
         weft_error_hint(parser->error, "declare it: operator A over nodes;");
     return WEFT_ERROR_TYPE;
 }

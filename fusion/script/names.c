@@ -2,6 +2,7 @@
 #include "fusion/base/intrinsics.h"
 #include "fusion/script/private.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The first STATEMENT_WORDS of them start statements. */
@@ -11,35 +12,24 @@ static const char *const reserved_words[] = {
     "while",  "and",          "fuse",     "split",     "pi"};
 enum { STATEMENT_WORDS = 9 };
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
 
 const char *weft_script_kind_words(script_name_kind kind) {
-    switch (kind) {
-    case SCRIPT_INDEX:
-        return "an index set";
-    case SCRIPT_CONNECTIVITY:
-        return "a connectivity";
-    case SCRIPT_INPUT:
-        return "an input";
-    case SCRIPT_PARAMETER:
-        return "a parameter";
-    case SCRIPT_EXPRESSION:
-        return "an expression";
-    case SCRIPT_OPERATOR:
-        return "an operator";
-    case SCRIPT_ASSIGNED:
-        return "assigned";
-    case SCRIPT_ACCUMULATED:
-        return "the target of an accumulating store";
-    }
-    return "a name";
+    static const char *const words[] = {[SCRIPT_INDEX] = "an index set",
+                                        [SCRIPT_CONNECTIVITY] = "a connectivity",
+                                        [SCRIPT_INPUT] = "an input",
+                                        [SCRIPT_PARAMETER] = "a parameter",
+                                        [SCRIPT_EXPRESSION] = "an expression",
+                                        [SCRIPT_OPERATOR] = "an operator",
+                                        [SCRIPT_ASSIGNED] = "assigned",
+                                        [SCRIPT_ACCUMULATED] =
+                                            "the target of an accumulating store"};
+    return words[kind];
 }
 
 bool weft_script_reserved(const char *name) {
-    for (size_t i = 0; i < COUNT(reserved_words); ++i)
-        if (strcmp(name, reserved_words[i]) == 0)
-            return true;
-    return false;
+    return weft_name_index(reserved_words, COUNT(reserved_words), sizeof *reserved_words, name) >=
+           0;
 }
 
 const char *const *weft_script_statement_words(size_t *n) {
@@ -48,10 +38,8 @@ const char *const *weft_script_statement_words(size_t *n) {
 }
 
 script_name *weft_script_find(const script_parser *parser, const char *name) {
-    for (int i = 0; i < parser->n_names; ++i)
-        if (strcmp(parser->names[i].name, name) == 0)
-            return &parser->names[i];
-    return NULL;
+    const int i = WEFT_FIND_NAME(parser->names, parser->n_names, name);
+    return i >= 0 ? &parser->names[i] : NULL;
 }
 
 weft_status weft_script_declare(script_parser *parser, const weft_token *token,
@@ -79,13 +67,11 @@ weft_status weft_script_declare(script_parser *parser, const weft_token *token,
     if (parser->n_names >= WEFT_NAMES_MAX)
         return weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, token->place,
                              "more than %d names in one script", WEFT_NAMES_MAX);
-    script_name *names =
-        weft_array_room(parser->arena, parser->names, parser->n_names, sizeof *names);
-    if (!names)
-        return weft_script_no_memory(parser->error);
-    names[parser->n_names++] = (script_name){token->text, kind, token->place, parser->loop};
-    parser->names = names;
-    return WEFT_OK;
+    weft_status status = WEFT_OK;
+    const script_name name = {token->text, kind, token->place, parser->loop};
+    SCRIPT_APPEND(parser, parser->names, parser->n_names, name);
+done:
+    return status;
 }
 
 void weft_script_suggest(weft_error *error, const char *name, const char *const *names, size_t n,
@@ -99,23 +85,28 @@ void weft_script_suggest(weft_error *error, const char *name, const char *const 
     }
     if (!lead || n == 0)
         return;
-    char list[sizeof error->hint];
-    size_t length = 0;
-    list[0] = '\0';
-    for (size_t i = 0; i < n; ++i) {
-        size_t more = strlen(names[i]);
-        if (length + more + 6 > sizeof list) {
+    char list[sizeof error->hint] = "";
+    for (size_t i = 0, length = 0; i < n; ++i) {
+        if (length + strlen(names[i]) + 6 > sizeof list) {
             memcpy(list + length, ", ...", 6);
             break;
         }
-        if (i > 0) {
-            memcpy(list + length, ", ", 2);
-            length += 2;
-        }
-        memcpy(list + length, names[i], more + 1);
-        length += more;
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i > 0 ? ", " : "",
+                                   names[i]);
     }
     weft_error_hint(error, "%s %s", lead, list);
+}
+
+bool weft_script_suggest_kind(const script_parser *parser, const char *name, script_name_kind kind,
+                              const char *lead) {
+    const char *names[WEFT_NAMES_MAX];
+    size_t n = 0;
+    for (int i = 0; i < parser->n_names; ++i)
+        if (parser->names[i].kind == kind ||
+            (kind == SCRIPT_ASSIGNED && parser->names[i].kind == SCRIPT_ACCUMULATED))
+            names[n++] = parser->names[i].name;
+    weft_script_suggest(parser->error, name, names, n, lead);
+    return n > 0;
 }
 
 weft_status weft_script_require(const script_parser *parser, const weft_token *token,
@@ -130,11 +121,6 @@ weft_status weft_script_require(const script_parser *parser, const weft_token *t
     else
         weft_error_at(parser->error, WEFT_ERROR_TYPE, token->place,
                       "'%s' is not %s that was declared before", token->text, words);
-    const char *names[WEFT_NAMES_MAX];
-    size_t n = 0;
-    for (int i = 0; i < parser->n_names; ++i)
-        if (parser->names[i].kind == kind)
-            names[n++] = parser->names[i].name;
-    weft_script_suggest(parser->error, token->text, names, n, "declared before:");
+    weft_script_suggest_kind(parser, token->text, kind, "declared before:");
     return WEFT_ERROR_TYPE;
 }

@@ -61,15 +61,6 @@ done:
 
 /* ---- declarations ---------------------------------------------------------------------------- */
 
-static weft_status rename_add(operator_writer *w, written_operator *op, const char *from,
-                              const char *to) {
-    weft_status status = WEFT_OK;
-    script_renaming one = {from, to};
-    SCRIPT_APPEND(w->parser, op->names, op->n_names, one);
-done:
-    return status;
-}
-
 /* The name of an operator's declaration in the main script: its own, or with a prefix. */
 static weft_status join_name(operator_writer *w, written_operator *op, const char *name,
                              weft_location place, script_name_kind kind, const char **out) {
@@ -82,7 +73,8 @@ static weft_status join_name(operator_writer *w, written_operator *op, const cha
     }
     TRY(weft_script_fresh_name(w->parser, prefix, name, out));
     TRY(weft_script_declare_name(w->parser, *out, place, kind));
-    TRY(rename_add(w, op, name, *out));
+    const script_renaming renaming = {name, *out};
+    SCRIPT_APPEND(w->parser, op->names, op->n_names, renaming);
 done:
     return status;
 }
@@ -91,78 +83,53 @@ static weft_status join_indices(operator_writer *w, const weft_script *from) {
     weft_status status = WEFT_OK;
     weft_script *script = w->parser->script;
     for (int i = 0; i < from->n_indices; ++i) {
-        weft_script_index *known = NULL;
-        for (int k = 0; k < script->n_indices; ++k)
-            if (strcmp(script->indices[k].name, from->indices[i].name) == 0)
-                known = &script->indices[k];
-        if (known) {
-            known->plain |= from->indices[i].plain;
+        const weft_script_index *index = &from->indices[i];
+        const int known = WEFT_FIND_NAME(script->indices, script->n_indices, index->name);
+        if (known >= 0) {
+            script->indices[known].plain |= index->plain;
             continue;
         }
-        TRY(weft_script_declare_name(w->parser, from->indices[i].name, from->indices[i].place,
-                                     SCRIPT_INDEX));
-        SCRIPT_APPEND(w->parser, script->indices, script->n_indices, from->indices[i]);
+        TRY(weft_script_declare_name(w->parser, index->name, index->place, SCRIPT_INDEX));
+        SCRIPT_APPEND(w->parser, script->indices, script->n_indices, *index);
     }
 done:
     return status;
 }
 
-static weft_status join_parameters(operator_writer *w, written_operator *op) {
+/* Add the operator's other declarations. Its input v stands for the argument of apply. */
+static weft_status join_declarations(operator_writer *w, written_operator *op) {
     weft_status status = WEFT_OK;
-    weft_script *script = w->parser->script;
-    for (int i = 0; i < op->script->n_parameters; ++i) {
-        weft_script_parameter parameter = op->script->parameters[i];
-        bool same = false;
-        for (int k = 0; k < script->n_parameters; ++k)
-            same |= strcmp(script->parameters[k].name, parameter.name) == 0 &&
-                    script->parameters[k].value == parameter.value;
-        if (same)
+    script_parser *parser = w->parser;
+    weft_script *script = parser->script;
+    const weft_script *from = op->script;
+    for (int i = 0; i < from->n_parameters; ++i) {
+        weft_script_parameter made = from->parameters[i];
+        const int known = WEFT_FIND_NAME(script->parameters, script->n_parameters, made.name);
+        if (known >= 0 && script->parameters[known].value == made.value)
             continue;
-        TRY(join_name(w, op, parameter.name, parameter.place, SCRIPT_PARAMETER, &parameter.name));
-        SCRIPT_APPEND(w->parser, script->parameters, script->n_parameters, parameter);
+        TRY(join_name(w, op, made.name, made.place, SCRIPT_PARAMETER, &made.name));
+        SCRIPT_APPEND(parser, script->parameters, script->n_parameters, made);
     }
-done:
-    return status;
-}
-
-static weft_status join_connectivities(operator_writer *w, written_operator *op) {
-    weft_status status = WEFT_OK;
-    weft_script *script = w->parser->script;
-    for (int i = 0; i < op->script->n_connectivities; ++i) {
-        weft_script_connectivity joined = op->script->connectivities[i];
-        TRY(weft_script_node_copy(w->parser, joined.width, op->names, op->n_names, &joined.width));
-        TRY(join_name(w, op, joined.name, joined.place, SCRIPT_CONNECTIVITY, &joined.name));
-        SCRIPT_APPEND(w->parser, script->connectivities, script->n_connectivities, joined);
+    for (int i = 0; i < from->n_connectivities; ++i) {
+        weft_script_connectivity made = from->connectivities[i];
+        TRY(weft_script_node_copy(parser, made.width, op->names, op->n_names, &made.width));
+        TRY(join_name(w, op, made.name, made.place, SCRIPT_CONNECTIVITY, &made.name));
+        SCRIPT_APPEND(parser, script->connectivities, script->n_connectivities, made);
     }
-done:
-    return status;
-}
-
-/* Add the operator's inputs, except v, which stands for the argument of apply. */
-static weft_status join_inputs(operator_writer *w, written_operator *op) {
-    weft_status status = WEFT_OK;
-    weft_script *script = w->parser->script;
-    for (int i = 0; i < op->script->n_inputs; ++i) {
-        weft_script_input input = op->script->inputs[i];
-        if (strcmp(input.name, "v") == 0)
+    for (int i = 0; i < from->n_inputs; ++i) {
+        weft_script_input made = from->inputs[i];
+        if (strcmp(made.name, "v") == 0)
             continue;
-        for (int k = 0; k < input.rank; ++k)
-            TRY(weft_script_node_copy(w->parser, input.sizes[k], op->names, op->n_names,
-                                      &input.sizes[k]));
-        TRY(join_name(w, op, input.name, input.place, SCRIPT_INPUT, &input.name));
-        SCRIPT_APPEND(w->parser, script->inputs, script->n_inputs, input);
+        for (int k = 0; k < made.rank; ++k)
+            TRY(weft_script_node_copy(parser, made.sizes[k], op->names, op->n_names,
+                                      &made.sizes[k]));
+        TRY(join_name(w, op, made.name, made.place, SCRIPT_INPUT, &made.name));
+        SCRIPT_APPEND(parser, script->inputs, script->n_inputs, made);
     }
-done:
-    return status;
-}
-
-static weft_status join_expressions(operator_writer *w, written_operator *op) {
-    weft_status status = WEFT_OK;
-    weft_script *script = w->parser->script;
-    for (int i = 0; i < op->script->n_expressions; ++i) {
-        weft_script_expression joined = op->script->expressions[i];
-        TRY(join_name(w, op, joined.name, joined.place, SCRIPT_EXPRESSION, &joined.name));
-        SCRIPT_APPEND(w->parser, script->expressions, script->n_expressions, joined);
+    for (int i = 0; i < from->n_expressions; ++i) {
+        weft_script_expression made = from->expressions[i];
+        TRY(join_name(w, op, made.name, made.place, SCRIPT_EXPRESSION, &made.name));
+        SCRIPT_APPEND(parser, script->expressions, script->n_expressions, made);
     }
 done:
     return status;
@@ -214,10 +181,7 @@ weft_status weft_script_read_operator(operator_writer *w, written_operator *op) 
     const int loop = parser->loop;
     parser->loop = -1; /* declarations are outside loops */
     TRY(join_indices(w, op->script));
-    TRY(join_parameters(w, op));
-    TRY(join_connectivities(w, op));
-    TRY(join_inputs(w, op));
-    TRY(join_expressions(w, op));
+    TRY(join_declarations(w, op));
     parser->loop = loop;
 done:
     return status;

@@ -5,22 +5,36 @@
 
 #include <string.h>
 
-static weft_status append(operator_writer *w, weft_script_statement statement) {
+static weft_status append(operator_writer *w, const weft_script_statement *made) {
     weft_status status = WEFT_OK;
     if (w->n_made == WEFT_STATEMENTS_MAX)
-        TRY(weft_error_at(w->parser->error, WEFT_ERROR_UNSUPPORTED, statement.place,
+        TRY(weft_error_at(w->parser->error, WEFT_ERROR_UNSUPPORTED, made->place,
                           "more than %d statements", WEFT_STATEMENTS_MAX));
+    weft_script_statement statement = *made;
     statement.part += w->n_splits;
     SCRIPT_APPEND(w->parser, w->made, w->n_made, statement);
 done:
     return status;
 }
 
-static weft_status name_node(script_parser *parser, const char *name, weft_location place,
-                             weft_node **out) {
-    weft_status status = weft_script_node_make(parser, NODE_NAME, place, out);
-    if (status == WEFT_OK)
-        (*out)->name = name;
+/* Add NAME = value for a fresh name, computed by `add`, and put the name in place of the value. */
+static weft_status append_named(operator_writer *w, const weft_script_statement *statement,
+                                const char *prefix, const char *suffix, weft_node **value,
+                                weft_status (*add)(operator_writer *,
+                                                   const weft_script_statement *)) {
+    weft_status status = WEFT_OK;
+    const weft_location place = (*value)->place;
+    weft_script_statement made = {.value = *value,
+                                  .loop = statement->loop,
+                                  .part = statement->part,
+                                  .fuse = statement->fuse,
+                                  .place = place};
+    TRY(weft_script_fresh_name(w->parser, prefix, suffix, &made.name));
+    TRY(weft_script_declare_name(w->parser, made.name, place, SCRIPT_ASSIGNED));
+    TRY(weft_script_node_make(w->parser, NODE_NAME, place, value));
+    (*value)->name = made.name;
+    TRY(add(w, &made));
+done:
     return status;
 }
 
@@ -97,7 +111,7 @@ static weft_status write_out(operator_writer *w, written_operator *op,
             made.connectivities[k] = weft_script_renamed(names, count, made.connectivities[k]);
         TRY(weft_script_node_copy(parser, made.value, names, count, &made.value));
         TRY(copy_directives(w, script, fuses, statement, names, count, &made));
-        TRY(append(w, made));
+        TRY(append(w, &made));
     }
     w->n_splits += script->n_splits;
 done:
@@ -115,22 +129,13 @@ static written_operator *find_written(operator_writer *w, const char *name) {
 static weft_status add_apply(operator_writer *w, const weft_script_statement *statement) {
     weft_status status = WEFT_OK;
     weft_node *value = statement->value;
-    if (value->children[1]->kind != NODE_NAME) {
-        const weft_node *list = value->children[1];
-        weft_script_statement first = {
-            .value = value->children[1], .loop = statement->loop, .place = list->place};
-        first.part = statement->part;
-        first.fuse = statement->fuse;
-        TRY(weft_script_fresh_name(w->parser, statement->name, "_of", &first.name));
-        TRY(weft_script_declare_name(w->parser, first.name, list->place, SCRIPT_ASSIGNED));
-        TRY(append(w, first));
-        TRY(name_node(w->parser, first.name, list->place, &value->children[1]));
-    }
+    if (value->children[1]->kind != NODE_NAME)
+        TRY(append_named(w, statement, statement->name, "_of", &value->children[1], append));
     written_operator *op = find_written(w, value->children[0]->name);
     if (op)
         TRY(write_out(w, op, statement));
     else
-        TRY(append(w, *statement));
+        TRY(append(w, statement));
 done:
     return status;
 }
@@ -144,44 +149,21 @@ static weft_status lift_applies(operator_writer *w, const weft_script_statement 
     const bool own = *node == statement->value && !statement->update && !statement->accumulate;
     if (!weft_node_is_apply(*node) || own)
         goto done;
-    weft_script_statement lifted = {
-        .value = *node, .loop = statement->loop, .place = (*node)->place};
-    lifted.part = statement->part;
-    lifted.fuse = statement->fuse;
-    TRY(weft_script_fresh_name(w->parser, (*node)->children[0]->name, "_product", &lifted.name));
-    TRY(weft_script_declare_name(w->parser, lifted.name, lifted.place, SCRIPT_ASSIGNED));
-    TRY(name_node(w->parser, lifted.name, lifted.place, node));
-    TRY(add_apply(w, &lifted));
+    TRY(append_named(w, statement, (*node)->children[0]->name, "_product", node, add_apply));
 done:
     return status;
-}
-
-static weft_status unknown_choice(const script_parser *parser, const char *name) {
-    const char *names[WEFT_NAMES_MAX];
-    size_t n = 0;
-    for (int i = 0; i < parser->script->n_operators; ++i)
-        names[n++] = parser->script->operators[i].name;
-    weft_error_set(parser->error, WEFT_ERROR_USAGE, "the script has no operator '%s'", name);
-    if (n > 0)
-        weft_script_suggest(parser->error, name, names, n, "it has");
-    else
-        weft_error_hint(parser->error, "this script has no operators");
-    return WEFT_ERROR_USAGE;
 }
 
 static weft_status choices_read(operator_writer *w, const weft_compile_options *options) {
     weft_status status = WEFT_OK;
     weft_script *script = w->parser->script;
     for (int i = 0; options && i < options->n_operators; ++i) {
-        bool known = false;
-        for (int k = 0; k < script->n_operators; ++k)
-            if (strcmp(script->operators[k].name, options->operators[i].name) == 0) {
-                known = true;
-                script->operators[k].product_kernel = options->operators[i].product_kernel;
-            }
-        if (!known)
-            return unknown_choice(w->parser, options->operators[i].name);
-        written_operator op = {.choice = &options->operators[i]};
+        const weft_operator_choice *choice = &options->operators[i];
+        const int known = WEFT_FIND_NAME(script->operators, script->n_operators, choice->name);
+        if (known < 0)
+            return weft_script_unknown_option(w->parser, choice->name, SCRIPT_OPERATOR);
+        script->operators[known].product_kernel = choice->product_kernel;
+        written_operator op = {.choice = choice};
         SCRIPT_APPEND(w->parser, w->operators, w->n_operators, op);
     }
 done:
@@ -218,7 +200,7 @@ weft_status weft_script_write_operators(script_parser *parser,
         if (weft_node_is_apply(statement->value))
             TRY(add_apply(&w, statement));
         else
-            TRY(append(&w, *statement));
+            TRY(append(&w, statement));
     }
     moved[script->n_statements] = w.n_made;
     for (int i = 0; i < script->n_loops; ++i) {

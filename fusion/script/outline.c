@@ -52,27 +52,6 @@ bool weft_outline_returns(const weft_outline *outline) {
 
 /* ---- names ---- */
 
-static weft_name_kind public_kind(script_name_kind kind) {
-    switch (kind) {
-    case SCRIPT_INDEX:
-        return WEFT_NAME_INDEX;
-    case SCRIPT_CONNECTIVITY:
-        return WEFT_NAME_CONNECTIVITY;
-    case SCRIPT_INPUT:
-        return WEFT_NAME_INPUT;
-    case SCRIPT_PARAMETER:
-        return WEFT_NAME_PARAMETER;
-    case SCRIPT_EXPRESSION:
-        return WEFT_NAME_EXPRESSION;
-    case SCRIPT_OPERATOR:
-        return WEFT_NAME_OPERATOR;
-    case SCRIPT_ASSIGNED:
-    case SCRIPT_ACCUMULATED:
-        break;
-    }
-    return WEFT_NAME_VALUE;
-}
-
 static bool reads(const weft_node *node, const char *name) {
     if (node->kind == NODE_NAME && strcmp(node->name, name) == 0)
         return true;
@@ -93,8 +72,13 @@ static bool is_read(const weft_script *script, const char *name) {
 }
 
 static void report(const weft_outline *outline, const script_name *name, weft_outline_name *out) {
+    static const weft_name_kind kinds[] = {
+        [SCRIPT_INDEX] = WEFT_NAME_INDEX,           [SCRIPT_CONNECTIVITY] = WEFT_NAME_CONNECTIVITY,
+        [SCRIPT_INPUT] = WEFT_NAME_INPUT,           [SCRIPT_PARAMETER] = WEFT_NAME_PARAMETER,
+        [SCRIPT_EXPRESSION] = WEFT_NAME_EXPRESSION, [SCRIPT_OPERATOR] = WEFT_NAME_OPERATOR,
+        [SCRIPT_ASSIGNED] = WEFT_NAME_VALUE,        [SCRIPT_ACCUMULATED] = WEFT_NAME_VALUE};
     *out = (weft_outline_name){.name = name->name,
-                               .kind = public_kind(name->kind),
+                               .kind = kinds[name->kind],
                                .in_loop = name->loop >= 0,
                                .accumulated = name->kind == SCRIPT_ACCUMULATED,
                                .read = is_read(outline->parser.script, name->name)};

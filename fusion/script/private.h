@@ -101,6 +101,10 @@ weft_status weft_script_expect_name(script_parser *parser, const char *what,
                                     const weft_token **out);
 /** Parse an expression: `sum` of the grammar. */
 weft_status weft_script_parse_expression(script_parser *parser, weft_node **out);
+/** Parse operand {symbol operand}, grouped from the left, for either of two symbols. */
+weft_status weft_script_parse_chain(script_parser *parser,
+                                    weft_status (*operand)(script_parser *, weft_node **),
+                                    const char *first, const char *second, weft_node **out);
 /** Parse a condition: comparisons joined by `and`. */
 weft_status weft_script_parse_condition(script_parser *parser, weft_node **out);
 /** Is this a conditional of another language, such as `if`? Its first argument is parsed as a
@@ -151,6 +155,14 @@ weft_status weft_script_require(const script_parser *parser, const weft_token *t
 /** Hint "did you mean 'x'?" if one of n names is near, else "LEAD a, b, c" if lead is not NULL. */
 void weft_script_suggest(weft_error *error, const char *name, const char *const *names, size_t n,
                          const char *lead);
+/** The same for the names of a kind; SCRIPT_ASSIGNED: also accumulated ones. Returns false if the
+ *  script has none. */
+bool weft_script_suggest_kind(const script_parser *parser, const char *name, script_name_kind kind,
+                              const char *lead);
+/** Fail for an option that names what the script does not have.
+ *  kind  a parameter, an expression or an operator */
+weft_status weft_script_unknown_option(const script_parser *parser, const char *name,
+                                       script_name_kind kind);
 /** The words that start statements, for suggestions. */
 const char *const *weft_script_statement_words(size_t *n);
 

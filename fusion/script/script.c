@@ -10,13 +10,23 @@ weft_status weft_script_no_memory(weft_error *error) {
     return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while reading a script");
 }
 
-static weft_status source_set(weft_arena *arena, weft_source *source, const char *name,
-                              const char *text, weft_error *error) {
+/* Copy a text to `source`, and start to parse it. */
+static weft_status start_text(script_parser *parser, weft_source *source, const char *name,
+                              const char *text) {
+    weft_status status = WEFT_OK;
+    weft_token *tokens = NULL;
+    int n = 0;
     if (!text)
-        return weft_error_set(error, WEFT_ERROR_USAGE, "%s: there is no text", name);
-    source->name = weft_arena_copy(arena, name, strlen(name));
-    source->text = weft_arena_copy(arena, text, strlen(text));
-    return source->name && source->text ? WEFT_OK : weft_script_no_memory(error);
+        return weft_error_set(parser->error, WEFT_ERROR_USAGE, "%s: there is no text", name);
+    source->name = weft_arena_copy(parser->arena, name, strlen(name));
+    source->text = weft_arena_copy(parser->arena, text, strlen(text));
+    if (!source->name || !source->text)
+        return weft_script_no_memory(parser->error);
+    TRY(weft_tokens_make(parser->arena, source, &tokens, &n, parser->error));
+    parser->tokens = tokens;
+    parser->position = 0;
+done:
+    return status;
 }
 
 weft_status weft_script_read_texts(script_parser *parser, const weft_fragment *fragments, int n) {
@@ -27,46 +37,31 @@ weft_status weft_script_read_texts(script_parser *parser, const weft_fragment *f
         TRY(weft_script_no_memory(parser->error));
     for (int i = 0; i < n; ++i) {
         weft_source *source = &script->sources[script->n_sources++];
-        weft_token *tokens = NULL;
-        int n_tokens = 0;
-        TRY(source_set(parser->arena, source, fragments[i].name ? fragments[i].name : "script",
-                       fragments[i].text, parser->error));
-        TRY(weft_tokens_make(parser->arena, source, &tokens, &n_tokens, parser->error));
-        parser->tokens = tokens;
-        parser->position = 0;
+        TRY(start_text(parser, source, fragments[i].name ? fragments[i].name : "script",
+                       fragments[i].text));
         TRY(weft_script_parse_statements(parser));
     }
 done:
     return status;
 }
 
-/* Fail for an option whose name is not a parameter or expression of the script. */
-static weft_status unknown_option(const script_parser *parser, const char *name,
-                                  script_name_kind kind) {
-    const char *what = kind == SCRIPT_PARAMETER ? "parameter" : "expression";
-    const char *names[WEFT_NAMES_MAX];
-    size_t n = 0;
-    for (int i = 0; i < parser->n_names; ++i)
-        if (parser->names[i].kind == kind)
-            names[n++] = parser->names[i].name;
+weft_status weft_script_unknown_option(const script_parser *parser, const char *name,
+                                       script_name_kind kind) {
+    const char *what = strchr(weft_script_kind_words(kind), ' ') + 1; /* after the article */
     weft_error_set(parser->error, WEFT_ERROR_USAGE, "the script has no %s '%s'", what, name);
-    if (n == 0)
+    if (!weft_script_suggest_kind(parser, name, kind, "it has"))
         weft_error_hint(parser->error, "this script has no %ss", what);
-    else
-        weft_script_suggest(parser->error, name, names, n, "it has");
     return WEFT_ERROR_USAGE;
 }
 
 static weft_status bind_parameters(script_parser *parser, const weft_compile_options *options) {
     weft_script *script = parser->script;
     for (int i = 0; i < options->n_parameters; ++i) {
-        weft_script_parameter *parameter = NULL;
-        for (int j = 0; j < script->n_parameters && !parameter; ++j)
-            if (strcmp(script->parameters[j].name, options->parameters[i].name) == 0)
-                parameter = &script->parameters[j];
-        if (!parameter)
-            return unknown_option(parser, options->parameters[i].name, SCRIPT_PARAMETER);
-        parameter->value = options->parameters[i].value;
+        const weft_parameter *bound = &options->parameters[i];
+        const int known = WEFT_FIND_NAME(script->parameters, script->n_parameters, bound->name);
+        if (known < 0)
+            return weft_script_unknown_option(parser, bound->name, SCRIPT_PARAMETER);
+        script->parameters[known].value = bound->value;
     }
     return WEFT_OK;
 }
@@ -92,16 +87,10 @@ static void hint_bare_condition(script_parser *parser, const char *text) {
 static weft_status read_body(script_parser *parser, const weft_expression *bound,
                              weft_script_expression *expression) {
     weft_status status = WEFT_OK;
-    weft_token *tokens = NULL;
-    int n_tokens = 0;
     weft_source *source = weft_arena_alloc(parser->arena, 1, sizeof *source);
     if (!source)
         TRY(weft_script_no_memory(parser->error));
-    TRY(source_set(parser->arena, source, bound->origin ? bound->origin : bound->name, bound->text,
-                   parser->error));
-    TRY(weft_tokens_make(parser->arena, source, &tokens, &n_tokens, parser->error));
-    parser->tokens = tokens;
-    parser->position = 0;
+    TRY(start_text(parser, source, bound->origin ? bound->origin : bound->name, bound->text));
     TRY(weft_script_parse_expression(parser, &expression->body));
     if (weft_script_token(parser)->kind != TOKEN_END) {
         status = weft_script_unexpected(parser, "an operator or the end of the expression");
@@ -118,13 +107,10 @@ static weft_status bind_expressions(script_parser *parser, const weft_compile_op
     weft_script *script = parser->script;
     for (int i = 0; i < options->n_expressions; ++i) {
         const weft_expression *bound = &options->expressions[i];
-        weft_script_expression *expression = NULL;
-        for (int j = 0; j < script->n_expressions && !expression; ++j)
-            if (strcmp(script->expressions[j].name, bound->name) == 0)
-                expression = &script->expressions[j];
-        if (!expression)
-            TRY(unknown_option(parser, bound->name, SCRIPT_EXPRESSION));
-        TRY(read_body(parser, bound, expression));
+        const int known = WEFT_FIND_NAME(script->expressions, script->n_expressions, bound->name);
+        if (known < 0)
+            TRY(weft_script_unknown_option(parser, bound->name, SCRIPT_EXPRESSION));
+        TRY(read_body(parser, bound, &script->expressions[known]));
     }
 done:
     return status;

@@ -50,9 +50,7 @@ static weft_status parse_connectivity(script_parser *parser) {
     connectivity.from_place = from->place;
     connectivity.to_place = to->place;
     SCRIPT_APPEND(parser, script->connectivities, script->n_connectivities, connectivity);
-    for (int i = 0; i < script->n_indices; ++i)
-        if (strcmp(script->indices[i].name, to->text) == 0)
-            script->indices[i].plain = true;
+    script->indices[WEFT_FIND_NAME(script->indices, script->n_indices, to->text)].plain = true;
 done:
     return status;
 }
@@ -101,7 +99,7 @@ static weft_status parse_input(script_parser *parser) {
     weft_script *script = parser->script;
     const weft_token *name = NULL;
     weft_script_input type = {0};
-    int first = script->n_inputs;
+    const int first = script->n_inputs;
     do {
         TRY(weft_script_expect_name(parser, "an input", &name));
         TRY(weft_script_declare(parser, name, SCRIPT_INPUT));
@@ -112,11 +110,9 @@ static weft_status parse_input(script_parser *parser) {
     TRY(parse_type(parser, &type));
     TRY(expect_end(parser));
     for (int i = first; i < script->n_inputs; ++i) {
-        weft_script_input *input = &script->inputs[i];
-        const weft_script_input named = *input;
-        *input = type;
-        input->name = named.name;
-        input->place = named.place;
+        type.name = script->inputs[i].name;
+        type.place = script->inputs[i].place;
+        script->inputs[i] = type;
     }
 done:
     return status;
@@ -152,10 +148,10 @@ static weft_status parse_expression_arguments(script_parser *parser,
     const weft_token *argument = NULL;
     do {
         TRY(weft_script_expect_name(parser, "an argument", &argument));
-        for (int i = 0; i < expression->n_arguments; ++i)
-            if (strcmp(expression->arguments[i], argument->text) == 0)
-                TRY(weft_error_at(parser->error, WEFT_ERROR_TYPE, argument->place,
-                                  "'%s' is an argument already", argument->text));
+        if (weft_name_index(expression->arguments, expression->n_arguments, sizeof(char *),
+                            argument->text) >= 0)
+            TRY(weft_error_at(parser->error, WEFT_ERROR_TYPE, argument->place,
+                              "'%s' is an argument already", argument->text));
         if (expression->n_arguments == WEFT_ARGUMENTS_MAX)
             TRY(weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, argument->place,
                               "more than %d arguments", WEFT_ARGUMENTS_MAX));
@@ -194,13 +190,13 @@ static weft_status parse_return(script_parser *parser) {
     const weft_token *name = NULL;
     do {
         TRY(weft_script_expect_name(parser, "a result", &name));
-        for (int i = 0; i < script->n_returns; ++i)
-            if (strcmp(script->returns[i].name, name->text) == 0) {
-                const weft_location first = script->returns[i].place;
-                TRY(weft_error_at(parser->error, WEFT_ERROR_TYPE, name->place,
-                                  "'%s' is returned already (%s:%d:%d)", name->text,
-                                  first.source->name, first.line, first.column));
-            }
+        const int known = WEFT_FIND_NAME(script->returns, script->n_returns, name->text);
+        if (known >= 0) {
+            const weft_location first = script->returns[known].place;
+            TRY(weft_error_at(parser->error, WEFT_ERROR_TYPE, name->place,
+                              "'%s' is returned already (%s:%d:%d)", name->text, first.source->name,
+                              first.line, first.column));
+        }
         if (script->n_returns == WEFT_NAMES_MAX)
             TRY(weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, name->place,
                               "more than %d results", WEFT_NAMES_MAX));
