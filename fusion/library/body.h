@@ -30,8 +30,6 @@ typedef struct body_writer {
     int n_doubts; /* enclosing branches and loops that may not be executed */
 } body_writer;
 
-weft_status weft_body_error(body_writer *w, int line, int column, const char *format, ...)
-    WEFT_PRINTF(4, 5);
 /** The value of an int or condition; false: it is not known. */
 bool weft_body_integer(const body_writer *w, const weft_term *term, int64_t *out);
 /** The value of a constant real (literals, sizes, table entries); false: it depends on data. */

@@ -21,6 +21,11 @@ static void indent(body_writer *w) {
         weft_text_add(w->out, "%s", i ? "    " : w->style->indent);
 }
 
+static void write_line(body_writer *w, const char *text) {
+    indent(w);
+    weft_text_add_bytes(w->out, text, strlen(text));
+}
+
 static bool compare(weft_binary binary, int64_t a, int64_t b) {
     int64_t holds = 0;
     weft_term_binary(binary, a, b, &holds);
@@ -101,35 +106,28 @@ static bool declares(body_writer *w, const weft_statement *first) {
     return false;
 }
 
-/* Write the body of an unrolled iteration or a known branch in place, in braces if it declares. */
-static weft_status write_inline(body_writer *w, const weft_statement *first) {
+/* Write the statements of a block, or those inside its braces, one level deeper. */
+static weft_status write_inside(body_writer *w, const weft_statement *first, bool deeper) {
     weft_status status = WEFT_OK;
     if (first && first->kind == STATEMENT_BLOCK && !first->next)
         first = first->body;
-    bool braces = declares(w, first);
-    if (braces) {
-        indent(w);
-        weft_text_add(w->out, "{\n");
-        ++w->depth;
-    }
+    w->depth += deeper;
     TRY(write_list(w, first));
-    if (braces) {
-        --w->depth;
-        indent(w);
-        weft_text_add(w->out, "}\n");
-    }
+    w->depth -= deeper;
 done:
     return status;
 }
 
-/* Write the inside of braces that the caller has opened. */
-static weft_status write_inside(body_writer *w, const weft_statement *first) {
+/* Write the body of an unrolled iteration or a known branch in place, in braces if it declares. */
+static weft_status write_inline(body_writer *w, const weft_statement *first) {
     weft_status status = WEFT_OK;
-    if (first && first->kind == STATEMENT_BLOCK && !first->next)
-        first = first->body;
-    ++w->depth;
-    TRY(write_list(w, first));
-    --w->depth;
+    const bool block = first && first->kind == STATEMENT_BLOCK && !first->next;
+    const bool braces = declares(w, block ? first->body : first);
+    if (braces)
+        write_line(w, "{\n");
+    TRY(write_inside(w, first, braces));
+    if (braces)
+        write_line(w, "}\n");
 done:
     return status;
 }
@@ -164,10 +162,9 @@ static weft_status write_loop(body_writer *w, const weft_statement *loop) {
                       (long long)(loop->step > 0 ? loop->step : -loop->step));
     bool sure = loop_known(w, loop, &i, &bound) && compare(loop->compare, i, bound);
     w->n_doubts += !sure;
-    TRY(write_inside(w, loop->body));
+    TRY(write_inside(w, loop->body, true));
     w->n_doubts -= !sure;
-    indent(w);
-    weft_text_add(w->out, "}\n");
+    write_line(w, "}\n");
 done:
     return status;
 }
@@ -178,20 +175,17 @@ static weft_status write_if(body_writer *w, const weft_statement *s) {
     TRY(weft_body_check(w, s->condition));
     if (weft_body_integer(w, s->condition, &holds))
         return write_inline(w, holds ? s->body : s->otherwise);
-    indent(w);
-    weft_text_add(w->out, "if (");
+    write_line(w, "if (");
     weft_body_print_integer(w, s->condition);
     weft_text_add(w->out, ") {\n");
     ++w->n_doubts;
-    TRY(write_inside(w, s->body));
+    TRY(write_inside(w, s->body, true));
     if (s->otherwise) {
-        indent(w);
-        weft_text_add(w->out, "} else {\n");
-        TRY(write_inside(w, s->otherwise));
+        write_line(w, "} else {\n");
+        TRY(write_inside(w, s->otherwise, true));
     }
     --w->n_doubts;
-    indent(w);
-    weft_text_add(w->out, "}\n");
+    write_line(w, "}\n");
 done:
     return status;
 }
@@ -224,8 +218,9 @@ static weft_status write_declaration(body_writer *w, const weft_statement *s) {
         bool known = weft_body_integer(w, local->extents[k], &size);
         components *= size;
         if (!known || size < 1 || size > WEFT_ELEMENTS_MAX || components > WEFT_ELEMENTS_MAX)
-            return weft_body_error(w, s->line, s->column, "the array %s would have the size %lld",
-                                   local->name, (long long)size);
+            return weft_error_at(
+                w->error, WEFT_ERROR_TYPE, s->place, "%s: the array %s would have the size %lld",
+                w->specialisation->function->info.name, local->name, (long long)size);
         weft_text_add(w->out, "[%lld]", (long long)size);
     }
     if (s->value) {

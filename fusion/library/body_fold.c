@@ -4,19 +4,6 @@
 #include "fusion/library/body.h"
 
 #include <math.h>
-#include <stdio.h>
-
-weft_status weft_body_error(body_writer *w, int line, int column, const char *format, ...) {
-    char message[900];
-    const weft_function *function = w->specialisation->function;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    weft_error_set(w->error, WEFT_ERROR_TYPE, "%s: %s", function->info.name, message);
-    weft_error_location(w->error, function->source.name, function->source.text, line, column);
-    return WEFT_ERROR_TYPE;
-}
 
 bool weft_body_integer(const body_writer *w, const weft_term *term, int64_t *out) {
     int64_t a, b;
@@ -152,15 +139,18 @@ weft_status weft_body_check(body_writer *w, const weft_term *term) {
     for (int k = 0; shape && k < shape->rank; ++k) {
         int64_t i = 0;
         if (weft_body_integer(w, term->children[k], &i) && (i < 0 || i >= shape->sizes[k]))
-            TRY(weft_body_error(w, term->line, term->column,
-                                "subscript %d of %s is %lld here, outside its size %d", k + 1, name,
-                                (long long)i, shape->sizes[k]));
+            TRY(weft_error_at(w->error, WEFT_ERROR_TYPE, term->place,
+                              "%s: subscript %d of %s is %lld here, outside its size %d",
+                              w->specialisation->function->info.name, k + 1, name, (long long)i,
+                              shape->sizes[k]));
     }
     int64_t ignored;
     if (term->kind == TERM_BINARY &&
         (term->binary == BINARY_DIVIDE || term->binary == BINARY_MODULO) &&
         term->type == TYPE_INT && weft_body_integer(w, term->children[1], &ignored) && ignored == 0)
-        status = weft_body_error(w, term->line, term->column, "an integer division by zero");
+        status =
+            weft_error_at(w->error, WEFT_ERROR_TYPE, term->place, "%s: an integer division by zero",
+                          w->specialisation->function->info.name);
 done:
     return status;
 }

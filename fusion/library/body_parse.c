@@ -10,15 +10,14 @@ static weft_statement *statement_make(kernel_reader *reader, weft_statement_kind
     weft_statement *statement = weft_arena_alloc(reader->arena, 1, sizeof *statement);
     if (statement) {
         statement->kind = kind;
-        statement->line = reader->token->line;
-        statement->column = reader->token->column;
+        statement->place = reader->token->place;
     }
     return statement;
 }
 
 static weft_status syntax_error(kernel_reader *reader, const char *text, const char *hint) {
-    weft_status status = weft_reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line,
-                                           reader->token->column, "%s", text);
+    weft_status status =
+        weft_error_at(reader->error, WEFT_ERROR_SYNTAX, reader->token->place, "%s", text);
     if (hint)
         weft_error_hint(reader->error, "%s", hint);
     return status;
@@ -27,24 +26,15 @@ static weft_status syntax_error(kernel_reader *reader, const char *text, const c
 /* A new local, visible from here to the end of its block. */
 static weft_status declare(kernel_reader *reader, bool real, int *out) {
     weft_status status = WEFT_OK;
-    const weft_function *function = reader->function;
-    const kernel_token *token = reader->token;
+    const weft_token *token = reader->token;
     const char *name = NULL;
     TRY(weft_reader_new_name(reader, "a local's name", &name));
-    bool taken =
-        strcmp(function->result.name, name) == 0 || weft_function_name_index(function, name) >= 0;
-    for (int i = 0; i < function->n_arguments; ++i)
-        taken = taken || strcmp(function->arguments[i].name, name) == 0;
-    for (int i = 0; i < function->n_tables; ++i)
-        taken = taken || strcmp(function->tables[i].formal.name, name) == 0;
-    for (int i = 0; i < reader->n_scope; ++i)
-        taken = taken || strcmp(reader->locals[reader->scope[i]].name, name) == 0;
-    if (taken)
-        TRY(weft_reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
-                              "'%s' already means something here: choose another name", name));
+    if (weft_reader_is_taken(reader, name))
+        TRY(weft_error_at(reader->error, WEFT_ERROR_TYPE, token->place,
+                          "'%s' already means something here: choose another name", name));
     if (reader->n_locals == WEFT_LOCALS_MAX)
-        TRY(weft_reader_error(reader, WEFT_ERROR_UNSUPPORTED, token->line, token->column,
-                              "more than 128 locals in one body: split the function"));
+        TRY(weft_error_at(reader->error, WEFT_ERROR_UNSUPPORTED, token->place,
+                          "more than 128 locals in one body: split the function"));
     reader->locals[reader->n_locals] = (weft_local){.name = name, .real = real};
     reader->scope[reader->n_scope++] = reader->n_locals;
     *out = reader->n_locals++;
@@ -137,7 +127,7 @@ static weft_status read_step(kernel_reader *reader, const char *name, int64_t *s
     bool up = weft_reader_is(reader, "+="), down = weft_reader_is(reader, "-=");
     if (up || down)
         ++reader->token;
-    if ((!up && !down) || reader->token->kind != KERNEL_NUMBER || !reader->token->integer ||
+    if ((!up && !down) || reader->token->kind != TOKEN_NUMBER || !reader->token->integer ||
         reader->token->number < 1 || reader->token->number > 1e6)
         return syntax_error(reader, "expected the loop's step", advice);
     *step = (int64_t)reader->token->number * (up ? 1 : -1);
@@ -199,9 +189,8 @@ static weft_status read_if(kernel_reader *reader, weft_statement **out) {
     if (statement->condition->type != TYPE_CONDITION) {
         const weft_term *term = statement->condition;
         bool mask = term->type == TYPE_MASK;
-        status =
-            weft_reader_error(reader, WEFT_ERROR_TYPE, term->line, term->column,
-                              mask ? "'if' may not depend on data" : "'if' needs a comparison");
+        status = weft_error_at(reader->error, WEFT_ERROR_TYPE, term->place,
+                               mask ? "'if' may not depend on data" : "'if' needs a comparison");
         weft_error_hint(reader->error,
                         mask ? "bodies run in lanes: use select(condition, a, b)"
                              : "sizes and indices may be compared, as in if (d == 2)");
@@ -247,12 +236,12 @@ static weft_status read_block(kernel_reader *reader, weft_statement **out) {
     weft_statement *block = statement_make(reader, STATEMENT_BLOCK);
     if (!block)
         return weft_reader_memory(reader);
-    const kernel_token *open = reader->token++;
+    const weft_token *open = reader->token++;
     weft_statement **end = &block->body;
     while (!weft_reader_is(reader, "}")) {
-        if (reader->token->kind == KERNEL_END) {
-            status = weft_reader_error(reader, WEFT_ERROR_SYNTAX, open->line, open->column,
-                                       "this '{' is not closed");
+        if (reader->token->kind == TOKEN_END) {
+            status = weft_error_at(reader->error, WEFT_ERROR_SYNTAX, open->place,
+                                   "this '{' is not closed");
             goto done;
         }
         TRY(read_item(reader, &end));
@@ -303,10 +292,9 @@ static weft_status read_statement(kernel_reader *reader, weft_statement **out) {
         status = read_declaration(reader, out, &last);
     } else if (weft_reader_accept(reader, ";")) {
         *out = NULL;
-    } else if (reader->token->kind != KERNEL_NAME) {
-        status =
-            weft_reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line, reader->token->column,
-                              "expected a statement, found %s", weft_reader_found(reader));
+    } else if (reader->token->kind != TOKEN_NAME) {
+        status = weft_error_at(reader->error, WEFT_ERROR_SYNTAX, reader->token->place,
+                               "expected a statement, found %s", weft_reader_found(reader));
     } else {
         TRY(refuse_keyword(reader));
         status = read_assignment(reader, out);
@@ -317,23 +305,24 @@ done:
 }
 
 /* The statements of a common, inlined. A common can only use older ones, so this terminates. */
-static weft_status read_common(kernel_reader *reader, const weft_common *common, int line,
-                               int column, weft_statement ***end) {
+static weft_status read_common(kernel_reader *reader, const weft_common *common,
+                               const weft_location *use, weft_statement ***end) {
     weft_status status = WEFT_OK;
     const weft_common *commons = reader->commons;
     const bool in_common = reader->in_common;
-    const kernel_token *token = reader->token, *start = reader->start;
+    const weft_token *token = reader->token, *start = reader->start;
     weft_arena *scratch = reader->scratch;
     reader->scratch = NULL;
     reader->commons = common->before;
     reader->in_common = true;
-    TRY(weft_kernel_tokens_make_common(reader, common, line, column));
-    while (reader->token->kind != KERNEL_END)
+    TRY(weft_kernel_tokens_make(reader, common->text, common->length,
+                                (weft_location){reader->source, common->line, 1}, use));
+    while (reader->token->kind != TOKEN_END)
         TRY(read_item(reader, end));
 done:
     if (status != WEFT_OK && reader->error && reader->error->hint[0] == '\0')
         weft_error_hint(reader->error, "it is among the statements below '//@ common %s', %s:%d",
-                        common->name, common->source.name, common->line - 1);
+                        common->name, common->source->name, common->line - 1);
     weft_arena_free(&reader->scratch);
     reader->scratch = scratch;
     reader->commons = commons;
@@ -346,25 +335,26 @@ done:
 /* use := "use" name ";", on a line of its own */
 static weft_status read_use(kernel_reader *reader, weft_statement ***end) {
     weft_status status = WEFT_OK;
-    const kernel_token *use = reader->token++, *name = reader->token;
+    const weft_token *use = reader->token++, *name = reader->token;
     const weft_common *common =
-        name->kind == KERNEL_NAME
-            ? weft_common_find(reader->commons, name->text, strlen(name->text))
-            : NULL;
+        name->kind == TOKEN_NAME ? weft_common_find(reader->commons, name->text, strlen(name->text))
+                                 : NULL;
     if (common == NULL) {
-        status = weft_reader_error(reader, WEFT_ERROR_TYPE, name->line, name->column,
-                                   "there are no common statements '%s' above",
-                                   weft_reader_found(reader));
+        status =
+            weft_error_at(reader->error, WEFT_ERROR_TYPE, name->place,
+                          "there are no common statements '%s' above", weft_reader_found(reader));
         weft_error_hint(reader->error, "a line '//@ common NAME' stands above such statements");
         goto done;
     }
     ++reader->token;
     TRY(weft_reader_expect(reader, ";", "after the name"));
-    if (!reader->in_common && ((use > reader->start && use[-1].line == use->line) ||
-                       (reader->token->kind != KERNEL_END && reader->token->line == use->line)))
-        TRY(weft_reader_error(reader, WEFT_ERROR_SYNTAX, use->line, use->column,
-                              "'use %s;' stands on a line of its own", common->name));
-    TRY(read_common(reader, common, use->line, use->column, end));
+    if (!reader->in_common &&
+        ((use > reader->start && use[-1].place.line == use->place.line) ||
+         (reader->token->kind != TOKEN_END && reader->token->place.line == use->place.line)))
+        TRY(weft_error_at(reader->error, WEFT_ERROR_SYNTAX, use->place,
+                          "'use %s;' stands on a line of its own", common->name));
+    const weft_location place = use->place; /* the tokens are replaced */
+    TRY(read_common(reader, common, &place, end));
 done:
     return status;
 }
@@ -384,16 +374,16 @@ done:
 weft_status weft_reader_body(kernel_reader *reader, weft_body *out) {
     weft_status status = WEFT_OK;
     weft_statement **end = &out->first;
-    const kernel_token *start = reader->token;
+    const weft_token *start = reader->token;
     reader->mode = READ_BODY;
     reader->n_locals = reader->n_scope = reader->depth = 0;
     reader->result_set = false;
-    while (reader->token->kind != KERNEL_END)
+    while (reader->token->kind != TOKEN_END)
         TRY(read_item(reader, &end));
     if (!reader->result_set) {
-        status = weft_reader_error(reader, WEFT_ERROR_TYPE, start->line, start->column,
-                                   "this body never sets its result '%s'",
-                                   reader->function->result.name);
+        status =
+            weft_error_at(reader->error, WEFT_ERROR_TYPE, start->place,
+                          "this body never sets its result '%s'", reader->function->result.name);
         goto done;
     }
     out->n_locals = reader->n_locals;
@@ -403,5 +393,6 @@ weft_status weft_reader_body(kernel_reader *reader, weft_body *out) {
         return weft_reader_memory(reader);
     memcpy(out->locals, reader->locals, (size_t)reader->n_locals * sizeof *out->locals);
 done:
+    reader->n_scope = 0;
     return status;
 }

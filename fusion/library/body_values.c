@@ -57,7 +57,9 @@ static weft_status read_place(body_writer *w, const weft_term *place, weft_error
         return WEFT_OK;
     const char *name = place->kind == TERM_RESULT ? w->specialisation->function->result.name
                                                   : w->variant->body.locals[place->index].name;
-    weft_body_error(w, place->line, place->column, "'%s' is read here and has no value yet", name);
+    weft_error_at(error, WEFT_ERROR_TYPE, place->place,
+                  "%s: '%s' is read here and has no value yet",
+                  w->specialisation->function->info.name, name);
     weft_error_hint(error, "a sum starts at zero: write %s = 0 first, or real s = 0 for a local",
                     name);
     return WEFT_ERROR_TYPE;
@@ -83,9 +85,11 @@ weft_status weft_body_value_finish(body_writer *w, bool whole) {
     for (int i = 0; whole && i < n && i < BODY_COMPONENTS_MAX; ++i) {
         if (has_value(value, i))
             continue;
-        weft_body_error(w, w->variant->line, 1,
-                        "component %d of the result '%s', of %d, gets no value", i,
-                        w->specialisation->function->result.name, n);
+        const weft_function *function = w->specialisation->function;
+        weft_error_at(w->error, WEFT_ERROR_TYPE,
+                      (weft_location){function->source, w->variant->line, 1},
+                      "%s: component %d of the result '%s', of %d, gets no value",
+                      function->info.name, i, function->result.name, n);
         weft_error_hint(w->error, "the body below must assign all of them");
         return WEFT_ERROR_TYPE;
     }

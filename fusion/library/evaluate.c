@@ -2,51 +2,28 @@
 #include "fusion/library/function.h"
 
 const char *weft_term_binary(weft_binary binary, int64_t a, int64_t b, int64_t *out) {
+    const int64_t logical[] = {[BINARY_OR] = a || b,
+                               [BINARY_AND] = a && b,
+                               [BINARY_EQUAL] = a == b,
+                               [BINARY_UNEQUAL] = a != b,
+                               [BINARY_LESS] =
+                                   a<b, [BINARY_LESS_EQUAL] = a <= b, [BINARY_GREATER] = a> b,
+                               [BINARY_GREATER_EQUAL] = a >= b};
     bool overflow = false;
-    switch (binary) {
-    case BINARY_OR:
-        *out = a || b;
-        break;
-    case BINARY_AND:
-        *out = a && b;
-        break;
-    case BINARY_EQUAL:
-        *out = a == b;
-        break;
-    case BINARY_UNEQUAL:
-        *out = a != b;
-        break;
-    case BINARY_LESS:
-        *out = a < b;
-        break;
-    case BINARY_LESS_EQUAL:
-        *out = a <= b;
-        break;
-    case BINARY_GREATER:
-        *out = a > b;
-        break;
-    case BINARY_GREATER_EQUAL:
-        *out = a >= b;
-        break;
-    case BINARY_ADD:
+    if (binary < BINARY_ADD)
+        *out = logical[binary];
+    else if (binary == BINARY_ADD)
         overflow = __builtin_add_overflow(a, b, out);
-        break;
-    case BINARY_SUBTRACT:
+    else if (binary == BINARY_SUBTRACT)
         overflow = __builtin_sub_overflow(a, b, out);
-        break;
-    case BINARY_MULTIPLY:
+    else if (binary == BINARY_MULTIPLY)
         overflow = __builtin_mul_overflow(a, b, out);
-        break;
-    case BINARY_DIVIDE:
-    case BINARY_MODULO:
-        if (b == 0)
-            return "a division by zero";
-        if (b == -1)
-            *out = binary == BINARY_MODULO ? 0 : -a;
-        else
-            *out = binary == BINARY_MODULO ? a % b : a / b;
-        break;
-    }
+    else if (b == 0)
+        return "a division by zero";
+    else if (b == -1)
+        *out = binary == BINARY_MODULO ? 0 : -a;
+    else
+        *out = binary == BINARY_MODULO ? a % b : a / b;
     return overflow || *out > INT32_MAX || *out < -(int64_t)INT32_MAX ? "an integer beyond 2^31"
                                                                       : NULL;
 }
@@ -97,18 +74,11 @@ double weft_term_estimate(const weft_term *term, const int *values) {
     case TERM_BINARY:
         a = weft_term_estimate(term->children[0], values);
         b = weft_term_estimate(term->children[1], values);
-        switch (term->binary) {
-        case BINARY_ADD:
-            return a + b;
-        case BINARY_SUBTRACT:
-            return a - b;
-        case BINARY_MULTIPLY:
-            return a * b;
-        case BINARY_DIVIDE:
-            return b != 0 ? a / b : 0;
-        default:
-            return 0;
-        }
+        return term->binary == BINARY_ADD        ? a + b
+               : term->binary == BINARY_SUBTRACT ? a - b
+               : term->binary == BINARY_MULTIPLY ? a * b
+               : term->binary == BINARY_DIVIDE   ? (b != 0 ? a / b : 0)
+                                                 : 0;
     default:
         return 0;
     }

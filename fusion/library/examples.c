@@ -1,4 +1,5 @@
 /* Reads `//@ example` lines: a call with numbers, and its result. */
+#include "fusion/base/array.h"
 #include "fusion/library/private.h"
 
 #include <string.h>
@@ -11,24 +12,18 @@ typedef struct literal {
 } literal;
 
 static weft_status add_value(kernel_reader *reader, literal *out, double value) {
-    if (out->n == out->capacity) {
-        int capacity = out->capacity ? 2 * out->capacity : 16;
-        double *more = weft_arena_alloc(reader->arena, (size_t)capacity, sizeof *more);
-        if (!more)
-            return weft_reader_memory(reader);
-        if (out->n)
-            memcpy(more, out->values, (size_t)out->n * sizeof *more);
-        out->values = more;
-        out->capacity = capacity;
-    }
+    double *values =
+        weft_array_grow(reader->arena, out->values, out->n, &out->capacity, sizeof value);
+    if (!values)
+        return weft_reader_memory(reader);
+    out->values = values;
     out->values[out->n++] = value;
     return WEFT_OK;
 }
 
 static weft_status wrong(kernel_reader *reader, const char *what) {
-    weft_status status =
-        weft_reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line, reader->token->column,
-                          "expected %s, found %s", what, weft_reader_found(reader));
+    weft_status status = weft_error_at(reader->error, WEFT_ERROR_SYNTAX, reader->token->place,
+                                       "expected %s, found %s", what, weft_reader_found(reader));
     weft_error_hint(reader->error, "an example is a call with numbers and its result, such as "
                                    "dot([1, 2], [3, 4]) = 11");
     return status;
@@ -37,12 +32,12 @@ static weft_status wrong(kernel_reader *reader, const char *what) {
 /* number := ["-"] NUMBER ["/" NUMBER], to allow 1/6 */
 static weft_status read_number(kernel_reader *reader, double *out) {
     double sign = weft_reader_accept(reader, "-") ? -1 : 1;
-    if (reader->token->kind != KERNEL_NUMBER)
+    if (reader->token->kind != TOKEN_NUMBER)
         return wrong(reader, "a number");
     *out = sign * reader->token->number;
     ++reader->token;
     if (weft_reader_accept(reader, "/")) {
-        if (reader->token->kind != KERNEL_NUMBER || !(reader->token->number > 0))
+        if (reader->token->kind != TOKEN_NUMBER || !(reader->token->number > 0))
             return wrong(reader, "a positive number to divide by");
         *out /= reader->token->number;
         ++reader->token;
@@ -88,7 +83,7 @@ static weft_status read_key(kernel_reader *reader, weft_example *example) {
     ++reader->token;
     TRY(weft_reader_expect(reader, "=", "and the parameter's value"));
     int sign = weft_reader_accept(reader, "-") ? -1 : 1;
-    if (reader->token->kind != KERNEL_NUMBER || !reader->token->integer ||
+    if (reader->token->kind != TOKEN_NUMBER || !reader->token->integer ||
         reader->token->number > 1e9)
         return wrong(reader, "the parameter's value, an integer,");
     example->keys[example->n_keys] = weft_arena_copy(reader->arena, name, strlen(name));
@@ -106,7 +101,7 @@ static weft_status read_arguments(kernel_reader *reader, weft_example *example) 
     if (weft_reader_is(reader, ")"))
         return WEFT_OK;
     do {
-        if (reader->token->kind == KERNEL_NAME) {
+        if (reader->token->kind == TOKEN_NAME) {
             TRY(read_key(reader, example));
             continue;
         }
@@ -129,8 +124,8 @@ weft_status weft_reader_example(kernel_reader *reader, const meta_line *meta) {
     if (!example)
         return weft_reader_memory(reader);
     if (function->n_examples == WEFT_EXAMPLES_MAX)
-        return weft_reader_error(reader, WEFT_ERROR_UNSUPPORTED, meta->line, meta->column,
-                                 "more than %d examples", WEFT_EXAMPLES_MAX);
+        return weft_error_at(reader->error, WEFT_ERROR_UNSUPPORTED, meta->place,
+                             "more than %d examples", WEFT_EXAMPLES_MAX);
     reader->mode = READ_FORMULA;
     TRY(weft_meta_tokens(reader, meta));
     if (!weft_reader_accept(reader, function->info.name))
@@ -146,8 +141,7 @@ weft_status weft_reader_example(kernel_reader *reader, const meta_line *meta) {
     TRY(weft_expect_end(reader));
     example->result = result.shape;
     example->result_values = result.values;
-    example->line = meta->line;
-    example->column = meta->rest_column;
+    example->place = meta->rest_place;
     example->text = weft_arena_copy(reader->arena, meta->rest, (size_t)(meta->end - meta->rest));
     if (!example->text)
         return weft_reader_memory(reader);

@@ -26,7 +26,7 @@ typedef enum weft_statement_kind {
 typedef struct weft_statement weft_statement;
 struct weft_statement {
     weft_statement_kind kind;
-    int line, column;
+    weft_location place;
     weft_statement *next;      /* statement in the same block */
     weft_statement *body;      /* block, for, if */
     weft_statement *otherwise; /* else */
@@ -59,7 +59,7 @@ typedef struct weft_formal {
     const char *name;
     int rank;
     weft_term *sizes[WEFT_RANK_MAX];
-    int line, column;
+    weft_location place;
     bool shifts; /* `//@ shift NAME` */
 } weft_formal;
 
@@ -94,7 +94,7 @@ typedef struct weft_name {
 /** `//@ example f([1,2], 3, degree = 1) = 4` */
 typedef struct weft_example {
     const char *text;
-    int line, column;
+    weft_location place;
     weft_shape arguments[WEFT_ARGUMENTS_MAX], result;
     const double *values[WEFT_ARGUMENTS_MAX], *result_values;
     int n_arguments;
@@ -107,7 +107,7 @@ typedef struct weft_example {
  *  `use NAME;`. */
 typedef struct weft_common {
     const char *name;
-    weft_source source;
+    const weft_source *source;
     const char *text; /* the lines below, in the source's text */
     size_t length;
     int line;
@@ -115,7 +115,7 @@ typedef struct weft_common {
 } weft_common;
 
 struct weft_function {
-    weft_source source;
+    const weft_source *source;
     const weft_common *commons; /* those that its bodies may use */
     weft_function_info info;
     weft_formal arguments[WEFT_ARGUMENTS_MAX];
@@ -157,7 +157,7 @@ struct weft_library {
     const char **names;
     size_t n, capacity;
     weft_library_table *tables;
-    size_t n_tables, tables_capacity;
+    int n_tables;
 };
 int weft_function_name_index(const weft_function *function, const char *name);
 /** weft_test_cases_make, with the specialisation of each test case. */

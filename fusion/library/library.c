@@ -1,5 +1,6 @@
 /* Keeps the functions of the library, sorted by name: reading files, adding, searching. */
 #include "fusion/library/library.h"
+#include "fusion/base/array.h"
 #include "fusion/embedded_kernels.h"
 #include "fusion/library/private.h"
 
@@ -92,11 +93,14 @@ weft_status weft_library_add_text(weft_library *library, const char *name, const
     weft_status status = WEFT_OK;
     weft_function_list list = {0};
     const weft_common *commons = library->commons;
-    weft_source source = {weft_arena_copy(library->arena, name, strlen(name)),
-                          weft_arena_copy(library->arena, text, strlen(text))};
-    if (!source.name || !source.text)
+    weft_source *source = weft_arena_alloc(library->arena, 1, sizeof *source);
+    if (!source)
         return out_of_memory(error);
-    TRY(weft_kernel_file_read(library->arena, &source, &commons, &list, error));
+    source->name = weft_arena_copy(library->arena, name, strlen(name));
+    source->text = weft_arena_copy(library->arena, text, strlen(text));
+    if (!source->name || !source->text)
+        return out_of_memory(error);
+    TRY(weft_kernel_file_read(library->arena, source, &commons, &list, error));
     TRY(reserve(library, list.n, error));
     for (size_t i = 0; i < list.n; ++i)
         insert(library, list.list[i]);
@@ -194,21 +198,16 @@ weft_status weft_library_add_table(weft_library *library, const char *name, int 
                                 maker, user};
     if (!table.name)
         return out_of_memory(error);
-    for (size_t i = 0; i < library->n_tables; ++i)
-        if (strcmp(library->tables[i].name, name) == 0) {
-            library->tables[i] = table;
-            return WEFT_OK;
-        }
-    if (library->n_tables == library->tables_capacity) {
-        size_t capacity = library->tables_capacity ? library->tables_capacity * 2 : 16;
-        weft_library_table *more = weft_arena_alloc(library->arena, capacity, sizeof *more);
-        if (!more)
-            return out_of_memory(error);
-        if (library->n_tables)
-            memcpy(more, library->tables, library->n_tables * sizeof *more);
-        library->tables = more;
-        library->tables_capacity = capacity;
+    const int known = WEFT_FIND_NAME(library->tables, library->n_tables, name);
+    if (known >= 0) {
+        library->tables[known] = table;
+        return WEFT_OK;
     }
+    weft_library_table *tables =
+        weft_array_room(library->arena, library->tables, library->n_tables, sizeof *tables);
+    if (!tables)
+        return out_of_memory(error);
+    library->tables = tables;
     library->tables[library->n_tables++] = table;
     return WEFT_OK;
 }

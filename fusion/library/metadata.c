@@ -6,8 +6,8 @@
 #include <string.h>
 
 weft_status weft_meta_tokens(kernel_reader *reader, const meta_line *meta) {
-    return weft_kernel_tokens_make(reader, meta->rest, (size_t)(meta->end - meta->rest), meta->line,
-                                   meta->rest_column, &reader->token);
+    return weft_kernel_tokens_make(reader, meta->rest, (size_t)(meta->end - meta->rest),
+                                   meta->rest_place, NULL);
 }
 
 static weft_status meta_text(kernel_reader *reader, const meta_line *meta, const char **out) {
@@ -16,39 +16,29 @@ static weft_status meta_text(kernel_reader *reader, const meta_line *meta, const
 }
 
 weft_status weft_expect_end(kernel_reader *reader) {
-    if (reader->token->kind == KERNEL_END)
+    if (reader->token->kind == TOKEN_END)
         return WEFT_OK;
-    return weft_reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line, reader->token->column,
-                             "the line should end here, found '%s'", reader->token->text);
-}
-
-static bool is_taken(const weft_function *function, const char *name) {
-    bool taken = weft_function_name_index(function, name) >= 0;
-    taken = taken || (function->result.name && strcmp(function->result.name, name) == 0);
-    for (int i = 0; i < function->n_arguments; ++i)
-        taken = taken || strcmp(function->arguments[i].name, name) == 0;
-    for (int i = 0; i < function->n_tables; ++i)
-        taken = taken || strcmp(function->tables[i].formal.name, name) == 0;
-    return taken;
+    return weft_error_at(reader->error, WEFT_ERROR_SYNTAX, reader->token->place,
+                         "the line should end here, found '%s'", reader->token->text);
 }
 
 /* formal := name ":" "real" [ "[" term { "," term } "]" ] */
 static weft_status read_formal(kernel_reader *reader, const char *what, weft_formal *out) {
     weft_status status = WEFT_OK;
-    const kernel_token *token = reader->token;
+    const weft_token *token = reader->token;
     const char *name = NULL;
     TRY(weft_reader_new_name(reader, what, &name));
-    if (is_taken(reader->function, name))
-        TRY(weft_reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
-                              "'%s' is used twice", name));
-    *out = (weft_formal){.name = name, .line = token->line, .column = token->column};
+    if (weft_reader_is_taken(reader, name))
+        TRY(weft_error_at(reader->error, WEFT_ERROR_TYPE, token->place, "'%s' is used twice",
+                          name));
+    *out = (weft_formal){.name = name, .place = token->place};
     TRY(weft_reader_expect(reader, ":", "and the type after the name"));
     TRY(weft_reader_expect(reader, "real", "as the type (real, real[n] or real[m,n])"));
     if (weft_reader_accept(reader, "[")) {
         do {
             if (out->rank == WEFT_RANK_MAX)
-                TRY(weft_reader_error(reader, WEFT_ERROR_UNSUPPORTED, reader->token->line,
-                                      reader->token->column, "more than four sizes"));
+                TRY(weft_error_at(reader->error, WEFT_ERROR_UNSUPPORTED, reader->token->place,
+                                  "more than four sizes"));
             TRY(weft_reader_integer_term(reader, "a size", &out->sizes[out->rank++]));
         } while (weft_reader_accept(reader, ","));
         TRY(weft_reader_expect(reader, "]", "after the sizes"));
@@ -68,9 +58,8 @@ weft_status weft_reader_signature(kernel_reader *reader, const meta_line *meta) 
     if (!weft_reader_is(reader, ")"))
         do {
             if (function->n_arguments == WEFT_ARGUMENTS_MAX)
-                TRY(weft_reader_error(reader, WEFT_ERROR_UNSUPPORTED, reader->token->line,
-                                      reader->token->column, "more than %d arguments",
-                                      WEFT_ARGUMENTS_MAX));
+                TRY(weft_error_at(reader->error, WEFT_ERROR_UNSUPPORTED, reader->token->place,
+                                  "more than %d arguments", WEFT_ARGUMENTS_MAX));
             weft_formal formal;
             TRY(read_formal(reader, "an argument's name", &formal));
             function->arguments[function->n_arguments++] = formal;
@@ -93,27 +82,26 @@ weft_status weft_reader_parameter(kernel_reader *reader, const meta_line *meta) 
     const char *name = NULL;
     reader->mode = READ_FORMULA;
     TRY(weft_meta_tokens(reader, meta));
-    const kernel_token *token = reader->token;
+    const weft_token *token = reader->token;
     TRY(weft_reader_new_name(reader, "a parameter's name", &name));
     int index = weft_function_name_index(function, name);
     if ((index >= 0 && function->names[index].is_parameter) ||
-        (index < 0 && is_taken(function, name)))
-        TRY(weft_reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
-                              "'%s' is used twice", name));
+        (index < 0 && weft_reader_is_taken(reader, name)))
+        TRY(weft_error_at(reader->error, WEFT_ERROR_TYPE, token->place, "'%s' is used twice",
+                          name));
     if (index < 0 && function->n_names == WEFT_FUNCTION_NAMES_MAX)
-        TRY(weft_reader_error(reader, WEFT_ERROR_UNSUPPORTED, token->line, token->column,
-                              "more than 32 sizes and parameters"));
+        TRY(weft_error_at(reader->error, WEFT_ERROR_UNSUPPORTED, token->place,
+                          "more than 32 sizes and parameters"));
     if (index < 0)
         index = function->n_names++;
     weft_name *parameter = &function->names[index];
     *parameter = (weft_name){.name = name, .is_parameter = true};
     if (weft_reader_accept(reader, "=")) {
         bool negative = weft_reader_accept(reader, "-");
-        if (reader->token->kind != KERNEL_NUMBER || !reader->token->integer ||
+        if (reader->token->kind != TOKEN_NUMBER || !reader->token->integer ||
             reader->token->number > 1e9) {
-            status = weft_reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line,
-                                       reader->token->column,
-                                       "expected the parameter's value, an integer");
+            status = weft_error_at(reader->error, WEFT_ERROR_SYNTAX, reader->token->place,
+                                   "expected the parameter's value, an integer");
             goto done;
         }
         parameter->has_value = true;
@@ -131,8 +119,8 @@ weft_status weft_reader_table(kernel_reader *reader, const meta_line *meta) {
     weft_function *function = reader->function;
     weft_formal_table table = {0};
     if (function->n_tables == WEFT_TABLES_MAX)
-        return weft_reader_error(reader, WEFT_ERROR_UNSUPPORTED, meta->line, meta->column,
-                                 "more than %d tables", WEFT_TABLES_MAX);
+        return weft_error_at(reader->error, WEFT_ERROR_UNSUPPORTED, meta->place,
+                             "more than %d tables", WEFT_TABLES_MAX);
     reader->mode = READ_SIGNATURE;
     TRY(weft_meta_tokens(reader, meta));
     TRY(read_formal(reader, "a table's name", &table.formal));
@@ -143,9 +131,8 @@ weft_status weft_reader_table(kernel_reader *reader, const meta_line *meta) {
     if (!weft_reader_is(reader, ")"))
         do {
             if (table.n_arguments == WEFT_RANK_MAX)
-                TRY(weft_reader_error(reader, WEFT_ERROR_UNSUPPORTED, reader->token->line,
-                                      reader->token->column,
-                                      "more than four arguments of a table"));
+                TRY(weft_error_at(reader->error, WEFT_ERROR_UNSUPPORTED, reader->token->place,
+                                  "more than four arguments of a table"));
             TRY(weft_reader_integer_term(reader, "a table's argument",
                                          &table.arguments[table.n_arguments]));
             ++table.n_arguments;
@@ -161,16 +148,16 @@ weft_status weft_reader_where(kernel_reader *reader, const meta_line *meta) {
     weft_status status = WEFT_OK;
     weft_function *function = reader->function;
     if (function->n_wheres == WEFT_WHERES_MAX)
-        return weft_reader_error(reader, WEFT_ERROR_UNSUPPORTED, meta->line, meta->column,
-                                 "more than %d where lines", WEFT_WHERES_MAX);
+        return weft_error_at(reader->error, WEFT_ERROR_UNSUPPORTED, meta->place,
+                             "more than %d where lines", WEFT_WHERES_MAX);
     reader->mode = READ_FORMULA;
     TRY(weft_meta_tokens(reader, meta));
     weft_term *term = NULL;
     TRY(weft_reader_term(reader, &term));
     TRY(weft_expect_end(reader));
     if (term->type != TYPE_CONDITION)
-        TRY(weft_reader_error(reader, WEFT_ERROR_TYPE, term->line, term->column,
-                              "a where line is a comparison of sizes, such as n == d + 1"));
+        TRY(weft_error_at(reader->error, WEFT_ERROR_TYPE, term->place,
+                          "a where line is a comparison of sizes, such as n == d + 1"));
     TRY(meta_text(reader, meta, &function->where_texts[function->n_wheres]));
     function->wheres[function->n_wheres++] = term;
 done:
@@ -191,9 +178,8 @@ static weft_status read_reduction(kernel_reader *reader, const meta_line *meta, 
             reader->function->reduction = operators[i].reduction;
             return WEFT_OK;
         }
-    return weft_reader_error(reader, WEFT_ERROR_SYNTAX, meta->line, meta->rest_column,
-                             "unknown operator '%s' of a reduction: expected +, *, min or max",
-                             rest);
+    return weft_error_at(reader->error, WEFT_ERROR_SYNTAX, meta->rest_place,
+                         "unknown operator '%s' of a reduction: expected +, *, min or max", rest);
 }
 
 weft_status weft_reader_kind(kernel_reader *reader, const meta_line *meta) {
@@ -205,12 +191,11 @@ weft_status weft_reader_kind(kernel_reader *reader, const meta_line *meta) {
     if (function->is_reduction)
         status = read_reduction(reader, meta, kind + 6);
     else if (strncmp(kind, "nested", 6) == 0)
-        status = weft_reader_error(reader, WEFT_ERROR_UNSUPPORTED, meta->line, meta->rest_column,
-                                   "functions of kind '%.6s' are not compiled yet", kind);
+        status = weft_error_at(reader->error, WEFT_ERROR_UNSUPPORTED, meta->rest_place,
+                               "functions of kind '%.6s' are not compiled yet", kind);
     else if (strcmp(kind, "map") != 0)
-        status =
-            weft_reader_error(reader, WEFT_ERROR_SYNTAX, meta->line, meta->rest_column,
-                              "unknown kind '%s': expected map, or reduce with an operator", kind);
+        status = weft_error_at(reader->error, WEFT_ERROR_SYNTAX, meta->rest_place,
+                               "unknown kind '%s': expected map, or reduce with an operator", kind);
 done:
     return status;
 }
@@ -235,8 +220,8 @@ weft_status weft_reader_flops(kernel_reader *reader, const meta_line *meta) {
     weft_term *flops = NULL;
     TRY(weft_reader_term(reader, &flops));
     if (flops->type != TYPE_INT && flops->type != TYPE_REAL)
-        TRY(weft_reader_error(reader, WEFT_ERROR_TYPE, flops->line, flops->column,
-                              "flops are a number, not a comparison"));
+        TRY(weft_error_at(reader->error, WEFT_ERROR_TYPE, flops->place,
+                          "flops are a number, not a comparison"));
     reader->function->flops = flops;
     TRY(weft_expect_end(reader));
     TRY(meta_text(reader, meta, &reader->function->info.flops));
@@ -249,7 +234,7 @@ done:
 static weft_status read_pattern(kernel_reader *reader, weft_variant *variant) {
     weft_status status = WEFT_OK;
     const weft_function *function = reader->function;
-    const kernel_token *token = reader->token;
+    const weft_token *token = reader->token;
     const weft_formal *formal = NULL;
     weft_pattern *pattern = NULL;
     for (int i = 0; i < function->n_arguments; ++i)
@@ -261,9 +246,9 @@ static weft_status read_pattern(kernel_reader *reader, weft_variant *variant) {
         formal = &function->result;
         pattern = &variant->result;
     }
-    if (token->kind != KERNEL_NAME || !formal)
-        return weft_reader_error(
-            reader, WEFT_ERROR_TYPE, token->line, token->column,
+    if (token->kind != TOKEN_NAME || !formal)
+        return weft_error_at(
+            reader->error, WEFT_ERROR_TYPE, token->place,
             "expected an argument or the result with its subscripts, as in A(t,:), found %s",
             weft_reader_found(reader));
     ++reader->token;
@@ -280,9 +265,9 @@ static weft_status read_pattern(kernel_reader *reader, weft_variant *variant) {
         TRY(weft_reader_expect(reader, ")", "after the subscripts"));
     }
     if (n != formal->rank)
-        status = weft_reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
-                                   "'%s' has %d subscripts, %d are given", formal->name,
-                                   formal->rank, n);
+        status =
+            weft_error_at(reader->error, WEFT_ERROR_TYPE, token->place,
+                          "'%s' has %d subscripts, %d are given", formal->name, formal->rank, n);
 done:
     return status;
 }
@@ -295,20 +280,20 @@ weft_status weft_reader_threads(kernel_reader *reader, const meta_line *meta, we
     if (!variant)
         return weft_reader_memory(reader);
     if (function->n_variants == WEFT_VARIANTS_MAX)
-        return weft_reader_error(reader, WEFT_ERROR_UNSUPPORTED, meta->line, meta->column,
-                                 "more than %d variants", WEFT_VARIANTS_MAX);
+        return weft_error_at(reader->error, WEFT_ERROR_UNSUPPORTED, meta->place,
+                             "more than %d variants", WEFT_VARIANTS_MAX);
     reader->mode = READ_FORMULA;
     TRY(weft_meta_tokens(reader, meta));
     TRY(weft_reader_integer_term(reader, "the number of threads", &variant->threads));
-    const char *end = meta->rest + (reader->token->column - meta->rest_column);
+    const char *end = meta->rest + (reader->token->place.column - meta->rest_place.column);
     while (end > meta->rest && isspace((unsigned char)end[-1]))
         --end;
     variant->threads_text = weft_arena_copy(reader->arena, meta->rest, (size_t)(end - meta->rest));
     if (!variant->threads_text)
         return weft_reader_memory(reader);
-    variant->line = meta->line;
+    variant->line = meta->place.line;
     reader->mode = READ_PATTERN;
-    while (reader->token->kind != KERNEL_END)
+    while (reader->token->kind != TOKEN_END)
         TRY(read_pattern(reader, variant));
     function->variants[function->n_variants++] = variant;
     *out = variant;
@@ -339,9 +324,9 @@ static weft_status check_bound(kernel_reader *reader, const weft_term *term, con
     const weft_term *name = unbound_name(term, bound);
     if (!name)
         return WEFT_OK;
-    weft_status status = weft_reader_error(reader, WEFT_ERROR_TYPE, name->line, name->column,
-                                           "nothing gives the size '%s' a value",
-                                           reader->function->names[name->index].name);
+    weft_status status = weft_error_at(reader->error, WEFT_ERROR_TYPE, name->place,
+                                       "nothing gives the size '%s' a value",
+                                       reader->function->names[name->index].name);
     weft_error_hint(
         reader->error,
         "a size gets its value where it stands alone, or as name + integer, in the type "
@@ -382,16 +367,16 @@ weft_status weft_reader_shift(kernel_reader *reader, const meta_line *meta) {
     weft_function *function = reader->function;
     reader->mode = READ_FORMULA;
     TRY(weft_meta_tokens(reader, meta));
-    const kernel_token *token = reader->token;
-    for (int i = 0; token->kind == KERNEL_NAME && i < function->n_arguments; ++i)
+    const weft_token *token = reader->token;
+    for (int i = 0; token->kind == TOKEN_NAME && i < function->n_arguments; ++i)
         if (strcmp(token->text, function->arguments[i].name) == 0) {
             function->arguments[i].shifts = true;
             ++reader->token;
             TRY(weft_expect_end(reader));
             goto done;
         }
-    status = weft_reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
-                               "a shift line names an argument of the function");
+    status = weft_error_at(reader->error, WEFT_ERROR_TYPE, token->place,
+                           "a shift line names an argument of the function");
 done:
     return status;
 }

@@ -1,4 +1,5 @@
 /* Reads names in terms: data with subscripts, sizes, the thread index, intrinsics. */
+#include "fusion/base/array.h"
 #include "fusion/base/intrinsics.h"
 #include "fusion/library/private.h"
 
@@ -6,7 +7,7 @@
 #include <string.h>
 
 static weft_status type_error(kernel_reader *reader, const weft_term *term, const char *text) {
-    return weft_reader_error(reader, WEFT_ERROR_TYPE, term->line, term->column, "%s", text);
+    return weft_error_at(reader->error, WEFT_ERROR_TYPE, term->place, "%s", text);
 }
 
 /* subscripts := open term { "," term } ")"   or for arrays  "[" term "]" { "[" term "]" } */
@@ -14,7 +15,7 @@ static weft_status read_subscripts(kernel_reader *reader, weft_term *term, const
                                    int rank) {
     weft_status status = WEFT_OK;
     bool brackets = weft_reader_is(reader, "[");
-    const kernel_token *at = reader->token;
+    const weft_token *at = reader->token;
     if (weft_reader_accept(reader, "(") || weft_reader_accept(reader, "[")) {
         for (;;) {
             weft_term *child = NULL;
@@ -33,10 +34,9 @@ static weft_status read_subscripts(kernel_reader *reader, weft_term *term, const
         }
     }
     if (term->n_children != rank) {
-        status = weft_reader_error(reader, WEFT_ERROR_TYPE, at->line, at->column,
-                                   "'%s' has %d subscript%s, %d %s given", name, rank,
-                                   rank == 1 ? "" : "s", term->n_children,
-                                   term->n_children == 1 ? "is" : "are");
+        status = weft_error_at(
+            reader->error, WEFT_ERROR_TYPE, at->place, "'%s' has %d subscript%s, %d %s given", name,
+            rank, rank == 1 ? "" : "s", term->n_children, term->n_children == 1 ? "is" : "are");
         if (rank == 0)
             weft_error_hint(reader->error, "a scalar is used by its plain name");
     }
@@ -44,50 +44,46 @@ done:
     return status;
 }
 
-/* A local, accessor or table; NULL if the name is another one. */
-static weft_term *find_data(kernel_reader *reader, const char *name, int *rank) {
+/* Find a local that is visible here, an argument, a table or the result.
+ *  found  its kind, type and index are set */
+static bool find_data(const kernel_reader *reader, const char *name, weft_term *found, int *rank) {
     const weft_function *function = reader->function;
-    weft_term term = {.kind = TERM_SIZE};
-    for (int i = reader->n_scope - 1; i >= 0 && term.kind == TERM_SIZE; --i) {
+    const int argument = WEFT_FIND_NAME(function->arguments, function->n_arguments, name);
+    int table = 0;
+    while (table < function->n_tables && strcmp(function->tables[table].formal.name, name) != 0)
+        ++table;
+    *found = (weft_term){.type = TYPE_REAL};
+    for (int i = reader->n_scope - 1; i >= 0; --i) {
         const weft_local *local = &reader->locals[reader->scope[i]];
-        if (strcmp(local->name, name) == 0) {
-            term = (weft_term){.kind = TERM_LOCAL, .type = local->real ? TYPE_REAL : TYPE_INT};
-            term.index = reader->scope[i];
-            *rank = local->rank;
-        }
+        if (strcmp(local->name, name) != 0)
+            continue;
+        found->kind = TERM_LOCAL;
+        found->type = local->real ? TYPE_REAL : TYPE_INT;
+        found->index = reader->scope[i];
+        *rank = local->rank;
+        return true;
     }
-    for (int i = 0; i < function->n_arguments; ++i)
-        if (strcmp(function->arguments[i].name, name) == 0) {
-            term = (weft_term){.kind = TERM_ARGUMENT, .type = TYPE_REAL, .index = i};
-            *rank = function->arguments[i].rank;
-        }
-    for (int i = 0; i < function->n_tables; ++i)
-        if (strcmp(function->tables[i].formal.name, name) == 0) {
-            term = (weft_term){.kind = TERM_TABLE, .type = TYPE_REAL, .index = i};
-            *rank = function->tables[i].formal.rank;
-        }
-    if (strcmp(function->result.name, name) == 0) {
-        term = (weft_term){.kind = TERM_RESULT, .type = TYPE_REAL};
+    if (argument >= 0) {
+        found->kind = TERM_ARGUMENT;
+        found->index = argument;
+        *rank = function->arguments[argument].rank;
+    } else if (table < function->n_tables) {
+        found->kind = TERM_TABLE;
+        found->index = table;
+        *rank = function->tables[table].formal.rank;
+    } else {
+        found->kind = TERM_RESULT;
         *rank = function->result.rank;
+        return function->result.name && strcmp(function->result.name, name) == 0;
     }
-    if (term.kind == TERM_SIZE)
-        return NULL;
-    weft_term *out = weft_reader_term_make(reader, term.kind, term.type);
-    if (out)
-        out->index = term.index;
-    return out;
+    return true;
 }
 
-static bool is_data(kernel_reader *reader, const char *name) {
-    const weft_function *function = reader->function;
-    bool found = strcmp(function->result.name, name) == 0;
-    for (int i = 0; i < reader->n_scope; ++i)
-        found = found || strcmp(reader->locals[reader->scope[i]].name, name) == 0;
-    for (int i = 0; i < function->n_arguments; ++i)
-        found = found || strcmp(function->arguments[i].name, name) == 0;
-    for (int i = 0; i < function->n_tables; ++i)
-        found = found || strcmp(function->tables[i].formal.name, name) == 0;
-    return found;
+bool weft_reader_is_taken(const kernel_reader *reader, const char *name) {
+    weft_term found;
+    int rank = 0;
+    return weft_function_name_index(reader->function, name) >= 0 ||
+           find_data(reader, name, &found, &rank);
 }
 
 static weft_status unknown_name(kernel_reader *reader) {
@@ -108,11 +104,11 @@ static weft_status unknown_name(kernel_reader *reader) {
             names[n++] = weft_intrinsics[i].name;
         names[n++] = function->result.name;
     }
-    const kernel_token *token = reader->token;
+    const weft_token *token = reader->token;
     const char *instead = weft_formula_instead(token->text);
     const char *near = instead == NULL ? weft_nearest_name(token->text, names, n) : NULL;
-    weft_status status = weft_reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
-                                           "'%s' is not known here", token->text);
+    weft_status status = weft_error_at(reader->error, WEFT_ERROR_TYPE, token->place,
+                                       "'%s' is not known here", token->text);
     if (near)
         weft_error_hint(reader->error, "did you mean '%s'?", near);
     else if (reader->mode == READ_BODY && instead != NULL && *instead &&
@@ -130,13 +126,13 @@ static weft_status unknown_name(kernel_reader *reader) {
 }
 
 /* intrinsic := name "(" term { "," term } ")" */
-static weft_status read_intrinsic(kernel_reader *reader, int index, weft_term **out) {
+static weft_status read_intrinsic(kernel_reader *reader, const weft_intrinsic *intrinsic,
+                                  weft_term **out) {
     weft_status status = WEFT_OK;
-    const weft_intrinsic *intrinsic = &weft_intrinsics[index];
     weft_term *term = weft_reader_term_make(reader, TERM_INTRINSIC, TYPE_REAL);
     if (!term)
         return weft_reader_memory(reader);
-    term->index = index;
+    term->index = (int)(intrinsic - weft_intrinsics);
     int given = 0;
     ++reader->token;
     TRY(weft_reader_expect(reader, "(", "after the intrinsic's name"));
@@ -155,10 +151,10 @@ static weft_status read_intrinsic(kernel_reader *reader, int index, weft_term **
         term->children[term->n_children++] = child;
     } while (weft_reader_accept(reader, ","));
     if (given != intrinsic->n_arguments)
-        status = weft_reader_error(reader, WEFT_ERROR_TYPE, term->line, term->column,
-                                   "%s takes %d argument%s, %d %s given", intrinsic->name,
-                                   intrinsic->n_arguments, intrinsic->n_arguments == 1 ? "" : "s",
-                                   given, given == 1 ? "is" : "are");
+        status = weft_error_at(reader->error, WEFT_ERROR_TYPE, term->place,
+                               "%s takes %d argument%s, %d %s given", intrinsic->name,
+                               intrinsic->n_arguments, intrinsic->n_arguments == 1 ? "" : "s",
+                               given, given == 1 ? "is" : "are");
     else
         status = weft_reader_expect(reader, ")", "after the arguments");
     *out = term;
@@ -171,14 +167,15 @@ weft_status weft_reader_name(kernel_reader *reader, weft_term **out) {
     weft_status status = WEFT_OK;
     weft_function *function = reader->function;
     const char *name = reader->token->text;
-    weft_term *term = NULL;
+    weft_term *term = NULL, found;
     int rank = 0, index;
     if (reader->mode >= READ_PATTERN && strcmp(name, "t") == 0) {
         term = weft_reader_term_make(reader, TERM_THREAD, TYPE_INT);
-    } else if (reader->mode == READ_BODY && is_data(reader, name)) {
-        term = find_data(reader, name, &rank);
+    } else if (reader->mode == READ_BODY && find_data(reader, name, &found, &rank)) {
+        term = weft_reader_term_make(reader, found.kind, found.type);
         if (!term)
             return weft_reader_memory(reader);
+        term->index = found.index;
         ++reader->token;
         *out = term;
         return read_subscripts(reader, term, name, rank);
@@ -199,11 +196,10 @@ weft_status weft_reader_name(kernel_reader *reader, weft_term **out) {
         *out = term;
         return WEFT_OK;
     } else {
-        for (int i = 0; i < weft_intrinsics_count; ++i)
-            if (strcmp(name, weft_intrinsics[i].name) == 0 &&
-                (reader->mode == READ_BODY ||
-                 (reader->mode == READ_FORMULA && (weft_intrinsics[i].flags & INTRINSIC_MASK))))
-                return read_intrinsic(reader, i, out);
+        const weft_intrinsic *intrinsic = weft_intrinsic_find(name);
+        if (intrinsic && (reader->mode == READ_BODY ||
+                          (reader->mode == READ_FORMULA && (intrinsic->flags & INTRINSIC_MASK))))
+            return read_intrinsic(reader, intrinsic, out);
         return unknown_name(reader);
     }
     if (!term)
@@ -216,7 +212,7 @@ done:
 
 weft_status weft_reader_target(kernel_reader *reader, weft_term **out) {
     weft_status status = WEFT_OK;
-    const kernel_token *token = reader->token;
+    const weft_token *token = reader->token;
     TRY(weft_reader_name(reader, out));
     const char *why = NULL;
     switch ((*out)->kind) {
@@ -237,8 +233,8 @@ weft_status weft_reader_target(kernel_reader *reader, weft_term **out) {
         why = "cannot be assigned to";
     }
     if (why)
-        status = weft_reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column, "'%s' %s",
-                                   token->text, why);
+        status = weft_error_at(reader->error, WEFT_ERROR_TYPE, token->place, "'%s' %s", token->text,
+                               why);
 done:
     return status;
 }

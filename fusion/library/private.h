@@ -7,23 +7,6 @@
 
 #include "fusion/library/function.h"
 
-/* ---- tokens (fusion/library/tokens.c) */
-
-typedef enum kernel_token_kind {
-    KERNEL_END,
-    KERNEL_NAME,
-    KERNEL_NUMBER,
-    KERNEL_SYMBOL
-} kernel_token_kind;
-
-typedef struct kernel_token {
-    kernel_token_kind kind;
-    int line, column;
-    const char *text; /* terminated */
-    double number;
-    bool integer;
-} kernel_token;
-
 /* ---- the reader's state */
 
 typedef enum reader_mode {
@@ -36,10 +19,10 @@ typedef enum reader_mode {
 typedef struct kernel_reader {
     weft_arena *arena;   /* for functions */
     weft_arena *scratch; /* for the tokens of one line or body */
-    weft_source source;
+    const weft_source *source;
     weft_error *error;
-    const kernel_token *token; /* the current one */
-    const kernel_token *start; /* the first one */
+    const weft_token *token; /* the current one */
+    const weft_token *start; /* the first one */
     reader_mode mode;
     weft_function *function;
     const weft_common *commons; /* those that may be used here */
@@ -53,16 +36,14 @@ typedef struct kernel_reader {
     bool result_set;
 } kernel_reader;
 
-weft_status weft_reader_error(kernel_reader *reader, weft_status status, int line, int column,
-                              const char *format, ...) WEFT_PRINTF(5, 6);
+/** The start of a line of the file. */
+weft_location weft_reader_line(const kernel_reader *reader, int line);
 weft_status weft_reader_memory(kernel_reader *reader);
-/** Split text[0, length), which starts at line and column of the file, into tokens. They replace
- *  the previous tokens. */
+/** Split text[0, length), which starts at a place of the file, into tokens. They replace the
+ *  previous ones, and the first is the current one.
+ *  use  NULL, or the place that all tokens get */
 weft_status weft_kernel_tokens_make(kernel_reader *reader, const char *text, size_t length,
-                                    int line, int column, const kernel_token **out);
-/** The tokens of a common; all have the place of its use. */
-weft_status weft_kernel_tokens_make_common(kernel_reader *reader, const weft_common *common,
-                                           int line, int column);
+                                    weft_location place, const weft_location *use);
 bool weft_reader_is(const kernel_reader *reader, const char *text);
 bool weft_reader_accept(kernel_reader *reader, const char *text);
 /** Step over the token `text`, or fail. what: for the message, "after the size". */
@@ -71,6 +52,8 @@ weft_status weft_reader_expect(kernel_reader *reader, const char *text, const ch
 const char *weft_reader_found(const kernel_reader *reader);
 /** A name that may be declared: not a keyword or intrinsic, and without a reserved prefix. */
 weft_status weft_reader_new_name(kernel_reader *reader, const char *what, const char **out);
+/** Does a name mean a size, a parameter, a visible local, an argument, a table or the result? */
+bool weft_reader_is_taken(const kernel_reader *reader, const char *name);
 weft_term *weft_reader_term_make(kernel_reader *reader, weft_term_kind kind, weft_term_type type);
 
 weft_status weft_reader_term(kernel_reader *reader, weft_term **out);
@@ -87,7 +70,7 @@ weft_status weft_reader_body(kernel_reader *reader, weft_body *out);
 typedef struct meta_line {
     const char *keyword, *rest, *end;
     size_t keyword_length;
-    int line, column, rest_column;
+    weft_location place, rest_place; /* of keyword and rest */
 } meta_line;
 
 weft_status weft_meta_tokens(kernel_reader *reader, const meta_line *meta);

@@ -1,4 +1,5 @@
 /* Reads the functions of a kernel file: `//@` lines, and bodies below `//@ threads` lines. */
+#include "fusion/base/array.h"
 #include "fusion/library/private.h"
 
 #include <ctype.h>
@@ -11,14 +12,11 @@ typedef struct file_reader {
     int line;
     const char *function_text; /* of the function being read */
     weft_function **functions;
-    size_t n, capacity;
+    int n;
 } file_reader;
 
 int weft_function_name_index(const weft_function *function, const char *name) {
-    for (int i = 0; i < function->n_names; ++i)
-        if (strcmp(function->names[i].name, name) == 0)
-            return i;
-    return -1;
+    return WEFT_FIND_NAME(function->names, function->n_names, name);
 }
 
 static const char *line_end(const char *text) {
@@ -51,26 +49,33 @@ void weft_common_expand(const weft_common *commons, const char *text, size_t len
     }
 }
 
+static void next_line(file_reader *file) {
+    file->text = line_end(file->text);
+    file->text += *file->text == '\n';
+    ++file->line;
+}
+
 static bool is_meta(const char *text) {
     text += strspn(text, " \t");
     return strncmp(text, "//@", 3) == 0;
 }
 
-static meta_line meta_make(const char *text, int line) {
-    meta_line meta = {.line = line, .end = line_end(text)};
+static meta_line meta_make(const file_reader *file, const char *text) {
+    const weft_location place = weft_reader_line(&file->reader, file->line);
+    meta_line meta = {.place = place, .rest_place = place, .end = line_end(text)};
     if (meta.end > text && meta.end[-1] == '\r')
         --meta.end;
     const char *p = text + strspn(text, " \t") + 3;
     p += strspn(p, " \t");
     meta.keyword = p;
-    meta.column = (int)(p - text) + 1;
+    meta.place.column = (int)(p - text) + 1;
     while (p < meta.end && isalpha((unsigned char)*p))
         ++p;
     meta.keyword_length = (size_t)(p - meta.keyword);
     while (p < meta.end && (*p == ' ' || *p == '\t'))
         ++p;
     meta.rest = p;
-    meta.rest_column = (int)(p - text) + 1;
+    meta.rest_place.column = (int)(p - text) + 1;
     while (meta.end > meta.rest && isspace((unsigned char)meta.end[-1]))
         --meta.end;
     return meta;
@@ -96,17 +101,19 @@ static weft_status finish_function(file_reader *file, const char *end) {
                           : !function->n_variants  ? "//@ threads 1, and the body below it"
                                                    : NULL;
     if (missing) {
-        status = weft_reader_error(reader, WEFT_ERROR_SYNTAX, function->info.line, 1,
-                                   "the function '%s' is not complete", name);
+        status = weft_error_at(reader->error, WEFT_ERROR_SYNTAX,
+                               weft_reader_line(reader, function->info.line),
+                               "the function '%s' is not complete", name);
         weft_error_hint(reader->error, "add a line '%s'", missing);
         goto done;
     }
     TRY(weft_reader_check_names(reader));
-    for (size_t i = 0; i < file->n; ++i)
+    for (int i = 0; i < file->n; ++i)
         if (strcmp(file->functions[i]->info.name, name) == 0)
-            TRY(weft_reader_error(reader, WEFT_ERROR_TYPE, function->info.line, 1,
-                                  "'%s' is already defined in this file, on line %d", name,
-                                  file->functions[i]->info.line));
+            TRY(weft_error_at(reader->error, WEFT_ERROR_TYPE,
+                              weft_reader_line(reader, function->info.line),
+                              "'%s' is already defined in this file, on line %d", name,
+                              file->functions[i]->info.line));
     const char **granularities =
         weft_arena_alloc(reader->arena, (size_t)function->n_variants, sizeof *granularities);
     while (end > file->function_text && isspace((unsigned char)end[-1]))
@@ -122,16 +129,11 @@ static weft_status finish_function(file_reader *file, const char *end) {
         granularities[i] = function->variants[i]->threads_text;
     function->info.granularities = granularities;
     function->info.n_variants = function->n_variants;
-    if (file->n == file->capacity) {
-        size_t capacity = file->capacity ? file->capacity * 2 : 16;
-        weft_function **more = weft_arena_alloc(reader->arena, capacity, sizeof *more);
-        if (!more)
-            TRY(weft_reader_memory(reader));
-        if (file->n)
-            memcpy(more, file->functions, file->n * sizeof *more);
-        file->functions = more;
-        file->capacity = capacity;
-    }
+    weft_function **functions =
+        weft_array_room(reader->arena, file->functions, file->n, sizeof *functions);
+    if (!functions)
+        TRY(weft_reader_memory(reader));
+    file->functions = functions;
     file->functions[file->n++] = function;
     reader->function = NULL;
 done:
@@ -145,21 +147,18 @@ static weft_status read_body_lines(file_reader *file, weft_variant *variant) {
     kernel_reader *reader = &file->reader;
     const char *start = file->text;
     int line = file->line;
-    while (*file->text && !is_meta(file->text)) {
-        file->text = line_end(file->text);
-        file->text += *file->text == '\n';
-        ++file->line;
-    }
-    TRY(weft_kernel_tokens_make(reader, start, (size_t)(file->text - start), line, 1,
-                                &reader->token));
+    while (*file->text && !is_meta(file->text))
+        next_line(file);
+    TRY(weft_kernel_tokens_make(reader, start, (size_t)(file->text - start),
+                                weft_reader_line(reader, line), NULL));
     if (variant) {
-        if (reader->token->kind == KERNEL_END)
-            TRY(weft_reader_error(reader, WEFT_ERROR_SYNTAX, variant->line, 1,
-                                  "no body below this line"));
+        if (reader->token->kind == TOKEN_END)
+            TRY(weft_error_at(reader->error, WEFT_ERROR_SYNTAX,
+                              weft_reader_line(reader, variant->line), "no body below this line"));
         TRY(weft_reader_body(reader, &variant->body));
-    } else if (reader->token->kind != KERNEL_END) {
-        status = weft_reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line,
-                                   reader->token->column, "code before a '//@ threads' line");
+    } else if (reader->token->kind != TOKEN_END) {
+        status = weft_error_at(reader->error, WEFT_ERROR_SYNTAX, reader->token->place,
+                               "code before a '//@ threads' line");
         weft_error_hint(
             reader->error,
             "a kernel file is '//@ function', 'kind', 'flops', 'source' lines, and a body "
@@ -180,8 +179,8 @@ static weft_status begin_function(file_reader *file, const meta_line *meta, cons
         return weft_reader_memory(reader);
     reader->function->source = reader->source;
     reader->function->commons = reader->commons;
-    reader->function->info.file = reader->source.name;
-    reader->function->info.line = meta->line;
+    reader->function->info.file = reader->source->name;
+    reader->function->info.line = meta->place.line;
     file->function_text = text;
     TRY(weft_reader_signature(reader, meta));
 done:
@@ -203,19 +202,17 @@ static weft_status read_common(file_reader *file, const meta_line *meta, const c
     common->text = file->text;
     common->line = file->line;
     common->before = reader->commons;
-    while (*file->text && !is_meta(file->text)) {
-        file->text = line_end(file->text);
-        file->text += *file->text == '\n';
-        ++file->line;
-    }
+    while (*file->text && !is_meta(file->text))
+        next_line(file);
     common->length = (size_t)(file->text - common->text);
     while (common->length > 1 && common->text[common->length - 2] == '\n')
         --common->length;
-    TRY(weft_kernel_tokens_make(reader, common->text, common->length, common->line, 1,
-                                &reader->token));
-    if (reader->token->kind == KERNEL_END)
-        TRY(weft_reader_error(reader, WEFT_ERROR_SYNTAX, meta->line, 1,
-                              "no statements below this line"));
+    TRY(weft_kernel_tokens_make(reader, common->text, common->length,
+                                weft_reader_line(reader, common->line), NULL));
+    if (reader->token->kind == TOKEN_END)
+        TRY(weft_error_at(reader->error, WEFT_ERROR_SYNTAX,
+                          weft_reader_line(reader, meta->place.line),
+                          "no statements below this line"));
     reader->commons = common;
 done:
     return status;
@@ -241,24 +238,24 @@ static weft_status read_meta(file_reader *file, const meta_line *meta, const cha
     if (meta_is(meta, "common"))
         return read_common(file, meta, text);
     if (!reader->function)
-        return weft_reader_error(reader, WEFT_ERROR_SYNTAX, meta->line, meta->column,
-                                 "a kernel file begins with a '//@ function' line");
+        return weft_error_at(reader->error, WEFT_ERROR_SYNTAX, meta->place,
+                             "a kernel file begins with a '//@ function' line");
     if (meta_is(meta, "threads"))
         return weft_reader_threads(reader, meta, variant);
     for (size_t i = 0; i < sizeof readers / sizeof *readers; ++i)
         if (meta_is(meta, readers[i].keyword)) {
             if (reader->function->n_variants == 0)
                 return readers[i].read(reader, meta);
-            return weft_reader_error(reader, WEFT_ERROR_SYNTAX, meta->line, meta->column,
-                                     "'%s' lines stand above the first '//@ threads' line",
-                                     readers[i].keyword);
+            return weft_error_at(reader->error, WEFT_ERROR_SYNTAX, meta->place,
+                                 "'%s' lines stand above the first '//@ threads' line",
+                                 readers[i].keyword);
         }
     char word[32];
     size_t length = meta->keyword_length < sizeof word ? meta->keyword_length : sizeof word - 1;
     memcpy(word, meta->keyword, length);
     word[length] = '\0';
-    weft_status status = weft_reader_error(reader, WEFT_ERROR_SYNTAX, meta->line, meta->column,
-                                           "unknown line '//@ %s'", word);
+    weft_status status =
+        weft_error_at(reader->error, WEFT_ERROR_SYNTAX, meta->place, "unknown line '//@ %s'", word);
     const char *near = weft_nearest_name(word, keywords, sizeof keywords / sizeof *keywords);
     weft_error_hint(reader->error,
                     near ? "did you mean '%s'?"
@@ -273,25 +270,23 @@ weft_status weft_kernel_file_read(weft_arena *arena, const weft_source *source,
                                   weft_error *error) {
     weft_status status = WEFT_OK;
     file_reader file = {
-        .reader = {.arena = arena, .source = *source, .error = error, .commons = *commons},
+        .reader = {.arena = arena, .source = source, .error = error, .commons = *commons},
         .text = source->text,
         .line = 1};
     weft_variant *variant = NULL;
     TRY(read_body_lines(&file, NULL));
     while (*file.text) {
         const char *text = file.text;
-        meta_line meta = meta_make(text, file.line);
-        file.text = line_end(text);
-        file.text += *file.text == '\n';
-        ++file.line;
+        meta_line meta = meta_make(&file, text);
+        next_line(&file);
         TRY(read_meta(&file, &meta, text, &variant));
         TRY(read_body_lines(&file, variant));
     }
     TRY(finish_function(&file, file.text));
     if (file.n == 0)
-        TRY(weft_reader_error(&file.reader, WEFT_ERROR_SYNTAX, 1, 1,
-                              "no '//@ function' line in this file"));
-    *out = (weft_function_list){file.functions, file.n};
+        TRY(weft_error_at(error, WEFT_ERROR_SYNTAX, weft_reader_line(&file.reader, 1),
+                          "no '//@ function' line in this file"));
+    *out = (weft_function_list){file.functions, (size_t)file.n};
     *commons = file.reader.commons;
 done:
     weft_arena_free(&file.reader.scratch);

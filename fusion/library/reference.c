@@ -42,7 +42,7 @@ static int plain_variant(const weft_function *function) {
 
 /* Add the lines after this line number of the file, up to the next `//@` line. */
 static void add_body(const weft_function *function, int line, weft_text *out) {
-    const char *text = function->source.text;
+    const char *text = function->source->text;
     for (int i = 0; i < line; ++i) {
         text += strcspn(text, "\n");
         text += *text == '\n';

@@ -1,4 +1,5 @@
 /* Specialises functions: binds sizes from argument shapes, makes tables, infers results. */
+#include "fusion/base/array.h"
 #include "fusion/library/function.h"
 
 #include <math.h>
@@ -198,13 +199,6 @@ done:
     return status;
 }
 
-static const weft_library_table *find_maker(const weft_library *library, const char *name) {
-    for (size_t i = 0; i < library->n_tables; ++i)
-        if (strcmp(library->tables[i].name, name) == 0)
-            return &library->tables[i];
-    return NULL;
-}
-
 /* Check the sizes of a table against those bound by arguments. They differ most often because the
  * number of points is that of another degree, so the message names the argument. */
 static weft_status check_table(binder *b, const weft_formal_table *table, const weft_shape *shape,
@@ -239,17 +233,16 @@ static weft_status make_table(binder *b, const weft_formal_table *table, int i) 
     weft_status status = WEFT_OK;
     int arguments[WEFT_RANK_MAX] = {0};
     weft_shape shape = {0};
-    const weft_library_table *maker = find_maker(b->library, table->maker);
+    const int known = WEFT_FIND_NAME(b->library->tables, b->library->n_tables, table->maker);
+    const weft_library_table *maker = known >= 0 ? &b->library->tables[known] : NULL;
     if (!maker || maker->n_arguments != table->n_arguments) {
         if (maker)
-            status = weft_error_set(b->error, WEFT_ERROR_TYPE,
-                                    "the table maker '%s' takes %d arguments, %d are given",
-                                    table->maker, maker->n_arguments, table->n_arguments);
+            status = weft_error_at(b->error, WEFT_ERROR_TYPE, table->formal.place,
+                                   "the table maker '%s' takes %d arguments, %d are given",
+                                   table->maker, maker->n_arguments, table->n_arguments);
         else
-            status = weft_error_set(b->error, WEFT_ERROR_USAGE, "no table maker '%s' is registered",
-                                    table->maker);
-        weft_error_location(b->error, b->function->source.name, b->function->source.text,
-                            table->formal.line, table->formal.column);
+            status = weft_error_at(b->error, WEFT_ERROR_USAGE, table->formal.place,
+                                   "no table maker '%s' is registered", table->maker);
         weft_error_hint(
             b->error, "tables are offered with weft_library_add_table; those of elements come with "
                       "the fem layer");

@@ -8,20 +8,19 @@ weft_term *weft_reader_term_make(kernel_reader *reader, weft_term_kind kind, wef
     if (term) {
         term->kind = kind;
         term->type = type;
-        term->line = reader->token->line;
-        term->column = reader->token->column;
+        term->place = reader->token->place;
     }
     return term;
 }
 
 static weft_status type_error(kernel_reader *reader, const weft_term *term, const char *text) {
-    return weft_reader_error(reader, WEFT_ERROR_TYPE, term->line, term->column, "%s", text);
+    return weft_error_at(reader->error, WEFT_ERROR_TYPE, term->place, "%s", text);
 }
 
 weft_status weft_reader_check_real(kernel_reader *reader, const weft_term *term, const char *what) {
     if (term->type == TYPE_CONDITION || term->type == TYPE_MASK)
-        return weft_reader_error(
-            reader, WEFT_ERROR_TYPE, term->line, term->column,
+        return weft_error_at(
+            reader->error, WEFT_ERROR_TYPE, term->place,
             "%s is a comparison, and should be a value: use select(condition, a, b)", what);
     if (reader->mode == READ_BODY && term->type == TYPE_INT && weft_term_divides(term)) {
         weft_status status =
@@ -37,18 +36,18 @@ weft_status weft_reader_check_real(kernel_reader *reader, const weft_term *term,
 /* primary := number | name... | "(" term ")" | "-" primary | "+" primary | "!" primary */
 static weft_status read_primary(kernel_reader *reader, weft_term **out) {
     weft_status status = WEFT_OK;
-    const kernel_token *token = reader->token;
+    const weft_token *token = reader->token;
     weft_term *term = NULL;
-    if (token->kind == KERNEL_NAME)
+    if (token->kind == TOKEN_NAME)
         return weft_reader_name(reader, out);
-    if (token->kind == KERNEL_NUMBER) {
+    if (token->kind == TOKEN_NUMBER) {
         term = weft_reader_term_make(reader, token->integer ? TERM_INTEGER : TERM_NUMBER,
                                      token->integer ? TYPE_INT : TYPE_REAL);
         if (!term)
             return weft_reader_memory(reader);
         if (token->integer && token->number > 1e9)
-            return weft_reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
-                                     "integers go up to 1000000000: write a larger real as 1e10");
+            return weft_error_at(reader->error, WEFT_ERROR_TYPE, token->place,
+                                 "integers go up to 1000000000: write a larger real as 1e10");
         term->number = token->number;
         term->integer = token->integer ? (int64_t)token->number : 0;
         ++reader->token;
@@ -58,9 +57,8 @@ static weft_status read_primary(kernel_reader *reader, weft_term **out) {
     if (weft_reader_accept(reader, "(")) {
         if (weft_reader_is(reader, "int") || weft_reader_is(reader, "real") ||
             weft_reader_is(reader, "double") || weft_reader_is(reader, "float"))
-            return weft_reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line,
-                                     reader->token->column,
-                                     "no casts: integers become reals where they meet one");
+            return weft_error_at(reader->error, WEFT_ERROR_SYNTAX, reader->token->place,
+                                 "no casts: integers become reals where they meet one");
         TRY(weft_reader_term(reader, out));
         return weft_reader_expect(reader, ")", "to close the parenthesis");
     }
@@ -86,10 +84,10 @@ static weft_status read_primary(kernel_reader *reader, weft_term **out) {
         return WEFT_OK;
     }
     if (weft_reader_is(reader, "&") || weft_reader_is(reader, "*"))
-        return weft_reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,
-                                 "no pointers: data is read and written by A(i,j)");
-    return weft_reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,
-                             "expected a value, found %s", weft_reader_found(reader));
+        return weft_error_at(reader->error, WEFT_ERROR_SYNTAX, token->place,
+                             "no pointers: data is read and written by A(i,j)");
+    return weft_error_at(reader->error, WEFT_ERROR_SYNTAX, token->place,
+                         "expected a value, found %s", weft_reader_found(reader));
 done:
     return status;
 }
@@ -153,8 +151,8 @@ static weft_status read_level(kernel_reader *reader, int level, weft_term **out)
     weft_binary binary = BINARY_ADD;
     int found, chain = 0;
     if (++reader->depth > WEFT_NESTING_MAX)
-        return weft_reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line,
-                                 reader->token->column, "nested too deeply");
+        return weft_error_at(reader->error, WEFT_ERROR_SYNTAX, reader->token->place,
+                             "nested too deeply");
     TRY(read_primary(reader, &left));
     while ((found = binary_of(reader, &binary)) >= level && found > 0) {
         weft_term *term = weft_reader_term_make(reader, TERM_BINARY, TYPE_INT);
@@ -171,9 +169,8 @@ static weft_status read_level(kernel_reader *reader, int level, weft_term **out)
         left = term;
     }
     if (weft_reader_is(reader, "?"))
-        return weft_reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line,
-                                 reader->token->column,
-                                 "no '?': use select(condition, a, b), which runs in lanes");
+        return weft_error_at(reader->error, WEFT_ERROR_SYNTAX, reader->token->place,
+                             "no '?': use select(condition, a, b), which runs in lanes");
     --reader->depth;
     *out = left;
 done:
@@ -188,8 +185,8 @@ weft_status weft_reader_integer_term(kernel_reader *reader, const char *what, we
     weft_status status = WEFT_OK;
     TRY(weft_reader_term(reader, out));
     if ((*out)->type != TYPE_INT)
-        status = weft_reader_error(reader, WEFT_ERROR_TYPE, (*out)->line, (*out)->column,
-                                   "%s is an integer expression in sizes and indices", what);
+        status = weft_error_at(reader->error, WEFT_ERROR_TYPE, (*out)->place,
+                               "%s is an integer expression in sizes and indices", what);
 done:
     return status;
 }

@@ -46,7 +46,7 @@ typedef struct weft_term weft_term;
 struct weft_term {
     weft_term_kind kind;
     weft_term_type type;
-    int line, column;
+    weft_location place;
     int64_t integer;
     double number;
     int index;

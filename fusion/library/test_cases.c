@@ -143,12 +143,11 @@ static weft_status choose(test_case_maker *m, int best[CHOICES]) {
             prefer(m, values, attempt, best, scores);
     }
     if (scores[0] == 0) {
-        status = weft_error_set(m->error, WEFT_ERROR_SHAPE,
-                                "%s: no sizes and parameters from 1 to %d are allowed, so there is "
-                                "nothing to try it with",
-                                m->function->info.name, SIZES_MOST);
-        weft_error_location(m->error, m->function->source.name, m->function->source.text,
-                            m->function->info.line, 1);
+        status = weft_error_at(m->error, WEFT_ERROR_SHAPE,
+                               (weft_location){m->function->source, m->function->info.line, 1},
+                               "%s: no sizes and parameters from 1 to %d are allowed, so there is "
+                               "nothing to try it with",
+                               m->function->info.name, SIZES_MOST);
         weft_error_hint(m->error, "look at its 'where' lines and the sizes in its signature");
     }
 done:
@@ -205,7 +204,7 @@ done:
 static weft_status add_example(test_case_maker *m, const weft_example *example) {
     weft_status status = WEFT_OK;
     weft_specialisation *specialisation = NULL;
-    const weft_location place = {&m->function->source, example->line, example->column};
+    const weft_location place = example->place;
     TRY(weft_specialisation_make(
         m->arena, m->library,
         &(weft_element_request){m->function, example->arguments, example->n_arguments,
@@ -232,7 +231,7 @@ static weft_status add_example(test_case_maker *m, const weft_example *example) 
     weft_test_case *test_case = add_test_case(m, specialisation);
     test_case->sizes = example->text;
     test_case->keys = keys;
-    test_case->line = example->line;
+    test_case->line = example->place.line;
     for (int i = 0; i < test_case->n_arguments; ++i)
         test_case->arguments[i].values = example->values[i];
     test_case->result.values = example->result_values;

@@ -1,4 +1,5 @@
 /* Splits kernel files into tokens, and reads them one by one. */
+#include "fusion/base/array.h"
 #include "fusion/base/intrinsics.h"
 #include "fusion/library/private.h"
 
@@ -7,35 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-weft_status weft_reader_error(kernel_reader *reader, weft_status status, int line, int column,
-                              const char *format, ...) {
-    char message[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    weft_error_set(reader->error, status, "%s", message);
-    weft_error_location(reader->error, reader->source.name, reader->source.text, line, column);
-    return status;
+weft_location weft_reader_line(const kernel_reader *reader, int line) {
+    return (weft_location){reader->source, line, 1};
 }
 
 weft_status weft_reader_memory(kernel_reader *reader) {
     return weft_error_set(reader->error, WEFT_ERROR_MEMORY, "out of memory while reading %s",
-                          reader->source.name);
+                          reader->source->name);
 }
 
 typedef struct scanner {
     const char *text, *end;
-    int line, column;
+    weft_location place;
 } scanner;
 
 static void advance(scanner *s, size_t n) {
     for (; n > 0; --n, ++s->text) {
         if (*s->text == '\n') {
-            ++s->line;
-            s->column = 1;
+            ++s->place.line;
+            s->place.column = 1;
         } else {
-            ++s->column;
+            ++s->place.column;
         }
     }
 }
@@ -73,29 +66,6 @@ static bool is_name(char c) {
     return isalnum((unsigned char)c) || c == '_';
 }
 
-static size_t number_length(const scanner *s, bool *integer) {
-    const char *p = s->text;
-    *integer = true;
-    while (p < s->end && isdigit((unsigned char)*p))
-        ++p;
-    if (p < s->end && *p == '.') {
-        *integer = false;
-        for (++p; p < s->end && isdigit((unsigned char)*p);)
-            ++p;
-    }
-    if (p < s->end && (*p == 'e' || *p == 'E')) {
-        const char *q = p + 1;
-        if (q < s->end && (*q == '+' || *q == '-'))
-            ++q;
-        if (q < s->end && isdigit((unsigned char)*q)) {
-            *integer = false;
-            for (p = q; p < s->end && isdigit((unsigned char)*p);)
-                ++p;
-        }
-    }
-    return (size_t)(p - s->text);
-}
-
 static size_t symbol_length(const scanner *s) {
     static const char *const doubles[] = {"->", "++", "--", "+=", "-=", "*=", "/=", "%=",
                                           "<=", ">=", "==", "!=", "&&", "||", "<<", ">>"};
@@ -105,95 +75,65 @@ static size_t symbol_length(const scanner *s) {
     return *s->text != '\0' && strchr("()[]{},;:=+-*/%<>!&|.?~^", *s->text) ? 1 : 0;
 }
 
-static weft_status scan_token(kernel_reader *reader, scanner *s, kernel_token *token) {
+static weft_status scan_token(kernel_reader *reader, scanner *s, weft_token *token) {
     if (!skip_blanks(s))
-        return weft_reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,
-                                 "this comment does not end: '*/' is missing");
-    *token = (kernel_token){.kind = KERNEL_END, .line = s->line, .column = s->column, .text = ""};
+        return weft_error_at(reader->error, WEFT_ERROR_SYNTAX, token->place,
+                             "this comment does not end: '*/' is missing");
+    *token = (weft_token){.kind = TOKEN_END, .place = s->place, .text = ""};
     if (s->text >= s->end)
         return WEFT_OK;
     size_t length;
     char c = *s->text;
     if (isalpha((unsigned char)c) || c == '_') {
-        token->kind = KERNEL_NAME;
+        token->kind = TOKEN_NAME;
         for (length = 1; s->text + length < s->end && is_name(s->text[length]);)
             ++length;
     } else if (isdigit((unsigned char)c) ||
                (c == '.' && s->text + 1 < s->end && isdigit((unsigned char)s->text[1]))) {
-        token->kind = KERNEL_NUMBER;
-        length = number_length(s, &token->integer);
+        token->kind = TOKEN_NUMBER;
+        length = weft_token_number_length(s->text, &token->integer);
         if (s->text + length < s->end && is_name(s->text[length]))
-            return weft_reader_error(reader, WEFT_ERROR_SYNTAX, s->line, s->column,
-                                     "a number with a suffix: write it without (2 or 0.5 or 1e-3)");
+            return weft_error_at(reader->error, WEFT_ERROR_SYNTAX, s->place,
+                                 "a number with a suffix: write it without (2 or 0.5 or 1e-3)");
     } else {
-        token->kind = KERNEL_SYMBOL;
+        token->kind = TOKEN_SYMBOL;
         length = symbol_length(s);
         if (length == 0 && c == '#')
-            return weft_reader_error(reader, WEFT_ERROR_SYNTAX, s->line, s->column,
-                                     "kernel bodies have no preprocessor: '#' is not allowed");
+            return weft_error_at(reader->error, WEFT_ERROR_SYNTAX, s->place,
+                                 "kernel bodies have no preprocessor: '#' is not allowed");
         if (length == 0)
-            return weft_reader_error(reader, WEFT_ERROR_SYNTAX, s->line, s->column,
-                                     isprint((unsigned char)c)
-                                         ? "the character '%c' is not allowed here"
-                                         : "the byte 0x%02x is not allowed here",
-                                     (unsigned char)c);
+            return weft_error_at(reader->error, WEFT_ERROR_SYNTAX, s->place,
+                                 isprint((unsigned char)c)
+                                     ? "the character '%c' is not allowed here"
+                                     : "the byte 0x%02x is not allowed here",
+                                 (unsigned char)c);
     }
     token->text = weft_arena_copy(reader->scratch, s->text, length);
     if (!token->text)
         return weft_reader_memory(reader);
-    if (token->kind == KERNEL_NUMBER)
+    if (token->kind == TOKEN_NUMBER)
         token->number = strtod(token->text, NULL);
     advance(s, length);
     return WEFT_OK;
 }
 
 weft_status weft_kernel_tokens_make(kernel_reader *reader, const char *text, size_t length,
-                                    int line, int column, const kernel_token **out) {
+                                    weft_location place, const weft_location *use) {
     weft_status status = WEFT_OK;
-    scanner s = {text, text + length, line, column};
-    size_t n = 0, capacity = 64;
-    kernel_token *tokens = NULL;
+    scanner s = {text, text + length, place};
+    int n = 0;
+    weft_token *tokens = NULL;
     weft_arena_free(&reader->scratch);
     TRY(weft_arena_make(&reader->scratch, reader->error));
-    tokens = weft_arena_alloc(reader->scratch, capacity, sizeof *tokens);
-    if (!tokens)
-        return weft_reader_memory(reader);
-    for (;;) {
-        if (n == capacity) {
-            kernel_token *more = weft_arena_alloc(reader->scratch, capacity * 2, sizeof *more);
-            if (!more)
-                return weft_reader_memory(reader);
-            memcpy(more, tokens, n * sizeof *more);
-            tokens = more;
-            capacity *= 2;
-        }
-        tokens[n].line = s.line;
-        tokens[n].column = s.column;
+    do {
+        tokens = weft_array_room(reader->scratch, tokens, n, sizeof *tokens);
+        if (!tokens)
+            return weft_reader_memory(reader);
+        tokens[n].place = s.place;
         TRY(scan_token(reader, &s, &tokens[n]));
-        if (tokens[n++].kind == KERNEL_END)
-            break;
-    }
-    *out = reader->start = tokens;
-done:
-    return status;
-}
-
-weft_status weft_kernel_tokens_make_common(kernel_reader *reader, const weft_common *common,
-                                           int line, int column) {
-    weft_status status = WEFT_OK;
-    const kernel_token *made = NULL;
-    TRY(weft_kernel_tokens_make(reader, common->text, common->length, common->line, 1, &made));
-    size_t n = 1;
-    while (made[n - 1].kind != KERNEL_END)
-        ++n;
-    kernel_token *tokens = weft_arena_alloc(reader->scratch, n, sizeof *tokens);
-    if (!tokens)
-        return weft_reader_memory(reader);
-    for (size_t i = 0; i < n; ++i) {
-        tokens[i] = made[i];
-        tokens[i].line = line;
-        tokens[i].column = column;
-    }
+    } while (tokens[n++].kind != TOKEN_END);
+    for (int i = 0; use && i < n; ++i)
+        tokens[i].place = *use;
     reader->token = reader->start = tokens;
 done:
     return status;
@@ -212,17 +152,17 @@ bool weft_reader_accept(kernel_reader *reader, const char *text) {
 }
 
 const char *weft_reader_found(const kernel_reader *reader) {
-    return reader->token->kind == KERNEL_END ? "the end" : reader->token->text;
+    return reader->token->kind == TOKEN_END ? "the end" : reader->token->text;
 }
 
 weft_status weft_reader_expect(kernel_reader *reader, const char *text, const char *what) {
     if (weft_reader_accept(reader, text))
         return WEFT_OK;
-    const kernel_token *token = reader->token;
-    return weft_reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,
-                             "expected '%s' %s, found %s%s%s", text, what,
-                             token->kind == KERNEL_END ? "" : "'", weft_reader_found(reader),
-                             token->kind == KERNEL_END ? "" : "'");
+    const weft_token *token = reader->token;
+    return weft_error_at(reader->error, WEFT_ERROR_SYNTAX, token->place,
+                         "expected '%s' %s, found %s%s%s", text, what,
+                         token->kind == TOKEN_END ? "" : "'", weft_reader_found(reader),
+                         token->kind == TOKEN_END ? "" : "'");
 }
 
 /* Names like LANES or M_PI, which may be macros of the prelude or of <math.h>. */
@@ -242,22 +182,20 @@ weft_status weft_reader_new_name(kernel_reader *reader, const char *what, const 
         "const",  "static", "extern", "register", "volatile", "restrict", "inline",   "auto",
         "struct", "union",  "enum",   "typedef",  "sizeof",   "asm",      "typeof",   "main",
         "unix",   "linux",  "over",   "select",   "use"};
-    const kernel_token *token = reader->token;
-    if (token->kind != KERNEL_NAME)
-        return weft_reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,
-                                 "expected %s, found %s", what, weft_reader_found(reader));
+    const weft_token *token = reader->token;
+    if (token->kind != TOKEN_NAME)
+        return weft_error_at(reader->error, WEFT_ERROR_SYNTAX, token->place,
+                             "expected %s, found %s", what, weft_reader_found(reader));
     size_t length = strlen(token->text);
     bool taken = strncmp(token->text, "v_", 2) == 0 || strncmp(token->text, "weft_", 5) == 0 ||
                  token->text[0] == '_' || token->text[length - 1] == '_' ||
                  is_macro_name(token->text);
-    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; ++i)
-        taken = taken || strcmp(token->text, reserved[i]) == 0;
-    for (int i = 0; i < weft_intrinsics_count; ++i)
-        taken = taken || strcmp(token->text, weft_intrinsics[i].name) == 0;
+    taken = taken || weft_intrinsic_find(token->text) != NULL ||
+            weft_name_index(reserved, (int)(sizeof reserved / sizeof *reserved), sizeof *reserved,
+                            token->text) >= 0;
     if (taken) {
-        weft_status status =
-            weft_reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,
-                              "'%s' cannot be %s: it is reserved", token->text, what);
+        weft_status status = weft_error_at(reader->error, WEFT_ERROR_SYNTAX, token->place,
+                                           "'%s' cannot be %s: it is reserved", token->text, what);
         weft_error_hint(reader->error,
                         "choose a name that is no C keyword, no intrinsic, not 't' (the thread), "
                         "does not begin with v_, weft_ or _, does not end with _, and from three "

@@ -101,15 +101,14 @@ static weft_status bad_character(const scanner *s) {
 
 /* number: digits ['.' [digits]] [exponent] | '.' digits [exponent]
  * exponent: (e|E) ['+'|'-'] digits */
-static weft_status scan_number(const scanner *s, size_t *length, bool *integer) {
-    const char *c = s->at;
+size_t weft_token_number_length(const char *text, bool *integer) {
+    const char *c = text;
     while (is_digit(*c))
         ++c;
     *integer = *c != '.';
     if (*c == '.')
         for (++c; is_digit(*c);)
             ++c;
-    const char *mantissa_end = c;
     if (*c == 'e' || *c == 'E') {
         const char *digits = c + 1 + (c[1] == '+' || c[1] == '-');
         if (is_digit(*digits)) {
@@ -118,7 +117,12 @@ static weft_status scan_number(const scanner *s, size_t *length, bool *integer) 
             *integer = false;
         }
     }
-    *length = (size_t)(c - s->at);
+    return (size_t)(c - text);
+}
+
+static weft_status scan_number(const scanner *s, size_t *length, bool *integer) {
+    *length = weft_token_number_length(s->at, integer);
+    const char *c = s->at + *length;
     if (!is_word(*c) && *c != '.')
         return WEFT_OK;
     const char *end = c;
@@ -126,7 +130,7 @@ static weft_status scan_number(const scanner *s, size_t *length, bool *integer) 
         ++end;
     weft_error_at(s->error, WEFT_ERROR_SYNTAX, scanner_place(s), "'%.*s' is not a number",
                   (int)(end - s->at < 60 ? end - s->at : 60), s->at);
-    if (c == mantissa_end && is_letter(*c) && !strchr(s->at, '.') && *s->at != '0')
+    if (*integer && is_letter(*c) && !strchr(s->at, '.') && *s->at != '0')
         weft_error_hint(s->error, "a product is written with *: %.*s*%.*s",
                         (int)(c - s->at < 60 ? c - s->at : 60), s->at,
                         (int)(end - c < 60 ? end - c : 60), c);

@@ -32,6 +32,9 @@ typedef struct weft_token {
 weft_status weft_error_at(weft_error *error, weft_status status, weft_location place,
                           const char *format, ...) WEFT_PRINTF(4, 5);
 
+/** Bytes of the number at `text`, digits ['.' [digits]] [exponent] or '.' digits [exponent];
+ *  *integer: it has neither point nor exponent. */
+size_t weft_token_number_length(const char *text, bool *integer);
 /** Split a text into tokens, ending with one TOKEN_END. `#` starts a comment to the end of line.
  *  Errors  WEFT_ERROR_SYNTAX with file, line, column; WEFT_ERROR_MEMORY */
 weft_status weft_tokens_make(weft_arena *arena, const weft_source *source, weft_token **out, int *n,
