@@ -67,12 +67,12 @@ typedef struct weft_operator_choice {
 
 typedef enum weft_plan_kind { WEFT_PLAN_FUSED, WEFT_PLAN_UNFUSED } weft_plan_kind;
 
-/** How an accumulating store avoids races. All are deterministic, except COLOURED on CUDA. The last
- *  three are for CUDA; on the host, and for kernels that they do not support, they mean COLOURED
- *  (weft_kernel_info.scatter tells which algorithm a kernel uses).
+/** How an accumulating store avoids races. All are deterministic, except IN_PLACE on CUDA. The last
+ *  three are for CUDA; on the host, and for kernels that they do not support, they mean IN_PLACE
+ *  (weft_kernel_info.scatter says which algorithm a kernel uses).
  *
- *  COLOURED        Host: cell ranges are coloured so that ranges of one colour share no target.
- *                  CUDA: atomic additions.
+ *  IN_PLACE        Each cell adds to its targets. Host: cell ranges are coloured so that ranges of
+ *                  one colour share no target. CUDA: atomic additions.
  *  GATHERED        Each cell stores its contribution; then the owner of a target sums those of its
  *                  cells (transposed connectivity). Vectors only.
  *  PATCHES         Owner computes: the owner of a set of targets evaluates all cells that touch
@@ -93,7 +93,7 @@ typedef enum weft_plan_kind { WEFT_PLAN_FUSED, WEFT_PLAN_UNFUSED } weft_plan_kin
  *                  target evaluates each incident cell, renumbered by an even permutation so that
  *                  the target is local vertex 0, and keeps row 0. */
 typedef enum weft_scatter {
-    WEFT_SCATTER_COLOURED,
+    WEFT_SCATTER_IN_PLACE,
     WEFT_SCATTER_GATHERED,
     WEFT_SCATTER_PATCHES,
     WEFT_SCATTER_CELL_COLOURS,

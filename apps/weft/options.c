@@ -118,8 +118,8 @@ static const char *current_scatter(const char *text) {
 static weft_status read_scatter(weft_tool_options *options, const char *text, weft_error *error) {
     static const char *const names[] = {"auto",   "atomic",       "chunk-colored", "cell-colored",
                                         "gather", "vertex-patch", "edge-patch"};
-    static const weft_scatter scatter_of[] = {WEFT_SCATTER_COLOURED, WEFT_SCATTER_COLOURED,
-                                              WEFT_SCATTER_COLOURED, WEFT_SCATTER_CELL_COLOURS,
+    static const weft_scatter scatter_of[] = {WEFT_SCATTER_IN_PLACE, WEFT_SCATTER_IN_PLACE,
+                                              WEFT_SCATTER_IN_PLACE, WEFT_SCATTER_CELL_COLOURS,
                                               WEFT_SCATTER_GATHERED, WEFT_SCATTER_VERTEX_PATCHES,
                                               WEFT_SCATTER_PATCHES};
     weft_status status = WEFT_OK;

@@ -1,4 +1,4 @@
-/* Runs a call in a child process: forks, waits, and turns the exit of the child into a status. */
+/* Runs a call in a child process: forks, waits, and derives a status from how the child ended. */
 #include "fem/io/child_process.h"
 #include "core/base/file.h"
 

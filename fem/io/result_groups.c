@@ -1,4 +1,4 @@
-/* Turns groups of cells into cell data: one array of 0 and 1 per group, as groups may overlap. */
+/* Writes groups of cells as cell data: one array of 0 and 1 per group, as groups may overlap. */
 #include "fem/base/text.h"
 #include "fem/io/result.h"
 

@@ -51,7 +51,7 @@ static void sort_nodes(int n, const int32_t *nodes, int32_t *out) {
         order(out + 1, out + 2);
 }
 
-/* Turn the counts in start[1..] into the starts of the lists. */
+/* Sum the counts in start[1..], which gives the starts of the lists. */
 static void starts_from_counts(uint32_t *start, int64_t n) {
     for (int64_t i = 0; i < n; ++i)
         start[i + 1] += start[i];

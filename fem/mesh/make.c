@@ -325,7 +325,7 @@ static weft_status drop_unused(weft_mesh *mesh, weft_error *error) {
 
 static void report_repaired(const weft_mesh *mesh, const weft_monitor *monitor) {
     if (mesh->n_flipped_cells > 0)
-        weft_log(monitor, WEFT_LOG_INFO, "%s: %lld inverted cell%s turned", mesh->source,
+        weft_log(monitor, WEFT_LOG_INFO, "%s: %lld inverted cell%s reoriented", mesh->source,
                  (long long)mesh->n_flipped_cells, mesh->n_flipped_cells == 1 ? "" : "s");
     if (mesh->n_dropped_nodes > 0)
         weft_log(monitor, WEFT_LOG_INFO, "%s: %lld node%s that no cell uses dropped", mesh->source,

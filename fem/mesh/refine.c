@@ -182,15 +182,15 @@ static void number_vertices(const refinement *r, const int32_t *nodes, int width
  *     (3 (u^2 + v^2 + w^2) + 5 u^2 +- 2 v.w) / 4.
  * Later steps make no worse shapes: a cut along the diagonal of the parent reproduces existing
  * shapes (Bey 1995), and it is one of the choices. */
-static void rotate_tetrahedron(const double *x, const int32_t *nodes, int32_t *turned) {
-    static const int iterations[3][4] = {{0, 1, 2, 3}, {0, 3, 1, 2}, {0, 2, 3, 1}};
+static void rotate_tetrahedron(const double *x, const int32_t *nodes, int32_t *rotated) {
+    static const int rotations[3][4] = {{0, 1, 2, 3}, {0, 3, 1, 2}, {0, 2, 3, 1}};
     double u[3][3], least = INFINITY;
     int best = 0;
     for (int t = 0; t < 3; ++t)
         for (int k = 0; k < 3; ++k)
-            u[t][k] = x[3 * (int64_t)nodes[0] + k] + x[3 * (int64_t)nodes[iterations[t][2]] + k] -
-                      x[3 * (int64_t)nodes[iterations[t][1]] + k] -
-                      x[3 * (int64_t)nodes[iterations[t][3]] + k];
+            u[t][k] = x[3 * (int64_t)nodes[0] + k] + x[3 * (int64_t)nodes[rotations[t][2]] + k] -
+                      x[3 * (int64_t)nodes[rotations[t][1]] + k] -
+                      x[3 * (int64_t)nodes[rotations[t][3]] + k];
     for (int t = 0; t < 3; ++t) {
         const double *v = u[(t + 1) % 3], *w = u[(t + 2) % 3];
         const double cost = 5 * (u[t][0] * u[t][0] + u[t][1] * u[t][1] + u[t][2] * u[t][2]) +
@@ -201,7 +201,7 @@ static void rotate_tetrahedron(const double *x, const int32_t *nodes, int32_t *t
         }
     }
     for (int k = 0; k < 4; ++k)
-        turned[k] = nodes[iterations[best][k]];
+        rotated[k] = nodes[rotations[best][k]];
 }
 
 /* Write the 2^(width-1) children of each simplex consecutively. */
@@ -209,12 +209,12 @@ static void put_simplices(const refinement *r, const int32_t *from, int32_t *to,
                           int64_t first, int64_t last) {
     const int n_children = 1 << (width - 1);
     const int *children = width == 2 ? *segments : width == 3 ? *triangles : *tetrahedra;
-    int32_t turned[4], vertices[10];
+    int32_t rotated[4], vertices[10];
     for (int64_t i = first; i < last; ++i) {
         const int32_t *nodes = from + i * width;
         if (width == 4) {
-            rotate_tetrahedron(r->from->x, nodes, turned);
-            nodes = turned;
+            rotate_tetrahedron(r->from->x, nodes, rotated);
+            nodes = rotated;
         }
         number_vertices(r, nodes, width, vertices);
         for (int k = 0; k < n_children * width; ++k)

@@ -53,7 +53,7 @@ static void describe_point(weft_error *error, const weft_mesh *mesh, const int32
 
 static weft_status refuse(const weft_mesh *mesh, int axis, const char *what, const int32_t *nodes,
                           int n, weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_INPUT, "%s does not fit beside itself along %c: the %s at ",
+    weft_error_set(error, WEFT_ERROR_INPUT, "%s cannot be repeated along %c: the %s at ",
                    mesh->source, "xyz"[axis], what);
     describe_point(error, mesh, nodes, n);
     weft_error_append(error, " has no partner on the opposite side");

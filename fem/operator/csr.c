@@ -68,7 +68,7 @@ static weft_status part_make(weft_context *context, weft_operator *op, const wef
     const bool first = op->pattern == NULL;
     TRY(weft_vector_dofs_make(device, form, &part->vector_dofs, error));
     weft_connectivity *rows = part->vector_dofs.connectivity;
-    TRY(weft_compiled_make_addto(context, form, rows, first, WEFT_SCATTER_COLOURED, &part->assemble,
+    TRY(weft_compiled_make_addto(context, form, rows, first, WEFT_SCATTER_IN_PLACE, &part->assemble,
                                  error));
     const int lanes = weft_program_lanes(part->assemble.program);
     if (first) {

@@ -4,7 +4,7 @@
 
 static weft_status lma_make(weft_context *context, const weft_form *forms, int n_forms,
                             weft_operator **out, weft_error *error) {
-    return weft_operator_make_cells(context, forms, n_forms, true, WEFT_SCATTER_COLOURED, out,
+    return weft_operator_make_cells(context, forms, n_forms, true, WEFT_SCATTER_IN_PLACE, out,
                                     error);
 }
 
@@ -49,7 +49,7 @@ const weft_operator_format weft_format_lma = {
     .info = {.name = "lma",
              .help = "local matrices stored",
              .stores_local = true,
-             .scatter = WEFT_SCATTER_COLOURED,
+             .scatter = WEFT_SCATTER_IN_PLACE,
              .script = "stored.weft"},
     .gpu = {true, {0.76, 0.78}, 0.9, 10e-9},
     .host = {true, {1.26, 1.1}, 1.0, 20e-9},

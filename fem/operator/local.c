@@ -225,7 +225,7 @@ static weft_status part_check(const weft_operator *op, int i, weft_error *error)
     part->is_checked = true;
     if (!has_patches(&part->product))
         return WEFT_OK;
-    part->scatter = WEFT_SCATTER_COLOURED;
+    part->scatter = WEFT_SCATTER_IN_PLACE;
     TRY(part_compile(cells, i, &tail_product, false, &plain, error));
     part->scatter = WEFT_SCATTER_PATCHES;
     TRY(patches_check(op, i, &plain, &good, &why, error));
@@ -241,7 +241,7 @@ static weft_status part_check(const weft_operator *op, int i, weft_error *error)
         goto done;
     weft_log(cells->context->monitor, WEFT_LOG_WARNING,
              "%s: the product stores atomically, not by patches: %s", part->form.name, why.message);
-    part->scatter = WEFT_SCATTER_COLOURED;
+    part->scatter = WEFT_SCATTER_IN_PLACE;
     weft_compiled_free(&part->product);
     part->product = plain;
     plain = (weft_compiled){0};
@@ -335,7 +335,7 @@ static weft_scatter scatter_of(const weft_context *context, weft_scatter wanted,
         weft_operator_on_gpu(limits) && !limits->records_only && width > 2 &&
         weft_form_components(form) == 1 &&
         weft_connectivity_from(form->dofs) * width >= 2 * weft_connectivity_to(form->dofs);
-    return wanted == WEFT_SCATTER_PATCHES && !fits ? WEFT_SCATTER_COLOURED : wanted;
+    return wanted == WEFT_SCATTER_PATCHES && !fits ? WEFT_SCATTER_IN_PLACE : wanted;
 }
 
 static const weft_operator_table cells_table = {.assemble = cells_assemble,

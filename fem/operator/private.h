@@ -12,7 +12,7 @@ weft_status weft_operator_allocate(const weft_operator_table *table, size_t stat
 /** Make an operator that is applied cell by cell (fem/operator/local.c).
  *  stores   local matrices are stored; otherwise recomputed in every product
  *  scatter  how products add to the nodes; WEFT_SCATTER_PATCHES falls back to
- *           WEFT_SCATTER_COLOURED if the form or the device does not allow patches */
+ *           WEFT_SCATTER_IN_PLACE if the form or the device does not allow patches */
 weft_status weft_operator_make_cells(weft_context *context, const weft_form *forms, int n_forms,
                                      bool stores, weft_scatter scatter, weft_operator **out,
                                      weft_error *error);

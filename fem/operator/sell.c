@@ -106,7 +106,7 @@ static weft_status part_make(const sell_operator *sell, const weft_pattern *patt
     weft_error why = {0};
     bool with_cells = false;
     TRY(part_compile(sell, part,
-                     weft_form_components(&part->form) > 1 ? WEFT_SCATTER_COLOURED
+                     weft_form_components(&part->form) > 1 ? WEFT_SCATTER_IN_PLACE
                                                            : WEFT_SCATTER_PATCHES,
                      &part->assemble, error));
     part->by_owners = patches_of(&part->assemble, &with_cells);
@@ -117,7 +117,7 @@ static weft_status part_make(const sell_operator *sell, const weft_pattern *patt
     }
     status = bind_rows(sell, pattern, &part->assemble, part->form.dofs, &part->rows, &why);
     if (status == WEFT_ERROR_UNSUPPORTED) {
-        TRY(part_compile(sell, part, WEFT_SCATTER_COLOURED, &atomic, error));
+        TRY(part_compile(sell, part, WEFT_SCATTER_IN_PLACE, &atomic, error));
         TRY(part_fall_back(sell, part, &atomic, why.message, error));
     } else if (status != WEFT_OK && error) {
         *error = why;
@@ -186,7 +186,7 @@ static weft_status part_check(const sell_operator *sell, const weft_pattern *pat
     double difference = 0;
     if (!part->by_owners || part->is_checked)
         return WEFT_OK;
-    TRY(part_compile(sell, part, WEFT_SCATTER_COLOURED, &atomic, error));
+    TRY(part_compile(sell, part, WEFT_SCATTER_IN_PLACE, &atomic, error));
     status = trial_apart(sell, pattern, part, &atomic, &difference, &why);
     if (status == WEFT_OK && difference > WEFT_RELATIVE_DIFFERENCE_MAX)
         snprintf(why.message, sizeof why.message,

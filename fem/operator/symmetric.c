@@ -110,7 +110,7 @@ static weft_status part_make(symmetric_operator *state, const weft_pattern *patt
     symmetric_part *part = &state->parts[i];
     const weft_form *form = &part->form;
     weft_connectivity *rows = part->vector_dofs.connectivity;
-    TRY(weft_compiled_make_addto(state->context, form, rows, i == 0, WEFT_SCATTER_COLOURED,
+    TRY(weft_compiled_make_addto(state->context, form, rows, i == 0, WEFT_SCATTER_IN_PLACE,
                                  &part->assemble, error));
     TRY(weft_symmetric_positions(
         state->context->device, state->symmetric, pattern, rows,

@@ -242,7 +242,7 @@ static weft_status check(const weft_solver *cg, weft_error *error) {
                                   (long long)cg->n);
     if (weft_device_limits(cg->context->device)->records_only) {
         weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                       "this device holds no numbers that could be solved for");
+                       "a null device computes nothing, so it cannot solve a system");
         weft_error_hint(error, "use the device host");
         return WEFT_ERROR_UNSUPPORTED;
     }

@@ -207,7 +207,7 @@ static weft_status fault_status(addto_work *work, weft_error *error) {
     return WEFT_ERROR_UNSUPPORTED;
 }
 
-/* Turn sizes into starts, and concatenate the halos. */
+/* Sum the sizes, which gives the starts, and concatenate the halos. */
 static weft_status starts_sum(addto_work *work, weft_error *error) {
     weft_addto *addto = work->addto;
     const weft_sell *sell = work->sell;

@@ -17,7 +17,7 @@ int cross_check_ways(const random_script *script, const char *device, cross_chec
     const bool host = strcmp(device, "batch") == 0 || strncmp(device, "optimised", 9) == 0 ||
                       strncmp(device, "host", 4) == 0;
     for (int i = 0; i < CROSS_CHECK_WAYS; ++i) {
-        static const weft_scatter gpu[] = {WEFT_SCATTER_COLOURED, WEFT_SCATTER_GATHERED,
+        static const weft_scatter gpu[] = {WEFT_SCATTER_IN_PLACE, WEFT_SCATTER_GATHERED,
                                            WEFT_SCATTER_CELL_COLOURS};
         cross_check_way *way = &out[i];
         *way = (cross_check_way){.device = device};

@@ -270,7 +270,7 @@ static void run_sizes(const char *set, bool plain, weft_plan_kind plan, bool is_
     snprintf(device, sizeof device, "host:2%s%s", set ? ":" : "", set ? set : "");
     snprintf(what, sizeof what, "%s, %s, %s, %s, %s", device, plain ? "plain" : "interleaved",
              plan == WEFT_PLAN_FUSED ? "fused" : "unfused", is_single ? "float" : "double",
-             scatter == WEFT_SCATTER_COLOURED ? "coloured" : "gathered");
+             scatter == WEFT_SCATTER_IN_PLACE ? "coloured" : "gathered");
     for (int n = 1; n <= lanes; ++n)
         run_case(device, script, &options, n % 2 ? n : lanes + n, what);
     run_case(device, script, &options, 211, what);
@@ -285,17 +285,17 @@ typedef struct way {
 
 /* Each pair of choices is met; all of them together where WEFT_TEST_ALL is set. */
 static const way sample[] = {
-    {true, false, WEFT_PLAN_UNFUSED, WEFT_SCATTER_COLOURED},
+    {true, false, WEFT_PLAN_UNFUSED, WEFT_SCATTER_IN_PLACE},
     {true, true, WEFT_PLAN_FUSED, WEFT_SCATTER_GATHERED},
     {false, false, WEFT_PLAN_FUSED, WEFT_SCATTER_GATHERED},
-    {false, true, WEFT_PLAN_UNFUSED, WEFT_SCATTER_COLOURED},
+    {false, true, WEFT_PLAN_UNFUSED, WEFT_SCATTER_IN_PLACE},
 };
 
 static void run_ways(const char *set) {
     const char *all = getenv("WEFT_TEST_ALL");
     for (int i = 0; all && all[0] && i < 16; ++i)
         run_sizes(set, i & 1, i & 2 ? WEFT_PLAN_FUSED : WEFT_PLAN_UNFUSED, i & 4,
-                  i & 8 ? WEFT_SCATTER_COLOURED : WEFT_SCATTER_GATHERED);
+                  i & 8 ? WEFT_SCATTER_IN_PLACE : WEFT_SCATTER_GATHERED);
     for (size_t i = 0; !(all && all[0]) && i < sizeof sample / sizeof *sample; ++i)
         run_sizes(set, sample[i].plain, sample[i].plan, sample[i].single, sample[i].scatter);
 }

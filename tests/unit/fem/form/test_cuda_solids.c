@@ -83,7 +83,7 @@ static void every_script(void **state) {
         for (size_t k = 0; k < sizeof tails / sizeof *tails; ++k)
             for (int d = 2; d <= 3; ++d) {
                 compile(&nvrtc, library, weft_device_limits(device), &scripts[i], &tails[k], d,
-                        WEFT_PLAN_FUSED, WEFT_SCATTER_COLOURED);
+                        WEFT_PLAN_FUSED, WEFT_SCATTER_IN_PLACE);
                 if (k == 2) /* gathered, and in pieces */
                     compile(&nvrtc, library, weft_device_limits(device), &scripts[i], &tails[k], d,
                             WEFT_PLAN_UNFUSED, WEFT_SCATTER_GATHERED);

@@ -52,7 +52,7 @@ static void compile_one(const weft_nvrtc *nvrtc, const weft_library *library,
 }
 
 static void shipped_scripts(void **state) {
-    static const weft_scatter scatters[] = {WEFT_SCATTER_COLOURED, WEFT_SCATTER_GATHERED,
+    static const weft_scatter scatters[] = {WEFT_SCATTER_IN_PLACE, WEFT_SCATTER_GATHERED,
                                             WEFT_SCATTER_CELL_COLOURS};
     const weft_nvrtc *nvrtc = *state;
     weft_error error = {0};

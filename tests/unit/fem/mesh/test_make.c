@@ -162,7 +162,7 @@ static void test_says_what_it_repaired(void **state) {
             data.group_facet_nodes[0] = (int32_t)i;
     data.group_facet_nodes[1] = data.group_facet_nodes[0];
     assert_int_equal(weft_mesh_make(&data, "m.msh", &monitor, &mesh, NULL), WEFT_OK);
-    assert_string_equal(log.text, "2 m.msh: 6 inverted cells turned\n"
+    assert_string_equal(log.text, "2 m.msh: 6 inverted cells reoriented\n"
                                   "2 m.msh: 2 nodes that no cell uses dropped\n"
                                   "1 m.msh: 1 facet of groups ignored: no cell has it\n");
     weft_mesh_free(&mesh);

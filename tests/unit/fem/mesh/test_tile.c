@@ -213,7 +213,7 @@ static void test_nodes_refused(void **state) {
     tile->x[2 * 9 + 1] += 1e-6; /* node (4, 1) */
     assert_error(
         weft_mesh_tile(NULL, tile, both, &mesh, error), WEFT_ERROR_INPUT,
-        "error: square:4 does not fit beside itself along x: the node at (1, 0.250001) has "
+        "error: square:4 cannot be repeated along x: the node at (1, 0.250001) has "
         "no partner on the opposite side" HINT);
     assert_null(mesh);
     assert_int_equal(weft_mesh_tile(NULL, tile, across, &mesh, NULL), WEFT_OK); /* nor need it */
@@ -239,7 +239,7 @@ static void test_low_side_refused(void **state) {
                            .cells = copy_array(cells, sizeof cells)};
     assert_int_equal(weft_mesh_make(&data, "fan", NULL, &tile, NULL), WEFT_OK);
     assert_error(weft_mesh_tile(NULL, tile, counts, &mesh, error), WEFT_ERROR_INPUT,
-                 "error: fan does not fit beside itself along x: the node at (0, 0.5) has no "
+                 "error: fan cannot be repeated along x: the node at (0, 0.5) has no "
                  "partner on the opposite side" HINT);
     weft_mesh_free(&tile);
 }

@@ -151,7 +151,7 @@ static void compile_predicated(const weft_nvrtc *nvrtc, const weft_library *libr
     const char *source = weft_compilation_source(compilation);
     if (weft_nvrtc_compile(nvrtc, 90, "product", source, &cubin, &error) != WEFT_OK)
         fail_msg("%s\n%s", error.message, source);
-    assert_int_equal(count(source, "_clear(int64_t"), scatter == WEFT_SCATTER_COLOURED);
+    assert_int_equal(count(source, "_clear(int64_t"), scatter == WEFT_SCATTER_IN_PLACE);
     weft_cubin_free(&cubin);
     weft_compilation_free(&compilation);
 }
@@ -170,7 +170,7 @@ static void predicated_products_compile(void **state) {
     for (int d = 2; d <= 3; ++d) {
         for (int nodes = 128; nodes <= 512; nodes *= 2)
             compile_predicated(&nvrtc, library, limits, d, WEFT_SCATTER_PATCHES, nodes);
-        compile_predicated(&nvrtc, library, limits, d, WEFT_SCATTER_COLOURED, 0);
+        compile_predicated(&nvrtc, library, limits, d, WEFT_SCATTER_IN_PLACE, 0);
         compile_predicated(&nvrtc, library, limits, d, WEFT_SCATTER_GATHERED, 0);
     }
     compile_predicated(&nvrtc, library, limits, 3, WEFT_SCATTER_VERTEX_PATCHES, 128);

@@ -298,7 +298,7 @@ static void host(void **state) {
     char *source[2];
     for (int i = 0; i < 2; ++i) {
         const weft_compile_options options = {.scatter = i ? WEFT_SCATTER_CELL_COLOURS
-                                                           : WEFT_SCATTER_COLOURED};
+                                                           : WEFT_SCATTER_IN_PLACE};
         program_case c = case_open(NULL, "host:2", two_lists, &options);
         case_map(&c, "dofs", m.dofs, m.n_cells, 3, m.n_nodes);
         case_input(&c, "k", k);
