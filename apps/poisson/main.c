@@ -1,70 +1,107 @@
-/* The app poisson: runs its steps in order and reports the outcome. */
+/* The app poisson: the problem -div(k grad u) = f with shipped forms, run by apps/solve. */
 #include "apps/poisson/poisson.h"
+#include "fem/weft_fem.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-/* mesh -> ordering -> assembly and memory estimate -> dofs -> data -> operator -> right-hand side
- * -> CG -> errors -> output */
-static weft_status solve(poisson *run, weft_error *error) {
+/* poisson.weft, or poisson_diffusivity.weft with the user's k. */
+static weft_status form_cells(const solve *run, weft_bound_form *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(app_run_open(&run->base, error));
-    TRY(poisson_check(run, error));
-    TRY(app_run_mesh_make(&run->base, error));
-    TRY(weft_context_tune(&run->base.context, run->options->run.tune, run->base.mesh->n_cells,
-                          error));
-    TRY(poisson_memory_estimate_make(run, error));
-    const double start = app_clock(&run->base.context);
-    TRY(poisson_dofs_make(run, error));
-    TRY(poisson_data_make(run, error));
-    TRY(poisson_operator_make(run, error));
-    TRY(poisson_load_make(run, error));
-    run->base.seconds.assembly = app_clock(&run->base.context) - start;
-    if (run->base.is_null) {
-        TRY(poisson_plan_print(run, error));
-    } else {
-        TRY(app_run_cg(&run->base, error));
-        TRY(poisson_measure(run, error));
-        TRY(poisson_output_write(run, error));
-    }
-    app_run_finish(&run->base);
-    if (!run->base.is_null)
-        TRY(poisson_report_print(run, error));
-    TRY(poisson_json_write(run, error));
+    const char *diffusivity = run->options->diffusivity;
+    TRY(weft_form_ship(run->base.space, diffusivity ? "poisson_diffusivity.weft" : "poisson.weft",
+                       weft_space_cells(run->base.space), out, error));
+    if (diffusivity)
+        weft_form_bind_expression(out, "diffusivity", diffusivity, "--diffusivity");
+    out->form.product = diffusivity ? "stiffness_product_mean.weft" : "stiffness_product.weft";
 done:
     return status;
 }
 
-/* A solve that does not converge is not an error of the program, but the exit code reports it. */
-static int report_outcome(const poisson *run) {
-    static const app_cg_advice advice = {
-        .indefinite = "the operator is not positive definite: check --diffusivity <= 0 and "
-                      "ALPHA < 0 in --robin",
-        .breakdown = "look at --diffusivity and --robin, or try --preconditioner none",
-        .nan = "a value is not a number or too large: look at --diffusivity and ALPHA in --robin"};
-    if (run->base.is_null || run->base.cg.outcome == WEFT_CG_CONVERGED)
-        return 0;
-    app_cg_complain("poisson", &run->options->run, &run->base.cg, &advice);
-    return 1;
+static weft_status make_form(solve *run, weft_error *error) {
+    return form_cells(run, &run->base.form, error);
 }
 
-int main(int argc, char **argv) {
+/* Refuse a part of the mesh without condition on u; the hint names the options that fix u. */
+static weft_status check_fixed(solve *run, weft_error *error) {
+    const weft_status status = weft_bc_find_free(run->base.bc, 0, &run->base.project, error);
+    if (status == WEFT_ERROR_INPUT)
+        weft_error_hint(
+            error,
+            "add --dirichlet or --robin for a group of that part, or join the parts in the mesh: "
+            "in a .geo file, shared points and curves, or Coherence");
+    return status;
+}
+
+static weft_status make_load(solve *run, weft_error *error) {
+    return weft_bc_load_make(run->base.bc, run->options->source, "--source", WEFT_LOAD_DEGREE,
+                             run->base.b, run->base.b_values, error);
+}
+
+/* -div(k grad u) = f and k du/dn = g: int f + int g = 0 is needed for a solution. */
+static weft_status check_balance(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_error error = {0};
-    poisson_options options = {0};
-    app_messages messages = {0};
-    poisson run = {
-        .options = &options,
-        .base = {.options = &options.run, .messages = &messages, .l2_error = NAN, .h1_error = NAN}};
-    app_ensure_standard_streams();
-    TRY(app_messages_make(&messages, "poisson", stderr, APP_NORMAL, &error));
-    TRY(poisson_options_read(argc, argv, &options, &error));
-    TRY(app_messages_make(&messages, "poisson", stderr, options.run.verbosity, &error));
-    TRY(solve(&run, &error));
+    weft_balance balance;
+    TRY(weft_bc_balance(run->base.bc, run->options->source, "--source", &balance, error));
+    weft_log(
+        &run->base.messages->monitor, WEFT_LOG_INFO,
+        "pure Neumann: integrals %.10g (source) and %.10g (flux), sum %.3g, accepted up to %.3g",
+        balance.source, balance.flux, balance.sum, balance.bound);
+    if (fabs(balance.sum) <= balance.bound)
+        goto done;
+    status = weft_error_set(
+        error, WEFT_ERROR_INPUT,
+        "with Neumann conditions alone the source and the fluxes must sum to zero, but their "
+        "integrals are %.10g (--source) and %.10g (--neumann, --robin)",
+        balance.source, balance.flux);
+    weft_error_location(error, "--neumann", NULL, 0, 0);
+    weft_error_hint(error,
+                    "subtract %.10g from --source, or fix u somewhere by --dirichlet GROUP=EXPR",
+                    balance.sum / weft_mesh_measure(run->base.mesh));
 done:
-    app_messages_clear(&messages);
-    int code = status == WEFT_OK ? report_outcome(&run) : app_messages_fail(&messages, &error);
-    app_run_clear(&run.base);
-    poisson_options_clear(&options);
-    return code;
+    return status;
+}
+
+/* energy = int k |grad u|^2 / 2 and int u, in one pass */
+static weft_status integrate(solve *run, weft_error *error) {
+    static const char *const names[2] = {"E", "I"};
+    static const char integral[] =
+        "I = quadrature_integral(interpolate(U, degree = 1), J, degree = 1);\n";
+    weft_status status = WEFT_OK;
+    weft_text text = {0};
+    weft_bound_form form;
+    double sums[2] = {0, 0};
+    const char *energy = weft_fem_script("energy.weft");
+    TRY(form_cells(run, &form, error));
+    weft_text_add(&text, "%s%s%s", form.form.text, energy ? energy : "", integral);
+    if (text.failed)
+        TRY(weft_out_of_memory(error, NULL));
+    form.form.name = "energy.weft";
+    form.form.text = text.data;
+    weft_form_bind_input(&form, "u", run->base.u);
+    TRY(weft_form_sum(&run->base.context, &form, run->base.mesh->n_cells, names, 2, sums, error));
+    run->base.energy = sums[0] / 2;
+    run->integral_u[0] = sums[1];
+done:
+    weft_text_free(&text);
+    return status;
+}
+
+static const solve_problem problem = {
+    .program = "poisson",
+    .advice = {.indefinite = "the operator is not positive definite: check --diffusivity <= 0 and "
+                             "ALPHA < 0 in --robin",
+               .breakdown = "look at --diffusivity and --robin, or try --preconditioner none",
+               .nan = "a value is not a number or too large: look at --diffusivity and ALPHA in "
+                      "--robin"},
+    .options_read = poisson_options_read,
+    .form_make = make_form,
+    .fixed_check = check_fixed,
+    .load_make = make_load,
+    .balance_check = check_balance,
+    .integrate = integrate,
+    .plan_print = poisson_plan_print,
+    .prints_history = true};
+
+int main(int argc, char **argv) {
+    return solve_main(&problem, argc, argv);
 }

@@ -23,7 +23,7 @@ static void print_launch(const weft_compilation *compilation, int kernel, int64_
            app_print_bytes(info.bytes_stored * n, stored), info.flops * n);
 }
 
-static weft_status print_script(const poisson *run, const script *item, weft_error *error) {
+static weft_status print_script(const solve *run, const script *item, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_compilation *compilation = NULL;
     weft_text text = {0};
@@ -49,7 +49,7 @@ done:
 }
 
 /* Print the scripts of the assembly and, if it is separate, of the operator application. */
-static weft_status print_form(const poisson *run, const weft_form *form, weft_error *error) {
+static weft_status print_form(const solve *run, const weft_form *form, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_assembly_info *info = weft_assembly_about(run->base.assembly);
     const char *end = info->script;
@@ -71,7 +71,7 @@ done:
     return status;
 }
 
-static weft_status print_operator(const poisson *run, weft_error *error) {
+static weft_status print_operator(const solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_form *robin = NULL;
     const int n_robin = weft_bc_forms(run->base.bc, &robin);
@@ -82,7 +82,7 @@ done:
     return status;
 }
 
-static weft_status print_load(const poisson *run, weft_error *error) {
+static weft_status print_load(const solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_bound_form form;
     TRY(weft_form_ship(run->base.space, "load.weft", weft_space_cells(run->base.space), &form,
@@ -98,17 +98,10 @@ done:
     return status;
 }
 
-weft_status poisson_plan_print(poisson *run, weft_error *error) {
+weft_status poisson_plan_print(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(weft_operator_apply(run->base.op, run->base.u, run->base.b, error));
-    if (app_is_silent(&run->options->run))
-        return WEFT_OK;
-    app_messages_clear(run->base.messages);
-    app_mesh_print(run->base.mesh, &run->base.mesh_made);
-    app_plan_print(&run->base.context, run->base.assembly, "");
     TRY(print_operator(run, error));
     TRY(print_load(run, error));
-    app_run_print_null(&run->base, "up to the first product of CG", "");
 done:
     return status;
 }

@@ -43,7 +43,7 @@ static const char doc[] =
     "WEFT_KEEP=FOLDER, WEFT_INSTRUCTIONS=SET, CC.";
 
 static weft_status read_option(void *user, int key, const char *text, weft_error *error) {
-    poisson_options *o = user;
+    solve_options *o = user;
     switch (key) {
     case KEY_SOURCE:
         return app_parse_text("--source", text, &o->source, error);
@@ -58,9 +58,9 @@ static weft_status read_option(void *user, int key, const char *text, weft_error
     }
 }
 
-weft_status poisson_options_read(int argc, char **argv, poisson_options *out, weft_error *error) {
+weft_status poisson_options_read(int argc, char **argv, solve_options *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    *out = (poisson_options){.run = app_run_options_default(), .source = "1"};
+    *out = (solve_options){.run = app_run_options_default(), .source = "1"};
     const struct argp argp = {.options = options_table, .doc = doc};
     TRY(app_options_parse(&argp, argc, argv, read_option, out, error));
     if (!out->run.mesh.name) {
@@ -70,10 +70,6 @@ weft_status poisson_options_read(int argc, char **argv, poisson_options *out, we
     }
 done:
     if (status != WEFT_OK)
-        poisson_options_clear(out);
+        solve_options_clear(out);
     return status;
-}
-
-void poisson_options_clear(poisson_options *options) {
-    app_run_options_clear(&options->run);
 }

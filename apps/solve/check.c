@@ -17,6 +17,15 @@ typedef struct formulas {
     int n, n_lists;
 } formulas;
 
+static weft_status add(formulas *f, const char *origin, const char *text, weft_error *error) {
+    weft_expression *larger = reallocarray(f->list, (size_t)f->n + 1, sizeof *f->list);
+    if (!larger)
+        return weft_out_of_memory(error, NULL);
+    f->list = larger;
+    f->list[f->n++] = (weft_expression){NULL, text, origin};
+    return WEFT_OK;
+}
+
 static weft_status add_list(formulas *f, const char *origin, const char *text, weft_error *error) {
     weft_status status = WEFT_OK;
     char **pieces = NULL;
@@ -24,13 +33,9 @@ static weft_status add_list(formulas *f, const char *origin, const char *text, w
     TRY(app_split_list(origin, text, &pieces, &n, error));
     f->pieces[f->n_lists] = pieces;
     f->n_pieces[f->n_lists++] = n;
-    weft_expression *larger = reallocarray(f->list, (size_t)(f->n + n) + 1, sizeof *f->list);
-    if (!larger)
-        return weft_out_of_memory(error, NULL);
-    f->list = larger;
     for (int i = 0; i < n; ++i)
         if (strcmp(pieces[i], "free") != 0)
-            f->list[f->n++] = (weft_expression){NULL, pieces[i], origin};
+            TRY(add(f, origin, pieces[i], error));
 done:
     return status;
 }
@@ -42,6 +47,10 @@ static weft_status collect(const solve_options *options, formulas *f, weft_error
     f->n_pieces = calloc(room, sizeof *f->n_pieces);
     if (!f->pieces || !f->n_pieces)
         return weft_out_of_memory(error, NULL);
+    if (options->source)
+        TRY(add(f, "--source", options->source, error));
+    if (options->diffusivity)
+        TRY(add(f, "--diffusivity", options->diffusivity, error));
     if (options->exact)
         TRY(add_list(f, "--exact", options->exact, error));
     for (int i = 0; i < options->run.conditions.n; ++i) {
@@ -87,7 +96,8 @@ weft_status solve_check(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const app_run_options *options = &run->options->run;
     TRY(app_outputs_check(options->mesh.name, options->output, options->json, error));
-    TRY(app_outputs_check(run->options->script, NULL, options->json, error));
+    if (run->options->script)
+        TRY(app_outputs_check(run->options->script, NULL, options->json, error));
     const double start = weft_clock();
     TRY(check_nonlinear(run, error));
     TRY(check_formulas(run, error));

@@ -1,4 +1,4 @@
-/* Makes the operator from the script's local matrix and checks its symmetry. */
+/* Makes the form of the script's local matrix, and checks its symmetry and what fixes u. */
 #include "apps/solve/solve.h"
 
 #include <math.h>
@@ -111,26 +111,6 @@ done:
     return status;
 }
 
-/* Choose the assembly and check that it fits, before anything of it is allocated. */
-static weft_status estimate_memory(solve *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const app_run_options *options = &run->options->run;
-    const weft_mesh *mesh = run->base.mesh;
-    app_memory_estimate what = {
-        .problem = weft_space_problem(
-            run->base.space,
-            weft_cg_iterations_expected(mesh->dimension, mesh->n_nodes, options->tolerance)),
-        .n_vectors = run->options->nonlinear && !run->base.is_null ? 4 : 2};
-    what.problem.assembles_load = !run->base.is_null; /* on null the load is planned, by patches */
-    if (run->base.is_null && !options->assembly_auto) /* stops after the first */
-        what.problem.applications = 1;
-    for (int i = 0; i < run->n_inputs; ++i)
-        what.input_bytes += weft_memory_bytes(run->inputs[i].memory);
-    TRY(app_run_memory_estimate(&run->base, &what, error));
-done:
-    return status;
-}
-
 /* max |A e_k| / max |diag A|, e_k one in component k and zero in the others. */
 static weft_status see_constant(solve *run, int k, double *seen, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -159,7 +139,7 @@ done:
 }
 
 /* A component without Dirichlet values may be fixed by the matrix, as by a mass term. */
-static weft_status check_fixed(solve *run, weft_error *error) {
+weft_status solve_fixed_check(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const int c = run->components;
     bool fixed[SOLVE_COMPONENTS_MAX] = {false};
@@ -184,20 +164,11 @@ done:
     return status;
 }
 
-weft_status solve_operator_make(solve *run, weft_error *error) {
+weft_status solve_form_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_form *robin = NULL;
-    const int n_robin = weft_bc_forms(run->base.bc, &robin);
     solve_form_cells(run, &run->base.form);
     TRY(check_symmetry(run, error));
     TRY(check_action(run, error));
-    TRY(estimate_memory(run, error));
-    TRY(weft_bc_operator_make(run->base.bc, run->base.assembly, &run->base.form.form, &run->base.op,
-                              error));
-    if (n_robin > 0)
-        TRY(weft_operator_make(&run->base.context, WEFT_ASSEMBLY_MATRIX_FREE, robin, n_robin,
-                               &run->robin, error));
-    TRY(check_fixed(run, error));
 done:
     return status;
 }

@@ -1,4 +1,5 @@
-/* Makes u, b and the script's input fields, which are filled by the user's formulas. */
+/* Makes u, b and the script's input fields, which are filled by the user's formulas, and estimates the
+ * memory of a run. */
 #include "apps/common/fem.h"
 #include "apps/solve/solve.h"
 #include "core/weft_core.h"
@@ -143,19 +144,28 @@ static bool is_own(const solve *run, const char *name) {
            (is_load && (run->options->nonlinear || !find_binding(run, name)));
 }
 
+static bool is_over(const weft_name_info *info, const char *index_set) {
+    return info->over && strcmp(info->over, index_set) == 0;
+}
+
+/* The number of values of an input, with the spare lanes of the last block of cells. */
+static int64_t input_size(const solve *run, const weft_name_info *info) {
+    const int64_t lanes = weft_device_limits(run->base.device)->lanes_double;
+    const int64_t n_elements = is_over(info, "cells")
+                                   ? (run->base.mesh->n_cells + lanes - 1) / lanes * lanes
+                               : is_over(info, "nodes") ? run->base.mesh->n_nodes
+                                                        : 1;
+    return count(info) * n_elements;
+}
+
 static weft_status make_input(solve *run, const weft_name_info *info, weft_error *error) {
     weft_status status = WEFT_OK;
     const solve_binding *binding = find_binding(run, info->name);
-    const int64_t lanes = weft_device_limits(run->base.device)->lanes_double;
+    const int64_t n = input_size(run, info);
     solve_input *input = &run->inputs[run->n_inputs];
-    int64_t n = count(info);
     if (!binding)
         TRY(refuse_missing(run, info, error));
-    if (info->over && strcmp(info->over, "cells") == 0)
-        n *= (run->base.mesh->n_cells + lanes - 1) / lanes * lanes;
-    else if (info->over && strcmp(info->over, "nodes") == 0)
-        n *= run->base.mesh->n_nodes;
-    else if (info->over)
+    if (info->over && !is_over(info, "cells") && !is_over(info, "nodes"))
         TRY(refuse_over(run, info, error));
     input->name = info->name;
     ++run->n_inputs;
@@ -245,13 +255,56 @@ done:
     return status;
 }
 
+static double predict_product_bytes(const solve *run, const weft_assembly_problem *problem) {
+    weft_assembly_cost costs[WEFT_ASSEMBLIES_MOST];
+    const int n = weft_assembly_costs(weft_device_limits(run->base.device), problem, costs);
+    for (int i = 0; i < n; ++i)
+        if (costs[i].possible && costs[i].assembly == run->base.assembly)
+            return costs[i].product_bytes;
+    return NAN;
+}
+
+weft_status solve_memory_estimate(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const app_run_options *options = &run->options->run;
+    const weft_compilation *script = run->script.compilation;
+    const weft_mesh *mesh = run->base.mesh;
+    const bool is_null = run->base.is_null;
+    const double expected =
+        weft_cg_iterations_expected(mesh->dimension, mesh->n_nodes, options->tolerance);
+    const double products = is_null && !options->assembly_auto /* stops after the first */
+                                ? 1
+                                : fmin(expected, app_iterations_limit(options, mesh) + 2.0);
+    /* CG needs symmetric forms. On the null device, a script's vector is planned by patches. */
+    app_memory_estimate what = {.problem = {.dimension = mesh->dimension,
+                                            .width = mesh->dimension + 1,
+                                            .n_nodes = mesh->n_nodes,
+                                            .n_cells = mesh->n_cells,
+                                            .symmetric = true,
+                                            .applications = products,
+                                            .components = run->components,
+                                            .assembles_load = !is_null || !script},
+                                .n_vectors = run->options->nonlinear && !is_null ? 4 : 2};
+    for (int i = 0; script && i < weft_compilation_names(script); ++i) {
+        weft_name_info info;
+        weft_compilation_name(script, i, &info);
+        if (info.kind == WEFT_NAME_INPUT && !is_own(run, info.name))
+            what.input_bytes += (size_t)input_size(run, &info) * sizeof(double);
+    }
+    TRY(app_run_memory_estimate(&run->base, &what, error));
+    run->product_bytes = predict_product_bytes(run, &what.problem);
+done:
+    return status;
+}
+
 weft_status solve_data_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(app_run_vectors_make(&run->base, error));
     TRY(weft_memory_make(run->base.device, sizeof(double), &run->load, error));
     run->load_value = 1;
     TRY(weft_memory_write(run->load, 0, &run->load_value, sizeof run->load_value, error));
-    TRY(make_inputs(run, error));
+    if (run->script.compilation)
+        TRY(make_inputs(run, error));
     weft_bc_set(run->base.bc, run->options->nonlinear ? 0 : 1, run->base.u_values);
     TRY(weft_vector_push(run->base.u, run->base.u_values, run->n_dofs, error));
 done:

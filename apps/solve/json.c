@@ -3,10 +3,13 @@
 
 #include <math.h>
 
-static bool set_plan(json_t *root, const solve *run) {
+static bool set_script(json_t *root, const solve *run) {
+    if (!run->options->script)
+        return true;
     return app_json_set(root, "script", app_json_text(run->options->script)) &&
            app_json_set(root, "components", json_integer(run->components)) &&
-           app_json_set_plan(root, &run->base.context, run->base.assembly);
+           app_json_set(root, "sum", app_json_real(run->sum)) &&
+           app_json_set(root, "asymmetry", app_json_real(run->base.is_null ? NAN : run->asymmetry));
 }
 
 static bool set_newton(json_t *root, const solve *run) {
@@ -38,9 +41,14 @@ static bool set_results(json_t *root, const solve *run) {
            app_json_set(root, "h1_error", app_json_real(run->base.h1_error)) &&
            app_json_set(root, "integral_u",
                         solved ? app_json_values(run->integral_u, run->components) : json_null()) &&
-           app_json_set(root, "energy", app_json_real(run->base.energy)) &&
-           app_json_set(root, "sum", app_json_real(run->sum)) &&
-           app_json_set(root, "asymmetry", app_json_real(solved ? run->asymmetry : NAN));
+           app_json_set(root, "energy", app_json_real(run->base.energy));
+}
+
+static bool set_amounts(json_t *root, const solve *run) {
+    const json_int_t bytes = (json_int_t)weft_device_bytes_peak(run->base.device);
+    return app_json_set(root, "dofs", json_integer(run->n_dofs)) &&
+           app_json_set(root, "bytes_device", json_integer(bytes)) &&
+           app_json_set(root, "bytes_product", app_json_real(run->product_bytes));
 }
 
 weft_status solve_json_write(const solve *run, weft_error *error) {
@@ -50,8 +58,9 @@ weft_status solve_json_write(const solve *run, weft_error *error) {
         return WEFT_OK;
     json_t *root = json_object();
     const bool fine =
-        root && app_json_set_mesh(root, base->mesh) && set_plan(root, run) &&
-        set_results(root, run) && set_newton(root, run) &&
+        root && app_json_set_mesh(root, base->mesh) && set_script(root, run) &&
+        app_json_set_plan(root, &base->context, base->assembly) && set_results(root, run) &&
+        set_newton(root, run) && set_amounts(root, run) &&
         app_json_set_probes(root, &options->probes, base->probes, run->components) &&
         (options->verbosity != APP_VERBOSE || app_json_set_history(root, &base->cg)) &&
         app_json_set_costs(root, &base->seconds);

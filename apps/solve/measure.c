@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Compute integral and errors of component k; text NULL: no errors. */
+/* Compute the errors of component k against the formula `text`, or with NULL its integral. */
 static weft_status measure_component(solve *run, int k, const char *text, double errors[2],
                                      weft_error *error) {
     static const char *const integral[] = {"I"};
@@ -17,31 +17,31 @@ static weft_status measure_component(solve *run, int k, const char *text, double
     for (int64_t i = 0; i < run->base.mesh->n_nodes; ++i)
         values[i] = run->base.u_values[i * c + k];
     TRY(weft_vector_push(memory, values, run->base.mesh->n_nodes, error));
+    if (text) {
+        TRY(weft_space_errors(&run->base.context, run->base.space, memory, text, "--exact", errors,
+                              error));
+        goto done;
+    }
     TRY(weft_form_ship(run->base.space, "integral.weft", weft_space_cells(run->base.space), &form,
                        error));
     weft_form_bind_input(&form, "u", memory);
     TRY(weft_form_sum(&run->base.context, &form, run->base.mesh->n_cells, integral, 1,
                       &run->integral_u[k], error));
-    if (text)
-        TRY(weft_space_errors(&run->base.context, run->base.space, memory, text, "--exact", errors,
-                              error));
 done:
     weft_memory_free(&memory);
     free(values);
     return status;
 }
 
-static weft_status measure_components(solve *run, weft_error *error) {
+static weft_status measure_errors(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     double l2 = 0, h1 = 0;
     for (int k = 0; k < run->components; ++k) {
         double errors[2] = {0, 0};
-        TRY(measure_component(run, k, run->exact ? run->exact[k] : NULL, errors, error));
+        TRY(measure_component(run, k, run->exact[k], errors, error));
         l2 += errors[0];
         h1 += errors[1];
     }
-    if (!run->exact)
-        goto done;
     app_run_set_errors(&run->base, l2, h1);
 done:
     return status;
@@ -70,25 +70,28 @@ done:
     return status;
 }
 
-/* If u is unique up to a constant, choose the constant for which its integral is zero. */
-static weft_status remove_mean(solve *run, weft_error *error) {
+weft_status solve_integrate(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(app_run_remove_mean(&run->base, run->integral_u[0], error));
-    TRY(measure_components(run, error));
+    for (int k = 0; k < run->components; ++k)
+        TRY(measure_component(run, k, NULL, NULL, error));
+    if (!run->options->nonlinear)
+        TRY(measure_energy(run, error));
 done:
     return status;
 }
 
 weft_status solve_measure(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(measure_components(run, error));
-    if (run->base.project)
-        TRY(remove_mean(run, error));
-    if (!run->options->nonlinear)
-        TRY(measure_energy(run, error));
+    const char *names[] = {run->options->sum};
+    weft_bound_form form;
+    TRY(run->problem->integrate(run, error));
+    if (run->base.project) { /* of the solutions take the one whose integral is zero */
+        TRY(app_run_remove_mean(&run->base, run->integral_u[0], error));
+        TRY(run->problem->integrate(run, error));
+    }
+    if (run->exact)
+        TRY(measure_errors(run, error));
     if (run->options->sum) {
-        const char *names[] = {run->options->sum};
-        weft_bound_form form;
         solve_form_cells(run, &form);
         TRY(weft_form_sum(&run->base.context, &form, run->base.mesh->n_cells, names, 1, &run->sum,
                           error));

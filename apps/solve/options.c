@@ -33,7 +33,8 @@ static const struct argp_option options_table[] = {
      "without it has the vector zero)",
      0},
     {"input", KEY_INPUT, "NAME=EXPR[,EXPR...]", 0,
-     "Values of an input: one expression per component, evaluated at the nodes or at the centers of "
+     "Values of an input: one expression per component, evaluated at the nodes or at the centers "
+     "of "
      "cells; repeatable",
      0},
     {"define", KEY_DEFINE, "NAME=EXPR", 0, "Body of an expression of the script; repeatable", 0},
@@ -58,12 +59,15 @@ static const struct argp_option options_table[] = {
     {"nonlinear", KEY_NONLINEAR, NULL, 0,
      "The vector is a residual r(u) and the matrix its derivative; the script has an input u", 0},
     {"newton-tolerance", KEY_NEWTON_TOLERANCE, "T", 0,
-     "Stop when the residual at free dofs is T times the largest residual of the load step over all "
+     "Stop when the residual at free dofs is T times the largest residual of the load step over "
+     "all "
      "dofs (default 1e-10), or as small as rounding allows",
      0},
-    {"newton-iterations", KEY_NEWTON_ITERATIONS, "N", 0, "Largest number of iterations (default 25)", 0},
+    {"newton-iterations", KEY_NEWTON_ITERATIONS, "N", 0,
+     "Largest number of iterations (default 25)", 0},
     {"load-steps", KEY_LOAD_STEPS, "N", 0,
-     "Apply the boundary conditions, and the uniform input `load` if the script has one, in N equal "
+     "Apply the boundary conditions, and the uniform input `load` if the script has one, in N "
+     "equal "
      "steps (default 1)",
      0},
     APP_RESULT_OPTIONS(6),
@@ -75,7 +79,8 @@ static const char doc[] =
     "\v"
     "SCRIPT.weft is a file or a script shipped with Weft: diffusion, helmholtz, anisotropic, "
     "elasticity, kirchhoff. For each cell it computes a local matrix K, and adds a vector to the "
-    "nodes: b[dofs] += .... docs/tutorial-new-element.md develops an example. If K has n*c rows for "
+    "nodes: b[dofs] += .... docs/tutorial-new-element.md develops an example. If K has n*c rows "
+    "for "
     "the n nodes of a cell, u has c components.\n"
     "EXPR is an expression in x, y and, in space, z: " WEFT_FORMULA_HELP
     ". GROUP is the name of a physical group of the mesh, or `boundary` for the whole boundary. "
@@ -211,8 +216,7 @@ weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_e
                            .newton_tolerance = 1e-10,
                            .newton_iterations = 25,
                            .load_steps = 1};
-    const struct argp argp = {
-        .options = options_table, .args_doc = "SCRIPT.weft", .doc = doc};
+    const struct argp argp = {.options = options_table, .args_doc = "SCRIPT.weft", .doc = doc};
     TRY(app_options_parse(&argp, argc, argv, read_option, out, error));
     TRY(check(out, error));
 done:

@@ -46,7 +46,7 @@ done:
 
 static void print_values(const double *values, int n) {
     for (int k = 0; k < n; ++k)
-        printf("%s%.10g", k ? ", " : "  ", values[k]);
+        printf("%s%.10g", k ? ", " : "  ", app_strip_nan_sign(values[k]));
     putchar('\n');
 }
 
@@ -73,9 +73,11 @@ static void print_newton(const solve *run) {
 static void print_head(const solve *run) {
     app_messages_clear(run->base.messages);
     app_mesh_print(run->base.mesh, &run->base.mesh_made);
-    printf("script      %s: matrix %s, vector %s, %d component%s per node\n", run->options->script,
-           run->script.matrix, run->script.vector ? run->script.vector : "none", run->components,
-           run->components == 1 ? "" : "s");
+    if (run->options->script)
+        printf("script      %s: matrix %s, vector %s, %d component%s per node\n",
+               run->options->script, run->script.matrix,
+               run->script.vector ? run->script.vector : "none", run->components,
+               run->components == 1 ? "" : "s");
     app_plan_print(&run->base.context, run->base.assembly, "");
 }
 
@@ -90,6 +92,8 @@ weft_status solve_report_print(const solve *run, weft_error *error) {
         app_cg_print(&run->base.cg);
     if (options->verbosity == APP_VERBOSE)
         app_history_print(&run->base.cg);
+    else if (run->problem->prints_history)
+        app_history_line_print(&run->base.cg);
     app_run_print_errors(&run->base, run->options->exact);
     printf("integral u");
     print_values(run->integral_u, run->components);
@@ -103,18 +107,24 @@ weft_status solve_report_print(const solve *run, weft_error *error) {
 weft_status solve_plan_print(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text text = {0};
+    if (!run->vector_compilation)
+        return WEFT_OK;
+    TRY(weft_compilation_print(run->vector_compilation, "plan", "text", &text, error));
+    printf("\n%s of %s\n%s", run->script.vector, run->options->script, text.data ? text.data : "");
+done:
+    weft_text_free(&text);
+    return status;
+}
+
+weft_status solve_null_print(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
     TRY(weft_operator_apply(run->base.op, run->base.u, run->base.b, error));
     if (app_is_silent(&run->options->run))
         goto done;
     print_head(run);
-    if (run->vector_compilation) {
-        TRY(weft_compilation_print(run->vector_compilation, "plan", "text", &text, error));
-        printf("\n%s of %s\n%s", run->script.vector, run->options->script,
-               text.data ? text.data : "");
-    }
+    TRY(run->problem->plan_print(run, error));
     app_run_print_null(&run->base, "up to the first product of CG",
                        "; --verbose names every kernel");
 done:
-    weft_text_free(&text);
     return status;
 }

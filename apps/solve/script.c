@@ -139,8 +139,7 @@ static weft_status name_parts(solve *run, const weft_outline *outline, weft_erro
                           script->matrix);
         weft_text_add(&script->cells, "\nK = %s;\n", script->matrix);
     }
-    return script->cells.failed ? weft_out_of_memory(error, NULL)
-                                : WEFT_OK;
+    return script->cells.failed ? weft_out_of_memory(error, NULL) : WEFT_OK;
 }
 
 weft_status solve_script_read(solve *run, weft_error *error) {

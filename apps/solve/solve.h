@@ -1,9 +1,9 @@
-/** The app solve, in flow order:
+/** The programs solve and poisson, in flow order:
  *
- *      options -> script -> mesh -> ordering -> dofs -> inputs -> operator -> right-hand side
- *              -> CG, or Newton's method -> errors -> output
+ *      options -> script -> mesh -> ordering -> memory estimate -> dofs -> inputs -> operator
+ *              -> right-hand side -> CG, or Newton's method -> errors -> output
  *
- *  It solves the problem of a user's script: K u = b with a local matrix K and a vector b, or with
+ *  They differ in a solve_problem. solve solves the problem of a user's script: K u = b with a local matrix K and a vector b, or with
  *  --nonlinear r(u) = 0 with the derivative K. The number of components of u per node follows from
  *  the size of K. Conditions are given per component:
  *
@@ -32,8 +32,9 @@ typedef struct solve_bindings {
 
 typedef struct solve_options {
     app_run_options run;
-    const char *script, *matrix, *vector, *exact, *sum; /* borrowed from argv; all but
-                                                           script may be NULL */
+    /* borrowed from argv; may be NULL. script: of solve only; source, diffusivity: of poisson */
+    const char *script, *matrix, *vector, *exact, *sum;
+    const char *source, *diffusivity;
     const char *kernels[SOLVE_KERNELS_MAX];
     int n_kernels;
     solve_bindings inputs, defines, sets;
@@ -42,10 +43,37 @@ typedef struct solve_options {
     int newton_iterations, load_steps;
 } solve_options;
 
-/** Read the command line. --help, --usage and --version print and exit.
+/** Read the command line of solve. --help, --usage and --version print and exit.
  *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_MEMORY */
 weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_error *error);
 void solve_options_clear(solve_options *options);
+
+/* ---- problems --------------------------------------------------------------------------- */
+
+typedef struct solve solve;
+/** A step of a run that depends on the problem. */
+typedef weft_status solve_step(solve *run, weft_error *error);
+
+/** What differs between the programs. Steps that may be NULL have nothing to do then. */
+typedef struct solve_problem {
+    const char *program;
+    app_cg_advice advice;
+    /** Read the command line. --help, --usage and --version print and exit.
+     *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_MEMORY */
+    weft_status (*options_read)(int argc, char **argv, solve_options *out, weft_error *error);
+    solve_step *script_read;    /* needs no device; may be NULL */
+    solve_step *script_try;     /* compile the script; needs no mesh; may be NULL */
+    solve_step *script_fit;     /* compile it for the mesh, set the components; NULL: one */
+    solve_step *form_make;      /* fill in base.form and check it */
+    solve_step *fixed_check;    /* set base.project, or refuse a u that no condition fixes */
+    solve_step *load_make;      /* compute b, or prepare this for Newton's method */
+    solve_step *balance_check;  /* if base.project: refuse loads without a solution */
+    solve_step *integrate;      /* set integral_u and energy */
+    solve_step *plan_print;     /* print the plans of scripts, on the null device */
+    bool prints_history;        /* a few residuals of CG in every report */
+} solve_problem;
+/** Run a program. Returns its exit code. (apps/solve/run.c) */
+int solve_main(const solve_problem *problem, int argc, char **argv);
 
 /* ---- the run -------------------------------------------------------------------------------- */
 
@@ -76,13 +104,15 @@ typedef struct solve_iteration {
     double damping;  /* of the previous step; 1: undamped */
 } solve_iteration;
 
-/** Everything of one run, in the order in which it is made. Free with solve_clear. */
-typedef struct solve {
-    const solve_options *options; /* borrowed */
+/** Everything of one run, in the order in which it is made. */
+struct solve {
+    const solve_problem *problem; /* borrowed, as is options */
+    const solve_options *options;
     app_run base;
     solve_script script;
     int components;             /* per node */
     int64_t n_dofs;             /* nodes * components */
+    double product_bytes;       /* predicted memory traffic of one operator application */
     char **exact;               /* [components], or NULL */
     weft_memory *load;          /* the load factor */
     double load_value;
@@ -99,41 +129,33 @@ typedef struct solve {
     bool newton_converged, newton_to_rounding;
     double sum; /* NaN unless requested */
     double integral_u[SOLVE_COMPONENTS_MAX];
-} solve;
+};
 
-void solve_clear(solve *run);
-
-/** Read the script; needs no device. (apps/solve/script.c)
- *  Errors  those of the parser; WEFT_ERROR_INPUT: it defines no matrix or vector */
-weft_status solve_script_read(solve *run, weft_error *error);
-/** Check that the script compiles; needs no mesh.
- *  Errors  those of the compiler */
-weft_status solve_script_try(solve *run, weft_error *error);
-/** Compile the script for the mesh, and determine its components and names. */
-weft_status solve_script_fit(solve *run, weft_error *error);
+/** The steps of solve (apps/solve/script.c, forms.c, load.c, linear.c, measure.c, report.c).
+ *  Errors  script_read: those of the parser; WEFT_ERROR_INPUT: no matrix or vector is defined.
+ *          script_try, script_fit: those of the compiler.
+ *          form_make: WEFT_ERROR_INPUT: the matrix is not symmetric */
+solve_step solve_script_read, solve_script_try, solve_script_fit, solve_form_make,
+    solve_fixed_check, solve_load_make, solve_balance_check, solve_integrate, solve_plan_print;
 void solve_script_clear(solve_script *script);
+
 /** Compile every formula of the options to find its errors, and check the output files.
  *  (apps/solve/check.c) */
 weft_status solve_check(solve *run, weft_error *error);
-/** Make the space and its boundary conditions. (apps/solve/dofs.c) */
-weft_status solve_dofs_make(solve *run, weft_error *error);
+/** Choose the assembly unless the user has, and check that the run fits into the device's memory,
+ *  before any of it is allocated. (apps/solve/inputs.c)
+ *  Errors  WEFT_ERROR_MEMORY: it does not fit */
+weft_status solve_memory_estimate(solve *run, weft_error *error);
 /** Make u, b, and the script's inputs. (apps/solve/inputs.c) */
 weft_status solve_data_make(solve *run, weft_error *error);
-/** Fill in the form of the cells: the script with its inputs, parameters and expressions.
+/** Fill in a form of the cells: the script with its inputs, parameters and expressions.
  *  (apps/solve/forms.c) */
 void solve_form_cells(solve *run, weft_bound_form *out);
-/** Make the operator; choose its assembly unless the user has.
- *  Errors  WEFT_ERROR_INPUT: the matrix is not symmetric, or no condition fixes u */
-weft_status solve_operator_make(solve *run, weft_error *error);
 /** Check that the tangent at the current u is symmetric.
  *  Errors  WEFT_ERROR_INPUT: it is not */
 weft_status solve_tangent_check(solve *run, int step, int iteration, weft_error *error);
-/** Make the fluxes of conditions and the program of the script's vector. (apps/solve/load.c) */
-weft_status solve_load_make(solve *run, weft_error *error);
 /** Compute b: the script's vector for the current u, plus factor * fluxes. */
 weft_status solve_vector_make(solve *run, double factor, weft_error *error);
-/** Solve K u = b. (apps/solve/linear.c) */
-weft_status solve_linear(solve *run, weft_error *error);
 /** Solve r(u) = 0. (apps/solve/newton.c) */
 weft_status solve_newton(solve *run, weft_error *error);
 /** Compute errors, integrals, energy and probe values. (apps/solve/measure.c) */
@@ -142,5 +164,5 @@ weft_status solve_measure(solve *run, weft_error *error);
 weft_status solve_output_write(solve *run, weft_error *error);
 weft_status solve_report_print(const solve *run, weft_error *error);
 weft_status solve_json_write(const solve *run, weft_error *error);
-/** On the null device, print the launches that would be made. (apps/solve/report.c) */
-weft_status solve_plan_print(solve *run, weft_error *error);
+/** On the null device, print the plans and the number of launches. */
+weft_status solve_null_print(solve *run, weft_error *error);

@@ -1,0 +1,185 @@
+/* Runs the steps of solve or poisson in order and reports the outcome. */
+#include "apps/solve/solve.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static weft_status make_dofs(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *exact = run->options->exact;
+    if (exact)
+        TRY(app_split_components("--exact", exact, run->components, &run->exact, error));
+    TRY(app_run_space_make(&run->base, run->components, error));
+done:
+    return status;
+}
+
+static weft_status make_operator(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_form *robin = NULL;
+    const int n_robin = weft_bc_forms(run->base.bc, &robin);
+    TRY(run->problem->form_make(run, error));
+    TRY(weft_bc_operator_make(run->base.bc, run->base.assembly, &run->base.form.form, &run->base.op,
+                              error));
+    if (n_robin > 0 && run->options->script) /* for the energy and Newton's method */
+        TRY(weft_operator_make(&run->base.context, WEFT_ASSEMBLY_MATRIX_FREE, robin, n_robin,
+                               &run->robin, error));
+    TRY(run->problem->fixed_check(run, error));
+done:
+    return status;
+}
+
+/* dofs -> inputs -> operator -> right-hand side */
+static weft_status assemble(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const double start = app_clock(&run->base.context);
+    run->components = 1;
+    if (run->problem->script_fit)
+        TRY(run->problem->script_fit(run, error));
+    run->n_dofs = run->base.mesh->n_nodes * run->components;
+    TRY(solve_memory_estimate(run, error));
+    TRY(make_dofs(run, error));
+    TRY(solve_data_make(run, error));
+    TRY(make_operator(run, error));
+    TRY(run->problem->load_make(run, error));
+    run->base.seconds.assembly = app_clock(&run->base.context) - start;
+done:
+    return status;
+}
+
+/* CG or Newton -> errors -> output */
+static weft_status compute(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (run->base.project)
+        TRY(run->problem->balance_check(run, error));
+    TRY(run->options->nonlinear ? solve_newton(run, error) : app_run_cg(&run->base, error));
+    TRY(solve_measure(run, error));
+    TRY(solve_output_write(run, error));
+done:
+    return status;
+}
+
+/* script -> mesh -> ordering -> memory estimate -> dofs -> inputs -> operator -> right-hand side
+ * -> CG or Newton -> errors -> output */
+static weft_status run_all(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const solve_problem *problem = run->problem;
+    run->base.seconds.started = weft_clock(); /* the script is read first */
+    if (problem->script_read)
+        TRY(problem->script_read(run, error));
+    TRY(app_run_open(&run->base, error));
+    if (problem->script_try)
+        TRY(problem->script_try(run, error));
+    TRY(solve_check(run, error));
+    TRY(app_run_mesh_make(&run->base, error));
+    TRY(weft_context_tune(&run->base.context, run->options->run.tune, run->base.mesh->n_cells,
+                          error));
+    TRY(assemble(run, error));
+    TRY(run->base.is_null ? solve_null_print(run, error) : compute(run, error));
+    app_run_finish(&run->base);
+    if (!run->base.is_null)
+        TRY(solve_report_print(run, error));
+    TRY(solve_json_write(run, error));
+done:
+    return status;
+}
+
+static void clear(solve *run) {
+    weft_program_free(&run->vector_program);
+    weft_compilation_free(&run->vector_compilation);
+    weft_operator_free(&run->robin);
+    weft_symmetry_free(&run->symmetry);
+    for (int i = 0; i < run->n_inputs; ++i) {
+        weft_memory_free(&run->inputs[i].memory);
+        free(run->inputs[i].values);
+    }
+    free(run->inputs);
+    app_free_list(&run->exact, run->components);
+    weft_memory_free(&run->load);
+    free(run->flux);
+    free(run->iterations);
+    solve_script_clear(&run->script);
+    app_run_clear(&run->base);
+}
+
+static const char *newton_advice(const weft_cg_result *cg) {
+    switch (cg->outcome) {
+    case WEFT_CG_CONVERGED:
+        return "take more --load-steps or --newton-iterations; where the residuals fall no more, "
+               "raise --newton-tolerance, or look whether K is the derivative of r";
+    case WEFT_CG_INDEFINITE:
+        return "the tangent is not positive definite there, for example because a part buckles: "
+               "take smaller "
+               "loads or more --load-steps";
+    case WEFT_CG_MAX_ITERATIONS:
+        return "raise --max-iterations or --tolerance";
+    case WEFT_CG_NAN:
+        return "a value is not a number or too large: take more --load-steps, or look at --input "
+               "and "
+               "--define";
+    default:
+        return "the tangent is nearly singular there: take smaller loads or more --load-steps, or "
+               "fix u in more places";
+    }
+}
+
+static int report_newton(const solve *run) {
+    const app_run_options *options = &run->options->run;
+    const solve_iteration *last =
+        run->n_iterations ? &run->iterations[run->n_iterations - 1] : NULL;
+    if (run->newton_converged)
+        return 0;
+    fprintf(stderr, "solve: error: Newton's method has not converged: ");
+    if (run->base.cg.outcome != WEFT_CG_CONVERGED)
+        fprintf(stderr, "conjugate gradients: %s, ", weft_cg_outcome_name(run->base.cg.outcome));
+    if (last && isnan(last->residual))
+        fprintf(stderr, "the residual is not a number");
+    else
+        fprintf(stderr, "relative residual %.2e", last ? last->residual : NAN);
+    fprintf(stderr, " in load step %d, iteration %d (tolerance %g)\nhint: %s",
+            last ? last->step : 0, last ? last->iteration : 0, run->options->newton_tolerance,
+            newton_advice(&run->base.cg));
+    if (options->output && !options->keep_unconverged)
+        fprintf(stderr, "; --keep-unconverged writes %s anyway", options->output);
+    fputc('\n', stderr);
+    return 1;
+}
+
+/* A solve that does not converge is not an error of the program, but the exit code reports it. */
+static int report_outcome(const solve *run) {
+    if (run->base.is_null)
+        return 0;
+    if (run->options->nonlinear)
+        return report_newton(run);
+    if (run->base.cg.outcome == WEFT_CG_CONVERGED)
+        return 0;
+    app_cg_complain(run->problem->program, &run->options->run, &run->base.cg,
+                    &run->problem->advice);
+    return 1;
+}
+
+int solve_main(const solve_problem *problem, int argc, char **argv) {
+    weft_status status = WEFT_OK;
+    weft_error error = {0};
+    solve_options options = {0};
+    app_messages messages = {0};
+    solve run = {.problem = problem,
+                 .options = &options,
+                 .base = {.options = &options.run,
+                          .messages = &messages,
+                          .l2_error = NAN,
+                          .h1_error = NAN,
+                          .energy = NAN},
+                 .sum = NAN};
+    app_ensure_standard_streams();
+    TRY(app_messages_make(&messages, problem->program, stderr, APP_NORMAL, &error));
+    TRY(problem->options_read(argc, argv, &options, &error));
+    TRY(app_messages_make(&messages, problem->program, stderr, options.run.verbosity, &error));
+    TRY(run_all(&run, &error));
+done:
+    app_messages_clear(&messages);
+    int code = status == WEFT_OK ? report_outcome(&run) : app_messages_fail(&messages, &error);
+    clear(&run);
+    solve_options_clear(&options);
+    return code;
+}
