@@ -1,7 +1,8 @@
 /* Writes kernels with several threads per element: lane l of every warp belongs to element l of the
  * block, and warp t is thread t of each element. fusion/plan/placement.c has chosen the values in
- * shared memory and the barriers. Loads and stores of shared values are spread over the warps;
- * calls of one thread run in the first warp. */
+ * shared memory, where they are loaded, and the barriers. Loads of shared values are spread over
+ * the warps; calls of one thread run in the first warp. A thread stores the components that it has
+ * computed directly after their call. */
 #include "fusion/codegen/private.h"
 
 static weft_placement placement(const weft_plan_kernel *kernel, int value, int connectivity) {
@@ -46,45 +47,85 @@ static void load_shared(const source_writer *w, const weft_operand *load) {
                       v, p, count, count);
 }
 
-static void store_shared(const source_writer *w, int stored) {
+/* "p_K[...]": the memory of component c of a result. */
+static void add_place(const source_writer *w, int stored) {
     const weft_value *value = &w->graph->values[stored];
     const int count = weft_shape_count(&value->shape);
-    const char *v = weft_source_variable(w, stored, -1);
     const char *p = weft_source_variable(w, weft_value_storage(w->graph, stored), -1) + 2;
-    weft_text_add(w->out, "    if (is_here)\n");
     if (w->graph->index_sets[value->index_set].plain)
-        weft_text_add(
-            w->out,
-            "        spread_store_plain<THREADS_PER_ELEMENT>(p_%s, %s, %d, element, warp);\n", p, v,
-            count);
+        weft_text_add(w->out, "p_%s[element * %d + c]", p, count);
     else
-        weft_text_add(w->out,
-                      "        spread_store_block<THREADS_PER_ELEMENT>(p_%s + block * (%d * LANES) "
-                      "+ lane, %s, "
-                      "%d, warp);\n",
-                      p, count, v, count);
+        weft_text_add(w->out, "p_%s[block * (%d * LANES) + lane + c * LANES]", p, count);
 }
 
-static void add_shared(const source_writer *w, const weft_accumulation *a) {
+/* "&p_b[...]": the memory that component c of a contribution is added to. */
+static void add_target(const source_writer *w, const weft_accumulation *a) {
     const weft_value *target = &w->graph->values[a->target];
     const char *p = weft_source_variable(w, a->target, -1) + 2;
-    const char *v = weft_source_variable(w, a->source, -1);
     const weft_graph_connectivity *connectivity = &w->graph->connectivities[a->connectivity];
-    const int entries = connectivity->width * connectivity->width;
-    weft_text_add(w->out, "    if (is_here)\n");
+    const int count = weft_shape_count(&target->shape);
     if (a->matrix)
-        weft_text_add(w->out,
-                      "        spread_add_matrix<THREADS_PER_ELEMENT>(p_%s, positions_%s + block * "
-                      "(%d * LANES) + "
-                      "lane, %s, %d, warp);\n",
-                      p, target->name, entries, v, entries);
+        weft_text_add(w->out, "&p_%s[positions_%s[block * (%d * LANES) + lane + c * LANES]]", p,
+                      target->name, connectivity->width * connectivity->width);
     else
         weft_text_add(w->out,
-                      "        spread_add_indirect<THREADS_PER_ELEMENT>(p_%s, m_%s + block * (%d * "
-                      "LANES) + lane, "
-                      "%s, %d, %d, warp);\n",
-                      p, connectivity->name, connectivity->width, v, connectivity->width,
-                      weft_shape_count(&target->shape));
+                      "&p_%s[(int64_t)m_%s[block * (%d * LANES) + lane + c / %d * LANES] * %d + "
+                      "c %% %d]",
+                      p, connectivity->name, connectivity->width, count, count, count);
+}
+
+/* Store or add component c of a result wherever it goes. */
+static void store_component(const source_writer *w, const weft_plan_kernel *kernel,
+                            const weft_call *call, const char *component) {
+    const char *v = weft_source_variable(w, call->result, -1);
+    for (int i = 0; i < kernel->n_stores; ++i)
+        if (kernel->stores[i] == call->result) {
+            weft_text_add(w->out, "            ");
+            add_place(w, call->result);
+            weft_text_add(w->out, " = %s[%s];\n", v, component);
+        }
+    for (int i = 0; i < kernel->n_scatters; ++i)
+        if (w->graph->accumulations[kernel->scatters[i]].source == call->result) {
+            weft_text_add(w->out, "            atomicAdd(");
+            add_target(w, &w->graph->accumulations[kernel->scatters[i]]);
+            weft_text_add(w->out, ", %s[%s]);\n", v, component);
+        }
+}
+
+static bool is_stored(const source_writer *w, const weft_plan_kernel *kernel, int result) {
+    for (int i = 0; i < kernel->n_stores; ++i)
+        if (kernel->stores[i] == result)
+            return true;
+    for (int i = 0; i < kernel->n_scatters; ++i)
+        if (w->graph->accumulations[kernel->scatters[i]].source == result)
+            return true;
+    return false;
+}
+
+/* The stores and accumulations of a result, by the threads that have computed it. */
+static void store_result(const source_writer *w, const weft_plan_kernel *kernel,
+                         const weft_call *call, int variant) {
+    const bool alone = call->specialisation == NULL || call->specialisation->threads[variant] == 1;
+    if (!is_stored(w, kernel, call->result))
+        return;
+    if (alone) {
+        weft_text_add(w->out, "        UNROLL for (int c = 0; c < %d; ++c) {\n",
+                      weft_shape_count(&w->graph->values[call->result].shape));
+        store_component(w, kernel, call, "c");
+        weft_text_add(w->out, "        }\n");
+        return;
+    }
+    weft_text_add(w->out, "        for (int t = warp; t < %d; t += THREADS_PER_ELEMENT) {\n",
+                  call->specialisation->threads[variant]);
+    const int n = weft_specialisation_thread_count(call->specialisation, variant, -1);
+    for (int k = 0; k < n; ++k) {
+        weft_text_add(w->out, "            { const int c = ");
+        weft_specialisation_component(call->specialisation, variant, -1, k, "t", w->out);
+        weft_text_add(w->out, ";\n");
+        store_component(w, kernel, call, "c");
+        weft_text_add(w->out, "            }\n");
+    }
+    weft_text_add(w->out, "        }\n");
 }
 
 static weft_status write_call(const source_writer *w, const weft_plan_kernel *kernel, int position,
@@ -94,8 +135,6 @@ static weft_status write_call(const source_writer *w, const weft_plan_kernel *ke
     const weft_call *call = &w->graph->calls[one->order[position]];
     const int variant = one->variants[position];
     const bool alone = call->specialisation == NULL || call->specialisation->threads[variant] == 1;
-    if (one->barriers[position])
-        weft_text_add(w->out, "    __syncthreads();\n");
     weft_source_call_comment(w, call);
     if (placement(kernel, call->result, -1) == PLACE_REGISTER)
         weft_text_add(w->out, "    real %s[%d];\n", weft_source_variable(w, call->result, -1),
@@ -103,33 +142,42 @@ static weft_status write_call(const source_writer *w, const weft_plan_kernel *ke
     weft_text_add(w->out, alone ? "    if (is_here && warp == 0) {\n" : "    if (is_here) {\n");
     TRY(weft_source_call_statements(w, call, variant, alone ? "0" : "warp",
                                     alone ? "1" : "THREADS_PER_ELEMENT", error));
+    store_result(w, kernel, call, variant);
     weft_text_add(w->out, "    }\n");
 done:
     return status;
 }
 
-static void write_stores(const source_writer *w, const weft_plan_kernel *kernel) {
+/* The values that are loaded before the call at this position; those in registers by the first
+ * warp. */
+static void write_loads(const source_writer *w, const weft_plan_kernel *kernel, int position) {
     const weft_implementation *one = kernel->implementation;
-    if (one->barriers[one->fusion->n_calls])
+    for (int m = 0; m < one->n_onchip; ++m)
+        if (!one->produced_here[m] && one->load_position[m] == position &&
+            one->placement[m] == PLACE_SHARED)
+            load_shared(w, &one->onchip[m]);
+    for (int m = 0; m < one->n_onchip; ++m) {
+        const weft_operand *load = &one->onchip[m];
+        if (one->produced_here[m] || one->load_position[m] != position ||
+            w->graph->values[load->value].index_set < 0 || one->placement[m] == PLACE_SHARED)
+            continue;
+        weft_text_add(w->out, "    real %s[%d];\n    if (is_here && warp == 0) {\n",
+                      weft_source_variable(w, load->value, load->connectivity),
+                      weft_shape_count(&load->shape));
+        weft_source_load_statement(w, load);
+        weft_text_add(w->out, "    }\n");
+    }
+}
+
+static weft_status write_position(const source_writer *w, const weft_plan_kernel *kernel,
+                                  int position, weft_error *error) {
+    const int barriers = kernel->implementation->barriers[position];
+    if (barriers & BARRIER_BEFORE_LOADS)
         weft_text_add(w->out, "    __syncthreads();\n");
-    for (int i = 0; i < kernel->n_stores; ++i)
-        if (placement(kernel, kernel->stores[i], -1) == PLACE_SHARED)
-            store_shared(w, kernel->stores[i]);
-    for (int i = 0; i < kernel->n_scatters; ++i) {
-        const weft_accumulation *a = &w->graph->accumulations[kernel->scatters[i]];
-        if (placement(kernel, a->source, -1) == PLACE_SHARED)
-            add_shared(w, a);
-    }
-    weft_text_add(w->out, "    if (is_here && warp == 0) {\n");
-    for (int i = 0; i < kernel->n_stores; ++i)
-        if (placement(kernel, kernel->stores[i], -1) == PLACE_REGISTER)
-            weft_source_store(w, kernel, kernel->stores[i]);
-    for (int i = 0; i < kernel->n_scatters; ++i) {
-        const weft_accumulation *a = &w->graph->accumulations[kernel->scatters[i]];
-        if (placement(kernel, a->source, -1) == PLACE_REGISTER)
-            weft_source_scatter(w, kernel, a);
-    }
-    weft_text_add(w->out, "    }\n");
+    write_loads(w, kernel, position);
+    if (barriers & BARRIER_BEFORE_CALL)
+        weft_text_add(w->out, "    __syncthreads();\n");
+    return write_call(w, kernel, position, error);
 }
 
 /* The elements of a block; if it has several per thread, in a loop. */
@@ -141,12 +189,14 @@ static void write_elements(const source_writer *w, const weft_implementation *on
                   "    const int lane = own %% LANES;\n");
     declare_shared(w, one);
     if (one->serial_iterations > 1)
-        weft_text_add(w->out,
-                      "    for (int iteration = 0; iteration < %d; ++iteration) {\n"
-                      "    if (iteration > 0)\n        __syncthreads();\n"
-                      "    const int64_t element = (blockIdx.x * (int64_t)%d + iteration) * "
-                      "ELEMENTS + own;\n",
-                      one->serial_iterations, one->serial_iterations);
+        weft_text_add(
+            w->out,
+            "    for (int iteration = 0; iteration < %d; ++iteration) {\n%s"
+            "    const int64_t element = (blockIdx.x * (int64_t)%d + iteration) * "
+            "ELEMENTS + own;\n",
+            one->serial_iterations,
+            one->shared_components > 0 ? "    if (iteration > 0)\n        __syncthreads();\n" : "",
+            one->serial_iterations);
     else
         weft_text_add(w->out,
                       "    const int64_t element = blockIdx.x * (int64_t)ELEMENTS + own;\n");
@@ -167,24 +217,8 @@ weft_status weft_source_threads(const source_writer *w, const weft_plan_kernel *
         if (w->graph->values[kernel->loads[i].value].index_set < 0)
             weft_source_load(w, &kernel->loads[i]);
     write_elements(w, one);
-    for (int i = 0; i < kernel->n_loads; ++i)
-        if (placement(kernel, kernel->loads[i].value, kernel->loads[i].connectivity) ==
-            PLACE_SHARED)
-            load_shared(w, &kernel->loads[i]);
-    for (int i = 0; i < kernel->n_loads; ++i) {
-        const weft_operand *load = &kernel->loads[i];
-        if (w->graph->values[load->value].index_set < 0 ||
-            placement(kernel, load->value, load->connectivity) == PLACE_SHARED)
-            continue;
-        weft_text_add(w->out, "    real %s[%d];\n    if (is_here && warp == 0) {\n",
-                      weft_source_variable(w, load->value, load->connectivity),
-                      weft_shape_count(&load->shape));
-        weft_source_load_statement(w, load);
-        weft_text_add(w->out, "    }\n");
-    }
     for (int i = 0; i < one->fusion->n_calls; ++i)
-        TRY(write_call(w, kernel, i, error));
-    write_stores(w, kernel);
+        TRY(write_position(w, kernel, i, error));
     weft_text_add(w->out, "%s}\n#undef THREADS_PER_ELEMENT\n#undef ELEMENTS\n\n",
                   one->serial_iterations > 1 ? "    }\n" : "");
 done:

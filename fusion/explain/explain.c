@@ -151,12 +151,20 @@ static void explain_onchip(const explanation *e) {
         int kept = 0;
         if (one == NULL)
             continue;
-        const double bytes = e->real_bytes * one->onchip_peak * one->elements_per_block;
-        weft_text_add(e->out,
-                      "  %s: at most %d components at once; %.6g B for a block of %d, "
-                      "registers hold %zu B\n",
-                      kernel->name, one->onchip_peak, bytes, one->elements_per_block,
-                      limits->register_bytes);
+        if (one->threads_per_element > 0)
+            weft_text_add(e->out,
+                          "  %s: %d components in shared memory, at most %d in registers; "
+                          "%.6g B of shared memory for a block of %d, which has %zu B\n",
+                          kernel->name, one->shared_components, one->register_components,
+                          e->real_bytes * one->shared_components * one->elements_per_block,
+                          one->elements_per_block, limits->onchip_bytes);
+        else
+            weft_text_add(e->out,
+                          "  %s: at most %d components at once; %.6g B for a block of %d, "
+                          "registers hold %zu B\n",
+                          kernel->name, one->onchip_peak,
+                          e->real_bytes * one->onchip_peak * one->elements_per_block,
+                          one->elements_per_block, limits->register_bytes);
         explain_block(e, one);
         weft_text_add(e->out, "    kept there: ");
         for (int k = 0; k < one->fusion->n_calls; ++k) {

@@ -131,3 +131,12 @@ weft_status weft_product_kernel_read(weft_arena *arena, const weft_source *sourc
  *  thread-to-data mapping of the variant: 1 yes, 0 no, -1 the mapping does not tell. */
 int weft_specialisation_accesses(const weft_specialisation *specialisation, int variant,
                                  int operand, int thread, int component);
+/** The number of components of an argument (operand -1: of the result) that each thread of a variant
+ *  accesses. */
+int weft_specialisation_thread_count(const weft_specialisation *specialisation, int variant,
+                                     int operand);
+/** Add, as C text, the component that a thread accesses as the number-th of its own, in ascending
+ *  order of components.
+ *  thread  C text of the thread's number */
+void weft_specialisation_component(const weft_specialisation *specialisation, int variant,
+                                   int operand, int number, const char *thread, weft_text *out);

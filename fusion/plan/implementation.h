@@ -7,6 +7,12 @@
 
 typedef enum weft_placement { PLACE_REGISTER, PLACE_SHARED } weft_placement;
 
+/** Where the barriers before a call stand, as bits. */
+typedef enum weft_barrier {
+    BARRIER_BEFORE_LOADS = 1, /* before the values that are loaded for it */
+    BARRIER_BEFORE_CALL = 2   /* after them */
+} weft_barrier;
+
 /** One way to execute a fusion as a kernel. */
 typedef struct weft_implementation {
     const weft_fusion *fusion;
@@ -30,7 +36,9 @@ typedef struct weft_implementation {
     /* overlaps: values with disjoint live ranges may share memory; then allocation_proved says
        that shared_components is minimal */
     bool overlaps, allocation_proved;
-    bool *barriers; /* [n_calls + 1] before order[i], and before the stores */
+    unsigned char *barriers; /* [n_calls] before order[i]: weft_barrier */
+    int *load_position; /* [n_onchip] values loaded: the position of the call before which they are
+                           loaded; results: of the call that computes them */
     /* per element */
     double bytes_loaded, bytes_stored, flops;
     /* predicted seconds per element */

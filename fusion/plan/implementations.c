@@ -126,12 +126,14 @@ static weft_status trial_make(variant_search *p, const weft_fusion *fusion, weft
     *one = (weft_implementation){.fusion = fusion, .serial_iterations = 1};
     one->order = weft_arena_alloc(p->arena, n, sizeof *one->order);
     one->variants = weft_arena_alloc(p->arena, n, sizeof *one->variants);
-    one->barriers = weft_arena_alloc(p->arena, n + 1, sizeof *one->barriers);
+    one->barriers = weft_arena_alloc(p->arena, n, sizeof *one->barriers);
     if (one->order == NULL || one->variants == NULL || one->barriers == NULL)
         return weft_no_memory(error);
     TRY(weft_order_find(p->arena, p->graph, p->fusions->dependence, &p->orders, one, error));
     one->offsets = weft_arena_alloc(p->arena, (size_t)one->n_onchip + 1, sizeof *one->offsets);
-    if (one->offsets == NULL)
+    one->load_position =
+        weft_arena_alloc(p->arena, (size_t)one->n_onchip + 1, sizeof *one->load_position);
+    if (one->offsets == NULL || one->load_position == NULL)
         return weft_no_memory(error);
     TRY(choose_variants(p, one, error));
     weft_traffic_count(p->graph, p->options, one);

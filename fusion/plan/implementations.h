@@ -58,11 +58,12 @@ weft_status weft_placer_make(weft_arena *arena, const weft_graph *graph, const w
 /** Layout of values in shared memory. */
 typedef enum weft_arrangement {
     ARRANGE_BOUND, /* undecided: the lower bound of the size, no barriers for overlaps */
-    ARRANGE_APART, /* disjoint: no barriers for overlaps */
-    ARRANGE_OVER   /* values may overlap dead ones: least memory, more barriers */
+    ARRANGE_APART, /* disjoint, all loads first: no barriers for overlaps */
+    ARRANGE_OVER   /* values may overlap dead ones, loads late: least memory, more barriers */
 } weft_arrangement;
 
-/** Set made's placement, offsets, shared_components, register_components and barriers.
+/** Set made's placement, offsets, load_position, shared_components, register_components and
+ *  barriers.
  *  made     its arrays are allocated; order, variants, elements_per_block are set
  *  Returns  false: a block does not have that much shared memory */
 bool weft_arrange(const weft_placer *placer, weft_implementation *made, weft_arrangement how);

@@ -4,7 +4,10 @@
  * of the block. A call of fewer threads than another runs in the first warps of the block with the
  * same coordinates, so warps are active or idle as a whole. Values that only one-thread calls
  * produce and use stay in registers; the others are in shared memory as [component][element], which
- * is free of bank conflicts without padding. A barrier is needed only before a thread reads what
+ * is free of bank conflicts without padding. A result is stored by the threads that compute it,
+ * directly after its call. Where values may overlap dead ones, a value is loaded directly before
+ * its first reader; where they may not, a late load would save nothing on chip and would cost a
+ * barrier, so all loads are issued first. A barrier is needed only before a thread reads what
  * another thread has written since the last barrier, or overwrites a value that has been used since
  * the last barrier (Filipovic et al. 2015, section 4.3.3). */
 #include "core/base/fault.h"
@@ -23,6 +26,7 @@ struct weft_placer {
     int *written;         /* position of the call that wrote it since the last barrier; or CLEAN,
                              LOADED */
     bool *touched;        /* used since the last barrier */
+    bool *moved;          /* loaded from or stored to memory since the last barrier */
     weft_live_range *ranges;
 };
 
@@ -70,8 +74,9 @@ weft_status weft_placer_make(weft_arena *arena, const weft_graph *graph, const w
     }
     p->written = weft_arena_alloc(arena, most, sizeof *p->written);
     p->touched = weft_arena_alloc(arena, most, sizeof *p->touched);
+    p->moved = weft_arena_alloc(arena, most, sizeof *p->moved);
     p->ranges = weft_arena_alloc(arena, most, sizeof *p->ranges);
-    if (p->written == NULL || p->touched == NULL || p->ranges == NULL)
+    if (p->written == NULL || p->touched == NULL || p->moved == NULL || p->ranges == NULL)
         return weft_no_memory(error);
     *out = p;
     return WEFT_OK;
@@ -125,47 +130,59 @@ static void choose_places(const weft_placer *p, weft_implementation *made) {
     }
 }
 
-static bool is_stored(const weft_placer *p, const weft_implementation *made, int m) {
-    const int value = made->onchip[m].value;
-    if (made->live_out[m])
-        return true;
-    for (int i = 0; i < p->graph->n_accumulations; ++i)
-        if (p->graph->accumulations[i].source == value)
-            return true;
-    return false;
+/* The position of the first call that uses each value. */
+static void find_first_uses(const weft_placer *p, weft_implementation *made) {
+    for (int m = 0; m < made->n_onchip; ++m)
+        made->load_position[m] = -1;
+    for (int i = 0; i < made->fusion->n_calls; ++i)
+        for (int k = 0; k <= p->graph->calls[made->order[i]].n_operands; ++k) {
+            int *first = &made->load_position[made->slots[i][k]];
+            *first = *first < 0 ? i : *first;
+        }
 }
 
-/* Put the live ranges of the values in one place at the front of p->ranges. Returns their number.
- * Loaded values are live from the start, stored values until the end. */
+/* Put the live ranges of the values in one place at the front of p->ranges. Returns their number. A
+ * value is live from its load or its call on, until its last reader. */
 static int find_lives(const weft_placer *p, const weft_implementation *made, weft_placement place) {
-    const int n = made->fusion->n_calls;
     int found = 0;
     for (int m = 0; m < made->n_onchip; ++m)
-        p->ranges[m] =
-            (weft_live_range){.last = -1, .components = weft_shape_count(&made->onchip[m].shape)};
-    for (int i = 0; i < n; ++i) {
-        const int n_operands = p->graph->calls[made->order[i]].n_operands;
-        p->ranges[made->slots[i][n_operands]].first = i;
-        for (int k = 0; k <= n_operands; ++k)
+        p->ranges[m] = (weft_live_range){.first = made->load_position[m],
+                                         .components = weft_shape_count(&made->onchip[m].shape)};
+    for (int i = 0; i < made->fusion->n_calls; ++i)
+        for (int k = 0; k <= p->graph->calls[made->order[i]].n_operands; ++k)
             p->ranges[made->slots[i][k]].last = i;
-    }
-    for (int m = 0; m < made->n_onchip; ++m) {
-        if (is_stored(p, made, m))
-            p->ranges[m].last = n;
+    for (int m = 0; m < made->n_onchip; ++m)
         if (made->placement[m] == place)
             p->ranges[found++] = p->ranges[m];
-    }
     return found;
 }
 
 /* Does writing value m overwrite another value that was used since the last barrier? */
 static bool overwrites(const weft_placer *p, const weft_implementation *made, int m) {
-    const int first = made->offsets[m], end = first + p->ranges[m].components;
+    const int first = made->offsets[m], end = first + weft_shape_count(&made->onchip[m].shape);
     for (int k = 0; k < made->n_onchip; ++k)
         if (k != m && made->placement[k] == PLACE_SHARED && p->touched[k] &&
-            made->offsets[k] < end && first < made->offsets[k] + p->ranges[k].components)
+            made->offsets[k] < end &&
+            first < made->offsets[k] + weft_shape_count(&made->onchip[k].shape))
             return true;
     return false;
+}
+
+/* Does the call at this position update a list that other threads may have loaded or stored since
+ * the last barrier? */
+static bool updates_moved(const weft_placer *p, const weft_implementation *made, int position) {
+    const weft_value *result = &p->graph->values[p->graph->calls[made->order[position]].result];
+    const bool one_thread = threads_at(p->graph, made, position) == 1;
+    for (int m = 0; m < made->n_onchip && result->storage >= 0; ++m)
+        if (p->moved[m] && !(one_thread && made->placement[m] == PLACE_REGISTER) &&
+            weft_value_storage(p->graph, made->onchip[m].value) == result->storage)
+            return true;
+    return false;
+}
+
+static bool is_loaded_at(const weft_implementation *made, int m, int position) {
+    return made->placement[m] == PLACE_SHARED && !made->produced_here[m] &&
+           made->load_position[m] == position;
 }
 
 /* Is a barrier needed before the call at this position? exact: offsets are known. */
@@ -182,42 +199,52 @@ static bool needs_barrier(const weft_placer *p, const weft_implementation *made,
             return true;
     }
     const int result = made->slots[position][call->n_operands];
-    return exact && made->placement[result] == PLACE_SHARED && overwrites(p, made, result);
+    return updates_moved(p, made, position) ||
+           (exact && made->placement[result] == PLACE_SHARED && overwrites(p, made, result));
 }
 
-static void warm_up(const weft_placer *p, const weft_implementation *made, int position) {
-    for (int k = 0; k <= p->graph->calls[made->order[position]].n_operands; ++k)
-        p->touched[made->slots[position][k]] = true;
+static void pass_barrier(const weft_placer *p, const weft_implementation *made) {
+    for (int m = 0; m < made->n_onchip; ++m) {
+        p->written[m] = CLEAN;
+        p->touched[m] = p->moved[m] = false;
+    }
 }
 
-/* Is a barrier needed before the stores? Any thread may store any result. */
-static bool stores_written(const weft_placer *p, const weft_implementation *made) {
+/* The loads before the call at this position, and a barrier before them where it is needed. */
+static void load_before(const weft_placer *p, weft_implementation *made, int position, bool exact) {
+    bool waits = false;
     for (int m = 0; m < made->n_onchip; ++m)
-        if (made->placement[m] == PLACE_SHARED && p->written[m] >= 0 && is_stored(p, made, m) &&
-            !weft_fault("missing_store_barrier"))
-            return true;
-    return false;
+        waits |= exact && is_loaded_at(made, m, position) && overwrites(p, made, m) &&
+                 !weft_fault("missing_load_barrier");
+    if (waits) {
+        made->barriers[position] |= BARRIER_BEFORE_LOADS;
+        pass_barrier(p, made);
+    }
+    for (int m = 0; m < made->n_onchip; ++m)
+        if (is_loaded_at(made, m, position)) {
+            p->written[m] = LOADED;
+            p->touched[m] = p->moved[m] = true;
+        }
 }
 
 static void set_barriers(const weft_placer *p, weft_implementation *made, bool exact) {
-    const int n = made->fusion->n_calls;
-    for (int m = 0; m < made->n_onchip; ++m) {
-        const bool shared = made->placement[m] == PLACE_SHARED;
-        const bool produced_here = made->produced_here[m];
-        p->written[m] = shared && !produced_here ? LOADED : CLEAN;
-        p->touched[m] = shared && !produced_here;
-    }
-    for (int i = 0; i < n; ++i) {
-        made->barriers[i] = needs_barrier(p, made, i, exact);
-        for (int m = 0; m < made->n_onchip && made->barriers[i]; ++m) {
-            p->written[m] = CLEAN;
-            p->touched[m] = false;
+    pass_barrier(p, made);
+    for (int m = 0; m < made->n_onchip; ++m) /* loaded at the start */
+        p->moved[m] = made->placement[m] == PLACE_REGISTER && !made->produced_here[m];
+    for (int i = 0; i < made->fusion->n_calls; ++i) {
+        const int n_operands = p->graph->calls[made->order[i]].n_operands;
+        made->barriers[i] = 0;
+        load_before(p, made, i, exact);
+        if (needs_barrier(p, made, i, exact)) {
+            made->barriers[i] |= BARRIER_BEFORE_CALL;
+            pass_barrier(p, made);
         }
-        warm_up(p, made, i);
-        const int m = made->slots[i][p->graph->calls[made->order[i]].n_operands];
+        for (int k = 0; k <= n_operands; ++k)
+            p->touched[made->slots[i][k]] = true;
+        const int m = made->slots[i][n_operands];
         p->written[m] = made->placement[m] == PLACE_SHARED ? i : CLEAN;
+        p->moved[m] = made->live_out[m];
     }
-    made->barriers[n] = stores_written(p, made);
 }
 
 /* Disjoint offsets. Returns the total. */
@@ -238,6 +265,11 @@ bool weft_arrangement_fits(const weft_placer *p, const weft_implementation *made
 
 bool weft_arrange(const weft_placer *p, weft_implementation *made, weft_arrangement how) {
     choose_places(p, made);
+    find_first_uses(p, made);
+    for (int m = 0; m < made->n_onchip; ++m) /* nothing on chip is saved by loading these late */
+        if (!made->produced_here[m] &&
+            (made->placement[m] == PLACE_REGISTER || how == ARRANGE_APART))
+            made->load_position[m] = 0;
     made->register_components = weft_onchip_bound(p->ranges, find_lives(p, made, PLACE_REGISTER));
     int n = find_lives(p, made, PLACE_SHARED);
     made->overlaps = how == ARRANGE_OVER;

@@ -178,8 +178,9 @@ static weft_operating_point point_of(const weft_predictor *p, const weft_impleme
 
 static int count_barriers(const weft_implementation *made) {
     int n = 0;
-    for (int i = 0; made->barriers != NULL && i <= made->fusion->n_calls; ++i)
-        n += made->barriers[i];
+    for (int i = 0; made->barriers != NULL && i < made->fusion->n_calls; ++i)
+        n += ((made->barriers[i] & BARRIER_BEFORE_LOADS) != 0) +
+             ((made->barriers[i] & BARRIER_BEFORE_CALL) != 0);
     return n;
 }
 

@@ -122,7 +122,11 @@ static void print_amounts(double loaded, double stored, double flops, weft_text 
 
 static void print_onchip(const weft_graph *graph, const weft_implementation *one, weft_text *out) {
     static const char *const places[] = {"register", "shared"};
-    weft_text_add(out, "    on chip, at most %d components at once:", one->onchip_peak);
+    if (one->threads_per_element > 0)
+        weft_text_add(out, "    on chip, %d components in shared memory, at most %d in registers:",
+                      one->shared_components, one->register_components);
+    else
+        weft_text_add(out, "    on chip, at most %d components at once:", one->onchip_peak);
     for (int i = 0; i < one->n_onchip; ++i) {
         weft_text_add(out, i > 0 ? ", " : " ");
         weft_print_operand(graph, &one->onchip[i], out);
@@ -281,8 +285,12 @@ static void print_computing(const weft_graph *graph, const weft_plan *plan,
         weft_text_add(out, ", %s\n", weft_plan_scatter_name(plan, kernel));
     }
     print_reductions(graph, kernel, "reduces", "a partial result a chunk", out);
-    weft_text_add(out, "    on chip  at most %d components at once\n",
-                  kernel->implementation->onchip_peak);
+    const weft_implementation *one = kernel->implementation;
+    if (one->threads_per_element > 0)
+        weft_text_add(out, "    on chip  %d components in shared memory, at most %d in registers\n",
+                      one->shared_components, one->register_components);
+    else
+        weft_text_add(out, "    on chip  at most %d components at once\n", one->onchip_peak);
 }
 
 static void print_finish(const weft_graph *graph, const weft_plan *plan,

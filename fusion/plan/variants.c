@@ -42,17 +42,19 @@ static weft_status keep(variant_search *p, weft_error *error) {
     one->variants = weft_arena_alloc(p->arena, n, sizeof *one->variants);
     one->placement = weft_arena_alloc(p->arena, m, sizeof *one->placement);
     one->offsets = weft_arena_alloc(p->arena, m, sizeof *one->offsets);
+    one->load_position = weft_arena_alloc(p->arena, m, sizeof *one->load_position);
     one->barriers = one->threads_per_element > 0
-                        ? weft_arena_alloc(p->arena, n + 1, sizeof *one->barriers)
+                        ? weft_arena_alloc(p->arena, n, sizeof *one->barriers)
                         : NULL;
     if (one->variants == NULL || one->placement == NULL || one->offsets == NULL ||
-        (one->threads_per_element > 0 && one->barriers == NULL))
+        one->load_position == NULL || (one->threads_per_element > 0 && one->barriers == NULL))
         return weft_no_memory(error);
     memcpy(one->variants, p->candidate.variants, n * sizeof *one->variants);
     memcpy(one->placement, p->candidate.placement, m * sizeof *one->placement);
     memcpy(one->offsets, p->candidate.offsets, m * sizeof *one->offsets);
+    memcpy(one->load_position, p->candidate.load_position, m * sizeof *one->load_position);
     if (one->barriers != NULL)
-        memcpy(one->barriers, p->candidate.barriers, (n + 1) * sizeof *one->barriers);
+        memcpy(one->barriers, p->candidate.barriers, n * sizeof *one->barriers);
     return WEFT_OK;
 }
 
@@ -60,7 +62,7 @@ static weft_status keep(variant_search *p, weft_error *error) {
  * arranged already. Returns false: the shape is not possible. */
 static bool try_shape(variant_search *p, const weft_block_shape *shape) {
     weft_implementation *candidate = &p->candidate;
-    bool *const barriers = candidate->barriers;
+    unsigned char *const barriers = candidate->barriers;
     ++p->made->considered;
     candidate->threads_per_element = shape->threads_per_element;
     candidate->elements_per_block = shape->elements;

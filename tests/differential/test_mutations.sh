@@ -10,7 +10,7 @@ export XDG_CACHE_HOME=$folder/test-cache
 # bug: the tests that may catch it, cheapest first
 bugs=(
     "missing_barrier        unit_fusion_codegen_cuda_kernels" # a thread reads shared memory that another has not written yet
-    "missing_store_barrier  unit_fusion_codegen_cuda_kernels" # the same where results are stored
+    "missing_load_barrier   unit_fusion_codegen_cuda_kernels" # a late load overwrites shared memory that another thread still reads
     "mapping_ignored        emulated"        # threads of two functions are taken to have the same data
     "overlapped_shared      emulated"        # two data in shared memory overlap by a component
     "thread_too_many        emulated"        # the last thread block works on an element that is not there

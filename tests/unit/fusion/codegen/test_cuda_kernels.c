@@ -306,6 +306,49 @@ static void check_threads(int mmul, int madd, int64_t n, int backwards) {
     check_block((const int[3]){0, 0, 0}, mmul, madd, n, backwards);
 }
 
+/* Products of permutations, which do not fit in shared memory together: each factor is loaded over
+ * another that the product before has used. A_i moves row r + i to row r. */
+static void late_loads(void **state) {
+    (void)state;
+    enum { PRODUCTS = 21, SIZE = 5, ELEMENTS = 40, SHIFT = PRODUCTS * (PRODUCTS + 1) / 2 };
+    const weft_variant_choice variants[] = {{"mmul", 2}};
+    const weft_compile_options options = {.variants = variants, .n_variants = 1};
+    weft_text text = {0};
+    weft_text_add(&text, "index N;\ninput P0 : real[5,5] over N;\n");
+    for (int i = 1; i <= PRODUCTS; ++i)
+        weft_text_add(&text, "input A%d : real[5,5] over N;\n", i);
+    weft_text_add(&text, "fuse {\n");
+    for (int i = 1; i <= PRODUCTS; ++i)
+        weft_text_add(&text, "P%d = mmul(A%d, P%d);\n", i, i, i - 1);
+    weft_text_add(&text, "}\nreturn P%d;\n", PRODUCTS);
+    assert_false(text.failed);
+    emulation e = begin(text.data, &options, ELEMENTS);
+    const weft_implementation *one = case_segment(&e.c)->cover->list[0];
+    assert_int_equal(case_segment(&e.c)->cover->n, 1);
+    assert_int_equal(one->threads_per_element, SIZE * SIZE);
+    assert_true(one->overlaps);
+    for (int i = 0; i <= PRODUCTS; ++i) {
+        char name[8];
+        snprintf(name, sizeof name, i == 0 ? "P0" : "A%d", i);
+        const int id = value_named(&e, name);
+        double *list_of = values(&e, name);
+        for (int64_t k = 0; k < ELEMENTS; ++k)
+            for (int c = 0; c < SIZE * SIZE; ++c)
+                list_of[place(&e, id, k, c)] =
+                    i == 0 ? (double)(k + c) : (c / SIZE + i) % SIZE == c % SIZE;
+    }
+    const int id = value_named(&e, "P21");
+    for (int backwards = 0; backwards < 2; ++backwards) {
+        run(&e, backwards);
+        for (int64_t k = 0; k < ELEMENTS; ++k)
+            for (int c = 0; c < SIZE * SIZE; ++c)
+                assert_true(values(&e, "P21")[place(&e, id, k, c)] ==
+                            (double)(k + (c + SHIFT * SIZE) % (SIZE * SIZE)));
+    }
+    end(&e);
+    weft_text_free(&text);
+}
+
 /* Blocks that the planner does not think of itself, and threads that no call has, which go round.
  */
 static void blocks(void **state) {
@@ -329,10 +372,8 @@ static void threads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reductions),
-        cmocka_unit_test(rows),
-        cmocka_unit_test(threads),
-        cmocka_unit_test(blocks),
+        cmocka_unit_test(reductions), cmocka_unit_test(rows),       cmocka_unit_test(threads),
+        cmocka_unit_test(blocks),     cmocka_unit_test(late_loads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -187,14 +187,58 @@ static void only_the_barriers_that_are_needed(void **state) {
                                  "input x : real[4] over N;\n"
                                  "C = mmul(A, B);\nD = madd(C, A);\ny = mvmul(D, x);\nreturn y;\n";
     assert_int_equal(barriers(chain, 0, -1, 0), 0); /* one thread: none */
-    /* element by element in both: behind the loads and before the stores */
-    assert_int_equal(barriers(chain, 2, -1, 2), 2);
+    /* element by element in both: behind the loads; each thread stores what it computed */
+    assert_int_equal(barriers(chain, 2, -1, 2), 1);
     /* row by row in both */
-    assert_int_equal(barriers(chain, 1, -1, 1), 2);
+    assert_int_equal(barriers(chain, 1, -1, 1), 1);
     /* rows by four threads, then elements by sixteen: one between */
-    assert_int_equal(barriers(chain, 1, -1, 2), 3);
+    assert_int_equal(barriers(chain, 1, -1, 2), 2);
     /* and rows of D, which others made, by four threads again */
-    assert_int_equal(barriers(column, 1, 1, 2), 4);
+    assert_int_equal(barriers(column, 1, 1, 2), 3);
+}
+
+/* The first kernel of a plan for an H200, and its shared memory in components per element, which
+ * must be what the text of the kernel declares. */
+static int shared_components(const char *script, const char *function, int variant) {
+    const weft_variant_choice variants[] = {{function, variant}};
+    const weft_compile_options options = {.variants = variants, .n_variants = 1, .max_fusion = 10};
+    program_case c = case_open(NULL, "null:h200", script, &options);
+    const weft_plan *plan = case_segment(&c)->plan;
+    weft_text printed = {0};
+    char expected[80];
+    assert_int_equal(plan->n_kernels, 1);
+    const int n = plan->kernels[0].implementation->shared_components;
+    weft_plan_print_text(case_segment(&c)->graph, plan, &printed);
+    snprintf(expected, sizeof expected, "on chip  %d components in shared memory", n);
+    assert_non_null(strstr(printed.data, expected));
+    weft_text_free(&printed);
+    case_close(&c);
+    return n;
+}
+
+/* At any time one factor, one product and the next one are needed, however long the chain is. All
+ * matrices together would not fit. */
+static void loads_are_late(void **state) {
+    (void)state;
+    weft_text vectors = {0}, matrices = {0};
+    weft_text_add(&vectors, "index N;\ninput y0 : real[4] over N;\n");
+    weft_text_add(&matrices, "index N;\ninput P0 : real[7,7] over N;\n");
+    for (int i = 1; i <= 10; ++i) {
+        weft_text_add(&vectors, "input A%d : real[4,4] over N;\n", i);
+        weft_text_add(&matrices, "input A%d : real[7,7] over N;\n", i);
+    }
+    weft_text_add(&matrices, "fuse {\n");
+    for (int i = 1; i <= 10; ++i) {
+        weft_text_add(&vectors, "y%d = mvmul(A%d, y%d);\n", i, i, i - 1);
+        weft_text_add(&matrices, "P%d = mmul(P%d, A%d);\n", i, i - 1, i);
+    }
+    weft_text_add(&vectors, "return y10;\n");
+    weft_text_add(&matrices, "}\nreturn P10;\n");
+    assert_false(vectors.failed || matrices.failed);
+    assert_in_range(shared_components(vectors.data, "mvmul", 1), 0, 16 + 4 + 4);
+    assert_in_range(shared_components(matrices.data, "mmul", 1), 0, 3 * 49);
+    weft_text_free(&vectors);
+    weft_text_free(&matrices);
 }
 
 int main(void) {
@@ -202,6 +246,7 @@ int main(void) {
         cmocka_unit_test(every_choice_of_variants),
         cmocka_unit_test(blocks_that_are_asked_for),
         cmocka_unit_test(only_the_barriers_that_are_needed),
+        cmocka_unit_test(loads_are_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
