@@ -69,9 +69,10 @@ static weft_status collect(const weft_tool_options *options, const weft_library 
     const char *const *functions = options->n_arguments > 0 ? options->arguments : NULL;
     for (int i = 0; i < options->n_arguments; ++i) {
         weft_function_info info = {0};
+        weft_formula_info formula;
         const size_t n = weft_library_size(library);
         const char **names = weft_arena_alloc(set->arena, n, sizeof *names);
-        bool known = false;
+        bool known = weft_formula_describe(options->arguments[i], &formula);
         if (!names)
             return weft_out_of_memory(error, NULL);
         for (size_t k = 0; k < n; ++k) {

@@ -26,6 +26,7 @@ typedef struct weft_intrinsic {
     double (*one)(double);
     double (*two)(double, double);
     const char *domain; /* of the arguments x and y; outside it the value is NaN */
+    double flops; /* of an evaluation, in multiplications or additions; where it was not measured */
 } weft_intrinsic;
 
 extern const weft_intrinsic weft_intrinsics[];

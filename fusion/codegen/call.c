@@ -56,45 +56,30 @@ static void arithmetic_write(const source_writer *w, const weft_call *call, int 
 
 /* ---- hoisting: costly subexpressions that are the same for all elements ---- */
 
-static bool is_uniform(const source_writer *w, const weft_call *call, int index) {
-    const weft_arithmetic *node = &call->arithmetic[index];
-    const int children[] = {node->a, node->b, node->c, node->d};
-    const int n = node->op == ARITHMETIC_SELECT ? 4 : 2;
-    if (node->op == ARITHMETIC_NUMBER)
-        return true;
-    if (node->op == ARITHMETIC_OPERAND)
-        return w->graph->values[call->operands[node->operand].value].index_set < 0 &&
-               call->operands[node->operand].shape.rank == 0;
-    for (int i = 0; i < n; ++i)
-        if (children[i] >= 0 && !is_uniform(w, call, children[i]))
-            return false;
-    return true;
-}
-
 /* Does it contain divisions, powers or functions? *reads: does it read an operand? */
 static bool is_costly(const weft_call *call, int index, bool *reads) {
     const weft_arithmetic *node = &call->arithmetic[index];
-    const int children[] = {node->a, node->b, node->c, node->d};
-    const int n = node->op == ARITHMETIC_SELECT ? 4 : node->op < ARITHMETIC_NEGATE ? 0 : 2;
+    int children[4];
+    const int n = weft_arithmetic_children(node, children);
     bool costly = node->op == ARITHMETIC_DIVIDE || node->op == ARITHMETIC_POWER ||
                   node->op == ARITHMETIC_INTRINSIC;
     *reads |= node->op == ARITHMETIC_OPERAND;
     for (int i = 0; i < n; ++i)
-        if (children[i] >= 0)
-            costly |= is_costly(call, children[i], reads);
+        costly |= is_costly(call, children[i], reads);
     return costly;
 }
 
 static bool is_hoisted(const source_writer *w, const weft_call *call, int index) {
     bool reads = false;
-    return w->hoists && is_uniform(w, call, index) && is_costly(call, index, &reads) && reads;
+    return w->hoists && weft_arithmetic_is_uniform(w->graph, call, index) &&
+           is_costly(call, index, &reads) && reads;
 }
 
 /* Declare the outermost hoisted subexpressions below a node. */
 static void hoist(const source_writer *w, const weft_call *call, int index) {
     const weft_arithmetic *node = &call->arithmetic[index];
-    const int children[] = {node->a, node->b, node->c, node->d};
-    const int n = node->op == ARITHMETIC_SELECT ? 4 : node->op < ARITHMETIC_NEGATE ? 0 : 2;
+    int children[4];
+    const int n = weft_arithmetic_children(node, children);
     source_writer plain = *w;
     plain.hoists = false;
     if (is_hoisted(w, call, index)) {
@@ -104,8 +89,7 @@ static void hoist(const source_writer *w, const weft_call *call, int index) {
         return;
     }
     for (int i = 0; i < n; ++i)
-        if (children[i] >= 0)
-            hoist(w, call, children[i]);
+        hoist(w, call, children[i]);
 }
 
 void weft_source_uniforms(const source_writer *w, const weft_plan_kernel *kernel) {
@@ -150,14 +134,11 @@ static void operand_write(const source_writer *w, const weft_operand *operand) {
 /* x^n with a literal integer n, |n| <= 64, is weft_powi; anything else is weft_pow. */
 static void power_write(const source_writer *w, const weft_call *call,
                         const weft_arithmetic *node) {
-    const weft_arithmetic *exponent = &call->arithmetic[node->b];
-    double n = exponent->op == ARITHMETIC_NUMBER ? exponent->number : NAN;
-    if (exponent->op == ARITHMETIC_NEGATE && call->arithmetic[exponent->a].op == ARITHMETIC_NUMBER)
-        n = -call->arithmetic[exponent->a].number;
-    if (fabs(n) <= 64 && n == floor(n)) {
+    int n = 0;
+    if (weft_arithmetic_integer_power(call, node, &n)) {
         weft_text_add(w->out, "weft_powi(");
         arithmetic_write(w, call, node->a);
-        weft_text_add(w->out, ", %d)", (int)n);
+        weft_text_add(w->out, ", %d)", n);
     } else {
         weft_text_add(w->out, "weft_pow(");
         arithmetic_write(w, call, node->a);

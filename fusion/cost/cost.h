@@ -40,6 +40,8 @@ typedef enum weft_access_kind {
  *      store FORM COMPONENTS WIDTH TYPE PLACE     "store add 3 3 double shared"
  *      compute FUNCTION THREADS SIZES TYPE PLACE  "compute mmul 9 m=3,k=3,n=3 float shared"
  *
+ *      compute FUNCTION 1 intrinsic TYPE PLACE    "compute sin 1 intrinsic double registers"
+ *
  *  FORM     block, plain, indirect, add or add_matrix (weft_access_kind)
  *  THREADS  per element; loads and stores are shared by all threads of the block
  *  PLACE    of its operands and result on chip; `shared` if at least one is in shared memory */
@@ -49,6 +51,7 @@ typedef struct weft_cost_primitive {
     weft_access_kind form; /* loads and stores */
     int components, width; /* loads and stores: components per target or source; width 0: none */
     const char *function;  /* computes: an elementary function, or "arithmetic" */
+    bool intrinsic;        /* computes: the function is one of formulas (fusion/base/intrinsics.h) */
     int variant, threads;  /* computes: number of the body, and its threads per element; else 0 */
     double bytes, flops;   /* per element: memory traffic; operations */
     int real_bytes;        /* 4 or 8 */

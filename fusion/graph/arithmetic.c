@@ -289,16 +289,13 @@ done:
 
 weft_status weft_tree_make_call(weft_graph_builder *builder, const tree *t, int index_set,
                                 weft_location place, weft_operand *out, weft_error *error) {
-    int n_operations = 0;
-    for (int i = 0; i < t->n; ++i)
-        n_operations += t->nodes[i].op != ARITHMETIC_NUMBER && t->nodes[i].op != ARITHMETIC_OPERAND;
     weft_call call = {.label = "arithmetic",
                       .arithmetic = t->nodes,
                       .n_arithmetic = t->n,
                       .operands = t->operands,
                       .n_operands = t->n_operands,
                       .index_set = t->index_set != UNIFORM ? t->index_set : index_set,
-                      .flops = (double)n_operations * weft_shape_count(&t->shape),
                       .place = place};
+    call.flops = weft_arithmetic_flops(builder->graph, &call, &t->shape, true);
     return weft_call_add(builder, &call, &t->shape, out, error);
 }

@@ -81,7 +81,7 @@ typedef struct weft_call {
     int n_operands;
     int result;    /* value */
     int index_set; /* -1: uniform only */
-    double flops;
+    double flops;  /* operations per element; functions as their equivalents */
     weft_location place;
     const weft_reduction *reduction;           /* NULL: a map */
     const weft_product_kernel *product_kernel; /* `apply`: reads v at other rows too; else NULL */
@@ -130,6 +130,24 @@ typedef struct weft_graph {
  *  Errors  WEFT_ERROR_TYPE, _SHAPE, _UNSUPPORTED with file, line, column; _MEMORY */
 weft_status weft_graph_make(weft_arena *arena, const weft_library *library,
                             const weft_script *script, weft_graph **out, weft_error *error);
+
+/* ---- operations of arithmetic (fusion/graph/operations.c) */
+
+/** The operands of a node. Returns their number */
+int weft_arithmetic_children(const weft_arithmetic *node, int children[4]);
+/** Is the value of a node the same for all elements? */
+bool weft_arithmetic_is_uniform(const weft_graph *graph, const weft_call *call, int index);
+/** Is a power one of a literal integer of at most 64, *n, and so a product? */
+bool weft_arithmetic_integer_power(const weft_call *call, const weft_arithmetic *node, int *n);
+/** The function that a node evaluates for each element. NULL: it is none, or its value is uniform
+ *  and computed once per kernel. */
+const struct weft_intrinsic *weft_arithmetic_intrinsic(const weft_graph *graph,
+                                                       const weft_call *call, int index);
+/** The operations of a call of arithmetic per element.
+ *  shape       of the result
+ *  intrinsics  count functions, by their equivalents (weft_intrinsic.flops); else without them */
+double weft_arithmetic_flops(const weft_graph *graph, const weft_call *call,
+                             const weft_shape *shape, bool intrinsics);
 
 /* printing */
 void weft_graph_print_text(const weft_graph *graph, weft_text *out);

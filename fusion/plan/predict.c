@@ -238,6 +238,10 @@ void weft_predict(const weft_predictor *p, weft_implementation *made) {
         const int number = p->computes[call->id] + made->variants[i] * PLACES;
         made->compute_seconds += uneven * cost(p, number + place_of_call(made, i, call->n_operands),
                                                &point, &made->measured);
+        for (int k = p->first_evaluation[call->id]; k < p->first_evaluation[call->id + 1]; ++k)
+            made->compute_seconds +=
+                uneven * p->evaluations[k].count *
+                cost(p, p->evaluations[k].primitive, &point, &made->measured);
     }
     const weft_kernel_prediction part = weft_implementation_prediction(made);
     made->transfer_seconds = part_transfer(&part, n, terms);

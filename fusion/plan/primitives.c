@@ -1,7 +1,11 @@
 /* Collects the cost primitives of a graph: loads and stores of values, computes of calls. */
 #include "fusion/plan/primitives.h"
 #include "fusion/base/array.h"
+#include "fusion/base/intrinsics.h"
 #include "fusion/base/target.h"
+#include "fusion/cost/intrinsic.h"
+
+#include <string.h>
 
 enum { PLACES = PREDICTOR_PLACES };
 
@@ -40,14 +44,16 @@ static weft_status add_move(weft_arena *arena, weft_predictor *p, const weft_cos
 static weft_status add_compute(weft_arena *arena, weft_predictor *p, const weft_call *call,
                                int variant, weft_error *error) {
     const weft_specialisation *specialisation = call->specialisation;
+    const weft_shape *shape = &p->graph->values[call->result].shape;
+    const double flops =
+        specialisation != NULL ? call->flops : weft_arithmetic_flops(p->graph, call, shape, false);
     weft_status status = WEFT_OK;
     weft_text sizes = {0};
     for (int i = 0; specialisation != NULL && i < specialisation->n_names; ++i)
         weft_text_add(&sizes, "%s%s=%d", i > 0 ? "," : "", specialisation->names[i],
                       specialisation->values[i]);
     if (specialisation == NULL || specialisation->n_names == 0)
-        weft_text_add(&sizes, "n=%d,flops=%.0f",
-                      weft_shape_count(&p->graph->values[call->result].shape), call->flops);
+        weft_text_add(&sizes, "n=%d,flops=%.0f", weft_shape_count(shape), flops);
     for (int place = 0; place < PLACES; ++place) {
         weft_cost_primitive *one = &p->list[p->n++];
         *one = (weft_cost_primitive){
@@ -55,7 +61,7 @@ static weft_status add_compute(weft_arena *arena, weft_predictor *p, const weft_
             .function = call->label,
             .variant = variant,
             .threads = specialisation != NULL ? specialisation->threads[variant] : 1,
-            .flops = call->flops,
+            .flops = flops,
             .real_bytes = (int)p->real_bytes,
             .shared = place == PLACE_SHARED,
             .handle = -1};
@@ -69,6 +75,28 @@ static weft_status add_compute(weft_arena *arena, weft_predictor *p, const weft_
 done:
     weft_text_free(&sizes);
     return status;
+}
+
+/* The functions of formulas that a call evaluates, each with the number of its evaluations. */
+static weft_status add_intrinsics(weft_arena *arena, weft_predictor *p, const weft_call *call,
+                                  weft_error *error) {
+    const int first = p->n_evaluations;
+    for (int i = 0; i < call->n_arithmetic; ++i) {
+        const weft_intrinsic *one = weft_arithmetic_intrinsic(p->graph, call, i);
+        int k = first;
+        while (one != NULL && k < p->n_evaluations &&
+               strcmp(p->list[p->evaluations[k].primitive].function, one->name) != 0)
+            ++k;
+        if (one != NULL && k == p->n_evaluations) {
+            p->evaluations[p->n_evaluations++].primitive = p->n;
+            p->list[p->n] = weft_cost_of_intrinsic(arena, one, p->options->single);
+            if (p->list[p->n++].name == NULL)
+                return weft_no_memory(error);
+        }
+        if (one != NULL)
+            p->evaluations[k].count += weft_shape_count(&p->graph->values[call->result].shape);
+    }
+    return WEFT_OK;
 }
 
 static weft_status add_loads(weft_arena *arena, weft_predictor *p, const weft_operand *operand,
@@ -108,6 +136,9 @@ static weft_status add_primitives(weft_arena *arena, weft_predictor *p, weft_err
         p->computes[i] = p->n;
         for (int v = 0; v < n_variants; ++v)
             TRY(add_compute(arena, p, call, v, error));
+        p->first_evaluation[i] = p->n_evaluations;
+        TRY(add_intrinsics(arena, p, call, error));
+        p->first_evaluation[i + 1] = p->n_evaluations;
         for (int k = 0; k < call->n_operands; ++k)
             TRY(add_loads(arena, p, &call->operands[k], error));
         if (result->index_set >= 0)
@@ -144,21 +175,27 @@ static weft_status allocate(weft_arena *arena, weft_predictor *p, weft_error *er
     const size_t n_values = (size_t)graph->n_values + 1,
                  n_connectivities = (size_t)graph->n_connectivities + 1;
     const size_t n_accumulations = (size_t)graph->n_accumulations + 1;
-    size_t most = n_accumulations;
-    for (int i = 0; i < graph->n_calls; ++i)
+    size_t most = n_accumulations, n_nodes = 1;
+    for (int i = 0; i < graph->n_calls; ++i) {
+        n_nodes += (size_t)graph->calls[i].n_arithmetic;
         most += (size_t)graph->calls[i].n_operands + 1 +
                 (size_t)(graph->calls[i].specialisation != NULL
                              ? graph->calls[i].specialisation->n_variants
                              : 1);
-    p->list = weft_arena_alloc(arena, most * PLACES, sizeof *p->list);
-    p->pointers = weft_arena_alloc(arena, most * PLACES, sizeof(weft_cost_primitive *));
+    }
+    p->list = weft_arena_alloc(arena, most * PLACES + n_nodes, sizeof *p->list);
+    p->pointers = weft_arena_alloc(arena, most * PLACES + n_nodes, sizeof(weft_cost_primitive *));
+    p->evaluations = weft_arena_alloc(arena, n_nodes, sizeof *p->evaluations);
+    p->first_evaluation =
+        weft_arena_alloc(arena, (size_t)graph->n_calls + 1, sizeof *p->first_evaluation);
     p->loads = weft_arena_alloc(arena, n_values * n_connectivities * PLACES, sizeof *p->loads);
     p->stores = weft_arena_alloc(arena, n_values * PLACES, sizeof *p->stores);
     p->accumulates = weft_arena_alloc(arena, n_accumulations * PLACES, sizeof *p->accumulates);
     p->mapped = weft_arena_alloc(arena, n_connectivities, sizeof *p->mapped);
     p->computes = weft_arena_alloc(arena, (size_t)graph->n_calls + 1, sizeof *p->computes);
     if (p->list == NULL || p->pointers == NULL || p->loads == NULL || p->stores == NULL ||
-        p->accumulates == NULL || p->computes == NULL || p->mapped == NULL)
+        p->accumulates == NULL || p->computes == NULL || p->mapped == NULL ||
+        p->evaluations == NULL || p->first_evaluation == NULL)
         return weft_no_memory(error);
     for (size_t i = 0; i < n_values * n_connectivities * PLACES; ++i)
         p->loads[i] = -1;

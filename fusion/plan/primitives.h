@@ -6,6 +6,11 @@
 
 enum { PREDICTOR_PLACES = 2 /* registers, shared */ };
 
+typedef struct predictor_evaluation {
+    int primitive; /* index in list */
+    double count;  /* evaluations per element */
+} predictor_evaluation;
+
 struct weft_predictor {
     const weft_graph *graph;
     const weft_limits *limits;
@@ -23,6 +28,10 @@ struct weft_predictor {
     int *accumulates; /* [n_accumulations][PREDICTOR_PLACES] */
     bool *mapped;     /* [n_connectivities] scratch: the current kernel has loaded its indices */
     int *computes;    /* [n_calls] the first of a call's [n_variants][PREDICTOR_PLACES] */
+    /* functions of formulas, which the computes of arithmetic do not contain */
+    predictor_evaluation *evaluations;
+    int n_evaluations;
+    int *first_evaluation; /* [n_calls + 1] those of call i are [i] to [i + 1] - 1 */
 };
 
 /** Indices in list, by place, of the load of a value through a connectivity; -1: directly. */

@@ -5,6 +5,7 @@
  * generated code does (fusion/codegen/kernel.c, fusion/codegen/multi_thread.c). */
 #include "fusion/tune/benchmark.h"
 #include "fusion/base/target.h"
+#include "fusion/cost/intrinsic.h"
 #include "fusion/library/function.h"
 
 #include <stdio.h>
@@ -116,6 +117,8 @@ static weft_status probe_element(weft_arena *arena, const weft_library *library,
     const char *keys[WEFT_FUNCTION_NAMES_MAX];
     weft_shape shapes[WEFT_ARGUMENTS_MAX];
     *out = NULL;
+    if (primitive->intrinsic)
+        return WEFT_OK;
     const weft_function *function = weft_library_find(library, primitive->function);
     if (!function || !read_sizes(function, primitive->name, values))
         function = weft_library_find_reduction(library, primitive->function);
@@ -157,8 +160,10 @@ static weft_status find_operands(weft_benchmark_writer *p,
         p->n_results = weft_shape_count(&specialisation->result);
         return WEFT_OK;
     }
-    p->n_results = p->counts[0] = find_size(r->name, "n", 1);
+    p->n_results = p->counts[0] = r->intrinsic ? 1 : find_size(r->name, "n", 1);
     p->n_arguments = 1;
+    if (weft_cost_intrinsic(r) != NULL && !r->shared)
+        return WEFT_OK;
     if (strcmp(r->function, "arithmetic") == 0 && p->n_results > 0 && !r->shared)
         return WEFT_OK;
     return weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s: it cannot be measured alone",

@@ -2,8 +2,10 @@
  *
  * On the host it is a loop over blocks of lanes; on a GPU each thread processes one element per
  * iteration. */
+#include "fusion/cost/intrinsic.h"
 #include "fusion/tune/benchmark.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -155,6 +157,18 @@ static void print_arithmetic(const weft_benchmark_writer *p, int n) {
     weft_text_add(p->out, "            v_r[c] = e;\n        }\n");
 }
 
+/* A function of formulas, of an argument in its domain: the input, or the input and 1. */
+static void print_intrinsic(const weft_benchmark_writer *p) {
+    static const double AN_INPUT = 0.125;
+    const weft_intrinsic *intrinsic = weft_cost_intrinsic(p->primitive);
+    const char *argument =
+        isnan(weft_intrinsic_value(intrinsic, AN_INPUT, AN_INPUT)) ? "(1 + v_0[0])" : "v_0[0]";
+    weft_text_add(p->out, "        v_r[0] = weft_%s(%s", intrinsic->name, argument);
+    for (int i = 1; i < intrinsic->n_arguments; ++i)
+        weft_text_add(p->out, ", %s", argument);
+    weft_text_add(p->out, ");\n");
+}
+
 weft_status weft_benchmark_body(const weft_benchmark_writer *p, const char *first, const char *step,
                                 weft_error *error) {
     weft_accessor arguments[WEFT_ARGUMENTS_MAX];
@@ -183,6 +197,8 @@ static weft_status print_compute(const weft_benchmark_writer *p, weft_error *err
     vary_inputs(p, p->counts, p->n_arguments);
     if (p->specialisation)
         TRY(weft_benchmark_body(p, "0", "1", error));
+    else if (p->primitive->intrinsic)
+        print_intrinsic(p);
     else
         print_arithmetic(p, p->n_results);
     weft_text_add(

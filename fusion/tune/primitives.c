@@ -3,6 +3,7 @@
  * The names must be those that fusion/plan/primitives.c makes. */
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
+#include "fusion/cost/intrinsic.h"
 #include "fusion/library/function.h"
 #include "fusion/tune/tune.h"
 
@@ -162,6 +163,22 @@ done:
     return status;
 }
 
+/* The wanted functions of formulas that have one or two arguments. */
+static weft_status add_intrinsics(const set_maker *m, const char *const *functions, int n) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < weft_intrinsics_count; ++i) {
+        const weft_cost_primitive one =
+            weft_cost_of_intrinsic(m->set->arena, &weft_intrinsics[i], m->single);
+        if (one.name == NULL)
+            TRY(weft_no_memory(m->error));
+        if ((weft_intrinsics[i].one != NULL || weft_intrinsics[i].two != NULL) &&
+            is_wanted(one.function, functions, n))
+            TRY(weft_product_kernel_set_add(m->set, &one, m->error));
+    }
+done:
+    return status;
+}
+
 weft_status weft_product_kernel_set_library(weft_product_kernel_set *set,
                                             const weft_library *library, const weft_limits *limits,
                                             bool single, const char *const *functions,
@@ -174,6 +191,7 @@ weft_status weft_product_kernel_set_library(weft_product_kernel_set *set,
         TRY(add_move(&m, WEFT_COST_STORE, WEFT_COST_ADD, 1, width));
         TRY(add_move(&m, WEFT_COST_STORE, WEFT_COST_ADD_MATRIX, 1, width));
     }
+    TRY(add_intrinsics(&m, functions, n_functions));
     for (size_t i = 0; i < library->n; ++i)
         if (is_wanted(library->functions[i]->info.name, functions, n_functions))
             TRY(add_function(&m, library, i));

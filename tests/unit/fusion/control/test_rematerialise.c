@@ -4,11 +4,11 @@
  * be wrong. */
 #include "core/weft_core.h"
 #include "fusion/control/program.h"
+#include "fusion/cost/cost.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
 #include "fusion/weft_program.h"
 #include "test_support.h"
-
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,6 +180,50 @@ static void chosen(void **state) {
     assert_false(choose(LOCAL LOOP "return u;\n", &options, &limits).chosen);
 }
 
+/* Times of functions of formulas as if they had been measured: a femtosecond each. */
+static bool measured(void *user, const weft_cost_primitive *primitive,
+                     const weft_operating_point *point, double *seconds) {
+    (void)user;
+    (void)point;
+    if (primitive->intrinsic)
+        *seconds = 1e-15;
+    return primitive->intrinsic;
+}
+
+/* Nine functions take longer to evaluate than their value to load, a list's 8 bytes; a product of
+ * nine factors does not, nor do functions where they were measured to be fast. */
+static void functions_are_stored(void **state) {
+    (void)state;
+    static const char loop[] =
+        "u = 1.0*u0;\nturn = 0;\nrepeat at most 50 while (turn < 50) {\nupdate u = u + 0.01*k;\n"
+        "update turn = turn + 1;\n}\nreturn u;\n";
+    static const char *const devices[] = {"host:1", "null:h200"};
+    const weft_cost_source source = {.name = "test", .lookup = measured};
+    char text[1024];
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; ++i) {
+        const weft_limits limits = limits_of(devices[i]);
+        for (int single = 0; single < 2; ++single) {
+            const weft_compile_options options = {.iterations = 100, .single = single};
+            weft_compile_options fast = options;
+            fast.costs = &source;
+            snprintf(
+                text, sizeof text,
+                "k = sin(u0) + exp(u0) + cos(u0) + log(2 + u0) + tan(u0) + atan(u0) + tanh(u0) + "
+                "erf(u0) + u0^1.5;\n%s",
+                loop);
+            weft_control_choice choice = choose(text, &options, &limits);
+            assert_int_equal(choice.n, 1);
+            assert_true(!choice.chosen && choice.recomputed > choice.stored);
+            choice = choose(text, &fast, &limits);
+            assert_true(choice.chosen && choice.recomputed < choice.stored);
+            snprintf(text, sizeof text, "k = u0*u0*u0*u0*u0*u0*u0*u0*u0;\n%s", loop);
+            choice = choose(text, &options, &limits);
+            assert_int_equal(choice.n, 1);
+            assert_true(choice.chosen && choice.recomputed < choice.stored);
+        }
+    }
+}
+
 static void not_moved(void **state) {
     (void)state;
     static const char *const scripts[] = {
@@ -254,9 +298,8 @@ static int tear_down(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_numbers),
-        cmocka_unit_test(chosen),
-        cmocka_unit_test(not_moved),
+        cmocka_unit_test(same_numbers),         cmocka_unit_test(chosen),
+        cmocka_unit_test(functions_are_stored), cmocka_unit_test(not_moved),
         cmocka_unit_test(saved_plans),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -176,6 +176,23 @@ static void computes(void **state) {
 }
 
 /* What is not of the library cannot be measured, and what it has begun is not in the text. */
+/* A function of formulas: the greater of one half and one half. */
+static void functions_of_formulas(void **state) {
+    (void)state;
+    place p;
+    bench_make(&p, N);
+    expect_sum(&p,
+               &(weft_cost_primitive){.name = "compute max 1 intrinsic double registers",
+                                      .kind = WEFT_COST_COMPUTE,
+                                      .function = "max",
+                                      .intrinsic = true,
+                                      .threads = 1,
+                                      .flops = 2,
+                                      .real_bytes = 8},
+               0.5 * N / p.lanes);
+    bench_free(&p);
+}
+
 static void unknown(void **state) {
     (void)state;
     place p;
@@ -218,7 +235,7 @@ static void cuda_compiles(void **state) {
               &error);
     assert_true(all.n > 300);
     for (int i = 0; i < all.n; ++i)
-        if (all.list[i].width == 3)
+        if (all.list[i].width == 3 || all.list[i].intrinsic)
             tuning_ok(weft_product_kernel_set_add(&set, &all.list[i], &error), &error);
     weft_benchmark_prelude(limits, false, &text);
     for (int i = 0; i < set.n; ++i) {
@@ -288,8 +305,10 @@ static void on_the_host(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loads),   cmocka_unit_test(stores),        cmocka_unit_test(computes),
-        cmocka_unit_test(unknown), cmocka_unit_test(cuda_compiles), cmocka_unit_test(on_the_host),
+        cmocka_unit_test(loads),       cmocka_unit_test(stores),
+        cmocka_unit_test(computes),    cmocka_unit_test(functions_of_formulas),
+        cmocka_unit_test(unknown),     cmocka_unit_test(cuda_compiles),
+        cmocka_unit_test(on_the_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
