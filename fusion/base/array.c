@@ -7,24 +7,14 @@ weft_status weft_no_memory(weft_error *error) {
     return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while compiling");
 }
 
-void *weft_array_grow(weft_arena *arena, void *array, int n, int *capacity, size_t size) {
-    if (n < *capacity)
-        return array;
-    int wanted = *capacity == 0 ? 8 : 2 * *capacity;
-    void *grown = weft_arena_alloc(arena, (size_t)wanted, size);
-    if (grown == NULL)
-        return NULL;
-    if (n > 0)
-        memcpy(grown, array, (size_t)n * size);
-    *capacity = wanted;
-    return grown;
-}
-
-/* The capacity follows from n, because weft_array_grow doubles it at 8, 16, 32, ... */
+/* The capacity follows from n: it is doubled at 8, 16, 32, ... */
 void *weft_array_room(weft_arena *arena, void *array, int n, size_t size) {
-    const bool is_full = n == 0 || (n >= 8 && (n & (n - 1)) == 0);
-    int capacity = is_full ? n : n + 1;
-    return weft_array_grow(arena, array, n, &capacity, size);
+    if (n != 0 && (n < 8 || (n & (n - 1)) != 0))
+        return array;
+    void *grown = weft_arena_alloc(arena, n == 0 ? 8 : 2 * (size_t)n, size);
+    if (grown != NULL && n > 0)
+        memcpy(grown, array, (size_t)n * size);
+    return grown;
 }
 
 int weft_name_index(const void *first, int n, size_t size, const char *wanted) {

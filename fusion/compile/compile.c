@@ -1,7 +1,7 @@
 /* Runs the compiler as the list of its stages. */
+#include "fusion/compile/compile.h"
 #include "fusion/base/array.h"
 #include "fusion/codegen/codegen.h"
-#include "fusion/compile/compile.h"
 #include "fusion/control/program.h"
 #include "fusion/plan/directives.h"
 #include "fusion/plan/patches.h"
@@ -23,10 +23,8 @@ static weft_status copy_text(weft_arena *arena, const char **text, weft_error *e
 static weft_status copy_operators(weft_arena *arena, const weft_compile_options *from,
                                   weft_compile_options *to, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_operator_choice *operators =
-        weft_arena_alloc(arena, (size_t)from->n_operators + 1, sizeof *operators);
-    if (operators == NULL)
-        return weft_no_memory(error);
+    weft_operator_choice *operators = NULL;
+    TRY(WEFT_ALLOC(arena, operators, (size_t)from->n_operators + 1, error));
     for (int i = 0; i < from->n_operators; ++i) {
         operators[i] = from->operators[i];
         TRY(copy_text(arena, &operators[i].name, error));

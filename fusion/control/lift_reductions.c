@@ -7,13 +7,10 @@
 
 static weft_status copy_node(const control_builder *b, const weft_node *from, weft_node **out) {
     weft_status status = WEFT_OK;
-    weft_node *made = weft_arena_alloc(b->arena, 1, sizeof *made);
-    if (made == NULL)
-        return weft_no_memory(b->error);
+    weft_node *made = NULL;
+    TRY(WEFT_ALLOC(b->arena, made, 1, b->error));
     *made = *from;
-    made->children = weft_arena_alloc(b->arena, (size_t)from->n_children + 1, sizeof(weft_node *));
-    if (made->children == NULL)
-        return weft_no_memory(b->error);
+    TRY(WEFT_ALLOC(b->arena, made->children, (size_t)from->n_children + 1, b->error));
     for (int i = 0; i < from->n_children; ++i)
         TRY(copy_node(b, from->children[i], &made->children[i]));
     *out = made;
@@ -31,12 +28,7 @@ static weft_status statement_append(lifter *l, const weft_script_statement *stat
     if (l->n_made == WEFT_STATEMENTS_MAX)
         return weft_error_at(l->b->error, WEFT_ERROR_UNSUPPORTED, statement->place,
                              "more than %d statements", WEFT_STATEMENTS_MAX);
-    weft_script_statement *grown = weft_array_room(l->b->arena, l->made, l->n_made, sizeof *grown);
-    if (grown == NULL)
-        return weft_no_memory(l->b->error);
-    grown[l->n_made++] = *statement;
-    l->made = grown;
-    return WEFT_OK;
+    return WEFT_APPEND(l->b->arena, l->made, l->n_made, *statement, l->b->error);
 }
 
 static weft_status lift(lifter *l, const weft_script_statement *statement, weft_node **node) {
@@ -44,9 +36,8 @@ static weft_status lift(lifter *l, const weft_script_statement *statement, weft_
     const weft_library *library = l->b->compilation->library;
     const bool is_call = (*node)->kind == NODE_CALL;
     if (is_call && weft_library_find_reduction(library, (*node)->name) != NULL) {
-        weft_node *name = weft_arena_alloc(l->b->arena, 1, sizeof *name);
-        if (name == NULL)
-            return weft_no_memory(l->b->error);
+        weft_node *name = NULL;
+        TRY(WEFT_ALLOC(l->b->arena, name, 1, l->b->error));
         weft_script_statement lifted = {
             .value = *node, .loop = statement->loop, .place = (*node)->place};
         lifted.part = statement->part;

@@ -14,13 +14,8 @@ int weft_control_name_find(const weft_control *control, const char *name) {
 
 weft_status weft_control_name_add(control_builder *b, const weft_control_name *name, int *id) {
     weft_control *control = b->control;
-    control->names = weft_array_grow(b->arena, control->names, control->n_names, &b->name_capacity,
-                                     sizeof *control->names);
-    if (control->names == NULL)
-        return weft_no_memory(b->error);
     *id = control->n_names;
-    control->names[control->n_names++] = *name;
-    return WEFT_OK;
+    return WEFT_APPEND(b->arena, control->names, control->n_names, *name, b->error);
 }
 
 bool weft_control_node_reads(const weft_node *node, const char *name) {
@@ -39,9 +34,8 @@ bool weft_control_statement_reads(const weft_script_statement *statement, const 
 
 bool weft_control_is_wanted(const control_builder *b, const char *name, int next) {
     const weft_script *script = b->script;
-    for (int i = 0; i < script->n_returns; ++i)
-        if (strcmp(script->returns[i].name, name) == 0)
-            return true;
+    if (WEFT_FIND_NAME(script->returns, script->n_returns, name) >= 0)
+        return true;
     for (int i = next; i < script->n_statements; ++i)
         if (weft_control_statement_reads(&script->statements[i], name))
             return true;
@@ -57,17 +51,14 @@ bool weft_control_is_wanted(const control_builder *b, const char *name, int next
 }
 
 static bool is_declared(const weft_script *script, const char *name) {
-    bool found = strcmp(name, "pi") == 0;
-    for (int i = 0; i < script->n_parameters; ++i)
-        found |= strcmp(script->parameters[i].name, name) == 0;
-    for (int i = 0; i < script->n_connectivities; ++i)
-        found |= strcmp(script->connectivities[i].name, name) == 0;
-    return found;
+    return strcmp(name, "pi") == 0 ||
+           WEFT_FIND_NAME(script->parameters, script->n_parameters, name) >= 0 ||
+           WEFT_FIND_NAME(script->connectivities, script->n_connectivities, name) >= 0;
 }
 
-static bool is_open(const control_builder *b, const char *name) {
+bool weft_control_is_open(const control_builder *b, const char *name, bool update) {
     for (int i = 0; i < b->n_open; ++i)
-        if (!b->open[i].update && strcmp(b->open[i].name, name) == 0)
+        if (b->open[i].update == update && strcmp(b->open[i].name, name) == 0)
             return true;
     return false;
 }
@@ -105,7 +96,7 @@ weft_status weft_control_check_reads(const control_builder *b, const weft_node *
                                      bool condition) {
     weft_status status = WEFT_OK;
     if (node->kind == NODE_NAME && weft_control_name_find(b->control, node->name) < 0 &&
-        !is_declared(b->script, node->name) && !is_open(b, node->name))
+        !is_declared(b->script, node->name) && !weft_control_is_open(b, node->name, false))
         return no_value(b, node, condition);
     for (int i = weft_node_is_apply(node); i < node->n_children; ++i)
         TRY(weft_control_check_reads(b, node->children[i], condition));
@@ -117,20 +108,12 @@ weft_status weft_control_fresh_name(control_builder *b, const char *name, const 
     weft_script *script = b->script;
     for (int i = 1; i < WEFT_NAMES_MAX; ++i) {
         const char *made = weft_arena_print(b->arena, "%s_%d", name, i);
-        bool taken = false;
         if (made == NULL)
             return weft_no_memory(b->error);
-        for (int k = 0; k < script->n_names; ++k)
-            taken |= strcmp(script->names[k], made) == 0;
-        if (taken)
+        if (weft_name_index(script->names, script->n_names, sizeof *script->names, made) >= 0)
             continue;
-        const char **names = weft_array_room(b->arena, script->names, script->n_names, sizeof *names);
-        if (names == NULL)
-            return weft_no_memory(b->error);
-        names[script->n_names++] = made;
-        script->names = names;
         *out = made;
-        return WEFT_OK;
+        return WEFT_APPEND(b->arena, script->names, script->n_names, made, b->error);
     }
     return weft_error_set(b->error, WEFT_ERROR_UNSUPPORTED, "more than %d names in one script",
                           WEFT_NAMES_MAX);

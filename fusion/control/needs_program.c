@@ -1,15 +1,14 @@
 /* Decides which scripts need more than one segment: those with loops, with operators, and with
  * uniform values that arithmetic computes and memory keeps. */
+#include "fusion/base/array.h"
 #include "fusion/control/private.h"
 #include "fusion/graph/builder.h"
 
 #include <string.h>
 
 static const weft_script_input *find_input(const weft_script *script, const char *name) {
-    for (int i = 0; i < script->n_inputs; ++i)
-        if (strcmp(script->inputs[i].name, name) == 0)
-            return &script->inputs[i];
-    return NULL;
+    const int i = WEFT_FIND_NAME(script->inputs, script->n_inputs, name);
+    return i >= 0 ? &script->inputs[i] : NULL;
 }
 
 /* Could a value be uniform? It is if no list is read outside reductions. */

@@ -8,7 +8,6 @@ typedef struct control_builder {
     weft_arena *arena;
     weft_script *script; /* a copy, with reductions lifted out of arithmetic */
     weft_control *control;
-    int segment_capacity, name_capacity, open_capacity, deferred_capacity;
     weft_script_statement *open; /* statements of the current segment */
     int n_open;
     weft_script_statement *deferred; /* updates of uniform values, delayed as long as possible */
@@ -45,6 +44,8 @@ weft_status weft_control_build(const weft_compilation *compilation, const bool *
 weft_status weft_control_rematerialise(control_builder *b, int loop);
 
 int weft_control_name_find(const weft_control *control, const char *name); /* visible, or -1 */
+/** Is there a statement of the open segment that makes a name, or that updates it? */
+bool weft_control_is_open(const control_builder *b, const char *name, bool update);
 weft_status weft_control_name_add(control_builder *b, const weft_control_name *name, int *id);
 bool weft_control_node_reads(const weft_node *node, const char *name);
 /** Does a statement read a name, or update it, or accumulate into it? */

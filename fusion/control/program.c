@@ -8,12 +8,7 @@
 
 weft_status weft_control_step_add(const control_builder *b, weft_control_steps *steps,
                                   const weft_control_step *step) {
-    weft_control_step *list = weft_array_room(b->arena, steps->list, steps->n, sizeof *list);
-    if (list == NULL)
-        return weft_no_memory(b->error);
-    list[steps->n++] = *step;
-    steps->list = list;
-    return WEFT_OK;
+    return WEFT_APPEND(b->arena, steps->list, steps->n, *step, b->error);
 }
 
 /* ---- statements ------------------------------------------------------------------------------ */
@@ -36,12 +31,7 @@ static weft_status flush(control_builder *b, weft_control_steps *steps, int next
         const weft_script_statement *update = &b->deferred[i];
         TRY(weft_control_scalar_make(b, update->value,
                                      weft_control_name_find(b->control, update->name), &made));
-        weft_control_scalar *scalars =
-            weft_array_room(b->arena, last->scalars, last->n_scalars, sizeof *scalars);
-        if (scalars == NULL)
-            return weft_no_memory(b->error);
-        scalars[last->n_scalars++] = made;
-        last->scalars = scalars;
+        TRY(WEFT_APPEND(b->arena, last->scalars, last->n_scalars, made, b->error));
     }
     b->n_deferred = 0;
 done:
@@ -71,51 +61,21 @@ static weft_status check_updated(const control_builder *b, int name,
     return WEFT_OK;
 }
 
-static bool is_updated_here(const control_builder *b, const char *name) {
-    for (int i = 0; i < b->n_open; ++i)
-        if (b->open[i].update && strcmp(b->open[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-static bool is_made_here(const control_builder *b, const char *name) {
-    for (int i = 0; i < b->n_open; ++i)
-        if (!b->open[i].update && strcmp(b->open[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-static weft_status collect(control_builder *b, const weft_script_statement *statement) {
-    b->open = weft_array_grow(b->arena, b->open, b->n_open, &b->open_capacity, sizeof *b->open);
-    if (b->open == NULL)
-        return weft_no_memory(b->error);
-    b->open[b->n_open++] = *statement;
-    return WEFT_OK;
-}
-
-static weft_status defer(control_builder *b, const weft_script_statement *statement) {
-    b->deferred = weft_array_grow(b->arena, b->deferred, b->n_deferred, &b->deferred_capacity,
-                                  sizeof *b->deferred);
-    if (b->deferred == NULL)
-        return weft_no_memory(b->error);
-    b->deferred[b->n_deferred++] = *statement;
-    return WEFT_OK;
-}
-
 static weft_status read_update(control_builder *b, weft_control_steps *steps, int i) {
     weft_status status = WEFT_OK;
     const weft_script_statement *statement = &b->script->statements[i];
-    if (is_made_here(b, statement->name) || is_updated_here(b, statement->name))
+    if (weft_control_is_open(b, statement->name, false) ||
+        weft_control_is_open(b, statement->name, true))
         TRY(weft_control_segment_close(b, steps, i));
     const int name = weft_control_name_find(b->control, statement->name);
     TRY(check_updated(b, name, statement));
     if (b->control->names[name].index_set == UNIFORM) {
-        TRY(defer(b, statement));
+        TRY(WEFT_APPEND(b->arena, b->deferred, b->n_deferred, *statement, b->error));
         goto done;
     }
     if (reads_deferred(b, statement->value))
         TRY(flush(b, steps, i));
-    TRY(collect(b, statement));
+    TRY(WEFT_APPEND(b->arena, b->open, b->n_open, *statement, b->error));
 done:
     return status;
 }
@@ -159,8 +119,7 @@ static weft_status made_name(control_builder *b, const weft_script_statement *st
                               .index_set = like != NULL ? like->index_set : UNIFORM,
                               .loop = b->loop,
                               .place = statement->place};
-    for (int i = 0; i < b->script->n_returns; ++i)
-        made.returned |= strcmp(b->script->returns[i].name, statement->name) == 0;
+    made.returned = WEFT_FIND_NAME(b->script->returns, b->script->n_returns, statement->name) >= 0;
     return weft_control_name_add(b, &made, id);
 }
 
@@ -171,8 +130,8 @@ static weft_status read_apply(control_builder *b, weft_control_steps *steps, int
     const weft_script_statement *statement = &script->statements[i];
     const weft_node *v = statement->value->children[1];
     weft_control_step step = {.kind = CONTROL_APPLY, .loop = b->loop, .dot = -1};
-    while (strcmp(script->operators[step.op].name, statement->value->children[0]->name) != 0)
-        ++step.op;
+    step.op =
+        WEFT_FIND_NAME(script->operators, script->n_operators, statement->value->children[0]->name);
     const weft_operator_choice *choice = b->control->choices[step.op];
     TRY(flush(b, steps, i)); /* the caller's callback may read any uniform value */
     step.v = weft_control_name_find(b->control, v->name);
@@ -229,10 +188,9 @@ static int loop_starting(const control_builder *b, int statement) {
 
 /* Products by product kernels are calls in a segment. */
 static bool is_opaque(const control_builder *b, const weft_node *apply) {
-    for (int i = 0; i < b->script->n_operators; ++i)
-        if (strcmp(b->script->operators[i].name, apply->children[0]->name) == 0)
-            return b->script->operators[i].product_kernel == NULL;
-    return true;
+    const weft_script *script = b->script;
+    const int i = WEFT_FIND_NAME(script->operators, script->n_operators, apply->children[0]->name);
+    return i < 0 || script->operators[i].product_kernel == NULL;
 }
 
 static weft_status read_block(control_builder *b, weft_control_steps *steps, int first, int last) {
@@ -254,7 +212,7 @@ static weft_status read_block(control_builder *b, weft_control_steps *steps, int
         } else {
             if (reads_deferred(b, statement->value))
                 TRY(flush(b, steps, i));
-            TRY(collect(b, statement));
+            TRY(WEFT_APPEND(b->arena, b->open, b->n_open, *statement, b->error));
         }
         i += used;
     }
@@ -279,9 +237,8 @@ static weft_status add_inputs(control_builder *b) {
         name.shape.rank = input->rank;
         for (int k = 0; k < input->rank; ++k)
             TRY(weft_script_integer(script, input->sizes[k], &name.shape.sizes[k], b->error));
-        for (int k = 0; input->over != NULL && k < script->n_indices; ++k)
-            if (strcmp(script->indices[k].name, input->over) == 0)
-                name.index_set = k;
+        if (input->over != NULL)
+            name.index_set = WEFT_FIND_NAME(script->indices, script->n_indices, input->over);
         TRY(weft_control_name_add(b, &name, &id));
     }
 done:
@@ -295,12 +252,11 @@ static weft_status add_choices(control_builder *b) {
         weft_arena_alloc(b->arena, (size_t)script->n_operators + 1, sizeof *b->control->choices);
     if (b->control->choices == NULL)
         return weft_no_memory(b->error);
-    for (int i = 0; i < script->n_operators; ++i)
-        for (int k = 0; k < options->n_operators; ++k) {
-            if (strcmp(options->operators[k].name, script->operators[i].name) != 0)
-                continue;
-            b->control->choices[i] = &options->operators[k];
-        }
+    for (int i = 0; i < script->n_operators; ++i) {
+        const int k =
+            WEFT_FIND_NAME(options->operators, options->n_operators, script->operators[i].name);
+        b->control->choices[i] = k >= 0 ? &options->operators[k] : NULL;
+    }
     return WEFT_OK;
 }
 
@@ -328,10 +284,8 @@ weft_status weft_control_build(const weft_compilation *compilation, const bool *
     weft_status status = WEFT_OK;
     control_builder b = {
         .compilation = compilation, .arena = compilation->arena, .loop = -1, .error = error};
-    b.script = weft_arena_alloc(b.arena, 1, sizeof *b.script);
-    b.control = weft_arena_alloc(b.arena, 1, sizeof *b.control);
-    if (b.script == NULL || b.control == NULL)
-        return weft_no_memory(error);
+    TRY(WEFT_ALLOC(b.arena, b.script, 1, error));
+    TRY(WEFT_ALLOC(b.arena, b.control, 1, error));
     *b.script = *compilation->script;
     b.control->script = b.script;
     b.control->last_loop = -1;

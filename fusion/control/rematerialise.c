@@ -203,10 +203,8 @@ static weft_status choose(const weft_compilation *c, weft_control **control, boo
     weft_status status = WEFT_OK;
     const weft_rematerialise rematerialise = c->options.rematerialise;
     const double iterations = expected_iterations(&c->options);
-    weft_control_choice *choices =
-        weft_arena_alloc(c->arena, (size_t)(*control)->script->n_loops + 1, sizeof *choices);
-    if (choices == NULL)
-        return weft_no_memory(error);
+    weft_control_choice *choices = NULL;
+    TRY(WEFT_ALLOC(c->arena, choices, (size_t)(*control)->script->n_loops + 1, error));
     for (int i = 0; i < (*control)->script->n_loops; ++i) {
         weft_control *other = NULL;
         int n = 0;
@@ -237,9 +235,8 @@ static weft_status force(const weft_compilation *c, bool *recomputed, weft_contr
     weft_status status = WEFT_OK;
     const int n_loops = c->script->n_loops;
     bool found = false, any = false;
-    weft_control_choice *choices = weft_arena_alloc(c->arena, (size_t)n_loops + 1, sizeof *choices);
-    if (choices == NULL)
-        return weft_no_memory(error);
+    weft_control_choice *choices = NULL;
+    TRY(WEFT_ALLOC(c->arena, choices, (size_t)n_loops + 1, error));
     TRY(weft_plan_force_loops(c->options.forced_plan, n_loops, recomputed, &found, error));
     for (int i = 0; i < n_loops; ++i) {
         choices[i] = (*control)->choices_of_loops[i];
@@ -259,10 +256,8 @@ static weft_status steps_make(const weft_compilation *compilation, weft_control 
     weft_compilation planned = *compilation; /* by the planner, whatever is forced afterwards */
     weft_control *control = NULL;
     const int n_loops = compilation->script->n_loops;
-    bool *recomputed =
-        weft_arena_alloc(compilation->arena, (size_t)n_loops + 1, sizeof *recomputed);
-    if (recomputed == NULL)
-        return weft_no_memory(error);
+    bool *recomputed = NULL;
+    TRY(WEFT_ALLOC(compilation->arena, recomputed, (size_t)n_loops + 1, error));
     if (compilation->options.predicated)
         return weft_error_set(error, WEFT_ERROR_USAGE,
                               "a script with loops cannot be predicated: its loops are");

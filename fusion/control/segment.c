@@ -38,17 +38,14 @@ done:
 static weft_status segment_script(const control_builder *b, bool is_loop_body, weft_script **out) {
     weft_status status = WEFT_OK;
     const weft_control *control = b->control;
-    weft_script *made = weft_arena_alloc(b->arena, 1, sizeof *made);
-    if (made == NULL)
-        return weft_no_memory(b->error);
+    weft_script *made = NULL;
+    TRY(WEFT_ALLOC(b->arena, made, 1, b->error));
     *made = *b->script;
     made->n_loops = made->n_returns = made->n_inputs = 0;
     made->is_loop_body = is_loop_body;
-    made->inputs = weft_arena_alloc(b->arena, (size_t)control->n_names + 1, sizeof *made->inputs);
-    made->returns = weft_arena_alloc(b->arena, (size_t)b->n_open + 1, sizeof *made->returns);
-    made->statements = weft_arena_alloc(b->arena, (size_t)b->n_open, sizeof *made->statements);
-    if (made->inputs == NULL || made->returns == NULL || made->statements == NULL)
-        return weft_no_memory(b->error);
+    TRY(WEFT_ALLOC(b->arena, made->inputs, (size_t)control->n_names + 1, b->error));
+    TRY(WEFT_ALLOC(b->arena, made->returns, (size_t)b->n_open + 1, b->error));
+    TRY(WEFT_ALLOC(b->arena, made->statements, (size_t)b->n_open, b->error));
     for (int i = 0; i < control->n_names; ++i)
         if (!control->names[i].hidden && is_read_here(b, control->names[i].name))
             TRY(input_of(b, &control->names[i], &made->inputs[made->n_inputs++]));
@@ -112,10 +109,9 @@ static weft_status segment_names(const control_builder *b, const weft_graph_buil
             name_type(graph, &known->lazy, &names[i].name, &names[i].pending);
         names[i].is_new =
             !statement->update && weft_control_name_find(b->control, statement->name) < 0;
-        for (int k = 0; k < i; ++k)
-            names[i].is_new &= strcmp(b->open[k].name, statement->name) != 0;
-        for (int k = 0; k < script->n_returns; ++k)
-            names[i].name.returned |= strcmp(script->returns[k].name, statement->name) == 0;
+        names[i].is_new &= WEFT_FIND_NAME(b->open, i, statement->name) < 0;
+        names[i].name.returned =
+            WEFT_FIND_NAME(script->returns, script->n_returns, statement->name) >= 0;
     }
     mark_wanted(b, names, b->n_open, next);
     return WEFT_OK;
@@ -139,16 +135,6 @@ static weft_status segment_make(const weft_compilation *c, weft_script *script, 
     return weft_segment_plan(made, error);
 }
 
-static weft_status segment_add(control_builder *b, weft_segment *segment) {
-    weft_control *control = b->control;
-    control->segments = weft_array_grow(b->arena, control->segments, control->n_segments,
-                                        &b->segment_capacity, sizeof *control->segments);
-    if (control->segments == NULL)
-        return weft_no_memory(b->error);
-    control->segments[control->n_segments++] = segment;
-    return WEFT_OK;
-}
-
 static weft_status compile_segment(control_builder *b, weft_control_steps *steps,
                                    weft_script *script) {
     weft_status status = WEFT_OK;
@@ -162,7 +148,7 @@ static weft_status compile_segment(control_builder *b, weft_control_steps *steps
         if (kernel->name == NULL)
             return weft_no_memory(b->error);
     }
-    TRY(segment_add(b, segment));
+    TRY(WEFT_APPEND(b->arena, b->control->segments, b->control->n_segments, segment, b->error));
     TRY(weft_control_step_add(b, steps, &step));
 done:
     return status;
@@ -177,14 +163,13 @@ static weft_status add_pending(control_builder *b, weft_control_steps *steps, se
             continue;
         if (names[i].name.shape.rank > 0)
             TRY(weft_error_at(b->error, WEFT_ERROR_UNSUPPORTED, names[i].name.place,
-                                   "'%s' is a uniform tensor, read in another part of the program: "
-                                   "give its components names",
-                                   names[i].name.name));
+                              "'%s' is a uniform tensor, read in another part of the program: "
+                              "give its components names",
+                              names[i].name.name));
         TRY(weft_control_name_add(b, &names[i].name, &id));
-        step.scalars = weft_array_room(b->arena, step.scalars, step.n_scalars, sizeof *step.scalars);
-        if (step.scalars == NULL)
-            return weft_no_memory(b->error);
-        TRY(weft_control_scalar_make(b, names[i].value, id, &step.scalars[step.n_scalars++]));
+        weft_control_scalar scalar = {0};
+        TRY(weft_control_scalar_make(b, names[i].value, id, &scalar));
+        TRY(WEFT_APPEND(b->arena, step.scalars, step.n_scalars, scalar, b->error));
     }
     if (step.n_scalars > 0) {
         step.number = b->control->n_scalar_steps++;
@@ -224,11 +209,10 @@ weft_status weft_control_segment_close(control_builder *b, weft_control_steps *s
     if (b->n_open == 0)
         return WEFT_OK;
     TRY(segment_script(b, is_loop_body(b, steps, next), &script));
-    weft_graph_builder graph = {.arena = b->arena, .library = b->compilation->library, .script = script};
+    weft_graph_builder graph = {
+        .arena = b->arena, .library = b->compilation->library, .script = script};
     TRY(weft_graph_statements(&graph, b->error));
-    names = weft_arena_alloc(b->arena, (size_t)b->n_open, sizeof *names);
-    if (names == NULL)
-        return weft_no_memory(b->error);
+    TRY(WEFT_ALLOC(b->arena, names, (size_t)b->n_open, b->error));
     TRY(segment_names(b, &graph, next, names));
     for (int i = 0; i < b->n_open; ++i)
         if (names[i].wanted && !names[i].pending)
@@ -277,13 +261,11 @@ weft_status weft_control_straight_make(const weft_compilation *compilation, weft
     weft_segment *segment = NULL;
     control_builder b = {
         .compilation = compilation, .arena = compilation->arena, .loop = -1, .error = error};
-    b.control = weft_arena_alloc(b.arena, 1, sizeof *b.control);
-    if (b.control == NULL)
-        return weft_no_memory(error);
+    TRY(WEFT_ALLOC(b.arena, b.control, 1, error));
     b.control->script = compilation->script;
     b.control->last_loop = -1;
     TRY(segment_make(compilation, compilation->script, -1, -1, &segment, error));
-    TRY(segment_add(&b, segment));
+    TRY(WEFT_APPEND(b.arena, b.control->segments, b.control->n_segments, segment, b.error));
     TRY(weft_control_step_add(&b, &b.control->steps, &step));
     TRY(straight_names(&b, segment->graph));
     *out = b.control;

@@ -169,9 +169,8 @@ weft_status weft_measured_costs_make(weft_tuning *tuning, const char *device,
     weft_tuning_time *times = NULL;
     size_t n = 0, first = 0;
     TRY(weft_arena_make(&arena, error));
-    weft_measured_costs *made = weft_arena_alloc(arena, 1, sizeof *made);
-    if (!made)
-        TRY(weft_no_memory(error));
+    weft_measured_costs *made = NULL;
+    TRY(WEFT_ALLOC(arena, made, 1, error));
     made->arena = arena;
     made->limits = *limits;
     TRY(read_terms(tuning, device, &made->terms, error));
@@ -179,9 +178,7 @@ weft_status weft_measured_costs_make(weft_tuning *tuning, const char *device,
     size_t n_names = 1;
     for (size_t i = 1; i < n; ++i)
         n_names += strcmp(times[i].primitive, times[i - 1].primitive) != 0;
-    made->grids = weft_arena_alloc(arena, n_names, sizeof *made->grids);
-    if (!made->grids)
-        TRY(weft_no_memory(error));
+    TRY(WEFT_ALLOC(arena, made->grids, n_names, error));
     for (size_t i = 1; i <= n; ++i)
         if (i == n || strcmp(times[i].primitive, times[first].primitive) != 0) {
             TRY(make_grid(made, times + first, i - first, error));

@@ -18,7 +18,6 @@ typedef struct graph_report {
     const weft_graph *graph;
     const weft_plan *plan;
     report_drawing d; /* nodes: the calls, then the lists */
-    size_t edges_made;
 } graph_report;
 
 static bool is_given(const weft_value *value) {
@@ -120,19 +119,8 @@ static weft_status add_edge(graph_report *p, int from, int to, bool accumulates,
     for (int i = 0; drawn && i < d->n_edges; ++i)
         drawn = d->edges[i].from != from || d->edges[i].to != to ||
                 strcmp(d->edges[i].what, edge.what ? edge.what : "") != 0;
-    if (status == WEFT_OK && drawn && (size_t)d->n_edges == p->edges_made) {
-        report_edge *more = weft_arena_alloc(d->arena, 2 * p->edges_made + 16, sizeof *more);
-        if (more == NULL)
-            status = weft_no_memory(error);
-        else {
-            if (d->n_edges > 0)
-                memcpy(more, d->edges, (size_t)d->n_edges * sizeof *more);
-            d->edges = more;
-            p->edges_made = 2 * p->edges_made + 16;
-        }
-    }
     if (status == WEFT_OK && drawn)
-        d->edges[d->n_edges++] = edge;
+        status = WEFT_APPEND(d->arena, d->edges, d->n_edges, edge, error);
     weft_text_free(what);
     return status;
 }
@@ -196,10 +184,8 @@ static weft_status make(graph_report *p, weft_error *error) {
     report_drawing *d = &p->d;
     d->n_nodes = p->graph->n_calls + p->graph->n_values;
     d->n_bands = p->plan->n_kernels;
-    d->nodes = weft_arena_alloc(d->arena, (size_t)d->n_nodes + 1, sizeof *d->nodes);
-    d->bands = weft_arena_alloc(d->arena, (size_t)d->n_bands + 1, sizeof *d->bands);
-    if (!d->nodes || !d->bands)
-        return weft_no_memory(error);
+    TRY(WEFT_ALLOC(d->arena, d->nodes, (size_t)d->n_nodes + 1, error));
+    TRY(WEFT_ALLOC(d->arena, d->bands, (size_t)d->n_bands + 1, error));
     for (int i = 0; i < d->n_bands; ++i) {
         weft_text title = {0};
         add_title(p, i, &title);

@@ -59,9 +59,7 @@ weft_status weft_explain_best_with(const weft_segment *c, int a, int b, bool tog
     weft_cover **covers = NULL;
     int n = 0;
     TRY(weft_arena_make(&scratch, error));
-    some.list = weft_arena_alloc(scratch, (size_t)some.n + 1, sizeof *some.list);
-    if (some.list == NULL)
-        TRY(weft_no_memory(error));
+    TRY(WEFT_ALLOC(scratch, some.list, (size_t)some.n + 1, error));
     for (int i = 0; i < some.n; ++i) {
         some.list[i] = c->implementations->list[i];
         const bool has_a = has(some.list[i].fusion, a), has_b = has(some.list[i].fusion, b);

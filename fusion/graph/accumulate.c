@@ -4,13 +4,6 @@
 
 #include <string.h>
 
-static int map_named(const weft_graph *graph, const char *name) {
-    for (int i = 0; i < graph->n_connectivities; ++i)
-        if (strcmp(graph->connectivities[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
 /* The target of an accumulation: a new list or matrix, or an input as its initial value. */
 static weft_status accumulation_target(weft_graph_builder *builder,
                                        const weft_script_statement *statement, int connectivity,
@@ -107,26 +100,28 @@ static weft_status accumulation_shape(const weft_graph_builder *builder,
     return WEFT_OK;
 }
 
-weft_status weft_graph_accumulate(weft_graph_builder *builder, const weft_script_statement *statement,
-                                  int *capacity, weft_error *error) {
+weft_status weft_graph_accumulate(weft_graph_builder *builder,
+                                  const weft_script_statement *statement, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_graph *graph = builder->graph;
     weft_lazy_value v = {0};
     weft_operand source = {0};
     weft_shape shape = {0};
-    weft_accumulation made = {.connectivity = map_named(graph, statement->connectivities[0]),
+    weft_accumulation made = {.connectivity =
+                                  WEFT_FIND_NAME(graph->connectivities, graph->n_connectivities,
+                                                 statement->connectivities[0]),
                               .matrix = statement->n_connectivities == 2,
                               .place = statement->place};
     for (int i = 0; i < statement->n_connectivities; ++i) {
-        if (map_named(graph, statement->connectivities[i]) >= 0 &&
-            strcmp(statement->connectivities[i], statement->connectivities[0]) == 0)
+        const int known = WEFT_FIND_NAME(graph->connectivities, graph->n_connectivities,
+                                         statement->connectivities[i]);
+        if (known >= 0 && known == made.connectivity)
             continue;
         weft_error_at(error, WEFT_ERROR_TYPE, statement->map_places[i],
-                      map_named(graph, statement->connectivities[i]) < 0
-                          ? "there is no connectivity '%s'"
-                          : "rows and columns need the same connectivity, not '%s'",
+                      known < 0 ? "there is no connectivity '%s'"
+                                : "rows and columns need the same connectivity, not '%s'",
                       statement->connectivities[i]);
-        if (map_named(graph, statement->connectivities[i]) < 0)
+        if (known < 0)
             weft_error_hint(error, "declare it: connectivity %s : cells -> nodes[3];",
                             statement->connectivities[i]);
         return WEFT_ERROR_TYPE;
@@ -149,12 +144,7 @@ weft_status weft_graph_accumulate(weft_graph_builder *builder, const weft_script
     }
     TRY(accumulation_shape(builder, statement, made.connectivity, &source, &shape, error));
     TRY(accumulation_target(builder, statement, made.connectivity, &shape, &made.target, error));
-    graph->accumulations =
-        weft_array_grow(builder->arena, graph->accumulations, graph->n_accumulations, capacity,
-                        sizeof *graph->accumulations);
-    if (graph->accumulations == NULL)
-        return weft_no_memory(error);
-    graph->accumulations[graph->n_accumulations++] = made;
+    TRY(WEFT_APPEND(builder->arena, graph->accumulations, graph->n_accumulations, made, error));
 done:
     return status;
 }

@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-static const weft_script_operator *find_operator(const weft_graph_builder *builder, const char *name) {
-    for (int i = 0; i < builder->script->n_operators; ++i)
-        if (strcmp(builder->script->operators[i].name, name) == 0)
-            return &builder->script->operators[i];
-    return NULL;
+static const weft_script_operator *find_operator(const weft_graph_builder *builder,
+                                                 const char *name) {
+    const weft_script *script = builder->script;
+    const int i = WEFT_FIND_NAME(script->operators, script->n_operators, name);
+    return i >= 0 ? &script->operators[i] : NULL;
 }
 
 bool weft_is_apply(const weft_graph_builder *builder, const weft_node *node) {
@@ -36,16 +36,11 @@ static weft_status unknown_operator(const weft_graph_builder *builder, const wef
 static weft_status operator_number(weft_graph_builder *builder, const char *name, int *out,
                                    weft_error *error) {
     weft_graph *graph = builder->graph;
-    for (*out = 0; *out < graph->n_operators; ++*out)
-        if (strcmp(graph->operators[*out], name) == 0)
-            return WEFT_OK;
-    if (graph->operators == NULL)
-        graph->operators = weft_arena_alloc(builder->arena, (size_t)builder->script->n_operators,
-                                            sizeof *graph->operators);
-    if (graph->operators == NULL)
-        return weft_no_memory(error);
-    graph->operators[graph->n_operators++] = name;
-    return WEFT_OK;
+    *out = weft_name_index(graph->operators, graph->n_operators, sizeof *graph->operators, name);
+    if (*out >= 0)
+        return WEFT_OK;
+    *out = graph->n_operators;
+    return WEFT_APPEND(builder->arena, graph->operators, graph->n_operators, name, error);
 }
 
 /* v as a list that can be read at any row: scalar, direct, over the operator's index set.
@@ -58,8 +53,7 @@ static weft_status operand(weft_graph_builder *builder, const weft_node *node,
     TRY(weft_value_make(builder, node, &v, error));
     TRY(weft_value_materialise(builder, &v, UNIFORM, node->place, out, error));
     const weft_value *value = &graph->values[out->value];
-    const int set =
-        out->connectivity >= 0 ? graph->connectivities[out->connectivity].from : value->index_set;
+    const int set = weft_operand_index_set(graph, out);
     if (set == UNIFORM || out->shape.rank != 0 ||
         strcmp(graph->index_sets[set].name, op->over) != 0)
         return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
@@ -87,9 +81,7 @@ weft_status weft_graph_apply(weft_graph_builder *builder, const weft_node *node,
     if (op->product_kernel == NULL)
         return weft_error_at(error, WEFT_ERROR_UNSUPPORTED, node->place,
                              "the operator '%s' is not known when this is compiled", op->name);
-    call.operands = weft_arena_alloc(builder->arena, 1, sizeof *call.operands);
-    if (call.operands == NULL)
-        return weft_no_memory(error);
+    TRY(WEFT_ALLOC(builder->arena, call.operands, 1, error));
     TRY(operand(builder, node->children[1], op, call.operands, error));
     TRY(operator_number(builder, op->name, &call.op, error));
     TRY(weft_product_kernel_find(builder->arena, op->product_kernel, &call.product_kernel, error));

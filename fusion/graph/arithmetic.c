@@ -11,13 +11,8 @@ static const double PI = 3.14159265358979323846;
 
 weft_status weft_tree_add(weft_graph_builder *builder, tree *t, weft_arithmetic node, int *out,
                           weft_error *error) {
-    void *grown = weft_array_grow(builder->arena, t->nodes, t->n, &t->capacity, sizeof *t->nodes);
-    if (grown == NULL)
-        return weft_no_memory(error);
-    t->nodes = grown;
-    t->nodes[t->n] = node;
-    *out = t->n++;
-    return WEFT_OK;
+    *out = t->n;
+    return WEFT_APPEND(builder->arena, t->nodes, t->n, node, error);
 }
 
 weft_status weft_tree_widen(const weft_graph_builder *builder, tree *t, const weft_shape *shape,
@@ -51,26 +46,19 @@ weft_status weft_tree_widen(const weft_graph_builder *builder, tree *t, const we
 
 weft_status weft_tree_operand(weft_graph_builder *builder, tree *t, const weft_operand *operand,
                               weft_location place, int *root, weft_error *error) {
-    const weft_graph *graph = builder->graph;
-    int set = operand->connectivity >= 0 ? graph->connectivities[operand->connectivity].from
-                                         : graph->values[operand->value].index_set;
+    weft_status status = WEFT_OK;
     int index = 0;
-    weft_status status = weft_tree_widen(builder, t, &operand->shape, set, place, error);
-    if (status != WEFT_OK)
-        return status;
+    TRY(weft_tree_widen(builder, t, &operand->shape,
+                        weft_operand_index_set(builder->graph, operand), place, error));
     while (index < t->n_operands && memcmp(&t->operands[index], operand, sizeof *operand) != 0)
         ++index;
-    if (index == t->n_operands) {
-        void *grown = weft_array_grow(builder->arena, t->operands, t->n_operands,
-                                      &t->operand_capacity, sizeof *operand);
-        if (grown == NULL)
-            return weft_no_memory(error);
-        t->operands = grown;
-        t->operands[t->n_operands++] = *operand;
-    }
-    return weft_tree_add(
+    if (index == t->n_operands)
+        TRY(WEFT_APPEND(builder->arena, t->operands, t->n_operands, *operand, error));
+    TRY(weft_tree_add(
         builder, t, (weft_arithmetic){.op = ARITHMETIC_OPERAND, .operand = index, .a = -1, .b = -1},
-        root, error);
+        root, error));
+done:
+    return status;
 }
 
 void weft_arithmetic_move(weft_arithmetic *node, const int *moved) {
@@ -89,9 +77,8 @@ static weft_status tree_value(weft_graph_builder *builder, tree *t, const weft_l
     if (v->arithmetic == NULL)
         return weft_tree_operand(builder, t, &v->operand, place, root, error);
     const tree *source = v->arithmetic;
-    int *moved = weft_arena_alloc(builder->arena, (size_t)source->n, sizeof *moved);
-    if (moved == NULL)
-        return weft_no_memory(error);
+    int *moved = NULL;
+    TRY(WEFT_ALLOC(builder->arena, moved, (size_t)source->n, error));
     for (int i = 0; i < source->n; ++i) {
         weft_arithmetic node = source->nodes[i];
         if (node.op == ARITHMETIC_OPERAND) {
@@ -125,16 +112,16 @@ done:
     return status;
 }
 
-static weft_status tree_name(weft_graph_builder *builder, const name_scope *scope, const weft_node *node,
-                             tree *t, int *root, weft_error *error) {
+static weft_status tree_name(weft_graph_builder *builder, const name_scope *scope,
+                             const weft_node *node, tree *t, int *root, weft_error *error) {
     weft_lazy_value v = {0};
     const weft_script_expression *expression = scope->expression;
     if (expression != NULL) {
-        for (int i = 0; i < expression->n_arguments; ++i) {
-            if (strcmp(expression->arguments[i], node->name) != 0)
-                continue;
-            if (i < scope->n_bound || i >= scope->first_last)
-                return tree_value(builder, t, &scope->arguments[i], node->place, root, error);
+        const int i = weft_name_index(expression->arguments, expression->n_arguments,
+                                      sizeof(char *), node->name);
+        if (i >= 0 && (i < scope->n_bound || i >= scope->first_last))
+            return tree_value(builder, t, &scope->arguments[i], node->place, root, error);
+        if (i >= 0) {
             weft_error_at(error, WEFT_ERROR_TYPE, node->place,
                           "'%s' is not defined: there are %d dimensions here", node->name,
                           scope->n_bound);
@@ -148,10 +135,10 @@ static weft_status tree_name(weft_graph_builder *builder, const name_scope *scop
         return weft_tree_add(
             builder, t, (weft_arithmetic){.op = ARITHMETIC_NUMBER, .number = PI, .a = -1, .b = -1},
             root, error);
-    if (expression == NULL)
-        for (int i = 0; i < builder->script->n_parameters; ++i)
-            if (strcmp(builder->script->parameters[i].name, node->name) == 0)
-                return tree_integer(builder, t, builder->script->parameters[i].value, root, error);
+    const weft_script *script = builder->script;
+    const int parameter = WEFT_FIND_NAME(script->parameters, script->n_parameters, node->name);
+    if (expression == NULL && parameter >= 0)
+        return tree_integer(builder, t, script->parameters[parameter].value, root, error);
     weft_status status = weft_operand_of_name(builder, node, &v, error);
     return status != WEFT_OK ? status : tree_value(builder, t, &v, node->place, root, error);
 }
@@ -182,8 +169,8 @@ done:
     return status;
 }
 
-static weft_status tree_call(weft_graph_builder *builder, const name_scope *scope, const weft_node *node,
-                             tree *t, int *root, weft_error *error) {
+static weft_status tree_call(weft_graph_builder *builder, const name_scope *scope,
+                             const weft_node *node, tree *t, int *root, weft_error *error) {
     weft_status status = WEFT_OK;
     const int n_arguments = weft_formula_arguments(node->name);
     int a = -1, b = -1;
@@ -227,24 +214,11 @@ done:
 static weft_status tree_binary(weft_graph_builder *builder, const name_scope *scope,
                                const weft_node *node, tree *t, int *root, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_arithmetic made = {.a = -1, .b = -1};
-    switch (node->op) {
-    case '+':
-        made.op = ARITHMETIC_ADD;
-        break;
-    case '-':
-        made.op = ARITHMETIC_SUBTRACT;
-        break;
-    case '*':
-        made.op = ARITHMETIC_MULTIPLY;
-        break;
-    case '/':
-        made.op = ARITHMETIC_DIVIDE;
-        break;
-    default:
-        made.op = ARITHMETIC_POWER;
-        break;
-    }
+    weft_arithmetic made = {.op = node->op == '+'   ? ARITHMETIC_ADD
+                                  : node->op == '-' ? ARITHMETIC_SUBTRACT
+                                  : node->op == '*' ? ARITHMETIC_MULTIPLY
+                                  : node->op == '/' ? ARITHMETIC_DIVIDE
+                                                    : ARITHMETIC_POWER};
     TRY(weft_tree_build(builder, scope, node->children[0], t, &made.a, error));
     TRY(weft_tree_build(builder, scope, node->children[1], t, &made.b, error));
     TRY(weft_tree_add(builder, t, made, root, error));
@@ -252,8 +226,8 @@ done:
     return status;
 }
 
-weft_status weft_tree_build(weft_graph_builder *builder, const name_scope *scope, const weft_node *node,
-                            tree *t, int *root, weft_error *error) {
+weft_status weft_tree_build(weft_graph_builder *builder, const name_scope *scope,
+                            const weft_node *node, tree *t, int *root, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_lazy_value v = {0};
     int a = -1;

@@ -6,9 +6,9 @@
 /** Elementwise arithmetic that is not a call yet. */
 typedef struct tree {
     weft_arithmetic *nodes;
-    int n, capacity;
+    int n;
     weft_operand *operands;
-    int n_operands, operand_capacity;
+    int n_operands;
     weft_shape shape;
     int index_set;
 } tree;
@@ -31,12 +31,11 @@ typedef struct weft_graph_builder {
     const weft_library *library;
     const weft_script *script;
     weft_graph *graph;
-    int value_capacity, call_capacity;
     binding *names;
-    int n_names, name_capacity;
+    int n_names;
     weft_location *first_read; /* [n_values] for lists that could be accumulated into; line 0: not
                                   read yet */
-    int first_read_capacity;
+    int n_first_read;
     const weft_script_statement *statement; /* current statement, or NULL */
     bool keep_apart;                        /* do not merge the next call with an equal one */
     int depth;                              /* of nested inlined expressions */

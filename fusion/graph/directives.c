@@ -9,9 +9,8 @@
 weft_status weft_graph_fuses(weft_graph_builder *builder, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_script *script = builder->script;
-    weft_fuse *fuses = weft_arena_alloc(builder->arena, (size_t)script->n_fuses + 1, sizeof *fuses);
-    if (fuses == NULL)
-        return weft_no_memory(error);
+    weft_fuse *fuses = NULL;
+    TRY(WEFT_ALLOC(builder->arena, fuses, (size_t)script->n_fuses + 1, error));
     for (int i = 0; i < script->n_fuses; ++i) {
         fuses[i].place = script->fuses[i].place;
         for (int k = 0; k < FUSE_CHOICES; ++k) {

@@ -6,10 +6,9 @@
 
 const weft_script_expression *weft_formula_find(const weft_graph_builder *builder,
                                                 const char *name) {
-    for (int i = 0; i < builder->script->n_expressions; ++i)
-        if (strcmp(builder->script->expressions[i].name, name) == 0)
-            return &builder->script->expressions[i];
-    return NULL;
+    const weft_script *script = builder->script;
+    const int i = WEFT_FIND_NAME(script->expressions, script->n_expressions, name);
+    return i >= 0 ? &script->expressions[i] : NULL;
 }
 
 static weft_status wrong_count(const weft_node *node, const weft_script_expression *expression,
@@ -82,7 +81,6 @@ weft_status weft_formula_inline(weft_graph_builder *builder, const name_scope *o
                                 const weft_node *node, const weft_script_expression *expression,
                                 tree *t, int *root, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_graph *graph = builder->graph;
     size_t n = (size_t)(node->n_children > expression->n_arguments ? node->n_children
                                                                    : expression->n_arguments);
     weft_lazy_value *arguments = weft_arena_alloc(builder->arena, n + 1, sizeof *arguments);
@@ -101,10 +99,8 @@ weft_status weft_formula_inline(weft_graph_builder *builder, const name_scope *o
     /* a formula that does not use its arguments still has their shape */
     for (int i = 0; i < inner.n_bound; ++i) {
         const weft_lazy_value *v = &arguments[i];
-        int set = v->arithmetic != NULL ? v->arithmetic->index_set
-                  : v->operand.connectivity >= 0
-                      ? graph->connectivities[v->operand.connectivity].from
-                      : graph->values[v->operand.value].index_set;
+        const int set = v->arithmetic != NULL ? v->arithmetic->index_set
+                                              : weft_operand_index_set(builder->graph, &v->operand);
         TRY(weft_tree_widen(builder, t,
                             v->arithmetic != NULL ? &v->arithmetic->shape : &v->operand.shape, set,
                             node->place, error));

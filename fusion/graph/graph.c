@@ -1,8 +1,8 @@
 /* Converts a script to a graph: declarations become index sets, connectivities and inputs,
  * statements become calls, values and accumulations. Equal calls are merged when they are added. */
+#include "fusion/graph/graph.h"
 #include "core/base/fault.h"
 #include "fusion/base/array.h"
-#include "fusion/graph/graph.h"
 #include "fusion/graph/private.h"
 
 #include <stdlib.h>
@@ -12,6 +12,11 @@ const char *weft_index_set_name(const weft_graph *graph, int index_set) {
     return index_set >= 0 ? graph->index_sets[index_set].name : "uniform";
 }
 
+int weft_operand_index_set(const weft_graph *graph, const weft_operand *operand) {
+    return operand->connectivity >= 0 ? graph->connectivities[operand->connectivity].from
+                                      : graph->values[operand->value].index_set;
+}
+
 weft_status weft_value_add(weft_graph_builder *builder, const weft_value *value, int *id,
                            weft_error *error) {
     weft_graph *graph = builder->graph;
@@ -19,27 +24,20 @@ weft_status weft_value_add(weft_graph_builder *builder, const weft_value *value,
         return weft_error_at(error, WEFT_ERROR_SHAPE, value->place,
                              "an element of %d components is more than %d",
                              weft_shape_count(&value->shape), WEFT_ELEMENTS_MAX);
-    graph->values = weft_array_grow(builder->arena, graph->values, graph->n_values,
-                                    &builder->value_capacity, sizeof *graph->values);
-    builder->first_read =
-        weft_array_grow(builder->arena, builder->first_read, graph->n_values,
-                        &builder->first_read_capacity, sizeof *builder->first_read);
-    if (graph->values == NULL || builder->first_read == NULL)
-        return weft_no_memory(error);
-    *id = graph->n_values++;
-    graph->values[*id] = *value;
+    weft_status status = WEFT_OK;
+    const weft_location not_read = {0};
+    *id = graph->n_values;
+    TRY(WEFT_APPEND(builder->arena, graph->values, graph->n_values, *value, error));
+    TRY(WEFT_APPEND(builder->arena, builder->first_read, builder->n_first_read, not_read, error));
     graph->values[*id].id = *id;
-    return WEFT_OK;
+done:
+    return status;
 }
 
 weft_status weft_binding_add(weft_graph_builder *builder, const char *name,
                              const weft_lazy_value *v, weft_location place, weft_error *error) {
-    builder->names = weft_array_grow(builder->arena, builder->names, builder->n_names,
-                                     &builder->name_capacity, sizeof *builder->names);
-    if (builder->names == NULL)
-        return weft_no_memory(error);
-    builder->names[builder->n_names++] = (binding){.name = name, .lazy = *v, .place = place};
-    return WEFT_OK;
+    const binding made = {.name = name, .lazy = *v, .place = place};
+    return WEFT_APPEND(builder->arena, builder->names, builder->n_names, made, error);
 }
 
 static bool arithmetic_equal(const weft_call *a, const weft_call *b) {
@@ -87,6 +85,7 @@ static bool call_equal(const weft_graph *graph, const weft_call *a, const weft_c
 
 weft_status weft_call_add(weft_graph_builder *builder, weft_call *call, const weft_shape *shape,
                           weft_operand *out, weft_error *error) {
+    weft_status status = WEFT_OK;
     weft_graph *graph = builder->graph;
     int id = -1;
     for (int i = 0; i < graph->n_calls && id < 0 && !builder->keep_apart; ++i)
@@ -105,32 +104,22 @@ weft_status weft_call_add(weft_graph_builder *builder, weft_call *call, const we
                             .connectivity = -1,
                             .place = call->place};
         value.name = weft_arena_print(builder->arena, "%s_%d", call->label, graph->n_calls);
-        graph->calls = weft_array_grow(builder->arena, graph->calls, graph->n_calls,
-                                       &builder->call_capacity, sizeof *graph->calls);
-        if (value.name == NULL || graph->calls == NULL)
+        if (value.name == NULL)
             return weft_no_memory(error);
-        weft_status status = weft_value_add(builder, &value, &id, error);
-        if (status != WEFT_OK)
-            return status;
+        TRY(weft_value_add(builder, &value, &id, error));
         call->id = graph->n_calls;
         call->part = builder->statement != NULL ? builder->statement->part : -1;
         call->fuse = builder->statement != NULL ? builder->statement->fuse : 0;
         call->variant = -1;
         call->result = id;
-        graph->calls[graph->n_calls++] = *call;
+        TRY(WEFT_APPEND(builder->arena, graph->calls, graph->n_calls, *call, error));
     }
     *out = (weft_operand){.value = id, .connectivity = -1, .shape = *shape};
-    return WEFT_OK;
+done:
+    return status;
 }
 
 /* ---- declarations ----------------------------------------------------------------------- */
-
-static int index_set_find(const weft_graph *graph, const char *name) {
-    for (int i = 0; i < graph->n_index_sets; ++i)
-        if (strcmp(graph->index_sets[i].name, name) == 0)
-            return i;
-    return -1;
-}
 
 static weft_status size_of(const weft_graph_builder *builder, const weft_node *node, int *out,
                            weft_error *error) {
@@ -145,20 +134,18 @@ static weft_status declare_maps(weft_graph_builder *builder, weft_error *error) 
     weft_status status = WEFT_OK;
     const weft_script *script = builder->script;
     weft_graph *graph = builder->graph;
-    graph->index_sets =
-        weft_arena_alloc(builder->arena, (size_t)script->n_indices + 1, sizeof *graph->index_sets);
-    graph->connectivities = weft_arena_alloc(builder->arena, (size_t)script->n_connectivities + 1,
-                                             sizeof *graph->connectivities);
-    if (graph->index_sets == NULL || graph->connectivities == NULL)
-        return weft_no_memory(error);
+    TRY(WEFT_ALLOC(builder->arena, graph->index_sets, (size_t)script->n_indices + 1, error));
+    TRY(WEFT_ALLOC(builder->arena, graph->connectivities, (size_t)script->n_connectivities + 1,
+                   error));
     for (int i = 0; i < script->n_indices; ++i)
         graph->index_sets[i] = (weft_index_set){script->indices[i].name, script->indices[i].plain};
     graph->n_index_sets = script->n_indices;
     for (int i = 0; i < script->n_connectivities; ++i) {
         const weft_script_connectivity *c = &script->connectivities[i];
-        weft_graph_connectivity connectivity = {.name = c->name,
-                                                .from = index_set_find(graph, c->from),
-                                                .to = index_set_find(graph, c->to)};
+        weft_graph_connectivity connectivity = {
+            .name = c->name,
+            .from = WEFT_FIND_NAME(graph->index_sets, graph->n_index_sets, c->from),
+            .to = WEFT_FIND_NAME(graph->index_sets, graph->n_index_sets, c->to)};
         TRY(size_of(builder, c->width, &connectivity.width, error));
         graph->index_sets[connectivity.to].plain = true;
         graph->connectivities[i] = connectivity;
@@ -193,7 +180,8 @@ static weft_status declare_inputs(weft_graph_builder *builder, weft_error *error
                                      WEFT_ELEMENTS_MAX);
         }
         if (input->over != NULL)
-            value.index_set = index_set_find(builder->graph, input->over);
+            value.index_set = WEFT_FIND_NAME(builder->graph->index_sets,
+                                             builder->graph->n_index_sets, input->over);
         v.operand = (weft_operand){.connectivity = -1, .shape = value.shape};
         TRY(weft_value_add(builder, &value, &v.operand.value, error));
         TRY(weft_binding_add(builder, input->name, &v, input->place, error));
@@ -270,10 +258,7 @@ done:
 weft_status weft_graph_statements(weft_graph_builder *builder, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_script *script = builder->script;
-    int capacity = 0;
-    builder->graph = weft_arena_alloc(builder->arena, 1, sizeof *builder->graph);
-    if (builder->graph == NULL)
-        return weft_no_memory(error);
+    TRY(WEFT_ALLOC(builder->arena, builder->graph, 1, error));
     builder->graph->is_loop_body = script->is_loop_body;
     TRY(declare_maps(builder, error));
     TRY(declare_inputs(builder, error));
@@ -283,7 +268,7 @@ weft_status weft_graph_statements(weft_graph_builder *builder, weft_error *error
         if (script->statements[i].update)
             TRY(weft_graph_update(builder, &script->statements[i], error));
         else if (script->statements[i].accumulate)
-            TRY(weft_graph_accumulate(builder, &script->statements[i], &capacity, error));
+            TRY(weft_graph_accumulate(builder, &script->statements[i], error));
         else
             TRY(assign(builder, &script->statements[i], error));
         if (script->statements[i].variant != NULL)

@@ -157,5 +157,7 @@ struct json_t *weft_graph_json(const weft_graph *graph);
 const char *weft_index_set_name(const weft_graph *graph, int index_set);
 /** The value whose memory holds a value: itself, or the input that it updates. */
 int weft_value_storage(const weft_graph *graph, int value);
+/** The index set that a call with this operand ranges over; UNIFORM: the operand is uniform. */
+int weft_operand_index_set(const weft_graph *graph, const weft_operand *operand);
 /** The shape of an operand without leading subscripts: that of its value, or [width, shape...]. */
 weft_shape weft_operand_whole(const weft_graph *graph, const weft_operand *operand);

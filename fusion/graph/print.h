@@ -6,6 +6,8 @@
 
 /** A value's name; generated names get '_' appended until they are unique. */
 void weft_print_name(const weft_graph *graph, int value, weft_text *out);
+/** Append '_' to a name while it is taken. value: the value that it is for, or -1. */
+void weft_print_free_name(const weft_graph *graph, int value, char *name, size_t size);
 /** "x[dofs][0,1]" */
 void weft_print_operand(const weft_graph *graph, const weft_operand *operand, weft_text *out);
 /** "jacobian(x[dofs])", "2*a + b" */

@@ -13,9 +13,7 @@ static void own_type(const weft_graph *graph, const weft_call *call, int *index_
     *rank = 0;
     for (int i = 0; i < call->n_operands; ++i) {
         const weft_operand *operand = &call->operands[i];
-        const int set = operand->connectivity >= 0
-                            ? graph->connectivities[operand->connectivity].from
-                            : graph->values[operand->value].index_set;
+        const int set = weft_operand_index_set(graph, operand);
         *index_set = set != UNIFORM ? set : *index_set;
         *rank = operand->shape.rank > *rank ? operand->shape.rank : *rank;
     }
@@ -76,32 +74,19 @@ static bool find_like(const weft_graph *graph, const weft_call *call, const weft
 }
 
 /* A unique name: base, with '_' appended while it is taken. */
-static void free_name(const weft_graph *graph, const char *base, char *name, size_t size) {
-    bool taken = true;
-    snprintf(name, size, "%s", base);
-    for (size_t length = strlen(name); taken && length + 1 < size; ++length) {
-        taken = false;
-        for (int i = 0; i < graph->n_values; ++i)
-            taken = taken || strcmp(graph->values[i].name, name) == 0;
-        for (int i = 0; i < graph->n_connectivities; ++i)
-            taken = taken || strcmp(graph->connectivities[i].name, name) == 0;
-        for (int i = 0; i < graph->n_index_sets; ++i)
-            taken = taken || strcmp(graph->index_sets[i].name, name) == 0;
-        if (taken) {
-            name[length] = '_';
-            name[length + 1] = '\0';
-        }
-    }
+static void free_name(const weft_graph *graph, const char *base, char *name) {
+    snprintf(name, NAME_SIZE, "%s", base);
+    weft_print_free_name(graph, -1, name, NAME_SIZE);
 }
 
 static void like_name(const weft_graph *graph, char *name) {
-    free_name(graph, "like", name, NAME_SIZE);
+    free_name(graph, "like", name);
 }
 
 static void shape_name(const weft_graph *graph, const weft_call *call, char *name) {
     char base[NAME_SIZE];
     snprintf(base, sizeof base, "shape_%d", call->id);
-    free_name(graph, base, name, NAME_SIZE);
+    free_name(graph, base, name);
 }
 
 /* Find a list with the index set and shape of a value; false: the graph has none. */

@@ -1,5 +1,6 @@
 /* Prints values, operands and calls as in a script. */
 #include "core/weft_escape.h"
+#include "fusion/base/array.h"
 #include "fusion/graph/print.h"
 #include "fusion/library/function.h"
 
@@ -21,16 +22,18 @@ bool weft_print_is_live(const weft_graph *graph, const weft_value *value) {
 
 static bool name_taken(const weft_graph *graph, int value, const char *name) {
     for (int i = 0; i < graph->n_values; ++i)
-        if (i != value && (graph->values[i].named || i < value) &&
+        if (i != value && (value < 0 || graph->values[i].named || i < value) &&
             strcmp(graph->values[i].name, name) == 0)
             return true;
-    for (int i = 0; i < graph->n_connectivities; ++i)
-        if (strcmp(graph->connectivities[i].name, name) == 0)
-            return true;
-    for (int i = 0; i < graph->n_index_sets; ++i)
-        if (strcmp(graph->index_sets[i].name, name) == 0)
-            return true;
-    return false;
+    return WEFT_FIND_NAME(graph->connectivities, graph->n_connectivities, name) >= 0 ||
+           WEFT_FIND_NAME(graph->index_sets, graph->n_index_sets, name) >= 0;
+}
+
+void weft_print_free_name(const weft_graph *graph, int value, char *name, size_t size) {
+    for (size_t length = strlen(name); name_taken(graph, value, name) && length + 1 < size;) {
+        name[length++] = '_';
+        name[length] = '\0';
+    }
 }
 
 void weft_print_name(const weft_graph *graph, int value, weft_text *out) {
@@ -42,13 +45,9 @@ void weft_print_name(const weft_graph *graph, int value, weft_text *out) {
         return;
     }
     /* names of the language have at most 63 characters; 8 are reserved for '_' */
-    int length = snprintf(name, sizeof name, "%s", d->name);
-    if (length > 55)
-        length = snprintf(name, sizeof name, "value_%d", value);
-    while (name_taken(graph, value, name) && length < (int)sizeof name - 1) {
-        name[length++] = '_';
-        name[length] = '\0';
-    }
+    if (snprintf(name, sizeof name, "%s", d->name) > 55)
+        snprintf(name, sizeof name, "value_%d", value);
+    weft_print_free_name(graph, value, name, sizeof name);
     weft_text_add(out, "%s", name);
 }
 
@@ -231,11 +230,7 @@ void weft_print_distinct_name(const weft_graph *graph, int value, weft_text *out
         weft_print_name(graph, value, out);
         return;
     }
-    int length =
-        snprintf(name, sizeof name, "%s_next", graph->values[graph->values[value].storage].name);
-    while (name_taken(graph, value, name) && length < (int)sizeof name - 1) {
-        name[length++] = '_';
-        name[length] = '\0';
-    }
+    snprintf(name, sizeof name, "%s_next", graph->values[graph->values[value].storage].name);
+    weft_print_free_name(graph, value, name, sizeof name);
     weft_text_add(out, "%s", name);
 }

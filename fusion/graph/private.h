@@ -18,8 +18,8 @@ weft_status weft_value_copy(weft_graph_builder *builder, const weft_lazy_value *
 weft_status weft_operand_copy(weft_graph_builder *builder, const weft_operand *operand,
                               weft_location place, weft_operand *out, weft_error *error);
 /** The defined name that is nearest in spelling, or NULL. */
-weft_status weft_nearest_binding(const weft_graph_builder *builder, const char *name, const char **near,
-                                 weft_error *error);
+weft_status weft_nearest_binding(const weft_graph_builder *builder, const char *name,
+                                 const char **near, weft_error *error);
 weft_status weft_binding_add(weft_graph_builder *builder, const char *name,
                              const weft_lazy_value *v, weft_location place, weft_error *error);
 
@@ -44,10 +44,11 @@ weft_status weft_value_subscript(weft_graph_builder *builder, const name_scope *
 weft_status weft_function_call(weft_graph_builder *builder, const weft_node *node,
                                weft_lazy_value *out, weft_error *error);
 bool weft_is_function(const weft_graph_builder *builder, const char *name);
-weft_status weft_unknown_function(weft_graph_builder *builder, const weft_node *node, weft_error *error);
+weft_status weft_unknown_function(weft_graph_builder *builder, const weft_node *node,
+                                  weft_error *error);
 /** Add the arithmetic of an expression to a tree; *root: its last node. */
-weft_status weft_tree_build(weft_graph_builder *builder, const name_scope *scope, const weft_node *node,
-                            tree *t, int *root, weft_error *error);
+weft_status weft_tree_build(weft_graph_builder *builder, const name_scope *scope,
+                            const weft_node *node, tree *t, int *root, weft_error *error);
 weft_status weft_tree_add(weft_graph_builder *builder, tree *t, weft_arithmetic node, int *out,
                           weft_error *error);
 /** Renumber the operands of a node by moved[]. */
@@ -59,7 +60,8 @@ weft_status weft_tree_operand(weft_graph_builder *builder, tree *t, const weft_o
 weft_status weft_tree_widen(const weft_graph_builder *builder, tree *t, const weft_shape *shape,
                             int index_set, weft_location place, weft_error *error);
 /** fusion/graph/formula.c: the script's formula of this name, or NULL; inline a call of it. */
-const weft_script_expression *weft_formula_find(const weft_graph_builder *builder, const char *name);
+const weft_script_expression *weft_formula_find(const weft_graph_builder *builder,
+                                                const char *name);
 weft_status weft_formula_inline(weft_graph_builder *builder, const name_scope *outer,
                                 const weft_node *node, const weft_script_expression *expression,
                                 tree *t, int *root, weft_error *error);
@@ -71,9 +73,9 @@ weft_status weft_tree_make_call(weft_graph_builder *builder, const tree *t, int 
 bool weft_is_apply(const weft_graph_builder *builder, const weft_node *node);
 weft_status weft_graph_apply(weft_graph_builder *builder, const weft_node *node,
                              weft_lazy_value *out, weft_error *error);
-/** fusion/graph/accumulate.c: one accumulating statement; *capacity of graph->accumulations. */
-weft_status weft_graph_accumulate(weft_graph_builder *builder, const weft_script_statement *statement,
-                                  int *capacity, weft_error *error);
+/** fusion/graph/accumulate.c: one accumulating statement. */
+weft_status weft_graph_accumulate(weft_graph_builder *builder,
+                                  const weft_script_statement *statement, weft_error *error);
 /** fusion/graph/update.c: `update name = value;`, the next value in the memory of an input. */
 weft_status weft_graph_update(weft_graph_builder *builder, const weft_script_statement *statement,
                               weft_error *error);

@@ -4,13 +4,6 @@
 
 #include <string.h>
 
-static int map_find(const weft_graph *graph, const char *name) {
-    for (int i = 0; i < graph->n_connectivities; ++i)
-        if (strcmp(graph->connectivities[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
 /* x[dofs]: the load is [width, shape...] over the connectivity's source. */
 static weft_status operand_gather(weft_graph_builder *builder, const weft_node *node,
                                   int connectivity, weft_operand *operand, weft_error *error) {
@@ -84,14 +77,8 @@ static weft_status operand_component(weft_graph_builder *builder, const weft_nod
     return WEFT_OK;
 }
 
-static bool is_parameter(const weft_script *script, const char *name) {
-    for (int i = 0; i < script->n_parameters; ++i)
-        if (strcmp(script->parameters[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-static weft_status unknown_map(weft_graph_builder *builder, const weft_node *node, weft_error *error) {
+static weft_status unknown_map(weft_graph_builder *builder, const weft_node *node,
+                               weft_error *error) {
     const weft_graph *graph = builder->graph;
     const weft_script *script = builder->script;
     const size_t n = (size_t)(graph->n_connectivities + script->n_parameters);
@@ -151,8 +138,11 @@ weft_status weft_value_subscript(weft_graph_builder *builder, const name_scope *
     TRY(weft_value_make(builder, node->children[0], &base, error));
     const weft_node *first = node->children[1];
     const bool named = node->n_children == 2 && first->kind == NODE_NAME;
-    const int connectivity = named ? map_find(builder->graph, first->name) : -1;
-    if (named && connectivity < 0 && !is_parameter(builder->script, first->name))
+    const int connectivity = named ? WEFT_FIND_NAME(builder->graph->connectivities,
+                                                    builder->graph->n_connectivities, first->name)
+                                   : -1;
+    if (named && connectivity < 0 &&
+        WEFT_FIND_NAME(builder->script->parameters, builder->script->n_parameters, first->name) < 0)
         return unknown_map(builder, first, error);
     if (base.arithmetic != NULL && connectivity < 0) {
         TRY(tree_component(builder, node, base.arithmetic, out, error));

@@ -6,10 +6,8 @@
 #include <string.h>
 
 const binding *weft_binding_find(const weft_graph_builder *builder, const char *name) {
-    for (int i = 0; i < builder->n_names; ++i)
-        if (strcmp(builder->names[i].name, name) == 0)
-            return &builder->names[i];
-    return NULL;
+    const int i = WEFT_FIND_NAME(builder->names, builder->n_names, name);
+    return i >= 0 ? &builder->names[i] : NULL;
 }
 
 weft_status weft_nearest_binding(const weft_graph_builder *builder, const char *name,
@@ -53,7 +51,7 @@ weft_status weft_operand_of_name(weft_graph_builder *builder, const weft_node *n
                 error, WEFT_ERROR_TYPE, node->place,
                 "'%s' is a sparse matrix: it can be accumulated into and returned, not read",
                 node->name);
-        if (id < builder->first_read_capacity && builder->first_read[id].line == 0)
+        if (builder->first_read[id].line == 0)
             builder->first_read[id] = node->place;
     }
     return WEFT_OK;
@@ -98,9 +96,7 @@ static weft_status common_index_set(const weft_graph_builder *builder, const wef
     int common = UNIFORM, from = 0;
     for (int i = 0; i < n; ++i) {
         const weft_value *value = &graph->values[operands[i].value];
-        int set = operands[i].connectivity >= 0
-                      ? graph->connectivities[operands[i].connectivity].from
-                      : value->index_set;
+        const int set = weft_operand_index_set(graph, &operands[i]);
         if (set == UNIFORM || set == common)
             continue;
         if (common == UNIFORM) {
@@ -251,9 +247,7 @@ weft_status weft_value_make(weft_graph_builder *builder, const weft_node *node,
         return weft_graph_apply(builder, node, out, error);
     if (node->kind == NODE_CALL && weft_is_function(builder, node->name))
         return weft_function_call(builder, node, out, error);
-    t = weft_arena_alloc(builder->arena, 1, sizeof *t);
-    if (t == NULL)
-        return weft_no_memory(error);
+    TRY(WEFT_ALLOC(builder->arena, t, 1, error));
     t->index_set = UNIFORM;
     TRY(weft_tree_build(builder, &script, node, t, &root, error));
     *out = (weft_lazy_value){.arithmetic = t};

@@ -8,18 +8,8 @@
 typedef struct literal {
     weft_shape shape;
     double *values;
-    int n, capacity;
+    int n;
 } literal;
-
-static weft_status add_value(kernel_reader *reader, literal *out, double value) {
-    double *values =
-        weft_array_grow(reader->arena, out->values, out->n, &out->capacity, sizeof value);
-    if (!values)
-        return weft_reader_memory(reader);
-    out->values = values;
-    out->values[out->n++] = value;
-    return WEFT_OK;
-}
 
 static weft_status wrong(kernel_reader *reader, const char *what) {
     weft_status status = weft_error_at(reader->error, WEFT_ERROR_SYNTAX, reader->token->place,
@@ -54,7 +44,7 @@ static weft_status read_literal(kernel_reader *reader, literal *out, int depth) 
         if (depth < out->shape.rank)
             return wrong(reader, "a list, as at the first place,");
         TRY(read_number(reader, &value));
-        return add_value(reader, out, value);
+        return WEFT_APPEND(reader->arena, out->values, out->n, value, reader->error);
     }
     bool first = out->n == 0;
     if (depth == WEFT_RANK_MAX || (!first && depth >= out->shape.rank))

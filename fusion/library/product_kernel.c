@@ -12,7 +12,6 @@ typedef struct reader {
     weft_arena *arena;
     const weft_source *source;
     weft_product_kernel *product_kernel;
-    int capacity; /* of its arguments */
     int line;
     weft_error *error;
 } reader;
@@ -54,15 +53,13 @@ static weft_status read_argument(reader *r, const char *text) {
         ++end;
     if (end == name)
         return broken(r, "the argument's name is missing after '*'");
-    product_kernel->arguments =
-        weft_array_grow(r->arena, product_kernel->arguments, product_kernel->n_arguments,
-                        &r->capacity, sizeof *product_kernel->arguments);
-    if (product_kernel->arguments == NULL)
+    const weft_product_argument argument = {
+        weft_arena_copy(r->arena, text, (size_t)(patch + 1 - text)),
+        weft_arena_copy(r->arena, name, (size_t)(end - name))};
+    if (argument.type == NULL || argument.name == NULL)
         return weft_no_memory(r->error);
-    weft_product_argument *argument = &product_kernel->arguments[product_kernel->n_arguments++];
-    argument->type = weft_arena_copy(r->arena, text, (size_t)(patch + 1 - text));
-    argument->name = weft_arena_copy(r->arena, name, (size_t)(end - name));
-    return argument->type != NULL && argument->name != NULL ? WEFT_OK : weft_no_memory(r->error);
+    return WEFT_APPEND(r->arena, product_kernel->arguments, product_kernel->n_arguments, argument,
+                       r->error);
 }
 
 static weft_status read_line(reader *r, const char *text) {
@@ -152,9 +149,8 @@ weft_status weft_product_kernel_find(weft_arena *arena, const char *name,
     size_t n = 0;
     for (size_t i = 0; i < weft_embedded_product_kernels_count && n < 32; ++i) {
         const weft_product_kernel *product_kernel = NULL;
-        weft_source *source = weft_arena_alloc(arena, 1, sizeof *source);
-        if (source == NULL)
-            return weft_no_memory(error);
+        weft_source *source = NULL;
+        TRY(WEFT_ALLOC(arena, source, 1, error));
         *source = (weft_source){weft_embedded_product_kernels[i].name,
                                 weft_embedded_product_kernels[i].text};
         TRY(weft_product_kernel_read(arena, source, &product_kernel, error));

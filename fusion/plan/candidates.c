@@ -109,10 +109,8 @@ bool weft_fusions_have(const weft_graph *graph, const weft_fusions *fusions, con
 weft_status weft_fusions_add(weft_arena *arena, const weft_graph *graph, weft_fusions *fusions,
                              const uint64_t *set, weft_error *error) {
     weft_fusion one = {.n_calls = count(graph, set)};
-    weft_fusion *grown =
-        weft_array_grow(arena, fusions->list, fusions->n, &fusions->capacity, sizeof *grown);
     one.calls = weft_arena_alloc(arena, (size_t)one.n_calls, sizeof *one.calls);
-    if (grown == NULL || one.calls == NULL)
+    if (one.calls == NULL)
         return weft_no_memory(error);
     for (int i = 0, n = 0; i < graph->n_calls; ++i)
         if (weft_set_has(set, i)) {
@@ -122,9 +120,7 @@ weft_status weft_fusions_add(weft_arena *arena, const weft_graph *graph, weft_fu
                 one.level = fusions->level[i];
             one.spans_depths |= fusions->level[i] != fusions->level[one.calls[0]];
         }
-    fusions->list = grown;
-    fusions->list[fusions->n++] = one;
-    return WEFT_OK;
+    return WEFT_APPEND(arena, fusions->list, fusions->n, one, error);
 }
 
 /* Add the maximal groups of each level, of any size up to max_fusion (0: no limit). */
@@ -189,9 +185,7 @@ weft_status weft_fusions_make(weft_arena *arena, const weft_graph *graph,
     weft_dependence *dependence = NULL;
     if (made == NULL || group == NULL)
         return weft_no_memory(error);
-    made->level = weft_arena_alloc(arena, n, sizeof *made->level);
-    if (made->level == NULL)
-        return weft_no_memory(error);
+    TRY(WEFT_ALLOC(arena, made->level, n, error));
     weft_barrier_depths_make(graph, made->level);
     TRY(weft_dependence_make(arena, graph, &dependence, error));
     made->dependence = dependence;

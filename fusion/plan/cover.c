@@ -3,9 +3,9 @@
  * See Fousek et al. 2011, section 4.3.3. The kernels must also have an order: each of two convex
  * sets may depend on the other. If a solution has such a cycle, the cycle is forbidden by a cut and
  * the partition problem is solved again. */
+#include "fusion/plan/cover.h"
 #include "core/base/fault.h"
 #include "fusion/base/array.h"
-#include "fusion/plan/cover.h"
 #include "fusion/plan/dependence.h"
 #include "fusion/plan/partition.h"
 
@@ -116,9 +116,7 @@ static weft_status next_cover(weft_covers *c, weft_cover **out) {
     weft_cover *made = weft_arena_alloc(c->arena, 1, sizeof *made);
     if (made == NULL || chosen == NULL)
         return weft_no_memory(c->error);
-    made->list = weft_arena_alloc(c->arena, n_calls + 1, sizeof *made->list);
-    if (made->list == NULL)
-        return weft_no_memory(c->error);
+    TRY(WEFT_ALLOC(c->arena, made->list, n_calls + 1, c->error));
     *out = NULL;
     for (;;) {
         int n = 0;
@@ -145,9 +143,8 @@ done:
 weft_status weft_covers_begin(const weft_cover_problem *problem, weft_covers **out,
                               weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_covers *c = weft_arena_alloc(problem->arena, 1, sizeof *c);
-    if (c == NULL)
-        return weft_no_memory(error);
+    weft_covers *c = NULL;
+    TRY(WEFT_ALLOC(problem->arena, c, 1, error));
     *c = (weft_covers){.arena = problem->arena,
                        .graph = problem->graph,
                        .dependence = problem->fusions->dependence,

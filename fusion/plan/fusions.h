@@ -26,7 +26,7 @@ typedef struct weft_dependence weft_dependence; /* fusion/plan/dependence.h */
 typedef struct weft_fusions {
     weft_fusion *list; /* candidates: each call alone, then all convex subgraphs of up to max_calls
                           calls that share data, then the larger maximal groups of each level */
-    int n, capacity;
+    int n;
     int *level; /* [n_calls] barrier depth: number of global barriers before each call */
     const weft_dependence *dependence;
     int max_calls; /* subgraphs of up to this many calls are listed completely */

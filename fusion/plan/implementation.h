@@ -53,7 +53,7 @@ typedef struct weft_implementation {
 
 typedef struct weft_implementations {
     weft_implementation *list; /* grouped by fusion, best first */
-    int n, capacity;
+    int n;
     /* statistics: implementations considered; those rejected, by reason; variant choices skipped */
     int64_t considered, too_large, too_many_threads, dominated, slower, not_as_directed, untried;
 } weft_implementations;

@@ -1,9 +1,9 @@
 /* Searches the implementations of every fusion and keeps the best few of each. */
 #include "fusion/plan/implementations.h"
-#include "fusion/plan/legality.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
 #include "fusion/plan/dependence.h"
+#include "fusion/plan/legality.h"
 #include "fusion/plan/variants.h"
 
 #include <string.h>
@@ -124,17 +124,12 @@ static weft_status trial_make(variant_search *p, const weft_fusion *fusion, weft
     weft_implementation *one = &p->candidate;
     const size_t n = (size_t)fusion->n_calls;
     *one = (weft_implementation){.fusion = fusion, .serial_iterations = 1};
-    one->order = weft_arena_alloc(p->arena, n, sizeof *one->order);
-    one->variants = weft_arena_alloc(p->arena, n, sizeof *one->variants);
-    one->barriers = weft_arena_alloc(p->arena, n, sizeof *one->barriers);
-    if (one->order == NULL || one->variants == NULL || one->barriers == NULL)
-        return weft_no_memory(error);
+    TRY(WEFT_ALLOC(p->arena, one->order, n, error));
+    TRY(WEFT_ALLOC(p->arena, one->variants, n, error));
+    TRY(WEFT_ALLOC(p->arena, one->barriers, n, error));
     TRY(weft_order_find(p->arena, p->graph, p->fusions->dependence, &p->orders, one, error));
-    one->offsets = weft_arena_alloc(p->arena, (size_t)one->n_onchip + 1, sizeof *one->offsets);
-    one->load_position =
-        weft_arena_alloc(p->arena, (size_t)one->n_onchip + 1, sizeof *one->load_position);
-    if (one->offsets == NULL || one->load_position == NULL)
-        return weft_no_memory(error);
+    TRY(WEFT_ALLOC(p->arena, one->offsets, (size_t)one->n_onchip + 1, error));
+    TRY(WEFT_ALLOC(p->arena, one->load_position, (size_t)one->n_onchip + 1, error));
     TRY(choose_variants(p, one, error));
     weft_traffic_count(p->graph, p->options, one);
 done:
@@ -166,12 +161,7 @@ static weft_status implement(variant_search *p, const weft_fusion *fusion, weft_
     finish_kept(p);
     for (int i = 0; i < p->n_beam; ++i) {
         weft_implementations *made = p->made;
-        weft_implementation *grown =
-            weft_array_grow(p->arena, made->list, made->n, &made->capacity, sizeof *grown);
-        if (grown == NULL)
-            return weft_no_memory(error);
-        made->list = grown;
-        made->list[made->n++] = p->beam[i];
+        TRY(WEFT_APPEND(p->arena, made->list, made->n, p->beam[i], error));
     }
 done:
     return status;
@@ -184,9 +174,8 @@ weft_status weft_implementations_make(weft_arena *arena, const weft_graph *graph
     weft_status status = WEFT_OK;
     variant_search p = {
         .arena = arena, .graph = graph, .fusions = fusions, .limits = limits, .options = options};
-    weft_implementations *made = weft_arena_alloc(arena, 1, sizeof *made);
-    if (made == NULL)
-        return weft_no_memory(error);
+    weft_implementations *made = NULL;
+    TRY(WEFT_ALLOC(arena, made, 1, error));
     TRY(check_variants(arena, graph, options, error));
     TRY(weft_predictor_make(arena, graph, limits, options, &p.predictor, error));
     TRY(weft_order_table_make(arena, &p.orders, error));
@@ -195,9 +184,7 @@ weft_status weft_implementations_make(weft_arena *arena, const weft_graph *graph
     p.is_gpu = weft_target_is_simt(limits);
     p.combinations_most = TRIALS_MOST / (fusions->n > 0 ? fusions->n : 1);
     p.combinations_most = p.combinations_most < LEAST ? LEAST : p.combinations_most;
-    p.forced = weft_arena_alloc(arena, (size_t)graph->n_calls + 1, sizeof *p.forced);
-    if (p.forced == NULL)
-        return weft_no_memory(error);
+    TRY(WEFT_ALLOC(arena, p.forced, (size_t)graph->n_calls + 1, error));
     for (int i = 0; i < fusions->n; ++i)
         TRY(implement(&p, &fusions->list[i], error));
     *out = made;

@@ -174,10 +174,8 @@ weft_status weft_order_find(weft_arena *arena, const weft_graph *graph,
         made->onchip_peak = peak_live(graph, made);
         return WEFT_OK;
     }
-    items = weft_arena_alloc(arena, (size_t)made->n_onchip, sizeof *items);
-    order = weft_arena_alloc(arena, (size_t)n, sizeof *order);
-    if (items == NULL || order == NULL)
-        return weft_no_memory(error);
+    TRY(WEFT_ALLOC(arena, items, (size_t)made->n_onchip, error));
+    TRY(WEFT_ALLOC(arena, order, (size_t)n, error));
     for (int m = 0; m < made->n_onchip; ++m) {
         items[m].components = weft_shape_count(&made->onchip[m].shape);
         for (int i = 0; i < n; ++i)

@@ -4,9 +4,9 @@
  * return; it has one environment per thread, prints, and leaks memory after an abort. So each
  * problem is solved in its own thread, whose environment is freed at the end: nothing is shared
  * with a caller that uses GLPK too, and the hook leaves by longjmp. */
+#include "fusion/plan/partition.h"
 #include "fusion/base/array.h"
 #include "fusion/graph/graph.h"
-#include "fusion/plan/partition.h"
 
 #include <glpk.h>
 #include <math.h>
@@ -25,7 +25,7 @@ struct weft_partition {
     members *columns;
     double *costs;
     members *cuts;
-    int n_cuts, cut_capacity;
+    int n_cuts;
     bool failed; /* out of memory in weft_partition_column */
 };
 
@@ -42,14 +42,10 @@ weft_status weft_partition_make(int n_rows, int n_columns, weft_partition **out,
     weft_arena *arena = NULL;
     weft_partition *made = NULL;
     TRY(weft_arena_make(&arena, error));
-    made = weft_arena_alloc(arena, 1, sizeof *made);
-    if (made == NULL)
-        TRY(weft_no_memory(error));
+    TRY(WEFT_ALLOC(arena, made, 1, error));
     *made = (weft_partition){.arena = arena, .n_rows = n_rows, .n_columns = n_columns};
-    made->columns = weft_arena_alloc(arena, (size_t)n_columns + 1, sizeof *made->columns);
-    made->costs = weft_arena_alloc(arena, (size_t)n_columns + 1, sizeof *made->costs);
-    if (made->columns == NULL || made->costs == NULL)
-        TRY(weft_no_memory(error));
+    TRY(WEFT_ALLOC(arena, made->columns, (size_t)n_columns + 1, error));
+    TRY(WEFT_ALLOC(arena, made->costs, (size_t)n_columns + 1, error));
     arena = NULL;
     *out = made;
 done:
@@ -83,15 +79,10 @@ void weft_partition_column(weft_partition *partition, int column, const int *row
 
 weft_status weft_partition_forbid(weft_partition *partition, const int *columns, int n,
                                   weft_error *error) {
-    members *grown = weft_array_grow(partition->arena, partition->cuts, partition->n_cuts,
-                                     &partition->cut_capacity, sizeof *grown);
-    if (grown == NULL)
+    members cut;
+    if (!copy_members(partition->arena, columns, n, &cut))
         return weft_no_memory(error);
-    partition->cuts = grown;
-    if (!copy_members(partition->arena, columns, n, &partition->cuts[partition->n_cuts]))
-        return weft_no_memory(error);
-    ++partition->n_cuts;
-    return WEFT_OK;
+    return WEFT_APPEND(partition->arena, partition->cuts, partition->n_cuts, cut, error);
 }
 
 /* ---- GLPK, in its own thread ---- */

@@ -1,9 +1,9 @@
 /* Turns a cover into a plan: kernels in launch order, their arguments, and shared buffers. */
+#include "fusion/plan/plan.h"
 #include "core/base/fault.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
 #include "fusion/plan/patches.h"
-#include "fusion/plan/plan.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -421,19 +421,14 @@ weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const wef
                            weft_plan **out, weft_error *error) {
     weft_status status = WEFT_OK;
     planner p = {.arena = arena, .graph = graph, .options = options};
-    p.plan = weft_arena_alloc(arena, 1, sizeof *p.plan);
-    p.started = weft_arena_alloc(arena, (size_t)graph->n_values + 1, sizeof *p.started);
-    if (p.plan == NULL || p.started == NULL)
-        return weft_no_memory(error);
+    TRY(WEFT_ALLOC(arena, p.plan, 1, error));
+    TRY(WEFT_ALLOC(arena, p.started, (size_t)graph->n_values + 1, error));
     p.plan->lanes = weft_target_lanes(limits, options->single);
     p.plan->is_simt = weft_target_is_simt(limits);
     p.plan->predicated = options->predicated && p.plan->is_simt;
     p.plan->reduction_blocks =
         p.plan->is_simt ? WEFT_CUDA_REDUCTION_TILE / WEFT_CUDA_LANES : WEFT_REDUCTION_BLOCKS;
-    p.plan->kernels = weft_arena_alloc(arena, (size_t)(2 * cover->n + graph->n_accumulations),
-                                       sizeof *p.plan->kernels);
-    if (p.plan->kernels == NULL)
-        return weft_no_memory(error);
+    TRY(WEFT_ALLOC(arena, p.plan->kernels, (size_t)(2 * cover->n + graph->n_accumulations), error));
     TRY(plan_kernels(&p, cover, error));
     TRY(plan_buffers(&p, error));
     *out = p.plan;

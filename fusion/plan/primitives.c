@@ -206,9 +206,8 @@ weft_status weft_predictor_make(weft_arena *arena, const weft_graph *graph,
                                 const weft_limits *limits, const weft_compile_options *options,
                                 weft_predictor **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_predictor *p = weft_arena_alloc(arena, 1, sizeof *p);
-    if (p == NULL)
-        return weft_no_memory(error);
+    weft_predictor *p = NULL;
+    TRY(WEFT_ALLOC(arena, p, 1, error));
     p->graph = graph;
     p->limits = limits;
     p->options = options;

@@ -80,9 +80,7 @@ static weft_status read_cover(weft_arena *arena, const weft_graph *graph,
     *out = NULL;
     if (!made)
         return weft_no_memory(error);
-    made->list = weft_arena_alloc(arena, (size_t)graph->n_calls + 1, sizeof *made->list);
-    if (!made->list)
-        return weft_no_memory(error);
+    TRY(WEFT_ALLOC(arena, made->list, (size_t)graph->n_calls + 1, error));
     TRY(hash_graph(graph, hash, error));
     const char *line = strstr(text, hash);
     if (!line)

@@ -1,5 +1,6 @@
 /* Binds a compilation to data on a device: one memory per name, shared by the segments that have
  * it. */
+#include "fusion/base/array.h"
 #include "fusion/base/target.h"
 #include "fusion/runtime/private.h"
 
@@ -103,13 +104,6 @@ static weft_status no_such(weft_error *error, const char *what, const char *name
     return WEFT_ERROR_USAGE;
 }
 
-static int find_index(const weft_script *script, const char *name) {
-    for (int i = 0; i < script->n_indices; ++i)
-        if (strcmp(script->indices[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
 /* A binding has changed: prepare and capture again. */
 static void change(weft_program *p) {
     p->ready = false;
@@ -117,7 +111,8 @@ static void change(weft_program *p) {
 }
 
 static void size_set(weft_program *p, const char *index_set, int64_t n) {
-    const int found = find_index(p->compilation->control->script, index_set);
+    const weft_script *script = p->compilation->control->script;
+    const int found = WEFT_FIND_NAME(script->indices, script->n_indices, index_set);
     if (p->sizes[found] != n)
         change(p);
     p->sizes[found] = n;
@@ -130,7 +125,7 @@ weft_status weft_program_size(weft_program *p, const char *index_set, int64_t n,
     size_t count = 0;
     for (int i = 0; i < script->n_indices && count < 64; ++i)
         names[count++] = script->indices[i].name;
-    if (find_index(script, index_set) < 0)
+    if (WEFT_FIND_NAME(script->indices, script->n_indices, index_set) < 0)
         return no_such(error, "index set", index_set, names, count);
     if (n < 0)
         return weft_error_set(error, WEFT_ERROR_SHAPE, "index set '%s' cannot have %lld members",
@@ -139,14 +134,6 @@ weft_status weft_program_size(weft_program *p, const char *index_set, int64_t n,
         weft_program_segment_size(p->segments[i], index_set, n);
     size_set(p, index_set, n);
     return WEFT_OK;
-}
-
-/* A name that the caller may bind or read: an input, a returned list, or one kept between steps. */
-static int find_outside(const weft_control *control, const char *name) {
-    for (int i = 0; i < control->n_names; ++i)
-        if (strcmp(control->names[i].name, name) == 0)
-            return i;
-    return -1;
 }
 
 static weft_status no_such_name(const weft_control *control, const char *name, weft_error *error) {
@@ -168,7 +155,8 @@ static void bind(weft_program *p, int name, weft_memory *memory) {
 
 weft_status weft_program_bind(weft_program *p, const char *name, weft_memory *memory,
                               weft_error *error) {
-    const int found = find_outside(p->compilation->control, name);
+    const int found =
+        WEFT_FIND_NAME(p->compilation->control->names, p->compilation->control->n_names, name);
     if (found < 0)
         return no_such_name(p->compilation->control, name, error);
     bind(p, found, memory);
@@ -179,22 +167,18 @@ weft_status weft_program_bind_connectivity(weft_program *p, const char *name,
                                            weft_connectivity *connectivity, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_script *script = p->compilation->control->script;
+    const int found = WEFT_FIND_NAME(script->connectivities, script->n_connectivities, name);
     const char *names[64];
     size_t n = 0;
-    for (int i = 0; i < script->n_connectivities; ++i) {
-        const weft_script_connectivity *declared = &script->connectivities[i];
-        if (n < 64)
-            names[n++] = declared->name;
-        if (strcmp(declared->name, name) != 0)
-            continue;
-        for (int k = 0; k < p->compilation->control->n_segments; ++k)
-            TRY(weft_program_segment_connectivity(p->segments[k], name, connectivity, error));
-        size_set(p, declared->from, weft_connectivity_from(connectivity));
-        size_set(p, declared->to, weft_connectivity_to(connectivity));
-        change(p);
-        goto done;
-    }
-    status = no_such(error, "connectivity", name, names, n);
+    for (int i = 0; i < script->n_connectivities && n < 64; ++i)
+        names[n++] = script->connectivities[i].name;
+    if (found < 0)
+        return no_such(error, "connectivity", name, names, n);
+    for (int k = 0; k < p->compilation->control->n_segments; ++k)
+        TRY(weft_program_segment_connectivity(p->segments[k], name, connectivity, error));
+    size_set(p, script->connectivities[found].from, weft_connectivity_from(connectivity));
+    size_set(p, script->connectivities[found].to, weft_connectivity_to(connectivity));
+    change(p);
 done:
     return status;
 }
@@ -249,26 +233,24 @@ void weft_program_predicate(weft_program *p, weft_memory *active) {
 }
 
 weft_memory *weft_program_result(const weft_program *p, const char *name) {
-    const int found = find_outside(p->compilation->control, name);
+    const int found =
+        WEFT_FIND_NAME(p->compilation->control->names, p->compilation->control->n_names, name);
     return found >= 0 ? p->memory[found] : NULL;
 }
 
 weft_status weft_program_bind_operator(weft_program *p, const char *name, weft_program_apply apply,
                                        void *user, weft_error *error) {
     const weft_script *script = p->compilation->script;
+    const int found = WEFT_FIND_NAME(script->operators, script->n_operators, name);
     const char *names[64];
     size_t n = 0;
-    for (int i = 0; i < script->n_operators; ++i) {
-        if (n < 64)
-            names[n++] = script->operators[i].name;
-        if (script->operators[i].product_kernel != NULL ||
-            strcmp(script->operators[i].name, name) != 0)
-            continue;
-        p->operators[i] = (weft_program_operator){apply, user};
-        weft_program_forget(p);
-        return WEFT_OK;
-    }
-    return no_such(error, "opaque operator", name, names, n);
+    for (int i = 0; i < script->n_operators && n < 64; ++i)
+        names[n++] = script->operators[i].name;
+    if (found < 0 || script->operators[found].product_kernel != NULL)
+        return no_such(error, "opaque operator", name, names, n);
+    p->operators[found] = (weft_program_operator){apply, user};
+    weft_program_forget(p);
+    return WEFT_OK;
 }
 
 /* ---- histories ------------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
 /* Binds a segment to data on a device: its tables, and the bindings that a program forwards. */
+#include "fusion/base/array.h"
 #include "fusion/runtime/private.h"
 
 #include <stdlib.h>
@@ -102,9 +103,9 @@ static void set_size(weft_program_segment *p, int index_set, int64_t n) {
 
 void weft_program_segment_size(weft_program_segment *p, const char *index_set, int64_t n) {
     const weft_graph *graph = p->segment->graph;
-    for (int i = 0; i < graph->n_index_sets; ++i)
-        if (strcmp(graph->index_sets[i].name, index_set) == 0)
-            set_size(p, i, n);
+    const int found = WEFT_FIND_NAME(graph->index_sets, graph->n_index_sets, index_set);
+    if (found >= 0)
+        set_size(p, found, n);
 }
 
 void weft_program_segment_bind(weft_program_segment *p, const char *name, weft_memory *memory) {
@@ -121,19 +122,18 @@ void weft_program_segment_bind(weft_program_segment *p, const char *name, weft_m
 weft_status weft_program_segment_connectivity(weft_program_segment *p, const char *name,
                                               weft_connectivity *connectivity, weft_error *error) {
     const weft_graph *graph = p->segment->graph;
-    for (int i = 0; i < graph->n_connectivities; ++i) {
-        const weft_graph_connectivity *declared = &graph->connectivities[i];
-        if (strcmp(declared->name, name) != 0)
-            continue;
-        if (weft_connectivity_width(connectivity) != declared->width)
-            return weft_error_set(error, WEFT_ERROR_SHAPE,
-                                  "connectivity '%s' has %d targets a member, the script says %d",
-                                  name, weft_connectivity_width(connectivity), declared->width);
-        p->connectivities[i] = connectivity;
-        set_size(p, declared->from, weft_connectivity_from(connectivity));
-        set_size(p, declared->to, weft_connectivity_to(connectivity));
-        p->ready = false;
-    }
+    const int found = WEFT_FIND_NAME(graph->connectivities, graph->n_connectivities, name);
+    if (found < 0)
+        return WEFT_OK;
+    const weft_graph_connectivity *declared = &graph->connectivities[found];
+    if (weft_connectivity_width(connectivity) != declared->width)
+        return weft_error_set(error, WEFT_ERROR_SHAPE,
+                              "connectivity '%s' has %d targets a member, the script says %d", name,
+                              weft_connectivity_width(connectivity), declared->width);
+    p->connectivities[found] = connectivity;
+    set_size(p, declared->from, weft_connectivity_from(connectivity));
+    set_size(p, declared->to, weft_connectivity_to(connectivity));
+    p->ready = false;
     return WEFT_OK;
 }
 

@@ -12,31 +12,17 @@
 
 weft_status weft_product_kernel_set_add(weft_product_kernel_set *set,
                                         const weft_cost_primitive *primitive, weft_error *error) {
-    for (int i = 0; i < set->n; ++i)
-        if (strcmp(set->list[i].name, primitive->name) == 0)
-            return WEFT_OK;
-    if (set->n == set->capacity) {
-        const int capacity = set->capacity > 0 ? 2 * set->capacity : 64;
-        weft_cost_primitive *larger =
-            weft_arena_alloc(set->arena, (size_t)capacity, sizeof *larger);
-        if (!larger)
-            return weft_no_memory(error);
-        if (set->n > 0)
-            memcpy(larger, set->list, (size_t)set->n * sizeof *larger);
-        set->list = larger;
-        set->capacity = capacity;
-    }
-    weft_cost_primitive *one = &set->list[set->n];
-    *one = *primitive;
-    one->name = weft_arena_copy(set->arena, primitive->name, strlen(primitive->name));
+    weft_cost_primitive one = *primitive;
+    if (WEFT_FIND_NAME(set->list, set->n, primitive->name) >= 0)
+        return WEFT_OK;
+    one.name = weft_arena_copy(set->arena, primitive->name, strlen(primitive->name));
     if (primitive->function)
-        one->function =
+        one.function =
             weft_arena_copy(set->arena, primitive->function, strlen(primitive->function));
-    if (!one->name || (primitive->function && !one->function))
+    if (!one.name || (primitive->function && !one.function))
         return weft_no_memory(error);
-    one->handle = -1;
-    ++set->n;
-    return WEFT_OK;
+    one.handle = -1;
+    return WEFT_APPEND(set->arena, set->list, set->n, one, error);
 }
 
 typedef struct set_maker {
@@ -126,10 +112,7 @@ done:
 }
 
 static bool is_wanted(const char *name, const char *const *functions, int n) {
-    bool wanted = functions == NULL;
-    for (int i = 0; i < n; ++i)
-        wanted = wanted || strcmp(functions[i], name) == 0;
-    return wanted;
+    return functions == NULL || weft_name_index(functions, n, sizeof *functions, name) >= 0;
 }
 
 /* Use the second and third choice of sizes: the first is the smallest possible. */
@@ -140,9 +123,7 @@ static weft_status add_function(const set_maker *m, const weft_library *library,
     weft_test_cases *test_cases = NULL;
     const weft_specialisation *elements[WEFT_TEST_CASES_MAX];
     TRY(weft_arena_make(&scratch, m->error));
-    test_cases = weft_arena_alloc(scratch, 1, sizeof *test_cases);
-    if (!test_cases)
-        TRY(weft_no_memory(m->error));
+    TRY(WEFT_ALLOC(scratch, test_cases, 1, m->error));
     status = weft_trials_elements(library, at, scratch, test_cases, elements, m->error);
     if (status == WEFT_ERROR_SHAPE) { /* its tables are not available, so it cannot be called */
         status = WEFT_OK;

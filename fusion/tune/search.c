@@ -212,10 +212,7 @@ weft_status weft_search_covers(weft_device *device, const weft_search_script *sc
     *out = (weft_search_result){0};
     if (s.how.elements <= 0)
         s.how.elements = 1000000;
-    out->candidates =
-        weft_arena_alloc(arena, (size_t)(how->most + how->spread) + 1, sizeof *out->candidates);
-    if (!out->candidates)
-        return weft_no_memory(error);
+    TRY(WEFT_ALLOC(arena, out->candidates, (size_t)(how->most + how->spread) + 1, error));
     TRY(start(&s, script, error));
     TRY(try_covers(&s, how->most, error));
     if (how->spread > 0 && out->n == how->most) {

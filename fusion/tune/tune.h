@@ -20,7 +20,7 @@ extern "C" {
 typedef struct weft_product_kernel_set {
     weft_arena *arena; /* borrowed */
     weft_cost_primitive *list;
-    int n, capacity;
+    int n;
 } weft_product_kernel_set;
 /** Add a copy of a primitive unless the set has one of that name. Errors  WEFT_ERROR_MEMORY */
 weft_status weft_product_kernel_set_add(weft_product_kernel_set *set,
