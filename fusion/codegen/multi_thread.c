@@ -102,6 +102,25 @@ static bool is_stored(const source_writer *w, const weft_plan_kernel *kernel, in
     return false;
 }
 
+/* The stores of thread t where the thread pattern does not tell its components: consecutive ones of
+ * one thread in a loop. */
+static void store_runs(const source_writer *w, const weft_plan_kernel *kernel,
+                       const weft_call *call, int variant) {
+    const int n = weft_shape_count(&call->specialisation->result);
+    for (int first = 0, last = 0; first < n; first = last) {
+        const int writer = weft_specialisation_writer(call->specialisation, variant, first);
+        while (last < n &&
+               weft_specialisation_writer(call->specialisation, variant, last) == writer)
+            ++last;
+        weft_text_add(w->out,
+                      "            if (t == %d)\n"
+                      "            UNROLL for (int c = %d; c < %d; ++c) {\n",
+                      writer, first, last);
+        store_component(w, kernel, call, "c");
+        weft_text_add(w->out, "            }\n");
+    }
+}
+
 /* The stores and accumulations of a result, by the threads that have computed it. */
 static void store_result(const source_writer *w, const weft_plan_kernel *kernel,
                          const weft_call *call, int variant) {
@@ -117,14 +136,16 @@ static void store_result(const source_writer *w, const weft_plan_kernel *kernel,
     }
     weft_text_add(w->out, "        for (int t = warp; t < %d; t += THREADS_PER_ELEMENT) {\n",
                   call->specialisation->threads[variant]);
-    const int n = weft_specialisation_thread_count(call->specialisation, variant, -1);
+    const int n = weft_specialisation_thread_count(call->specialisation, variant);
     for (int k = 0; k < n; ++k) {
         weft_text_add(w->out, "            { const int c = ");
-        weft_specialisation_component(call->specialisation, variant, -1, k, "t", w->out);
+        weft_specialisation_component(call->specialisation, variant, k, "t", w->out);
         weft_text_add(w->out, ";\n");
         store_component(w, kernel, call, "c");
         weft_text_add(w->out, "            }\n");
     }
+    if (n == 0)
+        store_runs(w, kernel, call, variant);
     weft_text_add(w->out, "        }\n");
 }
 

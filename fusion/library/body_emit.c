@@ -325,26 +325,3 @@ done:
     weft_text_free(&body);
     return status;
 }
-
-int weft_specialisation_accesses(const weft_specialisation *specialisation, int variant,
-                                 int operand, int thread, int component) {
-    const weft_variant *v = specialisation->function->variants[variant];
-    const weft_pattern *pattern = operand < 0 ? &v->result : &v->arguments[operand];
-    const weft_shape *shape =
-        operand < 0 ? &specialisation->result : &specialisation->arguments[operand];
-    const body_writer w = {
-        .specialisation = specialisation, .variant = v, .thread_known = true, .thread = thread};
-    if (component >= weft_shape_count(shape))
-        return -1;
-    for (int k = shape->rank - 1; k >= 0; --k) {
-        const int index = component % shape->sizes[k];
-        int64_t wanted = index;
-        component /= shape->sizes[k];
-        if (pattern->subscripts[k] != NULL &&
-            !weft_body_integer(&w, pattern->subscripts[k], &wanted))
-            return -1;
-        if (wanted != index)
-            return 0;
-    }
-    return 1;
-}

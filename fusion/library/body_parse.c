@@ -10,6 +10,7 @@ static weft_statement *statement_make(kernel_reader *reader, weft_statement_kind
     weft_statement *statement = weft_arena_alloc(reader->arena, 1, sizeof *statement);
     if (statement) {
         statement->kind = kind;
+        statement->number = reader->n_statements++;
         statement->place = reader->token->place;
     }
     return statement;
@@ -376,7 +377,7 @@ weft_status weft_reader_body(kernel_reader *reader, weft_body *out) {
     weft_statement **end = &out->first;
     const weft_token *start = reader->token;
     reader->mode = READ_BODY;
-    reader->n_locals = reader->n_scope = reader->depth = 0;
+    reader->n_locals = reader->n_scope = reader->depth = reader->n_statements = 0;
     reader->result_set = false;
     while (reader->token->kind != TOKEN_END)
         TRY(read_item(reader, &end));
@@ -387,6 +388,7 @@ weft_status weft_reader_body(kernel_reader *reader, weft_body *out) {
         goto done;
     }
     out->n_locals = reader->n_locals;
+    out->n_statements = reader->n_statements;
     out->locals =
         weft_arena_alloc(reader->arena, (size_t)reader->n_locals + 1, sizeof *out->locals);
     if (!out->locals)

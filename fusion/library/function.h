@@ -27,6 +27,7 @@ typedef struct weft_statement weft_statement;
 struct weft_statement {
     weft_statement_kind kind;
     weft_location place;
+    int number;                /* in its body, from 0 */
     weft_statement *next;      /* statement in the same block */
     weft_statement *body;      /* block, for, if */
     weft_statement *otherwise; /* else */
@@ -49,7 +50,7 @@ typedef struct weft_local {
 typedef struct weft_body {
     weft_statement *first;
     weft_local *locals;
-    int n_locals;
+    int n_locals, n_statements;
 } weft_body;
 
 /* ---- functions (fusion/library/read.c) */
@@ -160,6 +161,11 @@ struct weft_library {
     int n_tables;
 };
 int weft_function_name_index(const weft_function *function, const char *name);
+/** Prove that the threads of each variant keep to its thread pattern, and set
+ *  specialisation->writers. (fusion/library/thread_pattern.c)
+ *  Errors  WEFT_ERROR_TYPE, at the access that breaks it; WEFT_ERROR_MEMORY */
+weft_status weft_thread_patterns_prove(weft_arena *arena, weft_specialisation *specialisation,
+                                       weft_error *error);
 /** weft_test_cases_make, with the specialisation of each test case. */
 weft_status weft_trials_elements(const weft_library *library, size_t function, weft_arena *arena,
                                  weft_test_cases *out,

@@ -42,7 +42,8 @@ typedef struct weft_specialisation {
     weft_shape result;
     double flops;
     int n_variants;
-    int *threads; /* [n_variants], evaluated: 1, 3, 9 */
+    int *threads;  /* [n_variants], evaluated: 1, 3, 9 */
+    int **writers; /* [n_variants][components of the result] the writing thread; NULL: one thread */
     /* size names, parameters and tables, evaluated; for fusion/library/body_emit.c */
     int n_names;
     const char **names;
@@ -64,10 +65,11 @@ typedef struct weft_element_request {
     weft_location place; /* of error messages; source NULL: none */
 } weft_element_request;
 /** Specialise a function: unify the argument shapes with its signature (sizes m, k, n), bind its
- *  parameters, make its tables, infer the result's shape, evaluate flops and threads.
+ *  parameters, make its tables, infer the result's shape, evaluate flops and threads, prove that
+ *  the threads of each body keep to their pattern.
  *  out     in arena
  *  Errors  WEFT_ERROR_SHAPE and others at request->place, with both shapes and the signature;
- *          WEFT_ERROR_MEMORY */
+ *          WEFT_ERROR_TYPE at a body's access that breaks its thread pattern; WEFT_ERROR_MEMORY */
 weft_status weft_specialisation_make(weft_arena *arena, const weft_library *library,
                                      const weft_element_request *request, weft_specialisation **out,
                                      weft_error *error);
@@ -127,16 +129,19 @@ weft_status weft_product_kernel_find(weft_arena *arena, const char *name,
 weft_status weft_product_kernel_read(weft_arena *arena, const weft_source *source,
                                      const weft_product_kernel **out, weft_error *error);
 
-/** Does a thread of a variant access a component of an argument (operand -1: of the result)? By the
- *  thread-to-data mapping of the variant: 1 yes, 0 no, -1 the mapping does not tell. */
-int weft_specialisation_accesses(const weft_specialisation *specialisation, int variant,
-                                 int operand, int thread, int component);
-/** The number of components of an argument (operand -1: of the result) that each thread of a variant
- *  accesses. */
-int weft_specialisation_thread_count(const weft_specialisation *specialisation, int variant,
-                                     int operand);
-/** Add, as C text, the component that a thread accesses as the number-th of its own, in ascending
- *  order of components.
+/* ---- threads (fusion/library/mapping.c), proved by weft_specialisation_make */
+
+/** The thread of a variant that writes a component of the result. */
+int weft_specialisation_writer(const weft_specialisation *specialisation, int variant,
+                               int component);
+/** May a thread of a variant read a component of an argument, by the variant's thread pattern? */
+bool weft_specialisation_reads(const weft_specialisation *specialisation, int variant, int argument,
+                               int thread, int component);
+/** The number of components of the result that each thread of a variant writes; 0: the variant's
+ *  thread pattern does not tell, and weft_specialisation_writer does. */
+int weft_specialisation_thread_count(const weft_specialisation *specialisation, int variant);
+/** Add, as C text, the component of the result that a thread writes as the number-th of its own, in
+ *  ascending order of components.
  *  thread  C text of the thread's number */
 void weft_specialisation_component(const weft_specialisation *specialisation, int variant,
-                                   int operand, int number, const char *thread, weft_text *out);
+                                   int number, const char *thread, weft_text *out);

@@ -1,31 +1,47 @@
-/* The components of an operand that one thread of a variant accesses, by the variant's
- * thread-to-data mapping. */
+/* The components of operands that the threads of a variant access, by its thread pattern and what
+ * the proof of it (thread_pattern.c) has found. */
 #include "fusion/library/body.h"
 
-static const weft_pattern *pattern_of(const weft_specialisation *specialisation, int variant,
-                                      int operand) {
+int weft_specialisation_writer(const weft_specialisation *specialisation, int variant,
+                               int component) {
+    const int *writers = specialisation->writers[variant];
+    return writers != NULL ? writers[component] : 0;
+}
+
+bool weft_specialisation_reads(const weft_specialisation *specialisation, int variant, int argument,
+                               int thread, int component) {
     const weft_variant *v = specialisation->function->variants[variant];
-    return operand < 0 ? &v->result : &v->arguments[operand];
+    const weft_pattern *pattern = &v->arguments[argument];
+    const weft_shape *shape = &specialisation->arguments[argument];
+    const body_writer w = {
+        .specialisation = specialisation, .variant = v, .thread_known = true, .thread = thread};
+    for (int k = shape->rank - 1; k >= 0; component /= shape->sizes[k--]) {
+        int64_t subscript = 0;
+        if (pattern->subscripts[k] != NULL &&
+            weft_body_integer(&w, pattern->subscripts[k], &subscript) &&
+            subscript != component % shape->sizes[k])
+            return false;
+    }
+    return true;
 }
 
-static const weft_shape *shape_of(const weft_specialisation *specialisation, int operand) {
-    return operand < 0 ? &specialisation->result : &specialisation->arguments[operand];
-}
-
-int weft_specialisation_thread_count(const weft_specialisation *specialisation, int variant,
-                                     int operand) {
-    const weft_pattern *pattern = pattern_of(specialisation, variant, operand);
-    const weft_shape *shape = shape_of(specialisation, operand);
+int weft_specialisation_thread_count(const weft_specialisation *specialisation, int variant) {
+    const weft_shape *shape = &specialisation->result;
+    bool stated = false;
     int n = 1;
-    for (int k = 0; k < shape->rank; ++k)
-        n *= pattern->subscripts[k] == NULL ? shape->sizes[k] : 1;
-    return n;
+    for (int k = 0; k < shape->rank; ++k) {
+        const weft_term *subscript =
+            specialisation->function->variants[variant]->result.subscripts[k];
+        stated = stated || subscript != NULL;
+        n *= subscript == NULL ? shape->sizes[k] : 1;
+    }
+    return stated ? n : 0;
 }
 
 void weft_specialisation_component(const weft_specialisation *specialisation, int variant,
-                                   int operand, int number, const char *thread, weft_text *out) {
-    const weft_pattern *pattern = pattern_of(specialisation, variant, operand);
-    const weft_shape *shape = shape_of(specialisation, operand);
+                                   int number, const char *thread, weft_text *out) {
+    const weft_pattern *pattern = &specialisation->function->variants[variant]->result;
+    const weft_shape *shape = &specialisation->result;
     const weft_body_style style = {.thread = thread};
     body_writer w = {.specialisation = specialisation,
                      .variant = specialisation->function->variants[variant],

@@ -32,7 +32,7 @@ typedef struct kernel_reader {
     int n_locals;
     int scope[WEFT_LOCALS_MAX]; /* locals that are visible, innermost last */
     int n_scope;
-    int depth;
+    int depth, n_statements;
     bool result_set;
 } kernel_reader;
 

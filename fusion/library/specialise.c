@@ -393,6 +393,7 @@ weft_status weft_specialisation_make(weft_arena *arena, const weft_library *libr
     TRY(check_wheres(&b));
     TRY(infer_result(&b));
     TRY(count_work(&b));
+    TRY(weft_thread_patterns_prove(arena, b.specialisation, error));
     *out = b.specialisation;
 done:
     return status;

@@ -93,7 +93,7 @@ static weft_status try_values(test_case_maker *m, const int *values, weft_arena 
     weft_shape shapes[WEFT_ARGUMENTS_MAX];
     const char *keys[WEFT_FUNCTION_NAMES_MAX];
     int key_values[WEFT_FUNCTION_NAMES_MAX];
-    weft_error ignored;
+    weft_error made;
     *out = NULL;
     if (!shapes_at(m->function, values, shapes))
         return WEFT_OK;
@@ -102,9 +102,13 @@ static weft_status try_values(test_case_maker *m, const int *values, weft_arena 
         arena, m->library,
         &(weft_element_request){
             m->function, shapes, m->function->n_arguments, keys, key_values, n_keys, {NULL, 0, 0}},
-        out, &ignored);
+        out, &made);
     if (status == WEFT_ERROR_MEMORY)
         return out_of_memory(m);
+    if (status == WEFT_ERROR_TYPE && m->error != NULL)
+        *m->error = made;
+    if (status == WEFT_ERROR_TYPE) /* not the sizes: the function is wrong */
+        return status;
     if (status != WEFT_OK || weft_shape_count(&(*out)->result) > COMPONENTS_MOST)
         *out = NULL;
     return WEFT_OK;

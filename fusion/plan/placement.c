@@ -92,14 +92,11 @@ static bool compare_mappings(const weft_call *from, int writing, const weft_call
         return true;
     const int n = weft_shape_count(&to->operands[operand].shape);
     for (int t = 0; t < threads; ++t)
-        for (int c = 0; c < n; ++c) {
-            const int reads =
-                weft_specialisation_accesses(to->specialisation, reading, operand, t, c);
-            const int writes = weft_specialisation_accesses(from->specialisation, writing, -1, t,
-                                                            to->operands[operand].offset + c);
-            if (reads != 0 && (reads < 0 || writes != 1))
+        for (int c = 0; c < n; ++c)
+            if (weft_specialisation_reads(to->specialisation, reading, operand, t, c) &&
+                weft_specialisation_writer(from->specialisation, writing,
+                                           to->operands[operand].offset + c) != t)
                 return false;
-        }
     return true;
 }
 

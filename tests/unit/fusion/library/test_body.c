@@ -362,8 +362,6 @@ static void test_values(void **state) {
          "f: 'y' is read here and has no value yet", 7, 8},
         {HEAD("(x: real[n]) -> y: real[n]") "//@ threads 1\ny(0) = x(0);\ny(2) = x(1);\n",
          "f: component 1 of the result 'y', of 3, gets no value", 5, 1},
-        {HEAD("(x: real[n]) -> y: real[n]") "//@ threads n\ny(t) += x(t);\n",
-         "f: 'y' is read here and has no value yet", 6, 1},
         {HEAD("(x: real[n]) -> y: real[n]") "//@ threads 1\nreal s;\nfor (int i = 0; i < 1000; ++i)"
                                             "\n    s += x(0);\ny(0) = s;\n",
          "f: 's' is read here and has no value yet", 8, 5},

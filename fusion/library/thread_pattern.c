@@ -1,0 +1,407 @@
+/* Proves that the threads of a body keep to the thread pattern, by running its subscripts.
+ *
+ * Subscripts, bounds and conditions are integers in sizes, t and loop variables, so that every
+ * access of every thread is known when sizes are. A thread reads only the components of arguments
+ * that its pattern names, and reads of the result only what it wrote itself; each component of the
+ * result is written by exactly one thread. Barriers between calls rely on this
+ * (fusion/plan/placement.c).
+ *
+ * A subscript that is the pattern's own term, or that stands where the pattern has ':' and does not
+ * depend on t, needs no proof. Statements without other subscripts are not run. */
+#include "fusion/base/array.h"
+#include "fusion/base/intrinsics.h"
+#include "fusion/library/body.h"
+
+#include <stdio.h>
+
+enum { STEPS_MAX = 1 << 24, ALL = -1, NONE = -1 };
+
+typedef struct prover {
+    body_writer w; /* evaluates integers; w.thread is the current thread */
+    const weft_variant *variant;
+    int number; /* of the variant */
+    int threads;
+    int *writers; /* [components of the result] the thread that writes it, or NONE */
+    bool *open;   /* [n_statements] the statement must be run */
+    const weft_term *definitions[WEFT_LOCALS_MAX]; /* of ints that are no loop variables */
+    bool varies[WEFT_LOCALS_MAX];                  /* ints that depend on t */
+    int n_written;                                 /* components that the current thread writes */
+    /* the current thread's part of each argument and, last, of the result: a subscript or ALL */
+    int64_t part[WEFT_ARGUMENTS_MAX + 1][WEFT_RANK_MAX];
+    int steps;
+} prover;
+
+typedef struct component_text {
+    char text[160];
+} component_text;
+
+/* "A(1,:)", "s" */
+static component_text component_of(const char *name, const int64_t *subscripts, int rank) {
+    component_text out;
+    size_t n = (size_t)snprintf(out.text, sizeof out.text, "%.80s", name);
+    for (int k = 0; k < rank; ++k)
+        if (subscripts[k] == ALL)
+            n += (size_t)snprintf(out.text + n, sizeof out.text - n, "%s:", k ? "," : "(");
+        else
+            n += (size_t)snprintf(out.text + n, sizeof out.text - n, "%s%d", k ? "," : "(",
+                                  (int)subscripts[k]);
+    if (rank > 0)
+        snprintf(out.text + n, sizeof out.text - n, ")");
+    return out;
+}
+
+static weft_status refuse(prover *p, weft_location place, const char *format, ...)
+    WEFT_PRINTF(3, 4);
+
+/* The sizes are added: a body may be right for others. */
+static weft_status refuse(prover *p, weft_location place, const char *format, ...) {
+    char message[600], sizes[256] = "";
+    const weft_specialisation *s = p->w.specialisation;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    size_t n = 0;
+    for (int k = 0; k < s->n_names && n < sizeof sizes - 1; ++k)
+        n += (size_t)snprintf(sizes + n, sizeof sizes - n, "%s%s = %d", k ? ", " : " (",
+                              s->names[k], s->values[k]);
+    return weft_error_at(p->w.error, WEFT_ERROR_TYPE, place, "%s: %s%s%s", s->function->info.name,
+                         message, sizes, n > 0 ? ")" : "");
+}
+
+/* The line of the pattern. */
+static weft_location line_of(const prover *p) {
+    return (weft_location){p->w.specialisation->function->source, p->variant->line, 1};
+}
+
+/* ---- what must be run ------------------------------------------------------------------------ */
+
+static bool depends_on_thread(const prover *p, const weft_term *term) {
+    bool found = term->kind == TERM_THREAD || (term->kind == TERM_LOCAL && p->varies[term->index]);
+    for (int k = 0; k < term->n_children && !found; ++k)
+        found = depends_on_thread(p, term->children[k]);
+    return found;
+}
+
+/* Is a subscript the pattern's term, perhaps by way of ints? */
+static bool is_same(const prover *p, const weft_term *term, const weft_term *pattern) {
+    while (term->kind == TERM_LOCAL && p->definitions[term->index] != NULL)
+        term = p->definitions[term->index];
+    bool same = term->kind == pattern->kind && term->index == pattern->index &&
+                term->integer == pattern->integer && term->binary == pattern->binary &&
+                term->n_children == pattern->n_children && term->kind != TERM_LOCAL;
+    for (int k = 0; k < term->n_children && same; ++k)
+        same = is_same(p, term->children[k], pattern->children[k]);
+    return same;
+}
+
+static bool term_is_open(const prover *p, const weft_term *term) {
+    bool open = term->kind == TERM_RESULT;
+    const bool indexed = term->kind == TERM_ARGUMENT || term->kind == TERM_TABLE ||
+                         (term->kind == TERM_LOCAL && term->n_children > 0);
+    for (int k = 0; k < term->n_children && !open; ++k) {
+        const weft_term *pattern =
+            term->kind == TERM_ARGUMENT ? p->variant->arguments[term->index].subscripts[k] : NULL;
+        if (!indexed)
+            open = term_is_open(p, term->children[k]);
+        else
+            open = pattern != NULL ? !is_same(p, term->children[k], pattern)
+                                   : depends_on_thread(p, term->children[k]);
+    }
+    return open;
+}
+
+/* Find the statements that must be run, and the ints that depend on t. */
+static bool mark(prover *p, const weft_statement *first) {
+    bool any = false;
+    for (const weft_statement *s = first; s; s = s->next) {
+        bool open = false, nested = false;
+        const bool is_int = (s->kind == STATEMENT_DECLARE || s->kind == STATEMENT_FOR) &&
+                            !p->variant->body.locals[s->local].real;
+        if (is_int) {
+            p->definitions[s->local] = s->kind == STATEMENT_DECLARE ? s->value : NULL;
+            p->varies[s->local] = depends_on_thread(p, s->value) ||
+                                  (s->kind == STATEMENT_FOR && depends_on_thread(p, s->condition));
+        } else {
+            open = (s->target != NULL && term_is_open(p, s->target)) ||
+                   (s->value != NULL && term_is_open(p, s->value));
+        }
+        nested = mark(p, s->body);
+        nested = mark(p, s->otherwise) || nested;
+        p->open[s->number] = open || nested;
+        any = any || open || nested;
+    }
+    return any;
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+static weft_status integer_of(prover *p, const weft_term *term, int64_t *out) {
+    if (weft_body_integer(&p->w, term, out))
+        return WEFT_OK;
+    refuse(p, term->place, "this has no value in thread %d of %d", (int)p->w.thread, p->threads);
+    weft_error_hint(p->w.error, "it divides by zero, or leaves the range of 32 bits");
+    return WEFT_ERROR_TYPE;
+}
+
+/* The subscripts of an access; *component: row by row. */
+static weft_status locate(prover *p, const weft_term *term, const weft_shape *shape,
+                          int64_t subscripts[WEFT_RANK_MAX], int64_t *component) {
+    weft_status status = WEFT_OK;
+    *component = 0;
+    for (int k = 0; k < shape->rank; ++k) {
+        const weft_term *child = term->children[k];
+        TRY(integer_of(p, child, &subscripts[k]));
+        if (subscripts[k] < 0 || subscripts[k] >= shape->sizes[k])
+            return refuse(p, child->place,
+                          "this subscript is %lld in thread %d of %d, outside the size %d",
+                          (long long)subscripts[k], (int)p->w.thread, p->threads, shape->sizes[k]);
+        *component = *component * shape->sizes[k] + subscripts[k];
+    }
+done:
+    return status;
+}
+
+/* Is this component in the current thread's part of the operand? */
+static weft_status check_part(prover *p, const weft_term *term, int operand, const char *name,
+                              const int64_t *subscripts) {
+    const int64_t *part = p->part[operand];
+    const bool reads = term->kind == TERM_ARGUMENT;
+    for (int k = 0; k < term->n_children; ++k) {
+        if (part[k] == ALL || part[k] == subscripts[k])
+            continue;
+        refuse(p, term->children[k]->place,
+               "thread %d of %d %s %s, but its part of %s is %s by line %d", (int)p->w.thread,
+               p->threads, reads ? "reads" : "writes",
+               component_of(name, subscripts, term->n_children).text, name,
+               component_of(name, part, term->n_children).text, p->variant->line);
+        if (reads)
+            weft_error_hint(p->w.error,
+                            "where a thread reads more of %s than one component, line %d needs ':' "
+                            "in place of the subscript",
+                            name, p->variant->line);
+        return WEFT_ERROR_TYPE;
+    }
+    return WEFT_OK;
+}
+
+static weft_status check_result(prover *p, const weft_term *term, bool writes) {
+    weft_status status = WEFT_OK;
+    const char *name = p->w.specialisation->function->result.name;
+    const int thread = (int)p->w.thread;
+    int64_t subscripts[WEFT_RANK_MAX], component = 0;
+    TRY(locate(p, term, &p->w.specialisation->result, subscripts, &component));
+    const component_text text = component_of(name, subscripts, term->n_children);
+    int *writer = &p->writers[component];
+    if (!writes && *writer != thread) {
+        refuse(p, term->place, "thread %d of %d reads %s, which it has not written", thread,
+               p->threads, text.text);
+        weft_error_hint(p->w.error, "threads run at the same time, without a barrier inside a "
+                                    "body: a thread reads only those components of the result "
+                                    "that it wrote before");
+        return WEFT_ERROR_TYPE;
+    }
+    if (!writes)
+        goto done;
+    TRY(check_part(p, term, p->w.specialisation->n_arguments, name, subscripts));
+    if (*writer != NONE && *writer != thread) {
+        refuse(p, term->place, "the threads %d and %d of %d both write %s", *writer, thread,
+               p->threads, text.text);
+        weft_error_hint(p->w.error, "each component of the result is written by one thread");
+        return WEFT_ERROR_TYPE;
+    }
+    p->n_written += *writer != thread;
+    *writer = thread;
+done:
+    return status;
+}
+
+static weft_status check_reads(prover *p, const weft_term *term) {
+    weft_status status = WEFT_OK;
+    const weft_specialisation *s = p->w.specialisation;
+    int64_t subscripts[WEFT_RANK_MAX], ignored = 0;
+    if (term->kind == TERM_INTRINSIC && (weft_intrinsics[term->index].flags & INTRINSIC_MASK) &&
+        term->children[0]->type == TYPE_CONDITION) {
+        TRY(integer_of(p, term->children[0], &ignored));
+        return check_reads(p, term->children[ignored ? 1 : 2]);
+    }
+    if (term->kind == TERM_ARGUMENT) {
+        TRY(locate(p, term, &s->arguments[term->index], subscripts, &ignored));
+        TRY(check_part(p, term, term->index, s->function->arguments[term->index].name, subscripts));
+    } else if (term->kind == TERM_TABLE) {
+        TRY(locate(p, term, &s->table_shapes[term->index], subscripts, &ignored));
+    } else if (term->kind == TERM_RESULT) {
+        TRY(check_result(p, term, false));
+    } else if (term->kind == TERM_LOCAL) {
+        TRY(weft_body_check(&p->w, term));
+    } else {
+        for (int k = 0; k < term->n_children; ++k)
+            TRY(check_reads(p, term->children[k]));
+    }
+done:
+    return status;
+}
+
+static weft_status run(prover *p, const weft_statement *first);
+
+static weft_status run_loop(prover *p, const weft_statement *loop) {
+    weft_status status = WEFT_OK;
+    int64_t i = 0, bound = 0, goes_on = 0;
+    TRY(integer_of(p, loop->value, &i));
+    TRY(integer_of(p, loop->condition, &bound));
+    for (weft_term_binary(loop->compare, i, bound, &goes_on); goes_on;
+         weft_term_binary(loop->compare, i, bound, &goes_on)) {
+        p->w.known[loop->local] = true;
+        p->w.values[loop->local] = i;
+        TRY(run(p, loop->body));
+        i += loop->step;
+    }
+done:
+    return status;
+}
+
+static weft_status run_statement(prover *p, const weft_statement *s) {
+    weft_status status = WEFT_OK;
+    int64_t holds = 0;
+    switch (s->kind) {
+    case STATEMENT_BLOCK:
+        status = run(p, s->body);
+        break;
+    case STATEMENT_FOR:
+        status = run_loop(p, s);
+        break;
+    case STATEMENT_IF:
+        TRY(integer_of(p, s->condition, &holds));
+        status = run(p, holds ? s->body : s->otherwise);
+        break;
+    case STATEMENT_DECLARE:
+        status = check_reads(p, s->value);
+        break;
+    case STATEMENT_ASSIGN:
+        TRY(check_reads(p, s->value));
+        if (s->op != '=' || s->target->kind == TERM_LOCAL)
+            TRY(check_reads(p, s->target));
+        if (s->target->kind == TERM_RESULT)
+            TRY(check_result(p, s->target, true));
+        break;
+    }
+done:
+    return status;
+}
+
+/* Run the current thread's statements. */
+static weft_status run(prover *p, const weft_statement *first) {
+    weft_status status = WEFT_OK;
+    for (const weft_statement *s = first; s; s = s->next) {
+        if (++p->steps > STEPS_MAX)
+            return refuse(p, line_of(p),
+                          "the %d threads of this body have too many accesses to check them",
+                          p->threads);
+        if (s->kind == STATEMENT_DECLARE && !p->variant->body.locals[s->local].real)
+            p->w.known[s->local] = weft_body_integer(&p->w, s->value, &p->w.values[s->local]);
+        else if (p->open[s->number])
+            TRY(run_statement(p, s));
+    }
+done:
+    return status;
+}
+
+/* ---- one body -------------------------------------------------------------------------------- */
+
+/* The part of an operand that the pattern gives to the current thread. */
+static weft_status take_part(prover *p, int operand, const weft_pattern *pattern,
+                             const weft_shape *shape) {
+    weft_status status = WEFT_OK;
+    for (int k = 0; k < shape->rank; ++k) {
+        const weft_term *term = pattern->subscripts[k];
+        int64_t *part = &p->part[operand][k];
+        *part = ALL;
+        if (term == NULL)
+            continue;
+        TRY(integer_of(p, term, part));
+        if (*part < 0 || *part >= shape->sizes[k])
+            return refuse(p, term->place,
+                          "this subscript is %lld in thread %d of %d, outside the size %d",
+                          (long long)*part, (int)p->w.thread, p->threads, shape->sizes[k]);
+    }
+done:
+    return status;
+}
+
+/* Does the current thread write its whole part of the result, if the pattern states one? */
+static weft_status check_whole(prover *p) {
+    const weft_specialisation *s = p->w.specialisation;
+    const int n = weft_specialisation_thread_count(s, p->number);
+    if (n == 0 || p->n_written == n)
+        return WEFT_OK;
+    refuse(p, line_of(p), "thread %d of %d writes %d of the %d components of its part %s",
+           (int)p->w.thread, p->threads, p->n_written, n,
+           component_of(s->function->result.name, p->part[s->n_arguments], s->result.rank).text);
+    weft_error_hint(p->w.error, "the pattern of the result states what each thread writes; without "
+                                "a pattern of the result this is found out");
+    return WEFT_ERROR_TYPE;
+}
+
+static weft_status prove_variant(prover *p) {
+    weft_status status = WEFT_OK;
+    const weft_specialisation *s = p->w.specialisation;
+    const int n = weft_shape_count(&s->result);
+    mark(p, p->variant->body.first);
+    for (int t = 0; t < p->threads; ++t) {
+        p->w.thread = t;
+        for (int i = 0; i < s->n_arguments; ++i)
+            TRY(take_part(p, i, &p->variant->arguments[i], &s->arguments[i]));
+        TRY(take_part(p, s->n_arguments, &p->variant->result, &s->result));
+        p->n_written = 0;
+        TRY(run(p, p->variant->body.first));
+        TRY(check_whole(p));
+    }
+    for (int component = 0; component < n; ++component) {
+        int64_t subscripts[WEFT_RANK_MAX], rest = component;
+        if (p->writers[component] != NONE)
+            continue;
+        for (int k = s->result.rank - 1; k >= 0; rest /= s->result.sizes[k--])
+            subscripts[k] = rest % s->result.sizes[k];
+        refuse(p, line_of(p), "none of the %d threads writes %s", p->threads,
+               component_of(s->function->result.name, subscripts, s->result.rank).text);
+        weft_error_hint(p->w.error,
+                        "the threads of a body together write the whole result: is '%s' the right "
+                        "number of threads?",
+                        p->variant->threads_text);
+        return WEFT_ERROR_TYPE;
+    }
+done:
+    return status;
+}
+
+weft_status weft_thread_patterns_prove(weft_arena *arena, weft_specialisation *specialisation,
+                                       weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t n = (size_t)weft_shape_count(&specialisation->result);
+    const size_t n_variants = (size_t)specialisation->n_variants;
+    specialisation->writers = weft_arena_alloc(arena, n_variants, sizeof *specialisation->writers);
+    if (specialisation->writers == NULL)
+        return weft_no_memory(error);
+    for (int v = 0; v < specialisation->n_variants; ++v) {
+        const weft_variant *variant = specialisation->function->variants[v];
+        if (specialisation->threads[v] == 1)
+            continue;
+        prover p = {.w = {.specialisation = specialisation,
+                          .variant = variant,
+                          .error = error,
+                          .thread_known = true},
+                    .variant = variant,
+                    .number = v,
+                    .threads = specialisation->threads[v]};
+        p.writers = weft_arena_alloc(arena, n, sizeof *p.writers);
+        p.open = weft_arena_alloc(arena, (size_t)variant->body.n_statements, sizeof *p.open);
+        if (p.writers == NULL || p.open == NULL)
+            return weft_no_memory(error);
+        for (size_t i = 0; i < n; ++i)
+            p.writers[i] = NONE;
+        TRY(prove_variant(&p));
+        specialisation->writers[v] = p.writers;
+    }
+done:
+    return status;
+}
