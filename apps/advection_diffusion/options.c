@@ -4,89 +4,107 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum {
-    KEY_VELOCITY = 0x100,
-    KEY_DIFFUSIVITY,
-    KEY_INITIAL,
-    KEY_EXACT,
-    KEY_DT,
-    KEY_STEPS,
-    KEY_THETA,
-    KEY_SPLITTING,
-    KEY_MASS,
-    KEY_REASSEMBLE,
-    KEY_OUTPUT_EVERY,
-    KEY_CHECKPOINT,
-    KEY_CHECKPOINT_EVERY,
-    KEY_RESTART,
-    KEY_OVERWRITE
-};
+enum { STEPS_MOST = 2000000000 };
 
-static const struct argp_option options_table[] = {
-    APP_MESH_OPTIONS(1),
-    {NULL, 0, NULL, 0, "Problem: dT/dt + u.grad T = div(mu grad T)", 2},
-    {"velocity", KEY_VELOCITY, "EXPR,EXPR[,EXPR]", 0, "u (default: no advection)", 0},
-    {"diffusivity", KEY_DIFFUSIVITY, "EXPR|E11,E12;E21,E22", 0,
-     "mu, a number or a symmetric tensor (default: no diffusion)", 0},
-    {"initial", KEY_INITIAL, "EXPR", 0, "T at t = 0 (default 0)", 0},
-    {"dirichlet", APP_KEY_DIRICHLET, "GROUP=EXPR", 0,
-     "T = EXPR on a physical group; repeatable; the last one applies where groups meet", 0},
-    {"exact", KEY_EXACT, "EXPR", 0, "Exact solution, to measure the error in L2", 0},
+static const char *const splittings[] = {"lie", "strang", NULL};
+static const char *const masses[] = {"consistent", "lumped", NULL};
+static const char *const times[] = {"auto", "once", "every-step", NULL};
 
-    {NULL, 0, NULL, 0, "Time:", 3},
-    {"dt", KEY_DT, "H", 0, "Length of a time step", 0},
-    {"steps", KEY_STEPS, "N", 0, "Number of time steps, from t = 0", 0},
-    {"theta", KEY_THETA, "THETA", 0,
+/* The origin of formulas must outlive the reading, so it is not `option`. */
+static weft_status read_formulas(const app_option *row, const char *option, const char *text,
+                                 void *at, weft_error *error) {
+    (void)option;
+    return ad_formulas_read(row->name[0] == 'v' ? "--velocity" : "--diffusivity", text, at, error);
+}
+
+static weft_status read_dt(const app_option *row, const char *option, const char *text, void *at,
+                           weft_error *error) {
+    weft_status status = WEFT_OK;
+    double *dt = at;
+    (void)row;
+    TRY(app_parse_number(option, text, -HUGE_VAL, HUGE_VAL, dt, error));
+    if (!(*dt > 0)) {
+        status = weft_error_set(error, WEFT_ERROR_USAGE, "a time step must be longer than 0");
+        weft_error_location(error, option, text, 1, 1);
+        weft_error_hint(error, "time runs forwards from t = 0; reverse --velocity to go back");
+    }
+done:
+    return status;
+}
+
+static const app_option problem_options[] = {
+    {.help = "Problem: dT/dt + u.grad T = div(mu grad T)"},
+    {"velocity", "EXPR,EXPR[,EXPR]", "u (default: no advection)",
+     APP_BY(read_formulas, ad_options, velocity)},
+    {"diffusivity", "EXPR|E11,E12;E21,E22",
+     "mu, a number or a symmetric tensor (default: no diffusion)",
+     APP_BY(read_formulas, ad_options, diffusivity)},
+    {"initial", "EXPR", "T at t = 0 (default 0)", APP_TEXT(ad_options, initial)},
+    {"dirichlet", "GROUP=EXPR",
+     "T = EXPR on a physical group; repeatable; the last one applies where groups meet",
+     APP_CONDITION(ad_options, WEFT_DIRICHLET)},
+    {"exact", "EXPR", "Exact solution, to measure the error in L2", APP_TEXT(ad_options, exact)},
+
+    {.help = "Time:"},
+    {"dt", "H", "Length of a time step", APP_BY(read_dt, ad_options, dt)},
+    {"steps", "N", "Number of time steps, from t = 0",
+     APP_INTEGER(ad_options, steps, 0, STEPS_MOST)},
+    {"theta", "THETA",
      "Time stepping of the diffusion: 0.5 is Crank-Nicolson (default), 1 implicit Euler, 0 "
      "explicit "
      "Euler",
-     0},
-    {"splitting", KEY_SPLITTING, "NAME", 0,
-     "lie (default; advection, then diffusion; first order) or strang (second order)", 0},
-    {"mass", KEY_MASS, "NAME", 0, "Mass matrix: consistent (default) or lumped", 0},
-    {"reassemble", KEY_REASSEMBLE, "NAME", 0,
+     APP_NUMBER(ad_options, theta, 0, 1)},
+    {"splitting", "NAME",
+     "lie (default; advection, then diffusion; first order) or strang (second order)",
+     APP_CHOICE(ad_options, splitting, splittings)},
+    {"mass", "NAME", "Mass matrix: consistent (default) or lumped",
+     APP_CHOICE(ad_options, lumped, masses)},
+    {"reassemble", "NAME",
      "When to assemble: once, every-step, or auto (default): every-step if u or mu depends on t, "
      "else once",
-     0},
+     APP_CHOICE(ad_options, reassemble, times)},
 
-    {NULL, 0, NULL, 0, "Assembly and solution:", 4},
-    {"assembly", APP_KEY_ASSEMBLY, "NAME", 0,
+    {.help = "Assembly and solution:"},
+    {"assembly", "NAME",
      "Storage of the matrix: auto (default: the fastest as predicted), {assemblies}; advection "
      "uses "
      "csr instead of a storage for symmetric matrices",
-     0},
-    {"plan", APP_KEY_PLAN, "NAME", 0, "fused (default) or unfused", 0},
-    {"device", APP_KEY_DEVICE, "NAME", 0,
-     "auto (default), host, host:THREADS, host:THREADS:SET (sse2, avx2, avx512 or neon), cuda, or "
-     "null (plans, but computes nothing)",
-     0},
-    {"tolerance", APP_KEY_TOLERANCE, "T", 0,
-     "Stop each solve when its residual is T times the right-hand side (default 1e-10)", 0},
-    {"max-iterations", APP_KEY_MAX_ITERATIONS, "N", 0,
-     "Largest number of iterations per solve (default: 10000, more for large meshes)", 0},
+     APP_BY(app_read_assembly, ad_options, run)},
+    {"plan", "NAME", "fused (default) or unfused",
+     APP_CHOICE(ad_options, run.plan, app_plan_names)},
+    {"device", "NAME", APP_DEVICE_HELP, APP_TEXT(ad_options, run.device)},
+    {"tolerance", "T",
+     "Stop each solve when its residual is T times the right-hand side (default 1e-10)",
+     APP_NUMBER(ad_options, run.tolerance, 0, 1)},
+    {"max-iterations", "N",
+     "Largest number of iterations per solve (default: 10000, more for large meshes)",
+     APP_INTEGER(ad_options, run.max_iterations, 0, 1000000000)},
 
-    {NULL, 0, NULL, 0, "Results:", 5},
-    {"output", APP_KEY_OUTPUT, "FILE.pvd|FILE.vtkhdf", 0,
+    {.help = "Results:"},
+    {"output", "FILE.pvd|FILE.vtkhdf",
      "Write T as a time series for ParaView: .pvd, with a directory of .vtu files next to it, for "
      "any version; .vtkhdf, one smaller file, for version 5.12 or later",
-     0},
-    {"output-every", KEY_OUTPUT_EVERY, "N", 0,
-     "Write and measure after every N steps (default: only at the end)", 0},
-    {"checkpoint", KEY_CHECKPOINT, "FILE.vtkhdf", 0, "Write a checkpoint for --restart", 0},
-    {"checkpoint-every", KEY_CHECKPOINT_EVERY, "N", 0,
-     "Write a checkpoint after every N steps (default: only at the end)", 0},
-    {"restart", KEY_RESTART, "FILE.vtkhdf", 0,
+     'o', APP_TEXT(ad_options, run.output)},
+    {"output-every", "N", "Write and measure after every N steps (default: only at the end)",
+     APP_INTEGER(ad_options, output_every, 1, STEPS_MOST)},
+    {"checkpoint", "FILE.vtkhdf", "Write a checkpoint for --restart",
+     APP_TEXT(ad_options, checkpoint)},
+    {"checkpoint-every", "N", "Write a checkpoint after every N steps (default: only at the end)",
+     APP_INTEGER(ad_options, checkpoint_every, 1, STEPS_MOST)},
+    {"restart", "FILE.vtkhdf",
      "Continue from a checkpoint, and continue the series of --output; with unchanged other "
      "options "
      "the result is bitwise that of an uninterrupted run",
-     0},
-    {"overwrite", KEY_OVERWRITE, NULL, 0,
-     "Replace an existing file of --output, even if --restart cannot continue it", 0},
-    {"probe", APP_KEY_PROBE, "X,Y[,Z]", 0, "Print T at a point; repeatable", 0},
-    {"json", APP_KEY_JSON, "FILE|-", 0,
-     "Write the results as JSON; - is standard output, where then nothing else is printed", 0},
-    {"quiet", APP_KEY_QUIET, NULL, 0, "Print only errors", 0},
-    {"verbose", APP_KEY_VERBOSE, NULL, 0, "Print the steps of the program and the kernels", 0},
+     APP_TEXT(ad_options, restart)},
+    {"overwrite", NULL,
+     "Replace an existing file of --output, even if --restart cannot continue it",
+     APP_FLAG(ad_options, overwrite, true)},
+    {"probe", "X,Y[,Z]", "Print T at a point; repeatable",
+     APP_BY(app_read_probe, ad_options, run.probes)},
+    {"json", "FILE|-", APP_JSON_HELP, APP_TEXT(ad_options, run.json)},
+    {"quiet", NULL, "Print only errors", 'q', APP_FLAG(ad_options, run.verbosity, APP_QUIET)},
+    {"verbose", NULL, "Print the steps of the program and the kernels", 'v',
+     APP_FLAG(ad_options, run.verbosity, APP_VERBOSE)},
     {0}};
 
 static const char doc[] =
@@ -113,82 +131,7 @@ static const char doc[] =
     "\n"
     "Exit status: 0 all steps done, 1 a solve did not converge or T is not finite, 2 wrong usage "
     "or "
-    "input, 3 the device or the compiler failed.\n"
-    "Environment: WEFT_LOG=error|warning|info|debug, WEFT_DEVICE, WEFT_CACHE=on|read|off, "
-    "WEFT_KEEP=FOLDER, WEFT_INSTRUCTIONS=SET, CC.";
-
-static weft_status read_choice(ad_options *options, int key, const char *text, weft_error *error) {
-    static const char *const splittings[] = {"lie", "strang"};
-    static const char *const masses[] = {"consistent", "lumped"};
-    static const char *const times[] = {"auto", "once", "every-step"};
-    weft_status status = WEFT_OK;
-    int choice = 0;
-    if (key == KEY_SPLITTING) {
-        TRY(app_parse_choice("--splitting", text, splittings, 2, &choice, error));
-        options->splitting = (weft_splitting)choice;
-    } else if (key == KEY_MASS) {
-        TRY(app_parse_choice("--mass", text, masses, 2, &choice, error));
-        options->lumped = choice == 1;
-    } else {
-        TRY(app_parse_choice("--reassemble", text, times, 3, &choice, error));
-        options->reassemble = (ad_reassemble)choice;
-    }
-done:
-    return status;
-}
-
-static weft_status read_dt(ad_options *o, const char *text, weft_error *error) {
-    weft_status status = WEFT_OK;
-    TRY(app_parse_number("--dt", text, -HUGE_VAL, HUGE_VAL, &o->dt, error));
-    if (!(o->dt > 0)) {
-        status = weft_error_set(error, WEFT_ERROR_USAGE, "a time step must be longer than 0");
-        weft_error_location(error, "--dt", text, 1, 1);
-        weft_error_hint(error, "time runs forwards from t = 0; reverse --velocity to go back");
-    }
-done:
-    return status;
-}
-
-static weft_status read_option(void *user, int key, const char *text, weft_error *error) {
-    enum { STEPS_MOST = 2000000000 };
-    ad_options *o = user;
-    switch (key) {
-    case KEY_VELOCITY:
-        return ad_formulas_read("--velocity", text, &o->velocity, error);
-    case KEY_DIFFUSIVITY:
-        return ad_formulas_read("--diffusivity", text, &o->diffusivity, error);
-    case KEY_INITIAL:
-        return app_parse_text("--initial", text, &o->initial, error);
-    case KEY_EXACT:
-        return app_parse_text("--exact", text, &o->exact, error);
-    case KEY_CHECKPOINT:
-        return app_parse_text("--checkpoint", text, &o->checkpoint, error);
-    case KEY_RESTART:
-        return app_parse_text("--restart", text, &o->restart, error);
-    case KEY_OVERWRITE:
-        o->overwrite = true;
-        return WEFT_OK;
-    case KEY_DT:
-        return read_dt(o, text, error);
-    case KEY_STEPS:
-        return app_parse_integer("--steps", text, 0, STEPS_MOST, &o->steps, error);
-    case KEY_THETA:
-        return app_parse_number("--theta", text, 0, 1, &o->theta, error);
-    case KEY_OUTPUT_EVERY:
-        return app_parse_integer("--output-every", text, 1, STEPS_MOST, &o->output_every, error);
-    case KEY_CHECKPOINT_EVERY:
-        return app_parse_integer("--checkpoint-every", text, 1, STEPS_MOST, &o->checkpoint_every,
-                                 error);
-    case KEY_SPLITTING:
-    case KEY_MASS:
-    case KEY_REASSEMBLE:
-        return read_choice(o, key, text, error);
-    case ARGP_KEY_ARG:
-        return app_argument_refuse(text, error);
-    default:
-        return app_run_option_read(&o->run, key, text, error);
-    }
-}
+    "input, 3 the device or the compiler failed.\n" APP_ENVIRONMENT_HELP;
 
 static weft_status missing(const char *what, const char *hint, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_USAGE, "%s is given", what);
@@ -217,8 +160,12 @@ weft_status ad_options_read(int argc, char **argv, ad_options *out, weft_error *
     *out =
         (ad_options){.run = app_run_options_default(), .initial = "0", .steps = -1, .theta = 0.5};
     out->run.tolerance = 1e-10; /* errors accumulate over steps, and the initial guess is good */
-    const struct argp argp = {.options = options_table, .doc = doc};
-    TRY(app_options_parse(&argp, argc, argv, read_option, out, error));
+    const app_command_line line = {.doc = doc,
+                                   .tables = {{app_mesh_options_table, &out->run},
+                                              {app_reading_options, &out->run.mesh.reading},
+                                              {problem_options, out}},
+                                   .argument = app_argument_refuse};
+    TRY(app_command_line_read(&line, argc, argv, error));
     TRY(check_complete(out, error));
 done:
     if (status != WEFT_OK)

@@ -10,19 +10,6 @@ static bool ends_with(const char *text, const char *end) {
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-weft_status app_mesh_option_read(weft_mesh_options *options, int key, const char *text,
-                                 weft_error *error) {
-    switch (key) {
-    case APP_KEY_MESH_MEMORY:
-        return weft_parse_bytes("--mesh-memory", text, &options->memory, error);
-    case APP_KEY_MESH_TIME:
-        return weft_parse_seconds("--mesh-time", text, &options->seconds, error);
-    default:
-        options->trust_geo = true;
-        return WEFT_OK;
-    }
-}
-
 /* Meshes from files have any numbering. The built-in meshes are numbered row by row, which is good
  * for the host; a GPU needs the nodes of a thread block to be close in all directions. */
 static bool wants_order(const weft_device *device, const app_mesh_options *options) {

@@ -19,11 +19,6 @@ typedef struct app_mesh_options {
     app_ordering ordering;
 } app_mesh_options;
 
-/** Read --mesh-memory, --mesh-time or --trust-geo.
- *  Errors  WEFT_ERROR_USAGE */
-weft_status app_mesh_option_read(weft_mesh_options *options, int key, const char *text,
-                                 weft_error *error);
-
 /** How a mesh was made. */
 typedef struct app_mesh_made {
     const char *ordered;           /* name of the ordering, or NULL */

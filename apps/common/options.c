@@ -229,12 +229,16 @@ done:
     return status;
 }
 
-weft_status app_argument_refuse(const char *text, weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_USAGE, "unexpected argument '%s'", text);
-    weft_error_hint(
-        error, "a mesh is given by --mesh %s; put expressions with blanks or brackets in quotes",
-        text);
-    return WEFT_ERROR_USAGE;
+weft_status app_parse_text(const char *option, const char *text, const char **out,
+                           weft_error *error) {
+    if (!text[strspn(text, " \t")]) {
+        weft_error_set(error, WEFT_ERROR_USAGE, "option '%s' needs a value that is not empty",
+                       option);
+        weft_error_hint(error, "--help shows what to give");
+        return WEFT_ERROR_USAGE;
+    }
+    *out = text;
+    return WEFT_OK;
 }
 
 static weft_status refuse_value(weft_error *error, const char *option, const char *text,

@@ -4,18 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-weft_status app_parse_text(const char *option, const char *text, const char **out,
-                           weft_error *error) {
-    if (!text[strspn(text, " \t")]) {
-        weft_error_set(error, WEFT_ERROR_USAGE, "option '%s' needs a value that is not empty",
-                       option);
-        weft_error_hint(error, "--help shows what to give");
-        return WEFT_ERROR_USAGE;
-    }
-    *out = text;
-    return WEFT_OK;
-}
-
 app_run_options app_run_options_default(void) {
     return (app_run_options){.device = "auto",
                              .tolerance = 1e-8,
@@ -58,79 +46,104 @@ weft_status app_parse_assembly(const char *text, const char *other, bool *is_oth
     return WEFT_OK;
 }
 
-static weft_status read_choice(app_run_options *options, int key, const char *text,
-                               weft_error *error) {
-    static const char *const orderings[] = {"auto", "bisection", "metis", "none"};
-    static const char *const plans[] = {"fused", "unfused"};
-    static const char *const preconditioners[] = {"none", "jacobi"};
-    weft_status status = WEFT_OK;
-    int choice = 0;
-    switch (key) {
-    case APP_KEY_ASSEMBLY:
-        TRY(app_parse_assembly(text, "auto", &options->assembly_auto, &options->assembly, error));
-        break;
-    case APP_KEY_ORDERING:
-        TRY(app_parse_choice("--ordering", text, orderings, 4, &choice, error));
-        options->mesh.ordering = (app_ordering)choice;
-        break;
-    case APP_KEY_PLAN:
-        TRY(app_parse_choice("--plan", text, plans, 2, &choice, error));
-        options->plan = (weft_plan_kind)choice;
-        break;
-    case APP_KEY_PRECONDITIONER:
-        TRY(app_parse_choice("--preconditioner", text, preconditioners, 2, &choice, error));
-        options->jacobi = choice == 1;
-        break;
-    default:
-        status = weft_error_set(error, WEFT_ERROR_USAGE, "the options are not understood");
-    }
-done:
-    return status;
+weft_status app_read_assembly(const app_option *row, const char *option, const char *text, void *at,
+                              weft_error *error) {
+    app_run_options *options = at;
+    (void)row, (void)option;
+    return app_parse_assembly(text, "auto", &options->assembly_auto, &options->assembly, error);
 }
 
-weft_status app_run_option_read(app_run_options *o, int key, const char *text, weft_error *error) {
-    switch (key) {
-    case APP_KEY_MESH:
-        return app_parse_text("--mesh", text, &o->mesh.name, error);
-    case APP_KEY_DEVICE:
-        return app_parse_text("--device", text, &o->device, error);
-    case APP_KEY_OUTPUT:
-        return app_parse_text("--output", text, &o->output, error);
-    case APP_KEY_JSON:
-        return app_parse_text("--json", text, &o->json, error);
-    case APP_KEY_SIZE:
-        return app_parse_number("--size", text, 1e-300, HUGE_VAL, &o->mesh.reading.size, error);
-    case APP_KEY_MESH_MEMORY:
-    case APP_KEY_MESH_TIME:
-    case APP_KEY_TRUST_GEO:
-        return app_mesh_option_read(&o->mesh.reading, key, text, error);
-    case APP_KEY_REFINE:
-        return app_parse_integer("--refine", text, 0, 12, &o->mesh.refine, error);
-    case APP_KEY_TOLERANCE:
-        return app_parse_number("--tolerance", text, 0, 1, &o->tolerance, error);
-    case APP_KEY_MAX_ITERATIONS:
-        return app_parse_integer("--max-iterations", text, 0, 1000000000, &o->max_iterations,
-                                 error);
-    case APP_KEY_TUNE:
-        return app_parse_integer("--tune", text, 1, 1000, &o->tune, error);
-    case APP_KEY_DIRICHLET:
-        return app_condition_read(&o->conditions, WEFT_DIRICHLET, text, error);
-    case APP_KEY_NEUMANN:
-        return app_condition_read(&o->conditions, WEFT_NEUMANN, text, error);
-    case APP_KEY_ROBIN:
-        return app_condition_read(&o->conditions, WEFT_ROBIN, text, error);
-    case APP_KEY_PROBE:
-        return app_probe_read(&o->probes, text, error);
-    case APP_KEY_QUIET:
-        o->verbosity = APP_QUIET;
-        return WEFT_OK;
-    case APP_KEY_VERBOSE:
-        o->verbosity = APP_VERBOSE;
-        return WEFT_OK;
-    case APP_KEY_KEEP_UNCONVERGED:
-        o->keep_unconverged = true;
-        return WEFT_OK;
-    default:
-        return read_choice(o, key, text, error);
-    }
+weft_status app_read_condition(const app_option *row, const char *option, const char *text,
+                               void *at, weft_error *error) {
+    (void)option;
+    return app_condition_read(at, (weft_condition_kind)row->low, text, error);
 }
+
+weft_status app_read_probe(const app_option *row, const char *option, const char *text, void *at,
+                           weft_error *error) {
+    (void)row, (void)option;
+    return app_probe_read(at, text, error);
+}
+
+static weft_status read_memory(const app_option *row, const char *option, const char *text,
+                               void *at, weft_error *error) {
+    (void)row;
+    return weft_parse_bytes(option, text, at, error);
+}
+
+static weft_status read_seconds(const app_option *row, const char *option, const char *text,
+                                void *at, weft_error *error) {
+    (void)row;
+    return weft_parse_seconds(option, text, at, error);
+}
+
+static const char *const orderings[] = {"auto", "bisection", "metis", "none", NULL};
+static const char *const preconditioners[] = {"none", "jacobi", NULL};
+const char *const app_plan_names[] = {"fused", "unfused", NULL};
+
+const app_option app_reading_options[] = {
+    {"mesh-memory", "SIZE",
+     "Memory that Gmsh may use, such as 16G (default: three quarters of the machine's memory; for "
+     "files other than .geo at most 1 GB plus 64 times the size of the file)",
+     APP_BY(read_memory, weft_mesh_options, memory)},
+    {"mesh-time", "SECONDS",
+     "Time that Gmsh may take (default: 3600 for FILE.geo, else 300 plus 10 per megabyte)",
+     APP_BY(read_seconds, weft_mesh_options, seconds)},
+    {"trust-geo", NULL,
+     "Accept a FILE.geo that runs programs or writes files; by default it is refused",
+     APP_FLAG(weft_mesh_options, trust_geo, true)},
+    {0}};
+
+const app_option app_mesh_options_table[] = {
+    {.help = "Mesh:"},
+    {"mesh", "MESH",
+     "FILE.geo, .msh, .unv, .bdf, .nas, .vtk or .mesh (read by Gmsh), FILE.vtkhdf, square:N (2 N^2 "
+     "triangles) or cube:N (6 N^3 tetrahedra)",
+     'm', APP_TEXT(app_run_options, mesh.name)},
+    {"size", "H", "Mesh size for FILE.geo, in its unit",
+     APP_NUMBER(app_run_options, mesh.reading.size, 1e-300, HUGE_VAL)},
+    {"refine", "N",
+     "Halve every edge N times, 0 (default) to 12; each time a triangle becomes 4 triangles, a "
+     "tetrahedron 8 tetrahedra",
+     APP_INTEGER(app_run_options, mesh.refine, 0, 12)},
+    {"ordering", "NAME",
+     "How nodes are renumbered: bisection (of coordinates), metis, none, or auto (default): "
+     "bisection for meshes read by Gmsh and for every mesh on a GPU, else none",
+     APP_CHOICE(app_run_options, mesh.ordering, orderings)},
+    {0}};
+
+const app_option app_solver_options[] = {
+    {.help = "Assembly and solution:"},
+    {"assembly", "NAME",
+     "Storage of the matrix: auto (default: the fastest as predicted; --verbose prints the "
+     "predictions), {assemblies}",
+     .read = app_read_assembly},
+    {"plan", "NAME", "fused (default) or unfused",
+     APP_CHOICE(app_run_options, plan, app_plan_names)},
+    {"device", "NAME", APP_DEVICE_HELP, APP_TEXT(app_run_options, device)},
+    {"preconditioner", "NAME", "jacobi (default) or none",
+     APP_CHOICE(app_run_options, jacobi, preconditioners)},
+    {"tolerance", "T",
+     "Stop when the residual is T times the right-hand side (default 1e-8), or as small as "
+     "rounding "
+     "allows; 0: only then",
+     APP_NUMBER(app_run_options, tolerance, 0, 1)},
+    {"tune", "N", "Measure up to N of the best plans of each script, and store the fastest",
+     APP_INTEGER(app_run_options, tune, 1, 1000)},
+    {"max-iterations", "N", "Largest number of iterations (default: 10000, more for large meshes)",
+     APP_INTEGER(app_run_options, max_iterations, 0, 1000000000)},
+    {0}};
+
+const app_option app_result_options[] = {
+    {.help = "Results:"},
+    {"probe", "X,Y[,Z]", "Print u at a point; repeatable",
+     APP_BY(app_read_probe, app_run_options, probes)},
+    {"output", "FILE.vtkhdf", "Write the mesh and u; ParaView and --mesh read this file", 'o',
+     APP_TEXT(app_run_options, output)},
+    {"keep-unconverged", NULL, "Write --output even if the solver has not converged",
+     APP_FLAG(app_run_options, keep_unconverged, true)},
+    {"json", "FILE|-", APP_JSON_HELP, APP_TEXT(app_run_options, json)},
+    {"quiet", NULL, "Print only errors", 'q', APP_FLAG(app_run_options, verbosity, APP_QUIET)},
+    {"verbose", NULL, "Print the steps of the program, the kernels, and about twenty residuals",
+     'v', APP_FLAG(app_run_options, verbosity, APP_VERBOSE)},
+    {0}};

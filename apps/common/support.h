@@ -72,19 +72,17 @@ extern const struct argp_option app_help_options[];
  *  Errors   WEFT_ERROR_IO */
 weft_status app_help_print(const struct argp *argp, int key, const char *program,
                            weft_error *error);
-/** Refuse a positional argument, for apps that take options only. It is probably a mesh without
- *  --mesh, or half of a formula.
- *  Errors  WEFT_ERROR_USAGE */
-weft_status app_argument_refuse(const char *text, weft_error *error);
-
 /** Parse the text of an option:
  *
+ *      text     borrowed as it is; not blank
  *      number   a finite number in [low, high]
  *      integer  an integer in [low, high]
  *      choice   the index in names; the error suggests the nearest name
  *      point    2 or 3 numbers separated by commas
  *
  *  Errors  WEFT_ERROR_USAGE, located in the option's text ("--tolerance:1:3") */
+weft_status app_parse_text(const char *option, const char *text, const char **out,
+                           weft_error *error);
 weft_status app_parse_number(const char *option, const char *text, double low, double high,
                              double *out, weft_error *error);
 weft_status app_parse_integer(const char *option, const char *text, int low, int high, int *out,

@@ -7,56 +7,152 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    KEY_MESH = 'm',
-    KEY_OUT = 'o',
-    KEY_QUIET = 'q',
-    KEY_VERBOSE = 'v',
-    KEY_APP = 0x100,
-    KEY_SIZES,
-    KEY_REFINE,
-    KEY_ASSEMBLY,
-    KEY_DEVICE,
-    KEY_THREADS,
-    KEY_REPEAT,
-    KEY_WARMUP,
-    KEY_NO_PLOTS,
-    KEY_FIT_DT
-};
+static weft_status add_refinement(scaling_options *o, int times, weft_error *error) {
+    int *larger = reallocarray(o->refine, (size_t)o->n_refine + 1, sizeof *larger);
+    if (!larger)
+        return weft_out_of_memory(error, NULL);
+    o->refine = larger;
+    o->refine[o->n_refine++] = times;
+    return WEFT_OK;
+}
 
-static const struct argp_option options_table[] = {
-    {NULL, 0, NULL, 0, "Cases:", 1},
-    {"app", KEY_APP, "NAME", 0, "poisson (default) or advection_diffusion", 0},
-    {"mesh", KEY_MESH, "MESH", 0,
+/* Parse "2", "0..3" or "0,2"; ascending, since orders compare successive levels */
+static weft_status read_refine(const app_option *row, const char *option, const char *text,
+                               void *at, weft_error *error) {
+    enum { MOST = 12 };
+    scaling_options *o = at;
+    (void)row;
+    weft_status status = WEFT_OK;
+    scaling_list pieces = {0};
+    char first[40];
+    const char *dots = strstr(text, "..");
+    o->n_refine = 0;
+    if (dots) {
+        int low = 0, high = 0;
+        snprintf(first, sizeof first, "%.*s", (int)(dots - text < 39 ? dots - text : 39), text);
+        TRY(app_parse_integer(option, first, 0, MOST, &low, error));
+        TRY(app_parse_integer(option, dots + 2, low, MOST, &high, error));
+        for (int i = low; i <= high; ++i)
+            TRY(add_refinement(o, i, error));
+    } else {
+        TRY(scaling_list_add(option, text, &pieces, error));
+        for (int i = 0; i < pieces.n; ++i) {
+            int low = o->n_refine ? o->refine[o->n_refine - 1] + 1 : 0, times = 0;
+            TRY(app_parse_integer(option, pieces.items[i], low, MOST, &times, error));
+            TRY(add_refinement(o, times, error));
+        }
+    }
+done:
+    scaling_list_clear(&pieces);
+    return status;
+}
+
+/* A list of integers from 1 to `high`, or if that is 0 of positive numbers. */
+static weft_status read_numbers(const app_option *row, const char *option, const char *text,
+                                void *at, weft_error *error) {
+    weft_status status = WEFT_OK;
+    scaling_list *list = at;
+    double number = 0;
+    TRY(scaling_list_add(option, text, list, error));
+    for (int i = 0; i < list->n; ++i) {
+        int integer = 0;
+        TRY(row->high > 0
+                ? app_parse_integer(option, list->items[i], 1, (int)row->high, &integer, error)
+                : app_parse_number(option, list->items[i], 1e-300, HUGE_VAL, &number, error));
+    }
+done:
+    return status;
+}
+
+/* "all" (the default) leaves the list empty. The app refuses assemblies unsupported by a device. */
+static weft_status read_assemblies(const app_option *row, const char *option, const char *text,
+                                   void *at, weft_error *error) {
+    weft_status status = WEFT_OK;
+    scaling_list *list = at;
+    (void)row;
+    weft_assembly assembly;
+    scaling_list_clear(list);
+    if (strcmp(text, "all") == 0)
+        return WEFT_OK;
+    TRY(scaling_list_add(option, text, list, error));
+    for (int i = 0; i < list->n; ++i)
+        TRY(app_parse_assembly(list->items[i], NULL, NULL, &assembly, error));
+done:
+    return status;
+}
+
+static weft_status read_app(const app_option *row, const char *option, const char *text, void *at,
+                            weft_error *error) {
+    const char *names[4];
+    (void)row;
+    return app_parse_choice(option, text, names, scaling_app_names(names), at, error);
+}
+
+static weft_status read_mesh(const app_option *row, const char *option, const char *text, void *at,
+                             weft_error *error) {
+    (void)row, (void)option;
+    return scaling_list_append(at, text, error);
+}
+
+static weft_status read_devices(const app_option *row, const char *option, const char *text,
+                                void *at, weft_error *error) {
+    (void)row;
+    return scaling_list_add(option, text, at, error);
+}
+
+static weft_status read_folder(const app_option *row, const char *option, const char *text,
+                               void *at, weft_error *error) {
+    (void)row, (void)option, (void)error;
+    *(const char **)at = text;
+    return WEFT_OK;
+}
+
+static weft_status refuse_argument(void *user, const char *text, weft_error *error) {
+    (void)user;
+    weft_error_set(error, WEFT_ERROR_USAGE, "unexpected argument '%.200s'", text);
+    weft_error_hint(error, "what is for the app stands behind --");
+    return WEFT_ERROR_USAGE;
+}
+
+static const app_option case_options[] = {
+    {.help = "Cases:"},
+    {"app", "NAME", "poisson (default) or advection_diffusion",
+     APP_BY(read_app, scaling_options, app)},
+    {"mesh", "MESH",
      "square (default), cube, square:N, cube:N or a file, as for the application; repeatable, for "
      "meshes of one domain from coarse to fine",
-     0},
-    {"sizes", KEY_SIZES, "N1,N2,...", 0,
-     "Cells per side of square and cube; mesh sizes of FILE.geo, in its unit", 0},
-    APP_READING_OPTIONS,
-    {"refine", KEY_REFINE, "L|A..B|LIST", 0,
-     "Refine every mesh by halving its edges this often: 2, or 0..3, or 0,2", 0},
-    {"assembly", KEY_ASSEMBLY, "all|LIST", 0,
-     "all (default), or a list with commas: {assembly names}", 0},
-    {"device", KEY_DEVICE, "LIST", 0,
-     "host (default), host:THREADS, host:THREADS:SET, cuda, cuda:NUMBER", 0},
-    {"threads", KEY_THREADS, "N1,N2,...", 0,
-     "Strong scaling: run on the host with each of these numbers of threads", 0},
-
-    {"fit-dt", KEY_FIT_DT, NULL, 0,
+     'm', APP_BY(read_mesh, scaling_options, meshes)},
+    {"sizes", "N1,N2,...", "Cells per side of square and cube; mesh sizes of FILE.geo, in its unit",
+     APP_BY(read_numbers, scaling_options, sizes)},
+    {"refine", "L|A..B|LIST",
+     "Refine every mesh by halving its edges this often: 2, or 0..3, or 0,2", .read = read_refine},
+    {"assembly", "all|LIST", "all (default), or a list with commas: {assembly names}",
+     APP_BY(read_assemblies, scaling_options, assemblies)},
+    {"device", "LIST", "host (default), host:THREADS, host:THREADS:SET, cuda, cuda:NUMBER",
+     APP_BY(read_devices, scaling_options, devices)},
+    {"threads", "N1,N2,...",
+     "Strong scaling: run on the host with each of these numbers of threads",
+     APP_BY(read_numbers, scaling_options, threads), .high = 4096},
+    {"fit-dt", NULL,
      "advection_diffusion: --dt and --steps after -- apply to the first mesh; on the others dt is "
      "proportional to the cell size, up to the same end time",
-     0},
+     APP_FLAG(scaling_options, fit_dt, true)},
+    {0}};
 
-    {NULL, 0, NULL, 0, "Measurement:", 2},
-    {"repeat", KEY_REPEAT, "N", 0, "Measured runs of each case (default 5)", 0},
-    {"warmup", KEY_WARMUP, "N", 0, "Runs before them that are not measured (default 1)", 0},
+static const app_option measurement_options[] = {
+    {.help = "Measurement:"},
+    {"repeat", "N", "Measured runs of each case (default 5)",
+     APP_INTEGER(scaling_options, repeat, 1, 1000)},
+    {"warmup", "N", "Runs before them that are not measured (default 1)",
+     APP_INTEGER(scaling_options, warmup, 0, 1000)},
 
-    {NULL, 0, NULL, 0, "Results:", 3},
-    {"out", KEY_OUT, "DIR", 0, "Directory of the study; an unfinished study there is continued", 0},
-    {"no-plots", KEY_NO_PLOTS, NULL, 0, "Write the gnuplot script, but do not run it", 0},
-    {"quiet", KEY_QUIET, NULL, 0, "Print only errors", 0},
-    {"verbose", KEY_VERBOSE, NULL, 0, "Print every run", 0},
+    {.help = "Results:"},
+    {"out", "DIR", "Directory of the study; an unfinished study there is continued", 'o',
+     APP_BY(read_folder, scaling_options, out)},
+    {"no-plots", NULL, "Write the gnuplot script, but do not run it",
+     APP_FLAG(scaling_options, no_plots, true)},
+    {"quiet", NULL, "Print only errors", 'q', APP_FLAG(scaling_options, verbosity, APP_QUIET)},
+    {"verbose", NULL, "Print every run", 'v', APP_FLAG(scaling_options, verbosity, APP_VERBOSE)},
     {0}};
 
 static const char doc[] =
@@ -83,125 +179,6 @@ static const char doc[] =
     "\n"
     "Exit status: 0 done, 1 a case failed or did not converge (the rest is done), 2 wrong usage or "
     "input, 3 the device failed, 130 stopped by Ctrl-C.";
-
-static weft_status add_refinement(scaling_options *o, int times, weft_error *error) {
-    int *larger = reallocarray(o->refine, (size_t)o->n_refine + 1, sizeof *larger);
-    if (!larger)
-        return weft_out_of_memory(error, NULL);
-    o->refine = larger;
-    o->refine[o->n_refine++] = times;
-    return WEFT_OK;
-}
-
-/* Parse "2", "0..3" or "0,2"; ascending, since orders compare successive levels */
-static weft_status read_refine(scaling_options *o, const char *text, weft_error *error) {
-    enum { MOST = 12 };
-    weft_status status = WEFT_OK;
-    scaling_list pieces = {0};
-    char first[40];
-    const char *dots = strstr(text, "..");
-    o->n_refine = 0;
-    if (dots) {
-        int low = 0, high = 0;
-        snprintf(first, sizeof first, "%.*s", (int)(dots - text < 39 ? dots - text : 39), text);
-        TRY(app_parse_integer("--refine", first, 0, MOST, &low, error));
-        TRY(app_parse_integer("--refine", dots + 2, low, MOST, &high, error));
-        for (int i = low; i <= high; ++i)
-            TRY(add_refinement(o, i, error));
-    } else {
-        TRY(scaling_list_add("--refine", text, &pieces, error));
-        for (int i = 0; i < pieces.n; ++i) {
-            int low = o->n_refine ? o->refine[o->n_refine - 1] + 1 : 0, times = 0;
-            TRY(app_parse_integer("--refine", pieces.items[i], low, MOST, &times, error));
-            TRY(add_refinement(o, times, error));
-        }
-    }
-done:
-    scaling_list_clear(&pieces);
-    return status;
-}
-
-static weft_status read_numbers(const char *option, const char *text, bool whole, int most,
-                                scaling_list *out, weft_error *error) {
-    weft_status status = WEFT_OK;
-    double number = 0;
-    int integer = 0;
-    TRY(scaling_list_add(option, text, out, error));
-    for (int i = 0; i < out->n; ++i)
-        if (whole)
-            TRY(app_parse_integer(option, out->items[i], 1, most, &integer, error));
-        else
-            TRY(app_parse_number(option, out->items[i], 1e-300, HUGE_VAL, &number, error));
-done:
-    return status;
-}
-
-/* "all" (the default) leaves the list empty. The app refuses assemblies unsupported by a device. */
-static weft_status read_assemblies(scaling_options *o, const char *text, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_assembly assembly;
-    scaling_list_clear(&o->assemblies);
-    if (strcmp(text, "all") == 0)
-        return WEFT_OK;
-    TRY(scaling_list_add("--assembly", text, &o->assemblies, error));
-    for (int i = 0; i < o->assemblies.n; ++i)
-        TRY(app_parse_assembly(o->assemblies.items[i], NULL, NULL, &assembly, error));
-done:
-    return status;
-}
-
-static weft_status read_app(scaling_options *o, const char *text, weft_error *error) {
-    const char *names[4];
-    int n = scaling_app_names(names);
-    return app_parse_choice("--app", text, names, n, &o->app, error);
-}
-
-static weft_status read_option(void *user, int key, const char *text, weft_error *error) {
-    scaling_options *o = user;
-    switch (key) {
-    case KEY_APP:
-        return read_app(o, text, error);
-    case KEY_MESH:
-        return scaling_list_append(&o->meshes, text, error);
-    case KEY_SIZES:
-        return read_numbers("--sizes", text, false, 0, &o->sizes, error);
-    case KEY_REFINE:
-        return read_refine(o, text, error);
-    case KEY_ASSEMBLY:
-        return read_assemblies(o, text, error);
-    case KEY_DEVICE:
-        return scaling_list_add("--device", text, &o->devices, error);
-    case KEY_THREADS:
-        return read_numbers("--threads", text, true, 4096, &o->threads, error);
-    case KEY_REPEAT:
-        return app_parse_integer("--repeat", text, 1, 1000, &o->repeat, error);
-    case KEY_WARMUP:
-        return app_parse_integer("--warmup", text, 0, 1000, &o->warmup, error);
-    case KEY_OUT:
-        o->out = text;
-        return WEFT_OK;
-    case KEY_FIT_DT:
-        o->fit_dt = true;
-        return WEFT_OK;
-    case APP_KEY_MESH_MEMORY:
-    case APP_KEY_MESH_TIME:
-    case APP_KEY_TRUST_GEO:
-        return app_mesh_option_read(&o->reading, key, text, error);
-    case KEY_NO_PLOTS:
-        o->no_plots = true;
-        return WEFT_OK;
-    case KEY_QUIET:
-        o->verbosity = APP_QUIET;
-        return WEFT_OK;
-    case KEY_VERBOSE:
-        o->verbosity = APP_VERBOSE;
-        return WEFT_OK;
-    default:
-        weft_error_set(error, WEFT_ERROR_USAGE, "unexpected argument '%.200s'", text);
-        weft_error_hint(error, "what is for the app stands behind --");
-        return WEFT_ERROR_USAGE;
-    }
-}
 
 /* Refuse app options that the study sets itself, or that would write files. */
 static weft_status check_arguments(const scaling_options *o, weft_error *error) {
@@ -257,9 +234,13 @@ weft_status scaling_options_read(int argc, char **argv, scaling_options *out, we
         ++own;
     out->n_arguments = own < argc ? argc - own - 1 : 0;
     out->arguments = argv + argc - out->n_arguments;
-    const struct argp argp = {
-        .options = options_table, .args_doc = "-- OPTION OF THE APP...", .doc = doc};
-    TRY(app_options_parse(&argp, own, argv, read_option, out, error));
+    const app_command_line line = {.arguments = "-- OPTION OF THE APP...",
+                                   .doc = doc,
+                                   .tables = {{case_options, out},
+                                              {app_reading_options, &out->reading},
+                                              {measurement_options, out}},
+                                   .argument = refuse_argument};
+    TRY(app_command_line_read(&line, own, argv, error));
     TRY(check(out, error));
     TRY(set_defaults(out, error));
 done:

@@ -10,100 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    KEY_MATRIX = 0x100,
-    KEY_VECTOR,
-    KEY_INPUT,
-    KEY_DEFINE,
-    KEY_SET,
-    KEY_KERNELS,
-    KEY_EXACT,
-    KEY_SUM,
-    KEY_NONLINEAR,
-    KEY_NEWTON_TOLERANCE,
-    KEY_NEWTON_ITERATIONS,
-    KEY_LOAD_STEPS
-};
-
-static const struct argp_option options_table[] = {
-    {NULL, 0, NULL, 0, "Script:", 1},
-    {"matrix", KEY_MATRIX, "NAME", 0, "Name of the local matrix in the script (default K)", 0},
-    {"vector", KEY_VECTOR, "NAME", 0,
-     "Name of the vector in the script (default b, or r, the residual, with --nonlinear; a script "
-     "without it has the vector zero)",
-     0},
-    {"input", KEY_INPUT, "NAME=EXPR[,EXPR...]", 0,
-     "Values of an input: one expression per component, evaluated at the nodes or at the centers "
-     "of "
-     "cells; repeatable",
-     0},
-    {"define", KEY_DEFINE, "NAME=EXPR", 0, "Body of an expression of the script; repeatable", 0},
-    {"param", KEY_SET, "NAME=INT", 0, "Value of a parameter of the script; repeatable", 0},
-    APP_HIDDEN_ALIAS("set"),
-    {"kernels", KEY_KERNELS, "DIR", 0,
-     "Add the functions of DIR/**/*.kernel.c; they replace shipped functions of the same name; "
-     "repeatable",
-     0},
-    APP_MESH_OPTIONS(2),
-    {NULL, 0, NULL, 0, "Boundary conditions, one expression per component, or `free`:", 3},
-    {"dirichlet", APP_KEY_DIRICHLET, "GROUP=EXPR[,EXPR...]", 0,
-     "u = EXPR on a physical group; repeatable; the last one applies where groups meet", 0},
-    {"neumann", APP_KEY_NEUMANN, "GROUP=EXPR[,EXPR...]", 0,
-     "Flux into the domain, or traction; repeatable", 0},
-    {"robin", APP_KEY_ROBIN, "GROUP=ALPHA,EXPR[,EXPR...]", 0,
-     "Flux or traction EXPR - ALPHA u; repeatable", 0},
-    {"exact", KEY_EXACT, "EXPR[,EXPR...]", 0, "Exact solution, to print the errors in L2 and H1",
-     0},
-    APP_SOLVER_OPTIONS(4),
-    {NULL, 0, NULL, 0, "Newton's method:", 5},
-    {"nonlinear", KEY_NONLINEAR, NULL, 0,
-     "The vector is a residual r(u) and the matrix its derivative; the script has an input u", 0},
-    {"newton-tolerance", KEY_NEWTON_TOLERANCE, "T", 0,
-     "Stop when the residual at free dofs is T times the largest residual of the load step over "
-     "all "
-     "dofs (default 1e-10), or as small as rounding allows",
-     0},
-    {"newton-iterations", KEY_NEWTON_ITERATIONS, "N", 0,
-     "Largest number of iterations (default 25)", 0},
-    {"load-steps", KEY_LOAD_STEPS, "N", 0,
-     "Apply the boundary conditions, and the uniform input `load` if the script has one, in N "
-     "equal "
-     "steps (default 1)",
-     0},
-    APP_RESULT_OPTIONS(6),
-    {"sum", KEY_SUM, "NAME", 0, "Print the sum of this value of the script over all cells", 0},
-    {0}};
-
-static const char doc[] =
-    "Solve the problem of a script with linear finite elements on triangles or tetrahedra."
-    "\v"
-    "SCRIPT.weft is a file or a script shipped with Weft: diffusion, helmholtz, anisotropic, "
-    "elasticity, kirchhoff. For each cell it computes a local matrix K, and adds a vector to the "
-    "nodes: b[dofs] += .... docs/tutorial-new-element.md develops an example. If K has n*c rows "
-    "for "
-    "the n nodes of a cell, u has c components.\n"
-    "EXPR is an expression in x, y and, in space, z: " WEFT_FORMULA_HELP
-    ". GROUP is the name of a physical group of the mesh, or `boundary` for the whole boundary. "
-    "Without any condition, u is zero on the whole boundary.\n"
-    "\n"
-    "Examples:\n"
-    "  solve diffusion.weft --mesh square:32\n"
-    "  solve helmholtz.weft --mesh square:64 --define 'source=sin(pi*x)'\n"
-    "  solve elasticity.weft --mesh beam.geo --define young=210e9 \\\n"
-    "        --dirichlet wall=0,0 --neumann tip=0,-1e5 --output beam.vtkhdf\n"
-    "  solve kirchhoff.weft --nonlinear --load-steps 4 --mesh cube:8 \\\n"
-    "        --dirichlet left=0,0,0 --dirichlet right=0.5,free,free\n"
-    "\n"
-    "Exit status: 0 solved, 1 not converged, 2 wrong usage or input, 3 the device or the compiler "
-    "failed.\n"
-    "Environment: WEFT_LOG=error|warning|info|debug, WEFT_DEVICE, WEFT_CACHE=on|read|off, "
-    "WEFT_KEEP=FOLDER, WEFT_INSTRUCTIONS=SET, CC.";
-
-static weft_status read_binding(solve_bindings *bindings, const char *option, const char *form,
-                                const char *text, weft_error *error) {
+static weft_status read_binding(const app_option *row, const char *option, const char *text,
+                                void *at, weft_error *error) {
     weft_status status = WEFT_OK;
+    solve_bindings *bindings = at;
     solve_binding made = {0};
-    TRY(app_split_assignment(option, text, form, &made.name, &made.value, error));
+    TRY(app_split_assignment(option, text, row->value, &made.name, &made.value, error));
     snprintf(made.origin, sizeof made.origin, "%s %.70s", option, made.name);
     if (strcmp(option, "--param") == 0)
         TRY(app_parse_integer(made.origin, made.value, -1000000, 1000000, &made.number, error));
@@ -128,14 +40,18 @@ done:
     return status;
 }
 
-static weft_status read_kernels(solve_options *o, const char *text, weft_error *error) {
+static weft_status read_kernels(const app_option *row, const char *option, const char *text,
+                                void *at, weft_error *error) {
+    solve_options *o = at;
+    (void)row;
     if (o->n_kernels == SOLVE_KERNELS_MAX)
         return weft_error_set(error, WEFT_ERROR_USAGE, "more than %d times --kernels",
                               SOLVE_KERNELS_MAX);
-    return app_parse_text("--kernels", text, &o->kernels[o->n_kernels++], error);
+    return app_parse_text(option, text, &o->kernels[o->n_kernels++], error);
 }
 
-static weft_status read_script(solve_options *o, const char *text, weft_error *error) {
+static weft_status read_script(void *user, const char *text, weft_error *error) {
+    solve_options *o = user;
     if (o->script) {
         weft_error_set(error, WEFT_ERROR_USAGE, "unexpected argument '%s'", text);
         weft_error_hint(error,
@@ -147,41 +63,88 @@ static weft_status read_script(solve_options *o, const char *text, weft_error *e
     return app_parse_text("SCRIPT.weft", text, &o->script, error);
 }
 
-static weft_status read_option(void *user, int key, const char *text, weft_error *error) {
-    solve_options *o = user;
-    switch (key) {
-    case KEY_MATRIX:
-        return app_parse_text("--matrix", text, &o->matrix, error);
-    case KEY_VECTOR:
-        return app_parse_text("--vector", text, &o->vector, error);
-    case KEY_INPUT:
-        return read_binding(&o->inputs, "--input", "NAME=EXPR[,EXPR...]", text, error);
-    case KEY_DEFINE:
-        return read_binding(&o->defines, "--define", "NAME=EXPR", text, error);
-    case KEY_SET:
-        return read_binding(&o->sets, "--param", "NAME=INT", text, error);
-    case KEY_KERNELS:
-        return read_kernels(o, text, error);
-    case KEY_EXACT:
-        return app_parse_text("--exact", text, &o->exact, error);
-    case KEY_SUM:
-        return app_parse_text("--sum", text, &o->sum, error);
-    case KEY_NONLINEAR:
-        o->nonlinear = true;
-        return WEFT_OK;
-    case KEY_NEWTON_TOLERANCE:
-        return app_parse_number("--newton-tolerance", text, 0, 1, &o->newton_tolerance, error);
-    case KEY_NEWTON_ITERATIONS:
-        return app_parse_integer("--newton-iterations", text, 0, 10000, &o->newton_iterations,
-                                 error);
-    case KEY_LOAD_STEPS:
-        return app_parse_integer("--load-steps", text, 1, 10000, &o->load_steps, error);
-    case ARGP_KEY_ARG:
-        return read_script(o, text, error);
-    default:
-        return app_run_option_read(&o->run, key, text, error);
-    }
-}
+static const app_option script_options[] = {
+    {.help = "Script:"},
+    {"matrix", "NAME", "Name of the local matrix in the script (default K)",
+     APP_TEXT(solve_options, matrix)},
+    {"vector", "NAME",
+     "Name of the vector in the script (default b, or r, the residual, with --nonlinear; a script "
+     "without it has the vector zero)",
+     APP_TEXT(solve_options, vector)},
+    {"input", "NAME=EXPR[,EXPR...]",
+     "Values of an input: one expression per component, evaluated at the nodes or at the centers "
+     "of "
+     "cells; repeatable",
+     APP_BY(read_binding, solve_options, inputs)},
+    {"define", "NAME=EXPR", "Body of an expression of the script; repeatable",
+     APP_BY(read_binding, solve_options, defines)},
+    {"param", "NAME=INT", "Value of a parameter of the script; repeatable", .former = "set",
+     APP_BY(read_binding, solve_options, sets)},
+    {"kernels", "DIR",
+     "Add the functions of DIR/**/*.kernel.c; they replace shipped functions of the same name; "
+     "repeatable",
+     .read = read_kernels},
+    {0}};
+
+static const app_option condition_options[] = {
+    {.help = "Boundary conditions, one expression per component, or `free`:"},
+    {"dirichlet", "GROUP=EXPR[,EXPR...]",
+     "u = EXPR on a physical group; repeatable; the last one applies where groups meet",
+     APP_CONDITION(solve_options, WEFT_DIRICHLET)},
+    {"neumann", "GROUP=EXPR[,EXPR...]", "Flux into the domain, or traction; repeatable",
+     APP_CONDITION(solve_options, WEFT_NEUMANN)},
+    {"robin", "GROUP=ALPHA,EXPR[,EXPR...]", "Flux or traction EXPR - ALPHA u; repeatable",
+     APP_CONDITION(solve_options, WEFT_ROBIN)},
+    {"exact", "EXPR[,EXPR...]", "Exact solution, to print the errors in L2 and H1",
+     APP_TEXT(solve_options, exact)},
+    {0}};
+
+static const app_option newton_options[] = {
+    {.help = "Newton's method:"},
+    {"nonlinear", NULL,
+     "The vector is a residual r(u) and the matrix its derivative; the script has an input u",
+     APP_FLAG(solve_options, nonlinear, true)},
+    {"newton-tolerance", "T",
+     "Stop when the residual at free dofs is T times the largest residual of the load step over "
+     "all "
+     "dofs (default 1e-10), or as small as rounding allows",
+     APP_NUMBER(solve_options, newton_tolerance, 0, 1)},
+    {"newton-iterations", "N", "Largest number of iterations (default 25)",
+     APP_INTEGER(solve_options, newton_iterations, 0, 10000)},
+    {"load-steps", "N",
+     "Apply the boundary conditions, and the uniform input `load` if the script has one, in N "
+     "equal "
+     "steps (default 1)",
+     APP_INTEGER(solve_options, load_steps, 1, 10000)},
+    {0}};
+
+static const app_option sum_options[] = {
+    {"sum", "NAME", "Print the sum of this value of the script over all cells",
+     APP_TEXT(solve_options, sum)},
+    {0}};
+
+static const char doc[] =
+    "Solve the problem of a script with linear finite elements on triangles or tetrahedra."
+    "\v"
+    "SCRIPT.weft is a file or a script shipped with Weft: diffusion, helmholtz, anisotropic, "
+    "elasticity, kirchhoff. For each cell it computes a local matrix K, and adds a vector to the "
+    "nodes: b[dofs] += .... docs/tutorial-new-element.md develops an example. If K has n*c rows "
+    "for "
+    "the n nodes of a cell, u has c components.\n"
+    "EXPR is an expression in x, y and, in space, z: " WEFT_FORMULA_HELP
+    ". GROUP is the name of a physical group of the mesh, or `boundary` for the whole boundary. "
+    "Without any condition, u is zero on the whole boundary.\n"
+    "\n"
+    "Examples:\n"
+    "  solve diffusion.weft --mesh square:32\n"
+    "  solve helmholtz.weft --mesh square:64 --define 'source=sin(pi*x)'\n"
+    "  solve elasticity.weft --mesh beam.geo --define young=210e9 \\\n"
+    "        --dirichlet wall=0,0 --neumann tip=0,-1e5 --output beam.vtkhdf\n"
+    "  solve kirchhoff.weft --nonlinear --load-steps 4 --mesh cube:8 \\\n"
+    "        --dirichlet left=0,0,0 --dirichlet right=0.5,free,free\n"
+    "\n"
+    "Exit status: 0 solved, 1 not converged, 2 wrong usage or input, 3 the device or the compiler "
+    "failed.\n" APP_ENVIRONMENT_HELP;
 
 /* What its options need by default: a matrix, and a vector or a residual. */
 static bool can_be_solved(const char *text) {
@@ -216,8 +179,19 @@ weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_e
                            .newton_tolerance = 1e-10,
                            .newton_iterations = 25,
                            .load_steps = 1};
-    const struct argp argp = {.options = options_table, .args_doc = "SCRIPT.weft", .doc = doc};
-    TRY(app_options_parse(&argp, argc, argv, read_option, out, error));
+    const app_command_line line = {.arguments = "SCRIPT.weft",
+                                   .doc = doc,
+                                   .tables = {{script_options, out},
+                                              {app_mesh_options_table, &out->run},
+                                              {app_reading_options, &out->run.mesh.reading},
+                                              {condition_options, out},
+                                              {app_solver_options, &out->run},
+                                              {newton_options, out},
+                                              {app_result_options, &out->run},
+                                              {sum_options, out}},
+                                   .argument = read_script,
+                                   .user = out};
+    TRY(app_command_line_read(&line, argc, argv, error));
     TRY(check(out, error));
 done:
     if (status != WEFT_OK)

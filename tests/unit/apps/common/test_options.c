@@ -1,7 +1,7 @@
 /* labels: quick */
 /* Options: what argp would refuse is refused in one message with the nearest name, and values are
  * read strictly with the place of the mistake. */
-#include "apps/common/support.h"
+#include "apps/common/option_table.h"
 #include "core/weft_core.h"
 #include "test_support.h"
 
@@ -207,9 +207,49 @@ static void test_reading(void **state) {
                                        take, &taken, &error));
     assert_string_equal("unknown option '--mehs'", error.message);
     assert_int_equal(0, taken.length); /* nothing was read before that was said */
-    assert_int_equal(WEFT_ERROR_USAGE, app_argument_refuse("x", &error));
+    assert_int_equal(WEFT_ERROR_USAGE, app_argument_refuse(NULL, "x", &error));
     assert_string_equal("unexpected argument 'x'", error.message);
     weft_text_free(&taken);
+}
+
+/* Each kind of row stores into its member: of the struct of its table, in the width of the member. */
+static void test_tables(void **state) {
+    (void)state;
+    static const char *const colours[] = {"red", "green", NULL};
+    typedef struct values {
+        const char *text;
+        double number;
+        int integer, choice, flag;
+        bool small_choice, small_flag, beyond;
+    } values;
+    static const app_option first[] = {
+        {.help = "Title:"},
+        {"text", "TEXT", "", 't', APP_TEXT(values, text)},
+        {"number", "X", "", .former = "real", APP_NUMBER(values, number, 0, 1)},
+        {"integer", "N", "", APP_INTEGER(values, integer, 1, 9)},
+        {0}};
+    static const app_option second[] = {
+        {"choice", "NAME", "", APP_CHOICE(values, choice, colours)},
+        {"small-choice", "NAME", "", APP_CHOICE(values, small_choice, colours)},
+        {"flag", NULL, "", APP_FLAG(values, flag, -3)},
+        {"small-flag", NULL, NULL, APP_FLAG(values, small_flag, true)},
+        {0}};
+    weft_error error;
+    values a = {0}, b = {0};
+    const app_command_line line = {
+        .doc = "", .tables = {{first, &a}, {second, &b}}, .argument = app_argument_refuse};
+    char *good[] = {"program",        "-t",    "word",     "--real=0.5",
+                    "--integer",      "7",     "--choice", "green",
+                    "--small-choice", "green", "--flag",   "--small-flag"};
+    assert_int_equal(WEFT_OK, app_command_line_read(&line, 12, good, &error));
+    assert_string_equal("word", a.text);
+    assert_true(a.number == 0.5 && a.integer == 7 && b.choice == 1 && b.small_choice);
+    assert_true(b.flag == -3 && b.small_flag && !b.beyond && !b.text && a.choice == 0);
+    char *bad[] = {"program", "--integer", "10"}, *argument[] = {"program", "x"};
+    assert_int_equal(WEFT_ERROR_USAGE, app_command_line_read(&line, 3, bad, &error));
+    assert_string_equal("--integer", error.file);
+    assert_int_equal(WEFT_ERROR_USAGE, app_command_line_read(&line, 2, argument, &error));
+    assert_string_equal("unexpected argument 'x'", error.message);
 }
 
 int main(void) {
@@ -222,6 +262,7 @@ int main(void) {
                                        cmocka_unit_test(test_choices),
                                        cmocka_unit_test(test_points),
                                        cmocka_unit_test(test_splitting),
-                                       cmocka_unit_test(test_reading)};
+                                       cmocka_unit_test(test_reading),
+                                       cmocka_unit_test(test_tables)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
