@@ -34,21 +34,29 @@ static const struct argp_option table[] = {
 static const char doc[] =
     "Measure loads, computation and stores of functions on a device, to predict run times."
     "\v"
-    "Each load, computation and store of the functions of the library, or of the named functions, is "
+    "Each load, computation and store of the functions of the library, or of the named functions, "
+    "is "
     "timed alone in a generated kernel, for several block sizes, numbers of serial iterations and "
-    "amounts of shared memory; a coarse grid of these first. Each measurement is stored in the tuning "
+    "amounts of shared memory; a coarse grid of these first. Each measurement is stored in the "
+    "tuning "
     "database at once (weft tuning list), so an interrupted calibration resumes where it stopped. "
     "Nothing else should use the device meanwhile.\n"
     "\n"
-    "--validate runs the ten best plans and 20 others of each of the named scripts, or of a built-in "
-    "set of scripts. For each script it prints: the number of plans, the best time, the time of the "
-    "plan that was predicted to be best divided by it, the mean error of the predictions, their rank "
-    "correlation (Spearman), the rank that was predicted for the best plan, and the best time without "
-    "fusion divided by that of the plan that was predicted to be best. Correction terms that reduce "
+    "--validate runs the ten best plans and 20 others of each of the named scripts, or of a "
+    "built-in "
+    "set of scripts. For each script it prints: the number of plans, the best time, the time of "
+    "the "
+    "plan that was predicted to be best divided by it, the mean error of the predictions, their "
+    "rank "
+    "correlation (Spearman), the rank that was predicted for the best plan, and the best time "
+    "without "
+    "fusion divided by that of the plan that was predicted to be best. Correction terms that "
+    "reduce "
     "the error are used in later predictions.\n"
     "\n"
     "--plot writes, for each script of such a file, a table of its plans with ranks, predicted and "
-    "measured seconds, and gnuplot scripts of two figures. figure4 shows the plans sorted by measured "
+    "measured seconds, and gnuplot scripts of two figures. figure4 shows the plans sorted by "
+    "measured "
     "performance, with the predicted one; figure5 the measured performance in the order of the "
     "predictions, with a fitted polynomial of degree five. gnuplot draws them where it is "
     "installed.\n"
@@ -63,7 +71,7 @@ static const char doc[] =
 
 /* Collect the named functions, or all, in double and in single precision. */
 static weft_status collect(const weft_tool_options *options, const weft_library *library,
-                           const weft_limits *limits, weft_product_kernel_set *set,
+                           const weft_limits *limits, weft_cost_primitive_set *set,
                            weft_error *error) {
     weft_status status = WEFT_OK;
     const char *const *functions = options->n_arguments > 0 ? options->arguments : NULL;
@@ -86,14 +94,14 @@ static weft_status collect(const weft_tool_options *options, const weft_library 
     for (int single = options->single; single < 2 - options->only_double; ++single) {
         if (!functions)
             TRY(weft_tool_check_product_kernels(library, limits, single, set, error));
-        TRY(weft_product_kernel_set_library(set, library, limits, single, functions,
+        TRY(weft_cost_primitive_set_library(set, library, limits, single, functions,
                                             options->n_arguments, error));
     }
 done:
     return status;
 }
 
-static void report(const weft_limits *limits, const weft_product_kernel_set *set,
+static void report(const weft_limits *limits, const weft_cost_primitive_set *set,
                    const weft_calibration_result *result) {
     printf("%s: %d primitives, %lld points: %lld measured in %.1f s, %lld known before",
            limits->name, set->n, (long long)result->n_points, (long long)result->n_measured,
@@ -115,7 +123,7 @@ static weft_status calibrate_device(const weft_tool_options *options, const char
     const weft_calibration_options with = {.seconds = options->seconds, .again = options->again};
     weft_calibration_result result;
     TRY(weft_arena_make(&arena, error));
-    weft_product_kernel_set set = {.arena = arena};
+    weft_cost_primitive_set set = {.arena = arena};
     TRY(weft_device_open(name, &how, &device, error));
     if (options->check) {
         status = weft_tool_check(options, library, device, tuning, error);

@@ -248,13 +248,13 @@ done:
 }
 
 weft_status weft_tool_check_product_kernels(const weft_library *library, const weft_limits *limits,
-                                            bool single, weft_product_kernel_set *set,
+                                            bool single, weft_cost_primitive_set *set,
                                             weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_compile_options options = {.single = single};
     for (size_t i = 0; i < weft_embedded_check_count; ++i) {
         const weft_fragment one = {weft_embedded_check[i].name, weft_embedded_check[i].text};
-        TRY(weft_product_kernel_set_script(set, library, limits, &one, 1, &options, error));
+        TRY(weft_cost_primitive_set_script(set, library, limits, &one, 1, &options, error));
     }
 done:
     return status;

@@ -25,7 +25,7 @@ typedef struct saved_plan {
     int n_calls, n_kernels;
 } saved_plan;
 
-static const char *const block_keys[3] = {"instances", "threads", "iterations"};
+static const char *const block_keys[3] = {"elements", "threads", "iterations"};
 
 static void take_plan(saved_plan *plan, const json_t *one) {
     const json_t *kernels = json_object_get(one, "kernels");
@@ -44,6 +44,9 @@ static void take_plan(saved_plan *plan, const json_t *one) {
         for (int k = 0; k < 3; ++k)
             plan->blocks[plan->n_kernels].numbers[k] =
                 (int)json_integer_value(json_object_get(block, block_keys[k]));
+        if (plan->blocks[plan->n_kernels].numbers[0] == 0) /* the key of older plans */
+            plan->blocks[plan->n_kernels].numbers[0] =
+                (int)json_integer_value(json_object_get(block, "instances"));
         ++plan->n_kernels;
     }
 }

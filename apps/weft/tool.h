@@ -30,7 +30,7 @@ weft_status weft_tool_draw(const weft_tool_options *options, const weft_monitor 
                            weft_error *error);
 /** Add the cost primitives of the validation scripts to a set. */
 weft_status weft_tool_check_product_kernels(const weft_library *library, const weft_limits *limits,
-                                            bool single, weft_product_kernel_set *set,
+                                            bool single, weft_cost_primitive_set *set,
                                             weft_error *error);
 
 /** Several scripts, compiled as one. */
@@ -75,7 +75,7 @@ typedef struct weft_tool_tuned {
  *          operators */
 weft_status weft_tool_tune(weft_tool_tuned *tuned, weft_device *device, const weft_library *library,
                            const weft_tool_scripts *scripts, weft_compile_options *options,
-                            int most, weft_error *error);
+                           int most, weft_error *error);
 /** Log (level info) which data of the tuning database were used. */
 void weft_tool_tune_log(const weft_tool_tuned *tuned, const weft_compile_options *options,
                         const weft_compilation *compilation, const app_messages *messages);

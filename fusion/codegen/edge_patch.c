@@ -75,8 +75,10 @@ static weft_status write_step(const patch_writer *s, int v, weft_error *error) {
     weft_patch_write_vertex(s, v, NULL, "            ");
     write_read(s, next, "            ");
     weft_text_add(out, "            {\n");
-    weft_patch_write_cell_loads(s, v == 3 ? "2 * ((words - edge_words) / LANES - 4) + 1"
-                                          : "2 * ((words - edge_words) / LANES - 4)");
+    weft_patch_write_cell_loads(
+        s->w, s->patch,
+        v == 3 ? "(2 * ((words - edge_words) / LANES - 4) + 1) * LANES + threadIdx.x % LANES"
+               : "(2 * ((words - edge_words) / LANES - 4)) * LANES + threadIdx.x % LANES");
     for (int i = 0; i < s->patch->n_calls; ++i)
         TRY(weft_source_call(s->w, &s->w->graph->calls[s->patch->calls[i]], s->patch->variants[i],
                              error));

@@ -120,6 +120,12 @@ void weft_source_load(const source_writer *w, const weft_operand *load) {
     weft_source_load_statement(w, load);
 }
 
+void weft_source_load_uniforms(const source_writer *w, const weft_operand *loads, int n) {
+    for (int i = 0; i < n; ++i)
+        if (w->graph->values[loads[i].value].index_set < 0)
+            weft_source_load(w, &loads[i]);
+}
+
 void weft_source_store(const source_writer *w, const weft_plan_kernel *kernel, int stored) {
     const char *lane = w->backend->is_threaded ? " + lane" : "";
     const weft_value *value = &w->graph->values[stored];
@@ -296,9 +302,7 @@ static weft_status write_map_kernel(const source_writer *plain, const weft_plan_
     if (streams)
         weft_text_add(w->out, "    const int stream = (double)n_elements * %.17g > %.17g;\n",
                       kernel->bytes_stored, (double)WEFT_STREAM_BYTES);
-    for (int i = 0; i < kernel->n_loads; ++i)
-        if (w->graph->values[kernel->loads[i].value].index_set < 0)
-            weft_source_load(w, &kernel->loads[i]);
+    weft_source_load_uniforms(w, kernel->loads, kernel->n_loads);
     const bool chunked = weft_source_chunked(w, kernel), ahead = weft_source_loads_ahead(w, kernel);
     if (ahead)
         weft_source_write_ahead(w, kernel);

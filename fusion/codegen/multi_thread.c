@@ -234,9 +234,7 @@ weft_status weft_source_threads(const source_writer *w, const weft_plan_kernel *
                   "#define ELEMENTS %d /* of a block */\n",
                   one->threads_per_element, one->elements_per_block);
     weft_source_head(w, kernel);
-    for (int i = 0; i < kernel->n_loads; ++i)
-        if (w->graph->values[kernel->loads[i].value].index_set < 0)
-            weft_source_load(w, &kernel->loads[i]);
+    weft_source_load_uniforms(w, kernel->loads, kernel->n_loads);
     write_elements(w, one);
     for (int i = 0; i < one->fusion->n_calls; ++i)
         TRY(write_position(w, kernel, i, error));

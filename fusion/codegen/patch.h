@@ -32,8 +32,9 @@ void weft_patch_write_arrays(const patch_writer *s, const char *indent);
  *         next_s0, next_s1, ... */
 void weft_patch_write_vertex(const patch_writer *s, int v, const char *local, const char *indent);
 /** Load lists over cells.
- *  place  C text of the cell's index in patch_cells, in units of LANES */
-void weft_patch_write_cell_loads(const patch_writer *s, const char *place);
+ *  index  C text of the cell's index in patch_cells */
+void weft_patch_write_cell_loads(const source_writer *w, const weft_patch_computation *patch,
+                                 const char *index);
 
 /** fusion/codegen/edge_patch.c: the rest of weft_source_patch_body for edge patches. */
 weft_status weft_source_edge_patches(const patch_writer *s, weft_error *error);

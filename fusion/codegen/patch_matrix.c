@@ -4,7 +4,7 @@
  * node is local vertex 0, and keeps only row 0 of K. Entries are summed in shared memory, in one
  * column per thread. weft_matrix_rows describes words and slices. */
 #include "fusion/base/target.h"
-#include "fusion/codegen/private.h"
+#include "fusion/codegen/patch.h"
 
 const char *const weft_patch_matrix_arguments[WEFT_PATCH_MATRIX_ARGUMENTS] = {
     "const uint32_t *restrict patch_start",      "const unsigned short *restrict patch_rows",
@@ -18,14 +18,6 @@ typedef struct matrix_writer {
     const weft_graph *graph;
     int width;
 } matrix_writer;
-
-static bool is_nodal(const matrix_writer *m, const weft_operand *load) {
-    return load->connectivity == m->patch->accumulation->connectivity;
-}
-
-static int count_of(const matrix_writer *m, const weft_operand *load) {
-    return weft_shape_count(&m->graph->values[load->value].shape);
-}
 
 /* "v_x_at_dofs" */
 static const char *variable(const matrix_writer *m, const weft_operand *load) {
@@ -46,23 +38,12 @@ static void write_shared(const matrix_writer *m) {
                        "halo_first);\n"
                        "    scalar *staged = (scalar *)shared;\n");
     for (int i = 0; i < m->patch->n_loads; ++i)
-        if (is_nodal(m, &m->patch->loads[i]))
+        if (weft_patch_is_nodal(m->patch, &m->patch->loads[i]))
             weft_text_add(out,
                           "    scalar *const s%d = staged;\n"
                           "    staged += (ROWS_NODES + n_halo) * %d;\n",
-                          i, count_of(m, &m->patch->loads[i]));
+                          i, weft_patch_load_count(m->graph, &m->patch->loads[i]));
     weft_text_add(out, "    const uint32_t first_value = patch_start[first_row / LANES];\n");
-}
-
-static void write_uniforms(const matrix_writer *m) {
-    for (int i = 0; i < m->patch->n_loads; ++i) {
-        const weft_operand *load = &m->patch->loads[i];
-        if (m->graph->values[load->value].index_set >= 0)
-            continue;
-        weft_text_add(m->w->out, "    real %s[%d];\n    load_uniform(%s, p_%s, %d);\n",
-                      variable(m, load), count_of(m, load), variable(m, load),
-                      storage(m, load->value), count_of(m, load));
-    }
 }
 
 /* Stage the block's own nodes, which are contiguous, and its halo node by node. */
@@ -72,8 +53,8 @@ static void write_staging(const matrix_writer *m) {
                        "n_rows - first_row : ROWS_NODES);\n");
     for (int i = 0; i < m->patch->n_loads; ++i) {
         const weft_operand *load = &m->patch->loads[i];
-        const int count = count_of(m, load);
-        if (!is_nodal(m, load))
+        const int count = weft_patch_load_count(m->graph, load);
+        if (!weft_patch_is_nodal(m->patch, load))
             continue;
         weft_text_add(out,
                       "    for (int i = threadIdx.x; i < n_own * %d; i += ROWS_THREADS)\n"
@@ -93,8 +74,8 @@ static void write_staging(const matrix_writer *m) {
 static void write_vertex(const matrix_writer *m, int v, const char *local, const char *indent) {
     for (int i = 0; i < m->patch->n_loads; ++i) {
         const weft_operand *load = &m->patch->loads[i];
-        const int count = count_of(m, load);
-        if (is_nodal(m, load))
+        const int count = weft_patch_load_count(m->graph, load);
+        if (weft_patch_is_nodal(m->patch, load))
             weft_text_add(m->w->out,
                           "%sUNROLL for (int c = 0; c < %d; ++c)\n"
                           "%s    %s[%d + c] = s%d[%s * %d + c];\n",
@@ -133,31 +114,10 @@ static void write_slice_start(const matrix_writer *m, bool accumulates) {
                            "        for (int j = 0; j < n; ++j)\n"
                            "            sums[j * LANES] = 0;\n");
     for (int i = 0; i < m->patch->n_loads; ++i)
-        if (is_nodal(m, &m->patch->loads[i]))
+        if (weft_patch_is_nodal(m->patch, &m->patch->loads[i]))
             weft_text_add(out, "        real %s[%d];\n", variable(m, &m->patch->loads[i]),
-                          m->width * count_of(m, &m->patch->loads[i]));
+                          m->width * weft_patch_load_count(m->graph, &m->patch->loads[i]));
     write_vertex(m, 0, "node", "        ");
-}
-
-/* Load lists over cells, by the cell's number. */
-static void write_cell_loads(const matrix_writer *m) {
-    weft_text *out = m->w->out;
-    if (!weft_patch_computation_reads_cells(m->graph, m->patch))
-        return;
-    weft_text_add(out, "            const int64_t cell = patch_cells[patch_word_start[slice] + j * "
-                       "LANES + lane];\n");
-    for (int i = 0; i < m->patch->n_loads; ++i) {
-        const weft_operand *load = &m->patch->loads[i];
-        const int count = count_of(m, load);
-        if (load->connectivity >= 0 || m->graph->values[load->value].index_set < 0)
-            continue;
-        weft_text_add(out,
-                      "            real %s[%d];\n"
-                      "            load_block(%s, p_%s + cell / LANES * (%d * LANES) + cell %% "
-                      "LANES, %d);\n",
-                      variable(m, load), count, variable(m, load), storage(m, load->value), count,
-                      count);
-    }
 }
 
 static weft_status write_cells(const matrix_writer *m, weft_error *error) {
@@ -177,7 +137,7 @@ static weft_status write_cells(const matrix_writer *m, weft_error *error) {
                       21 * (v - 1));
         write_vertex(m, v, local, "            ");
     }
-    write_cell_loads(m);
+    weft_patch_write_cell_loads(m->w, m->patch, "patch_word_start[slice] + j * LANES + lane");
     for (int i = 0; i < m->patch->n_calls; ++i)
         TRY(weft_source_call(m->w, &m->graph->calls[m->patch->calls[i]], m->patch->variants[i],
                              error));
@@ -224,7 +184,7 @@ weft_status weft_source_patch_matrix(const source_writer *w, const weft_plan_ker
     weft_text_add(w->out, "%s)\n{\n%s", w->plan->predicated ? WEFT_PREDICATE_ARGUMENT : "",
                   w->plan->predicated ? WEFT_PREDICATE : "");
     write_shared(&m);
-    write_uniforms(&m);
+    weft_source_load_uniforms(w, patch.loads, patch.n_loads);
     write_staging(&m);
     write_slice_start(&m, kernel->accumulates);
     TRY(write_cells(&m, error));

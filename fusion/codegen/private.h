@@ -37,6 +37,8 @@ const char *weft_source_variable(const source_writer *w, int value, int connecti
 /* fusion/codegen/kernel.c */
 /** A kernel's name and arguments, up to the opening brace and the test of `active`. */
 void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel);
+/** Declarations and loads of the uniform values among n loads. */
+void weft_source_load_uniforms(const source_writer *w, const weft_operand *loads, int n);
 /** Declaration and load of a value; the load alone. */
 void weft_source_load(const source_writer *w, const weft_operand *load);
 void weft_source_load_statement(const source_writer *w, const weft_operand *load);

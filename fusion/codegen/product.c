@@ -193,9 +193,7 @@ weft_status weft_source_product(const source_writer *plain, const weft_plan_kern
     hoisting.hoists = true;
     write_definitions(w, kernel);
     weft_source_head(w, kernel);
-    for (int i = 0; i < kernel->n_loads; ++i)
-        if (w->graph->values[kernel->loads[i].value].index_set < 0)
-            weft_source_load(w, &kernel->loads[i]);
+    weft_source_load_uniforms(w, kernel->loads, kernel->n_loads);
     weft_source_uniforms(w, kernel);
     TRY(write_load_row(w, kernel, error));
     write_product_kernel(w, kernel);

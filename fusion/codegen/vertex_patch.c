@@ -35,8 +35,7 @@ static weft_status list_staged(patch_writer *s, weft_error *error) {
                                 sizeof *s->parts);
     if (s->parts == NULL)
         return weft_no_memory(error);
-    for (int pass = 0; pass < 2;
-         ++pass) /* the vector first, because LOAD may compute it */
+    for (int pass = 0; pass < 2; ++pass) /* the vector first, because LOAD may compute it */
         for (int i = 0; i < s->patch->n_loads; ++i) {
             const weft_operand *load = &s->patch->loads[i];
             if (weft_patch_is_nodal(s->patch, load) &&
@@ -225,27 +224,23 @@ static void write_step_vertex(const patch_writer *s) {
     weft_patch_write_vertex(s, 2, "e", "            ");
 }
 
-void weft_patch_write_cell_loads(const patch_writer *s, const char *place) {
-    weft_text *out = s->w->out;
-    if (!weft_patch_computation_reads_cells(s->w->graph, s->patch))
+void weft_patch_write_cell_loads(const source_writer *w, const weft_patch_computation *patch,
+                                 const char *index) {
+    if (!weft_patch_computation_reads_cells(w->graph, patch))
         return;
-    weft_text_add(out,
-                  "            const int64_t cell = patch_cells[(%s) * LANES + "
-                  "threadIdx.x %% LANES];\n",
-                  place);
-    for (int i = 0; i < s->patch->n_loads; ++i) {
-        const weft_operand *load = &s->patch->loads[i];
-        const int count = weft_patch_load_count(s->w->graph, load);
-        if (load->connectivity >= 0 || s->w->graph->values[load->value].index_set < 0)
+    weft_text_add(w->out, "            const int64_t cell = patch_cells[%s];\n", index);
+    for (int i = 0; i < patch->n_loads; ++i) {
+        const weft_operand *load = &patch->loads[i];
+        const int count = weft_patch_load_count(w->graph, load);
+        if (load->connectivity >= 0 || w->graph->values[load->value].index_set < 0)
             continue;
-        const char *v = weft_source_variable(s->w, load->value, -1);
-        weft_text_add(out,
+        const char *v = weft_source_variable(w, load->value, -1);
+        weft_text_add(w->out,
                       "            real %s[%d];\n"
                       "            load_block(%s, p_%s + cell / LANES * (%d * LANES) + cell %% "
                       "LANES, %d);\n",
                       v, count, v,
-                      weft_source_variable(s->w, weft_value_storage(s->w->graph, load->value), -1) +
-                          2,
+                      weft_source_variable(w, weft_value_storage(w->graph, load->value), -1) + 2,
                       count, count);
     }
 }
@@ -274,7 +269,8 @@ static weft_status write_patch(const patch_writer *s, weft_error *error) {
                   "            const int word = (int)bits, e = word & %d;\n",
                   s->width - 2, WEFT_PATCH_GROUP, WEFT_PATCH_GROUP, WORD_LOCAL);
     write_step_vertex(s);
-    weft_patch_write_cell_loads(s, "(words - patch_words) / LANES * 4 + i");
+    weft_patch_write_cell_loads(
+        s->w, s->patch, "((words - patch_words) / LANES * 4 + i) * LANES + threadIdx.x % LANES");
     for (int i = 0; i < s->patch->n_calls; ++i)
         TRY(weft_source_call(s->w, &s->w->graph->calls[s->patch->calls[i]], s->patch->variants[i],
                              error));
@@ -308,14 +304,7 @@ weft_status weft_source_patch_body(const source_writer *w, const weft_patch_comp
     write_staged_shared(&s);
     if (!patch->edges)
         write_shared(&s);
-    for (int i = 0; i < patch->n_loads; ++i)
-        if (w->graph->values[patch->loads[i].value].index_set < 0) {
-            const char *v = weft_source_variable(w, patch->loads[i].value, -1);
-            const int count = weft_patch_load_count(w->graph, &patch->loads[i]);
-            const int storage = weft_value_storage(w->graph, patch->loads[i].value);
-            weft_text_add(w->out, "    real %s[%d];\n    load_uniform(%s, p_%s, %d);\n", v, count,
-                          v, weft_source_variable(w, storage, -1) + 2, count);
-        }
+    weft_source_load_uniforms(w, patch->loads, patch->n_loads);
     if (patch->edges) {
         TRY(weft_source_edge_patches(&s, error));
         goto done;

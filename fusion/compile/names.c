@@ -1,16 +1,13 @@
 /* Lists the names that a script declares and assigns, for programs that run arbitrary scripts. */
+#include "fusion/base/array.h"
 #include "fusion/control/program.h"
 
 #include <string.h>
 
 static bool is_first(const weft_script *script, int statement) {
-    for (int i = 0; i < statement; ++i)
-        if (strcmp(script->statements[i].name, script->statements[statement].name) == 0)
-            return false;
-    for (int i = 0; i < script->n_inputs; ++i)
-        if (strcmp(script->inputs[i].name, script->statements[statement].name) == 0)
-            return false;
-    return true;
+    const char *name = script->statements[statement].name;
+    return WEFT_FIND_NAME(script->statements, statement, name) < 0 &&
+           WEFT_FIND_NAME(script->inputs, script->n_inputs, name) < 0;
 }
 
 int weft_compilation_names(const weft_compilation *compilation) {
@@ -39,18 +36,16 @@ static void report_input(const weft_script *script, int i, weft_name_info *out) 
 
 /* Describe a name that is returned or kept between steps; false: it is not such a name. */
 static bool report_kept(const weft_control *control, weft_name_info *out) {
-    for (int i = 0; i < control->n_names; ++i) {
-        const weft_control_name *name = &control->names[i];
-        if (strcmp(name->name, out->name) != 0)
-            continue;
-        out->rank = name->shape.rank;
-        memcpy(out->sizes, name->shape.sizes, sizeof out->sizes);
-        out->over = name->index_set >= 0 ? control->script->indices[name->index_set].name : NULL;
-        out->returned = name->returned;
-        out->sparse = name->matrix;
-        return true;
-    }
-    return false;
+    const int i = WEFT_FIND_NAME(control->names, control->n_names, out->name);
+    if (i < 0)
+        return false;
+    const weft_control_name *name = &control->names[i];
+    out->rank = name->shape.rank;
+    memcpy(out->sizes, name->shape.sizes, sizeof out->sizes);
+    out->over = name->index_set >= 0 ? control->script->indices[name->index_set].name : NULL;
+    out->returned = name->returned;
+    out->sparse = name->matrix;
+    return true;
 }
 
 static void report_value(const weft_compilation *compilation, int i, weft_name_info *out) {

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* turned[width - 3][l]: the even permutation that brings local vertex l to the front. */
-static const int turned[2][4][4] = {{{0, 1, 2}, {1, 2, 0}, {2, 0, 1}},
-                                    {{0, 1, 2, 3}, {1, 0, 3, 2}, {2, 0, 1, 3}, {3, 0, 2, 1}}};
+/* first_vertex[width - 3][l]: the even permutation that brings local vertex l to the front. */
+static const int first_vertex[2][4][4] = {{{0, 1, 2}, {1, 2, 0}, {2, 0, 1}},
+                                          {{0, 1, 2, 3}, {1, 0, 3, 2}, {2, 0, 1, 3}, {3, 0, 2, 1}}};
 
 typedef struct patch_work {
     const weft_patch_source *source;
@@ -75,7 +75,7 @@ static int make_links(const patch_work *work, int node) {
         const int cell = work->corners[i] / width, l = work->corners[i] % width;
         weft_vertex_walk_link *link = &work->links[n++];
         for (int v = 1; v < width; ++v)
-            link->v[v - 1] = work->local[cell * width + turned[width - 3][l][v]];
+            link->v[v - 1] = work->local[cell * width + first_vertex[width - 3][l][v]];
         link->cell = work->cells[cell];
     }
     return n;

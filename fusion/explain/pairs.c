@@ -1,8 +1,8 @@
 /* Explains for pairs of calls why they are fused or not, with the bytes that fusion saves. */
 #include "fusion/explain/private.h"
 #include "fusion/graph/print.h"
-#include "fusion/plan/legality.h"
 #include "fusion/plan/implementations.h"
+#include "fusion/plan/legality.h"
 
 enum { PAIRS_OF_CALLS_MAX = 64, REASON_COLUMN = 34 };
 
@@ -216,7 +216,7 @@ void weft_explain_pair(const explanation *e, const weft_call *a, const weft_call
         weft_text_add(out, "not fused: what lies between them is in another kernel");
         explain_passing(e, a, b);
         break;
-    case SPLIT_PRODUCT:
+    case NOT_FUSED_PRODUCT:
         weft_text_add(out, "not fused: the kernel of an operator's product does not take both");
         break;
     case NOT_FUSED_NOTHING:

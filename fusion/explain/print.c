@@ -1,15 +1,15 @@
 /* Prints stages and the explanation of a compilation: those of each segment, in program order, with
  * the steps between them as comments. */
+#include "fusion/plan/print.h"
 #include "fusion/base/array.h"
 #include "fusion/base/json.h"
 #include "fusion/control/program.h"
 #include "fusion/explain/private.h"
-#include "fusion/plan/print.h"
 #include "fusion/script/locale.h"
 
 #include <string.h>
 
-/* Tokens are made again from the texts, because only printing needs them. */
+/* Only printing needs tokens, so the texts are split again. */
 static weft_status print_tokens(const weft_compilation *c, weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_arena *scratch = NULL;
@@ -29,10 +29,8 @@ static const char *const stages[] = {"tokens",          "script", "graph", "fusi
                                      "implementations", "cover",  "plan",  "source"};
 
 static bool is_stage(const char *name) {
-    for (size_t i = 0; i < sizeof stages / sizeof *stages; ++i)
-        if (strcmp(name, stages[i]) == 0)
-            return true;
-    return false;
+    return weft_name_index(stages, (int)(sizeof stages / sizeof *stages), sizeof *stages, name) >=
+           0;
 }
 
 /* Print a stage of one segment, from graph to plan, as text or for Graphviz. */

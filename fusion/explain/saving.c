@@ -1,10 +1,11 @@
 /* Computes what fusion saves in a script, compared with one kernel per call. */
+#include "fusion/base/array.h"
 #include "fusion/control/program.h"
 #include "fusion/explain/private.h"
+#include "fusion/plan/implementations.h"
 #include "fusion/script/locale.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { CALLS_MOST = 4 }; /* most calls that are named */
 
@@ -14,10 +15,7 @@ static double moved(const weft_plan_kernel *kernel) {
 
 static bool is_made_by(const weft_plan_kernel *kernel, int call) {
     const weft_implementation *made = kernel->implementation; /* NULL: a gather */
-    for (int i = 0; made != NULL && i < made->fusion->n_calls; ++i)
-        if (made->order[i] == call)
-            return true;
-    return false;
+    return made != NULL && weft_fusion_contains(made->fusion, call);
 }
 
 /* Bytes per element that the calls of one kernel move in the unfused plan. */
@@ -39,9 +37,7 @@ static void name_calls(const weft_graph *graph, const weft_plan_kernel *kernel, 
     bool more = false;
     for (int i = 0; i < made->fusion->n_calls; ++i) {
         const char *label = graph->calls[made->order[i]].label;
-        bool is_new = true;
-        for (int k = 0; k < n; ++k)
-            is_new = is_new && strcmp(names[k], label) != 0;
+        const bool is_new = weft_name_index(names, n, sizeof *names, label) < 0;
         if (is_new && n < CALLS_MOST)
             names[n++] = label;
         else if (is_new)

@@ -4,6 +4,7 @@
 #include "fusion/control/program.h"
 #include "fusion/explain/private.h"
 #include "fusion/graph/print.h"
+#include "fusion/plan/implementations.h"
 #include "fusion/script/locale.h"
 
 #include <string.h>
@@ -44,13 +45,6 @@ static weft_status no_such_call(const weft_control *control, const char *name, w
     return WEFT_ERROR_USAGE;
 }
 
-static bool has(const weft_fusion *fusion, int call) {
-    for (int i = 0; i < fusion->n_calls; ++i)
-        if (fusion->calls[i] == call)
-            return true;
-    return false;
-}
-
 weft_status weft_explain_best_with(const weft_segment *c, int a, int b, bool together, bool *found,
                                    double *seconds, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -62,7 +56,8 @@ weft_status weft_explain_best_with(const weft_segment *c, int a, int b, bool tog
     TRY(WEFT_ALLOC(scratch, some.list, (size_t)some.n + 1, error));
     for (int i = 0; i < some.n; ++i) {
         some.list[i] = c->implementations->list[i];
-        const bool has_a = has(some.list[i].fusion, a), has_b = has(some.list[i].fusion, b);
+        const bool has_a = weft_fusion_contains(some.list[i].fusion, a),
+                   has_b = weft_fusion_contains(some.list[i].fusion, b);
         if (together ? has_a != has_b : has_a && has_b)
             some.list[i].reason = "asked otherwise";
     }
@@ -87,9 +82,9 @@ static void print_kernels(const weft_segment *c, int a, int b, weft_text *out) {
     int kernel[2] = {-1, -1};
     for (int i = 0; i < c->plan->n_kernels; ++i) {
         const weft_implementation *one = c->plan->kernels[i].implementation;
-        if (one != NULL && has(one->fusion, a))
+        if (one != NULL && weft_fusion_contains(one->fusion, a))
             kernel[0] = i;
-        if (one != NULL && has(one->fusion, b))
+        if (one != NULL && weft_fusion_contains(one->fusion, b))
             kernel[1] = i;
     }
     if (kernel[0] < 0 || kernel[1] < 0)

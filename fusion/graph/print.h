@@ -45,7 +45,7 @@ void weft_print_distinct_name(const weft_graph *graph, int value, weft_text *out
 /** JSON (fusion/base/json.h) of the distinct name; null for -1. */
 struct json_t *weft_graph_json_name(const weft_graph *graph, int value);
 struct json_t *weft_graph_json_index_set(const weft_graph *graph, int index_set);
-/** {"value": "x", "map": "dofs", "offset": 0, "shape": [3, 2]} */
+/** {"value": "x", "connectivity": "dofs", "offset": 0, "shape": [3, 2]} */
 struct json_t *weft_graph_json_operand(const weft_graph *graph, const weft_operand *operand);
-/** {"source": "v", "target": "b", "map": "dofs", "matrix": false} */
+/** {"source": "v", "target": "b", "connectivity": "dofs", "matrix": false} */
 struct json_t *weft_graph_json_accumulation(const weft_graph *graph, const weft_accumulation *a);

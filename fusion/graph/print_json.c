@@ -20,8 +20,8 @@ json_t *weft_graph_json_index_set(const weft_graph *graph, int index_set) {
 }
 
 json_t *weft_graph_json_operand(const weft_graph *graph, const weft_operand *operand) {
-    return json_pack("{s:o, s:o, s:i, s:o}", "datum", weft_graph_json_name(graph, operand->value),
-                     "map",
+    return json_pack("{s:o, s:o, s:i, s:o}", "value", weft_graph_json_name(graph, operand->value),
+                     "connectivity",
                      operand->connectivity >= 0
                          ? weft_json_string(graph->connectivities[operand->connectivity].name)
                          : json_null(),
@@ -31,7 +31,7 @@ json_t *weft_graph_json_operand(const weft_graph *graph, const weft_operand *ope
 
 json_t *weft_graph_json_accumulation(const weft_graph *graph, const weft_accumulation *a) {
     return json_pack("{s:o, s:o, s:o, s:b}", "source", weft_graph_json_name(graph, a->source),
-                     "target", weft_graph_json_name(graph, a->target), "map",
+                     "target", weft_graph_json_name(graph, a->target), "connectivity",
                      weft_json_string(graph->connectivities[a->connectivity].name), "matrix",
                      a->matrix);
 }

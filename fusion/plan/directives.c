@@ -243,7 +243,7 @@ static weft_status check_block(const weft_segment *c, weft_location place, const
     case NOT_FUSED_PATH:
         return refuse(graph, place, a, b, "between them is, outside of the block, ",
                       graph->values[graph->calls[outside].result].name, error);
-    case SPLIT_PRODUCT:
+    case NOT_FUSED_PRODUCT:
         return weft_error_at(error, WEFT_ERROR_TYPE, place,
                              "an operator's product takes not all of these into its kernel");
     default:

@@ -113,5 +113,5 @@ weft_not_fused_reason weft_set_split(const weft_graph *graph, const weft_depende
         *outside = find_outside(r, set, a, b);
         return NOT_FUSED_PATH;
     }
-    return weft_fusion_fits(graph, set) ? FUSIBLE : SPLIT_PRODUCT;
+    return weft_fusion_fits(graph, set) ? FUSIBLE : NOT_FUSED_PRODUCT;
 }

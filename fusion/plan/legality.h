@@ -11,7 +11,7 @@ typedef enum weft_not_fused_reason {
     NOT_FUSED_INDEX_SET, /* they are over different index sets */
     NOT_FUSED_BARRIER,   /* one needs the complete result of another: a global barrier */
     NOT_FUSED_PATH,      /* a path between them leaves the kernel: the set is not convex */
-    SPLIT_PRODUCT,       /* the rules for operator products forbid it (weft_fusion_fits) */
+    NOT_FUSED_PRODUCT,   /* the rules for operator products forbid it (weft_fusion_fits) */
     NOT_FUSED_NOTHING    /* legal, but they share no data, so fusion saves no traffic */
 } weft_not_fused_reason;
 

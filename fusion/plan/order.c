@@ -19,7 +19,7 @@ struct weft_order_state {
 };
 typedef struct weft_order_state state;
 
-typedef struct linearising {
+typedef struct order_search {
     const weft_onchip *items;
     int n_items, n;
     uint64_t before[WEFT_ORDER_CALLS]; /* members that must precede each */
@@ -27,9 +27,9 @@ typedef struct linearising {
     uint32_t fusion;
     int n_states;
     bool gave_up;
-} linearising;
+} order_search;
 
-static state *find_state(const linearising *l, uint64_t done) {
+static state *find_state(const order_search *l, uint64_t done) {
     size_t at = (size_t)((done * 0x9e3779b97f4a7c15u) >> 49) % (2 * STATES_MAX);
     while (l->table[at].fusion == l->fusion && l->table[at].done != done)
         at = (at + 1) % (2 * STATES_MAX);
@@ -37,7 +37,7 @@ static state *find_state(const linearising *l, uint64_t done) {
 }
 
 /* Components live while `member` runs after the set `done`. */
-static int components_live(const linearising *l, uint64_t done, int member) {
+static int components_live(const order_search *l, uint64_t done, int member) {
     const uint64_t now = done | (uint64_t)1 << member;
     int live = 0;
     for (int i = 0; i < l->n_items; ++i)
@@ -46,7 +46,7 @@ static int components_live(const linearising *l, uint64_t done, int member) {
     return live;
 }
 
-static int least(linearising *l, uint64_t done) {
+static int least(order_search *l, uint64_t done) {
     const uint64_t all = ((uint64_t)1 << l->n) - 1;
     if (done == all)
         return 0;
@@ -78,7 +78,7 @@ static int least(linearising *l, uint64_t done) {
 static int order_peak(const weft_onchip *items, int n_items, const int *order, int n) {
     uint64_t done = 0;
     int peak = 0;
-    const linearising l = {.items = items, .n_items = n_items, .n = n};
+    const order_search l = {.items = items, .n_items = n_items, .n = n};
     for (int i = 0; i < n; ++i) {
         const int live = components_live(&l, done, order[i]);
         peak = live > peak ? live : peak;
@@ -95,16 +95,16 @@ weft_status weft_order_table_make(weft_arena *arena, weft_order_table *out, weft
 
 /* Find the order of least on-chip need. order: [n_calls] members, 0 .. n_calls - 1. Returns whether
  * it is proved optimal; for large fusions and product calls it is the script's order, unproved. */
-static bool linearise(weft_order_table *table, const weft_graph *graph,
-                      const weft_dependence *dependence, const weft_implementation *made,
-                      const weft_onchip *items, int *order) {
+static bool search_order(weft_order_table *table, const weft_graph *graph,
+                         const weft_dependence *dependence, const weft_implementation *made,
+                         const weft_onchip *items, int *order) {
     const weft_fusion *fusion = made->fusion;
     const int n = fusion->n_calls, n_items = made->n_onchip;
-    linearising l = {.items = items,
-                     .n_items = n_items,
-                     .n = n,
-                     .table = table->states,
-                     .fusion = ++table->fusion};
+    order_search l = {.items = items,
+                      .n_items = n_items,
+                      .n = n,
+                      .table = table->states,
+                      .fusion = ++table->fusion};
     for (int i = 0; i < n; ++i)
         order[i] = i;
     if (n > WEFT_ORDER_CALLS || weft_fusion_product(graph, fusion) >= 0)
@@ -182,7 +182,7 @@ weft_status weft_order_find(weft_arena *arena, const weft_graph *graph,
             if (uses(&graph->calls[fusion->calls[i]], &made->onchip[m]))
                 items[m].users |= (uint64_t)1 << i;
     }
-    made->order_exact = linearise(table, graph, dependence, made, items, order);
+    made->order_exact = search_order(table, graph, dependence, made, items, order);
     made->onchip_peak = order_peak(items, made->n_onchip, order, n);
     for (int i = 0; i < n; ++i)
         made->order[i] = fusion->calls[order[i]];

@@ -13,7 +13,7 @@ static json_t *names(const weft_graph *graph, const int *data, int n) {
 static json_t *block(const weft_implementation *one) {
     return one == NULL
                ? json_null()
-               : json_pack("{s:i, s:i, s:i}", "instances", one->elements_per_block, "threads",
+               : json_pack("{s:i, s:i, s:i}", "elements", one->elements_per_block, "threads",
                            one->threads_per_element > 0 ? one->threads_per_element : 1,
                            "iterations", one->serial_iterations);
 }

@@ -108,7 +108,7 @@ static weft_status read_call(forcing *f, const json_t *one) {
 
 /* Read the block shape of kernel n_kernels. */
 static weft_status read_block(forcing *f, const json_t *kernel) {
-    static const char *const keys[FUSE_CHOICES] = {"instances", "threads", "iterations"};
+    static const char *const keys[FUSE_CHOICES] = {"elements", "threads", "iterations"};
     static const int most[FUSE_CHOICES] = {WEFT_BLOCK_THREADS, WEFT_CUDA_WARPS_MAX,
                                            WEFT_BLOCK_ITERATIONS};
     static const char hint[] = "leave \"block\" out, and the planner chooses";
@@ -117,6 +117,8 @@ static weft_status read_block(forcing *f, const json_t *kernel) {
         return WEFT_OK;
     for (int k = 0; k < FUSE_CHOICES; ++k) {
         const json_t *choice = json_object_get(block, keys[k]);
+        if (choice == NULL && k == FUSE_BLOCK)
+            choice = json_object_get(block, "instances"); /* the key of older plans */
         const json_int_t number = json_integer_value(choice);
         if (choice == NULL)
             continue;
@@ -292,7 +294,7 @@ static weft_status check_kernel(const forcing *f, int kernel) {
                       "what kernel %d computes depends on itself by way of '%s', which is in "
                       "kernel %d",
                       kernel, f->names[outside], f->kernel[outside]);
-    case SPLIT_PRODUCT:
+    case NOT_FUSED_PRODUCT:
         return refuse(f, "docs/compiler.md, Fusions, has the rules of operators",
                       "kernel %d has an operator's product with calls that it cannot take in",
                       kernel);

@@ -68,7 +68,7 @@ weft_not_fused_reason weft_why_not_fused(const weft_graph *graph, const weft_fus
     if (weft_set_has(weft_dependence_unfusible(fusions->dependence, a), b))
         return NOT_FUSED_NOTHING;
     if (!weft_fusion_fits(graph, pair)) /* then no larger set fits */
-        return SPLIT_PRODUCT;
+        return NOT_FUSED_PRODUCT;
     return weft_set_has(weft_dependence_reachable(fusions->dependence, a), b) ? NOT_FUSED_PATH
                                                                               : NOT_FUSED_NOTHING;
 }

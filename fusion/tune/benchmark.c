@@ -26,10 +26,42 @@ int64_t weft_benchmark_nodes(int64_t n, int width) {
 
 /* Vertices at distances typical of a mesh numbered by recursive bisection: adjacent nodes, and
  * nodes one row away. */
-int32_t weft_benchmark_node(int64_t specialisation, int vertex, int64_t n_nodes, int width) {
+static int32_t node_of(int64_t element, int vertex, int64_t n_nodes, int width) {
     static const int64_t steps[] = {0, 1, 30, 31, 900, 901, 930, 931};
-    const int64_t first = specialisation * 2 / (width > 3 ? 11 : width > 1 ? 4 : 2);
+    const int64_t first = element * 2 / (width > 3 ? 11 : width > 1 ? 4 : 2);
     return (int32_t)((first + steps[vertex % 8] + 1860 * (vertex / 8)) % n_nodes);
+}
+
+weft_status weft_benchmark_connectivity(weft_device *device, int64_t n, int width, int64_t n_nodes,
+                                        int32_t **indices, weft_connectivity **out,
+                                        weft_error *error) {
+    *indices = calloc((size_t)n * (size_t)width + 1, sizeof **indices);
+    if (!*indices)
+        return weft_out_of_memory(error, "a synthetic connectivity");
+    for (int64_t i = 0; i < n; ++i)
+        for (int a = 0; a < width; ++a)
+            (*indices)[i * width + a] = node_of(i, a, n_nodes, width);
+    return weft_connectivity_make(device, *indices, n, width, n_nodes, out, error);
+}
+
+weft_status weft_benchmark_positions(weft_device *device, const int32_t *indices, int64_t n,
+                                     int width, int lanes, weft_memory **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int entries = width * width;
+    const int64_t blocks = (n + lanes - 1) / lanes;
+    const size_t count = (size_t)(blocks * lanes) * (size_t)entries;
+    uint32_t *values = calloc(count + 1, sizeof *values);
+    if (!values)
+        return weft_out_of_memory(error, "the positions of a synthetic matrix");
+    for (int64_t i = 0; i < n; ++i)
+        for (int k = 0; k < entries; ++k)
+            values[(i / lanes * entries + k) * lanes + i % lanes] =
+                (uint32_t)(indices[i * width + k / width] * 2 * width + k % width);
+    TRY(weft_memory_make_unset(device, count * sizeof *values, out, error));
+    TRY(weft_memory_write(*out, 0, values, count * sizeof *values, error));
+done:
+    free(values);
+    return status;
 }
 
 static int64_t elements_of(const weft_limits *limits, const weft_cost_primitive *primitive) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "fusion/codegen/codegen.h"
+#include "fusion/connectivity/connectivity.h"
 #include "fusion/cost/cost.h"
 
 /** Arguments of every micro-benchmark kernel, in this order. */
@@ -66,5 +67,13 @@ weft_status weft_benchmark_body(const weft_benchmark_writer *p, const char *firs
 
 /** Number of nodes of the synthetic connectivity of n elements. */
 int64_t weft_benchmark_nodes(int64_t n, int width);
-/** Vertex `vertex` of element `specialisation` in the synthetic connectivity. */
-int32_t weft_benchmark_node(int64_t specialisation, int vertex, int64_t n_nodes, int width);
+/** The synthetic connectivity of n elements to n_nodes nodes.
+ *  indices  [n][width] caller's; free
+ *  Errors   WEFT_ERROR_MEMORY and those of weft_connectivity_make */
+weft_status weft_benchmark_connectivity(weft_device *device, int64_t n, int width, int64_t n_nodes,
+                                        int32_t **indices, weft_connectivity **out,
+                                        weft_error *error);
+/** Positions in a matrix of 2 * width entries per row for a synthetic connectivity, interleaved by
+ *  `lanes` elements. */
+weft_status weft_benchmark_positions(weft_device *device, const int32_t *indices, int64_t n,
+                                     int width, int lanes, weft_memory **out, weft_error *error);

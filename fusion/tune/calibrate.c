@@ -12,7 +12,7 @@ static const double DEFAULT_SECONDS = 300, KEEP_SECONDS = 1;
 enum { PENDING_MOST = 512 };
 
 typedef struct calibration {
-    const weft_product_kernel_set *primitives;
+    const weft_cost_primitive_set *primitives;
     weft_tuning *tuning;
     const weft_limits *limits;
     weft_calibration_options options;
@@ -121,7 +121,7 @@ done:
 }
 
 weft_status weft_calibrate_run(const weft_limits *limits, const char *device,
-                               const weft_product_kernel_set *primitives, weft_tuning *tuning,
+                               const weft_cost_primitive_set *primitives, weft_tuning *tuning,
                                const weft_calibration_options *options,
                                weft_calibration_result *out, weft_error *error) {
     weft_status status = WEFT_OK;

@@ -10,6 +10,6 @@
  *  Errors   those of measure and of the database; WEFT_ERROR_MEMORY. Times measured before an error
  *           are stored */
 weft_status weft_calibrate_run(const weft_limits *limits, const char *device,
-                               const weft_product_kernel_set *primitives, weft_tuning *tuning,
+                               const weft_cost_primitive_set *primitives, weft_tuning *tuning,
                                const weft_calibration_options *options,
                                weft_calibration_result *out, weft_error *error);

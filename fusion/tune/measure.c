@@ -30,7 +30,7 @@ typedef struct bench {
     weft_device *device;
     const weft_limits *limits;
     const weft_library *library;
-    const weft_product_kernel_set *primitives;
+    const weft_cost_primitive_set *primitives;
     batch *batches;
     int n_batches;
     weft_timer *timer;
@@ -137,40 +137,8 @@ static weft_status make_map(bench *b, int width, int64_t n, weft_error *error) {
     weft_memory_free(&b->positions[width]);
     weft_memory_free(&b->positions_float[width]);
     free(b->indices[width]);
-    b->indices[width] = malloc((size_t)n * (size_t)width * sizeof(int32_t));
-    if (!b->indices[width])
-        return no_memory(error);
-    for (int64_t i = 0; i < n; ++i)
-        for (int a = 0; a < width; ++a)
-            b->indices[width][i * width + a] = weft_benchmark_node(i, a, n_nodes, width);
-    return weft_connectivity_make(b->device, b->indices[width], n, width, n_nodes,
-                                  &b->connectivities[width], error);
-}
-
-/* Matrix positions, interleaved like the connectivity: node i has row i of 2 * width entries. */
-static weft_status make_positions(bench *b, int width, int lanes, weft_memory **out,
-                                  weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int64_t n = weft_connectivity_from(b->connectivities[width]),
-                  blocks = (n + lanes - 1) / lanes;
-    const size_t count = (size_t)(blocks * lanes) * (size_t)(width * width);
-    uint32_t *values = NULL;
-    if (*out)
-        return WEFT_OK;
-    values = calloc(count + 1, sizeof *values);
-    if (!values)
-        return no_memory(error);
-    for (int64_t i = 0; i < n; ++i)
-        for (int k = 0; k < width * width; ++k) {
-            const int32_t row = b->indices[width][i * width + k / width];
-            values[(i / lanes * (width * width) + k) * lanes + i % lanes] =
-                (uint32_t)(row * 2 * width + k % width);
-        }
-    TRY(weft_memory_make_unset(b->device, count * sizeof *values, out, error));
-    TRY(weft_memory_write(*out, 0, values, count * sizeof *values, error));
-done:
-    free(values);
-    return status;
+    return weft_benchmark_connectivity(b->device, n, width, n_nodes, &b->indices[width],
+                                       &b->connectivities[width], error);
 }
 
 static weft_status seed_values(bench *b, bool single, double extra, weft_error *error) {
@@ -204,7 +172,9 @@ static weft_status make_data(bench *b, const weft_benchmark *benchmark, weft_mem
     weft_memory **positions = r->real_bytes == 4 ? &b->positions_float[benchmark->width]
                                                  : &b->positions[benchmark->width];
     if (benchmark->positions) {
-        TRY(make_positions(b, benchmark->width, lanes, positions, error));
+        if (*positions == NULL)
+            TRY(weft_benchmark_positions(b->device, b->indices[benchmark->width], benchmark->n,
+                                         benchmark->width, lanes, positions, error));
         *connectivity = *positions;
     } else
         TRY(weft_connectivity_interleaved(b->connectivities[benchmark->width], lanes, connectivity,
@@ -343,7 +313,7 @@ static void bench_clear(bench *b) {
 }
 
 weft_status weft_calibrate(weft_device *device, const weft_library *library,
-                           const weft_product_kernel_set *primitives, weft_tuning *tuning,
+                           const weft_cost_primitive_set *primitives, weft_tuning *tuning,
                            const weft_calibration_options *options, weft_calibration_result *out,
                            weft_error *error) {
     weft_status status = WEFT_OK;

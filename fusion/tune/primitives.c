@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-weft_status weft_product_kernel_set_add(weft_product_kernel_set *set,
+weft_status weft_cost_primitive_set_add(weft_cost_primitive_set *set,
                                         const weft_cost_primitive *primitive, weft_error *error) {
     weft_cost_primitive one = *primitive;
     if (WEFT_FIND_NAME(set->list, set->n, primitive->name) >= 0)
@@ -26,7 +26,7 @@ weft_status weft_product_kernel_set_add(weft_product_kernel_set *set,
 }
 
 typedef struct set_maker {
-    weft_product_kernel_set *set;
+    weft_cost_primitive_set *set;
     const weft_limits *limits;
     bool single;
     weft_error *error;
@@ -44,7 +44,7 @@ static weft_status add_places(const set_maker *m, const weft_cost_primitive *pri
         one.shared = shared;
         snprintf(name, sizeof name, "%s %s %s", stem, m->single ? "float" : "double",
                  shared ? "shared" : "registers");
-        TRY(weft_product_kernel_set_add(m->set, &one, m->error));
+        TRY(weft_cost_primitive_set_add(m->set, &one, m->error));
     }
 done:
     return status;
@@ -154,13 +154,13 @@ static weft_status add_intrinsics(const set_maker *m, const char *const *functio
             TRY(weft_no_memory(m->error));
         if ((weft_intrinsics[i].one != NULL || weft_intrinsics[i].two != NULL) &&
             is_wanted(one.function, functions, n))
-            TRY(weft_product_kernel_set_add(m->set, &one, m->error));
+            TRY(weft_cost_primitive_set_add(m->set, &one, m->error));
     }
 done:
     return status;
 }
 
-weft_status weft_product_kernel_set_library(weft_product_kernel_set *set,
+weft_status weft_cost_primitive_set_library(weft_cost_primitive_set *set,
                                             const weft_library *library, const weft_limits *limits,
                                             bool single, const char *const *functions,
                                             int n_functions, weft_error *error) {
@@ -183,7 +183,7 @@ done:
 /* ---- primitives of a script ---- */
 
 typedef struct collection {
-    weft_product_kernel_set *set;
+    weft_cost_primitive_set *set;
     bool shared; /* the device has shared memory */
 } collection;
 
@@ -193,7 +193,7 @@ static weft_status collect(void *user, weft_cost_primitive *const *primitives, i
     const collection *to = user;
     for (int i = 0; i < n; ++i)
         if (to->shared || !primitives[i]->shared)
-            TRY(weft_product_kernel_set_add(to->set, primitives[i], error));
+            TRY(weft_cost_primitive_set_add(to->set, primitives[i], error));
 done:
     return status;
 }
@@ -207,7 +207,7 @@ static bool knows_nothing(void *user, const weft_cost_primitive *primitive,
     return false;
 }
 
-weft_status weft_product_kernel_set_script(weft_product_kernel_set *set,
+weft_status weft_cost_primitive_set_script(weft_cost_primitive_set *set,
                                            const weft_library *library, const weft_limits *limits,
                                            const weft_fragment *fragments, int n_fragments,
                                            const weft_compile_options *options, weft_error *error) {

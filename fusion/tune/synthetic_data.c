@@ -43,20 +43,6 @@ static void choose_sizes(weft_synthetic_run *r, const weft_graph *graph, int64_t
     }
 }
 
-static weft_status make_map(weft_synthetic_run *r, const weft_graph_connectivity *connectivity,
-                            int m, weft_error *error) {
-    const int64_t n = r->sizes[connectivity->from], n_to = r->sizes[connectivity->to];
-    r->indices[m] = calloc((size_t)n * (size_t)connectivity->width + 1, sizeof(int32_t));
-    if (!r->indices[m])
-        return no_memory(error);
-    for (int64_t i = 0; i < n; ++i)
-        for (int a = 0; a < connectivity->width; ++a)
-            r->indices[m][i * connectivity->width + a] =
-                weft_benchmark_node(i, a, n_to, connectivity->width);
-    return weft_connectivity_make(r->device, r->indices[m], n, connectivity->width, n_to,
-                                  &r->connectivities[m], error);
-}
-
 /* Pseudo-random numbers in [1/2, 3/2), the same on every machine. */
 static weft_status make_values(weft_synthetic_run *r, int64_t count, weft_memory **out,
                                weft_error *error) {
@@ -86,23 +72,12 @@ static weft_status make_matrix(weft_synthetic_run *r, const weft_graph *graph,
                                const weft_value *value, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph_connectivity *connectivity = &graph->connectivities[value->connectivity];
-    const int width = connectivity->width, entries = width * width;
-    const int64_t n = r->sizes[connectivity->from], blocks = (n + r->lanes - 1) / r->lanes;
-    const size_t count = (size_t)(blocks * r->lanes) * (size_t)entries;
-    uint32_t *positions = calloc(count + 1, sizeof *positions);
-    if (!positions)
-        return no_memory(error);
-    for (int64_t i = 0; i < n; ++i)
-        for (int k = 0; k < entries; ++k)
-            positions[(i / r->lanes * entries + k) * r->lanes + i % r->lanes] =
-                (uint32_t)(r->indices[value->connectivity][i * width + k / width] * 2 * width +
-                           k % width);
-    TRY(weft_memory_make_unset(r->device, count * sizeof *positions, &r->positions[value->id],
-                               error));
-    TRY(weft_memory_write(r->positions[value->id], 0, positions, count * sizeof *positions, error));
-    TRY(make_values(r, r->sizes[connectivity->to] * 2 * width, &r->data[value->id], error));
+    TRY(weft_benchmark_positions(r->device, r->indices[value->connectivity],
+                                 r->sizes[connectivity->from], connectivity->width, r->lanes,
+                                 &r->positions[value->id], error));
+    TRY(make_values(r, r->sizes[connectivity->to] * 2 * connectivity->width, &r->data[value->id],
+                    error));
 done:
-    free(positions);
     return status;
 }
 
@@ -152,8 +127,11 @@ weft_status weft_synthetic_run_make(weft_device *device, const weft_compilation 
     r->lanes = segment->plan->lanes;
     TRY(allocate(r, graph, error));
     choose_sizes(r, graph, n);
-    for (int m = 0; m < r->n_connectivities; ++m)
-        TRY(make_map(r, &graph->connectivities[m], m, error));
+    for (int m = 0; m < r->n_connectivities; ++m) {
+        const weft_graph_connectivity *one = &graph->connectivities[m];
+        TRY(weft_benchmark_connectivity(device, r->sizes[one->from], one->width, r->sizes[one->to],
+                                        &r->indices[m], &r->connectivities[m], error));
+    }
     for (int i = 0; i < r->n_values; ++i)
         TRY(make_value(r, graph, &graph->values[i], error));
     TRY(weft_timer_make(device, &r->timer, error));

@@ -17,13 +17,13 @@ extern "C" {
 #endif
 
 /** A set of cost primitives with distinct names; all memory is in the arena. */
-typedef struct weft_product_kernel_set {
+typedef struct weft_cost_primitive_set {
     weft_arena *arena; /* borrowed */
     weft_cost_primitive *list;
     int n;
-} weft_product_kernel_set;
+} weft_cost_primitive_set;
 /** Add a copy of a primitive unless the set has one of that name. Errors  WEFT_ERROR_MEMORY */
-weft_status weft_product_kernel_set_add(weft_product_kernel_set *set,
+weft_status weft_cost_primitive_set_add(weft_cost_primitive_set *set,
                                         const weft_cost_primitive *primitive, weft_error *error);
 /** Add the loads, computes and stores of the library's functions, every variant at up to two
  *  choices of sizes, and the indirect loads and accumulating stores of simplices.
@@ -31,7 +31,7 @@ weft_status weft_product_kernel_set_add(weft_product_kernel_set *set,
  *  functions  [n_functions] names; NULL: all functions. The primitives of simplices are added only
  *             for NULL
  *  Errors     WEFT_ERROR_MEMORY */
-weft_status weft_product_kernel_set_library(weft_product_kernel_set *set,
+weft_status weft_cost_primitive_set_library(weft_cost_primitive_set *set,
                                             const weft_library *library, const weft_limits *limits,
                                             bool single, const char *const *functions,
                                             int n_functions, weft_error *error);
@@ -69,7 +69,7 @@ typedef struct weft_calibration_result {
 
 /** Add the primitives of a script's kernels.
  *  Parameters and errors as for weft_compile; options->costs is ignored */
-weft_status weft_product_kernel_set_script(weft_product_kernel_set *set,
+weft_status weft_cost_primitive_set_script(weft_cost_primitive_set *set,
                                            const weft_library *library, const weft_limits *limits,
                                            const weft_fragment *fragments, int n_fragments,
                                            const weft_compile_options *options, weft_error *error);
@@ -82,7 +82,7 @@ weft_status weft_product_kernel_set_script(weft_product_kernel_set *set,
  *          those of device and database
  *  Source  Filipovic et al. 2015, section 4.2 */
 weft_status weft_calibrate(weft_device *device, const weft_library *library,
-                           const weft_product_kernel_set *primitives, weft_tuning *tuning,
+                           const weft_cost_primitive_set *primitives, weft_tuning *tuning,
                            const weft_calibration_options *options, weft_calibration_result *out,
                            weft_error *error);
 

@@ -116,39 +116,39 @@ template <int ELEMENTS_> struct shared_list {
     scalar *p;
     __device__ __forceinline__ scalar &operator[](int c) const { return p[c * ELEMENTS_]; }
 };
-template <int N_WARPS, class List> INLINE void spread_load_block(List v, const scalar *p, int components, int warp)
+template <int N_THREADS, class List> INLINE void spread_load_block(List v, const scalar *p, int components, int warp)
 {
-    UNROLL for (int c = warp; c < components; c += N_WARPS)
+    UNROLL for (int c = warp; c < components; c += N_THREADS)
         v[c] = p[c * LANES];
 }
-template <int N_WARPS, class List> INLINE void spread_load_plain(List v, const scalar *p, int components, int64_t element, int warp)
+template <int N_THREADS, class List> INLINE void spread_load_plain(List v, const scalar *p, int components, int64_t element, int warp)
 {
-    UNROLL for (int c = warp; c < components; c += N_WARPS)
+    UNROLL for (int c = warp; c < components; c += N_THREADS)
         v[c] = p[element * components + c];
 }
-template <int N_WARPS, class List> INLINE void spread_load_indirect(List v, const scalar *p, const int32_t *map, int width, int components, int warp)
+template <int N_THREADS, class List> INLINE void spread_load_indirect(List v, const scalar *p, const int32_t *map, int width, int components, int warp)
 {
-    UNROLL for (int k = warp; k < width * components; k += N_WARPS)
+    UNROLL for (int k = warp; k < width * components; k += N_THREADS)
         v[k] = p[(int64_t)map[k / components * LANES] * components + k % components];
 }
-template <int N_WARPS, class List> INLINE void spread_store_block(scalar *p, List v, int components, int warp)
+template <int N_THREADS, class List> INLINE void spread_store_block(scalar *p, List v, int components, int warp)
 {
-    UNROLL for (int c = warp; c < components; c += N_WARPS)
+    UNROLL for (int c = warp; c < components; c += N_THREADS)
         p[c * LANES] = v[c];
 }
-template <int N_WARPS, class List> INLINE void spread_store_plain(scalar *p, List v, int components, int64_t element, int warp)
+template <int N_THREADS, class List> INLINE void spread_store_plain(scalar *p, List v, int components, int64_t element, int warp)
 {
-    UNROLL for (int c = warp; c < components; c += N_WARPS)
+    UNROLL for (int c = warp; c < components; c += N_THREADS)
         p[element * components + c] = v[c];
 }
-template <int N_WARPS, class List> INLINE void spread_add_indirect(scalar *p, const int32_t *map, List v, int width, int components, int warp)
+template <int N_THREADS, class List> INLINE void spread_add_indirect(scalar *p, const int32_t *map, List v, int width, int components, int warp)
 {
-    UNROLL for (int k = warp; k < width * components; k += N_WARPS)
+    UNROLL for (int k = warp; k < width * components; k += N_THREADS)
         atomicAdd(&p[(int64_t)map[k / components * LANES] * components + k % components], v[k]);
 }
-template <int N_WARPS, class List> INLINE void spread_add_matrix(scalar *p, const uint32_t *positions, List v, int entries, int warp)
+template <int N_THREADS, class List> INLINE void spread_add_matrix(scalar *p, const uint32_t *positions, List v, int entries, int warp)
 {
-    UNROLL for (int k = warp; k < entries; k += N_WARPS)
+    UNROLL for (int k = warp; k < entries; k += N_THREADS)
         atomicAdd(&p[positions[k * LANES]], v[k]);
 }
 

@@ -420,13 +420,13 @@ static void blocks_that_are_not_forced(void **state) {
     static const struct {
         const char *block, *says;
     } cases[] = {
-        {"{\"instances\": 40}",
-         "the instances of kernel 0's block are a number from 32 to 1024, in steps of 32"},
+        {"{\"elements\": 40}",
+         "the elements of kernel 0's block are a number from 32 to 1024, in steps of 32"},
         {"{\"instances\": \"96\"}",
-         "the instances of kernel 0's block are a number from 32 to 1024, in steps of 32"},
+         "the elements of kernel 0's block are a number from 32 to 1024, in steps of 32"},
         {"{\"threads\": 0}", "the threads of kernel 0's block are a number from 1 to 32"},
         {"{\"iterations\": 65}", "the iterations of kernel 0's block are a number from 1 to 64"},
-        {"{\"instances\": 128, \"threads\": 9}",
+        {"{\"elements\": 128, \"threads\": 9}",
          "no implementation of kernel 0 has these variants and this block"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {

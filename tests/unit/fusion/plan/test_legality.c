@@ -41,7 +41,7 @@ static void products_stay_apart(void **state) {
     int through = 0;
     assert_int_equal(segment->graph->n_calls, 2);
     assert_int_equal(weft_why_not_fused(segment->graph, segment->fusions, 0, 1, &through),
-                     SPLIT_PRODUCT);
+                     NOT_FUSED_PRODUCT);
     assert_int_equal(through, -1);
     weft_compilation_free(&c);
 }

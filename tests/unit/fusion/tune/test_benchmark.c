@@ -228,15 +228,15 @@ static void cuda_compiles(void **state) {
     tuning_ok(weft_device_open("null:h200", NULL, &null, &error), &error);
     tuning_ok(weft_library_make(&library, &error), &error);
     const weft_limits *limits = weft_device_limits(null);
-    weft_product_kernel_set set = {.arena = arena}, all = {.arena = arena};
-    tuning_ok(weft_product_kernel_set_library(&set, library, limits, false, functions, 4, &error),
+    weft_cost_primitive_set set = {.arena = arena}, all = {.arena = arena};
+    tuning_ok(weft_cost_primitive_set_library(&set, library, limits, false, functions, 4, &error),
               &error);
-    tuning_ok(weft_product_kernel_set_library(&all, library, limits, false, NULL, 0, &error),
+    tuning_ok(weft_cost_primitive_set_library(&all, library, limits, false, NULL, 0, &error),
               &error);
     assert_true(all.n > 300);
     for (int i = 0; i < all.n; ++i)
         if (all.list[i].width == 3 || all.list[i].intrinsic)
-            tuning_ok(weft_product_kernel_set_add(&set, &all.list[i], &error), &error);
+            tuning_ok(weft_cost_primitive_set_add(&set, &all.list[i], &error), &error);
     weft_benchmark_prelude(limits, false, &text);
     for (int i = 0; i < set.n; ++i) {
         weft_benchmark benchmark;
@@ -278,8 +278,8 @@ static void on_the_host(void **state) {
     tuning_ok(weft_device_open("host:1", NULL, &device, &error), &error);
     tuning_ok(weft_library_make(&library, &error), &error);
     const weft_limits *limits = weft_device_limits(device);
-    weft_product_kernel_set set = {.arena = arena};
-    tuning_ok(weft_product_kernel_set_library(&set, library, limits, false, functions, 1, &error),
+    weft_cost_primitive_set set = {.arena = arena};
+    tuning_ok(weft_cost_primitive_set_library(&set, library, limits, false, functions, 1, &error),
               &error);
     tuning_ok(weft_calibrate(device, library, &set, tuning, &options, &result, &error), &error);
     assert_true(result.n_measured > 0);

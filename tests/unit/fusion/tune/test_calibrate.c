@@ -50,8 +50,8 @@ static double fake_clock(void *user) {
 }
 
 /* A load and a compute in registers, one in shared memory, one that cannot be measured. */
-static weft_product_kernel_set make_set(weft_arena *arena) {
-    weft_product_kernel_set set = {.arena = arena};
+static weft_cost_primitive_set make_set(weft_arena *arena) {
+    weft_cost_primitive_set set = {.arena = arena};
     weft_error error = {0};
     const weft_cost_primitive primitives[] = {
         {.name = "load block 9 0 double registers", .kind = WEFT_COST_LOAD, .components = 9},
@@ -67,7 +67,7 @@ static weft_product_kernel_set make_set(weft_arena *arena) {
     };
     for (int twice = 0; twice < 2; ++twice)
         for (size_t i = 0; i < sizeof primitives / sizeof *primitives; ++i)
-            tuning_ok(weft_product_kernel_set_add(&set, &primitives[i], &error), &error);
+            tuning_ok(weft_cost_primitive_set_add(&set, &primitives[i], &error), &error);
     assert_int_equal(set.n, 4);
     return set;
 }
@@ -82,7 +82,7 @@ static weft_limits h200(void) {
     return limits;
 }
 
-static weft_calibration_result run(tuning_place *place, const weft_product_kernel_set *set, fake *f,
+static weft_calibration_result run(tuning_place *place, const weft_cost_primitive_set *set, fake *f,
                                    double seconds, bool again, weft_status expected) {
     const weft_limits limits = h200();
     weft_error error = {0};
@@ -109,7 +109,7 @@ static void points(void **state) {
     const weft_limits limits = h200();
     static weft_calibration_point list[WEFT_CALIBRATION_POINTS];
     tuning_ok(weft_arena_make(&arena, &error), &error);
-    const weft_product_kernel_set set = make_set(arena);
+    const weft_cost_primitive_set set = make_set(arena);
     /* registers: 5 blocks x 5 iterations x 6 extras; coarse 3 x 3 x 3; a compute has no iterations
      */
     const int expected[][3] = {{1, 27, 150}, {1, 9, 30}, {1, 9, 30}, {1, 18, 126}};
@@ -137,7 +137,7 @@ static void stopped_and_resumed(void **state) {
     weft_error error = {0};
     tuning_place *place = tuning_place_make();
     tuning_ok(weft_arena_make(&arena, &error), &error);
-    const weft_product_kernel_set set = make_set(arena);
+    const weft_cost_primitive_set set = make_set(arena);
     const int total = 150 + 30 + 30 + 126;
     fake f = {0};
     /* four seconds: each primitive at its first point, the one that cannot be too */
@@ -177,7 +177,7 @@ static void a_failure(void **state) {
     weft_error error = {0};
     tuning_place *place = tuning_place_make();
     tuning_ok(weft_arena_make(&arena, &error), &error);
-    const weft_product_kernel_set set = make_set(arena);
+    const weft_cost_primitive_set set = make_set(arena);
     fake f = {.fail_at = 11, .failure = WEFT_ERROR_DEVICE};
     run(place, &set, &f, 1e6, false, WEFT_ERROR_DEVICE);
     f = (fake){0};
@@ -197,7 +197,7 @@ typedef struct lookup_place {
     weft_cost_source source;
 } lookup_place;
 
-static lookup_place costs_of(tuning_place *place, weft_product_kernel_set *set) {
+static lookup_place costs_of(tuning_place *place, weft_cost_primitive_set *set) {
     const weft_limits limits = h200();
     weft_error error = {0};
     lookup_place out = {0};
@@ -227,7 +227,7 @@ static void interpolation(void **state) {
     double seconds = -1;
     tuning_place *place = tuning_place_make();
     tuning_ok(weft_arena_make(&arena, &error), &error);
-    weft_product_kernel_set set = make_set(arena);
+    weft_cost_primitive_set set = make_set(arena);
     fake f = {0};
     run(place, &set, &f, 1e6, false, WEFT_OK);
     lookup_place from = costs_of(place, &set);
@@ -272,7 +272,7 @@ static void a_part(void **state) {
     double seconds = 0;
     tuning_place *place = tuning_place_make();
     tuning_ok(weft_arena_make(&arena, &error), &error);
-    weft_product_kernel_set set = make_set(arena);
+    weft_cost_primitive_set set = make_set(arena);
     fake f = {0};
     run(place, &set, &f, 4, false, WEFT_OK);
     lookup_place from = costs_of(place, &set);
@@ -310,7 +310,7 @@ static void registers_count(void **state) {
     tuning_ok(weft_tuning_add_times(tuning, device, times, 3, &error), &error);
     weft_tuning_close(&tuning);
     weft_cost_primitive primitive = {.name = name, .handle = -1};
-    weft_product_kernel_set set = {.list = &primitive, .n = 1};
+    weft_cost_primitive_set set = {.list = &primitive, .n = 1};
     lookup_place from = costs_of(place, &set);
     weft_operating_point point = {.elements = 128, .iterations = 1, .threads = 128};
     assert_true(from.source.lookup(from.source.user, &primitive, &point, &plain));
@@ -385,7 +385,7 @@ static void null_has_nothing(void **state) {
     weft_calibration_result result;
     tuning_place *place = tuning_place_make();
     weft_tuning *tuning = tuning_open(place);
-    const weft_product_kernel_set set = {0};
+    const weft_cost_primitive_set set = {0};
     const weft_calibration_options options = {0};
     tuning_ok(weft_device_open("null:h200", NULL, &null, &error), &error);
     tuning_ok(weft_library_make(&library, &error), &error);
