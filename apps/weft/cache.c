@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct argp_option table[] = {
-    {"invalid", TOOL_INVALID, NULL, 0, "clear: remove only invalid entries", 0}, {0}};
+static const app_option table[] = {{"invalid", NULL, "clear: remove only invalid entries",
+                                    APP_FLAG(weft_tool_options, invalid, true)},
+                                   {0}};
 
 static const char doc[] =
     "List, verify or clear the cache of compiled kernels."
@@ -74,7 +75,7 @@ weft_status weft_tool_cache(int argc, char **argv, app_messages *messages, int *
     weft_status status = WEFT_OK;
     weft_tool_options options = {.n_arguments_max = 1};
     (void)messages;
-    TRY(weft_tool_read(table, "list|verify|clear", doc, argc, argv, &options, error));
+    TRY(weft_tool_read(table, NULL, "list|verify|clear", doc, argc, argv, &options, error));
     const char *action = options.n_arguments > 0 ? options.arguments[0] : NULL;
     if (!action) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "what should be done with the cache?");

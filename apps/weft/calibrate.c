@@ -5,30 +5,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct argp_option table[] = {
-    {"device", TOOL_DEVICE, "NAME", 0, "The device to measure; may be given several times", 0},
-    {"time-limit", TOOL_SECONDS, "SECONDS", 0, "Stop after this time per device (default 300)", 0},
-    APP_HIDDEN_ALIAS("seconds"),
-    {"remeasure", TOOL_AGAIN, NULL, 0, "Repeat measurements that are already stored", 0},
-    APP_HIDDEN_ALIAS("again"),
-    {"precision", TOOL_PRECISION, "NAME", 0, "Only single or only double (default: both)", 0},
-    {"single", TOOL_SINGLE, NULL, OPTION_HIDDEN, NULL, 0},
-    {"validate", TOOL_CHECK, NULL, 0,
-     "Run plans of scripts, and print their predicted and measured times", 0},
-    APP_HIDDEN_ALIAS("check"),
-    {"tune", TOOL_TUNE, "N", 0,
+static const app_option table[] = {
+    {"device", "NAME", "The device to measure; may be given several times",
+     .read = weft_tool_device},
+    {"time-limit", "SECONDS", "Stop after this time per device (default 300)", .former = "seconds",
+     APP_NUMBER(weft_tool_options, seconds, 0.001, 1e6)},
+    {"remeasure", NULL, "Repeat measurements that are already stored", .former = "again",
+     APP_FLAG(weft_tool_options, again, true)},
+    {"precision", "NAME", "Only single or only double (default: both)",
+     .read = weft_tool_precision},
+    {"single", NULL, NULL, .read = weft_tool_precision},
+    {"validate", NULL, "Run plans of scripts, and print their predicted and measured times",
+     .former = "check", APP_FLAG(weft_tool_options, check, true)},
+    {"tune", "N",
      "With --validate: run the N best plans of each script (default: the 10 best and 20 others)",
-     0},
-    {"size", TOOL_ELEMENTS, "N", 0,
-     "With --validate: number of elements (default: data of four times the last-level cache)", 0},
-    APP_HIDDEN_ALIAS("n"),
-    {"json", TOOL_JSON, "FILE", 0, "With --validate: write every plan and its times", 0},
-    {"plot", TOOL_DRAW, "FILE", 0,
-     "Plot the predicted and measured performance that --validate --json FILE wrote", 0},
-    APP_HIDDEN_ALIAS("draw"),
-    {"out", TOOL_OUT, "DIR", 0, "With --plot: directory of data, gnuplot scripts and figures", 0},
-    {"kernels", TOOL_KERNELS, "DIR", 0,
-     "Add the functions of DIR/**/*.kernel.c; they replace shipped functions of the same name", 0},
+     APP_INTEGER(weft_tool_options, tune, 1, 1000)},
+    {"size", "N",
+     "With --validate: number of elements (default: data of four times the last-level cache)",
+     .former = "n", APP_INTEGER(weft_tool_options, elements, 1, 2000000000)},
+    {"json", "FILE", "With --validate: write every plan and its times",
+     APP_BY(weft_tool_text, weft_tool_options, json)},
+    {"plot", "FILE",
+     "Plot the predicted and measured performance that --validate --json FILE wrote",
+     .former = "draw", APP_BY(weft_tool_text, weft_tool_options, draw)},
+    {"out", "DIR", "With --plot: directory of data, gnuplot scripts and figures",
+     APP_BY(weft_tool_text, weft_tool_options, out)},
+    {"kernels", "DIR",
+     "Add the functions of DIR/**/*.kernel.c; they replace shipped functions of the same name",
+     APP_BY(weft_tool_text, weft_tool_options, kernels)},
     {0}};
 
 static const char doc[] =
@@ -147,7 +151,7 @@ weft_status weft_tool_calibrate(int argc, char **argv, app_messages *messages, i
     weft_tuning *tuning = NULL;
     weft_tool_options options = {.n_arguments_max = 8};
     (void)code;
-    TRY(weft_tool_read(table, "[FUNCTION...]", doc, argc, argv, &options, error));
+    TRY(weft_tool_read(table, NULL, "[FUNCTION...]", doc, argc, argv, &options, error));
     if (options.draw || options.out) {
         TRY(weft_tool_draw(&options, &messages->monitor, error));
         goto done;

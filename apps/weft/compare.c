@@ -6,16 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct argp_option table[] = {
-    {"threshold", 't', "PERCENT", 0, "Differences of medians below this are ignored (default 5)", 0},
-    {"chance", 'p', "P", 0, "Largest p-value of a significant difference (default 0.01)", 0},
-    {"all", 'a', NULL, 0, "Also print unchanged times", 0},
-    {0}};
-
 static const char doc[] =
     "Show what became faster or slower from one study of scaling to another."
     "\v"
-    "For each mesh, assembly and device that both studies have, and for each phase, the times of A's "
+    "For each mesh, assembly and device that both studies have, and for each phase, the times of "
+    "A's "
     "runs are compared with B's. A phase counts as slower if the medians differ by more than the "
     "threshold, and if the ranks of the runs differ significantly: the p-value of the exact "
     "two-sided Mann-Whitney test is P or less. With 5 runs each and the default P this means that "
@@ -29,7 +24,7 @@ static const char doc[] =
     "  weft compare before/results.json after/results.json";
 
 typedef struct comparison {
-    double threshold, chance; /* a fraction; a probability */
+    double threshold, chance; /* per cent; a probability */
     bool all;
     const char *paths[2]; /* borrowed from argv */
     int n_paths;
@@ -37,36 +32,33 @@ typedef struct comparison {
     int n_cases, n_compared, n_slower, n_faster, n_alike, n_few, n_broken;
 } comparison;
 
-static weft_status read_option(void *user, int key, const char *text, weft_error *error) {
+static const app_option table[] = {
+    {"threshold", "PERCENT", "Differences of medians below this are ignored (default 5)", 't',
+     APP_NUMBER(comparison, threshold, 0, 1e6)},
+    {"chance", "P", "Largest p-value of a significant difference (default 0.01)", 'p',
+     APP_NUMBER(comparison, chance, 0, 1)},
+    {"all", NULL, "Also print unchanged times", 'a', APP_FLAG(comparison, all, true)},
+    {0}};
+
+static weft_status read_path(void *user, const char *text, weft_error *error) {
     comparison *out = user;
-    weft_status status = WEFT_OK;
-    switch (key) {
-    case 't':
-        TRY(app_parse_number("--threshold", text, 0, 1e6, &out->threshold, error));
-        out->threshold /= 100;
-        break;
-    case 'p':
-        TRY(app_parse_number("--chance", text, 0, 1, &out->chance, error));
-        break;
-    case 'a':
-        out->all = true;
-        break;
-    default:
-        if (out->n_paths < 2) {
-            out->paths[out->n_paths++] = text;
-            break;
-        }
-        status = weft_error_set(error, WEFT_ERROR_USAGE, "unexpected argument '%.200s'", text);
-        weft_error_hint(error, "two files are compared");
+    if (out->n_paths < 2) {
+        out->paths[out->n_paths++] = text;
+        return WEFT_OK;
     }
-done:
-    return status;
+    weft_error_set(error, WEFT_ERROR_USAGE, "unexpected argument '%.200s'", text);
+    weft_error_hint(error, "two files are compared");
+    return WEFT_ERROR_USAGE;
 }
 
 static weft_status read_options(int argc, char **argv, comparison *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const struct argp argp = {.options = table, .args_doc = "A.json B.json", .doc = doc};
-    TRY(app_options_parse(&argp, argc, argv, read_option, out, error));
+    const app_command_line line = {.arguments = "A.json B.json",
+                                   .doc = doc,
+                                   .tables = {{table, out}},
+                                   .argument = read_path,
+                                   .user = out};
+    TRY(app_command_line_read(&line, argc, argv, error));
     if (out->n_paths < 2) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "two files are compared, %d %s given",
                                 out->n_paths, out->n_paths == 1 ? "is" : "are");
@@ -167,7 +159,7 @@ static void compare_phase(comparison *out, const json_t *item, const char *phase
     if (n_a == 0 || n_b == 0 || (old.max == 0 && new.max == 0))
         return; /* this run does not have the phase */
     const double p = app_rank_test(before, n_a, after, n_b);
-    const bool apart = fabs(new.median - old.median) > out->threshold * old.median;
+    const bool apart = fabs(new.median - old.median) > out->threshold / 100 * old.median;
     const bool few = apart && least_chance(n_a, n_b) > out->chance;
     const bool changed = apart && !few && p <= out->chance, slower = new.median > old.median;
     const char *verdict = changed ? (slower ? "slower" : "faster") : few ? "too few" : "alike";
@@ -247,7 +239,7 @@ weft_status weft_tool_compare(int argc, char **argv, app_messages *messages, int
                               weft_error *error) {
     (void)messages;
     weft_status status = WEFT_OK;
-    comparison run = {.threshold = 0.05, .chance = 0.01};
+    comparison run = {.threshold = 5, .chance = 0.01};
     TRY(read_options(argc, argv, &run, error));
     TRY(read_file(&run, 0, error));
     TRY(read_file(&run, 1, error));

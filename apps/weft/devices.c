@@ -1,8 +1,6 @@
 /* weft devices: prints the available devices and their limits. */
 #include "apps/weft/tool.h"
 
-static const struct argp_option table[] = {{0}};
-
 static const char doc[] =
     "List the devices that --device takes, with their limits."
     "\v"
@@ -65,7 +63,7 @@ weft_status weft_tool_devices(int argc, char **argv, app_messages *messages, int
     weft_device *device = NULL;
     weft_device_options device_options = weft_device_options_default(&messages->monitor);
     (void)code;
-    TRY(weft_tool_read(table, "", doc, argc, argv, &options, error));
+    TRY(weft_tool_read(NULL, NULL, "", doc, argc, argv, &options, error));
     for (size_t i = 0; i < sizeof devices / sizeof devices[0]; ++i) {
         TRY(weft_device_open(devices[i].name, &device_options, &device, error));
         print_device(devices[i].name, devices[i].meaning, weft_device_limits(device));

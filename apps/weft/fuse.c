@@ -4,55 +4,61 @@
 #include <stdlib.h>
 #include <string.h>
 
-// clang-format off
-#define COMPILE_OPTIONS \
-    {"param", TOOL_SET, "NAME=INT", 0, "Value of a parameter of the script; repeatable", 0}, \
-    APP_HIDDEN_ALIAS("set"), \
-    {"define", TOOL_DEFINE, "NAME=EXPR", 0, "Body of an expression of the script; repeatable", 0}, \
-    {"device", TOOL_DEVICE, "NAME", 0, "Device to compile for (default auto)", 0}, \
-    {"kernels", TOOL_KERNELS, "DIR", 0, \
-     "Add the functions of DIR/**/*.kernel.c; they replace shipped functions of the same name", 0}, \
-    {"variant", TOOL_VARIANT, "FUNCTION=NUMBER", 0, \
-     "Use this variant of a function, counted from 0; repeatable", 0}, \
-    {"product-kernel", TOOL_PRODUCT_KERNEL, "OPERATOR=NAME", 0, \
-     "Apply an operator by this hand-written matrix-vector product (GPU only); repeatable", 0}, \
-    APP_HIDDEN_ALIAS("routine"), \
-    {"plan-file", TOOL_FORCE, "FILE", 0, \
-     "Use the kernels of a saved plan (--print plan --format json)", 0}, \
-    APP_HIDDEN_ALIAS("force"), \
-    {"rematerialize", TOOL_REMATERIALIZE, "NAME", 0, \
-     "Values that are computed before a loop and read only in it: recompute them in every iteration " \
-     "(always), store them (never), or do what is predicted to be faster (auto, default)", 0}, \
-    {"store", TOOL_REMATERIALISE, "NAME", OPTION_HIDDEN, NULL, 0}, \
-    {"trip-count", TOOL_TRIP_COUNT, "N", 0, "Expected number of iterations of a loop (default 100)", 0}, \
-    APP_HIDDEN_ALIAS("turns"), \
-    {"max-fusion", TOOL_MAX_FUSION, "N", 0, \
-     "Largest number of calls that are considered for one kernel (default 8)", 0}, \
-    {"size", TOOL_ELEMENTS, "N", 0, \
-     "Number of elements of each index set that times are predicted for (default 1000000)", 0}, \
-    APP_HIDDEN_ALIAS("n"), \
-    {"scatter", TOOL_SCATTER, "NAME", 0, \
-     "How concurrent additions to one target are kept apart: atomic, chunk-colored, cell-colored, " \
-     "gather, vertex-patch, edge-patch, or auto (default): atomic on a GPU, else chunk-colored", 0}, \
-    {"precision", TOOL_PRECISION, "NAME", 0, "Type of real: single or double (default)", 0}, \
-    {"single", TOOL_SINGLE, NULL, OPTION_HIDDEN, NULL, 0}
-// clang-format on
+static const app_option script_options[] = {
+    {"param", "NAME=INT", "Value of a parameter of the script; repeatable", .former = "set",
+     .read = weft_tool_parameter},
+    {"define", "NAME=EXPR", "Body of an expression of the script; repeatable",
+     .read = weft_tool_expression},
+    {"device", "NAME", "Device to compile for (default auto)", .read = weft_tool_device},
+    {"kernels", "DIR",
+     "Add the functions of DIR/**/*.kernel.c; they replace shipped functions of the same name",
+     APP_BY(weft_tool_text, weft_tool_options, kernels)},
+    {"variant", "FUNCTION=NUMBER", "Use this variant of a function, counted from 0; repeatable",
+     .read = weft_tool_variant},
+    {"product-kernel", "OPERATOR=NAME",
+     "Apply an operator by this hand-written matrix-vector product (GPU only); repeatable",
+     .former = "routine", .read = weft_tool_product_kernel},
+    {"plan-file", "FILE", "Use the kernels of a saved plan (--print plan --format json)",
+     .former = "force", APP_BY(weft_tool_text, weft_tool_options, force)},
+    {"rematerialize", "NAME",
+     "Values that are computed before a loop and read only in it: recompute them in every "
+     "iteration "
+     "(always), store them (never), or do what is predicted to be faster (auto, default)",
+     APP_CHOICE(weft_tool_options, rematerialise, weft_tool_rematerialise)},
+    {"store", "NAME", NULL, APP_CHOICE(weft_tool_options, rematerialise, weft_tool_stores)},
+    {"trip-count", "N", "Expected number of iterations of a loop (default 100)", .former = "turns",
+     APP_INTEGER(weft_tool_options, iterations, 1, 1000000)},
+    {"max-fusion", "N", "Largest number of calls that are considered for one kernel (default 8)",
+     APP_INTEGER(weft_tool_options, max_fusion, 1, 512)},
+    {"size", "N",
+     "Number of elements of each index set that times are predicted for (default 1000000)",
+     .former = "n", APP_INTEGER(weft_tool_options, elements, 1, 2000000000)},
+    {"scatter", "NAME",
+     "How concurrent additions to one target are kept apart: atomic, chunk-colored, cell-colored, "
+     "gather, vertex-patch, edge-patch, or auto (default): atomic on a GPU, else chunk-colored",
+     .read = weft_tool_scatter},
+    {"precision", "NAME", "Type of real: single or double (default)", .read = weft_tool_precision},
+    {"single", NULL, NULL, .read = weft_tool_precision},
+    {0}};
 
-static const struct argp_option fuse_table[] = {
-    {"print", TOOL_PRINT, "STAGE", 0,
-     "tokens, script, graph, fusions, implementations, cover, plan (default) or source", 0},
-    {"format", TOOL_FORMAT, "NAME", 0, "text (default), and for graph and plan also dot or json",
-     0},
-    {"plan", TOOL_PLAN, "NAME", 0, "fused (default) or unfused", 0},
-    {"tune", TOOL_TUNE, "N", 0,
-     "Measure up to N of the plans that are predicted to be fastest, and store the fastest", 0},
-    COMPILE_OPTIONS,
+static const app_option fuse_table[] = {
+    {"print", "STAGE",
+     "tokens, script, graph, fusions, implementations, cover, plan (default) or source",
+     APP_BY(weft_tool_text, weft_tool_options, print)},
+    {"format", "NAME", "text (default), and for graph and plan also dot or json",
+     APP_BY(weft_tool_text, weft_tool_options, format)},
+    {"plan", "NAME", "fused (default) or unfused",
+     APP_CHOICE(weft_tool_options, plan, weft_tool_plans)},
+    {"tune", "N",
+     "Measure up to N of the plans that are predicted to be fastest, and store the fastest",
+     APP_INTEGER(weft_tool_options, tune, 1, 1000)},
     {0}};
 
 static const char fuse_doc[] =
     "Compile a script and print one stage of the compilation."
     "\v"
-    "SCRIPT.weft is a file, the name of a script shipped with Weft, or - for standard input. Several "
+    "SCRIPT.weft is a file, the name of a script shipped with Weft, or - for standard input. "
+    "Several "
     "files are joined in this order into one script.\n"
     "\n"
     "Examples:\n"
@@ -64,12 +70,13 @@ static const char fuse_doc[] =
     "  weft compile my.weft --format json > plan.json\n"
     "  weft compile my.weft --plan-file plan.json --print source";
 
-static const struct argp_option explain_table[] = {
-    {"why", TOOL_WHY, "CALL CALL", 0,
-     "Compare the best plan that fuses these two calls with the best one that does not", 0},
-    {"html", TOOL_HTML, "FILE", 0,
-     "Write a report for a browser: graph, kernels, times, and source next to the script", 0},
-    COMPILE_OPTIONS,
+static const app_option explain_table[] = {
+    {"why", "CALL CALL",
+     "Compare the best plan that fuses these two calls with the best one that does not",
+     .read = weft_tool_why},
+    {"html", "FILE",
+     "Write a report for a browser: graph, kernels, times, and source next to the script",
+     APP_BY(weft_tool_text, weft_tool_options, html)},
     {0}};
 
 static const char explain_doc[] =
@@ -169,11 +176,11 @@ done:
     return status;
 }
 
-static weft_status run_on_script(const struct argp_option *table, const char *doc, bool explain,
-                                 int argc, char **argv, app_messages *messages, weft_error *error) {
+static weft_status run_on_script(const app_option *table, const char *doc, bool explain, int argc,
+                                 char **argv, app_messages *messages, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_tool_options options = {.n_arguments_max = 8};
-    TRY(weft_tool_read(table, "SCRIPT.weft...", doc, argc, argv, &options, error));
+    TRY(weft_tool_read(table, script_options, "SCRIPT.weft...", doc, argc, argv, &options, error));
     if (options.n_arguments == 0) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "no script is given");
         if (options.why[1])

@@ -5,17 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct argp_option table[] = {
-    {"kernels", TOOL_KERNELS, "DIR", 0,
-     "Add the functions of DIR/**/*.kernel.c; they replace shipped functions of the same name", 0},
+static const app_option table[] = {
+    {"kernels", "DIR",
+     "Add the functions of DIR/**/*.kernel.c; they replace shipped functions of the same name",
+     APP_BY(weft_tool_text, weft_tool_options, kernels)},
     {0}};
 
 static const char doc[] =
     "List the elementary functions, or show one of them."
     "\v"
     "list prints one line per function: its name, kind, granularities (threads per element) and "
-    "signature. show prints its part of the kernel file, with all its bodies. In formulas, "
-    WEFT_FORMULA_FUNCTIONS " and select are available as well.\n"
+    "signature. show prints its part of the kernel file, with all its bodies. In "
+    "formulas, " WEFT_FORMULA_FUNCTIONS " and select are available as well.\n"
     "\n"
     "Examples:\n"
     "  weft library list\n"
@@ -122,7 +123,7 @@ weft_status weft_tool_library(int argc, char **argv, app_messages *messages, int
     weft_tool_options options = {.n_arguments_max = 2};
     (void)messages;
     (void)code;
-    TRY(weft_tool_read(table, "[list]\n[show] NAME", doc, argc, argv, &options, error));
+    TRY(weft_tool_read(table, NULL, "[list]\n[show] NAME", doc, argc, argv, &options, error));
     const char *action = options.n_arguments > 0 ? options.arguments[0] : "list";
     bool list = strcmp(action, "list") == 0, show = strcmp(action, "show") == 0;
     bool is_name = !list && !show; /* NAME alone is show NAME */

@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct argp_option table[] = {{0}};
-
 static const char doc[] =
     "Write a working template: NAME.kernel.c, an elementary function, or NAME.weft, a script."
     "\v"
@@ -296,7 +294,7 @@ weft_status weft_tool_new(int argc, char **argv, app_messages *messages, int *co
     weft_tool_options options = {.n_arguments_max = 2};
     (void)messages;
     (void)code;
-    TRY(weft_tool_read(table, "function NAME\nscript NAME", doc, argc, argv, &options, error));
+    TRY(weft_tool_read(NULL, NULL, "function NAME\nscript NAME", doc, argc, argv, &options, error));
     if (options.n_arguments > 0 && strcmp(options.arguments[0], kinds[0]) != 0 &&
         strcmp(options.arguments[0], kinds[1]) != 0)
         TRY(weft_tool_refuse("starting point", options.arguments[0], kinds, 2, error));

@@ -1,7 +1,7 @@
 /** The options of all subcommands of weft. In: a command line. Out: the values of its options. */
 #pragma once
 
-#include "apps/common/support.h"
+#include "apps/common/option_table.h"
 #include "fusion/weft_compile.h"
 
 /** Options of all subcommands, collected by one parser; each subcommand has its own table. */
@@ -35,42 +35,21 @@ typedef struct weft_tool_options {
     int n_arguments, n_arguments_max;
 } weft_tool_options;
 
-enum {
-    TOOL_PRINT = 0x100,
-    TOOL_FORMAT,
-    TOOL_PLAN,
-    TOOL_SET,
-    TOOL_DEFINE,
-    TOOL_DEVICE,
-    TOOL_KERNELS,
-    TOOL_PRECISION,
-    TOOL_SINGLE, /* former name of --precision single */
-    TOOL_SCATTER,
-    TOOL_INVALID,
-    TOOL_VARIANT,
-    TOOL_PRODUCT_KERNEL,
-    TOOL_SEED,
-    TOOL_SECONDS,
-    TOOL_AGAIN,
-    TOOL_CHECK,
-    TOOL_TUNE,
-    TOOL_WHY,
-    TOOL_FORCE,
-    TOOL_HTML,
-    TOOL_REMATERIALIZE,
-    TOOL_REMATERIALISE, /* former option, the opposite of --rematerialize */
-    TOOL_TRIP_COUNT,
-    TOOL_JSON,
-    TOOL_DRAW,
-    TOOL_OUT,
-    TOOL_MAX_FUSION,
-    TOOL_ELEMENTS
-};
+/** What reads options that are more than a text, number or choice; of weft_tool_options. An empty text
+ *  is accepted by weft_tool_text. */
+app_option_read weft_tool_text, weft_tool_parameter, weft_tool_expression, weft_tool_device,
+    weft_tool_precision, weft_tool_scatter, weft_tool_variant, weft_tool_product_kernel,
+    weft_tool_why;
+/** Values of --plan, of --rematerialize, and of its former name --store, which is its opposite. */
+extern const char *const weft_tool_plans[], *const weft_tool_rematerialise[],
+                                                *const weft_tool_stores[];
 
 /** Read a subcommand's command line. --help prints and exits.
+ *  table, more  rows of weft_tool_options; NULL: none
  *  usage, doc  as in argp
  *  out         n_arguments_max is set before; weft_tool_clear
  *  Errors      WEFT_ERROR_USAGE, WEFT_ERROR_MEMORY */
-weft_status weft_tool_read(const struct argp_option *table, const char *usage, const char *doc,
-                           int argc, char **argv, weft_tool_options *out, weft_error *error);
+weft_status weft_tool_read(const app_option *table, const app_option *more, const char *usage,
+                           const char *doc, int argc, char **argv, weft_tool_options *out,
+                           weft_error *error);
 void weft_tool_clear(weft_tool_options *options);

@@ -158,7 +158,6 @@ static int compare_plans(const saved_plan *a, const saved_plan *b) {
     return differences > 0;
 }
 
-static const struct argp_option table[] = {{0}};
 static const char doc[] =
     "Show the differences of two saved plans: kernels, their blocks, and variants of calls."
     "\v"
@@ -179,7 +178,7 @@ weft_status weft_tool_plan(int argc, char **argv, app_messages *messages, int *c
     saved_plan *plans = calloc(2, sizeof *plans);
     if (plans == NULL)
         return weft_out_of_memory(error, NULL);
-    TRY(weft_tool_read(table, "diff FILE FILE", doc, argc, argv, &options, error));
+    TRY(weft_tool_read(NULL, NULL, "diff FILE FILE", doc, argc, argv, &options, error));
     if (options.n_arguments != 3 || strcmp(options.arguments[0], "diff") != 0) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "two saved plans are compared");
         weft_error_hint(error, "write weft plan diff A.json B.json");

@@ -5,17 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct argp_option table[] = {
-    {"device", TOOL_DEVICE, "NAME", 0,
-     "Run on this device; repeatable (default: host, and cuda if it is usable)", 0},
-    {"seed", TOOL_SEED, "NUMBER", 0, "Seed of the random arguments (default 1)", 0},
+static const app_option table[] = {
+    {"device", "NAME", "Run on this device; repeatable (default: host, and cuda if it is usable)",
+     .read = weft_tool_device},
+    {"seed", "NUMBER", "Seed of the random arguments (default 1)",
+     APP_INTEGER(weft_tool_options, seed, 0, 1000000000)},
     {0}};
 
 static const char doc[] =
     "Check the functions of DIR/**/*.kernel.c against their reference implementations."
     "\v"
     "Each function runs with every granularity (each of its bodies), in double and in float, with "
-    "small sizes that it allows, for 1, lanes - 1, lanes, lanes + 1 and 1003 elements. It must agree "
+    "small sizes that it allows, for 1, lanes - 1, lanes, lanes + 1 and 1003 elements. It must "
+    "agree "
     "with its 'threads 1' body as plain C in double precision, which is generated independently of "
     "the devices' code, and with the '//@ example' lines of the author. Errors are relative to the "
     "largest component of a result, or to 0.1 if that is larger.\n"
@@ -168,7 +170,7 @@ weft_status weft_tool_test(int argc, char **argv, app_messages *messages, int *c
     weft_tool_options options = {.n_arguments_max = 1};
     tester t = {.n_devices = 0};
     weft_device_options device_options = weft_device_options_default(&messages->monitor);
-    TRY(weft_tool_read(table, "DIR", doc, argc, argv, &options, error));
+    TRY(weft_tool_read(table, NULL, "DIR", doc, argc, argv, &options, error));
     if (options.n_arguments == 0) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "no directory is given");
         weft_error_hint(error, "write weft test DIR, for example weft test .");

@@ -4,14 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct argp_option table[] = {
-    {"invalid", TOOL_INVALID, NULL, 0, "clear: remove only damaged entries", 0}, {0}};
+static const app_option table[] = {{"invalid", NULL, "clear: remove only damaged entries",
+                                    APP_FLAG(weft_tool_options, invalid, true)},
+                                   {0}};
 
 static const char doc[] =
     "List, verify or clear the tuning database: measurements of the devices of this machine."
     "\v"
     "The database is next to the kernel cache, in $XDG_CACHE_HOME/weft or ~/.cache/weft. weft "
-    "calibrate fills it; without it the compiler predicts times from nominal limits of the device.\n"
+    "calibrate fills it; without it the compiler predicts times from nominal limits of the "
+    "device.\n"
     "\n"
     "Exit status of verify: 0 all entries are intact, 1 some are not.\n"
     "\n"
@@ -67,7 +69,7 @@ weft_status weft_tool_tuning(int argc, char **argv, app_messages *messages, int 
     weft_status status = WEFT_OK;
     weft_tuning *tuning = NULL;
     weft_tool_options options = {.n_arguments_max = 1};
-    TRY(weft_tool_read(table, "list|verify|clear", doc, argc, argv, &options, error));
+    TRY(weft_tool_read(table, NULL, "list|verify|clear", doc, argc, argv, &options, error));
     const char *action = options.n_arguments > 0 ? options.arguments[0] : NULL;
     if (!action) {
         status = weft_error_set(error, WEFT_ERROR_USAGE,
