@@ -2,6 +2,7 @@
 #include "fem/form/compare.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 weft_status weft_relative_difference(const weft_memory *a, const weft_memory *b, int64_t n,
@@ -36,5 +37,48 @@ weft_status weft_write_synthetic(weft_memory *v, int64_t n, weft_error *error) {
     }
     weft_status status = weft_memory_write(v, 0, values, (size_t)n * sizeof *values, error);
     free(values);
+    return status;
+}
+
+static weft_status products_apart(weft_device *device, int64_t n, weft_product_way way, void *user,
+                                  double *difference, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_memory *v = NULL, *y[2] = {NULL, NULL};
+    TRY(weft_memory_make(device, (size_t)n * sizeof(double), &v, error));
+    TRY(weft_write_synthetic(v, n, error));
+    for (int which = 0; which < 2; ++which) {
+        TRY(weft_memory_make(device, (size_t)n * sizeof(double), &y[which], error));
+        TRY(way(user, which, v, y[which], error));
+    }
+    TRY(weft_relative_difference(y[0], y[1], n, difference, error));
+done:
+    weft_memory_free(&v);
+    weft_memory_free(&y[0]);
+    weft_memory_free(&y[1]);
+    return status;
+}
+
+weft_status weft_status_supported(weft_status status, const weft_error *why, bool *unsupported,
+                                  weft_error *error) {
+    *unsupported = status == WEFT_ERROR_UNSUPPORTED;
+    if (status == WEFT_OK || *unsupported)
+        return WEFT_OK;
+    if (error)
+        *error = *why;
+    return status;
+}
+
+weft_status weft_products_agree(weft_device *device, int64_t n, weft_product_way way, void *user,
+                                bool *good, weft_error *why, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double difference = 0;
+    bool unsupported = false;
+    status = products_apart(device, n, way, user, &difference, why);
+    TRY(weft_status_supported(status, why, &unsupported, error));
+    *good = !unsupported && difference <= WEFT_RELATIVE_DIFFERENCE_MAX;
+    if (!unsupported)
+        snprintf(why->message, sizeof why->message,
+                 "its values depend on the numbering of a cell's vertices (by %.1e)", difference);
+done:
     return status;
 }

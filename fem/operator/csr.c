@@ -1,38 +1,13 @@
 /* The operator format csr: one sparse matrix, to which every form is added; on a GPU in SELL format
  * (fem/operator/sell.c). */
-#include "fem/form/form.h"
 #include "fem/operator/private.h"
 #include "fem/sparse/sell.h"
 
-#include <stdlib.h>
-
-typedef struct weft_csr_part {
-    weft_vector_dofs vector_dofs;
-    weft_memory *positions;
-    weft_compiled assemble;
-} weft_csr_part;
-
-typedef struct weft_csr_operator {
-    weft_context *context;
-    weft_csr_part *parts;
-    int n_parts;
-} weft_csr_operator;
-
-static weft_status csr_assemble(weft_operator *op, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_csr_operator *csr = op->state;
-    for (int i = 0; i < csr->n_parts; ++i)
-        TRY(weft_program_run(csr->parts[i].assemble.program, error));
-done:
-    return status;
-}
-
 static weft_status csr_apply(weft_operator *op, weft_memory *v, weft_memory *y, weft_error *error) {
-    weft_csr_operator *csr = op->state;
     const double *values = weft_memory_host(op->values);
     if (!values) /* a null device */
         return WEFT_OK;
-    return weft_csr_product(csr->context->device, op->pattern, values, weft_memory_host(v),
+    return weft_csr_product(op->context->device, op->pattern, values, weft_memory_host(v),
                             weft_memory_host(y), error);
 }
 
@@ -48,30 +23,19 @@ static weft_status csr_diagonal(weft_operator *op, weft_memory *d, weft_error *e
     return WEFT_OK;
 }
 
-static void csr_free(weft_operator *op) {
-    weft_csr_operator *csr = op->state;
-    for (int i = 0; i < csr->n_parts; ++i) {
-        weft_compiled_free(&csr->parts[i].assemble);
-        weft_memory_free(&csr->parts[i].positions);
-        weft_vector_dofs_free(&csr->parts[i].vector_dofs);
-    }
-}
-
-static const weft_operator_table csr_table = {
-    .assemble = csr_assemble, .apply = csr_apply, .diagonal = csr_diagonal, .free = csr_free};
+static const weft_operator_table csr_table = {.assemble = weft_matrix_parts_assemble,
+                                              .apply = csr_apply,
+                                              .diagonal = csr_diagonal,
+                                              .free = weft_matrix_parts_free};
 
 /* The first form determines the pattern, which contains the couplings of the others. */
-static weft_status part_make(weft_context *context, weft_operator *op, const weft_form *form,
-                             weft_csr_part *part, weft_error *error) {
+static weft_status part_make(weft_operator *op, weft_matrix_part *part, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_device *device = context->device;
-    const bool first = op->pattern == NULL;
-    TRY(weft_vector_dofs_make(device, form, &part->vector_dofs, error));
-    weft_connectivity *rows = part->vector_dofs.connectivity;
-    TRY(weft_compiled_make_addto(context, form, rows, first, WEFT_SCATTER_IN_PLACE, &part->assemble,
-                                 error));
+    weft_device *device = op->context->device;
+    const weft_connectivity *rows = part->vector_dofs.connectivity;
+    TRY(weft_matrix_part_compile(op, part, WEFT_SCATTER_IN_PLACE, &part->assemble, error));
     const int lanes = weft_program_lanes(part->assemble.program);
-    if (first) {
+    if (!op->pattern) {
         TRY(weft_pattern_make(device, rows, lanes, &op->pattern, &part->positions, error));
         TRY(weft_memory_make(device, (size_t)op->pattern->n_entries * sizeof(double), &op->values,
                              error));
@@ -87,14 +51,11 @@ static weft_status csr_make(weft_context *context, const weft_form *forms, int n
                             weft_operator **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_operator *op = NULL;
-    if (weft_operator_on_gpu(weft_device_limits(context->device)))
+    if (weft_device_limits(context->device)->execution == WEFT_EXECUTION_SIMT)
         return weft_operator_make_sell(context, forms, n_forms, out, error);
-    TRY(weft_operator_allocate(&csr_table, sizeof(weft_csr_operator), sizeof(weft_csr_part), forms, n_forms, &op, error));
-    weft_csr_operator *csr = op->state;
-    weft_csr_part *parts = op->parts;
-    *csr = (weft_csr_operator){context, parts, n_forms};
+    TRY(weft_matrix_parts_make(context, &csr_table, 0, forms, n_forms, &op, error));
     for (int i = 0; i < n_forms; ++i)
-        TRY(part_make(context, op, &forms[i], &parts[i], error));
+        TRY(part_make(op, (weft_matrix_part *)op->parts + i, error));
     *out = op;
     op = NULL;
 done:

@@ -63,10 +63,6 @@ weft_status weft_assembly_find(const char *name, weft_assembly *out, weft_error 
     return WEFT_ERROR_USAGE;
 }
 
-bool weft_operator_on_gpu(const weft_limits *limits) {
-    return limits->execution == WEFT_EXECUTION_SIMT;
-}
-
 /* Every edge counts twice, every node once. By Euler's formula for a region without holes, in 2D
  * edges = nodes + cells - 1; in 3D half the number of boundary facets is added, which is small. */
 static double count_entries(const weft_assembly_problem *p) {
@@ -81,7 +77,7 @@ weft_operator_sizes weft_operator_sizes_of(const weft_limits *limits,
     const size_t c = p->components > 1 ? (size_t)p->components : 1;
     const size_t lanes = (size_t)limits->lanes_double;
     return (weft_operator_sizes){.limits = limits,
-                                 .on_gpu = weft_operator_on_gpu(limits),
+                                 .on_gpu = limits->execution == WEFT_EXECUTION_SIMT,
                                  .n_nodes = (size_t)p->n_nodes,
                                  .n_cells = (size_t)p->n_cells,
                                  .width = (size_t)p->width,

@@ -1,10 +1,6 @@
 /* Operators applied cell by cell, with local matrices stored or recomputed in every product. */
-#include "fem/form/form.h"
 #include "fem/form/compare.h"
 #include "fem/operator/private.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 typedef struct weft_part {
     weft_form form;
@@ -16,12 +12,6 @@ typedef struct weft_part {
     weft_scatter scatter;     /* of product and diagonal */
     bool is_checked;          /* patches were verified against stores in place */
 } weft_part;
-
-typedef struct weft_cells_operator {
-    weft_context *context;
-    weft_part *parts;
-    int n_parts;
-} weft_cells_operator;
 
 /* Scripts that follow a form: for one component per node, and for several. */
 typedef struct weft_tail {
@@ -81,10 +71,10 @@ static int patch_nodes(const weft_limits *limits, const weft_part *part) {
 
 /* Compile the script of part i with this tail: local matrices come from memory or from the form;
  * all parts but the first add to y. */
-static weft_status part_compile(const weft_cells_operator *cells, int i, const weft_tail *tail,
+static weft_status part_compile(const weft_operator *op, int i, const weft_tail *tail,
                                 bool predicated, weft_compiled *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_part *part = &cells->parts[i];
+    weft_part *part = (weft_part *)op->parts + i;
     const weft_form *form = &part->form;
     weft_parameter room[WEFT_PARAMETERS_MAX];
     weft_compile_options options = {0};
@@ -95,7 +85,7 @@ static weft_status part_compile(const weft_cells_operator *cells, int i, const w
     TRY(options_make(form, part->local != NULL, tail, &options, room, error));
     options.scatter = part->scatter;
     options.predicated = predicated;
-    options.patch_nodes = patch_nodes(weft_device_limits(cells->context->device), part);
+    options.patch_nodes = patch_nodes(weft_device_limits(op->context->device), part);
     fragments[n++] = (weft_fragment){form->name, form->text};
     if (part->local)
         fragments[0] = shipped(form, &tail_local);
@@ -104,7 +94,7 @@ static weft_status part_compile(const weft_cells_operator *cells, int i, const w
     fragments[n++] = shipped(form, tail);
     if (acts)
         TRY(action_write(form, &text, &fragments[n - 1], error));
-    TRY(weft_compiled_make(cells->context, fragments, n, &options, out, error));
+    TRY(weft_compiled_make(op->context, fragments, n, &options, out, error));
     if (part->local) {
         TRY(weft_program_bind_connectivity(out->program, "dofs", form->dofs, error));
         TRY(weft_program_bind(out->program, "K", part->local, error));
@@ -126,28 +116,17 @@ static weft_status local_make(weft_device *device, const weft_form *form, int la
     return weft_memory_make(device, bytes, out, error);
 }
 
-static weft_status part_store(const weft_cells_operator *cells, weft_part *part,
-                              weft_error *error) {
+static weft_status part_store(const weft_operator *op, weft_part *part, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_form *form = &part->form;
     weft_fragment fragments[] = {{form->name, form->text},
                                  {"stored.weft", weft_fem_script("stored.weft")}};
     weft_compile_options options = weft_form_options(form);
-    TRY(weft_compiled_make(cells->context, fragments, 2, &options, &part->assemble, error));
+    TRY(weft_compiled_make(op->context, fragments, 2, &options, &part->assemble, error));
     TRY(weft_compiled_bind_form(&part->assemble, form, error));
-    TRY(local_make(cells->context->device, form, weft_program_lanes(part->assemble.program),
+    TRY(local_make(op->context->device, form, weft_program_lanes(part->assemble.program),
                    &part->local, error));
     TRY(weft_program_bind(part->assemble.program, "K", part->local, error));
-done:
-    return status;
-}
-
-static weft_status product_run(const weft_compiled *product, weft_memory *v, weft_memory *y,
-                               weft_error *error) {
-    weft_status status = WEFT_OK;
-    TRY(weft_program_bind(product->program, "v", v, error));
-    TRY(weft_program_bind(product->program, "y", y, error));
-    TRY(weft_program_run(product->program, error));
 done:
     return status;
 }
@@ -162,50 +141,30 @@ static bool has_patches(const weft_compiled *compiled) {
     return patches;
 }
 
-/* The relative difference between the products by stores in place and by patches. */
-static weft_status patches_apart(const weft_cells_operator *cells, int i, int64_t n,
-                                 const weft_compiled *plain, double *difference,
-                                 weft_error *error) {
+static weft_status product_run(const weft_compiled *product, weft_memory *v, weft_memory *y,
+                               weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_device *device = cells->context->device;
-    weft_memory *v = NULL, *y[2] = {NULL, NULL};
-    TRY(weft_memory_make(device, (size_t)n * sizeof(double), &v, error));
-    TRY(weft_memory_make(device, (size_t)n * sizeof(double), &y[0], error));
-    TRY(weft_memory_make(device, (size_t)n * sizeof(double), &y[1], error));
-    TRY(weft_write_synthetic(v, n, error));
-    TRY(product_run(plain, v, y[0], error));
-    TRY(product_run(&cells->parts[i].product, v, y[1], error));
-    TRY(weft_relative_difference(y[0], y[1], n, difference, error));
+    TRY(weft_program_bind(product->program, "v", v, error));
+    TRY(weft_program_bind(product->program, "y", y, error));
+    TRY(weft_program_run(product->program, error));
 done:
-    weft_memory_free(&v);
-    weft_memory_free(&y[0]);
-    weft_memory_free(&y[1]);
     return status;
 }
 
-/* Whether products with this scatter agree with stores in place; if not, `why` gets the reason. */
-static weft_status patches_check(const weft_operator *op, int i, const weft_compiled *plain,
-                                 bool *good, weft_error *why, weft_error *error) {
-    double difference = 0;
-    const weft_status status = patches_apart(op->state, i, op->n_dofs, plain, &difference, why);
-    *good = status == WEFT_OK && difference <= WEFT_RELATIVE_DIFFERENCE_MAX;
-    if (status == WEFT_OK)
-        snprintf(why->message, sizeof why->message,
-                 "its values depend on the numbering of a cell's vertices (by %.1e)", difference);
-    if (status == WEFT_OK || status == WEFT_ERROR_UNSUPPORTED)
-        return WEFT_OK;
-    if (error)
-        *error = *why;
-    return status;
+/* A weft_product_way by two programs. */
+static weft_status one_of_two_run(void *user, int which, weft_memory *v, weft_memory *y,
+                                  weft_error *error) {
+    const weft_compiled *const *programs = user;
+    return product_run(programs[which], v, y, error);
 }
 
-static weft_status part_product(const weft_cells_operator *cells, int i, bool predicated,
-                                weft_compiled *out, weft_error *error) {
-    const weft_part *part = &cells->parts[i];
+static weft_status part_product(const weft_operator *op, int i, bool predicated, weft_compiled *out,
+                                weft_error *error) {
+    const weft_part *part = (weft_part *)op->parts + i;
     const weft_tail own = {part->form.product, part->form.product};
     const bool by_patches =
         part->scatter == WEFT_SCATTER_PATCHES || part->scatter == WEFT_SCATTER_VERTEX_PATCHES;
-    return part_compile(cells, i, by_patches && own.scalar ? &own : &tail_product, predicated, out,
+    return part_compile(op, i, by_patches && own.scalar ? &own : &tail_product, predicated, out,
                         error);
 }
 
@@ -215,10 +174,11 @@ static weft_status part_product(const weft_cells_operator *cells, int i, bool pr
  * then stores in place. */
 static weft_status part_check(const weft_operator *op, int i, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_cells_operator *cells = op->state;
-    weft_part *part = &cells->parts[i];
+    weft_part *part = (weft_part *)op->parts + i;
     weft_compiled plain = {0};
     weft_error why = {0};
+    const weft_compiled *both[] = {&plain, &part->product};
+    weft_device *device = op->context->device;
     bool good = false;
     if (part->is_checked)
         return WEFT_OK;
@@ -226,20 +186,20 @@ static weft_status part_check(const weft_operator *op, int i, weft_error *error)
     if (!has_patches(&part->product))
         return WEFT_OK;
     part->scatter = WEFT_SCATTER_IN_PLACE;
-    TRY(part_compile(cells, i, &tail_product, false, &plain, error));
+    TRY(part_compile(op, i, &tail_product, false, &plain, error));
     part->scatter = WEFT_SCATTER_PATCHES;
-    TRY(patches_check(op, i, &plain, &good, &why, error));
+    TRY(weft_products_agree(device, op->n_dofs, one_of_two_run, both, &good, &why, error));
     if (!good && weft_connectivity_width(part->form.dofs) == 4) {
-        weft_log(cells->context->monitor, WEFT_LOG_INFO,
+        weft_log(op->context->monitor, WEFT_LOG_INFO,
                  "%s: by vertex patches, not by edge patches: %s", part->form.name, why.message);
         weft_compiled_free(&part->product);
         part->scatter = WEFT_SCATTER_VERTEX_PATCHES;
-        TRY(part_product(cells, i, false, &part->product, error));
-        TRY(patches_check(op, i, &plain, &good, &why, error));
+        TRY(part_product(op, i, false, &part->product, error));
+        TRY(weft_products_agree(device, op->n_dofs, one_of_two_run, both, &good, &why, error));
     }
     if (good)
         goto done;
-    weft_log(cells->context->monitor, WEFT_LOG_WARNING,
+    weft_log(op->context->monitor, WEFT_LOG_WARNING,
              "%s: the product stores atomically, not by patches: %s", part->form.name, why.message);
     part->scatter = WEFT_SCATTER_IN_PLACE;
     weft_compiled_free(&part->product);
@@ -250,22 +210,21 @@ done:
     return status;
 }
 
-static weft_status part_guard(const weft_cells_operator *cells, int i, weft_error *error) {
-    weft_part *part = &cells->parts[i];
-    return part->predicated.program ? WEFT_OK
-                                    : part_product(cells, i, true, &part->predicated, error);
+static weft_status part_guard(const weft_operator *op, int i, weft_error *error) {
+    weft_part *part = (weft_part *)op->parts + i;
+    return part->predicated.program ? WEFT_OK : part_product(op, i, true, &part->predicated, error);
 }
 
 /* The trial of patches, which runs once, and compilation for loops are part of the set-up. */
 static weft_status cells_assemble(weft_operator *op, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_cells_operator *cells = op->state;
-    for (int i = 0; i < cells->n_parts; ++i) {
-        if (cells->parts[i].local)
-            TRY(weft_program_run(cells->parts[i].assemble.program, error));
+    weft_part *parts = op->parts;
+    for (int i = 0; i < op->n_parts; ++i) {
+        if (parts[i].local)
+            TRY(weft_program_run(parts[i].assemble.program, error));
         TRY(part_check(op, i, error));
-        if (weft_device_captures(cells->context->device))
-            TRY(part_guard(cells, i, error));
+        if (weft_device_captures(op->context->device))
+            TRY(part_guard(op, i, error));
     }
 done:
     return status;
@@ -274,10 +233,10 @@ done:
 static weft_status cells_apply(weft_operator *op, weft_memory *v, weft_memory *y,
                                weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_cells_operator *cells = op->state;
-    for (int i = 0; i < cells->n_parts; ++i) {
+    weft_part *parts = op->parts;
+    for (int i = 0; i < op->n_parts; ++i) {
         TRY(part_check(op, i, error));
-        TRY(product_run(&cells->parts[i].product, v, y, error));
+        TRY(product_run(&parts[i].product, v, y, error));
     }
 done:
     return status;
@@ -286,11 +245,11 @@ done:
 static weft_status cells_apply_predicated(weft_operator *op, const weft_program_product *product,
                                           weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_cells_operator *cells = op->state;
-    for (int i = 0; i < cells->n_parts; ++i) {
-        weft_compiled *predicated = &cells->parts[i].predicated;
+    weft_part *parts = op->parts;
+    for (int i = 0; i < op->n_parts; ++i) {
+        weft_compiled *predicated = &parts[i].predicated;
         TRY(part_check(op, i, error));
-        TRY(part_guard(cells, i, error));
+        TRY(part_guard(op, i, error));
         weft_program_predicate(predicated->program, product->active);
         TRY(product_run(predicated, product->v, product->y, error));
     }
@@ -300,12 +259,12 @@ done:
 
 static weft_status cells_diagonal(weft_operator *op, weft_memory *d, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_cells_operator *cells = op->state;
-    for (int i = 0; i < cells->n_parts; ++i) {
+    weft_part *parts = op->parts;
+    for (int i = 0; i < op->n_parts; ++i) {
         TRY(part_check(op, i, error));
-        weft_compiled *diagonal = &cells->parts[i].diagonal;
+        weft_compiled *diagonal = &parts[i].diagonal;
         if (!diagonal->program)
-            TRY(part_compile(cells, i, &tail_diagonal, false, diagonal, error));
+            TRY(part_compile(op, i, &tail_diagonal, false, diagonal, error));
         TRY(weft_program_bind(diagonal->program, "y", d, error));
         TRY(weft_program_run(diagonal->program, error));
     }
@@ -314,9 +273,8 @@ done:
 }
 
 static void cells_free(weft_operator *op) {
-    weft_cells_operator *cells = op->state;
-    for (int i = 0; i < cells->n_parts; ++i) {
-        weft_part *part = &cells->parts[i];
+    for (int i = 0; i < op->n_parts; ++i) {
+        weft_part *part = (weft_part *)op->parts + i;
         weft_compiled_free(&part->assemble);
         weft_compiled_free(&part->product);
         weft_compiled_free(&part->predicated);
@@ -332,7 +290,7 @@ static weft_scatter scatter_of(const weft_context *context, weft_scatter wanted,
     const int64_t width = weft_connectivity_width(form->dofs);
     const weft_limits *limits = weft_device_limits(context->device);
     const bool fits =
-        weft_operator_on_gpu(limits) && !limits->records_only && width > 2 &&
+        limits->execution == WEFT_EXECUTION_SIMT && !limits->records_only && width > 2 &&
         weft_form_components(form) == 1 &&
         weft_connectivity_from(form->dofs) * width >= 2 * weft_connectivity_to(form->dofs);
     return wanted == WEFT_SCATTER_PATCHES && !fits ? WEFT_SCATTER_IN_PLACE : wanted;
@@ -349,19 +307,17 @@ weft_status weft_operator_make_cells(weft_context *context, const weft_form *for
                                      weft_error *error) {
     weft_status status = WEFT_OK;
     weft_operator *op = NULL;
-    TRY(weft_operator_allocate(&cells_table, sizeof(weft_cells_operator), sizeof(weft_part), forms,
-                               n_forms, &op, error));
-    weft_cells_operator *cells = op->state;
+    const weft_operator_bytes bytes = {.part = sizeof(weft_part)};
+    TRY(weft_operator_allocate(context, &cells_table, &bytes, forms, n_forms, &op, error));
     weft_part *parts = op->parts;
-    *cells = (weft_cells_operator){context, parts, n_forms};
     for (int i = 0; i < n_forms; ++i) {
         parts[i].form = forms[i];
         parts[i].scatter = scatter_of(context, scatter, &forms[i]);
     }
     for (int i = 0; i < n_forms; ++i) {
         if (stores)
-            TRY(part_store(cells, &parts[i], error));
-        TRY(part_product(cells, i, false, &parts[i].product, error));
+            TRY(part_store(op, &parts[i], error));
+        TRY(part_product(op, i, false, &parts[i].product, error));
     }
     *out = op;
     op = NULL;
@@ -371,6 +327,6 @@ done:
 }
 
 weft_memory *weft_operator_local(const weft_operator *op, int form) {
-    const weft_cells_operator *cells = op->table == &cells_table ? op->state : NULL;
-    return cells && form >= 0 && form < cells->n_parts ? cells->parts[form].local : NULL;
+    const weft_part *parts = op->table == &cells_table ? op->parts : NULL;
+    return parts && form >= 0 && form < op->n_parts ? parts[form].local : NULL;
 }

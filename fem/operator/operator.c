@@ -1,8 +1,8 @@
 /* Makes operators by their format, checks arguments, and applies them. */
 #include "fem/operator/operator.h"
-#include "fem/operator/private.h"
 #include "core/weft_core.h"
 #include "fem/form/form.h"
+#include "fem/operator/private.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_program.h"
 
@@ -34,19 +34,23 @@ done:
     return status;
 }
 
-weft_status weft_operator_allocate(const weft_operator_table *table, size_t state_bytes,
-                                   size_t part_bytes, const weft_form *forms, int n_forms,
-                                   weft_operator **out, weft_error *error) {
+weft_status weft_operator_allocate(weft_context *context, const weft_operator_table *table,
+                                   const weft_operator_bytes *bytes, const weft_form *forms,
+                                   int n_forms, weft_operator **out, weft_error *error) {
     weft_operator *op = calloc(1, sizeof *op);
-    void *state = calloc(1, state_bytes), *parts = calloc((size_t)n_forms, part_bytes);
+    void *state = calloc(1, bytes->state + 1), *parts = calloc((size_t)n_forms, bytes->part);
     if (!op || !state || !parts) {
         free(op);
         free(state);
         free(parts);
         return weft_out_of_memory(error, "an operator");
     }
-    *op = (weft_operator){
-        .table = table, .state = state, .parts = parts, .n_dofs = weft_form_vector_dofs(&forms[0])};
+    *op = (weft_operator){.table = table,
+                          .context = context,
+                          .state = state,
+                          .parts = parts,
+                          .n_parts = n_forms,
+                          .n_dofs = weft_form_vector_dofs(&forms[0])};
     *out = op;
     return WEFT_OK;
 }
@@ -83,18 +87,6 @@ weft_status weft_operator_apply(weft_operator *op, weft_memory *v, weft_memory *
     TRY(check_vector(op, "v", v, error));
     TRY(check_vector(op, "y", y, error));
     TRY(op->table->apply(op, v, y, error));
-done:
-    return status;
-}
-
-weft_status weft_operator_apply_in_loop(weft_operator *op, const weft_program_product *product,
-                                        weft_error *error) {
-    weft_status status = WEFT_OK;
-    if (!product->active || !op->table->apply_predicated)
-        return weft_operator_apply(op, product->v, product->y, error);
-    TRY(check_vector(op, "v", product->v, error));
-    TRY(check_vector(op, "y", product->y, error));
-    TRY(op->table->apply_predicated(op, product, error));
 done:
     return status;
 }

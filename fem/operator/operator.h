@@ -25,16 +25,34 @@ typedef struct weft_operator_table {
 
 struct weft_operator {
     const weft_operator_table *table;
+    weft_context *context;
     void *state, *parts; /* private to the format: a struct, and an array with one item per form */
+    int n_parts;
     int64_t n_dofs;
     weft_pattern *pattern; /* NULL: the format stores no matrix */
     weft_memory *values;   /* in the pattern's order; NULL: none, or kept in another order */
 };
 
-/** The product of op in a script's loop. product->vy is ignored and must be NULL.
- *  Errors  as weft_operator_apply */
-weft_status weft_operator_apply_in_loop(weft_operator *op, const weft_program_product *product,
-                                        weft_error *error);
+/** An operator that scripts apply, by its product kernel if the device has one, otherwise by calls
+ *  of weft_operator_apply; csr on the host then also computes v.y (fem/operator/in_script.c).
+ *  Initialise with {0}; must not be moved after weft_operator_in_script_bind. */
+typedef struct weft_operator_in_script {
+    weft_operator *op;
+    double *sums; /* of chunks of rows, for csr on the host; otherwise NULL */
+} weft_operator_in_script;
+/** op      borrowed; must outlive *out
+ *  out     weft_operator_in_script_free
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_operator_in_script_make(weft_operator *op, weft_operator_in_script *out,
+                                         weft_error *error);
+void weft_operator_in_script_free(weft_operator_in_script *in_script);
+/** The product kernel and its arguments, borrowed; NULL: the device has none. */
+const weft_product_arguments *weft_operator_rows(const weft_operator *op);
+/** What a compilation must know of the script's operator of this name. */
+weft_operator_choice weft_operator_in_script_choice(const weft_operator_in_script *in_script,
+                                                    const char *name);
+weft_status weft_operator_in_script_bind(weft_operator_in_script *in_script, weft_program *program,
+                                         const char *name, weft_error *error);
 
 /* ---- formats ---- */
 
@@ -54,7 +72,6 @@ typedef struct weft_operator_sizes {
 } weft_operator_sizes;
 weft_operator_sizes weft_operator_sizes_of(const weft_limits *limits,
                                            const weft_assembly_problem *problem);
-bool weft_operator_on_gpu(const weft_limits *limits);
 
 /** Speeds that a format was measured to reach, once, on one machine: `gpu` on one H200 with meshes of
  *  10^7 nodes (docs/measurements.md, "GPU: operators and conjugate gradients"), `host` on one core

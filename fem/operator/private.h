@@ -1,14 +1,40 @@
 /** Shared by the operator formats. Not installed. */
 #pragma once
 
+#include "fem/form/form.h"
 #include "fem/operator/operator.h"
 
-/** Allocate an operator with a zeroed state and a zeroed part per form. weft_operator_free frees
- *  both, after table->free, which must free their members.
+typedef struct weft_operator_bytes {
+    size_t state, part;
+} weft_operator_bytes;
+/** Allocate an operator with a zeroed state and a zeroed part per form, of so many bytes.
+ *  weft_operator_free frees both, after table->free, which must free their members.
  *  Errors  WEFT_ERROR_MEMORY; *out untouched */
-weft_status weft_operator_allocate(const weft_operator_table *table, size_t state_bytes,
-                                   size_t part_bytes, const weft_form *forms, int n_forms,
+weft_status weft_operator_allocate(weft_context *context, const weft_operator_table *table,
+                                   const weft_operator_bytes *bytes, const weft_form *forms,
+                                   int n_forms, weft_operator **out, weft_error *error);
+
+/** The part of a format that adds every form to one matrix (fem/operator/matrix_parts.c). */
+typedef struct weft_matrix_part {
+    weft_form form;
+    weft_vector_dofs vector_dofs;
+    weft_compiled assemble;
+    weft_memory *positions; /* of the entries of local matrices */
+    /* sell.c: owner-computes assembly, without positions; whether it was verified */
+    bool by_owners, is_checked;
+    weft_matrix_rows rows;
+} weft_matrix_part;
+/** weft_operator_allocate for such a format, with the forms and dofs of the parts. */
+weft_status weft_matrix_parts_make(weft_context *context, const weft_operator_table *table,
+                                   size_t state_bytes, const weft_form *forms, int n_forms,
                                    weft_operator **out, weft_error *error);
+/** Compile the program that adds a form to the matrix; the first form sets it. */
+weft_status weft_matrix_part_compile(const weft_operator *op, const weft_matrix_part *part,
+                                     weft_scatter scatter, weft_compiled *out, weft_error *error);
+/** weft_operator_table.assemble: run the programs of all parts. */
+weft_status weft_matrix_parts_assemble(weft_operator *op, weft_error *error);
+void weft_matrix_parts_free(weft_operator *op);
+
 /** Make an operator that is applied cell by cell (fem/operator/local.c).
  *  stores   local matrices are stored; otherwise recomputed in every product
  *  scatter  how products add to the nodes; WEFT_SCATTER_PATCHES falls back to

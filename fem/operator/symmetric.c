@@ -1,7 +1,6 @@
 /* The operator format edge: a symmetric matrix stored by edges (fem/sparse/symmetric.h), to which
  * every form is added at precomputed positions. */
 #include "fem/sparse/symmetric.h"
-#include "fem/form/form.h"
 #include "fem/operator/private.h"
 
 #include <stdlib.h>
@@ -9,20 +8,10 @@
 /* Largest difference of K_ij and K_ji due to rounding, relative to the largest local matrix. */
 static const double rounding = 1e-12;
 
-typedef struct symmetric_part {
-    weft_form form;
-    weft_vector_dofs vector_dofs;
-    weft_memory *positions;
-    weft_compiled assemble;
-} symmetric_part;
-
 typedef struct symmetric_operator {
-    weft_context *context;
     weft_symmetric *symmetric;
     weft_symmetric_matrix *matrix; /* on a GPU */
     weft_memory *values;
-    symmetric_part *parts;
-    int n_parts;
     bool is_checked;
 } symmetric_operator;
 
@@ -47,12 +36,12 @@ done:
 static weft_status symmetric_assemble(weft_operator *op, weft_error *error) {
     weft_status status = WEFT_OK;
     symmetric_operator *state = op->state;
-    const bool holds_numbers = !weft_device_limits(state->context->device)->records_only;
-    for (int i = 0; i < state->n_parts && holds_numbers && !state->is_checked; ++i)
-        TRY(check_symmetric(state->context, &state->parts[i].form, error));
+    const weft_matrix_part *parts = op->parts;
+    const bool holds_numbers = !weft_device_limits(op->context->device)->records_only;
+    for (int i = 0; i < op->n_parts && holds_numbers && !state->is_checked; ++i)
+        TRY(check_symmetric(op->context, &parts[i].form, error));
     state->is_checked = true;
-    for (int i = 0; i < state->n_parts; ++i)
-        TRY(weft_program_run(state->parts[i].assemble.program, error));
+    TRY(weft_matrix_parts_assemble(op, error));
 done:
     return status;
 }
@@ -65,7 +54,8 @@ static weft_status symmetric_apply(weft_operator *op, weft_memory *v, weft_memor
         return weft_symmetric_matrix_product(state->matrix, state->values, v, y, error);
     if (!values) /* a null device */
         return WEFT_OK;
-    return weft_symmetric_product(state->context->device, state->symmetric, values, false,
+    weft_device *device = op->context->device;
+    return weft_symmetric_product(device, state->symmetric, values, weft_vectors_of(device),
                                   weft_memory_host(v), weft_memory_host(y), error);
 }
 
@@ -83,11 +73,7 @@ static weft_status symmetric_diagonal(weft_operator *op, weft_memory *d, weft_er
 
 static void symmetric_free(weft_operator *op) {
     symmetric_operator *state = op->state;
-    for (int i = 0; i < state->n_parts; ++i) {
-        weft_compiled_free(&state->parts[i].assemble);
-        weft_memory_free(&state->parts[i].positions);
-        weft_vector_dofs_free(&state->parts[i].vector_dofs);
-    }
+    weft_matrix_parts_free(op);
     weft_memory_free(&state->values);
     weft_symmetric_matrix_free(&state->matrix);
     weft_symmetric_free(&state->symmetric);
@@ -104,31 +90,28 @@ static const weft_operator_table edge_table = {.assemble = symmetric_assemble,
                                                .free = symmetric_free,
                                                .rows = symmetric_rows};
 
-static weft_status part_make(symmetric_operator *state, const weft_pattern *pattern, int i,
-                             weft_error *error) {
+static weft_status part_make(const weft_operator *op, const weft_pattern *pattern,
+                             weft_matrix_part *part, weft_error *error) {
     weft_status status = WEFT_OK;
-    symmetric_part *part = &state->parts[i];
-    const weft_form *form = &part->form;
-    weft_connectivity *rows = part->vector_dofs.connectivity;
-    TRY(weft_compiled_make_addto(state->context, form, rows, i == 0, WEFT_SCATTER_IN_PLACE,
-                                 &part->assemble, error));
-    TRY(weft_symmetric_positions(
-        state->context->device, state->symmetric, pattern, rows,
-        (weft_symmetric_placing){.lanes = weft_program_lanes(part->assemble.program)},
-        &part->positions, error));
-    TRY(weft_program_bind_matrix(part->assemble.program, "A", state->values, part->positions,
-                                 error));
+    const symmetric_operator *state = op->state;
+    TRY(weft_matrix_part_compile(op, part, WEFT_SCATTER_IN_PLACE, &part->assemble, error));
+    weft_program *program = part->assemble.program;
+    TRY(weft_symmetric_positions(op->context->device, state->symmetric, pattern,
+                                 part->vector_dofs.connectivity, weft_program_lanes(program),
+                                 &part->positions, error));
+    TRY(weft_program_bind_matrix(program, "A", state->values, part->positions, error));
 done:
     return status;
 }
 
 /* The first form determines the pattern, which contains the couplings of the others. */
-static weft_status structure_make(symmetric_operator *state, weft_pattern **pattern,
-                                  weft_error *error) {
+static weft_status structure_make(weft_operator *op, weft_pattern **pattern, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_device *device = state->context->device;
+    symmetric_operator *state = op->state;
+    const weft_matrix_part *parts = op->parts;
+    weft_device *device = op->context->device;
     const weft_limits *limits = weft_device_limits(device);
-    const bool on_gpu = weft_operator_on_gpu(limits);
+    const bool on_gpu = limits->execution == WEFT_EXECUTION_SIMT;
     weft_symmetric_options options = {.few_discards = on_gpu};
     if (on_gpu) {
         options.most_rounds = weft_symmetric_rounds_within(limits->onchip_bytes);
@@ -138,13 +121,13 @@ static weft_status structure_make(symmetric_operator *state, weft_pattern **patt
                                   "memory of a block",
                                   limits->onchip_bytes);
     }
-    TRY(weft_pattern_make(device, state->parts[0].vector_dofs.connectivity, limits->lanes_double,
-                          pattern, NULL, error));
+    TRY(weft_pattern_make(device, parts[0].vector_dofs.connectivity, limits->lanes_double, pattern,
+                          NULL, error));
     TRY(weft_symmetric_make(device, *pattern, &options, &state->symmetric, error));
     TRY(weft_memory_make(device, (size_t)state->symmetric->n_values * sizeof(double),
                          &state->values, error));
     if (on_gpu) {
-        TRY(weft_symmetric_matrix_make(device, state->symmetric, false, &state->matrix, error));
+        TRY(weft_symmetric_matrix_make(device, state->symmetric, &state->matrix, error));
         free(state->symmetric->columns); /* the device has a copy */
         free(state->symmetric->lists);
         state->symmetric->columns = NULL;
@@ -159,18 +142,12 @@ static weft_status symmetric_make(weft_context *context, const weft_form *forms,
     weft_status status = WEFT_OK;
     weft_operator *op = NULL;
     weft_pattern *pattern = NULL;
-    TRY(weft_operator_allocate(&edge_table, sizeof(symmetric_operator), sizeof(symmetric_part),
-                               forms, n_forms, &op, error));
-    symmetric_operator *state = op->state;
-    symmetric_part *parts = op->parts;
-    *state = (symmetric_operator){.context = context, .parts = parts, .n_parts = n_forms};
-    for (int i = 0; i < n_forms; ++i) {
-        parts[i].form = forms[i];
-        TRY(weft_vector_dofs_make(context->device, &forms[i], &parts[i].vector_dofs, error));
-    }
-    TRY(structure_make(state, &pattern, error));
+    TRY(weft_matrix_parts_make(context, &edge_table, sizeof(symmetric_operator), forms, n_forms,
+                               &op, error));
+    const symmetric_operator *state = op->state;
+    TRY(structure_make(op, &pattern, error));
     for (int i = 0; i < n_forms; ++i)
-        TRY(part_make(state, pattern, i, error));
+        TRY(part_make(op, pattern, (weft_matrix_part *)op->parts + i, error));
     free(state->symmetric->offsets); /* needed for positions only */
     state->symmetric->offsets = NULL;
     *out = op;

@@ -3,7 +3,7 @@
 
 size_t weft_cg_memory_estimate(const weft_limits *limits, weft_assembly assembly,
                                const weft_assembly_problem *problem) {
-    const bool gpu = weft_operator_on_gpu(limits);
+    const bool gpu = limits->execution == WEFT_EXECUTION_SIMT;
     const weft_operator_format *format = weft_operator_format_of(assembly);
     const weft_operator_sizes sizes = weft_operator_sizes_of(limits, problem);
     const size_t rows = sizes.n_rows, entries = sizes.n_entries;

@@ -18,8 +18,8 @@ typedef enum weft_cg_name {
     WEFT_CG_RZ_BEFORE, /* r.z of the residual that p was made from */
     WEFT_CG_RR,
     WEFT_CG_PQ,
-    WEFT_CG_STEP, /* alpha of the previous iteration, whose update of x is still pending */
-    WEFT_CG_GAIN, /* sum of alpha r.z: decrease of the squared energy norm of the error */
+    WEFT_CG_STEP,       /* alpha of the previous iteration, whose update of x is still pending */
+    WEFT_CG_GAIN,       /* sum of alpha r.z: decrease of the squared energy norm of the error */
     WEFT_CG_ENERGY,     /* x.A x */
     WEFT_CG_SHARE,      /* 1 / n if means are subtracted, otherwise 0 */
     WEFT_CG_SIZE,       /* x.x/d over free dofs */
@@ -43,7 +43,7 @@ struct weft_solver {
     int64_t n;
     weft_memory *memory[WEFT_CG_NAMES];     /* x and b are the caller's, NULL between solves */
     weft_memory *history;                   /* rr of each iteration of a run */
-    double *sums;                           /* one per chunk of rows, for csr on the host */
+    weft_operator_in_script in_script;      /* op as the operator A of WEFT_CG_LOOP */
     weft_compiled scripts[WEFT_CG_SCRIPTS]; /* compiled when first run */
     weft_persistent *persistent;            /* NULL before the first use, or if not used */
     /* of one solve */

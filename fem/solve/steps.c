@@ -2,7 +2,6 @@
  * values; it accesses lists only before and after the iteration, piece by piece. */
 #include "core/weft_core.h"
 #include "fem/solve/private.h"
-#include "fem/sparse/csr.h"
 #include "fem/weft_fem.h"
 
 #include <math.h>
@@ -273,16 +272,6 @@ void weft_cg_end(weft_solver *cg) {
 
 /* ---- the solver ---------------------------------------------------------------------------- */
 
-static weft_status sums_make(weft_solver *cg, weft_error *error) {
-    const weft_memory *values = weft_operator_values(cg->op);
-    if (!values || !weft_memory_host(values))
-        return WEFT_OK;
-    cg->sums = calloc((size_t)(cg->n / WEFT_REDUCTION_TILE) + 1, sizeof *cg->sums);
-    if (!cg->sums)
-        return weft_out_of_memory(error, "conjugate gradients");
-    return WEFT_OK;
-}
-
 weft_status weft_solver_make(weft_context *context, weft_operator *op, weft_solver **out,
                              weft_error *error) {
     weft_status status = WEFT_OK;
@@ -298,7 +287,7 @@ weft_status weft_solver_make(weft_context *context, weft_operator *op, weft_solv
                              &solver->memory[i], error));
     TRY(weft_memory_make(context->device, (WEFT_CG_ITERATIONS_MAX + 1) * sizeof(double),
                          &solver->history, error));
-    TRY(sums_make(solver, error));
+    TRY(weft_operator_in_script_make(op, &solver->in_script, error));
     *out = solver;
     solver = NULL;
 done:
@@ -316,7 +305,7 @@ void weft_solver_free(weft_solver **solver) {
     weft_memory_free(&cg->history);
     for (int i = WEFT_CG_Z; i < WEFT_CG_NAMES; ++i)
         weft_memory_free(&cg->memory[i]);
-    free(cg->sums);
+    weft_operator_in_script_free(&cg->in_script);
     free(cg);
     *solver = NULL;
 }

@@ -15,13 +15,18 @@ weft_vectors weft_vectors_here(void);
 /** The widest instruction set of this processor that the device's limits allow; NULL: any. */
 weft_vectors weft_vectors_of(const weft_device *device);
 
+/** What takes the place of the position of an entry, which is in the given row. A missing coupling
+ *  has a position beyond the row, which must be accepted. */
+typedef uint32_t (*weft_position_map)(const void *user, int32_t row, uint32_t position);
 /** How weft_pattern_positions_by searches. */
 typedef struct weft_pattern_search {
     const weft_pattern *pattern;
     /* [n_rows] number of entries right of the diagonal, for a symmetric pattern with a full
      * diagonal: half of the entries are then found as mirror images; or NULL */
     const int32_t *n_upper;
-    weft_vectors vectors; /* the processor must have them */
+    weft_vectors vectors;  /* the processor must have them */
+    weft_position_map map; /* NULL: positions in the pattern are wanted */
+    const void *user;      /* of map */
 } weft_pattern_search;
 /** weft_pattern_positions with the given search. */
 weft_status weft_pattern_positions_by(weft_device *device, const weft_pattern_search *search,

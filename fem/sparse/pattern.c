@@ -298,7 +298,8 @@ weft_status weft_pattern_make(weft_device *device, const weft_connectivity *dofs
     if (!pattern)
         TRY(no_memory(error, weft_connectivity_from(dofs)));
     TRY(pattern_find(device, dofs, pattern, &n_upper, error));
-    const weft_pattern_search search = {pattern, n_upper, weft_vectors_of(device)};
+    const weft_pattern_search search = {
+        .pattern = pattern, .n_upper = n_upper, .vectors = weft_vectors_of(device)};
     if (positions)
         TRY(weft_pattern_positions_by(device, &search, dofs, lanes, positions, error));
     *out = pattern;

@@ -17,10 +17,12 @@ typedef struct weft_position_work {
     const int32_t *indices, *columns;
     const int64_t *row_start;
     const int32_t *n_upper; /* or NULL */
-    uint32_t *twin;         /* [n_entries] of each entry right of the diagonal: its mirror image */
+    uint32_t *mirror;       /* [n_entries] of each entry right of the diagonal: its mirror image */
     uint32_t *positions;
     int64_t n_cells, n_blocks, n_rows;
     int width, lanes;
+    weft_position_map map; /* or NULL */
+    const void *user;
     atomic_bool missing;
 } weft_position_work;
 
@@ -61,8 +63,54 @@ __attribute__((target("avx2"))) INLINE int64_t search_avx2(const int32_t *row, i
 }
 #endif
 
-INLINE void find(weft_position_work *work, int64_t task, int width, int lanes,
+/* Writes the positions of one cell, `lanes` apart. Returns whether a coupling is missing. */
+typedef bool (*weft_cell_find)(const weft_position_work *work, const int32_t *nodes, int width,
+                               int lanes, weft_row_search search, uint32_t *out);
+
+INLINE bool cell_find(const weft_position_work *work, const int32_t *nodes, int width, int lanes,
+                      weft_row_search search, uint32_t *out) {
+    bool missing = false;
+    for (int i = 0; i < width; ++i) {
+        int64_t first = work->row_start[nodes[i]];
+        int64_t n = work->row_start[nodes[i] + 1] - first;
+        for (int j = 0; j < width; ++j) {
+            int64_t place = search(work->columns + first, nodes[j], n);
+            missing |= place >= n;
+            out[(i * width + j) * lanes] = (uint32_t)(first + place);
+        }
+    }
+    return missing;
+}
+
+/* As cell_find, with one search per pair of nodes, among the entries right of the diagonal only. */
+INLINE bool cell_find_mirrored(const weft_position_work *work, const int32_t *nodes, int width,
+                               int lanes, weft_row_search search, uint32_t *out) {
+    bool missing = false;
+    for (int i = 0; i < width; ++i) {
+        int64_t diagonal = work->row_start[nodes[i] + 1] - 1 - work->n_upper[nodes[i]];
+        out[(i * width + i) * lanes] = (uint32_t)diagonal;
+        for (int j = 0; j < i; ++j) {
+            bool below = nodes[j] < nodes[i];
+            int32_t row = below ? nodes[j] : nodes[i], n = work->n_upper[row];
+            int64_t first = work->row_start[row + 1] - n;
+            int64_t place = search(work->columns + first, below ? nodes[i] : nodes[j], n);
+            uint32_t at = (uint32_t)(first + place), mirrored = (uint32_t)diagonal;
+            if (nodes[i] == nodes[j]) {
+                at = mirrored;
+            } else {
+                missing |= place >= n;
+                mirrored = work->mirror[at];
+            }
+            out[(i * width + j) * lanes] = below ? mirrored : at;
+            out[(j * width + i) * lanes] = below ? at : mirrored;
+        }
+    }
+    return missing;
+}
+
+INLINE void find(weft_position_work *work, int64_t task, int width, weft_cell_find find_cell,
                  weft_row_search search) {
+    const int lanes = work->lanes;
     int64_t last =
         (task + 1) * TASK_BLOCKS < work->n_blocks ? (task + 1) * TASK_BLOCKS : work->n_blocks;
     bool missing = false;
@@ -72,94 +120,52 @@ INLINE void find(weft_position_work *work, int64_t task, int width, int lanes,
             const int32_t *nodes =
                 work->indices + (cell < work->n_cells ? cell : work->n_cells - 1) * width;
             uint32_t *out = work->positions + block * width * width * lanes + lane;
-            for (int i = 0; i < width; ++i) {
-                int64_t first = work->row_start[nodes[i]];
-                int64_t n = work->row_start[nodes[i] + 1] - first;
-                for (int j = 0; j < width; ++j) {
-                    int64_t place = search(work->columns + first, nodes[j], n);
-                    missing |= place >= n;
-                    out[(i * width + j) * lanes] = (uint32_t)(first + place);
-                }
-            }
+            missing |= find_cell(work, nodes, width, lanes, search, out);
+            for (int k = 0; work->map && k < width * width; ++k)
+                out[k * lanes] = work->map(work->user, nodes[k / width], out[k * lanes]);
         }
     if (missing)
         atomic_store(&work->missing, true);
 }
 
-/* As find, with one search per pair of nodes, among the entries right of the diagonal only. */
-INLINE void find_mirrored(weft_position_work *work, int64_t task, int width, int lanes,
-                          weft_row_search search) {
-    int64_t last =
-        (task + 1) * TASK_BLOCKS < work->n_blocks ? (task + 1) * TASK_BLOCKS : work->n_blocks;
-    bool missing = false;
-    for (int64_t block = task * TASK_BLOCKS; block < last; ++block)
-        for (int lane = 0; lane < lanes; ++lane) {
-            int64_t cell = block * lanes + lane;
-            const int32_t *nodes =
-                work->indices + (cell < work->n_cells ? cell : work->n_cells - 1) * width;
-            uint32_t *out = work->positions + block * width * width * lanes + lane;
-            for (int i = 0; i < width; ++i) {
-                int64_t diagonal = work->row_start[nodes[i] + 1] - 1 - work->n_upper[nodes[i]];
-                out[(i * width + i) * lanes] = (uint32_t)diagonal;
-                for (int j = 0; j < i; ++j) {
-                    bool below = nodes[j] < nodes[i];
-                    int32_t row = below ? nodes[j] : nodes[i], n = work->n_upper[row];
-                    int64_t first = work->row_start[row + 1] - n;
-                    int64_t place = search(work->columns + first, below ? nodes[i] : nodes[j], n);
-                    uint32_t at = (uint32_t)(first + place), twin = (uint32_t)diagonal;
-                    if (nodes[i] == nodes[j]) {
-                        at = twin;
-                    } else {
-                        missing |= place >= n;
-                        twin = work->twin[at];
-                    }
-                    out[(i * width + j) * lanes] = below ? twin : at;
-                    out[(j * width + i) * lanes] = below ? at : twin;
-                }
-            }
-        }
-    if (missing)
-        atomic_store(&work->missing, true);
-}
-
-/* Fill twin: each entry left of the diagonal is the mirror image of one right of the diagonal, in
+/* Fill mirror: each entry left of the diagonal is the mirror image of one right of the diagonal, in
  * the row of its column. */
-INLINE void find_double_buffers(weft_position_work *work, int64_t task, weft_row_search search) {
+INLINE void find_mirror(weft_position_work *work, int64_t task, weft_row_search search) {
     int64_t last = (task + 1) * TASK_ROWS < work->n_rows ? (task + 1) * TASK_ROWS : work->n_rows;
     for (int64_t row = task * TASK_ROWS; row < last; ++row) {
         int64_t end = work->row_start[row + 1] - 1 - work->n_upper[row];
         for (int64_t k = work->row_start[row]; k < end; ++k) {
             int32_t c = work->columns[k], n = work->n_upper[c];
             int64_t first = work->row_start[c + 1] - n;
-            work->twin[first + search(work->columns + first, (int32_t)row, n)] = (uint32_t)k;
+            work->mirror[first + search(work->columns + first, (int32_t)row, n)] = (uint32_t)k;
         }
     }
 }
 
 /* Common widths are compile-time constants, so that their loops unroll. */
 INLINE void find_sized(weft_position_work *work, int64_t task, weft_row_search search) {
-    if (work->twin && work->width == 4)
-        find_mirrored(work, task, 4, work->lanes, search);
-    else if (work->twin)
-        find_mirrored(work, task, work->width, work->lanes, search);
+    if (work->mirror && work->width == 4)
+        find(work, task, 4, cell_find_mirrored, search);
+    else if (work->mirror)
+        find(work, task, work->width, cell_find_mirrored, search);
     else if (work->width == 3)
-        find(work, task, 3, work->lanes, search);
+        find(work, task, 3, cell_find, search);
     else if (work->width == 4)
-        find(work, task, 4, work->lanes, search);
+        find(work, task, 4, cell_find, search);
     else
-        find(work, task, work->width, work->lanes, search);
+        find(work, task, work->width, cell_find, search);
 }
 
 typedef struct weft_finder {
-    weft_task positions, twins;
+    weft_task positions, mirror;
 } weft_finder;
 
 static void find_plain(void *user, int64_t task) {
     find_sized(user, task, search_plain);
 }
 
-static void twins_plain(void *user, int64_t task) {
-    find_double_buffers(user, task, search_plain);
+static void mirror_plain(void *user, int64_t task) {
+    find_mirror(user, task, search_plain);
 }
 
 #if defined(__x86_64__)
@@ -167,28 +173,28 @@ __attribute__((target("avx512f"))) static void find_avx512(void *user, int64_t t
     find_sized(user, task, search_avx512);
 }
 
-__attribute__((target("avx512f"))) static void twins_avx512(void *user, int64_t task) {
-    find_double_buffers(user, task, search_avx512);
+__attribute__((target("avx512f"))) static void mirror_avx512(void *user, int64_t task) {
+    find_mirror(user, task, search_avx512);
 }
 
 __attribute__((target("avx2"))) static void find_avx2(void *user, int64_t task) {
     find_sized(user, task, search_avx2);
 }
 
-__attribute__((target("avx2"))) static void twins_avx2(void *user, int64_t task) {
-    find_double_buffers(user, task, search_avx2);
+__attribute__((target("avx2"))) static void mirror_avx2(void *user, int64_t task) {
+    find_mirror(user, task, search_avx2);
 }
 #endif
 
 static weft_finder finder(weft_vectors vectors) {
 #if defined(__x86_64__)
     if (vectors == WEFT_VECTORS_AVX512)
-        return (weft_finder){find_avx512, twins_avx512};
+        return (weft_finder){find_avx512, mirror_avx512};
     if (vectors == WEFT_VECTORS_AVX2)
-        return (weft_finder){find_avx2, twins_avx2};
+        return (weft_finder){find_avx2, mirror_avx2};
 #endif
     (void)vectors;
-    return (weft_finder){find_plain, twins_plain};
+    return (weft_finder){find_plain, mirror_plain};
 }
 
 weft_status weft_pattern_positions(weft_device *device, const weft_pattern *pattern,
@@ -206,12 +212,13 @@ static weft_status work_run(weft_device *device, weft_position_work *work, weft_
     if (!work->positions)
         return WEFT_OK;
     if (work->n_upper) {
-        work->twin = weft_scratch_make((size_t)work->row_start[work->n_rows], sizeof *work->twin);
-        if (!work->twin)
+        work->mirror =
+            weft_scratch_make((size_t)work->row_start[work->n_rows], sizeof *work->mirror);
+        if (!work->mirror)
             return weft_error_set(error, WEFT_ERROR_MEMORY,
                                   "no memory for the matrix positions of %lld cells",
                                   (long long)work->n_cells);
-        TRY(weft_device_for(device, (work->n_rows + TASK_ROWS - 1) / TASK_ROWS, find.twins, work,
+        TRY(weft_device_for(device, (work->n_rows + TASK_ROWS - 1) / TASK_ROWS, find.mirror, work,
                             error));
     }
     TRY(weft_device_for(device, n_tasks, find.positions, work, error));
@@ -221,8 +228,8 @@ static weft_status work_run(weft_device *device, weft_position_work *work, weft_
         weft_error_hint(error, "make the pattern from a connectivity that contains them");
     }
 done:
-    free(work->twin);
-    work->twin = NULL;
+    free(work->mirror);
+    work->mirror = NULL;
     return status;
 }
 
@@ -240,7 +247,9 @@ weft_status weft_pattern_positions_by(weft_device *device, const weft_pattern_se
                                .n_upper = search->n_upper,
                                .n_cells = weft_connectivity_from(dofs),
                                .width = weft_connectivity_width(dofs),
-                               .lanes = lanes};
+                               .lanes = lanes,
+                               .map = search->map,
+                               .user = search->user};
     work.n_blocks = (work.n_cells + lanes - 1) / lanes;
     size_t bytes = 0;
     if (weft_connectivity_to(dofs) != pattern->n_rows)

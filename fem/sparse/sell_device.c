@@ -1,7 +1,7 @@
 /* Stores a SELL matrix on a GPU and launches its kernels. */
 #include "fem/base/memory.h"
-#include "fem/embedded_operators.h"
 #include "fem/sparse/sell.h"
+#include "fem/sparse/standalone.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,67 +17,9 @@ struct weft_sell_matrix {
     weft_product_arguments product_kernel;
 };
 
-static const char prelude[] = "#ifdef __CUDACC_RTC__ /* which has no <stdint.h> */\n"
-                              "typedef unsigned short uint16_t;\n"
-                              "typedef int int32_t;\n"
-                              "typedef unsigned int uint32_t;\n"
-                              "typedef long long int64_t;\n"
-                              "#else\n"
-                              "#include <stdint.h>\n"
-                              "#endif\n\n"
-                              "#define LANES 32\n"
-                              "#define INLINE static __device__ __forceinline__\n"
-                              "#define UNROLL _Pragma(\"unroll\")\n"
-                              "typedef double scalar;\n"
-                              "typedef scalar real;\n\n";
-
-/* The product kernel as a standalone kernel: y = A v, with nothing fused to it. */
-static const char kernel_head[] =
-    "extern \"C\" __global__ void __launch_bounds__(ROWS_THREADS) sell_product(\n"
-    "    int64_t n_rows, const double *__restrict__ values, const uint32_t *__restrict__ start,\n"
-    "    const uint32_t *__restrict__ columns, const uint32_t *__restrict__ column_start,\n"
-    "    const int32_t *__restrict__ bases, const uint16_t *__restrict__ rows,\n"
-    "    const double *__restrict__ v, double *__restrict__ y_out)\n"
-    "{\n"
-    "    extern __shared__ __align__(16) unsigned char shared[];\n"
-    "    const int64_t first_row = blockIdx.x * (int64_t)ROWS_NODES;\n"
-    "    real own[ROWS_PER_THREAD], y[ROWS_PER_THREAD];\n";
-static const char kernel_tail[] =
-    "    UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k) {\n"
-    "        const int64_t row = first_row + k * ROWS_THREADS + threadIdx.x;\n"
-    "        if (row < n_rows)\n"
-    "            y_out[row] = y[k];\n"
-    "    }\n"
-    "}\n";
-
-static const char *operator_text(const char *name) {
-    for (const weft_embedded_file *file = weft_embedded_operators; file->name; ++file)
-        if (strcmp(file->name, name) == 0)
-            return file->text;
-    return "";
-}
-
-/* The product kernel's helper functions, then the product around its body, then the other
- * kernels. */
 weft_status weft_sell_source(weft_text *text, weft_error *error) {
-    static const char body_line[] = "//@ body\n";
-    const char *product_kernel = operator_text("sell.product.cu");
-    const char *body = strstr(product_kernel, body_line);
-    if (!body)
-        return weft_error_set(error, WEFT_ERROR_INTERNAL, "sell.product.cu has no body");
-    weft_text_add_bytes(text, prelude, sizeof prelude - 1);
-    weft_text_add(text,
-                  "#define ROWS_THREADS %d\n#define ROWS_NODES %d\n"
-                  "#define ROWS_PER_THREAD (ROWS_NODES / ROWS_THREADS)\n#define LOAD(j) v[j]\n"
-                  "#define RETURN_IF_DONE (void)0\n\n",
-                  ROWS_THREADS, WEFT_SELL_ROWS);
-    weft_text_add_bytes(text, product_kernel, (size_t)(body - product_kernel));
-    weft_text_add_bytes(text, kernel_head, sizeof kernel_head - 1);
-    weft_text_add(text, "%s", body);
-    weft_text_add_bytes(text, kernel_tail, sizeof kernel_tail - 1);
-    weft_text_add(text, "\n%s", operator_text("sell.support.cu"));
-    return text->failed ? weft_out_of_memory(error, "a kernel's text")
-                        : WEFT_OK;
+    const weft_standalone kernel = {"sell", ROWS_THREADS, WEFT_SELL_ROWS, 0};
+    return weft_standalone_source(&kernel, 0, text, error);
 }
 
 void weft_sell_matrix_free(weft_sell_matrix **matrix) {

@@ -1,6 +1,6 @@
 /* Lays out a symmetric matrix: places the entries of each patch, then concatenates the patches. */
-#include "fem/sparse/symmetric.h"
 #include "fem/base/memory.h"
+#include "fem/sparse/symmetric_patch.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -81,10 +81,6 @@ weft_status weft_symmetric_make(weft_device *device, const weft_pattern *pattern
                                 weft_error *error);
 void weft_symmetric_free(weft_symmetric **symmetric);
 
-typedef struct weft_symmetric_placing {
-    int lanes;
-    bool transposed; /* inner edges store a_ji, i < j, and discard a_ij */
-} weft_symmetric_placing;
 /** The index into Values to which each entry of the cells' local matrices is added.
  *  pattern    the pattern that `symmetric` was made from
  *  positions  caller's; weft_memory_free
@@ -93,46 +89,34 @@ typedef struct weft_symmetric_placing {
  *             untouched */
 weft_status weft_symmetric_positions(weft_device *device, const weft_symmetric *symmetric,
                                      const weft_pattern *pattern, const weft_connectivity *dofs,
-                                     weft_symmetric_placing placing, weft_memory **positions,
-                                     weft_error *error);
+                                     int lanes, weft_memory **positions, weft_error *error);
 
 /** y = A v on the device's host threads; bitwise identical for any number of threads.
- *  values  [n_values] doubles, or floats if `single`; sums are in double precision either way
- *  v, y    [n_rows] */
+ *  values   [n_values]
+ *  vectors  the instruction set, which the processor must have
+ *  v, y     [n_rows] */
 weft_status weft_symmetric_product(weft_device *device, const weft_symmetric *symmetric,
-                                   const void *values, bool single, const double *v, double *y,
-                                   weft_error *error);
-typedef struct weft_symmetric_values {
-    const weft_symmetric *symmetric;
-    const void *values;
-    bool single;
-} weft_symmetric_values;
-/** weft_symmetric_product with the given instruction set, which the processor must have. */
-weft_status weft_symmetric_product_by(weft_device *device, const weft_symmetric_values *matrix,
-                                      weft_vectors vectors, const double *v, double *y,
-                                      weft_error *error);
+                                   const double *values, weft_vectors vectors, const double *v,
+                                   double *y, weft_error *error);
 
 /* ---- on a GPU (fem/sparse/symmetric_device.c) --------------------------------------------- */
 
 /** Layout and kernels on a GPU; the values are in a memory of the caller's. */
 typedef struct weft_symmetric_matrix weft_symmetric_matrix;
-/** Bit of weft_symmetric_patch.n_rounds that tells the kernel that values are floats. */
-#define WEFT_SYMMETRIC_SINGLE 0x8000
 /** The number of rounds up to which any patch fits into this much shared memory of a block. */
 int weft_symmetric_rounds_within(size_t onchip_bytes);
 /** Copy the layout to the device and compile the kernels. `symmetric` is borrowed for the call.
- *  single  values will be floats
  *  out     caller's; weft_symmetric_matrix_free
  *  Errors  WEFT_ERROR_MEMORY, _COMPILER, _DEVICE; *out untouched */
 weft_status weft_symmetric_matrix_make(weft_device *device, const weft_symmetric *symmetric,
-                                       bool single, weft_symmetric_matrix **out, weft_error *error);
+                                       weft_symmetric_matrix **out, weft_error *error);
 void weft_symmetric_matrix_free(weft_symmetric_matrix **matrix);
 /** y = A v; repeated calls give bitwise identical results.
- *  values  [n_values] as laid out by weft_symmetric, doubles or (single) floats, on the device
- *  v, y    [n_rows] doubles, on the device */
+ *  values  [n_values] as laid out by weft_symmetric, on the device
+ *  v, y    [n_rows], on the device */
 weft_status weft_symmetric_matrix_product(const weft_symmetric_matrix *matrix, weft_memory *values,
                                           weft_memory *v, weft_memory *y, weft_error *error);
-/** d = diag(A), [n_rows]; for matrices of doubles. */
+/** d = diag(A), [n_rows]. */
 weft_status weft_symmetric_matrix_diagonal(const weft_symmetric_matrix *matrix, weft_memory *values,
                                            weft_memory *d, weft_error *error);
 /** The product kernel and its arguments, for the fusion compiler. Borrowed; valid as long as matrix
@@ -141,74 +125,3 @@ const weft_product_arguments *weft_symmetric_matrix_rows(weft_symmetric_matrix *
                                                          weft_memory *values);
 /** Append the CUDA source of these kernels, for a device with these limits, to `text`. */
 weft_status weft_symmetric_source(const weft_limits *limits, weft_text *text, weft_error *error);
-
-/* ---- one patch (symmetric_patch.c, symmetric_orientation.c, symmetric_colouring.c) --------- */
-
-/** A coupling with a row outside of the patch. */
-typedef struct weft_symmetric_outside {
-    uint32_t entry; /* of the pattern, counted from the patch's first */
-    int32_t halo;   /* index into the halo; WEFT_SYMMETRIC_MOST_HALO: not staged */
-    uint16_t row;
-} weft_symmetric_outside;
-
-/** An inner edge. */
-typedef struct weft_symmetric_inside {
-    uint32_t upper, lower; /* pattern entries of a_ij and a_ji, i < j, from the patch's first */
-    uint16_t source, target;
-    int8_t round; /* -1: overflow */
-} weft_symmetric_inside;
-
-/** Work space, reused from patch to patch; arrays grow as needed. Initialise with {0}, free with
- *  weft_symmetric_work_free. */
-typedef struct weft_symmetric_work {
-    int n, n_rounds, most_rounds; /* rows; rounds of the current attempt; limit of rounds */
-    size_t n_entries, n_inside, n_outside, n_halo, n_overflow, capacity;
-    void *block; /* the allocation that holds the five arrays below, of `capacity` elements */
-    weft_symmetric_inside *inside;
-    weft_symmetric_outside *outside;
-    uint64_t *keys, *keys_other;
-    int32_t *incident; /* inner edges of row i: incident[incident_start[i] .. [i + 1]) */
-    size_t incident_start[WEFT_SYMMETRIC_NODES + 1];
-    int n_staged[WEFT_SYMMETRIC_NODES]; /* couplings of a row with the staged halo */
-    int dropped[WEFT_SYMMETRIC_NODES];  /* of these, how many overflow (the last ones) */
-    int degree[WEFT_SYMMETRIC_NODES];   /* inner edges of a row that do not overflow */
-    int out[WEFT_SYMMETRIC_NODES];      /* of these, those with the row as source */
-    uint32_t free_source[WEFT_SYMMETRIC_NODES],
-        free_target[WEFT_SYMMETRIC_NODES];                               /* bit sets of rounds */
-    int32_t at_source[WEFT_SYMMETRIC_NODES][WEFT_SYMMETRIC_MOST_ROUNDS]; /* edges, or -1 */
-    int32_t at_target[WEFT_SYMMETRIC_NODES][WEFT_SYMMETRIC_MOST_ROUNDS];
-    /* accesses to a bank of shared memory by 16 consecutive rows in a round */
-    uint8_t conflicts[WEFT_SYMMETRIC_MOST_ROUNDS][WEFT_SYMMETRIC_NODES / WEFT_SYMMETRIC_BANKS]
-                     [WEFT_SYMMETRIC_BANKS];
-    int32_t predecessor[WEFT_SYMMETRIC_NODES]; /* in searches: edge, -1 start, -2 not visited */
-    uint16_t queue[WEFT_SYMMETRIC_NODES];
-    int32_t path[2 * WEFT_SYMMETRIC_NODES];
-} weft_symmetric_work;
-
-typedef enum weft_symmetric_outcome {
-    WEFT_SYMMETRIC_PLACED,
-    WEFT_SYMMETRIC_NOT_SYMMETRIC,
-    WEFT_SYMMETRIC_NO_MEMORY
-} weft_symmetric_outcome;
-
-void weft_symmetric_work_free(weft_symmetric_work *work);
-/** Lay out the entries of patch p.
- *  offsets  weft_symmetric.offsets; the patch's part is written
- *  counts   gets n_rounds, n_halo and n_overflow
- *  out      columns followed by lists; caller's, free() */
-weft_symmetric_outcome weft_symmetric_patch_make(weft_symmetric_work *work,
-                                                 const weft_pattern *pattern, int64_t p,
-                                                 uint32_t *offsets, weft_symmetric_patch *counts,
-                                                 void **out);
-/** Length of a patch's Lists, with padding. */
-size_t weft_symmetric_lists(const weft_symmetric_patch *patch);
-/** Choose the source of each inner edge so that every row needs at most n_rounds slots and is the
- *  target of at most n_rounds edges. Moves couplings to the overflow where this is impossible.
- *  Returns the number of overflow entries. */
-size_t weft_symmetric_orient(weft_symmetric_work *work);
-/** Assign a round to each inner edge that does not overflow. Always succeeds after
- *  weft_symmetric_orient. On return free_source holds the free rounds of each row. */
-void weft_symmetric_colour(weft_symmetric_work *work);
-/** Of a set of rounds, the one in which the row and its neighbours access the local column's bank
- *  least often. The access is added to `conflicts`. */
-int weft_symmetric_least_conflicts(weft_symmetric_work *work, uint32_t rounds, int row, int column);

@@ -2,7 +2,7 @@
  * targets. If no degree exceeds the number of colours this always succeeds (Koenig 1916): if the
  * two ends of an edge have no free colour in common, a path that alternates between a colour free
  * at the source and one free at the target is recoloured. */
-#include "fem/sparse/symmetric.h"
+#include "fem/sparse/symmetric_patch.h"
 
 #include <string.h>
 

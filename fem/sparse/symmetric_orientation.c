@@ -1,6 +1,6 @@
 /* Chooses the source of each inner edge so that every row has at most n_rounds slots and is the
  * target of at most n_rounds edges: greedily by free slots, then by reversing paths. */
-#include "fem/sparse/symmetric.h"
+#include "fem/sparse/symmetric_patch.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Lays out one patch: separates inner edges from halo couplings, chooses the number of rounds, and
  * places every entry. */
-#include "fem/sparse/symmetric.h"
+#include "fem/sparse/symmetric_patch.h"
 
 #include <stdlib.h>
 #include <string.h>

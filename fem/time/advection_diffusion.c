@@ -56,22 +56,32 @@ done:
     return status;
 }
 
+/* Two lists of numbers on the host. */
+static weft_status lists_make(const weft_advection_diffusion *ad, double *lists[2],
+                              weft_error *error) {
+    for (int i = 0; i < 2; ++i)
+        lists[i] = weft_array_make((size_t)ad->n, sizeof *lists[i]);
+    return lists[0] && lists[1] ? WEFT_OK : weft_out_of_memory(error, "advection and diffusion");
+}
+
+/* No effect if the scheme does not use the list. */
+static weft_status list_write(weft_advection_diffusion *ad, weft_ad_list list, const double *values,
+                              weft_error *error) {
+    return ad->lists[list] ? weft_vector_push(ad->lists[list], values, ad->n, error) : WEFT_OK;
+}
+
 static weft_status set_lists(weft_advection_diffusion *ad, weft_error *error) {
     weft_status status = WEFT_OK;
-    const size_t bytes = (size_t)ad->n * sizeof(double);
-    double *free_nodes = weft_array_make((size_t)ad->n, sizeof *free_nodes);
-    double *which = weft_array_make((size_t)ad->n, sizeof *which);
-    if (!free_nodes || !which)
-        TRY(weft_out_of_memory(error, "advection and diffusion"));
-    mark_kept(ad->problem, free_nodes, which);
-    TRY(weft_memory_write(ad->lists[WEFT_AD_T], 0, ad->problem->initial, bytes, error));
-    TRY(weft_memory_write(ad->lists[WEFT_AD_G], 0, ad->problem->initial, bytes, error));
-    TRY(weft_memory_write(ad->lists[WEFT_AD_FREE], 0, free_nodes, bytes, error));
-    if (ad->lists[WEFT_AD_WHICH])
-        TRY(weft_memory_write(ad->lists[WEFT_AD_WHICH], 0, which, bytes, error));
+    double *lists[2] = {NULL, NULL}; /* free, which */
+    TRY(lists_make(ad, lists, error));
+    mark_kept(ad->problem, lists[0], lists[1]);
+    TRY(list_write(ad, WEFT_AD_T, ad->problem->initial, error));
+    TRY(list_write(ad, WEFT_AD_G, ad->problem->initial, error));
+    TRY(list_write(ad, WEFT_AD_FREE, lists[0], error));
+    TRY(list_write(ad, WEFT_AD_WHICH, lists[1], error));
 done:
-    free(free_nodes);
-    free(which);
+    free(lists[0]);
+    free(lists[1]);
     return status;
 }
 
@@ -100,24 +110,20 @@ done:
 static weft_status set_diagonal(weft_advection_diffusion *ad, weft_ad_operator which,
                                 weft_ad_list list, weft_error *error) {
     weft_status status = WEFT_OK;
-    const size_t bytes = (size_t)ad->n * sizeof(double);
-    double *d = NULL, *free_nodes = NULL;
+    double *lists[2] = {NULL, NULL}; /* d, free */
     if (!ad->operators[which] || !ad->lists[list] ||
         weft_device_limits(ad->context->device)->records_only)
         return WEFT_OK;
-    d = weft_array_make((size_t)ad->n, sizeof *d);
-    free_nodes = weft_array_make((size_t)ad->n, sizeof *free_nodes);
-    if (!d || !free_nodes)
-        TRY(weft_out_of_memory(error, "advection and diffusion"));
+    TRY(lists_make(ad, lists, error));
     TRY(weft_operator_diagonal(ad->operators[which], ad->lists[list], error));
-    TRY(weft_memory_read(ad->lists[list], 0, d, bytes, error));
-    TRY(weft_memory_read(ad->lists[WEFT_AD_FREE], 0, free_nodes, bytes, error));
+    TRY(weft_vector_pull(ad->lists[list], lists[0], ad->n, error));
+    TRY(weft_vector_pull(ad->lists[WEFT_AD_FREE], lists[1], ad->n, error));
     for (int64_t i = 0; i < ad->n; ++i)
-        d[i] = free_nodes[i] > 0 ? 1 / d[i] : 0;
-    TRY(weft_memory_write(ad->lists[list], 0, d, bytes, error));
+        lists[0][i] = lists[1][i] > 0 ? 1 / lists[0][i] : 0;
+    TRY(list_write(ad, list, lists[0], error));
 done:
-    free(d);
-    free(free_nodes);
+    free(lists[0]);
+    free(lists[1]);
     return status;
 }
 
@@ -180,7 +186,7 @@ void weft_advection_diffusion_free(weft_advection_diffusion **out) {
     weft_compiled_free(&ad->step);
     for (int i = 0; i < WEFT_AD_OPERATORS; ++i) {
         weft_operator_free(&ad->operators[i]);
-        free(ad->sums[i]);
+        weft_operator_in_script_free(&ad->in_script[i]);
     }
     for (int i = 0; i < WEFT_AD_LISTS; ++i)
         weft_memory_free(&ad->lists[i]);

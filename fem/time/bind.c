@@ -1,41 +1,14 @@
 /* Compiles the script of a step, and binds it to the stepper's operators and memories. */
-#include "fem/operator/operator.h"
-#include "fem/sparse/csr.h"
 #include "fem/time/private.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The product kernel of this operator, if the device has one; otherwise NULL. */
-static const weft_product_arguments *rows_of(const weft_advection_diffusion *ad, int which) {
-    const weft_operator *op = ad->operators[which];
-    const bool threads = weft_device_limits(ad->context->device)->execution == WEFT_EXECUTION_SIMT;
-    return threads && op && op->table->rows ? op->table->rows(op) : NULL;
-}
-
-/* y = A v; the csr product on the host also computes v.y. */
-static weft_status apply(void *user, const weft_program_product *product, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const struct weft_ad_product *called = user;
-    const weft_advection_diffusion *ad = called->owner;
-    weft_operator *op = ad->operators[called->which];
-    double *sums = ad->sums[called->which];
-    if (!product->vy)
-        return weft_operator_apply_in_loop(op, product, error);
-    TRY(weft_csr_product_dots(
-        ad->context->device, weft_operator_pattern(op), weft_memory_host(weft_operator_values(op)),
-        weft_memory_host(product->v), weft_memory_host(product->y), sums, error));
-    const double dot = weft_sum(sums, (ad->n + WEFT_REDUCTION_TILE - 1) / WEFT_REDUCTION_TILE);
-    TRY(weft_memory_write(product->vy, 0, &dot, sizeof dot, error));
-done:
-    return status;
-}
-
 /* Reassemble an operator, and compute its diagonal if the script needs it. */
 static weft_status renewal(void *user, const weft_program_product *product, weft_error *error) {
     weft_status status = WEFT_OK;
-    const struct weft_ad_product *called = user;
+    const struct weft_ad_renewal *called = user;
     weft_operator *op = called->owner->operators[called->which];
     TRY(weft_operator_assemble(op, error));
     if (called->which == WEFT_AD_M || called->which == WEFT_AD_B)
@@ -63,13 +36,9 @@ static weft_status compile(weft_advection_diffusion *ad, weft_error *error) {
     if (!dirichlet || !names)
         TRY(weft_out_of_memory(error, "the script of a step"));
     for (int i = 0; i < WEFT_AD_OPERATORS; ++i) {
-        const weft_product_arguments *rows = rows_of(ad, i);
-        if (!is_applied(ad, "", i))
-            continue;
-        choices[n_choices++] =
-            (weft_operator_choice){.name = weft_ad_operator_name((weft_ad_operator)i),
-                                   .product_kernel = rows ? rows->product_kernel : NULL,
-                                   .brings_dot = !rows && ad->sums[i]};
+        const char *name = weft_ad_operator_name((weft_ad_operator)i);
+        if (ad->operators[i] && is_applied(ad, "", i))
+            choices[n_choices++] = weft_operator_in_script_choice(&ad->in_script[i], name);
     }
     for (int i = 0; strstr(ad->text.data, "kept_1") && i < problem->n_kept; ++i) {
         (void)snprintf(names[i], sizeof names[i], "kept_%d", i + 1);
@@ -91,18 +60,13 @@ static weft_status bind_operator(weft_advection_diffusion *ad, int i, weft_error
     weft_status status = WEFT_OK;
     weft_program *program = ad->step.program;
     const char *name = weft_ad_operator_name((weft_ad_operator)i);
-    const weft_product_arguments *rows = rows_of(ad, i);
     char renewed[16];
-    ad->products[i] = (struct weft_ad_product){ad, (weft_ad_operator)i};
+    ad->renewals[i] = (struct weft_ad_renewal){ad, (weft_ad_operator)i};
     (void)snprintf(renewed, sizeof renewed, "reassemble_%s", name);
     if (is_applied(ad, "reassemble_", i))
-        TRY(weft_program_bind_operator(program, renewed, renewal, &ad->products[i], error));
-    if (!is_applied(ad, "", i))
-        goto done;
-    if (rows)
-        TRY(weft_program_bind_product(program, name, rows, error));
-    else
-        TRY(weft_program_bind_operator(program, name, apply, &ad->products[i], error));
+        TRY(weft_program_bind_operator(program, renewed, renewal, &ad->renewals[i], error));
+    if (is_applied(ad, "", i))
+        TRY(weft_operator_in_script_bind(&ad->in_script[i], program, name, error));
 done:
     return status;
 }

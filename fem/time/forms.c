@@ -1,8 +1,5 @@
 /* Makes the operators of a step from shipped scripts, the user's formulas and uniform values. */
-#include "fem/sparse/csr.h"
 #include "fem/time/private.h"
-
-#include <stdlib.h>
 
 static void add_expressions(weft_bound_form *form, const char *const *names,
                             const weft_expression *given, int n) {
@@ -72,15 +69,6 @@ static weft_assembly assembly_of(const weft_advection_diffusion *ad, weft_ad_ope
                                                                                : assembly;
 }
 
-static weft_status sums_make(weft_advection_diffusion *ad, int i, weft_error *error) {
-    const weft_memory *values = weft_operator_values(ad->operators[i]);
-    if (!values || !weft_memory_host(values))
-        return WEFT_OK;
-    ad->sums[i] = calloc((size_t)(ad->n / WEFT_REDUCTION_TILE) + 1, sizeof *ad->sums[i]);
-    return ad->sums[i] ? WEFT_OK
-                       : weft_out_of_memory(error, "sums of chunks");
-}
-
 weft_status weft_ad_operators_make(weft_advection_diffusion *ad, weft_error *error) {
     weft_status status = WEFT_OK;
     if (ad->advects)
@@ -96,7 +84,7 @@ weft_status weft_ad_operators_make(weft_advection_diffusion *ad, weft_error *err
             continue;
         TRY(weft_operator_make(ad->context, assembly_of(ad, (weft_ad_operator)i),
                                &ad->forms[i].form, 1, &ad->operators[i], error));
-        TRY(sums_make(ad, i, error));
+        TRY(weft_operator_in_script_make(ad->operators[i], &ad->in_script[i], error));
     }
 done:
     return status;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "fem/form/form.h"
+#include "fem/operator/operator.h"
 
 /** The operators of a step. */
 typedef enum weft_ad_operator {
@@ -93,16 +94,16 @@ struct weft_advection_diffusion {
     double diffusion_step;               /* length of a diffusion step: h, or h/2 */
     weft_bound_form forms[WEFT_AD_OPERATORS];
     weft_operator *operators[WEFT_AD_OPERATORS]; /* NULL: not used by this scheme */
-    double *sums[WEFT_AD_OPERATORS];             /* one per chunk of rows, for csr on the host */
-    weft_memory *lists[WEFT_AD_LISTS];           /* NULL: not used by this scheme */
+    weft_operator_in_script in_script[WEFT_AD_OPERATORS];
+    weft_memory *lists[WEFT_AD_LISTS]; /* NULL: not used by this scheme */
     weft_memory *values[WEFT_AD_VALUES];
     weft_text text; /* of the step's script */
     size_t body;    /* offset in it of the statements, after the declarations */
     weft_compiled step;
-    struct weft_ad_product {
+    struct weft_ad_renewal {
         weft_advection_diffusion *owner;
         weft_ad_operator which;
-    } products[WEFT_AD_OPERATORS]; /* arguments of the script's operators */
+    } renewals[WEFT_AD_OPERATORS]; /* arguments of the script's operators reassemble_* */
 };
 
 /** Names in the script. Static strings. */

@@ -1,3 +1,21 @@
+/* The product as a kernel of its own: y = A v, with nothing fused to it. */
+extern "C" __global__ void __launch_bounds__(ROWS_BOUNDS) sell_product(
+    int64_t n_rows, const double *__restrict__ values, const uint32_t *__restrict__ start,
+    const uint32_t *__restrict__ columns, const uint32_t *__restrict__ column_start,
+    const int32_t *__restrict__ bases, const uint16_t *__restrict__ rows,
+    const double *__restrict__ v, double *__restrict__ y_out)
+{
+    extern __shared__ __align__(16) unsigned char shared[];
+    const int64_t first_row = blockIdx.x * (int64_t)ROWS_NODES;
+    real own[ROWS_PER_THREAD], y[ROWS_PER_THREAD];
+//@ body
+    UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k) {
+        const int64_t row = first_row + k * ROWS_THREADS + threadIdx.x;
+        if (row < n_rows)
+            y_out[row] = y[k];
+    }
+}
+
 /* Beside the product of sell.product.cu: where local matrices are added, and rows given back in
  * order of columns. A block has ROWS_NODES rows, a slice LANES. */
 

@@ -3,8 +3,8 @@
 //@ threads   512
 //@ nodes     512
 //@ blocks    3
-//@ argument  const int64_t *patches      [patch][4]: first value, first column, first list entry; then rounds (15 bits), 1 bit: values are floats, halo (16 bits), overflow (32 bits)
-//@ argument  const double *values        a patch after the other: [512] diagonal, [round][512] slots, overflow; or floats
+//@ argument  const int64_t *patches      [patch][4]: first value, first column, first list entry; then rounds (16 bits), halo (16 bits), overflow (32 bits)
+//@ argument  const double *values        a patch after the other: [512] diagonal, [round][512] slots, overflow
 //@ argument  const uint16_t *columns     a patch after the other: [round][512] local columns: 0 .. 511 rows of the patch, 512 none, 513 + k halo node k
 //@ argument  const int32_t *lists        a patch after the other: halo nodes; columns of the overflow, local or ~node; rows of the overflow, ascending
 /* A patch owns 512 rows. An edge between two of them is stored once, in a slot of one of them (its
@@ -53,7 +53,7 @@ INLINE void symmetric_wait(uint32_t barrier)
 
 INLINE int symmetric_rounds_of(int64_t counts)
 {
-    return (int)(counts & 0x7fff);
+    return (int)(counts & 0xffff);
 }
 
 INLINE int symmetric_halo_of(int64_t counts)
@@ -68,15 +68,14 @@ INLINE uint32_t symmetric_overflow_of(int64_t counts)
 
 /* One thread: what a later block will read, and further on where that is. */
 INLINE void symmetric_fetch_ahead(const int64_t *patch, const double *values, const uint16_t *columns,
-                             const int32_t *lists, uint32_t size)
+                             const int32_t *lists)
 {
     if (blockIdx.x + ROWS_RESIDENT < gridDim.x) {
         const int64_t *next = patch + 4 * ROWS_RESIDENT;
         const int64_t counts = next[3];
         const uint32_t n_slots = symmetric_rounds_of(counts) * ROWS_NODES;
         const uint32_t n_over = symmetric_overflow_of(counts) < 1024 ? symmetric_overflow_of(counts) : 1024;
-        symmetric_fetch((const char *)values + next[0] * size,
-                   (n_slots + ROWS_NODES + ((n_over + 3) & ~3u)) * size);
+        symmetric_fetch(values + next[0], (n_slots + ROWS_NODES + ((n_over + 3) & ~3u)) * 8);
         symmetric_fetch(columns + next[1], n_slots * 2);
         symmetric_fetch(lists + next[2], (symmetric_halo_of(counts) + 2 * n_over) / 4 * 16);
     }
@@ -85,8 +84,7 @@ INLINE void symmetric_fetch_ahead(const int64_t *patch, const double *values, co
 }
 
 /* acc += a_ij v_j, and y_j += a_ij v_i where j is a row of the patch */
-template <class value>
-INLINE real symmetric_rounds(real acc, real own, int n, const value *slots, const uint16_t *columns,
+INLINE real symmetric_rounds(real acc, real own, int n, const double *slots, const uint16_t *columns,
                         const real *v, real *y)
 {
     for (int k = threadIdx.x; k < n * ROWS_NODES; k += ROWS_NODES) {
@@ -106,22 +104,21 @@ INLINE real symmetric_rounds(real acc, real own, int n, const value *slots, cons
         RETURN_IF_DONE; /* behind a load: the answer came with it */
         const int n_rounds = symmetric_rounds_of(counts), n_halo = symmetric_halo_of(counts);
         const uint32_t n_overflow = symmetric_overflow_of(counts);
-        const bool single = counts & 0x8000;
-        const uint32_t size = single ? 4 : 8, n_slots = n_rounds * ROWS_NODES;
+        const uint32_t n_slots = n_rounds * ROWS_NODES;
         const int32_t *halo = lists + patch[2], *over = halo + n_halo;
-        const void *stored = (const char *)values + patch[0] * size;
+        const double *stored = values + patch[0];
         real *v_s = (real *)(shared + 16), *y_s = v_s + ((ROWS_NODES + 2 + n_halo) & ~1);
-        unsigned char *a_s = (unsigned char *)(y_s + ROWS_NODES);
-        uint16_t *columns_s = (uint16_t *)(a_s + (ROWS_NODES + n_slots) * size);
+        double *a_s = (double *)(y_s + ROWS_NODES);
+        uint16_t *columns_s = (uint16_t *)(a_s + ROWS_NODES + n_slots);
         const uint32_t barrier = symmetric_shared(shared);
         if (threadIdx.x == 0) {
             asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\n"
                          "fence.mbarrier_init.release.cluster;" :: "r"(barrier) : "memory");
             asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
-                         :: "r"(barrier), "r"((ROWS_NODES + n_slots) * size + n_slots * 2) : "memory");
+                         :: "r"(barrier), "r"((ROWS_NODES + n_slots) * 8 + n_slots * 2) : "memory");
             symmetric_copy(columns_s, columns + patch[1], n_slots * 2, barrier);
-            symmetric_copy(a_s, stored, (ROWS_NODES + n_slots) * size, barrier);
-            symmetric_fetch_ahead(patch, values, columns, lists, size);
+            symmetric_copy(a_s, stored, (ROWS_NODES + n_slots) * 8, barrier);
+            symmetric_fetch_ahead(patch, values, columns, lists);
             v_s[ROWS_NODES] = 0;
         }
         /* the first of the overflow; seldom is there more */
@@ -131,7 +128,7 @@ INLINE real symmetric_rounds(real acc, real own, int n, const value *slots, cons
             const uint32_t at = ROWS_NODES + n_slots + threadIdx.x;
             over_j = over[threadIdx.x];
             over_i = over[n_overflow + threadIdx.x];
-            over_a = single ? (real)((const float *)stored)[at] : ((const double *)stored)[at];
+            over_a = stored[at];
         }
         own[0] = first_row + threadIdx.x < n_rows ? LOAD(first_row + threadIdx.x) : (real)0;
         v_s[threadIdx.x] = own[0];
@@ -140,12 +137,8 @@ INLINE real symmetric_rounds(real acc, real own, int n, const value *slots, cons
             v_s[ROWS_NODES + 1 + k] = LOAD(halo[k]);
         __syncthreads();
         symmetric_wait(barrier);
-        y[0] = own[0] * (single ? (real)((const float *)a_s)[threadIdx.x]
-                                : ((const double *)a_s)[threadIdx.x]);
-        y[0] = single ? symmetric_rounds(y[0], own[0], n_rounds, (const float *)a_s + ROWS_NODES,
-                                    columns_s, v_s, y_s)
-                      : symmetric_rounds(y[0], own[0], n_rounds, (const double *)a_s + ROWS_NODES,
-                                    columns_s, v_s, y_s);
+        y[0] = own[0] * a_s[threadIdx.x];
+        y[0] = symmetric_rounds(y[0], own[0], n_rounds, a_s + ROWS_NODES, columns_s, v_s, y_s);
         if (threadIdx.x == 0) /* the words may be used for anything from here on */
             asm volatile("mbarrier.inval.shared::cta.b64 [%0];" :: "r"(barrier) : "memory");
         /* products side by side where the slots were, then each row's first thread adds its own */
@@ -158,7 +151,7 @@ INLINE real symmetric_rounds(real acc, real own, int n, const value *slots, cons
                 const uint32_t at = ROWS_NODES + n_slots + first + e;
                 over_j = over[first + e];
                 over_i = over[n_overflow + first + e];
-                over_a = single ? (real)((const float *)stored)[at] : ((const double *)stored)[at];
+                over_a = stored[at];
             }
             if (e < m) {
                 real v_j;

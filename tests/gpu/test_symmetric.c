@@ -3,12 +3,12 @@
  * of the sizes of the terms), Poisson and Robin against the host (1e-12 of the largest), bitwise
  * identical every time. */
 #include "core/weft_core.h"
-#include "symmetric_support.h"
 #include "fem/sparse/symmetric.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
 #include "gpu_support.h"
 #include "operator_fixture.h"
+#include "symmetric_support.h"
 
 static const double tolerance = 1e-13, tolerance_forms = 1e-12;
 
@@ -20,22 +20,18 @@ static double *numbers(const weft_memory *memory, size_t n) {
 }
 
 static void products(weft_device *device, const weft_symmetric *edge, const weft_pattern *pattern,
-                     const double *values, bool is_single) {
+                     const double *values) {
     const size_t n = (size_t)pattern->n_rows, n_values = (size_t)edge->n_values;
     weft_symmetric_matrix *matrix = NULL;
     weft_error error = {0};
-    float *single = malloc((n_values + 1) * sizeof *single);
     double *v = malloc((n + 1) * sizeof *v), *expected = malloc((n + 1) * sizeof *v);
     double *sizes = malloc((n + 1) * sizeof *sizes), *first = NULL;
     uint64_t state = 7;
-    for (size_t k = 0; k < n_values; ++k)
-        single[k] = (float)values[k];
     for (size_t i = 0; i < n; ++i)
         v[i] = edge_number(&state);
     symmetric_reference(pattern, v, expected, sizes);
-    gpu_check(weft_symmetric_matrix_make(device, edge, is_single, &matrix, &error), &error);
-    weft_memory *a = is_single ? gpu_memory(device, single, n_values * sizeof *single)
-                               : gpu_memory(device, values, n_values * sizeof *values);
+    gpu_check(weft_symmetric_matrix_make(device, edge, &matrix, &error), &error);
+    weft_memory *a = gpu_memory(device, values, n_values * sizeof *values);
     weft_memory *x = gpu_memory(device, v, n * sizeof *v),
                 *y = gpu_memory(device, v, n * sizeof *v);
     for (int iteration = 0; iteration < 5; ++iteration) {
@@ -49,18 +45,15 @@ static void products(weft_device *device, const weft_symmetric *edge, const weft
         free(first);
         first = now;
     }
-    if (!is_single) {
-        gpu_check(weft_symmetric_matrix_diagonal(matrix, a, y, &error), &error);
-        double *d = numbers(y, n);
-        for (size_t i = 0; i < n; ++i)
-            assert_true(d[i] == edge_entry((int64_t)i, (int64_t)i));
-        free(d);
-    }
+    gpu_check(weft_symmetric_matrix_diagonal(matrix, a, y, &error), &error);
+    double *d = numbers(y, n);
+    for (size_t i = 0; i < n; ++i)
+        assert_true(d[i] == edge_entry((int64_t)i, (int64_t)i));
+    free(d);
     weft_symmetric_matrix_free(&matrix);
     weft_memory_free(&a);
     weft_memory_free(&x);
     weft_memory_free(&y);
-    free(single);
     free(v);
     free(expected);
     free(sizes);
@@ -76,8 +69,7 @@ static void check(weft_device *device, edge_kind kind, int64_t n, int most_round
     double *values = symmetric_values(edge, pattern);
     for (int64_t k = 0; k < edge->n_discard; ++k)
         values[edge->first_discard + k] = NAN;
-    products(device, edge, pattern, values, false);
-    products(device, edge, pattern, values, true);
+    products(device, edge, pattern, values);
     free(values);
     weft_symmetric_free(&edge);
     weft_pattern_free(&pattern);

@@ -9,11 +9,10 @@
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_program.h"
-#include "test_support.h"
-#include "symmetric_support.h"
 #include "nvrtc_support.h"
 #include "operator_fixture.h"
-
+#include "symmetric_support.h"
+#include "test_support.h"
 
 #include <stdio.h>
 
@@ -98,59 +97,6 @@ static void forms_that_are_not_symmetric_are_refused(void **state) {
     fixture_free(&f);
 }
 
-/* Assembled with the other one of K_ij and K_ji the values are the same. */
-static void either_of_two_entries_may_count(void **state) {
-    (void)state;
-    fixture f = fixture_make("host:1", 3, 11, WEFT_PLAN_FUSED);
-    weft_pattern *pattern = NULL;
-    weft_symmetric *edge = NULL;
-    const weft_symmetric_options options = {0};
-    weft_form_input x = {"x", f.x};
-    weft_parameter dimension = {"d", 3};
-    weft_form form = form_of(&f, weft_fem_script("poisson"), &x, &dimension);
-    const weft_fragment fragments[] = {{"poisson", form.text},
-                                       {"matrix.weft", weft_fem_script("matrix.weft")}};
-    const weft_compile_options compile = {.parameters = &dimension, .n_parameters = 1};
-    weft_memory *values[2] = {NULL}, *positions[2] = {NULL};
-    weft_error error = {0};
-    assert_int_equal(weft_pattern_make(f.device, f.cells, 8, &pattern, NULL, &error), WEFT_OK);
-    assert_int_equal(weft_symmetric_make(f.device, pattern, &options, &edge, &error), WEFT_OK);
-    for (int iteration = 0; iteration < 2; ++iteration) {
-        weft_compiled program = {0};
-        assert_int_equal(weft_compiled_make(&f.context, fragments, 2, &compile, &program, &error),
-                         WEFT_OK);
-        assert_int_equal(weft_compiled_bind_form(&program, &form, &error), WEFT_OK);
-        assert_int_equal(
-            weft_symmetric_positions(
-                f.device, edge, pattern, f.cells,
-                (weft_symmetric_placing){weft_program_lanes(program.program), iteration == 1},
-                &positions[iteration], &error),
-            WEFT_OK);
-        assert_int_equal(weft_memory_make(f.device, (size_t)edge->n_values * sizeof(double),
-                                          &values[iteration], &error),
-                         WEFT_OK);
-        assert_int_equal(weft_program_bind_matrix(program.program, "A", values[iteration],
-                                                  positions[iteration], &error),
-                         WEFT_OK);
-        assert_int_equal(weft_program_run(program.program, &error), WEFT_OK);
-        weft_compiled_free(&program);
-    }
-    const double *a = weft_memory_host(values[0]), *b = weft_memory_host(values[1]);
-    double most = 0;
-    for (int64_t k = 0; k < edge->first_discard; ++k)
-        most = fmax(most, fabs(a[k]));
-    assert_true(most > 0);
-    for (int64_t k = 0; k < edge->first_discard; ++k)
-        assert_double_near(a[k], b[k], 0, tolerance * most);
-    for (int iteration = 0; iteration < 2; ++iteration) {
-        weft_memory_free(&values[iteration]);
-        weft_memory_free(&positions[iteration]);
-    }
-    weft_symmetric_free(&edge);
-    weft_pattern_free(&pattern);
-    fixture_free(&f);
-}
-
 static void couplings_that_the_pattern_lacks(void **state) {
     (void)state;
     fixture f = fixture_make("host:1", 2, 6, WEFT_PLAN_FUSED);
@@ -164,16 +110,14 @@ static void couplings_that_the_pattern_lacks(void **state) {
     assert_int_equal(weft_connectivity_make(f.device, far, 1, 3, f.n, &other, &error), WEFT_OK);
     assert_int_equal(weft_pattern_make(f.device, f.cells, 8, &pattern, NULL, &error), WEFT_OK);
     assert_int_equal(weft_symmetric_make(f.device, pattern, &options, &edge, &error), WEFT_OK);
-    assert_int_equal(weft_symmetric_positions(f.device, edge, pattern, other,
-                                              (weft_symmetric_placing){.lanes = 8}, &positions,
-                                              &error),
-                     WEFT_ERROR_SHAPE);
+    assert_int_equal(
+        weft_symmetric_positions(f.device, edge, pattern, other, 8, &positions, &error),
+        WEFT_ERROR_SHAPE);
     weft_connectivity_free(&other);
     assert_int_equal(weft_connectivity_make(f.device, far, 1, 3, f.n + 1, &other, &error), WEFT_OK);
-    assert_int_equal(weft_symmetric_positions(f.device, edge, pattern, other,
-                                              (weft_symmetric_placing){.lanes = 8}, &positions,
-                                              &error),
-                     WEFT_ERROR_SHAPE);
+    assert_int_equal(
+        weft_symmetric_positions(f.device, edge, pattern, other, 8, &positions, &error),
+        WEFT_ERROR_SHAPE);
     assert_null(positions);
     weft_symmetric_free(&edge);
     weft_pattern_free(&pattern);
@@ -269,7 +213,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(poisson_as_with_csr),
         cmocka_unit_test(forms_that_are_not_symmetric_are_refused),
-        cmocka_unit_test(either_of_two_entries_may_count),
         cmocka_unit_test(couplings_that_the_pattern_lacks),
         cmocka_unit_test(on_a_gpu),
         cmocka_unit_test(rounds_fit_into_shared_memory),

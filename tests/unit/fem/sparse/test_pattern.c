@@ -5,7 +5,6 @@
 #include "fusion/weft_program.h"
 #include "test_support.h"
 
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,8 +103,9 @@ static void patterns_are_the_couplings(void **state) {
                 for (int v = WEFT_VECTORS_PLAIN; v <= (int)weft_vectors_here(); ++v) {
                     int32_t *n_upper = count_upper(pattern);
                     for (int mirrored = 0; mirrored < 2; ++mirrored) {
-                        const weft_pattern_search search = {pattern, mirrored ? n_upper : NULL,
-                                                            (weft_vectors)v};
+                        const weft_pattern_search search = {.pattern = pattern,
+                                                            .n_upper = mirrored ? n_upper : NULL,
+                                                            .vectors = (weft_vectors)v};
                         assert_int_equal(weft_pattern_positions_by(device, &search, dofs, lanes,
                                                                    &positions, NULL),
                                          WEFT_OK);

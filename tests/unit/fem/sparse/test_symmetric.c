@@ -7,8 +7,8 @@
 #include "fem/sparse/csr.h"
 #include "fem/sparse/symmetric.h"
 #include "fem/weft_fem.h"
-#include "test_support.h"
 #include "symmetric_support.h"
+#include "test_support.h"
 
 static const double tolerance = 1e-13;
 
@@ -50,7 +50,7 @@ static void check_patch(const weft_symmetric *edge, int64_t p) {
     }
     for (uint32_t k = 1; k < patch->n_overflow; ++k)
         assert_true(rows[k - 1] <= rows[k]);
-    assert_int_equal(patch->first_value % 4, 0); /* bulk copies start at 16 bytes, also of floats */
+    assert_int_equal(patch->first_value % 4, 0); /* bulk copies start at 16 bytes */
     assert_int_equal(patch->first_column % 8, 0);
     assert_int_equal(patch->first_list % 4, 0);
 }
@@ -80,27 +80,21 @@ static void check_places(const weft_symmetric *edge, const weft_pattern *pattern
 
 static void check_product(weft_device *device, const weft_symmetric *edge,
                           const weft_pattern *pattern) {
-    const size_t n = (size_t)pattern->n_rows, n_values = (size_t)edge->n_values;
+    const size_t n = (size_t)pattern->n_rows;
     double *values = symmetric_values(edge, pattern), *v = weft_array_make(n, sizeof *v);
-    float *single = weft_array_make(n_values, sizeof *single);
     double *y = weft_array_make(n, sizeof *y), *expected = weft_array_make(n, sizeof *y);
     double *sizes = weft_array_make(n, sizeof *sizes), *first = weft_array_make(n, sizeof *first);
     uint64_t state = 7;
     for (size_t i = 0; i < n; ++i)
         v[i] = edge_number(&state);
-    for (size_t k = 0; k < n_values; ++k)
-        single[k] = (float)values[k];
     for (int64_t k = 0; k < edge->n_discard; ++k) /* nothing there may be read */
-        values[edge->first_discard + k] = single[edge->first_discard + k] = NAN;
+        values[edge->first_discard + k] = NAN;
     symmetric_reference(pattern, v, expected, sizes);
     for (int vectors = 0; vectors <= (int)weft_vectors_here(); ++vectors)
-        for (int iteration = 0; iteration < 4; ++iteration) { /* doubles twice, then floats, which
-                                                                 hold the same */
-            const void *stored = iteration < 2 ? (const void *)values : single;
+        for (int iteration = 0; iteration < 2; ++iteration) {
             memset(y, 0xFF, n * sizeof *y);
-            const weft_symmetric_values matrix = {edge, stored, iteration >= 2};
             assert_int_equal(
-                weft_symmetric_product_by(device, &matrix, (weft_vectors)vectors, v, y, NULL),
+                weft_symmetric_product(device, edge, values, (weft_vectors)vectors, v, y, NULL),
                 WEFT_OK);
             for (size_t i = 0; i < n; ++i)
                 if (!(fabs(y[i] - expected[i]) <= tolerance * sizes[i]))
@@ -110,7 +104,6 @@ static void check_product(weft_device *device, const weft_symmetric *edge,
             assert_memory_equal(first, y, n * sizeof *y);
         }
     free(values);
-    free(single);
     free(v);
     free(y);
     free(expected);
@@ -182,7 +175,9 @@ static void any_number_of_threads(void **state) {
         weft_symmetric *edge = make(device, pattern, 0);
         if (!values)
             values = symmetric_values(edge, pattern);
-        assert_int_equal(weft_symmetric_product(device, edge, values, false, v, y, NULL), WEFT_OK);
+        assert_int_equal(
+            weft_symmetric_product(device, edge, values, weft_vectors_of(device), v, y, NULL),
+            WEFT_OK);
         if (first) {
             assert_int_equal(edge->n_values, first->n_values);
             assert_memory_equal(edge->columns, first->columns,

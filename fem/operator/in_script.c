@@ -1,0 +1,58 @@
+/* Operators that scripts apply: products by kernels of the device, or by calls. */
+#include "fem/operator/operator.h"
+#include "fem/sparse/csr.h"
+
+#include <stdlib.h>
+
+weft_status weft_operator_in_script_make(weft_operator *op, weft_operator_in_script *out,
+                                         weft_error *error) {
+    *out = (weft_operator_in_script){.op = op};
+    if (!op->values || !weft_memory_host(op->values))
+        return WEFT_OK;
+    out->sums = calloc((size_t)(op->n_dofs / WEFT_REDUCTION_TILE) + 1, sizeof *out->sums);
+    return out->sums ? WEFT_OK : weft_out_of_memory(error, "sums of chunks");
+}
+
+void weft_operator_in_script_free(weft_operator_in_script *in_script) {
+    free(in_script->sums);
+    *in_script = (weft_operator_in_script){0};
+}
+
+const weft_product_arguments *weft_operator_rows(const weft_operator *op) {
+    const bool has_rows = op->table->rows &&
+                          weft_device_limits(op->context->device)->execution == WEFT_EXECUTION_SIMT;
+    return has_rows ? op->table->rows(op) : NULL;
+}
+
+weft_operator_choice weft_operator_in_script_choice(const weft_operator_in_script *in_script,
+                                                    const char *name) {
+    const weft_product_arguments *rows = weft_operator_rows(in_script->op);
+    return (weft_operator_choice){.name = name,
+                                  .product_kernel = rows ? rows->product_kernel : NULL,
+                                  .brings_dot = !rows && in_script->sums};
+}
+
+static weft_status apply(void *user, const weft_program_product *product, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_operator_in_script *in_script = user;
+    weft_operator *op = in_script->op;
+    if (!product->vy && product->active && op->table->apply_predicated)
+        return op->table->apply_predicated(op, product, error);
+    if (!product->vy)
+        return weft_operator_apply(op, product->v, product->y, error);
+    TRY(weft_csr_product_dots(op->context->device, op->pattern, weft_memory_host(op->values),
+                              weft_memory_host(product->v), weft_memory_host(product->y),
+                              in_script->sums, error));
+    const double dot =
+        weft_sum(in_script->sums, (op->n_dofs + WEFT_REDUCTION_TILE - 1) / WEFT_REDUCTION_TILE);
+    TRY(weft_memory_write(product->vy, 0, &dot, sizeof dot, error));
+done:
+    return status;
+}
+
+weft_status weft_operator_in_script_bind(weft_operator_in_script *in_script, weft_program *program,
+                                         const char *name, weft_error *error) {
+    const weft_product_arguments *rows = weft_operator_rows(in_script->op);
+    return rows ? weft_program_bind_product(program, name, rows, error)
+                : weft_program_bind_operator(program, name, apply, in_script, error);
+}
