@@ -4,6 +4,7 @@
 #ifndef WEFT_OPERATOR_H
 #define WEFT_OPERATOR_H
 
+#include "core/weft_tuning.h"
 #include "fem/weft_form.h"
 
 #ifdef __cplusplus
@@ -77,6 +78,31 @@ weft_status weft_assembly_find(const char *name, weft_assembly *out, weft_error 
 /** Append the names to a text, "lma, ... or edge"; with `helps`, each with its help in brackets. */
 void weft_assembly_list(weft_text *out, bool helps);
 
+#define WEFT_ASSEMBLIES_MOST 8
+/** Speed of an assembly on a device. */
+typedef struct weft_assembly_speed {
+    bool is_available;
+    /* Fractions of weft_limits.bandwidth reached by a product, [dimension - 2], and by assembly.
+     * Above 1 on the host, whose nominal bandwidth is a cautious figure. */
+    double product[2], assembly;
+    /* Patterns, positions, patches, transposes: seconds per cell of one host thread. */
+    double set_up;
+} weft_assembly_speed;
+/** Speeds of all assemblies, by their number. */
+typedef struct weft_assembly_speeds {
+    weft_assembly_speed of[WEFT_ASSEMBLIES_MOST];
+    int n_measured; /* figures from the tuning database */
+} weft_assembly_speeds;
+/** The speeds of a device: figures of the tuning database, called "assembly NAME product 2D",
+ *  "assembly NAME product 3D", "assembly NAME assembly" and "assembly NAME set-up"
+ *  (weft_tuning_set); where it has none, those of the table of formats.
+ *  tuning  borrowed; NULL: the table only
+ *  device  its identity (weft_device_identity)
+ *  Errors  those of weft_tuning_get */
+weft_status weft_assembly_speeds_read(weft_tuning *tuning, const char *device,
+                                      const weft_limits *limits, weft_assembly_speeds *out,
+                                      weft_error *error);
+
 /** The problem for which an assembly is chosen. */
 typedef struct weft_assembly_problem {
     int dimension, width; /* of the mesh; nodes per cell */
@@ -84,10 +110,10 @@ typedef struct weft_assembly_problem {
     bool symmetric;      /* local matrices are symmetric, which some assemblies require */
     double applications; /* expected number of products; for CG weft_cg_iterations_expected */
     int components;      /* per node; 0 means 1 */
+    const weft_assembly_speeds *speeds; /* of the device; NULL: those of the table of formats */
     bool assembles_load; /* right-hand sides are assembled too: on a GPU gathered from the cells */
 } weft_assembly_problem;
 
-#define WEFT_ASSEMBLIES_MOST 8
 /** Predicted cost of one assembly: seconds = set_up + assembly + applications * product. */
 typedef struct weft_assembly_cost {
     const char *name;

@@ -2,6 +2,7 @@
 #include "fem/operator/operator.h"
 #include "fem/sparse/sell.h"
 
+#include <stdio.h>
 #include <string.h>
 
 extern const weft_operator_format weft_format_lma, weft_format_lma_gather, weft_format_csr,
@@ -61,6 +62,35 @@ weft_status weft_assembly_find(const char *name, weft_assembly *out, weft_error 
                     list.failed ? "those of the documentation" : list.data);
     weft_text_free(&list);
     return WEFT_ERROR_USAGE;
+}
+
+weft_status weft_assembly_speeds_read(weft_tuning *tuning, const char *device,
+                                      const weft_limits *limits, weft_assembly_speeds *out,
+                                      weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_assembly_speeds made = {0};
+    for (int i = 0; i < N_FORMATS; ++i) {
+        weft_assembly_speed *speed = &made.of[i];
+        *speed = limits->execution == WEFT_EXECUTION_SIMT ? formats[i]->gpu : formats[i]->host;
+        const struct {
+            const char *name;
+            double *value;
+        } figures[] = {{"product 2D", &speed->product[0]},
+                       {"product 3D", &speed->product[1]},
+                       {"assembly", &speed->assembly},
+                       {"set-up", &speed->set_up}};
+        for (size_t k = 0; tuning && k < sizeof figures / sizeof *figures; ++k) {
+            char name[80];
+            bool found = false;
+            (void)snprintf(name, sizeof name, "assembly %s %s", formats[i]->info.name,
+                           figures[k].name);
+            TRY(weft_tuning_get(tuning, device, name, figures[k].value, &found, error));
+            made.n_measured += found;
+        }
+    }
+    *out = made;
+done:
+    return status;
 }
 
 /* Every edge counts twice, every node once. By Euler's formula for a region without holes, in 2D

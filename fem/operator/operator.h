@@ -73,24 +73,14 @@ typedef struct weft_operator_sizes {
 weft_operator_sizes weft_operator_sizes_of(const weft_limits *limits,
                                            const weft_assembly_problem *problem);
 
-/** Speeds that a format was measured to reach, once, on one machine: `gpu` on one H200 with meshes of
- *  10^7 nodes (docs/measurements.md, "GPU: operators and conjugate gradients"), `host` on one core
- *  of an EPYC (the same, "Host"). Another device is assumed to reach the same fractions of its own
- *  weft_limits.bandwidth; no calibration measures them there, and the tuning database has none. */
-typedef struct weft_format_speed {
-    bool is_available;
-    /* Fractions of the nominal bandwidth reached by a product, [dimension - 2], and by assembly.
-     * Above 1 on the host, whose nominal bandwidth is a cautious figure. */
-    double product[2], assembly;
-    /* Patterns, positions, patches, transposes: seconds per cell of one host thread. */
-    double set_up;
-} weft_format_speed;
-
 /** Descriptor of an operator format. Each format has its own file; the table of all formats is in
  *  fem/operator/formats.c. */
 typedef struct weft_operator_format {
     weft_assembly_info info;
-    weft_format_speed gpu, host;
+    /* Speeds where the tuning database has none: `gpu` was measured on an H200 with meshes of 10^7
+     * nodes (docs/measurements.md, "GPU: operators and conjugate gradients"), `host` on one core of
+     * an EPYC (the same, "Host"). */
+    weft_assembly_speed gpu, host;
     bool recomputes;       /* products recompute local matrices */
     bool has_rows_product; /* has weft_operator_table.rows on a GPU */
     weft_status (*make)(weft_context *context, const weft_form *forms, int n_forms,

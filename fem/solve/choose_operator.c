@@ -1,6 +1,6 @@
 /* Chooses the assembly with the least predicted time among those that fit into memory. Bytes are
- * counted from the data structures. The fraction of bandwidth that a product reaches is measured,
- * as recomputed operators are bound by arithmetic and gathers, not by bytes. */
+ * counted from the data structures. The fraction of bandwidth that a product reaches is measured
+ * (weft_assembly_speeds), as recomputed operators are bound by arithmetic and gathers, not by bytes. */
 #include "fem/solve/persistent.h"
 
 #include <math.h>
@@ -56,7 +56,9 @@ static void predict(weft_assembly assembly, const weft_limits *limits,
                     const weft_assembly_problem *p, weft_assembly_cost *cost) {
     const weft_operator_format *format = weft_operator_format_of(assembly);
     const weft_operator_sizes sizes = weft_operator_sizes_of(limits, p);
-    const weft_format_speed *speed = sizes.on_gpu ? &format->gpu : &format->host;
+    const weft_assembly_speed *speed = p->speeds      ? &p->speeds->of[assembly]
+                                       : sizes.on_gpu ? &format->gpu
+                                                      : &format->host;
     const double bandwidth = limits->bandwidth > 0 ? limits->bandwidth : 1e10;
     /* Recomputing blocks takes more arithmetic per byte: on the host 1.5 times the time of csr for
      * 80 k triangles with two components, 1.4 times for 83 k tetrahedra with three. */

@@ -163,6 +163,38 @@ static void iterations_follow_the_mesh(void **state) {
     assert_true(weft_cg_iterations_expected(2, 4, 1) >= 1);
 }
 
+/* A figure of the tuning database takes the place of the table's; other devices and figures do
+ * not change. */
+static void stored_speeds_change_the_choice(void **state) {
+    (void)state;
+    const weft_device_options options = {.cache = WEFT_CACHE_OFF};
+    weft_assembly_problem p = problem(3, 200000, 500);
+    weft_assembly_speeds table, stored, other;
+    weft_tuning *tuning = NULL;
+    weft_error error = {0};
+    assert_int_equal(weft_tuning_open(&options, &tuning, &error), WEFT_OK);
+    assert_int_equal(weft_assembly_speeds_read(NULL, "", &host, &table, &error), WEFT_OK);
+    assert_int_equal(weft_tuning_set(tuning, "this host", "assembly lma product 3D", 100, &error),
+                     WEFT_OK);
+    assert_int_equal(weft_assembly_speeds_read(tuning, "this host", &host, &stored, &error),
+                     WEFT_OK);
+    assert_int_equal(weft_assembly_speeds_read(tuning, "another", &host, &other, &error), WEFT_OK);
+    assert_int_equal(table.n_measured, 0);
+    assert_int_equal(stored.n_measured, 1);
+    assert_int_equal(other.n_measured, 0);
+    p.speeds = &table;
+    assert_string_equal(chosen(&host, &p), "csr");
+    p.speeds = &other;
+    assert_string_equal(chosen(&host, &p), "csr");
+    p.speeds = &stored;
+    assert_string_equal(chosen(&host, &p), "lma");
+    const double product = cost_of(&host, &p, "lma").product_seconds - host.launch_seconds;
+    assert_double_near(product * 100 * host.bandwidth, cost_of(&host, &p, "lma").product_bytes,
+                       1e-10, 0);
+    assert_true(stored.of[WEFT_ASSEMBLY_LMA].product[0] == table.of[WEFT_ASSEMBLY_LMA].product[0]);
+    weft_tuning_close(&tuning);
+}
+
 static void sizes_are_checked(void **state) {
     (void)state;
     weft_assembly_problem p = problem(3, 1000, 10);
@@ -185,6 +217,7 @@ int main(void) {
         cmocka_unit_test(symmetric_is_for_symmetric_simplices),
         cmocka_unit_test(the_reason_has_every_assembly),
         cmocka_unit_test(iterations_follow_the_mesh),
+        cmocka_unit_test(stored_speeds_change_the_choice),
         cmocka_unit_test(sizes_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
