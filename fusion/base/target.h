@@ -16,6 +16,11 @@
 #define WEFT_PATCH_THREADS 128       /* each walks weft_patch_walks patches */
 #define WEFT_EDGE_PATCH_THREADS 256
 #define WEFT_PATCH_MATRIX_THREADS 512
+/* Kernels over a product of two index sets: threads per thread block; maximum number of parts on the
+ * host; slices per part below which there are fewer parts. */
+#define WEFT_NESTED_THREADS 256
+#define WEFT_NESTED_PARTS 64
+#define WEFT_NESTED_SLICES 8
 
 static inline bool weft_target_is_simt(const weft_limits *limits) {
     return limits->execution == WEFT_EXECUTION_SIMT;

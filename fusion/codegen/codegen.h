@@ -18,6 +18,7 @@ typedef struct weft_backend {
     const char *language; /* see weft_limits */
     /** Everything before the kernels: types, loads, stores, intrinsics. */
     void (*prelude)(weft_text *out, int lanes, bool single);
+    const char *nested; /* file of the prelude for kernels over a product of two index sets */
     const char *splat; /* see weft_body_style */
     /** True: one thread per element, with the number `lane` in its block. False: a loop over
      *  blocks, whose elements are the lanes of vectors. */

@@ -34,7 +34,9 @@ static bool is_written(const source_writer *w, const weft_plan_kernel *kernel, i
         if (weft_value_storage(w->graph, kernel->stores[i]) == value &&
             !goes_to_double_buffer(w, kernel, kernel->stores[i]))
             return true;
-    for (int i = 0; kernel->kind == KERNEL_FINAL_REDUCTION && i < kernel->n_reductions; ++i)
+    const bool combines =
+        kernel->kind == KERNEL_FINAL_REDUCTION || kernel->kind == KERNEL_NESTED_FINAL;
+    for (int i = 0; combines && i < kernel->n_reductions; ++i)
         if (weft_value_storage(w->graph, w->graph->calls[kernel->reductions[i]].result) == value)
             return true;
     for (int i = 0; i < kernel->n_scatters; ++i)
@@ -66,6 +68,9 @@ static void write_argument(const source_writer *w, const weft_plan_kernel *kerne
         break;
     case ARGUMENT_COLOUR:
         weft_text_add(w->out, "const uint32_t *restrict order");
+        break;
+    case ARGUMENT_SIZES:
+        weft_text_add(w->out, "const int64_t *restrict sizes");
         break;
     case ARGUMENT_PATCH:
         weft_text_add(w->out, "%s", weft_patch_arguments[argument->part]);
@@ -355,6 +360,8 @@ static const kernel_text texts[WEFT_KERNEL_KINDS] = {
     [KERNEL_MATRIX_PATCH] = {NULL, NULL, weft_source_patch_matrix},
     [KERNEL_FINAL_REDUCTION] = {"FINISH", NULL, write_final_reduction},
     [KERNEL_GATHER] = {"KERNEL", NULL, weft_source_gather},
+    [KERNEL_NESTED] = {"BLOCK_KERNEL(NESTED_THREADS)", NULL, weft_source_nested},
+    [KERNEL_NESTED_FINAL] = {"KERNEL", NULL, weft_source_nested_final},
 };
 
 /* The targets of a predicated kernel are zeroed by a kernel that tests `active` too, so that the

@@ -48,6 +48,15 @@ void weft_source_scatter(const source_writer *w, const weft_plan_kernel *kernel,
 void weft_source_store(const source_writer *w, const weft_plan_kernel *kernel, int stored);
 /** Declarations of element, block and lane; specialisation: C text of the element's number. */
 void weft_source_thread(const source_writer *w, const char *indent, const char *specialisation);
+/** fusion/codegen/nested.c: a kernel over a product of two index sets; the kernel that combines the
+ *  parts of one of its open results. */
+void weft_source_nested_prelude(const weft_backend *backend, weft_text *out);
+weft_status weft_source_nested(const source_writer *w, const weft_plan_kernel *kernel,
+                               weft_error *error);
+weft_status weft_source_nested_final(const source_writer *w, const weft_plan_kernel *kernel,
+                                     weft_error *error);
+/** "add", "multiply", "min" or "max": in the names of the prelude's functions for a reduction. */
+const char *weft_source_join_name(const weft_call *call);
 /** fusion/codegen/multi_thread.c: a kernel with calls of several threads per element. */
 weft_status weft_source_threads(const source_writer *w, const weft_plan_kernel *kernel,
                                 weft_error *error);

@@ -228,6 +228,14 @@ done:
     return status;
 }
 
+static bool has_nested(const weft_control *control) {
+    for (int i = 0; i < control->n_segments; ++i)
+        for (int k = 0; k < control->segments[i]->plan->n_kernels; ++k)
+            if (control->segments[i]->plan->kernels[k].kind == KERNEL_NESTED)
+                return true;
+    return false;
+}
+
 weft_status weft_source_make(const weft_compilation *c, const char **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text text = {0};
@@ -241,6 +249,8 @@ weft_status weft_source_make(const weft_compilation *c, const char **out, weft_e
                                              .out = &text},
                                   .control = c->control};
     backend->prelude(&text, lanes, c->options.single);
+    if (has_nested(c->control))
+        weft_source_nested_prelude(backend, &text);
     for (int i = 0; i < c->control->n_segments; ++i)
         TRY(segment_source(c->control->segments[i], &text, error));
     TRY(scalar_data(c->arena, c->control, &graph, error));

@@ -4,7 +4,7 @@
  * only. */
 #include "fusion/codegen/private.h"
 
-static const char *join_name(const weft_call *call) {
+const char *weft_source_join_name(const weft_call *call) {
     switch (call->reduction->op) {
     case '*':
         return "multiply";
@@ -40,10 +40,10 @@ void weft_source_reductions_start(const source_writer *w, const weft_plan_kernel
         const int count = result_count(w, call);
         if (threaded)
             weft_text_add(w->out, "    real a_%s[%s * %d];\n    start_%s(a_%s, %s * %d);\n", name,
-                          per_thread, count, join_name(call), name, per_thread, count);
+                          per_thread, count, weft_source_join_name(call), name, per_thread, count);
         else
             weft_text_add(w->out, "    real a_%s[%d];\n    start_%s(a_%s, %d);\n", name, count,
-                          join_name(call), name, count);
+                          weft_source_join_name(call), name, count);
     }
 }
 
@@ -58,7 +58,7 @@ void weft_source_reductions_each(const source_writer *w, const weft_plan_kernel 
                           "            a_%s[k * %d + c] = v_%s[c];\n",
                           count, name, count, name);
         else
-            weft_text_add(w->out, "        join_%s(a_%s, v_%s, %d, lanes);\n", join_name(call),
+            weft_text_add(w->out, "        join_%s(a_%s, v_%s, %d, lanes);\n", weft_source_join_name(call),
                           name, name, count);
     }
 }
@@ -75,7 +75,7 @@ static void threaded_partials(const source_writer *w, const weft_plan_kernel *ke
         const int count = result_count(w, call);
         for (int c = 0; c < count; ++c)
             weft_text_add(w->out, "    groups_%s<%s, %s>(tree + %d * TREE, a_%s + %d, %d);\n",
-                          join_name(call), threads, per_thread, place++, result_name(w, call), c,
+                          weft_source_join_name(call), threads, per_thread, place++, result_name(w, call), c,
                           count);
     }
     weft_text_add(w->out, "    __syncthreads();\n");
@@ -93,7 +93,7 @@ static void threaded_partials(const source_writer *w, const weft_plan_kernel *ke
                 "            if (threadIdx.x %% LANES == 0 && number * TILE < n_elements)\n"
                 "                partials_%s[number * %d + %d] = partial;\n"
                 "        }\n",
-                place, threads, join_name(call), place, result_name(w, call), count, c);
+                place, threads, weft_source_join_name(call), place, result_name(w, call), count, c);
     }
 }
 
@@ -126,7 +126,7 @@ static void threaded_finish(const source_writer *w, const weft_plan_kernel *kern
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
         weft_text_add(w->out, "    finish_%s(p_%s, tree, partials_%s, %d, n_elements);\n",
-                      join_name(call), storage_name(w, call), result_name(w, call),
+                      weft_source_join_name(call), storage_name(w, call), result_name(w, call),
                       result_count(w, call));
     }
 }
@@ -142,7 +142,7 @@ void weft_source_reductions_end(const source_writer *w, const weft_plan_kernel *
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
         const char *name = result_name(w, call);
         weft_text_add(w->out, "    partial_%s(partials_%s + first_block / %d * %d, a_%s, %d);\n",
-                      join_name(call), name, w->plan->reduction_blocks, result_count(w, call), name,
+                      weft_source_join_name(call), name, w->plan->reduction_blocks, result_count(w, call), name,
                       result_count(w, call));
     }
 }
@@ -156,7 +156,7 @@ void weft_source_final_reduction(const source_writer *w, const weft_plan_kernel 
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
         weft_text_add(w->out, "    finish_%s(p_%s, partials_%s, %d, n_elements - 1);\n",
-                      join_name(call), storage_name(w, call), result_name(w, call),
+                      weft_source_join_name(call), storage_name(w, call), result_name(w, call),
                       result_count(w, call));
     }
 }
@@ -171,7 +171,7 @@ void weft_source_joined(weft_text *out, const weft_graph *graph, const weft_plan
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &graph->calls[kernel->reductions[i]];
         weft_text_add(out, "    finish_%s(joined_%d, tree, partials_%d, %d, n_elements);\n",
-                      join_name(call), i, i, weft_shape_count(&graph->values[call->result].shape));
+                      weft_source_join_name(call), i, i, weft_shape_count(&graph->values[call->result].shape));
     }
 }
 

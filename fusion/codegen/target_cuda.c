@@ -46,4 +46,4 @@ static void cuda_prelude(weft_text *out, int lanes, bool single) {
 }
 
 const weft_backend weft_backend_cuda = {
-    .language = "cuda", .prelude = cuda_prelude, .is_threaded = true};
+    .language = "cuda", .prelude = cuda_prelude, .nested = "nested_cuda.h", .is_threaded = true};

@@ -73,4 +73,4 @@ static void host_prelude(weft_text *out, int lanes, bool single) {
 }
 
 const weft_backend weft_backend_host = {
-    .language = "host", .prelude = host_prelude, .splat = "SPLAT"};
+    .language = "host", .prelude = host_prelude, .nested = "nested_host.h", .splat = "SPLAT"};

@@ -32,15 +32,15 @@ weft_status weft_tree_widen(const weft_graph_builder *builder, tree *t, const we
         weft_text_free(&text);
         return WEFT_ERROR_SHAPE;
     }
-    if (t->index_set == UNIFORM)
-        t->index_set = index_set;
-    else if (index_set != UNIFORM && index_set != t->index_set) {
+    const int joined = weft_index_set_join(builder->graph, t->index_set, index_set);
+    if (joined == WEFT_INDEX_SETS_DIFFER) {
         weft_error_at(error, WEFT_ERROR_TYPE, place, "arithmetic of a list over %s and one over %s",
                       weft_index_set_name(builder->graph, t->index_set),
                       weft_index_set_name(builder->graph, index_set));
         weft_error_hint(error, "load one of them through a connectivity, as in x[dofs]");
         return WEFT_ERROR_TYPE;
     }
+    t->index_set = joined;
     return WEFT_OK;
 }
 

@@ -83,6 +83,19 @@ static bool call_equal(const weft_graph *graph, const weft_call *a, const weft_c
                                      : arithmetic_equal(a, b);
 }
 
+static int result_index_set(const weft_graph *graph, const weft_call *call) {
+    if (call->reduction == NULL)
+        return call->index_set;
+    switch (call->reduction->over) {
+    case REDUCE_FIRST:
+        return graph->index_sets[call->index_set].second;
+    case REDUCE_SECOND:
+        return graph->index_sets[call->index_set].first;
+    default:
+        return UNIFORM;
+    }
+}
+
 weft_status weft_call_add(weft_graph_builder *builder, weft_call *call, const weft_shape *shape,
                           weft_operand *out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -98,7 +111,7 @@ weft_status weft_call_add(weft_graph_builder *builder, weft_call *call, const we
                                  "more than %d calls in one script", WEFT_CALLS_MAX);
         weft_value value = {.kind = VALUE_RESULT,
                             .shape = *shape,
-                            .index_set = call->reduction != NULL ? UNIFORM : call->index_set,
+                            .index_set = result_index_set(graph, call),
                             .storage = -1,
                             .producer = graph->n_calls,
                             .connectivity = -1,
@@ -117,6 +130,29 @@ weft_status weft_call_add(weft_graph_builder *builder, weft_call *call, const we
     *out = (weft_operand){.value = id, .connectivity = -1, .shape = *shape};
 done:
     return status;
+}
+
+/* ---- index sets ---- */
+
+bool weft_index_set_is_product(const weft_graph *graph, int index_set) {
+    return index_set >= 0 && graph->index_sets[index_set].first >= 0;
+}
+
+bool weft_index_set_is_factor(const weft_graph *graph, int index_set, int product) {
+    return index_set >= 0 && weft_index_set_is_product(graph, product) &&
+           (graph->index_sets[product].first == index_set ||
+            graph->index_sets[product].second == index_set);
+}
+
+int weft_index_set_join(const weft_graph *graph, int a, int b) {
+    if (a == b || b == UNIFORM || weft_index_set_is_factor(graph, b, a))
+        return a;
+    if (a == UNIFORM || weft_index_set_is_factor(graph, a, b))
+        return b;
+    for (int i = 0; i < graph->n_index_sets; ++i)
+        if (weft_index_set_is_factor(graph, a, i) && weft_index_set_is_factor(graph, b, i))
+            return i;
+    return WEFT_INDEX_SETS_DIFFER;
 }
 
 /* ---- declarations ----------------------------------------------------------------------- */
@@ -138,8 +174,20 @@ static weft_status declare_maps(weft_graph_builder *builder, weft_error *error) 
     TRY(WEFT_ALLOC(builder->arena, graph->connectivities, (size_t)script->n_connectivities + 1,
                    error));
     for (int i = 0; i < script->n_indices; ++i)
-        graph->index_sets[i] = (weft_index_set){script->indices[i].name, script->indices[i].plain};
+        graph->index_sets[i] = (weft_index_set){.name = script->indices[i].name,
+                                                .plain = script->indices[i].plain,
+                                                .first = -1,
+                                                .second = -1};
     graph->n_index_sets = script->n_indices;
+    for (int i = 0; i < script->n_indices; ++i) {
+        if (script->indices[i].first == NULL)
+            continue;
+        weft_index_set *product = &graph->index_sets[i];
+        product->first =
+            WEFT_FIND_NAME(graph->index_sets, graph->n_index_sets, script->indices[i].first);
+        product->second =
+            WEFT_FIND_NAME(graph->index_sets, graph->n_index_sets, script->indices[i].second);
+    }
     for (int i = 0; i < script->n_connectivities; ++i) {
         const weft_script_connectivity *c = &script->connectivities[i];
         weft_graph_connectivity connectivity = {

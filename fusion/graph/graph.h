@@ -4,11 +4,15 @@
 #include "fusion/library/library.h"
 
 #define UNIFORM (-1) /* index_set of a value without an index set */
+#define WEFT_INDEX_SETS_DIFFER (-2)
 #define WEFT_CALLS_MAX 512
 
 typedef struct weft_index_set {
     const char *name;
     bool plain;
+    /* A product of two index sets: element (i, j) is number i * n_second + j. -1, -1: none.
+     * Both factors are plain. */
+    int first, second;
 } weft_index_set;
 
 typedef struct weft_graph_connectivity {
@@ -155,6 +159,12 @@ void weft_graph_print_dot(const weft_graph *graph, weft_text *out);
 /** The graph as JSON; NULL: out of memory (fusion/base/json.h). */
 struct json_t *weft_graph_json(const weft_graph *graph);
 const char *weft_index_set_name(const weft_graph *graph, int index_set);
+bool weft_index_set_is_product(const weft_graph *graph, int index_set);
+/** Is an index set one of the two factors of a product? */
+bool weft_index_set_is_factor(const weft_graph *graph, int index_set, int product);
+/** The index set of a computation with lists over a and b: their common one, or the product of
+ *  which one is a factor or both are. WEFT_INDEX_SETS_DIFFER: there is none. */
+int weft_index_set_join(const weft_graph *graph, int a, int b);
 /** The value whose memory holds a value: itself, or the input that it updates. */
 int weft_value_storage(const weft_graph *graph, int value);
 /** The index set that a call with this operand ranges over; UNIFORM: the operand is uniform. */

@@ -7,10 +7,15 @@ enum { COMMENT_COLUMN_MAX = 72 };
 /* ---- declarations ---- */
 
 static void print_declarations(const weft_graph *graph, weft_text *out) {
-    for (int i = 0; i < graph->n_index_sets; ++i)
-        weft_text_add(out, "%s%s%s%s", i == 0 ? "index " : ", ", graph->index_sets[i].name,
-                      graph->index_sets[i].plain ? " plain" : "",
-                      i == graph->n_index_sets - 1 ? ";\n" : "");
+    bool first = true;
+    for (int i = 0; i < graph->n_index_sets; ++i) {
+        if (weft_index_set_is_product(graph, i))
+            continue;
+        weft_text_add(out, "%s%s%s", first ? "index " : ", ", graph->index_sets[i].name,
+                      graph->index_sets[i].plain ? " plain" : "");
+        first = false;
+    }
+    weft_text_add(out, first ? "" : ";\n");
     for (int i = 0; i < graph->n_connectivities; ++i) {
         const weft_graph_connectivity *connectivity = &graph->connectivities[i];
         weft_text_add(out, "connectivity %s : %s -> %s[%d];\n", connectivity->name,

@@ -97,11 +97,10 @@ static weft_status common_index_set(const weft_graph_builder *builder, const wef
     for (int i = 0; i < n; ++i) {
         const weft_value *value = &graph->values[operands[i].value];
         const int set = weft_operand_index_set(graph, &operands[i]);
-        if (set == UNIFORM || set == common)
-            continue;
-        if (common == UNIFORM) {
-            common = set;
-            from = i;
+        const int joined = weft_index_set_join(graph, common, set);
+        if (joined != WEFT_INDEX_SETS_DIFFER) {
+            from = common == UNIFORM ? i : from;
+            common = joined;
             continue;
         }
         weft_error_at(error, WEFT_ERROR_TYPE, place, "'%s' ranges over %s but '%s' over %s",
@@ -111,6 +110,44 @@ static weft_status common_index_set(const weft_graph_builder *builder, const wef
         return WEFT_ERROR_TYPE;
     }
     *out = common;
+    return WEFT_OK;
+}
+
+/* The index set that the signature of a nested function gives an argument of a call over a product;
+ * `over` as in weft_function_over. */
+static int index_set_over(const weft_graph *graph, int product, int over) {
+    return over == 1   ? graph->index_sets[product].first
+           : over == 2 ? graph->index_sets[product].second
+                       : product;
+}
+
+/* Check the index sets of a call of a nested function: which argument is over rows, over columns
+ * and over both. */
+static weft_status check_nested(weft_graph_builder *builder, const weft_node *node,
+                                const weft_function *function, const weft_operand *operands,
+                                int index_set, weft_error *error) {
+    const weft_graph *graph = builder->graph;
+    bool is_nested = false;
+    for (int i = 0; i < node->n_children; ++i)
+        is_nested |= weft_function_over(function, i) > 0;
+    if (!is_nested)
+        return WEFT_OK;
+    if (!weft_index_set_is_product(graph, index_set))
+        return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
+                             "'%s' needs a list over two index sets, as in: input A : real over "
+                             "rows, cols;",
+                             node->name);
+    for (int i = 0; i < node->n_children; ++i) {
+        const int over = weft_function_over(function, i);
+        const int found = graph->values[operands[i].value].index_set;
+        const int expected = over == 0 ? UNIFORM : index_set_over(graph, index_set, over);
+        if (found != expected)
+            return weft_error_at(error, WEFT_ERROR_TYPE, node->children[i]->place,
+                                 "argument %d of '%s' is %s%s, expected %s%s", i + 1, node->name,
+                                 found == UNIFORM ? "" : "over ", weft_index_set_name(graph, found),
+                                 expected == UNIFORM ? "" : "over ",
+                                 weft_index_set_name(graph, expected));
+    }
     return WEFT_OK;
 }
 
@@ -156,6 +193,7 @@ weft_status weft_function_call(weft_graph_builder *builder, const weft_node *nod
                                                          node->place},
                                  &specialisation, error));
     TRY(common_index_set(builder, operands, (int)n, node->place, &index_set, error));
+    TRY(check_nested(builder, node, function, operands, index_set, error));
     if (index_set == UNIFORM) {
         weft_error_at(error, WEFT_ERROR_UNSUPPORTED, node->place,
                       "every argument of '%s' is uniform: there is nothing to map over",

@@ -62,6 +62,7 @@ typedef struct weft_formal {
     weft_term *sizes[WEFT_RANK_MAX];
     weft_location place;
     bool shifts; /* `//@ shift NAME` */
+    int over;    /* weft_function_over */
 } weft_formal;
 
 /** `//@ table w: real[q] = maker(d, degree)` */
@@ -129,6 +130,7 @@ struct weft_function {
     weft_term *wheres[WEFT_WHERES_MAX];
     const char *where_texts[WEFT_WHERES_MAX];
     int n_wheres;
+    const char *index_sets[2]; /* names in `over` of nested functions; NULL: none */
     bool is_reduction;
     weft_reduction reduction;
     weft_term *flops;

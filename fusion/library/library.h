@@ -4,10 +4,18 @@
 
 #include "fusion/script/script.h"
 
+/** What a reduction of a nested function combines, if its arguments are over two index sets. */
+typedef enum weft_reduce_over {
+    REDUCE_ALL,   /* everything: the result is uniform */
+    REDUCE_FIRST, /* over the first index set: the result is over the second */
+    REDUCE_SECOND /* over the second index set: the result is over the first */
+} weft_reduce_over;
+
 /** The operation of a reduction. */
 typedef struct weft_reduction {
     char op;        /* + * < (min) > (max) */
     double neutral; /* neutral element */
+    weft_reduce_over over;
 } weft_reduction;
 
 typedef struct weft_function weft_function; /* defined in fusion/library/function.h */
@@ -20,6 +28,9 @@ const weft_function *weft_library_find_reduction(const weft_library *library, co
 /** Is the function invariant when the same number is added to all components of this argument, or
  *  the same row to all of its rows (`//@ shift`)? */
 bool weft_function_shifts(const weft_function *function, int argument);
+/** Index sets of an argument (-1: of the result) of a nested function, as a bit mask: 1 the first,
+ *  2 the second. 0: the signature does not say (`over`). */
+int weft_function_over(const weft_function *function, int argument);
 /** The operation of a function of kind reduce; NULL for maps. */
 const struct weft_reduction *weft_function_reduction(const weft_function *function);
 /** The names of all functions, for suggestions. Borrowed. */

@@ -22,7 +22,43 @@ weft_status weft_expect_end(kernel_reader *reader) {
                          "the line should end here, found '%s'", reader->token->text);
 }
 
-/* formal := name ":" "real" [ "[" term { "," term } "]" ] */
+/* Is the next token a comma before the second index set of `over i, j`, not before an argument? */
+static bool has_second(const kernel_reader *reader) {
+    return weft_reader_is(reader, ",") && reader->token[1].kind == TOKEN_NAME &&
+           strcmp(reader->token[2].text, ":") != 0;
+}
+
+/* over := "over" name [ "," name ]: the index sets of nested functions, in the order of the first
+ * argument over both */
+static weft_status read_over(kernel_reader *reader, weft_formal *formal) {
+    weft_status status = WEFT_OK;
+    weft_function *function = reader->function;
+    for (bool more = true; more; more = has_second(reader) && weft_reader_accept(reader, ",")) {
+        const weft_token *token = reader->token;
+        const char *name = NULL;
+        int index = 0;
+        TRY(weft_reader_new_name(reader, "an index set's name", &name));
+        while (index < 2 && function->index_sets[index] != NULL &&
+               strcmp(function->index_sets[index], name) != 0)
+            ++index;
+        if (index == 2)
+            TRY(weft_error_at(reader->error, WEFT_ERROR_UNSUPPORTED, token->place,
+                              "a third index set '%s': functions have one or two", name));
+        if ((formal->over & 1 << index) != 0)
+            TRY(weft_error_at(reader->error, WEFT_ERROR_TYPE, token->place, "'%s' is used twice",
+                              name));
+        if (formal->over > 1 << index)
+            TRY(weft_error_at(reader->error, WEFT_ERROR_TYPE, token->place,
+                              "the order of the index sets is %s, %s everywhere",
+                              function->index_sets[0], function->index_sets[1]));
+        function->index_sets[index] = name;
+        formal->over |= 1 << index;
+    }
+done:
+    return status;
+}
+
+/* formal := name ":" "real" [ "[" term { "," term } "]" ] [ over ] */
 static weft_status read_formal(kernel_reader *reader, const char *what, weft_formal *out) {
     weft_status status = WEFT_OK;
     const weft_token *token = reader->token;
@@ -43,6 +79,8 @@ static weft_status read_formal(kernel_reader *reader, const char *what, weft_for
         } while (weft_reader_accept(reader, ","));
         TRY(weft_reader_expect(reader, "]", "after the sizes"));
     }
+    if (weft_reader_accept(reader, "over"))
+        TRY(read_over(reader, out));
 done:
     return status;
 }
@@ -169,8 +207,10 @@ static weft_status read_reduction(kernel_reader *reader, const meta_line *meta, 
     static const struct {
         const char *name;
         weft_reduction reduction;
-    } operators[] = {
-        {"+", {'+', 0.0}}, {"*", {'*', 1.0}}, {"min", {'<', INFINITY}}, {"max", {'>', -INFINITY}}};
+    } operators[] = {{"+", {'+', 0.0, REDUCE_ALL}},
+                     {"*", {'*', 1.0, REDUCE_ALL}},
+                     {"min", {'<', INFINITY, REDUCE_ALL}},
+                     {"max", {'>', -INFINITY, REDUCE_ALL}}};
     while (*rest == ' ')
         ++rest;
     for (size_t i = 0; i < sizeof operators / sizeof *operators; ++i)
@@ -190,9 +230,6 @@ weft_status weft_reader_kind(kernel_reader *reader, const meta_line *meta) {
     function->is_reduction = strncmp(kind, "reduce", 6) == 0 && (kind[6] == ' ' || kind[6] == '\0');
     if (function->is_reduction)
         status = read_reduction(reader, meta, kind + 6);
-    else if (strncmp(kind, "nested", 6) == 0)
-        status = weft_error_at(reader->error, WEFT_ERROR_UNSUPPORTED, meta->rest_place,
-                               "functions of kind '%.6s' are not compiled yet", kind);
     else if (strcmp(kind, "map") != 0)
         status = weft_error_at(reader->error, WEFT_ERROR_SYNTAX, meta->rest_place,
                                "unknown kind '%s': expected map, or reduce with an operator", kind);
@@ -379,6 +416,35 @@ weft_status weft_reader_shift(kernel_reader *reader, const meta_line *meta) {
                            "a shift line names an argument of the function");
 done:
     return status;
+}
+
+int weft_function_over(const weft_function *function, int argument) {
+    return argument < 0 ? function->result.over : function->arguments[argument].over;
+}
+
+/* The index sets of a nested function: every argument and the result say theirs, one argument has
+ * both, and a reduction leaves at least one out. */
+weft_status weft_reader_check_over(kernel_reader *reader) {
+    weft_function *function = reader->function;
+    const weft_formal *result = &function->result;
+    bool has_both = false;
+    if (function->index_sets[0] == NULL)
+        return WEFT_OK;
+    for (int i = 0; i < function->n_arguments; ++i)
+        has_both |= function->arguments[i].over == 3;
+    if (!has_both)
+        return weft_error_at(reader->error, WEFT_ERROR_TYPE, result->place,
+                             "no argument of '%s' is over two index sets", function->info.name);
+    if (function->is_reduction ? result->over == 3 : result->over != 3)
+        return weft_error_at(reader->error, WEFT_ERROR_TYPE, result->place,
+                             function->is_reduction
+                                 ? "the result '%s' of a reduction is over both index sets"
+                                 : "the result '%s' of a map is not over both index sets",
+                             result->name);
+    function->reduction.over = result->over == 1   ? REDUCE_SECOND
+                               : result->over == 2 ? REDUCE_FIRST
+                                                   : REDUCE_ALL;
+    return WEFT_OK;
 }
 
 bool weft_function_shifts(const weft_function *function, int argument) {

@@ -89,6 +89,7 @@ weft_status weft_reader_threads(kernel_reader *reader, const meta_line *meta, we
 /** Check that every size of the function's types follows from its arguments, parameters and tables,
  *  in that order. */
 weft_status weft_reader_check_names(kernel_reader *reader);
+weft_status weft_reader_check_over(kernel_reader *reader);
 
 typedef struct weft_function_list {
     weft_function **list;

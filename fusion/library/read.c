@@ -108,6 +108,7 @@ static weft_status finish_function(file_reader *file, const char *end) {
         goto done;
     }
     TRY(weft_reader_check_names(reader));
+    TRY(weft_reader_check_over(reader));
     for (int i = 0; i < file->n; ++i)
         if (strcmp(file->functions[i]->info.name, name) == 0)
             TRY(weft_error_at(reader->error, WEFT_ERROR_TYPE,

@@ -1,6 +1,6 @@
 /* Lists the candidate block shapes of a fusion, as restricted by the script's directives. */
-#include "fusion/base/target.h"
 #include "fusion/plan/block_shapes.h"
+#include "fusion/base/target.h"
 
 enum { ITERATIONS = 4 /* serial iterations tried besides 1 if costs are measured */ };
 

@@ -9,6 +9,7 @@
 #include "fusion/base/array.h"
 #include "fusion/plan/dependence.h"
 #include "fusion/plan/legality.h"
+#include "fusion/plan/nested.h"
 
 #include <string.h>
 
@@ -72,7 +73,9 @@ static void group_calls(const weft_graph *graph, const int *level, int *group) {
     }
     for (int i = 0; i < graph->n_calls; ++i) {
         for (int k = 0; k < i; ++k) {
-            if (level[i] != level[k] || graph->calls[i].index_set != graph->calls[k].index_set ||
+            if (level[i] != level[k] ||
+                !weft_index_sets_nest(graph, graph->calls[i].index_set,
+                                      graph->calls[k].index_set) ||
                 group[i] == group[k] ||
                 !weft_calls_share(graph, &graph->calls[k], &graph->calls[i]) ||
                 !may_join(graph, group, group[i], group[k]))
@@ -108,14 +111,16 @@ bool weft_fusions_have(const weft_graph *graph, const weft_fusions *fusions, con
 
 weft_status weft_fusions_add(weft_arena *arena, const weft_graph *graph, weft_fusions *fusions,
                              const uint64_t *set, weft_error *error) {
-    weft_fusion one = {.n_calls = count(graph, set)};
+    weft_fusion one = {.n_calls = count(graph, set), .index_set = UNIFORM};
     one.calls = weft_arena_alloc(arena, (size_t)one.n_calls, sizeof *one.calls);
     if (one.calls == NULL)
         return weft_no_memory(error);
     for (int i = 0, n = 0; i < graph->n_calls; ++i)
         if (weft_set_has(set, i)) {
             one.calls[n++] = i;
-            one.index_set = graph->calls[i].index_set;
+            if (one.n_calls > 0 &&
+                !weft_index_set_is_factor(graph, graph->calls[i].index_set, one.index_set))
+                one.index_set = graph->calls[i].index_set;
             if (one.level < fusions->level[i])
                 one.level = fusions->level[i];
             one.spans_depths |= fusions->level[i] != fusions->level[one.calls[0]];

@@ -8,6 +8,7 @@
 #include "core/base/fault.h"
 #include "fusion/base/array.h"
 #include "fusion/plan/legality.h"
+#include "fusion/plan/nested.h"
 
 static uint64_t *row(uint64_t *matrix, const weft_dependence *r, int call) {
     return matrix + (size_t)call * (size_t)r->words;
@@ -51,8 +52,9 @@ static void close(const weft_graph *graph, weft_dependence *r) {
         for (int v = u + 1; v < graph->n_calls; ++v) {
             if (!weft_set_has(reachable, v))
                 continue;
-            const bool barred = weft_set_has(row(r->unfusible, r, u), v) ||
-                                graph->calls[u].index_set != graph->calls[v].index_set;
+            const bool barred =
+                weft_set_has(row(r->unfusible, r, u), v) ||
+                !weft_index_sets_nest(graph, graph->calls[u].index_set, graph->calls[v].index_set);
             const uint64_t *on = row(r->reachable, r, v), *unfusible = row(r->unfusible, r, v);
             for (int w = v + 1; w < graph->n_calls; ++w)
                 if (weft_set_has(on, w) && (barred || weft_set_has(unfusible, w))) {
@@ -86,7 +88,8 @@ weft_status weft_dependence_make(weft_arena *arena, const weft_graph *graph, wef
     close(graph, r);
     for (int i = 0; i < graph->n_calls; ++i)
         for (int k = 0; k < i; ++k) {
-            if (graph->calls[i].index_set != graph->calls[k].index_set) {
+            if (!weft_index_sets_nest(graph, graph->calls[i].index_set,
+                                      graph->calls[k].index_set)) {
                 weft_set_add(row(r->unfusible, r, i), k);
                 weft_set_add(row(r->unfusible, r, k), i);
             }

@@ -63,7 +63,8 @@ static weft_status check_variants(weft_arena *arena, const weft_graph *graph,
 /* Reductions, product calls, patches and cell colours have block shapes of their own, with one
  * thread per element. */
 static bool has_fixed_shape(const variant_search *p, const weft_fusion *fusion) {
-    if (weft_fusion_product(p->graph, fusion) >= 0)
+    if (weft_fusion_product(p->graph, fusion) >= 0 ||
+        weft_index_set_is_product(p->graph, fusion->index_set))
         return true;
     for (int i = 0; i < fusion->n_calls; ++i) {
         const int call = fusion->calls[i];

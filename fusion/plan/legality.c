@@ -6,6 +6,7 @@
 #include "fusion/plan/legality.h"
 #include "core/base/fault.h"
 #include "fusion/plan/dependence.h"
+#include "fusion/plan/nested.h"
 
 bool weft_call_accumulates(const weft_graph *graph, int call) {
     for (int i = 0; i < graph->n_accumulations; ++i)
@@ -32,6 +33,59 @@ static bool may_be_prologue(const weft_graph *graph, int call, int rows) {
            !weft_call_accumulates(graph, call);
 }
 
+/* ---- nested map and reduce: calls over a product of two index sets ---- */
+
+/* May a reader of a reduction's result share its kernel, which holds a slice of the matrix that
+ * completes the result? It is over the same product, or over the index set of the result. */
+static bool reads_in_slice(const weft_graph *graph, const weft_call *producer,
+                           const weft_call *reader) {
+    return producer->reduction->over != REDUCE_ALL &&
+           (reader->index_set == producer->index_set ||
+            reader->index_set == graph->values[producer->result].index_set);
+}
+
+/* Does a call over one index set read what the set of calls computes? */
+static bool reads_set(const weft_graph *graph, const uint64_t *set, const weft_call *call) {
+    for (int k = 0; k < call->n_operands; ++k) {
+        const int producer = graph->values[call->operands[k].value].producer;
+        if (producer >= 0 && weft_set_has(set, producer))
+            return true;
+    }
+    return false;
+}
+
+/* The rules of calls over a product of two index sets. A kernel holds slices of the matrix: whole
+ * rows or whole columns. What one reduction completes in a slice may be used in the same slice, so
+ * all such uses need the same kind of slice. Calls over one index set share the kernel only where
+ * they use such a result, since their operations would otherwise be repeated. */
+static bool nested_fits(const weft_graph *graph, const uint64_t *set) {
+    int product = -1;
+    bool has_single = false;
+    for (int i = 0; i < graph->n_calls; ++i)
+        if (weft_set_has(set, i)) {
+            if (weft_index_set_is_product(graph, graph->calls[i].index_set))
+                product = graph->calls[i].index_set;
+            else
+                has_single = true;
+        }
+    if (product < 0)
+        return true;
+    const weft_slice slice = weft_set_slice(graph, set);
+    if (slice == SLICE_NONE || (has_single && slice == SLICE_ANY))
+        return false;
+    const weft_index_set *factors = &graph->index_sets[product];
+    const int of_slice = slice == SLICE_ROWS ? factors->first : factors->second;
+    for (int i = 0; i < graph->n_calls; ++i) {
+        const weft_call *call = &graph->calls[i];
+        if (!weft_set_has(set, i) || call->index_set == product)
+            continue;
+        if (call->index_set != of_slice || call->reduction != NULL || loads_through_map(call) ||
+            weft_call_accumulates(graph, i) || !reads_set(graph, set, call))
+            return false;
+    }
+    return true;
+}
+
 bool weft_operand_needs_barrier(const weft_graph *graph, const weft_call *reader,
                                 const weft_operand *operand) {
     const int producer = graph->values[operand->value].producer;
@@ -40,7 +94,7 @@ bool weft_operand_needs_barrier(const weft_graph *graph, const weft_call *reader
     if (producer < 0)
         return false;
     if (graph->calls[producer].reduction != NULL && !weft_fault("sum_unfinished"))
-        return true;
+        return !reads_in_slice(graph, &graph->calls[producer], reader);
     return reader->product_kernel != NULL && graph->values[operand->value].index_set != UNIFORM &&
            !may_be_prologue(graph, producer, reader->id);
 }
@@ -73,6 +127,8 @@ bool weft_fusion_fits(const weft_graph *graph, const uint64_t *set) {
                 ++n_rows;
             }
         }
+    if (!nested_fits(graph, set))
+        return false;
     if (rows < 0)
         return true;
     const int prologue = graph->values[graph->calls[rows].operands[0].value].producer;
@@ -106,8 +162,10 @@ weft_not_fused_reason weft_set_split(const weft_graph *graph, const weft_depende
                 weft_set_has(weft_dependence_unfusible(r, k), i)) {
                 *a = k;
                 *b = i;
-                return graph->calls[i].index_set != graph->calls[k].index_set ? NOT_FUSED_INDEX_SET
-                                                                              : NOT_FUSED_BARRIER;
+                return weft_index_sets_nest(graph, graph->calls[i].index_set,
+                                            graph->calls[k].index_set)
+                           ? NOT_FUSED_BARRIER
+                           : NOT_FUSED_INDEX_SET;
             }
     if (!weft_dependence_convex(r, set)) {
         *outside = find_outside(r, set, a, b);

@@ -19,7 +19,8 @@ typedef enum weft_not_fused_reason {
 bool weft_operand_needs_barrier(const weft_graph *graph, const weft_call *reader,
                                 const weft_operand *operand);
 bool weft_call_accumulates(const weft_graph *graph, int call);
-/** Does a convex set of pairwise fusible calls obey the rules for operator products?
+/** Does a convex set of pairwise fusible calls obey the rules for operator products and for calls
+ *  over two index sets (fusion/plan/nested.h)?
  *  - at most one product per kernel
  *  - no accumulating stores and no loads through connectivities in the same kernel
  *  - operands of the product's prologue are complete before the kernel starts */

@@ -95,7 +95,8 @@ static weft_status kernel_loads_and_stores(planner *p, weft_plan_kernel *kernel,
                                  error));
             continue;
         }
-        if (graph->calls[value->producer].reduction != NULL) {
+        const weft_call *producer = &graph->calls[value->producer];
+        if (producer->reduction != NULL && !weft_reduction_is_closed(producer, kernel->slice)) {
             kernel->reductions[kernel->n_reductions++] = value->producer;
             TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_PARTIALS, operand->value, 0},
                              error));
@@ -205,6 +206,8 @@ static bool is_by_colours(const planner *p, const weft_plan_kernel *kernel) {
 /* The kind of a computing kernel whose loads, stores and accumulations are known. Reductions come
  * before cell colours, because they need all elements in one launch. */
 static weft_kernel_kind kernel_kind(const planner *p, const weft_plan_kernel *kernel) {
+    if (weft_index_set_is_product(p->graph, kernel->index_set))
+        return KERNEL_NESTED;
     if (is_patch(p, kernel))
         return patch_kind(p, &p->graph->accumulations[kernel->scatters[0]]);
     if (kernel->product >= 0)
@@ -264,6 +267,9 @@ static weft_status kernel_extras(planner *p, weft_plan_kernel *kernel, bool was_
         return kernel_patches(p, kernel, was_started, error);
     if (kernel->kind == KERNEL_PRODUCT)
         return kernel_rows(p, kernel, error);
+    if (kernel->kind == KERNEL_NESTED)
+        return argument_add(
+            p, kernel, (weft_argument){ARGUMENT_SIZES, kernel->index_set, kernel->slice}, error);
     if (kernel->kind == KERNEL_CELL_COLOURS)
         return argument_add(
             p, kernel,
@@ -310,6 +316,35 @@ done:
     return status;
 }
 
+/* Append a kernel for each open result of a nested kernel: it combines the parts in order. */
+static weft_status nested_finals(planner *p, const weft_plan_kernel *made, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < made->n_reductions; ++i) {
+        weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
+        const weft_value *result = &p->graph->values[p->graph->calls[made->reductions[i]].result];
+        *kernel = (weft_plan_kernel){.kind = KERNEL_NESTED_FINAL,
+                                     .gather = -1,
+                                     .product = -1,
+                                     .prologue = -1,
+                                     .index_set = result->index_set,
+                                     .slice = made->slice,
+                                     .reductions = &made->reductions[i],
+                                     .n_reductions = 1};
+        kernel->name = weft_arena_print(p->arena, "k%d_combine", p->plan->n_kernels);
+        if (kernel->name == NULL)
+            return weft_no_memory(error);
+        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_PARTIALS, result->id, 0}, error));
+        TRY(argument_add(
+            p, kernel, (weft_argument){ARGUMENT_VALUE, weft_value_storage(p->graph, result->id), 0},
+            error));
+        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_SIZES, made->index_set, made->slice},
+                         error));
+        ++p->plan->n_kernels;
+    }
+done:
+    return status;
+}
+
 /* Append the kernel that combines the partial results of the preceding one: a few numbers, read by
  * one thread, or one thread block on a GPU. (The last block to arrive could do it, but then every
  * block would have to wait for its stores before signalling its arrival, which costs more on large
@@ -319,6 +354,8 @@ static weft_status finish_after(planner *p, const weft_plan_kernel *made, weft_e
     weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
     if (made->n_reductions == 0)
         return WEFT_OK;
+    if (made->kind == KERNEL_NESTED)
+        return nested_finals(p, made, error);
     *kernel = (weft_plan_kernel){.kind = KERNEL_FINAL_REDUCTION,
                                  .gather = -1,
                                  .product = -1,
@@ -357,6 +394,8 @@ static weft_status plan_kernels(planner *p, const weft_cover *cover, weft_error 
         kernel->name = kernel_name(p, cover->list[i]);
         if (kernel->name == NULL)
             return weft_no_memory(error);
+        if (weft_index_set_is_product(p->graph, kernel->index_set))
+            kernel->slice = weft_fusion_slice(p->graph, cover->list[i]->fusion);
         TRY(kernel_allocate(p, kernel, error));
         TRY(kernel_loads_and_stores(p, kernel, error));
         const bool was_started = first_target_started(p, kernel);
@@ -428,7 +467,8 @@ weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const wef
     p.plan->predicated = options->predicated && p.plan->is_simt;
     p.plan->reduction_blocks =
         p.plan->is_simt ? WEFT_CUDA_REDUCTION_TILE / WEFT_CUDA_LANES : WEFT_REDUCTION_BLOCKS;
-    TRY(WEFT_ALLOC(arena, p.plan->kernels, (size_t)(2 * cover->n + graph->n_accumulations), error));
+    TRY(WEFT_ALLOC(arena, p.plan->kernels,
+                   (size_t)(2 * cover->n + graph->n_accumulations + graph->n_calls), error));
     TRY(plan_kernels(&p, cover, error));
     TRY(plan_buffers(&p, error));
     *out = p.plan;

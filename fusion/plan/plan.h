@@ -4,6 +4,7 @@
 #pragma once
 
 #include "fusion/plan/cover.h"
+#include "fusion/plan/nested.h"
 
 /** Argument of a kernel. */
 typedef enum weft_argument_kind {
@@ -17,6 +18,8 @@ typedef enum weft_argument_kind {
     ARGUMENT_PATCH_MATRIX,  /* matrix rows: index is the matrix, part indexes
                                weft_patch_matrix_arguments */
     ARGUMENT_COLOUR,        /* the elements of one colour: index is the connectivity */
+    ARGUMENT_SIZES, /* of a product of two index sets and of its parts: int64_t [3], rows, columns,
+                       parts. index: the product; part: weft_slice */
     ARGUMENT_GATHER /* transposed connectivity: start[n_to + 1] (part 0) and positions (part 1) */
 } weft_argument_kind;
 
@@ -40,13 +43,16 @@ typedef enum weft_kernel_kind {
     KERNEL_MATRIX_PATCH,    /* one owner-computes accumulation into whole matrix rows */
     KERNEL_FINAL_REDUCTION, /* combines the partial results of the preceding kernel */
     KERNEL_GATHER,          /* each target sums the contributions stored for it */
+    KERNEL_NESTED,          /* over a product of two index sets, slice by slice (nested.h) */
+    KERNEL_NESTED_FINAL,    /* combines the parts of one open result of a KERNEL_NESTED */
     WEFT_KERNEL_KINDS
 } weft_kernel_kind;
 
 typedef struct weft_plan_kernel {
     weft_kernel_kind kind;
     const char *name;
-    const weft_implementation *implementation; /* NULL: KERNEL_FINAL_REDUCTION, KERNEL_GATHER */
+    const weft_implementation *implementation; /* NULL: KERNEL_FINAL_REDUCTION, KERNEL_GATHER,
+                                                  KERNEL_NESTED_FINAL */
     int index_set;
     weft_operand *loads; /* whole values loaded at the start, directly or through a connectivity */
     int n_loads;
@@ -62,7 +68,8 @@ typedef struct weft_plan_kernel {
     weft_argument *arguments;
     int n_arguments;
     int *reductions; /* calls whose partial results this kernel computes, or combines
-                        (KERNEL_FINAL_REDUCTION) */
+                        (KERNEL_FINAL_REDUCTION, KERNEL_NESTED_FINAL) */
+    weft_slice slice; /* KERNEL_NESTED, KERNEL_NESTED_FINAL */
     int n_reductions;
     int *zero; /* values zeroed before the launch */
     int n_zero;

@@ -68,8 +68,10 @@ static void add_all_loads(const weft_predictor *p, weft_implementation *made, tr
             continue;
         const int number =
             weft_predictor_load(p, operand->value, operand->connectivity)[made->placement[m]];
-        const double part =
-            operand->connectivity >= 0 ? part_with_map(p, number, operand->connectivity) : 1;
+        const double part = operand->connectivity >= 0
+                                ? part_with_map(p, number, operand->connectivity)
+                                : weft_traffic_share(p->graph, made->fusion,
+                                                     p->graph->values[operand->value].index_set);
         add_transfer(p, sum, number, part, point, &made->measured);
     }
 }
@@ -94,8 +96,9 @@ static void add_all_stores(const weft_predictor *p, weft_implementation *made, t
         for (int i = 0; gathered && i < graph->n_accumulations; ++i)
             live_out |= graph->accumulations[i].source == value && !graph->accumulations[i].matrix;
         if (live_out)
-            add_transfer(p, sum, p->stores[value * PLACES + (int)made->placement[m]], 1, point,
-                         &made->measured);
+            add_transfer(p, sum, p->stores[value * PLACES + (int)made->placement[m]],
+                         weft_traffic_share(graph, made->fusion, graph->values[value].index_set),
+                         point, &made->measured);
     }
     for (int i = 0; i < graph->n_accumulations; ++i) {
         const weft_accumulation *a = &graph->accumulations[i];
@@ -216,9 +219,18 @@ double weft_prediction_seconds(const weft_kernel_prediction *part, double elemen
     return terms != NULL ? more + non_overlapped_part(terms, part->barriers) * less : more;
 }
 
+/* The number of elements that planning assumes of an index set. */
+static double element_count(const weft_predictor *p, int index_set) {
+    if (weft_index_set_is_product(p->graph, index_set))
+        return (double)WEFT_NESTED_SIZE * WEFT_NESTED_SIZE;
+    for (int i = 0; i < p->graph->n_index_sets; ++i)
+        if (weft_index_set_is_factor(p->graph, index_set, i))
+            return WEFT_NESTED_SIZE;
+    return p->options->elements > 0 ? (double)p->options->elements : WEFT_DEFAULT_ELEMENTS;
+}
+
 void weft_predict(const weft_predictor *p, weft_implementation *made) {
-    const double n =
-        p->options->elements > 0 ? (double)p->options->elements : WEFT_DEFAULT_ELEMENTS;
+    const double n = element_count(p, made->fusion->index_set);
     double uneven = 1;
     const weft_operating_point point = point_of(p, made, n, &uneven);
     const weft_cost_terms *terms = p->source != NULL ? p->source->terms : NULL;
@@ -236,12 +248,12 @@ void weft_predict(const weft_predictor *p, weft_implementation *made) {
     for (int i = 0; i < made->fusion->n_calls; ++i) {
         const weft_call *call = &p->graph->calls[made->order[i]];
         const int number = p->computes[call->id] + made->variants[i] * PLACES;
-        made->compute_seconds += uneven * cost(p, number + place_of_call(made, i, call->n_operands),
-                                               &point, &made->measured);
+        const double share = weft_traffic_share(p->graph, made->fusion, call->index_set) * uneven;
+        made->compute_seconds += share * cost(p, number + place_of_call(made, i, call->n_operands),
+                                              &point, &made->measured);
         for (int k = p->first_evaluation[call->id]; k < p->first_evaluation[call->id + 1]; ++k)
-            made->compute_seconds +=
-                uneven * p->evaluations[k].count *
-                cost(p, p->evaluations[k].primitive, &point, &made->measured);
+            made->compute_seconds += share * p->evaluations[k].count *
+                                     cost(p, p->evaluations[k].primitive, &point, &made->measured);
     }
     const weft_kernel_prediction part = weft_implementation_prediction(made);
     made->transfer_seconds = part_transfer(&part, n, terms);

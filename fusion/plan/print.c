@@ -307,6 +307,25 @@ static void print_gather(const weft_graph *graph, const weft_plan *plan,
     weft_text_add(out, ", %s\n", kernel->accumulates ? "added to what is there" : "written");
 }
 
+static void print_combine(const weft_graph *graph, const weft_plan *plan,
+                          const weft_plan_kernel *kernel, weft_text *out) {
+    (void)plan;
+    print_reductions(graph, kernel, "combines", "the parts in order", out);
+}
+
+static void print_nested(const weft_graph *graph, const weft_plan *plan,
+                         const weft_plan_kernel *kernel, weft_text *out) {
+    int phase[WEFT_CALLS_MAX];
+    const int n = weft_nested_phases(graph, kernel->implementation->fusion, phase);
+    (void)plan;
+    print_loads(graph, kernel, out);
+    print_kernel_calls(graph, kernel, out);
+    print_data(graph, "stores", kernel->stores, kernel->n_stores, out);
+    print_reductions(graph, kernel, "reduces", "a partial result per part", out);
+    weft_text_add(out, "    %-9sone slice of %s after another, %d pass%s over each\n", "walks",
+                  kernel->slice == SLICE_ROWS ? "rows" : "columns", n, n == 1 ? "" : "es");
+}
+
 /* How kernels of each kind are printed; scatter NULL: the device's default scatter. */
 static const struct kernel_print {
     const char *scatter;
@@ -322,6 +341,8 @@ static const struct kernel_print {
     [KERNEL_MATRIX_PATCH] = {"vertex-patch", print_computing},
     [KERNEL_FINAL_REDUCTION] = {NULL, print_finish},
     [KERNEL_GATHER] = {"gather", print_gather},
+    [KERNEL_NESTED] = {NULL, print_nested},
+    [KERNEL_NESTED_FINAL] = {NULL, print_combine},
 };
 
 const char *weft_plan_scatter_name(const weft_plan *plan, const weft_plan_kernel *kernel) {

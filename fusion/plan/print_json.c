@@ -65,6 +65,7 @@ static json_t *argument_json(const weft_graph *graph, const weft_argument *argum
                                         [ARGUMENT_DOUBLE_BUFFER] = "double_buffer",
                                         [ARGUMENT_PATCH_MATRIX] = "rows",
                                         [ARGUMENT_COLOUR] = "colour",
+                                        [ARGUMENT_SIZES] = "sizes",
                                         [ARGUMENT_GATHER] = "transposed"};
     const char *kind = kinds[argument->kind];
     if (argument->kind == ARGUMENT_GATHER)

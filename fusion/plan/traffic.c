@@ -86,6 +86,11 @@ weft_status weft_onchip_list(weft_arena *arena, const weft_graph *graph, weft_im
     return WEFT_OK;
 }
 
+double weft_traffic_share(const weft_graph *graph, const weft_fusion *fusion, int index_set) {
+    return weft_index_set_is_factor(graph, index_set, fusion->index_set) ? 1.0 / WEFT_NESTED_SIZE
+                                                                         : 1;
+}
+
 /* Bytes per element of values loaded and stored. */
 static void count_data(const weft_graph *graph, weft_implementation *made, double real_bytes,
                        bool gathered) {
@@ -93,7 +98,8 @@ static void count_data(const weft_graph *graph, weft_implementation *made, doubl
         const weft_operand *operand = &made->onchip[m];
         const weft_value *value = &graph->values[operand->value];
         const bool produced_here = made->produced_here[m];
-        const double bytes = real_bytes * weft_shape_count(&operand->shape);
+        const double bytes = real_bytes * weft_shape_count(&operand->shape) *
+                             weft_traffic_share(graph, made->fusion, value->index_set);
         bool live_out = value->index_set >= 0 && made->live_out[m];
         for (int i = 0; gathered && i < graph->n_accumulations; ++i)
             live_out |=

@@ -1,6 +1,7 @@
 /* Explains why two calls share no kernel. */
 #include "fusion/plan/dependence.h"
 #include "fusion/plan/legality.h"
+#include "fusion/plan/nested.h"
 
 /* A value that must be complete between a and b, or -1: a value on a path from a to b or, with
  * `any`, any value that forces b to a level after a's. */
@@ -50,7 +51,7 @@ weft_not_fused_reason weft_why_not_fused(const weft_graph *graph, const weft_fus
         a = b;
         b = swap;
     }
-    if (graph->calls[a].index_set != graph->calls[b].index_set)
+    if (!weft_index_sets_nest(graph, graph->calls[a].index_set, graph->calls[b].index_set))
         return NOT_FUSED_INDEX_SET;
     if (are_candidates(fusions, a, b))
         return FUSIBLE;

@@ -197,9 +197,14 @@ weft_status weft_program_prepare(weft_program_segment *p, weft_error *error) {
         weft_memory_free(&p->buffers[i]);
         TRY(weft_memory_make(p->device, needed, &p->buffers[i], error));
     }
-    for (int i = 0; i < plan->n_kernels; ++i)
-        if (plan->kernels[i].n_reductions > 0 && plan->kernels[i].kind != KERNEL_FINAL_REDUCTION)
+    for (int i = 0; i < plan->n_kernels; ++i) {
+        const weft_kernel_kind kind = plan->kernels[i].kind;
+        if (kind == KERNEL_NESTED)
+            TRY(weft_program_nested_prepare(p, i, error));
+        else if (plan->kernels[i].n_reductions > 0 && kind != KERNEL_FINAL_REDUCTION &&
+                 kind != KERNEL_NESTED_FINAL)
             TRY(prepare_reductions(p, i, error));
+    }
     TRY(weft_program_product_prepare(p, error));
     TRY(prepare_predicate(p, error));
     p->ready = true;

@@ -60,6 +60,19 @@ bool weft_program_uses(const weft_plan *plan, int value);
 int64_t weft_program_blocks(const weft_program_segment *p, int index_set);
 int64_t weft_program_reduction_tiles(const weft_program_segment *p, int index_set);
 
+/* fusion/runtime/nested.c: kernels over a product of two index sets. */
+
+/** The memory of an ARGUMENT_SIZES. */
+weft_memory **weft_program_nested_sizes(const weft_program_segment *p, int product,
+                                        weft_slice slice);
+/** Memory for the partial results and sizes of a KERNEL_NESTED, and its schedule on the host. */
+weft_status weft_program_nested_prepare(weft_program_segment *p, int number, weft_error *error);
+weft_status weft_program_nested_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
+                                     weft_launch *launch, weft_error *error);
+weft_status weft_program_nested_final_grid(const weft_program_segment *p,
+                                           const weft_plan_kernel *kernel, weft_launch *launch,
+                                           weft_error *error);
+
 /* fusion/runtime/run.c */
 weft_status weft_program_segment_run(weft_program_segment *p, weft_error *error);
 /** Make everything that a segment's launches would otherwise make at first use. */

@@ -104,6 +104,22 @@ static weft_status no_such(weft_error *error, const char *what, const char *name
     return WEFT_ERROR_USAGE;
 }
 
+/* The sizes of products of index sets follow from those of their factors. */
+static void size_products(weft_program *p) {
+    const weft_script *script = p->compilation->control->script;
+    for (int i = 0; i < script->n_indices; ++i) {
+        const weft_script_index *product = &script->indices[i];
+        if (product->first == NULL)
+            continue;
+        const int64_t first =
+            p->sizes[WEFT_FIND_NAME(script->indices, script->n_indices, product->first)];
+        const int64_t second =
+            p->sizes[WEFT_FIND_NAME(script->indices, script->n_indices, product->second)];
+        if (first >= 0 && second >= 0)
+            p->sizes[i] = first * second;
+    }
+}
+
 /* A binding has changed: prepare and capture again. */
 static void change(weft_program *p) {
     p->ready = false;
@@ -116,6 +132,7 @@ static void size_set(weft_program *p, const char *index_set, int64_t n) {
     if (p->sizes[found] != n)
         change(p);
     p->sizes[found] = n;
+    size_products(p);
 }
 
 weft_status weft_program_size(weft_program *p, const char *index_set, int64_t n,
@@ -124,8 +141,10 @@ weft_status weft_program_size(weft_program *p, const char *index_set, int64_t n,
     const char *names[64];
     size_t count = 0;
     for (int i = 0; i < script->n_indices && count < 64; ++i)
-        names[count++] = script->indices[i].name;
-    if (WEFT_FIND_NAME(script->indices, script->n_indices, index_set) < 0)
+        if (script->indices[i].first == NULL)
+            names[count++] = script->indices[i].name;
+    const int found = WEFT_FIND_NAME(script->indices, script->n_indices, index_set);
+    if (found < 0 || script->indices[found].first != NULL)
         return no_such(error, "index set", index_set, names, count);
     if (n < 0)
         return weft_error_set(error, WEFT_ERROR_SHAPE, "index set '%s' cannot have %lld members",

@@ -33,6 +33,9 @@ static weft_status launch_argument(weft_program_segment *p, const weft_argument 
     case ARGUMENT_POSITIONS:
         *out = p->positions[argument->index];
         break;
+    case ARGUMENT_SIZES:
+        *out = *weft_program_nested_sizes(p, argument->index, (weft_slice)argument->part);
+        break;
     case ARGUMENT_PATCH_MATRIX:
         status = weft_program_matrix_argument(p, argument, out, error);
         break;
@@ -215,11 +218,13 @@ static const struct kernel_launcher {
     [KERNEL_MATRIX_PATCH] = {weft_program_matrix_grid, launch_once},
     [KERNEL_FINAL_REDUCTION] = {finish_grid, launch_once},
     [KERNEL_GATHER] = {NULL, launch_once},
+    [KERNEL_NESTED] = {weft_program_nested_grid, launch_once},
+    [KERNEL_NESTED_FINAL] = {weft_program_nested_final_grid, launch_once},
 };
 
 weft_status weft_program_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
                               weft_launch *launch, weft_error *error) {
-    launch->n_elements = p->sizes[kernel->index_set];
+    launch->n_elements = kernel->index_set >= 0 ? p->sizes[kernel->index_set] : 1;
     launch->lanes = p->segment->plan->lanes;
     return launchers[kernel->kind].grid != NULL
                ? launchers[kernel->kind].grid(p, kernel, launch, error)

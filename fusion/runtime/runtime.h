@@ -20,6 +20,7 @@ typedef struct weft_program_segment {
     weft_connectivity **connectivities; /* [n_connectivities], borrowed */
     weft_memory **buffers;              /* [n_buffers] of intermediates */
     weft_memory **partials;             /* [n_values] of reductions' results, own */
+    weft_memory **nested_sizes;         /* [2 * n_index_sets] of products, by slice, own */
     weft_schedule **chunks;       /* [n_kernels] kernels with reductions: their ranges, own */
     weft_memory **double_buffers; /* [n_values] of lists that alternate between two memories, own */
     bool *swapped;                /* [n_values] is the list's value in its double buffer? */

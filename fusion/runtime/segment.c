@@ -20,13 +20,14 @@ static weft_status allocate_tables(weft_program_segment *p, weft_error *error) {
     p->connectivities = calloc((size_t)graph->n_connectivities + 1, sizeof *p->connectivities);
     p->buffers = calloc((size_t)p->segment->plan->n_buffers + 1, sizeof *p->buffers);
     p->partials = calloc(n_values, sizeof *p->partials);
+    p->nested_sizes = calloc(2 * (size_t)graph->n_index_sets + 1, sizeof *p->nested_sizes);
     p->chunks = calloc((size_t)p->segment->plan->n_kernels + 1, sizeof *p->chunks);
     p->arguments =
         calloc(6 * n_values + 4 * (size_t)graph->n_connectivities + WEFT_PRODUCT_ARGUMENTS_MAX + 1,
                sizeof *p->arguments);
     if (p->sizes == NULL || p->data == NULL || p->own == NULL || p->positions == NULL ||
         p->matrix_rows == NULL || p->connectivities == NULL || p->buffers == NULL ||
-        p->partials == NULL || p->chunks == NULL || p->arguments == NULL)
+        p->partials == NULL || p->nested_sizes == NULL || p->chunks == NULL || p->arguments == NULL)
         return out_of_memory(error);
     for (int i = 0; i < graph->n_index_sets; ++i)
         p->sizes[i] = -1;
@@ -59,6 +60,8 @@ static void free_tables(weft_program_segment *p) {
         weft_memory_free(&p->buffers[i]);
     for (int i = 0; p->partials != NULL && i < p->segment->graph->n_values; ++i)
         weft_memory_free(&p->partials[i]);
+    for (int i = 0; p->nested_sizes != NULL && i < 2 * p->segment->graph->n_index_sets; ++i)
+        weft_memory_free(&p->nested_sizes[i]);
     for (int i = 0; p->chunks != NULL && i < p->segment->plan->n_kernels; ++i)
         weft_schedule_free(&p->chunks[i]);
     weft_program_product_free(p);
@@ -78,6 +81,7 @@ void weft_program_segment_free(weft_program_segment **segment) {
     free(p->connectivities);
     free(p->buffers);
     free(p->partials);
+    free(p->nested_sizes);
     free(p->chunks);
     free(p->arguments);
     free(p);
@@ -96,9 +100,15 @@ int weft_program_value(const weft_graph *graph, const char *name) {
 }
 
 static void set_size(weft_program_segment *p, int index_set, int64_t n) {
+    const weft_graph *graph = p->segment->graph;
     if (p->sizes[index_set] != n)
         p->ready = false;
     p->sizes[index_set] = n;
+    for (int i = 0; i < graph->n_index_sets; ++i) {
+        const weft_index_set *set = &graph->index_sets[i];
+        if (set->first >= 0 && p->sizes[set->first] >= 0 && p->sizes[set->second] >= 0)
+            p->sizes[i] = p->sizes[set->first] * p->sizes[set->second];
+    }
 }
 
 void weft_program_segment_size(weft_program_segment *p, const char *index_set, int64_t n) {

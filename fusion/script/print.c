@@ -133,10 +133,15 @@ static void print_input(const weft_script *script, int i, weft_text *out) {
 }
 
 static void print_declarations(const weft_script *script, weft_text *out) {
-    for (int i = 0; i < script->n_indices; ++i)
-        weft_text_add(out, "%s%s%s%s", i == 0 ? "index " : ", ", script->indices[i].name,
-                      script->indices[i].plain ? " plain" : "",
-                      i == script->n_indices - 1 ? ";\n" : "");
+    bool first = true; /* a product of two index sets is declared by the lists over it */
+    for (int i = 0; i < script->n_indices; ++i) {
+        if (script->indices[i].first != NULL)
+            continue;
+        weft_text_add(out, "%s%s%s", first ? "index " : ", ", script->indices[i].name,
+                      script->indices[i].plain ? " plain" : "");
+        first = false;
+    }
+    weft_text_add(out, first ? "" : ";\n");
     for (int i = 0; i < script->n_parameters; ++i)
         weft_text_add(out, "parameter %s = %d;\n", script->parameters[i].name,
                       script->parameters[i].value);

@@ -56,6 +56,8 @@ struct weft_node {
 typedef struct weft_script_index {
     const char *name;
     bool plain; /* `index nodes plain;` or the target of a connectivity */
+    /* a product of two index sets, made by `over rows, cols`, which is its name; else NULL */
+    const char *first, *second;
     weft_location place;
 } weft_script_index;
 
@@ -67,7 +69,7 @@ typedef struct weft_script_connectivity {
 } weft_script_connectivity;
 
 /** input x, y : real[d] over nodes;   sizes are integer expressions in parameters; over NULL:
- *  uniform. Each name is an entry of its own, with the same nodes of sizes. */
+ *  uniform; `over rows, cols`: the name of their product. Each name is an entry of its own, with the same nodes of sizes. */
 typedef struct weft_script_input {
     const char *name, *over;
     weft_node *sizes[WEFT_RANK_MAX];

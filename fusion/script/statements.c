@@ -16,7 +16,8 @@ static weft_status parse_index(script_parser *parser) {
     do {
         TRY(weft_script_expect_name(parser, "an index set", &name));
         TRY(weft_script_declare(parser, name, SCRIPT_INDEX));
-        weft_script_index index = {name->text, weft_script_accept(parser, "plain"), name->place};
+        weft_script_index index = {
+            .name = name->text, .plain = weft_script_accept(parser, "plain"), .place = name->place};
         SCRIPT_APPEND(parser, script->indices, script->n_indices, index);
     } while (weft_script_accept(parser, ","));
     TRY(expect_end(parser));
@@ -55,7 +56,36 @@ done:
     return status;
 }
 
-/* type: 'real' ['[' sum {',' sum} ']'] ['over' name] */
+/* The product of two index sets, made where a list over it is declared first. */
+static weft_status product_index(script_parser *parser, const weft_token *first,
+                                 const weft_token *second, const char **name) {
+    weft_status status = WEFT_OK;
+    weft_script *script = parser->script;
+    weft_script_index product = {
+        .plain = true, .first = first->text, .second = second->text, .place = first->place};
+    if (strcmp(first->text, second->text) == 0) {
+        weft_error_at(parser->error, WEFT_ERROR_TYPE, second->place,
+                      "a list over two index sets needs two different ones");
+        weft_error_hint(parser->error, "declare a second one, which may have the same size");
+        return WEFT_ERROR_TYPE;
+    }
+    product.name = weft_arena_print(parser->arena, "%s, %s", first->text, second->text);
+    if (product.name == NULL)
+        return weft_no_memory(parser->error);
+    *name = product.name;
+    for (int i = 0; i < script->n_indices; ++i) {
+        weft_script_index *index = &script->indices[i];
+        if (strcmp(index->name, product.name) == 0)
+            return WEFT_OK;
+        index->plain |=
+            strcmp(index->name, first->text) == 0 || strcmp(index->name, second->text) == 0;
+    }
+    SCRIPT_APPEND(parser, script->indices, script->n_indices, product);
+done:
+    return status;
+}
+
+/* type: 'real' ['[' sum {',' sum} ']'] ['over' name [',' name]] */
 static weft_status parse_type(script_parser *parser, weft_script_input *input) {
     weft_status status = WEFT_OK;
     const weft_token *token = weft_script_token(parser);
@@ -84,10 +114,12 @@ static weft_status parse_type(script_parser *parser, weft_script_input *input) {
         TRY(weft_script_require(parser, token, SCRIPT_INDEX));
         input->over = token->text;
         input->over_place = token->place;
-        if (weft_script_at(parser, ","))
-            status = weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED,
-                                   weft_script_token(parser)->place,
-                                   "lists over two index sets are not supported yet");
+        if (weft_script_accept(parser, ",")) {
+            const weft_token *first = token;
+            TRY(weft_script_expect_name(parser, "a second index set", &token));
+            TRY(weft_script_require(parser, token, SCRIPT_INDEX));
+            TRY(product_index(parser, first, token, &input->over));
+        }
     }
 done:
     return status;

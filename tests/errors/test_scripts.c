@@ -103,12 +103,25 @@ static void directives(void **state) {
                           "    ^");
 }
 
+static void two_index_sets(void **state) {
+    (void)state;
+    TYPE("index rows;\ninput A : real over rows, rows;",
+         "bad.weft:2:27: error: a list over two index sets needs two different ones\n"
+         "    input A : real over rows, rows;\n"
+         "                              ^\n"
+         "hint: declare a second one, which may have the same size");
+    SYNTAX("index rows, cols;\ninput A : real over rows, ;",
+           "bad.weft:2:27: error: expected the name of a second index set, found ';'\n"
+           "    input A : real over rows, ;\n"
+           "                              ^");
+    SYNTAX("index a, b, c;\ninput A : real over a, b, c;",
+           "bad.weft:2:25: error: expected ';' after the statement, found ','\n"
+           "    input A : real over a, b, c;\n"
+           "                            ^");
+}
+
 static void reserved_for_later(void **state) {
     (void)state;
-    UNSUPPORTED("index rows, cols;\ninput A : real over rows, cols;",
-                "bad.weft:2:25: error: lists over two index sets are not supported yet\n"
-                "    input A : real over rows, cols;\n"
-                "                            ^");
     SYNTAX("index split;",
            "bad.weft:1:7: error: expected the name of an index set, found the reserved word "
            "'split'\n"
@@ -347,17 +360,12 @@ static void characters(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(semicolons),
-        cmocka_unit_test(misspelled_statements),
-        cmocka_unit_test(directives),
-        cmocka_unit_test(reserved_for_later),
-        cmocka_unit_test(index_sets_and_connectivities),
-        cmocka_unit_test(names_twice),
-        cmocka_unit_test(returns),
-        cmocka_unit_test(types_and_sizes),
-        cmocka_unit_test(stores),
-        cmocka_unit_test(expressions),
-        cmocka_unit_test(characters),
+        cmocka_unit_test(semicolons),         cmocka_unit_test(misspelled_statements),
+        cmocka_unit_test(directives),         cmocka_unit_test(two_index_sets),
+        cmocka_unit_test(reserved_for_later), cmocka_unit_test(index_sets_and_connectivities),
+        cmocka_unit_test(names_twice),        cmocka_unit_test(returns),
+        cmocka_unit_test(types_and_sizes),    cmocka_unit_test(stores),
+        cmocka_unit_test(expressions),        cmocka_unit_test(characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CASE_MEMORIES = 32 };
+enum { CASE_MEMORIES = 256 };
 
 typedef struct program_case {
     weft_library *library; /* borrowed or own */
@@ -53,26 +53,35 @@ static inline bool case_on_gpu(void) {
     return forced && strncmp(forced, "cuda", 4) == 0;
 }
 
-/** Compile a text (the library NULL: the shipped one) and make its program. */
-static inline program_case case_open(weft_library *library, const char *device, const char *text,
-                                     const weft_compile_options *options) {
-    program_case c = {.library = library};
+/** Compile a text (the library NULL: the shipped one) for an open device, which case_close closes,
+ *  and make its program. */
+static inline program_case case_open_on(weft_library *library, weft_device *device,
+                                        const char *text, const weft_compile_options *options) {
+    program_case c = {.library = library, .device = device};
     weft_error error = {0};
     const weft_fragment fragment = {"test.weft", text};
     if (library == NULL) {
         case_check(weft_library_make(&c.library, &error), &error);
         c.own_library = true;
     }
-    const weft_device_options device_options = weft_device_options_default(NULL);
-    const char *forced = case_forced_device();
-    if (forced && strncmp(device, "host", 4) == 0)
-        device = forced;
-    case_check(weft_device_open(device, &device_options, &c.device, &error), &error);
     case_check(weft_compile(c.library, weft_device_limits(c.device), &fragment, 1, options,
                             &c.compilation, &error),
                &error);
     case_check(weft_program_make(c.device, c.compilation, &c.program, &error), &error);
     return c;
+}
+
+/** The same, on a device that is opened by name. */
+static inline program_case case_open(weft_library *library, const char *device, const char *text,
+                                     const weft_compile_options *options) {
+    weft_error error = {0};
+    weft_device *opened = NULL;
+    const weft_device_options device_options = weft_device_options_default(NULL);
+    const char *forced = case_forced_device();
+    if (forced && strncmp(device, "host", 4) == 0)
+        device = forced;
+    case_check(weft_device_open(device, &device_options, &opened, &error), &error);
+    return case_open_on(library, opened, text, options);
 }
 
 static inline void case_close(program_case *c) {
@@ -116,8 +125,14 @@ static inline const weft_value *case_value(const program_case *c, const char *na
 
 static inline void case_size(program_case *c, const char *index_set, int64_t n) {
     weft_error error = {0};
+    const weft_graph *graph = case_segment(c)->graph;
     case_check(weft_program_size(c->program, index_set, n, &error), &error);
     c->sizes[case_set(c, index_set)] = n;
+    for (int i = 0; i < graph->n_index_sets; ++i) {
+        const weft_index_set *set = &graph->index_sets[i];
+        if (set->first >= 0)
+            c->sizes[i] = c->sizes[set->first] * c->sizes[set->second];
+    }
 }
 
 /** indices [n_from][width], alive until case_close. */

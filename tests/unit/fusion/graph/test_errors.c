@@ -6,7 +6,6 @@
 #include "library_state.h"
 #include "test_support.h"
 
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +34,35 @@ static void assert_refused(void **state, const char *text, weft_status wanted,
     "input k : real over cells;\n"                                                                 \
     "input M : real[3,3] over cells;\n"                                                            \
     "input alpha : real;\n"
+
+#define MATRIX                                                                                     \
+    "index rows, cols, others;\n"                                                                  \
+    "input A : real over rows, cols;\n"                                                            \
+    "input r : real over rows;\n"                                                                  \
+    "input c : real over cols;\n"                                                                  \
+    "input o : real over others;\n"
+
+static void two_index_sets(void **state) {
+    assert_refused(state, MATRIX "y = gemv(A, r);\nreturn y;\n", WEFT_ERROR_TYPE,
+                   "t.weft:6:13: error: argument 2 of 'gemv' is over rows, expected over cols\n"
+                   "    y = gemv(A, r);\n"
+                   "                ^");
+    assert_refused(state, MATRIX "y = gemv(r, c);\nreturn y;\n", WEFT_ERROR_TYPE,
+                   "t.weft:6:10: error: argument 1 of 'gemv' is over rows, expected over rows, "
+                   "cols\n"
+                   "    y = gemv(r, c);\n"
+                   "             ^");
+    assert_refused(state, MATRIX "y = gemv(r, r);\nreturn y;\n", WEFT_ERROR_TYPE,
+                   "t.weft:6:5: error: 'gemv' needs a list over two index sets, as in: input A : "
+                   "real over rows, cols;\n"
+                   "    y = gemv(r, r);\n"
+                   "        ^");
+    assert_refused(state, MATRIX "B = A + o;\nreturn B;\n", WEFT_ERROR_TYPE,
+                   "t.weft:6:9: error: arithmetic of a list over rows, cols and one over others\n"
+                   "    B = A + o;\n"
+                   "            ^\n"
+                   "hint: load one of them through a connectivity, as in x[dofs]");
+}
 
 static void names(void **state) {
     assert_refused(state, HEAD "a = kk + 1;\nreturn a;\n", WEFT_ERROR_TYPE,
@@ -278,10 +306,15 @@ static void too_much(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names),          cmocka_unit_test(shapes),
-        cmocka_unit_test(index_sets),     cmocka_unit_test(matrices_and_accumulation),
-        cmocka_unit_test(uniform_values), cmocka_unit_test(formulas),
-        cmocka_unit_test(returns),        cmocka_unit_test(too_much),
+        cmocka_unit_test(two_index_sets),
+        cmocka_unit_test(names),
+        cmocka_unit_test(shapes),
+        cmocka_unit_test(index_sets),
+        cmocka_unit_test(matrices_and_accumulation),
+        cmocka_unit_test(uniform_values),
+        cmocka_unit_test(formulas),
+        cmocka_unit_test(returns),
+        cmocka_unit_test(too_much),
     };
     return cmocka_run_group_tests(tests, library_open, library_close);
 }

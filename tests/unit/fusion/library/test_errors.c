@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-
 /* Five lines, so that bodies begin on line 6. */
 #define HEAD                                                                                       \
     "//@ function f(A: real[m,n], s: real) -> C: real[m,n]\n"                                      \
@@ -67,8 +66,21 @@ static const bad_file metadata[] = {
      "unknown operator '+ 0' of a reduction: expected +, *, min or max", ""},
     {"//@ function f(A: real) -> C: real\n//@ kind reduce\n", WEFT_ERROR_SYNTAX, 2, 10,
      "unknown operator '' of a reduction: expected +, *, min or max", ""},
-    {"//@ function f(A: real) -> C: real\n//@ kind nested\n", WEFT_ERROR_UNSUPPORTED, 2, 10,
-     "functions of kind 'nested' are not compiled yet", ""},
+    {"//@ function f(A: real over i, j, k, x: real) -> C: real\n", WEFT_ERROR_UNSUPPORTED, 1, 35,
+     "a third index set 'k': functions have one or two", ""},
+    {"//@ function f(A: real over i, i) -> C: real\n", WEFT_ERROR_TYPE, 1, 32, "'i' is used twice",
+     ""},
+    {"//@ function f(A: real over i, j, B: real over j, i) -> C: real\n", WEFT_ERROR_TYPE, 1, 51,
+     "the order of the index sets is i, j everywhere", ""},
+    {"//@ function f(x: real over i) -> C: real\n//@ kind map\n//@ flops 1\n//@ source none\n"
+     "//@ threads 1\nC = x;\n",
+     WEFT_ERROR_TYPE, 1, 35, "no argument of 'f' is over two index sets", ""},
+    {"//@ function f(A: real over i, j) -> C: real over i, j\n//@ kind reduce +\n//@ flops 1\n"
+     "//@ source none\n//@ threads 1\nC = A;\n",
+     WEFT_ERROR_TYPE, 1, 38, "the result 'C' of a reduction is over both index sets", ""},
+    {"//@ function f(A: real over i, j) -> C: real over i\n//@ kind map\n//@ flops 1\n"
+     "//@ source none\n//@ threads 1\nC = A;\n",
+     WEFT_ERROR_TYPE, 1, 38, "the result 'C' of a map is not over both index sets", ""},
     {"//@ function f(A: real[n]) -> C: real\n//@ flops 2*k\n", WEFT_ERROR_TYPE, 2, 13,
      "'k' is not known here", "sizes come from the signature"},
     {"//@ function f(A: real[size]) -> C: real\n//@ flops 2*sizes\n", WEFT_ERROR_TYPE, 2, 13,
@@ -107,7 +119,8 @@ static const bad_file metadata[] = {
 static const bad_file commons[] = {
     {"//@ common\nx = 1;\n", WEFT_ERROR_SYNTAX, 1, 11,
      "expected a name of common statements, found the end", ""},
-    {"//@ common a b\nx = 1;\n", WEFT_ERROR_SYNTAX, 1, 14, "the line should end here, found 'b'", ""},
+    {"//@ common a b\nx = 1;\n", WEFT_ERROR_SYNTAX, 1, 14, "the line should end here, found 'b'",
+     ""},
     {"//@ common use\nx = 1;\n", WEFT_ERROR_SYNTAX, 1, 12,
      "'use' cannot be a name of common statements: it is reserved", "choose a name"},
     {"//@ common a\n\n" HEAD "C(0,0) = s;\n", WEFT_ERROR_SYNTAX, 1, 1,
@@ -297,10 +310,8 @@ static void test_limits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_metadata),
-        cmocka_unit_test(test_bodies),
-        cmocka_unit_test(test_commons),
-        cmocka_unit_test(test_caret),
+        cmocka_unit_test(test_metadata), cmocka_unit_test(test_bodies),
+        cmocka_unit_test(test_commons),  cmocka_unit_test(test_caret),
         cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,365 @@
+/* Writes kernels over a product of two index sets (Filipovic et al. 2015, section 4.3.2).
+ *
+ * A kernel walks over the slices of its part: rows, or columns as wide as a vector or a warp. In
+ * each phase it passes over the slice once. The results that the pass closes are complete then, and
+ * calls over the slice's index set use them before the next phase. Contributions to open results
+ * are added to the part's own partial results. */
+#include "fusion/plan/nested.h"
+#include "fusion/base/prelude.h"
+#include "fusion/base/target.h"
+#include "fusion/codegen/private.h"
+
+/* A kernel that is being written. */
+typedef struct nested_writer {
+    const source_writer *w;
+    const weft_plan_kernel *kernel;
+    const weft_fusion *fusion;
+    bool rows; /* slices are rows */
+    int along; /* the index set of the slices */
+    int phases;
+    int phase[WEFT_CALLS_MAX]; /* of fusion->calls[i] */
+} nested_writer;
+
+static int member_of(const nested_writer *n, int call) {
+    for (int i = 0; i < n->fusion->n_calls; ++i)
+        if (n->fusion->calls[i] == call)
+            return i;
+    return -1;
+}
+
+static bool is_over_product(const nested_writer *n, const weft_call *call) {
+    return weft_index_set_is_product(n->w->graph, call->index_set);
+}
+
+static bool is_closed(const nested_writer *n, const weft_call *call) {
+    return weft_reduction_is_closed(call, n->rows ? SLICE_ROWS : SLICE_COLUMNS);
+}
+
+static int count_of(const nested_writer *n, int value) {
+    return weft_shape_count(&n->w->graph->values[value].shape);
+}
+
+/* The variable's name without the "v_". */
+static const char *name_of(const nested_writer *n, int value) {
+    return weft_source_variable(n->w, value, -1) + 2;
+}
+
+static const char *storage_of(const nested_writer *n, int value) {
+    return name_of(n, weft_value_storage(n->w->graph, value));
+}
+
+static bool is_stored(const nested_writer *n, int value) {
+    for (int i = 0; i < n->kernel->n_stores; ++i)
+        if (n->kernel->stores[i] == value)
+            return true;
+    return false;
+}
+
+/* Mark the maps that a phase computes: those of its own and, again, those of earlier phases whose
+ * results it uses and that are not in memory. */
+static void mark_needed(const nested_writer *n, int member, bool *needed) {
+    const weft_graph *graph = n->w->graph;
+    const weft_call *call = &graph->calls[n->fusion->calls[member]];
+    needed[member] = true;
+    for (int k = 0; k < call->n_operands; ++k) {
+        const int producer = graph->values[call->operands[k].value].producer;
+        const int m = producer >= 0 ? member_of(n, producer) : -1;
+        if (m >= 0 && !needed[m] && is_over_product(n, &graph->calls[producer]) &&
+            graph->calls[producer].reduction == NULL &&
+            (n->phase[m] == n->phase[member] || !is_stored(n, call->operands[k].value)))
+            mark_needed(n, m, needed);
+    }
+}
+
+static bool reads(const nested_writer *n, const bool *needed, int value) {
+    for (int i = 0; i < n->fusion->n_calls; ++i) {
+        const weft_call *call = &n->w->graph->calls[n->fusion->calls[i]];
+        for (int k = 0; needed[i] && k < call->n_operands; ++k)
+            if (call->operands[k].value == value)
+                return true;
+    }
+    return false;
+}
+
+static void declare(const nested_writer *n, const char *indent, int value) {
+    weft_text_add(n->w->out, "%sreal v_%s[%d];\n", indent, name_of(n, value), count_of(n, value));
+}
+
+/* A value over the slices' own index set: one element in all lanes, or the lanes' elements. */
+static void load_along(const nested_writer *n, int value) {
+    declare(n, "        ", value);
+    if (n->rows)
+        weft_text_add(n->w->out, "        nested_load_one(v_%s, p_%s, %d, i);\n", name_of(n, value),
+                      storage_of(n, value), count_of(n, value));
+    else
+        weft_text_add(n->w->out, "        nested_load(v_%s, p_%s, %d, 0, j, n_second);\n",
+                      name_of(n, value), storage_of(n, value), count_of(n, value));
+}
+
+static void store_along(const nested_writer *n, int value) {
+    if (n->rows)
+        weft_text_add(n->w->out, "        nested_store_one(p_%s, v_%s, %d, i);\n",
+                      storage_of(n, value), name_of(n, value), count_of(n, value));
+    else
+        weft_text_add(n->w->out, "        %snested_store(p_%s, v_%s, %d, 0, j, n_second, lanes);\n",
+                      n->w->backend->is_threaded ? "if (threadIdx.x < LANES)\n            " : "",
+                      storage_of(n, value), name_of(n, value), count_of(n, value));
+}
+
+/* The loads of a phase: values over the product, also those that an earlier phase has stored, and
+ * over the index set across the slices. */
+static void write_loads(const nested_writer *n, const bool *needed) {
+    const weft_graph *graph = n->w->graph;
+    for (int value = 0; value < graph->n_values; ++value) {
+        const int set = graph->values[value].index_set, producer = graph->values[value].producer;
+        const int member = producer >= 0 ? member_of(n, producer) : -1;
+        if (set == UNIFORM || set == n->along || !reads(n, needed, value) ||
+            (member >= 0 && needed[member]))
+            continue;
+        declare(n, "            ", value);
+        if (weft_index_set_is_product(graph, set))
+            weft_text_add(n->w->out, "            nested_load(v_%s, p_%s, %d, i, j, n_second);\n",
+                          name_of(n, value), storage_of(n, value), count_of(n, value));
+        else if (n->rows)
+            weft_text_add(n->w->out, "            nested_load(v_%s, p_%s, %d, 0, j, n_second);\n",
+                          name_of(n, value), storage_of(n, value), count_of(n, value));
+        else
+            weft_text_add(n->w->out, "            nested_load_one(v_%s, p_%s, %d, i);\n",
+                          name_of(n, value), storage_of(n, value), count_of(n, value));
+    }
+}
+
+/* What becomes of the result of a call of this phase. */
+static void write_result(const nested_writer *n, const weft_call *call) {
+    weft_text *out = n->w->out;
+    const char *name = name_of(n, call->result);
+    const int count = count_of(n, call->result);
+    if (call->reduction == NULL) {
+        if (is_stored(n, call->result))
+            weft_text_add(out, "            nested_store(p_%s, v_%s, %d, i, j, n_second, lanes);\n",
+                          storage_of(n, call->result), name, count);
+        return;
+    }
+    const char *join = weft_source_join_name(call);
+    if (is_closed(n, call) || call->reduction->over == REDUCE_ALL)
+        weft_text_add(out, "            join_%s(a_%s, v_%s, %d, lanes);\n", join, name, name,
+                      count);
+    else if (n->rows)
+        weft_text_add(out, "            nested_spread_%s(part_%s, v_%s, %d, j, n_second, lanes);\n",
+                      join, name, name, count);
+    else
+        weft_text_add(out,
+                      "            real a_%s[%d];\n            start_%s(a_%s, %d);\n"
+                      "            join_%s(a_%s, v_%s, %d, lanes);\n"
+                      "            nested_gather_%s(part_%s, a_%s, %d, i);\n",
+                      name, count, join, name, count, join, name, name, count, join, name, name,
+                      count);
+}
+
+/* The loop over a slice: columns of a row, or rows of some columns. */
+static void write_loop(const nested_writer *n) {
+    const bool threaded = n->w->backend->is_threaded;
+    weft_text_add(n->w->out,
+                  n->rows ? threaded ? "        for (int64_t j = threadIdx.x; j < n_second; j += "
+                                       "NESTED_THREADS) {\n            const int lanes = 1;\n"
+                                     : "        for (int64_t j = 0; j < n_second; j += LANES) {\n"
+                                       "            const int lanes = n_second - j < LANES ? "
+                                       "(int)(n_second - j) : LANES;\n"
+                  : threaded ? "        for (int64_t i = threadIdx.x / LANES; i < n_first; i += "
+                               "NESTED_WARPS) {\n"
+                             : "        for (int64_t i = 0; i < n_first; ++i) {\n");
+    weft_text_add(n->w->out, n->rows ? "            (void)lanes;\n" : "");
+}
+
+static weft_status write_pass(const nested_writer *n, int phase, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = n->w->graph;
+    bool needed[WEFT_CALLS_MAX] = {false};
+    for (int i = 0; i < n->fusion->n_calls; ++i)
+        if (n->phase[i] == phase && is_over_product(n, &graph->calls[n->fusion->calls[i]]))
+            mark_needed(n, i, needed);
+    for (int i = 0; i < n->fusion->n_calls; ++i) {
+        const weft_call *call = &graph->calls[n->fusion->calls[i]];
+        if (n->phase[i] == phase && is_over_product(n, call) && is_closed(n, call))
+            weft_text_add(n->w->out, "        real a_%s[%d];\n        start_%s(a_%s, %d);\n",
+                          name_of(n, call->result), count_of(n, call->result),
+                          weft_source_join_name(call), name_of(n, call->result),
+                          count_of(n, call->result));
+    }
+    write_loop(n);
+    write_loads(n, needed);
+    for (int i = 0; i < n->fusion->n_calls; ++i) {
+        const int number = n->kernel->implementation->order[i];
+        const int m = member_of(n, number);
+        if (!needed[m])
+            continue;
+        TRY(weft_source_call(n->w, &graph->calls[number], n->kernel->implementation->variants[i],
+                             error));
+        if (n->phase[m] == phase)
+            write_result(n, &graph->calls[number]);
+    }
+    weft_text_add(n->w->out, "        }\n");
+done:
+    return status;
+}
+
+/* After the pass of a phase: its closed results, then the calls that use them. */
+static weft_status write_closed(const nested_writer *n, int phase, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = n->w->graph;
+    for (int i = 0; i < n->fusion->n_calls; ++i) {
+        const weft_call *call = &graph->calls[n->fusion->calls[i]];
+        if (n->phase[i] != phase || !is_over_product(n, call) || !is_closed(n, call))
+            continue;
+        const char *name = name_of(n, call->result), *join = weft_source_join_name(call);
+        declare(n, "        ", call->result);
+        if (n->w->backend->is_threaded)
+            weft_text_add(n->w->out, "        nested_close_%s%s(v_%s, a_%s, %d, tree);\n",
+                          n->rows ? "" : "lanes_", join, name, name, count_of(n, call->result));
+        else if (n->rows)
+            weft_text_add(n->w->out, "        nested_close_%s(v_%s, a_%s, %d);\n", join, name, name,
+                          count_of(n, call->result));
+        else
+            weft_text_add(n->w->out,
+                          "        for (int c = 0; c < %d; ++c)\n"
+                          "            v_%s[c] = a_%s[c];\n",
+                          count_of(n, call->result), name, name);
+        if (is_stored(n, call->result))
+            store_along(n, call->result);
+    }
+    for (int i = 0; i < n->fusion->n_calls; ++i) {
+        const int number = n->kernel->implementation->order[i];
+        const weft_call *call = &graph->calls[number];
+        if (is_over_product(n, call) || n->phase[member_of(n, number)] != phase + 1)
+            continue;
+        TRY(weft_source_call(n->w, call, n->kernel->implementation->variants[i], error));
+        if (is_stored(n, call->result))
+            store_along(n, call->result);
+    }
+done:
+    return status;
+}
+
+/* Part and slices of a thread block or of a range of slices, and the open results of the part. */
+static void write_start(const nested_writer *n) {
+    weft_text *out = n->w->out;
+    const weft_graph *graph = n->w->graph;
+    const bool threaded = n->w->backend->is_threaded;
+    weft_text_add(out, "    const int64_t n_first = sizes[0], n_second = sizes[1], n_parts = "
+                       "sizes[2];\n    (void)n_first;\n");
+    if (threaded)
+        weft_text_add(out, "    __shared__ scalar tree[NESTED_THREADS];\n    (void)tree;\n"
+                           "    const int64_t part = blockIdx.x;\n"
+                           "    const int64_t first_slice = part * n_elements / n_parts;\n"
+                           "    const int64_t last_slice = (part + 1) * n_elements / n_parts;\n");
+    else
+        weft_text_add(out, "    const int64_t part = (first_block * n_parts + n_elements - 1) / "
+                           "n_elements, first_slice = first_block, last_slice = last_block;\n");
+    weft_text_add(out, "    (void)part;\n");
+    for (int i = 0; i < n->kernel->n_reductions; ++i) {
+        const weft_call *call = &graph->calls[n->kernel->reductions[i]];
+        const char *name = name_of(n, call->result), *join = weft_source_join_name(call);
+        const int count = count_of(n, call->result);
+        if (call->reduction->over == REDUCE_ALL)
+            weft_text_add(out, "    real a_%s[%d];\n    start_%s(a_%s, %d);\n", name, count, join,
+                          name, count);
+        else
+            weft_text_add(out,
+                          "    scalar *const part_%s = partials_%s + part * (%s * %d);\n"
+                          "    nested_clear_%s(part_%s, %s * %d);\n",
+                          name, name, n->rows ? "n_second" : "n_first", count, join, name,
+                          n->rows ? "n_second" : "n_first", count);
+    }
+}
+
+/* Partial results of reductions over everything. */
+static void write_end(const nested_writer *n) {
+    for (int i = 0; i < n->kernel->n_reductions; ++i) {
+        const weft_call *call = &n->w->graph->calls[n->kernel->reductions[i]];
+        const char *name = name_of(n, call->result), *join = weft_source_join_name(call);
+        const int count = count_of(n, call->result);
+        if (call->reduction->over != REDUCE_ALL)
+            continue;
+        if (n->w->backend->is_threaded)
+            weft_text_add(n->w->out,
+                          "    nested_close_%s(a_%s, a_%s, %d, tree);\n"
+                          "    nested_store_one(partials_%s, a_%s, %d, part);\n",
+                          join, name, name, count, name, name, count);
+        else
+            weft_text_add(n->w->out, "    partial_%s(partials_%s + part * %d, a_%s, %d);\n", join,
+                          name, count, name, count);
+    }
+}
+
+static void write_slice(const nested_writer *n) {
+    const bool threaded = n->w->backend->is_threaded;
+    weft_text_add(n->w->out,
+                  "    for (int64_t slice = first_slice; slice < last_slice; ++slice) {\n");
+    if (n->rows) {
+        weft_text_add(n->w->out, "        const int64_t i = slice;\n");
+        return;
+    }
+    weft_text_add(n->w->out,
+                  threaded ? "        const int64_t j = slice * LANES + threadIdx.x %% LANES;\n"
+                             "        const int lanes = j < n_second;\n"
+                           : "        const int64_t j = slice * LANES;\n"
+                             "        const int lanes = n_second - j < LANES ? (int)(n_second "
+                             "- j) : LANES;\n");
+    weft_text_add(n->w->out, "        (void)lanes;\n");
+}
+
+void weft_source_nested_prelude(const weft_backend *backend, weft_text *out) {
+    const weft_prelude_value values[] = {{NULL, NULL}};
+    weft_text_add(out, backend->is_threaded ? "#define NESTED_THREADS %d\n" : "",
+                  WEFT_NESTED_THREADS);
+    weft_prelude_write(backend->nested, values, out);
+}
+
+weft_status weft_source_nested(const source_writer *w, const weft_plan_kernel *kernel,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = w->graph;
+    const weft_index_set *product = &graph->index_sets[kernel->index_set];
+    nested_writer n = {.w = w, .kernel = kernel, .fusion = kernel->implementation->fusion};
+    n.rows = weft_fusion_slice(graph, n.fusion) == SLICE_ROWS;
+    n.along = n.rows ? product->first : product->second;
+    n.phases = weft_nested_phases(graph, n.fusion, n.phase);
+    weft_source_head(w, kernel);
+    for (int i = 0; i < kernel->n_loads; ++i)
+        if (graph->values[kernel->loads[i].value].index_set < 0)
+            weft_source_load(w, &kernel->loads[i]);
+    write_start(&n);
+    write_slice(&n);
+    for (int i = 0; i < kernel->n_loads; ++i)
+        if (graph->values[kernel->loads[i].value].index_set == n.along)
+            load_along(&n, kernel->loads[i].value);
+    for (int phase = 0; phase < n.phases; ++phase) {
+        TRY(write_pass(&n, phase, error));
+        TRY(write_closed(&n, phase, error));
+    }
+    weft_text_add(w->out, "    }\n");
+    write_end(&n);
+    weft_text_add(w->out, "}\n\n");
+done:
+    return status;
+}
+
+weft_status weft_source_nested_final(const source_writer *w, const weft_plan_kernel *kernel,
+                                     weft_error *error) {
+    const weft_call *call = &w->graph->calls[kernel->reductions[0]];
+    const char *result = weft_source_variable(w, weft_value_storage(w->graph, call->result), -1);
+    (void)error;
+    weft_source_head(w, kernel);
+    weft_text_add(
+        w->out, w->backend->is_threaded
+                    ? "    const int64_t first = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;\n"
+                      "    if (first < n_elements)\n"
+                    : "    for (int64_t first = first_block * LANES; first < last_block * LANES; "
+                      "first += LANES)\n");
+    weft_text_add(w->out,
+                  "        nested_combine_%s(p_%s, partials_%s, sizes[2], n_elements, first);\n"
+                  "}\n\n",
+                  weft_source_join_name(call), result + 2,
+                  weft_source_variable(w, call->result, -1) + 2);
+    return WEFT_OK;
+}

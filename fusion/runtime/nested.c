@@ -1,0 +1,116 @@
+/* Launches kernels over a product of two index sets, and the kernels that combine their parts.
+ *
+ * The slices of the matrix are divided into parts: thread blocks on a GPU, ranges of slices on the
+ * host. Their number depends on the sizes and the device alone, so that results are repeatable. */
+#include "fusion/base/array.h"
+#include "fusion/base/target.h"
+#include "fusion/runtime/private.h"
+
+#include <stdlib.h>
+
+/* Number of slices of a product, and of parts that share them. */
+typedef struct parts {
+    int64_t n_slices, n_parts;
+} parts;
+
+static parts parts_of(const weft_program_segment *p, int product, weft_slice slice) {
+    const weft_index_set *set = &p->segment->graph->index_sets[product];
+    const int64_t lanes = p->segment->plan->lanes;
+    parts made = {.n_slices = p->sizes[set->first]};
+    if (slice == SLICE_COLUMNS)
+        made.n_slices = (p->sizes[set->second] + lanes - 1) / lanes;
+    if (p->segment->plan->is_simt) {
+        const int multiprocessors = p->segment->limits.multiprocessors;
+        made.n_parts = 2 * (multiprocessors > 0 ? multiprocessors : 1);
+        made.n_parts = made.n_parts < made.n_slices ? made.n_parts : made.n_slices;
+    } else {
+        made.n_parts = (made.n_slices + WEFT_NESTED_SLICES - 1) / WEFT_NESTED_SLICES;
+        made.n_parts = made.n_parts < WEFT_NESTED_PARTS ? made.n_parts : WEFT_NESTED_PARTS;
+    }
+    return made;
+}
+
+weft_memory **weft_program_nested_sizes(const weft_program_segment *p, int product,
+                                        weft_slice slice) {
+    return &p->nested_sizes[2 * product + (slice == SLICE_COLUMNS)];
+}
+
+static weft_status prepare_sizes(weft_program_segment *p, int product, weft_slice slice,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_index_set *set = &p->segment->graph->index_sets[product];
+    const int64_t sizes[] = {p->sizes[set->first], p->sizes[set->second],
+                             parts_of(p, product, slice).n_parts};
+    weft_memory **memory = weft_program_nested_sizes(p, product, slice);
+    if (*memory == NULL)
+        TRY(weft_memory_make(p->device, sizeof sizes, memory, error));
+    TRY(weft_memory_write(*memory, 0, sizes, sizeof sizes, error));
+done:
+    return status;
+}
+
+/* One range of slices per part, all in parallel. */
+static weft_status prepare_schedule(weft_schedule **out, const parts *all, weft_error *error) {
+    weft_schedule *made = calloc(1, sizeof *made);
+    weft_schedule_free(out);
+    if (made == NULL)
+        return weft_no_memory(error);
+    made->n_colours = all->n_parts > 0;
+    made->colour_start = calloc(2, sizeof *made->colour_start);
+    made->ranges = calloc((size_t)all->n_parts + 1, sizeof *made->ranges);
+    if (made->colour_start == NULL || made->ranges == NULL) {
+        weft_schedule_free(&made);
+        return weft_no_memory(error);
+    }
+    made->colour_start[1] = all->n_parts;
+    for (int64_t i = 0; i < all->n_parts; ++i) {
+        made->ranges[i][0] = i * all->n_slices / all->n_parts;
+        made->ranges[i][1] = (i + 1) * all->n_slices / all->n_parts;
+    }
+    *out = made;
+    return WEFT_OK;
+}
+
+weft_status weft_program_nested_prepare(weft_program_segment *p, int number, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = p->segment->graph;
+    const weft_plan_kernel *kernel = &p->segment->plan->kernels[number];
+    const parts all = parts_of(p, kernel->index_set, kernel->slice);
+    const size_t real_bytes = p->segment->options.single ? sizeof(float) : sizeof(double);
+    TRY(prepare_sizes(p, kernel->index_set, kernel->slice, error));
+    if (!p->segment->plan->is_simt)
+        TRY(prepare_schedule(&p->chunks[number], &all, error));
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        const weft_value *result = &graph->values[graph->calls[kernel->reductions[i]].result];
+        const int64_t n = result->index_set >= 0 ? p->sizes[result->index_set] : 1;
+        const size_t needed =
+            (size_t)(all.n_parts * n + 1) * (size_t)weft_shape_count(&result->shape) * real_bytes;
+        weft_memory_free(&p->partials[result->id]);
+        TRY(weft_memory_make(p->device, needed, &p->partials[result->id], error));
+    }
+done:
+    return status;
+}
+
+weft_status weft_program_nested_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
+                                     weft_launch *launch, weft_error *error) {
+    const parts all = parts_of(p, kernel->index_set, kernel->slice);
+    (void)error;
+    launch->n_elements = all.n_slices;
+    launch->lanes = 1;
+    if (p->segment->plan->is_simt) {
+        launch->block_threads = WEFT_NESTED_THREADS;
+        launch->n_blocks = all.n_parts;
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_program_nested_final_grid(const weft_program_segment *p,
+                                           const weft_plan_kernel *kernel, weft_launch *launch,
+                                           weft_error *error) {
+    const weft_graph *graph = p->segment->graph;
+    const weft_value *result = &graph->values[graph->calls[kernel->reductions[0]].result];
+    (void)error;
+    launch->n_elements *= weft_shape_count(&result->shape);
+    return WEFT_OK;
+}
