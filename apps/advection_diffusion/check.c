@@ -7,7 +7,6 @@
 #include "fusion/weft_compile.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Collect every formula of the command line; out has room for 20 plus one per condition. */
 static int collect(const ad_options *options, weft_expression *out) {
@@ -40,43 +39,27 @@ done:
     return status;
 }
 
-static weft_status refuse_same(const char *option, const char *path, const char *other,
-                               weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_USAGE, "%s would write over %s, %s", option, other, path);
-    weft_error_hint(error, "give %s another name", option);
-    return WEFT_ERROR_USAGE;
-}
-
 /* Refuse outputs that would overwrite another file of the run. A checkpoint may overwrite the one
  * that the run started from. */
 static weft_status check_names(const ad_options *o, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const struct {
-        const char *option, *path, *other, *what;
-    } pairs[] = {{"--json", o->run.json, o->run.mesh.name, "the mesh"},
-                 {"--json", o->run.json, o->run.output, "the file of --output"},
-                 {"--json", o->run.json, o->checkpoint, "the file of --checkpoint"},
-                 {"--json", o->run.json, o->restart, "the file of --restart"},
-                 {"--output", o->run.output, o->run.mesh.name, "the mesh"},
-                 {"--output", o->run.output, o->checkpoint, "the file of --checkpoint"},
-                 {"--output", o->run.output, o->restart, "the file of --restart"},
-                 {"--checkpoint", o->checkpoint, o->run.mesh.name, "the mesh"}};
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; ++i)
-        if (app_is_same_file(pairs[i].path, pairs[i].other))
-            TRY(refuse_same(pairs[i].option, pairs[i].path, pairs[i].what, error));
-done:
-    return status;
+    const app_overwrite pairs[] = {
+        {"--json", o->run.json, o->run.mesh.name, "the mesh"},
+        {"--json", o->run.json, o->run.output, "the file of --output"},
+        {"--json", o->run.json, o->checkpoint, "the file of --checkpoint"},
+        {"--json", o->run.json, o->restart, "the file of --restart"},
+        {"--output", o->run.output, o->run.mesh.name, "the mesh"},
+        {"--output", o->run.output, o->checkpoint, "the file of --checkpoint"},
+        {"--output", o->run.output, o->restart, "the file of --restart"},
+        {"--checkpoint", o->checkpoint, o->run.mesh.name, "the mesh"}};
+    return app_overwrite_check(pairs, sizeof pairs / sizeof pairs[0], error);
 }
 
-static weft_status check_ending(const char *option, const char *path, weft_error *error) {
-    static const char ending[] = ".vtkhdf";
-    const size_t length = path ? strlen(path) : 0, wanted = sizeof ending - 1;
-    if (!path || (length > wanted && path[length - wanted - 1] != '/' &&
-                  strcmp(path + length - wanted, ending) == 0))
+static weft_status check_checkpoint(const char *path, weft_error *error) {
+    if (!path || app_ends_with(path, ".vtkhdf"))
         return WEFT_OK;
-    weft_error_set(error, WEFT_ERROR_USAGE, "%s %s: it is a VTKHDF file, so its name ends in %s",
-                   option, path, ending);
-    weft_error_hint(error, "write %s FILE%s", option, ending);
+    weft_error_set(error, WEFT_ERROR_USAGE,
+                   "--checkpoint %s: it is a VTKHDF file, so its name ends in .vtkhdf", path);
+    weft_error_hint(error, "write --checkpoint FILE.vtkhdf");
     return WEFT_ERROR_USAGE;
 }
 
@@ -97,7 +80,7 @@ weft_status ad_check(ad_run *run, weft_error *error) {
     const ad_options *options = run->options;
     const weft_series_options series = ad_series_options(run);
     TRY(check_names(options, error));
-    TRY(check_ending("--checkpoint", options->checkpoint, error));
+    TRY(check_checkpoint(options->checkpoint, error));
     TRY(check_rests(options, error));
     double start = weft_clock();
     TRY(check_expressions(run, error));

@@ -82,29 +82,12 @@ static bool set_probes(json_t *root, const ad_run *run) {
     return app_json_set_probes(root, &run->options->run.probes, last, 1);
 }
 
-static bool set_costs(json_t *root, const ad_run *run) {
-    const app_seconds *s = &run->base.seconds;
-    json_t *object = json_object();
-    return app_json_set(root, "bytes_peak", json_integer((json_int_t)weft_memory_peak())) &&
-           app_json_set(root, "bytes_device",
-                        json_integer((json_int_t)weft_device_bytes_peak(run->base.device))) &&
-           app_json_set(root, "seconds", object) &&
-           app_json_set(object, "mesh", app_json_real(s->mesh)) &&
-           app_json_set(object, "order", app_json_real(s->order)) &&
-           app_json_set(object, "plan", app_json_real(s->plan)) &&
-           app_json_set(object, "compile", app_json_real(s->compile)) &&
-           app_json_set(object, "assembly", app_json_real(s->assembly)) &&
-           app_json_set(object, "solve", app_json_real(s->solve)) &&
-           app_json_set(object, "measure", app_json_real(s->measure)) &&
-           app_json_set(object, "output", app_json_real(s->output)) &&
-           app_json_set(object, "checkpoint", app_json_real(s->checkpoint));
-}
-
 weft_status ad_json_write(const ad_run *run, weft_error *error) {
     if (!run->options->run.json)
         return WEFT_OK;
     json_t *root = json_object();
     const bool fine = root && set_mesh(root, run->base.mesh) && set_plan(root, run) &&
-                      set_results(root, run) && set_probes(root, run) && set_costs(root, run);
+                      set_results(root, run) && set_probes(root, run) &&
+                      app_json_set_costs(root, run->base.device, &run->base.seconds, true);
     return app_run_write_json(&run->base, root, fine, error);
 }

@@ -3,14 +3,6 @@
 
 #include <inttypes.h>
 
-static void print_mesh(const ad_run *run) {
-    const weft_mesh *mesh = run->base.mesh;
-    printf("mesh        %s: %" PRId64 " %s, %" PRId64 " nodes%s%s\n", mesh->source, mesh->n_cells,
-           mesh->dimension == 2 ? "triangles" : "tetrahedra", mesh->n_nodes,
-           run->base.mesh_made.ordered ? ", ordered by " : "",
-           run->base.mesh_made.ordered ? run->base.mesh_made.ordered : "");
-}
-
 static void print_scheme(const ad_run *run) {
     const ad_options *options = run->options;
     const bool advects = run->problem.velocity, diffuses = run->problem.diffusivity;
@@ -68,7 +60,7 @@ weft_status ad_report_print(const ad_run *run, weft_error *error) {
     if (app_is_silent(&run->options->run))
         return WEFT_OK;
     app_messages_clear(run->base.messages);
-    print_mesh(run);
+    app_mesh_print(run->base.mesh, &run->base.mesh_made);
     print_scheme(run);
     print_records(run);
     if (run->n_records > 0)
@@ -90,7 +82,7 @@ weft_status ad_plan_print(ad_run *run, weft_error *error) {
         goto done;
     TRY(weft_advection_diffusion_print(run->stepper, "plan", &text, error));
     app_messages_clear(run->base.messages);
-    print_mesh(run);
+    app_mesh_print(run->base.mesh, &run->base.mesh_made);
     print_scheme(run);
     printf("\na time step\n%s", text.data && !text.failed ? text.data : "");
     app_run_print_null(&run->base, "for one step with one iteration of each loop", "");

@@ -43,7 +43,7 @@ done:
     return status;
 }
 
-bool app_is_same_file(const char *a, const char *b) {
+static bool is_same_file(const char *a, const char *b) {
     struct stat of_a, of_b;
     if (!a || !b || strcmp(a, "-") == 0)
         return false;
@@ -51,27 +51,24 @@ bool app_is_same_file(const char *a, const char *b) {
                                  of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino);
 }
 
-static weft_status refuse_json(const char *path, const char *other, weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_USAGE, "--json would write over %s, %s", other, path);
-    weft_error_hint(error, "give --json another name");
-    return WEFT_ERROR_USAGE;
+weft_status app_overwrite_check(const app_overwrite *pairs, int n, weft_error *error) {
+    for (int i = 0; i < n; ++i)
+        if (is_same_file(pairs[i].path, pairs[i].other)) {
+            weft_error_set(error, WEFT_ERROR_USAGE, "%s would write over %s, %s", pairs[i].option,
+                           pairs[i].what, pairs[i].path);
+            weft_error_hint(error, "give %s another name", pairs[i].option);
+            return WEFT_ERROR_USAGE;
+        }
+    return WEFT_OK;
 }
 
-static bool ends_with(const char *path, const char *ending) {
-    const size_t length = strlen(path), n = strlen(ending);
-    return length > n && path[length - n - 1] != '/' && strcmp(path + length - n, ending) == 0;
-}
-
-/* Refuse outputs that would overwrite the user's geometry or mesh, as `-o plate.geo` would. A
- * .vtkhdf mesh may be overwritten: the result contains that mesh, and u. */
 weft_status app_outputs_check(const char *mesh, const char *output, const char *json,
                               weft_error *error) {
     weft_status status = WEFT_OK;
-    if (app_is_same_file(json, mesh))
-        TRY(refuse_json(json, "the mesh", error));
-    if (app_is_same_file(json, output))
-        TRY(refuse_json(json, "the file of --output", error));
-    if (output && !ends_with(output, ".vtkhdf") && !ends_with(output, ".vtu")) {
+    const app_overwrite pairs[] = {{"--json", json, mesh, "the mesh"},
+                                   {"--json", json, output, "the file of --output"}};
+    TRY(app_overwrite_check(pairs, 2, error));
+    if (output && !app_ends_with(output, ".vtkhdf") && !app_ends_with(output, ".vtu")) {
         status = weft_error_set(error, WEFT_ERROR_USAGE,
                                 "--output %s: a result is a VTKHDF file, so its name ends in "
                                 ".vtkhdf, or in .vtu for one in XML",

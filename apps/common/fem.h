@@ -57,11 +57,15 @@ weft_status app_script_check(const char *name, bool (*is_wanted)(const char *tex
 weft_status app_expressions_check(const weft_library *library, const weft_limits *limits,
                                   bool with_time, weft_expression *expressions, int n,
                                   weft_error *error);
-/** Do both names refer to the same file? False if one is "-" or NULL. */
-bool app_is_same_file(const char *a, const char *b);
+/** A file that an option writes, and another file of the run that it must not be. */
+typedef struct app_overwrite {
+    const char *option, *path; /* path NULL or "-": nothing is written over */
+    const char *other, *what;  /* the other file, or NULL, and what it is */
+} app_overwrite;
+/** Errors  WEFT_ERROR_USAGE: both are the same file */
+weft_status app_overwrite_check(const app_overwrite *pairs, int n, weft_error *error);
 /** Check the names of the output files. Any name may be NULL.
- *  Errors  WEFT_ERROR_USAGE: --json names the mesh or the file of --output, or --output does not
- *  end
- *          in .vtkhdf or .vtu */
+ *  Errors  WEFT_ERROR_USAGE: --json names the mesh or the file of --output (a .vtkhdf mesh may be
+ *          that of --output, which contains it), or --output does not end in .vtkhdf or .vtu */
 weft_status app_outputs_check(const char *mesh, const char *output, const char *json,
                               weft_error *error);

@@ -3,12 +3,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
-
-static bool ends_with(const char *text, const char *end) {
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
 
 /* Meshes from files have any numbering. The built-in meshes are numbered row by row, which is good
  * for the host; a GPU needs the nodes of a thread block to be close in all directions. */
@@ -60,7 +54,7 @@ weft_status app_mesh_make(weft_device *device, const app_mesh_options *options,
                        options->ordering == APP_ORDERING_METIS ? WEFT_ORDERING_METIS
                                                                : WEFT_ORDERING_BISECTION,
                        monitor, mesh, made, error));
-    if (options->reading.size > 0 && !ends_with(options->name, ".geo"))
+    if (options->reading.size > 0 && !app_ends_with(options->name, ".geo"))
         weft_log(monitor, WEFT_LOG_WARNING, "--size has no effect: it applies only to .geo files");
     weft_log(monitor, WEFT_LOG_INFO,
              "mesh: %" PRId64 " cells, %" PRId64 " nodes, %" PRId64 " boundary facets",

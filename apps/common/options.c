@@ -229,6 +229,11 @@ done:
     return status;
 }
 
+bool app_ends_with(const char *path, const char *ending) {
+    const size_t length = strlen(path), n = strlen(ending);
+    return length > n && path[length - n - 1] != '/' && strcmp(path + length - n, ending) == 0;
+}
+
 weft_status app_parse_text(const char *option, const char *text, const char **out,
                            weft_error *error) {
     if (!text[strspn(text, " \t")]) {

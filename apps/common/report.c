@@ -145,18 +145,23 @@ bool app_json_set_history(json_t *root, const weft_cg_result *cg) {
     return fine;
 }
 
-bool app_json_set_costs(json_t *root, const app_seconds *s) {
+bool app_json_set_costs(json_t *root, const weft_device *device, const app_seconds *s,
+                        bool in_time) {
+    const double total = s->started > 0 ? weft_clock() - s->started : NAN;
+    const struct {
+        const char *name;
+        double seconds;
+    } parts[] = {{"mesh", s->mesh},         {"order", s->order},
+                 {"plan", s->plan},         {"compile", s->compile},
+                 {"assembly", s->assembly}, {"solve", s->solve},
+                 {"output", s->output},     {"total", total},
+                 {"measure", s->measure},   {"checkpoint", s->checkpoint}};
     json_t *object = json_object();
-    json_int_t bytes = (json_int_t)weft_memory_peak();
-    return app_json_set(root, "bytes_peak", json_integer(bytes)) &&
-           app_json_set(root, "seconds", object) &&
-           app_json_set(object, "mesh", app_json_real(s->mesh)) &&
-           app_json_set(object, "order", app_json_real(s->order)) &&
-           app_json_set(object, "plan", app_json_real(s->plan)) &&
-           app_json_set(object, "compile", app_json_real(s->compile)) &&
-           app_json_set(object, "assembly", app_json_real(s->assembly)) &&
-           app_json_set(object, "solve", app_json_real(s->solve)) &&
-           app_json_set(object, "output", app_json_real(s->output)) &&
-           app_json_set(object, "total",
-                        app_json_real(s->started > 0 ? weft_clock() - s->started : NAN));
+    bool fine = app_json_set(root, "bytes_peak", json_integer((json_int_t)weft_memory_peak())) &&
+                app_json_set(root, "bytes_device",
+                             json_integer((json_int_t)weft_device_bytes_peak(device))) &&
+                app_json_set(root, "seconds", object);
+    for (int i = 0; fine && i < (in_time ? 10 : 8); ++i)
+        fine = app_json_set(object, parts[i].name, app_json_real(parts[i].seconds));
+    return fine;
 }

@@ -56,5 +56,7 @@ json_t *app_json_values(const double *values, int components);
 bool app_json_set_probes(json_t *root, const app_probes *probes, const double *values,
                          int components);
 bool app_json_set_history(json_t *root, const weft_cg_result *cg);
-/** Add peak memory and times; "total" is from the start until now. */
-bool app_json_set_costs(json_t *root, const app_seconds *seconds);
+/** Add peak memory and times; "total" is from the start until now.
+ *  in_time  a time-dependent run, with times of measures and checkpoints */
+bool app_json_set_costs(json_t *root, const weft_device *device, const app_seconds *seconds,
+                        bool in_time);

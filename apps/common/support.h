@@ -58,10 +58,11 @@ typedef weft_status (*app_option_reader)(void *user, int key, const char *text, 
  *  --version print and exit.
  *  argp    only options, args_doc and doc are used
  *  Errors  WEFT_ERROR_USAGE; the first error of read; WEFT_ERROR_IO: the help cannot be printed */
-weft_status app_options_parse(const struct argp *argp, int argc, char **argv, app_option_reader read,
-                              void *user, weft_error *error);
+weft_status app_options_parse(const struct argp *argp, int argc, char **argv,
+                              app_option_reader read, void *user, weft_error *error);
 /** A former name of the option in the preceding table entry: accepted, but not listed. */
-#define APP_HIDDEN_ALIAS(name) {name, 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 0}
+#define APP_HIDDEN_ALIAS(name)                                                                     \
+    { name, 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 0 }
 /** --help, --usage and --version, for every program; ends with a zero entry.
  *  (apps/common/help.c) */
 extern const struct argp_option app_help_options[];
@@ -91,6 +92,8 @@ weft_status app_parse_choice(const char *option, const char *text, const char *c
                              int *out, weft_error *error);
 weft_status app_parse_point(const char *option, const char *text, double out[3], int *n,
                             weft_error *error);
+/** Does a path end in `ending`, behind at least one character of a file name? */
+bool app_ends_with(const char *path, const char *ending);
 /** Split "GROUP=REST" at the first '='. GROUP may be in double quotes, with "" for a quote in it;
  *  it may then contain '='.
  *  form         the expected form, for messages: "GROUP=EXPR"
@@ -157,9 +160,8 @@ typedef struct app_child {
  *  app_signals_block,
  *             without which the signal ends this process
  *  Errors     WEFT_ERROR_IO: it cannot be started; WEFT_ERROR_MEMORY */
-weft_status app_child_run(char *const *arguments, const char *folder,
-                          void (*tick)(void *user), void *user, app_child *out, int *stopped,
-                          weft_error *error);
+weft_status app_child_run(char *const *arguments, const char *folder, void (*tick)(void *user),
+                          void *user, app_child *out, int *stopped, weft_error *error);
 void app_child_clear(app_child *child);
 
 /* ---- scripts for gnuplot 5 (apps/common/gnuplot.c) ------------------------------------------- */

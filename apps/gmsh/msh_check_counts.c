@@ -198,5 +198,5 @@ weft_status msh_check_counts(msh_file *file, const char *section) {
     if (!file->binary)
         return text_entities(file, section, parts);
     binary_entities(file, parts);
-    return WEFT_OK; /* what was cut is told by the caller */
+    return WEFT_OK; /* the caller reports a file that ends early */
 }

@@ -164,7 +164,7 @@ weft_status load_check_log(const char *path, int failed, size_t *seen, stream *o
 
 /* ---- save.c ----------------------------------------------------------------------------- */
 
-/** Write what was loaded as a .msh file, version 2.2 or 4.1: beside its place, then read again and
+/** Write what was loaded as a .msh file, version 2.2 or 4.1: next to its place, then read again and
  *  renamed, so that it is whole or not there.  Errors  WEFT_ERROR_IO, WEFT_ERROR_INPUT */
 weft_status save(const char *path, const loaded *mesh, double version, bool binary, stream *out,
                  weft_error *error);
@@ -181,12 +181,12 @@ struct stream {
     int file;
     bool broken; /* a write failed; later ones do nothing */
     char phase[40];
-    double done, total; /* as told last by stream_progress */
+    double done, total; /* as given last to stream_progress */
 };
 void stream_start(stream *out);
 void stream_record(stream *out, uint32_t kind, const void *bytes, uint64_t length);
 void stream_progress(stream *out, const char *phase, double done, double total);
-/** Tell the last progress again, with the seconds that have passed. */
+/** Send the last progress again, with the seconds that have passed. */
 void stream_tick(stream *out, double seconds);
 void stream_log(stream *out, weft_log_level level, const char *message);
 void stream_error(stream *out, const weft_error *error);

@@ -4,11 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool ends_with(const char *text, const char *end) {
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 static bool starts_with(const char *text, const char *start) {
     return strncmp(text, start, strlen(start)) == 0;
 }
@@ -37,7 +32,7 @@ static weft_status make_level(const char *mesh, const char *size, int refine, sc
     weft_status status = WEFT_OK;
     const bool plain = strcmp(mesh, "square") == 0 || strcmp(mesh, "cube") == 0;
     const bool built_in = plain || starts_with(mesh, "square:") || starts_with(mesh, "cube:");
-    const bool geo = ends_with(mesh, ".geo");
+    const bool geo = app_ends_with(mesh, ".geo");
     char refined[40] = "";
     int cells = 0, made = 0;
     if (plain && !size)

@@ -16,7 +16,7 @@ bool scaling_level_needed(const scaling_cases *cases, const scaling_study *study
     return false;
 }
 
-static weft_status make_folder(const char *path, weft_error *error) {
+weft_status scaling_folder_make(const char *path, weft_error *error) {
     if (mkdir(path, 0777) == 0 || errno == EEXIST)
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_IO, "cannot make this folder: %s", strerror(errno));
@@ -68,7 +68,7 @@ weft_status scaling_meshes_make(const scaling_options *options, const weft_monit
         path = name_mesh(folder, level);
         if (!path)
             TRY(weft_out_of_memory(error, NULL));
-        TRY(make_folder(folder, error));
+        TRY(scaling_folder_make(folder, error));
         TRY(write_mesh(options, level, path, monitor, error));
         free(level->mesh);
         level->mesh = path;

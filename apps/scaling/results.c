@@ -171,7 +171,7 @@ static void derive_threads(scaling_results *results) {
         double *f = results->results[i].figures;
         const char *device = results->results[i].item->device;
         const double threads = strncmp(device, "host:", 5) == 0 ? strtod(device + 5, NULL) : 0;
-        f[SCALING_THREADS] = threads > 0 ? threads : NAN; /* "host:avx2" states no number */
+        f[SCALING_THREADS] = threads > 0 ? threads : NAN; /* "host:avx2" has none */
         f[SCALING_PARALLEL_SPEED_UP] = f[SCALING_PARALLEL_EFFICIENCY] = NAN;
     }
     for (int i = 0; i < results->cases->n_cases; ++i) {

@@ -152,6 +152,10 @@ weft_status scaling_meshes_make(const scaling_options *options, const weft_monit
                                 const scaling_study *study, scaling_cases *cases,
                                 weft_error *error);
 
+/** Make a folder unless it exists.
+ *  Errors  WEFT_ERROR_IO */
+weft_status scaling_folder_make(const char *path, weft_error *error);
+
 /** Set the time steps of each level with remaining runs: for the default problem in proportion to
  *  the cell size; with --fit-dt likewise, starting from the user's on the first level.
  *  (apps/scaling/steps.c)

@@ -22,11 +22,9 @@ static weft_status fail_file(const scaling_study *study, const char *what, weft_
 
 /* Make the directory if it is missing; refuse one with other files and no study. */
 static weft_status enter_folder(const char *folder, weft_error *error) {
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        weft_error_set(error, WEFT_ERROR_IO, "cannot make this folder: %s", strerror(errno));
-        weft_error_location(error, folder, NULL, 0, 0);
-        return WEFT_ERROR_IO;
-    }
+    weft_status status = scaling_folder_make(folder, error);
+    if (status != WEFT_OK)
+        return status;
     DIR *entries = opendir(folder);
     if (!entries) {
         weft_error_set(error, WEFT_ERROR_IO, "cannot open this folder: %s", strerror(errno));

@@ -45,9 +45,7 @@ static bool set_results(json_t *root, const solve *run) {
 }
 
 static bool set_amounts(json_t *root, const solve *run) {
-    const json_int_t bytes = (json_int_t)weft_device_bytes_peak(run->base.device);
     return app_json_set(root, "dofs", json_integer(run->n_dofs)) &&
-           app_json_set(root, "bytes_device", json_integer(bytes)) &&
            app_json_set(root, "bytes_product", app_json_real(run->product_bytes));
 }
 
@@ -63,6 +61,6 @@ weft_status solve_json_write(const solve *run, weft_error *error) {
         set_newton(root, run) && set_amounts(root, run) &&
         app_json_set_probes(root, &options->probes, base->probes, run->components) &&
         (options->verbosity != APP_VERBOSE || app_json_set_history(root, &base->cg)) &&
-        app_json_set_costs(root, &base->seconds);
+        app_json_set_costs(root, base->device, &base->seconds, false);
     return app_run_write_json(base, root, fine, error);
 }

@@ -2,7 +2,6 @@
 #include "apps/weft/tool.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const app_option table[] = {{"invalid", NULL, "clear: remove only invalid entries",
                                     APP_FLAG(weft_tool_options, invalid, true)},
@@ -71,24 +70,17 @@ done:
 
 weft_status weft_tool_cache(int argc, char **argv, app_messages *messages, int *code,
                             weft_error *error) {
-    static const char *const names[] = {"list", "verify", "clear"};
     weft_status status = WEFT_OK;
-    weft_tool_options options = {.n_arguments_max = 1};
+    weft_tool_options options = {0};
+    size_t n = 0;
     (void)messages;
-    TRY(weft_tool_read(table, NULL, "list|verify|clear", doc, argc, argv, &options, error));
-    const char *action = options.n_arguments > 0 ? options.arguments[0] : NULL;
-    if (!action) {
-        status = weft_error_set(error, WEFT_ERROR_USAGE, "what should be done with the cache?");
-        weft_error_hint(error, "write weft cache list, weft cache verify or weft cache clear");
-    } else if (strcmp(action, "clear") == 0) {
-        size_t n = 0;
-        TRY(weft_cache_clear(NULL, options.invalid, &n, error));
-        printf("%zu %s removed\n", n, n == 1 ? "entry" : "entries");
-    } else if (strcmp(action, "list") == 0 || strcmp(action, "verify") == 0) {
-        TRY(show_entries(action[0] == 'v', code, error));
-    } else {
-        TRY(weft_tool_refuse("action", action, names, 3, error));
+    TRY(weft_tool_action_read(table, doc, "the cache", argc, argv, &options, error));
+    if (options.arguments[0][0] != 'c') {
+        TRY(show_entries(options.arguments[0][0] == 'v', code, error));
+        goto done;
     }
+    TRY(weft_cache_clear(NULL, options.invalid, &n, error));
+    printf("%zu %s removed\n", n, n == 1 ? "entry" : "entries");
 done:
     weft_tool_clear(&options);
     return status;

@@ -220,6 +220,25 @@ done:
     return status;
 }
 
+weft_status weft_tool_action_read(const app_option *table, const char *doc, const char *of,
+                                  int argc, char **argv, weft_tool_options *out,
+                                  weft_error *error) {
+    static const char *const names[] = {"list", "verify", "clear"};
+    weft_status status = WEFT_OK;
+    const char *program = argv[0];
+    out->n_arguments_max = 1;
+    TRY(weft_tool_read(table, NULL, "list|verify|clear", doc, argc, argv, out, error));
+    for (int i = 0; i < 3 && out->n_arguments > 0; ++i)
+        if (strcmp(out->arguments[0], names[i]) == 0)
+            return WEFT_OK;
+    if (out->n_arguments > 0)
+        TRY(weft_tool_refuse("action", out->arguments[0], names, 3, error));
+    status = weft_error_set(error, WEFT_ERROR_USAGE, "what should be done with %s?", of);
+    weft_error_hint(error, "write %s list, %s verify or %s clear", program, program, program);
+done:
+    return status;
+}
+
 void weft_tool_clear(weft_tool_options *options) {
     weft_arena_free(&options->arena);
     free(options->expressions);

@@ -22,7 +22,7 @@ static void print_trials(const weft_search_result *result) {
                 app_print_seconds(result->candidates[k].measured, measured),
                 k == result->best ? "  the best" : "");
     if (result->n_measured < result->n)
-        fprintf(stderr, "what is left cannot win\n");
+        fprintf(stderr, "none of the other plans can be faster\n");
 }
 
 /* Measure the best covers and store the best plan. */

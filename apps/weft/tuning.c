@@ -2,7 +2,6 @@
 #include "apps/weft/tool.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const app_option table[] = {{"invalid", NULL, "clear: remove only damaged entries",
                                     APP_FLAG(weft_tool_options, invalid, true)},
@@ -65,21 +64,11 @@ done:
 
 weft_status weft_tool_tuning(int argc, char **argv, app_messages *messages, int *code,
                              weft_error *error) {
-    static const char *const names[] = {"list", "verify", "clear"};
     weft_status status = WEFT_OK;
     weft_tuning *tuning = NULL;
-    weft_tool_options options = {.n_arguments_max = 1};
-    TRY(weft_tool_read(table, NULL, "list|verify|clear", doc, argc, argv, &options, error));
-    const char *action = options.n_arguments > 0 ? options.arguments[0] : NULL;
-    if (!action) {
-        status = weft_error_set(error, WEFT_ERROR_USAGE,
-                                "what should be done with the tuning database?");
-        weft_error_hint(error, "write weft tuning list, weft tuning verify or weft tuning clear");
-        goto done;
-    }
-    if (strcmp(action, "list") != 0 && strcmp(action, "verify") != 0 &&
-        strcmp(action, "clear") != 0)
-        TRY(weft_tool_refuse("action", action, names, 3, error));
+    weft_tool_options options = {0};
+    TRY(weft_tool_action_read(table, doc, "the tuning database", argc, argv, &options, error));
+    const char *action = options.arguments[0];
     const weft_device_options where = weft_device_options_default(&messages->monitor);
     TRY(weft_tuning_open(&where, &tuning, error));
     const char *path = weft_tuning_path(tuning);
