@@ -22,7 +22,8 @@ typedef struct weft_intrinsic {
     int flags;
     const char *c;     /* C library function of doubles; with suffix f, of floats */
     const char *plain; /* if c is NULL: an expression in x (and y) of type real */
-    int vector;        /* libmvec has a vector version since glibc 2.N on x86-64; 0: none */
+    int vector_x86;    /* libmvec has a vector version since glibc 2.N on x86-64; 0: none */
+    int vector_arm;    /* and on aarch64 */
     double (*one)(double);
     double (*two)(double, double);
     const char *domain; /* of the arguments x and y; outside it the value is NaN */

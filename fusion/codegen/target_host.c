@@ -7,11 +7,11 @@
 
 static void library_call(weft_text *out, const weft_intrinsic *one, const char *suffix) {
     const int n = one->n_arguments;
-    if (one->vector > 0)
-        weft_text_add(out, "#if VECTOR_SINCE(%d)\nVECTOR_%d(%s_, \"%s%s\");\n#else\n", one->vector,
-                      n, one->name, one->c, suffix);
+    if (one->vector_x86 > 0)
+        weft_text_add(out, "#if VECTOR_SINCE(%d, %d)\nVECTOR_%d(%s_, \"%s%s\");\n#else\n",
+                      one->vector_x86, one->vector_arm, n, one->name, one->c, suffix);
     weft_text_add(out, "LANEWISE_%d(ONCE, %s_, __builtin_%s%s)\n", n, one->name, one->c, suffix);
-    if (one->vector > 0)
+    if (one->vector_x86 > 0)
         weft_text_add(out, "#endif\n");
     weft_text_add(out,
                   n == 2 ? "#define weft_%s(x, y) %s_(SPLAT(x), SPLAT(y))\n"

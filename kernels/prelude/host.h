@@ -10,7 +10,7 @@ typedef @scalar@ scalar;
 typedef scalar real __attribute__((vector_size(LANES * sizeof(scalar)), may_alias));
 typedef int@bits@_t mask __attribute__((vector_size(LANES * sizeof(scalar))));
 #define INLINE static inline __attribute__((always_inline))
-#define ONCE static __attribute__((noinline)) /* calls of the C library: long, and slow */
+#define ONCE static __attribute__((noinline, const)) /* calls of the C library: long, and slow */
 #define UNROLL _Pragma("GCC unroll 16")
 #define SPLAT(e) ((e) - (real){0}) /* a scalar or a vector as a vector; x - 0 is x */
 #define EACH_LANE(M) @each_lane@
@@ -214,23 +214,29 @@ INLINE real powi_(real x, int n)
 //@ else lane by lane. Its names say the instruction set and the lanes: _ZGVdN4v_sin.
 #define VECTOR_BYTES @bytes@
 #define LANES_TEXT "@lanes@"
-#if defined(__x86_64__) && defined(__GLIBC__) && __GLIBC__ == 2
+#if defined(__GLIBC__) && __GLIBC__ == 2
 #if defined(__AVX512F__) && VECTOR_BYTES == 64
 #define VECTOR_ISA "e"
 #elif defined(__AVX2__) && VECTOR_BYTES == 32
 #define VECTOR_ISA "d"
-#elif VECTOR_BYTES == 16
+#elif defined(__x86_64__) && VECTOR_BYTES == 16
 #define VECTOR_ISA "b"
+#elif defined(__aarch64__) && VECTOR_BYTES == 16
+#define VECTOR_ISA "n"
 #endif
 #endif
-#ifdef VECTOR_ISA
-#define VECTOR_SINCE(N) (__GLIBC_MINOR__ >= N)
-#else
-#define VECTOR_SINCE(N) 0
+#ifndef VECTOR_ISA
 #define VECTOR_ISA ""
+#define VECTOR_SINCE(X86, ARM) 0
+#elif defined(__aarch64__)
+#define VECTOR_SINCE(X86, ARM) (__GLIBC_MINOR__ >= ARM)
+#define VECTOR_CALL __attribute__((const, aarch64_vector_pcs))
+#else
+#define VECTOR_SINCE(X86, ARM) (__GLIBC_MINOR__ >= X86)
+#define VECTOR_CALL __attribute__((const))
 #endif
-#define VECTOR_1(NAME, F) real NAME(real) __asm__("_ZGV" VECTOR_ISA "N" LANES_TEXT "v_" F)
-#define VECTOR_2(NAME, F) real NAME(real, real) __asm__("_ZGV" VECTOR_ISA "N" LANES_TEXT "vv_" F)
+#define VECTOR_1(NAME, F) VECTOR_CALL real NAME(real) __asm__("_ZGV" VECTOR_ISA "N" LANES_TEXT "v_" F)
+#define VECTOR_2(NAME, F) VECTOR_CALL real NAME(real, real) __asm__("_ZGV" VECTOR_ISA "N" LANES_TEXT "vv_" F)
 #define LANEWISE_1(KIND, NAME, F) \
     KIND real NAME(real x) { real r; UNROLL for (int l = 0; l < LANES; ++l) r[l] = F(x[l]); return r; }
 #define LANEWISE_2(KIND, NAME, F) \

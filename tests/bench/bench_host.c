@@ -134,9 +134,11 @@ static weft_status run(bool quick, const char *bin_directory, weft_error *error)
     TRY(weft_fem_library_make(&library, error));
     const double bandwidth = copy_bandwidth();
     printf("%s\ncopy bandwidth %.1f GB/s\n", weft_device_limits(device)->name, bandwidth * 1e-9);
+    const weft_context context = {.device = device, .library = library, .plan = WEFT_PLAN_FUSED};
+    printf("\nfunctions of formulas, a million elements, one thread\n");
+    TRY(bench_functions(&context, error));
     for (int d = 2; d <= 3; ++d) {
-        bench_case c = {.context = {.device = device, .library = library, .plan = WEFT_PLAN_FUSED},
-                        .copy_bandwidth = bandwidth};
+        bench_case c = {.context = context, .copy_bandwidth = bandwidth};
         status = case_make(&c, d, sizes[d - 2], error);
         if (status == WEFT_OK)
             status = bench_local(&c, error);

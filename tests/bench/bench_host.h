@@ -41,6 +41,8 @@ weft_status bench_python(bench_case *c, int64_t n, weft_error *error);
 /** Times each phase of set-up. words: [N [bisection|metis|none [DEVICE...]]]; cube:N, shuffled
  *  unless none. With WEFT_BENCH_PRODUCTS in the environment products are timed too. */
 weft_status bench_setup(int n_words, char **words, weft_error *error);
+/** y = sin(x) + exp(x) over a million elements. */
+weft_status bench_functions(const weft_context *context, weft_error *error);
 weft_status bench_process(const char *bin_directory, weft_error *error);
 
 #endif

@@ -103,3 +103,59 @@ void rival_copy(const double *a, double *b, size_t n) {
     for (size_t i = 0; i < n; ++i)
         b[i] = a[i];
 }
+
+#if defined(__x86_64__) && defined(__GLIBC__) && __GLIBC_MINOR__ >= 22
+#if defined(__AVX512F__)
+#define VECTOR_BYTES 64
+#define OF_DOUBLES(NAME) __asm__("_ZGVeN8v_" NAME)
+#define OF_FLOATS(NAME) __asm__("_ZGVeN16v_" NAME)
+#elif defined(__AVX2__)
+#define VECTOR_BYTES 32
+#define OF_DOUBLES(NAME) __asm__("_ZGVdN4v_" NAME)
+#define OF_FLOATS(NAME) __asm__("_ZGVdN8v_" NAME)
+#else
+#define VECTOR_BYTES 16
+#define OF_DOUBLES(NAME) __asm__("_ZGVbN2v_" NAME)
+#define OF_FLOATS(NAME) __asm__("_ZGVbN4v_" NAME)
+#endif
+typedef double doubles __attribute__((vector_size(VECTOR_BYTES), may_alias));
+typedef float floats __attribute__((vector_size(VECTOR_BYTES), may_alias));
+doubles vector_sin(doubles) OF_DOUBLES("sin");
+doubles vector_exp(doubles) OF_DOUBLES("exp");
+floats vector_sinf(floats) OF_FLOATS("sinf");
+floats vector_expf(floats) OF_FLOATS("expf");
+
+void rival_sin_exp(const double *x, double *y, size_t n) {
+    for (size_t i = 0; i < n; i += VECTOR_BYTES / sizeof *x) {
+        const doubles v = *(const doubles *)(x + i);
+        *(doubles *)(y + i) = vector_sin(v) + vector_exp(v);
+    }
+}
+
+void rival_sin_exp_float(const float *x, float *y, size_t n) {
+    for (size_t i = 0; i < n; i += VECTOR_BYTES / sizeof *x) {
+        const floats v = *(const floats *)(x + i);
+        *(floats *)(y + i) = vector_sinf(v) + vector_expf(v);
+    }
+}
+
+int rival_vector_bytes(void) {
+    return VECTOR_BYTES;
+}
+#else
+void rival_sin_exp(const double *x, double *y, size_t n) {
+    (void)x;
+    (void)y;
+    (void)n;
+}
+
+void rival_sin_exp_float(const float *x, float *y, size_t n) {
+    (void)x;
+    (void)y;
+    (void)n;
+}
+
+int rival_vector_bytes(void) {
+    return 0;
+}
+#endif

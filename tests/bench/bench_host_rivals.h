@@ -16,4 +16,11 @@ void rival_csr_product(const int64_t *row_start, const int32_t *columns, const d
 /** b = a, by the loop. */
 void rival_copy(const double *a, double *b, size_t n);
 
+/** y = sin(x) + exp(x) by the vector functions of glibc's libmvec, called by hand; n is a multiple of
+ *  16. */
+void rival_sin_exp(const double *x, double *y, size_t n);
+void rival_sin_exp_float(const float *x, float *y, size_t n);
+/** Bytes of the vectors that they use; 0: there are no such functions, and they do nothing. */
+int rival_vector_bytes(void);
+
 #endif
