@@ -215,22 +215,68 @@ void weft_source_arithmetic(const source_writer *w, const weft_call *call, const
     weft_text_add(w->out, ");\n");
 }
 
+/* The number of threads of the variant that one thread of the element computes. */
+static int rounds(const weft_call *call, int variant, const source_threads *threads) {
+    return (call->specialisation->threads[variant] + threads->width - 1) / threads->width;
+}
+
+/* Register arrays need constant subscripts: a loop of several rounds over them is unrolled. */
+void weft_source_open_threads(const source_writer *w, const weft_call *call, int variant,
+                              const source_threads *threads) {
+    const int n = call->specialisation->threads[variant];
+    bool unrolled = false;
+    for (int i = 0; threads->own != NULL && i <= call->n_operands; ++i)
+        unrolled |= threads->own[i];
+    if (threads->width == 0)
+        weft_text_add(w->out, "        for (int t = 0; t < %d; t += 1) {\n", n);
+    else if (threads->width >= n)
+        weft_text_add(w->out, "        if (warp < %d) {\n            const int t = warp;\n", n);
+    else if (!unrolled)
+        weft_text_add(w->out, "        for (int t = warp; t < %d; t += THREADS_PER_ELEMENT) {\n",
+                      n);
+    else
+        weft_text_add(w->out,
+                      "        UNROLL for (int round = 0; round < %d; ++round) {\n"
+                      "            const int t = warp + round * THREADS_PER_ELEMENT;\n"
+                      "            if (t >= %d)\n                continue;\n",
+                      rounds(call, variant, threads), n);
+}
+
+const char *weft_source_own(const source_writer *w, const weft_call *call, int variant, int operand,
+                            const source_threads *threads) {
+    const char *variable = operand < 0 ? weft_source_variable(w, call->result, -1)
+                                       : weft_source_variable(w, call->operands[operand].value,
+                                                              call->operands[operand].connectivity);
+    if (rounds(call, variant, threads) == 1)
+        return variable;
+    const char *part =
+        weft_arena_print(w->arena, "(%s + round * %d)", variable,
+                         weft_specialisation_thread_count(call->specialisation, variant, operand));
+    w->out->failed |= part == NULL;
+    return part != NULL ? part : variable;
+}
+
 static weft_status function_call(const source_writer *w, const weft_call *call, int variant,
-                                 const char *first, const char *step, weft_error *error) {
+                                 const source_threads *in, weft_error *error) {
     weft_accessor arguments[WEFT_ARGUMENTS_MAX];
-    const weft_accessor result = {.base = weft_source_variable(w, call->result, -1)};
-    const int threads = call->specialisation->threads[variant];
+    weft_accessor result = {.base = weft_source_variable(w, call->result, -1)};
+    const int threads = call->specialisation->threads[variant], n = call->n_operands;
     const weft_body_style style = {.splat = w->backend->splat,
                                    .thread = "t",
                                    .indent = threads > 1 ? "                " : "            ",
                                    .unroll = w->unroll};
-    for (int i = 0; i < call->n_operands; ++i)
+    for (int i = 0; i < n; ++i) {
         arguments[i] = (weft_accessor){.base = weft_source_variable(w, call->operands[i].value,
                                                                     call->operands[i].connectivity),
                                        .offset = call->operands[i].offset};
+        if (in->own != NULL && in->own[i])
+            arguments[i] =
+                (weft_accessor){.base = weft_source_own(w, call, variant, i, in), .own = true};
+    }
+    if (in->own != NULL && in->own[n])
+        result = (weft_accessor){.base = weft_source_own(w, call, variant, -1, in), .own = true};
     if (threads > 1)
-        weft_text_add(w->out, "        for (int t = %s; t < %d; t += %s) {\n", first, threads,
-                      step);
+        weft_source_open_threads(w, call, variant, in);
     else
         weft_text_add(w->out, "        {\n");
     weft_status status =
@@ -253,9 +299,9 @@ void weft_source_call_comment(const source_writer *w, const weft_call *call) {
 }
 
 weft_status weft_source_call_statements(const source_writer *w, const weft_call *call, int variant,
-                                        const char *first, const char *step, weft_error *error) {
+                                        const source_threads *threads, weft_error *error) {
     if (call->specialisation != NULL)
-        return function_call(w, call, variant, first, step, error);
+        return function_call(w, call, variant, threads, error);
     weft_source_arithmetic(w, call, weft_source_variable(w, call->result, -1));
     return WEFT_OK;
 }
@@ -265,5 +311,5 @@ weft_status weft_source_call(const source_writer *w, const weft_call *call, int 
     weft_source_call_comment(w, call);
     weft_text_add(w->out, "        real %s[%d];\n", weft_source_variable(w, call->result, -1),
                   weft_shape_count(&w->graph->values[call->result].shape));
-    return weft_source_call_statements(w, call, variant, "0", "1", error);
+    return weft_source_call_statements(w, call, variant, &(source_threads){.width = 0}, error);
 }

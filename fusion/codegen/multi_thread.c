@@ -2,16 +2,19 @@
  * block, and warp t is thread t of each element. fusion/plan/placement.c has chosen the values in
  * shared memory, where they are loaded, and the barriers. Loads of shared values are spread over
  * the warps; calls of one thread run in the first warp. A thread stores the components that it has
- * computed directly after their call. */
+ * computed directly after their call. Where all calls give a thread the same components of a value,
+ * it has these in registers, and loads them itself. */
+#include "fusion/base/array.h"
 #include "fusion/codegen/private.h"
 
-static weft_placement placement(const weft_plan_kernel *kernel, int value, int connectivity) {
-    const weft_implementation *one = kernel->implementation;
-    for (int m = 0; m < one->n_onchip; ++m)
-        if (one->onchip[m].value == value && one->onchip[m].connectivity == connectivity)
-            return one->placement[m];
-    return PLACE_REGISTER;
-}
+/* Context of a call at its position in the kernel. */
+typedef struct place_of_call {
+    const weft_plan_kernel *kernel;
+    const weft_call *call;
+    int position, variant;
+    bool alone; /* computed by one thread */
+    source_threads threads;
+} place_of_call;
 
 static void declare_shared(const source_writer *w, const weft_implementation *one) {
     for (int m = 0; m < one->n_onchip; ++m)
@@ -47,48 +50,48 @@ static void load_shared(const source_writer *w, const weft_operand *load) {
                       v, p, count, count);
 }
 
-/* "p_K[...]": the memory of component c of a result. */
-static void add_place(const source_writer *w, int stored) {
-    const weft_value *value = &w->graph->values[stored];
+/* "p_K[...]": the memory of component c of a value. */
+static void add_place(const source_writer *w, const weft_operand *operand) {
+    const weft_value *value = &w->graph->values[operand->value];
     const int count = weft_shape_count(&value->shape);
-    const char *p = weft_source_variable(w, weft_value_storage(w->graph, stored), -1) + 2;
-    if (w->graph->index_sets[value->index_set].plain)
+    const char *p = weft_source_variable(w, weft_value_storage(w->graph, operand->value), -1) + 2;
+    if (operand->connectivity >= 0) {
+        const weft_graph_connectivity *map = &w->graph->connectivities[operand->connectivity];
+        weft_text_add(w->out,
+                      "p_%s[(int64_t)m_%s[block * (%d * LANES) + lane + c / %d * LANES] * %d + "
+                      "c %% %d]",
+                      p, map->name, map->width, count, count, count);
+    } else if (w->graph->index_sets[value->index_set].plain)
         weft_text_add(w->out, "p_%s[element * %d + c]", p, count);
     else
         weft_text_add(w->out, "p_%s[block * (%d * LANES) + lane + c * LANES]", p, count);
 }
 
-/* "&p_b[...]": the memory that component c of a contribution is added to. */
+/* "p_b[...]": the memory that component c of a contribution is added to. */
 static void add_target(const source_writer *w, const weft_accumulation *a) {
-    const weft_value *target = &w->graph->values[a->target];
-    const char *p = weft_source_variable(w, a->target, -1) + 2;
     const weft_graph_connectivity *connectivity = &w->graph->connectivities[a->connectivity];
-    const int count = weft_shape_count(&target->shape);
     if (a->matrix)
-        weft_text_add(w->out, "&p_%s[positions_%s[block * (%d * LANES) + lane + c * LANES]]", p,
-                      target->name, connectivity->width * connectivity->width);
+        weft_text_add(w->out, "p_%s[positions_%s[block * (%d * LANES) + lane + c * LANES]]",
+                      weft_source_variable(w, a->target, -1) + 2, w->graph->values[a->target].name,
+                      connectivity->width * connectivity->width);
     else
-        weft_text_add(w->out,
-                      "&p_%s[(int64_t)m_%s[block * (%d * LANES) + lane + c / %d * LANES] * %d + "
-                      "c %% %d]",
-                      p, connectivity->name, connectivity->width, count, count, count);
+        add_place(w, &(weft_operand){.value = a->target, .connectivity = a->connectivity});
 }
 
-/* Store or add component c of a result wherever it goes. */
-static void store_component(const source_writer *w, const weft_plan_kernel *kernel,
-                            const weft_call *call, const char *component) {
-    const char *v = weft_source_variable(w, call->result, -1);
+/* Store or add component c of a result, which is `from`, wherever it goes. */
+static void store_component(const source_writer *w, const place_of_call *at, const char *from) {
+    const weft_plan_kernel *kernel = at->kernel;
     for (int i = 0; i < kernel->n_stores; ++i)
-        if (kernel->stores[i] == call->result) {
+        if (kernel->stores[i] == at->call->result) {
             weft_text_add(w->out, "            ");
-            add_place(w, call->result);
-            weft_text_add(w->out, " = %s[%s];\n", v, component);
+            add_place(w, &(weft_operand){.value = at->call->result, .connectivity = -1});
+            weft_text_add(w->out, " = %s;\n", from);
         }
     for (int i = 0; i < kernel->n_scatters; ++i)
-        if (w->graph->accumulations[kernel->scatters[i]].source == call->result) {
-            weft_text_add(w->out, "            atomicAdd(");
+        if (w->graph->accumulations[kernel->scatters[i]].source == at->call->result) {
+            weft_text_add(w->out, "            atomicAdd(&");
             add_target(w, &w->graph->accumulations[kernel->scatters[i]]);
-            weft_text_add(w->out, ", %s[%s]);\n", v, component);
+            weft_text_add(w->out, ", %s);\n", from);
         }
 }
 
@@ -102,103 +105,198 @@ static bool is_stored(const source_writer *w, const weft_plan_kernel *kernel, in
     return false;
 }
 
+/* "real v_J[4];" */
+static void declare_registers(const source_writer *w, const place_of_call *at, int operand) {
+    const weft_implementation *one = at->kernel->implementation;
+    const weft_operand *value = &one->onchip[one->slots[at->position][operand]];
+    int n = weft_shape_count(&value->shape);
+    if (at->threads.own[operand]) {
+        const int threads = at->call->specialisation->threads[at->variant];
+        n = (threads + at->threads.width - 1) / at->threads.width *
+            weft_specialisation_thread_count(at->call->specialisation, at->variant,
+                                             operand < at->call->n_operands ? operand : -1);
+    }
+    weft_text_add(w->out, "    real %s[%d];\n",
+                  weft_source_variable(w, value->value, value->connectivity), n);
+}
+
+/* "{ const int c = ...;": the number-th component of an operand (-1: of the result) that thread t
+ * has. */
+static void open_component(const source_writer *w, const place_of_call *at, int operand,
+                           int number) {
+    weft_text_add(w->out, "            { const int c = ");
+    weft_specialisation_component(at->call->specialisation, at->variant, operand, number, "t",
+                                  w->out);
+    weft_text_add(w->out, ";\n");
+}
+
 /* The stores of thread t where the thread pattern does not tell its components: consecutive ones of
  * one thread in a loop. */
-static void store_runs(const source_writer *w, const weft_plan_kernel *kernel,
-                       const weft_call *call, int variant) {
-    const int n = weft_shape_count(&call->specialisation->result);
+static void store_runs(const source_writer *w, const place_of_call *at, const char *from) {
+    const weft_specialisation *specialisation = at->call->specialisation;
+    const int n = weft_shape_count(&specialisation->result);
     for (int first = 0, last = 0; first < n; first = last) {
-        const int writer = weft_specialisation_writer(call->specialisation, variant, first);
-        while (last < n &&
-               weft_specialisation_writer(call->specialisation, variant, last) == writer)
+        const int writer = weft_specialisation_writer(specialisation, at->variant, first);
+        while (last < n && weft_specialisation_writer(specialisation, at->variant, last) == writer)
             ++last;
         weft_text_add(w->out,
                       "            if (t == %d)\n"
                       "            UNROLL for (int c = %d; c < %d; ++c) {\n",
                       writer, first, last);
-        store_component(w, kernel, call, "c");
+        store_component(w, at, from);
         weft_text_add(w->out, "            }\n");
     }
 }
 
 /* The stores and accumulations of a result, by the threads that have computed it. */
-static void store_result(const source_writer *w, const weft_plan_kernel *kernel,
-                         const weft_call *call, int variant) {
-    const bool alone = call->specialisation == NULL || call->specialisation->threads[variant] == 1;
-    if (!is_stored(w, kernel, call->result))
-        return;
-    if (alone) {
+static weft_status store_result(const source_writer *w, const place_of_call *at,
+                                weft_error *error) {
+    const weft_call *call = at->call;
+    const bool own = at->threads.own[call->n_operands];
+    const char *base = own ? weft_source_own(w, call, at->variant, -1, &at->threads)
+                           : weft_source_variable(w, call->result, -1);
+    const char *from = weft_arena_print(w->arena, "%s[c]", base);
+    if (from == NULL)
+        return weft_no_memory(error);
+    if (!is_stored(w, at->kernel, call->result))
+        return WEFT_OK;
+    if (at->alone) {
         weft_text_add(w->out, "        UNROLL for (int c = 0; c < %d; ++c) {\n",
                       weft_shape_count(&w->graph->values[call->result].shape));
-        store_component(w, kernel, call, "c");
+        store_component(w, at, from);
         weft_text_add(w->out, "        }\n");
-        return;
+        return WEFT_OK;
     }
-    weft_text_add(w->out, "        for (int t = warp; t < %d; t += THREADS_PER_ELEMENT) {\n",
-                  call->specialisation->threads[variant]);
-    const int n = weft_specialisation_thread_count(call->specialisation, variant);
+    const int n = weft_specialisation_thread_count(call->specialisation, at->variant, -1);
+    weft_source_open_threads(w, call, at->variant, &at->threads);
     for (int k = 0; k < n; ++k) {
-        weft_text_add(w->out, "            { const int c = ");
-        weft_specialisation_component(call->specialisation, variant, k, "t", w->out);
-        weft_text_add(w->out, ";\n");
-        store_component(w, kernel, call, "c");
+        from = own ? weft_arena_print(w->arena, "%s[%d]", base, k) : from;
+        if (from == NULL)
+            return weft_no_memory(error);
+        open_component(w, at, -1, k);
+        store_component(w, at, from);
         weft_text_add(w->out, "            }\n");
     }
     if (n == 0)
-        store_runs(w, kernel, call, variant);
+        store_runs(w, at, from);
     weft_text_add(w->out, "        }\n");
+    return WEFT_OK;
 }
 
-static weft_status write_call(const source_writer *w, const weft_plan_kernel *kernel, int position,
-                              weft_error *error) {
+static weft_status write_call(const source_writer *w, const place_of_call *at, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_implementation *one = kernel->implementation;
-    const weft_call *call = &w->graph->calls[one->order[position]];
-    const int variant = one->variants[position];
-    const bool alone = call->specialisation == NULL || call->specialisation->threads[variant] == 1;
+    const weft_implementation *one = at->kernel->implementation;
+    const weft_call *call = at->call;
+    const int result = one->slots[at->position][call->n_operands];
     weft_source_call_comment(w, call);
-    if (placement(kernel, call->result, -1) == PLACE_REGISTER)
-        weft_text_add(w->out, "    real %s[%d];\n", weft_source_variable(w, call->result, -1),
-                      weft_shape_count(&w->graph->values[call->result].shape));
-    weft_text_add(w->out, alone ? "    if (is_here && warp == 0) {\n" : "    if (is_here) {\n");
-    TRY(weft_source_call_statements(w, call, variant, alone ? "0" : "warp",
-                                    alone ? "1" : "THREADS_PER_ELEMENT", error));
-    store_result(w, kernel, call, variant);
+    if (one->placement[result] != PLACE_SHARED)
+        declare_registers(w, at, call->n_operands);
+    weft_text_add(w->out, at->alone ? "    if (is_here && warp == 0) {\n" : "    if (is_here) {\n");
+    TRY(weft_source_call_statements(w, call, at->variant, &at->threads, error));
+    TRY(store_result(w, at, error));
     weft_text_add(w->out, "    }\n");
 done:
     return status;
 }
 
-/* The values that are loaded before the call at this position; those in registers by the first
- * warp. */
-static void write_loads(const source_writer *w, const weft_plan_kernel *kernel, int position) {
-    const weft_implementation *one = kernel->implementation;
-    for (int m = 0; m < one->n_onchip; ++m)
-        if (!one->produced_here[m] && one->load_position[m] == position &&
-            one->placement[m] == PLACE_SHARED)
-            load_shared(w, &one->onchip[m]);
-    for (int m = 0; m < one->n_onchip; ++m) {
-        const weft_operand *load = &one->onchip[m];
-        if (one->produced_here[m] || one->load_position[m] != position ||
-            w->graph->values[load->value].index_set < 0 || one->placement[m] == PLACE_SHARED)
-            continue;
-        weft_text_add(w->out, "    real %s[%d];\n    if (is_here && warp == 0) {\n",
-                      weft_source_variable(w, load->value, load->connectivity),
-                      weft_shape_count(&load->shape));
-        weft_source_load_statement(w, load);
-        weft_text_add(w->out, "    }\n");
+/* Load an operand into the registers of the threads that use its components. */
+static void load_own(const source_writer *w, const place_of_call *at, int operand) {
+    const weft_operand *load = &at->call->operands[operand];
+    const int n = weft_specialisation_thread_count(at->call->specialisation, at->variant, operand);
+    weft_text_add(w->out, "    if (is_here)\n");
+    weft_source_open_threads(w, at->call, at->variant, &at->threads);
+    for (int k = 0; k < n; ++k) {
+        open_component(w, at, operand, k);
+        weft_text_add(w->out, "            %s[%d] = ",
+                      weft_source_own(w, at->call, at->variant, operand, &at->threads), k);
+        add_place(w, load);
+        weft_text_add(w->out, ";\n            }\n");
     }
+    weft_text_add(w->out, "        }\n");
+}
+
+/* Load an operand of this call. Registers of one thread are those of the first warp; a scalar in
+ * the threads' own registers is loaded by each. */
+static void write_load(const source_writer *w, const place_of_call *at, int operand) {
+    const weft_implementation *one = at->kernel->implementation;
+    const int m = one->slots[at->position][operand];
+    if (one->placement[m] == PLACE_SHARED) {
+        load_shared(w, &one->onchip[m]);
+        return;
+    }
+    declare_registers(w, at, operand);
+    if (at->threads.own[operand]) {
+        load_own(w, at, operand);
+        return;
+    }
+    weft_text_add(w->out, one->placement[m] == PLACE_REGISTER ? "    if (is_here && warp == 0) {\n"
+                                                              : "    if (is_here) {\n");
+    weft_source_load_statement(w, &one->onchip[m]);
+    weft_text_add(w->out, "    }\n");
+}
+
+static weft_status find_call(const source_writer *w, const weft_plan_kernel *kernel, int position,
+                             place_of_call *out, weft_error *error) {
+    const weft_implementation *one = kernel->implementation;
+    const weft_call *call = &w->graph->calls[one->order[position]];
+    const int variant = one->variants[position];
+    bool *own = weft_arena_alloc(w->arena, (size_t)call->n_operands + 1, sizeof *own);
+    if (own == NULL)
+        return weft_no_memory(error);
+    for (int k = 0; k <= call->n_operands; ++k) {
+        const int m = one->slots[position][k];
+        const bool copied = !one->produced_here[m] && weft_shape_count(&one->onchip[m].shape) == 1;
+        own[k] = one->placement[m] == PLACE_OWN_REGISTER && !copied;
+    }
+    *out = (place_of_call){.kernel = kernel,
+                           .call = call,
+                           .position = position,
+                           .variant = variant,
+                           .alone = call->specialisation == NULL ||
+                                    call->specialisation->threads[variant] == 1,
+                           .threads = {.width = one->threads_per_element, .own = own}};
+    return WEFT_OK;
+}
+
+/* The loads that are issued before the call at this position; each is written as a load of the
+ * first call that uses it. */
+static weft_status write_loads(const source_writer *w, const weft_plan_kernel *kernel, int position,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_implementation *one = kernel->implementation;
+    bool *done = weft_arena_alloc(w->arena, (size_t)one->n_onchip + 1, sizeof *done);
+    if (done == NULL)
+        return weft_no_memory(error);
+    for (int i = 0; i < one->fusion->n_calls; ++i) {
+        place_of_call at = {0};
+        TRY(find_call(w, kernel, i, &at, error));
+        for (int k = 0; k < at.call->n_operands; ++k) {
+            const int m = one->slots[i][k];
+            if (done[m] || one->produced_here[m] || one->load_position[m] != position ||
+                w->graph->values[one->onchip[m].value].index_set < 0)
+                continue;
+            done[m] = true;
+            write_load(w, &at, k);
+        }
+    }
+done:
+    return status;
 }
 
 static weft_status write_position(const source_writer *w, const weft_plan_kernel *kernel,
                                   int position, weft_error *error) {
+    weft_status status = WEFT_OK;
     const int barriers = kernel->implementation->barriers[position];
+    place_of_call at = {0};
+    TRY(find_call(w, kernel, position, &at, error));
     if (barriers & BARRIER_BEFORE_LOADS)
         weft_text_add(w->out, "    __syncthreads();\n");
-    write_loads(w, kernel, position);
+    TRY(write_loads(w, kernel, position, error));
     if (barriers & BARRIER_BEFORE_CALL)
         weft_text_add(w->out, "    __syncthreads();\n");
-    return write_call(w, kernel, position, error);
+    TRY(write_call(w, &at, error));
+done:
+    return status;
 }
 
 /* The elements of a block; if it has several per thread, in a loop. */

@@ -101,11 +101,22 @@ void weft_source_uniforms(const source_writer *w, const weft_plan_kernel *kernel
 void weft_source_place(const source_writer *w, const weft_location *place);
 /** "FILE:LINE  y = f(x)", as a comment. */
 void weft_source_call_comment(const source_writer *w, const weft_call *call);
-/** The statements of one call whose result is declared already.
- *  first, step  C text: thread `first` of the element computes threads first, first + step, ... of
- *               the variant ("warp", "THREADS_PER_ELEMENT") */
+/** The threads of an element that share the work of a call. */
+typedef struct source_threads {
+    int width;       /* thread `warp` of the element computes threads warp, warp + width, ... of the
+                        variant; 0: one thread computes all */
+    const bool *own; /* [n_operands + 1] operands, and last the result, in PLACE_OWN_REGISTER;
+                        NULL: none */
+} source_threads;
+/** Open the loop over the variant's threads `t`; the caller closes it by a brace. */
+void weft_source_open_threads(const source_writer *w, const weft_call *call, int variant,
+                              const source_threads *threads);
+/** The register array of an operand (-1: of the result) in PLACE_OWN_REGISTER, inside that loop. */
+const char *weft_source_own(const source_writer *w, const weft_call *call, int variant, int operand,
+                            const source_threads *threads);
+/** The statements of one call whose result is declared already. */
 weft_status weft_source_call_statements(const source_writer *w, const weft_call *call, int variant,
-                                        const char *first, const char *step, weft_error *error);
+                                        const source_threads *threads, weft_error *error);
 /** Comment, declaration of the result and statements of one call, all by one thread. */
 weft_status weft_source_call(const source_writer *w, const weft_call *call, int variant,
                              weft_error *error);

@@ -52,18 +52,21 @@ void weft_body_print_integer(body_writer *w, const weft_term *term) {
     print_integer(w, term, 0);
 }
 
-/* base[i * 3 + l + 4]: known parts of the subscript are added up. */
+/* base[i * 3 + l + 4]: known parts of the subscript are added up. own: the pattern of an operand
+ * that holds the thread's own components alone; its subscripts in t select nothing then. */
 static void print_component(body_writer *w, const char *base, int64_t offset, const weft_term *term,
-                            const weft_shape *shape) {
+                            const weft_shape *shape, const weft_pattern *own) {
     int64_t stride = 1, value;
     int64_t strides[WEFT_RANK_MAX];
     for (int k = shape->rank - 1; k >= 0; --k) {
         strides[k] = stride;
-        stride *= shape->sizes[k];
+        stride *= own == NULL || own->subscripts[k] == NULL ? shape->sizes[k] : 1;
     }
     bool first = true;
     weft_text_add(w->out, "%s[", base);
     for (int k = 0; k < shape->rank; ++k) {
+        if (own != NULL && own->subscripts[k] != NULL)
+            continue;
         if (weft_body_integer(w, term->children[k], &value)) {
             offset += value * strides[k];
             continue;
@@ -86,17 +89,21 @@ static void print_component(body_writer *w, const char *base, int64_t offset, co
 void weft_body_print_place(body_writer *w, const weft_term *term) {
     const weft_specialisation *specialisation = w->specialisation;
     switch (term->kind) {
-    case TERM_ARGUMENT:
-        print_component(w, w->arguments[term->index].base, w->arguments[term->index].offset, term,
-                        &specialisation->arguments[term->index]);
+    case TERM_ARGUMENT: {
+        const weft_accessor *argument = &w->arguments[term->index];
+        print_component(w, argument->base, argument->offset, term,
+                        &specialisation->arguments[term->index],
+                        argument->own ? &w->variant->arguments[term->index] : NULL);
         break;
+    }
     case TERM_RESULT:
-        print_component(w, w->result->base, w->result->offset, term, &specialisation->result);
+        print_component(w, w->result->base, w->result->offset, term, &specialisation->result,
+                        w->result->own ? &w->variant->result : NULL);
         break;
     case TERM_TABLE:
         w->uses_table[term->index] = true;
         print_component(w, specialisation->table_names[term->index], 0, term,
-                        &specialisation->table_shapes[term->index]);
+                        &specialisation->table_shapes[term->index], NULL);
         break;
     case TERM_LOCAL:
         add(w, w->variant->body.locals[term->index].name);

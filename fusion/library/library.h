@@ -90,6 +90,7 @@ weft_status weft_specialisation_make(weft_arena *arena, const weft_library *libr
 typedef struct weft_accessor {
     const char *base;
     int offset;
+    bool own; /* the thread's own components alone, in ascending order, by the variant's mapping */
 } weft_accessor;
 
 /** A loop of a body is unrolled if the result has fewer statements than this: its subscripts are
@@ -140,7 +141,8 @@ weft_status weft_product_kernel_find(weft_arena *arena, const char *name,
 weft_status weft_product_kernel_read(weft_arena *arena, const weft_source *source,
                                      const weft_product_kernel **out, weft_error *error);
 
-/* ---- threads (fusion/library/mapping.c), proved by weft_specialisation_make */
+/* ---- threads (fusion/library/mapping.c), proved by weft_specialisation_make; an operand is the
+ * number of an argument, or -1: the result */
 
 /** The thread of a variant that writes a component of the result. */
 int weft_specialisation_writer(const weft_specialisation *specialisation, int variant,
@@ -148,11 +150,14 @@ int weft_specialisation_writer(const weft_specialisation *specialisation, int va
 /** May a thread of a variant read a component of an argument, by the variant's thread pattern? */
 bool weft_specialisation_reads(const weft_specialisation *specialisation, int variant, int argument,
                                int thread, int component);
-/** The number of components of the result that each thread of a variant writes; 0: the variant's
- *  thread pattern does not tell, and weft_specialisation_writer does. */
-int weft_specialisation_thread_count(const weft_specialisation *specialisation, int variant);
-/** Add, as C text, the component of the result that a thread writes as the number-th of its own, in
- *  ascending order of components.
- *  thread  C text of the thread's number */
+/** The number of components of an operand that each thread of a variant accesses; 0 for a result
+ *  whose components the thread pattern does not tell, but weft_specialisation_writer does. */
+int weft_specialisation_thread_count(const weft_specialisation *specialisation, int variant,
+                                     int operand);
+/** The component that a thread accesses as the number-th of its own, in ascending order; -1: out of
+ *  the operand's range. */
+int weft_specialisation_thread_component(const weft_specialisation *specialisation, int variant,
+                                         int operand, int thread, int number);
+/** Add the same as C text, for the thread whose number is the C text `thread`. */
 void weft_specialisation_component(const weft_specialisation *specialisation, int variant,
-                                   int number, const char *thread, weft_text *out);
+                                   int operand, int number, const char *thread, weft_text *out);

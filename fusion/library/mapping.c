@@ -2,6 +2,16 @@
  * the proof of it (thread_pattern.c) has found. */
 #include "fusion/library/body.h"
 
+static const weft_pattern *pattern_of(const weft_specialisation *specialisation, int variant,
+                                      int operand) {
+    const weft_variant *v = specialisation->function->variants[variant];
+    return operand < 0 ? &v->result : &v->arguments[operand];
+}
+
+static const weft_shape *shape_of(const weft_specialisation *specialisation, int operand) {
+    return operand < 0 ? &specialisation->result : &specialisation->arguments[operand];
+}
+
 int weft_specialisation_writer(const weft_specialisation *specialisation, int variant,
                                int component) {
     const int *writers = specialisation->writers[variant];
@@ -25,23 +35,45 @@ bool weft_specialisation_reads(const weft_specialisation *specialisation, int va
     return true;
 }
 
-int weft_specialisation_thread_count(const weft_specialisation *specialisation, int variant) {
-    const weft_shape *shape = &specialisation->result;
-    bool stated = false;
+int weft_specialisation_thread_count(const weft_specialisation *specialisation, int variant,
+                                     int operand) {
+    const weft_pattern *pattern = pattern_of(specialisation, variant, operand);
+    const weft_shape *shape = shape_of(specialisation, operand);
+    bool stated = operand >= 0;
     int n = 1;
     for (int k = 0; k < shape->rank; ++k) {
-        const weft_term *subscript =
-            specialisation->function->variants[variant]->result.subscripts[k];
-        stated = stated || subscript != NULL;
-        n *= subscript == NULL ? shape->sizes[k] : 1;
+        stated = stated || pattern->subscripts[k] != NULL;
+        n *= pattern->subscripts[k] == NULL ? shape->sizes[k] : 1;
     }
     return stated ? n : 0;
 }
 
+int weft_specialisation_thread_component(const weft_specialisation *specialisation, int variant,
+                                         int operand, int thread, int number) {
+    const weft_pattern *pattern = pattern_of(specialisation, variant, operand);
+    const weft_shape *shape = shape_of(specialisation, operand);
+    const body_writer w = {.specialisation = specialisation,
+                           .variant = specialisation->function->variants[variant],
+                           .thread_known = true,
+                           .thread = thread};
+    int stride = 1, component = 0;
+    for (int k = shape->rank - 1; k >= 0; --k) {
+        int64_t subscript = number % shape->sizes[k];
+        if (pattern->subscripts[k] == NULL)
+            number /= shape->sizes[k];
+        else if (!weft_body_integer(&w, pattern->subscripts[k], &subscript) || subscript < 0 ||
+                 subscript >= shape->sizes[k])
+            return -1;
+        component += (int)subscript * stride;
+        stride *= shape->sizes[k];
+    }
+    return component;
+}
+
 void weft_specialisation_component(const weft_specialisation *specialisation, int variant,
-                                   int number, const char *thread, weft_text *out) {
-    const weft_pattern *pattern = &specialisation->function->variants[variant]->result;
-    const weft_shape *shape = &specialisation->result;
+                                   int operand, int number, const char *thread, weft_text *out) {
+    const weft_pattern *pattern = pattern_of(specialisation, variant, operand);
+    const weft_shape *shape = shape_of(specialisation, operand);
     const weft_body_style style = {.thread = thread};
     body_writer w = {.specialisation = specialisation,
                      .variant = specialisation->function->variants[variant],
@@ -55,7 +87,10 @@ void weft_specialisation_component(const weft_specialisation *specialisation, in
         } else {
             weft_text_add(out, "(");
             weft_body_print_integer(&w, pattern->subscripts[k]);
-            weft_text_add(out, ") * %d + ", stride);
+            weft_text_add(out, ")");
+            if (stride != 1)
+                weft_text_add(out, " * %d", stride);
+            weft_text_add(out, " + ");
         }
         stride *= shape->sizes[k];
     }

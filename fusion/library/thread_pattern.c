@@ -331,7 +331,7 @@ done:
 /* Does the current thread write its whole part of the result, if the pattern states one? */
 static weft_status check_whole(prover *p) {
     const weft_specialisation *s = p->w.specialisation;
-    const int n = weft_specialisation_thread_count(s, p->number);
+    const int n = weft_specialisation_thread_count(s, p->number, -1);
     if (n == 0 || p->n_written == n)
         return WEFT_OK;
     refuse(p, line_of(p), "thread %d of %d writes %d of the %d components of its part %s",

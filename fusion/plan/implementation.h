@@ -5,7 +5,11 @@
 
 #include "fusion/plan/fusions.h"
 
-typedef enum weft_placement { PLACE_REGISTER, PLACE_SHARED } weft_placement;
+typedef enum weft_placement {
+    PLACE_REGISTER,    /* registers of one thread; uniform values: of every thread */
+    PLACE_SHARED,      /* shared memory */
+    PLACE_OWN_REGISTER /* registers of several threads, each with its own components alone */
+} weft_placement;
 
 /** Where the barriers before a call stand, as bits. */
 typedef enum weft_barrier {
@@ -31,7 +35,7 @@ typedef struct weft_implementation {
     /* GPU, several threads per element (fusion/plan/placement.c) */
     int threads_per_element; /* 0: one thread, with all data in registers */
     int shared_components;   /* shared memory per element; less than the sum where values overlap */
-    int register_components; /* maximum number of components live in registers at once */
+    int register_components; /* maximum number live at once in the registers of a thread */
     int *offsets;            /* [n_onchip] in shared memory, in components */
     /* overlaps: values with disjoint live ranges may share memory; then allocation_proved says
        that shared_components is minimal */

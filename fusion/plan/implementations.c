@@ -100,7 +100,7 @@ static void arrange_kept(variant_search *p, weft_implementation *one) {
     const double cost = one->cost;
     const bool fits = weft_arrange(p->placer, one, ARRANGE_OVER);
     weft_predict(p->predictor, one);
-    if (apart_fits && cost <= one->cost) {
+    if (apart_fits && cost < one->cost) {
         weft_arrange(p->placer, one, ARRANGE_APART);
         weft_predict(p->predictor, one);
     } else if (!fits)

@@ -64,9 +64,10 @@ typedef enum weft_arrangement {
 
 /** Set made's placement, offsets, load_position, shared_components, register_components and
  *  barriers.
- *  made     its arrays are allocated; order, variants, elements_per_block are set
+ *  made     its arrays are allocated; order, variants, elements_per_block and
+ *           threads_per_element are set
  *  Returns  false: a block does not have that much shared memory */
-bool weft_arrange(const weft_placer *placer, weft_implementation *made, weft_arrangement how);
+bool weft_arrange(weft_placer *placer, weft_implementation *made, weft_arrangement how);
 /** Does an arranged implementation fit in shared memory? Only this part of an arrangement depends
  *  on the block shape. */
 bool weft_arrangement_fits(const weft_placer *placer, const weft_implementation *made);

@@ -3,8 +3,10 @@
  * With I elements per block, a multiple of the warp size, thread t of element i is thread t * I + i
  * of the block. A call of fewer threads than another runs in the first warps of the block with the
  * same coordinates, so warps are active or idle as a whole. Values that only one-thread calls
- * produce and use stay in registers; the others are in shared memory as [component][element], which
- * is free of bank conflicts without padding. A result is stored by the threads that compute it,
+ * produce and use stay in registers of the first warp. Values of which every call gives each thread
+ * the same components stay in registers of these threads, and so do loaded scalars, which each
+ * thread loads for itself. The others are in shared memory as [component][element], which is free
+ * of bank conflicts without padding. A result is stored by the threads that compute it,
  * directly after its call. Where values may overlap dead ones, a value is loaded directly before
  * its first reader; where they may not, a late load would save nothing on chip and would cost a
  * barrier, so all loads are issued first. A barrier is needed only before a thread reads what
@@ -16,17 +18,36 @@
 
 #include <string.h>
 
-enum { CLEAN = -1, LOADED = -2, UNKNOWN = 2 };
+enum {
+    CLEAN = -1,
+    LOADED = -2,
+    UNKNOWN = 2,
+    NO_MAPPING = -1,
+    MAPPING_UNKNOWN = -2,
+    HOISTED_WORDS = 64 /* most registers that loads before the first call may take */
+};
+
+/* A thread-to-component mapping of whole values: that of an operand (-1: of the result). */
+typedef struct mapping {
+    const weft_specialisation *specialisation;
+    int variant, operand;
+    bool exclusive; /* no component belongs to two threads */
+} mapping;
 
 struct weft_placer {
     const weft_graph *graph;
     const weft_limits *limits;
     const weft_compile_options *options;
     signed char ***agree; /* [n_calls][operands][writer's variant][reader's variant] or UNKNOWN */
-    int *written;         /* position of the call that wrote it since the last barrier; or CLEAN,
+    int ***mapping_of;    /* [n_calls][operands, result][variant] index in mappings; NO_MAPPING, or
+                             MAPPING_UNKNOWN */
+    mapping *mappings;    /* [n_mappings] all different */
+    int n_mappings;
+    bool *seen;    /* scratch: a component belongs to a thread */
+    int *written;  /* position of the call that wrote it since the last barrier; or CLEAN,
                              LOADED */
-    bool *touched;        /* used since the last barrier */
-    bool *moved;          /* loaded from or stored to memory since the last barrier */
+    bool *touched; /* used since the last barrier */
+    bool *moved;   /* loaded from or stored to memory since the last barrier */
     weft_live_range *ranges;
 };
 
@@ -38,6 +59,35 @@ static int threads_at(const weft_graph *graph, const weft_implementation *made, 
 
 static int variants_of(const weft_call *call) {
     return call->specialisation != NULL ? call->specialisation->n_variants : 1;
+}
+
+static weft_status mappings_make(weft_arena *arena, weft_placer *p, weft_error *error) {
+    const weft_graph *graph = p->graph;
+    size_t most = 1, components = 1;
+    p->mapping_of = weft_arena_alloc(arena, (size_t)graph->n_calls + 1, sizeof *p->mapping_of);
+    if (p->mapping_of == NULL)
+        return weft_no_memory(error);
+    for (int i = 0; i < graph->n_calls; ++i) {
+        const weft_call *call = &graph->calls[i];
+        const size_t n = (size_t)call->n_operands + 1, n_variants = (size_t)variants_of(call);
+        p->mapping_of[i] = weft_arena_alloc(arena, n, sizeof *p->mapping_of[i]);
+        if (p->mapping_of[i] == NULL)
+            return weft_no_memory(error);
+        for (size_t k = 0; k < n; ++k) {
+            int *known = p->mapping_of[i][k] = weft_arena_alloc(arena, n_variants, sizeof *known);
+            if (known == NULL)
+                return weft_no_memory(error);
+            for (size_t v = 0; v < n_variants; ++v)
+                known[v] = MAPPING_UNKNOWN;
+            const size_t count = (size_t)weft_shape_count(
+                k + 1 < n ? &call->operands[k].shape : &graph->values[call->result].shape);
+            components = count > components ? count : components;
+        }
+        most += n * n_variants;
+    }
+    p->mappings = weft_arena_alloc(arena, most, sizeof *p->mappings);
+    p->seen = weft_arena_alloc(arena, components, sizeof *p->seen);
+    return p->mappings != NULL && p->seen != NULL ? WEFT_OK : weft_no_memory(error);
 }
 
 weft_status weft_placer_make(weft_arena *arena, const weft_graph *graph, const weft_limits *limits,
@@ -78,8 +128,10 @@ weft_status weft_placer_make(weft_arena *arena, const weft_graph *graph, const w
     p->ranges = weft_arena_alloc(arena, most, sizeof *p->ranges);
     if (p->written == NULL || p->touched == NULL || p->moved == NULL || p->ranges == NULL)
         return weft_no_memory(error);
-    *out = p;
-    return WEFT_OK;
+    const weft_status status = mappings_make(arena, p, error);
+    if (status == WEFT_OK)
+        *out = p;
+    return status;
 }
 
 /* Does each thread of the reader use only components that the same thread of the writer wrote? */
@@ -112,7 +164,109 @@ static bool mappings_agree(const weft_placer *p, const weft_implementation *made
     return *known != 0;
 }
 
-static void choose_places(const weft_placer *p, weft_implementation *made) {
+/* ---- mappings of whole values ---- */
+
+static int mapping_threads(const mapping *one) {
+    return one->specialisation->threads[one->variant];
+}
+
+static int mapping_share(const mapping *one) {
+    return weft_specialisation_thread_count(one->specialisation, one->variant, one->operand);
+}
+
+static int mapped_component(const mapping *one, int thread, int number) {
+    return weft_specialisation_thread_component(one->specialisation, one->variant, one->operand,
+                                                thread, number);
+}
+
+static bool is_same_mapping(const mapping *a, const mapping *b) {
+    const int threads = mapping_threads(a), share = mapping_share(a);
+    if (mapping_threads(b) != threads || mapping_share(b) != share)
+        return false;
+    for (int t = 0; t < threads; ++t)
+        for (int k = 0; k < share; ++k)
+            if (mapped_component(a, t, k) != mapped_component(b, t, k))
+                return false;
+    return true;
+}
+
+/* Set one->exclusive. Returns false: a thread has components out of range. */
+static bool find_exclusive(const weft_placer *p, mapping *one, int components) {
+    const int threads = mapping_threads(one), share = mapping_share(one);
+    memset(p->seen, 0, (size_t)components * sizeof *p->seen);
+    one->exclusive = true;
+    for (int t = 0; t < threads; ++t)
+        for (int k = 0; k < share; ++k) {
+            const int c = mapped_component(one, t, k);
+            if (c < 0 || c >= components)
+                return false;
+            one->exclusive &= !p->seen[c];
+            p->seen[c] = true;
+        }
+    return true;
+}
+
+/* The mapping of an operand (n_operands: of the result) of a call of several threads that uses the
+ * whole value; NO_MAPPING: there is none. */
+static int find_mapping(weft_placer *p, const weft_call *call, int operand, int variant) {
+    const bool is_result = operand == call->n_operands;
+    mapping one = {call->specialisation, variant, is_result ? -1 : operand, false};
+    int components = weft_shape_count(&p->graph->values[call->result].shape);
+    if (call->specialisation == NULL || mapping_threads(&one) == 1)
+        return NO_MAPPING;
+    if (!is_result) {
+        const weft_shape whole = weft_operand_whole(p->graph, &call->operands[operand]);
+        components = weft_shape_count(&whole);
+        if (weft_shape_count(&call->operands[operand].shape) != components)
+            return NO_MAPPING;
+    }
+    if (mapping_share(&one) == 0 || !find_exclusive(p, &one, components))
+        return NO_MAPPING;
+    for (int i = 0; i < p->n_mappings; ++i)
+        if (is_same_mapping(&p->mappings[i], &one))
+            return i;
+    p->mappings[p->n_mappings] = one;
+    return p->n_mappings++;
+}
+
+static int mapping_at(weft_placer *p, const weft_implementation *made, int position, int operand) {
+    const weft_call *call = &p->graph->calls[made->order[position]];
+    int *known = &p->mapping_of[call->id][operand][made->variants[position]];
+    if (*known == MAPPING_UNKNOWN)
+        *known = find_mapping(p, call, operand, made->variants[position]);
+    return *known;
+}
+
+/* The mapping that all calls that use a value have in common, or NO_MAPPING. */
+static int common_mapping(weft_placer *p, const weft_implementation *made, int m) {
+    int common = MAPPING_UNKNOWN;
+    for (int i = 0; i < made->fusion->n_calls; ++i)
+        for (int k = 0; k <= p->graph->calls[made->order[i]].n_operands; ++k) {
+            if (made->slots[i][k] != m)
+                continue;
+            const int one = mapping_at(p, made, i, k);
+            if (one == NO_MAPPING || (common != MAPPING_UNKNOWN && one != common))
+                return NO_MAPPING;
+            common = one;
+        }
+    return common;
+}
+
+/* ---- places ---- */
+
+/* A scalar that is loaded directly: a copy in each thread costs no memory traffic. */
+static bool is_copied(const weft_implementation *made, int m) {
+    return !made->produced_here[m] && made->onchip[m].connectivity < 0 &&
+           weft_shape_count(&made->onchip[m].shape) == 1;
+}
+
+static weft_placement place_of_several(weft_placer *p, const weft_implementation *made, int m) {
+    const int common = common_mapping(p, made, m);
+    return is_copied(made, m) || (common >= 0 && p->mappings[common].exclusive) ? PLACE_OWN_REGISTER
+                                                                                : PLACE_SHARED;
+}
+
+static void choose_places(weft_placer *p, weft_implementation *made) {
     for (int m = 0; m < made->n_onchip; ++m)
         made->placement[m] = PLACE_REGISTER;
     for (int i = 0; i < made->fusion->n_calls; ++i) {
@@ -121,10 +275,22 @@ static void choose_places(const weft_placer *p, weft_implementation *made) {
             continue;
         for (int k = 0; k <= call->n_operands; ++k) {
             const int m = made->slots[i][k];
-            if (p->graph->values[made->onchip[m].value].index_set != UNIFORM)
-                made->placement[m] = PLACE_SHARED;
+            if (p->graph->values[made->onchip[m].value].index_set != UNIFORM &&
+                made->placement[m] == PLACE_REGISTER)
+                made->placement[m] = place_of_several(p, made, m);
         }
     }
+}
+
+/* Components of a value in one thread's registers, or in shared memory. */
+static int components_of(weft_placer *p, const weft_implementation *made, int m) {
+    const int common = made->placement[m] == PLACE_OWN_REGISTER && !is_copied(made, m)
+                           ? common_mapping(p, made, m)
+                           : NO_MAPPING;
+    if (common < 0)
+        return weft_shape_count(&made->onchip[m].shape);
+    const int threads = mapping_threads(&p->mappings[common]), width = made->threads_per_element;
+    return (threads + width - 1) / width * mapping_share(&p->mappings[common]);
 }
 
 /* The position of the first call that uses each value. */
@@ -138,18 +304,19 @@ static void find_first_uses(const weft_placer *p, weft_implementation *made) {
         }
 }
 
-/* Put the live ranges of the values in one place at the front of p->ranges. Returns their number. A
- * value is live from its load or its call on, until its last reader. */
-static int find_lives(const weft_placer *p, const weft_implementation *made, weft_placement place) {
+/* Put the live ranges of the values in shared memory, or of those in registers, at the front of
+ * p->ranges. Returns their number. A value is live from its load or its call on, until its last
+ * reader. */
+static int find_lives(weft_placer *p, const weft_implementation *made, bool shared) {
     int found = 0;
     for (int m = 0; m < made->n_onchip; ++m)
         p->ranges[m] = (weft_live_range){.first = made->load_position[m],
-                                         .components = weft_shape_count(&made->onchip[m].shape)};
+                                         .components = components_of(p, made, m)};
     for (int i = 0; i < made->fusion->n_calls; ++i)
         for (int k = 0; k <= p->graph->calls[made->order[i]].n_operands; ++k)
             p->ranges[made->slots[i][k]].last = i;
     for (int m = 0; m < made->n_onchip; ++m)
-        if (made->placement[m] == place)
+        if ((made->placement[m] == PLACE_SHARED) == shared)
             p->ranges[found++] = p->ranges[m];
     return found;
 }
@@ -167,23 +334,28 @@ static bool overwrites(const weft_placer *p, const weft_implementation *made, in
 
 /* Does the call at this position update a list that other threads may have loaded or stored since
  * the last barrier? */
-static bool updates_moved(const weft_placer *p, const weft_implementation *made, int position) {
-    const weft_value *result = &p->graph->values[p->graph->calls[made->order[position]].result];
+static bool updates_moved(weft_placer *p, const weft_implementation *made, int position) {
+    const weft_call *call = &p->graph->calls[made->order[position]];
+    const int storage = p->graph->values[call->result].storage;
     const bool one_thread = threads_at(p->graph, made, position) == 1;
-    for (int m = 0; m < made->n_onchip && result->storage >= 0; ++m)
-        if (p->moved[m] && !(one_thread && made->placement[m] == PLACE_REGISTER) &&
-            weft_value_storage(p->graph, made->onchip[m].value) == result->storage)
+    const int writer = mapping_at(p, made, position, call->n_operands);
+    for (int m = 0; m < made->n_onchip && storage >= 0; ++m) {
+        const bool by_the_same = made->placement[m] == PLACE_REGISTER
+                                     ? one_thread
+                                     : writer >= 0 && common_mapping(p, made, m) == writer;
+        if (p->moved[m] && !by_the_same &&
+            weft_value_storage(p->graph, made->onchip[m].value) == storage)
             return true;
+    }
     return false;
 }
 
 static bool is_loaded_at(const weft_implementation *made, int m, int position) {
-    return made->placement[m] == PLACE_SHARED && !made->produced_here[m] &&
-           made->load_position[m] == position;
+    return !made->produced_here[m] && made->load_position[m] == position;
 }
 
 /* Is a barrier needed before the call at this position? exact: offsets are known. */
-static bool needs_barrier(const weft_placer *p, const weft_implementation *made, int position,
+static bool needs_barrier(weft_placer *p, const weft_implementation *made, int position,
                           bool exact) {
     const weft_call *call = &p->graph->calls[made->order[position]];
     if (weft_fault("missing_barrier"))
@@ -211,23 +383,21 @@ static void pass_barrier(const weft_placer *p, const weft_implementation *made) 
 static void load_before(const weft_placer *p, weft_implementation *made, int position, bool exact) {
     bool waits = false;
     for (int m = 0; m < made->n_onchip; ++m)
-        waits |= exact && is_loaded_at(made, m, position) && overwrites(p, made, m) &&
-                 !weft_fault("missing_load_barrier");
+        waits |= exact && is_loaded_at(made, m, position) && made->placement[m] == PLACE_SHARED &&
+                 overwrites(p, made, m) && !weft_fault("missing_load_barrier");
     if (waits) {
         made->barriers[position] |= BARRIER_BEFORE_LOADS;
         pass_barrier(p, made);
     }
     for (int m = 0; m < made->n_onchip; ++m)
         if (is_loaded_at(made, m, position)) {
-            p->written[m] = LOADED;
+            p->written[m] = made->placement[m] == PLACE_SHARED ? LOADED : CLEAN;
             p->touched[m] = p->moved[m] = true;
         }
 }
 
-static void set_barriers(const weft_placer *p, weft_implementation *made, bool exact) {
+static void set_barriers(weft_placer *p, weft_implementation *made, bool exact) {
     pass_barrier(p, made);
-    for (int m = 0; m < made->n_onchip; ++m) /* loaded at the start */
-        p->moved[m] = made->placement[m] == PLACE_REGISTER && !made->produced_here[m];
     for (int i = 0; i < made->fusion->n_calls; ++i) {
         const int n_operands = p->graph->calls[made->order[i]].n_operands;
         made->barriers[i] = 0;
@@ -260,15 +430,27 @@ bool weft_arrangement_fits(const weft_placer *p, const weft_implementation *made
            p->limits->onchip_bytes;
 }
 
-bool weft_arrange(const weft_placer *p, weft_implementation *made, weft_arrangement how) {
+/* Choose where values are loaded, and count the registers. Loads into registers are issued first,
+ * so that they are in flight together, unless that takes too many registers. */
+static void choose_loads(weft_placer *p, weft_implementation *made, weft_arrangement how) {
+    const int real_words = p->options->single ? 1 : 2;
+    for (bool late = false;; late = true) {
+        find_first_uses(p, made);
+        for (int m = 0; m < made->n_onchip; ++m)
+            if (!made->produced_here[m] && (made->placement[m] == PLACE_SHARED
+                                                ? how == ARRANGE_APART
+                                                : made->placement[m] == PLACE_REGISTER || !late))
+                made->load_position[m] = 0;
+        made->register_components = weft_onchip_bound(p->ranges, find_lives(p, made, false));
+        if (late || made->register_components * real_words <= HOISTED_WORDS)
+            return;
+    }
+}
+
+bool weft_arrange(weft_placer *p, weft_implementation *made, weft_arrangement how) {
     choose_places(p, made);
-    find_first_uses(p, made);
-    for (int m = 0; m < made->n_onchip; ++m) /* nothing on chip is saved by loading these late */
-        if (!made->produced_here[m] &&
-            (made->placement[m] == PLACE_REGISTER || how == ARRANGE_APART))
-            made->load_position[m] = 0;
-    made->register_components = weft_onchip_bound(p->ranges, find_lives(p, made, PLACE_REGISTER));
-    int n = find_lives(p, made, PLACE_SHARED);
+    choose_loads(p, made, how);
+    int n = find_lives(p, made, true);
     made->overlaps = how == ARRANGE_OVER;
     made->allocation_proved = false;
     made->shared_components = how == ARRANGE_APART ? lay_out(p->ranges, n)

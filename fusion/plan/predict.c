@@ -66,8 +66,8 @@ static void add_all_loads(const weft_predictor *p, weft_implementation *made, tr
         const weft_operand *operand = &made->onchip[m];
         if (p->graph->values[operand->value].index_set < 0 || is_inside(p, made, m))
             continue;
-        const int number =
-            weft_predictor_load(p, operand->value, operand->connectivity)[made->placement[m]];
+        const int number = weft_predictor_load(
+            p, operand->value, operand->connectivity)[made->placement[m] == PLACE_SHARED];
         const double part = operand->connectivity >= 0
                                 ? part_with_map(p, number, operand->connectivity)
                                 : weft_traffic_share(p->graph, made->fusion,
@@ -79,7 +79,7 @@ static void add_all_loads(const weft_predictor *p, weft_implementation *made, tr
 static int placement_of(const weft_implementation *made, int value) {
     for (int m = 0; m < made->n_onchip; ++m)
         if (made->onchip[m].value == value && made->onchip[m].connectivity < 0)
-            return (int)made->placement[m];
+            return made->placement[m] == PLACE_SHARED ? PLACE_SHARED : PLACE_REGISTER;
     return PLACE_REGISTER;
 }
 
@@ -96,7 +96,7 @@ static void add_all_stores(const weft_predictor *p, weft_implementation *made, t
         for (int i = 0; gathered && i < graph->n_accumulations; ++i)
             live_out |= graph->accumulations[i].source == value && !graph->accumulations[i].matrix;
         if (live_out)
-            add_transfer(p, sum, p->stores[value * PLACES + (int)made->placement[m]],
+            add_transfer(p, sum, p->stores[value * PLACES + (made->placement[m] == PLACE_SHARED)],
                          weft_traffic_share(graph, made->fusion, graph->values[value].index_set),
                          point, &made->measured);
     }

@@ -121,7 +121,7 @@ static void print_amounts(double loaded, double stored, double flops, weft_text 
 }
 
 static void print_onchip(const weft_graph *graph, const weft_implementation *one, weft_text *out) {
-    static const char *const places[] = {"register", "shared"};
+    static const char *const places[] = {"register", "shared", "register per thread"};
     if (one->threads_per_element > 0)
         weft_text_add(out, "    on chip, %d components in shared memory, at most %d in registers:",
                       one->shared_components, one->register_components);

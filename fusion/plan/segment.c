@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* "2,3:0,1@32x1w4rsr": calls in order, their variants, elements per block, iterations, threads per
- * element, and the place of each on-chip value (r: register, s: shared). */
+ * element, and the place of each on-chip value (r: register, s: shared, o: own register). */
 static void write_implementation(const weft_implementation *one, weft_text *out) {
     const int n = one->fusion->n_calls;
     for (int i = 0; i < n; ++i)
@@ -18,7 +18,7 @@ static void write_implementation(const weft_implementation *one, weft_text *out)
     weft_text_add(out, "@%dx%dw%d", one->elements_per_block, one->serial_iterations,
                   one->threads_per_element);
     for (int m = 0; m < one->n_onchip; ++m)
-        weft_text_add(out, one->placement[m] == PLACE_SHARED ? "s" : "r");
+        weft_text_add(out, "%c", "rso"[one->placement[m]]);
 }
 
 static weft_status hash_graph(const weft_graph *graph, char out[33], weft_error *error) {

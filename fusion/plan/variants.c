@@ -89,6 +89,7 @@ weft_status weft_variants_try_shapes(variant_search *p, const weft_block_shape *
                                      weft_error *error) {
     int best = -1;
     double cost = 0;
+    p->candidate.threads_per_element = shapes[0].threads_per_element;
     if (shapes[0].threads_per_element > 0)
         weft_arrange(p->placer, &p->candidate, ARRANGE_BOUND);
     else {

@@ -37,9 +37,9 @@ static void check_error(const weft_error *error, const char *file) {
 static void emit(const weft_specialisation *specialisation) {
     static const weft_body_style styles[] = {
         {"SPLAT", "t", "    ", 0}, {NULL, "t", "    ", 0}, {"SPLAT", "0", "", 0}};
-    weft_accessor arguments[WEFT_ARGUMENTS_MAX], result = {"v_result", 0};
+    weft_accessor arguments[WEFT_ARGUMENTS_MAX], result = {.base = "v_result"};
     for (int i = 0; i < WEFT_ARGUMENTS_MAX; ++i)
-        arguments[i] = (weft_accessor){"v_argument", i};
+        arguments[i] = (weft_accessor){.base = "v_argument", .offset = i};
     for (int v = 0; v < specialisation->n_variants; ++v)
         for (size_t s = 0; s < sizeof styles / sizeof *styles; ++s) {
             weft_error error = {0};

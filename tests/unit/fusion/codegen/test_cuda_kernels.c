@@ -359,6 +359,8 @@ static void blocks(void **state) {
     check_block((const int[3]){160, 1, 4}, 1, 2, 641, 1);
     check_block((const int[3]){1024, 1, 1}, 0, 0, 1025, 0);
     check_block((const int[3]){32, 3, 64}, 1, 1, 33, 1);
+    check_block((const int[3]){64, 2, 2}, 2, 2, 150, 1); /* several rounds over own registers */
+    check_block((const int[3]){32, 2, 1}, 1, 1, 40, 0);
 }
 
 static void threads(void **state) {

@@ -20,7 +20,7 @@ static weft_status use_library(void *user, weft_error *error) {
     weft_specialisation *specialisation = NULL;
     weft_text text = {0};
     const weft_shape shapes[] = {{1, {64}}, {2, {3, 3}}};
-    const weft_accessor arguments[] = {{"v_f", 0}, {"v_J", 0}}, result = {"v_b", 0};
+    const weft_accessor arguments[] = {{.base = "v_f"}, {.base = "v_J"}}, result = {.base = "v_b"};
     const weft_body_style style = {"SPLAT", "t", "    ", 0};
     const char *key = "degree";
     const int degree = 7;

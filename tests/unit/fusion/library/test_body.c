@@ -214,7 +214,7 @@ static void emit(const body_case *c, weft_status expected, weft_text *text, weft
     weft_library *library = NULL;
     weft_arena *arena = NULL;
     weft_specialisation *specialisation = NULL;
-    weft_accessor arguments[] = {{"v_a", c->offset}, {"v_b", 0}}, result = {"v_r", 0};
+    weft_accessor arguments[] = {{.base = "v_a", .offset = c->offset}, {.base = "v_b"}}, result = {.base = "v_r"};
     assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
     assert_int_equal(weft_library_add_table(library, "powers", 1, powers, NULL, NULL), WEFT_OK);
     assert_int_equal(weft_arena_make(&arena, NULL), WEFT_OK);

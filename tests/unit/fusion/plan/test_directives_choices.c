@@ -303,8 +303,9 @@ static void wrong_blocks(void **state) {
 }
 
 /* What only shows when it is tried: the kernel of a reduction has blocks of 128 and one thread per
- * element. Shared memory, which is all there is where every call has eight threads: A, B, C, M and
- * L are alive at once, 5 of 64 doubles are 2560 B per element, of which 232448 B hold 90. */
+ * element. Shared memory: with eight threads, A to E are read by rows and as a whole, and each with
+ * each other, so all are alive at once; 5 of 64 doubles are 2560 B per element, of which 232448 B
+ * hold 90. */
 static void blocks_that_do_not_fit(void **state) {
     (void)state;
     refused("null:h200", HEAD "fuse block 64 { y = x[0] + 1; r = sum(y); }\nreturn r;\n", NULL, 5,
@@ -318,10 +319,13 @@ static void blocks_that_do_not_fit(void **state) {
     assert_true(m.c->limits.onchip_bytes == 232448);
     done(&m);
     refused("null:h200",
-            "index N;\ninput A, B, C : real[8,8] over N;\n"
-            "fuse block 128 threads 8 {\n M = mmul(A, B) using variant 1;\n"
-            " L = mmul(C, M) using variant 1;\n K = madd(L, A) using variant 1;\n"
-            " H = madd(K, B) using variant 1;\n}\nreturn H;\n",
+            "index N;\ninput A, B, C, D, E : real[8,8] over N;\nfuse block 128 threads 8 {\n"
+            " AB = mmul(A, B) using variant 1;\n BC = mmul(B, C) using variant 1;\n"
+            " CD = mmul(C, D) using variant 1;\n DE = mmul(D, E) using variant 1;\n"
+            " EA = mmul(E, A) using variant 1;\n AC = mmul(A, C) using variant 1;\n"
+            " BD = mmul(B, D) using variant 1;\n CE = mmul(C, E) using variant 1;\n"
+            " DA = mmul(D, A) using variant 1;\n EB = mmul(E, B) using variant 1;\n"
+            "}\nreturn AB, BC, CD, DE, EA, AC, BD, CE, DA, EB;\n",
             NULL, 3, 1, "this block has no kernel of 128 elements per block, 8 threads per element",
             "blocks of 32, 64 elements can be, the rest being as it is");
 }

@@ -197,6 +197,26 @@ static void only_the_barriers_that_are_needed(void **state) {
     assert_int_equal(barriers(column, 1, 1, 2), 3);
 }
 
+/* Where all calls give a thread the same components, these stay in its registers, and it loads and
+ * stores them itself. */
+static void no_barrier_where_the_mapping_is_the_same(void **state) {
+    (void)state;
+    static const char script[] = "index N;\ninput A, B : real[3,3] over N;\n"
+                                 "input s : real over N;\nC = madd(A, B);\n"
+                                 "D = smmul(C, s);\nupdate A = madd(D, A);\nreturn C;\n";
+    for (int variant = 1; variant <= 2; ++variant) {
+        const weft_variant_choice variants[] = {{"madd", variant}, {"smmul", variant}};
+        const weft_compile_options options = {.variants = variants, .n_variants = 2};
+        program_case c = case_open(NULL, "null:h200", script, &options);
+        const weft_plan *plan = case_segment(&c)->plan;
+        assert_int_equal(plan->n_kernels, 1);
+        assert_int_equal(plan->kernels[0].implementation->shared_components, 0);
+        const char *kernel = strstr(weft_compilation_source(c.compilation), "KERNEL k0_");
+        assert_int_equal(count(kernel, "__syncthreads"), 0);
+        case_close(&c);
+    }
+}
+
 /* The first kernel of a plan for an H200, and its shared memory in components per element, which
  * must be what the text of the kernel declares. */
 static int shared_components(const char *script, const char *function, int variant) {
@@ -246,6 +266,7 @@ int main(void) {
         cmocka_unit_test(every_choice_of_variants),
         cmocka_unit_test(blocks_that_are_asked_for),
         cmocka_unit_test(only_the_barriers_that_are_needed),
+        cmocka_unit_test(no_barrier_where_the_mapping_is_the_same),
         cmocka_unit_test(loads_are_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
