@@ -187,11 +187,9 @@ static void builder_free(patch_builder *b) {
     free(b->first_halo);
     free(b->list);
     free(b->start);
-    weft_upload_free(&b->order);
-    weft_upload_free(&b->rows);
-    weft_upload_free(&b->words);
-    weft_upload_free(&b->halo);
-    weft_upload_free(&b->cells);
+    weft_upload *const uploads[] = {&b->order, &b->rows, &b->words, &b->halo, &b->cells};
+    for (size_t i = 0; i < sizeof uploads / sizeof *uploads; ++i)
+        weft_upload_free(uploads[i]);
     weft_patches_free(&b->made);
 }
 

@@ -38,10 +38,11 @@ static weft_status lift(lifter *l, const weft_script_statement *statement, weft_
     if (is_call && weft_library_find_reduction(library, (*node)->name) != NULL) {
         weft_node *name = NULL;
         TRY(WEFT_ALLOC(l->b->arena, name, 1, l->b->error));
-        weft_script_statement lifted = {
-            .value = *node, .loop = statement->loop, .place = (*node)->place};
-        lifted.part = statement->part;
-        lifted.fuse = statement->fuse;
+        weft_script_statement lifted = {.value = *node,
+                                        .loop = statement->loop,
+                                        .part = statement->part,
+                                        .fuse = statement->fuse,
+                                        .place = (*node)->place};
         TRY(weft_control_fresh_name(l->b, statement->name, &lifted.name));
         *name = (weft_node){.kind = NODE_NAME, .name = lifted.name, .place = lifted.place};
         TRY(statement_append(l, &lifted));
@@ -56,10 +57,8 @@ done:
 }
 
 static bool updates_list(const weft_script *script, const weft_script_statement *statement) {
-    for (int i = 0; statement->update && i < script->n_inputs; ++i)
-        if (strcmp(script->inputs[i].name, statement->name) == 0)
-            return script->inputs[i].over != NULL;
-    return false;
+    const int i = WEFT_FIND_NAME(script->inputs, script->n_inputs, statement->name);
+    return statement->update && i >= 0 && script->inputs[i].over != NULL;
 }
 
 weft_status weft_control_lift_reductions(control_builder *b) {

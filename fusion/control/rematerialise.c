@@ -62,10 +62,7 @@ static bool is_movable(const control_builder *b, int i, int loop) {
         is_changed(script, one->name, 0, script->n_statements) ||
         reads_changed(script, one->value, i + 1, script->loops[loop].last))
         return false;
-    for (int k = 0; k < script->n_returns; ++k)
-        if (strcmp(script->returns[k].name, one->name) == 0)
-            return false;
-    return true;
+    return WEFT_FIND_NAME(script->returns, script->n_returns, one->name) < 0;
 }
 
 /* Is statement i read by a statement that is neither in the loop nor moved into it? */

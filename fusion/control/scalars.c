@@ -70,6 +70,7 @@ static weft_status uniform_inputs(const control_builder *b, const weft_node *nod
 static weft_status scalar_of(const control_builder *b, const weft_graph_builder *graph,
                              const weft_lazy_value *v, weft_location place,
                              weft_control_scalar *out) {
+    weft_status status = WEFT_OK;
     static const weft_arithmetic whole = {.op = ARITHMETIC_OPERAND, .a = -1, .b = -1};
     const tree *t = v->arithmetic;
     const weft_shape *shape = t != NULL ? &t->shape : &v->operand.shape;
@@ -79,11 +80,9 @@ static weft_status scalar_of(const control_builder *b, const weft_graph_builder 
                              "a uniform number is wanted here, not a tensor");
     out->n_nodes = t != NULL ? t->n : 1;
     out->n_operands = t != NULL ? t->n_operands : 1;
-    out->nodes = weft_arena_alloc(b->arena, (size_t)out->n_nodes, sizeof *out->nodes);
-    out->operands = weft_arena_alloc(b->arena, (size_t)out->n_operands + 1, sizeof *out->operands);
-    out->offsets = weft_arena_alloc(b->arena, (size_t)out->n_operands + 1, sizeof *out->offsets);
-    if (out->nodes == NULL || out->operands == NULL || out->offsets == NULL)
-        return weft_no_memory(b->error);
+    TRY(WEFT_ALLOC(b->arena, out->nodes, (size_t)out->n_nodes, b->error));
+    TRY(WEFT_ALLOC(b->arena, out->operands, (size_t)out->n_operands + 1, b->error));
+    TRY(WEFT_ALLOC(b->arena, out->offsets, (size_t)out->n_operands + 1, b->error));
     memcpy(out->nodes, t != NULL ? t->nodes : &whole, (size_t)out->n_nodes * sizeof *out->nodes);
     for (int i = 0; i < out->n_operands; ++i) {
         if (operands[i].shape.rank > 0)
@@ -93,7 +92,8 @@ static weft_status scalar_of(const control_builder *b, const weft_graph_builder 
             weft_control_name_find(b->control, graph->graph->values[operands[i].value].name);
         out->offsets[i] = operands[i].offset;
     }
-    return WEFT_OK;
+done:
+    return status;
 }
 
 weft_status weft_control_scalar_make(control_builder *b, const weft_node *node, int target,

@@ -89,20 +89,13 @@ void weft_print_operand(const weft_graph *graph, const weft_operand *operand, we
 enum { BINDS_SUM = 1, BINDS_PRODUCT, BINDS_NEGATE, BINDS_POWER, BINDS_PRIMARY };
 
 static int binding_of(const weft_arithmetic *node) {
-    switch (node->op) {
-    case ARITHMETIC_ADD:
-    case ARITHMETIC_SUBTRACT:
-        return BINDS_SUM;
-    case ARITHMETIC_MULTIPLY:
-    case ARITHMETIC_DIVIDE:
-        return BINDS_PRODUCT;
-    case ARITHMETIC_NEGATE:
-        return BINDS_NEGATE;
-    case ARITHMETIC_POWER:
-        return BINDS_POWER;
-    default:
-        return BINDS_PRIMARY;
-    }
+    static const int binds[] = {
+        [ARITHMETIC_NUMBER] = BINDS_PRIMARY,    [ARITHMETIC_OPERAND] = BINDS_PRIMARY,
+        [ARITHMETIC_NEGATE] = BINDS_NEGATE,     [ARITHMETIC_ADD] = BINDS_SUM,
+        [ARITHMETIC_SUBTRACT] = BINDS_SUM,      [ARITHMETIC_MULTIPLY] = BINDS_PRODUCT,
+        [ARITHMETIC_DIVIDE] = BINDS_PRODUCT,    [ARITHMETIC_POWER] = BINDS_POWER,
+        [ARITHMETIC_INTRINSIC] = BINDS_PRIMARY, [ARITHMETIC_SELECT] = BINDS_PRIMARY};
+    return binds[node->op];
 }
 
 static void print_tree(const weft_graph *graph, const weft_call *call, int index, int least,

@@ -2,13 +2,8 @@
 #include "fusion/library/function.h"
 
 const char *weft_term_binary(weft_binary binary, int64_t a, int64_t b, int64_t *out) {
-    const int64_t logical[] = {[BINARY_OR] = a || b,
-                               [BINARY_AND] = a && b,
-                               [BINARY_EQUAL] = a == b,
-                               [BINARY_UNEQUAL] = a != b,
-                               [BINARY_LESS] =
-                                   a<b, [BINARY_LESS_EQUAL] = a <= b, [BINARY_GREATER] = a> b,
-                               [BINARY_GREATER_EQUAL] = a >= b};
+    /* in the order of weft_binary */
+    const bool logical[] = {a || b, a && b, a == b, a != b, a<b, a <= b, a> b, a >= b};
     bool overflow = false;
     if (binary < BINARY_ADD)
         *out = logical[binary];

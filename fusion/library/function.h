@@ -168,6 +168,10 @@ int weft_function_name_index(const weft_function *function, const char *name);
  *  Errors  WEFT_ERROR_TYPE, at the access that breaks it; WEFT_ERROR_MEMORY */
 weft_status weft_thread_patterns_prove(weft_arena *arena, weft_specialisation *specialisation,
                                        weft_error *error);
+/** The shapes of the arguments for values of the function's names; false: one is not positive, or
+ *  has more than `most` components. */
+bool weft_function_shapes(const weft_function *function, const int *values, int most,
+                          weft_shape *shapes);
 /** weft_test_cases_make, with the specialisation of each test case. */
 weft_status weft_trials_elements(const weft_library *library, size_t function, weft_arena *arena,
                                  weft_test_cases *out,

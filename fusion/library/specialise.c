@@ -74,11 +74,6 @@ static weft_status shape_error(binder *b, const char *format, ...) {
     return status;
 }
 
-static weft_status out_of_memory(binder *b) {
-    return weft_error_set(b->error, WEFT_ERROR_MEMORY, "out of memory for a call of %s",
-                          b->function->info.name);
-}
-
 static weft_status take_parameters(binder *b, const char *const *keys, const int *key_values,
                                    int n_keys) {
     const weft_function *function = b->function;
@@ -347,31 +342,26 @@ static weft_status count_work(binder *b) {
 }
 
 static weft_status allocate(binder *b) {
+    weft_status status = WEFT_OK;
     const weft_function *function = b->function;
-    size_t n_names = (size_t)function->n_names + 1, n_tables = (size_t)function->n_tables + 1;
-    weft_specialisation *specialisation = weft_arena_alloc(b->arena, 1, sizeof *specialisation);
-    if (!specialisation)
-        return out_of_memory(b);
-    specialisation->function = function;
-    specialisation->n_variants = function->n_variants;
-    specialisation->threads =
-        weft_arena_alloc(b->arena, (size_t)function->n_variants, sizeof *specialisation->threads);
-    specialisation->n_names = function->n_names;
-    specialisation->names = weft_arena_alloc(b->arena, n_names, sizeof *specialisation->names);
-    specialisation->values = weft_arena_alloc(b->arena, n_names, sizeof *specialisation->values);
-    specialisation->n_tables = function->n_tables;
-    specialisation->table_names =
-        weft_arena_alloc(b->arena, n_tables, sizeof *specialisation->table_names);
-    specialisation->table_shapes =
-        weft_arena_alloc(b->arena, n_tables, sizeof *specialisation->table_shapes);
-    specialisation->tables = weft_arena_alloc(b->arena, n_tables, sizeof *specialisation->tables);
-    if (!specialisation->threads || !specialisation->names || !specialisation->values ||
-        !specialisation->table_names || !specialisation->table_shapes || !specialisation->tables)
-        return out_of_memory(b);
+    const size_t n_names = (size_t)function->n_names + 1, n_tables = (size_t)function->n_tables + 1;
+    weft_specialisation *made = NULL;
+    TRY(WEFT_ALLOC(b->arena, made, 1, b->error));
+    made->function = function;
+    made->n_variants = function->n_variants;
+    made->n_names = function->n_names;
+    made->n_tables = function->n_tables;
+    TRY(WEFT_ALLOC(b->arena, made->threads, (size_t)function->n_variants, b->error));
+    TRY(WEFT_ALLOC(b->arena, made->names, n_names, b->error));
+    TRY(WEFT_ALLOC(b->arena, made->values, n_names, b->error));
+    TRY(WEFT_ALLOC(b->arena, made->table_names, n_tables, b->error));
+    TRY(WEFT_ALLOC(b->arena, made->table_shapes, n_tables, b->error));
+    TRY(WEFT_ALLOC(b->arena, made->tables, n_tables, b->error));
     for (int i = 0; i < function->n_names; ++i)
-        specialisation->names[i] = function->names[i].name;
-    b->specialisation = specialisation;
-    return WEFT_OK;
+        made->names[i] = function->names[i].name;
+    b->specialisation = made;
+done:
+    return status;
 }
 
 weft_status weft_specialisation_make(weft_arena *arena, const weft_library *library,

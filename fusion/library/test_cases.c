@@ -51,18 +51,17 @@ static void find_all_free(test_case_maker *m) {
             add_free(m, i);
 }
 
-/* The shapes of the arguments for these values of the names; false if one is not allowed. */
-static bool shapes_at(const weft_function *f, const int *values, weft_shape *shapes) {
+bool weft_function_shapes(const weft_function *f, const int *values, int most, weft_shape *shapes) {
     for (int i = 0; i < f->n_arguments; ++i) {
         shapes[i] = (weft_shape){.rank = f->arguments[i].rank};
         for (int j = 0; j < shapes[i].rank; ++j) {
             int64_t size = 0;
             if (weft_term_evaluate(f->arguments[i].sizes[j], values, NULL, &size) || size < 1 ||
-                size > COMPONENTS_MOST)
+                size > most)
                 return false;
             shapes[i].sizes[j] = (int)size;
         }
-        if (weft_shape_count(&shapes[i]) > COMPONENTS_MOST)
+        if (weft_shape_count(&shapes[i]) > most)
             return false;
     }
     return true;
@@ -95,7 +94,7 @@ static weft_status try_values(test_case_maker *m, const int *values, weft_arena 
     int key_values[WEFT_FUNCTION_NAMES_MAX];
     weft_error made;
     *out = NULL;
-    if (!shapes_at(m->function, values, shapes))
+    if (!weft_function_shapes(m->function, values, COMPONENTS_MOST, shapes))
         return WEFT_OK;
     int n_keys = keys_at(m, values, keys, key_values);
     weft_status status = weft_specialisation_make(

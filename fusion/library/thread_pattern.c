@@ -379,9 +379,7 @@ weft_status weft_thread_patterns_prove(weft_arena *arena, weft_specialisation *s
     weft_status status = WEFT_OK;
     const size_t n = (size_t)weft_shape_count(&specialisation->result);
     const size_t n_variants = (size_t)specialisation->n_variants;
-    specialisation->writers = weft_arena_alloc(arena, n_variants, sizeof *specialisation->writers);
-    if (specialisation->writers == NULL)
-        return weft_no_memory(error);
+    TRY(WEFT_ALLOC(arena, specialisation->writers, n_variants, error));
     for (int v = 0; v < specialisation->n_variants; ++v) {
         const weft_variant *variant = specialisation->function->variants[v];
         if (specialisation->threads[v] == 1)
@@ -393,10 +391,8 @@ weft_status weft_thread_patterns_prove(weft_arena *arena, weft_specialisation *s
                     .variant = variant,
                     .number = v,
                     .threads = specialisation->threads[v]};
-        p.writers = weft_arena_alloc(arena, n, sizeof *p.writers);
-        p.open = weft_arena_alloc(arena, (size_t)variant->body.n_statements, sizeof *p.open);
-        if (p.writers == NULL || p.open == NULL)
-            return weft_no_memory(error);
+        TRY(WEFT_ALLOC(arena, p.writers, n, error));
+        TRY(WEFT_ALLOC(arena, p.open, (size_t)variant->body.n_statements, error));
         for (size_t i = 0; i < n; ++i)
             p.writers[i] = NONE;
         TRY(prove_variant(&p));

@@ -89,15 +89,8 @@ static void group_calls(const weft_graph *graph, const int *level, int *group) {
     }
 }
 
-static int count(const weft_graph *graph, const uint64_t *set) {
-    int n = 0;
-    for (int i = 0; i < graph->n_calls; ++i)
-        n += weft_set_has(set, i);
-    return n;
-}
-
 bool weft_fusions_have(const weft_graph *graph, const weft_fusions *fusions, const uint64_t *set) {
-    const int n = count(graph, set);
+    const int n = weft_set_count(set, graph->n_calls);
     for (int i = 0; i < fusions->n; ++i) {
         const weft_fusion *one = &fusions->list[i];
         int k = 0;
@@ -111,7 +104,7 @@ bool weft_fusions_have(const weft_graph *graph, const weft_fusions *fusions, con
 
 weft_status weft_fusions_add(weft_arena *arena, const weft_graph *graph, weft_fusions *fusions,
                              const uint64_t *set, weft_error *error) {
-    weft_fusion one = {.n_calls = count(graph, set), .index_set = UNIFORM};
+    weft_fusion one = {.n_calls = weft_set_count(set, graph->n_calls), .index_set = UNIFORM};
     one.calls = weft_arena_alloc(arena, (size_t)one.n_calls, sizeof *one.calls);
     if (one.calls == NULL)
         return weft_no_memory(error);

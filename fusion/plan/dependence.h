@@ -20,6 +20,13 @@ static inline bool weft_set_has(const uint64_t *set, int i) {
 static inline void weft_set_add(uint64_t *set, int i) {
     set[i / 64] |= (uint64_t)1 << (i % 64);
 }
+/** Members below `most`. */
+static inline int weft_set_count(const uint64_t *set, int most) {
+    int n = 0;
+    for (int i = 0; i < most; ++i)
+        n += weft_set_has(set, i);
+    return n;
+}
 static inline void weft_set_remove(uint64_t *set, int i) {
     set[i / 64] &= ~((uint64_t)1 << (i % 64));
 }

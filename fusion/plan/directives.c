@@ -21,9 +21,9 @@
 static const char *const unit[FUSE_CHOICES] = {"elements per block", "threads per element",
                                                "iterations"};
 
-static weft_status refuse_block(weft_location place, int choice, int asked, weft_error *error) {
-    return weft_error_at(error, WEFT_ERROR_TYPE, place, "a kernel of %d %s cannot be here", asked,
-                         unit[choice]);
+static weft_status refuse_block(const weft_fuse *fuse, int choice, weft_error *error) {
+    return weft_error_at(error, WEFT_ERROR_TYPE, fuse->places[choice],
+                         "a kernel of %d %s cannot be here", fuse->choices[choice], unit[choice]);
 }
 
 /* The maximum number of threads over the allowed variants of the calls of a block. */
@@ -47,7 +47,7 @@ static weft_status check_host(const weft_segment *c, const weft_fuse *fuse, weft
     const int own[FUSE_CHOICES] = {lanes, 1, 1};
     for (int k = 0; k < FUSE_CHOICES; ++k)
         if (fuse->choices[k] != 0 && fuse->choices[k] != own[k]) {
-            refuse_block(fuse->places[k], k, fuse->choices[k], error);
+            refuse_block(fuse, k, error);
             weft_error_hint(error,
                             "this device has blocks of %d elements, one thread each, once; 0, "
                             "maybe a parameter's, leaves it open",
@@ -64,24 +64,23 @@ static weft_status check_shape(const weft_segment *c, int number, weft_error *er
     if (!weft_target_is_simt(&c->limits))
         return check_host(c, fuse, error);
     if (block < 0 || block > WEFT_BLOCK_THREADS || block % WEFT_CUDA_LANES != 0) {
-        refuse_block(fuse->places[FUSE_BLOCK], FUSE_BLOCK, block, error);
+        refuse_block(fuse, FUSE_BLOCK, error);
         weft_error_hint(error, "a block has 32, 64, 96, ... %d elements", WEFT_BLOCK_THREADS);
         return WEFT_ERROR_TYPE;
     }
     if (threads < 0 || threads > most) {
-        refuse_block(fuse->places[FUSE_THREADS], FUSE_THREADS, threads, error);
+        refuse_block(fuse, FUSE_THREADS, error);
         weft_error_hint(error, "the calls of this block have variants of 1 to %d threads", most);
         return WEFT_ERROR_TYPE;
     }
     if (fuse->choices[FUSE_ITERATIONS] < 0 ||
         fuse->choices[FUSE_ITERATIONS] > WEFT_BLOCK_ITERATIONS) {
-        refuse_block(fuse->places[FUSE_ITERATIONS], FUSE_ITERATIONS, fuse->choices[FUSE_ITERATIONS],
-                     error);
+        refuse_block(fuse, FUSE_ITERATIONS, error);
         weft_error_hint(error, "a block goes through 1 to %d", WEFT_BLOCK_ITERATIONS);
         return WEFT_ERROR_TYPE;
     }
     if (block * threads > WEFT_BLOCK_THREADS) {
-        refuse_block(fuse->places[FUSE_BLOCK], FUSE_BLOCK, block, error);
+        refuse_block(fuse, FUSE_BLOCK, error);
         weft_error_hint(error, "with %d threads per element, a block has at most %d elements",
                         threads, WEFT_BLOCK_THREADS / threads / WEFT_CUDA_LANES * WEFT_CUDA_LANES);
         return WEFT_ERROR_TYPE;
@@ -210,13 +209,6 @@ static void set_of(const weft_graph *graph, int fuse, uint64_t *set) {
             weft_set_add(set, i);
 }
 
-static int count(const weft_graph *graph, const uint64_t *set) {
-    int n = 0;
-    for (int i = 0; i < graph->n_calls; ++i)
-        n += weft_set_has(set, i);
-    return n;
-}
-
 static weft_status refuse(const weft_graph *graph, weft_location place, int a, int b,
                           const char *why, const char *what, weft_error *error) {
     weft_text first = {0}, second = {0};
@@ -256,7 +248,7 @@ weft_status weft_directives_add(weft_segment *c, weft_error *error) {
     for (int fuse = 1; fuse <= c->graph->n_fuses; ++fuse) {
         uint64_t set[WEFT_CALLS_MAX / 64];
         set_of(c->graph, fuse, set);
-        const int n = count(c->graph, set);
+        const int n = weft_set_count(set, c->graph->n_calls);
         if (c->options.plan == WEFT_PLAN_UNFUSED || c->options.forced_plan != NULL || n == 0)
             continue;
         TRY(check_shape(c, fuse, error));
@@ -291,7 +283,7 @@ static bool breaks_fuse(const weft_graph *graph, const weft_fusion *fusion) {
         set_of(graph, fuse, set);
         for (int k = 0; k < fusion->n_calls; ++k)
             n += weft_set_has(set, fusion->calls[k]);
-        if (n != count(graph, set))
+        if (n != weft_set_count(set, graph->n_calls))
             return true;
     }
     return false;

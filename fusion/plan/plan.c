@@ -3,6 +3,7 @@
 #include "core/base/fault.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
+#include "fusion/plan/implementations.h"
 #include "fusion/plan/patches.h"
 
 #include <stdio.h>
@@ -21,24 +22,7 @@ static weft_status argument_add(planner *p, weft_plan_kernel *kernel, weft_argum
     for (int i = 0; i < kernel->n_arguments; ++i)
         if (memcmp(&kernel->arguments[i], &argument, sizeof argument) == 0)
             return WEFT_OK;
-    if (kernel->n_arguments % 16 == 0) {
-        weft_argument *grown =
-            weft_arena_alloc(p->arena, (size_t)kernel->n_arguments + 16, sizeof *grown);
-        if (grown == NULL)
-            return weft_no_memory(error);
-        if (kernel->n_arguments > 0)
-            memcpy(grown, kernel->arguments, (size_t)kernel->n_arguments * sizeof *grown);
-        kernel->arguments = grown;
-    }
-    kernel->arguments[kernel->n_arguments++] = argument;
-    return WEFT_OK;
-}
-
-static bool in_fusion(const weft_fusion *fusion, int call) {
-    for (int i = 0; i < fusion->n_calls; ++i)
-        if (fusion->calls[i] == call)
-            return true;
-    return false;
+    return WEFT_APPEND(p->arena, kernel->arguments, kernel->n_arguments, argument, error);
 }
 
 static bool is_gathered(const planner *p, const weft_accumulation *a) {
@@ -62,17 +46,16 @@ static const char *kernel_name(planner *p, const weft_implementation *implementa
 }
 
 static weft_status kernel_allocate(planner *p, weft_plan_kernel *kernel, weft_error *error) {
+    weft_status status = WEFT_OK;
     const size_t n_onchip = (size_t)kernel->implementation->n_onchip + 1;
     const size_t n_accumulations = (size_t)p->graph->n_accumulations + 1;
-    kernel->loads = weft_arena_alloc(p->arena, n_onchip, sizeof *kernel->loads);
-    kernel->stores = weft_arena_alloc(p->arena, n_onchip, sizeof *kernel->stores);
-    kernel->scatters = weft_arena_alloc(p->arena, n_accumulations, sizeof *kernel->scatters);
-    kernel->reductions = weft_arena_alloc(p->arena, n_onchip, sizeof *kernel->reductions);
-    kernel->zero = weft_arena_alloc(p->arena, n_accumulations, sizeof *kernel->zero);
-    return kernel->loads != NULL && kernel->stores != NULL && kernel->scatters != NULL &&
-                   kernel->reductions != NULL && kernel->zero != NULL
-               ? WEFT_OK
-               : weft_no_memory(error);
+    TRY(WEFT_ALLOC(p->arena, kernel->loads, n_onchip, error));
+    TRY(WEFT_ALLOC(p->arena, kernel->stores, n_onchip, error));
+    TRY(WEFT_ALLOC(p->arena, kernel->scatters, n_accumulations, error));
+    TRY(WEFT_ALLOC(p->arena, kernel->reductions, n_onchip, error));
+    TRY(WEFT_ALLOC(p->arena, kernel->zero, n_accumulations, error));
+done:
+    return status;
 }
 
 static weft_status kernel_loads_and_stores(planner *p, weft_plan_kernel *kernel,
@@ -84,7 +67,7 @@ static weft_status kernel_loads_and_stores(planner *p, weft_plan_kernel *kernel,
         const weft_operand *operand = &implementation->onchip[i];
         const weft_value *value = &graph->values[operand->value];
         const bool produced_here = value->producer >= 0 && operand->connectivity < 0 &&
-                                   in_fusion(implementation->fusion, value->producer);
+                                   weft_fusion_contains(implementation->fusion, value->producer);
         const int storage = weft_value_storage(graph, operand->value);
         if (!produced_here) {
             kernel->loads[kernel->n_loads++] = *operand;
@@ -121,7 +104,7 @@ done:
 /* Has an earlier kernel accumulated into the first target of this kernel? */
 static bool first_target_started(const planner *p, const weft_plan_kernel *kernel) {
     for (int k = 0; k < p->graph->n_accumulations; ++k)
-        if (in_fusion(kernel->implementation->fusion, p->graph->accumulations[k].call))
+        if (weft_fusion_contains(kernel->implementation->fusion, p->graph->accumulations[k].call))
             return p->started[p->graph->accumulations[k].target];
     return false;
 }
@@ -141,7 +124,7 @@ static weft_status kernel_scatters(planner *p, weft_plan_kernel *kernel, weft_er
     const weft_graph *graph = p->graph;
     for (int k = 0; k < graph->n_accumulations; ++k) {
         const weft_accumulation *a = &graph->accumulations[k];
-        if (!in_fusion(kernel->implementation->fusion, a->call) || is_gathered(p, a))
+        if (!weft_fusion_contains(kernel->implementation->fusion, a->call) || is_gathered(p, a))
             continue;
         kernel->scatters[kernel->n_scatters++] = k;
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_VALUE, a->target, 0}, error));
@@ -286,7 +269,7 @@ static weft_status gather_kernels(planner *p, const weft_fusion *fusion, weft_er
     const double real_bytes = p->options->single ? sizeof(float) : sizeof(double);
     for (int k = 0; k < graph->n_accumulations; ++k) {
         const weft_accumulation *a = &graph->accumulations[k];
-        if (!in_fusion(fusion, a->call) || !is_gathered(p, a))
+        if (!weft_fusion_contains(fusion, a->call) || !is_gathered(p, a))
             continue;
         weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
         *kernel = (weft_plan_kernel){.kind = KERNEL_GATHER,

@@ -313,19 +313,16 @@ static weft_status check_kernel(const forcing *f, int kernel) {
 /* ---- making ---- */
 
 static weft_status fusions_make(const forcing *f, weft_fusions *out) {
+    weft_status status = WEFT_OK;
     weft_arena *arena = f->c->arena;
     const size_t n_calls = (size_t)f->graph->n_calls;
     *out = *f->c->fusions;
     out->n = f->n_kernels;
-    out->list = weft_arena_alloc(arena, (size_t)f->n_kernels + 1, sizeof *out->list);
-    if (out->list == NULL)
-        return weft_no_memory(f->error);
+    TRY(WEFT_ALLOC(arena, out->list, (size_t)f->n_kernels + 1, f->error));
     for (int i = 0; i < f->n_kernels; ++i) {
         weft_fusion *one = &out->list[i];
         *one = (weft_fusion){.n_calls = 0};
-        one->calls = weft_arena_alloc(arena, n_calls, sizeof *one->calls);
-        if (one->calls == NULL)
-            return weft_no_memory(f->error);
+        TRY(WEFT_ALLOC(arena, one->calls, n_calls, f->error));
         for (int k = 0; k < f->graph->n_calls; ++k) {
             if (f->kernel[k] != i)
                 continue;
@@ -336,7 +333,8 @@ static weft_status fusions_make(const forcing *f, weft_fusions *out) {
             one->level = level > one->level ? level : one->level;
         }
     }
-    return WEFT_OK;
+done:
+    return status;
 }
 
 /* Does an implementation have the variants that the plan requests? */

@@ -120,6 +120,16 @@ static void size_products(weft_program *p) {
     }
 }
 
+/* The same for the members `name` of an array, which are `size` bytes apart. */
+static weft_status none_of(weft_error *error, const char *what, const char *name,
+                           const char *const *first, int n, size_t size) {
+    const char *names[64];
+    size_t count = 0;
+    for (; count < 64 && (int)count < n; ++count)
+        names[count] = *(const char *const *)((const char *)first + count * size);
+    return no_such(error, what, name, names, count);
+}
+
 /* A binding has changed: prepare and capture again. */
 static void change(weft_program *p) {
     p->ready = false;
@@ -187,12 +197,9 @@ weft_status weft_program_bind_connectivity(weft_program *p, const char *name,
     weft_status status = WEFT_OK;
     const weft_script *script = p->compilation->control->script;
     const int found = WEFT_FIND_NAME(script->connectivities, script->n_connectivities, name);
-    const char *names[64];
-    size_t n = 0;
-    for (int i = 0; i < script->n_connectivities && n < 64; ++i)
-        names[n++] = script->connectivities[i].name;
     if (found < 0)
-        return no_such(error, "connectivity", name, names, n);
+        return none_of(error, "connectivity", name, &script->connectivities->name,
+                       script->n_connectivities, sizeof *script->connectivities);
     for (int k = 0; k < p->compilation->control->n_segments; ++k)
         TRY(weft_program_segment_connectivity(p->segments[k], name, connectivity, error));
     size_set(p, script->connectivities[found].from, weft_connectivity_from(connectivity));
@@ -261,12 +268,9 @@ weft_status weft_program_bind_operator(weft_program *p, const char *name, weft_p
                                        void *user, weft_error *error) {
     const weft_script *script = p->compilation->script;
     const int found = WEFT_FIND_NAME(script->operators, script->n_operators, name);
-    const char *names[64];
-    size_t n = 0;
-    for (int i = 0; i < script->n_operators && n < 64; ++i)
-        names[n++] = script->operators[i].name;
     if (found < 0 || script->operators[found].product_kernel != NULL)
-        return no_such(error, "opaque operator", name, names, n);
+        return none_of(error, "opaque operator", name, &script->operators->name,
+                       script->n_operators, sizeof *script->operators);
     p->operators[found] = (weft_program_operator){apply, user};
     weft_program_forget(p);
     return WEFT_OK;

@@ -1,4 +1,5 @@
-/* Parses expressions, and reads tokens for all parsers of this folder. */
+/* Parses expressions and conditions, and reads tokens for all parsers of this folder. */
+#include "fusion/base/intrinsics.h"
 #include "fusion/script/private.h"
 
 #include <stdio.h>
@@ -12,6 +13,48 @@ typedef struct parsed_node {
 
 static int height_of(const weft_node *node) {
     return ((const parsed_node *)node)->height;
+}
+
+/* ---- operators ---- */
+
+static const struct {
+    char op;
+    const char *text;
+} condition_ops[] = {{COMPARE_LESS_EQUAL, "<="},
+                     {COMPARE_GREATER_EQUAL, ">="},
+                     {COMPARE_LESS, "<"},
+                     {COMPARE_GREATER, ">"},
+                     {CONDITION_AND, "and"}};
+enum { N_COMPARISONS = 4, N_CONDITION_OPS = 5 };
+
+bool weft_op_compares(char op) {
+    for (int i = 0; i < N_COMPARISONS; ++i)
+        if (condition_ops[i].op == op)
+            return true;
+    return false;
+}
+
+const char *weft_op_text(char op) {
+    static const char *const plain[] = {"+", "-", "*", "/", "^"};
+    for (int i = 0; i < N_CONDITION_OPS; ++i)
+        if (condition_ops[i].op == op)
+            return condition_ops[i].text;
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; ++i)
+        if (*plain[i] == op)
+            return plain[i];
+    return "";
+}
+
+static char op_of(const char *text) {
+    for (int i = 0; i < N_CONDITION_OPS; ++i)
+        if (strcmp(condition_ops[i].text, text) == 0)
+            return condition_ops[i].op;
+    return text[0];
+}
+
+bool weft_script_is_conditional(const char *name) {
+    const char *instead = weft_formula_instead(name);
+    return instead && strncmp(instead, "select(a < b", 12) == 0;
 }
 
 /* ---- tokens ---- */
@@ -31,6 +74,19 @@ bool weft_script_accept(script_parser *parser, const char *symbol_or_word) {
     if (there)
         ++parser->position;
     return there;
+}
+
+bool weft_script_at_comparison(const script_parser *parser) {
+    const weft_token *token = weft_script_token(parser);
+    return token->kind == TOKEN_SYMBOL && weft_op_compares(op_of(token->text));
+}
+
+/* If a misplaced comparison follows, hint how conditions are written. */
+static void hint_condition(const script_parser *parser) {
+    if (weft_script_at_comparison(parser) || weft_script_at(parser, "and"))
+        weft_error_hint(parser->error,
+                        "a condition is allowed only in select(a < b, x, y): x where a < b, "
+                        "else y");
 }
 
 static void token_words(const weft_token *token, char *out, size_t size) {
@@ -61,7 +117,7 @@ weft_status weft_script_expect(script_parser *parser, const char *symbol_or_word
     token_words(weft_script_token(parser), found, sizeof found);
     weft_error_at(parser->error, WEFT_ERROR_SYNTAX, missing_place(parser),
                   "expected '%s' %s, found %s", symbol_or_word, what, found);
-    weft_script_hint_condition(parser);
+    hint_condition(parser);
     return WEFT_ERROR_SYNTAX;
 }
 
@@ -70,7 +126,7 @@ weft_status weft_script_unexpected(const script_parser *parser, const char *want
     token_words(weft_script_token(parser), found, sizeof found);
     weft_error_at(parser->error, WEFT_ERROR_SYNTAX, weft_script_token(parser)->place,
                   "expected %s, found %s", wanted, found);
-    weft_script_hint_condition(parser);
+    hint_condition(parser);
     return WEFT_ERROR_SYNTAX;
 }
 
@@ -141,12 +197,12 @@ done:
     return status;
 }
 
-weft_status weft_script_make_binary(script_parser *parser, const weft_token *symbol, weft_node *a,
-                                    weft_node *b, weft_node **out) {
+static weft_status make_binary(script_parser *parser, const weft_token *symbol, weft_node *a,
+                               weft_node *b, weft_node **out) {
     weft_status status = WEFT_OK;
     weft_node *node = NULL;
     TRY(weft_script_node_make(parser, NODE_BINARY, symbol->place, &node));
-    node->op = weft_script_op(symbol->text);
+    node->op = op_of(symbol->text);
     TRY(add_child(parser, node, a));
     TRY(add_child(parser, node, b));
     *out = node;
@@ -289,7 +345,7 @@ static weft_status parse_power(script_parser *parser, weft_node **out) {
     const weft_token *token = weft_script_token(parser);
     if (weft_script_accept(parser, "^")) {
         TRY(parse_unary(parser, &exponent));
-        TRY(weft_script_make_binary(parser, token, base, exponent, &base));
+        TRY(make_binary(parser, token, base, exponent, &base));
     }
     *out = base;
 done:
@@ -316,9 +372,10 @@ done:
     return status;
 }
 
-weft_status weft_script_parse_chain(script_parser *parser,
-                                    weft_status (*operand)(script_parser *, weft_node **),
-                                    const char *first, const char *second, weft_node **out) {
+/* operand {symbol operand}, grouped from the left, for either of two symbols */
+static weft_status parse_chain(script_parser *parser,
+                               weft_status (*operand)(script_parser *, weft_node **),
+                               const char *first, const char *second, weft_node **out) {
     weft_status status = WEFT_OK;
     weft_node *node = NULL, *right = NULL;
     TRY(operand(parser, &node));
@@ -326,7 +383,7 @@ weft_status weft_script_parse_chain(script_parser *parser,
          token = weft_script_token(parser),
          weft_script_accept(parser, first) || weft_script_accept(parser, second);) {
         TRY(operand(parser, &right));
-        TRY(weft_script_make_binary(parser, token, node, right, &node));
+        TRY(make_binary(parser, token, node, right, &node));
     }
     *out = node;
 done:
@@ -335,10 +392,39 @@ done:
 
 /* product: unary {('*' | '/') unary} */
 static weft_status parse_product(script_parser *parser, weft_node **out) {
-    return weft_script_parse_chain(parser, parse_unary, "*", "/", out);
+    return parse_chain(parser, parse_unary, "*", "/", out);
 }
 
 /* sum: product {('+' | '-') product} */
 weft_status weft_script_parse_expression(script_parser *parser, weft_node **out) {
-    return weft_script_parse_chain(parser, parse_product, "+", "-", out);
+    return parse_chain(parser, parse_product, "+", "-", out);
+}
+
+/* comparison: sum ('<' | '>' | '<=' | '>=') sum */
+static weft_status parse_comparison(script_parser *parser, weft_node **out) {
+    weft_status status = WEFT_OK;
+    weft_node *left = NULL, *right = NULL;
+    TRY(weft_script_parse_expression(parser, &left));
+    const weft_token *token = weft_script_token(parser);
+    if (!weft_script_at_comparison(parser)) {
+        status = weft_script_unexpected(parser, "a comparison: <, >, <= or >=");
+        if (weft_script_at(parser, "="))
+            weft_error_hint(parser->error, "real numbers are not compared for equality");
+        goto done;
+    }
+    ++parser->position;
+    TRY(weft_script_parse_expression(parser, &right));
+    if (weft_script_at_comparison(parser)) {
+        status = weft_script_unexpected(parser, "'and' between comparisons");
+        weft_error_hint(parser->error, "a < b < c is written a < b and b < c");
+        goto done;
+    }
+    TRY(make_binary(parser, token, left, right, out));
+done:
+    return status;
+}
+
+/* condition: comparison {'and' comparison} */
+weft_status weft_script_parse_condition(script_parser *parser, weft_node **out) {
+    return parse_chain(parser, parse_comparison, "and", "and", out);
 }

@@ -1,7 +1,7 @@
 /* Prints a script as canonical text that reads back to the same script. */
+#include "fusion/script/locale.h"
 #include "fusion/script/private.h"
 
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,12 +25,11 @@ static int binding(const weft_node *node) {
  * integer. */
 static void print_number(const weft_node *node, weft_text *out) {
     char digits[400];
-    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!c_locale) {
+    weft_numbers numbers = {0};
+    if (weft_numbers_begin(&numbers, NULL) != WEFT_OK) {
         out->failed = true;
         return;
     }
-    locale_t before = uselocale(c_locale);
     if (node->integer)
         snprintf(digits, sizeof digits, "%.0f", node->number);
     else
@@ -39,8 +38,7 @@ static void print_number(const weft_node *node, weft_text *out) {
             if (strtod(digits, NULL) == node->number)
                 break;
         }
-    uselocale(before);
-    freelocale(c_locale);
+    weft_numbers_end(&numbers);
     bool pointed = strpbrk(digits, ".e") != NULL;
     weft_text_add(out, "%s%s", digits, node->integer || pointed ? "" : ".0");
 }

@@ -6,9 +6,7 @@
  *      loops.c            loops and operators
  *      directives.c       split, fuse, using variant
  *      operators.c        inlines operators whose script is known
- *      operator_inline.c  declarations of such a script
- *      expressions.c      expressions
- *      conditions.c       comparisons
+ *      expressions.c      expressions, conditions
  *      names.c            names, reserved words
  *      check.c            checks of a complete script
  *      print.c            script to text
@@ -19,12 +17,12 @@
 #include "fusion/script/script.h"
 
 enum {
-    WEFT_NAME_MAX = 63,         /* characters of a name */
-    WEFT_NODES_MAX = 65536,     /* nodes of all expressions of one script */
-    WEFT_NESTING_MAX = 200,     /* nested parentheses, signs and powers */
-    WEFT_LOOPS_MAX = 64,        /* loops of one script */
-    WEFT_DEPTH_MAX = 8,         /* nested loops */
-    WEFT_HEIGHT_MAX = 2000 /* of a syntax tree: a + b + c + ... has one level per operator */
+    WEFT_NAME_MAX = 63,     /* characters of a name */
+    WEFT_NODES_MAX = 65536, /* nodes of all expressions of one script */
+    WEFT_NESTING_MAX = 200, /* nested parentheses, signs and powers */
+    WEFT_LOOPS_MAX = 64,    /* loops of one script */
+    WEFT_DEPTH_MAX = 8,     /* nested loops */
+    WEFT_HEIGHT_MAX = 2000  /* of a syntax tree: a + b + c + ... has one level per operator */
 };
 
 typedef enum script_name_kind {
@@ -42,7 +40,7 @@ typedef struct script_name {
     const char *name;
     script_name_kind kind;
     weft_location place; /* of the first occurrence */
-    int loop;         /* loop in which it was assigned, or -1 */
+    int loop;            /* loop in which it was assigned, or -1 */
 } script_name;
 
 typedef struct script_parser {
@@ -101,10 +99,6 @@ weft_status weft_script_expect_name(script_parser *parser, const char *what,
                                     const weft_token **out);
 /** Parse an expression: `sum` of the grammar. */
 weft_status weft_script_parse_expression(script_parser *parser, weft_node **out);
-/** Parse operand {symbol operand}, grouped from the left, for either of two symbols. */
-weft_status weft_script_parse_chain(script_parser *parser,
-                                    weft_status (*operand)(script_parser *, weft_node **),
-                                    const char *first, const char *second, weft_node **out);
 /** Parse a condition: comparisons joined by `and`. */
 weft_status weft_script_parse_condition(script_parser *parser, weft_node **out);
 /** Is this a conditional of another language, such as `if`? Its first argument is parsed as a
@@ -112,12 +106,6 @@ weft_status weft_script_parse_condition(script_parser *parser, weft_node **out);
 bool weft_script_is_conditional(const char *name);
 /** Is the current token < > <= or >= ? */
 bool weft_script_at_comparison(const script_parser *parser);
-/** If a misplaced comparison follows, hint how conditions are written. */
-void weft_script_hint_condition(const script_parser *parser);
-/** The `op` of a token's text. */
-char weft_script_op(const char *text);
-weft_status weft_script_make_binary(script_parser *parser, const weft_token *symbol, weft_node *a,
-                                    weft_node *b, weft_node **out);
 /** Make a node without children. */
 weft_status weft_script_node_make(script_parser *parser, weft_node_kind kind, weft_location place,
                                   weft_node **out);

@@ -197,31 +197,25 @@ weft_status weft_tokens_make(weft_arena *arena, const weft_source *source, weft_
                              weft_error *error) {
     weft_status status = WEFT_OK;
     weft_token *tokens = NULL;
-    size_t count = 0, length = 0;
+    size_t length = 0;
+    int count = 0;
     if (strnlen(source->text, WEFT_TEXT_MAX + 1) > WEFT_TEXT_MAX)
         TRY(weft_error_set(error, WEFT_ERROR_SYNTAX, "%s: the text is longer than %d KiB",
                            source->name, WEFT_TEXT_MAX / 1024));
     scanner s = {source, source->text, source->text, 1, error};
-    for (weft_token token = {.kind = TOKEN_NAME}; token.kind != TOKEN_END; ++count) {
+    do {
+        weft_token token = {.kind = TOKEN_NAME};
         TRY(scan(&s, &token, &length));
-        s.at += length;
-    }
-    tokens = weft_arena_alloc(arena, count, sizeof *tokens);
-    if (!tokens)
-        TRY(weft_script_no_memory(error));
-    s = (scanner){source, source->text, source->text, 1, error};
-    for (size_t i = 0; i < count; ++i) {
-        weft_token *token = &tokens[i];
-        TRY(scan(&s, token, &length));
-        token->text = weft_arena_copy(arena, s.at, length);
-        if (!token->text)
+        token.text = weft_arena_copy(arena, s.at, length);
+        if (!token.text)
             TRY(weft_script_no_memory(error));
-        if (token->kind == TOKEN_NUMBER)
-            TRY(token_value(token, error));
+        if (token.kind == TOKEN_NUMBER)
+            TRY(token_value(&token, error));
+        TRY(WEFT_APPEND(arena, tokens, count, token, error));
         s.at += length;
-    }
+    } while (tokens[count - 1].kind != TOKEN_END);
     *out = tokens;
-    *n = (int)count;
+    *n = count;
 done:
     return status;
 }

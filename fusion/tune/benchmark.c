@@ -127,20 +127,6 @@ static bool read_sizes(const weft_function *function, const char *name, int *val
     return true;
 }
 
-static bool read_shapes(const weft_function *function, const int *values, weft_shape *shapes) {
-    for (int i = 0; i < function->n_arguments; ++i) {
-        shapes[i] = (weft_shape){.rank = function->arguments[i].rank};
-        for (int k = 0; k < shapes[i].rank; ++k) {
-            int64_t size = 0;
-            if (weft_term_evaluate(function->arguments[i].sizes[k], values, NULL, &size) ||
-                size < 1 || size > 4096)
-                return false;
-            shapes[i].sizes[k] = (int)size;
-        }
-    }
-    return true;
-}
-
 /* The specialisation that a compute primitive's name denotes; *out is NULL if there is none. */
 static weft_status probe_element(weft_arena *arena, const weft_library *library,
                                  const weft_cost_primitive *primitive, weft_specialisation **out,
@@ -155,7 +141,7 @@ static weft_status probe_element(weft_arena *arena, const weft_library *library,
     if (!function || !read_sizes(function, primitive->name, values))
         function = weft_library_find_reduction(library, primitive->function);
     if (!function || !read_sizes(function, primitive->name, values) ||
-        !read_shapes(function, values, shapes))
+        !weft_function_shapes(function, values, WEFT_ELEMENTS_MAX, shapes))
         return WEFT_OK;
     for (int i = 0; i < function->n_names; ++i)
         if (function->names[i].is_parameter) {
