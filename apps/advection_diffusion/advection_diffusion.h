@@ -67,9 +67,9 @@ typedef struct ad_run {
     const ad_options *options; /* borrowed */
     app_run base;
     weft_dirichlet_nodes *dirichlet; /* [n_conditions], nodes owned */
-    double *initial;          /* [n_nodes] */
-    double *values;           /* [n_nodes] T as last copied to the host */
-    int64_t *probe_cells;     /* [n_probes], -1: outside */
+    double *initial;                 /* [n_nodes] */
+    double *values;                  /* [n_nodes] T as last copied to the host */
+    int64_t *probe_cells;            /* [n_probes], -1: outside */
     double (*probe_weights)[4];
 
     double cfl, cfl_limit; /* NaN without advection */
@@ -84,7 +84,7 @@ typedef struct ad_run {
     int64_t kept_step;  /* of the last checkpoint; first_step if there is none */
     int stopped;        /* the signal that requested the stop, or 0 */
     ad_record *records;
-    int n_records, record_capacity;
+    int n_records;
 } ad_run;
 
 void ad_clear(ad_run *run);

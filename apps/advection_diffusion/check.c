@@ -8,34 +8,24 @@
 
 #include <stdlib.h>
 
-/* Collect every formula of the command line; out has room for 20 plus one per condition. */
-static int collect(const ad_options *options, weft_expression *out) {
-    int n = 0;
-    out[n++] = (weft_expression){NULL, options->initial, "--initial"};
-    if (options->exact)
-        out[n++] = (weft_expression){NULL, options->exact, "--exact"};
-    for (int i = 0; i < options->velocity.n; ++i)
-        out[n++] = options->velocity.list[i];
-    for (int i = 0; i < options->diffusivity.n; ++i)
-        out[n++] = options->diffusivity.list[i];
-    for (int i = 0; i < options->run.conditions.n; ++i) {
-        const app_condition *condition = &options->run.conditions.list[i];
-        out[n++] = (weft_expression){NULL, condition->value, condition->origin};
-    }
-    return n;
-}
-
 static weft_status check_expressions(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_expression *expressions =
-        calloc(20 + (size_t)run->options->run.conditions.n, sizeof *expressions);
-    if (!expressions)
-        return weft_out_of_memory(error, NULL);
-    const int n = collect(run->options, expressions);
-    TRY(app_expressions_check(run->base.library, weft_device_limits(run->base.device), true,
-                              expressions, n, error));
+    const ad_options *options = run->options;
+    const ad_formulas *coefficients[] = {&options->velocity, &options->diffusivity};
+    app_formulas all = {0};
+    TRY(app_formulas_add(&all, "--initial", options->initial, error));
+    TRY(app_formulas_add(&all, "--exact", options->exact, error));
+    for (int k = 0; k < 2; ++k)
+        for (int i = 0; i < coefficients[k]->n; ++i)
+            TRY(app_formulas_add(&all, coefficients[k]->list[i].origin,
+                                 coefficients[k]->list[i].text, error));
+    for (int i = 0; i < options->run.conditions.n; ++i)
+        TRY(app_formulas_add(&all, options->run.conditions.list[i].origin,
+                             options->run.conditions.list[i].value, error));
+    TRY(app_expressions_check(run->base.library, weft_device_limits(run->base.device), true, &all,
+                              error));
 done:
-    free(expressions);
+    free(all.list);
     return status;
 }
 

@@ -56,10 +56,8 @@ static weft_status evaluate(ad_run *run, const ad_formulas *formulas, means *m, 
         outputs[n] = c[i];
         memories[n++] = m->memories[i];
     }
-    if (text.failed) {
-        status = weft_out_of_memory(error, NULL);
-        goto done;
-    }
+    if (text.failed)
+        TRY(weft_out_of_memory(error, NULL));
     form.form.text = text.data;
     TRY(weft_form_run(&run->base.context, &form.form,
                       &(weft_form_outputs){outputs, memories, n, "cells", run->base.mesh->n_cells},

@@ -75,10 +75,8 @@ weft_status ad_initial_make(ad_run *run, weft_error *error) {
     const weft_expression initial = {NULL, run->options->initial, "--initial"};
     run->initial = weft_array_make((size_t)n, sizeof *run->initial);
     run->values = weft_array_make((size_t)n, sizeof *run->values);
-    if (!run->initial || !run->values) {
-        status = weft_out_of_memory(error, NULL);
-        goto done;
-    }
+    if (!run->initial || !run->values)
+        TRY(weft_out_of_memory(error, NULL));
     TRY(set_values(run, &initial, NULL, n, error));
     for (int i = 0; i < run->options->run.conditions.n; ++i) {
         const weft_dirichlet_nodes *dirichlet = &run->dirichlet[i];

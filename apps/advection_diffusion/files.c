@@ -75,10 +75,8 @@ weft_status ad_series_open(ad_run *run, weft_error *error) {
         return WEFT_OK;
     weft_series_options options = ad_series_options(run);
     write_problem(run, &problem);
-    if (problem.failed) {
-        status = weft_out_of_memory(error, NULL);
-        goto done;
-    }
+    if (problem.failed)
+        TRY(weft_out_of_memory(error, NULL));
     options.problem = problem.data;
     TRY(weft_series_make(run->options->run.output, run->base.mesh, &options,
                          &run->base.messages->monitor, &run->series, error));

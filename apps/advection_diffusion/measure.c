@@ -22,27 +22,15 @@ weft_status ad_record_add(ad_run *run, weft_error *error) {
     const int n_probes = run->options->run.probes.n;
     const double start = weft_clock(), before = run->base.seconds.measure;
     ad_record record = {.state = run->state};
-    if (run->n_records == run->record_capacity) {
-        const int capacity = run->record_capacity ? 2 * run->record_capacity : 16;
-        ad_record *larger = reallocarray(run->records, (size_t)capacity, sizeof *larger);
-        if (!larger) {
-            status = weft_out_of_memory(error, NULL);
-            goto done;
-        }
-        run->records = larger;
-        run->record_capacity = capacity;
-    }
     record.probes = calloc((size_t)n_probes + 1, sizeof *record.probes);
-    if (!record.probes) {
-        status = weft_out_of_memory(error, NULL);
-        goto done;
-    }
+    if (!record.probes)
+        TRY(weft_out_of_memory(error, NULL));
     TRY(weft_field_measure_run(run->measure, run->state.t, &record.measures, error));
     TRY(weft_memory_read(weft_advection_diffusion_field(run->stepper), 0, run->values,
                          (size_t)run->base.mesh->n_nodes * sizeof *run->values, error));
     for (int i = 0; i < n_probes; ++i)
         record.probes[i] = probe_value(run, i);
-    run->records[run->n_records++] = record;
+    TRY(APP_APPEND(run->records, run->n_records, record, error));
     record.probes = NULL;
 done:
     free(record.probes);

@@ -36,10 +36,8 @@ weft_status ad_formulas_read(const char *option, const char *text, ad_formulas *
         if (made.n == 9)
             TRY(refuse(option, text, begin, "there are more than nine expressions", hint, error));
         char *copy = strndup(at, length);
-        if (!copy) {
-            status = weft_out_of_memory(error, NULL);
-            goto done;
-        }
+        if (!copy)
+            TRY(weft_out_of_memory(error, NULL));
         made.list[made.n++] = (weft_expression){NULL, copy, option};
         at += length;
         ++n_row;

@@ -21,20 +21,26 @@ static void write_script(bool with_time, int n, weft_expression *expressions, ch
     weft_text_add(out, ";\nreturn v;\n");
 }
 
+weft_status app_formulas_add(app_formulas *formulas, const char *origin, const char *text,
+                             weft_error *error) {
+    const weft_expression made = {NULL, text, origin};
+    return text ? APP_APPEND(formulas->list, formulas->n, made, error) : WEFT_OK;
+}
+
 weft_status app_expressions_check(const weft_library *library, const weft_limits *limits,
-                                  bool with_time, weft_expression *expressions, int n,
-                                  weft_error *error) {
+                                  bool with_time, app_formulas *formulas, weft_error *error) {
+    const int n = formulas->n;
     weft_status status = WEFT_OK;
     weft_text script = {0};
     weft_compilation *compilation = NULL;
     char(*names)[16] = calloc((size_t)n + 1, sizeof *names);
     if (!names)
         TRY(weft_out_of_memory(error, NULL));
-    write_script(with_time, n, expressions, names, &script);
+    write_script(with_time, n, formulas->list, names, &script);
     if (script.failed)
         TRY(weft_out_of_memory(error, NULL));
     const weft_fragment fragment = {"the expressions of the command line", script.data};
-    const weft_compile_options options = {.expressions = expressions, .n_expressions = n};
+    const weft_compile_options options = {.expressions = formulas->list, .n_expressions = n};
     TRY(weft_compile(library, limits, &fragment, 1, &options, &compilation, error));
 done:
     weft_compilation_free(&compilation);

@@ -6,18 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Grow an array of n items of `size` bytes by one zeroed item; NULL if memory is out. */
-static void *append(void **array, int *n, size_t size, weft_error *error, weft_status *status) {
-    char *larger = reallocarray(*array, (size_t)*n + 1, size);
-    if (!larger) {
-        *status = weft_out_of_memory(error, NULL);
-        return NULL;
-    }
-    *array = larger;
-    memset(larger + (size_t)*n * size, 0, size);
-    return larger + (size_t)(*n)++ * size;
-}
-
 /* GROUP=EXPR, or GROUP=ALPHA,EXPR for Robin; or "GROUP" in quotes. */
 weft_status app_condition_read(app_conditions *conditions, weft_condition_kind kind,
                                const char *text, weft_error *error) {
@@ -32,14 +20,9 @@ weft_status app_condition_read(app_conditions *conditions, weft_condition_kind k
         free(rest);
         rest = value;
     }
-    void *array = conditions->list;
-    app_condition *condition =
-        append(&array, &conditions->n, sizeof *conditions->list, error, &status);
-    conditions->list = array;
-    if (!condition)
-        goto done;
-    *condition = (app_condition){.kind = kind, .group = group, .value = rest, .alpha = alpha};
-    snprintf(condition->origin, sizeof condition->origin, "%s %.255s", name, group);
+    app_condition condition = {.kind = kind, .group = group, .value = rest, .alpha = alpha};
+    snprintf(condition.origin, sizeof condition.origin, "%s %.255s", name, group);
+    TRY(APP_APPEND(conditions->list, conditions->n, condition, error));
     group = rest = alpha = NULL;
 done:
     free(group);
@@ -122,11 +105,7 @@ weft_status app_probe_read(app_probes *probes, const char *text, weft_error *err
     weft_status status = WEFT_OK;
     app_probe probe = {.text = text};
     TRY(app_parse_point("--probe", text, probe.point, &probe.n, error));
-    void *array = probes->list;
-    app_probe *place = append(&array, &probes->n, sizeof probe, error, &status);
-    probes->list = array;
-    if (place)
-        *place = probe;
+    TRY(APP_APPEND(probes->list, probes->n, probe, error));
 done:
     return status;
 }

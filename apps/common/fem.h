@@ -50,13 +50,21 @@ weft_status app_script_check(const char *name, bool (*is_wanted)(const char *tex
 
 /* ---- checks (apps/common/check.c) ----------------------------------------------------------- */
 
+/** Formulas of a command line with the options that they come from. Start from {0}; free(list). */
+typedef struct app_formulas {
+    weft_expression *list; /* malloc'd; texts borrowed */
+    int n;
+} app_formulas;
+/** Append a formula; text NULL: nothing.
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status app_formulas_add(app_formulas *formulas, const char *origin, const char *text,
+                             weft_error *error);
 /** Compile formulas only to find their errors, before a long run of the mesher.
  *  with_time    they may use t as well as x, y, z
- *  expressions  [n], whose names are set here
+ *  formulas   their names are set here
  *  Errors       WEFT_ERROR_SYNTAX, WEFT_ERROR_TYPE with a caret in the user's text */
 weft_status app_expressions_check(const weft_library *library, const weft_limits *limits,
-                                  bool with_time, weft_expression *expressions, int n,
-                                  weft_error *error);
+                                  bool with_time, app_formulas *formulas, weft_error *error);
 /** A file that an option writes, and another file of the run that it must not be. */
 typedef struct app_overwrite {
     const char *option, *path; /* path NULL or "-": nothing is written over */

@@ -229,6 +229,18 @@ done:
     return status;
 }
 
+weft_status app_array_room(void *array, int n, size_t size, weft_error *error) {
+    void *items = NULL;
+    if (n & (n - 1)) /* the room of n elements is a power of two */
+        return WEFT_OK;
+    memcpy(&items, array, sizeof items);
+    items = reallocarray(items, n ? 2 * (size_t)n : 1, size);
+    if (!items)
+        return weft_out_of_memory(error, NULL);
+    memcpy(array, &items, sizeof items);
+    return WEFT_OK;
+}
+
 bool app_ends_with(const char *path, const char *ending) {
     const size_t length = strlen(path), n = strlen(ending);
     return length > n && path[length - n - 1] != '/' && strcmp(path + length - n, ending) == 0;

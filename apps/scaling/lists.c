@@ -6,14 +6,12 @@
 #include <string.h>
 
 weft_status scaling_list_append(scaling_list *list, const char *text, weft_error *error) {
-    char **larger = reallocarray(list->items, (size_t)list->n + 1, sizeof *larger);
-    char *copy = larger ? strdup(text) : NULL;
-    if (larger)
-        list->items = larger;
-    if (!copy)
-        return weft_out_of_memory(error, NULL);
-    list->items[list->n++] = copy;
-    return WEFT_OK;
+    char *copy = strdup(text);
+    const weft_status status =
+        copy ? APP_APPEND(list->items, list->n, copy, error) : weft_out_of_memory(error, NULL);
+    if (status != WEFT_OK)
+        free(copy);
+    return status;
 }
 
 static weft_status refuse(const char *option, const char *text, const char *at, const char *message,

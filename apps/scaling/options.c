@@ -7,15 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static weft_status add_refinement(scaling_options *o, int times, weft_error *error) {
-    int *larger = reallocarray(o->refine, (size_t)o->n_refine + 1, sizeof *larger);
-    if (!larger)
-        return weft_out_of_memory(error, NULL);
-    o->refine = larger;
-    o->refine[o->n_refine++] = times;
-    return WEFT_OK;
-}
-
 /* Parse "2", "0..3" or "0,2"; ascending, since orders compare successive levels */
 static weft_status read_refine(const app_option *row, const char *option, const char *text,
                                void *at, weft_error *error) {
@@ -33,13 +24,13 @@ static weft_status read_refine(const app_option *row, const char *option, const 
         TRY(app_parse_integer(option, first, 0, MOST, &low, error));
         TRY(app_parse_integer(option, dots + 2, low, MOST, &high, error));
         for (int i = low; i <= high; ++i)
-            TRY(add_refinement(o, i, error));
+            TRY(APP_APPEND(o->refine, o->n_refine, i, error));
     } else {
         TRY(scaling_list_add(option, text, &pieces, error));
         for (int i = 0; i < pieces.n; ++i) {
             int low = o->n_refine ? o->refine[o->n_refine - 1] + 1 : 0, times = 0;
             TRY(app_parse_integer(option, pieces.items[i], low, MOST, &times, error));
-            TRY(add_refinement(o, times, error));
+            TRY(APP_APPEND(o->refine, o->n_refine, times, error));
         }
     }
 done:
@@ -221,7 +212,7 @@ static weft_status set_defaults(scaling_options *o, weft_error *error) {
     if (o->devices.n == 0)
         TRY(scaling_list_append(&o->devices, "host", error));
     if (o->n_refine == 0)
-        TRY(add_refinement(o, 0, error));
+        TRY(APP_APPEND(o->refine, o->n_refine, 0, error));
 done:
     return status;
 }

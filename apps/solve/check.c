@@ -11,20 +11,11 @@
 
 /* Collect every formula of the options, with lists split into their components. */
 typedef struct formulas {
-    weft_expression *list;
+    app_formulas all;
     char ***pieces; /* the split lists, to be freed */
     int *n_pieces;
-    int n, n_lists;
+    int n_lists;
 } formulas;
-
-static weft_status add(formulas *f, const char *origin, const char *text, weft_error *error) {
-    weft_expression *larger = reallocarray(f->list, (size_t)f->n + 1, sizeof *f->list);
-    if (!larger)
-        return weft_out_of_memory(error, NULL);
-    f->list = larger;
-    f->list[f->n++] = (weft_expression){NULL, text, origin};
-    return WEFT_OK;
-}
 
 static weft_status add_list(formulas *f, const char *origin, const char *text, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -35,7 +26,7 @@ static weft_status add_list(formulas *f, const char *origin, const char *text, w
     f->n_pieces[f->n_lists++] = n;
     for (int i = 0; i < n; ++i)
         if (strcmp(pieces[i], "free") != 0)
-            TRY(add(f, origin, pieces[i], error));
+            TRY(app_formulas_add(&f->all, origin, pieces[i], error));
 done:
     return status;
 }
@@ -47,10 +38,8 @@ static weft_status collect(const solve_options *options, formulas *f, weft_error
     f->n_pieces = calloc(room, sizeof *f->n_pieces);
     if (!f->pieces || !f->n_pieces)
         return weft_out_of_memory(error, NULL);
-    if (options->source)
-        TRY(add(f, "--source", options->source, error));
-    if (options->diffusivity)
-        TRY(add(f, "--diffusivity", options->diffusivity, error));
+    TRY(app_formulas_add(&f->all, "--source", options->source, error));
+    TRY(app_formulas_add(&f->all, "--diffusivity", options->diffusivity, error));
     if (options->exact)
         TRY(add_list(f, "--exact", options->exact, error));
     for (int i = 0; i < options->run.conditions.n; ++i) {
@@ -69,15 +58,15 @@ static weft_status check_formulas(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     formulas f = {0};
     TRY(collect(run->options, &f, error));
-    if (f.n > 0)
+    if (f.all.n > 0)
         TRY(app_expressions_check(run->base.library, weft_device_limits(run->base.device), false,
-                                  f.list, f.n, error));
+                                  &f.all, error));
 done:
     for (int i = 0; i < f.n_lists; ++i)
         app_free_list(&f.pieces[i], f.n_pieces[i]);
     free(f.pieces);
     free(f.n_pieces);
-    free(f.list);
+    free(f.all.list);
     return status;
 }
 

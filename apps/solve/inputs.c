@@ -225,10 +225,8 @@ static weft_status make_inputs(solve *run, weft_error *error) {
     const char **names = calloc((size_t)n_names + 1, sizeof *names);
     size_t n = 0;
     run->inputs = calloc((size_t)n_names + 1, sizeof *run->inputs);
-    if (!names || !run->inputs) {
-        status = weft_out_of_memory(error, NULL);
-        goto done;
-    }
+    if (!names || !run->inputs)
+        TRY(weft_out_of_memory(error, NULL));
     for (int i = 0; i < n_names; ++i) {
         weft_name_info info;
         weft_compilation_name(compilation, i, &info);

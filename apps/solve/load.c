@@ -28,10 +28,8 @@ static weft_status make_program(solve *run, weft_error *error) {
     weft_bound_form form;
     solve_form_cells(run, &form);
     weft_text_add(&text, "return %s;\n", run->script.vector);
-    if (text.failed) {
-        status = weft_out_of_memory(error, NULL);
-        goto done;
-    }
+    if (text.failed)
+        TRY(weft_out_of_memory(error, NULL));
     const weft_fragment fragments[] = {{form.form.name, form.form.text}, {"--vector", text.data}};
     const weft_compile_options options = {.plan = run->base.context.plan,
                                           .expressions = form.expressions,

@@ -36,10 +36,8 @@ static weft_status newton_alloc(newton *n, solve *run, weft_error *error) {
     TRY(weft_vector_make(run->base.device, run->n_dofs, &n->robin_values, &n->robin, error));
     n->before = weft_array_make((size_t)run->n_dofs, sizeof *n->before);
     n->is_constrained = weft_array_make((size_t)run->n_dofs, 1);
-    if (!n->before || !n->is_constrained) {
-        status = weft_out_of_memory(error, NULL);
-        goto done;
-    }
+    if (!n->before || !n->is_constrained)
+        TRY(weft_out_of_memory(error, NULL));
     for (int64_t i = 0; i < run->base.n_constrained; ++i)
         n->is_constrained[run->base.constrained[i]] = 1;
 done:
@@ -103,17 +101,12 @@ done:
 
 static weft_status note(newton *n, int step, int iteration, double damping, weft_error *error) {
     solve *run = n->run;
-    solve_iteration *larger =
-        reallocarray(run->iterations, (size_t)run->n_iterations + 1, sizeof *run->iterations);
-    if (!larger)
-        return weft_out_of_memory(error, NULL);
-    run->iterations = larger;
-    larger[run->n_iterations++] = (solve_iteration){
+    const solve_iteration now = {
         .step = step, .iteration = iteration, .residual = n->free_norm, .damping = damping};
     weft_log(&run->base.messages->monitor, WEFT_LOG_INFO,
              "Newton: step %d, iteration %d, residual %.6e, damping %g", step, iteration,
              n->free_norm, damping);
-    return WEFT_OK;
+    return APP_APPEND(run->iterations, run->n_iterations, now, error);
 }
 
 /* K du = -r, du = g - u where u is given. */

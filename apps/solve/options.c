@@ -25,14 +25,7 @@ static weft_status read_binding(const app_option *row, const char *option, const
             weft_error_hint(error, "leave one of them out");
             goto done;
         }
-    solve_binding *larger =
-        reallocarray(bindings->list, (size_t)bindings->n + 1, sizeof *bindings->list);
-    if (!larger) {
-        status = weft_out_of_memory(error, NULL);
-        goto done;
-    }
-    bindings->list = larger;
-    larger[bindings->n++] = made;
+    TRY(APP_APPEND(bindings->list, bindings->n, made, error));
     made = (solve_binding){0};
 done:
     free(made.name);

@@ -54,10 +54,8 @@ static weft_status compile(const solve *run, int dimension, weft_compilation **o
         if (!names[i])
             continue;
         weft_text_add(&returns[i], "return %s;\n", names[i]);
-        if (returns[i].failed) {
-            status = weft_out_of_memory(error, NULL);
-            goto done;
-        }
+        if (returns[i].failed)
+            TRY(weft_out_of_memory(error, NULL));
         fragments[n++] = (weft_fragment){origins[i], returns[i].data};
     }
     const weft_compile_options compiled = {.plan = options->run.plan,

@@ -42,12 +42,7 @@ weft_status weft_tool_expression(const app_option *row, const char *option, cons
     weft_status status = WEFT_OK;
     weft_expression made = {.origin = "--define"};
     TRY(split(options, option, text, "NAME=EXPR", &made.name, &made.text, error));
-    weft_expression *larger =
-        reallocarray(options->expressions, (size_t)options->n_expressions + 1, sizeof *larger);
-    if (!larger)
-        TRY(weft_out_of_memory(error, NULL));
-    options->expressions = larger;
-    larger[options->n_expressions++] = made;
+    TRY(APP_APPEND(options->expressions, options->n_expressions, made, error));
 done:
     return status;
 }
@@ -61,12 +56,7 @@ weft_status weft_tool_parameter(const app_option *row, const char *option, const
     const char *value = NULL;
     TRY(split(options, option, text, "NAME=INT", &made.name, &value, error));
     TRY(app_parse_integer(option, value, -1000000, 1000000, &made.value, error));
-    weft_parameter *larger =
-        reallocarray(options->parameters, (size_t)options->n_parameters + 1, sizeof *larger);
-    if (!larger)
-        TRY(weft_out_of_memory(error, NULL));
-    options->parameters = larger;
-    larger[options->n_parameters++] = made;
+    TRY(APP_APPEND(options->parameters, options->n_parameters, made, error));
 done:
     return status;
 }
