@@ -125,13 +125,14 @@ static bool can_win(const searcher *s, double predicted) {
 static weft_status measure_one(searcher *s, int i, weft_search_candidate *candidate,
                                weft_error *error) {
     const double best = s->out->n_measured > 0 ? s->out->candidates[s->out->best].measured : 0;
-    if (s->how.measure)
-        return s->how.measure(s->how.user, s->compilations[i], &candidate->measured, error);
     if (s->made[i] != WEFT_OK) {
         if (error)
             *error = s->errors[i];
         return s->made[i];
     }
+    if (s->how.measure)
+        return s->how.measure(s->how.user, s->compilations[i], s->programs[i], &candidate->measured,
+                              error);
     return weft_synthetic_run_time(s->synthetic_run, s->programs[i], s->compilations[i],
                                    s->how.all ? 0 : best, &candidate->measured, error);
 }
@@ -151,8 +152,7 @@ static weft_status try_chunk(searcher *s, int first, int n, bool *ended, weft_er
     if (!s->how.measure && !s->synthetic_run && there > 0)
         TRY(weft_synthetic_run_make(s->device, s->compilations[0], s->how.elements,
                                     &s->synthetic_run, error));
-    if (!s->how.measure)
-        TRY(weft_device_for(s->device, there, make_program, s, error));
+    TRY(weft_device_for(s->device, there, make_program, s, error));
     for (int i = 0; i < there; ++i) {
         weft_search_candidate *candidate = &s->out->candidates[first + i];
         if (!can_win(s, candidate->predicted)) {

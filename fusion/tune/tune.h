@@ -10,7 +10,7 @@
 
 #include "core/weft_tuning.h"
 #include "fusion/cost/cost.h"
-#include "fusion/weft_compile.h"
+#include "fusion/weft_program.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -107,9 +107,10 @@ typedef struct weft_search_options {
     int spread;       /* additional covers, evenly spaced among the rest of the best 300 */
     bool all;         /* measure all of them, including those that can no longer win */
     int64_t elements; /* per index set; 0: 10^6 */
-    /* For tests: replacement of the measurement; NULL: run on the device with synthetic data */
-    weft_status (*measure)(void *user, const weft_compilation *compilation, double *seconds,
-                           weft_error *error);
+    /* Replacement of the measurement, such as one with the caller's own data; NULL: run on the
+     * device with synthetic data. program: of the compilation; nothing is bound to it yet */
+    weft_status (*measure)(void *user, const weft_compilation *compilation, weft_program *program,
+                           double *seconds, weft_error *error);
     void *user;
 } weft_search_options;
 

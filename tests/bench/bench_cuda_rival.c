@@ -1,6 +1,7 @@
 #include "core/cuda/cuda.h"
 #include "core/weft_core.h"
 #include "bench_cuda_rival_internal.h"
+#include "bench_library.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -17,29 +18,14 @@ weft_status bench_library_check(int code, const char *what, weft_error *error) {
     return weft_error_set(error, WEFT_ERROR_DEVICE, "%s failed with code %d", what, code);
 }
 
-/* The first of these names that can be opened, there or below the toolkit's usual place. */
-static void *open_library(const char *const *names, char *missing, size_t size) {
-    for (int i = 0; names[i]; ++i) {
-        char path[256];
-        void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-        snprintf(path, sizeof path, "/usr/local/cuda/lib64/%s", names[i]);
-        if (!library)
-            library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-        if (library)
-            return library;
-    }
-    snprintf(missing, size, "%s is not there (add its folder to LD_LIBRARY_PATH)", names[0]);
-    return NULL;
-}
-
 static void find_libraries(bench_rival *rival) {
     static const char *const sparse[] = {"libcusparse.so.12", "libcusparse.so", NULL};
     static const char *const blas[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so", NULL};
     char *missing = rival->missing;
     const size_t size = sizeof rival->missing;
-    rival->sparse_library = open_library(sparse, missing, size);
+    rival->sparse_library = bench_library_open(sparse, missing, size);
     if (!missing[0])
-        rival->blas_library = open_library(blas, missing, size);
+        rival->blas_library = bench_library_open(blas, missing, size);
     if (missing[0])
         return;
     void *symbol;

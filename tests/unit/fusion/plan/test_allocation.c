@@ -50,8 +50,9 @@ static weft_status use_explain(void *user, weft_error *error) {
     return status;
 }
 
-static weft_status predicted(void *user, const weft_compilation *compilation, double *seconds,
-                             weft_error *error) {
+static weft_status predicted(void *user, const weft_compilation *compilation, weft_program *program,
+                             double *seconds, weft_error *error) {
+    (void)program;
     (void)user;
     (void)error;
     *seconds = 1e-6 * weft_compilation_kernels(compilation);

@@ -22,8 +22,9 @@ typedef struct fake {
     double seconds[300]; /* of the k-th; 0: what is predicted */
 } fake;
 
-static weft_status measure(void *user, const weft_compilation *compilation, double *seconds,
-                           weft_error *error) {
+static weft_status measure(void *user, const weft_compilation *compilation, weft_program *program,
+                           double *seconds, weft_error *error) {
+    (void)program;
     fake *f = user;
     (void)error;
     *seconds = f->seconds[f->n] > 0 ? f->seconds[f->n] : tuning_predicted(compilation);

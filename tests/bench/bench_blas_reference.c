@@ -1,0 +1,162 @@
+/* Expected results in long double, each with the sum of its terms' absolute values, which bounds
+ * the rounding error of every order of additions: n eps sum |terms|. */
+#include "bench_blas.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    ROWS = 16 /* of a task */,
+    COLUMNS = 64 /* of a task; neighbours, that share cache lines */
+};
+
+static long double value(const blas_reference *r, blas_input which, int64_t i) {
+    return (long double)blas_value(r->data->values[which], r->data->single, i);
+}
+
+blas_term blas_reference_input(const blas_reference *r, blas_input which, int64_t i) {
+    const long double v = value(r, which, i);
+    return (blas_term){v, fabsl(v)};
+}
+
+static blas_term add(blas_term a, long double b) {
+    return (blas_term){a.value + b, a.size + fabsl(b)};
+}
+
+static blas_term entry(const blas_reference *r, blas_matrix matrix, int64_t i, int64_t j) {
+    const int64_t k = i * r->data->n + j;
+    blas_term a = blas_reference_input(r, matrix == MATRIX_B ? BLAS_B : BLAS_A, k);
+    if (matrix == MATRIX_SUM)
+        a = add(a, value(r, BLAS_B, k));
+    if (matrix == MATRIX_UPDATED) {
+        a = add(a, value(r, BLAS_U1, i) * value(r, BLAS_V1, j));
+        a = add(a, value(r, BLAS_U2, i) * value(r, BLAS_V2, j));
+    }
+    return a;
+}
+
+typedef struct product {
+    const blas_reference *r;
+    blas_matrix matrix;
+    const blas_term *x;
+    blas_term *y;
+} product;
+
+static void accumulate(blas_term *y, blas_term a, blas_term x) {
+    y->value += a.value * x.value;
+    y->size += a.size * x.size;
+}
+
+static void product_rows(void *user, int64_t task) {
+    const product *p = user;
+    const int64_t n = p->r->data->n, last = (task + 1) * ROWS < n ? (task + 1) * ROWS : n;
+    for (int64_t i = task * ROWS; i < last; ++i) {
+        p->y[i] = (blas_term){0, 0};
+        for (int64_t j = 0; j < n; ++j)
+            accumulate(&p->y[i], entry(p->r, p->matrix, i, j), p->x[j]);
+    }
+}
+
+static void product_columns(void *user, int64_t task) {
+    const product *p = user;
+    const int64_t n = p->r->data->n, first = task * COLUMNS;
+    const int64_t last = first + COLUMNS < n ? first + COLUMNS : n;
+    for (int64_t j = first; j < last; ++j)
+        p->y[j] = (blas_term){0, 0};
+    for (int64_t i = 0; i < n; ++i)
+        for (int64_t j = first; j < last; ++j)
+            accumulate(&p->y[j], entry(p->r, p->matrix, i, j), p->x[i]);
+}
+
+void blas_reference_product(const blas_reference *r, blas_matrix matrix, bool transposed,
+                            const blas_term *x, blas_term *y) {
+    product p = {r, matrix, x, y};
+    const int64_t width = transposed ? COLUMNS : ROWS;
+    (void)weft_device_for(r->data->host, (r->data->n + width - 1) / width,
+                          transposed ? product_columns : product_rows, &p, NULL);
+}
+
+weft_status blas_reference_make(const blas_data *data, const blas_sequence *sequence,
+                                blas_reference **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    blas_reference *r = calloc(1, sizeof *r);
+    if (!r)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a reference"));
+    *r = (blas_reference){.data = data, .sequence = sequence};
+    r->scratch = sequence->matrix ? calloc((size_t)data->n * 2 + 1, sizeof *r->scratch) : NULL;
+    if (sequence->matrix && !r->scratch)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a reference"));
+    for (int k = 0; k < BLAS_OUTPUTS && sequence->outputs[k].name; ++k) {
+        const blas_shape shape = sequence->outputs[k].shape;
+        r->terms[k] = (double)data->n + 2;
+        if (shape == BLAS_MATRIX)
+            continue;
+        r->vectors[k] = calloc((size_t)blas_count(data->n, shape) + 1, sizeof *r->vectors[k]);
+        if (!r->vectors[k])
+            TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a reference"));
+    }
+    sequence->expect(r);
+    *out = r;
+    r = NULL;
+done:
+    blas_reference_free(&r);
+    return status;
+}
+
+void blas_reference_free(blas_reference **reference) {
+    if (!*reference)
+        return;
+    for (int k = 0; k < BLAS_OUTPUTS; ++k)
+        free((*reference)->vectors[k]);
+    free((*reference)->scratch);
+    free(*reference);
+    *reference = NULL;
+}
+
+typedef struct comparison {
+    const blas_reference *r;
+    int k;
+    const void *values;
+    double *worst; /* [tasks] */
+} comparison;
+
+/* Of what is allowed; a NaN is an infinite error. */
+static double error_of(const comparison *c, int64_t i, blas_term expected) {
+    const bool single = c->r->data->single;
+    const long double eps = single ? (long double)FLT_EPSILON : (long double)DBL_EPSILON;
+    const long double difference =
+        fabsl((long double)blas_value(c->values, single, i) - expected.value);
+    if (difference == 0)
+        return 0;
+    const double relative =
+        (double)(difference / ((long double)c->r->terms[c->k] * eps * expected.size));
+    return isnan(relative) ? (double)INFINITY : relative;
+}
+
+static void compare_rows(void *user, int64_t task) {
+    const comparison *c = user;
+    const int64_t n = c->r->data->n, last = (task + 1) * ROWS < n ? (task + 1) * ROWS : n;
+    for (int64_t i = task * ROWS; i < last; ++i)
+        for (int64_t j = 0; j < n; ++j)
+            c->worst[task] =
+                fmax(c->worst[task], error_of(c, i * n + j, entry(c->r, c->r->matrix, i, j)));
+}
+
+double blas_reference_error(const blas_reference *r, int k, const void *values) {
+    const blas_shape shape = r->sequence->outputs[k].shape;
+    const int64_t n = blas_count(r->data->n, shape), tasks = (r->data->n + ROWS - 1) / ROWS;
+    comparison c = {r, k, values, NULL};
+    double worst = 0;
+    for (int64_t i = 0; shape != BLAS_MATRIX && i < n; ++i)
+        worst = fmax(worst, error_of(&c, i, r->vectors[k][i]));
+    if (shape != BLAS_MATRIX)
+        return worst;
+    c.worst = calloc((size_t)tasks + 1, sizeof *c.worst);
+    if (!c.worst || weft_device_for(r->data->host, tasks, compare_rows, &c, NULL) != WEFT_OK)
+        worst = (double)INFINITY;
+    for (int64_t i = 0; c.worst && i < tasks; ++i)
+        worst = fmax(worst, c.worst[i]);
+    free(c.worst);
+    return worst;
+}
