@@ -12,6 +12,9 @@ static const double tolerance_double = 1e-11, tolerance_single = 1e-4;
 
 enum { ARGUMENTS = 12, LARGE = 1003 };
 
+/* Of emulated threads between barriers. */
+static const char *const orders[] = {"in order", "in reverse", "from both ends"};
+
 /* The data of one trial: plain on the host, the device's beside. */
 typedef struct data {
     weft_memory *plain[ARGUMENTS + 1], *memory[ARGUMENTS]; /* the last plain one: expected */
@@ -26,6 +29,7 @@ typedef struct round_data {
     int64_t n;
     int lanes;
     bool single;
+    int order; /* of emulated threads */
 } round_data;
 
 /* Portable random numbers in [-1, 1]: the linear congruential generator of Numerical Recipes. */
@@ -193,6 +197,8 @@ static void describe(const round_data *r, int k, const difference *d, weft_text 
                   (long long)r->n);
     if (test_case->result.rank)
         weft_text_add(out, ", component %d", d->component);
+    if (r->device == r->test_case->emulated)
+        weft_text_add(out, ", threads %s", orders[r->order]);
     weft_text_add(out, ": %.9g, but the %s says %.9g (error %.2g)\n", d->got,
                   test_case->line ? "example" : "reference", d->expected, d->error);
     if (test_case->line || test_case->reduction)
@@ -324,8 +330,12 @@ weft_status weft_tool_try(const weft_tool_cross_check *test_case, weft_device *d
     TRY(weft_program_make(device, compilation, &r.program, error));
     r.lanes = weft_program_lanes(r.program);
     const int64_t sizes[] = {1, r.lanes - 1, r.lanes, r.lanes + 1, LARGE};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
-        r.n = sizes[i];
+    const int n_orders = device == test_case->emulated ? (int)(sizeof orders / sizeof *orders) : 1;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes * (size_t)n_orders; ++i) {
+        r.n = sizes[i / (size_t)n_orders];
+        r.order = (int)(i % (size_t)n_orders);
+        if (device == test_case->emulated)
+            weft_tool_emulated_order(device, r.order);
         if (r.n > 0)
             TRY(run_round(&r, out, error));
     }

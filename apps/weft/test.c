@@ -6,7 +6,8 @@
 #include <string.h>
 
 static const app_option table[] = {
-    {"device", "NAME", "Run on this device; repeatable (default: host, and cuda if it is usable)",
+    {"device", "NAME",
+     "Run on this device; repeatable (default: host, emulated, and cuda if it is usable)",
      .read = weft_tool_device},
     {"seed", "NUMBER", "Seed of the random arguments (default 1)",
      APP_INTEGER(weft_tool_options, seed, 0, 1000000000)},
@@ -16,8 +17,9 @@ static const char doc[] =
     "Check the functions of DIR/**/*.kernel.c against their reference implementations."
     "\v"
     "Each function runs with every granularity (each of its bodies), in double and in float, with "
-    "small sizes that it allows, for 1, lanes - 1, lanes, lanes + 1 and 1003 elements. It must "
-    "agree "
+    "small sizes that it allows, for 1, lanes - 1, lanes, lanes + 1 and 1003 elements. The device "
+    "'emulated' runs a GPU's code on the host, with the threads between two barriers in several "
+    "orders. Each function must agree "
     "with its 'threads 1' body as plain C in double precision, which is generated independently of "
     "the devices' code, and with the '//@ example' lines of the author. Errors are relative to the "
     "largest component of a result, or to 0.1 if that is larger.\n"
@@ -32,13 +34,38 @@ typedef struct tester {
     const char *directory;
     weft_library *library;
     weft_device *host;
-    weft_device *devices[DEVICES_MOST];
+    weft_device *devices[DEVICES_MOST], *emulated;
     const char *names[DEVICES_MOST];
     int n_devices;
     uint32_t seed;
     int n_functions, n_runs, n_wrong;
     int widths[3]; /* of the columns: functions, granularities, devices */
 } tester;
+
+/* Emulation needs g++: without it the other devices are tested. */
+static weft_status open_emulated(tester *t, const weft_device_options *options, bool required,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_error reason = {0};
+    weft_module *probe = NULL;
+    weft_device *device = NULL;
+    TRY(weft_tool_emulated_open(options, &device, error));
+    if (weft_module_make(device, "emulation", "", &probe, &reason) == WEFT_OK) {
+        t->names[t->n_devices] = "emulated";
+        t->emulated = t->devices[t->n_devices++] = device;
+        device = NULL;
+    } else if (required) {
+        if (error)
+            *error = reason;
+        status = reason.status;
+    } else {
+        printf("not emulated: %s\n", reason.message);
+    }
+done:
+    weft_module_free(&probe);
+    weft_device_free(&device);
+    return status;
+}
 
 static weft_status open_devices(tester *t, const weft_tool_options *options,
                                 const weft_device_options *device_options, weft_error *error) {
@@ -53,6 +80,10 @@ static weft_status open_devices(tester *t, const weft_tool_options *options,
             weft_error_hint(error, "weft devices lists the others");
             goto done;
         }
+        if (strcmp(options->devices[i], "emulated") == 0) {
+            TRY(open_emulated(t, device_options, true, error));
+            continue;
+        }
         t->names[i] = options->devices[i];
         TRY(weft_device_open(t->names[i], device_options, &t->devices[i], error));
         t->n_devices = i + 1;
@@ -62,7 +93,8 @@ static weft_status open_devices(tester *t, const weft_tool_options *options,
     t->names[0] = "host";
     TRY(weft_device_open("host", device_options, &t->devices[0], error));
     t->n_devices = 1;
-    if (weft_device_open("cuda", device_options, &t->devices[1], &reason) == WEFT_OK)
+    TRY(open_emulated(t, device_options, false, error));
+    if (weft_device_open("cuda", device_options, &t->devices[t->n_devices], &reason) == WEFT_OK)
         t->names[t->n_devices++] = "cuda";
     else
         printf("not on cuda: %s\n", reason.message);
@@ -126,7 +158,8 @@ done:
 static weft_status test_function(tester *t, size_t i, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_arena *arena = NULL;
-    weft_tool_cross_check test_case = {.library = t->library, .host = t->host, .seed = t->seed};
+    weft_tool_cross_check test_case = {
+        .library = t->library, .host = t->host, .seed = t->seed, .emulated = t->emulated};
     weft_library_info(t->library, i, &test_case.info);
     if (!is_below(test_case.info.file, t->directory))
         return WEFT_OK;

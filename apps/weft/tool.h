@@ -94,13 +94,23 @@ typedef struct weft_tool_cross_check {
     weft_device *host; /* runs the references */
     weft_module *references;
     uint32_t seed;
+    weft_device *emulated; /* the one of weft_tool_emulated_open; may be NULL */
 } weft_tool_cross_check;
 /** Result of one variant in one precision on one device. */
 typedef struct weft_tool_outcome {
     double worst, tolerance; /* errors relative to the largest component of a result, or to 0.1 */
     weft_text failure;       /* the first failure; empty if there is none. Freed by the caller */
 } weft_tool_outcome;
-/** Run every test case at 1, lanes - 1, lanes, lanes + 1 and 1003 elements.
+/** Open a device that has an H200's limits and runs GPU code on the host, thread by thread.
+ *  (apps/weft/emulated.c)
+ *  Errors  those of opening a host device; modules need g++ (WEFT_ERROR_COMPILER) */
+weft_status weft_tool_emulated_open(const weft_device_options *options, weft_device **out,
+                                    weft_error *error);
+/** order  in which launches run the threads between barriers: 0 by number, 1 in reverse, 2 from both
+ *         ends alternately */
+void weft_tool_emulated_order(weft_device *device, int order);
+/** Run every test case at 1, lanes - 1, lanes, lanes + 1 and 1003 elements; on the emulated device in
+ *  each order of threads.
  *  (apps/weft/cross_check.c)
  *  Errors  those of compiling and of the devices. A difference is not an error: see out->failure */
 weft_status weft_tool_try(const weft_tool_cross_check *test_case, weft_device *device, int variant,

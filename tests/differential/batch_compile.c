@@ -93,7 +93,7 @@ static weft_status run_compiler(const batch *b, const char *const *paths, const 
     static const char *const fast[] = {"-O0", "-Dalways_inline=unused"};
     const char *const cpp[] = {
         "g++",     "-std=c++17", "-O0",      "-w",
-        "-shared", "-fPIC",      "-include", WEFT_SOURCE_DIR "/tests/support/cuda_on_host.h",
+        "-shared", "-fPIC",      "-include", WEFT_SOURCE_DIR "/kernels/prelude/cuda_on_host.h",
         "-o",      object,       "-x",       "c++",
         paths[0],  NULL};
     const char *const *arguments = b->emulated ? cpp : c;

@@ -3,7 +3,7 @@
  *
  *      batch      the host's text, its blocks one after the other, on this thread; compiled fast
  *      optimised  the same, compiled as the host's device compiles it: ten times longer
- *      emulated   a GPU's text, run on the host thread by thread (tests/support/cuda_on_host.h)
+ *      emulated   a GPU's text, run on the host thread by thread (kernels/prelude/cuda_on_host.h)
  *
  *  Modules are made first, then launched, then all freed, then others may be made. With
  *  `backwards` blocks, ranges of a colour and threads take turns the other way round: what is right

@@ -132,6 +132,61 @@ static void test_wrong_bodies(void **state) {
                1, "2 granularities run, 1 wrong", "");
 }
 
+#define SHIFT                                                                                      \
+    "//@ function  shift(x: real[n]) -> y: real[n]\n"                                              \
+    "//@ kind      map\n"                                                                          \
+    "//@ flops     0\n"                                                                            \
+    "//@ source    y(i) = x(i + 1)\n"                                                              \
+    "//@ threads   1\n"                                                                            \
+    "for (int i = 0; i < n; ++i)\n"                                                                \
+    "    y(i) = x((i + 1) % n);\n"
+
+/* A body that reads what its pattern gives to another thread would be a data race: it is refused
+ * where it is used, too. */
+static void test_patterns(void **state) {
+    static const char script[] = "index N;\ninput x : real[4] over N;\ny = shift(x);\nreturn y;\n";
+    static const char refused[] =
+        ":9:18: error: shift: thread 0 of 4 reads x(1), but its part of x "
+        "is x(0) by line 8 (n = 4)\n"
+        "    y(t) = x((t + 1) % n);\n"
+        "                     ^\n"
+        "hint: ";
+    char *folder = test_folder_make(), *path = test_path(folder, "a.kernel.c");
+    char *script_path = test_path(folder, "a.weft");
+    (void)state;
+    test_text_write(path, SHIFT "//@ threads   n  x(t) y(t)\ny(t) = x((t + 1) % n);\n");
+    test_text_write(script_path, script);
+    check(run_in(folder, "compile a.weft --kernels . --device host"), 2, "", refused);
+    check(run_in(folder, "compile a.weft --kernels . --device null:h200"), 2, "", refused);
+    test_text_write(path, SHIFT "//@ threads   n  x(:) y(t)\ny(t) = x((t + 1) % n);\n");
+    check(run_in(folder, "compile a.weft --kernels . --device null:h200"), 0, "plan: 1 kernel", "");
+    free(path);
+    free(script_path);
+    test_folder_remove(&folder);
+    check_text(
+        SHIFT "//@ threads   n  x(t) y(t)\ny(t) = x((t + 1) % n);\n", 2, "",
+        "a.kernel.c:9:18: error: shift: thread 0 of 2 reads x(1), but its part of x is x(0)");
+}
+
+/* Bodies run as GPU code on the host too: a wrong granularity is named, with the order of
+ * threads. */
+static void test_emulated(void **state) {
+    char *folder = test_folder_make(), *path = test_path(folder, "a.kernel.c");
+    (void)state;
+    test_text_write(path, SHIFT "//@ threads   n  x(:) y(t)\ny(t) = x((t + 1) % n);\n"
+                                "//@ threads   2*n  x(:)\nif (t < n)\n    y(t) = x(t);\n");
+    test_run run = run_in(folder, "test .");
+    if (strstr(run.output, "not emulated: ") != NULL)
+        skip_test("no g++ here");
+    check(run, 1, "ok     shift  threads n    emulated  double 0.0e+00", "");
+    check(run_in(folder, "test . --device emulated"), 1,
+          "WRONG  shift  threads 2*n  emulated  double", "");
+    check(run_in(folder, "test . --device emulated"), 1,
+          "    double, n = 2: element 0 of 1, component 0, threads in order: ", "");
+    free(path);
+    test_folder_remove(&folder);
+}
+
 static void test_examples(void **state) {
     (void)state;
 #define DOT "//@ threads   1\nr = 0;\nfor (int i = 0; i < n; ++i)\n    r += a(i) * b(i);\n"
@@ -193,6 +248,8 @@ int main(void) {
                                        cmocka_unit_test(test_nothing_is_overwritten),
                                        cmocka_unit_test(test_names),
                                        cmocka_unit_test(test_wrong_bodies),
+                                       cmocka_unit_test(test_patterns),
+                                       cmocka_unit_test(test_emulated),
                                        cmocka_unit_test(test_examples),
                                        cmocka_unit_test(test_choices),
                                        cmocka_unit_test(test_more)};

@@ -2,6 +2,7 @@
 #ifndef CUDA_EMULATION_H
 #define CUDA_EMULATION_H
 
+#include "fusion/base/cuda_on_host.h"
 #include "test_support.h"
 
 #include <dlfcn.h>
@@ -15,40 +16,16 @@
 typedef void emulate_function(void *kernel, long long n, void **arguments, unsigned n_blocks,
                               unsigned n_threads, unsigned shared_bytes, int backwards);
 
-static inline int emulation_run_compiler(const char *source, const char *object,
-                                         const char *include) {
+static inline int emulation_run_compiler(const char *source, const char *object) {
     const pid_t child = fork();
     if (child == 0) {
-        execlp("g++", "g++", "-std=c++17", "-O1", "-w", "-shared", "-fPIC", "-include", include,
-               "-x", "c++", source, "-o", object, (char *)NULL);
+        execlp("g++", "g++", "-std=c++17", "-O1", "-w", "-shared", "-fPIC", "-x", "c++", source,
+               "-o", object, (char *)NULL);
         _exit(127);
     }
     int status = 0;
     assert_true(child > 0 && waitpid(child, &status, 0) == child);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-/* What has another text in C++: dynamic shared memory, and an instruction of the device's. */
-static inline void emulation_write_source(FILE *file, const char *text) {
-    static const char *const pairs[][2] = {
-        {"extern __shared__ __align__(128) unsigned char shared[];",
-         "unsigned char *const shared = emulated_shared;"},
-        {"extern __shared__ __align__(16) unsigned char shared[];",
-         "unsigned char *const shared = emulated_shared;"},
-        {"asm(\"rcp.approx.ftz.f64 %0, %1;\" : \"=d\"(r) : \"d\"(x));", "r = 1 / x;"}};
-    while (*text != '\0') {
-        size_t skipped = 0;
-        for (size_t i = 0; i < sizeof pairs / sizeof *pairs; ++i)
-            if (strncmp(text, pairs[i][0], strlen(pairs[i][0])) == 0) {
-                fputs(pairs[i][1], file);
-                skipped = strlen(pairs[i][0]);
-            }
-        if (skipped == 0) {
-            fputc(*text, file);
-            skipped = 1;
-        }
-        text += skipped;
-    }
 }
 
 /** Skips the test where there is no g++. dlclose(*object) when done. */
@@ -59,10 +36,13 @@ static inline void emulation_compile(const char *text, void **object, emulate_fu
     snprintf(object_name, sizeof object_name, "%s/kernel.so", folder);
     FILE *file = fopen(source_name, "w");
     assert_non_null(file);
-    emulation_write_source(file, text);
+    weft_text cpp = {0};
+    weft_cuda_on_host(text, &cpp);
+    assert_false(cpp.failed);
+    fputs(cpp.data, file);
     fclose(file);
-    const int code = emulation_run_compiler(source_name, object_name,
-                                            WEFT_SOURCE_DIR "/tests/support/cuda_on_host.h");
+    weft_text_free(&cpp);
+    const int code = emulation_run_compiler(source_name, object_name);
     if (code == 127)
         skip_test("no g++ here");
     assert_int_equal(code, 0);

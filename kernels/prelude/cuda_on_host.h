@@ -1,7 +1,7 @@
 /* What generated CUDA text needs to be compiled as C++ and run on the host, for tests: a thread of
  * a block is a fiber, which runs until a barrier or a shuffle. Blocks run one after the other;
- * shared memory is poisoned before each. With `backwards` threads take turns the other way round:
- * what is right does not depend on it. */
+ * shared memory is poisoned before each. Threads and blocks run in the order of their numbers (0),
+ * in reverse (1), or from both ends alternately (2): what is right does not depend on it. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -102,7 +102,14 @@ static void emulated_release(size_t first, size_t last, emulated_state at) {
             emulated.threads[t].state = RUNS;
 }
 
-static void emulated_run_block(bool backwards) {
+/* The number of the i-th thread or block of n. */
+static size_t emulated_number(size_t i, size_t n, int order) {
+    const bool from_end = order == 1 || (order == 2 && i % 2 == 1);
+    const size_t steps = order == 2 ? i / 2 : i;
+    return from_end ? n - 1 - steps : steps;
+}
+
+static void emulated_run_block(int order) {
     const size_t n = emulated.threads.size();
     for (size_t t = 0; t < n; ++t) {
         emulated_thread *thread = &emulated.threads[t];
@@ -117,7 +124,7 @@ static void emulated_run_block(bool backwards) {
     for (size_t done = 0, stuck = 0; done < n && stuck < 3; ++stuck) {
         done = 0;
         for (size_t i = 0; i < n; ++i) {
-            const size_t t = backwards ? n - 1 - i : i;
+            const size_t t = emulated_number(i, n, order);
             if (emulated.threads[t].state == RUNS) {
                 threadIdx.x = (unsigned)t;
                 swapcontext(&emulated.scheduler, &emulated.threads[t].context);
@@ -174,7 +181,7 @@ struct emulated_named {
 
 extern "C" void emulate_call(void (*call)(long long, void **), long long n, void **arguments,
                              unsigned n_blocks, unsigned n_threads, unsigned shared_bytes,
-                             int backwards) {
+                             int order) {
     emulated_caller = call;
     emulated_n = n;
     emulated_arguments = arguments;
@@ -186,9 +193,9 @@ extern "C" void emulate_call(void (*call)(long long, void **), long long n, void
     blockDim.x = n_threads;
     gridDim.x = n_blocks;
     for (unsigned i = 0; i < n_blocks; ++i) {
-        blockIdx.x = backwards ? n_blocks - 1 - i : i;
+        blockIdx.x = (unsigned)emulated_number(i, n_blocks, order);
         memset(emulated_shared, 0xff, shared_bytes / 128 * 128 + 128);
-        emulated_run_block(backwards != 0);
+        emulated_run_block(order);
     }
     free(emulated_shared);
 }
@@ -204,14 +211,14 @@ static void emulated_call_wide(long long, void **) {
 
 /* arguments [96] */
 extern "C" void emulate_wide(void *kernel, long long n, void **arguments, unsigned n_blocks,
-                             unsigned n_threads, unsigned shared_bytes, int backwards) {
+                             unsigned n_threads, unsigned shared_bytes, int order) {
     emulated_function = (emulated_kernel *)kernel;
-    emulate_call(emulated_call_wide, n, arguments, n_blocks, n_threads, shared_bytes, backwards);
+    emulate_call(emulated_call_wide, n, arguments, n_blocks, n_threads, shared_bytes, order);
 }
 
 /* arguments [24] */
 extern "C" void emulate(void *kernel, long long n, void **arguments, unsigned n_blocks,
-                        unsigned n_threads, unsigned shared_bytes, int backwards) {
+                        unsigned n_threads, unsigned shared_bytes, int order) {
     emulated_function = (emulated_kernel *)kernel;
-    emulate_call(emulated_call_24, n, arguments, n_blocks, n_threads, shared_bytes, backwards);
+    emulate_call(emulated_call_24, n, arguments, n_blocks, n_threads, shared_bytes, order);
 }

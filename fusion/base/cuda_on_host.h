@@ -1,0 +1,16 @@
+/** Generated CUDA text as C++ that a host runs, for tests without a GPU. In: CUDA text. Out: text for
+ *  g++, whose entry `emulate_wide` runs a kernel thread by thread (kernels/prelude/cuda_on_host.h). */
+#pragma once
+
+#include "core/weft_core.h"
+
+/** Run all blocks and threads of a kernel.
+ *  kernel        its address in the same object
+ *  arguments     [96], host memory
+ *  order         of threads and blocks: 0 by number, 1 in reverse, 2 from both ends alternately */
+typedef void weft_emulate_wide(void *kernel, long long n, void **arguments, unsigned n_blocks,
+                               unsigned n_threads, unsigned shared_bytes, int order);
+enum { WEFT_EMULATED_ARGUMENTS = 96, WEFT_EMULATED_ORDERS = 3 };
+
+/** Add the C++ text. */
+void weft_cuda_on_host(const char *cuda, weft_text *out);
