@@ -14,9 +14,7 @@ static weft_status copy_text(weft_arena *arena, const char **text, weft_error *e
     if (*text == NULL)
         return WEFT_OK;
     *text = weft_arena_copy(arena, *text, strlen(*text));
-    return *text != NULL
-               ? WEFT_OK
-               : weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while compiling");
+    return *text != NULL ? WEFT_OK : weft_no_memory(error);
 }
 
 /* Copy the operator choices. Fragments are not copied, because they are read during the call. */
@@ -40,14 +38,12 @@ static weft_status copy_options(weft_arena *arena, const weft_compile_options *f
                                 weft_compile_options *to, weft_error *error) {
     weft_status status = WEFT_OK;
     *to = *from;
-    weft_expression *expressions =
-        weft_arena_alloc(arena, (size_t)from->n_expressions + 1, sizeof *expressions);
-    weft_parameter *parameters =
-        weft_arena_alloc(arena, (size_t)from->n_parameters + 1, sizeof *parameters);
-    weft_variant_choice *variants =
-        weft_arena_alloc(arena, (size_t)from->n_variants + 1, sizeof *variants);
-    if (expressions == NULL || parameters == NULL || variants == NULL)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while compiling");
+    weft_expression *expressions = NULL;
+    weft_parameter *parameters = NULL;
+    weft_variant_choice *variants = NULL;
+    TRY(WEFT_ALLOC(arena, expressions, (size_t)from->n_expressions + 1, error));
+    TRY(WEFT_ALLOC(arena, parameters, (size_t)from->n_parameters + 1, error));
+    TRY(WEFT_ALLOC(arena, variants, (size_t)from->n_variants + 1, error));
     for (int i = 0; i < from->n_expressions; ++i) {
         expressions[i] = from->expressions[i];
         TRY(copy_text(arena, &expressions[i].name, error));
@@ -93,9 +89,7 @@ weft_status weft_compile(const weft_library *library, const weft_limits *limits,
     weft_numbers numbers = {0};
     TRY(weft_numbers_begin(&numbers, error));
     TRY(weft_arena_make(&arena, error));
-    made = weft_arena_alloc(arena, 1, sizeof *made);
-    if (made == NULL)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while compiling"));
+    TRY(WEFT_ALLOC(arena, made, 1, error));
     made->arena = arena;
     made->library = library;
     made->limits = *limits;

@@ -228,7 +228,7 @@ weft_status weft_compilation_html(const weft_compilation *compilation, const dou
     write_source(c, out);
     weft_text_add(out, "</div></div>\n</body></html>\n");
     if (out->failed)
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a page");
+        status = weft_out_of_memory(error, "a page");
 done:
     weft_numbers_end(&numbers);
     return status;

@@ -13,15 +13,11 @@
 
 enum { DIRECTORY_DEPTH = 16 };
 
-static weft_status out_of_memory(weft_error *error) {
-    return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for the library of functions");
-}
-
 weft_status weft_library_make(weft_library **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_library *library = calloc(1, sizeof *library);
     if (!library)
-        return out_of_memory(error);
+        return weft_out_of_memory(error, "the library of functions");
     TRY(weft_arena_make(&library->arena, error));
     for (size_t i = 0; i < weft_embedded_kernels_count; ++i)
         TRY(weft_library_add_text(library, weft_embedded_kernels[i].name,
@@ -62,7 +58,7 @@ static weft_status reserve(weft_library *library, size_t more, weft_error *error
     const weft_function **functions = weft_arena_alloc(library->arena, capacity, sizeof *functions);
     const char **names = weft_arena_alloc(library->arena, capacity, sizeof *names);
     if (!functions || !names)
-        return out_of_memory(error);
+        return weft_out_of_memory(error, "the library of functions");
     if (library->n) {
         memcpy(functions, library->functions, library->n * sizeof *functions);
         memcpy(names, library->names, library->n * sizeof *names);
@@ -95,11 +91,11 @@ weft_status weft_library_add_text(weft_library *library, const char *name, const
     const weft_common *commons = library->commons;
     weft_source *source = weft_arena_alloc(library->arena, 1, sizeof *source);
     if (!source)
-        return out_of_memory(error);
+        return weft_out_of_memory(error, "the library of functions");
     source->name = weft_arena_copy(library->arena, name, strlen(name));
     source->text = weft_arena_copy(library->arena, text, strlen(text));
     if (!source->name || !source->text)
-        return out_of_memory(error);
+        return weft_out_of_memory(error, "the library of functions");
     TRY(weft_kernel_file_read(library->arena, source, &commons, &list, error));
     TRY(reserve(library, list.n, error));
     for (size_t i = 0; i < list.n; ++i)
@@ -147,7 +143,7 @@ static weft_status add_below(weft_library *library, const char *directory, int d
     int n = scandir(directory, &entries, choose, by_name);
     if (n < 0) {
         if (errno == ENOMEM)
-            return out_of_memory(error);
+            return weft_out_of_memory(error, "the library of functions");
         status = weft_error_set(error, WEFT_ERROR_IO, "cannot read the directory '%s': %s",
                                 directory, strerror(errno));
         weft_error_hint(error, "--kernels takes a directory of *.kernel.c files");
@@ -158,7 +154,7 @@ static weft_status add_below(weft_library *library, const char *directory, int d
         free(path);
         if (asprintf(&path, "%s/%s", directory, entries[i]->d_name) < 0) {
             path = NULL;
-            TRY(out_of_memory(error));
+            TRY(weft_out_of_memory(error, "the library of functions"));
         }
         if (stat(path, &about) != 0)
             continue;
@@ -197,19 +193,13 @@ weft_status weft_library_add_table(weft_library *library, const char *name, int 
     weft_library_table table = {weft_arena_copy(library->arena, name, strlen(name)), n_arguments,
                                 maker, user};
     if (!table.name)
-        return out_of_memory(error);
+        return weft_out_of_memory(error, "the library of functions");
     const int known = WEFT_FIND_NAME(library->tables, library->n_tables, name);
     if (known >= 0) {
         library->tables[known] = table;
         return WEFT_OK;
     }
-    weft_library_table *tables =
-        weft_array_room(library->arena, library->tables, library->n_tables, sizeof *tables);
-    if (!tables)
-        return out_of_memory(error);
-    library->tables = tables;
-    library->tables[library->n_tables++] = table;
-    return WEFT_OK;
+    return WEFT_APPEND(library->arena, library->tables, library->n_tables, table, error);
 }
 
 size_t weft_library_size(const weft_library *library) {

@@ -130,12 +130,7 @@ static weft_status finish_function(file_reader *file, const char *end) {
         granularities[i] = function->variants[i]->threads_text;
     function->info.granularities = granularities;
     function->info.n_variants = function->n_variants;
-    weft_function **functions =
-        weft_array_room(reader->arena, file->functions, file->n, sizeof *functions);
-    if (!functions)
-        TRY(weft_reader_memory(reader));
-    file->functions = functions;
-    file->functions[file->n++] = function;
+    TRY(WEFT_APPEND(reader->arena, file->functions, file->n, function, reader->error));
     reader->function = NULL;
 done:
     weft_text_free(&text);

@@ -171,6 +171,7 @@ done:
 }
 
 static weft_status allocate(weft_arena *arena, weft_predictor *p, weft_error *error) {
+    weft_status status = WEFT_OK;
     const weft_graph *graph = p->graph;
     const size_t n_values = (size_t)graph->n_values + 1,
                  n_connectivities = (size_t)graph->n_connectivities + 1;
@@ -183,23 +184,19 @@ static weft_status allocate(weft_arena *arena, weft_predictor *p, weft_error *er
                              ? graph->calls[i].specialisation->n_variants
                              : 1);
     }
-    p->list = weft_arena_alloc(arena, most * PLACES + n_nodes, sizeof *p->list);
-    p->pointers = weft_arena_alloc(arena, most * PLACES + n_nodes, sizeof(weft_cost_primitive *));
-    p->evaluations = weft_arena_alloc(arena, n_nodes, sizeof *p->evaluations);
-    p->first_evaluation =
-        weft_arena_alloc(arena, (size_t)graph->n_calls + 1, sizeof *p->first_evaluation);
-    p->loads = weft_arena_alloc(arena, n_values * n_connectivities * PLACES, sizeof *p->loads);
-    p->stores = weft_arena_alloc(arena, n_values * PLACES, sizeof *p->stores);
-    p->accumulates = weft_arena_alloc(arena, n_accumulations * PLACES, sizeof *p->accumulates);
-    p->mapped = weft_arena_alloc(arena, n_connectivities, sizeof *p->mapped);
-    p->computes = weft_arena_alloc(arena, (size_t)graph->n_calls + 1, sizeof *p->computes);
-    if (p->list == NULL || p->pointers == NULL || p->loads == NULL || p->stores == NULL ||
-        p->accumulates == NULL || p->computes == NULL || p->mapped == NULL ||
-        p->evaluations == NULL || p->first_evaluation == NULL)
-        return weft_no_memory(error);
+    TRY(WEFT_ALLOC(arena, p->list, most * PLACES + n_nodes, error));
+    TRY(WEFT_ALLOC(arena, p->pointers, most * PLACES + n_nodes, error));
+    TRY(WEFT_ALLOC(arena, p->evaluations, n_nodes, error));
+    TRY(WEFT_ALLOC(arena, p->first_evaluation, (size_t)graph->n_calls + 1, error));
+    TRY(WEFT_ALLOC(arena, p->loads, n_values * n_connectivities * PLACES, error));
+    TRY(WEFT_ALLOC(arena, p->stores, n_values * PLACES, error));
+    TRY(WEFT_ALLOC(arena, p->accumulates, n_accumulations * PLACES, error));
+    TRY(WEFT_ALLOC(arena, p->mapped, n_connectivities, error));
+    TRY(WEFT_ALLOC(arena, p->computes, (size_t)graph->n_calls + 1, error));
     for (size_t i = 0; i < n_values * n_connectivities * PLACES; ++i)
         p->loads[i] = -1;
-    return WEFT_OK;
+done:
+    return status;
 }
 
 weft_status weft_predictor_make(weft_arena *arena, const weft_graph *graph,

@@ -48,6 +48,21 @@ static weft_status prepare_matrix(const weft_program_segment *p, const weft_valu
     return WEFT_OK;
 }
 
+weft_status weft_program_own(weft_device *device, const char *name, size_t needed,
+                             weft_memory **memory, bool *own, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (*memory == NULL || (*own && weft_memory_bytes(*memory) < needed)) {
+        weft_memory_free(memory);
+        *own = true;
+        TRY(weft_memory_make(device, needed, memory, error));
+    }
+    if (weft_memory_bytes(*memory) < needed)
+        status = weft_error_set(error, WEFT_ERROR_SHAPE, "'%s' has %zu bytes bound, but needs %zu",
+                                name, weft_memory_bytes(*memory), needed);
+done:
+    return status;
+}
+
 static weft_status prepare_value(weft_program_segment *p, const weft_value *value,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
@@ -59,14 +74,7 @@ static weft_status prepare_value(weft_program_segment *p, const weft_value *valu
                    error));
     if (value->is_input && p->data[i] == NULL)
         return weft_error_set(error, WEFT_ERROR_USAGE, "input '%s' is not bound", value->name);
-    if (p->data[i] == NULL || (p->own[i] && weft_memory_bytes(p->data[i]) < needed)) {
-        weft_memory_free(&p->data[i]);
-        p->own[i] = true;
-        TRY(weft_memory_make(p->device, needed, &p->data[i], error));
-    }
-    if (weft_memory_bytes(p->data[i]) < needed)
-        status = weft_error_set(error, WEFT_ERROR_SHAPE, "'%s' has %zu bytes bound, but needs %zu",
-                                value->name, weft_memory_bytes(p->data[i]), needed);
+    TRY(weft_program_own(p->device, value->name, needed, &p->data[i], &p->own[i], error));
 done:
     return status;
 }

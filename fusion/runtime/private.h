@@ -112,6 +112,11 @@ weft_status weft_program_colours_argument(const weft_program_segment *p,
 weft_status weft_program_colours_launch(weft_program_segment *p, const weft_plan_kernel *kernel,
                                         const weft_launch *whole, weft_error *error);
 /** Does a kernel assemble this matrix by rows, so that no positions are needed? */
+/** Make *memory where nothing is bound, or where what the program owns is too small.
+ *  Errors  WEFT_ERROR_SHAPE: the bound memory has less than `needed` bytes; those of
+ *          weft_memory_make */
+weft_status weft_program_own(weft_device *device, const char *name, size_t needed,
+                             weft_memory **memory, bool *own, weft_error *error);
 bool weft_program_makes_rows(const weft_program_segment *p, int matrix);
 /** An argument of a patch kernel for a vector; for a matrix. */
 weft_status weft_program_patch_argument(const weft_program_segment *p,

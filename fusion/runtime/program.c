@@ -372,14 +372,7 @@ static weft_status prepare_name(weft_program *p, int i, weft_error *error) {
     TRY(name_bytes(p, name, &needed, error));
     if (name->is_input && p->memory[i] == NULL)
         return weft_error_set(error, WEFT_ERROR_USAGE, "input '%s' is not bound", name->name);
-    if (p->memory[i] == NULL || (p->own[i] && weft_memory_bytes(p->memory[i]) < needed)) {
-        weft_memory_free(&p->memory[i]);
-        p->own[i] = true;
-        TRY(weft_memory_make(p->device, needed, &p->memory[i], error));
-    }
-    if (weft_memory_bytes(p->memory[i]) < needed)
-        status = weft_error_set(error, WEFT_ERROR_SHAPE, "'%s' has %zu bytes bound, but needs %zu",
-                                name->name, weft_memory_bytes(p->memory[i]), needed);
+    TRY(weft_program_own(p->device, name->name, needed, &p->memory[i], &p->own[i], error));
 done:
     return status;
 }

@@ -232,7 +232,7 @@ weft_status weft_benchmark_print(const weft_library *library, const weft_limits 
     if (!primitive->shared)
         TRY(weft_benchmark_registers(&p, number, error));
     if (out->failed)
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a primitive's kernel");
+        status = weft_out_of_memory(error, "a primitive's kernel");
 done:
     weft_arena_free(&arena);
     return status;

@@ -87,7 +87,7 @@ done:
 static weft_status count_points(calibration *c, weft_calibration_point *points, weft_error *error) {
     c->unsupported = calloc((size_t)c->primitives->n + 1, sizeof *c->unsupported);
     if (!c->unsupported)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a calibration");
+        return weft_out_of_memory(error, "a calibration");
     for (int i = 0; i < c->primitives->n; ++i)
         c->result->n_points += weft_calibration_points(c->limits, &c->primitives->list[i], points,
                                                        WEFT_CALIBRATION_POINTS);
@@ -132,7 +132,7 @@ weft_status weft_calibrate_run(const weft_limits *limits, const char *device,
     *out = (weft_calibration_result){0};
     points = calloc(WEFT_CALIBRATION_POINTS, sizeof *points);
     if (!c || !points)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a calibration"));
+        TRY(weft_out_of_memory(error, "a calibration"));
     c->primitives = primitives;
     c->tuning = tuning;
     c->limits = limits;

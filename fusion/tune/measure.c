@@ -43,10 +43,6 @@ typedef struct bench {
     bool is_gpu;
 } bench;
 
-static weft_status no_memory(weft_error *error) {
-    return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a calibration");
-}
-
 /* ---- modules ---- */
 
 /* Make a module of primitives [from, from + n) of a batch. */
@@ -72,7 +68,7 @@ static weft_status make_module(bench *b, batch *one, int from, int n, weft_modul
     }
     snprintf(name, sizeof name, "calibrate-%d", one->first + from);
     if (text.failed)
-        status = no_memory(error);
+        status = weft_out_of_memory(error, "a calibration");
     else
         status = weft_module_make(b->device, name, text.data, out, error);
 done:
@@ -115,7 +111,7 @@ static weft_status make_batches(bench *b, int at, weft_error *error) {
 static weft_status cut_batches(bench *b, weft_error *error) {
     b->batches = calloc((size_t)b->primitives->n + 1, sizeof *b->batches);
     if (!b->batches)
-        return no_memory(error);
+        return weft_out_of_memory(error, "a calibration");
     for (int i = 0; i < b->primitives->n; ++i) {
         batch *last = b->n_batches > 0 ? &b->batches[b->n_batches - 1] : NULL;
         if (!last || last->n == BATCH ||

@@ -25,10 +25,6 @@ struct weft_synthetic_run {
     weft_timer *timer;
 };
 
-static weft_status no_memory(weft_error *error) {
-    return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for trying a script");
-}
-
 /* Index sets that only are targets of a connectivity get fewer elements; the others get n. */
 static void choose_sizes(weft_synthetic_run *r, const weft_graph *graph, int64_t n) {
     for (int i = 0; i < r->n_sets; ++i)
@@ -51,7 +47,7 @@ static weft_status make_values(weft_synthetic_run *r, int64_t count, weft_memory
     uint32_t state = 12345;
     void *values = calloc((size_t)count + 1, sizeof(double));
     if (!values)
-        return no_memory(error);
+        return weft_out_of_memory(error, "trying a script");
     for (int64_t i = 0; i < count; ++i) {
         state = state * 1664525u + 1013904223u;
         const double one = 0.5 + (double)(state >> 8) / (double)(1u << 24);
@@ -107,7 +103,7 @@ static weft_status allocate(weft_synthetic_run *r, const weft_graph *graph, weft
     r->positions = calloc((size_t)r->n_values + 1, sizeof(weft_memory *));
     return r->sizes && r->connectivities && r->indices && r->data && r->positions
                ? WEFT_OK
-               : no_memory(error);
+               : weft_out_of_memory(error, "trying a script");
 }
 
 weft_status weft_synthetic_run_make(weft_device *device, const weft_compilation *compilation,
@@ -121,7 +117,7 @@ weft_status weft_synthetic_run_make(weft_device *device, const weft_compilation 
     const weft_graph *graph = segment->graph;
     r = calloc(1, sizeof *r);
     if (!r)
-        return no_memory(error);
+        return weft_out_of_memory(error, "trying a script");
     r->device = device;
     r->single = compilation->options.single;
     r->lanes = segment->plan->lanes;
