@@ -133,29 +133,6 @@ done:
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* The text of an attribute, malloc'd; NULL: missing, or out of memory. */
-static char *read_note(hid_t group, const char *name, bool *no_room) {
-    hid_t attribute = H5Aopen(group, name, H5P_DEFAULT);
-    hid_t type = attribute < 0 ? -1 : H5Aget_type(attribute);
-    hid_t space = attribute < 0 ? -1 : H5Aget_space(attribute);
-    const size_t size = type < 0 ? 0 : H5Tget_size(type);
-    char *out = NULL;
-    if (type >= 0 && space >= 0 && H5Tget_class(type) == H5T_STRING &&
-        H5Tis_variable_str(type) == 0 && H5Sget_simple_extent_npoints(space) == 1 && size < 1 << 20)
-        *no_room = (out = calloc(size + 1, 1)) == NULL;
-    if (out && H5Aread(attribute, type, out) < 0) {
-        free(out);
-        out = NULL;
-    }
-    if (space >= 0)
-        H5Sclose(space);
-    if (type >= 0)
-        H5Tclose(type);
-    if (attribute >= 0)
-        H5Aclose(attribute);
-    return out;
-}
-
 static weft_status refuse(const char *path, const char *what, const char *hint, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_INPUT, "%s: %s", path, what);
     weft_error_hint(error, "%s", hint);
@@ -198,7 +175,7 @@ static weft_status read_notes(hid_t file, const char *path, char *notes[NOTES], 
                       "give a file that --checkpoint wrote; --output writes results", error);
     for (int i = 0; i < NOTES; ++i) {
         if (!no_room)
-            notes[i] = read_note(group, note_names[i], &no_room);
+            notes[i] = weft_hdf5_text(H5Aopen(group, note_names[i], H5P_DEFAULT), &no_room);
         whole &= notes[i] != NULL;
     }
     H5Gclose(group);

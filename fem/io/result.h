@@ -21,6 +21,10 @@ typedef struct weft_result_content {
  *  number appended if a cell field or an earlier group has the name.
  *  out  [n_groups]; empty for other groups */
 void weft_mask_names(const weft_result_content *content, char (*out)[WEFT_MASK_NAME_BYTES]);
+/** Points first .. first + n, [n][3] doubles, z = 0 in 2D, and the VTK types of n cells. */
+void weft_points_fill(const weft_mesh *mesh, int64_t first, int64_t n, void *out);
+void weft_types_fill(const weft_mesh *mesh, int64_t n, void *out);
+enum { WEFT_VTK_TRIANGLE = 5, WEFT_VTK_TETRAHEDRON = 10 };
 /** For cells first .. first + n, write 1 if the cell is in group g, otherwise 0; out [n]. */
 void weft_mask_fill(const weft_mesh *mesh, int g, int64_t first, int64_t n, uint8_t *out);
 

@@ -94,14 +94,6 @@ done:
     return status;
 }
 
-static void fill_points(const weft_mesh *mesh, int64_t first, int64_t n, void *out) {
-    double(*points)[3] = out;
-    int d = mesh->dimension;
-    for (int64_t i = 0; i < n; ++i)
-        for (int k = 0; k < 3; ++k)
-            points[i][k] = k < d ? mesh->x[(first + i) * d + k] : 0;
-}
-
 static void fill_offsets(const weft_mesh *mesh, int64_t first, int64_t n, void *out) {
     int64_t *offsets = out;
     for (int64_t i = 0; i < n; ++i)
@@ -110,7 +102,7 @@ static void fill_offsets(const weft_mesh *mesh, int64_t first, int64_t n, void *
 
 static void fill_types(const weft_mesh *mesh, int64_t first, int64_t n, void *out) {
     (void)first;
-    memset(out, mesh->dimension == 2 ? VTK_TRIANGLE_TYPE : VTK_TETRAHEDRON_TYPE, (size_t)n);
+    weft_types_fill(mesh, n, out);
 }
 
 /* extent 0: one value. */
@@ -170,7 +162,7 @@ static weft_status write_mesh(const writer *w) {
     TRY(write_set(w, w->vtk, &(data_set){"NumberOfConnectivityIds", i64, H5T_NATIVE_INT64, 1, 0},
                   &n_ids));
     TRY(write_pieces(w, &(data_set){"Points", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, m->n_nodes, 3},
-                     fill_points));
+                     weft_points_fill));
     TRY(write_set(w, w->vtk, &(data_set){"Connectivity", i64, H5T_NATIVE_INT32, n_ids, 0},
                   m->cells));
     TRY(write_pieces(w, &(data_set){"Offsets", i64, H5T_NATIVE_INT64, m->n_cells + 1, 0},

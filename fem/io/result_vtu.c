@@ -43,12 +43,8 @@ typedef struct vtu_writer {
 } vtu_writer;
 
 static void fill_points(const weft_mesh *mesh, int group, int64_t first, int64_t n, void *out) {
-    double(*points)[3] = out;
-    const int d = mesh->dimension;
     (void)group;
-    for (int64_t i = 0; i < n; ++i)
-        for (int k = 0; k < 3; ++k)
-            points[i][k] = k < d ? mesh->x[(first + i) * d + k] : 0;
+    weft_points_fill(mesh, first, n, out);
 }
 
 static void fill_offsets(const weft_mesh *mesh, int group, int64_t first, int64_t n, void *out) {
@@ -59,10 +55,9 @@ static void fill_offsets(const weft_mesh *mesh, int group, int64_t first, int64_
 }
 
 static void fill_types(const weft_mesh *mesh, int group, int64_t first, int64_t n, void *out) {
-    enum { TRIANGLE = 5, TETRAHEDRON = 10 };
     (void)group;
     (void)first;
-    memset(out, mesh->dimension == 2 ? TRIANGLE : TETRAHEDRON, (size_t)n);
+    weft_types_fill(mesh, n, out);
 }
 
 static void fill_mask(const weft_mesh *mesh, int group, int64_t first, int64_t n, void *out) {

@@ -307,12 +307,13 @@ done:
 /* ---- examining a file ---------------------------------------------------------------------- */
 
 static bool read_hash(hid_t file, const char *name, char out[33]) {
-    hid_t attribute = H5Aopen_by_name(file, "Weft", name, H5P_DEFAULT, H5P_DEFAULT);
-    hid_t type = attribute < 0 ? -1 : H5Aget_type(attribute);
-    const bool good = type >= 0 && H5Tget_class(type) == H5T_STRING &&
-                      H5Tis_variable_str(type) == 0 && H5Tget_size(type) == 33 &&
-                      H5Aread(attribute, type, out) >= 0;
-    out[32] = '\0';
+    bool no_room = false;
+    char *text =
+        weft_hdf5_text(H5Aopen_by_name(file, "Weft", name, H5P_DEFAULT, H5P_DEFAULT), &no_room);
+    const bool good = text && strlen(text) == 32;
+    if (good)
+        memcpy(out, text, 33);
+    free(text);
     return good;
 }
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { GROUP_LIMIT = 100000 };
+enum { GROUP_LIMIT = 100000, N_ARRAYS = 4 };
 
 typedef struct reader {
     weft_stream_source *source;
@@ -18,9 +18,11 @@ typedef struct reader {
     const weft_monitor *monitor;
     weft_error *error;
     bool has_header, ended;
-    int n_groups; /* that came so far, and bytes of each array */
-    uint64_t x_bytes, cell_bytes, facet_bytes, group_cell_bytes;
-    uint64_t x_came, cells_came, facets_came, group_cells_came;
+    int n_groups; /* received so far */
+    struct {
+        void *array;
+        uint64_t bytes, received;
+    } arrays[N_ARRAYS]; /* of the kinds from WEFT_STREAM_COORDINATES on */
 } reader;
 
 static weft_status broken(reader *r, const char *what) {
@@ -66,14 +68,14 @@ static weft_status read_header(reader *r) {
         header.n_group_facets > INT32_MAX || header.n_group_cells < 0 ||
         header.n_group_cells > INT64_MAX / 64 || header.n_left_nodes < 0)
         return broken(r, "absurd counts");
-    uint64_t d = (uint64_t)header.dimension;
-    r->x_bytes = (uint64_t)header.n_nodes * d * sizeof(double);
-    r->cell_bytes = (uint64_t)header.n_cells * (d + 1) * sizeof(int32_t);
-    r->facet_bytes = (uint64_t)header.n_group_facets * d * sizeof(int32_t);
-    r->group_cell_bytes = (uint64_t)header.n_group_cells * sizeof(int32_t);
-    uint64_t group_bytes = (uint64_t)header.n_groups * sizeof(weft_stream_group);
-    if (!can_come(r,
-                  r->x_bytes + r->cell_bytes + r->facet_bytes + r->group_cell_bytes + group_bytes))
+    const uint64_t d = (uint64_t)header.dimension, id = sizeof(int32_t);
+    const uint64_t bytes[N_ARRAYS] = {
+        (uint64_t)header.n_nodes * d * sizeof(double), (uint64_t)header.n_cells * (d + 1) * id,
+        (uint64_t)header.n_group_facets * d * id, (uint64_t)header.n_group_cells * id};
+    uint64_t announced = (uint64_t)header.n_groups * sizeof(weft_stream_group);
+    for (int i = 0; i < N_ARRAYS; ++i)
+        announced += bytes[i];
+    if (!can_come(r, announced))
         return broken(r, "it announces more than it holds");
     r->source->n_left_nodes = header.n_left_nodes;
     data->dimension = header.dimension;
@@ -81,13 +83,19 @@ static weft_status read_header(reader *r) {
     data->n_cells = header.n_cells;
     data->n_groups = header.n_groups;
     data->n_group_facets = header.n_group_facets;
-    data->x = weft_array_make_unset(r->x_bytes);
-    data->cells = weft_array_make_unset(r->cell_bytes);
     data->n_group_cells = header.n_group_cells;
-    data->group_facet_nodes = weft_array_make_unset(r->facet_bytes);
-    data->group_cells = weft_array_make_unset(r->group_cell_bytes);
+    bool good = true;
+    for (int i = 0; i < N_ARRAYS; ++i) {
+        r->arrays[i].bytes = bytes[i];
+        r->arrays[i].array = weft_array_make_unset(bytes[i]);
+        good &= r->arrays[i].array != NULL;
+    }
+    data->x = r->arrays[0].array;
+    data->cells = r->arrays[1].array;
+    data->group_facet_nodes = r->arrays[2].array;
+    data->group_cells = r->arrays[3].array;
     data->groups = weft_array_make((size_t)header.n_groups, sizeof *data->groups);
-    if (!data->x || !data->cells || !data->group_facet_nodes || !data->group_cells || !data->groups)
+    if (!good || !data->groups)
         status =
             weft_error_set(r->error, WEFT_ERROR_MEMORY,
                            "%s: out of memory for a mesh of %lld nodes and %lld cells",
@@ -97,14 +105,13 @@ done:
     return status;
 }
 
-static weft_status read_array(reader *r, void *array, uint64_t bytes, uint64_t *came,
-                              uint64_t room) {
+static weft_status read_array(reader *r, int i, uint64_t bytes) {
     if (!r->has_header)
         return broken(r, "an array before the header");
-    if (bytes > room - *came || !can_come(r, bytes))
+    if (bytes > r->arrays[i].bytes - r->arrays[i].received || !can_come(r, bytes))
         return broken(r, "an array longer than announced");
-    weft_status status = read_bytes(r, (char *)array + *came, bytes);
-    *came += bytes;
+    weft_status status = read_bytes(r, (char *)r->arrays[i].array + r->arrays[i].received, bytes);
+    r->arrays[i].received += bytes;
     return status;
 }
 
@@ -175,9 +182,10 @@ static weft_status read_progress(reader *r) {
 }
 
 static weft_status read_end(reader *r) {
-    if (!r->has_header || r->n_groups != r->data->n_groups || r->x_came != r->x_bytes ||
-        r->cells_came != r->cell_bytes || r->facets_came != r->facet_bytes ||
-        r->group_cells_came != r->group_cell_bytes)
+    bool whole = r->has_header && r->n_groups == r->data->n_groups;
+    for (int i = 0; i < N_ARRAYS; ++i)
+        whole &= r->arrays[i].received == r->arrays[i].bytes;
+    if (!whole)
         return broken(r, "less than announced");
     r->ended = true;
     return WEFT_OK;
@@ -220,15 +228,10 @@ static weft_status read_record(reader *r) {
     case WEFT_STREAM_HEADER:
         return read_header(r);
     case WEFT_STREAM_COORDINATES:
-        return read_array(r, r->data->x, record.bytes, &r->x_came, r->x_bytes);
     case WEFT_STREAM_CELLS:
-        return read_array(r, r->data->cells, record.bytes, &r->cells_came, r->cell_bytes);
     case WEFT_STREAM_GROUP_FACETS:
-        return read_array(r, r->data->group_facet_nodes, record.bytes, &r->facets_came,
-                          r->facet_bytes);
     case WEFT_STREAM_GROUP_CELLS:
-        return read_array(r, r->data->group_cells, record.bytes, &r->group_cells_came,
-                          r->group_cell_bytes);
+        return read_array(r, (int)(record.kind - WEFT_STREAM_COORDINATES), record.bytes);
     case WEFT_STREAM_GROUP:
         return read_group(r);
     case WEFT_STREAM_END:

@@ -1,8 +1,9 @@
 /* Helpers for reading and writing VTKHDF files: HDF5's errors, and checked data sets. */
-#include "fem/base/text.h"
 #include "fem/io/vtkhdf.h"
+#include "fem/base/text.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void weft_hdf5_silence(void) {
@@ -51,6 +52,35 @@ weft_status weft_hdf5_unwritten(const char *path, const char *what, weft_error *
                                ? "free some memory, or use a machine with more"
                                : "see that the disk has room, or write to another one");
     return status;
+}
+
+char *weft_hdf5_text(hid_t attribute, bool *no_room) {
+    hid_t type = attribute < 0 ? -1 : H5Aget_type(attribute);
+    hid_t space = attribute < 0 ? -1 : H5Aget_space(attribute);
+    const size_t size = type < 0 ? 0 : H5Tget_size(type);
+    char *out = NULL, *variable = NULL;
+    const bool is_text = type >= 0 && space >= 0 && H5Tget_class(type) == H5T_STRING &&
+                         H5Sget_simple_extent_npoints(space) == 1 && size < 1 << 20;
+    *no_room = false;
+    if (is_text && H5Tis_variable_str(type) > 0) {
+        if (H5Aread(attribute, type, &variable) >= 0 && variable)
+            *no_room = (out = strdup(variable)) == NULL;
+        if (variable)
+            H5free_memory(variable);
+    } else if (is_text) {
+        *no_room = (out = calloc(size + 1, 1)) == NULL;
+        if (out && H5Aread(attribute, type, out) < 0) {
+            free(out);
+            out = NULL;
+        }
+    }
+    if (space >= 0)
+        H5Sclose(space);
+    if (type >= 0)
+        H5Tclose(type);
+    if (attribute >= 0)
+        H5Aclose(attribute);
+    return out;
 }
 
 static const char again[] = "write the file again: it is damaged or cut short";

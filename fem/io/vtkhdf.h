@@ -17,8 +17,6 @@
 
 #include <hdf5.h>
 
-enum { VTK_TRIANGLE_TYPE = 5, VTK_TETRAHEDRON_TYPE = 10 };
-
 /** Disable HDF5's printing of errors in this thread. Need not be restored, as HDF5 only runs in
  *  child processes (fem/io/child_process.h). */
 void weft_hdf5_silence(void);
@@ -28,6 +26,11 @@ weft_status weft_hdf5_error(weft_status status, const char *path, const char *wh
                             weft_error *error);
 /** weft_hdf5_error for a file that is being written: WEFT_ERROR_IO, with a hint. */
 weft_status weft_hdf5_unwritten(const char *path, const char *what, weft_error *error);
+
+/** Read a text attribute of fixed or variable length, below 1 MB, and close the attribute.
+ *  no_room  set if out of memory
+ *  Returns the text, malloc'd; NULL: it is missing or not such a text, or out of memory */
+char *weft_hdf5_text(hid_t attribute, bool *no_room);
 
 /** State of reading a file. */
 typedef struct weft_vtkhdf_reader {

@@ -73,7 +73,7 @@ static weft_status read_mask(weft_vtkhdf_reader *r, int g, const char *name, uin
         *capacity = wanted;
     }
     group->first_cell = data->n_group_cells;
-    const int wanted = data->dimension == 3 ? VTK_TETRAHEDRON_TYPE : VTK_TRIANGLE_TYPE;
+    const int wanted = data->dimension == 3 ? WEFT_VTK_TETRAHEDRON : WEFT_VTK_TRIANGLE;
     for (int64_t i = 0, cell = 0; i < r->n_cells; ++i) {
         if (r->types[i] != wanted)
             continue;

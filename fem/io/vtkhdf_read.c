@@ -41,37 +41,8 @@ static weft_status read_count(const weft_vtkhdf_reader *r, const char *name, int
     return status;
 }
 
-/* The attribute Type, of fixed or variable length, into out. */
-static bool read_type(const weft_vtkhdf_reader *r, char *out, size_t size) {
-    hid_t attribute = H5Aopen_by_name(r->file, "VTKHDF", "Type", H5P_DEFAULT, H5P_DEFAULT);
-    hid_t type = attribute < 0 ? -1 : H5Aget_type(attribute);
-    hid_t space = attribute < 0 ? -1 : H5Aget_space(attribute);
-    bool good = type >= 0 && space >= 0 && H5Tget_class(type) == H5T_STRING &&
-                H5Sget_simple_extent_npoints(space) == 1;
-    out[0] = '\0';
-    if (good && H5Tis_variable_str(type) > 0) {
-        char *text = NULL;
-        good = H5Aread(attribute, type, &text) >= 0 && text;
-        if (good)
-            weft_copy_cut(out, size, text);
-        if (text)
-            H5free_memory(text);
-    } else if (good) {
-        good = H5Tget_size(type) < size && H5Aread(attribute, type, out) >= 0;
-        if (good)
-            out[H5Tget_size(type)] = '\0';
-    }
-    if (space >= 0)
-        H5Sclose(space);
-    if (type >= 0)
-        H5Tclose(type);
-    if (attribute >= 0)
-        H5Aclose(attribute);
-    return good;
-}
-
 static weft_status open_file(weft_vtkhdf_reader *r) {
-    char type[64];
+    bool no_room = false;
     r->access = H5Pcreate(H5P_FILE_ACCESS);
     if (r->access < 0 || H5Pset_fclose_degree(r->access, H5F_CLOSE_STRONG) < 0)
         return weft_vtkhdf_damaged(r, "HDF5 did not start");
@@ -81,12 +52,17 @@ static weft_status open_file(weft_vtkhdf_reader *r) {
     if (!exists(r, "VTKHDF"))
         return refuse(r, "save it from ParaView as VTKHDF, or give the .msh or .geo file",
                       "this is an HDF5 file, and has no group VTKHDF");
-    if (!read_type(r, type, sizeof type))
-        return weft_vtkhdf_damaged(r, "VTKHDF has no attribute Type");
-    if (strcmp(type, "UnstructuredGrid") == 0)
-        return WEFT_OK;
+    char *type = weft_hdf5_text(
+        H5Aopen_by_name(r->file, "VTKHDF", "Type", H5P_DEFAULT, H5P_DEFAULT), &no_room);
+    if (!type)
+        return no_room ? weft_vtkhdf_no_memory(r)
+                       : weft_vtkhdf_damaged(r, "VTKHDF has no attribute Type");
+    const bool is_mesh = strcmp(type, "UnstructuredGrid") == 0;
     char what[160];
-    snprintf(what, sizeof what, "it holds %s, and a mesh is UnstructuredGrid", type);
+    snprintf(what, sizeof what, "it holds %.63s, and a mesh is UnstructuredGrid", type);
+    free(type);
+    if (is_mesh)
+        return WEFT_OK;
     return refuse(r,
                   "in ParaView, make it an unstructured grid of triangles or tetrahedra "
                   "(filter Tetrahedralize) and save it again",
@@ -107,8 +83,8 @@ static weft_status check_types(weft_vtkhdf_reader *r, int64_t *n_wanted) {
     for (int64_t i = 0; i < r->n_cells; ++i)
         ++counts[r->types[i]];
     for (int type = 0; type < 256; ++type) {
-        if (counts[type] == 0 || type == 1 || type == 3 || type == VTK_TRIANGLE_TYPE ||
-            type == VTK_TETRAHEDRON_TYPE)
+        if (counts[type] == 0 || type == 1 || type == 3 || type == WEFT_VTK_TRIANGLE ||
+            type == WEFT_VTK_TETRAHEDRON)
             continue;
         weft_error_set(r->error, WEFT_ERROR_UNSUPPORTED,
                        "%s: it has %lld %s (VTK type %d), and Weft takes triangles or tetrahedra",
@@ -116,8 +92,8 @@ static weft_status check_types(weft_vtkhdf_reader *r, int64_t *n_wanted) {
         weft_error_hint(r->error, "in ParaView, apply the filter Tetrahedralize and save it again");
         return WEFT_ERROR_UNSUPPORTED;
     }
-    r->data.dimension = counts[VTK_TETRAHEDRON_TYPE] > 0 ? 3 : 2;
-    *n_wanted = counts[r->data.dimension == 3 ? VTK_TETRAHEDRON_TYPE : VTK_TRIANGLE_TYPE];
+    r->data.dimension = counts[WEFT_VTK_TETRAHEDRON] > 0 ? 3 : 2;
+    *n_wanted = counts[r->data.dimension == 3 ? WEFT_VTK_TETRAHEDRON : WEFT_VTK_TRIANGLE];
     if (*n_wanted < r->n_cells)
         weft_log(r->monitor, WEFT_LOG_INFO, "%s: %lld cells of lower dimension left out", r->path,
                  (long long)(r->n_cells - *n_wanted));
@@ -128,7 +104,7 @@ static weft_status check_types(weft_vtkhdf_reader *r, int64_t *n_wanted) {
 static weft_status pick_cells(weft_vtkhdf_reader *r) {
     weft_status status = WEFT_OK;
     int width = r->data.dimension + 1;
-    int wanted = width == 3 ? VTK_TRIANGLE_TYPE : VTK_TETRAHEDRON_TYPE;
+    int wanted = width == 3 ? WEFT_VTK_TRIANGLE : WEFT_VTK_TETRAHEDRON;
     int64_t *offsets = malloc(((size_t)r->n_cells + 1) * sizeof *offsets);
     int32_t *ids = malloc(((size_t)r->n_ids + 1) * sizeof *ids), *cell = r->data.cells;
     if (!offsets || !ids)

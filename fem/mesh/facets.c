@@ -17,12 +17,18 @@ typedef struct facet_list {
     int64_t n, capacity;
 } facet_list;
 
+/* Simplices by node: those of node i are list[start[i] .. start[i + 1]). */
+typedef struct incidence {
+    uint32_t *start; /* [n_nodes + 1] */
+    int32_t *list;
+    uint32_t longest; /* length of a list */
+} incidence;
+
 typedef struct finder {
     int d;
     const weft_mesh_data *data;
-    uint32_t *start, *group_start;   /* [n_nodes + 1] */
-    int32_t *cell_list, *group_list; /* cells, and group facets, by node */
-    int32_t *number;                 /* of each group facet: >= 0 boundary, < -1 inside */
+    incidence cells, groups; /* cells, and group facets, by node */
+    int32_t *number;         /* of each group facet: >= 0 boundary, < -1 inside */
     face *faces;
     facet_list boundary, inside;
     weft_facet_faults *faults;
@@ -51,65 +57,31 @@ static void sort_nodes(int n, const int32_t *nodes, int32_t *out) {
         order(out + 1, out + 2);
 }
 
-/* Sum the counts in start[1..], which gives the starts of the lists. */
-static void starts_from_counts(uint32_t *start, int64_t n) {
-    for (int64_t i = 0; i < n; ++i)
+/* For each node, list the simplices [n][width] of which it is one of the n_lowest lowest nodes. */
+static bool list_simplices(const int32_t *nodes, int64_t n, int width, int n_lowest,
+                           int64_t n_nodes, incidence *out) {
+    uint32_t *start = out->start = calloc((size_t)n_nodes + 2, sizeof *start);
+    int32_t *list = out->list = malloc((size_t)n * (size_t)n_lowest * sizeof *list), sorted[4];
+    if (!start || !list)
+        return false;
+    for (int64_t i = 0; i < n; ++i) {
+        sort_nodes(width, nodes + i * width, sorted);
+        for (int k = 0; k < n_lowest; ++k)
+            ++start[sorted[k] + 1];
+    }
+    for (int64_t i = 0; i < n_nodes; ++i) {
+        if (start[i + 1] > out->longest)
+            out->longest = start[i + 1];
         start[i + 1] += start[i];
-}
-
-/* After filling, start[i] is the end of list i: shift back. */
-static void starts_shift(uint32_t *start, int64_t n) {
-    memmove(start + 1, start, (size_t)n * sizeof *start);
+    }
+    for (int64_t i = 0; i < n; ++i) {
+        sort_nodes(width, nodes + i * width, sorted);
+        for (int k = 0; k < n_lowest; ++k)
+            list[start[sorted[k]]++] = (int32_t)i;
+    }
+    /* now start[i] is the end of list i: shift back */
+    memmove(start + 1, start, (size_t)n_nodes * sizeof *start);
     start[0] = 0;
-}
-
-static bool list_cells(finder *f) {
-    int n = f->d + 1;
-    int64_t n_nodes = f->data->n_nodes, n_cells = f->data->n_cells;
-    f->start = calloc((size_t)n_nodes + 2, sizeof *f->start);
-    f->cell_list = malloc((size_t)n_cells * 2 * sizeof *f->cell_list);
-    if (!f->start || !f->cell_list)
-        return false;
-    int32_t sorted[4];
-    for (int64_t c = 0; c < n_cells; ++c) {
-        sort_nodes(n, f->data->cells + c * n, sorted);
-        ++f->start[sorted[0] + 1];
-        ++f->start[sorted[1] + 1];
-    }
-    starts_from_counts(f->start, n_nodes);
-    uint32_t longest = 0;
-    for (int64_t i = 0; i < n_nodes; ++i)
-        if (f->start[i + 1] - f->start[i] > longest)
-            longest = f->start[i + 1] - f->start[i];
-    for (int64_t c = 0; c < n_cells; ++c) {
-        sort_nodes(n, f->data->cells + c * n, sorted);
-        f->cell_list[f->start[sorted[0]]++] = (int32_t)c;
-        f->cell_list[f->start[sorted[1]]++] = (int32_t)c;
-    }
-    starts_shift(f->start, n_nodes);
-    f->faces = malloc(((size_t)longest * 3 + 1) * sizeof *f->faces);
-    return f->faces;
-}
-
-static bool list_group_facets(finder *f) {
-    int64_t n_nodes = f->data->n_nodes, n = f->data->n_group_facets;
-    if (n == 0)
-        return true;
-    f->group_start = calloc((size_t)n_nodes + 2, sizeof *f->group_start);
-    f->group_list = malloc((size_t)n * sizeof *f->group_list);
-    if (!f->group_start || !f->group_list)
-        return false;
-    int32_t sorted[4];
-    for (int64_t i = 0; i < n; ++i) {
-        sort_nodes(f->d, f->data->group_facet_nodes + i * f->d, sorted);
-        ++f->group_start[sorted[0] + 1];
-    }
-    starts_from_counts(f->group_start, n_nodes);
-    for (int64_t i = 0; i < n; ++i) {
-        sort_nodes(f->d, f->data->group_facet_nodes + i * f->d, sorted);
-        f->group_list[f->group_start[sorted[0]]++] = (int32_t)i;
-    }
-    starts_shift(f->group_start, n_nodes);
     return true;
 }
 
@@ -123,8 +95,8 @@ static uint64_t facet_key(int d, const int32_t *sorted) {
 
 static size_t collect_faces(finder *f, int32_t node) {
     size_t n = 0;
-    for (uint32_t i = f->start[node]; i < f->start[node + 1]; ++i) {
-        int32_t cell = f->cell_list[i], s[4];
+    for (uint32_t i = f->cells.start[node]; i < f->cells.start[node + 1]; ++i) {
+        int32_t cell = f->cells.list[i], s[4];
         sort_nodes(f->d + 1, f->data->cells + (int64_t)cell * (f->d + 1), s);
         if (f->d == 2) {
             if (s[0] == node) {
@@ -219,11 +191,11 @@ static void check_shared(finder *f, int32_t node, const face *faces, size_t coun
 /* Assign the number to the group facets with this key. */
 static bool number_group_facets(finder *f, int32_t node, uint64_t key, const face *of,
                                 bool boundary) {
-    if (!f->group_start)
+    if (!f->groups.start)
         return true;
     bool listed = boundary;
-    for (uint32_t i = f->group_start[node]; i < f->group_start[node + 1]; ++i) {
-        int32_t sorted[4], facet = f->group_list[i];
+    for (uint32_t i = f->groups.start[node]; i < f->groups.start[node + 1]; ++i) {
+        int32_t sorted[4], facet = f->groups.list[i];
         sort_nodes(f->d, f->data->group_facet_nodes + (int64_t)facet * f->d, sorted);
         if (facet_key(f->d, sorted) != key)
             continue;
@@ -280,15 +252,21 @@ weft_status weft_facets_find(const weft_mesh_data *data, weft_facets *out,
     finder f = {.d = data->dimension, .data = data, .faults = faults};
     *faults = (weft_facet_faults){0};
     f.number = malloc(((size_t)data->n_group_facets + 1) * sizeof *f.number);
-    bool good = f.number && list_cells(&f) && list_group_facets(&f);
+    bool good =
+        f.number &&
+        list_simplices(data->cells, data->n_cells, f.d + 1, 2, data->n_nodes, &f.cells) &&
+        (data->n_group_facets == 0 || list_simplices(data->group_facet_nodes, data->n_group_facets,
+                                                     f.d, 1, data->n_nodes, &f.groups));
+    f.faces = good ? malloc(((size_t)f.cells.longest * 3 + 1) * sizeof *f.faces) : NULL;
+    good = good && f.faces;
     for (int64_t i = 0; good && i < data->n_group_facets; ++i)
         f.number[i] = -1;
     for (int64_t node = 0; good && node < data->n_nodes; ++node)
         good = handle_node(&f, (int32_t)node);
-    free(f.start);
-    free(f.cell_list);
-    free(f.group_start);
-    free(f.group_list);
+    free(f.cells.start);
+    free(f.cells.list);
+    free(f.groups.start);
+    free(f.groups.list);
     free(f.faces);
     if (!good || !join_lists(&f, out))
         status =

@@ -48,30 +48,35 @@ static weft_status for_shares(weft_device *device, int64_t n, weft_task task, re
 
 /* ---- edges --------------------------------------------------------------------------------- */
 
-static void count_ends(void *user, int64_t share) {
-    const refinement *r = user;
+/* Visit the edges of a share of the cells, by their lower and higher node. */
+static inline __attribute__((always_inline)) void
+visit_edges(const refinement *r, int64_t share,
+            void (*visit)(const refinement *r, int32_t low, int32_t high)) {
     const int width = r->from->dimension + 1, n_edges = edge_count(r->from);
     for (int64_t c = share * SHARE; c < share_end(share, r->from->n_cells); ++c) {
         const int32_t *nodes = r->from->cells + c * width;
         for (int e = 0; e < n_edges; ++e) {
             const int32_t a = nodes[edges[e][0]], b = nodes[edges[e][1]];
-            __atomic_fetch_add(&r->start[(a < b ? a : b) + 1], 1, __ATOMIC_RELAXED);
+            visit(r, a < b ? a : b, a < b ? b : a);
         }
     }
 }
 
+static void count_end(const refinement *r, int32_t low, int32_t high) {
+    (void)high;
+    __atomic_fetch_add(&r->start[low + 1], 1, __ATOMIC_RELAXED);
+}
+
+static void fill_end(const refinement *r, int32_t low, int32_t high) {
+    r->ends[r->start[low] + __atomic_fetch_add(&r->number[low], 1, __ATOMIC_RELAXED)] = high;
+}
+
+static void count_ends(void *user, int64_t share) {
+    visit_edges(user, share, count_end);
+}
+
 static void fill_ends(void *user, int64_t share) {
-    const refinement *r = user;
-    const int width = r->from->dimension + 1, n_edges = edge_count(r->from);
-    for (int64_t c = share * SHARE; c < share_end(share, r->from->n_cells); ++c) {
-        const int32_t *nodes = r->from->cells + c * width;
-        for (int e = 0; e < n_edges; ++e) {
-            const int32_t a = nodes[edges[e][0]], b = nodes[edges[e][1]];
-            const int32_t low = a < b ? a : b, high = a < b ? b : a;
-            r->ends[r->start[low] + __atomic_fetch_add(&r->number[low], 1, __ATOMIC_RELAXED)] =
-                high;
-        }
-    }
+    visit_edges(user, share, fill_end);
 }
 
 static int compare_ends(const void *a, const void *b) {
@@ -234,31 +239,28 @@ static void put_facets(void *user, int64_t share) {
                   share_end(share, r->from->n_facets));
 }
 
-/* Replace the cells of each group by all their children. */
-static void put_group_cells(const refinement *r, int n_children) {
-    int64_t n = 0;
-    for (int g = 0; g < r->from->n_groups; ++g) {
-        const weft_group *group = &r->from->groups[g];
-        r->to->groups[g].first_cell = n;
-        r->to->groups[g].n_cells = n_children * group->n_cells;
-        for (int64_t i = 0; i < group->n_cells; ++i)
-            for (int k = 0; k < n_children; ++k)
-                r->to->group_cells[n++] =
-                    n_children * r->from->group_cells[group->first_cell + i] + k;
-    }
+/* Write the children of each item of a group's list. Returns their number. */
+static int64_t put_children(const int32_t *from, int64_t n, int n_children, int32_t *to) {
+    for (int64_t i = 0; i < n * n_children; ++i)
+        to[i] = n_children * from[i / n_children] + (int32_t)(i % n_children);
+    return n * n_children;
 }
 
-static void put_groups(const refinement *r, int n_children) {
-    int64_t n = 0;
+static void put_groups(const refinement *r) {
+    const int d = r->from->dimension;
+    int64_t facet = 0, cell = 0;
     for (int g = 0; g < r->from->n_groups; ++g) {
-        const weft_group *group = &r->from->groups[g];
-        r->to->groups[g] = *group;
-        r->to->groups[g].first_facet = n;
-        r->to->groups[g].n_facets = n_children * group->n_facets;
-        for (int64_t i = 0; i < group->n_facets; ++i)
-            for (int k = 0; k < n_children; ++k)
-                r->to->group_facets[n++] =
-                    n_children * r->from->group_facets[group->first_facet + i] + k;
+        const weft_group *from = &r->from->groups[g];
+        weft_group *to = &r->to->groups[g];
+        *to = *from;
+        to->first_facet = facet;
+        to->first_cell = cell;
+        to->n_facets = put_children(r->from->group_facets + from->first_facet, from->n_facets,
+                                    1 << (d - 1), r->to->group_facets + facet);
+        to->n_cells = put_children(r->from->group_cells + from->first_cell, from->n_cells, 1 << d,
+                                   r->to->group_cells + cell);
+        facet += to->n_facets;
+        cell += to->n_cells;
     }
 }
 
@@ -336,8 +338,7 @@ static weft_status refine_once(weft_device *device, const weft_mesh *mesh, weft_
     TRY(for_shares(device, mesh->n_nodes, put_nodes, &r, error));
     TRY(for_shares(device, mesh->n_cells, put_cells, &r, error));
     TRY(for_shares(device, mesh->n_facets, put_facets, &r, error));
-    put_groups(&r, 1 << (mesh->dimension - 1));
-    put_group_cells(&r, 1 << mesh->dimension);
+    put_groups(&r);
     *out = r.to;
     r.to = NULL;
 done:

@@ -71,14 +71,66 @@ static void name_groups(weft_mesh *mesh, const char *const *names, int64_t facet
         mesh->group_facets[f] = (int32_t)f;
 }
 
-static int32_t *put_triangle(int32_t *out, int64_t a, int64_t b, int64_t c) {
-    out[0] = (int32_t)a;
-    out[1] = (int32_t)b;
-    out[2] = (int32_t)c;
-    return out + 3;
+/* Node (i, j, k) is i + (n + 1) j + (n + 1)^2 k. */
+static void grid_nodes(weft_mesh *mesh, int64_t n) {
+    const int d = mesh->dimension;
+    double *x = mesh->x;
+    for (int64_t k = 0; k <= (d == 2 ? 0 : n); ++k)
+        for (int64_t j = 0; j <= n; ++j)
+            for (int64_t i = 0; i <= n; ++i) {
+                const int64_t at[3] = {i, j, k};
+                for (int a = 0; a < d; ++a)
+                    *x++ = (double)at[a] / (double)n;
+            }
 }
 
-/* Node (i, j) is i + (n + 1) j. Each square is divided from its lowest to its highest corner:
+/* Kuhn simplices: for each permutation of the axes, the path from the lowest to the highest corner
+ * of a square or cube. Odd permutations have their last two corners exchanged, so that all volumes
+ * are positive. Bit a of a corner number is set if the corner is on the high side of axis a. */
+static const int kuhn_2[2][3] = {{0, 1, 3}, {0, 3, 2}};
+static const int kuhn_3[6][4] = {{0, 1, 3, 7}, {0, 1, 7, 5}, {0, 2, 7, 3},
+                                 {0, 2, 6, 7}, {0, 4, 5, 7}, {0, 4, 7, 6}};
+
+static void grid_cells(weft_mesh *mesh, int64_t n) {
+    const int d = mesh->dimension, n_vertices = d == 2 ? 6 : 24;
+    const int *kuhn = d == 2 ? *kuhn_2 : *kuhn_3;
+    const int64_t row = n + 1, n_layers = d == 2 ? 1 : n;
+    int64_t corner[24];
+    int32_t *cell = mesh->cells;
+    for (int v = 0; v < n_vertices; ++v)
+        corner[v] = (kuhn[v] & 1) + row * (kuhn[v] >> 1 & 1) + row * row * (kuhn[v] >> 2);
+    for (int64_t k = 0; k < n_layers; ++k)
+        for (int64_t j = 0; j < n; ++j)
+            for (int64_t i = 0; i < n; ++i)
+                for (int v = 0; v < n_vertices; ++v)
+                    *cell++ = (int32_t)(i + row * (j + row * k) + corner[v]);
+}
+
+/* Side `high` of axis a of the square: edges with the cell on the left. */
+static void square_side(int32_t *edge, int64_t n, int axis, bool high) {
+    const int64_t steps[2] = {1, n + 1}, start = high ? n * steps[axis] : 0;
+    const int64_t step = steps[1 - axis];
+    const bool ascends = high == (axis == 0);
+    for (int64_t i = 0; i < n; ++i) {
+        *edge++ = (int32_t)(start + (i + !ascends) * step);
+        *edge++ = (int32_t)(start + (i + ascends) * step);
+    }
+}
+
+/* Side `high` of axis a of the cube: squares divided from lowest to highest corner, as by the
+ * cells. */
+static void cube_side(int32_t *facet, int64_t n, int axis, bool high) {
+    const int64_t steps[3] = {1, n + 1, (n + 1) * (n + 1)};
+    const int64_t b = steps[(axis + 1) % 3], c = steps[(axis + 2) % 3];
+    const int64_t corners[6] = {0, high ? b : c, b + c, 0, b + c, high ? c : b};
+    const int64_t start = high ? n * steps[axis] : 0;
+    for (int64_t j = 0; j < n; ++j)
+        for (int64_t i = 0; i < n; ++i)
+            for (int v = 0; v < 6; ++v)
+                *facet++ = (int32_t)(start + i * b + j * c + corners[v]);
+}
+
+/* Each square is divided from its lowest to its highest corner:
  *      c - d
  *      | / |
  *      a - b                                                                                     */
@@ -90,69 +142,14 @@ weft_status weft_mesh_make_square(int64_t n, weft_mesh **out, weft_error *error)
     TRY(check_n("square", n, SQUARE_LIMIT, "2 N^2 triangles", error));
     snprintf(source, sizeof source, "square:%lld", (long long)n);
     TRY(mesh_alloc(2, (n + 1) * (n + 1), 2 * n * n, 4 * n, source, &mesh, error));
-    int64_t row = n + 1;
-    double *x = mesh->x;
-    for (int64_t j = 0; j <= n; ++j)
-        for (int64_t i = 0; i <= n; ++i, x += 2) {
-            x[0] = (double)i / (double)n;
-            x[1] = (double)j / (double)n;
-        }
-    int32_t *cell = mesh->cells;
-    for (int64_t j = 0; j < n; ++j)
-        for (int64_t i = 0; i < n; ++i) {
-            int64_t a = i + row * j;
-            cell = put_triangle(cell, a, a + 1, a + row + 1);
-            cell = put_triangle(cell, a, a + row + 1, a + row);
-        }
-    for (int64_t i = 0; i < n; ++i) {
-        int32_t(*edges)[2] = (int32_t(*)[2])mesh->facets;
-        int64_t ends[4][2] = {{row * (i + 1), row * i},
-                              {row * i + n, row * (i + 1) + n},
-                              {i, i + 1},
-                              {row * n + i + 1, row * n + i}};
-        for (int side = 0; side < 4; ++side)
-            for (int k = 0; k < 2; ++k)
-                edges[side * n + i][k] = (int32_t)ends[side][k];
-    }
+    grid_nodes(mesh, n);
+    grid_cells(mesh, n);
+    for (int side = 0; side < 4; ++side)
+        square_side(mesh->facets + 2 * n * side, n, side / 2, side % 2);
     name_groups(mesh, names, n);
     *out = mesh;
-    mesh = NULL;
 done:
-    weft_mesh_free(&mesh);
     return status;
-}
-
-/* Kuhn tetrahedra: for each permutation of the axes, the path from the lowest to the highest
- * corner. Odd permutations have their last two corners exchanged, so that all volumes are positive.
- * Bit a of a corner number is set if the corner is on the high side of axis a. */
-static const int kuhn[6][4] = {{0, 1, 3, 7}, {0, 1, 7, 5}, {0, 2, 7, 3},
-                               {0, 2, 6, 7}, {0, 4, 5, 7}, {0, 4, 7, 6}};
-
-static void cube_cells(weft_mesh *mesh, int64_t n) {
-    int64_t row = n + 1, corner[8];
-    for (int c = 0; c < 8; ++c)
-        corner[c] = (c & 1) + row * (c >> 1 & 1) + row * row * (c >> 2);
-    int32_t *cell = mesh->cells;
-    for (int64_t k = 0; k < n; ++k)
-        for (int64_t j = 0; j < n; ++j)
-            for (int64_t i = 0; i < n; ++i)
-                for (int t = 0; t < 6; ++t, cell += 4)
-                    for (int v = 0; v < 4; ++v)
-                        cell[v] = (int32_t)(i + row * (j + row * k) + corner[kuhn[t][v]]);
-}
-
-/* Side `high` of axis a: squares divided from lowest to highest corner, as by the cells. */
-static void cube_side(int32_t *facet, int64_t n, int axis, bool high) {
-    const int64_t steps[3] = {1, n + 1, (n + 1) * (n + 1)};
-    int64_t b = steps[(axis + 1) % 3], c = steps[(axis + 2) % 3];
-    int64_t start = high ? n * steps[axis] : 0;
-    for (int64_t j = 0; j < n; ++j)
-        for (int64_t i = 0; i < n; ++i) {
-            int64_t p = start + i * b + j * c;
-            int64_t first = high ? b : c, last = high ? c : b;
-            facet = put_triangle(facet, p, p + first, p + b + c);
-            facet = put_triangle(facet, p, p + b + c, p + last);
-        }
 }
 
 weft_status weft_mesh_make_cube(int64_t n, weft_mesh **out, weft_error *error) {
@@ -164,21 +161,12 @@ weft_status weft_mesh_make_cube(int64_t n, weft_mesh **out, weft_error *error) {
     snprintf(source, sizeof source, "cube:%lld", (long long)n);
     TRY(mesh_alloc(3, (n + 1) * (n + 1) * (n + 1), 6 * n * n * n, 12 * n * n, source, &mesh,
                    error));
-    double *x = mesh->x;
-    for (int64_t k = 0; k <= n; ++k)
-        for (int64_t j = 0; j <= n; ++j)
-            for (int64_t i = 0; i <= n; ++i, x += 3) {
-                x[0] = (double)i / (double)n;
-                x[1] = (double)j / (double)n;
-                x[2] = (double)k / (double)n;
-            }
-    cube_cells(mesh, n);
+    grid_nodes(mesh, n);
+    grid_cells(mesh, n);
     for (int side = 0; side < 6; ++side)
         cube_side(mesh->facets + 6 * n * n * side, n, side / 2, side % 2);
     name_groups(mesh, names, 2 * n * n);
     *out = mesh;
-    mesh = NULL;
 done:
-    weft_mesh_free(&mesh);
     return status;
 }

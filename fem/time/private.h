@@ -18,33 +18,22 @@ typedef enum weft_ad_operator {
     WEFT_AD_OPERATORS
 } weft_ad_operator;
 
-/** Lists over the nodes in the step's script; those before WEFT_AD_KEPT are the state that one step
- *  passes to the next. */
+/** Lists over the nodes in the step's script. Those before WEFT_AD_KEPT are the state that one step
+ *  passes to the next; lists without an enumerator are used by the script only. */
 typedef enum weft_ad_list {
     WEFT_AD_T,
-    WEFT_AD_G,  /* T at Dirichlet nodes */
-    WEFT_AD_K,  /* the last Runge-Kutta slope */
-    WEFT_AD_E,  /* the last increment by diffusion */
-    WEFT_AD_D1, /* D1 .. D4: change of the slope in each stage of the last step */
-    WEFT_AD_D2,
-    WEFT_AD_D3,
-    WEFT_AD_D4,
-    WEFT_AD_KEPT,
+    WEFT_AD_G, /* T at Dirichlet nodes */
+    WEFT_AD_KEPT =
+        8, /* before it k, the last Runge-Kutta slope; e, the last increment by diffusion;
+                         D1 .. D4, the change of the slope in each stage of the last step */
     WEFT_AD_FREE = WEFT_AD_KEPT, /* 0 at Dirichlet nodes, otherwise 1 */
     WEFT_AD_WHICH,               /* number of the Dirichlet condition, from 1; 0: none */
-    WEFT_AD_S,
-    WEFT_AD_L, /* the slope of the previous stage */
-    WEFT_AD_Z,
-    WEFT_AD_P,
     WEFT_AD_D_M,
-    WEFT_AD_Y,
-    WEFT_AD_Z_B,
-    WEFT_AD_P_B,
     WEFT_AD_D_B,
-    WEFT_AD_LISTS
+    WEFT_AD_LISTS = 19
 } weft_ad_list;
 
-/** Uniform values of the step's script. */
+/** Uniform values of the step's script; those without an enumerator are used by the script only. */
 typedef enum weft_ad_value {
     WEFT_AD_STEPS, /* limit of steps of one run */
     WEFT_AD_STEP,  /* steps done since t = 0 */
@@ -60,30 +49,11 @@ typedef enum weft_ad_value {
     WEFT_AD_PASS,
     WEFT_AD_ITERATIONS_B,
     WEFT_AD_STAGES,
-    WEFT_AD_STAGE,
-    WEFT_AD_OFFSET,
-    WEFT_AD_SHARE,
-    WEFT_AD_LIMIT,
-    WEFT_AD_RR,
-    WEFT_AD_RZ,
-    WEFT_AD_RZ_BEFORE,
-    WEFT_AD_PQ,
-    WEFT_AD_COUNT,
-    WEFT_AD_ITERATIONS_1,
-    WEFT_AD_ITERATIONS_2,
-    WEFT_AD_ITERATIONS_3,
-    WEFT_AD_ITERATIONS_4,
-    WEFT_AD_LIMIT_B,
-    WEFT_AD_RR_B,
-    WEFT_AD_RZ_B,
-    WEFT_AD_RZ_BEFORE_B,
-    WEFT_AD_PQ_B,
-    WEFT_AD_REACH,
-    WEFT_AD_REACH_B,
-    WEFT_AD_TOTAL,   /* iterations of all solves */
+    WEFT_AD_ITERATIONS_1,                     /* of the first of four slopes */
+    WEFT_AD_TOTAL = WEFT_AD_ITERATIONS_1 + 4, /* iterations of all solves */
     WEFT_AD_SHARE_B, /* theta h, input of the form of B, not of the script */
     WEFT_AD_SHARE_C,
-    WEFT_AD_VALUES
+    WEFT_AD_VALUES = 37
 } weft_ad_value;
 
 struct weft_advection_diffusion {

@@ -11,50 +11,20 @@ const char *weft_ad_operator_name(weft_ad_operator which) {
 }
 
 const char *weft_ad_list_name(weft_ad_list list) {
-    static const char *const names[] = {"T",   "g",    "k",     "e",   "D1", "D2", "D3",
-                                        "D4",  "free", "which", "S",   "l",  "z",  "p",
-                                        "d_M", "y",    "z_B",   "p_B", "d_B"};
+    static const char *const names[WEFT_AD_LISTS] = {
+        "T",   "g",   "k", "e", "D1", "D2", "D3", "D4",  "free", "which",
+        "d_M", "d_B", "S", "l", "z",  "p",  "y",  "z_B", "p_B"};
     return names[list];
 }
 
 const char *weft_ad_value_name(weft_ad_value value) {
-    static const char *const names[] = {"steps",
-                                        "step",
-                                        "t",
-                                        "h",
-                                        "when",
-                                        "iterations",
-                                        "tolerance",
-                                        "infinity",
-                                        "failed",
-                                        "size",
-                                        "bound",
-                                        "pass",
-                                        "iterations_B",
-                                        "stages",
-                                        "stage",
-                                        "offset",
-                                        "share",
-                                        "limit",
-                                        "rr",
-                                        "rz",
-                                        "rz_before",
-                                        "pq",
-                                        "count",
-                                        "iterations_1",
-                                        "iterations_2",
-                                        "iterations_3",
-                                        "iterations_4",
-                                        "limit_B",
-                                        "rr_B",
-                                        "rz_B",
-                                        "rz_before_B",
-                                        "pq_B",
-                                        "reach",
-                                        "reach_B",
-                                        "total",
-                                        "share_B",
-                                        "share_C"};
+    static const char *const names[WEFT_AD_VALUES] = {
+        "steps", "step", "t", "h", "when", "iterations", "tolerance", "infinity", "failed", "size",
+        "bound", "pass", "iterations_B", "stages", "iterations_1", "iterations_2", "iterations_3",
+        "iterations_4", "total", "share_B", "share_C",
+        /* of the script only */
+        "stage", "offset", "share", "limit", "rr", "rz", "rz_before", "pq", "count", "limit_B",
+        "rr_B", "rz_B", "rz_before_B", "pq_B", "reach", "reach_B"};
     return names[value];
 }
 
@@ -180,6 +150,5 @@ weft_status weft_ad_text_make(weft_advection_diffusion *ad, weft_error *error) {
     weft_text_add(&ad->text, "%s", body.failed ? "" : body.data);
     const bool failed = body.failed || ad->text.failed;
     weft_text_free(&body);
-    return failed ? weft_out_of_memory(error, "the script of a step")
-                  : WEFT_OK;
+    return failed ? weft_out_of_memory(error, "the script of a step") : WEFT_OK;
 }
