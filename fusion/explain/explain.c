@@ -271,6 +271,7 @@ done:
 weft_status weft_explain_plans(explanation *e, weft_arena *scratch, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_segment *c = e->segment;
+    e->scratch = scratch;
     for (int kind = 0; kind < 2; ++kind) {
         weft_cover *cover = NULL;
         weft_plan *plan = NULL;

@@ -30,51 +30,12 @@ static bool loads(const weft_call *call, const weft_operand *operand) {
     return false;
 }
 
-static bool uses_map(const explanation *e, const weft_call *call, int connectivity) {
-    const weft_graph *graph = e->graph;
-    const bool gathered = e->segment->options.scatter == WEFT_SCATTER_GATHERED;
-    for (int i = 0; i < call->n_operands; ++i)
-        if (call->operands[i].connectivity == connectivity)
-            return true;
-    for (int i = 0; i < graph->n_accumulations && !gathered; ++i)
-        if (graph->accumulations[i].call == call->id &&
-            graph->accumulations[i].connectivity == connectivity && !graph->accumulations[i].matrix)
-            return true;
-    return false;
-}
-
-/* Is b the only reader of a's result, so that a kernel of both need not store it? */
-static bool only_reader(const explanation *e, const weft_call *a, const weft_call *b) {
-    const weft_graph *graph = e->graph;
-    if (graph->values[a->result].returned)
-        return false;
-    for (int i = 0; i < graph->n_accumulations; ++i)
-        if (graph->accumulations[i].source == a->result && !graph->accumulations[i].matrix &&
-            e->segment->options.scatter == WEFT_SCATTER_GATHERED)
-            return false;
-    for (int i = 0; i < graph->n_calls; ++i)
-        for (int k = 0; k < graph->calls[i].n_operands; ++k)
-            if (i != b->id && graph->calls[i].operands[k].value == a->result)
-                return false;
-    return true;
-}
-
 /* Bytes per element that one kernel for both calls saves, compared with one kernel each. */
 static double spared_bytes(const explanation *e, const weft_call *a, const weft_call *b) {
-    const weft_graph *graph = e->graph;
     double spared = 0;
-    for (int k = 0; k < b->n_operands; ++k) {
-        const weft_operand *operand = &b->operands[k];
-        if (is_repeated(b, k))
-            continue;
-        if (operand->value == a->result && operand->connectivity < 0)
-            spared += operand_bytes(e, operand) * (only_reader(e, a, b) ? 2 : 1);
-        else if (loads(a, operand))
-            spared += operand_bytes(e, operand);
-    }
-    for (int connectivity = 0; connectivity < graph->n_connectivities; ++connectivity)
-        if (uses_map(e, a, connectivity) && uses_map(e, b, connectivity))
-            spared += 4.0 * graph->connectivities[connectivity].width;
+    if (weft_traffic_saved(e->scratch, e->graph, &e->segment->options, a->id, b->id, &spared,
+                           NULL) != WEFT_OK)
+        e->out->failed = true;
     return spared;
 }
 

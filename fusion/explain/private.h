@@ -5,6 +5,7 @@
 
 typedef struct explanation {
     const weft_segment *segment;
+    weft_arena *scratch;
     const weft_graph *graph;
     double real_bytes;
     const weft_plan *plans[2]; /* by weft_plan_kind */

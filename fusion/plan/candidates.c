@@ -13,14 +13,27 @@
 
 #include <string.h>
 
+/* Does a call load through a connectivity, or accumulate through it into a list? */
+static bool reads_connectivity(const weft_graph *graph, const weft_call *call, int connectivity) {
+    for (int i = 0; i < call->n_operands; ++i)
+        if (call->operands[i].connectivity == connectivity)
+            return true;
+    for (int i = 0; i < graph->n_accumulations; ++i)
+        if (graph->accumulations[i].call == call->id && !graph->accumulations[i].matrix &&
+            graph->accumulations[i].connectivity == connectivity)
+            return true;
+    return false;
+}
+
 bool weft_calls_share(const weft_graph *graph, const weft_call *a, const weft_call *b) {
+    for (int i = 0; i < graph->n_connectivities; ++i)
+        if (reads_connectivity(graph, a, i) && reads_connectivity(graph, b, i))
+            return true;
     for (int i = 0; i < b->n_operands; ++i) {
         if (b->operands[i].value == a->result)
             return true;
         for (int k = 0; k < a->n_operands; ++k)
-            if (a->operands[k].value == b->operands[i].value ||
-                (a->operands[k].connectivity >= 0 &&
-                 a->operands[k].connectivity == b->operands[i].connectivity))
+            if (a->operands[k].value == b->operands[i].value)
                 return true;
     }
     for (int i = 0; i < a->n_operands; ++i)

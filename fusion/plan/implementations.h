@@ -87,6 +87,19 @@ double weft_traffic_share(const weft_graph *graph, const weft_fusion *fusion, in
 /** Set made's bytes_loaded, bytes_stored and flops, per element. */
 void weft_traffic_count(const weft_graph *graph, const weft_compile_options *options,
                         weft_implementation *made);
+/** Bytes per element that one kernel for calls a and b, a before b, moves less than one for each;
+ *  0 if their index sets are unrelated.
+ *  arena   of temporary lists
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_traffic_saved(weft_arena *arena, const weft_graph *graph,
+                               const weft_compile_options *options, int a, int b, double *out,
+                               weft_error *error);
+/** Traffic per target of the kernel that gathers an accumulation. A target has as many contributions
+ *  as the connectivity is wide: the mean where both index sets have equally many elements, which
+ *  predictions assume.
+ *  adds  to the value that the target has */
+void weft_traffic_of_gather(const weft_graph *graph, const weft_accumulation *accumulation,
+                            double real_bytes, bool adds, double *loaded, double *stored);
 
 /* ---- prediction (fusion/plan/predict.c) ---- */
 

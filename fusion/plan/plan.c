@@ -290,9 +290,8 @@ static weft_status gather_kernels(planner *p, const weft_fusion *fusion, weft_er
         kernel->accumulates = (p->started[a->target] && !weft_fault("gather_overwrites")) ||
                               graph->values[a->target].is_input;
         p->started[a->target] = true;
-        kernel->bytes_stored = real_bytes * weft_shape_count(&graph->values[a->target].shape);
-        /* plus one position and one contribution per incident cell, whose number is not known */
-        kernel->bytes_loaded = 8.0 + (kernel->accumulates ? kernel->bytes_stored : 0.0);
+        weft_traffic_of_gather(graph, a, real_bytes, kernel->accumulates, &kernel->bytes_loaded,
+                               &kernel->bytes_stored);
         ++p->plan->n_kernels;
     }
 done:

@@ -229,6 +229,30 @@ static double element_count(const weft_predictor *p, int index_set) {
     return p->options->elements > 0 ? (double)p->options->elements : WEFT_DEFAULT_ELEMENTS;
 }
 
+/* Seconds of the kernels that gather the accumulations of this one, with their launches. */
+static double gather_seconds(const weft_predictor *p, weft_implementation *made, double launch) {
+    const double bandwidth = p->limits->bandwidth > 0 ? p->limits->bandwidth : 20e9;
+    double sum = 0;
+    for (int i = 0; i < p->graph->n_accumulations; ++i) {
+        const weft_accumulation *a = &p->graph->accumulations[i];
+        if (p->options->scatter != WEFT_SCATTER_GATHERED || a->matrix ||
+            !weft_fusion_contains(made->fusion, a->call))
+            continue;
+        double loaded = 0, stored = 0;
+        weft_traffic_of_gather(p->graph, a, p->real_bytes, p->graph->values[a->target].is_input,
+                               &loaded, &stored);
+        const int number = p->accumulates[i * PLACES + PLACE_REGISTER];
+        const double n = element_count(p, p->graph->connectivities[a->connectivity].to);
+        const int threads =
+            p->is_gpu ? WEFT_CUDA_THREADS : weft_target_lanes(p->limits, p->options->single);
+        const weft_operating_point point = {
+            .elements = threads, .iterations = 1, .threads = threads, .load_bytes = loaded};
+        sum += launch + n * (cost(p, number, &point, &made->measured) +
+                             (loaded - p->list[number].bytes + stored) / bandwidth);
+    }
+    return sum;
+}
+
 void weft_predict(const weft_predictor *p, weft_implementation *made) {
     const double n = element_count(p, made->fusion->index_set);
     double uneven = 1;
@@ -263,5 +287,6 @@ void weft_predict(const weft_predictor *p, weft_implementation *made) {
             part.barriers * BARRIER_SECONDS * point.threads /
             (weft_cost_resident(p->limits, &point) * point.elements * multiprocessors(p));
     made->cost = n * made->seconds +
-                 (has_reduction(p, made) ? 2 : 1) * launch; /* second one: final reduction */
+                 (has_reduction(p, made) ? 2 : 1) * launch + /* second one: final reduction */
+                 gather_seconds(p, made, launch);
 }

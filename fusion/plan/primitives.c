@@ -156,15 +156,19 @@ static weft_status add_primitives(weft_arena *arena, weft_predictor *p, weft_err
         const int width = graph->connectivities[a->connectivity].width;
         const int count = weft_shape_count(&graph->values[a->source].shape);
         const int components = a->matrix ? count / (width * width) : count / width;
-        const double bytes = 2 * p->real_bytes * count + 4.0 * (a->matrix ? count : width);
-        TRY(add_move(
-            arena, p,
-            &(weft_cost_primitive){.kind = WEFT_COST_STORE,
-                                   .form = a->matrix ? WEFT_COST_ADD_MATRIX : WEFT_COST_ADD,
-                                   .components = components,
-                                   .width = width,
-                                   .bytes = bytes},
-            &p->accumulates[i * PLACES], error));
+        const bool gathered = !a->matrix && p->options->scatter == WEFT_SCATTER_GATHERED;
+        const weft_cost_primitive add = {.kind = WEFT_COST_STORE,
+                                         .form = a->matrix ? WEFT_COST_ADD_MATRIX : WEFT_COST_ADD,
+                                         .components = components,
+                                         .width = width,
+                                         .bytes = 2 * p->real_bytes * count +
+                                                  4.0 * (a->matrix ? count : width)};
+        const weft_cost_primitive gather = {.kind = WEFT_COST_LOAD,
+                                            .form = WEFT_COST_INDIRECT,
+                                            .components = components,
+                                            .width = width,
+                                            .bytes = (p->real_bytes * components + 4.0) * width};
+        TRY(add_move(arena, p, gathered ? &gather : &add, &p->accumulates[i * PLACES], error));
     }
 done:
     return status;

@@ -25,7 +25,8 @@ struct weft_predictor {
     /* indices in list */
     int *loads;       /* [n_values][1 + n_connectivities][PREDICTOR_PLACES]; -1: none */
     int *stores;      /* [n_values][PREDICTOR_PLACES] */
-    int *accumulates; /* [n_accumulations][PREDICTOR_PLACES] */
+    int *accumulates; /* [n_accumulations][PREDICTOR_PLACES]; gathered: the loads of the kernel that
+                         gathers */
     bool *mapped;     /* [n_connectivities] scratch: the current kernel has loaded its indices */
     int *computes;    /* [n_calls] the first of a call's [n_variants][PREDICTOR_PLACES] */
     /* functions of formulas, which the computes of arithmetic do not contain */

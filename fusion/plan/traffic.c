@@ -143,3 +143,45 @@ void weft_traffic_count(const weft_graph *graph, const weft_compile_options *opt
     for (int i = 0; i < made->fusion->n_calls; ++i)
         made->flops += graph->calls[made->fusion->calls[i]].flops;
 }
+
+/* Bytes that a kernel of the calls of a fusion, in their order, moves per element. */
+static weft_status bytes_of(weft_arena *arena, const weft_graph *graph,
+                            const weft_compile_options *options, weft_fusion fusion, double *out,
+                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_implementation made = {.fusion = &fusion, .order = fusion.calls};
+    TRY(weft_onchip_list(arena, graph, &made, error));
+    weft_traffic_count(graph, options, &made);
+    *out = made.bytes_loaded + made.bytes_stored;
+done:
+    return status;
+}
+
+weft_status weft_traffic_saved(weft_arena *arena, const weft_graph *graph,
+                               const weft_compile_options *options, int a, int b, double *out,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    int calls[2] = {a, b};
+    double together = 0, first = 0, second = 0;
+    const int sets[2] = {graph->calls[a].index_set, graph->calls[b].index_set};
+    const bool b_finer = weft_index_set_is_factor(graph, sets[0], sets[1]);
+    const int set = sets[b_finer];
+    *out = 0;
+    if (sets[0] != sets[1] && !b_finer && !weft_index_set_is_factor(graph, sets[1], sets[0]))
+        return WEFT_OK;
+    TRY(bytes_of(arena, graph, options, (weft_fusion){calls, 2, set, 0, false}, &together, error));
+    TRY(bytes_of(arena, graph, options, (weft_fusion){calls, 1, set, 0, false}, &first, error));
+    TRY(bytes_of(arena, graph, options, (weft_fusion){calls + 1, 1, set, 0, false}, &second,
+                 error));
+    *out = first + second - together;
+done:
+    return status;
+}
+
+void weft_traffic_of_gather(const weft_graph *graph, const weft_accumulation *accumulation,
+                            double real_bytes, bool adds, double *loaded, double *stored) {
+    const int width = graph->connectivities[accumulation->connectivity].width;
+    *stored = real_bytes * weft_shape_count(&graph->values[accumulation->target].shape);
+    /* the start of the target's list; positions and contributions */
+    *loaded = sizeof(int64_t) + width * (sizeof(uint32_t) + *stored) + (adds ? *stored : 0);
+}
