@@ -22,17 +22,16 @@ typedef struct layout {
 } layout;
 
 static weft_status make(layout *l, report_drawing *d, weft_error *error) {
+    weft_status status = WEFT_OK;
     const size_t n = (size_t)d->n_nodes + 1;
     int **lists[] = {&l->row, &l->lane, &l->last, &l->n_in, &l->taken, &l->until, &l->level};
     *l = (layout){.d = d};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i)
-        if ((*lists[i] = weft_arena_alloc(d->arena, n, sizeof **lists[i])) == NULL)
-            return weft_no_memory(error);
-    l->top = weft_arena_alloc(d->arena, n, sizeof *l->top);
-    l->bottom = weft_arena_alloc(d->arena, n, sizeof *l->bottom);
-    if (!l->top || !l->bottom)
-        return weft_no_memory(error);
-    return WEFT_OK;
+        TRY(WEFT_ALLOC(d->arena, *lists[i], n, error));
+    TRY(WEFT_ALLOC(d->arena, l->top, n, error));
+    TRY(WEFT_ALLOC(d->arena, l->bottom, n, error));
+done:
+    return status;
 }
 
 /* The level of a node is the length of the longest path to it inside its band. */
