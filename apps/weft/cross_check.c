@@ -18,6 +18,7 @@ static const char *const orders[] = {"in order", "in reverse", "from both ends"}
 /* The data of one trial: plain on the host, the device's beside. */
 typedef struct data {
     weft_memory *plain[ARGUMENTS + 1], *memory[ARGUMENTS]; /* the last plain one: expected */
+    weft_memory *got; /* a result that is an argument of the second call */
 } data;
 
 /* Test all cases at one number of elements. */
@@ -29,7 +30,8 @@ typedef struct round_data {
     int64_t n;
     int lanes;
     bool single;
-    int order; /* of emulated threads */
+    int order;   /* of emulated threads */
+    bool second; /* the call that is checked is the one of its own result */
 } round_data;
 
 /* Portable random numbers in [-1, 1]: the linear congruential generator of Numerical Recipes. */
@@ -60,8 +62,24 @@ static double *values_of(const weft_memory *memory) {
     return weft_memory_host(memory);
 }
 
-/* Expected results of every element, by the reference or from the test case. */
-static weft_status expect(const round_data *r, int k, weft_error *error) {
+/* On the emulated device a map is called a second time, with its result in place of the argument
+ * that this returns; -1: no argument has the result's shape. The two calls share a kernel, whose
+ * barriers depend on their thread patterns. */
+static int chained_argument(const weft_tool_cross_check *check, const weft_device *device, int k) {
+    const weft_test_case *test_case = &check->test_cases.list[k];
+    const weft_test_operand *result = &test_case->result;
+    for (int i = 0; i < test_case->n_arguments; ++i)
+        if (device == check->emulated && !test_case->reduction && !test_case->line &&
+            test_case->arguments[i].rank == result->rank &&
+            memcmp(test_case->arguments[i].sizes, result->sizes,
+                   (size_t)result->rank * sizeof *result->sizes) == 0)
+            return i;
+    return -1;
+}
+
+/* Expected results of every element, by the reference or from the test case.
+ * chained  the argument whose value is the device's result; -1: none */
+static weft_status expect(const round_data *r, int k, int chained, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_test_case *test_case = &r->test_case->test_cases.list[k];
     const data *d = &r->data[k];
@@ -74,7 +92,7 @@ static weft_status expect(const round_data *r, int k, weft_error *error) {
     if (test_case->result.values)
         return WEFT_OK;
     for (int i = 0; i < test_case->n_arguments; ++i)
-        arguments[i] = d->plain[i];
+        arguments[i] = i == chained ? d->got : d->plain[i];
     arguments[test_case->n_arguments] = d->plain[ARGUMENTS];
     snprintf(kernel, sizeof kernel, "trial_%d", k);
     const weft_launch launch = {.module = r->test_case->references,
@@ -107,7 +125,7 @@ static weft_status choose_values(const round_data *r, int k, weft_error *error) 
         for (int i = 0; i < test_case->n_arguments; ++i)
             fill(&test_case->arguments[i], r->n, positive, r->single, &state,
                  values_of(r->data[k].plain[i]));
-        TRY(expect(r, k, error));
+        TRY(expect(r, k, -1, error));
         if (iteration == 2 ||
             (iteration == 0 && count_odd(values_of(r->data[k].plain[ARGUMENTS]), count) == 0))
             break;
@@ -151,6 +169,9 @@ static weft_status prepare(round_data *r, int k, weft_error *error) {
     TRY(weft_memory_make(r->test_case->host,
                          (size_t)r->n * (size_t)test_case->result.n * sizeof(double),
                          &r->data[k].plain[ARGUMENTS], error));
+    TRY(weft_memory_make(r->test_case->host,
+                         (size_t)r->n * (size_t)test_case->result.n * sizeof(double),
+                         &r->data[k].got, error));
     TRY(choose_values(r, k, error));
     for (int i = 0; i < test_case->n_arguments; ++i)
         TRY(give(r, k, i, error));
@@ -198,10 +219,11 @@ static void describe(const round_data *r, int k, const difference *d, weft_text 
     if (test_case->result.rank)
         weft_text_add(out, ", component %d", d->component);
     if (r->device == r->test_case->emulated)
-        weft_text_add(out, ", threads %s", orders[r->order]);
+        weft_text_add(out, ", threads %s%s", orders[r->order],
+                      r->second ? ", applied to its own result" : "");
     weft_text_add(out, ": %.9g, but the %s says %.9g (error %.2g)\n", d->got,
                   test_case->line ? "example" : "reference", d->expected, d->error);
-    if (test_case->line || test_case->reduction)
+    if (test_case->line || test_case->reduction || r->second)
         return;
     weft_text_add(out, "        with ");
     for (int i = 0; i < test_case->n_arguments; ++i) {
@@ -229,7 +251,7 @@ static void compare(const round_data *r, int k, const double *results, weft_tool
             const double a = results[i * m + c], b = expected[i * m + c];
             const bool same = isfinite(b) ? false : isnan(b) ? isnan(a) : a == b;
             const double e = same ? 0 : fabs(a - b) / scale;
-            if (!(e <= out->worst)) /* also true for NaN */
+            if (!isnan(out->worst) && !(e <= out->worst)) /* also true for NaN, which stays */
                 out->worst = e;
             if (!(e <= out->tolerance) && !out->failure.data)
                 describe(r, k, &(difference){i, c, a, b, e}, &out->failure);
@@ -237,16 +259,16 @@ static void compare(const round_data *r, int k, const double *results, weft_tool
     }
 }
 
-static weft_status check(const round_data *r, int k, weft_tool_outcome *out, weft_error *error) {
+/* A result as [element][component]. */
+static weft_status read_result(const round_data *r, int k, const char *name, double *results,
+                               weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_test_case *test_case = &r->test_case->test_cases.list[k];
     const bool uniform = test_case->reduction || test_case->n_arguments == 0;
     const int64_t elements = uniform ? 1 : (r->n + r->lanes - 1) / r->lanes * r->lanes;
     const size_t count = (size_t)elements * (size_t)test_case->result.n;
-    char name[32];
-    double *values = malloc(count * sizeof *values), *results = malloc(count * sizeof *results);
-    snprintf(name, sizeof name, "r_%d", k);
-    if (!values || !results)
+    double *values = malloc(count * sizeof *values);
+    if (!values)
         TRY(weft_out_of_memory(error, NULL));
     TRY(weft_memory_read(weft_program_result(r->program, name), 0, values,
                          count * (r->single ? sizeof(float) : sizeof(double)), error));
@@ -255,12 +277,32 @@ static weft_status check(const round_data *r, int k, weft_tool_outcome *out, wef
         memcpy(&value, (const char *)values + i * sizeof value, sizeof value);
         values[i] = value;
     }
-    if (!uniform)
+    if (uniform)
+        memcpy(results, values, count * sizeof *values);
+    else
         weft_deinterleave(values, r->n, test_case->result.n, r->lanes, results);
-    compare(r, k, uniform ? values : results, out);
 done:
     free(values);
-    free(results);
+    return status;
+}
+
+static weft_status check(round_data *r, int k, weft_tool_outcome *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int chained = chained_argument(r->test_case, r->device, k);
+    double *results = values_of(r->data[k].got);
+    char name[32];
+    snprintf(name, sizeof name, "r_%d", k);
+    TRY(read_result(r, k, name, results, error));
+    compare(r, k, results, out);
+    if (chained < 0)
+        goto done;
+    TRY(expect(r, k, chained, error));
+    snprintf(name, sizeof name, "c_%d", k);
+    TRY(read_result(r, k, name, results, error));
+    r->second = true;
+    compare(r, k, results, out);
+    r->second = false;
+done:
     return status;
 }
 
@@ -280,6 +322,8 @@ done:
             if (i < ARGUMENTS)
                 weft_memory_free(&r->data[k].memory[i]);
         }
+    for (int k = 0; k < n_trials; ++k)
+        weft_memory_free(&r->data[k].got);
     return status;
 }
 
@@ -290,8 +334,23 @@ static void print_type(const weft_test_operand *operand, weft_text *out) {
                       i + 1 == operand->rank ? "]" : "");
 }
 
-/* One call per test case, each with its own inputs. */
-static void print_script(const weft_tool_cross_check *test_case, weft_text *out) {
+/* A call with its own inputs, or with its first result in place of one of them. */
+static void print_call(const weft_tool_cross_check *test_case, int k, int chained, weft_text *out) {
+    const weft_test_case *t = &test_case->test_cases.list[k];
+    const char *name = chained < 0 ? "r" : "c";
+    weft_text_add(out, "%s_%d = %s(", name, k, test_case->info.name);
+    for (int i = 0; i < t->n_arguments; ++i)
+        if (i == chained)
+            weft_text_add(out, "%sr_%d", i ? ", " : "", k);
+        else
+            weft_text_add(out, "%sa_%d_%d", i ? ", " : "", k, i);
+    weft_text_add(out, "%s);\nreturn %s_%d;\n",
+                  t->n_arguments || !t->keys[0] ? t->keys : t->keys + 2, name, k);
+}
+
+/* The calls of all test cases. */
+static void print_script(const weft_tool_cross_check *test_case, const weft_device *device,
+                         weft_text *out) {
     weft_text_add(out, "index N;\n");
     for (int k = 0; k < test_case->test_cases.n; ++k) {
         const weft_test_case *t = &test_case->test_cases.list[k];
@@ -302,12 +361,10 @@ static void print_script(const weft_tool_cross_check *test_case, weft_text *out)
         }
     }
     for (int k = 0; k < test_case->test_cases.n; ++k) {
-        const weft_test_case *t = &test_case->test_cases.list[k];
-        weft_text_add(out, "r_%d = %s(", k, test_case->info.name);
-        for (int i = 0; i < t->n_arguments; ++i)
-            weft_text_add(out, "%sa_%d_%d", i ? ", " : "", k, i);
-        weft_text_add(out, "%s);\nreturn r_%d;\n",
-                      t->n_arguments || !t->keys[0] ? t->keys : t->keys + 2, k);
+        const int chained = chained_argument(test_case, device, k);
+        print_call(test_case, k, -1, out);
+        if (chained >= 0)
+            print_call(test_case, k, chained, out);
     }
 }
 
@@ -318,10 +375,13 @@ weft_status weft_tool_try(const weft_tool_cross_check *test_case, weft_device *d
     weft_compilation *compilation = NULL;
     round_data r = {.test_case = test_case, .device = device, .single = single};
     const weft_variant_choice choice = {test_case->info.name, variant};
-    const weft_compile_options options = {
-        .plan = WEFT_PLAN_UNFUSED, .single = single, .variants = &choice, .n_variants = 1};
+    const weft_compile_options options = {.plan = device == test_case->emulated ? WEFT_PLAN_FUSED
+                                                                                : WEFT_PLAN_UNFUSED,
+                                          .single = single,
+                                          .variants = &choice,
+                                          .n_variants = 1};
     out->tolerance = single ? tolerance_single : tolerance_double;
-    print_script(test_case, &script);
+    print_script(test_case, device, &script);
     if (script.failed)
         TRY(weft_out_of_memory(error, NULL));
     const weft_fragment fragment = {"a test of this function", script.data};

@@ -12,6 +12,9 @@ bugs=(
     "missing_barrier        unit_fusion_codegen_cuda_kernels" # a thread reads shared memory that another has not written yet
     "missing_load_barrier   unit_fusion_codegen_cuda_kernels" # a late load overwrites shared memory that another thread still reads
     "mapping_ignored        emulated"        # threads of two functions are taken to have the same data
+    "part_ignored           unit_fusion_library_thread_pattern" # a thread may read what its pattern gives to another
+    "result_shared          unit_fusion_library_thread_pattern" # a thread may read a result that another thread writes
+    "two_writers            unit_fusion_library_thread_pattern" # two threads may write one component
     "overlapped_shared      emulated"        # two data in shared memory overlap by a component
     "thread_too_many        emulated"        # the last thread block works on an element that is not there
     "wrong_neutral          unit_fusion_codegen_cuda_kernels" # a greatest value starts from 0
