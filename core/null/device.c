@@ -170,6 +170,7 @@ static const weft_limits h200_limits = {
     .lanes_float = 32,
     .threads = 1,
     .multiprocessors = 132,
+    .cluster_blocks = 8,
     .register_bytes = 65536 * 4,
     .onchip_bytes = 227 * 1024,
     .l2_bytes = 60000000,

@@ -1,7 +1,7 @@
 /** Code generation. In: a compilation with steps and plans. Out: the source text of its module. */
 #pragma once
 
-#include "fusion/plan/plan.h"
+#include "fusion/plan/segment.h"
 
 /** Write the module of a compilation: the prelude, the kernels of each segment and, on devices with
  *  threads, one-thread kernels for uniform arithmetic ("scalars_N") and for loops ("loop_N_begin",
@@ -26,6 +26,24 @@ typedef struct weft_backend {
 } weft_backend;
 /** The backend of limits->language; if that is NULL, the first one of limits->execution. */
 const weft_backend *weft_source_backend(const weft_limits *limits);
+/** How a KERNEL_NESTED over rows uses a GPU with clusters, for the sizes of a run. */
+typedef struct weft_nested_shape {
+    int threads; /* per block that compute; one more warp copies */
+    int columns; /* per thread */
+    int full;    /* of them, those that every block has */
+    int cluster; /* blocks that share a row */
+    int slots, part_bytes; /* rows in the ring; bytes per matrix and slot */
+    int shared_bytes;      /* of the ring */
+    int64_t n_parts;       /* clusters */
+} weft_nested_shape;
+/** Choose the shape. Returns false if the kernel of weft_source_make serves these sizes. */
+bool weft_nested_shape_make(const weft_segment *segment, const weft_plan_kernel *kernel,
+                            int64_t n_first, int64_t n_second, weft_nested_shape *out);
+/** Write a module with this kernel alone, for one shape, under the kernel's usual name.
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_source_nested_rows(const weft_segment *segment, const weft_plan_kernel *kernel,
+                                    const weft_nested_shape *shape, weft_text *out,
+                                    weft_error *error);
 /** Threads per block of a KERNEL_MAP whose block shape is not the default (WEFT_CUDA_THREADS
  *  threads of one element each); else 0. */
 int weft_source_block_threads(const weft_plan_kernel *kernel);

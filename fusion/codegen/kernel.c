@@ -361,7 +361,7 @@ static const kernel_text texts[WEFT_KERNEL_KINDS] = {
     [KERNEL_FINAL_REDUCTION] = {"FINISH", NULL, write_final_reduction},
     [KERNEL_GATHER] = {"KERNEL", NULL, weft_source_gather},
     [KERNEL_NESTED] = {"BLOCK_KERNEL(NESTED_THREADS)", NULL, weft_source_nested},
-    [KERNEL_NESTED_FINAL] = {"KERNEL", NULL, weft_source_nested_final},
+    [KERNEL_NESTED_FINAL] = {"BLOCK_KERNEL(NESTED_THREADS)", NULL, weft_source_nested_final},
 };
 
 /* The targets of a predicated kernel are zeroed by a kernel that tests `active` too, so that the

@@ -4,74 +4,86 @@
  * each phase it passes over the slice once. The results that the pass closes are complete then, and
  * calls over the slice's index set use them before the next phase. Contributions to open results
  * are added to the part's own partial results. */
-#include "fusion/plan/nested.h"
+#include "fusion/codegen/nested.h"
 #include "fusion/base/prelude.h"
 #include "fusion/base/target.h"
-#include "fusion/codegen/private.h"
 
-/* A kernel that is being written. */
-typedef struct nested_writer {
-    const source_writer *w;
-    const weft_plan_kernel *kernel;
-    const weft_fusion *fusion;
-    bool rows; /* slices are rows */
-    int along; /* the index set of the slices */
-    int phases;
-    int phase[WEFT_CALLS_MAX]; /* of fusion->calls[i] */
-} nested_writer;
+void weft_nested_begin(weft_nested_writer *n, const source_writer *w,
+                       const weft_plan_kernel *kernel) {
+    const weft_index_set *product = &w->graph->index_sets[kernel->index_set];
+    *n = (weft_nested_writer){.w = w, .kernel = kernel, .fusion = kernel->implementation->fusion};
+    n->rows = kernel->slice == SLICE_ROWS;
+    n->along = n->rows ? product->first : product->second;
+    n->phases = weft_nested_phases(w->graph, n->fusion, n->phase);
+}
 
-static int member_of(const nested_writer *n, int call) {
+int weft_nested_member(const weft_nested_writer *n, int call) {
     for (int i = 0; i < n->fusion->n_calls; ++i)
         if (n->fusion->calls[i] == call)
             return i;
     return -1;
 }
 
-static bool is_over_product(const nested_writer *n, const weft_call *call) {
+bool weft_nested_is_over_product(const weft_nested_writer *n, const weft_call *call) {
     return weft_index_set_is_product(n->w->graph, call->index_set);
 }
 
-static bool is_closed(const nested_writer *n, const weft_call *call) {
-    return weft_reduction_is_closed(call, n->rows ? SLICE_ROWS : SLICE_COLUMNS);
+bool weft_nested_is_closed(const weft_nested_writer *n, const weft_call *call) {
+    return weft_reduction_is_closed(call, n->kernel->slice);
 }
 
-static int count_of(const nested_writer *n, int value) {
+static int count_of(const weft_nested_writer *n, int value) {
     return weft_shape_count(&n->w->graph->values[value].shape);
 }
 
-/* The variable's name without the "v_". */
-static const char *name_of(const nested_writer *n, int value) {
+const char *weft_nested_name(const weft_nested_writer *n, int value) {
     return weft_source_variable(n->w, value, -1) + 2;
 }
 
-static const char *storage_of(const nested_writer *n, int value) {
-    return name_of(n, weft_value_storage(n->w->graph, value));
+const char *weft_nested_storage(const weft_nested_writer *n, int value) {
+    return weft_nested_name(n, weft_value_storage(n->w->graph, value));
 }
 
-static bool is_stored(const nested_writer *n, int value) {
+bool weft_nested_is_stored(const weft_nested_writer *n, int value) {
     for (int i = 0; i < n->kernel->n_stores; ++i)
         if (n->kernel->stores[i] == value)
             return true;
     return false;
 }
 
-/* Mark the maps that a phase computes: those of its own and, again, those of earlier phases whose
- * results it uses and that are not in memory. */
-static void mark_needed(const nested_writer *n, int member, bool *needed) {
+/* Is a map of an earlier pass computed again, instead of loaded from memory? What overwrites its
+ * own operand cannot be computed again. */
+static bool is_recomputed(const weft_nested_writer *n, int value) {
+    return !weft_nested_is_stored(n, value) || (n->keeps && n->w->graph->values[value].storage < 0);
+}
+
+/* Mark a call and the maps of this pass or of earlier ones that it uses. */
+static void mark(const weft_nested_writer *n, int member, bool *needed) {
     const weft_graph *graph = n->w->graph;
     const weft_call *call = &graph->calls[n->fusion->calls[member]];
     needed[member] = true;
     for (int k = 0; k < call->n_operands; ++k) {
         const int producer = graph->values[call->operands[k].value].producer;
-        const int m = producer >= 0 ? member_of(n, producer) : -1;
-        if (m >= 0 && !needed[m] && is_over_product(n, &graph->calls[producer]) &&
+        const int m = producer >= 0 ? weft_nested_member(n, producer) : -1;
+        if (m >= 0 && !needed[m] && weft_nested_is_over_product(n, &graph->calls[producer]) &&
             graph->calls[producer].reduction == NULL &&
-            (n->phase[m] == n->phase[member] || !is_stored(n, call->operands[k].value)))
-            mark_needed(n, m, needed);
+            (n->phase[m] == n->phase[member] || is_recomputed(n, call->operands[k].value)))
+            mark(n, m, needed);
     }
 }
 
-static bool reads(const nested_writer *n, const bool *needed, int value) {
+void weft_nested_needed(const weft_nested_writer *n, int phase, bool *needed) {
+    for (int i = 0; i < n->fusion->n_calls; ++i)
+        if (n->phase[i] == phase &&
+            weft_nested_is_over_product(n, &n->w->graph->calls[n->fusion->calls[i]]))
+            mark(n, i, needed);
+}
+
+bool weft_nested_loads(const weft_nested_writer *n, const bool *needed, int value) {
+    const int producer = n->w->graph->values[value].producer;
+    const int member = producer >= 0 ? weft_nested_member(n, producer) : -1;
+    if (member >= 0 && needed[member])
+        return false;
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const weft_call *call = &n->w->graph->calls[n->fusion->calls[i]];
         for (int k = 0; needed[i] && k < call->n_operands; ++k)
@@ -81,67 +93,73 @@ static bool reads(const nested_writer *n, const bool *needed, int value) {
     return false;
 }
 
-static void declare(const nested_writer *n, const char *indent, int value) {
-    weft_text_add(n->w->out, "%sreal v_%s[%d];\n", indent, name_of(n, value), count_of(n, value));
+static void declare(const weft_nested_writer *n, const char *indent, int value) {
+    weft_text_add(n->w->out, "%sreal v_%s[%d];\n", indent, weft_nested_name(n, value),
+                  count_of(n, value));
 }
 
 /* A value over the slices' own index set: one element in all lanes, or the lanes' elements. */
-static void load_along(const nested_writer *n, int value) {
+static void load_along(const weft_nested_writer *n, int value) {
     declare(n, "        ", value);
     if (n->rows)
-        weft_text_add(n->w->out, "        nested_load_one(v_%s, p_%s, %d, i);\n", name_of(n, value),
-                      storage_of(n, value), count_of(n, value));
+        weft_text_add(n->w->out, "        nested_load_one(v_%s, p_%s, %d, i);\n",
+                      weft_nested_name(n, value), weft_nested_storage(n, value),
+                      count_of(n, value));
     else
         weft_text_add(n->w->out, "        nested_load(v_%s, p_%s, %d, 0, j, n_second);\n",
-                      name_of(n, value), storage_of(n, value), count_of(n, value));
+                      weft_nested_name(n, value), weft_nested_storage(n, value),
+                      count_of(n, value));
 }
 
-static void store_along(const nested_writer *n, int value) {
+static void store_along(const weft_nested_writer *n, int value) {
     if (n->rows)
         weft_text_add(n->w->out, "        nested_store_one(p_%s, v_%s, %d, i);\n",
-                      storage_of(n, value), name_of(n, value), count_of(n, value));
+                      weft_nested_storage(n, value), weft_nested_name(n, value),
+                      count_of(n, value));
     else
         weft_text_add(n->w->out, "        %snested_store(p_%s, v_%s, %d, 0, j, n_second, lanes);\n",
                       n->w->backend->is_threaded ? "if (threadIdx.x < LANES)\n            " : "",
-                      storage_of(n, value), name_of(n, value), count_of(n, value));
+                      weft_nested_storage(n, value), weft_nested_name(n, value),
+                      count_of(n, value));
 }
 
 /* The loads of a phase: values over the product, also those that an earlier phase has stored, and
  * over the index set across the slices. */
-static void write_loads(const nested_writer *n, const bool *needed) {
+static void write_loads(const weft_nested_writer *n, const bool *needed) {
     const weft_graph *graph = n->w->graph;
     for (int value = 0; value < graph->n_values; ++value) {
-        const int set = graph->values[value].index_set, producer = graph->values[value].producer;
-        const int member = producer >= 0 ? member_of(n, producer) : -1;
-        if (set == UNIFORM || set == n->along || !reads(n, needed, value) ||
-            (member >= 0 && needed[member]))
+        const int set = graph->values[value].index_set;
+        if (set == UNIFORM || set == n->along || !weft_nested_loads(n, needed, value))
             continue;
         declare(n, "            ", value);
         if (weft_index_set_is_product(graph, set))
             weft_text_add(n->w->out, "            nested_load(v_%s, p_%s, %d, i, j, n_second);\n",
-                          name_of(n, value), storage_of(n, value), count_of(n, value));
+                          weft_nested_name(n, value), weft_nested_storage(n, value),
+                          count_of(n, value));
         else if (n->rows)
             weft_text_add(n->w->out, "            nested_load(v_%s, p_%s, %d, 0, j, n_second);\n",
-                          name_of(n, value), storage_of(n, value), count_of(n, value));
+                          weft_nested_name(n, value), weft_nested_storage(n, value),
+                          count_of(n, value));
         else
             weft_text_add(n->w->out, "            nested_load_one(v_%s, p_%s, %d, i);\n",
-                          name_of(n, value), storage_of(n, value), count_of(n, value));
+                          weft_nested_name(n, value), weft_nested_storage(n, value),
+                          count_of(n, value));
     }
 }
 
 /* What becomes of the result of a call of this phase. */
-static void write_result(const nested_writer *n, const weft_call *call) {
+static void write_result(const weft_nested_writer *n, const weft_call *call) {
     weft_text *out = n->w->out;
-    const char *name = name_of(n, call->result);
+    const char *name = weft_nested_name(n, call->result);
     const int count = count_of(n, call->result);
     if (call->reduction == NULL) {
-        if (is_stored(n, call->result))
+        if (weft_nested_is_stored(n, call->result))
             weft_text_add(out, "            nested_store(p_%s, v_%s, %d, i, j, n_second, lanes);\n",
-                          storage_of(n, call->result), name, count);
+                          weft_nested_storage(n, call->result), name, count);
         return;
     }
     const char *join = weft_source_join_name(call);
-    if (is_closed(n, call) || call->reduction->over == REDUCE_ALL)
+    if (weft_nested_is_closed(n, call) || call->reduction->over == REDUCE_ALL)
         weft_text_add(out, "            join_%s(a_%s, v_%s, %d, lanes);\n", join, name, name,
                       count);
     else if (n->rows)
@@ -157,7 +175,7 @@ static void write_result(const nested_writer *n, const weft_call *call) {
 }
 
 /* The loop over a slice: columns of a row, or rows of some columns. */
-static void write_loop(const nested_writer *n) {
+static void write_loop(const weft_nested_writer *n) {
     const bool threaded = n->w->backend->is_threaded;
     weft_text_add(n->w->out,
                   n->rows ? threaded ? "        for (int64_t j = threadIdx.x; j < n_second; j += "
@@ -171,26 +189,25 @@ static void write_loop(const nested_writer *n) {
     weft_text_add(n->w->out, n->rows ? "            (void)lanes;\n" : "");
 }
 
-static weft_status write_pass(const nested_writer *n, int phase, weft_error *error) {
+static weft_status write_pass(const weft_nested_writer *n, int phase, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = n->w->graph;
     bool needed[WEFT_CALLS_MAX] = {false};
-    for (int i = 0; i < n->fusion->n_calls; ++i)
-        if (n->phase[i] == phase && is_over_product(n, &graph->calls[n->fusion->calls[i]]))
-            mark_needed(n, i, needed);
+    weft_nested_needed(n, phase, needed);
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[n->fusion->calls[i]];
-        if (n->phase[i] == phase && is_over_product(n, call) && is_closed(n, call))
+        if (n->phase[i] == phase && weft_nested_is_over_product(n, call) &&
+            weft_nested_is_closed(n, call))
             weft_text_add(n->w->out, "        real a_%s[%d];\n        start_%s(a_%s, %d);\n",
-                          name_of(n, call->result), count_of(n, call->result),
-                          weft_source_join_name(call), name_of(n, call->result),
+                          weft_nested_name(n, call->result), count_of(n, call->result),
+                          weft_source_join_name(call), weft_nested_name(n, call->result),
                           count_of(n, call->result));
     }
     write_loop(n);
     write_loads(n, needed);
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const int number = n->kernel->implementation->order[i];
-        const int m = member_of(n, number);
+        const int m = weft_nested_member(n, number);
         if (!needed[m])
             continue;
         TRY(weft_source_call(n->w, &graph->calls[number], n->kernel->implementation->variants[i],
@@ -204,14 +221,15 @@ done:
 }
 
 /* After the pass of a phase: its closed results, then the calls that use them. */
-static weft_status write_closed(const nested_writer *n, int phase, weft_error *error) {
+static weft_status write_closed(const weft_nested_writer *n, int phase, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = n->w->graph;
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[n->fusion->calls[i]];
-        if (n->phase[i] != phase || !is_over_product(n, call) || !is_closed(n, call))
+        if (n->phase[i] != phase || !weft_nested_is_over_product(n, call) ||
+            !weft_nested_is_closed(n, call))
             continue;
-        const char *name = name_of(n, call->result), *join = weft_source_join_name(call);
+        const char *name = weft_nested_name(n, call->result), *join = weft_source_join_name(call);
         declare(n, "        ", call->result);
         if (n->w->backend->is_threaded)
             weft_text_add(n->w->out, "        nested_close_%s%s(v_%s, a_%s, %d, tree);\n",
@@ -224,16 +242,17 @@ static weft_status write_closed(const nested_writer *n, int phase, weft_error *e
                           "        for (int c = 0; c < %d; ++c)\n"
                           "            v_%s[c] = a_%s[c];\n",
                           count_of(n, call->result), name, name);
-        if (is_stored(n, call->result))
+        if (weft_nested_is_stored(n, call->result))
             store_along(n, call->result);
     }
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const int number = n->kernel->implementation->order[i];
         const weft_call *call = &graph->calls[number];
-        if (is_over_product(n, call) || n->phase[member_of(n, number)] != phase + 1)
+        if (weft_nested_is_over_product(n, call) ||
+            n->phase[weft_nested_member(n, number)] != phase + 1)
             continue;
         TRY(weft_source_call(n->w, call, n->kernel->implementation->variants[i], error));
-        if (is_stored(n, call->result))
+        if (weft_nested_is_stored(n, call->result))
             store_along(n, call->result);
     }
 done:
@@ -241,7 +260,7 @@ done:
 }
 
 /* Part and slices of a thread block or of a range of slices, and the open results of the part. */
-static void write_start(const nested_writer *n) {
+static void write_start(const weft_nested_writer *n) {
     weft_text *out = n->w->out;
     const weft_graph *graph = n->w->graph;
     const bool threaded = n->w->backend->is_threaded;
@@ -258,7 +277,7 @@ static void write_start(const nested_writer *n) {
     weft_text_add(out, "    (void)part;\n");
     for (int i = 0; i < n->kernel->n_reductions; ++i) {
         const weft_call *call = &graph->calls[n->kernel->reductions[i]];
-        const char *name = name_of(n, call->result), *join = weft_source_join_name(call);
+        const char *name = weft_nested_name(n, call->result), *join = weft_source_join_name(call);
         const int count = count_of(n, call->result);
         if (call->reduction->over == REDUCE_ALL)
             weft_text_add(out, "    real a_%s[%d];\n    start_%s(a_%s, %d);\n", name, count, join,
@@ -273,10 +292,10 @@ static void write_start(const nested_writer *n) {
 }
 
 /* Partial results of reductions over everything. */
-static void write_end(const nested_writer *n) {
+static void write_end(const weft_nested_writer *n) {
     for (int i = 0; i < n->kernel->n_reductions; ++i) {
         const weft_call *call = &n->w->graph->calls[n->kernel->reductions[i]];
-        const char *name = name_of(n, call->result), *join = weft_source_join_name(call);
+        const char *name = weft_nested_name(n, call->result), *join = weft_source_join_name(call);
         const int count = count_of(n, call->result);
         if (call->reduction->over != REDUCE_ALL)
             continue;
@@ -291,7 +310,7 @@ static void write_end(const nested_writer *n) {
     }
 }
 
-static void write_slice(const nested_writer *n) {
+static void write_slice(const weft_nested_writer *n) {
     const bool threaded = n->w->backend->is_threaded;
     weft_text_add(n->w->out,
                   "    for (int64_t slice = first_slice; slice < last_slice; ++slice) {\n");
@@ -319,11 +338,8 @@ weft_status weft_source_nested(const source_writer *w, const weft_plan_kernel *k
                                weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = w->graph;
-    const weft_index_set *product = &graph->index_sets[kernel->index_set];
-    nested_writer n = {.w = w, .kernel = kernel, .fusion = kernel->implementation->fusion};
-    n.rows = weft_fusion_slice(graph, n.fusion) == SLICE_ROWS;
-    n.along = n.rows ? product->first : product->second;
-    n.phases = weft_nested_phases(graph, n.fusion, n.phase);
+    weft_nested_writer n;
+    weft_nested_begin(&n, w, kernel);
     weft_source_head(w, kernel);
     for (int i = 0; i < kernel->n_loads; ++i)
         if (graph->values[kernel->loads[i].value].index_set < 0)
@@ -352,8 +368,7 @@ weft_status weft_source_nested_final(const source_writer *w, const weft_plan_ker
     weft_source_head(w, kernel);
     weft_text_add(
         w->out, w->backend->is_threaded
-                    ? "    const int64_t first = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;\n"
-                      "    if (first < n_elements)\n"
+                    ? "    const int64_t first = blockIdx.x * (int64_t)LANES + threadIdx.x %% LANES;\n"
                     : "    for (int64_t first = first_block * LANES; first < last_block * LANES; "
                       "first += LANES)\n");
     weft_text_add(w->out,

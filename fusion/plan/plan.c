@@ -252,7 +252,7 @@ static weft_status kernel_extras(planner *p, weft_plan_kernel *kernel, bool was_
         return kernel_rows(p, kernel, error);
     if (kernel->kind == KERNEL_NESTED)
         return argument_add(
-            p, kernel, (weft_argument){ARGUMENT_SIZES, kernel->index_set, kernel->slice}, error);
+            p, kernel, (weft_argument){ARGUMENT_SIZES, (int)(kernel - p->plan->kernels), 0}, error);
     if (kernel->kind == KERNEL_CELL_COLOURS)
         return argument_add(
             p, kernel,
@@ -319,8 +319,8 @@ static weft_status nested_finals(planner *p, const weft_plan_kernel *made, weft_
         TRY(argument_add(
             p, kernel, (weft_argument){ARGUMENT_VALUE, weft_value_storage(p->graph, result->id), 0},
             error));
-        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_SIZES, made->index_set, made->slice},
-                         error));
+        TRY(argument_add(
+            p, kernel, (weft_argument){ARGUMENT_SIZES, (int)(made - p->plan->kernels), 0}, error));
         ++p->plan->n_kernels;
     }
 done:

@@ -18,8 +18,7 @@ typedef enum weft_argument_kind {
     ARGUMENT_PATCH_MATRIX,  /* matrix rows: index is the matrix, part indexes
                                weft_patch_matrix_arguments */
     ARGUMENT_COLOUR,        /* the elements of one colour: index is the connectivity */
-    ARGUMENT_SIZES, /* of a product of two index sets and of its parts: int64_t [3], rows, columns,
-                       parts. index: the product; part: weft_slice */
+    ARGUMENT_SIZES, /* int64_t [3], rows, columns, parts. index: the KERNEL_NESTED */
     ARGUMENT_GATHER /* transposed connectivity: start[n_to + 1] (part 0) and positions (part 1) */
 } weft_argument_kind;
 

@@ -1,9 +1,11 @@
 /* Launches kernels over a product of two index sets, and the kernels that combine their parts.
  *
- * The slices of the matrix are divided into parts: thread blocks on a GPU, ranges of slices on the
- * host. Their number depends on the sizes and the device alone, so that results are repeatable. */
+ * The slices of the matrix are divided into parts: thread blocks or clusters on a GPU, ranges of
+ * slices on the host. Their number depends on the sizes and the device alone, so that results are
+ * repeatable. On a GPU with clusters, kernels over rows are generated for the sizes of the run. */
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
+#include "fusion/codegen/codegen.h"
 #include "fusion/runtime/private.h"
 
 #include <stdlib.h>
@@ -13,13 +15,25 @@ typedef struct parts {
     int64_t n_slices, n_parts;
 } parts;
 
-static parts parts_of(const weft_program_segment *p, int product, weft_slice slice) {
-    const weft_index_set *set = &p->segment->graph->index_sets[product];
+static const weft_index_set *product_of(const weft_program_segment *p,
+                                        const weft_plan_kernel *kernel) {
+    return &p->segment->graph->index_sets[kernel->index_set];
+}
+
+static int number_of(const weft_program_segment *p, const weft_plan_kernel *kernel) {
+    return (int)(kernel - p->segment->plan->kernels);
+}
+
+static parts parts_of(const weft_program_segment *p, const weft_plan_kernel *kernel) {
+    const weft_index_set *set = product_of(p, kernel);
+    const weft_nested_launch *launch = &p->nested[number_of(p, kernel)];
     const int64_t lanes = p->segment->plan->lanes;
     parts made = {.n_slices = p->sizes[set->first]};
-    if (slice == SLICE_COLUMNS)
+    if (kernel->slice == SLICE_COLUMNS)
         made.n_slices = (p->sizes[set->second] + lanes - 1) / lanes;
-    if (p->segment->plan->is_simt) {
+    if (launch->module != NULL)
+        made.n_parts = launch->shape.n_parts;
+    else if (p->segment->plan->is_simt) {
         const int multiprocessors = p->segment->limits.multiprocessors;
         made.n_parts = 2 * (multiprocessors > 0 ? multiprocessors : 1);
         made.n_parts = made.n_parts < made.n_slices ? made.n_parts : made.n_slices;
@@ -30,22 +44,35 @@ static parts parts_of(const weft_program_segment *p, int product, weft_slice sli
     return made;
 }
 
-weft_memory **weft_program_nested_sizes(const weft_program_segment *p, int product,
-                                        weft_slice slice) {
-    return &p->nested_sizes[2 * product + (slice == SLICE_COLUMNS)];
-}
-
-static weft_status prepare_sizes(weft_program_segment *p, int product, weft_slice slice,
+static weft_status prepare_sizes(weft_program_segment *p, const weft_plan_kernel *kernel,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_index_set *set = &p->segment->graph->index_sets[product];
+    const weft_index_set *set = product_of(p, kernel);
     const int64_t sizes[] = {p->sizes[set->first], p->sizes[set->second],
-                             parts_of(p, product, slice).n_parts};
-    weft_memory **memory = weft_program_nested_sizes(p, product, slice);
+                             parts_of(p, kernel).n_parts};
+    weft_memory **memory = &p->nested[number_of(p, kernel)].sizes;
     if (*memory == NULL)
         TRY(weft_memory_make(p->device, sizeof sizes, memory, error));
     TRY(weft_memory_write(*memory, 0, sizes, sizeof sizes, error));
 done:
+    return status;
+}
+
+/* The module with the kernel for these sizes, where the device has clusters. */
+static weft_status prepare_module(weft_program_segment *p, const weft_plan_kernel *kernel,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_index_set *set = product_of(p, kernel);
+    weft_nested_launch *launch = &p->nested[number_of(p, kernel)];
+    weft_text text = {0};
+    weft_module_free(&launch->module);
+    if (!weft_nested_shape_make(p->segment, kernel, p->sizes[set->first], p->sizes[set->second],
+                                &launch->shape))
+        return WEFT_OK;
+    TRY(weft_source_nested_rows(p->segment, kernel, &launch->shape, &text, error));
+    TRY(weft_module_make(p->device, kernel->name, text.data, &launch->module, error));
+done:
+    weft_text_free(&text);
     return status;
 }
 
@@ -75,9 +102,10 @@ weft_status weft_program_nested_prepare(weft_program_segment *p, int number, wef
     weft_status status = WEFT_OK;
     const weft_graph *graph = p->segment->graph;
     const weft_plan_kernel *kernel = &p->segment->plan->kernels[number];
-    const parts all = parts_of(p, kernel->index_set, kernel->slice);
     const size_t real_bytes = p->segment->options.single ? sizeof(float) : sizeof(double);
-    TRY(prepare_sizes(p, kernel->index_set, kernel->slice, error));
+    TRY(prepare_module(p, kernel, error));
+    TRY(prepare_sizes(p, kernel, error));
+    const parts all = parts_of(p, kernel);
     if (!p->segment->plan->is_simt)
         TRY(prepare_schedule(&p->chunks[number], &all, error));
     for (int i = 0; i < kernel->n_reductions; ++i) {
@@ -94,11 +122,17 @@ done:
 
 weft_status weft_program_nested_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
                                      weft_launch *launch, weft_error *error) {
-    const parts all = parts_of(p, kernel->index_set, kernel->slice);
+    const weft_nested_launch *own = &p->nested[number_of(p, kernel)];
+    const parts all = parts_of(p, kernel);
     (void)error;
     launch->n_elements = all.n_slices;
     launch->lanes = 1;
-    if (p->segment->plan->is_simt) {
+    if (own->module != NULL) {
+        launch->module = own->module;
+        launch->block_threads = own->shape.threads + WEFT_CUDA_LANES;
+        launch->shared_bytes = own->shape.shared_bytes;
+        launch->n_blocks = all.n_parts * own->shape.cluster;
+    } else if (p->segment->plan->is_simt) {
         launch->block_threads = WEFT_NESTED_THREADS;
         launch->n_blocks = all.n_parts;
     }
@@ -112,5 +146,9 @@ weft_status weft_program_nested_final_grid(const weft_program_segment *p,
     const weft_value *result = &graph->values[graph->calls[kernel->reductions[0]].result];
     (void)error;
     launch->n_elements *= weft_shape_count(&result->shape);
+    if (p->segment->plan->is_simt) {
+        launch->block_threads = WEFT_NESTED_THREADS;
+        launch->n_blocks = (launch->n_elements + WEFT_CUDA_LANES - 1) / WEFT_CUDA_LANES;
+    }
     return WEFT_OK;
 }

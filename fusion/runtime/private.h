@@ -62,10 +62,8 @@ int64_t weft_program_reduction_tiles(const weft_program_segment *p, int index_se
 
 /* fusion/runtime/nested.c: kernels over a product of two index sets. */
 
-/** The memory of an ARGUMENT_SIZES. */
-weft_memory **weft_program_nested_sizes(const weft_program_segment *p, int product,
-                                        weft_slice slice);
-/** Memory for the partial results and sizes of a KERNEL_NESTED, and its schedule on the host. */
+/** Memory for the partial results and sizes of a KERNEL_NESTED, its schedule on the host, and on a
+ *  GPU with clusters its kernel for these sizes. */
 weft_status weft_program_nested_prepare(weft_program_segment *p, int number, weft_error *error);
 weft_status weft_program_nested_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
                                      weft_launch *launch, weft_error *error);

@@ -34,7 +34,7 @@ static weft_status launch_argument(weft_program_segment *p, const weft_argument 
         *out = p->positions[argument->index];
         break;
     case ARGUMENT_SIZES:
-        *out = *weft_program_nested_sizes(p, argument->index, (weft_slice)argument->part);
+        *out = p->nested[argument->index].sizes;
         break;
     case ARGUMENT_PATCH_MATRIX:
         status = weft_program_matrix_argument(p, argument, out, error);

@@ -1,8 +1,16 @@
 /** Running programs. In: a compilation, memories bound by name. Out: launches on a device. */
 #pragma once
 
+#include "fusion/codegen/codegen.h"
 #include "fusion/control/program.h"
 #include "fusion/weft_program.h"
+
+/** What a KERNEL_NESTED has on a device, own. */
+typedef struct weft_nested_launch {
+    weft_memory *sizes;      /* ARGUMENT_SIZES */
+    weft_module *module;     /* with the kernel for these sizes; NULL: the program's module */
+    weft_nested_shape shape; /* of that kernel */
+} weft_nested_launch;
 
 /** A segment on a device. */
 typedef struct weft_program_segment {
@@ -20,7 +28,7 @@ typedef struct weft_program_segment {
     weft_connectivity **connectivities; /* [n_connectivities], borrowed */
     weft_memory **buffers;              /* [n_buffers] of intermediates */
     weft_memory **partials;             /* [n_values] of reductions' results, own */
-    weft_memory **nested_sizes;         /* [2 * n_index_sets] of products, by slice, own */
+    weft_nested_launch *nested;         /* [n_kernels] */
     weft_schedule **chunks;       /* [n_kernels] kernels with reductions: their ranges, own */
     weft_memory **double_buffers; /* [n_values] of lists that alternate between two memories, own */
     bool *swapped;                /* [n_values] is the list's value in its double buffer? */

@@ -1,6 +1,7 @@
 //@ Kernels over a product of two index sets, for a GPU: a matrix is stored row by row, and the threads of a warp
 //@ have neighbours in a row.
 #define NESTED_WARPS (NESTED_THREADS / LANES)
+#define UNROLL_8 _Pragma("unroll 8")
 INLINE void nested_load(real *v, const scalar *p, int components, int64_t row, int64_t j, int64_t n)
 {
     load_plain(v, p, components, row * n + (j < n ? j : n - 1), 0);
@@ -76,12 +77,23 @@ INLINE void nested_gather_@name@(scalar *p, const real *a, int components, int64
             p[i * components + c] = both_@name@(p[i * components + c], one);
     }
 }
+/* n numbers of each of n_parts parts combined in a fixed order. A block has LANES of them: warp k combines parts
+ * k, k + NESTED_WARPS, ..., then these results are combined in order. */
 INLINE void nested_combine_@name@(scalar *result, const scalar *parts, int64_t n_parts, int64_t n, int64_t first)
 {
+    __shared__ scalar sums[NESTED_WARPS][LANES];
     scalar a = neutral_@name@();
-    for (int64_t part = 0; part < n_parts; ++part)
-        a = both_@name@(a, parts[part * n + first]);
-    result[first] = a;
+    if (first < n) {
+        UNROLL_8 for (int64_t part = threadIdx.x / LANES; part < n_parts; part += NESTED_WARPS)
+            a = both_@name@(a, parts[part * n + first]);
+    }
+    sums[threadIdx.x / LANES][threadIdx.x % LANES] = a;
+    __syncthreads();
+    if (threadIdx.x < LANES && first < n) {
+        for (int k = 1; k < NESTED_WARPS; ++k)
+            a = both_@name@(a, sums[k][threadIdx.x]);
+        result[first] = a;
+    }
 }
 
 //@ end

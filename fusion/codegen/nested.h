@@ -1,0 +1,32 @@
+/** Shared by the files that write kernels over a product of two index sets. */
+#pragma once
+
+#include "fusion/codegen/private.h"
+#include "fusion/plan/nested.h"
+
+/** A kernel that is being written. */
+typedef struct weft_nested_writer {
+    const source_writer *w;
+    const weft_plan_kernel *kernel;
+    const weft_fusion *fusion;
+    bool rows;  /* slices are rows */
+    bool keeps; /* the slice stays on chip: later passes recompute, not load */
+    int along;  /* the index set of the slices */
+    int phases;
+    int phase[WEFT_CALLS_MAX]; /* of fusion->calls[i] */
+} weft_nested_writer;
+
+void weft_nested_begin(weft_nested_writer *n, const source_writer *w,
+                       const weft_plan_kernel *kernel);
+/** The number of a call in the fusion, or -1. */
+int weft_nested_member(const weft_nested_writer *n, int call);
+bool weft_nested_is_over_product(const weft_nested_writer *n, const weft_call *call);
+bool weft_nested_is_closed(const weft_nested_writer *n, const weft_call *call);
+bool weft_nested_is_stored(const weft_nested_writer *n, int value);
+/** Mark the calls [fusion->n_calls] over the product that a pass executes. */
+void weft_nested_needed(const weft_nested_writer *n, int phase, bool *needed);
+/** Does a marked call read a value that no marked call computes? */
+bool weft_nested_loads(const weft_nested_writer *n, const bool *needed, int value);
+/** The variable's name without the "v_": of a value, and of the input that it updates. */
+const char *weft_nested_name(const weft_nested_writer *n, int value);
+const char *weft_nested_storage(const weft_nested_writer *n, int value);

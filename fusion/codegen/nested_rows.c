@@ -1,0 +1,411 @@
+/* Writes kernels over the rows of a matrix for GPUs with thread block clusters and bulk copies.
+ *
+ * Each cluster takes every n-th row. One warp per block copies its part of the rows into a ring in
+ * shared memory; the others own columns, whose vectors and open results stay in registers over all
+ * rows. A row is read from the ring as often as there are passes, and from memory once. */
+#include "fusion/base/array.h"
+#include "fusion/base/prelude.h"
+#include "fusion/codegen/nested.h"
+
+enum {
+    ROW_THREADS = 512, /* that compute, per block */
+    ROW_WORDS = 72,    /* registers for vectors and open results, of 128 per thread */
+    ROW_SLOTS_MIN = 3, /* two rows on the way while one is used */
+    ROW_SLOTS_MAX = 8,
+    ROW_FLIGHT = 128 * 1024,  /* bytes of the ring beyond which more slots gain nothing */
+    ROW_BYTES_MIN = 8 * 1024, /* of a row and block: less does not cover the barriers of a row */
+    ROW_ALIGNMENT = 16,
+    ROW_RESERVED = 4096 /* shared memory for sums and barriers */
+};
+
+/* Matrices read; vectors over the columns plus open results, in registers per column. */
+static bool count_columns(const weft_nested_writer *n, int *n_matrices, int *n_vectors) {
+    const weft_graph *graph = n->w->graph;
+    *n_matrices = *n_vectors = 0;
+    for (int i = 0; i < n->kernel->n_loads; ++i) {
+        const weft_value *value = &graph->values[n->kernel->loads[i].value];
+        *n_matrices += weft_index_set_is_product(graph, value->index_set);
+        *n_vectors += value->index_set == graph->index_sets[n->kernel->index_set].second;
+        if (value->index_set >= 0 && value->shape.rank > 0)
+            return false;
+    }
+    *n_vectors += n->kernel->n_reductions;
+    for (int i = 0; i < n->fusion->n_calls; ++i) {
+        const weft_call *call = &graph->calls[n->fusion->calls[i]];
+        if (graph->values[call->result].shape.rank > 0 ||
+            (call->reduction != NULL && call->reduction->over == REDUCE_ALL))
+            return false;
+    }
+    return *n_matrices > 0;
+}
+
+bool weft_nested_shape_make(const weft_segment *segment, const weft_plan_kernel *kernel,
+                            int64_t n_first, int64_t n_second, weft_nested_shape *out) {
+    const int real_bytes = segment->options.single ? (int)sizeof(float) : (int)sizeof(double);
+    const source_writer w = {.graph = segment->graph, .plan = segment->plan};
+    const int64_t shared = (int64_t)segment->limits.onchip_bytes - ROW_RESERVED;
+    weft_nested_writer n;
+    int n_matrices = 0, n_vectors = 0;
+    weft_nested_begin(&n, &w, kernel);
+    if (segment->limits.cluster_blocks == 0 || !n.rows ||
+        !count_columns(&n, &n_matrices, &n_vectors))
+        return false;
+    for (int cluster = 1; cluster <= 8 && cluster <= segment->limits.cluster_blocks; cluster *= 2) {
+        const int64_t width = ((n_second + cluster - 1) / cluster + 3) / 4 * 4;
+        const int64_t last = n_second - (cluster - 1) * width; /* of the last block */
+        const int64_t columns = (width + ROW_THREADS - 1) / ROW_THREADS;
+        const int64_t part =
+            (width * real_bytes + 2 * ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
+        int64_t slots = ROW_FLIGHT / (part * n_matrices);
+        slots = slots < ROW_SLOTS_MIN ? ROW_SLOTS_MIN : slots;
+        slots = slots > ROW_SLOTS_MAX ? ROW_SLOTS_MAX : slots;
+        if (part * n_matrices < ROW_BYTES_MIN || last <= 0)
+            return false;
+        if (slots * part * n_matrices > shared || columns * n_vectors * real_bytes / 4 > ROW_WORDS)
+            continue;
+        *out = (weft_nested_shape){
+            .threads = ROW_THREADS,
+            .columns = (int)columns,
+            .full = (int)((cluster > 1 ? last : width) / ROW_THREADS),
+            .cluster = cluster,
+            .slots = (int)slots,
+            .part_bytes = (int)part,
+            .shared_bytes = (int)(slots * part * n_matrices),
+            .n_parts = segment->limits.multiprocessors / cluster,
+        };
+        out->n_parts = out->n_parts < n_first ? out->n_parts : n_first;
+        return out->n_parts > 0;
+    }
+    return false;
+}
+
+/* Number of results that each row closes. */
+static int count_closed(const weft_nested_writer *n) {
+    int count = 0;
+    for (int i = 0; i < n->fusion->n_calls; ++i)
+        count += weft_nested_is_closed(n, &n->w->graph->calls[n->fusion->calls[i]]);
+    return count;
+}
+
+static int matrix_number(const weft_nested_writer *n, int value) {
+    int number = 0;
+    for (int i = 0; i < n->kernel->n_loads && n->kernel->loads[i].value != value; ++i)
+        number += weft_index_set_is_product(
+            n->w->graph, n->w->graph->values[n->kernel->loads[i].value].index_set);
+    return number;
+}
+
+static void write_head(const weft_nested_writer *n, const weft_nested_shape *shape) {
+    weft_text *out = n->w->out;
+    const int n_closed = count_closed(n);
+    weft_text_add(out, "extern \"C\" __global__ void ");
+    if (shape->cluster > 1)
+        weft_text_add(out, "__cluster_dims__(%d, 1, 1) ", shape->cluster);
+    weft_text_add(out, "__launch_bounds__(%d, 1) %s(int64_t n_elements", shape->threads + 32,
+                  n->kernel->name);
+    weft_source_arguments(n->w, n->kernel);
+    weft_text_add(out, "%s)\n{\n%s", n->w->plan->predicated ? WEFT_PREDICATE_ARGUMENT : "",
+                  n->w->plan->predicated ? WEFT_PREDICATE : "");
+    weft_text_add(out,
+                  "    enum { ROW_THREADS = %d, ROW_COLUMNS = %d, ROW_FULL = %d, ROW_CLUSTER = %d, "
+                  "ROW_SLOTS = %d, PART_BYTES = %d, SLOT_BYTES = %d, N_CLOSED = %d };\n",
+                  shape->threads, shape->columns, shape->full, shape->cluster, shape->slots,
+                  shape->part_bytes, shape->shared_bytes / shape->slots, n_closed);
+    weft_text_add(
+        out, "    extern __shared__ __align__(128) unsigned char ring[];\n"
+             "    __shared__ scalar sums[N_CLOSED + 1][2][ROW_THREADS / LANES];\n"
+             "    __shared__ scalar inbox[N_CLOSED + 1][2][ROW_CLUSTER];\n"
+             "    __shared__ ring_barrier full[ROW_SLOTS], empty[ROW_SLOTS];\n"
+             "    __shared__ ring_barrier arrived[N_CLOSED + 1][2];\n"
+             "    const int64_t n_first = sizes[0], n_second = sizes[1];\n"
+             "    const int rank = ROW_CLUSTER > 1 ? (int)cluster_rank() : 0;\n"
+             "    const int64_t part = blockIdx.x / ROW_CLUSTER, n_parts = gridDim.x / "
+             "ROW_CLUSTER;\n"
+             "    const int64_t own = ((n_second + ROW_CLUSTER - 1) / ROW_CLUSTER + 3) / 4 * 4;\n"
+             "    const int64_t first_column = rank * own;\n"
+             "    const int width = (int)(own < n_second - first_column ? own : n_second - "
+             "first_column);\n"
+             "    if (threadIdx.x == 0) {\n"
+             "        for (int k = 0; k < ROW_SLOTS; ++k) {\n"
+             "            ring_init(full + k, 1);\n"
+             "            ring_init(empty + k, ROW_THREADS / LANES);\n"
+             "        }\n"
+             "        for (int k = 0; k < 2 * N_CLOSED; ++k)\n"
+             "            ring_init(&arrived[k / 2][k %% 2], 1);\n"
+             "        ring_fence();\n"
+             "    }\n"
+             "    if (ROW_CLUSTER > 1)\n        cluster_wait();\n"
+             "    else\n        __syncthreads();\n");
+}
+
+/* The warp that copies rows into the ring. */
+static void write_producer(const weft_nested_writer *n) {
+    const weft_graph *graph = n->w->graph;
+    weft_text *out = n->w->out;
+    weft_text_add(out, "    if (threadIdx.x >= ROW_THREADS) {\n"
+                       "        if (threadIdx.x == ROW_THREADS)\n"
+                       "            for (int64_t i = 0, row = part; row < n_first; ++i, row += "
+                       "n_parts) {\n"
+                       "                const int slot = (int)(i %% ROW_SLOTS);\n"
+                       "                unsigned bytes = 0;\n"
+                       "                if (i >= ROW_SLOTS)\n"
+                       "                    ring_wait(empty + slot, (unsigned)(i / ROW_SLOTS - 1) "
+                       "& 1);\n");
+    for (int pass = 0; pass < 2; ++pass) {
+        for (int i = 0; i < n->kernel->n_loads; ++i) {
+            const int value = n->kernel->loads[i].value;
+            if (!weft_index_set_is_product(graph, graph->values[value].index_set))
+                continue;
+            if (pass == 0)
+                weft_text_add(out,
+                              "                bytes += ring_bytes(p_%s + row * n_second + "
+                              "first_column, width);\n",
+                              weft_nested_storage(n, value));
+            else
+                weft_text_add(out,
+                              "                ring_copy(ring + slot * SLOT_BYTES + %d * "
+                              "PART_BYTES, p_%s + row * n_second + first_column, width, full + "
+                              "slot);\n",
+                              matrix_number(n, value), weft_nested_storage(n, value));
+        }
+        weft_text_add(out, pass == 0 ? "                ring_expect(full + slot, bytes);\n" : "");
+    }
+    weft_text_add(out, "            }\n    } else {\n");
+}
+
+/* Before the rows: vectors over the columns into registers, open results cleared, and the first
+ * row's values. */
+static void write_registers(const weft_nested_writer *n) {
+    const weft_graph *graph = n->w->graph;
+    weft_text *out = n->w->out;
+    const int second = graph->index_sets[n->kernel->index_set].second;
+    for (int i = 0; i < n->kernel->n_loads; ++i) {
+        const int value = n->kernel->loads[i].value, set = graph->values[value].index_set;
+        const char *name = weft_nested_name(n, value), *p = weft_nested_storage(n, value);
+        if (set < 0)
+            weft_source_load(n->w, &n->kernel->loads[i]);
+        else if (set == second)
+            weft_text_add(out,
+                          "        real c_%s[ROW_COLUMNS][1];\n"
+                          "        UNROLL for (int k = 0; k < ROW_COLUMNS; ++k) {\n"
+                          "            const int at = k * ROW_THREADS + threadIdx.x;\n"
+                          "            c_%s[k][0] = at < width ? p_%s[first_column + at] : 0;\n"
+                          "        }\n",
+                          name, name, p);
+        else if (set == n->along)
+            weft_text_add(out, "        real ahead_%s = part < n_first ? p_%s[part] : 0;\n", name,
+                          p);
+    }
+    for (int i = 0; i < n->kernel->n_reductions; ++i) {
+        const weft_call *call = &graph->calls[n->kernel->reductions[i]];
+        const char *name = weft_nested_name(n, call->result);
+        weft_text_add(out,
+                      "        real o_%s[ROW_COLUMNS];\n        start_%s(o_%s, ROW_COLUMNS);\n",
+                      name, weft_source_join_name(call), name);
+    }
+}
+
+static void write_row_start(const weft_nested_writer *n) {
+    const weft_graph *graph = n->w->graph;
+    weft_text *out = n->w->out;
+    weft_text_add(out, "        for (int64_t count = 0, i = part; i < n_first; ++count, i += "
+                       "n_parts) {\n"
+                       "        const int slot = (int)(count %% ROW_SLOTS);\n"
+                       "        const unsigned side = (unsigned)count & 1, parity = "
+                       "(unsigned)(count >> 1) & 1;\n        (void)side;\n        (void)parity;\n");
+    for (int k = 0; k < n->kernel->n_loads; ++k) {
+        const int value = n->kernel->loads[k].value, set = graph->values[value].index_set;
+        const char *name = weft_nested_name(n, value), *p = weft_nested_storage(n, value);
+        if (set == n->along)
+            weft_text_add(out,
+                          "        real v_%s[1] = {ahead_%s};\n"
+                          "        if (i + n_parts < n_first)\n"
+                          "            ahead_%s = p_%s[i + n_parts];\n",
+                          name, name, name, p);
+        else if (weft_index_set_is_product(graph, set))
+            weft_text_add(out,
+                          "        const scalar *const ring_%s = (const scalar *)(ring + slot * "
+                          "SLOT_BYTES + %d * PART_BYTES) + ((uint64_t)(p_%s + i * n_second + "
+                          "first_column) & 15) / sizeof(scalar);\n",
+                          name, matrix_number(n, value), p);
+    }
+    weft_text_add(out, "        ring_wait(full + slot, (unsigned)(count / ROW_SLOTS) & 1);\n");
+}
+
+static void write_result(const weft_nested_writer *n, const weft_call *call) {
+    weft_text *out = n->w->out;
+    const char *name = weft_nested_name(n, call->result);
+    if (call->reduction == NULL) {
+        if (weft_nested_is_stored(n, call->result))
+            weft_text_add(out, "            nested_store(p_%s, v_%s, 1, i, j, n_second, 1);\n",
+                          weft_nested_storage(n, call->result), name);
+        return;
+    }
+    const char *join = weft_source_join_name(call);
+    if (weft_nested_is_closed(n, call))
+        weft_text_add(out, "            a_%s[0] = both_%s(a_%s[0], v_%s[0]);\n", name, join, name,
+                      name);
+    else
+        weft_text_add(out, "            o_%s[k] = both_%s(o_%s[k], v_%s[0]);\n", name, join, name,
+                      name);
+}
+
+/* One element of the row: what a pass loads. */
+static void write_element_loads(const weft_nested_writer *n, const bool *needed) {
+    const weft_graph *graph = n->w->graph;
+    weft_text *out = n->w->out;
+    for (int value = 0; value < graph->n_values; ++value) {
+        const int set = graph->values[value].index_set;
+        const char *name = weft_nested_name(n, value);
+        const int producer = graph->values[value].producer;
+        if (set == UNIFORM || set == n->along || !weft_nested_loads(n, needed, value))
+            continue;
+        if (!weft_index_set_is_product(graph, set))
+            weft_text_add(out, "            real(&v_%s)[1] = c_%s[k];\n", name, name);
+        else if (producer >= 0 && weft_nested_member(n, producer) >= 0)
+            weft_text_add(out,
+                          "            real v_%s[1];\n"
+                          "            nested_load(v_%s, p_%s, 1, i, j, n_second);\n",
+                          name, name, weft_nested_storage(n, value));
+        else
+            weft_text_add(out, "            real v_%s[1] = {ring_%s[at]};\n", name, name);
+    }
+}
+
+static weft_status write_pass(const weft_nested_writer *n, int phase, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = n->w->graph;
+    bool needed[WEFT_CALLS_MAX] = {false};
+    weft_nested_needed(n, phase, needed);
+    for (int i = 0; i < n->fusion->n_calls; ++i) {
+        const weft_call *call = &graph->calls[n->fusion->calls[i]];
+        if (n->phase[i] == phase && weft_nested_is_closed(n, call))
+            weft_text_add(n->w->out, "        real a_%s[1];\n        start_%s(a_%s, 1);\n",
+                          weft_nested_name(n, call->result), weft_source_join_name(call),
+                          weft_nested_name(n, call->result));
+    }
+    weft_text_add(n->w->out, "        UNROLL for (int k = 0; k < ROW_COLUMNS; ++k) {\n"
+                             "            const int at = k * ROW_THREADS + threadIdx.x;\n"
+                             "            if (k >= ROW_FULL && at >= width)\n"
+                             "                continue;\n"
+                             "            const int64_t j = first_column + at;\n"
+                             "            (void)j;\n");
+    write_element_loads(n, needed);
+    for (int i = 0; i < n->fusion->n_calls; ++i) {
+        const int number = n->kernel->implementation->order[i];
+        const int m = weft_nested_member(n, number);
+        if (!needed[m])
+            continue;
+        TRY(weft_source_call(n->w, &graph->calls[number], n->kernel->implementation->variants[i],
+                             error));
+        if (n->phase[m] == phase)
+            write_result(n, &graph->calls[number]);
+    }
+    weft_text_add(n->w->out, "        }\n");
+    if (phase == n->phases - 1)
+        weft_text_add(n->w->out, "        __syncwarp();\n"
+                                 "        if (threadIdx.x %% LANES == 0)\n"
+                                 "            ring_arrive(empty + slot);\n");
+done:
+    return status;
+}
+
+static void store_row(const weft_nested_writer *n, int value) {
+    if (weft_nested_is_stored(n, value))
+        weft_text_add(
+            n->w->out,
+            "        if (threadIdx.x == 0 && rank == 0)\n            p_%s[i] = v_%s[0];\n",
+            weft_nested_storage(n, value), weft_nested_name(n, value));
+}
+
+/* What a pass closes, and the calls over the rows that use it. closed: number of the next result. */
+static weft_status write_closed(const weft_nested_writer *n, int phase, int *closed,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = n->w->graph;
+    const int first = *closed;
+    for (int round = 0; round < 2; ++round) {
+        *closed = first;
+        for (int i = 0; i < n->fusion->n_calls; ++i) {
+            const weft_call *call = &graph->calls[n->fusion->calls[i]];
+            if (n->phase[i] != phase || !weft_nested_is_closed(n, call))
+                continue;
+            const char *name = weft_nested_name(n, call->result);
+            if (round == 0)
+                weft_text_add(n->w->out,
+                              "        rows_send_%s<ROW_THREADS, ROW_CLUSTER>(a_%s[0], "
+                              "sums[%d][side], inbox[%d][side], &arrived[%d][side], rank);\n",
+                              weft_source_join_name(call), name, *closed, *closed, *closed);
+            else {
+                weft_text_add(n->w->out,
+                              "        real v_%s[1] = {rows_receive_%s<ROW_THREADS, ROW_CLUSTER>("
+                              "sums[%d][side], inbox[%d][side], &arrived[%d][side], parity)};\n",
+                              name, weft_source_join_name(call), *closed, *closed, *closed);
+                store_row(n, call->result);
+            }
+            ++*closed;
+        }
+    }
+    for (int i = 0; i < n->fusion->n_calls; ++i) {
+        const int number = n->kernel->implementation->order[i];
+        const weft_call *call = &graph->calls[number];
+        if (weft_nested_is_over_product(n, call) ||
+            n->phase[weft_nested_member(n, number)] != phase + 1)
+            continue;
+        TRY(weft_source_call(n->w, call, n->kernel->implementation->variants[i], error));
+        store_row(n, call->result);
+    }
+done:
+    return status;
+}
+
+static void write_end(const weft_nested_writer *n) {
+    weft_text *out = n->w->out;
+    weft_text_add(out, "        }\n");
+    for (int i = 0; i < n->kernel->n_reductions; ++i) {
+        const char *name = weft_nested_name(n, n->w->graph->calls[n->kernel->reductions[i]].result);
+        weft_text_add(out,
+                      "        UNROLL for (int k = 0; k < ROW_COLUMNS; ++k) {\n"
+                      "            const int at = k * ROW_THREADS + threadIdx.x;\n"
+                      "            if (at < width)\n"
+                      "                partials_%s[part * n_second + first_column + at] = "
+                      "o_%s[k];\n"
+                      "        }\n",
+                      name, name);
+    }
+    weft_text_add(out, "    }\n    if (ROW_CLUSTER > 1)\n        cluster_wait();\n}\n");
+}
+
+weft_status weft_source_nested_rows(const weft_segment *segment, const weft_plan_kernel *kernel,
+                                    const weft_nested_shape *shape, weft_text *out,
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_nested_writer n;
+    int closed = 0;
+    const weft_backend *backend = weft_source_backend(&segment->limits);
+    const source_writer w = {.arena = segment->arena,
+                             .graph = segment->graph,
+                             .plan = segment->plan,
+                             .limits = &segment->limits,
+                             .backend = backend,
+                             .single = segment->options.single,
+                             .out = out};
+    weft_nested_begin(&n, &w, kernel);
+    n.keeps = true;
+    backend->prelude(out, segment->plan->lanes, segment->options.single);
+    weft_source_nested_prelude(backend, out);
+    weft_prelude_write("nested_rows.h", &(weft_prelude_value){NULL, NULL}, out);
+    write_head(&n, shape);
+    write_producer(&n);
+    write_registers(&n);
+    write_row_start(&n);
+    for (int phase = 0; phase < n.phases; ++phase) {
+        TRY(write_pass(&n, phase, error));
+        TRY(write_closed(&n, phase, &closed, error));
+    }
+    write_end(&n);
+    if (out->failed)
+        status = weft_no_memory(error);
+done:
+    return status;
+}
