@@ -49,7 +49,7 @@ double weft_sum(const double *values, int64_t n);
 /* ---- formats ---------------------------------------------------------------------------- */
 
 typedef enum weft_assembly {
-    WEFT_ASSEMBLY_LMA,         /* stored local matrices; coloured scatter */
+    WEFT_ASSEMBLY_LMA,         /* stored local matrices; scatter in place */
     WEFT_ASSEMBLY_LMA_GATHER,  /* stored local matrices; transposed gather */
     WEFT_ASSEMBLY_CSR,         /* a sparse matrix, added to at precomputed positions */
     WEFT_ASSEMBLY_MATRIX_FREE, /* local matrices recomputed in every product */

@@ -155,7 +155,7 @@ weft_status weft_solver_solve(weft_solver *cg, weft_memory *b, weft_memory *x,
         TRY(iterate(cg, &convergence, &outcome, error));
     }
     if (options->project_mean)
-        TRY(weft_cg_subtract_mean(cg, error));
+        TRY(weft_cg_run(cg, WEFT_CG_MEAN, error));
     if (!convergence.is_true)
         TRY(weft_cg_residual(cg, error));
     *result = (weft_cg_result){.outcome = outcome,

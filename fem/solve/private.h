@@ -31,7 +31,7 @@ typedef enum weft_cg_name {
 typedef enum weft_cg_script {
     WEFT_CG_LOOP,
     WEFT_CG_RESIDUAL,
-    WEFT_CG_MEAN,
+    WEFT_CG_MEAN, /* subtracts from x its mean */
     WEFT_CG_SOLUTION,
     WEFT_CG_SCRIPTS
 } weft_cg_script;
@@ -60,8 +60,6 @@ struct weft_solver {
 
 /** Run a script on the memories of this solve; compiled and bound on first use. */
 weft_status weft_cg_run(weft_solver *cg, weft_cg_script script, weft_error *error);
-/** The number of iterations of the last run of WEFT_CG_LOOP. */
-weft_status weft_cg_counted(const weft_solver *cg, int64_t *iterations, weft_error *error);
 /** Unbind the memories of a solve from a script; the program is kept. */
 void weft_cg_unbind(weft_solver *cg, weft_cg_script script);
 
@@ -107,8 +105,6 @@ weft_status weft_cg_persistent_prepare(weft_solver *cg, bool *is_persistent, wef
  *  early if the recurrence meets the tolerance or breaks down (then rz is 0 or NaN). */
 weft_status weft_cg_persistent(weft_solver *cg, int iterations, weft_cg_batch *out,
                                weft_error *error);
-/** Subtract from x its mean. */
-weft_status weft_cg_subtract_mean(weft_solver *cg, weft_error *error);
 /** Set the free entries of x to zero. */
 weft_status weft_cg_clear(weft_solver *cg, weft_error *error);
 

@@ -64,10 +64,6 @@ done:
     return status;
 }
 
-weft_status weft_cg_counted(const weft_solver *cg, int64_t *iterations, weft_error *error) {
-    return weft_program_iterations(cg->scripts[WEFT_CG_LOOP].program, iterations, error);
-}
-
 void weft_cg_unbind(weft_solver *cg, weft_cg_script script) {
     weft_program *program = cg->bound[script] ? cg->scripts[script].program : NULL;
     if (!program)

@@ -202,7 +202,7 @@ weft_status weft_cg_iterations(weft_solver *cg, int iterations, int *done, doubl
     TRY(uniform_write(cg, WEFT_CG_LIMIT, cg->limit, error));
     TRY(uniform_write(cg, WEFT_CG_STEP, 0, error));
     TRY(weft_cg_run(cg, WEFT_CG_LOOP, error));
-    TRY(weft_cg_counted(cg, &counted, error));
+    TRY(weft_program_iterations(cg->scripts[WEFT_CG_LOOP].program, &counted, error));
     TRY(weft_memory_read(cg->history, 0, rr, (size_t)(counted + 1) * sizeof *rr, error));
     TRY(norms_read(cg, error));
     TRY(uniform_read(cg, WEFT_CG_PQ, &cg->pq, error));
@@ -210,10 +210,6 @@ weft_status weft_cg_iterations(weft_solver *cg, int iterations, int *done, doubl
     *done = (int)counted;
 done:
     return status;
-}
-
-weft_status weft_cg_subtract_mean(weft_solver *cg, weft_error *error) {
-    return weft_cg_run(cg, WEFT_CG_MEAN, error);
 }
 
 weft_status weft_cg_clear(weft_solver *cg, weft_error *error) {

@@ -177,7 +177,7 @@ static weft_status true_residual(weft_solver *cg, weft_cg_convergence *convergen
     if (convergence->is_true)
         return WEFT_OK;
     if (cg->options->project_mean)
-        TRY(weft_cg_subtract_mean(cg, error));
+        TRY(weft_cg_run(cg, WEFT_CG_MEAN, error));
     TRY(weft_cg_residual(cg, error));
     convergence->is_true = true;
     convergence->history[convergence->iterations] = sqrt(cg->rr) / cg->norm;
