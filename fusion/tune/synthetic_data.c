@@ -2,6 +2,7 @@
  *
  * The nodes of a cell have near numbers, as in an ordered mesh; values are about 1. */
 #include "fusion/tune/synthetic_data.h"
+#include "fusion/plan/implementations.h"
 #include "fusion/runtime/runtime.h"
 #include "fusion/tune/benchmark.h"
 #include "fusion/tune/timing.h"
@@ -25,10 +26,17 @@ struct weft_synthetic_run {
     weft_timer *timer;
 };
 
-/* Index sets that only are targets of a connectivity get fewer elements; the others get n. */
+/* Index sets that only are targets of a connectivity get fewer elements; the factors of a product
+ * what planning assumes of them; the others get n. */
 static void choose_sizes(weft_synthetic_run *r, const weft_graph *graph, int64_t n) {
-    for (int i = 0; i < r->n_sets; ++i)
+    for (int i = 0; i < r->n_sets; ++i) {
         r->sizes[i] = n;
+        if (weft_index_set_is_product(graph, i))
+            r->sizes[i] = (int64_t)WEFT_NESTED_SIZE * WEFT_NESTED_SIZE;
+        for (int product = 0; product < r->n_sets; ++product)
+            if (weft_index_set_is_factor(graph, i, product))
+                r->sizes[i] = WEFT_NESTED_SIZE;
+    }
     for (int m = r->n_connectivities - 1; m >= 0; --m) {
         bool source = false;
         for (int k = 0; k < r->n_connectivities; ++k)
@@ -164,7 +172,8 @@ static weft_status bind_all(weft_synthetic_run *r, const weft_graph *graph, weft
                             weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < r->n_sets; ++i)
-        TRY(weft_program_size(program, graph->index_sets[i].name, r->sizes[i], error));
+        if (!weft_index_set_is_product(graph, i))
+            TRY(weft_program_size(program, graph->index_sets[i].name, r->sizes[i], error));
     for (int m = 0; m < r->n_connectivities; ++m)
         TRY(weft_program_bind_connectivity(program, graph->connectivities[m].name,
                                            r->connectivities[m], error));

@@ -4,36 +4,37 @@
 
 #include <stdlib.h>
 
-enum { LANES = 8192 /* words of a block on the host */, THREADS = 256 };
+enum { LANES = 1024 /* words of a block on the host */, THREADS = 256 };
 
-/* The kernels' lists are words of 8 bytes on the host and of 16 on a GPU. What is read is combined
+/* The kernels' lists are words of 64 bytes on the host and of 16 on a GPU. What is read is combined
  * by exclusive or, and stored only if that gives a number that random data do not give. Copying
  * past the caches and through them: the better one counts, as of the two widths on a GPU. */
 static const char host_source[] =
     "#include <stdint.h>\n"
     "#if defined(__SSE2__)\n#include <emmintrin.h>\n#endif\n"
-    "typedef long long i64;\n"
-    "#define RANGE i64 i = (i64)first * 8192, end = (i64)last * 8192 < n ? (i64)last * 8192 : n;\n"
+    "typedef uint64_t word __attribute__((vector_size(64), aligned(16), may_alias));\n"
+    "#define RANGE int64_t i = first * 1024, end = last * 1024 < n ? last * 1024 : n;\n"
     "#define ARGUMENTS (void *const *a, int64_t n, int64_t first, int64_t last)\n"
     "void read_0 ARGUMENTS {\n"
-    "    const uint64_t *x = a[0]; uint64_t s[16] = {0}; RANGE\n"
-    "    for (; i + 16 <= end; i += 16)\n"
-    "        for (int k = 0; k < 16; ++k) s[k] ^= x[i + k];\n"
-    "    for (int k = 1; k < 16; ++k) s[0] ^= s[k];\n"
-    "    if (s[0] == 0x123456789abcdefu) *(uint64_t *)a[1] = s[0];\n"
+    "    const word *x = a[0]; word s = {0}, t = {0}; RANGE\n"
+    "    for (; i + 2 <= end; i += 2) { s ^= x[i]; t ^= x[i + 1]; }\n"
+    "    s ^= t;\n"
+    "    if (s[0] == 0x123456789abcdefu && s[1] == s[0]) *(word *)a[1] = s;\n"
     "}\n"
     "void copy_0 ARGUMENTS {\n"
-    "    const uint64_t *x = a[0]; uint64_t *y = a[1]; RANGE\n"
+    "    const word *x = a[0]; word *y = a[1]; RANGE\n"
     "    for (; i < end; ++i) y[i] = x[i];\n"
     "}\n"
     "void copy_1 ARGUMENTS {\n"
-    "    const uint64_t *x = a[0]; uint64_t *y = a[1]; RANGE\n"
+    "    RANGE\n"
     "#if defined(__SSE2__)\n"
-    "    for (; i + 2 <= end; i += 2)\n"
-    "        _mm_stream_si128((__m128i *)(y + i), _mm_load_si128((const __m128i *)(x + i)));\n"
+    "    const __m128i *x = a[0]; __m128i *y = a[1];\n"
+    "    for (i *= 4, end *= 4; i < end; ++i) _mm_stream_si128(y + i, _mm_load_si128(x + i));\n"
     "    _mm_sfence();\n"
-    "#endif\n"
+    "#else\n"
+    "    const word *x = a[0]; word *y = a[1];\n"
     "    for (; i < end; ++i) y[i] = x[i];\n"
+    "#endif\n"
     "}\n";
 
 static const char cuda_source[] =
@@ -89,8 +90,9 @@ static weft_status measure(const blas_case *c, const weft_module *module, const 
                            weft_memory *const *arguments, double *bandwidth, weft_error *error) {
     weft_status status = WEFT_OK;
     const bool gpu = weft_target_is_simt(weft_device_limits(c->data->device));
+    const int word = gpu ? 16 : 64;
     const size_t bytes = weft_memory_bytes(arguments[0]) / (which->copies ? 2 : 1);
-    const int64_t n = (int64_t)(bytes / (gpu ? 16 : 8));
+    const int64_t n = (int64_t)bytes / word;
     transfer t = {
         .device = c->data->device,
         .launch = {.module = module,
@@ -105,7 +107,7 @@ static weft_status measure(const blas_case *c, const weft_module *module, const 
     void *const users[2] = {&t, NULL};
     double seconds = 0;
     TRY(blas_case_time(c, tasks, users, &seconds, error));
-    const double made = (double)n * (gpu ? 16 : 8) * (which->copies ? 2 : 1) / seconds;
+    const double made = (double)n * word * (which->copies ? 2 : 1) / seconds;
     *bandwidth = made > *bandwidth ? made : *bandwidth;
 done:
     return status;

@@ -180,6 +180,37 @@ static void on_the_host(void **state) {
     weft_arena_free(&arena);
 }
 
+/* A matrix of the size that planning assumes: 4096 x 4096. Both products read all of it, which no
+ * host does in less than 100 us. */
+static void over_two_index_sets(void **state) {
+    (void)state;
+    weft_device *device = NULL;
+    weft_library *library = NULL;
+    weft_arena *arena = NULL;
+    weft_error error = {0};
+    weft_search_result result;
+    const weft_fragment nested = {"nested.weft", "index rows, cols;\n"
+                                                 "input A : real over rows, cols;\n"
+                                                 "input p : real over cols;\n"
+                                                 "input r : real over rows;\n"
+                                                 "q = gemv(A, p);\ns = gemtv(A, r);\n"
+                                                 "return q, s;\n"};
+    const weft_compile_options options = {.single = true};
+    const weft_search_options how = {.most = 2, .all = true};
+    tuning_ok(weft_arena_make(&arena, &error), &error);
+    tuning_ok(weft_device_open("host", NULL, &device, &error), &error);
+    tuning_ok(weft_library_make(&library, &error), &error);
+    const weft_search_script script_of_matrices = {library, &nested, 1, &options};
+    tuning_ok(weft_search_covers(device, &script_of_matrices, &how, arena, &result, &error),
+              &error);
+    assert_int_equal(result.n_measured, 2);
+    for (int k = 0; k < 2; ++k)
+        assert_true(result.candidates[k].measured > 1e-4);
+    weft_library_free(&library);
+    weft_device_free(&device);
+    weft_arena_free(&arena);
+}
+
 /* Each kernel alone; a plan that is not fused has one a call. */
 static void kernels(void **state) {
     (void)state;
@@ -206,9 +237,13 @@ static void kernels(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stops),           cmocka_unit_test(spreads),
-        cmocka_unit_test(the_same_covers), cmocka_unit_test(not_so_many),
-        cmocka_unit_test(on_the_host),     cmocka_unit_test(kernels),
+        cmocka_unit_test(stops),
+        cmocka_unit_test(spreads),
+        cmocka_unit_test(the_same_covers),
+        cmocka_unit_test(not_so_many),
+        cmocka_unit_test(on_the_host),
+        cmocka_unit_test(kernels),
+        cmocka_unit_test(over_two_index_sets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
