@@ -21,6 +21,7 @@ typedef struct checker {
     bool single;    /* of the current measurement */
     weft_search_case cases[SCRIPTS_MOST];
     int n;
+    int n_of_class[WEFT_SCRIPT_CLASSES]; /* scripts of this precision so far */
     int within, n_ranked,
         above; /* first within 5 % of the best; of ten covers and more: r >= 0.8 */
 } checker;
@@ -36,6 +37,13 @@ static weft_status keep(checker *c, const char *name, const char *script,
         const weft_tuning_kernel kernel = {hash, name, one_case->elements, one->predicted,
                                            one->measured};
         TRY(weft_tuning_add_kernel(c->tuning, c->identity, &kernel, error));
+    }
+    if (result->scatter > WEFT_SEARCH_SCATTER_MOST) {
+        weft_log(weft_device_monitor(c->device), WEFT_LOG_WARNING,
+                 "%s: repeated runs of the best plan differ by %.0f %%: the "
+                 "machine is busy; its plan is not stored",
+                 name, 100 * result->scatter);
+        return WEFT_OK;
     }
     const weft_search_candidate *best = &result->candidates[result->best];
     const weft_tuning_best_plan best_plan = {script, weft_tuning_size_class(one_case->elements),
@@ -156,10 +164,12 @@ static weft_status check_script(checker *c, const char *name, const weft_fragmen
     const weft_search_options how = {.most = c->options->tune > 0 ? c->options->tune : 10,
                                      .spread = c->options->tune > 0 ? 0 : 20,
                                      .all = true,
+                                     .confirm = true,
                                      .elements = one->elements};
     const weft_search_script script = {c->library, fragments, n, &options};
     TRY(weft_search_covers(c->device, &script, &how, c->arena, &one->result, error));
     TRY(measure_unfused(c, fragments, n, options, one->elements, error));
+    one->script = c->n_of_class[one->result.script_class]++;
     ++c->n;
     TRY(print_case(c, name, one, error));
     TRY(weft_script_hash(c->library, fragments, n, &options, hash, error));
@@ -206,22 +216,7 @@ done:
     return status;
 }
 
-/* Fit the cost terms and store them for later predictions. */
-static weft_status fit(checker *c, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_prediction_errors e;
-    double launch = 0;
-    bool found = false;
-    TRY(weft_tuning_get(c->tuning, c->identity, "launch seconds", &launch, &found, error));
-    weft_prediction_fit(c->cases, c->n, found ? launch : 0,
-                        (double)weft_device_limits(c->device)->l2_bytes, &e);
-    const weft_cost_terms *t = &e.terms;
-    printf(
-        "mean error %.1f %% by equation 3; alone with launches of %.2g us %.1f %%, with overlap in "
-        "part %.1f %%, with barriers %.1f %%, with waits together %.1f %%, with caches %.1f %%; "
-        "%.1f %% with those used:",
-        100 * e.plain, launch * 1e6, 100 * e.launch, 100 * e.overlap, 100 * e.barriers,
-        100 * e.latency_overlap, 100 * e.cache, 100 * e.all);
+static void print_terms(const weft_cost_terms *t) {
     if (t->launch_seconds > 0)
         printf(" launches");
     if (t->non_overlapped > 0)
@@ -236,13 +231,41 @@ static weft_status fit(checker *c, weft_error *error) {
                    t->latency_overlap > 0 || t->cache_bytes > 0
                ? "\n"
                : " none\n");
-    TRY(weft_tuning_set(c->tuning, c->identity, "term launch", t->launch_seconds, error));
-    TRY(weft_tuning_set(c->tuning, c->identity, "term serial", t->non_overlapped, error));
-    TRY(weft_tuning_set(c->tuning, c->identity, "term serial barrier", t->non_overlapped_barrier,
-                        error));
-    TRY(weft_tuning_set(c->tuning, c->identity, "term together", t->latency_overlap, error));
-    TRY(weft_tuning_set(c->tuning, c->identity, "term cache bytes", t->cache_bytes, error));
-    TRY(weft_tuning_set(c->tuning, c->identity, "term cache factor", t->cache_factor, error));
+}
+
+/* Fit the cost terms of a class of scripts. They are stored for later predictions if they improve
+ * the predictions of scripts that were not used for the fit; otherwise none are. */
+static weft_status fit(checker *c, weft_script_class script_class, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_prediction_errors e;
+    weft_search_case cases[SCRIPTS_MOST];
+    weft_cost_term names[WEFT_COST_TERMS];
+    double launch = 0;
+    bool found = false;
+    int n = 0;
+    for (int i = 0; i < c->n; ++i)
+        if (c->cases[i].result.script_class == script_class)
+            cases[n++] = c->cases[i];
+    if (n == 0)
+        return WEFT_OK;
+    TRY(weft_tuning_get(c->tuning, c->identity, "launch seconds", &launch, &found, error));
+    weft_prediction_fit(cases, n, found ? launch : 0,
+                        (double)weft_device_limits(c->device)->l2_bytes, &e);
+    printf("scripts %s connectivities: mean error %.1f %% by equation 3; alone with launches of "
+           "%.2g us %.1f %%, with overlap in part %.1f %%, with barriers %.1f %%, with waits "
+           "together %.1f %%, with caches %.1f %%; %.1f %% on the scripts of the fit and %.1f %% "
+           "on others with:",
+           script_class == WEFT_SCRIPT_INDIRECT ? "with" : "without", 100 * e.plain, launch * 1e6,
+           100 * e.launch, 100 * e.overlap, 100 * e.barriers, 100 * e.latency_overlap,
+           100 * e.cache, 100 * e.all, 100 * e.unseen);
+    print_terms(&e.terms);
+    if (!(e.unseen < e.plain)) {
+        printf("these terms are not used: they do not improve predictions of other scripts\n");
+        e.terms = (weft_cost_terms){.launch_seconds = found ? launch : -1, .cache_factor = 1};
+    }
+    weft_cost_terms_names(script_class, &e.terms, names);
+    for (int i = 0; i < WEFT_COST_TERMS; ++i)
+        TRY(weft_tuning_set(c->tuning, c->identity, names[i].name, *names[i].value, error));
 done:
     return status;
 }
@@ -298,6 +321,7 @@ weft_status weft_tool_check(const weft_tool_options *options, const weft_library
     printf("%s, %d measured primitives\n", limits->name, weft_measured_costs_size(costs));
     for (int single = options->single; single < 2 - c->options->only_double; ++single) {
         c->single = single;
+        memset(c->n_of_class, 0, sizeof c->n_of_class);
         printf("%-20s %9s %4s %9s %8s %11s %8s %6s %7s\n", single ? "float" : "double", "instances",
                "run", "best", "first", "mean error", "rank r", "best's", "unfused");
         TRY(check_scripts(c, error));
@@ -308,7 +332,8 @@ weft_status weft_tool_check(const weft_tool_options *options, const weft_library
            "covers "
            "or more: rank correlation at least 0.8\n",
            c->within, c->n, c->above, c->n_ranked);
-    TRY(fit(c, error));
+    for (int k = 0; k < WEFT_SCRIPT_CLASSES; ++k)
+        TRY(fit(c, (weft_script_class)k, error));
 done:
     weft_measured_costs_free(&costs);
     weft_arena_free(&c->arena);

@@ -31,10 +31,17 @@ static weft_status search(weft_tool_tuned *t, weft_device *device, const weft_li
                           int most, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_search_result result;
-    const weft_search_options how = {.most = most, .elements = options->elements};
+    const weft_search_options how = {.most = most, .elements = options->elements, .confirm = true};
     const weft_search_script script = {library, scripts->fragments, scripts->n, options};
     TRY(weft_search_covers(device, &script, &how, t->arena, &result, error));
     print_trials(&result);
+    if (result.scatter > WEFT_SEARCH_SCATTER_MOST) {
+        weft_log(weft_device_monitor(device), WEFT_LOG_WARNING,
+                 "repeated runs of the best plan differ by %.0f %%: the "
+                 "machine is busy; no plan is stored; repeat the search when the machine is idle",
+                 100 * result.scatter);
+        return WEFT_OK;
+    }
     const weft_search_candidate *best = &result.candidates[result.best];
     const weft_tuning_best_plan best_plan = {t->script, size_class_of(options), best->cover,
                                              best->predicted, best->measured};

@@ -67,11 +67,19 @@ static weft_status search(const weft_context *context, const weft_search_script 
     weft_status status = WEFT_OK;
     const struct weft_context_tuning *t = context->tuning;
     weft_search_result result;
-    const weft_search_options how = {.most = t->most, .elements = searched->options->elements};
+    const weft_search_options how = {
+        .most = t->most, .elements = searched->options->elements, .confirm = true};
     status = weft_search_covers(context->device, searched, &how, arena, &result, error);
     if (status == WEFT_ERROR_UNSUPPORTED)
         return WEFT_OK;
     TRY(status);
+    if (result.scatter > WEFT_SEARCH_SCATTER_MOST) {
+        weft_log(context->monitor, WEFT_LOG_WARNING,
+                 "%s: repeated runs of the best plan differ by %.0f %%: the "
+                 "machine is busy; no plan is stored",
+                 searched->fragments[0].name, 100 * result.scatter);
+        return WEFT_OK;
+    }
     const weft_search_candidate *best = &result.candidates[result.best];
     weft_log(
         context->monitor, WEFT_LOG_INFO,

@@ -83,6 +83,23 @@ typedef struct weft_cost_terms {
                                       latency in the same kernel */
 } weft_cost_terms;
 
+/** Class of a script, for which terms are fitted: does it load or accumulate through a
+ *  connectivity? */
+typedef enum weft_script_class {
+    WEFT_SCRIPT_DIRECT,
+    WEFT_SCRIPT_INDIRECT,
+    WEFT_SCRIPT_CLASSES
+} weft_script_class;
+/** The numbers of the tuning database that hold the terms of a class, with their places in *terms.
+ */
+enum { WEFT_COST_TERMS = 6 };
+typedef struct weft_cost_term {
+    char name[48];
+    double *value;
+} weft_cost_term;
+void weft_cost_terms_names(weft_script_class script_class, weft_cost_terms *terms,
+                           weft_cost_term out[WEFT_COST_TERMS]);
+
 /** Predicted time of one kernel of a cover, per element. */
 typedef struct weft_kernel_prediction {
     double transfer, compute; /* seconds of loads and stores; of computes */

@@ -7,6 +7,7 @@
 #include "fusion/cost/occupancy.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +26,8 @@ struct weft_measured_costs {
     weft_limits limits;
     product_kernel_grid *grids; /* by name */
     int n;
-    weft_cost_terms terms;
+    weft_cost_terms terms; /* of the class of the script that is being predicted */
+    weft_cost_terms terms_of[WEFT_SCRIPT_CLASSES];
 };
 
 static void values_of(const weft_tuning_point *point, int64_t out[AXES]) {
@@ -141,22 +143,33 @@ static weft_status make_grid(weft_measured_costs *costs, const weft_tuning_time 
     return WEFT_OK;
 }
 
-/* Read the terms fitted by `weft calibrate --validate`; if it has not run, equation 3 with the
- * measured launch time. */
-static weft_status read_terms(weft_tuning *tuning, const char *device, weft_cost_terms *out,
-                              weft_error *error) {
-    static const char *const names[] = {"launch seconds",     "term launch",       "term serial",
-                                        "term cache bytes",   "term cache factor", "term together",
-                                        "term serial barrier"};
-    double *const values[] = {
-        &out->launch_seconds, &out->launch_seconds,  &out->non_overlapped,        &out->cache_bytes,
-        &out->cache_factor,   &out->latency_overlap, &out->non_overlapped_barrier};
-    weft_status status = WEFT_OK;
-    *out = (weft_cost_terms){.launch_seconds = -1, .cache_factor = 1};
-    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
-        bool found = false;
-        TRY(weft_tuning_get(tuning, device, names[i], values[i], &found, error));
+void weft_cost_terms_names(weft_script_class script_class, weft_cost_terms *terms,
+                           weft_cost_term out[WEFT_COST_TERMS]) {
+    static const char *const names[WEFT_COST_TERMS] = {"launch",   "serial",      "serial barrier",
+                                                       "together", "cache bytes", "cache factor"};
+    double *const values[WEFT_COST_TERMS] = {
+        &terms->launch_seconds,  &terms->non_overlapped, &terms->non_overlapped_barrier,
+        &terms->latency_overlap, &terms->cache_bytes,    &terms->cache_factor};
+    for (int i = 0; i < WEFT_COST_TERMS; ++i) {
+        snprintf(out[i].name, sizeof out[i].name, "term %s %s",
+                 script_class == WEFT_SCRIPT_INDIRECT ? "indirect" : "direct", names[i]);
+        out[i].value = values[i];
     }
+}
+
+/* Read the terms fitted by `weft calibrate --validate` for a class of scripts; if it has not run,
+ * equation 3 with the measured launch time. */
+static weft_status read_terms(weft_tuning *tuning, const char *device,
+                              weft_script_class script_class, weft_cost_terms *out,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cost_term terms[WEFT_COST_TERMS];
+    bool found = false;
+    *out = (weft_cost_terms){.launch_seconds = -1, .cache_factor = 1};
+    TRY(weft_tuning_get(tuning, device, "launch seconds", &out->launch_seconds, &found, error));
+    weft_cost_terms_names(script_class, out, terms);
+    for (int i = 0; i < WEFT_COST_TERMS; ++i)
+        TRY(weft_tuning_get(tuning, device, terms[i].name, terms[i].value, &found, error));
 done:
     return status;
 }
@@ -173,7 +186,9 @@ weft_status weft_measured_costs_make(weft_tuning *tuning, const char *device,
     TRY(WEFT_ALLOC(arena, made, 1, error));
     made->arena = arena;
     made->limits = *limits;
-    TRY(read_terms(tuning, device, &made->terms, error));
+    for (int k = 0; k < WEFT_SCRIPT_CLASSES; ++k)
+        TRY(read_terms(tuning, device, (weft_script_class)k, &made->terms_of[k], error));
+    made->terms = made->terms_of[WEFT_SCRIPT_DIRECT];
     TRY(weft_tuning_times(tuning, device, NULL, arena, &times, &n, error));
     size_t n_names = 1;
     for (size_t i = 1; i < n; ++i)
@@ -209,9 +224,12 @@ static int compare_names(const void *name, const void *grid) {
 
 static weft_status prepare(void *user, weft_cost_primitive *const *primitives, int n,
                            weft_error *error) {
-    const weft_measured_costs *costs = user;
+    weft_measured_costs *costs = user;
     (void)error;
+    costs->terms = costs->terms_of[WEFT_SCRIPT_DIRECT];
     for (int i = 0; i < n; ++i) {
+        if (primitives[i]->kind != WEFT_COST_COMPUTE && primitives[i]->width > 0)
+            costs->terms = costs->terms_of[WEFT_SCRIPT_INDIRECT];
         const product_kernel_grid *found =
             costs->n > 0 ? bsearch(primitives[i]->name, costs->grids, (size_t)costs->n,
                                    sizeof *costs->grids, compare_names)

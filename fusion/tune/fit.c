@@ -50,18 +50,29 @@ double weft_predict_kernels(const weft_kernel_prediction *parts, int n_parts, do
     return sum;
 }
 
-static double error_of(const weft_search_case *cases, int n, const weft_cost_terms *terms) {
+/* The cases of which rows are taken: those of scripts of even or odd number, or all. */
+typedef struct part_of_cases {
+    const weft_search_case *list;
+    int n;
+    int parity; /* 0, 1; -1: all */
+} part_of_cases;
+
+/* NAN: no row. A row of which a primitive was not measured says nothing about the terms. */
+static double error_of(const part_of_cases *cases, const weft_cost_terms *terms) {
     double sum = 0;
     int64_t count = 0;
-    for (int i = 0; i < n; ++i)
-        for (int k = 0; k < cases[i].result.n_measured; ++k) {
-            const weft_search_candidate *one = &cases[i].result.candidates[k];
-            const double predicted =
-                weft_predict_kernels(one->parts, one->n_parts, (double)cases[i].elements, terms);
+    for (int i = 0; i < cases->n; ++i)
+        for (int k = 0; k < cases->list[i].result.n_measured; ++k) {
+            const weft_search_candidate *one = &cases->list[i].result.candidates[k];
+            if (!one->all_measured ||
+                (cases->parity >= 0 && cases->list[i].script % 2 != cases->parity))
+                continue;
+            const double predicted = weft_predict_kernels(one->parts, one->n_parts,
+                                                          (double)cases->list[i].elements, terms);
             sum += fabs(predicted / one->measured - 1);
             ++count;
         }
-    return count > 0 ? sum / (double)count : 0;
+    return count > 0 ? sum / (double)count : NAN;
 }
 
 enum { STEPS = 10, TERMS = 5 /* launch, overlap, barriers, latency overlap, cache */ };
@@ -70,10 +81,10 @@ enum { STEPS = 10, TERMS = 5 /* launch, overlap, barriers, latency overlap, cach
 static const double WORTH = 0.995;
 
 /* Grid search over the terms that are nonzero in `most`. *out gets the best; returns its error. */
-static double best_of(const weft_search_case *cases, int n, const weft_cost_terms *most,
+static double best_of(const part_of_cases *cases, const weft_cost_terms *most,
                       weft_cost_terms *out) {
     weft_cost_terms with = {.cache_factor = 1};
-    double best = error_of(cases, n, &with);
+    double best = error_of(cases, &with);
     *out = with;
     const int n_launch = 1 + (most->launch_seconds > 0),
               n_serial = 1 + (most->non_overlapped > 0 ? STEPS : 0),
@@ -91,7 +102,7 @@ static double best_of(const weft_search_case *cases, int n, const weft_cost_term
                                  .latency_overlap = (double)latency_overlap / STEPS,
                                  .cache_bytes = cache > 0 ? most->cache_bytes : 0,
                                  .cache_factor = cache > 0 ? 1 - (double)cache / STEPS : 1};
-        const double now = error_of(cases, n, &with);
+        const double now = error_of(cases, &with);
         if (now < best) {
             best = now;
             *out = with;
@@ -119,31 +130,43 @@ static weft_cost_terms some(weft_cost_terms most, int keep, int drop) {
     return most;
 }
 
-void weft_prediction_fit(const weft_search_case *cases, int n, double launch_seconds,
-                         double cache_bytes, weft_prediction_errors *out) {
-    weft_cost_terms most = {.launch_seconds = launch_seconds,
-                            .non_overlapped = 1,
-                            .non_overlapped_barrier = 1,
-                            .latency_overlap = 1,
-                            .cache_bytes = cache_bytes,
-                            .cache_factor = 1},
-                    ignored;
-    const weft_cost_terms none = {.cache_factor = 1};
-    double *const alone[TERMS] = {&out->launch, &out->overlap, &out->barriers,
-                                  &out->latency_overlap, &out->cache};
-    *out = (weft_prediction_errors){.plain = error_of(cases, n, &none)};
-    for (int which = 0; which < TERMS; ++which) {
-        const weft_cost_terms one = some(most, which, -1);
-        *alone[which] = best_of(cases, n, &one, &ignored);
-    }
-    out->all = best_of(cases, n, &most, &out->terms);
+/* Fit the terms that are nonzero in `most`, and drop those that do not help. Returns the error. */
+static double select_terms(const part_of_cases *cases, weft_cost_terms most, weft_cost_terms *out) {
+    double all = best_of(cases, &most, out);
     for (int which = 0; which < TERMS; ++which) { /* backward elimination */
         weft_cost_terms fewer = some(most, -1, which), fitted;
-        const double missing = best_of(cases, n, &fewer, &fitted);
-        if (out->all < missing * WORTH)
+        const double missing = best_of(cases, &fewer, &fitted);
+        if (all < missing * WORTH)
             continue;
         most = fewer;
-        out->all = missing;
-        out->terms = fitted;
+        all = missing;
+        *out = fitted;
+    }
+    return all;
+}
+
+void weft_prediction_fit(const weft_search_case *cases, int n, double launch_seconds,
+                         double cache_bytes, weft_prediction_errors *out) {
+    const weft_cost_terms most = {.launch_seconds = launch_seconds,
+                                  .non_overlapped = 1,
+                                  .non_overlapped_barrier = 1,
+                                  .latency_overlap = 1,
+                                  .cache_bytes = cache_bytes,
+                                  .cache_factor = 1};
+    const weft_cost_terms none = {.cache_factor = 1};
+    const part_of_cases all = {cases, n, -1};
+    weft_cost_terms fitted;
+    double *const alone[TERMS] = {&out->launch, &out->overlap, &out->barriers,
+                                  &out->latency_overlap, &out->cache};
+    *out = (weft_prediction_errors){.plain = error_of(&all, &none)};
+    for (int which = 0; which < TERMS; ++which) {
+        const weft_cost_terms one = some(most, which, -1);
+        *alone[which] = best_of(&all, &one, &fitted);
+    }
+    out->all = select_terms(&all, most, &out->terms);
+    for (int parity = 0; parity < 2; ++parity) {
+        const part_of_cases seen = {cases, n, parity}, unseen = {cases, n, 1 - parity};
+        select_terms(&seen, most, &fitted);
+        out->unseen += (isnan(error_of(&seen, &none)) ? NAN : error_of(&unseen, &fitted)) / 2;
     }
 }

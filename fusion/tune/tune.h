@@ -88,6 +88,9 @@ weft_status weft_calibrate(weft_device *device, const weft_library *library,
 
 /* ---- measuring the best covers (fusion/tune/search.c) ---- */
 
+/** A search with more scatter must not decide: another process used the machine. */
+#define WEFT_SEARCH_SCATTER_MOST 0.1
+
 typedef struct weft_search_candidate {
     double predicted, measured; /* seconds per run */
     const char *cover;          /* weft_compilation_cover */
@@ -100,12 +103,17 @@ typedef struct weft_search_result {
     weft_search_candidate *candidates; /* [n] by prediction, best first; in the arena */
     int n, n_measured;                 /* covers compiled; the first n_measured of them were run */
     int best;                          /* index of the fastest measured one */
+    double scatter; /* options.confirm: |last / least - 1| of the best's repeated measurements */
+    weft_script_class script_class;
 } weft_search_result;
+
 
 typedef struct weft_search_options {
     int most;         /* maximum number of covers */
     int spread;       /* additional covers, evenly spaced among the rest of the best 300 */
     bool all;         /* measure all of them, including those that can no longer win */
+    bool confirm;     /* measure the best one again, after all others, until two times agree within
+                         WEFT_SEARCH_SCATTER_MOST, five times at most; sets result.scatter */
     int64_t elements; /* per index set; 0: 10^6 */
     /* Replacement of the measurement, such as one with the caller's own data; NULL: run on the
      * device with synthetic data. program: of the compilation; nothing is bound to it yet */
@@ -152,17 +160,22 @@ double weft_rank_correlation(const double *a, const double *b, int n);
 typedef struct weft_search_case {
     weft_search_result result;
     int64_t elements;
+    int script; /* cases of one number are of one script, such as those of both precisions */
 } weft_search_case;
 
-/** Errors: mean of |predicted / measured - 1| over all measured covers. */
+/** Errors: mean of |predicted / measured - 1| over all covers that were run and whose primitives
+ *  were all measured. */
 typedef struct weft_prediction_errors {
     double plain;                                             /* equation 3 alone */
     double launch, overlap, barriers, latency_overlap, cache; /* with one fitted term */
     double all;                                               /* with the selected terms */
     weft_cost_terms terms;                                    /* the selected terms, fitted */
+    /* with terms fitted to the scripts of even number for those of odd number, and the reverse; NAN:
+       one of these parts has no such covers */
+    double unseen;
 } weft_prediction_errors;
 /** Fit the terms of the cost model, and select those that each lower the error, given the others,
- *  by at least half a per cent.
+ *  by at least half a per cent. They are worth using only if unseen < plain.
  *  launch_seconds  measured; 0: do not try this term
  *  cache_bytes     of the device; 0: do not try this term */
 void weft_prediction_fit(const weft_search_case *cases, int n, double launch_seconds,

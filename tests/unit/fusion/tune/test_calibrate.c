@@ -349,7 +349,7 @@ static double seconds_with(double measured, double fitted) {
     if (measured >= 0)
         tuning_ok(weft_tuning_set(tuning, device, "launch seconds", measured, &error), &error);
     if (fitted >= 0)
-        tuning_ok(weft_tuning_set(tuning, device, "term launch", fitted, &error), &error);
+        tuning_ok(weft_tuning_set(tuning, device, "term direct launch", fitted, &error), &error);
     tuning_ok(weft_measured_costs_make(tuning, device, &limits, &costs, &error), &error);
     weft_cost_source source = weft_measured_costs_source(costs);
     const weft_compile_options options = {.plan = WEFT_PLAN_UNFUSED, .costs = &source};

@@ -98,6 +98,43 @@ static void stops(void **state) {
     weft_arena_free(&arena);
 }
 
+/* The best cover is measured again after all others, up to five times; where no time agrees with the
+ * least before it, the search must not decide. */
+static void scatter(void **state) {
+    (void)state;
+    weft_arena *arena = NULL;
+    weft_device *device = NULL;
+    weft_library *library = NULL;
+    weft_error error = {0};
+    tuning_ok(weft_arena_make(&arena, &error), &error);
+    tuning_ok(weft_device_open("null:h200", NULL, &device, &error), &error);
+    tuning_ok(weft_library_make(&library, &error), &error);
+    static const double again[][5] = {
+        {1}, {1.05}, {1.6, 1.3, 0.8, 0.84}, {1.6, 1.5, 1.7, 1.2, 1.4}};
+    static const double scatters[] = {0, 0.05, 0.05, 0.4};
+    static const int times[] = {1, 1, 4, 5};
+    for (int k = 0; k < 4; ++k) {
+        fake f = {.seconds = {3e-6, 1e-6, 2e-6}};
+        for (int i = 0; i < 5; ++i)
+            f.seconds[3 + i] = again[k][i] * 1e-6;
+        weft_search_result result;
+        const weft_compile_options options = {0};
+        const weft_search_options how = {
+            .most = 3, .all = true, .confirm = true, .measure = measure, .user = &f};
+        const weft_search_script searched = {library, &fragment, 1, &options};
+        tuning_ok(weft_search_covers(device, &searched, &how, arena, &result, &error), &error);
+        assert_int_equal(f.n, 3 + times[k]);
+        assert_int_equal(result.best, 1);
+        assert_double_near(result.scatter, scatters[k], 1e-9, 1e-9);
+        assert_double_near(result.candidates[1].measured, k == 2 ? 0.8e-6 : 1e-6, 1e-9, 0);
+        assert_int_equal(result.scatter > WEFT_SEARCH_SCATTER_MOST, k == 3);
+        assert_int_equal(result.script_class, WEFT_SCRIPT_DIRECT);
+    }
+    weft_library_free(&library);
+    weft_device_free(&device);
+    weft_arena_free(&arena);
+}
+
 /* The covers of a search are those that the compiler takes one by one when it is asked for the k-th
  * best, by a search of its own for each. */
 static void the_same_covers(void **state) {
@@ -238,6 +275,7 @@ static void kernels(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stops),
+        cmocka_unit_test(scatter),
         cmocka_unit_test(spreads),
         cmocka_unit_test(the_same_covers),
         cmocka_unit_test(not_so_many),
