@@ -155,7 +155,9 @@ weft_status weft_operator_make(weft_context *context, weft_assembly assembly,
                                const weft_form *forms, int n_forms, weft_operator **out,
                                weft_error *error);
 void weft_operator_free(weft_operator **op);
-/** Compute the stored local matrices or matrix values from the present inputs of the forms.
+/** Compute what is stored (local matrices, matrix values, costly coefficients of matrix-free
+ *  products) from the present inputs of the forms. Without it, the first product of an operator that
+ *  is applied cell by cell computes it.
  *  Errors  WEFT_ERROR_UNSUPPORTED (a form that is not symmetric, by the assembly edge; checked in
  *          the first call), _MEMORY, _DEVICE */
 weft_status weft_operator_assemble(weft_operator *op, weft_error *error);

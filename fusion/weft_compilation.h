@@ -106,6 +106,15 @@ typedef struct weft_name_info {
  *  values in script order. */
 int weft_compilation_names(const weft_compilation *compilation);
 void weft_compilation_name(const weft_compilation *compilation, int i, weft_name_info *out);
+/** Find the value that is worth storing if a script runs often and only one input changes: the
+ *  smallest named value over an index set that does not depend on that input and is computed by all
+ *  of the script's evaluations of functions (exp, sin, ...) that do not.
+ *  changing  name of the input
+ *  found     false: there is none, or the script has several segments; *out is untouched
+ *  Errors    WEFT_ERROR_MEMORY */
+weft_status weft_compilation_costly_value(const weft_compilation *compilation,
+                                          const char *index_set, const char *changing, bool *found,
+                                          weft_name_info *out, weft_error *error);
 
 #ifdef __cplusplus
 }

@@ -18,6 +18,9 @@ typedef struct weft_compiled {
 weft_status weft_context_tuned(const weft_context *context, const weft_fragment *fragments,
                                int n_fragments, weft_compile_options *options, weft_arena *arena,
                                weft_error *error);
+/** Set the costs and the number of elements in options, without a cover. They point into the
+ *  context. */
+void weft_context_costs(const weft_context *context, weft_compile_options *options);
 /** Compile fragments for the context's device, and add seconds and kernels to the context's.
  *  options  borrowed for the call; plan is ignored, the context's is used
  *  out      caller's; weft_compiled_free

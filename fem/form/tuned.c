@@ -94,6 +94,14 @@ done:
     return status;
 }
 
+void weft_context_costs(const weft_context *context, weft_compile_options *options) {
+    const struct weft_context_tuning *t = context->tuning;
+    if (t && options->elements == 0)
+        options->elements = t->elements;
+    if (t && weft_measured_costs_size(t->costs) > 0)
+        options->costs = &t->source;
+}
+
 weft_status weft_context_tuned(const weft_context *context, const weft_fragment *fragments,
                                int n_fragments, weft_compile_options *options, weft_arena *arena,
                                weft_error *error) {
@@ -103,10 +111,7 @@ weft_status weft_context_tuned(const weft_context *context, const weft_fragment 
     char script[33];
     if (!t)
         return WEFT_OK;
-    if (options->elements == 0)
-        options->elements = t->elements;
-    if (weft_measured_costs_size(t->costs) > 0)
-        options->costs = &t->source;
+    weft_context_costs(context, options);
     const int size_class = weft_tuning_size_class(options->elements);
     TRY(weft_script_hash(context->library, fragments, n_fragments, options, script, error));
     TRY(weft_tuning_lookup(t->tuning, t->identity, script, size_class, arena, &best_plan, error));

@@ -1,11 +1,20 @@
-/* Operators applied cell by cell, with local matrices stored or recomputed in every product. */
+/* Operators applied cell by cell, with local matrices stored or recomputed in every product; then a
+ * costly coefficient may be stored per cell. */
 #include "fem/form/compare.h"
 #include "fem/operator/private.h"
+#include "fusion/weft_compilation.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 typedef struct weft_part {
     weft_form form;
-    weft_memory *local;       /* NULL: matrix-free */
-    weft_compiled assemble;   /* form, stored */
+    weft_memory *local;  /* NULL: matrix-free */
+    weft_text kept_text; /* the form with a value over cells as an input; "": the form */
+    weft_memory *kept;   /* that value: a costly coefficient of a matrix-free product */
+    char *kept_name;
+    weft_compiled assemble; /* form, stored or the value that is kept */
+    bool is_assembled;
     weft_compiled product;    /* form or local, product */
     weft_compiled predicated; /* the product for loops, on devices with graph capture */
     weft_compiled diagonal;   /* form or local, diagonal; made on first use */
@@ -69,50 +78,73 @@ static int patch_nodes(const weft_limits *limits, const weft_part *part) {
     return nodes;
 }
 
-/* Compile the script of part i with this tail: local matrices come from memory or from the form;
- * all parts but the first add to y. */
-static weft_status part_compile(const weft_operator *op, int i, const weft_tail *tail,
-                                bool predicated, weft_compiled *out, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_part *part = (weft_part *)op->parts + i;
-    const weft_form *form = &part->form;
-    weft_parameter room[WEFT_PARAMETERS_MAX];
-    weft_compile_options options = {0};
+/* A script of a part and how it is compiled. */
+typedef struct part_script {
     weft_fragment fragments[WEFT_FRAGMENTS_MAX];
-    weft_text text = {0};
-    int n = 0;
+    int n;
+    weft_compile_options options;
+    weft_parameter room[WEFT_PARAMETERS_MAX];
+    weft_text text; /* of the fragment that is written here */
+} part_script;
+
+/* The script of part i with this tail: local matrices come from memory or from the form; all parts
+ * but the first add to y. */
+static weft_status part_script_make(const weft_operator *op, int i, const weft_tail *tail,
+                                    part_script *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_part *part = (weft_part *)op->parts + i;
+    const weft_form *form = &part->form;
     const bool acts = form->action && !part->local && tail == &tail_product;
-    TRY(options_make(form, part->local != NULL, tail, &options, room, error));
-    options.scatter = part->scatter;
-    options.predicated = predicated;
-    options.patch_nodes = patch_nodes(weft_device_limits(op->context->device), part);
-    fragments[n++] = (weft_fragment){form->name, form->text};
+    *out = (part_script){0};
+    TRY(options_make(form, part->local != NULL, tail, &out->options, out->room, error));
+    out->options.scatter = part->scatter;
+    out->options.patch_nodes = patch_nodes(weft_device_limits(op->context->device), part);
+    out->fragments[out->n++] =
+        (weft_fragment){form->name, part->kept_text.length > 0 ? part->kept_text.data : form->text};
     if (part->local)
-        fragments[0] = shipped(form, &tail_local);
+        out->fragments[0] = shipped(form, &tail_local);
     if (i > 0)
-        fragments[n++] = shipped(form, &tail_continue);
-    fragments[n++] = shipped(form, tail);
+        out->fragments[out->n++] = shipped(form, &tail_continue);
+    out->fragments[out->n++] = shipped(form, tail);
     if (acts)
-        TRY(action_write(form, &text, &fragments[n - 1], error));
-    TRY(weft_compiled_make(op->context, fragments, n, &options, out, error));
-    if (part->local) {
-        TRY(weft_program_bind_connectivity(out->program, "dofs", form->dofs, error));
-        TRY(weft_program_bind(out->program, "K", part->local, error));
-    } else {
-        TRY(weft_compiled_bind_form(out, form, error));
-    }
+        TRY(action_write(form, &out->text, &out->fragments[out->n - 1], error));
 done:
-    weft_text_free(&text);
     return status;
 }
 
-/* Memory for the local matrices of a form: [block][i * rows + j][lane]. */
-static weft_status local_make(weft_device *device, const weft_form *form, int lanes,
-                              weft_memory **out, weft_error *error) {
-    size_t rows = (size_t)(weft_connectivity_width(form->dofs) * weft_form_components(form)), bytes;
-    size_t n_blocks = (size_t)((weft_connectivity_from(form->dofs) + lanes - 1) / lanes);
-    if (__builtin_mul_overflow(n_blocks, rows * rows * (size_t)lanes * sizeof(double), &bytes))
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "too many cells for local matrices");
+static weft_status part_compile(const weft_operator *op, int i, const weft_tail *tail,
+                                bool predicated, weft_compiled *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_part *part = (weft_part *)op->parts + i;
+    part_script script = {0};
+    TRY(part_script_make(op, i, tail, &script, error));
+    script.options.predicated = predicated;
+    TRY(weft_compiled_make(op->context, script.fragments, script.n, &script.options, out, error));
+    if (part->local) {
+        TRY(weft_program_bind_connectivity(out->program, "dofs", part->form.dofs, error));
+        TRY(weft_program_bind(out->program, "K", part->local, error));
+    } else {
+        TRY(weft_compiled_bind_form(out, &part->form, error));
+    }
+    if (part->kept)
+        TRY(weft_program_bind(out->program, part->kept_name, part->kept, error));
+done:
+    weft_text_free(&script.text);
+    return status;
+}
+
+/* Components of a form's local matrices. */
+static size_t local_components(const weft_form *form) {
+    const size_t rows = (size_t)(weft_connectivity_width(form->dofs) * weft_form_components(form));
+    return rows * rows;
+}
+
+/* Memory for a value over a form's cells: [block][component][lane]. */
+static weft_status values_make(weft_device *device, const weft_form *form, size_t components,
+                               int lanes, weft_memory **out, weft_error *error) {
+    size_t bytes, n_blocks = (size_t)((weft_connectivity_from(form->dofs) + lanes - 1) / lanes);
+    if (__builtin_mul_overflow(n_blocks, components * (size_t)lanes * sizeof(double), &bytes))
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "too many cells for values of each");
     return weft_memory_make(device, bytes, out, error);
 }
 
@@ -124,9 +156,136 @@ static weft_status part_store(const weft_operator *op, weft_part *part, weft_err
     weft_compile_options options = weft_form_options(form);
     TRY(weft_compiled_make(op->context, fragments, 2, &options, &part->assemble, error));
     TRY(weft_compiled_bind_form(&part->assemble, form, error));
-    TRY(local_make(op->context->device, form, weft_program_lanes(part->assemble.program),
-                   &part->local, error));
+    TRY(values_make(op->context->device, form, local_components(form),
+                    weft_program_lanes(part->assemble.program), &part->local, error));
     TRY(weft_program_bind(part->assemble.program, "K", part->local, error));
+done:
+    return status;
+}
+
+/* ---- a costly coefficient of a matrix-free product, kept in each cell ---- */
+
+static double seconds_of(const weft_compilation *compilation) {
+    double seconds = 0;
+    for (int k = 0; k < weft_compilation_kernels(compilation); ++k) {
+        weft_kernel_info info;
+        weft_compilation_kernel(compilation, k, &info);
+        seconds += info.seconds;
+    }
+    return seconds;
+}
+
+/* Plan the product of part i; `value`, unless NULL: the value that is worth keeping. */
+static weft_status product_plan(const weft_operator *op, int i, double *seconds,
+                                weft_name_info *value, char **name, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_compilation *planned = NULL;
+    part_script script = {0};
+    bool found = false;
+    TRY(part_script_make(op, i, &tail_product, &script, error));
+    script.options.plan = op->context->plan;
+    weft_context_costs(op->context, &script.options);
+    TRY(weft_compile(op->context->library, weft_device_limits(op->context->device),
+                     script.fragments, script.n, &script.options, &planned, error));
+    *seconds = seconds_of(planned);
+    if (value)
+        TRY(weft_compilation_costly_value(planned, "cells", "v", &found, value, error));
+    if (found) {
+        *name = strdup(value->name);
+        if (!*name)
+            TRY(weft_out_of_memory(error, "a coefficient"));
+    }
+done:
+    weft_compilation_free(&planned);
+    weft_text_free(&script.text);
+    return status;
+}
+
+/* The form's script with `input NAME : real[...] over cells;` in place of the statement that computes
+ * NAME. "": it has no such statement. */
+static weft_status kept_text_write(const weft_operator *op, const weft_form *form, const char *name,
+                                   const weft_name_info *value, weft_text *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_compilation *planned = NULL;
+    weft_text script = {0}, head = {0}, tail = {0};
+    const weft_compile_options options = weft_form_options(form);
+    weft_text_add(&tail, "return %s;\n", name);
+    weft_text_add(&head, "\n%s = ", name);
+    if (tail.failed || head.failed)
+        TRY(weft_out_of_memory(error, "a coefficient"));
+    const weft_fragment fragments[] = {{form->name, form->text}, {"return", tail.data}};
+    TRY(weft_compile(op->context->library, weft_device_limits(op->context->device), fragments, 2,
+                     &options, &planned, error));
+    TRY(weft_compilation_print(planned, "script", "text", &script, error));
+    const char *at = strstr(script.data, head.data);
+    const char *after = at ? strchr(at + 1, '\n') : NULL, *end = strstr(script.data, tail.data);
+    if (!after || !end || end < after)
+        goto done;
+    weft_text_add_bytes(out, script.data, (size_t)(at + 1 - script.data));
+    weft_text_add(out, "input %s : real", name);
+    for (int k = 0; k < value->rank; ++k)
+        weft_text_add(out, "%s%d%s", k > 0 ? "," : "[", value->sizes[k],
+                      k + 1 < value->rank ? "" : "]");
+    weft_text_add(out, " over cells;");
+    weft_text_add_bytes(out, after, (size_t)(end - after));
+    if (out->failed)
+        TRY(weft_out_of_memory(error, "a coefficient"));
+done:
+    weft_compilation_free(&planned);
+    weft_text_free(&script);
+    weft_text_free(&head);
+    weft_text_free(&tail);
+    return status;
+}
+
+/* The program that computes the value, and its memory. */
+static weft_status kept_make(const weft_operator *op, weft_part *part, const weft_name_info *value,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_form *form = &part->form;
+    const weft_compile_options options = weft_form_options(form);
+    size_t components = 1;
+    weft_text tail = {0};
+    for (int k = 0; k < value->rank; ++k)
+        components *= (size_t)value->sizes[k];
+    weft_text_add(&tail, "return %s;\n", part->kept_name);
+    if (tail.failed)
+        TRY(weft_out_of_memory(error, "a coefficient"));
+    const weft_fragment fragments[] = {{form->name, form->text}, {"return", tail.data}};
+    TRY(weft_compiled_make(op->context, fragments, 2, &options, &part->assemble, error));
+    TRY(weft_compiled_bind_form(&part->assemble, form, error));
+    TRY(values_make(op->context->device, form, components,
+                    weft_program_lanes(part->assemble.program), &part->kept, error));
+    TRY(weft_program_bind(part->assemble.program, part->kept_name, part->kept, error));
+done:
+    weft_text_free(&tail);
+    return status;
+}
+
+/* Keep a value over cells that functions of formulas make costly, such as a diffusivity, if products
+ * that load it are predicted to be faster than products that compute it. */
+static weft_status part_keep(const weft_operator *op, int i, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_part *part = (weft_part *)op->parts + i;
+    weft_name_info value = {0};
+    double recomputed = 0, kept = 0;
+    size_t components = 1;
+    TRY(product_plan(op, i, &recomputed, &value, &part->kept_name, error));
+    for (int k = 0; k < value.rank; ++k)
+        components *= (size_t)value.sizes[k];
+    if (!part->kept_name || components >= local_components(&part->form))
+        goto done;
+    TRY(kept_text_write(op, &part->form, part->kept_name, &value, &part->kept_text, error));
+    if (part->kept_text.length > 0)
+        TRY(product_plan(op, i, &kept, NULL, NULL, error));
+    if (part->kept_text.length == 0 || kept >= recomputed) {
+        weft_text_free(&part->kept_text);
+        goto done;
+    }
+    weft_log(op->context->monitor, WEFT_LOG_INFO,
+             "%s: products load %s, computed once per cell: predicted %.3g s instead of %.3g s",
+             part->form.name, part->kept_name, kept, recomputed);
+    TRY(kept_make(op, part, &value, error));
 done:
     return status;
 }
@@ -168,6 +327,14 @@ static weft_status part_product(const weft_operator *op, int i, bool predicated,
                         error);
 }
 
+static weft_status part_assemble(weft_part *part, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_program_run(part->assemble.program, error));
+    part->is_assembled = true;
+done:
+    return status;
+}
+
 /* Patches are unsuitable for forms whose values depend on the numbering of a cell's vertices (e.g.
  * an asymmetric quadrature rule), and for meshes whose patches touch too many nodes. This is
  * determined by trial: edge patches, then vertex patches, which renumber less and need less memory,
@@ -180,6 +347,8 @@ static weft_status part_check(const weft_operator *op, int i, weft_error *error)
     const weft_compiled *both[] = {&plain, &part->product};
     weft_device *device = op->context->device;
     bool good = false;
+    if (part->assemble.program && !part->is_assembled)
+        TRY(part_assemble(part, error));
     if (part->is_checked)
         return WEFT_OK;
     part->is_checked = true;
@@ -220,8 +389,8 @@ static weft_status cells_assemble(weft_operator *op, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_part *parts = op->parts;
     for (int i = 0; i < op->n_parts; ++i) {
-        if (parts[i].local)
-            TRY(weft_program_run(parts[i].assemble.program, error));
+        if (parts[i].assemble.program)
+            TRY(part_assemble(&parts[i], error));
         TRY(part_check(op, i, error));
         if (weft_device_captures(op->context->device))
             TRY(part_guard(op, i, error));
@@ -280,6 +449,9 @@ static void cells_free(weft_operator *op) {
         weft_compiled_free(&part->predicated);
         weft_compiled_free(&part->diagonal);
         weft_memory_free(&part->local);
+        weft_memory_free(&part->kept);
+        weft_text_free(&part->kept_text);
+        free(part->kept_name);
     }
 }
 
@@ -317,6 +489,8 @@ weft_status weft_operator_make_cells(weft_context *context, const weft_form *for
     for (int i = 0; i < n_forms; ++i) {
         if (stores)
             TRY(part_store(op, &parts[i], error));
+        else
+            TRY(part_keep(op, i, error));
         TRY(part_product(op, i, false, &parts[i].product, error));
     }
     *out = op;
