@@ -20,7 +20,7 @@ int weft_compilation_measured(const weft_compilation *compilation, int *n_kernel
 /** Does the compilation use the cover that options.cover asked for? */
 bool weft_compilation_recalled(const weft_compilation *compilation);
 /** Print a stage: tokens, script, graph, fusions, implementations, cover, plan or source.
- *  format  text; for graph and plan also dot or json
+ *  format  text; for graph and plan also dot; for these, fusions, implementations and cover json
  *  The text of script and graph is a valid script again.
  *  Errors  WEFT_ERROR_USAGE (lists the stages and formats), WEFT_ERROR_MEMORY */
 weft_status weft_compilation_print(const weft_compilation *compilation, const char *stage,

@@ -45,7 +45,8 @@ static const app_option fuse_table[] = {
     {"print", "STAGE",
      "tokens, script, graph, fusions, implementations, cover, plan (default) or source",
      APP_BY(weft_tool_text, weft_tool_options, print)},
-    {"format", "NAME", "text (default), and for graph and plan also dot or json",
+    {"format", "NAME", "text (default); dot for graph and plan; json for these, "
+                               "fusions, implementations and cover",
      APP_BY(weft_tool_text, weft_tool_options, format)},
     {"plan", "NAME", "fused (default) or unfused",
      APP_CHOICE(weft_tool_options, plan, weft_tool_plans)},

@@ -160,21 +160,35 @@ static json_t *loops_json(const weft_control *control) {
     return json_pack("{s:s, s:o}", "format", "weft-loops-1", "recomputed", recomputed);
 }
 
-static json_t *segment_json(const weft_segment *s, bool plan) {
-    return plan ? weft_plan_json(s->graph, s->plan, s->number) : weft_graph_json(s->graph);
+/* The stages that are printed as JSON; as dot, only graph and plan. */
+static bool has_format(const char *stage, bool dot) {
+    static const char *const planned[] = {"graph", "plan", "fusions", "implementations", "cover"};
+    return weft_name_index(planned, dot ? 2 : (int)(sizeof planned / sizeof *planned),
+                           sizeof *planned, stage) >= 0;
+}
+
+static json_t *segment_json(const weft_segment *s, const char *stage) {
+    if (strcmp(stage, "fusions") == 0)
+        return weft_fusions_json(s);
+    if (strcmp(stage, "implementations") == 0)
+        return weft_implementations_json(s);
+    if (strcmp(stage, "cover") == 0)
+        return weft_cover_json(s);
+    return strcmp(stage, "plan") == 0 ? weft_plan_json(s->graph, s->plan, s->number)
+                                      : weft_graph_json(s->graph);
 }
 
 /* JSON of a script; with more than one segment, a list. */
-static json_t *all_json(const weft_compilation *c, bool plan) {
+static json_t *all_json(const weft_compilation *c, const char *stage) {
     const weft_control *control = c->control;
     const weft_segment *only = weft_compilation_only(c);
     if (only != NULL)
-        return segment_json(only, plan);
+        return segment_json(only, stage);
     json_t *list = json_array();
-    if (plan && control->script->n_loops > 0)
+    if (strcmp(stage, "plan") == 0 && control->script->n_loops > 0)
         weft_json_append(&list, loops_json(control));
     for (int i = 0; i < control->n_segments; ++i)
-        weft_json_append(&list, segment_json(control->segments[i], plan));
+        weft_json_append(&list, segment_json(control->segments[i], stage));
     return list;
 }
 
@@ -197,9 +211,9 @@ static weft_status print_any(const weft_compilation *c, const char *stage, const
     if (!dot && !json && strcmp(format, "text") != 0)
         return weft_error_set(error, WEFT_ERROR_USAGE,
                               "there is no format '%s': text, dot and json are", format);
-    if ((dot || json) && strcmp(stage, "graph") != 0 && strcmp(stage, "plan") != 0)
-        return weft_error_set(error, WEFT_ERROR_USAGE, "only graph and plan are printed as %s",
-                              format);
+    if ((dot || json) && !has_format(stage, dot))
+        return weft_error_set(error, WEFT_ERROR_USAGE, "only graph%s plan are printed as %s",
+                              dot ? " and" : ", fusions, implementations, cover and", format);
     if (strcmp(stage, "tokens") == 0)
         TRY(print_tokens(c, out, error));
     else if (strcmp(stage, "script") == 0)
@@ -207,7 +221,7 @@ static weft_status print_any(const weft_compilation *c, const char *stage, const
     else if (strcmp(stage, "source") == 0)
         weft_text_add(out, "%s", c->source);
     else if (json)
-        weft_json_write(all_json(c, strcmp(stage, "plan") == 0), out);
+        weft_json_write(all_json(c, stage), out);
     else if (is_stage(stage))
         TRY(print_steps(&p, &c->control->steps));
     else

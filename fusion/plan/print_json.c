@@ -1,7 +1,8 @@
-/* Prints a plan as JSON; docs/compiler.md lists the keys. */
+/* Prints fusions, implementations, cover and plan as JSON; docs/compiler.md lists the keys. */
 #include "fusion/base/json.h"
 #include "fusion/graph/print.h"
-#include "fusion/plan/plan.h"
+#include "fusion/plan/implementations.h"
+#include "fusion/plan/segment.h"
 
 static json_t *names(const weft_graph *graph, const int *data, int n) {
     json_t *list = json_array();
@@ -134,4 +135,71 @@ json_t *weft_plan_json(const weft_graph *graph, const weft_plan *plan, int segme
     if (segment >= 0)
         weft_json_set(&plan_json, "segment", json_integer(segment));
     return plan_json;
+}
+
+/* ---- what the planner chooses from ---- */
+
+json_t *weft_fusions_json(const weft_segment *c) {
+    json_t *list = json_array();
+    for (int i = 0; i < c->fusions->n; ++i) {
+        const weft_fusion *fusion = &c->fusions->list[i];
+        weft_json_append(&list,
+                         json_pack("{s:o, s:o, s:i}", "calls",
+                                   weft_json_integers(fusion->calls, fusion->n_calls), "index_set",
+                                   weft_graph_json_index_set(c->graph, fusion->index_set), "level",
+                                   fusion->level));
+    }
+    const weft_fusion_counts *counts = &c->fusions->counts;
+    return json_pack("{s:s, s:o, s:I, s:I, s:I}", "format", "weft-fusions-1", "fusions", list,
+                     "connected", (json_int_t)counts->connected, "not_convex",
+                     (json_int_t)counts->not_convex, "unfit", (json_int_t)counts->unfit);
+}
+
+static json_t *onchip(const weft_graph *graph, const weft_implementation *one) {
+    static const char *const places[] = {"registers", "shared", "own_registers"};
+    json_t *list = json_array();
+    for (int m = 0; m < one->n_onchip; ++m) {
+        json_t *operand = weft_graph_json_operand(graph, &one->onchip[m]);
+        weft_json_set(&operand, "place", json_string(places[one->placement[m]]));
+        weft_json_append(&list, operand);
+    }
+    return list;
+}
+
+static int number_of(const weft_fusions *fusions, const weft_fusion *fusion) {
+    int i = 0;
+    while (i < fusions->n && fusions->list[i].calls != fusion->calls)
+        ++i;
+    return i;
+}
+
+static json_t *implementation_json(const weft_segment *c, const weft_implementation *one) {
+    return json_pack(
+        "{s:i, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:b, s:o}", "fusion",
+        number_of(c->fusions, one->fusion), "calls", calls(c->graph, one), "block", block(one),
+        "on_chip", onchip(c->graph, one), "onchip_peak", one->onchip_peak, "shared_components",
+        one->threads_per_element > 0 ? one->shared_components : 0, "register_components",
+        one->threads_per_element > 0 ? one->register_components : one->onchip_peak, "barriers",
+        weft_implementation_prediction(one).barriers, "bytes_loaded",
+        weft_json_number(one->bytes_loaded), "bytes_stored", weft_json_number(one->bytes_stored),
+        "flops", weft_json_number(one->flops), "seconds", json_real(one->seconds), "cost",
+        json_real(one->cost), "measured", one->measured, "pruned",
+        one->reason != NULL ? json_string(one->reason) : json_null());
+}
+
+json_t *weft_implementations_json(const weft_segment *c) {
+    json_t *list = json_array();
+    for (int i = 0; i < c->implementations->n; ++i)
+        weft_json_append(&list, implementation_json(c, &c->implementations->list[i]));
+    return json_pack("{s:s, s:I, s:o}", "format", "weft-implementations-1", "considered",
+                     (json_int_t)c->implementations->considered, "implementations", list);
+}
+
+json_t *weft_cover_json(const weft_segment *c) {
+    json_t *list = json_array();
+    for (int i = 0; i < c->cover->n; ++i)
+        weft_json_append(&list, implementation_json(c, c->cover->list[i]));
+    return json_pack("{s:s, s:o, s:b, s:b, s:o}", "format", "weft-cover-1", "seconds",
+                     json_real(c->cover->seconds), "proved", c->cover->proved, "recalled",
+                     c->cover_recalled, "implementations", list);
 }

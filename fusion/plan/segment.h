@@ -31,3 +31,8 @@ weft_status weft_segment_write_cover(const weft_segment *segment, weft_text *out
                                      weft_error *error);
 void weft_fusions_print(const weft_segment *c, weft_text *out);
 void weft_implementations_print(const weft_segment *c, weft_text *out);
+/** The same, and the cover, as JSON: formats "weft-fusions-1", "weft-implementations-1" and
+ *  "weft-cover-1"; memory and errors as in fusion/base/json.h. */
+struct json_t *weft_fusions_json(const weft_segment *c);
+struct json_t *weft_implementations_json(const weft_segment *c);
+struct json_t *weft_cover_json(const weft_segment *c);

@@ -46,6 +46,40 @@ static const char *string_at(const json_t *json, const char *list, size_t i, con
     return value != NULL ? value : "";
 }
 
+/* The planner's candidates: each call alone and together, whose numbers lead from the cover to the
+ * implementations, and from these to the fusions. */
+static void json_of_the_search(void **state) {
+    weft_compilation *compilation = compile(*state, POISSON, NULL);
+    json_t *fusions = json_of(compilation, "fusions"), *cover = json_of(compilation, "cover");
+    json_t *made = json_of(compilation, "implementations"), *one = NULL;
+    size_t i = 0, n_calls = 0;
+    assert_string_equal(json_string_value(json_object_get(fusions, "format")), "weft-fusions-1");
+    assert_string_equal(json_string_value(json_object_get(made, "format")),
+                        "weft-implementations-1");
+    assert_string_equal(json_string_value(json_object_get(cover, "format")), "weft-cover-1");
+    const json_t *sets = json_object_get(fusions, "fusions");
+    const json_t *list = json_object_get(made, "implementations");
+    assert_true(json_array_size(sets) >= 4 && json_array_size(list) >= json_array_size(sets));
+    double sum = 0;
+    json_array_foreach(json_object_get(cover, "implementations"), i, one) {
+        const size_t number = (size_t)json_integer_value(json_object_get(one, "fusion"));
+        const json_t *calls = json_object_get(json_array_get(sets, number), "calls");
+        assert_int_equal(json_array_size(calls), json_array_size(json_object_get(one, "calls")));
+        n_calls += json_array_size(calls);
+        sum += json_real_value(json_object_get(one, "cost"));
+        assert_true(json_is_null(json_object_get(one, "pruned")));
+        assert_int_equal(json_integer_value(json_object_get(one, "shared_components")), 0);
+        const json_t *value = json_array_get(json_object_get(one, "on_chip"), 0);
+        assert_string_equal(json_string_value(json_object_get(value, "place")), "registers");
+    }
+    assert_int_equal(n_calls, 4);
+    assert_double_near(sum, json_real_value(json_object_get(cover, "seconds")), 1e-12, 0);
+    json_decref(fusions);
+    json_decref(made);
+    json_decref(cover);
+    weft_compilation_free(&compilation);
+}
+
 static void json(void **state) {
     for (int mode = 0; mode < 4; ++mode) {
         const weft_compile_options options = {.plan = (weft_plan_kind)(mode % 2),
@@ -156,6 +190,7 @@ static void every_stage(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json),
+        cmocka_unit_test(json_of_the_search),
         cmocka_unit_test(dot),
         cmocka_unit_test(every_stage),
     };
