@@ -56,6 +56,7 @@ typedef struct weft_test_operand {
     const char *name; /* in the signature */
     int rank, sizes[4], n;
     const double *values; /* [n], given by an example; NULL: the test chooses them */
+    int over; /* nested functions: its index sets, a bit mask: 1 the first, 2 the second */
 } weft_test_operand;
 
 /** One test call of a function, with all sizes bound. */
@@ -64,6 +65,7 @@ typedef struct weft_test_case {
     const char *keys;  /* named parameters of the call in a script: ", degree = 1", or "" */
     int n_arguments;
     weft_test_operand arguments[12], result;
+    bool nested;    /* a function of a matrix: an element is a pair of a row and a column */
     char reduction; /* 0: a map; + * < (min) > (max): the result is one element's contribution */
     int line;       /* line of the example in its file; 0: not an example */
 } weft_test_case;

@@ -10,7 +10,7 @@
  * and below the errors of a wrong formula. */
 static const double tolerance_double = 1e-11, tolerance_single = 1e-4;
 
-enum { ARGUMENTS = 12, LARGE = 1003 };
+enum { ARGUMENTS = 12, LARGE = 1003, SIDE = 67 };
 
 /* Of emulated threads between barriers. */
 static const char *const orders[] = {"in order", "in reverse", "from both ends"};
@@ -27,7 +27,8 @@ typedef struct round_data {
     weft_device *device;
     weft_program *program;
     data data[WEFT_TEST_CASES_MAX];
-    int64_t n;
+    int64_t n;             /* elements; of nested functions pairs: rows * columns */
+    int64_t rows, columns; /* of nested functions; pair (i, j) is element i * columns + j */
     int lanes;
     bool single;
     int order;   /* of emulated threads */
@@ -58,6 +59,31 @@ static void fill(const weft_test_operand *operand, int64_t n, bool positive, boo
         }
 }
 
+/* The number of elements of a list over these index sets, and one of the elements of the function
+ * (pairs) that have the list's element e. */
+static int64_t list_length(const round_data *r, const weft_test_case *test_case, int over) {
+    if (!test_case->nested)
+        return r->n;
+    return (over & 1 ? r->rows : 1) * (over & 2 ? r->columns : 1);
+}
+
+static int64_t element_with(const round_data *r, const weft_test_case *test_case, int over,
+                            int64_t e) {
+    return test_case->nested && over == 1 ? e * r->columns : e;
+}
+
+/* Give all pairs of a row, of a column, or all pairs the same value. */
+static void share(const round_data *r, const weft_test_operand *operand, double *values) {
+    for (int64_t i = 0; operand->over != 3 && i < r->n; ++i) {
+        const int64_t from = operand->over == 1   ? i - i % r->columns
+                             : operand->over == 2 ? i % r->columns
+                                                  : 0;
+        if (from != i)
+            memcpy(values + i * operand->n, values + from * operand->n,
+                   (size_t)operand->n * sizeof *values);
+    }
+}
+
 static double *values_of(const weft_memory *memory) {
     return weft_memory_host(memory);
 }
@@ -70,6 +96,7 @@ static int chained_argument(const weft_tool_cross_check *check, const weft_devic
     const weft_test_operand *result = &test_case->result;
     for (int i = 0; i < test_case->n_arguments; ++i)
         if (device == check->emulated && !test_case->reduction && !test_case->line &&
+            test_case->arguments[i].over == result->over &&
             test_case->arguments[i].rank == result->rank &&
             memcmp(test_case->arguments[i].sizes, result->sizes,
                    (size_t)result->rank * sizeof *result->sizes) == 0)
@@ -122,9 +149,12 @@ static weft_status choose_values(const round_data *r, int k, weft_error *error) 
     for (int iteration = 0; iteration < 3; ++iteration) {
         bool positive = iteration == 1 || (iteration == 2 && odd[1] < odd[0]);
         uint32_t state = r->test_case->seed + 7919u * (uint32_t)k + (uint32_t)r->n;
-        for (int i = 0; i < test_case->n_arguments; ++i)
+        for (int i = 0; i < test_case->n_arguments; ++i) {
             fill(&test_case->arguments[i], r->n, positive, r->single, &state,
                  values_of(r->data[k].plain[i]));
+            if (test_case->nested)
+                share(r, &test_case->arguments[i], values_of(r->data[k].plain[i]));
+        }
         TRY(expect(r, k, -1, error));
         if (iteration == 2 ||
             (iteration == 0 && count_odd(values_of(r->data[k].plain[ARGUMENTS]), count) == 0))
@@ -135,17 +165,33 @@ done:
     return status;
 }
 
+/* An argument in the layout of the device: lists of nested functions are not interleaved. */
+static void lay_out(const round_data *r, int k, int i, double *out) {
+    const weft_test_case *test_case = &r->test_case->test_cases.list[k];
+    const weft_test_operand *operand = &test_case->arguments[i];
+    const double *plain = values_of(r->data[k].plain[i]);
+    if (!test_case->nested)
+        weft_interleave(plain, r->n, operand->n, r->lanes, out);
+    for (int64_t e = 0; test_case->nested && e < list_length(r, test_case, operand->over); ++e)
+        memcpy(out + e * operand->n,
+               plain + element_with(r, test_case, operand->over, e) * operand->n,
+               (size_t)operand->n * sizeof *out);
+}
+
 static weft_status give(round_data *r, int k, int i, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_test_operand *operand = &r->test_case->test_cases.list[k].arguments[i];
+    const weft_test_case *test_case = &r->test_case->test_cases.list[k];
+    const weft_test_operand *operand = &test_case->arguments[i];
     const int64_t blocks = (r->n + r->lanes - 1) / r->lanes;
-    const size_t count = (size_t)(blocks * r->lanes) * (size_t)operand->n;
+    const int64_t elements =
+        test_case->nested ? list_length(r, test_case, operand->over) : blocks * r->lanes;
+    const size_t count = (size_t)elements * (size_t)operand->n;
     const size_t bytes = count * (r->single ? sizeof(float) : sizeof(double));
     char name[32];
     double *values = malloc(count * sizeof *values);
     if (!values)
         return weft_out_of_memory(error, NULL);
-    weft_interleave(values_of(r->data[k].plain[i]), r->n, operand->n, r->lanes, values);
+    lay_out(r, k, i, values);
     for (size_t c = 0; r->single && c < count; ++c) { /* converted to float in place */
         float value = (float)values[c];
         memcpy((char *)values + c * sizeof value, &value, sizeof value);
@@ -179,19 +225,45 @@ done:
     return status;
 }
 
-/* Combine a reduction's contributions into its result; a sum's magnitudes are added to `scale`. */
-static void join(const weft_test_case *test_case, int64_t n, double *values, double *scale) {
+/* The elements that a result combines: first, first + step, ... */
+typedef struct members {
+    int64_t first, step, n;
+} members;
+
+static members members_of(const round_data *r, const weft_test_case *test_case, int64_t e) {
+    const int over = test_case->nested ? test_case->result.over : 0;
+    return over == 1   ? (members){e * r->columns, 1, r->columns}
+           : over == 2 ? (members){e, r->columns, r->rows}
+                       : (members){0, 1, r->n};
+}
+
+/* Combine the contributions to result e of a reduction, in their place; a sum's magnitudes are added
+ * to `scale`. Results that follow do not need those that are overwritten. */
+static void join(const round_data *r, const weft_test_case *test_case, int64_t e, double *values,
+                 double *scale) {
     const int m = test_case->result.n;
-    for (int64_t i = 0; i < n; ++i)
-        for (int c = 0; c < m; ++c) {
-            double next = values[i * m + c], *all = &values[c];
+    const members all = members_of(r, test_case, e);
+    for (int c = 0; c < m; ++c) {
+        double total = values[all.first * m + c];
+        for (int64_t i = 0; i < all.n; ++i) {
+            const double next = values[(all.first + i * all.step) * m + c];
             *scale += test_case->reduction == '+' ? fabs(next) : 0;
             if (i > 0)
-                *all = test_case->reduction == '+'   ? *all + next
-                       : test_case->reduction == '*' ? *all * next
-                       : test_case->reduction == '<' ? fmin(*all, next)
-                                                     : fmax(*all, next);
+                total = test_case->reduction == '+'   ? total + next
+                        : test_case->reduction == '*' ? total * next
+                        : test_case->reduction == '<' ? fmin(total, next)
+                                                      : fmax(total, next);
         }
+        values[e * m + c] = total;
+    }
+}
+
+/* The number of elements of the result. */
+static int64_t result_length(const round_data *r, const weft_test_case *test_case) {
+    const bool uniform = test_case->reduction || test_case->n_arguments == 0;
+    return test_case->nested ? list_length(r, test_case, test_case->result.over)
+           : uniform         ? 1
+                             : r->n;
 }
 
 static void print_values(const weft_test_operand *operand, const double *values, weft_text *out) {
@@ -215,7 +287,7 @@ static void describe(const round_data *r, int k, const difference *d, weft_text 
                   : test_case->sizes[0] ? ", "
                                         : "");
     weft_text_add(out, "%s: element %lld of %lld", test_case->sizes, (long long)d->specialisation,
-                  (long long)r->n);
+                  (long long)result_length(r, test_case));
     if (test_case->result.rank)
         weft_text_add(out, ", component %d", d->component);
     if (r->device == r->test_case->emulated)
@@ -238,12 +310,11 @@ static void describe(const round_data *r, int k, const difference *d, weft_text 
 static void compare(const round_data *r, int k, const double *results, weft_tool_outcome *out) {
     const weft_test_case *test_case = &r->test_case->test_cases.list[k];
     const int m = test_case->result.n;
-    double *expected = values_of(r->data[k].plain[ARGUMENTS]), least = 0.1;
-    const bool uniform = test_case->reduction || test_case->n_arguments == 0;
-    if (test_case->reduction)
-        join(test_case, r->n, expected, &least);
-    for (int64_t i = 0; i < (uniform ? 1 : r->n); ++i) {
-        double scale = least;
+    double *expected = values_of(r->data[k].plain[ARGUMENTS]);
+    for (int64_t i = 0; i < result_length(r, test_case); ++i) {
+        double scale = 0.1;
+        if (test_case->reduction)
+            join(r, test_case, i, expected, &scale);
         for (int c = 0; c < m; ++c)
             if (isfinite(expected[i * m + c]))
                 scale = fmax(scale, fabs(expected[i * m + c]));
@@ -264,8 +335,9 @@ static weft_status read_result(const round_data *r, int k, const char *name, dou
                                weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_test_case *test_case = &r->test_case->test_cases.list[k];
-    const bool uniform = test_case->reduction || test_case->n_arguments == 0;
-    const int64_t elements = uniform ? 1 : (r->n + r->lanes - 1) / r->lanes * r->lanes;
+    const bool plain = test_case->nested || test_case->reduction || test_case->n_arguments == 0;
+    const int64_t elements =
+        plain ? result_length(r, test_case) : (r->n + r->lanes - 1) / r->lanes * r->lanes;
     const size_t count = (size_t)elements * (size_t)test_case->result.n;
     double *values = malloc(count * sizeof *values);
     if (!values)
@@ -277,7 +349,7 @@ static weft_status read_result(const round_data *r, int k, const char *name, dou
         memcpy(&value, (const char *)values + i * sizeof value, sizeof value);
         values[i] = value;
     }
-    if (uniform)
+    if (plain)
         memcpy(results, values, count * sizeof *values);
     else
         weft_deinterleave(values, r->n, test_case->result.n, r->lanes, results);
@@ -309,7 +381,10 @@ done:
 static weft_status run_round(round_data *r, weft_tool_outcome *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const int n_trials = r->test_case->test_cases.n;
-    TRY(weft_program_size(r->program, "N", r->n, error));
+    const bool nested = r->test_case->test_cases.list[0].nested;
+    TRY(weft_program_size(r->program, "N", nested ? r->rows : r->n, error));
+    if (nested)
+        TRY(weft_program_size(r->program, "M", r->columns, error));
     for (int k = 0; k < n_trials; ++k)
         TRY(prepare(r, k, error));
     TRY(weft_program_run(r->program, error));
@@ -351,13 +426,15 @@ static void print_call(const weft_tool_cross_check *test_case, int k, int chaine
 /* The calls of all test cases. */
 static void print_script(const weft_tool_cross_check *test_case, const weft_device *device,
                          weft_text *out) {
-    weft_text_add(out, "index N;\n");
+    static const char *const over[] = {"", " over N", " over M", " over N, M"};
+    const bool nested = test_case->test_cases.list[0].nested;
+    weft_text_add(out, "index N%s;\n", nested ? ", M" : "");
     for (int k = 0; k < test_case->test_cases.n; ++k) {
         const weft_test_case *t = &test_case->test_cases.list[k];
         for (int i = 0; i < t->n_arguments; ++i) {
             weft_text_add(out, "input a_%d_%d : ", k, i);
             print_type(&t->arguments[i], out);
-            weft_text_add(out, " over N;\n");
+            weft_text_add(out, "%s;\n", over[nested ? t->arguments[i].over : 1]);
         }
     }
     for (int k = 0; k < test_case->test_cases.n; ++k) {
@@ -389,10 +466,14 @@ weft_status weft_tool_try(const weft_tool_cross_check *test_case, weft_device *d
                      &compilation, error));
     TRY(weft_program_make(device, compilation, &r.program, error));
     r.lanes = weft_program_lanes(r.program);
-    const int64_t sizes[] = {1, r.lanes - 1, r.lanes, r.lanes + 1, LARGE};
+    const bool nested = test_case->test_cases.list[0].nested;
+    const int64_t sizes[] = {1, r.lanes - 1, r.lanes, r.lanes + 1, nested ? SIDE : LARGE};
+    const int64_t rows[] = {1, 3, r.lanes + 1, 2, SIDE};
     const int n_orders = device == test_case->emulated ? (int)(sizeof orders / sizeof *orders) : 1;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes * (size_t)n_orders; ++i) {
-        r.n = sizes[i / (size_t)n_orders];
+        r.columns = sizes[i / (size_t)n_orders];
+        r.rows = nested ? rows[i / (size_t)n_orders] : 1;
+        r.n = r.rows * r.columns;
         r.order = (int)(i % (size_t)n_orders);
         if (device == test_case->emulated)
             weft_tool_emulated_order(device, r.order);

@@ -159,8 +159,10 @@ done:
 }
 
 static weft_test_operand operand_of(const weft_formal *formal, const weft_shape *shape) {
-    weft_test_operand out = {
-        .name = formal->name, .rank = shape->rank, .n = weft_shape_count(shape)};
+    weft_test_operand out = {.name = formal->name,
+                             .rank = shape->rank,
+                             .n = weft_shape_count(shape),
+                             .over = formal->over};
     memcpy(out.sizes, shape->sizes, sizeof out.sizes);
     return out;
 }
@@ -172,6 +174,7 @@ static weft_test_case *add_test_case(test_case_maker *m,
     *test_case =
         (weft_test_case){.n_arguments = specialisation->n_arguments,
                          .result = operand_of(&m->function->result, &specialisation->result),
+                         .nested = m->function->index_sets[0] != NULL,
                          .reduction = m->function->is_reduction ? m->function->reduction.op : '\0'};
     for (int i = 0; i < specialisation->n_arguments; ++i)
         test_case->arguments[i] =

@@ -168,13 +168,6 @@ static void test_patterns(void **state) {
         "a.kernel.c:9:18: error: shift: thread 0 of 2 reads x(1), but its part of x is x(0)");
 }
 
-/* A function of lists over two index sets has no call with one: it is named, and the others run. */
-static void test_two_index_sets(void **state) {
-    (void)state;
-    check(run_in(WEFT_SOURCE_DIR, "test kernels/blas --device host"), 0,
-          "not tested: gemtv, a function of lists over two index sets\n", "");
-}
-
 /* Bodies run as GPU code on the host too: a wrong granularity is named, with the order of
  * threads. */
 static void test_emulated(void **state) {
@@ -256,7 +249,6 @@ int main(void) {
                                        cmocka_unit_test(test_names),
                                        cmocka_unit_test(test_wrong_bodies),
                                        cmocka_unit_test(test_patterns),
-                                       cmocka_unit_test(test_two_index_sets),
                                        cmocka_unit_test(test_emulated),
                                        cmocka_unit_test(test_examples),
                                        cmocka_unit_test(test_choices),
