@@ -77,6 +77,13 @@ typedef struct weft_kernel_info {
      *  "vertex-patch" or "edge-patch"; NULL: it does not. */
     const char *scatter;
 } weft_kernel_info;
+/** Choose the covers again with the register spills of the compiled kernels priced, up to four
+ *  times, and remake plans and source. Covers that were forced or recalled stay. Does nothing for
+ *  the host, whose compiler does not report spills. The kernels are compiled through the device's
+ *  cache, so that a program of the compilation finds them there.
+ *  Errors  those of weft_module_make; on null WEFT_ERROR_COMPILER: NVRTC is missing */
+weft_status weft_compilation_correct(weft_compilation *compilation, weft_device *device,
+                                     weft_error *error);
 int weft_compilation_kernels(const weft_compilation *compilation);
 void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_kernel_info *out);
 const char *weft_compilation_source(const weft_compilation *compilation);

@@ -145,6 +145,8 @@ static weft_status print_compilation(const weft_tool_options *options, bool expl
     TRY(weft_tool_tune(&tuned, device, library, &scripts, &compile_options, options->tune, error));
     TRY(weft_compile(library, weft_device_limits(device), scripts.fragments, scripts.n,
                      &compile_options, &compilation, error));
+    if (!weft_device_limits(device)->records_only)
+        TRY(weft_compilation_correct(compilation, device, error));
     log_scatter(options, compilation, messages);
     weft_tool_tune_log(&tuned, &compile_options, compilation, messages);
     if (options->tune > 0)

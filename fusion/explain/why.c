@@ -96,6 +96,24 @@ static void print_kernels(const weft_segment *c, int a, int b, weft_text *out) {
         weft_text_add(out, " and %s\n", c->plan->kernels[kernel[1]].name);
 }
 
+/* The compiled candidates with both calls whose registers spill, and that were not chosen. */
+static void print_spills(const weft_segment *c, int a, int b, weft_text *out) {
+    for (int i = 0; i < c->implementations->n; ++i) {
+        const weft_implementation *one = &c->implementations->list[i];
+        bool chosen = false;
+        for (int k = 0; k < c->cover->n; ++k)
+            chosen |= c->cover->list[k] == one;
+        if (one->spilled_bytes > 0 && !chosen && weft_fusion_contains(one->fusion, a) &&
+            weft_fusion_contains(one->fusion, b))
+            weft_text_add(
+                out,
+                "  rejected: %d calls with %d thread%s per element, which spill %d B per "
+                "thread when compiled (%.3g ns per element predicted with them)\n",
+                one->fusion->n_calls, one->threads_per_element > 0 ? one->threads_per_element : 1,
+                one->threads_per_element > 1 ? "s" : "", one->spilled_bytes, 1e9 * one->seconds);
+    }
+}
+
 static weft_status why(const weft_segment *c, int a, int b, weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_arena *scratch = NULL;
@@ -118,6 +136,7 @@ static weft_status why(const weft_segment *c, int a, int b, weft_text *out, weft
         print_time("apart", apart, seconds[1], out);
     }
     print_kernels(c, a, b, out);
+    print_spills(c, a, b, out);
 done:
     weft_arena_free(&scratch);
     return status;

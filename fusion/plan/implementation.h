@@ -51,6 +51,8 @@ typedef struct weft_implementation {
     double latency_seconds;  /* part of it: latencies hidden behind the longest one */
     double seconds;          /* of the kernel, with fitted terms and barriers */
     double cost;             /* seconds of all elements (options.elements), with launches */
+    int spilled_bytes;       /* per thread, stored and loaded, as the device's compiler reported; 0:
+                                none, or not compiled; in seconds and cost */
     bool measured;           /* the cost source knew all of its primitives */
     const char *reason;      /* why it was pruned; NULL: kept */
 } weft_implementation;

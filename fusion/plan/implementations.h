@@ -113,5 +113,10 @@ weft_status weft_predictor_make(weft_arena *arena, const weft_graph *graph,
                                 weft_predictor **out, weft_error *error);
 /** The components of the predicted time. barriers: per block and serial iteration. */
 weft_kernel_prediction weft_implementation_prediction(const weft_implementation *made);
+/** Add to made's predicted seconds and cost what its register spills take.
+ *  bytes  per thread, stored and loaded */
+void weft_implementation_spills(const weft_graph *graph, const weft_limits *limits,
+                                const weft_compile_options *options, int bytes,
+                                weft_implementation *made);
 /** Set made's predicted seconds, cost and `measured`; all else of it must be complete. */
 void weft_predict(const weft_predictor *predictor, weft_implementation *made);

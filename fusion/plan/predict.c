@@ -220,13 +220,27 @@ double weft_prediction_seconds(const weft_kernel_prediction *part, double elemen
 }
 
 /* The number of elements that planning assumes of an index set. */
-static double element_count(const weft_predictor *p, int index_set) {
-    if (weft_index_set_is_product(p->graph, index_set))
+static double element_count(const weft_graph *graph, const weft_compile_options *options,
+                            int index_set) {
+    if (weft_index_set_is_product(graph, index_set))
         return (double)WEFT_NESTED_SIZE * WEFT_NESTED_SIZE;
-    for (int i = 0; i < p->graph->n_index_sets; ++i)
-        if (weft_index_set_is_factor(p->graph, index_set, i))
+    for (int i = 0; i < graph->n_index_sets; ++i)
+        if (weft_index_set_is_factor(graph, index_set, i))
             return WEFT_NESTED_SIZE;
-    return p->options->elements > 0 ? (double)p->options->elements : WEFT_DEFAULT_ELEMENTS;
+    return options->elements > 0 ? (double)options->elements : WEFT_DEFAULT_ELEMENTS;
+}
+
+/* The spills of all resident threads exceed the first-level cache, and the last-level cache is not
+ * much faster than memory, so they are priced like other memory traffic. */
+void weft_implementation_spills(const weft_graph *graph, const weft_limits *limits,
+                                const weft_compile_options *options, int bytes,
+                                weft_implementation *made) {
+    const int threads = made->threads_per_element > 0 ? made->threads_per_element : 1;
+    const double bandwidth = limits->bandwidth > 0 ? limits->bandwidth : 20e9;
+    const double seconds = threads * bytes / bandwidth;
+    made->spilled_bytes = bytes;
+    made->seconds += seconds;
+    made->cost += seconds * element_count(graph, options, made->fusion->index_set);
 }
 
 /* Seconds of the kernels that gather the accumulations of this one, with their launches. */
@@ -242,7 +256,8 @@ static double gather_seconds(const weft_predictor *p, weft_implementation *made,
         weft_traffic_of_gather(p->graph, a, p->real_bytes, p->graph->values[a->target].is_input,
                                &loaded, &stored);
         const int number = p->accumulates[i * PLACES + PLACE_REGISTER];
-        const double n = element_count(p, p->graph->connectivities[a->connectivity].to);
+        const double n =
+            element_count(p->graph, p->options, p->graph->connectivities[a->connectivity].to);
         const int threads =
             p->is_gpu ? WEFT_CUDA_THREADS : weft_target_lanes(p->limits, p->options->single);
         const weft_operating_point point = {
@@ -254,7 +269,7 @@ static double gather_seconds(const weft_predictor *p, weft_implementation *made,
 }
 
 void weft_predict(const weft_predictor *p, weft_implementation *made) {
-    const double n = element_count(p, made->fusion->index_set);
+    const double n = element_count(p->graph, p->options, made->fusion->index_set);
     double uneven = 1;
     const weft_operating_point point = point_of(p, made, n, &uneven);
     const weft_cost_terms *terms = p->source != NULL ? p->source->terms : NULL;

@@ -161,6 +161,8 @@ static void print_implementation(const weft_graph *graph, const weft_implementat
         weft_text_add(out, "%d iterations, ", one->serial_iterations);
     print_amounts(one->bytes_loaded, one->bytes_stored, one->flops, out);
     weft_text_add(out, ", %.3g ns\n", 1e9 * one->seconds);
+    if (one->spilled_bytes > 0)
+        weft_text_add(out, "    spills %d B per thread, as compiled\n", one->spilled_bytes);
     if (one->reason != NULL)
         weft_text_add(out, "    pruned: %s\n", one->reason);
 }

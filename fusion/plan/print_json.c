@@ -175,16 +175,17 @@ static int number_of(const weft_fusions *fusions, const weft_fusion *fusion) {
 
 static json_t *implementation_json(const weft_segment *c, const weft_implementation *one) {
     return json_pack(
-        "{s:i, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:b, s:o}", "fusion",
-        number_of(c->fusions, one->fusion), "calls", calls(c->graph, one), "block", block(one),
-        "on_chip", onchip(c->graph, one), "onchip_peak", one->onchip_peak, "shared_components",
-        one->threads_per_element > 0 ? one->shared_components : 0, "register_components",
+        "{s:i, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:i, s:b, s:o}",
+        "fusion", number_of(c->fusions, one->fusion), "calls", calls(c->graph, one), "block",
+        block(one), "on_chip", onchip(c->graph, one), "onchip_peak", one->onchip_peak,
+        "shared_components", one->threads_per_element > 0 ? one->shared_components : 0,
+        "register_components",
         one->threads_per_element > 0 ? one->register_components : one->onchip_peak, "barriers",
         weft_implementation_prediction(one).barriers, "bytes_loaded",
         weft_json_number(one->bytes_loaded), "bytes_stored", weft_json_number(one->bytes_stored),
         "flops", weft_json_number(one->flops), "seconds", json_real(one->seconds), "cost",
-        json_real(one->cost), "measured", one->measured, "pruned",
-        one->reason != NULL ? json_string(one->reason) : json_null());
+        json_real(one->cost), "spilled_bytes", one->spilled_bytes, "measured", one->measured,
+        "pruned", one->reason != NULL ? json_string(one->reason) : json_null());
 }
 
 json_t *weft_implementations_json(const weft_segment *c) {

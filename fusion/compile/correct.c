@@ -1,0 +1,101 @@
+/* Corrects the choice of covers by the register spills that the device's compiler reports. */
+#include "core/weft_device.h"
+#include "fusion/base/array.h"
+#include "fusion/codegen/codegen.h"
+#include "fusion/control/program.h"
+#include "fusion/plan/implementations.h"
+#include "fusion/script/locale.h"
+
+enum { ROUNDS = 4 /* most times that the choice is corrected */ };
+
+/* Price the spills of a segment's kernels that had no price. *any: there were some. Kernels whose
+ * spills the compiler does not report are left as they are. */
+static void price_spills(const weft_segment *segment, const weft_module *module, bool *any) {
+    weft_implementations *all = segment->implementations;
+    for (int i = 0; i < segment->plan->n_kernels; ++i) {
+        const weft_plan_kernel *kernel = &segment->plan->kernels[i];
+        weft_kernel_resources used;
+        int number = 0;
+        while (number < all->n && &all->list[number] != kernel->implementation)
+            ++number;
+        if (number == all->n || all->list[number].spilled_bytes > 0 ||
+            !weft_module_resources(module, kernel->name, &used) || used.spill_store_bytes <= 0)
+            continue;
+        weft_implementation_spills(segment->graph, &segment->limits, &segment->options,
+                                   used.spill_store_bytes + used.spill_load_bytes,
+                                   &all->list[number]);
+        *any = true;
+    }
+}
+
+/* The cover of least predicted time, unless the user or a search has chosen it. *changed: it is
+ * another one than before. */
+static weft_status choose_again(weft_segment *segment, bool *changed, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cover *cover = NULL;
+    weft_covers *covers = NULL;
+    const weft_cover_problem problem = {.arena = segment->arena,
+                                        .graph = segment->graph,
+                                        .fusions = segment->fusions,
+                                        .implementations = segment->implementations,
+                                        .kind = segment->options.plan,
+                                        .all = true};
+    if (segment->cover_recalled || segment->options.forced_plan != NULL ||
+        segment->options.alternative > 0)
+        return WEFT_OK;
+    TRY(weft_covers_begin(&problem, &covers, error));
+    TRY(weft_covers_next(covers, &cover, error));
+    if (cover == NULL)
+        goto done;
+    bool same = cover->n == segment->cover->n;
+    for (int i = 0; same && i < cover->n; ++i)
+        same = cover->list[i] == segment->cover->list[i];
+    if (same)
+        goto done;
+    segment->cover = cover;
+    *changed = true;
+    TRY(weft_plan_make(segment->arena, segment->graph, cover, &segment->limits, &segment->options,
+                       &segment->plan, error));
+done:
+    weft_covers_end(&covers);
+    return status;
+}
+
+static weft_status correct(weft_compilation *c, weft_device *device, bool *changed,
+                           weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_module *module = NULL;
+    weft_kernel_resources used;
+    bool any = false;
+    *changed = false;
+    TRY(weft_module_make(device, "spills", c->source, &module, error));
+    if (weft_compilation_kernels(c) > 0) { /* compiles where only sources are kept */
+        weft_kernel_info first;
+        weft_compilation_kernel(c, 0, &first);
+        TRY(weft_module_kernel_resources(module, first.name, &used, error));
+    }
+    for (int i = 0; i < c->control->n_segments; ++i)
+        price_spills(c->control->segments[i], module, &any);
+    for (int i = 0; i < c->control->n_segments && any; ++i)
+        TRY(choose_again(c->control->segments[i], changed, error));
+    if (*changed)
+        TRY(weft_source_make(c, &c->source, error));
+done:
+    weft_module_free(&module);
+    return status;
+}
+
+weft_status weft_compilation_correct(weft_compilation *compilation, weft_device *device,
+                                     weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_numbers numbers = {0};
+    bool changed = true;
+    if (weft_device_limits(device)->execution != WEFT_EXECUTION_SIMT)
+        return WEFT_OK;
+    TRY(weft_numbers_begin(&numbers, error));
+    for (int round = 0; round < ROUNDS && changed; ++round)
+        TRY(correct(compilation, device, &changed, error));
+done:
+    weft_numbers_end(&numbers);
+    return status;
+}

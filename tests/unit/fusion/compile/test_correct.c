@@ -1,0 +1,96 @@
+/* labels: quick */
+/* Register spills that the GPU's compiler reports correct the choice of kernels. Four products and
+ * sums of 8x8 doubles by one thread need 256 numbers at once, and a thread has 255 registers of four
+ * bytes. NVRTC compiles for an H200 without a GPU. */
+#include "core/weft_core.h"
+#include "core/weft_device.h"
+#include "fusion/control/program.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "library_state.h"
+#include "test_support.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char script[] = "index N;\ninput A, B, C, D : real[8,8] over N;\n"
+                             "P = mmul(A, B);\nQ = mmul(P, C);\nR = madd(Q, D);\n"
+                             "S = mmul(R, A);\nreturn S;\n";
+
+typedef struct compiled {
+    weft_device *device;
+    weft_compilation *compilation;
+} compiled;
+
+static compiled open_script(const weft_library *library, const char *device_name,
+                            const weft_compile_options *options) {
+    compiled c = {0};
+    const weft_fragment fragment = {"spills.weft", script};
+    assert_int_equal(weft_device_open(device_name, NULL, &c.device, NULL), WEFT_OK);
+    assert_int_equal(weft_compile(library, weft_device_limits(c.device), &fragment, 1, options,
+                                  &c.compilation, NULL),
+                     WEFT_OK);
+    return c;
+}
+
+static void close_script(compiled *c) {
+    weft_compilation_free(&c->compilation);
+    weft_device_free(&c->device);
+}
+
+/* Bytes that the kernels of the chosen plan store to memory as they run out of registers. */
+static int spills(const compiled *c) {
+    weft_module *module = NULL;
+    int sum = 0;
+    assert_int_equal(weft_module_make(c->device, "spills", weft_compilation_source(c->compilation),
+                                      &module, NULL),
+                     WEFT_OK);
+    for (int i = 0; i < weft_compilation_kernels(c->compilation); ++i) {
+        weft_kernel_info info;
+        weft_kernel_resources used;
+        weft_compilation_kernel(c->compilation, i, &info);
+        assert_int_equal(weft_module_kernel_resources(module, info.name, &used, NULL), WEFT_OK);
+        sum += used.spill_store_bytes;
+    }
+    weft_module_free(&module);
+    return sum;
+}
+
+static void spilling_plan_is_rejected(void **state) {
+    const weft_compile_options options = {0};
+    compiled c = open_script(*state, "null:h200", &options);
+    weft_error error = {0};
+    weft_text text = {0};
+    const weft_status status = weft_compilation_correct(c.compilation, c.device, &error);
+    if (status == WEFT_ERROR_COMPILER && strstr(error.message, "not found") != NULL) {
+        close_script(&c);
+        printf("skipped: NVRTC is missing\n");
+        skip();
+    }
+    assert_int_equal(status, WEFT_OK);
+    assert_int_equal(spills(&c), 0);
+    assert_int_equal(weft_compilation_why(c.compilation, "P", "Q", &text, NULL), WEFT_OK);
+    assert_non_null(strstr(text.data, "rejected: 4 calls with 1 thread per element, which spill "));
+    weft_text_free(&text);
+    close_script(&c);
+}
+
+/* A cover that was chosen by its rank stays, and so does everything on the host. */
+static void choices_stay(void **state) {
+    const weft_compile_options second = {.alternative = 1};
+    weft_error error = {0};
+    for (int host = 0; host < 2; ++host) {
+        compiled c = open_script(*state, host ? "host:1" : "null:h200", host ? NULL : &second);
+        const weft_cover *cover = weft_compilation_only(c.compilation)->cover;
+        const weft_status status = weft_compilation_correct(c.compilation, c.device, &error);
+        assert_true(status == WEFT_OK || status == WEFT_ERROR_COMPILER);
+        assert_ptr_equal(weft_compilation_only(c.compilation)->cover, cover);
+        close_script(&c);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(spilling_plan_is_rejected),
+                                       cmocka_unit_test(choices_stay)};
+    return cmocka_run_group_tests(tests, library_open, library_close);
+}
