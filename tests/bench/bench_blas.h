@@ -137,6 +137,9 @@ typedef struct blas_sequence {
     } outputs[BLAS_OUTPUTS]; /* name NULL: no more */
     void (*call)(blas_rival *rival, const blas_lists *lists);
     void (*expect)(struct blas_reference *reference);
+    /* asked of an H200 in single precision at the sizes of the tables: speed-up, share of the read
+     * or copy bandwidth */
+    double asked_ratio, asked_share;
 } blas_sequence;
 extern const blas_sequence blas_sequences[BLAS_SEQUENCES];
 /** Elements of its matrices or vectors. */

@@ -91,18 +91,34 @@ static void print_performance(const blas_results *results) {
         cell(8, 2, row->blas / row->weft);
         printf("  %s\n", row->sequence->tag);
     }
-    printf("\nTable 3: bandwidth on the least bytes\n%-8s %8s %9s %10s %10s\n", "Sequence",
-           "Speed-up", "GB/s", "of reading", "of copying");
+}
+
+/* What is asked holds for a GPU in single precision. */
+static void print_asked(const blas_row *row, double share) {
+    const blas_sequence *s = row->sequence;
+    const bool reached = share >= s->asked_share && row->blas >= s->asked_ratio * row->weft;
+    printf("  %4.2f and %2.0f %% of %s: %s", s->asked_ratio, 100 * s->asked_share,
+           s->reads ? "reading" : "copying", reached ? "reached" : "NOT REACHED");
+}
+
+static void print_bandwidth(const blas_results *results) {
+    const bool asked =
+        results->options->single && strncmp(results->options->device, "cuda", 4) == 0;
+    printf("\nTable 3: bandwidth on the least bytes\n%-8s %8s %9s %10s %10s%s\n", "Sequence",
+           "Speed-up", "GB/s", "of reading", "of copying", asked ? "  asked of an H200" : "");
     for (int i = 0; i < BLAS_SEQUENCES; ++i) {
         const blas_row *row = find_row(results, &blas_sequences[i]);
         if (!row)
             continue;
         const double bandwidth = bandwidth_of(results, row);
+        const double of_read = bandwidth / row->read, of_copy = bandwidth / row->copy;
         printf("%-8s", row->sequence->name);
         cell(8, 2, row->blas / row->weft);
         cell(9, 2, bandwidth * 1e-9);
-        printf(" %8.1f %% %8.1f %%%s\n", 100 * bandwidth / row->read, 100 * bandwidth / row->copy,
-               row->sequence->reads ? "" : "  (writes)");
+        printf(" %8.1f %% %8.1f %%", 100 * of_read, 100 * of_copy);
+        if (asked)
+            print_asked(row, row->sequence->reads ? of_read : of_copy);
+        printf("\n");
     }
 }
 
@@ -134,6 +150,7 @@ static void print_plans(const blas_results *results) {
 
 void blas_tables_print(const blas_results *results) {
     print_performance(results);
+    print_bandwidth(results);
     print_plans(results);
 }
 
