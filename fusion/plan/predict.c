@@ -25,6 +25,7 @@ static double cost(const weft_predictor *p, int number, const weft_operating_poi
     if (p->source == NULL || !p->source->lookup(p->source->user, primitive, point, &seconds)) {
         *measured = false;
         p->analytic.lookup(p->analytic.user, primitive, point, &seconds);
+        seconds *= p->analytic_scale[primitive->kind == WEFT_COST_COMPUTE];
     }
     return seconds;
 }

@@ -5,6 +5,7 @@
 #include "fusion/base/target.h"
 #include "fusion/cost/intrinsic.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { PLACES = PREDICTOR_PLACES };
@@ -203,6 +204,31 @@ done:
     return status;
 }
 
+/* A source that knows some primitives only, as after a short calibration, must not make these look
+ * slow or fast beside the others: analytic times are scaled by the geometric mean of measured over
+ * analytic times, at one operating point, of the primitives in registers that are known. */
+static void find_scales(weft_predictor *p) {
+    const int threads =
+        p->is_gpu ? WEFT_CUDA_THREADS : weft_target_lanes(p->limits, p->options->single);
+    double logs[2] = {0, 0};
+    int n[2] = {0, 0};
+    for (int i = 0; i < p->n && p->source != NULL; ++i) {
+        const weft_cost_primitive *one = &p->list[i];
+        const weft_operating_point point = {
+            .elements = threads, .iterations = 1, .threads = threads, .load_bytes = one->bytes};
+        const bool computes = one->kind == WEFT_COST_COMPUTE;
+        double known = 0, analytic = 0;
+        p->analytic.lookup(p->analytic.user, one, &point, &analytic);
+        if (one->shared || !p->source->lookup(p->source->user, one, &point, &known) ||
+            !(known > 0 && analytic > 0))
+            continue;
+        logs[computes] += log(known / analytic);
+        ++n[computes];
+    }
+    for (int k = 0; k < 2; ++k)
+        p->analytic_scale[k] = n[k] > 0 ? exp(logs[k] / n[k]) : 1;
+}
+
 weft_status weft_predictor_make(weft_arena *arena, const weft_graph *graph,
                                 const weft_limits *limits, const weft_compile_options *options,
                                 weft_predictor **out, weft_error *error) {
@@ -222,6 +248,7 @@ weft_status weft_predictor_make(weft_arena *arena, const weft_graph *graph,
         p->pointers[i] = &p->list[i];
     if (p->source != NULL && p->source->prepare != NULL)
         TRY(p->source->prepare(p->source->user, p->pointers, p->n, error));
+    find_scales(p);
     *out = p;
 done:
     return status;

@@ -17,6 +17,8 @@ struct weft_predictor {
     const weft_compile_options *options;
     const weft_cost_source *source; /* NULL: only the analytic source */
     weft_cost_source analytic;
+    double analytic_scale[2]; /* of analytic times of transfers, and of computes: how much longer
+                                 the source's are where it knows them */
     double real_bytes;
     bool is_gpu;
     weft_cost_primitive *list;

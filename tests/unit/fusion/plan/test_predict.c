@@ -1,0 +1,57 @@
+/* labels: quick */
+/* Predictions from a cost source that knows some primitives only, as after a short calibration. */
+#include "core/weft_core.h"
+#include "fusion/control/program.h"
+#include "fusion/cost/cost.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "library_state.h"
+#include "test_support.h"
+
+#include <string.h>
+
+static const char script[] = "index N;\ninput x : real[3] over N;\ny = 2*x;\nreturn y;\n";
+
+/* A device that is ten times as slow as its nominal bandwidth says; only loads were measured. */
+static bool loads_alone(void *user, const weft_cost_primitive *primitive,
+                        const weft_operating_point *point, double *seconds) {
+    (void)point;
+    if (primitive->kind != WEFT_COST_LOAD)
+        return false;
+    *seconds = 10 * primitive->bytes / *(const double *)user;
+    return true;
+}
+
+/* Seconds of loads and stores per element. */
+static double transfer_seconds(const weft_library *library, const weft_cost_source *costs) {
+    weft_device *device = NULL;
+    weft_compilation *compilation = NULL;
+    const weft_fragment fragment = {"predict.weft", script};
+    const weft_compile_options options = {.costs = costs};
+    assert_int_equal(weft_device_open("null", NULL, &device, NULL), WEFT_OK);
+    weft_limits limits = *weft_device_limits(device);
+    limits.bandwidth = 1e10;
+    assert_int_equal(weft_compile(library, &limits, &fragment, 1, &options, &compilation, NULL),
+                     WEFT_OK);
+    const weft_cover *cover = weft_compilation_only(compilation)->cover;
+    assert_int_equal(cover->n, 1);
+    assert_int_equal(cover->list[0]->measured, 0);
+    const double seconds = cover->list[0]->transfer_seconds;
+    weft_compilation_free(&compilation);
+    weft_device_free(&device);
+    return seconds;
+}
+
+/* 24 bytes are loaded and 24 stored. What is not known is scaled like what is, so that a list that
+ * is stored does not look ten times as cheap as one that is loaded. */
+static void unknown_primitives_are_scaled(void **state) {
+    double bandwidth = 1e10;
+    const weft_cost_source costs = {.name = "loads", .user = &bandwidth, .lookup = loads_alone};
+    assert_double_near(transfer_seconds(*state, NULL), 48 / bandwidth, 1e-9, 0);
+    assert_double_near(transfer_seconds(*state, &costs), 480 / bandwidth, 1e-9, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(unknown_primitives_are_scaled)};
+    return cmocka_run_group_tests(tests, library_open, library_close);
+}
