@@ -69,6 +69,7 @@ typedef struct weft_kernel_info {
     double bytes_loaded, bytes_stored; /* compulsory traffic; indirect data once per access */
     double flops;
     double seconds;    /* predicted time of a launch over options.elements; 0: unknown */
+    bool is_member;    /* has no launch of its own, but is part of that of a later kernel */
     bool patches;      /* accumulates by patches */
     bool patch_cells;  /* accumulates by patches and reads lists over cells, so it needs the cells'
                           numbers */

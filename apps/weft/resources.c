@@ -27,7 +27,7 @@ weft_status weft_tool_resources(weft_device *device, const weft_compilation *com
     weft_kernel_info info;
     weft_kernel_resources figures;
     weft_module *module = NULL;
-    int width = 6;
+    int width = 6, n_rows = 0;
     const int n = weft_compilation_kernels(compilation);
     /* the host's compiler does not report it */
     if (weft_device_limits(device)->execution != WEFT_EXECUTION_SIMT)
@@ -41,10 +41,12 @@ weft_status weft_tool_resources(weft_device *device, const weft_compilation *com
         weft_module_make(device, "figures", weft_compilation_source(compilation), &module, &reason);
     for (int i = 0; i < n && status == WEFT_OK; ++i) {
         weft_compilation_kernel(compilation, i, &info);
+        if (info.is_member)
+            continue;
         status = weft_module_kernel_resources(module, info.name, &figures, &reason);
         if (status != WEFT_OK)
             break;
-        if (i == 0)
+        if (n_rows++ == 0)
             weft_text_add(out, "  %-*s %9s %8s %8s %8s %8s\n", width, "kernel", "registers",
                           "B shared", "B stack", "B spill", "B reload");
         print_row(info.name, width, &figures, out);

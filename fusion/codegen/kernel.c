@@ -32,17 +32,12 @@ static bool goes_to_double_buffer(const source_writer *w, const weft_plan_kernel
 static bool is_written(const source_writer *w, const weft_plan_kernel *kernel, int value) {
     for (int i = 0; i < kernel->n_stores; ++i)
         if (weft_value_storage(w->graph, kernel->stores[i]) == value &&
-            !goes_to_double_buffer(w, kernel, kernel->stores[i]))
-            return true;
-    const bool combines =
-        kernel->kind == KERNEL_FINAL_REDUCTION || kernel->kind == KERNEL_NESTED_FINAL;
-    for (int i = 0; combines && i < kernel->n_reductions; ++i)
-        if (weft_value_storage(w->graph, w->graph->calls[kernel->reductions[i]].result) == value)
-            return true;
-    for (int i = 0; i < kernel->n_scatters; ++i)
-        if (w->graph->accumulations[kernel->scatters[i]].target == value)
-            return true;
-    return kernel->kind == KERNEL_GATHER && w->graph->accumulations[kernel->gather].target == value;
+            goes_to_double_buffer(w, kernel, kernel->stores[i]))
+            return false;
+    bool written = weft_kernel_writes(w->graph, kernel, value);
+    for (int i = 1; i <= kernel->n_members; ++i)
+        written |= weft_kernel_writes(w->graph, kernel - i, value);
+    return written;
 }
 
 /* "const scalar *restrict p_x" */
@@ -69,6 +64,9 @@ static void write_argument(const source_writer *w, const weft_plan_kernel *kerne
     case ARGUMENT_COLOUR:
         weft_text_add(w->out, "const uint32_t *restrict order");
         break;
+    case ARGUMENT_MEMBERS:
+        weft_text_add(w->out, "const int64_t *restrict members");
+        break;
     case ARGUMENT_SIZES:
         weft_text_add(w->out, "const int64_t *restrict sizes");
         break;
@@ -93,6 +91,15 @@ static void write_argument(const source_writer *w, const weft_plan_kernel *kerne
                                                   : "const uint32_t *restrict position");
         break;
     }
+}
+
+void weft_source_argument_name(const source_writer *w, const weft_argument *argument) {
+    if (argument->kind == ARGUMENT_CONNECTIVITY)
+        weft_text_add(w->out, "m_%s", w->graph->connectivities[argument->index].name);
+    else if (argument->kind == ARGUMENT_POSITIONS)
+        weft_text_add(w->out, "positions_%s", w->graph->values[argument->index].name);
+    else
+        weft_text_add(w->out, "p_%s", weft_source_variable(w, argument->index, -1) + 2);
 }
 
 /* Uniform values are loaded once, before the loop over blocks; other values in every block. */
@@ -189,6 +196,8 @@ void weft_source_arguments(const source_writer *w, const weft_plan_kernel *kerne
 
 int weft_source_block_threads(const weft_plan_kernel *kernel) {
     const weft_implementation *one = kernel->implementation;
+    if (kernel->kind == KERNEL_GROUP)
+        return kernel->threads;
     return kernel->kind != KERNEL_MAP ||
                    (one->elements_per_block == WEFT_CUDA_THREADS && one->serial_iterations == 1)
                ? 0
@@ -214,7 +223,9 @@ void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel) {
         if (!threaded)
             weft_text_add(w->out, " = arguments[%d];\n", i);
     }
-    if (threaded)
+    if (kernel->kind == KERNEL_MEMBER)
+        weft_text_add(w->out, WEFT_MEMBER_ARGUMENTS ")\n{\n");
+    else if (threaded)
         weft_text_add(w->out, "%s)\n{\n%s", w->plan->predicated ? WEFT_PREDICATE_ARGUMENT : "",
                       !w->plan->predicated ? ""
                       : kernel->kind == KERNEL_PRODUCT || weft_source_loads_ahead(w, kernel)
@@ -257,17 +268,22 @@ static void write_colour(const source_writer *w, const weft_plan_kernel *kernel)
 /* A thread processes one element, or several serially. */
 static void write_own(const source_writer *w, const weft_plan_kernel *kernel) {
     const int n_serial = kernel->implementation->serial_iterations;
+    const bool member = kernel->kind == KERNEL_MEMBER;
+    const char *threads = member ? "threads" : "blockDim.x",
+               *thread = member ? "thread" : "threadIdx.x";
     char first[96];
     if (n_serial > 1) {
         weft_text_add(w->out, "    for (int iteration = 0; iteration < %d; ++iteration) {\n",
                       n_serial);
-        snprintf(first, sizeof first,
-                 "(blockIdx.x * (int64_t)%d + iteration) * blockDim.x + threadIdx.x", n_serial);
+        snprintf(first, sizeof first, "(%s * (int64_t)%d + iteration) * %s + %s",
+                 member ? "number" : "blockIdx.x", n_serial, threads, thread);
         weft_source_thread(w, "        ", first);
         weft_text_add(w->out, "        if (element >= n_elements)\n            break;\n");
         return;
     }
-    weft_source_thread(w, "    ", "blockIdx.x * (int64_t)blockDim.x + threadIdx.x");
+    snprintf(first, sizeof first, "%s * (int64_t)%s + %s", member ? "number" : "blockIdx.x",
+             threads, thread);
+    weft_source_thread(w, "    ", first);
     weft_text_add(w->out, "    if (element %s n_elements) {\n",
                   weft_fault("thread_too_many") ? "<=" : "<");
 }
@@ -362,6 +378,8 @@ static const kernel_text texts[WEFT_KERNEL_KINDS] = {
     [KERNEL_GATHER] = {"KERNEL", NULL, weft_source_gather},
     [KERNEL_NESTED] = {"BLOCK_KERNEL(NESTED_THREADS)", NULL, weft_source_nested},
     [KERNEL_NESTED_FINAL] = {"BLOCK_KERNEL(NESTED_THREADS)", NULL, weft_source_nested_final},
+    [KERNEL_MEMBER] = {"INLINE void", write_own, write_map_kernel},
+    [KERNEL_GROUP] = {NULL, NULL, weft_source_group},
 };
 
 /* The targets of a predicated kernel are zeroed by a kernel that tests `active` too, so that the

@@ -26,6 +26,9 @@ typedef struct source_writer {
 #define WEFT_PREDICATE_EARLY "    const uint32_t going = *active;\n"
 #define WEFT_PREDICATE_LATE "    if (going == 0)\n        return;\n"
 
+/** Last arguments of a KERNEL_MEMBER: its block, thread and threads per block. */
+#define WEFT_MEMBER_ARGUMENTS ",\n    int64_t number,\n    int thread,\n    int threads"
+
 /** A kernel with more statements is written again with fewer of its loops unrolled. */
 enum { WEFT_KERNEL_STATEMENTS_MAX = 1000 };
 
@@ -37,6 +40,8 @@ const char *weft_source_variable(const source_writer *w, int value, int connecti
 /* fusion/codegen/kernel.c */
 /** A kernel's name and arguments, up to the opening brace and the test of `active`. */
 void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel);
+/** The name of an argument of a KERNEL_MEMBER. */
+void weft_source_argument_name(const source_writer *w, const weft_argument *argument);
 /** Declarations and loads of the uniform values among n loads. */
 void weft_source_load_uniforms(const source_writer *w, const weft_operand *loads, int n);
 /** Declaration and load of a value; the load alone. */
@@ -74,6 +79,9 @@ void weft_source_write_loaded(const source_writer *w, const weft_plan_kernel *ke
 /** fusion/codegen/gather.c: a kernel that sums, for each target, the stored contributions. */
 weft_status weft_source_gather(const source_writer *w, const weft_plan_kernel *kernel,
                                weft_error *error);
+/** fusion/codegen/horizontal.c: a kernel that calls the members of a group. */
+weft_status weft_source_group(const source_writer *w, const weft_plan_kernel *kernel,
+                              weft_error *error);
 /** fusion/codegen/product.c: a kernel that starts with a product kernel. */
 weft_status weft_source_product(const source_writer *w, const weft_plan_kernel *kernel,
                                 weft_error *error);

@@ -170,12 +170,14 @@ void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_ke
     const weft_plan_kernel *kernel = &(*segment)->plan->kernels[i];
     *out = (weft_kernel_info){
         .name = kernel->name,
-        .index_set = (*segment)->graph->index_sets[kernel->index_set].name,
+        .index_set = weft_index_set_name((*segment)->graph, kernel->index_set),
         .n_calls = kernel->implementation != NULL ? kernel->implementation->fusion->n_calls : 0,
         .bytes_loaded = kernel->bytes_loaded,
         .bytes_stored = kernel->bytes_stored,
         .flops = kernel->flops,
-        .seconds = kernel->implementation != NULL ? kernel->implementation->cost : 0,
+        .seconds =
+            kernel->implementation != NULL ? kernel->implementation->cost : kernel->seconds,
+        .is_member = kernel->kind == KERNEL_MEMBER,
         .patches = weft_kernel_is_patch(kernel->kind),
         .patch_cells = reads_patch_cells(kernel),
         .cell_colours = kernel->kind == KERNEL_CELL_COLOURS,

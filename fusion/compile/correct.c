@@ -70,8 +70,9 @@ static weft_status correct(weft_compilation *c, weft_device *device, bool *chang
     *changed = false;
     TRY(weft_module_make(device, "spills", c->source, &module, error));
     if (weft_compilation_kernels(c) > 0) { /* compiles where only sources are kept */
-        weft_kernel_info first;
-        weft_compilation_kernel(c, 0, &first);
+        weft_kernel_info first = {.is_member = true};
+        for (int i = 0; first.is_member; ++i)
+            weft_compilation_kernel(c, i, &first);
         TRY(weft_module_kernel_resources(module, first.name, &used, error));
     }
     for (int i = 0; i < c->control->n_segments; ++i)

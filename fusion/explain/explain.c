@@ -107,6 +107,23 @@ static void explain_kernels(const explanation *e, weft_plan_kind kind) {
     }
 }
 
+/* Kernels of the fused plan that share a launch. */
+static void explain_groups(const explanation *e) {
+    const weft_plan *plan = e->plans[WEFT_PLAN_FUSED];
+    if (plan->n_groups > 0)
+        weft_text_add(e->out, "\nLaunches of several kernels, which are independent and whose work "
+                              "takes less time than a launch\n");
+    for (int i = 0; i < plan->n_kernels; ++i) {
+        const weft_plan_kernel *kernel = &plan->kernels[i];
+        if (kernel->kind != KERNEL_GROUP)
+            continue;
+        weft_text_add(e->out, "  %s: kernels %d to %d, ", kernel->name, i - kernel->n_members,
+                      i - 1);
+        weft_plan_print_group(kernel, e->out);
+        weft_text_add(e->out, "\n");
+    }
+}
+
 /* ---- on chip ---- */
 
 static bool is_stored(const weft_plan_kernel *kernel, int value) {
@@ -234,7 +251,7 @@ static void explain_head(const explanation *e) {
     const weft_plan *fused = e->plans[WEFT_PLAN_FUSED], *unfused = e->plans[WEFT_PLAN_UNFUSED];
     weft_text_add(e->out, "%d call%s: %d kernel%s unfused, %d fused. Compiled: %s.\n",
                   e->graph->n_calls, e->graph->n_calls == 1 ? "" : "s", unfused->n_kernels,
-                  unfused->n_kernels == 1 ? "" : "s", fused->n_kernels,
+                  unfused->n_kernels == 1 ? "" : "s", fused->n_kernels - fused->n_groups,
                   plan_names[c->options.plan]);
     weft_text_add(e->out, "Device %s; blocks of %d, real is %s, scatter %s.\n", c->limits.name,
                   fused->lanes, c->options.single ? "float" : "double",
@@ -273,6 +290,7 @@ weft_status weft_explain_plans(explanation *e, weft_arena *scratch, weft_error *
     const weft_segment *c = e->segment;
     e->scratch = scratch;
     for (int kind = 0; kind < 2; ++kind) {
+        weft_compile_options options = c->options;
         weft_cover *cover = NULL;
         weft_plan *plan = NULL;
         if (kind == (int)c->options.plan) {
@@ -289,7 +307,8 @@ weft_status weft_explain_plans(explanation *e, weft_arena *scratch, weft_error *
                                                       .implementations = c->implementations,
                                                       .kind = WEFT_PLAN_FUSED},
                                 &cover, error));
-        TRY(weft_plan_make(scratch, c->graph, cover, &c->limits, &c->options, &plan, error));
+        options.plan = (weft_plan_kind)kind;
+        TRY(weft_plan_make(scratch, c->graph, cover, &c->limits, &options, &plan, error));
         e->covers[kind] = cover;
         e->plans[kind] = plan;
     }
@@ -313,6 +332,7 @@ weft_status weft_explain_segment(const weft_segment *segment, weft_text *out, we
     explain_totals(&e);
     explain_kernels(&e, WEFT_PLAN_UNFUSED);
     explain_kernels(&e, WEFT_PLAN_FUSED);
+    explain_groups(&e);
     weft_explain_pairs(&e);
     explain_onchip(&e);
     explain_variants(&e);

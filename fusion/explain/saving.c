@@ -61,7 +61,7 @@ static weft_status add_saving(const weft_segment *c, weft_saving *sum, weft_erro
     TRY(weft_explain_plans(&e, scratch, error));
     const weft_plan *fused = e.plans[WEFT_PLAN_FUSED], *unfused = e.plans[WEFT_PLAN_UNFUSED];
     sum->n_calls += c->graph->n_calls;
-    sum->n_kernels += c->plan->n_kernels;
+    sum->n_kernels += c->plan->n_kernels - c->plan->n_groups;
     sum->n_unfused += unfused->n_kernels;
     for (int i = 0; i < fused->n_kernels; ++i) {
         const weft_plan_kernel *kernel = &fused->kernels[i];

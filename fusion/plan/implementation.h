@@ -17,6 +17,14 @@ typedef enum weft_barrier {
     BARRIER_BEFORE_CALL = 2   /* after them */
 } weft_barrier;
 
+/** How independent kernels share one launch. Threads and blocks are those of their own launches. */
+typedef enum weft_combination {
+    INTER_BLOCK,  /* blocks of one and of the other: the most threads, the sum of the blocks */
+    INNER_BLOCK,  /* every block has threads of all: the sum of the threads, the most blocks */
+    INNER_THREAD, /* a thread has an element of each: the most threads, the most blocks */
+    WEFT_COMBINATIONS
+} weft_combination;
+
 /** One way to execute a fusion as a kernel. */
 typedef struct weft_implementation {
     const weft_fusion *fusion;
@@ -55,6 +63,7 @@ typedef struct weft_implementation {
                                 none, or not compiled; in seconds and cost */
     bool measured;           /* the cost source knew all of its primitives */
     const char *reason;      /* why it was pruned; NULL: kept */
+    const struct weft_predictor *predictor; /* that made the prediction, in the same arena */
 } weft_implementation;
 
 typedef struct weft_implementations {

@@ -118,5 +118,14 @@ weft_kernel_prediction weft_implementation_prediction(const weft_implementation 
 void weft_implementation_spills(const weft_graph *graph, const weft_limits *limits,
                                 const weft_compile_options *options, int bytes,
                                 weft_implementation *made);
+/** Predicted seconds of one launch without work. */
+double weft_predict_launch(const weft_predictor *predictor);
+/** Predicted seconds of a kernel without its launch. */
+double weft_predict_work(const weft_implementation *made);
+/** Threads per block of member i of a group. */
+int weft_group_threads(const weft_implementation *const *members, int n, weft_combination how,
+                       int i);
+/** Predicted seconds of one launch of predicted implementations of one thread per element. */
+double weft_predict_group(const weft_implementation *const *members, int n, weft_combination how);
 /** Set made's predicted seconds, cost and `measured`; all else of it must be complete. */
 void weft_predict(const weft_predictor *predictor, weft_implementation *made);

@@ -392,6 +392,21 @@ done:
     return status;
 }
 
+bool weft_kernel_writes(const weft_graph *graph, const weft_plan_kernel *kernel, int value) {
+    const bool combines =
+        kernel->kind == KERNEL_FINAL_REDUCTION || kernel->kind == KERNEL_NESTED_FINAL;
+    for (int i = 0; i < kernel->n_stores; ++i)
+        if (weft_value_storage(graph, kernel->stores[i]) == value)
+            return true;
+    for (int i = 0; combines && i < kernel->n_reductions; ++i)
+        if (weft_value_storage(graph, graph->calls[kernel->reductions[i]].result) == value)
+            return true;
+    for (int i = 0; i < kernel->n_scatters; ++i)
+        if (graph->accumulations[kernel->scatters[i]].target == value)
+            return true;
+    return kernel->kind == KERNEL_GATHER && graph->accumulations[kernel->gather].target == value;
+}
+
 static bool kernel_uses(const weft_plan_kernel *kernel, int value) {
     for (int i = 0; i < kernel->n_arguments; ++i)
         if (kernel->arguments[i].kind == ARGUMENT_VALUE && kernel->arguments[i].index == value)
@@ -452,6 +467,8 @@ weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const wef
     TRY(WEFT_ALLOC(arena, p.plan->kernels,
                    (size_t)(2 * cover->n + graph->n_accumulations + graph->n_calls), error));
     TRY(plan_kernels(&p, cover, error));
+    if (p.plan->is_simt && options->plan == WEFT_PLAN_FUSED)
+        TRY(weft_plan_group(arena, graph, p.plan, error));
     TRY(plan_buffers(&p, error));
     *out = p.plan;
 done:

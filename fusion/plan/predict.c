@@ -1,6 +1,7 @@
 /* Predicts the time of an implementation from its cost primitives. */
 #include "fusion/base/target.h"
 #include "fusion/cost/occupancy.h"
+#include "fusion/plan/block_shapes.h"
 #include "fusion/plan/primitives.h"
 
 #include <math.h>
@@ -269,14 +270,21 @@ static double gather_seconds(const weft_predictor *p, weft_implementation *made,
     return sum;
 }
 
-void weft_predict(const weft_predictor *p, weft_implementation *made) {
-    const double n = element_count(p->graph, p->options, made->fusion->index_set);
-    double uneven = 1;
-    const weft_operating_point point = point_of(p, made, n, &uneven);
-    const weft_cost_terms *terms = p->source != NULL ? p->source->terms : NULL;
-    const double launch = terms != NULL && terms->launch_seconds >= 0 ? terms->launch_seconds
-                          : p->limits->launch_seconds > 0             ? p->limits->launch_seconds
-                                                                      : WEFT_DEFAULT_LAUNCH;
+static const weft_cost_terms *terms_of(const weft_predictor *p) {
+    return p->source != NULL ? p->source->terms : NULL;
+}
+
+double weft_predict_launch(const weft_predictor *p) {
+    const weft_cost_terms *terms = terms_of(p);
+    return terms != NULL && terms->launch_seconds >= 0 ? terms->launch_seconds
+           : p->limits->launch_seconds > 0             ? p->limits->launch_seconds
+                                                       : WEFT_DEFAULT_LAUNCH;
+}
+
+/* Set the predicted seconds per element of an implementation that runs at this point. */
+static void predict_at(const weft_predictor *p, weft_implementation *made,
+                       weft_operating_point point, double uneven, double n) {
+    const weft_cost_terms *terms = terms_of(p);
     transfers moved = {0};
     memset(p->mapped, 0, (size_t)p->graph->n_connectivities * sizeof *p->mapped);
     made->measured = true;
@@ -302,7 +310,75 @@ void weft_predict(const weft_predictor *p, weft_implementation *made) {
         made->seconds +=
             part.barriers * BARRIER_SECONDS * point.threads /
             (weft_cost_resident(p->limits, &point) * point.elements * multiprocessors(p));
+}
+
+void weft_predict(const weft_predictor *p, weft_implementation *made) {
+    const double n = element_count(p->graph, p->options, made->fusion->index_set);
+    double uneven = 1;
+    const weft_operating_point point = point_of(p, made, n, &uneven);
+    const double launch = weft_predict_launch(p);
+    made->predictor = p;
+    predict_at(p, made, point, uneven, n);
     made->cost = n * made->seconds +
                  (has_reduction(p, made) ? 2 : 1) * launch + /* second one: final reduction */
                  gather_seconds(p, made, launch);
+}
+
+/* ---- several kernels in one launch ---- */
+
+int weft_group_threads(const weft_implementation *const *members, int n, weft_combination how,
+                       int i) {
+    const int most = WEFT_BLOCK_THREADS / n / WEFT_CUDA_LANES * WEFT_CUDA_LANES;
+    const int own = members[i]->elements_per_block;
+    return how == INNER_BLOCK && own > most ? most : own;
+}
+
+/* The operating point that n kernels have in common: every block has threads for as many elements
+ * as it has threads, and the registers of all or of the largest kernel. */
+static weft_operating_point group_point(const weft_implementation *const *members, int n,
+                                        weft_combination how, double *uneven) {
+    const weft_predictor *p = members[0]->predictor;
+    weft_operating_point common = {.iterations = 1};
+    double blocks = 0;
+    for (int i = 0; i < n; ++i) {
+        const double elements = element_count(p->graph, p->options, members[i]->fusion->index_set);
+        const weft_operating_point own = point_of(p, members[i], elements, uneven);
+        const int threads = weft_group_threads(members, n, how, i);
+        const double own_blocks = ceil(elements / threads / own.iterations);
+        blocks = how == INTER_BLOCK ? blocks + own_blocks : fmax(blocks, own_blocks);
+        common.threads = how == INNER_BLOCK         ? common.threads + threads
+                         : threads > common.threads ? threads
+                                                    : common.threads;
+        common.registers = how == INNER_THREAD                ? common.registers + own.registers
+                           : own.registers > common.registers ? own.registers
+                                                              : common.registers;
+        common.load_bytes += own.load_bytes;
+    }
+    const double most = ceil(blocks / multiprocessors(p));
+    *uneven = most * common.threads <= THREADS_AT_ONCE ? multiprocessors(p) * most / blocks : 1;
+    common.available = most * common.threads < 1e6 ? (int)most * common.threads : 0;
+    common.registers = common.registers < REGISTERS_MOST ? common.registers : REGISTERS_MOST;
+    common.elements = common.threads;
+    return common;
+}
+
+double weft_predict_work(const weft_implementation *made) {
+    const weft_predictor *p = made->predictor;
+    return element_count(p->graph, p->options, made->fusion->index_set) * made->seconds;
+}
+
+double weft_predict_group(const weft_implementation *const *members, int n, weft_combination how) {
+    const weft_predictor *p = members[0]->predictor;
+    double uneven = 1, seconds = weft_predict_launch(p);
+    const weft_operating_point common = group_point(members, n, how, &uneven);
+    for (int i = 0; i < n; ++i) {
+        weft_implementation one = *members[i];
+        weft_operating_point point = common;
+        const double elements = element_count(p->graph, p->options, one.fusion->index_set);
+        if (how != INNER_THREAD)
+            point.load_bytes = one.bytes_loaded;
+        predict_at(p, &one, point, uneven, elements);
+        seconds += elements * one.seconds;
+    }
+    return seconds;
 }

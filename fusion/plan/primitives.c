@@ -234,10 +234,16 @@ weft_status weft_predictor_make(weft_arena *arena, const weft_graph *graph,
                                 weft_predictor **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_predictor *p = NULL;
+    weft_graph *own_graph = NULL;
+    weft_compile_options *own_options = NULL;
     TRY(WEFT_ALLOC(arena, p, 1, error));
-    p->graph = graph;
+    TRY(WEFT_ALLOC(arena, own_graph, 1, error));
+    TRY(WEFT_ALLOC(arena, own_options, 1, error));
+    *own_graph = *graph; /* the caller's may end before the implementations */
+    *own_options = *options;
+    p->graph = own_graph;
     p->limits = limits;
-    p->options = options;
+    p->options = own_options;
     p->source = options->costs;
     p->analytic = weft_cost_analytic(limits);
     p->real_bytes = options->single ? sizeof(float) : sizeof(double);

@@ -315,6 +315,25 @@ static void print_combine(const weft_graph *graph, const weft_plan *plan,
     print_reductions(graph, kernel, "combines", "the parts in order", out);
 }
 
+void weft_plan_print_group(const weft_plan_kernel *kernel, weft_text *out) {
+    weft_text_add(out, "%s, %d threads per block: %.3g us predicted, %.3g in %d launches",
+                  weft_combination_name(kernel->combination), kernel->threads,
+                  1e6 * kernel->seconds, 1e6 * (kernel->seconds + kernel->saved_seconds),
+                  kernel->n_members);
+}
+
+static void print_group(const weft_graph *graph, const weft_plan *plan,
+                        const weft_plan_kernel *kernel, weft_text *out) {
+    (void)graph;
+    (void)plan;
+    for (int i = kernel->n_members; i > 0; --i)
+        weft_text_add(out, i == kernel->n_members ? "    %-9s%s" : "%s%s",
+                      i == kernel->n_members ? "launches" : ", ", (kernel - i)->name);
+    weft_text_add(out, "\n    %-9s", "as");
+    weft_plan_print_group(kernel, out);
+    weft_text_add(out, "\n");
+}
+
 static void print_nested(const weft_graph *graph, const weft_plan *plan,
                          const weft_plan_kernel *kernel, weft_text *out) {
     int phase[WEFT_CALLS_MAX];
@@ -345,6 +364,8 @@ static const struct kernel_print {
     [KERNEL_GATHER] = {"gather", print_gather},
     [KERNEL_NESTED] = {NULL, print_nested},
     [KERNEL_NESTED_FINAL] = {NULL, print_combine},
+    [KERNEL_MEMBER] = {NULL, print_computing},
+    [KERNEL_GROUP] = {NULL, print_group},
 };
 
 const char *weft_plan_scatter_name(const weft_plan *plan, const weft_plan_kernel *kernel) {
@@ -383,9 +404,12 @@ static void print_buffer(const weft_graph *graph, const weft_plan *plan, int buf
 }
 
 void weft_plan_print_text(const weft_graph *graph, const weft_plan *plan, weft_text *out) {
-    weft_text_add(out, "plan: %d kernel%s, %d buffer%s, %d elements per block\n", plan->n_kernels,
-                  plan->n_kernels == 1 ? "" : "s", plan->n_buffers, plan->n_buffers == 1 ? "" : "s",
-                  plan->lanes);
+    const int n = plan->n_kernels - plan->n_groups, n_launches = weft_plan_launches(plan);
+    weft_text_add(out, "plan: %d kernel%s", n, n == 1 ? "" : "s");
+    if (plan->n_groups > 0)
+        weft_text_add(out, " in %d launch%s", n_launches, n_launches == 1 ? "" : "es");
+    weft_text_add(out, ", %d buffer%s, %d elements per block\n", plan->n_buffers,
+                  plan->n_buffers == 1 ? "" : "s", plan->lanes);
     for (int i = 0; i < plan->n_kernels; ++i)
         print_kernel(graph, plan, i, out);
     for (int i = 0; i < plan->n_buffers; ++i)

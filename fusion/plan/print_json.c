@@ -67,12 +67,15 @@ static json_t *argument_json(const weft_graph *graph, const weft_argument *argum
                                         [ARGUMENT_PATCH_MATRIX] = "rows",
                                         [ARGUMENT_COLOUR] = "colour",
                                         [ARGUMENT_SIZES] = "sizes",
+                                        [ARGUMENT_MEMBERS] = "members",
                                         [ARGUMENT_GATHER] = "transposed"};
     const char *kind = kinds[argument->kind];
     if (argument->kind == ARGUMENT_GATHER)
         return json_pack("{s:s, s:o, s:s}", "kind", kind, "name",
                          weft_json_string(graph->connectivities[argument->index].name), "part",
                          argument->part == 0 ? "start" : "positions");
+    if (argument->kind == ARGUMENT_MEMBERS || argument->kind == ARGUMENT_SIZES)
+        return json_pack("{s:s, s:n}", "kind", kind, "name");
     if (argument->kind == ARGUMENT_CONNECTIVITY || argument->kind == ARGUMENT_PATCH ||
         argument->kind == ARGUMENT_COLOUR)
         return json_pack("{s:s, s:o}", "kind", kind, "name",
@@ -90,11 +93,21 @@ static json_t *arguments(const weft_graph *graph, const weft_plan_kernel *kernel
     return list;
 }
 
+static json_t *group_json(const weft_plan_kernel *kernel) {
+    if (kernel->kind != KERNEL_GROUP)
+        return json_null();
+    json_t *list = json_array();
+    for (int i = kernel->n_members; i > 0; --i)
+        weft_json_append(&list, weft_json_string((kernel - i)->name));
+    return json_pack("{s:s, s:i, s:o}", "combination", weft_combination_name(kernel->combination),
+                     "threads", kernel->threads, "members", list);
+}
+
 static json_t *kernel_json(const weft_graph *graph, const weft_plan_kernel *kernel) {
     const weft_implementation *one = kernel->implementation;
     return json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:b, s:o, s:o, s:i, s:o, "
-        "s:o, s:o}",
+        "s:o, s:o, s:o}",
         "name", weft_json_string(kernel->name), "index_set",
         weft_graph_json_index_set(graph, kernel->index_set), "level",
         one != NULL ? json_integer(one->fusion->level) : json_null(), "block", block(one), "calls",
@@ -109,7 +122,8 @@ static json_t *kernel_json(const weft_graph *graph, const weft_plan_kernel *kern
         "zeroed", names(graph, kernel->zero, kernel->n_zero), "arguments", arguments(graph, kernel),
         "onchip_peak", one != NULL ? one->onchip_peak : 0, "bytes_loaded",
         weft_json_number(kernel->bytes_loaded), "bytes_stored",
-        weft_json_number(kernel->bytes_stored), "flops", weft_json_number(kernel->flops));
+        weft_json_number(kernel->bytes_stored), "flops", weft_json_number(kernel->flops),
+        "group", group_json(kernel));
 }
 
 static json_t *buffer_json(const weft_graph *graph, const weft_plan *plan, int number) {

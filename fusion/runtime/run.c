@@ -33,6 +33,9 @@ static weft_status launch_argument(weft_program_segment *p, const weft_argument 
     case ARGUMENT_POSITIONS:
         *out = p->positions[argument->index];
         break;
+    case ARGUMENT_MEMBERS:
+        *out = p->members[argument->index];
+        break;
     case ARGUMENT_SIZES:
         *out = p->nested[argument->index].sizes;
         break;
@@ -201,6 +204,16 @@ static weft_status launch_once(weft_program_segment *p, const weft_plan_kernel *
                : WEFT_OK;
 }
 
+/* A member is launched with its group. */
+static weft_status launch_later(weft_program_segment *p, const weft_plan_kernel *kernel,
+                                const weft_launch *launch, weft_error *error) {
+    (void)p;
+    (void)kernel;
+    (void)launch;
+    (void)error;
+    return WEFT_OK;
+}
+
 static const struct kernel_launcher {
     /* NULL: the device's usual grid of n_elements */
     weft_status (*grid)(const weft_program_segment *, const weft_plan_kernel *, weft_launch *,
@@ -220,6 +233,8 @@ static const struct kernel_launcher {
     [KERNEL_GATHER] = {NULL, launch_once},
     [KERNEL_NESTED] = {weft_program_nested_grid, launch_once},
     [KERNEL_NESTED_FINAL] = {weft_program_nested_final_grid, launch_once},
+    [KERNEL_MEMBER] = {NULL, launch_later},
+    [KERNEL_GROUP] = {weft_program_group_grid, launch_once},
 };
 
 weft_status weft_program_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,

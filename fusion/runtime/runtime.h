@@ -29,6 +29,7 @@ typedef struct weft_program_segment {
     weft_memory **buffers;              /* [n_buffers] of intermediates */
     weft_memory **partials;             /* [n_values] of reductions' results, own */
     weft_nested_launch *nested;         /* [n_kernels] */
+    weft_memory **members;              /* [n_kernels] of groups: their ARGUMENT_MEMBERS, own */
     weft_schedule **chunks;       /* [n_kernels] kernels with reductions: their ranges, own */
     weft_memory **double_buffers; /* [n_values] of lists that alternate between two memories, own */
     bool *swapped;                /* [n_values] is the list's value in its double buffer? */

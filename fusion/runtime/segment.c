@@ -21,13 +21,15 @@ static weft_status allocate_tables(weft_program_segment *p, weft_error *error) {
     p->buffers = calloc((size_t)p->segment->plan->n_buffers + 1, sizeof *p->buffers);
     p->partials = calloc(n_values, sizeof *p->partials);
     p->nested = calloc((size_t)p->segment->plan->n_kernels + 1, sizeof *p->nested);
+    p->members = calloc((size_t)p->segment->plan->n_kernels + 1, sizeof *p->members);
     p->chunks = calloc((size_t)p->segment->plan->n_kernels + 1, sizeof *p->chunks);
     p->arguments =
         calloc(6 * n_values + 4 * (size_t)graph->n_connectivities + WEFT_PRODUCT_ARGUMENTS_MAX + 1,
                sizeof *p->arguments);
     if (p->sizes == NULL || p->data == NULL || p->own == NULL || p->positions == NULL ||
         p->matrix_rows == NULL || p->connectivities == NULL || p->buffers == NULL ||
-        p->partials == NULL || p->nested == NULL || p->chunks == NULL || p->arguments == NULL)
+        p->partials == NULL || p->nested == NULL || p->members == NULL ||
+        p->chunks == NULL || p->arguments == NULL)
         return out_of_memory(error);
     for (int i = 0; i < graph->n_index_sets; ++i)
         p->sizes[i] = -1;
@@ -64,6 +66,8 @@ static void free_tables(weft_program_segment *p) {
         weft_memory_free(&p->nested[i].sizes);
         weft_module_free(&p->nested[i].module);
     }
+    for (int i = 0; p->members != NULL && i < p->segment->plan->n_kernels; ++i)
+        weft_memory_free(&p->members[i]);
     for (int i = 0; p->chunks != NULL && i < p->segment->plan->n_kernels; ++i)
         weft_schedule_free(&p->chunks[i]);
     weft_program_product_free(p);
@@ -84,6 +88,7 @@ void weft_program_segment_free(weft_program_segment **segment) {
     free(p->buffers);
     free(p->partials);
     free(p->nested);
+    free(p->members);
     free(p->chunks);
     free(p->arguments);
     free(p);

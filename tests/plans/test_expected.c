@@ -161,8 +161,8 @@ static void check_kernels(const plan_case *c, const line *l) {
     for (int k = 1; k + 1 < l->n; k += 2) {
         const weft_plan *plan =
             weft_compilation_only(c->plans[kind_named(c, l, l->words[k])])->plan;
-        if (plan->n_kernels != atoi(l->words[k + 1]))
-            wrong(c, l, l->words[k], plan->n_kernels);
+        if (plan->n_kernels - plan->n_groups != atoi(l->words[k + 1]))
+            wrong(c, l, l->words[k], plan->n_kernels - plan->n_groups);
     }
 }
 

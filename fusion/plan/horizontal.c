@@ -1,0 +1,299 @@
+/* Lets independent kernels of a plan share one launch (horizontal fusion; Dey 2020, types of kernel
+ * fusion).
+ *
+ * Kernels are independent if neither must end before the other starts, by way of any kernels in
+ * between. Those whose work takes less time than a launch join the first group of which this is
+ * true, where the prediction gains by it. A group is one node of the order of execution from then
+ * on; contracting independent nodes closes no cycle. */
+#include "fusion/base/array.h"
+#include "fusion/plan/dependence.h"
+#include "fusion/plan/implementations.h"
+#include "fusion/plan/plan.h"
+
+#include <string.h>
+
+enum { ARGUMENTS_MOST = 256 /* of a kernel: CUDA has room for 4 KB */ };
+
+typedef struct grouping {
+    weft_arena *arena;
+    const weft_graph *graph;
+    weft_plan *plan;
+    int n, words;    /* kernels; of a set of them */
+    uint64_t *after; /* [n][words] kernels that start after kernel i has ended; members of a group
+                        have the same, and are in the sets of others together */
+    int *number;     /* [n] in the plan with groups */
+    int *leader;     /* [n] the first kernel of the group: itself, if it is alone */
+} grouping;
+
+typedef struct members {
+    const weft_implementation *list[WEFT_GROUP_MEMBERS];
+    int n, n_arguments;
+    double seconds; /* of launches of their own */
+} members;
+
+const char *weft_combination_name(weft_combination how) {
+    static const char *const names[WEFT_COMBINATIONS] = {[INTER_BLOCK] = "inter-block",
+                                                         [INNER_BLOCK] = "inner-block",
+                                                         [INNER_THREAD] = "inner-thread"};
+    return names[how];
+}
+
+int weft_plan_launches(const weft_plan *plan) {
+    int n = 0;
+    for (int i = 0; i < plan->n_kernels; ++i)
+        n += plan->kernels[i].kind != KERNEL_MEMBER;
+    return n;
+}
+
+/* ---- dependence ---- */
+
+static bool is_memory(const weft_argument *argument) {
+    return argument->kind == ARGUMENT_VALUE || argument->kind == ARGUMENT_DOUBLE_BUFFER;
+}
+
+/* Does a kernel write what another one uses? */
+static bool conflict(const weft_graph *graph, const weft_plan_kernel *a,
+                     const weft_plan_kernel *b) {
+    for (int i = 0; i < a->n_arguments; ++i)
+        for (int k = 0; k < b->n_arguments; ++k) {
+            const weft_argument *x = &a->arguments[i], *y = &b->arguments[k];
+            if (x->index != y->index)
+                continue;
+            if ((x->kind == ARGUMENT_PARTIALS && y->kind == ARGUMENT_PARTIALS) ||
+                (is_memory(x) && is_memory(y) &&
+                 (weft_kernel_writes(graph, a, x->index) ||
+                  weft_kernel_writes(graph, b, x->index))))
+                return true;
+        }
+    return false;
+}
+
+static uint64_t *after(const grouping *g, int kernel) {
+    return g->after + (size_t)kernel * (size_t)g->words;
+}
+
+static void add_all(const grouping *g, uint64_t *to, const uint64_t *from) {
+    for (int k = 0; k < g->words; ++k)
+        to[k] |= from[k];
+}
+
+static void find_dependences(const grouping *g) {
+    for (int i = g->n - 1; i >= 0; --i)
+        for (int k = i + 1; k < g->n; ++k)
+            if (conflict(g->graph, &g->plan->kernels[i], &g->plan->kernels[k])) {
+                weft_set_add(after(g, i), k);
+                add_all(g, after(g, i), after(g, k));
+            }
+}
+
+/* ---- groups ---- */
+
+static void add_member(const grouping *g, members *all, int kernel) {
+    const weft_plan_kernel *one = &g->plan->kernels[kernel];
+    if (all->n < WEFT_GROUP_MEMBERS)
+        all->list[all->n] = one->implementation;
+    ++all->n;
+    all->n_arguments += one->n_arguments;
+    all->seconds += weft_predict_work(one->implementation) +
+                    weft_predict_launch(one->implementation->predictor);
+}
+
+static members members_of(const grouping *g, int leader) {
+    members all = {.n = 0};
+    for (int i = leader; i < g->n; ++i)
+        if (g->leader[i] == leader)
+            add_member(g, &all, i);
+    return all;
+}
+
+/* May a kernel share a launch? Its work must be less than that of the launch. */
+static bool is_small(const weft_plan_kernel *kernel) {
+    const weft_implementation *one = kernel->implementation;
+    return kernel->kind == KERNEL_MAP && kernel->index_set >= 0 &&
+           weft_predict_work(one) < weft_predict_launch(one->predictor);
+}
+
+static weft_combination best_combination(const members *all, double *seconds) {
+    weft_combination best = INTER_BLOCK;
+    for (weft_combination how = INTER_BLOCK; how < WEFT_COMBINATIONS; ++how) {
+        const double one = weft_predict_group(all->list, all->n, how);
+        if (how == INTER_BLOCK || one < *seconds) {
+            best = how;
+            *seconds = one;
+        }
+    }
+    return best;
+}
+
+/* May kernel i join the group, and is less time predicted then? */
+static bool joins(const grouping *g, int leader, int i) {
+    double before = 0, with = 0;
+    members all = members_of(g, leader), own = {.n = 0};
+    if (weft_set_has(after(g, leader), i) || weft_set_has(after(g, i), leader))
+        return false;
+    before = all.seconds;
+    if (all.n > 1)
+        best_combination(&all, &before);
+    add_member(g, &own, i);
+    add_member(g, &all, i);
+    before += own.seconds;
+    if (all.n > WEFT_GROUP_MEMBERS || all.n_arguments > ARGUMENTS_MOST)
+        return false;
+    best_combination(&all, &with);
+    return with < before;
+}
+
+static void join(const grouping *g, int leader, int i) {
+    g->leader[i] = leader;
+    add_all(g, after(g, leader), after(g, i));
+    for (int k = 0; k < g->n; ++k) {
+        const bool before = weft_set_has(after(g, k), leader) || weft_set_has(after(g, k), i);
+        if (g->leader[k] == leader)
+            memcpy(after(g, k), after(g, leader), (size_t)g->words * sizeof *g->after);
+        if (!before)
+            continue;
+        add_all(g, after(g, k), after(g, leader));
+        for (int m = leader; m < g->n; ++m)
+            if (g->leader[m] == leader)
+                weft_set_add(after(g, k), m);
+    }
+}
+
+static int choose_groups(const grouping *g) {
+    int n = 0;
+    for (int i = 0; i < g->n; ++i) {
+        bool alone = is_small(&g->plan->kernels[i]);
+        for (int leader = 0; leader < i && alone; ++leader)
+            if (g->leader[leader] == leader && is_small(&g->plan->kernels[leader]) &&
+                joins(g, leader, i)) {
+                n += members_of(g, leader).n == 1;
+                join(g, leader, i);
+                alone = false;
+            }
+    }
+    return n;
+}
+
+/* ---- the plan with groups ---- */
+
+static weft_status add_arguments(weft_arena *arena, weft_plan_kernel *group,
+                                 const weft_plan_kernel *member, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < member->n_arguments; ++i) {
+        int k = 0;
+        while (k < group->n_arguments &&
+               memcmp(&group->arguments[k], &member->arguments[i], sizeof(weft_argument)) != 0)
+            ++k;
+        if (k == group->n_arguments)
+            TRY(WEFT_APPEND(arena, group->arguments, group->n_arguments, member->arguments[i],
+                            error));
+    }
+done:
+    return status;
+}
+
+/* Append the kernel that launches the n kernels at the end of the plan. */
+static weft_status add_group(const grouping *g, weft_plan *made, const members *all,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_plan_kernel *group = &made->kernels[made->n_kernels];
+    *group = (weft_plan_kernel){.kind = KERNEL_GROUP,
+                                .gather = -1,
+                                .product = -1,
+                                .prologue = -1,
+                                .index_set = UNIFORM,
+                                .n_members = all->n};
+    group->combination = best_combination(all, &group->seconds);
+    group->saved_seconds = all->seconds - group->seconds;
+    group->name = weft_arena_print(g->arena, "k%d_together", made->n_kernels);
+    if (group->name == NULL)
+        return weft_no_memory(error);
+    const weft_argument sizes = {ARGUMENT_MEMBERS, made->n_kernels, 0};
+    TRY(WEFT_APPEND(g->arena, group->arguments, group->n_arguments, sizes, error));
+    for (int m = 0; m < all->n; ++m) {
+        weft_plan_kernel *member = group - all->n + m;
+        member->kind = KERNEL_MEMBER;
+        member->threads = weft_group_threads(all->list, all->n, group->combination, m);
+        group->threads = group->combination == INNER_BLOCK  ? group->threads + member->threads
+                         : member->threads > group->threads ? member->threads
+                                                            : group->threads;
+        TRY(add_arguments(g->arena, group, member, error));
+    }
+    ++made->n_kernels;
+    ++made->n_groups;
+done:
+    return status;
+}
+
+static bool is_ready(const grouping *g, const uint64_t *done, int leader) {
+    for (int k = 0; k < g->n; ++k)
+        if (!weft_set_has(done, k) && weft_set_has(after(g, k), leader))
+            return false;
+    return true;
+}
+
+/* Append a group, or a kernel that is alone. Names start with the number of the kernel. */
+static weft_status add_unit(const grouping *g, weft_plan *made, uint64_t *done, int leader,
+                            weft_error *error) {
+    const members all = members_of(g, leader);
+    for (int i = leader; i < g->n; ++i) {
+        if (g->leader[i] != leader)
+            continue;
+        weft_plan_kernel *kernel = &made->kernels[made->n_kernels];
+        *kernel = g->plan->kernels[i];
+        kernel->name =
+            weft_arena_print(g->arena, "k%d%s", made->n_kernels, strchr(kernel->name, '_'));
+        if (kernel->name == NULL)
+            return weft_no_memory(error);
+        g->number[i] = made->n_kernels++;
+        for (int k = 0; k < kernel->n_arguments; ++k)
+            if (kernel->arguments[k].kind == ARGUMENT_SIZES)
+                kernel->arguments[k].index = g->number[kernel->arguments[k].index];
+        weft_set_add(done, i);
+    }
+    return all.n > 1 ? add_group(g, made, &all, error) : WEFT_OK;
+}
+
+static weft_status rewrite(const grouping *g, int n_groups, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_plan made = *g->plan;
+    uint64_t *done = NULL;
+    made.n_kernels = 0;
+    TRY(WEFT_ALLOC(g->arena, made.kernels, (size_t)(g->n + n_groups), error));
+    TRY(WEFT_ALLOC(g->arena, done, (size_t)g->words, error));
+    while (made.n_kernels < g->n + n_groups) {
+        int next = 0;
+        while (weft_set_has(done, next) || g->leader[next] != next || !is_ready(g, done, next))
+            ++next;
+        TRY(add_unit(g, &made, done, next, error));
+    }
+    *g->plan = made;
+done:
+    return status;
+}
+
+weft_status weft_plan_group(weft_arena *arena, const weft_graph *graph, weft_plan *plan,
+                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    grouping g = {.arena = arena,
+                  .graph = graph,
+                  .plan = plan,
+                  .n = plan->n_kernels,
+                  .words = plan->n_kernels / 64 + 1};
+    int n_small = 0;
+    for (int i = 0; i < g.n; ++i)
+        n_small += is_small(&plan->kernels[i]);
+    if (n_small < 2)
+        return WEFT_OK;
+    TRY(WEFT_ALLOC(arena, g.after, (size_t)g.n * (size_t)g.words, error));
+    TRY(WEFT_ALLOC(arena, g.number, (size_t)g.n, error));
+    TRY(WEFT_ALLOC(arena, g.leader, (size_t)g.n, error));
+    for (int i = 0; i < g.n; ++i)
+        g.leader[i] = i;
+    find_dependences(&g);
+    const int n_groups = choose_groups(&g);
+    if (n_groups > 0)
+        TRY(rewrite(&g, n_groups, error));
+done:
+    return status;
+}

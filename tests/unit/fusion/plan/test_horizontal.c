@@ -1,0 +1,121 @@
+/* labels: quick */
+/* Which kernels of a plan share a launch, on an H200's limits. */
+#include "core/weft_core.h"
+#include "fusion/control/program.h"
+#include "fusion/plan/plan.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "plans/plan_invariants.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct plan_case {
+    weft_library *library;
+    weft_device *device;
+    weft_compilation *compilation;
+    const weft_plan *plan;
+} plan_case;
+
+static plan_case compile(const char *device, const char *text, weft_compile_options options) {
+    plan_case c = {0};
+    weft_error error = {0};
+    const weft_fragment fragment = {"test.weft", text};
+    assert_int_equal(weft_library_make(&c.library, &error), WEFT_OK);
+    assert_int_equal(weft_device_open(device, NULL, &c.device, &error), WEFT_OK);
+    if (weft_compile(c.library, weft_device_limits(c.device), &fragment, 1, &options,
+                     &c.compilation, &error) != WEFT_OK)
+        fail_msg("%s", error.message);
+    c.plan = weft_compilation_only(c.compilation)->plan;
+    check_plan("test.weft", c.compilation);
+    check_buffers("test.weft", c.compilation);
+    return c;
+}
+
+static void close_case(plan_case *c) {
+    weft_compilation_free(&c->compilation);
+    weft_device_free(&c->device);
+    weft_library_free(&c->library);
+}
+
+static void expect(const char *device, const char *text, weft_compile_options options,
+                   int n_kernels, int n_launches) {
+    plan_case c = compile(device, text, options);
+    assert_int_equal(c.plan->n_kernels - c.plan->n_groups, n_kernels);
+    assert_int_equal(weft_plan_launches(c.plan), n_launches);
+    close_case(&c);
+}
+
+/* n calls that share no data: y_i = (i + 2) x_i. */
+static char *independent(int n) {
+    char *text = calloc(1, 8192), *at = text;
+    assert_non_null(text);
+    at += sprintf(at, "index N;\n");
+    for (int i = 0; i < n; ++i)
+        at += sprintf(at, "input x%d : real over N;\ny%d = %d*x%d;\n", i, i, i + 2, i);
+    at += sprintf(at, "return ");
+    for (int i = 0; i < n; ++i)
+        at += sprintf(at, "%sy%d", i > 0 ? ", " : "", i);
+    sprintf(at, ";\n");
+    return text;
+}
+
+/* The slides' case: many small calls. Large ones take much longer than a launch each. */
+static void small_calls(void **state) {
+    const weft_compile_options small = {.elements = 10000}, large = {.elements = 100000000};
+    char *text = independent(20);
+    (void)state;
+    expect("null:h200", text, small, 20, 1);
+    expect("null:h200", text, large, 20, 20);
+    expect("null:h200", text, (weft_compile_options){.elements = 10000, .plan = WEFT_PLAN_UNFUSED},
+           20, 20);
+    expect("null", text, small, 20, 20);
+    plan_case c = compile("null:h200", text, small);
+    const weft_plan_kernel *group = &c.plan->kernels[20];
+    assert_int_equal(group->kind, KERNEL_GROUP);
+    assert_int_equal(group->n_members, 20);
+    /* 19 launches of 3.1 us are saved, and the loads of all overlap */
+    assert_true(group->saved_seconds > 19 * 3.1e-6);
+    assert_true(group->seconds > 3.1e-6);
+    close_case(&c);
+    free(text);
+    text = independent(40); /* a group has at most 32 members */
+    expect("null:h200", text, small, 40, 2);
+    free(text);
+}
+
+/* Kernels with a path between them have a launch each; those beside them may join either. */
+static void dependences(void **state) {
+    const weft_compile_options small = {.elements = 1000};
+    (void)state;
+    /* b reads through a map what a has computed, c neither */
+    expect("null:h200",
+           "index E, V plain;\nconnectivity ends : E -> V[2];\ninput x : real over V;\n"
+           "input z : real[2] over E;\na = 2*x;\nb = 3*a[ends];\nc = z + 1;\nreturn b, c;\n",
+           small, 3, 2);
+    /* a and c share a launch, then b and d; a with d would leave c no place beside b */
+    expect("null:h200",
+           "index E, V plain, F, W plain;\nconnectivity ends : E -> V[2];\n"
+           "connectivity tips : F -> W[2];\ninput x : real over V;\ninput y : real over W;\n"
+           "a = 2*x;\nb = 3*a[ends];\nc = 5*y;\nd = 7*c[tips];\nreturn b, d;\n",
+           small, 4, 2);
+    /* both add to r */
+    expect("null:h200",
+           "index E, V plain, F;\nconnectivity ends : E -> V[2];\nconnectivity tips : F -> V[2];\n"
+           "input x : real[2] over E;\ninput y : real[2] over F;\n"
+           "r[ends] += 2*x;\nr[tips] += 3*y;\nreturn r;\n",
+           small, 2, 2);
+    /* the update of x comes after its reader */
+    expect("null:h200",
+           "index E, V plain;\nconnectivity ends : E -> V[2];\ninput x : real over V;\n"
+           "a = 2*x[ends];\nupdate x = x + 1;\nreturn a;\n",
+           small, 2, 2);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(small_calls),
+        cmocka_unit_test(dependences),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

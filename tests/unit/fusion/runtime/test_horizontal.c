@@ -1,0 +1,203 @@
+/* labels: quick */
+/* Independent kernels in one launch: CUDA text run thread by thread, for unequal sizes, none and
+ * remainders. All numbers are small integers, so that results are exact. */
+#include "emulated_gpu.h"
+#include "fusion/plan/plan.h"
+#include "program_support.h"
+
+enum { MOST = 700 };
+
+static program_case open_gpu(const char *text, weft_compile_options options) {
+    const weft_device_options device_options = weft_device_options_default(NULL);
+    weft_error error = {0};
+    weft_device *device = NULL;
+    case_check(weft_device_open("host:1", &device_options, &device, &error), &error);
+    emulated_gpu_make(device);
+    device->limits.launch_seconds = 3e-6;
+    device->limits.bandwidth = 4e12;
+    device->limits.flops = 3e13;
+    options.elements = 1000;
+    return case_open_on(NULL, device, text, &options);
+}
+
+/* Three kernels, as their index sets differ; r adds to a list that is zeroed first. */
+static const char *const three = "index N, M plain, E, V plain;\n"
+                                 "connectivity ends : E -> V[2];\n"
+                                 "input a, b : real[2] over N;\ninput c : real over M;\n"
+                                 "input d : real[2] over E;\ninput s : real;\n"
+                                 "p = s*a - b;\nq = c*c + s;\nr[ends] += 2*d;\n"
+                                 "return p, q, r;\n";
+
+typedef struct data {
+    double a[2 * MOST], b[2 * MOST], c[MOST], d[2 * MOST], s;
+    int32_t ends[2 * MOST];
+    double p[2 * MOST], q[MOST], r[MOST]; /* expected */
+} data;
+
+static void fill(data *x, int64_t n_edges, int64_t n_vertices) {
+    *x = (data){.s = 3};
+    for (int64_t i = 0; i < 2 * MOST; ++i) {
+        x->a[i] = (double)(i * 7 % 11) - 5;
+        x->b[i] = (double)(i * 5 % 13) - 6;
+        x->d[i] = (double)(i * 3 % 7) - 3;
+        x->p[i] = 3 * x->a[i] - x->b[i];
+    }
+    for (int64_t i = 0; i < MOST; ++i) {
+        x->c[i] = (double)(i % 17) - 8;
+        x->q[i] = x->c[i] * x->c[i] + 3;
+    }
+    for (int64_t i = 0; i < 2 * n_edges; ++i) {
+        x->ends[i] = (int32_t)((i * 5 + i % 2) % n_vertices);
+        x->r[x->ends[i]] += 2 * x->d[i];
+    }
+}
+
+static void compare(const program_case *c, const char *name, const double *expected, int64_t n) {
+    double *found = case_result(c, name);
+    for (int64_t i = 0; i < n; ++i)
+        if (found[i] != expected[i])
+            fail_msg("%s[%lld] is %g, expected %g", name, (long long)i, found[i], expected[i]);
+    free(found);
+}
+
+static void bind_and_run(program_case *c, data *x, const int64_t sizes[4]) {
+    fill(x, sizes[2], sizes[3]);
+    case_size(c, "N", sizes[0]);
+    case_size(c, "M", sizes[1]);
+    c->n_connectivities = 0;
+    case_map(c, "ends", x->ends, sizes[2], 2, sizes[3]);
+    case_input(c, "a", x->a);
+    case_input(c, "b", x->b);
+    case_input(c, "c", x->c);
+    case_input(c, "d", x->d);
+    case_input(c, "s", &x->s);
+    case_run(c);
+}
+
+/* The kernels of a plan that has one launch. */
+static void expect_one_launch(const program_case *c, int n_kernels) {
+    const weft_plan *plan = case_segment(c)->plan;
+    assert_int_equal(weft_plan_launches(plan), 1);
+    assert_int_equal(plan->n_kernels - plan->n_groups, n_kernels);
+}
+
+static void unequal_sizes(void **state) {
+    static const int64_t sizes[][4] = {{1000 / 2, 300, 7, 9}, {0, 257, 129, 130}, {128, 0, 1, 2},
+                                       {129, 1, 0, 1},        {0, 0, 700, 650},   {1, 128, 0, 3}};
+    data *x = calloc(1, sizeof *x);
+    (void)state;
+    assert_non_null(x);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        program_case c = open_gpu(three, (weft_compile_options){.single = i % 2 == 1});
+        expect_one_launch(&c, 3);
+        bind_and_run(&c, x, sizes[i]);
+        compare(&c, "p", x->p, 2 * sizes[i][0]);
+        compare(&c, "q", x->q, sizes[i][1]);
+        compare(&c, "r", x->r, sizes[i][3]);
+        case_close(&c);
+    }
+    free(x);
+}
+
+/* A program is run again with other sizes. */
+static void sizes_change(void **state) {
+    static const int64_t sizes[][2] = {{100, 300}, {300, 1}, {0, 200}, {513, 512}};
+    data *x = calloc(1, sizeof *x);
+    (void)state;
+    assert_non_null(x);
+    program_case c = open_gpu("index N, M;\ninput a : real over N;\ninput c : real over M;\n"
+                              "p = 2*a;\nq = 3*c;\nreturn p, q;\n",
+                              (weft_compile_options){.plan = WEFT_PLAN_FUSED});
+    expect_one_launch(&c, 2);
+    fill(x, 0, 1);
+    for (int64_t i = 0; i < MOST; ++i) {
+        x->p[i] = 2 * x->a[i];
+        x->q[i] = 3 * x->c[i];
+    }
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        case_size(&c, "N", sizes[i][0]);
+        case_size(&c, "M", sizes[i][1]);
+        case_input(&c, "a", x->a);
+        case_input(&c, "c", x->c);
+        case_run(&c);
+        compare(&c, "p", x->p, sizes[i][0]);
+        compare(&c, "q", x->q, sizes[i][1]);
+    }
+    case_close(&c);
+    free(x);
+}
+
+/* While *active is 0, neither the kernels nor their zeroing change anything. */
+static void predicated(void **state) {
+    static const int64_t sizes[4] = {200, 3, 150, 160};
+    data *x = calloc(1, sizeof *x);
+    weft_error error = {0};
+    (void)state;
+    assert_non_null(x);
+    program_case c = open_gpu(three, (weft_compile_options){.predicated = true});
+    weft_memory *active = case_memory(&c, sizeof(uint32_t));
+    weft_program_predicate(c.program, active);
+    for (uint32_t is_active = 1; is_active < 2; --is_active) {
+        case_check(weft_memory_write(active, 0, &is_active, sizeof is_active, &error), &error);
+        if (is_active == 1)
+            bind_and_run(&c, x, sizes);
+        else {
+            const double other = 7;
+            case_input(&c, "s", &other);
+            case_run(&c);
+        }
+        compare(&c, "p", x->p, 2 * sizes[0]);
+        compare(&c, "q", x->q, sizes[1]);
+        compare(&c, "r", x->r, sizes[3]);
+    }
+    case_close(&c);
+    free(x);
+}
+
+/* Groups in a loop, which is a CUDA graph: x and y are updated 13 times. */
+static void in_loops(void **state) {
+    enum { N = 300, M = 200, ITERATIONS = 13 };
+    double *lists[2], values[2] = {0, ITERATIONS};
+    weft_error error = {0};
+    (void)state;
+    program_case c = open_gpu("index N plain, M plain;\ninput x : real over N;\n"
+                              "input y : real over M;\ninput t, end : real;\n"
+                              "repeat at most 100 while (t < end) {\n"
+                              "    update x = x + 1;\n    update y = y + t;\n"
+                              "    update t = t + 1;\n}\n",
+                              (weft_compile_options){.plan = WEFT_PLAN_FUSED});
+    const weft_control *control = c.compilation->control;
+    int n_groups = 0;
+    for (int i = 0; i < control->n_segments; ++i)
+        n_groups += control->segments[i]->plan->n_groups;
+    assert_int_equal(n_groups, 1);
+    case_check(weft_program_size(c.program, "N", N, &error), &error);
+    case_check(weft_program_size(c.program, "M", M, &error), &error);
+    static const char *const names[] = {"x", "y", "t", "end"};
+    for (int i = 0; i < 4; ++i) {
+        const int64_t n = i == 0 ? N : i == 1 ? M : 1;
+        weft_memory *memory = case_memory(&c, (size_t)n * sizeof(double));
+        double *list = c.arrays[c.n_memories - 1];
+        for (int64_t k = 0; k < n; ++k)
+            list[k] = i < 2 ? (double)(k % 5) : values[i - 2];
+        if (i < 2)
+            lists[i] = list;
+        case_check(weft_program_bind(c.program, names[i], memory, &error), &error);
+    }
+    case_run(&c);
+    for (int64_t k = 0; k < N; ++k)
+        assert_true(lists[0][k] == (double)(k % 5) + ITERATIONS);
+    for (int64_t k = 0; k < M; ++k)
+        assert_true(lists[1][k] == (double)(k % 5) + ITERATIONS * (ITERATIONS - 1) / 2);
+    case_close(&c);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(unequal_sizes),
+        cmocka_unit_test(sizes_change),
+        cmocka_unit_test(predicated),
+        cmocka_unit_test(in_loops),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
