@@ -147,9 +147,10 @@ double blas_elements(const blas_sequence *sequence, int64_t n);
 
 /* ---- expected results ------------------------------------------------------------------------ */
 
-/** A sum, and the sum of its terms' absolute values. */
+/** A sum, and the sums of its terms' absolute values and squares. */
 typedef struct blas_term {
-    long double value, size;
+    long double value;
+    double size, squares;
 } blas_term;
 typedef enum blas_matrix { MATRIX_A, MATRIX_B, MATRIX_SUM, MATRIX_UPDATED } blas_matrix;
 
@@ -164,10 +165,14 @@ typedef struct blas_reference {
 weft_status blas_reference_make(const blas_data *data, const blas_sequence *sequence,
                                 blas_reference **out, weft_error *error);
 void blas_reference_free(blas_reference **reference);
-/** Largest |value - expected| / (terms * eps * sum |terms|) over output k; INFINITY for a NaN. */
+/** Largest |value - expected| / allowed over output k; INFINITY for a NaN. Allowed is the lesser of
+ *  terms * eps * sum |terms|, which bounds every order of additions, and of
+ *  16 eps sqrt(terms * sum terms^2), which errors of random terms stay a factor of ten below, and
+ *  which a term that is lost or counted twice exceeds. */
 double blas_reference_error(const blas_reference *reference, int k, const void *values);
 /** For `expect`: the parts of sequences. */
 blas_term blas_reference_input(const blas_reference *reference, blas_input which, int64_t i);
+void blas_term_accumulate(blas_term *sum, blas_term a, blas_term b); /* sum += a * b, one term */
 void blas_reference_product(const blas_reference *reference, blas_matrix matrix, bool transposed,
                             const blas_term *x, blas_term *y);
 

@@ -31,7 +31,8 @@ typedef struct filling {
     uint64_t seed;
 } filling;
 
-/* Numbers of 24 bits, which both precisions represent: hash of seed and position (splitmix64). */
+/* Numbers of 24 or 53 bits, which the precision represents: hash of seed and position
+ * (splitmix64). */
 static void fill_piece(void *user, int64_t piece) {
     const filling *f = user;
     const int64_t last = (piece + 1) * PIECE < f->n ? (piece + 1) * PIECE : f->n;
@@ -39,11 +40,11 @@ static void fill_piece(void *user, int64_t piece) {
         uint64_t z = f->seed + (uint64_t)i * 0x9e3779b97f4a7c15u;
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        const double value = (double)((z ^ (z >> 31)) >> 40) * 0x1p-23 - 1;
+        z ^= z >> 31;
         if (f->data->single)
-            ((float *)f->values)[i] = (float)value;
+            ((float *)f->values)[i] = (float)((double)(z >> 40) * 0x1p-23 - 1);
         else
-            ((double *)f->values)[i] = value;
+            ((double *)f->values)[i] = (double)(z >> 11) * 0x1p-52 - 1;
     }
 }
 

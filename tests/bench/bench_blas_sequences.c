@@ -92,11 +92,11 @@ static void call_waxpby(blas_rival *b, const blas_lists *l) {
 /* ---- in exact arithmetic --------------------------------------------------------------------- */
 
 static blas_term scaled(double factor, blas_term a) {
-    return (blas_term){factor * a.value, fabs(factor) * a.size};
+    return (blas_term){factor * a.value, fabs(factor) * a.size, factor * factor * a.squares};
 }
 
 static blas_term sum(blas_term a, blas_term b) {
-    return (blas_term){a.value + b.value, a.size + b.size};
+    return (blas_term){a.value + b.value, a.size + b.size, a.squares + b.squares};
 }
 
 /* out[i] = a first_i + b second_i + third_i; b 0: without the second and the third */
@@ -115,12 +115,9 @@ static void load(const blas_reference *r, blas_input which, blas_term *out) {
 
 static void expect_axpydot(blas_reference *r) {
     combine(r, 1, BLAS_W, -BLAS_ALPHA, BLAS_V);
-    *r->vectors[1] = (blas_term){0, 0};
-    for (int64_t i = 0; i < r->data->n; ++i) {
-        const blas_term z = r->vectors[0][i], u = blas_reference_input(r, BLAS_U, i);
-        r->vectors[1]->value += z.value * u.value;
-        r->vectors[1]->size += z.size * u.size;
-    }
+    *r->vectors[1] = (blas_term){0, 0, 0};
+    for (int64_t i = 0; i < r->data->n; ++i)
+        blas_term_accumulate(r->vectors[1], r->vectors[0][i], blas_reference_input(r, BLAS_U, i));
     r->terms[0] = 2;
     r->terms[1] = (double)r->data->n + 2;
 }

@@ -31,9 +31,8 @@ void blas_row_head(const blas_results *results) {
     printf("%s, %s precision, seed %d; rival: %s\n", results->device,
            results->options->single ? "single" : "double", results->options->seed,
            results->rival ? results->rival : "none");
-    printf(
-        "error: largest |found - exact| / (terms eps sum |terms|) over the results of both; GB/s: "
-        "least bytes over time\n");
+    printf("error: largest |found - exact| of what rounding may make, of both; GB/s: least bytes "
+           "over time\n");
     printf("%-8s %10s %11s %11s %8s %9s %6s %6s %9s\n", "sequence", "n", "Weft us", "BLAS us",
            "speed-up", "GB/s", "% read", "% copy", "error");
 }
