@@ -59,6 +59,17 @@ fi
 "$bench" --device host --sizes 64 --sequences vadd --repeat 1 --blas no-such-library.so > "$folder/none"
 grep -q "no-such-library.so: skipped" "$folder/none"
 
+# torch.compile and jax.jit, where they are installed; else it says which one is not.
+code=0
+"$bench" --device host --sizes 16 --sequences vadd --repeat 1 --json "$folder/small.json" > "$folder/small"
+"$python" "$(dirname "$0")/bench_blas_python.py" --device cpu --repeat 1 "$folder/small.json" > "$folder/python" ||
+    code=$?
+if [ "$code" -eq 77 ]; then
+    grep -q "torch.compile: skipped" "$folder/python" && grep -q "jax.jit: skipped" "$folder/python"
+else
+    [ "$code" -eq 0 ] && grep -q "^VADD  *256 " "$folder/python"
+fi
+
 "$bench" --device null:h200 --sizes 16384 --json "$folder/null.json" > "$folder/null"
 "$python" - "$folder/null.json" <<'PYTHON'
 import json
