@@ -73,12 +73,16 @@ weft_status weft_compiled_make(weft_context *context, const weft_fragment *fragm
     TRY(weft_context_tuned(context, fragments, n_fragments, &planned, arena, error));
     TRY(weft_compile(context->library, weft_device_limits(context->device), fragments, n_fragments,
                      &planned, &made.compilation, error));
-    TRY(add_saving(context, fragments, n_fragments, made.compilation, error));
     context->plan_seconds += weft_clock() - start;
     start = weft_clock();
     weft_progress(context->monitor, "compiling kernel", context->n_kernels + 1, 0);
     if (!weft_device_limits(context->device)->records_only)
         TRY(weft_compilation_correct(made.compilation, context->device, error));
+    context->compile_seconds += weft_clock() - start;
+    start = weft_clock();
+    TRY(add_saving(context, fragments, n_fragments, made.compilation, error));
+    context->plan_seconds += weft_clock() - start;
+    start = weft_clock();
     TRY(weft_program_make(context->device, made.compilation, &made.program, error));
     context->compile_seconds += weft_clock() - start;
     context->n_kernels += weft_compilation_kernels(made.compilation);

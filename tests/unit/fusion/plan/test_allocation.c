@@ -1,11 +1,11 @@
 /* labels: quick */
 /* Scripts that ask for variants and blocks, those that ask for what cannot be, and the search for
  * the best covers, with their n-th allocation failing. */
+#include "allocation.h"
 #include "core/weft_core.h"
 #include "fusion/tune/tune.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
-#include "allocation.h"
 #include "test_support.h"
 
 static const char directives[] =
@@ -65,7 +65,8 @@ static weft_status use_search(void *user, weft_error *error) {
     weft_arena *arena = NULL;
     weft_search_result result;
     const weft_compile_options options = {0};
-    const weft_search_options how = {.most = 12, .all = true, .measure = predicted};
+    const weft_search_options how = {
+        .most = 12, .all = true, .confirm = true, .measure = predicted};
     const weft_fragment fragment = {"script.weft", with->text};
     TRY(weft_arena_make(&arena, error));
     const weft_search_script script = {with->library, &fragment, 1, &options};
