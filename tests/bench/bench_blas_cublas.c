@@ -185,8 +185,8 @@ weft_status blas_cublas_open(weft_device *device, const blas_options *options, b
         check(out, state->cublasSetStream_v2(state->handle, state->cuda->stream),
               "cublasSetStream");
     if (out->code != 0)
-        TRY(weft_error_set(error, WEFT_ERROR_DEVICE, "%s failed with code %d", out->failed,
-                           out->code));
+        snprintf(out->missing, sizeof out->missing, "%s failed with code %d", out->failed,
+                 out->code);
 done:
     return status;
 }
