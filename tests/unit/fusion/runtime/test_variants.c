@@ -217,6 +217,27 @@ static void no_barrier_where_the_mapping_is_the_same(void **state) {
     }
 }
 
+/* Threads that read A by rows must have loaded it before others overwrite it by components, although
+ * no value is in shared memory; threads that overwrite what they have read themselves need not
+ * wait. */
+static void updates_wait_for_loads(void **state) {
+    (void)state;
+    static const char *const scripts[] = {
+        "index N;\ninput A, D : real[3,3] over N;\nfuse {\n"
+        "C = madd(A, A) using variant 1;\nupdate A = madd(D, D) using variant 2;\n}\nreturn C;\n",
+        "index N;\ninput A, D : real[3,3] over N;\nfuse {\n"
+        "C = madd(A, A) using variant 2;\nupdate A = madd(D, D) using variant 2;\n}\nreturn C;\n"};
+    for (int k = 0; k < 2; ++k) {
+        program_case c = case_open(NULL, "null:h200", scripts[k], NULL);
+        const weft_plan *plan = case_segment(&c)->plan;
+        assert_int_equal(plan->n_kernels, 1);
+        assert_int_equal(plan->kernels[0].implementation->shared_components, 0);
+        const char *kernel = strstr(weft_compilation_source(c.compilation), "KERNEL k0_");
+        assert_int_equal(count(kernel, "__syncthreads"), k == 0);
+        case_close(&c);
+    }
+}
+
 /* The first kernel of a plan for an H200, and its shared memory in components per element, which
  * must be what the text of the kernel declares. */
 static int shared_components(const char *script, const char *function, int variant) {
@@ -267,6 +288,7 @@ int main(void) {
         cmocka_unit_test(blocks_that_are_asked_for),
         cmocka_unit_test(only_the_barriers_that_are_needed),
         cmocka_unit_test(no_barrier_where_the_mapping_is_the_same),
+        cmocka_unit_test(updates_wait_for_loads),
         cmocka_unit_test(loads_are_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
