@@ -42,6 +42,7 @@ static weft_status lift(lifter *l, const weft_script_statement *statement, weft_
                                         .loop = statement->loop,
                                         .part = statement->part,
                                         .fuse = statement->fuse,
+                                        .together = statement->together,
                                         .place = (*node)->place};
         TRY(weft_control_fresh_name(l->b, statement->name, &lifted.name));
         *name = (weft_node){.kind = NODE_NAME, .name = lifted.name, .place = lifted.place};

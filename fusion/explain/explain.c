@@ -111,8 +111,8 @@ static void explain_kernels(const explanation *e, weft_plan_kind kind) {
 static void explain_groups(const explanation *e) {
     const weft_plan *plan = e->plans[WEFT_PLAN_FUSED];
     if (plan->n_groups > 0)
-        weft_text_add(e->out, "\nLaunches of several kernels, which are independent and whose work "
-                              "takes less time than a launch\n");
+        weft_text_add(e->out, "\nLaunches of several kernels, which are independent; unless asked for, "
+                              "their work takes less time than a launch\n");
     for (int i = 0; i < plan->n_kernels; ++i) {
         const weft_plan_kernel *kernel = &plan->kernels[i];
         if (kernel->kind != KERNEL_GROUP)
@@ -120,6 +120,11 @@ static void explain_groups(const explanation *e) {
         weft_text_add(e->out, "  %s: kernels %d to %d, ", kernel->name, i - kernel->n_members,
                       i - 1);
         weft_plan_print_group(kernel, e->out);
+        if (kernel->together > 0) {
+            const weft_location place = e->graph->togethers[kernel->together - 1].place;
+            weft_text_add(e->out, " (asked for at %s:%d:%d)", place.source->name, place.line,
+                          place.column);
+        }
         weft_text_add(e->out, "\n");
     }
 }

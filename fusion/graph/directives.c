@@ -21,6 +21,7 @@ weft_status weft_graph_fuses(weft_graph_builder *builder, weft_error *error) {
             fuses[i].places[k] = node->place;
         }
     }
+    builder->graph->togethers = script->togethers;
     builder->graph->fuses = fuses;
     builder->graph->n_fuses = script->n_fuses;
 done:

@@ -123,6 +123,7 @@ weft_status weft_call_add(weft_graph_builder *builder, weft_call *call, const we
         call->id = graph->n_calls;
         call->part = builder->statement != NULL ? builder->statement->part : -1;
         call->fuse = builder->statement != NULL ? builder->statement->fuse : 0;
+        call->together = builder->statement != NULL ? builder->statement->together : 0;
         call->variant = -1;
         call->result = id;
         TRY(WEFT_APPEND(builder->arena, graph->calls, graph->n_calls, *call, error));

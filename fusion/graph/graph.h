@@ -89,7 +89,7 @@ typedef struct weft_call {
     weft_location place;
     const weft_reduction *reduction;           /* NULL: a map */
     const weft_product_kernel *product_kernel; /* `apply`: reads v at other rows too; else NULL */
-    int part, fuse;                            /* of its statement; -1 and 0: none */
+    int part, fuse, together;                  /* of its statement; -1, 0 and 0: none */
     int variant;                               /* `using variant N` of its statement, or -1 */
     weft_location variant_place;
     int op; /* `apply`: index into graph->operators */
@@ -126,6 +126,7 @@ typedef struct weft_graph {
     int n_operators;
     weft_fuse *fuses; /* weft_call.fuse is an index from 1 */
     int n_fuses;
+    const struct weft_script_together *togethers; /* weft_call.together is an index from 1 */
     bool is_loop_body;
 } weft_graph;
 

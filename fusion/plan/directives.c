@@ -273,6 +273,18 @@ static bool breaks_split(const weft_graph *graph, const weft_fusion *fusion) {
     return false;
 }
 
+/* Has a fusion calls of several together blocks? */
+static bool joins_togethers(const weft_graph *graph, const weft_fusion *fusion) {
+    int together = 0;
+    for (int i = 0; i < fusion->n_calls; ++i) {
+        const int own = graph->calls[fusion->calls[i]].together;
+        if (own > 0 && together > 0 && own != together)
+            return true;
+        together = own > 0 ? own : together;
+    }
+    return false;
+}
+
 static bool breaks_fuse(const weft_graph *graph, const weft_fusion *fusion) {
     for (int i = 0; i < fusion->n_calls; ++i) {
         const int fuse = graph->calls[fusion->calls[i]].fuse;
@@ -291,12 +303,14 @@ static bool breaks_fuse(const weft_graph *graph, const weft_fusion *fusion) {
 
 weft_status weft_directives_prune(weft_segment *c, weft_error *error) {
     if (c->options.plan == WEFT_PLAN_UNFUSED || c->options.forced_plan != NULL ||
-        (c->script->n_fuses == 0 && c->script->n_splits == 0))
+        (c->script->n_fuses == 0 && c->script->n_splits == 0 && c->script->n_togethers == 0))
         return WEFT_OK;
     for (int i = 0; i < c->implementations->n; ++i) {
         weft_implementation *one = &c->implementations->list[i];
         if (breaks_split(c->graph, one->fusion))
             one->reason = "the script has a split between its calls";
+        else if (joins_togethers(c->graph, one->fusion))
+            one->reason = "its calls are in several together blocks";
         else if (breaks_fuse(c->graph, one->fusion))
             one->reason = "it cuts a fuse block of the script";
     }

@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#define LEAST_GAIN 0.01 /* over inter-block, part of the predicted time */
 enum { ARGUMENTS_MOST = 256 /* of a kernel: CUDA has room for 4 KB */ };
 
 typedef struct grouping {
@@ -28,6 +29,7 @@ typedef struct grouping {
 typedef struct members {
     const weft_implementation *list[WEFT_GROUP_MEMBERS];
     int n, n_arguments;
+    int together;   /* the block of the script that asks for the group, from 1; 0: none */
     double seconds; /* of launches of their own */
 } members;
 
@@ -88,8 +90,19 @@ static void find_dependences(const grouping *g) {
 
 /* ---- groups ---- */
 
+/* The first together block that has calls of a kernel; 0: none. */
+static int together_of(const weft_graph *graph, const weft_plan_kernel *kernel) {
+    const weft_implementation *one = kernel->implementation;
+    for (int i = 0; one != NULL && i < one->fusion->n_calls; ++i)
+        if (graph->calls[one->fusion->calls[i]].together > 0)
+            return graph->calls[one->fusion->calls[i]].together;
+    return 0;
+}
+
 static void add_member(const grouping *g, members *all, int kernel) {
     const weft_plan_kernel *one = &g->plan->kernels[kernel];
+    const int together = together_of(g->graph, one);
+    all->together = together > 0 ? together : all->together;
     if (all->n < WEFT_GROUP_MEMBERS)
         all->list[all->n] = one->implementation;
     ++all->n;
@@ -106,18 +119,27 @@ static members members_of(const grouping *g, int leader) {
     return all;
 }
 
-/* May a kernel share a launch? Its work must be less than that of the launch. */
-static bool is_small(const weft_plan_kernel *kernel) {
-    const weft_implementation *one = kernel->implementation;
-    return kernel->kind == KERNEL_MAP && kernel->index_set >= 0 &&
-           weft_predict_work(one) < weft_predict_launch(one->predictor);
+static bool is_possible(const weft_plan_kernel *kernel) {
+    return kernel->kind == KERNEL_MAP && kernel->index_set >= 0;
 }
 
-static weft_combination best_combination(const members *all, double *seconds) {
+/* Does a kernel share a launch without being asked to? Its work must be less than a launch. */
+static bool is_small(const weft_plan_kernel *kernel) {
+    const weft_implementation *one = kernel->implementation;
+    return is_possible(kernel) && weft_predict_work(one) < weft_predict_launch(one->predictor);
+}
+
+static weft_combination best_combination(const weft_graph *graph, const members *all,
+                                         double *seconds) {
+    const int asked = all->together > 0 ? graph->togethers[all->together - 1].combination : -1;
     weft_combination best = INTER_BLOCK;
+    if (asked >= 0) {
+        *seconds = weft_predict_group(all->list, all->n, (weft_combination)asked);
+        return (weft_combination)asked;
+    }
     for (weft_combination how = INTER_BLOCK; how < WEFT_COMBINATIONS; ++how) {
         const double one = weft_predict_group(all->list, all->n, how);
-        if (how == INTER_BLOCK || one < *seconds) {
+        if (how == INTER_BLOCK || one < (1 - LEAST_GAIN) * *seconds) {
             best = how;
             *seconds = one;
         }
@@ -125,21 +147,25 @@ static weft_combination best_combination(const members *all, double *seconds) {
     return best;
 }
 
+static bool are_independent(const grouping *g, int leader, int i) {
+    return !weft_set_has(after(g, leader), i) && !weft_set_has(after(g, i), leader);
+}
+
 /* May kernel i join the group, and is less time predicted then? */
 static bool joins(const grouping *g, int leader, int i) {
     double before = 0, with = 0;
     members all = members_of(g, leader), own = {.n = 0};
-    if (weft_set_has(after(g, leader), i) || weft_set_has(after(g, i), leader))
+    add_member(g, &own, i);
+    if (!are_independent(g, leader, i) || own.together > 0)
         return false;
     before = all.seconds;
     if (all.n > 1)
-        best_combination(&all, &before);
-    add_member(g, &own, i);
+        best_combination(g->graph, &all, &before);
     add_member(g, &all, i);
     before += own.seconds;
     if (all.n > WEFT_GROUP_MEMBERS || all.n_arguments > ARGUMENTS_MOST)
         return false;
-    best_combination(&all, &with);
+    best_combination(g->graph, &all, &with);
     return with < before;
 }
 
@@ -159,10 +185,61 @@ static void join(const grouping *g, int leader, int i) {
     }
 }
 
+/* The result of the first call of a kernel, for messages. */
+static const char *result_of(const grouping *g, int kernel) {
+    const weft_implementation *one = g->plan->kernels[kernel].implementation;
+    return g->graph->values[g->graph->calls[one->fusion->calls[0]].result].name;
+}
+
+/* Why kernel i cannot share the launch that a together block asks for; WEFT_OK: it can. */
+static weft_status check_block(const grouping *g, int together, int leader, int i,
+                               weft_error *error) {
+    const weft_location place = g->graph->togethers[together - 1].place;
+    members all = members_of(g, leader);
+    if (!is_possible(&g->plan->kernels[i])) {
+        weft_error_at(error, WEFT_ERROR_TYPE, place,
+                      "the kernel of '%s' cannot share a launch with others", result_of(g, i));
+        weft_error_hint(error, "a launch is shared by kernels of one thread per element, without "
+                               "reductions, operators, patches and cell colours");
+        return WEFT_ERROR_TYPE;
+    }
+    if (leader == i)
+        return WEFT_OK;
+    if (!are_independent(g, leader, i))
+        return weft_error_at(error, WEFT_ERROR_TYPE, place,
+                             "'%s' and '%s' cannot share a launch: one of their kernels must end "
+                             "before the other starts",
+                             result_of(g, leader), result_of(g, i));
+    add_member(g, &all, i);
+    if (all.n > WEFT_GROUP_MEMBERS || all.n_arguments > ARGUMENTS_MOST)
+        return weft_error_at(error, WEFT_ERROR_TYPE, place,
+                             "a launch has at most %d kernels and %d lists", WEFT_GROUP_MEMBERS,
+                             ARGUMENTS_MOST);
+    return WEFT_OK;
+}
+
+/* The groups that the script asks for. */
+static weft_status force_groups(const grouping *g, int *n_groups, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < g->n; ++i) {
+        const int together = together_of(g->graph, &g->plan->kernels[i]);
+        int leader = i;
+        for (int k = i - 1; k >= 0 && together > 0; --k)
+            leader = together_of(g->graph, &g->plan->kernels[k]) == together ? k : leader;
+        if (together > 0)
+            TRY(check_block(g, together, leader, i, error));
+        *n_groups += leader < i && members_of(g, leader).n == 1;
+        if (leader < i)
+            join(g, leader, i);
+    }
+done:
+    return status;
+}
+
 static int choose_groups(const grouping *g) {
     int n = 0;
     for (int i = 0; i < g->n; ++i) {
-        bool alone = is_small(&g->plan->kernels[i]);
+        bool alone = is_small(&g->plan->kernels[i]) && g->leader[i] == i && members_of(g, i).n == 1;
         for (int leader = 0; leader < i && alone; ++leader)
             if (g->leader[leader] == leader && is_small(&g->plan->kernels[leader]) &&
                 joins(g, leader, i)) {
@@ -203,7 +280,8 @@ static weft_status add_group(const grouping *g, weft_plan *made, const members *
                                 .prologue = -1,
                                 .index_set = UNIFORM,
                                 .n_members = all->n};
-    group->combination = best_combination(all, &group->seconds);
+    group->together = all->together;
+    group->combination = best_combination(g->graph, all, &group->seconds);
     group->saved_seconds = all->seconds - group->seconds;
     group->name = weft_arena_print(g->arena, "k%d_together", made->n_kernels);
     if (group->name == NULL)
@@ -280,10 +358,10 @@ weft_status weft_plan_group(weft_arena *arena, const weft_graph *graph, weft_pla
                   .plan = plan,
                   .n = plan->n_kernels,
                   .words = plan->n_kernels / 64 + 1};
-    int n_small = 0;
+    int n_groups = 0, n_candidates = 0;
     for (int i = 0; i < g.n; ++i)
-        n_small += is_small(&plan->kernels[i]);
-    if (n_small < 2)
+        n_candidates += is_small(&plan->kernels[i]) || together_of(graph, &plan->kernels[i]) > 0;
+    if (n_candidates < 2)
         return WEFT_OK;
     TRY(WEFT_ALLOC(arena, g.after, (size_t)g.n * (size_t)g.words, error));
     TRY(WEFT_ALLOC(arena, g.number, (size_t)g.n, error));
@@ -291,7 +369,8 @@ weft_status weft_plan_group(weft_arena *arena, const weft_graph *graph, weft_pla
     for (int i = 0; i < g.n; ++i)
         g.leader[i] = i;
     find_dependences(&g);
-    const int n_groups = choose_groups(&g);
+    TRY(force_groups(&g, &n_groups, error));
+    n_groups += choose_groups(&g);
     if (n_groups > 0)
         TRY(rewrite(&g, n_groups, error));
 done:

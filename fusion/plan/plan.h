@@ -78,6 +78,7 @@ typedef struct weft_plan_kernel {
     int n_reductions;
     weft_combination combination; /* KERNEL_GROUP */
     int n_members;                /* KERNEL_GROUP: the kernels directly before it in the plan */
+    int together; /* KERNEL_GROUP: the block of the script that asks for it, from 1; 0: none */
     int threads;                  /* KERNEL_MEMBER, KERNEL_GROUP: per thread block */
     double seconds, saved_seconds; /* KERNEL_GROUP: prediction; against launches of their own */
     int *zero; /* values zeroed before the launch */
@@ -110,7 +111,7 @@ bool weft_kernel_writes(const weft_graph *graph, const weft_plan_kernel *kernel,
 /** Let independent kernels of a plan share launches where the prediction gains by it
  *  (fusion/plan/horizontal.c): their kernels become KERNEL_MEMBER, followed by a KERNEL_GROUP.
  *  plan    kernels in launch order, without buffers
- *  Errors  WEFT_ERROR_MEMORY
+ *  Errors  WEFT_ERROR_TYPE: a `together` block that cannot be one launch; WEFT_ERROR_MEMORY
  *  Source  Dey 2020, types of kernel fusion */
 weft_status weft_plan_group(weft_arena *arena, const weft_graph *graph, weft_plan *plan,
                             weft_error *error);

@@ -334,12 +334,13 @@ int weft_group_threads(const weft_implementation *const *members, int n, weft_co
 }
 
 /* The operating point that n kernels have in common: every block has threads for as many elements
- * as it has threads, and the registers of all or of the largest kernel. */
+ * as it has threads, and the registers of all or of the largest kernel. The threads of all kernels
+ * have their loads in flight together: those of all kernels, or of the average element. */
 static weft_operating_point group_point(const weft_implementation *const *members, int n,
                                         weft_combination how, double *uneven) {
     const weft_predictor *p = members[0]->predictor;
     weft_operating_point common = {.iterations = 1};
-    double blocks = 0;
+    double blocks = 0, all = 0;
     for (int i = 0; i < n; ++i) {
         const double elements = element_count(p->graph, p->options, members[i]->fusion->index_set);
         const weft_operating_point own = point_of(p, members[i], elements, uneven);
@@ -352,8 +353,10 @@ static weft_operating_point group_point(const weft_implementation *const *member
         common.registers = how == INNER_THREAD                ? common.registers + own.registers
                            : own.registers > common.registers ? own.registers
                                                               : common.registers;
-        common.load_bytes += own.load_bytes;
+        common.load_bytes += own.load_bytes * (how == INNER_THREAD ? 1 : elements);
+        all += elements;
     }
+    common.load_bytes /= how == INNER_THREAD ? 1 : all;
     const double most = ceil(blocks / multiprocessors(p));
     *uneven = most * common.threads <= THREADS_AT_ONCE ? multiprocessors(p) * most / blocks : 1;
     common.available = most * common.threads < 1e6 ? (int)most * common.threads : 0;
@@ -373,11 +376,8 @@ double weft_predict_group(const weft_implementation *const *members, int n, weft
     const weft_operating_point common = group_point(members, n, how, &uneven);
     for (int i = 0; i < n; ++i) {
         weft_implementation one = *members[i];
-        weft_operating_point point = common;
         const double elements = element_count(p->graph, p->options, one.fusion->index_set);
-        if (how != INNER_THREAD)
-            point.load_bytes = one.bytes_loaded;
-        predict_at(p, &one, point, uneven, elements);
+        predict_at(p, &one, common, uneven, elements);
         seconds += elements * one.seconds;
     }
     return seconds;

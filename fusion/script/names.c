@@ -9,7 +9,7 @@
 static const char *const reserved_words[] = {
     "index",  "connectivity", "input",    "parameter", "expression", "return",
     "update", "repeat",       "operator", "real",      "over",       "plain",
-    "while",  "and",          "fuse",     "split",     "pi"};
+    "while",  "and",          "fuse",     "split",     "together",   "pi"};
 enum { STATEMENT_WORDS = 9 };
 
 #define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))

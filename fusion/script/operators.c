@@ -232,6 +232,7 @@ static weft_status append_named(operator_writer *w, const weft_script_statement 
                                   .loop = statement->loop,
                                   .part = statement->part,
                                   .fuse = statement->fuse,
+                                  .together = statement->together,
                                   .place = place};
     TRY(fresh_name(w->parser, prefix, suffix, &made.name));
     TRY(declare_name(w->parser, made.name, place, SCRIPT_ASSIGNED));
@@ -244,20 +245,30 @@ done:
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
-/* Copy the directives of a statement of A. Each inlining of A gets its own copy of a fuse block,
- * made[] by number; if the product is in a fuse block itself, that block applies instead. */
+/* Copy the directives of a statement of A. Each inlining of A gets its own copy of a fuse or
+ * together block, made[] by number; if the product is in a block itself, that block applies. */
 static weft_status copy_directives(operator_writer *w, const weft_script *script, int *made,
                                    const weft_script_statement *product,
                                    const script_renaming *names, int n_names,
                                    weft_script_statement *statement) {
     weft_status status = WEFT_OK;
     script_parser *parser = w->parser;
-    const int fuse = statement->fuse;
+    const int fuse = statement->fuse, together = statement->together;
+    int *shared = made + script->n_fuses + 1;
     statement->loop = product->loop;
     statement->part += product->part;
     statement->fuse = product->fuse;
     if (statement->variant != NULL)
         TRY(node_copy(parser, statement->variant, names, n_names, &statement->variant));
+    statement->together = product->together;
+    if (together > 0 && product->together == 0 && product->fuse == 0) {
+        if (shared[together] == 0) {
+            SCRIPT_APPEND(parser, parser->script->togethers, parser->script->n_togethers,
+                          script->togethers[together - 1]);
+            shared[together] = parser->script->n_togethers;
+        }
+        statement->together = shared[together];
+    }
     if (fuse == 0 || product->fuse > 0)
         goto done;
     if (made[fuse] == 0) {
@@ -284,7 +295,8 @@ static weft_status write_out(operator_writer *w, written_operator *op,
     size_t n = (size_t)(op->n_names + script->n_statements + 2);
     script_renaming *names = weft_arena_alloc(parser->arena, n, sizeof *names);
     const char *prefix = weft_arena_print(parser->arena, "%s_", op->choice->name);
-    int *fuses = weft_arena_alloc(parser->arena, (size_t)script->n_fuses + 1, sizeof *fuses);
+    int *fuses = weft_arena_alloc(
+        parser->arena, (size_t)(script->n_fuses + script->n_togethers + 2), sizeof *fuses);
     if (!names || !prefix || !fuses)
         TRY(weft_script_no_memory(parser->error));
     if (statement->fuse > 0 && script->n_splits > 0) {

@@ -4,7 +4,7 @@
  *      script.c           fragments, options, integer expressions
  *      statements.c       statements
  *      loops.c            loops and operators
- *      directives.c       split, fuse, using variant
+ *      directives.c       split, fuse, together, using variant
  *      operators.c        inlines operators whose script is known
  *      expressions.c      expressions, conditions
  *      names.c            names, reserved words
@@ -51,7 +51,7 @@ typedef struct script_parser {
     const weft_token *tokens; /* of the current text */
     int position;
     int nesting, n_nodes;
-    int fuse;        /* current fuse block, from 1, or 0 */
+    int fuse, together; /* current fuse block and together block, from 1, or 0 */
     int loop, depth; /* current loop, or -1, and its depth (1: outermost) */
     weft_error *error;
 } script_parser;
@@ -59,6 +59,7 @@ typedef struct script_parser {
 /** fusion/script/directives.c */
 weft_status weft_script_parse_split(script_parser *parser);
 weft_status weft_script_parse_fuse(script_parser *parser);
+weft_status weft_script_parse_together(script_parser *parser);
 /** Parse what follows 'using' at the end of a statement. */
 weft_status weft_script_parse_using(script_parser *parser, weft_script_statement *statement);
 /** " using variant 2", or nothing. */

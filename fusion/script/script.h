@@ -112,7 +112,7 @@ typedef struct weft_script_statement {
     weft_node *value;
     int loop;           /* innermost enclosing loop, or -1 */
     int part;           /* number of `split;` before it */
-    int fuse;           /* enclosing `fuse { }`, from 1; 0: none */
+    int fuse, together; /* enclosing `fuse { }`, `together { }`, from 1; 0: none */
     weft_node *variant; /* `using variant N` of its call; NULL: the planner chooses */
     weft_location place;
 } weft_script_statement;
@@ -128,6 +128,15 @@ typedef struct weft_script_fuse {
     weft_node *choices[FUSE_CHOICES]; /* NULL or 0: the planner chooses */
     weft_location place;
 } weft_script_fuse;
+
+/** together inner_block { ... } */
+typedef struct weft_script_together {
+    int combination; /* index of weft_script_combinations; -1: the planner chooses */
+    weft_location place;
+} weft_script_together;
+enum { WEFT_SCRIPT_COMBINATIONS = 3 };
+/** "inter_block", "inner_block", "inner_thread" */
+extern const char *const weft_script_combinations[WEFT_SCRIPT_COMBINATIONS];
 
 /** operator A over nodes;   used as y = apply(A, v) */
 typedef struct weft_script_operator {
@@ -163,6 +172,8 @@ typedef struct weft_script {
     int n_splits;
     weft_script_fuse *fuses;
     int n_fuses;
+    weft_script_together *togethers;
+    int n_togethers;
     weft_source *sources; /* one per fragment */
     int n_sources;
     bool is_loop_body;  /* the only segment of a `repeat`: its updates may be double-buffered */

@@ -316,6 +316,7 @@ static weft_status parse_value(script_parser *parser, weft_script_statement *sta
     statement->loop = parser->loop;
     statement->part = script->n_splits;
     statement->fuse = parser->fuse;
+    statement->together = parser->together;
     SCRIPT_APPEND(parser, script->statements, script->n_statements, *statement);
 done:
     return status;
@@ -378,10 +379,12 @@ weft_status weft_script_parse_statement(script_parser *parser) {
         {"operator", weft_script_parse_operator},
         {"split", weft_script_parse_split},
         {"fuse", weft_script_parse_fuse},
+        {"together", weft_script_parse_together},
     };
     const bool in_loop = parser->loop >= 0;
     if (in_loop && !weft_script_at(parser, "update") && !weft_script_at(parser, "repeat") &&
-        !weft_script_at(parser, "split") && !weft_script_at(parser, "fuse"))
+        !weft_script_at(parser, "split") && !weft_script_at(parser, "fuse") &&
+        !weft_script_at(parser, "together"))
         for (size_t i = 0; i < sizeof statements / sizeof statements[0]; ++i)
             if (weft_script_at(parser, statements[i].word))
                 return weft_error_at(parser->error, WEFT_ERROR_SYNTAX,

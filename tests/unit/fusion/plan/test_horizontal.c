@@ -112,10 +112,70 @@ static void dependences(void **state) {
            small, 2, 2);
 }
 
+/* A block of the script asks for a launch that the planner does not choose: the kernels are long. */
+static void asked_for(void **state) {
+    static const char text[] = "index N;\ninput a, b, c, d : real over N;\n"
+                               "together inner_block { p = 2*a; q = 3*b; r = 4*c; }\n"
+                               "s = 5*d;\nreturn p, q, r, s;\n";
+    (void)state;
+    expect("null:h200", text, (weft_compile_options){.elements = 100000000}, 4, 2);
+    expect("null:h200", text,
+           (weft_compile_options){.elements = 100000000, .plan = WEFT_PLAN_UNFUSED}, 4, 4);
+    expect("null", text, (weft_compile_options){.elements = 100000000}, 4, 4);
+    plan_case c = compile("null:h200", text, (weft_compile_options){.elements = 100000000});
+    for (int i = 0; i < c.plan->n_kernels; ++i) {
+        const weft_plan_kernel *kernel = &c.plan->kernels[i];
+        if (kernel->kind != KERNEL_GROUP)
+            continue;
+        assert_int_equal(kernel->combination, INNER_BLOCK);
+        assert_int_equal(kernel->n_members, 3);
+        assert_int_equal(kernel->threads,
+                         kernel[-1].threads + kernel[-2].threads + kernel[-3].threads);
+        for (int m = 1; m <= 3; ++m)
+            assert_int_equal(kernel[-m].threads % 32, 0);
+    }
+    close_case(&c);
+}
+
+static void refused(const char *text, const char *message) {
+    weft_error error = {0};
+    weft_library *library = NULL;
+    weft_device *device = NULL;
+    weft_compilation *compilation = NULL;
+    const weft_fragment fragment = {"test.weft", text};
+    assert_int_equal(weft_library_make(&library, &error), WEFT_OK);
+    assert_int_equal(weft_device_open("null:h200", NULL, &device, &error), WEFT_OK);
+    assert_int_not_equal(
+        weft_compile(library, weft_device_limits(device), &fragment, 1, NULL, &compilation, &error),
+        WEFT_OK);
+    assert_string_equal(error.message, message);
+    weft_device_free(&device);
+    weft_library_free(&library);
+}
+
+static void impossible_blocks(void **state) {
+    (void)state;
+    refused("index E, V plain;\nconnectivity ends : E -> V[2];\ninput x : real over V;\n"
+            "together { a = 2*x; b = 3*a[ends]; }\nreturn b;\n",
+            "'a' and 'b' cannot share a launch: one of their kernels must end before the other "
+            "starts");
+    refused("index N, M;\ninput x : real over N;\ninput y : real over M;\n"
+            "together { a = sum(x); b = 3*y; }\nreturn a, b;\n",
+            "the kernel of 'a' cannot share a launch with others");
+    refused("index N;\ninput x : real over N;\n"
+            "together { together { a = 2*x; } }\nreturn a;\n",
+            "a together block must not contain a together block");
+    refused("index N;\ninput x : real over N;\n"
+            "together inter { a = 2*x; }\nreturn a;\n",
+            "expected '{' before the statements that are to share a launch, found 'inter'");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_calls),
         cmocka_unit_test(dependences),
+        cmocka_unit_test(asked_for),
+        cmocka_unit_test(impossible_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,8 +25,21 @@ static const char *const three = "index N, M plain, E, V plain;\n"
                                  "connectivity ends : E -> V[2];\n"
                                  "input a, b : real[2] over N;\ninput c : real over M;\n"
                                  "input d : real[2] over E;\ninput s : real;\n"
-                                 "p = s*a - b;\nq = c*c + s;\nr[ends] += 2*d;\n"
+                                 "%sp = s*a - b;\nq = c*c + s;\nr[ends] += 2*d;\n%s"
                                  "return p, q, r;\n";
+
+/* Their launch by the planner's choice, and by those of the script. */
+static const char *const blocks[] = {"", "together {\n", "together inter_block {\n",
+                                     "together inner_block {\n", "together inner_thread {\n"};
+static const weft_combination combinations[] = {INTER_BLOCK, INTER_BLOCK, INTER_BLOCK, INNER_BLOCK,
+                                                INNER_THREAD};
+enum { BLOCKS = 5 };
+
+static program_case open_three(int block, weft_compile_options options) {
+    char text[1024];
+    snprintf(text, sizeof text, three, blocks[block], block > 0 ? "}\n" : "");
+    return open_gpu(text, options);
+}
 
 typedef struct data {
     double a[2 * MOST], b[2 * MOST], c[MOST], d[2 * MOST], s;
@@ -64,7 +77,8 @@ static void bind_and_run(program_case *c, data *x, const int64_t sizes[4]) {
     fill(x, sizes[2], sizes[3]);
     case_size(c, "N", sizes[0]);
     case_size(c, "M", sizes[1]);
-    c->n_connectivities = 0;
+    if (c->n_connectivities > 0)
+        weft_connectivity_free(&c->connectivities[--c->n_connectivities]);
     case_map(c, "ends", x->ends, sizes[2], 2, sizes[3]);
     case_input(c, "a", x->a);
     case_input(c, "b", x->b);
@@ -75,8 +89,9 @@ static void bind_and_run(program_case *c, data *x, const int64_t sizes[4]) {
 }
 
 /* The kernels of a plan that has one launch. */
-static void expect_one_launch(const program_case *c, int n_kernels) {
+static void expect_one_launch(const program_case *c, int n_kernels, weft_combination how) {
     const weft_plan *plan = case_segment(c)->plan;
+    assert_int_equal(plan->kernels[plan->n_kernels - 1].combination, how);
     assert_int_equal(weft_plan_launches(plan), 1);
     assert_int_equal(plan->n_kernels - plan->n_groups, n_kernels);
 }
@@ -87,13 +102,15 @@ static void unequal_sizes(void **state) {
     data *x = calloc(1, sizeof *x);
     (void)state;
     assert_non_null(x);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
-        program_case c = open_gpu(three, (weft_compile_options){.single = i % 2 == 1});
-        expect_one_launch(&c, 3);
-        bind_and_run(&c, x, sizes[i]);
-        compare(&c, "p", x->p, 2 * sizes[i][0]);
-        compare(&c, "q", x->q, sizes[i][1]);
-        compare(&c, "r", x->r, sizes[i][3]);
+    for (int block = 0; block < BLOCKS; ++block) {
+        program_case c = open_three(block, (weft_compile_options){.single = block % 2 == 1});
+        expect_one_launch(&c, 3, combinations[block]);
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+            bind_and_run(&c, x, sizes[i]);
+            compare(&c, "p", x->p, 2 * sizes[i][0]);
+            compare(&c, "q", x->q, sizes[i][1]);
+            compare(&c, "r", x->r, sizes[i][3]);
+        }
         case_close(&c);
     }
     free(x);
@@ -108,7 +125,7 @@ static void sizes_change(void **state) {
     program_case c = open_gpu("index N, M;\ninput a : real over N;\ninput c : real over M;\n"
                               "p = 2*a;\nq = 3*c;\nreturn p, q;\n",
                               (weft_compile_options){.plan = WEFT_PLAN_FUSED});
-    expect_one_launch(&c, 2);
+    expect_one_launch(&c, 2, INTER_BLOCK);
     fill(x, 0, 1);
     for (int64_t i = 0; i < MOST; ++i) {
         x->p[i] = 2 * x->a[i];
@@ -134,7 +151,7 @@ static void predicated(void **state) {
     weft_error error = {0};
     (void)state;
     assert_non_null(x);
-    program_case c = open_gpu(three, (weft_compile_options){.predicated = true});
+    program_case c = open_three(3, (weft_compile_options){.predicated = true});
     weft_memory *active = case_memory(&c, sizeof(uint32_t));
     weft_program_predicate(c.program, active);
     for (uint32_t is_active = 1; is_active < 2; --is_active) {
