@@ -3,7 +3,7 @@
 #ifndef WEFT_DEVICE_GRAPH_H
 #define WEFT_DEVICE_GRAPH_H
 
-#include "core/weft_device.h"
+#include "core/weft_launch.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,6 +1,6 @@
 /** The interface that each kind of device implements, and the device objects.
- *  In: calls of weft_device.h, checked and counted by core/device. Out: calls of the device's
- *  table. */
+ *  In: calls of weft_device.h and weft_launch.h, checked and counted by core/device. Out: calls of
+ *  the device's table. */
 #pragma once
 
 #include "core/base/threads.h"

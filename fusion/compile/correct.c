@@ -1,5 +1,5 @@
 /* Corrects the choice of covers by the register spills that the device's compiler reports. */
-#include "core/weft_device.h"
+#include "core/weft_launch.h"
 #include "fusion/base/array.h"
 #include "fusion/codegen/codegen.h"
 #include "fusion/control/program.h"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # labels: quick
-# Each public header compiles alone, twice over, as C17 and as C++11, without warnings.
+# Each public header compiles alone, twice over, as C17 and as C++11, without warnings, and has at most 200 lines.
 set -euo pipefail
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -17,6 +17,8 @@ headers="core/embedded.h core/weft_core.h fusion/weft_fusion.h fem/weft_fem.h
     $(grep -oE '[a-z]+(/[a-z]+)*/[a-z_]+\.h' "$WEFT_SOURCE/cmake/weft_install.cmake")"
 [ "$(wc -w <<<"$headers")" -ge 12 ] || { echo "the list of installed headers was not found"; exit 1; }
 for header in $headers; do
+    lines=$(wc -l <"$WEFT_SOURCE/$header")
+    [ "$lines" -le 200 ] || { echo "$header has $lines lines, more than 200: split it by concept"; exit 1; }
     printf '#include "%s"\n#include "%s"\nint weft_unused;\n' "$header" "$header" >"$scratch/one.c"
     ${CC:-cc} -std=c17 "${warnings[@]}" "${paths[@]}" "$scratch/one.c"
     echo "$header: C"

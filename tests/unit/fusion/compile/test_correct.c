@@ -3,7 +3,6 @@
  * sums of 8x8 doubles by one thread need 256 numbers at once, and a thread has 255 registers of four
  * bytes. NVRTC compiles for an H200 without a GPU. */
 #include "core/weft_core.h"
-#include "core/weft_device.h"
 #include "fusion/control/program.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
