@@ -265,27 +265,34 @@ static void write_colour(const source_writer *w, const weft_plan_kernel *kernel)
     weft_source_thread(w, "        ", "order[k]");
 }
 
-/* A thread processes one element, or several serially. */
+/* A thread processes one element, or several: with a factor F and a stride s, thread t of the block b
+ * has the elements (b F + k) blockDim + t (block coarsening) or, for s < blockDim, those at t / s * s F
+ * + t % s + k s in its block's (thread coarsening; Dey 2020). */
 static void write_own(const source_writer *w, const weft_plan_kernel *kernel) {
-    const int n_serial = kernel->implementation->serial_iterations;
+    const weft_implementation *one = kernel->implementation;
+    const int n = one->serial_iterations;
     const bool member = kernel->kind == KERNEL_MEMBER;
+    const int all = member ? kernel->threads : one->elements_per_block;
+    const int stride = all % one->stride == 0 ? one->stride : all;
     const char *threads = member ? "threads" : "blockDim.x",
-               *thread = member ? "thread" : "threadIdx.x";
-    char first[96];
-    if (n_serial > 1) {
-        weft_text_add(w->out, "    for (int iteration = 0; iteration < %d; ++iteration) {\n",
-                      n_serial);
-        snprintf(first, sizeof first, "(%s * (int64_t)%d + iteration) * %s + %s",
-                 member ? "number" : "blockIdx.x", n_serial, threads, thread);
-        weft_source_thread(w, "        ", first);
-        weft_text_add(w->out, "        if (element >= n_elements)\n            break;\n");
-        return;
-    }
-    snprintf(first, sizeof first, "%s * (int64_t)%s + %s", member ? "number" : "blockIdx.x",
-             threads, thread);
-    weft_source_thread(w, "    ", first);
-    weft_text_add(w->out, "    if (element %s n_elements) {\n",
-                  weft_fault("thread_too_many") ? "<=" : "<");
+               *thread = member ? "thread" : "threadIdx.x", *block = member ? "number" : "blockIdx.x";
+    char own[160];
+    if (n > 1)
+        weft_text_add(w->out, "    %sfor (int k = 0; k < %d; ++k) {\n",
+                      weft_source_loads_ahead(w, kernel) ? "UNROLL " : "", n);
+    if (n > 1 && stride < all)
+        snprintf(own, sizeof own, "%s * (int64_t)%d * %s + %s / %d * %d + %s %% %d + k * %d", block,
+                 n, threads, thread, stride, stride * n, thread, stride, stride);
+    else if (n > 1)
+        snprintf(own, sizeof own, "(%s * (int64_t)%d + k) * %s + %s", block, n, threads, thread);
+    else
+        snprintf(own, sizeof own, "%s * (int64_t)%s + %s", block, threads, thread);
+    weft_source_thread(w, n > 1 ? "        " : "    ", own);
+    if (n > 1)
+        weft_text_add(w->out, "        if (element >= n_elements)\n            continue;\n");
+    else
+        weft_text_add(w->out, "    if (element %s n_elements) {\n",
+                      weft_fault("thread_too_many") ? "<=" : "<");
 }
 
 /* The loop over the blocks of a range, on the host. */
@@ -326,7 +333,7 @@ static weft_status write_map_kernel(const source_writer *plain, const weft_plan_
     weft_source_load_uniforms(w, kernel->loads, kernel->n_loads);
     const bool chunked = weft_source_chunked(w, kernel), ahead = weft_source_loads_ahead(w, kernel);
     if (ahead)
-        weft_source_write_ahead(w, kernel);
+        weft_source_write_ahead(w, kernel, texts[kernel->kind].elements);
     weft_source_uniforms(w, kernel);
     if (chunked)
         weft_source_reductions_declare(w, kernel);

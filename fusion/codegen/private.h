@@ -65,15 +65,18 @@ const char *weft_source_join_name(const weft_call *call);
 /** fusion/codegen/multi_thread.c: a kernel with calls of several threads per element. */
 weft_status weft_source_threads(const source_writer *w, const weft_plan_kernel *kernel,
                                 weft_error *error);
-/* fusion/codegen/reduction.c: reductions on a GPU, one tile per thread block. */
+/* fusion/codegen/reduction.c: reductions on a GPU, one tile per thread block; several elements per
+ * thread. */
 /** The k-th element of a thread in its block's tile. */
 #define WEFT_TILE_ELEMENT "blockIdx.x * (int64_t)TILE + k * THREADS + threadIdx.x"
 /** Does each thread process several elements of a reduction tile? */
 bool weft_source_chunked(const source_writer *w, const weft_plan_kernel *kernel);
 /** Are the loads of all elements of a thread issued before the first call? */
 bool weft_source_loads_ahead(const source_writer *w, const weft_plan_kernel *kernel);
-/** Write these loads. */
-void weft_source_write_ahead(const source_writer *w, const weft_plan_kernel *kernel);
+/** Write these loads.
+ *  elements  opens the loop over the thread's elements */
+void weft_source_write_ahead(const source_writer *w, const weft_plan_kernel *kernel,
+                             void (*elements)(const source_writer *, const weft_plan_kernel *));
 /** Bind the usual names of loaded values to those of the k-th element. */
 void weft_source_write_loaded(const source_writer *w, const weft_plan_kernel *kernel);
 /** fusion/codegen/gather.c: a kernel that sums, for each target, the stored contributions. */

@@ -2,7 +2,9 @@
  * one thread joins them. On a GPU a thread block computes one or more tiles, each with its own
  * partial result, and a kernel of one block joins them. The reduction trees depend on the size
  * only. */
+#include "fusion/base/target.h"
 #include "fusion/codegen/private.h"
+#include "fusion/plan/implementations.h"
 
 const char *weft_source_join_name(const weft_call *call) {
     switch (call->reduction->op) {
@@ -58,8 +60,8 @@ void weft_source_reductions_each(const source_writer *w, const weft_plan_kernel 
                           "            a_%s[k * %d + c] = v_%s[c];\n",
                           count, name, count, name);
         else
-            weft_text_add(w->out, "        join_%s(a_%s, v_%s, %d, lanes);\n", weft_source_join_name(call),
-                          name, name, count);
+            weft_text_add(w->out, "        join_%s(a_%s, v_%s, %d, lanes);\n",
+                          weft_source_join_name(call), name, name, count);
     }
 }
 
@@ -75,8 +77,8 @@ static void threaded_partials(const source_writer *w, const weft_plan_kernel *ke
         const int count = result_count(w, call);
         for (int c = 0; c < count; ++c)
             weft_text_add(w->out, "    groups_%s<%s, %s>(tree + %d * TREE, a_%s + %d, %d);\n",
-                          weft_source_join_name(call), threads, per_thread, place++, result_name(w, call), c,
-                          count);
+                          weft_source_join_name(call), threads, per_thread, place++,
+                          result_name(w, call), c, count);
     }
     weft_text_add(w->out, "    __syncthreads();\n");
     place = 0;
@@ -142,8 +144,8 @@ void weft_source_reductions_end(const source_writer *w, const weft_plan_kernel *
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
         const char *name = result_name(w, call);
         weft_text_add(w->out, "    partial_%s(partials_%s + first_block / %d * %d, a_%s, %d);\n",
-                      weft_source_join_name(call), name, w->plan->reduction_blocks, result_count(w, call), name,
-                      result_count(w, call));
+                      weft_source_join_name(call), name, w->plan->reduction_blocks,
+                      result_count(w, call), name, result_count(w, call));
     }
 }
 
@@ -171,7 +173,8 @@ void weft_source_joined(weft_text *out, const weft_graph *graph, const weft_plan
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &graph->calls[kernel->reductions[i]];
         weft_text_add(out, "    finish_%s(joined_%d, tree, partials_%d, %d, n_elements);\n",
-                      weft_source_join_name(call), i, i, weft_shape_count(&graph->values[call->result].shape));
+                      weft_source_join_name(call), i, i,
+                      weft_shape_count(&graph->values[call->result].shape));
     }
 }
 
@@ -181,15 +184,19 @@ bool weft_source_chunked(const source_writer *w, const weft_plan_kernel *kernel)
     return w->backend->is_threaded && kernel->kind == KERNEL_REDUCTION;
 }
 
-enum { AHEAD_COMPONENTS = 8 /* per element: doubles of four elements take 64 registers */ };
+/* Elements per thread. */
+static int elements_of(const source_writer *w, const weft_plan_kernel *kernel) {
+    if (weft_source_chunked(w, kernel))
+        return WEFT_CUDA_REDUCTION_TILE / WEFT_CUDA_THREADS;
+    return kernel->kind == KERNEL_MAP || kernel->kind == KERNEL_MEMBER
+               ? kernel->implementation->serial_iterations
+               : 1;
+}
 
 /* A compiler cannot move loads before stores, so the loads of all elements are written first. */
 bool weft_source_loads_ahead(const source_writer *w, const weft_plan_kernel *kernel) {
-    int n = 0;
-    for (int i = 0; i < kernel->n_loads; ++i)
-        if (w->graph->values[kernel->loads[i].value].index_set >= 0)
-            n += weft_shape_count(&kernel->loads[i].shape);
-    return weft_source_chunked(w, kernel) && n <= AHEAD_COMPONENTS;
+    return w->backend->is_threaded && kernel->implementation != NULL &&
+           weft_components_ahead(w->graph, kernel->implementation, elements_of(w, kernel)) > 0;
 }
 
 void weft_source_write_loaded(const source_writer *w, const weft_plan_kernel *kernel) {
@@ -202,20 +209,20 @@ void weft_source_write_loaded(const source_writer *w, const weft_plan_kernel *ke
     }
 }
 
-void weft_source_write_ahead(const source_writer *w, const weft_plan_kernel *kernel) {
+void weft_source_write_ahead(const source_writer *w, const weft_plan_kernel *kernel,
+                             void (*elements)(const source_writer *, const weft_plan_kernel *)) {
     for (int i = 0; i < kernel->n_loads; ++i) {
         const weft_operand *load = &kernel->loads[i];
         if (w->graph->values[load->value].index_set >= 0)
-            weft_text_add(w->out, "    real ahead_%s[TILE / THREADS][%d];\n",
+            weft_text_add(w->out, "    real ahead_%s[%d][%d];\n",
                           weft_source_variable(w, load->value, load->connectivity) + 2,
-                          weft_shape_count(&load->shape));
+                          elements_of(w, kernel), weft_shape_count(&load->shape));
     }
-    weft_text_add(w->out, "    UNROLL for (int k = 0; k < TILE / THREADS; ++k) {\n");
-    weft_source_thread(w, "        ", WEFT_TILE_ELEMENT);
-    weft_text_add(w->out, "        if (element >= n_elements)\n            continue;\n");
+    elements(w, kernel);
     weft_source_write_loaded(w, kernel);
     for (int i = 0; i < kernel->n_loads; ++i)
         if (w->graph->values[kernel->loads[i].value].index_set >= 0)
             weft_source_load_statement(w, &kernel->loads[i]);
-    weft_text_add(w->out, "    }\n%s", w->plan->predicated ? WEFT_PREDICATE_LATE : "");
+    weft_text_add(w->out, "    }\n%s",
+                  w->plan->predicated && kernel->kind != KERNEL_MEMBER ? WEFT_PREDICATE_LATE : "");
 }

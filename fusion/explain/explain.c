@@ -148,6 +148,8 @@ static void explain_block(const explanation *e, const weft_implementation *one) 
                   one->threads_per_element > 0 ? one->threads_per_element : 1,
                   one->threads_per_element > 1 ? "s" : "", one->serial_iterations,
                   one->serial_iterations == 1 ? "" : "s");
+    if (one->serial_iterations > 1 && one->threads_per_element == 0)
+        weft_text_add(e->out, " with stride %d", one->stride);
     for (int i = 0; i < graph->n_fuses && e->segment->options.forced_plan == NULL; ++i) {
         const weft_fuse *fuse = &graph->fuses[i];
         bool asks = false;

@@ -24,18 +24,24 @@ bool weft_block_meets_directive(const weft_block_directive *directive,
                                 const weft_block_shape *shape) {
     const int own[FUSE_CHOICES] = {shape->elements,
                                    shape->threads_per_element > 0 ? shape->threads_per_element : 1,
-                                   shape->iterations};
+                                   shape->iterations, shape->stride};
     bool as_directed = directive->possible;
     for (int k = 0; k < FUSE_CHOICES; ++k)
         as_directed &= directive->choices[k] == 0 || directive->choices[k] == own[k];
     return as_directed;
 }
 
-/* Set the requested number of iterations; if it is free, repeat the shapes with ITERATIONS. */
+/* Set the strides, and the requested number of iterations; if it is free, repeat the shapes with
+ * ITERATIONS. */
 static int add_iterations(const weft_block_directive *directive, bool measured,
                           weft_block_shape *shapes, int n) {
     const int asked = directive->choices[FUSE_ITERATIONS], once = n;
+    const int stride = directive->choices[FUSE_STRIDE];
     for (int i = 0; i < once; ++i) {
+        shapes[i].stride =
+            stride > 0 && shapes[i].threads_per_element == 0 && shapes[i].elements % stride == 0
+                ? stride
+                : shapes[i].elements;
         if (asked > 0)
             shapes[i].iterations = asked;
         else if (measured) {
@@ -52,7 +58,7 @@ int weft_blocks_of_one(const weft_block_directive *directive, bool measured,
     const int asked = directive->choices[FUSE_BLOCK];
     int n = 0;
     for (int i = 0; i < (asked > 0 ? 1 : 3); ++i)
-        shapes[n++] = (weft_block_shape){0, asked > 0 ? asked : sizes[i], 1};
+        shapes[n++] = (weft_block_shape){0, asked > 0 ? asked : sizes[i], 1, 0};
     return add_iterations(directive, measured, shapes, n);
 }
 
@@ -66,7 +72,7 @@ int weft_blocks_of_several(const weft_block_directive *directive, int most, int 
             counts[k] < WEFT_CUDA_WARPS_MAX ? counts[k] : WEFT_CUDA_WARPS_MAX;
         for (int groups = 1; groups <= 4 && (asked == 0 || groups == 1); groups *= 2)
             shapes[n++] = (weft_block_shape){threads_per_element,
-                                             asked > 0 ? asked : groups * WEFT_CUDA_LANES, 1};
+                                             asked > 0 ? asked : groups * WEFT_CUDA_LANES, 1, 0};
     }
     return add_iterations(directive, measured, shapes, n);
 }

@@ -9,9 +9,10 @@ enum {
     WEFT_BLOCK_SHAPES = 12      /* maximum shapes tried per choice of variants */
 };
 
-/** Threads per element (0: one, data in registers), elements per block, serial iterations. */
+/** Threads per element (0: one, data in registers), elements per block, serial iterations, and the
+ *  number of elements between those of a thread, which divides `elements`. */
 typedef struct weft_block_shape {
-    int threads_per_element, elements, iterations;
+    int threads_per_element, elements, iterations, stride;
 } weft_block_shape;
 
 /** The choices that `fuse` blocks make for a fusion containing their calls, by weft_fuse_choice;

@@ -19,7 +19,8 @@
  * with it is left, other block sizes are tried, and the error message lists those that work. */
 
 static const char *const unit[FUSE_CHOICES] = {"elements per block", "threads per element",
-                                               "iterations"};
+                                               "iterations",
+                                               "elements between those of a thread"};
 
 static weft_status refuse_block(const weft_fuse *fuse, int choice, weft_error *error) {
     return weft_error_at(error, WEFT_ERROR_TYPE, fuse->places[choice],
@@ -44,7 +45,7 @@ static int most_threads(const weft_segment *c, int fuse) {
 /* On the host a block is one vector: one element per lane, one iteration. */
 static weft_status check_host(const weft_segment *c, const weft_fuse *fuse, weft_error *error) {
     const int lanes = weft_target_lanes(&c->limits, c->options.single);
-    const int own[FUSE_CHOICES] = {lanes, 1, 1};
+    const int own[FUSE_CHOICES] = {lanes, 1, 1, lanes};
     for (int k = 0; k < FUSE_CHOICES; ++k)
         if (fuse->choices[k] != 0 && fuse->choices[k] != own[k]) {
             refuse_block(fuse, k, error);
@@ -77,6 +78,14 @@ static weft_status check_shape(const weft_segment *c, int number, weft_error *er
         fuse->choices[FUSE_ITERATIONS] > WEFT_BLOCK_ITERATIONS) {
         refuse_block(fuse, FUSE_ITERATIONS, error);
         weft_error_hint(error, "a block goes through 1 to %d", WEFT_BLOCK_ITERATIONS);
+        return WEFT_ERROR_TYPE;
+    }
+    const int stride = fuse->choices[FUSE_STRIDE];
+    if (stride < 0 || stride > WEFT_BLOCK_THREADS || stride % WEFT_CUDA_LANES != 0 ||
+        (stride > 0 && block % stride != 0)) {
+        refuse_block(fuse, FUSE_STRIDE, error);
+        weft_error_hint(error, "the stride is a multiple of %d that divides the block",
+                        WEFT_CUDA_LANES);
         return WEFT_ERROR_TYPE;
     }
     if (block * threads > WEFT_BLOCK_THREADS) {

@@ -32,6 +32,7 @@ typedef struct weft_implementation {
     int *variants;    /* [fusion->n_calls] variant of order[i] */
     bool order_exact; /* proved: no order needs fewer components on chip */
     int elements_per_block, serial_iterations;
+    int stride; /* between the elements of a thread: elements_per_block, or a divisor of it */
     /* on-chip data: one entry per (value, connectivity) used in the kernel */
     int n_onchip;
     weft_operand *onchip; /* whole values, offset 0 */

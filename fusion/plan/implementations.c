@@ -80,7 +80,7 @@ static bool has_fixed_shape(const variant_search *p, const weft_fusion *fusion) 
 
 /* Try the only possible shape. */
 static weft_status try_fixed(variant_search *p, int elements, weft_error *error) {
-    const weft_block_shape shape = {0, elements, 1};
+    const weft_block_shape shape = {0, elements, 1, elements};
     if (weft_block_meets_directive(&p->directive, &shape))
         return weft_variants_try_shapes(p, &shape, 1, error);
     ++p->made->considered;

@@ -118,6 +118,9 @@ weft_kernel_prediction weft_implementation_prediction(const weft_implementation 
 void weft_implementation_spills(const weft_graph *graph, const weft_limits *limits,
                                 const weft_compile_options *options, int bytes,
                                 weft_implementation *made);
+/** Components per thread, of all its elements, whose loads are issued before its first call: those
+ *  of `iterations` elements, or 0 where they would take too many registers. */
+int weft_components_ahead(const weft_graph *graph, const weft_implementation *made, int iterations);
 /** Predicted seconds of one launch without work. */
 double weft_predict_launch(const weft_predictor *predictor);
 /** Predicted seconds of a kernel without its launch. */

@@ -156,6 +156,17 @@ static double most_blocks(const weft_predictor *p, const weft_operating_point *p
     return most;
 }
 
+enum { AHEAD_MOST = 32 /* components per thread: doubles take 64 registers */ };
+
+int weft_components_ahead(const weft_graph *graph, const weft_implementation *made,
+                          int iterations) {
+    int n = 0;
+    for (int m = 0; m < made->n_onchip; ++m)
+        if (!made->produced_here[m] && graph->values[made->onchip[m].value].index_set >= 0)
+            n += weft_shape_count(&made->onchip[m].shape);
+    return iterations > 1 && n * iterations <= AHEAD_MOST ? n * iterations : 0;
+}
+
 static weft_operating_point point_of(const weft_predictor *p, const weft_implementation *made,
                                      double n, double *uneven) {
     const double words = (made->threads_per_element > 0
@@ -173,6 +184,14 @@ static weft_operating_point point_of(const weft_predictor *p, const weft_impleme
         .load_bytes = made->bytes_loaded,
         .registers = words < REGISTERS_MOST ? (int)words : REGISTERS_MOST,
     };
+    const int ahead = made->threads_per_element == 0 && !has_reduction(p, made)
+                          ? weft_components_ahead(p->graph, made, made->serial_iterations)
+                          : 0;
+    if (ahead > 0) { /* the loads of all iterations are in flight together */
+        const double more = words + ahead * p->real_bytes / 4;
+        point.load_bytes *= made->serial_iterations;
+        point.registers = more < REGISTERS_MOST ? (int)more : REGISTERS_MOST;
+    }
     *uneven = 1;
     if (p->is_gpu) {
         const double available = most_blocks(p, &point, n, uneven) * point.threads;

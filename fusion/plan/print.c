@@ -159,6 +159,8 @@ static void print_implementation(const weft_graph *graph, const weft_implementat
         weft_text_add(out, "%d threads per element, ", one->threads_per_element);
     if (one->serial_iterations > 1)
         weft_text_add(out, "%d iterations, ", one->serial_iterations);
+    if (one->stride != one->elements_per_block)
+        weft_text_add(out, "stride %d, ", one->stride);
     print_amounts(one->bytes_loaded, one->bytes_stored, one->flops, out);
     weft_text_add(out, ", %.3g ns\n", 1e9 * one->seconds);
     if (one->spilled_bytes > 0)

@@ -14,9 +14,9 @@ static json_t *names(const weft_graph *graph, const int *data, int n) {
 static json_t *block(const weft_implementation *one) {
     return one == NULL
                ? json_null()
-               : json_pack("{s:i, s:i, s:i}", "elements", one->elements_per_block, "threads",
+               : json_pack("{s:i, s:i, s:i, s:i}", "elements", one->elements_per_block, "threads",
                            one->threads_per_element > 0 ? one->threads_per_element : 1,
-                           "iterations", one->serial_iterations);
+                           "iterations", one->serial_iterations, "stride", one->stride);
 }
 
 static json_t *calls(const weft_graph *graph, const weft_implementation *one) {

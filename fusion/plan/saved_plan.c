@@ -108,9 +108,9 @@ static weft_status read_call(forcing *f, const json_t *one) {
 
 /* Read the block shape of kernel n_kernels. */
 static weft_status read_block(forcing *f, const json_t *kernel) {
-    static const char *const keys[FUSE_CHOICES] = {"elements", "threads", "iterations"};
+    static const char *const keys[FUSE_CHOICES] = {"elements", "threads", "iterations", "stride"};
     static const int most[FUSE_CHOICES] = {WEFT_BLOCK_THREADS, WEFT_CUDA_WARPS_MAX,
-                                           WEFT_BLOCK_ITERATIONS};
+                                           WEFT_BLOCK_ITERATIONS, WEFT_BLOCK_THREADS};
     static const char hint[] = "leave \"block\" out, and the planner chooses";
     const json_t *block = json_object_get(kernel, "block");
     if (!f->has_blocks || block == NULL || json_is_null(block))

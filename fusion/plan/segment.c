@@ -7,16 +7,18 @@
 
 #include <string.h>
 
-/* "2,3:0,1@32x1w4rsr": calls in order, their variants, elements per block, iterations, threads per
- * element, and the place of each on-chip value (r: register, s: shared, o: own register). */
+/* "2,3:0,1@64x2+32w4rsr": calls in order, their variants, elements per block, iterations, their
+ * stride if it is not the block, threads per element, and the place of each on-chip value (r: register, s: shared, o: own register). */
 static void write_implementation(const weft_implementation *one, weft_text *out) {
     const int n = one->fusion->n_calls;
     for (int i = 0; i < n; ++i)
         weft_text_add(out, "%s%d", i > 0 ? "," : "", one->order[i]);
     for (int i = 0; i < n; ++i)
         weft_text_add(out, "%s%d", i > 0 ? "," : ":", one->variants[i]);
-    weft_text_add(out, "@%dx%dw%d", one->elements_per_block, one->serial_iterations,
-                  one->threads_per_element);
+    weft_text_add(out, "@%dx%d", one->elements_per_block, one->serial_iterations);
+    if (one->stride != one->elements_per_block)
+        weft_text_add(out, "+%d", one->stride);
+    weft_text_add(out, "w%d", one->threads_per_element);
     for (int m = 0; m < one->n_onchip; ++m)
         weft_text_add(out, "%c", "rso"[one->placement[m]]);
 }

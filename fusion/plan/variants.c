@@ -67,6 +67,7 @@ static bool try_shape(variant_search *p, const weft_block_shape *shape) {
     candidate->threads_per_element = shape->threads_per_element;
     candidate->elements_per_block = shape->elements;
     candidate->serial_iterations = shape->iterations;
+    candidate->stride = shape->stride;
     if ((shape->threads_per_element > 0 ? shape->threads_per_element : 1) * shape->elements >
         WEFT_BLOCK_THREADS) {
         ++p->made->too_many_threads;

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-static const char *const choice_words[FUSE_CHOICES] = {"block", "threads", "iterations"};
+static const char *const choice_words[FUSE_CHOICES] = {"block", "threads", "iterations",
+                                                       "stride"};
 
 /* A choice: integer | name of a parameter. */
 static weft_status parse_choice(script_parser *parser, const char *wanted, weft_node **out) {
@@ -49,7 +50,7 @@ void weft_script_print_using(const weft_script_statement *statement, weft_text *
     weft_node_print(statement->variant, out);
 }
 
-/* choices: {('block' | 'threads' | 'iterations') choice}, each once at most */
+/* choices: {('block' | 'threads' | 'iterations' | 'stride') choice}, each once at most */
 static weft_status parse_choices(script_parser *parser, weft_script_fuse *fuse) {
     weft_status status = WEFT_OK;
     while (!weft_script_at(parser, "{")) {

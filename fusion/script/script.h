@@ -117,11 +117,12 @@ typedef struct weft_script_statement {
     weft_location place;
 } weft_script_statement;
 
-/** fuse block 64 threads 9 iterations 4 { ... } */
+/** fuse block 64 threads 9 iterations 4 stride 32 { ... } */
 typedef enum weft_fuse_choice {
     FUSE_BLOCK,      /* elements per block */
     FUSE_THREADS,    /* threads per element */
-    FUSE_ITERATIONS, /* serial iterations per block */
+    FUSE_ITERATIONS, /* elements per thread, one after the other: the coarsening factor */
+    FUSE_STRIDE,     /* between the elements of a thread */
     FUSE_CHOICES
 } weft_fuse_choice;
 typedef struct weft_script_fuse {
