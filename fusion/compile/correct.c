@@ -73,7 +73,12 @@ static weft_status correct(weft_compilation *c, weft_device *device, bool *chang
         weft_kernel_info first = {.is_member = true};
         for (int i = 0; first.is_member; ++i)
             weft_compilation_kernel(c, i, &first);
-        TRY(weft_module_kernel_resources(module, first.name, &used, error));
+        status = weft_module_kernel_resources(module, first.name, &used, error);
+        if (status == WEFT_ERROR_UNSUPPORTED) { /* its compiler does not report spills */
+            status = WEFT_OK;
+            goto done;
+        }
+        TRY(status);
     }
     for (int i = 0; i < c->control->n_segments; ++i)
         price_spills(c->control->segments[i], module, &any);
