@@ -4,6 +4,7 @@
 # the part that reads and writes files: each ends with 0, or with 2 or 3 and a message; HDF5 prints
 # nothing; and no temporary stays. Failures within HDF5 alone are sampled more densely.
 set -euo pipefail
+shopt -s inherit_errexit # a failure within $(count ...) ends the test
 preload=$WEFT_BUILD/tests/alloc_preload.so
 if [ ! -e "$preload" ]; then
     echo "skipped: sanitizers bring a malloc of their own, which cannot be replaced"
@@ -22,7 +23,7 @@ inject() {
     shift 3
     rm -rf "$folder/run"
     mkdir "$folder/run"
-    cp "$folder"/*.vtkhdf "$folder/run" 2>/dev/null || true
+    cp "$folder"/*.vtkhdf "$folder/run"
     (cd "$folder/run" && WEFT_FAULT_AT=$at WEFT_FAULT_ON=$on WEFT_FAULT_LIBRARY=$library \
         LD_PRELOAD=$preload exec "$@" >"$folder/output" 2>"$folder/error") || code=$?
     n_runs=$((n_runs + 1))
@@ -48,7 +49,7 @@ count() {
     shift
     rm -rf "$folder/run"
     mkdir "$folder/run"
-    cp "$folder"/*.vtkhdf "$folder/run" 2>/dev/null || true
+    cp "$folder"/*.vtkhdf "$folder/run"
     (cd "$folder/run" && WEFT_FAULT_LIBRARY=$library WEFT_FAULT_COUNT=$folder/count \
         LD_PRELOAD=$preload "$@" >/dev/null)
     cat "$folder/count"

@@ -69,8 +69,11 @@ root=$folder/$suite
 clone="/root/first steps/weft" # a path with a space, as people have
 [ ! -e "$root" ] || { echo "$root is there already" >&2; exit 2; }
 clean_up() {
-    remove_root
-    [ "$keep" = 1 ] || [ "$made" = 0 ] || rmdir "$folder" 2>/dev/null || true
+    if [ "$made" = 1 ]; then
+        remove_root "$folder"
+    else
+        remove_root
+    fi
 }
 trap clean_up EXIT
 trap 'exit 130' INT TERM HUP
@@ -117,7 +120,11 @@ line "to begin with" "$(count_packages) packages, $(megabytes) MB"
 timed run ./run
 line ./run "$seconds s, exit $code; now $(count_packages) packages, $(megabytes) MB, build/ $(du -sm "$root$clone/build" | cut -f1) MB"
 line compiler "$(in_root / cc --version | head -n 1)"
-grep -E '^(error|CG) ' "$root/root/run.log" || true
+found() { # words, file
+    grep -E "$1" "$2" || { echo "no line with '$1' in ${2##*/}"; failures=$((failures + 1)); }
+}
+found '^error ' "$root/root/run.log"
+found '^CG ' "$root/root/run.log"
 [ -s "$root$clone/build/poisson.vtkhdf" ] || { echo "no build/poisson.vtkhdf"; failures=$((failures + 1)); }
 timed install cmake --install build --prefix /root/prefix
 line install "exit $code, $(du -sm "$root/root/prefix" 2>/dev/null | cut -f1) MB"
@@ -125,8 +132,8 @@ line install "exit $code, $(du -sm "$root/root/prefix" 2>/dev/null | cut -f1) MB
 if [ "$run_only" = 0 ]; then
     timed test ./test "${quick[@]}"
     line "./test ${quick[*]}" "$seconds s, exit $code; now $(count_packages) packages, $(megabytes) MB, build/ $(du -sm "$root$clone/build" | cut -f1) MB"
-    grep -E 'tests passed|tests failed' "$root/root/test.log" || true
-    grep -E 'Skipped|\*\*\*|not available|could not' "$root/root/test.log" | sort | uniq || true
+    found 'tests passed|tests failed' "$root/root/test.log"
+    sed -nE '/Skipped|\*\*\*|not available|could not/p' "$root/root/test.log" | sort -u
     timed again ./run
     line "./run again" "$seconds s, exit $code"
 fi
