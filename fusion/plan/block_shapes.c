@@ -32,8 +32,8 @@ bool weft_block_meets_directive(const weft_block_directive *directive,
 }
 
 /* Set the strides, and the requested number of iterations; if it is free, repeat the shapes with
- * ITERATIONS. */
-static int add_iterations(const weft_block_directive *directive, bool measured,
+ * `factor`. */
+static int add_iterations(const weft_block_directive *directive, int factor,
                           weft_block_shape *shapes, int n) {
     const int asked = directive->choices[FUSE_ITERATIONS], once = n;
     const int stride = directive->choices[FUSE_STRIDE];
@@ -44,22 +44,22 @@ static int add_iterations(const weft_block_directive *directive, bool measured,
                 : shapes[i].elements;
         if (asked > 0)
             shapes[i].iterations = asked;
-        else if (measured) {
+        else if (factor > 1) {
             shapes[n] = shapes[i];
-            shapes[n++].iterations = ITERATIONS;
+            shapes[n++].iterations = factor;
         }
     }
     return n;
 }
 
-int weft_blocks_of_one(const weft_block_directive *directive, bool measured,
+int weft_blocks_of_one(const weft_block_directive *directive, int factor,
                        weft_block_shape *shapes) {
     static const int sizes[] = {WEFT_CUDA_THREADS, WEFT_CUDA_THREADS / 2, 2 * WEFT_CUDA_THREADS};
     const int asked = directive->choices[FUSE_BLOCK];
     int n = 0;
     for (int i = 0; i < (asked > 0 ? 1 : 3); ++i)
         shapes[n++] = (weft_block_shape){0, asked > 0 ? asked : sizes[i], 1, 0};
-    return add_iterations(directive, measured, shapes, n);
+    return add_iterations(directive, factor, shapes, n);
 }
 
 int weft_blocks_of_several(const weft_block_directive *directive, int most, int fewest,
@@ -74,5 +74,5 @@ int weft_blocks_of_several(const weft_block_directive *directive, int most, int 
             shapes[n++] = (weft_block_shape){threads_per_element,
                                              asked > 0 ? asked : groups * WEFT_CUDA_LANES, 1, 0};
     }
-    return add_iterations(directive, measured, shapes, n);
+    return add_iterations(directive, measured ? ITERATIONS : 1, shapes, n);
 }

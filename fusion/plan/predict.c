@@ -167,6 +167,17 @@ int weft_components_ahead(const weft_graph *graph, const weft_implementation *ma
     return iterations > 1 && n * iterations <= AHEAD_MOST ? n * iterations : 0;
 }
 
+int weft_coarsening_factor(const weft_predictor *p, const weft_implementation *made) {
+    int factor = 1;
+    for (int twice = 2; twice <= AHEAD_MOST; twice *= 2) {
+        const int ahead = weft_components_ahead(p->graph, made, twice);
+        const double words = REGISTERS_OWN + (made->onchip_peak + ahead) * p->real_bytes / 4;
+        if (ahead > 0 && words * 4 * THREADS_AT_ONCE <= (double)p->limits->register_bytes)
+            factor = twice;
+    }
+    return factor;
+}
+
 static weft_operating_point point_of(const weft_predictor *p, const weft_implementation *made,
                                      double n, double *uneven) {
     const double words = (made->threads_per_element > 0

@@ -1,9 +1,12 @@
 /* Searches implementations of one fusion: variants of its calls, threads per element, blocks. */
-#include "fusion/base/array.h"
 #include "fusion/plan/variants.h"
+#include "fusion/base/array.h"
 
 #include <math.h>
 #include <string.h>
+
+/* A coarser shape must be predicted to take less than this part of the time of a finer one. */
+#define COARSENING_GAIN 0.98
 
 static int threads_at(const variant_search *p, const weft_implementation *made, int position) {
     const weft_call *call = &p->graph->calls[made->order[position]];
@@ -43,9 +46,8 @@ static weft_status keep(variant_search *p, weft_error *error) {
     one->placement = weft_arena_alloc(p->arena, m, sizeof *one->placement);
     one->offsets = weft_arena_alloc(p->arena, m, sizeof *one->offsets);
     one->load_position = weft_arena_alloc(p->arena, m, sizeof *one->load_position);
-    one->barriers = one->threads_per_element > 0
-                        ? weft_arena_alloc(p->arena, n, sizeof *one->barriers)
-                        : NULL;
+    one->barriers =
+        one->threads_per_element > 0 ? weft_arena_alloc(p->arena, n, sizeof *one->barriers) : NULL;
     if (one->variants == NULL || one->placement == NULL || one->offsets == NULL ||
         one->load_position == NULL || (one->threads_per_element > 0 && one->barriers == NULL))
         return weft_no_memory(error);
@@ -102,7 +104,8 @@ weft_status weft_variants_try_shapes(variant_search *p, const weft_block_shape *
         if (!try_shape(p, &shapes[i]))
             continue;
         p->made->dominated += best >= 0;
-        if (best < 0 || p->candidate.cost < cost) {
+        const bool coarser = best >= 0 && shapes[i].iterations > shapes[best].iterations;
+        if (best < 0 || p->candidate.cost < (coarser ? COARSENING_GAIN : 1) * cost) {
             best = i;
             cost = p->candidate.cost;
         }
@@ -116,7 +119,8 @@ weft_status weft_variants_try_shapes(variant_search *p, const weft_block_shape *
 
 weft_status weft_variants_try_registers(variant_search *p, weft_error *error) {
     weft_block_shape shapes[WEFT_BLOCK_SHAPES];
-    const int n = weft_blocks_of_one(&p->directive, p->options->costs != NULL, shapes);
+    const int factor = weft_coarsening_factor(p->predictor, &p->candidate);
+    const int n = weft_blocks_of_one(&p->directive, factor, shapes);
     return weft_variants_try_shapes(p, shapes, n, error);
 }
 
