@@ -74,6 +74,7 @@ typedef struct weft_launch {
     const weft_schedule *schedule; /* host; NULL: every block is independent */
     int block_threads;             /* cuda: threads per thread block; 0: 128 */
     int shared_bytes;              /* cuda: dynamic shared memory */
+    int cluster_blocks; /* cuda: thread blocks per cluster, as its kernel declares; 0: none */
     int64_t n_blocks;              /* cuda: thread blocks; 0: ceil(n_elements / block_threads) */
     bool cooperative; /* cuda: all thread blocks are resident at once, so they may synchronise; a
                          grid above weft_device_resident_blocks is refused */

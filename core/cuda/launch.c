@@ -11,6 +11,8 @@ enum {
     MOST_THREADS = 1024,
     FEW_ARGUMENTS = 64,
     PLAIN_SHARED = 32 * 1024, /* the limit without the attribute is 48, static memory included */
+    PORTABLE_CLUSTER = 8,     /* thread blocks of a cluster on every GPU that has clusters */
+    FUNCTION_CLUSTER = 14,    /* CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED */
     FUNCTION_SHARED = 8,      /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
     COOPERATIVE = 2,          /* CU_LAUNCH_ATTRIBUTE_COOPERATIVE */
 };
@@ -110,6 +112,9 @@ static weft_status run_kernel(weft_cuda_state *state, const weft_launch *launch,
     if (n_groups == 0)
         goto done;
     TRY(set_shared(state, function, launch->shared_bytes, error));
+    if (launch->cluster_blocks > PORTABLE_CLUSTER)
+        TRY(weft_cuda_check(state, state->driver.cuFuncSetAttribute(function, FUNCTION_CLUSTER, 1),
+                            "allowing larger clusters", error));
     if (launch->cooperative)
         TRY(check_fits(state, launch, function, threads, n_groups, error));
     TRY(weft_cuda_record_uses(state, launch, error));

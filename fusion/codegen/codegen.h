@@ -26,14 +26,14 @@ typedef struct weft_backend {
 } weft_backend;
 /** The backend of limits->language; if that is NULL, the first one of limits->execution. */
 const weft_backend *weft_source_backend(const weft_limits *limits);
-/** How a KERNEL_NESTED over rows uses a GPU with clusters, for the sizes of a run. */
+/** How a KERNEL_NESTED uses a GPU with clusters, for the sizes of a run. */
 typedef struct weft_nested_shape {
-    int threads; /* per block that compute; one more warp copies */
-    int columns; /* per thread */
-    int full;    /* of them, those that every block has */
-    int cluster; /* blocks that share a row */
-    int slots, part_bytes; /* rows in the ring; bytes per matrix and slot */
-    int shared_bytes;      /* of the ring */
+    int threads; /* per block that compute; over rows, one more warp copies */
+    int steps;   /* columns per thread over rows, rows per thread over columns */
+    int full;    /* over rows: of these, those that every block has */
+    int cluster; /* blocks that share a slice */
+    int slots, part_bytes; /* of the ring: rows, or steps; bytes per matrix and slot */
+    int shared_bytes;      /* dynamic, per block */
     int64_t n_parts;       /* clusters */
 } weft_nested_shape;
 /** Choose the shape. Returns false if the kernel of weft_source_make serves these sizes. */
@@ -41,7 +41,7 @@ bool weft_nested_shape_make(const weft_segment *segment, const weft_plan_kernel 
                             int64_t n_first, int64_t n_second, weft_nested_shape *out);
 /** Write a module with this kernel alone, for one shape, under the kernel's usual name.
  *  Errors  WEFT_ERROR_MEMORY */
-weft_status weft_source_nested_rows(const weft_segment *segment, const weft_plan_kernel *kernel,
+weft_status weft_source_nested_sized(const weft_segment *segment, const weft_plan_kernel *kernel,
                                     const weft_nested_shape *shape, weft_text *out,
                                     weft_error *error);
 /** Threads per block of a KERNEL_MAP whose block shape is not the default (WEFT_CUDA_THREADS

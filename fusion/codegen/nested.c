@@ -5,6 +5,7 @@
  * calls over the slice's index set use them before the next phase. Contributions to open results
  * are added to the part's own partial results. */
 #include "fusion/codegen/nested.h"
+#include "fusion/base/array.h"
 #include "fusion/base/prelude.h"
 #include "fusion/base/target.h"
 
@@ -377,4 +378,37 @@ weft_status weft_source_nested_final(const source_writer *w, const weft_plan_ker
                   weft_source_join_name(call), result + 2,
                   weft_source_variable(w, call->result, -1) + 2);
     return WEFT_OK;
+}
+
+bool weft_nested_shape_make(const weft_segment *segment, const weft_plan_kernel *kernel,
+                            int64_t n_first, int64_t n_second, weft_nested_shape *out) {
+    if (segment->limits.cluster_blocks == 0)
+        return false;
+    return (kernel->slice == SLICE_ROWS ? weft_nested_shape_rows : weft_nested_shape_columns)(
+        segment, kernel, n_first, n_second, out);
+}
+
+weft_status weft_source_nested_sized(const weft_segment *segment, const weft_plan_kernel *kernel,
+                                     const weft_nested_shape *shape, weft_text *out,
+                                     weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_nested_writer n;
+    const weft_backend *backend = weft_source_backend(&segment->limits);
+    const source_writer w = {.arena = segment->arena,
+                             .graph = segment->graph,
+                             .plan = segment->plan,
+                             .limits = &segment->limits,
+                             .backend = backend,
+                             .single = segment->options.single,
+                             .out = out};
+    weft_nested_begin(&n, &w, kernel);
+    n.keeps = true;
+    backend->prelude(out, segment->plan->lanes, segment->options.single);
+    weft_source_nested_prelude(backend, out);
+    weft_prelude_write("nested_cluster.h", &(weft_prelude_value){NULL, NULL}, out);
+    TRY((n.rows ? weft_nested_write_rows : weft_nested_write_columns)(&n, shape, error));
+    if (out->failed)
+        status = weft_no_memory(error);
+done:
+    return status;
 }

@@ -30,3 +30,14 @@ bool weft_nested_loads(const weft_nested_writer *n, const bool *needed, int valu
 /** The variable's name without the "v_": of a value, and of the input that it updates. */
 const char *weft_nested_name(const weft_nested_writer *n, int value);
 const char *weft_nested_storage(const weft_nested_writer *n, int value);
+
+/* fusion/codegen/nested_rows.c, fusion/codegen/nested_columns.c: kernels whose text depends on the
+ * sizes, for GPUs with clusters. weft_nested_shape_make and weft_source_nested_sized choose. */
+bool weft_nested_shape_rows(const weft_segment *segment, const weft_plan_kernel *kernel,
+                            int64_t n_first, int64_t n_second, weft_nested_shape *out);
+bool weft_nested_shape_columns(const weft_segment *segment, const weft_plan_kernel *kernel,
+                               int64_t n_first, int64_t n_second, weft_nested_shape *out);
+weft_status weft_nested_write_rows(const weft_nested_writer *n, const weft_nested_shape *shape,
+                                   weft_error *error);
+weft_status weft_nested_write_columns(const weft_nested_writer *n, const weft_nested_shape *shape,
+                                      weft_error *error);

@@ -3,8 +3,6 @@
  * Each cluster takes every n-th row. One warp per block copies its part of the rows into a ring in
  * shared memory; the others own columns, whose vectors and open results stay in registers over all
  * rows. A row is read from the ring as often as there are passes, and from memory once. */
-#include "fusion/base/array.h"
-#include "fusion/base/prelude.h"
 #include "fusion/codegen/nested.h"
 
 enum {
@@ -39,7 +37,7 @@ static bool count_columns(const weft_nested_writer *n, int *n_matrices, int *n_v
     return *n_matrices > 0;
 }
 
-bool weft_nested_shape_make(const weft_segment *segment, const weft_plan_kernel *kernel,
+bool weft_nested_shape_rows(const weft_segment *segment, const weft_plan_kernel *kernel,
                             int64_t n_first, int64_t n_second, weft_nested_shape *out) {
     const int real_bytes = segment->options.single ? (int)sizeof(float) : (int)sizeof(double);
     const source_writer w = {.graph = segment->graph, .plan = segment->plan};
@@ -65,7 +63,7 @@ bool weft_nested_shape_make(const weft_segment *segment, const weft_plan_kernel 
             continue;
         *out = (weft_nested_shape){
             .threads = ROW_THREADS,
-            .columns = (int)columns,
+            .steps = (int)columns,
             .full = (int)((cluster > 1 ? last : width) / ROW_THREADS),
             .cluster = cluster,
             .slots = (int)slots,
@@ -109,7 +107,7 @@ static void write_head(const weft_nested_writer *n, const weft_nested_shape *sha
     weft_text_add(out,
                   "    enum { ROW_THREADS = %d, ROW_COLUMNS = %d, ROW_FULL = %d, ROW_CLUSTER = %d, "
                   "ROW_SLOTS = %d, PART_BYTES = %d, SLOT_BYTES = %d, N_CLOSED = %d };\n",
-                  shape->threads, shape->columns, shape->full, shape->cluster, shape->slots,
+                  shape->threads, shape->steps, shape->full, shape->cluster, shape->slots,
                   shape->part_bytes, shape->shared_bytes / shape->slots, n_closed);
     weft_text_add(
         out, "    extern __shared__ __align__(128) unsigned char ring[];\n"
@@ -376,36 +374,19 @@ static void write_end(const weft_nested_writer *n) {
     weft_text_add(out, "    }\n    if (ROW_CLUSTER > 1)\n        cluster_wait();\n}\n");
 }
 
-weft_status weft_source_nested_rows(const weft_segment *segment, const weft_plan_kernel *kernel,
-                                    const weft_nested_shape *shape, weft_text *out,
-                                    weft_error *error) {
+weft_status weft_nested_write_rows(const weft_nested_writer *n, const weft_nested_shape *shape,
+                                   weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_nested_writer n;
     int closed = 0;
-    const weft_backend *backend = weft_source_backend(&segment->limits);
-    const source_writer w = {.arena = segment->arena,
-                             .graph = segment->graph,
-                             .plan = segment->plan,
-                             .limits = &segment->limits,
-                             .backend = backend,
-                             .single = segment->options.single,
-                             .out = out};
-    weft_nested_begin(&n, &w, kernel);
-    n.keeps = true;
-    backend->prelude(out, segment->plan->lanes, segment->options.single);
-    weft_source_nested_prelude(backend, out);
-    weft_prelude_write("nested_rows.h", &(weft_prelude_value){NULL, NULL}, out);
-    write_head(&n, shape);
-    write_producer(&n);
-    write_registers(&n);
-    write_row_start(&n);
-    for (int phase = 0; phase < n.phases; ++phase) {
-        TRY(write_pass(&n, phase, error));
-        TRY(write_closed(&n, phase, &closed, error));
+    write_head(n, shape);
+    write_producer(n);
+    write_registers(n);
+    write_row_start(n);
+    for (int phase = 0; phase < n->phases; ++phase) {
+        TRY(write_pass(n, phase, error));
+        TRY(write_closed(n, phase, &closed, error));
     }
-    write_end(&n);
-    if (out->failed)
-        status = weft_no_memory(error);
+    write_end(n);
 done:
     return status;
 }

@@ -69,7 +69,7 @@ static weft_status prepare_module(weft_program_segment *p, const weft_plan_kerne
     if (!weft_nested_shape_make(p->segment, kernel, p->sizes[set->first], p->sizes[set->second],
                                 &launch->shape))
         return WEFT_OK;
-    TRY(weft_source_nested_rows(p->segment, kernel, &launch->shape, &text, error));
+    TRY(weft_source_nested_sized(p->segment, kernel, &launch->shape, &text, error));
     TRY(weft_module_make(p->device, kernel->name, text.data, &launch->module, error));
 done:
     weft_text_free(&text);
@@ -129,8 +129,10 @@ weft_status weft_program_nested_grid(const weft_program_segment *p, const weft_p
     launch->lanes = 1;
     if (own->module != NULL) {
         launch->module = own->module;
-        launch->block_threads = own->shape.threads + WEFT_CUDA_LANES;
+        launch->block_threads =
+            own->shape.threads + (kernel->slice == SLICE_ROWS ? WEFT_CUDA_LANES : 0);
         launch->shared_bytes = own->shape.shared_bytes;
+        launch->cluster_blocks = own->shape.cluster;
         launch->n_blocks = all.n_parts * own->shape.cluster;
     } else if (p->segment->plan->is_simt) {
         launch->block_threads = WEFT_NESTED_THREADS;

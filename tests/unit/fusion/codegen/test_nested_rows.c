@@ -30,9 +30,9 @@ static void check(const weft_nvrtc *nvrtc, const char *script, int64_t n, bool s
     if (!weft_nested_shape_make(segment, kernel, n, n, &shape))
         fail_msg("there is no shape for %lld columns", (long long)n);
     assert_true((size_t)shape.shared_bytes <= segment->limits.onchip_bytes);
-    assert_true((int64_t)shape.threads * shape.columns * shape.cluster >= n);
+    assert_true((int64_t)shape.threads * shape.steps * shape.cluster >= n);
     assert_true((int64_t)shape.full * shape.threads * shape.cluster <= n);
-    case_check(weft_source_nested_rows(segment, kernel, &shape, &text, &error), &error);
+    case_check(weft_source_nested_sized(segment, kernel, &shape, &text, &error), &error);
     nvrtc_expect_compiles(nvrtc, "rows", text.data);
     case_size(&c, "rows", n);
     case_size(&c, "cols", n);

@@ -1,6 +1,5 @@
-//@ Kernels over a matrix by whole rows, for GPUs with thread block clusters and bulk copies (compute capability 9).
-//@ One warp copies rows into a ring in shared memory, the others compute. Shape: ROW_THREADS that compute,
-//@ ROW_COLUMNS columns per thread, ROW_CLUSTER blocks per row, ROW_SLOTS rows in the ring.
+//@ Kernels over the rows or columns of a matrix for GPUs with thread block clusters and bulk copies (compute
+//@ capability 9): barriers in shared memory that count bytes, copies that signal them, sums over a cluster.
 typedef unsigned long long ring_barrier;
 INLINE unsigned ring_address(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
 INLINE void ring_init(ring_barrier *b, int n)
@@ -52,6 +51,23 @@ INLINE void cluster_push(scalar *to, scalar v, ring_barrier *b, unsigned rank)
         asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.u64 [%0], %1, [%2];"
                      :: "r"(there), "l"(__double_as_longlong((double)v)), "r"(counts) : "memory");
 }
+/* 16 bytes into the thread's own place, zeros if they are not `inside`; copies are waited for in groups */
+INLINE void panel_copy(scalar *to, const scalar *from, bool inside)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"(ring_address(to)), "l"(from), "r"(inside ? 16 : 0) : "memory");
+}
+INLINE void panel_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int N> INLINE void panel_wait() { asm volatile("cp.async.wait_group %0;" :: "n"(N) : "memory"); }
+/* 16 bytes past the caches */
+INLINE void panel_store(float *to, const float *v) { __stcs((float4 *)to, make_float4(v[0], v[1], v[2], v[3])); }
+INLINE void panel_store(double *to, const double *v) { __stcs((double2 *)to, make_double2(v[0], v[1])); }
+/* hides that n is known, so that offsets of unrolled steps do not fill the registers */
+INLINE int panel_opaque(int n)
+{
+    asm volatile("" : "+r"(n));
+    return n;
+}
+
 /* the computing threads of the block, without the warp that copies */
 INLINE void rows_barrier(int threads) { asm volatile("bar.sync 1, %0;" :: "r"(threads) : "memory"); }
 
@@ -78,6 +94,37 @@ template <int THREADS_, int CLUSTER> INLINE void rows_send_@name@(scalar a, scal
             cluster_push(inbox + rank, all, b, threadIdx.x);
         }
     }
+}
+/* Sums of a panel's columns in all threads of the cluster, column threadIdx.x % WIDTH: a[VECTOR] are a thread's
+ * columns from threadIdx.x % (WIDTH / VECTOR) * VECTOR on; sums [THREADS_ / LANES][WIDTH], inbox [CLUSTER][WIDTH] */
+template <int THREADS_, int CLUSTER, int WIDTH, int VECTOR>
+INLINE scalar panel_close_@name@(const real *a, scalar *sums, scalar *inbox, ring_barrier *b, unsigned rank, unsigned parity)
+{
+    const int warp = threadIdx.x / LANES, lane = threadIdx.x % LANES, column = lane % WIDTH;
+    UNROLL for (int q = 0; q < VECTOR; ++q) {
+        scalar v = a[q];
+        UNROLL for (int by = WIDTH / VECTOR; by < LANES; by *= 2)
+            v = both_@name@(v, __shfl_xor_sync(0xffffffffu, v, by));
+        if (lane < WIDTH / VECTOR)
+            sums[warp * WIDTH + lane * VECTOR + q] = v;
+    }
+    if (CLUSTER > 1 && threadIdx.x == 0)
+        ring_expect(b, CLUSTER * WIDTH * sizeof(scalar));
+    __syncthreads();
+    if (CLUSTER == 1 || warp < CLUSTER) {
+        scalar all = sums[column];
+        UNROLL for (int k = 1; k < THREADS_ / LANES; ++k)
+            all = both_@name@(all, sums[k * WIDTH + column]);
+        if (CLUSTER == 1)
+            return all;
+        if (lane < WIDTH)
+            cluster_push(inbox + rank * WIDTH + column, all, b, warp);
+    }
+    ring_wait(b, parity);
+    scalar all = inbox[column];
+    UNROLL for (int k = 1; k < CLUSTER; ++k)
+        all = both_@name@(all, inbox[k * WIDTH + column]);
+    return all;
 }
 template <int THREADS_, int CLUSTER> INLINE scalar rows_receive_@name@(const scalar *sums, const scalar *inbox, ring_barrier *b, unsigned parity)
 {
