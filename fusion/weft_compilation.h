@@ -70,6 +70,7 @@ typedef struct weft_kernel_info {
     double flops;
     double seconds;    /* predicted time of a launch over options.elements; 0: unknown */
     bool is_member;    /* has no launch of its own, but is part of that of a later kernel */
+    bool is_sized;     /* its text depends on the sizes of a run, so that it is not in the source */
     bool patches;      /* accumulates by patches */
     bool patch_cells;  /* accumulates by patches and reads lists over cells, so it needs the cells'
                           numbers */

@@ -42,7 +42,7 @@ weft_status weft_tool_kernels_keep(weft_tool_tuned *tuned, weft_device *device,
         weft_kernel_info info;
         char hash[33];
         weft_compilation_kernel(compilation, i, &info);
-        if (info.is_member)
+        if (info.is_member || info.is_sized)
             continue;
         TRY(hash_kernel(compilation, &info, hash, error));
         const weft_tuning_kernel row = {hash, info.name, weft_tool_elements(options), info.seconds,

@@ -41,7 +41,7 @@ weft_status weft_tool_resources(weft_device *device, const weft_compilation *com
         weft_module_make(device, "figures", weft_compilation_source(compilation), &module, &reason);
     for (int i = 0; i < n && status == WEFT_OK; ++i) {
         weft_compilation_kernel(compilation, i, &info);
-        if (info.is_member)
+        if (info.is_member || info.is_sized)
             continue;
         status = weft_module_kernel_resources(module, info.name, &figures, &reason);
         if (status != WEFT_OK)

@@ -445,6 +445,8 @@ weft_status weft_source_kernels(const weft_segment *segment, weft_text *out, wef
                                   .out = out};
     for (int i = 0; i < plan->n_kernels; ++i)
         TRY(write_bounded(&writer, &plan->kernels[i], error));
+    if (segment->otherwise != NULL)
+        TRY(weft_source_kernels(segment->otherwise, out, error));
     if (out->failed)
         status = weft_no_memory(error);
 done:

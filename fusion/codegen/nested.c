@@ -1,9 +1,9 @@
 /* Writes kernels over a product of two index sets (Filipovic et al. 2015, section 4.3.2).
  *
- * A kernel walks over the slices of its part: rows, or columns as wide as a vector or a warp. In
- * each phase it passes over the slice once. The results that the pass closes are complete then, and
- * calls over the slice's index set use them before the next phase. Contributions to open results
- * are added to the part's own partial results. */
+ * A kernel walks over the rows of its part. In each phase it passes over the row once. The results
+ * that the pass closes are complete then, and calls over the rows use them before the next phase.
+ * Contributions to open results are added to the part's own partial results. Kernels whose text
+ * depends on the sizes are in nested_rows.c and nested_columns.c. */
 #include "fusion/codegen/nested.h"
 #include "fusion/base/array.h"
 #include "fusion/base/prelude.h"
@@ -99,33 +99,15 @@ static void declare(const weft_nested_writer *n, const char *indent, int value) 
                   count_of(n, value));
 }
 
-/* A value over the slices' own index set: one element in all lanes, or the lanes' elements. */
-static void load_along(const weft_nested_writer *n, int value) {
-    declare(n, "        ", value);
-    if (n->rows)
-        weft_text_add(n->w->out, "        nested_load_one(v_%s, p_%s, %d, i);\n",
-                      weft_nested_name(n, value), weft_nested_storage(n, value),
-                      count_of(n, value));
-    else
-        weft_text_add(n->w->out, "        nested_load(v_%s, p_%s, %d, 0, j, n_second);\n",
-                      weft_nested_name(n, value), weft_nested_storage(n, value),
-                      count_of(n, value));
-}
-
-static void store_along(const weft_nested_writer *n, int value) {
-    if (n->rows)
+static void store_row(const weft_nested_writer *n, int value) {
+    if (weft_nested_is_stored(n, value))
         weft_text_add(n->w->out, "        nested_store_one(p_%s, v_%s, %d, i);\n",
-                      weft_nested_storage(n, value), weft_nested_name(n, value),
-                      count_of(n, value));
-    else
-        weft_text_add(n->w->out, "        %snested_store(p_%s, v_%s, %d, 0, j, n_second, lanes);\n",
-                      n->w->backend->is_threaded ? "if (threadIdx.x < LANES)\n            " : "",
                       weft_nested_storage(n, value), weft_nested_name(n, value),
                       count_of(n, value));
 }
 
 /* The loads of a phase: values over the product, also those that an earlier phase has stored, and
- * over the index set across the slices. */
+ * over the columns. */
 static void write_loads(const weft_nested_writer *n, const bool *needed) {
     const weft_graph *graph = n->w->graph;
     for (int value = 0; value < graph->n_values; ++value) {
@@ -133,18 +115,9 @@ static void write_loads(const weft_nested_writer *n, const bool *needed) {
         if (set == UNIFORM || set == n->along || !weft_nested_loads(n, needed, value))
             continue;
         declare(n, "            ", value);
-        if (weft_index_set_is_product(graph, set))
-            weft_text_add(n->w->out, "            nested_load(v_%s, p_%s, %d, i, j, n_second);\n",
-                          weft_nested_name(n, value), weft_nested_storage(n, value),
-                          count_of(n, value));
-        else if (n->rows)
-            weft_text_add(n->w->out, "            nested_load(v_%s, p_%s, %d, 0, j, n_second);\n",
-                          weft_nested_name(n, value), weft_nested_storage(n, value),
-                          count_of(n, value));
-        else
-            weft_text_add(n->w->out, "            nested_load_one(v_%s, p_%s, %d, i);\n",
-                          weft_nested_name(n, value), weft_nested_storage(n, value),
-                          count_of(n, value));
+        weft_text_add(n->w->out, "            nested_load(v_%s, p_%s, %d, %s, j, n_second);\n",
+                      weft_nested_name(n, value), weft_nested_storage(n, value), count_of(n, value),
+                      weft_index_set_is_product(graph, set) ? "i" : "0");
     }
 }
 
@@ -163,31 +136,9 @@ static void write_result(const weft_nested_writer *n, const weft_call *call) {
     if (weft_nested_is_closed(n, call) || call->reduction->over == REDUCE_ALL)
         weft_text_add(out, "            join_%s(a_%s, v_%s, %d, lanes);\n", join, name, name,
                       count);
-    else if (n->rows)
+    else
         weft_text_add(out, "            nested_spread_%s(part_%s, v_%s, %d, j, n_second, lanes);\n",
                       join, name, name, count);
-    else
-        weft_text_add(out,
-                      "            real a_%s[%d];\n            start_%s(a_%s, %d);\n"
-                      "            join_%s(a_%s, v_%s, %d, lanes);\n"
-                      "            nested_gather_%s(part_%s, a_%s, %d, i);\n",
-                      name, count, join, name, count, join, name, name, count, join, name, name,
-                      count);
-}
-
-/* The loop over a slice: columns of a row, or rows of some columns. */
-static void write_loop(const weft_nested_writer *n) {
-    const bool threaded = n->w->backend->is_threaded;
-    weft_text_add(n->w->out,
-                  n->rows ? threaded ? "        for (int64_t j = threadIdx.x; j < n_second; j += "
-                                       "NESTED_THREADS) {\n            const int lanes = 1;\n"
-                                     : "        for (int64_t j = 0; j < n_second; j += LANES) {\n"
-                                       "            const int lanes = n_second - j < LANES ? "
-                                       "(int)(n_second - j) : LANES;\n"
-                  : threaded ? "        for (int64_t i = threadIdx.x / LANES; i < n_first; i += "
-                               "NESTED_WARPS) {\n"
-                             : "        for (int64_t i = 0; i < n_first; ++i) {\n");
-    weft_text_add(n->w->out, n->rows ? "            (void)lanes;\n" : "");
 }
 
 static weft_status write_pass(const weft_nested_writer *n, int phase, weft_error *error) {
@@ -204,7 +155,13 @@ static weft_status write_pass(const weft_nested_writer *n, int phase, weft_error
                           weft_source_join_name(call), weft_nested_name(n, call->result),
                           count_of(n, call->result));
     }
-    write_loop(n);
+    weft_text_add(n->w->out, n->w->backend->is_threaded
+                                 ? "        for (int64_t j = threadIdx.x; j < n_second; j += "
+                                   "NESTED_THREADS) {\n            const int lanes = 1;\n"
+                                 : "        for (int64_t j = 0; j < n_second; j += LANES) {\n"
+                                   "            const int lanes = n_second - j < LANES ? "
+                                   "(int)(n_second - j) : LANES;\n");
+    weft_text_add(n->w->out, "            (void)lanes;\n");
     write_loads(n, needed);
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const int number = n->kernel->implementation->order[i];
@@ -232,19 +189,9 @@ static weft_status write_closed(const weft_nested_writer *n, int phase, weft_err
             continue;
         const char *name = weft_nested_name(n, call->result), *join = weft_source_join_name(call);
         declare(n, "        ", call->result);
-        if (n->w->backend->is_threaded)
-            weft_text_add(n->w->out, "        nested_close_%s%s(v_%s, a_%s, %d, tree);\n",
-                          n->rows ? "" : "lanes_", join, name, name, count_of(n, call->result));
-        else if (n->rows)
-            weft_text_add(n->w->out, "        nested_close_%s(v_%s, a_%s, %d);\n", join, name, name,
-                          count_of(n, call->result));
-        else
-            weft_text_add(n->w->out,
-                          "        for (int c = 0; c < %d; ++c)\n"
-                          "            v_%s[c] = a_%s[c];\n",
-                          count_of(n, call->result), name, name);
-        if (weft_nested_is_stored(n, call->result))
-            store_along(n, call->result);
+        weft_text_add(n->w->out, "        nested_close_%s(v_%s, a_%s, %d%s);\n", join, name, name,
+                      count_of(n, call->result), n->w->backend->is_threaded ? ", tree" : "");
+        store_row(n, call->result);
     }
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const int number = n->kernel->implementation->order[i];
@@ -253,28 +200,26 @@ static weft_status write_closed(const weft_nested_writer *n, int phase, weft_err
             n->phase[weft_nested_member(n, number)] != phase + 1)
             continue;
         TRY(weft_source_call(n->w, call, n->kernel->implementation->variants[i], error));
-        if (weft_nested_is_stored(n, call->result))
-            store_along(n, call->result);
+        store_row(n, call->result);
     }
 done:
     return status;
 }
 
-/* Part and slices of a thread block or of a range of slices, and the open results of the part. */
+/* Part and rows of a thread block or of a range of rows, and the open results of the part. */
 static void write_start(const weft_nested_writer *n) {
     weft_text *out = n->w->out;
     const weft_graph *graph = n->w->graph;
     const bool threaded = n->w->backend->is_threaded;
-    weft_text_add(out, "    const int64_t n_first = sizes[0], n_second = sizes[1], n_parts = "
-                       "sizes[2];\n    (void)n_first;\n");
+    weft_text_add(out, "    const int64_t n_second = sizes[1], n_parts = sizes[2];\n");
     if (threaded)
         weft_text_add(out, "    __shared__ scalar tree[NESTED_THREADS];\n    (void)tree;\n"
                            "    const int64_t part = blockIdx.x;\n"
-                           "    const int64_t first_slice = part * n_elements / n_parts;\n"
-                           "    const int64_t last_slice = (part + 1) * n_elements / n_parts;\n");
+                           "    const int64_t first_row = part * n_elements / n_parts;\n"
+                           "    const int64_t last_row = (part + 1) * n_elements / n_parts;\n");
     else
         weft_text_add(out, "    const int64_t part = (first_block * n_parts + n_elements - 1) / "
-                           "n_elements, first_slice = first_block, last_slice = last_block;\n");
+                           "n_elements, first_row = first_block, last_row = last_block;\n");
     weft_text_add(out, "    (void)part;\n");
     for (int i = 0; i < n->kernel->n_reductions; ++i) {
         const weft_call *call = &graph->calls[n->kernel->reductions[i]];
@@ -285,10 +230,9 @@ static void write_start(const weft_nested_writer *n) {
                           name, count);
         else
             weft_text_add(out,
-                          "    scalar *const part_%s = partials_%s + part * (%s * %d);\n"
-                          "    nested_clear_%s(part_%s, %s * %d);\n",
-                          name, name, n->rows ? "n_second" : "n_first", count, join, name,
-                          n->rows ? "n_second" : "n_first", count);
+                          "    scalar *const part_%s = partials_%s + part * (n_second * %d);\n"
+                          "    nested_clear_%s(part_%s, n_second * %d);\n",
+                          name, name, count, join, name, count);
     }
 }
 
@@ -311,23 +255,6 @@ static void write_end(const weft_nested_writer *n) {
     }
 }
 
-static void write_slice(const weft_nested_writer *n) {
-    const bool threaded = n->w->backend->is_threaded;
-    weft_text_add(n->w->out,
-                  "    for (int64_t slice = first_slice; slice < last_slice; ++slice) {\n");
-    if (n->rows) {
-        weft_text_add(n->w->out, "        const int64_t i = slice;\n");
-        return;
-    }
-    weft_text_add(n->w->out,
-                  threaded ? "        const int64_t j = slice * LANES + threadIdx.x %% LANES;\n"
-                             "        const int lanes = j < n_second;\n"
-                           : "        const int64_t j = slice * LANES;\n"
-                             "        const int lanes = n_second - j < LANES ? (int)(n_second "
-                             "- j) : LANES;\n");
-    weft_text_add(n->w->out, "        (void)lanes;\n");
-}
-
 void weft_source_nested_prelude(const weft_backend *backend, weft_text *out) {
     const weft_prelude_value values[] = {{NULL, NULL}};
     weft_text_add(out, backend->is_threaded ? "#define NESTED_THREADS %d\n" : "",
@@ -340,16 +267,26 @@ weft_status weft_source_nested(const source_writer *w, const weft_plan_kernel *k
     weft_status status = WEFT_OK;
     const weft_graph *graph = w->graph;
     weft_nested_writer n;
+    if (kernel->slice == SLICE_COLUMNS) {
+        weft_text_add(w->out, "/* %s: its text depends on the sizes of a run */\n\n", kernel->name);
+        return WEFT_OK;
+    }
     weft_nested_begin(&n, w, kernel);
     weft_source_head(w, kernel);
     for (int i = 0; i < kernel->n_loads; ++i)
         if (graph->values[kernel->loads[i].value].index_set < 0)
             weft_source_load(w, &kernel->loads[i]);
     write_start(&n);
-    write_slice(&n);
-    for (int i = 0; i < kernel->n_loads; ++i)
-        if (graph->values[kernel->loads[i].value].index_set == n.along)
-            load_along(&n, kernel->loads[i].value);
+    weft_text_add(w->out, "    for (int64_t i = first_row; i < last_row; ++i) {\n");
+    for (int i = 0; i < kernel->n_loads; ++i) {
+        const int value = kernel->loads[i].value;
+        if (graph->values[value].index_set != n.along)
+            continue;
+        declare(&n, "        ", value);
+        weft_text_add(w->out, "        nested_load_one(v_%s, p_%s, %d, i);\n",
+                      weft_nested_name(&n, value), weft_nested_storage(&n, value),
+                      count_of(&n, value));
+    }
     for (int phase = 0; phase < n.phases; ++phase) {
         TRY(write_pass(&n, phase, error));
         TRY(write_closed(&n, phase, error));
@@ -368,10 +305,11 @@ weft_status weft_source_nested_final(const source_writer *w, const weft_plan_ker
     (void)error;
     weft_source_head(w, kernel);
     weft_text_add(
-        w->out, w->backend->is_threaded
-                    ? "    const int64_t first = blockIdx.x * (int64_t)LANES + threadIdx.x %% LANES;\n"
-                    : "    for (int64_t first = first_block * LANES; first < last_block * LANES; "
-                      "first += LANES)\n");
+        w->out,
+        w->backend->is_threaded
+            ? "    const int64_t first = blockIdx.x * (int64_t)LANES + threadIdx.x %% LANES;\n"
+            : "    for (int64_t first = first_block * LANES; first < last_block * LANES; "
+              "first += LANES)\n");
     weft_text_add(w->out,
                   "        nested_combine_%s(p_%s, partials_%s, sizes[2], n_elements, first);\n"
                   "}\n\n",

@@ -111,10 +111,10 @@ static void write_head(const weft_nested_writer *n, const weft_nested_shape *sha
                   shape->part_bytes, shape->shared_bytes / shape->slots, n_closed);
     weft_text_add(
         out, "    extern __shared__ __align__(128) unsigned char ring[];\n"
-             "    __shared__ scalar sums[N_CLOSED + 1][2][ROW_THREADS / LANES];\n"
-             "    __shared__ scalar inbox[N_CLOSED + 1][2][ROW_CLUSTER];\n"
+             "    __shared__ scalar sums[N_CLOSED + 1][4][ROW_THREADS / LANES];\n"
+             "    __shared__ scalar inbox[N_CLOSED + 1][4][ROW_CLUSTER];\n"
              "    __shared__ ring_barrier full[ROW_SLOTS], empty[ROW_SLOTS];\n"
-             "    __shared__ ring_barrier arrived[N_CLOSED + 1][2];\n"
+             "    __shared__ ring_barrier arrived[N_CLOSED + 1][4];\n"
              "    const int64_t n_first = sizes[0], n_second = sizes[1];\n"
              "    const int rank = ROW_CLUSTER > 1 ? (int)cluster_rank() : 0;\n"
              "    const int64_t part = blockIdx.x / ROW_CLUSTER, n_parts = gridDim.x / "
@@ -128,8 +128,8 @@ static void write_head(const weft_nested_writer *n, const weft_nested_shape *sha
              "            ring_init(full + k, 1);\n"
              "            ring_init(empty + k, ROW_THREADS / LANES);\n"
              "        }\n"
-             "        for (int k = 0; k < 2 * N_CLOSED; ++k)\n"
-             "            ring_init(&arrived[k / 2][k %% 2], 1);\n"
+             "        for (int k = 0; k < 4 * N_CLOSED; ++k)\n"
+             "            ring_init(&arrived[k / 4][k %% 4], 1);\n"
              "        ring_fence();\n"
              "    }\n"
              "    if (ROW_CLUSTER > 1)\n        cluster_wait();\n"
@@ -206,11 +206,11 @@ static void write_registers(const weft_nested_writer *n) {
 static void write_row_start(const weft_nested_writer *n) {
     const weft_graph *graph = n->w->graph;
     weft_text *out = n->w->out;
-    weft_text_add(out, "        for (int64_t count = 0, i = part; i < n_first; ++count, i += "
+    weft_text_add(out, "        for (int64_t i = part; i < n_first; ++count, i += "
                        "n_parts) {\n"
                        "        const int slot = (int)(count %% ROW_SLOTS);\n"
-                       "        const unsigned side = (unsigned)count & 1, parity = "
-                       "(unsigned)(count >> 1) & 1;\n        (void)side;\n        (void)parity;\n");
+                       "        const unsigned side = (unsigned)count & 3, parity = "
+                       "(unsigned)(count >> 2) & 1;\n        (void)side;\n        (void)parity;\n");
     for (int k = 0; k < n->kernel->n_loads; ++k) {
         const int value = n->kernel->loads[k].value, set = graph->values[value].index_set;
         const char *name = weft_nested_name(n, value), *p = weft_nested_storage(n, value);
@@ -316,33 +316,38 @@ static void store_row(const weft_nested_writer *n, int value) {
             weft_nested_storage(n, value), weft_nested_name(n, value));
 }
 
-/* What a pass closes, and the calls over the rows that use it. closed: number of the next result. */
-static weft_status write_closed(const weft_nested_writer *n, int phase, int *closed,
-                                weft_error *error) {
+/* What a pass closes: warps to sums, blocks to the cluster. closed: number of the first result. */
+static int write_sends(const weft_nested_writer *n, int phase, int closed) {
+    for (int i = 0; i < n->fusion->n_calls; ++i) {
+        const weft_call *call = &n->w->graph->calls[n->fusion->calls[i]];
+        if (n->phase[i] != phase || !weft_nested_is_closed(n, call))
+            continue;
+        weft_text_add(n->w->out,
+                      "        rows_send_%s<ROW_THREADS, ROW_CLUSTER>(a_%s[0], sums[%d][side], "
+                      "inbox[%d][side], &arrived[%d][side], rank);\n",
+                      weft_source_join_name(call), weft_nested_name(n, call->result), closed,
+                      closed, closed);
+        ++closed;
+    }
+    return closed;
+}
+
+/* The closed results in all threads, and the calls over the rows that use them. */
+static weft_status write_receives(const weft_nested_writer *n, int phase, int closed,
+                                  weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = n->w->graph;
-    const int first = *closed;
-    for (int round = 0; round < 2; ++round) {
-        *closed = first;
-        for (int i = 0; i < n->fusion->n_calls; ++i) {
-            const weft_call *call = &graph->calls[n->fusion->calls[i]];
-            if (n->phase[i] != phase || !weft_nested_is_closed(n, call))
-                continue;
-            const char *name = weft_nested_name(n, call->result);
-            if (round == 0)
-                weft_text_add(n->w->out,
-                              "        rows_send_%s<ROW_THREADS, ROW_CLUSTER>(a_%s[0], "
-                              "sums[%d][side], inbox[%d][side], &arrived[%d][side], rank);\n",
-                              weft_source_join_name(call), name, *closed, *closed, *closed);
-            else {
-                weft_text_add(n->w->out,
-                              "        real v_%s[1] = {rows_receive_%s<ROW_THREADS, ROW_CLUSTER>("
-                              "sums[%d][side], inbox[%d][side], &arrived[%d][side], parity)};\n",
-                              name, weft_source_join_name(call), *closed, *closed, *closed);
-                store_row(n, call->result);
-            }
-            ++*closed;
-        }
+    for (int i = 0; i < n->fusion->n_calls; ++i) {
+        const weft_call *call = &graph->calls[n->fusion->calls[i]];
+        if (n->phase[i] != phase || !weft_nested_is_closed(n, call))
+            continue;
+        weft_text_add(n->w->out,
+                      "        real v_%s[1] = {rows_receive_%s<ROW_THREADS, ROW_CLUSTER>("
+                      "sums[%d][side], inbox[%d][side], &arrived[%d][side], parity)};\n",
+                      weft_nested_name(n, call->result), weft_source_join_name(call), closed,
+                      closed, closed);
+        store_row(n, call->result);
+        ++closed;
     }
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const int number = n->kernel->implementation->order[i];
@@ -357,9 +362,48 @@ done:
     return status;
 }
 
+/* Do calls after the last pass use results of earlier passes, which only the current row has? */
+static bool uses_earlier(const weft_nested_writer *n) {
+    const weft_graph *graph = n->w->graph;
+    for (int i = 0; i < n->fusion->n_calls; ++i) {
+        const weft_call *call = &graph->calls[n->fusion->calls[i]];
+        for (int k = 0; n->phase[i] == n->phases && k < call->n_operands; ++k) {
+            const int producer = graph->values[call->operands[k].value].producer;
+            const int m = producer >= 0 ? weft_nested_member(n, producer) : -1;
+            if (m >= 0 && n->phase[m] < n->phases - 1)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* The results that the last pass of a row closes are received one row later, so that the exchange
+ * within the cluster overlaps with the next row. condition: C text, is there an earlier row? */
+static weft_status write_late(const weft_nested_writer *n, int closed, const char *condition,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text_add(
+        n->w->out,
+        "        if (%s) {\n"
+        "        const int64_t late = count - 1, i = part + late * n_parts;\n"
+        "        const unsigned side = (unsigned)late & 3, parity = (unsigned)(late >> 2) "
+        "& 1;\n        (void)side;\n        (void)parity;\n        (void)i;\n",
+        condition);
+    for (int k = 0; k < n->kernel->n_loads; ++k) {
+        const int value = n->kernel->loads[k].value;
+        if (n->w->graph->values[value].index_set == n->along)
+            weft_text_add(n->w->out, "        real v_%s[1] = {p_%s[i]};\n        (void)v_%s;\n",
+                          weft_nested_name(n, value), weft_nested_storage(n, value),
+                          weft_nested_name(n, value));
+    }
+    TRY(write_receives(n, n->phases - 1, closed, error));
+    weft_text_add(n->w->out, "        }\n");
+done:
+    return status;
+}
+
 static void write_end(const weft_nested_writer *n) {
     weft_text *out = n->w->out;
-    weft_text_add(out, "        }\n");
     for (int i = 0; i < n->kernel->n_reductions; ++i) {
         const char *name = weft_nested_name(n, n->w->graph->calls[n->kernel->reductions[i]].result);
         weft_text_add(out,
@@ -378,14 +422,25 @@ weft_status weft_nested_write_rows(const weft_nested_writer *n, const weft_neste
                                    weft_error *error) {
     weft_status status = WEFT_OK;
     int closed = 0;
+    const bool late = shape->cluster > 1 && !uses_earlier(n);
     write_head(n, shape);
     write_producer(n);
     write_registers(n);
+    weft_text_add(n->w->out, "        int64_t count = 0;\n");
     write_row_start(n);
     for (int phase = 0; phase < n->phases; ++phase) {
         TRY(write_pass(n, phase, error));
-        TRY(write_closed(n, phase, &closed, error));
+        const int first = closed;
+        closed = write_sends(n, phase, first);
+        if (phase == n->phases - 1 && late)
+            TRY(write_late(n, first, "count > 0", error));
+        else
+            TRY(write_receives(n, phase, first, error));
+        closed = phase == n->phases - 1 ? first : closed;
     }
+    weft_text_add(n->w->out, "        }\n");
+    if (late)
+        TRY(write_late(n, closed, "count > 0", error));
     write_end(n);
 done:
     return status;

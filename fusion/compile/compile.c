@@ -178,6 +178,7 @@ void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_ke
         .seconds =
             kernel->implementation != NULL ? kernel->implementation->cost : kernel->seconds,
         .is_member = kernel->kind == KERNEL_MEMBER,
+        .is_sized = kernel->kind == KERNEL_NESTED && kernel->slice == SLICE_COLUMNS,
         .patches = weft_kernel_is_patch(kernel->kind),
         .patch_cells = reads_patch_cells(kernel),
         .cell_colours = kernel->kind == KERNEL_CELL_COLOURS,

@@ -69,16 +69,19 @@ static weft_status correct(weft_compilation *c, weft_device *device, bool *chang
     bool any = false;
     *changed = false;
     TRY(weft_module_make(device, "spills", c->source, &module, error));
-    if (weft_compilation_kernels(c) > 0) { /* compiles where only sources are kept */
-        weft_kernel_info first = {.is_member = true};
-        for (int i = 0; first.is_member; ++i)
-            weft_compilation_kernel(c, i, &first);
+    for (int i = 0; i < weft_compilation_kernels(c); ++i) {
+        weft_kernel_info first;
+        weft_compilation_kernel(c, i, &first);
+        if (first.is_member || first.is_sized)
+            continue;
+        /* compiles where only sources are kept */
         status = weft_module_kernel_resources(module, first.name, &used, error);
         if (status == WEFT_ERROR_UNSUPPORTED) { /* its compiler does not report spills */
             status = WEFT_OK;
             goto done;
         }
         TRY(status);
+        break;
     }
     for (int i = 0; i < c->control->n_segments; ++i)
         price_spills(c->control->segments[i], module, &any);

@@ -128,6 +128,7 @@ typedef struct weft_graph {
     int n_fuses;
     const struct weft_script_together *togethers; /* weft_call.together is an index from 1 */
     bool is_loop_body;
+    bool rows_only; /* kernels over two index sets may hold rows, but no columns (plan/nested.h) */
 } weft_graph;
 
 /** Make the graph of a script.

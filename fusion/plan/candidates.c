@@ -146,7 +146,8 @@ static weft_status add_groups(weft_arena *arena, const weft_graph *graph, weft_f
                 weft_set_add(set, k);
                 ++n;
             }
-        if (n > 1 && (max_fusion == 0 || n <= max_fusion) && !weft_fusions_have(graph, made, set))
+        if (n > 1 && (max_fusion == 0 || n <= max_fusion) && !weft_fusions_have(graph, made, set) &&
+            weft_dependence_convex(made->dependence, set))
             TRY(weft_fusions_add(arena, graph, made, set, error));
     }
 done:

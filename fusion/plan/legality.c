@@ -40,6 +40,7 @@ static bool may_be_prologue(const weft_graph *graph, int call, int rows) {
 static bool reads_in_slice(const weft_graph *graph, const weft_call *producer,
                            const weft_call *reader) {
     return producer->reduction->over != REDUCE_ALL &&
+           !(graph->rows_only && producer->reduction->over == REDUCE_FIRST) &&
            (reader->index_set == producer->index_set ||
             reader->index_set == graph->values[producer->result].index_set);
 }
@@ -71,7 +72,8 @@ static bool nested_fits(const weft_graph *graph, const uint64_t *set) {
     if (product < 0)
         return true;
     const weft_slice slice = weft_set_slice(graph, set);
-    if (slice == SLICE_NONE || (has_single && slice == SLICE_ANY))
+    if (slice == SLICE_NONE || (slice == SLICE_COLUMNS && graph->rows_only) ||
+        (has_single && slice == SLICE_ANY))
         return false;
     const weft_index_set *factors = &graph->index_sets[product];
     const int of_slice = slice == SLICE_ROWS ? factors->first : factors->second;

@@ -131,10 +131,10 @@ done:
     return status;
 }
 
-weft_status weft_segment_plan(weft_segment *s, weft_error *error) {
+/* The stages after the graph. */
+static weft_status plan_graph(weft_segment *s, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_arena *arena = s->arena;
-    TRY(weft_graph_make(arena, s->library, s->script, &s->graph, error));
     TRY(weft_fusions_make(arena, s->graph, &s->options, &s->fusions, error));
     TRY(weft_directives_add(s, error));
     TRY(weft_implementations_make(arena, s->graph, s->fusions, &s->limits, &s->options,
@@ -145,6 +145,53 @@ weft_status weft_segment_plan(weft_segment *s, weft_error *error) {
     else
         TRY(choose_cover(s, error));
     TRY(weft_plan_make(arena, s->graph, s->cover, &s->limits, &s->options, &s->plan, error));
+done:
+    return status;
+}
+
+static bool holds_columns(const weft_plan *plan) {
+    for (int i = 0; i < plan->n_kernels; ++i)
+        if (plan->kernels[i].kind == KERNEL_NESTED && plan->kernels[i].slice == SLICE_COLUMNS)
+            return true;
+    return false;
+}
+
+/* The plan for sizes at which no kernel can hold columns. */
+static weft_status plan_otherwise(weft_segment *s, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_segment *other = NULL;
+    weft_error refused = {0};
+    TRY(WEFT_ALLOC(s->arena, other, 1, error));
+    *other = *s;
+    other->options.forced_plan = NULL;
+    other->options.cover = NULL;
+    other->options.alternative = 0;
+    other->cover = NULL;
+    s->graph->rows_only = true;
+    status = plan_graph(other, &refused);
+    s->graph->rows_only = false;
+    if (status == WEFT_ERROR_MEMORY)
+        return weft_no_memory(error);
+    if (status != WEFT_OK) /* a fuse block of the script needs columns */
+        return WEFT_OK;
+    for (int i = 0; i < other->plan->n_kernels; ++i) {
+        weft_plan_kernel *kernel = &other->plan->kernels[i];
+        kernel->name = weft_arena_print(s->arena, "rows_%s", kernel->name);
+        if (kernel->name == NULL)
+            return weft_no_memory(error);
+    }
+    s->otherwise = other;
+done:
+    return status;
+}
+
+weft_status weft_segment_plan(weft_segment *s, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_graph_make(s->arena, s->library, s->script, &s->graph, error));
+    s->graph->rows_only = s->limits.cluster_blocks == 0 || s->loop >= 0;
+    TRY(plan_graph(s, error));
+    if (holds_columns(s->plan))
+        TRY(plan_otherwise(s, error));
 done:
     return status;
 }

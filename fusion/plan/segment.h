@@ -20,6 +20,9 @@ typedef struct weft_segment {
     weft_cover *cover;
     bool cover_recalled; /* the cover was given by options.cover */
     weft_plan *plan;
+    /* A second plan of the same graph, whose kernels hold no columns of a matrix, for sizes that
+     * kernels of the plan do not fit (weft_nested_shape_make); NULL: not needed */
+    struct weft_segment *otherwise;
 } weft_segment;
 
 /** Run the stages from graph to plan.

@@ -44,6 +44,26 @@ static parts parts_of(const weft_program_segment *p, const weft_plan_kernel *ker
     return made;
 }
 
+weft_status weft_program_nested_choose(weft_program_segment *p, weft_error *error) {
+    const weft_plan *plan = p->first->plan;
+    bool fits = true;
+    weft_nested_shape shape;
+    for (int i = 0; i < plan->n_kernels; ++i) {
+        const weft_index_set *set = &p->first->graph->index_sets[plan->kernels[i].index_set];
+        if (plan->kernels[i].kind == KERNEL_NESTED && plan->kernels[i].slice == SLICE_COLUMNS)
+            fits = fits && weft_nested_shape_make(p->first, &plan->kernels[i], p->sizes[set->first],
+                                                  p->sizes[set->second], &shape);
+    }
+    if (!fits && p->first->otherwise == NULL) {
+        weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                       "no kernel holds columns of a matrix of these sizes");
+        weft_error_hint(error, "remove the fuse block that needs it");
+        return WEFT_ERROR_UNSUPPORTED;
+    }
+    p->segment = fits ? p->first : p->first->otherwise;
+    return WEFT_OK;
+}
+
 static weft_status prepare_sizes(weft_program_segment *p, const weft_plan_kernel *kernel,
                                  weft_error *error) {
     weft_status status = WEFT_OK;

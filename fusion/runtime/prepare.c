@@ -189,10 +189,11 @@ done:
 
 weft_status weft_program_prepare(weft_program_segment *p, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_graph *graph = p->segment->graph;
-    const weft_plan *plan = p->segment->plan;
     if (p->ready)
         return WEFT_OK;
+    TRY(weft_program_nested_choose(p, error));
+    const weft_graph *graph = p->segment->graph;
+    const weft_plan *plan = p->segment->plan;
     for (int i = 0; i < graph->n_values; ++i)
         if (weft_program_uses(plan, i) && plan->buffer_of[i] < 0)
             TRY(prepare_value(p, &graph->values[i], error));

@@ -62,6 +62,9 @@ int64_t weft_program_reduction_tiles(const weft_program_segment *p, int index_se
 
 /* fusion/runtime/nested.c: kernels over a product of two index sets. */
 
+/** Set p->segment to the plan whose kernels fit the sizes.
+ *  Errors  WEFT_ERROR_UNSUPPORTED: there is none, because the script forces a fusion */
+weft_status weft_program_nested_choose(weft_program_segment *p, weft_error *error);
 /** Memory for the partial results and sizes of a KERNEL_NESTED, its schedule on the host, and on a
  *  GPU with clusters its kernel for these sizes. */
 weft_status weft_program_nested_prepare(weft_program_segment *p, int number, weft_error *error);

@@ -15,7 +15,8 @@ typedef struct weft_nested_launch {
 /** A segment on a device. */
 typedef struct weft_program_segment {
     weft_device *device;
-    const weft_segment *segment;
+    const weft_segment *segment;        /* with the plan for the current sizes: one of the two */
+    const weft_segment *first;          /* the compilation's; its `otherwise` may be in use */
     weft_module *module;                /* the program's; NULL: it has no kernels */
     weft_memory *active;                /* flag of a predicated plan (weft_plan), borrowed; NULL:
                                            use `always` */

@@ -9,6 +9,19 @@ static weft_status out_of_memory(weft_error *error) {
     return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while preparing a program");
 }
 
+/* Sizes of the tables, for either of the two plans. */
+static size_t most_kernels(const weft_program_segment *p) {
+    const weft_segment *other = p->first->otherwise;
+    const int n = p->first->plan->n_kernels, m = other != NULL ? other->plan->n_kernels : 0;
+    return (size_t)(n > m ? n : m);
+}
+
+static size_t most_buffers(const weft_program_segment *p) {
+    const weft_segment *other = p->first->otherwise;
+    const int n = p->first->plan->n_buffers, m = other != NULL ? other->plan->n_buffers : 0;
+    return (size_t)(n > m ? n : m);
+}
+
 static weft_status allocate_tables(weft_program_segment *p, weft_error *error) {
     const weft_graph *graph = p->segment->graph;
     const size_t n_values = (size_t)graph->n_values + 1;
@@ -18,11 +31,11 @@ static weft_status allocate_tables(weft_program_segment *p, weft_error *error) {
     p->positions = calloc(n_values, sizeof *p->positions);
     p->matrix_rows = calloc(n_values, sizeof *p->matrix_rows);
     p->connectivities = calloc((size_t)graph->n_connectivities + 1, sizeof *p->connectivities);
-    p->buffers = calloc((size_t)p->segment->plan->n_buffers + 1, sizeof *p->buffers);
+    p->buffers = calloc(most_buffers(p) + 1, sizeof *p->buffers);
     p->partials = calloc(n_values, sizeof *p->partials);
-    p->nested = calloc((size_t)p->segment->plan->n_kernels + 1, sizeof *p->nested);
-    p->members = calloc((size_t)p->segment->plan->n_kernels + 1, sizeof *p->members);
-    p->chunks = calloc((size_t)p->segment->plan->n_kernels + 1, sizeof *p->chunks);
+    p->nested = calloc(most_kernels(p) + 1, sizeof *p->nested);
+    p->members = calloc(most_kernels(p) + 1, sizeof *p->members);
+    p->chunks = calloc(most_kernels(p) + 1, sizeof *p->chunks);
     p->arguments =
         calloc(6 * n_values + 4 * (size_t)graph->n_connectivities + WEFT_PRODUCT_ARGUMENTS_MAX + 1,
                sizeof *p->arguments);
@@ -44,7 +57,7 @@ weft_status weft_program_segment_make(weft_device *device, const weft_segment *s
     if (made == NULL)
         return out_of_memory(error);
     made->device = device;
-    made->segment = segment;
+    made->segment = made->first = segment;
     made->module = module;
     TRY(allocate_tables(made, error));
     *out = made;
@@ -58,17 +71,17 @@ static void free_tables(weft_program_segment *p) {
     for (int i = 0; p->data != NULL && p->own != NULL && i < p->segment->graph->n_values; ++i)
         if (p->own[i])
             weft_memory_free(&p->data[i]);
-    for (int i = 0; p->buffers != NULL && i < p->segment->plan->n_buffers; ++i)
+    for (int i = 0; p->buffers != NULL && i < (int)most_buffers(p); ++i)
         weft_memory_free(&p->buffers[i]);
     for (int i = 0; p->partials != NULL && i < p->segment->graph->n_values; ++i)
         weft_memory_free(&p->partials[i]);
-    for (int i = 0; p->nested != NULL && i < p->segment->plan->n_kernels; ++i) {
+    for (int i = 0; p->nested != NULL && i < (int)most_kernels(p); ++i) {
         weft_memory_free(&p->nested[i].sizes);
         weft_module_free(&p->nested[i].module);
     }
-    for (int i = 0; p->members != NULL && i < p->segment->plan->n_kernels; ++i)
+    for (int i = 0; p->members != NULL && i < (int)most_kernels(p); ++i)
         weft_memory_free(&p->members[i]);
-    for (int i = 0; p->chunks != NULL && i < p->segment->plan->n_kernels; ++i)
+    for (int i = 0; p->chunks != NULL && i < (int)most_kernels(p); ++i)
         weft_schedule_free(&p->chunks[i]);
     weft_program_product_free(p);
 }

@@ -51,31 +51,11 @@ INLINE void nested_close_@name@(real *v, const real *a, int components, scalar *
             v[c] = both_@name@(v[c], tree[k]);
     }
 }
-/* the sums of threads of equal lanes combined, in all warps */
-INLINE void nested_close_lanes_@name@(real *v, const real *a, int components, scalar *tree)
-{
-    UNROLL for (int c = 0; c < components; ++c) {
-        __syncthreads();
-        tree[threadIdx.x] = a[c];
-        __syncthreads();
-        v[c] = tree[threadIdx.x % LANES];
-        UNROLL for (int k = 1; k < NESTED_WARPS; ++k)
-            v[c] = both_@name@(v[c], tree[k * LANES + threadIdx.x % LANES]);
-    }
-}
 INLINE void nested_spread_@name@(scalar *p, const real *v, int components, int64_t j, int64_t n, int lanes)
 {
     if (lanes > 0)
         for (int c = 0; c < components; ++c)
             p[j * components + c] = both_@name@(p[j * components + c], v[c]);
-}
-INLINE void nested_gather_@name@(scalar *p, const real *a, int components, int64_t i)
-{
-    for (int c = 0; c < components; ++c) {
-        const scalar one = lanes_@name@(a[c], LANES);
-        if (threadIdx.x % LANES == 0)
-            p[i * components + c] = both_@name@(p[i * components + c], one);
-    }
 }
 /* n numbers of each of n_parts parts combined in a fixed order. A block has LANES of them: warp k combines parts
  * k, k + NESTED_WARPS, ..., then these results are combined in order. */

@@ -50,15 +50,6 @@ INLINE void nested_spread_@name@(scalar *p, const real *v, int components, int64
         old[c] = both_lanes_@name@(old[c], v[c]);
     nested_store(p, old, components, 0, j, n, lanes);
 }
-/* the sum of a row's lanes added to one number */
-INLINE void nested_gather_@name@(scalar *p, const real *a, int components, int64_t i)
-{
-    for (int c = 0; c < components; ++c) {
-        scalar one;
-        partial_@name@(&one, a + c, 1);
-        p[i * components + c] = both_@name@(p[i * components + c], one);
-    }
-}
 /* n numbers of each of n_parts parts combined in order: lanes [first, first + LANES) */
 INLINE void nested_combine_@name@(scalar *result, const scalar *parts, int64_t n_parts, int64_t n, int64_t first)
 {
