@@ -31,6 +31,8 @@ bool weft_nested_loads(const weft_nested_writer *n, const bool *needed, int valu
 const char *weft_nested_name(const weft_nested_writer *n, int value);
 const char *weft_nested_storage(const weft_nested_writer *n, int value);
 
+/** The number of clusters that are resident at once. */
+int weft_nested_clusters(int multiprocessors, int cluster);
 /* fusion/codegen/nested_rows.c, fusion/codegen/nested_columns.c: kernels whose text depends on the
  * sizes, for GPUs with clusters. weft_nested_shape_make and weft_source_nested_sized choose. */
 bool weft_nested_shape_rows(const weft_segment *segment, const weft_plan_kernel *kernel,

@@ -69,12 +69,6 @@ static bool is_supported(const weft_nested_writer *n, int *n_matrices, int *n_ro
     return *n_matrices > 0 && n->phases <= 2;
 }
 
-/* Not all multiprocessors belong to a cluster of this size, and memory does not need all: six
- * clusters of 16 blocks were faster than seven on an H200. */
-static int clusters_of(int multiprocessors, int cluster) {
-    return multiprocessors * (cluster == 1 ? 8 : cluster <= 8 ? 7 : 6) / 8 / cluster;
-}
-
 bool weft_nested_shape_columns(const weft_segment *segment, const weft_plan_kernel *kernel,
                                int64_t n_first, int64_t n_second, weft_nested_shape *out) {
     const int real_bytes = segment->options.single ? (int)sizeof(float) : (int)sizeof(double);
@@ -103,7 +97,7 @@ bool weft_nested_shape_columns(const weft_segment *segment, const weft_plan_kern
             .slots = (int)slots,
             .part_bytes = PANEL_THREADS * PANEL_VECTOR,
             .shared_bytes = (int)(slots * n_matrices * PANEL_THREADS * PANEL_VECTOR + row_bytes),
-            .n_parts = clusters_of(segment->limits.multiprocessors, cluster),
+            .n_parts = weft_nested_clusters(segment->limits.multiprocessors, cluster),
         };
         out->n_parts = out->n_parts < n_panels ? out->n_parts : n_panels;
         return out->n_parts > 0;

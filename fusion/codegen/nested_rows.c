@@ -69,7 +69,7 @@ bool weft_nested_shape_rows(const weft_segment *segment, const weft_plan_kernel 
             .slots = (int)slots,
             .part_bytes = (int)part,
             .shared_bytes = (int)(slots * part * n_matrices),
-            .n_parts = segment->limits.multiprocessors / cluster,
+            .n_parts = weft_nested_clusters(segment->limits.multiprocessors, cluster),
         };
         out->n_parts = out->n_parts < n_first ? out->n_parts : n_first;
         return out->n_parts > 0;

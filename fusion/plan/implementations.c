@@ -4,6 +4,7 @@
 #include "fusion/base/target.h"
 #include "fusion/plan/dependence.h"
 #include "fusion/plan/legality.h"
+#include "fusion/plan/nested.h"
 #include "fusion/plan/variants.h"
 
 #include <string.h>
@@ -64,7 +65,7 @@ static weft_status check_variants(weft_arena *arena, const weft_graph *graph,
  * thread per element. */
 static bool has_fixed_shape(const variant_search *p, const weft_fusion *fusion) {
     if (weft_fusion_product(p->graph, fusion) >= 0 ||
-        weft_index_set_is_product(p->graph, fusion->index_set))
+        weft_fusion_is_nested(p->graph, fusion))
         return true;
     for (int i = 0; i < fusion->n_calls; ++i) {
         const int call = fusion->calls[i];

@@ -18,6 +18,21 @@ bool weft_index_sets_nest(const weft_graph *graph, int a, int b) {
     return a == b || weft_index_set_is_factor(graph, a, b) || weft_index_set_is_factor(graph, b, a);
 }
 
+bool weft_fusion_is_nested(const weft_graph *graph, const weft_fusion *fusion) {
+    if (!weft_index_set_is_product(graph, fusion->index_set))
+        return false;
+    for (int i = 0; i < fusion->n_calls; ++i) {
+        const weft_call *call = &graph->calls[fusion->calls[i]];
+        if (call->reduction != NULL && call->reduction->over != REDUCE_ALL)
+            return true;
+        for (int k = 0; k < call->n_operands; ++k)
+            if (weft_index_set_is_factor(graph, graph->values[call->operands[k].value].index_set,
+                                         fusion->index_set))
+                return true;
+    }
+    return false;
+}
+
 bool weft_reduction_is_closed(const weft_call *call, weft_slice slice) {
     return slice_of(call) != SLICE_ANY && slice_of(call) == slice;
 }

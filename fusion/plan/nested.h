@@ -17,6 +17,9 @@ typedef enum weft_slice {
     SLICE_NONE     /* two uses need different slices: the calls cannot share a kernel */
 } weft_slice;
 
+/** Is a fusion over a product of two index sets and uses rows or columns? Otherwise the elements of
+ *  a matrix are those of one list. */
+bool weft_fusion_is_nested(const weft_graph *graph, const weft_fusion *fusion);
 /** The slice that the uses inside a set of calls need. */
 weft_slice weft_set_slice(const weft_graph *graph, const uint64_t *set);
 /** The same for a fusion; rows where any slice would do. */

@@ -189,7 +189,7 @@ static bool is_by_colours(const planner *p, const weft_plan_kernel *kernel) {
 /* The kind of a computing kernel whose loads, stores and accumulations are known. Reductions come
  * before cell colours, because they need all elements in one launch. */
 static weft_kernel_kind kernel_kind(const planner *p, const weft_plan_kernel *kernel) {
-    if (weft_index_set_is_product(p->graph, kernel->index_set))
+    if (weft_fusion_is_nested(p->graph, kernel->implementation->fusion))
         return KERNEL_NESTED;
     if (is_patch(p, kernel))
         return patch_kind(p, &p->graph->accumulations[kernel->scatters[0]]);
@@ -376,7 +376,7 @@ static weft_status plan_kernels(planner *p, const weft_cover *cover, weft_error 
         kernel->name = kernel_name(p, cover->list[i]);
         if (kernel->name == NULL)
             return weft_no_memory(error);
-        if (weft_index_set_is_product(p->graph, kernel->index_set))
+        if (weft_fusion_is_nested(p->graph, cover->list[i]->fusion))
             kernel->slice = weft_fusion_slice(p->graph, cover->list[i]->fusion);
         TRY(kernel_allocate(p, kernel, error));
         TRY(kernel_loads_and_stores(p, kernel, error));
