@@ -17,15 +17,17 @@ static bool is_word(char c) {
 
 /* The name of the kernel that is defined here, or 0 characters. */
 static size_t kernel_here(const batch *b, const char *at, const char **name) {
-    static const char *const heads[] = {"KERNEL ",           "FINISH ",
-                                        "ROWS_KERNEL ",      "MULTI_THREAD_KERNEL ",
-                                        "BLOCK_KERNEL(64) ", "BLOCK_KERNEL(256) "};
+    static const char *const heads[] = {"KERNEL ", "FINISH ", "ROWS_KERNEL ",
+                                        "MULTI_THREAD_KERNEL "};
+    static const char block[] = "BLOCK_KERNEL(";
     size_t length = 0;
     *name = NULL;
     if (b->emulated) {
         for (size_t i = 0; i < sizeof heads / sizeof *heads; ++i)
             if (strncmp(at, heads[i], strlen(heads[i])) == 0)
                 *name = at + strlen(heads[i]);
+        if (strncmp(at, block, sizeof block - 1) == 0) /* and its threads: "128) " */
+            *name = at + strcspn(at, ")") + 2;
     } else if (strncmp(at, "void ", 5) == 0)
         *name = at + 5;
     while (*name != NULL && is_word((*name)[length]))
