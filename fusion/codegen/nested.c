@@ -257,8 +257,8 @@ static void write_end(const weft_nested_writer *n) {
 
 void weft_source_nested_prelude(const weft_backend *backend, weft_text *out) {
     const weft_prelude_value values[] = {{NULL, NULL}};
-    weft_text_add(out, backend->is_threaded ? "#define NESTED_THREADS %d\n" : "",
-                  WEFT_NESTED_THREADS);
+    if (backend->is_threaded)
+        weft_text_add(out, "#define NESTED_THREADS %d\n", WEFT_NESTED_THREADS);
     weft_prelude_write(backend->nested, values, out);
 }
 

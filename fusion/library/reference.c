@@ -82,7 +82,7 @@ static void add_tables(const weft_specialisation *specialisation, weft_text *out
 void weft_reference_print(const weft_specialisation *specialisation, int number, weft_text *out) {
     const weft_function *f = specialisation->function;
     const int v = plain_variant(f);
-    char base[16];
+    char base[24];
     weft_text_add(out,
                   "void trial_%d(void *const *arguments_, __INT64_TYPE__ n_, __INT64_TYPE__ "
                   "first_, __INT64_TYPE__ last_)\n{\n",

@@ -274,7 +274,8 @@ static void print_reductions(const weft_graph *graph, const weft_plan_kernel *ke
         weft_text_add(out, i == 0 ? "    %-9s" : ", ", what);
         weft_print_name(graph, graph->calls[kernel->reductions[i]].result, out);
     }
-    weft_text_add(out, kernel->n_reductions > 0 ? ", %s\n" : "", how);
+    if (kernel->n_reductions > 0)
+        weft_text_add(out, ", %s\n", how);
 }
 
 static void print_computing(const weft_graph *graph, const weft_plan *plan,

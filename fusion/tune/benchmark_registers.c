@@ -172,7 +172,7 @@ static void print_intrinsic(const weft_benchmark_writer *p) {
 weft_status weft_benchmark_body(const weft_benchmark_writer *p, const char *first, const char *step,
                                 weft_error *error) {
     weft_accessor arguments[WEFT_ARGUMENTS_MAX];
-    char bases[WEFT_ARGUMENTS_MAX][8];
+    char bases[WEFT_ARGUMENTS_MAX][16];
     const weft_accessor result = {.base = "v_r"};
     const weft_body_style style = {
         .splat = p->backend->splat, .thread = "t", .indent = "            "};

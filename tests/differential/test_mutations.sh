@@ -1,8 +1,8 @@
 # labels: long
-# Bugs planted in the compiler, one at a time (core/base/fault.h): each must be caught by a test that
+# Mutation test: bugs in the compiler, one at a time (core/base/fault.h). Each must be caught by a test that
 # passes without it. Prints which test catches which.
 set -euo pipefail
-folder=${WEFT_BUILD:?}/planted
+folder=${WEFT_BUILD:?}/mutations
 source=${WEFT_SOURCE:?}
 scripts=300 # at random, where a bug is looked for by these
 export XDG_CACHE_HOME=$folder/test-cache
@@ -33,8 +33,8 @@ bugs=(
     "offset_lost            batch emulated"  # a part of a list seen through a map starts at 0
     "tail_transposed        batch emulated"  # a gather reads the last block at wrong places
     "old_name_updated       batch emulated"  # another name for the old value of a list gets the next one
-    "stale_double_buffer             unit_fusion_runtime_double_buffers" # a list that alternated between two memories keeps its old value
-    "one_iteration_more          batch emulated"  # a loop does one turn more
+    "stale_double_buffer    unit_fusion_runtime_double_buffers" # a list that alternated between two memories keeps its old value
+    "one_iteration_more     batch emulated"  # a loop does one iteration more
     "colours_collide        unit_fusion_connectivity_cell_colouring" # cells of a colour share a target
     "chunks_collide         unit_fusion_connectivity_chunk_colouring" # chunks of a colour share a target
 )
@@ -46,10 +46,10 @@ fi
 ninja -C "$folder" fuzz_plans $(printf '%s\n' "${bugs[@]}" | grep -o 'unit_[a-z_]*' | sort -u) >"$folder.log" 2>&1 ||
     { tail -n 40 "$folder.log"; exit 1; }
 
-# every bug that is planted is in the list
-planted=$(grep -ohE 'weft_fault\("[a-z_]+"\)' -r "$source"/{core,fusion,fem} | sed 's/.*("\(.*\)").*/\1/' | sort -u)
+# the list names exactly the bugs that the sources can inject
+injected=$(grep -ohE 'weft_fault\("[a-z_]+"\)' -r "$source"/{core,fusion,fem} | sed 's/.*("\(.*\)").*/\1/' | sort -u)
 listed=$(printf '%s\n' "${bugs[@]}" | sed 's/ .*//' | sort)
-diff <(echo "$planted") <(echo "$listed") || { echo "the list is not of the bugs that are planted"; exit 1; }
+diff <(echo "$injected") <(echo "$listed") || { echo "the list differs from the bugs in the sources"; exit 1; }
 
 run() { # does this test pass?
     case $1 in

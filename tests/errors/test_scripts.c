@@ -90,7 +90,7 @@ static void directives(void **state) {
            "a kernel, found 'a'\n"
            "    fuse a, b;\n"
            "         ^\n"
-           "hint: the words before '{' are block, threads, iterations");
+           "hint: the words before '{' are block, threads, iterations, stride");
     SYNTAX("split a;", "bad.weft:1:7: error: expected ';' after 'split', found 'a'\n"
                        "    split a;\n"
                        "          ^");

@@ -47,8 +47,8 @@ static weft_search_result search(weft_arena *arena, const char *name, fake *f, i
                                      .user = f};
     tuning_ok(weft_device_open(name, NULL, &device, &error), &error);
     tuning_ok(weft_library_make(&library, &error), &error);
-    const weft_search_script script = {library, &fragment, 1, &options};
-    tuning_ok(weft_search_covers(device, &script, &how, arena, &result, &error), &error);
+    const weft_search_script searched = {library, &fragment, 1, &options};
+    tuning_ok(weft_search_covers(device, &searched, &how, arena, &result, &error), &error);
     weft_library_free(&library);
     weft_device_free(&device);
     return result;
