@@ -11,6 +11,7 @@ typedef struct weft_cover {
     int n;
     double seconds; /* predicted time of a run: the sum of their costs */
     bool proved;    /* optimal among the covers that were not found before it */
+    bool separate;  /* of a saved plan: no two kernels share a launch */
 } weft_cover;
 
 /** The input of the search for covers. It must outlive them; covers are allocated in the arena. */

@@ -1,7 +1,7 @@
 /* Loads a plan saved as JSON by weft_plan_json, perhaps edited, as the cover of a graph.
  *
- * Only the calls of each kernel, their variants and its block shape are read; the rest of the plan
- * follows from them. The kernels become the only candidates, with one chosen implementation each. A
+ * Only the calls of each kernel, their variants, its block shape, and whether any kernels share a
+ * launch are read; the rest of the plan follows from them. The kernels become the only candidates, with one chosen implementation each. A
  * plan that does not fit is rejected. */
 #include "fusion/plan/saved_plan.h"
 #include "fusion/base/array.h"
@@ -27,6 +27,7 @@ typedef struct forcing {
     int *variant;       /* [n_calls] -1: the planner chooses */
     weft_fuse *blocks;  /* [n_calls] by kernel */
     bool has_blocks;    /* use the plan's block shapes: it was made for a GPU of as many lanes */
+    bool has_groups;    /* kernels share launches */
     int n_kernels;
     weft_error *error;
 } forcing;
@@ -132,7 +133,8 @@ static weft_status read_block(forcing *f, const json_t *kernel) {
     return WEFT_OK;
 }
 
-/* Kernels without calls (gathers, final reductions) follow from the others and are skipped. */
+/* Kernels without calls (gathers, final reductions, groups) follow from the others and are
+ * skipped. */
 static weft_status read_kernels(forcing *f, const json_t *plan) {
     weft_status status = WEFT_OK;
     const json_t *kernels = json_object_get(plan, "kernels");
@@ -143,6 +145,7 @@ static weft_status read_kernels(forcing *f, const json_t *plan) {
                      json_integer_value(lanes) == weft_target_lanes(limits, f->c->options.single));
     for (size_t i = 0; i < json_array_size(kernels); ++i) {
         const json_t *calls = json_object_get(json_array_get(kernels, i), "calls");
+        f->has_groups |= json_is_object(json_object_get(json_array_get(kernels, i), "group"));
         if (json_array_size(calls) == 0)
             continue;
         for (size_t k = 0; k < json_array_size(calls); ++k)
@@ -376,6 +379,7 @@ static weft_status cover_make(const forcing *f, weft_cover *cover) {
         if (cover->list[kernel] == NULL && one->reason == NULL && has_variants(f, one))
             cover->list[kernel] = one;
     }
+    cover->separate = !f->has_groups;
     for (cover->n = 0; cover->n < f->n_kernels; ++cover->n) {
         if (cover->list[cover->n] == NULL)
             return refuse(f, "leave \"block\" or \"variant\" out, and the planner chooses",

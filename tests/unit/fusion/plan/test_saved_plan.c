@@ -88,17 +88,31 @@ static void what_does_not_fit_is_refused(void **state) {
             "the variant of 'c' is a number from 0 to 1");
 }
 
-/* What is printed reads back: the same plan. Variants are kept. */
+/* Two kernels that may share a launch. */
+static const char INDEPENDENT[] = "index cells, nodes;\n"
+                                  "input x : real over cells;\n"
+                                  "input y : real over nodes;\n"
+                                  "a = 2*x;\n"
+                                  "b = 3*y;\n"
+                                  "return a, b;\n";
+
+/* What is printed reads back: the same plan. Variants are kept, and so is what shares a launch: in
+ * a fused plan the two small kernels, in an unfused one nothing. */
 static void what_is_saved_is_forced(void **state) {
     (void)state;
-    for (int unfused = 0; unfused < 2; ++unfused) {
-        const weft_compile_options saving = {.plan = (weft_plan_kind)unfused};
-        program_case c = case_open(NULL, "null:h200", SCRIPT, &saving);
+    for (int i = 0; i < 4; ++i) {
+        const char *script = i < 2 ? SCRIPT : INDEPENDENT;
+        const bool unfused = i % 2 == 1;
+        const weft_compile_options saving = {.plan = unfused ? WEFT_PLAN_UNFUSED : WEFT_PLAN_FUSED,
+                                             .elements = 1000};
+        program_case c = case_open(NULL, "null:h200", script, &saving);
         weft_text saved = {0}, again = {0};
         weft_error error = {0};
         case_check(weft_compilation_print(c.compilation, "plan", "json", &saved, &error), &error);
-        const weft_compile_options options = {.forced_plan = saved.data};
-        program_case d = case_open(NULL, "null:h200", SCRIPT, &options);
+        if (script == INDEPENDENT)
+            assert_int_equal(strstr(saved.data, "inter-block") == NULL, unfused);
+        const weft_compile_options options = {.forced_plan = saved.data, .elements = 1000};
+        program_case d = case_open(NULL, "null:h200", script, &options);
         case_check(weft_compilation_print(d.compilation, "plan", "json", &again, &error), &error);
         assert_string_equal(saved.data, again.data);
         weft_text_free(&saved);
