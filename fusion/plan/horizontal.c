@@ -114,7 +114,7 @@ static void add_member(const grouping *g, members *all, int kernel) {
 static members members_of(const grouping *g, int leader) {
     members all = {.n = 0};
     for (int i = leader; i < g->n; ++i)
-        if (g->leader[i] == leader)
+        if (g->leader[i] == leader && g->plan->kernels[i].implementation != NULL)
             add_member(g, &all, i);
     return all;
 }

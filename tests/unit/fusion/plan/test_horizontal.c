@@ -105,6 +105,15 @@ static void dependences(void **state) {
            "input x : real[2] over E;\ninput y : real[2] over F;\n"
            "r[ends] += 2*x;\nr[tips] += 3*y;\nreturn r;\n",
            small, 2, 2);
+    /* beside kernels without calls: the final reduction, and a gather */
+    expect("null:h200",
+           "index N, M, K;\ninput x : real over N;\ninput y : real over M;\n"
+           "input z : real over K;\na = sum(x);\nb = 2*y;\nc = 3*z;\nreturn a, b, c;\n",
+           small, 4, 3);
+    expect("null:h200",
+           "index E, V plain, M;\nconnectivity ends : E -> V[2];\ninput x : real[2] over E;\n"
+           "input y : real over M;\nr[ends] += 2*x;\nb = 3*y;\nreturn r, b;\n",
+           (weft_compile_options){.elements = 1000, .scatter = WEFT_SCATTER_GATHERED}, 3, 2);
     /* the update of x comes after its reader */
     expect("null:h200",
            "index E, V plain;\nconnectivity ends : E -> V[2];\ninput x : real over V;\n"
@@ -135,6 +144,27 @@ static void asked_for(void **state) {
             assert_int_equal(kernel[-m].threads % 32, 0);
     }
     close_case(&c);
+}
+
+/* A saved plan without shared launches has none when it is loaded. */
+static void saved(void **state) {
+    char *text = independent(3);
+    (void)state;
+    for (int kind = 0; kind < 2; ++kind) {
+        plan_case c =
+            compile("null:h200", text,
+                    (weft_compile_options){.elements = 1000, .plan = (weft_plan_kind)kind});
+        weft_text json = {0};
+        weft_error error = {0};
+        assert_int_equal(weft_compilation_print(c.compilation, "plan", "json", &json, &error),
+                         WEFT_OK);
+        expect("null:h200", text,
+               (weft_compile_options){.elements = 1000, .forced_plan = json.data}, 3,
+               kind == WEFT_PLAN_FUSED ? 1 : 3);
+        weft_text_free(&json);
+        close_case(&c);
+    }
+    free(text);
 }
 
 static void refused(const char *text, const char *message) {
@@ -172,9 +202,8 @@ static void impossible_blocks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_calls),
-        cmocka_unit_test(dependences),
-        cmocka_unit_test(asked_for),
+        cmocka_unit_test(small_calls),       cmocka_unit_test(dependences),
+        cmocka_unit_test(asked_for),         cmocka_unit_test(saved),
         cmocka_unit_test(impossible_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
