@@ -165,6 +165,16 @@ done:
 
 /* ---- a costly coefficient of a matrix-free product, kept in each cell ---- */
 
+static bool has_patches(const weft_compilation *compilation) {
+    bool patches = false;
+    for (int k = 0; k < weft_compilation_kernels(compilation); ++k) {
+        weft_kernel_info info;
+        weft_compilation_kernel(compilation, k, &info);
+        patches |= info.patches;
+    }
+    return patches;
+}
+
 static double seconds_of(const weft_compilation *compilation) {
     double seconds = 0;
     for (int k = 0; k < weft_compilation_kernels(compilation); ++k) {
@@ -175,8 +185,14 @@ static double seconds_of(const weft_compilation *compilation) {
     return seconds;
 }
 
+/* A planned product. */
+typedef struct product_prediction {
+    double seconds;
+    bool patches;
+} product_prediction;
+
 /* Plan the product of part i; `value`, unless NULL: the value that is worth keeping. */
-static weft_status product_plan(const weft_operator *op, int i, double *seconds,
+static weft_status product_plan(const weft_operator *op, int i, product_prediction *out,
                                 weft_name_info *value, char **name, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_compilation *planned = NULL;
@@ -187,7 +203,7 @@ static weft_status product_plan(const weft_operator *op, int i, double *seconds,
     weft_context_costs(op->context, &script.options);
     TRY(weft_compile(op->context->library, weft_device_limits(op->context->device),
                      script.fragments, script.n, &script.options, &planned, error));
-    *seconds = seconds_of(planned);
+    *out = (product_prediction){seconds_of(planned), has_patches(planned)};
     if (value)
         TRY(weft_compilation_costly_value(planned, "cells", "v", &found, value, error));
     if (found) {
@@ -268,7 +284,7 @@ static weft_status part_keep(const weft_operator *op, int i, weft_error *error) 
     weft_status status = WEFT_OK;
     weft_part *part = (weft_part *)op->parts + i;
     weft_name_info value = {0};
-    double recomputed = 0, kept = 0;
+    product_prediction recomputed = {0}, kept = {0};
     size_t components = 1;
     TRY(product_plan(op, i, &recomputed, &value, &part->kept_name, error));
     for (int k = 0; k < value.rank; ++k)
@@ -278,26 +294,17 @@ static weft_status part_keep(const weft_operator *op, int i, weft_error *error) 
     TRY(kept_text_write(op, &part->form, part->kept_name, &value, &part->kept_text, error));
     if (part->kept_text.length > 0)
         TRY(product_plan(op, i, &kept, NULL, NULL, error));
-    if (part->kept_text.length == 0 || kept >= recomputed) {
+    if (part->kept_text.length == 0 || kept.seconds >= recomputed.seconds ||
+        kept.patches != recomputed.patches) {
         weft_text_free(&part->kept_text);
         goto done;
     }
     weft_log(op->context->monitor, WEFT_LOG_INFO,
              "%s: products load %s, computed once per cell: predicted %.3g s instead of %.3g s",
-             part->form.name, part->kept_name, kept, recomputed);
+             part->form.name, part->kept_name, kept.seconds, recomputed.seconds);
     TRY(kept_make(op, part, &value, error));
 done:
     return status;
-}
-
-static bool has_patches(const weft_compiled *compiled) {
-    bool patches = false;
-    for (int k = 0; k < weft_compilation_kernels(compiled->compilation); ++k) {
-        weft_kernel_info info;
-        weft_compilation_kernel(compiled->compilation, k, &info);
-        patches |= info.patches;
-    }
-    return patches;
 }
 
 static weft_status product_run(const weft_compiled *product, weft_memory *v, weft_memory *y,
@@ -352,7 +359,7 @@ static weft_status part_check(const weft_operator *op, int i, weft_error *error)
     if (part->is_checked)
         return WEFT_OK;
     part->is_checked = true;
-    if (!has_patches(&part->product))
+    if (!has_patches(part->product.compilation))
         return WEFT_OK;
     part->scatter = WEFT_SCATTER_IN_PLACE;
     TRY(part_compile(op, i, &tail_product, false, &plain, error));

@@ -9,7 +9,8 @@
 enum { ROUNDS = 4 /* most times that the choice is corrected */ };
 
 /* Price the spills of a segment's kernels that had no price. *any: there were some. Kernels whose
- * spills the compiler does not report are left as they are. */
+ * spills the compiler does not report are left as they are, and so are patches: a kernel that adds
+ * up the same sums without them stores atomically, which costs more than their spills. */
 static void price_spills(const weft_segment *segment, const weft_module *module, bool *any) {
     weft_implementations *all = segment->implementations;
     for (int i = 0; i < segment->plan->n_kernels; ++i) {
@@ -18,7 +19,8 @@ static void price_spills(const weft_segment *segment, const weft_module *module,
         int number = 0;
         while (number < all->n && &all->list[number] != kernel->implementation)
             ++number;
-        if (number == all->n || all->list[number].spilled_bytes > 0 ||
+        if (number == all->n || weft_kernel_is_patch(kernel->kind) ||
+            all->list[number].spilled_bytes > 0 ||
             !weft_module_resources(module, kernel->name, &used) || used.spill_store_bytes <= 0)
             continue;
         weft_implementation_spills(segment->graph, &segment->limits, &segment->options,
