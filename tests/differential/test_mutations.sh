@@ -62,7 +62,7 @@ run() { # does this test pass?
 
 # A test has seen something wrong, and not only could not run.
 saw() {
-    grep -qE 'is [^ ]*, not |ended by signal|^\[  FAILED  \]' "$folder.out"
+    grep -qE 'is [^ ]*, not |ended by signal|the plan does not fit|^\[  FAILED  \]' "$folder.out"
 }
 
 for test in $(printf '%s\n' "${bugs[@]}" | tr ' ' '\n' | grep -E '^(batch|emulated|unit_.*)$' | sort -u); do
@@ -82,7 +82,7 @@ for entry in "${bugs[@]}"; do
         status=1
     elif [ -n "$caught" ]; then
         printf '%-24s caught by %s: %s\n' "$bug" "$caught" \
-            "$(grep -m1 -E 'is [^ ]*, not |ended by signal|error: Failure|FAILED' "$folder.out" | cut -c1-120)"
+            "$(grep -m1 -E 'is [^ ]*, not |ended by signal|the plan does not fit|error: Failure|FAILED' "$folder.out" | cut -c1-120)"
     else
         printf '%-24s NOT CAUGHT by %s\n' "$bug" "$tests"
         status=1
