@@ -94,6 +94,51 @@ bool weft_nested_loads(const weft_nested_writer *n, const bool *needed, int valu
     return false;
 }
 
+int weft_nested_count_closed(const weft_nested_writer *n) {
+    int count = 0;
+    for (int i = 0; i < n->fusion->n_calls; ++i)
+        count += weft_nested_is_closed(n, &n->w->graph->calls[n->fusion->calls[i]]);
+    return count;
+}
+
+int weft_nested_load_number(const weft_nested_writer *n, int value) {
+    const weft_graph *graph = n->w->graph;
+    int number = 0;
+    for (int i = 0; i < n->kernel->n_loads && n->kernel->loads[i].value != value; ++i)
+        number +=
+            graph->values[n->kernel->loads[i].value].index_set == graph->values[value].index_set;
+    return number;
+}
+
+weft_status weft_nested_calls_after(const weft_nested_writer *n, int phase,
+                                    void (*store)(const weft_nested_writer *n, int value),
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = n->w->graph;
+    for (int i = 0; i < n->fusion->n_calls; ++i) {
+        const int number = n->kernel->implementation->order[i];
+        const weft_call *call = &graph->calls[number];
+        if (weft_nested_is_over_product(n, call) ||
+            n->phase[weft_nested_member(n, number)] != phase + 1)
+            continue;
+        TRY(weft_source_call(n->w, call, n->kernel->implementation->variants[i], error));
+        store(n, call->result);
+    }
+done:
+    return status;
+}
+
+void weft_nested_head(const weft_nested_writer *n, int threads, int cluster) {
+    weft_text *out = n->w->out;
+    weft_text_add(out, "extern \"C\" __global__ void ");
+    if (cluster > 1)
+        weft_text_add(out, "__cluster_dims__(%d, 1, 1) ", cluster);
+    weft_text_add(out, "__launch_bounds__(%d, 1) %s(int64_t n_elements", threads, n->kernel->name);
+    weft_source_arguments(n->w, n->kernel);
+    weft_text_add(out, "%s)\n{\n%s", n->w->plan->predicated ? WEFT_PREDICATE_ARGUMENT : "",
+                  n->w->plan->predicated ? WEFT_PREDICATE : "");
+}
+
 static void declare(const weft_nested_writer *n, const char *indent, int value) {
     weft_text_add(n->w->out, "%sreal v_%s[%d];\n", indent, weft_nested_name(n, value),
                   count_of(n, value));
@@ -180,7 +225,6 @@ done:
 
 /* After the pass of a phase: its closed results, then the calls that use them. */
 static weft_status write_closed(const weft_nested_writer *n, int phase, weft_error *error) {
-    weft_status status = WEFT_OK;
     const weft_graph *graph = n->w->graph;
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[n->fusion->calls[i]];
@@ -193,17 +237,7 @@ static weft_status write_closed(const weft_nested_writer *n, int phase, weft_err
                       count_of(n, call->result), n->w->backend->is_threaded ? ", tree" : "");
         store_row(n, call->result);
     }
-    for (int i = 0; i < n->fusion->n_calls; ++i) {
-        const int number = n->kernel->implementation->order[i];
-        const weft_call *call = &graph->calls[number];
-        if (weft_nested_is_over_product(n, call) ||
-            n->phase[weft_nested_member(n, number)] != phase + 1)
-            continue;
-        TRY(weft_source_call(n->w, call, n->kernel->implementation->variants[i], error));
-        store_row(n, call->result);
-    }
-done:
-    return status;
+    return weft_nested_calls_after(n, phase, store_row, error);
 }
 
 /* Part and rows of a thread block or of a range of rows, and the open results of the part. */

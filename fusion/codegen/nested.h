@@ -31,6 +31,17 @@ bool weft_nested_loads(const weft_nested_writer *n, const bool *needed, int valu
 const char *weft_nested_name(const weft_nested_writer *n, int value);
 const char *weft_nested_storage(const weft_nested_writer *n, int value);
 
+/** Number of results that each slice closes. */
+int weft_nested_count_closed(const weft_nested_writer *n);
+/** The number of a loaded value among those over the same index set. */
+int weft_nested_load_number(const weft_nested_writer *n, int value);
+/** The calls over one index set that can be computed when a pass has closed its results.
+ *  store  writes the store of a result that is needed in memory */
+weft_status weft_nested_calls_after(const weft_nested_writer *n, int phase,
+                                    void (*store)(const weft_nested_writer *n, int value),
+                                    weft_error *error);
+/** A kernel's declaration for clusters, up to the test of `active`. */
+void weft_nested_head(const weft_nested_writer *n, int threads, int cluster);
 /** The number of clusters that are resident at once. */
 int weft_nested_clusters(int multiprocessors, int cluster);
 /* fusion/codegen/nested_rows.c, fusion/codegen/nested_columns.c: kernels whose text depends on the

@@ -105,16 +105,6 @@ bool weft_nested_shape_columns(const weft_segment *segment, const weft_plan_kern
     return false;
 }
 
-/* The number of a loaded value among those over the same index set. */
-static int load_number(const weft_nested_writer *n, int value) {
-    const weft_graph *graph = n->w->graph;
-    int number = 0;
-    for (int i = 0; i < n->kernel->n_loads && n->kernel->loads[i].value != value; ++i)
-        number +=
-            graph->values[n->kernel->loads[i].value].index_set == graph->values[value].index_set;
-    return number;
-}
-
 static int count_matrices(const weft_nested_writer *n) {
     int count = 0;
     for (int i = 0; i < n->kernel->n_loads; ++i)
@@ -123,30 +113,16 @@ static int count_matrices(const weft_nested_writer *n) {
     return count;
 }
 
-static int count_closed(const weft_nested_writer *n) {
-    int count = 0;
-    for (int i = 0; i < n->fusion->n_calls; ++i)
-        count += weft_nested_is_closed(n, &n->w->graph->calls[n->fusion->calls[i]]);
-    return count;
-}
-
 /* Declarations, vectors over the rows into shared memory, barriers. */
 static void write_head(const weft_nested_writer *n, const weft_nested_shape *shape) {
     const weft_graph *graph = n->w->graph;
     weft_text *out = n->w->out;
-    weft_text_add(out, "extern \"C\" __global__ void ");
-    if (shape->cluster > 1)
-        weft_text_add(out, "__cluster_dims__(%d, 1, 1) ", shape->cluster);
-    weft_text_add(out, "__launch_bounds__(%d, 1) %s(int64_t n_elements", shape->threads,
-                  n->kernel->name);
-    weft_source_arguments(n->w, n->kernel);
-    weft_text_add(out, "%s)\n{\n%s", n->w->plan->predicated ? WEFT_PREDICATE_ARGUMENT : "",
-                  n->w->plan->predicated ? WEFT_PREDICATE : "");
+    weft_nested_head(n, shape->threads, shape->cluster);
     weft_text_add(out,
                   "    enum { PANEL_THREADS = %d, STEPS = %d, CLUSTER = %d, SLOTS = %d, MATRICES = "
                   "%d, N_CLOSED = %d };\n",
                   shape->threads, shape->steps, shape->cluster, shape->slots, count_matrices(n),
-                  count_closed(n));
+                  weft_nested_count_closed(n));
     weft_text_add(
         out,
         "    enum { VECTOR = %d / sizeof(scalar), WIDTH = %d / sizeof(scalar), ROWS = "
@@ -174,7 +150,7 @@ static void write_head(const weft_nested_writer *n, const weft_nested_shape *sha
                           "    for (int k = threadIdx.x; k < STEPS * ROWS; k += PANEL_THREADS)\n"
                           "        rows[%d * STEPS * ROWS + k] = first_row + k < n_first ? "
                           "p_%s[first_row + k] : 0;\n",
-                          load_number(n, value), weft_nested_storage(n, value));
+                          weft_nested_load_number(n, value), weft_nested_storage(n, value));
     }
     weft_text_add(out, "    if (threadIdx.x == 0) {\n"
                        "        for (int k = 0; k < 2 * N_CLOSED; ++k)\n"
@@ -199,7 +175,7 @@ static void write_copy(const weft_nested_writer *n) {
             weft_text_add(out,
                           "        panel_copy(panel + ((slot * MATRICES + %d) * PANEL_THREADS + "
                           "threadIdx.x) * VECTOR, p_%s + at, inside);\n",
-                          load_number(n, value), weft_nested_storage(n, value));
+                          weft_nested_load_number(n, value), weft_nested_storage(n, value));
     }
     weft_text_add(out, "        panel_commit();\n    };\n"
                        "    for (int step = 0; step < SLOTS; ++step)\n"
@@ -244,14 +220,14 @@ static void write_element_loads(const weft_nested_writer *n, int phase, const bo
                 out,
                 "            const real v_%s[1] = {rows[%d * STEPS * ROWS + own_row + k * "
                 "ROWS]};\n",
-                name, load_number(n, value));
+                name, weft_nested_load_number(n, value));
         else if (phase > 0)
             weft_text_add(out, "            real(&v_%s)[1] = h_%s[k][q];\n", name, name);
         else
             weft_text_add(out,
                           "            real v_%s[1] = {panel[((slot * MATRICES + %d) * "
                           "PANEL_THREADS + threadIdx.x) * VECTOR + q]};\n",
-                          name, load_number(n, value));
+                          name, weft_nested_load_number(n, value));
     }
 }
 
@@ -322,7 +298,7 @@ static weft_status write_pass(const weft_nested_writer *n, int phase, weft_error
                 weft_text_add(out,
                               "            h_%s[k][q][0] = panel[((slot * MATRICES + %d) * "
                               "PANEL_THREADS + threadIdx.x) * VECTOR + q];\n",
-                              name, load_number(n, value));
+                              name, weft_nested_load_number(n, value));
             else
                 weft_text_add(out, "            h_%s[k][q][0] = v_%s[0];\n", name, name);
         }
@@ -388,6 +364,11 @@ static void spread(const weft_nested_writer *n, int value) {
                       name, name);
 }
 
+static void use_column(const weft_nested_writer *n, int value) {
+    store_column(n, value);
+    spread(n, value);
+}
+
 /* The sums that the first pass closes and the calls over the columns that use them, each thread for
  * one column, then what the second pass uses to the threads that have the columns. */
 static weft_status write_closed(const weft_nested_writer *n, weft_error *error) {
@@ -417,19 +398,10 @@ static weft_status write_closed(const weft_nested_writer *n, weft_error *error) 
                       "VECTOR>(a_%s, sums[%d][side][0], inbox[%d][side][0], &arrived[%d][side], "
                       "rank, parity)};\n",
                       name, weft_source_join_name(call), name, closed, closed, closed);
-        store_column(n, call->result);
-        spread(n, call->result);
+        use_column(n, call->result);
         ++closed;
     }
-    for (int i = 0; i < n->fusion->n_calls; ++i) {
-        const int number = n->kernel->implementation->order[i];
-        const weft_call *call = &graph->calls[number];
-        if (weft_nested_is_over_product(n, call))
-            continue;
-        TRY(weft_source_call(n->w, call, n->kernel->implementation->variants[i], error));
-        store_column(n, call->result);
-        spread(n, call->result);
-    }
+    TRY(weft_nested_calls_after(n, 0, use_column, error));
     weft_text_add(n->w->out, "        }\n");
 done:
     return status;

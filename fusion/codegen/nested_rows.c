@@ -3,6 +3,7 @@
  * Each cluster takes every n-th row. One warp per block copies its part of the rows into a ring in
  * shared memory; the others own columns, whose vectors and open results stay in registers over all
  * rows. A row is read from the ring as often as there are passes, and from memory once. */
+#include "fusion/base/target.h"
 #include "fusion/codegen/nested.h"
 
 enum {
@@ -77,33 +78,10 @@ bool weft_nested_shape_rows(const weft_segment *segment, const weft_plan_kernel 
     return false;
 }
 
-/* Number of results that each row closes. */
-static int count_closed(const weft_nested_writer *n) {
-    int count = 0;
-    for (int i = 0; i < n->fusion->n_calls; ++i)
-        count += weft_nested_is_closed(n, &n->w->graph->calls[n->fusion->calls[i]]);
-    return count;
-}
-
-static int matrix_number(const weft_nested_writer *n, int value) {
-    int number = 0;
-    for (int i = 0; i < n->kernel->n_loads && n->kernel->loads[i].value != value; ++i)
-        number += weft_index_set_is_product(
-            n->w->graph, n->w->graph->values[n->kernel->loads[i].value].index_set);
-    return number;
-}
-
 static void write_head(const weft_nested_writer *n, const weft_nested_shape *shape) {
     weft_text *out = n->w->out;
-    const int n_closed = count_closed(n);
-    weft_text_add(out, "extern \"C\" __global__ void ");
-    if (shape->cluster > 1)
-        weft_text_add(out, "__cluster_dims__(%d, 1, 1) ", shape->cluster);
-    weft_text_add(out, "__launch_bounds__(%d, 1) %s(int64_t n_elements", shape->threads + 32,
-                  n->kernel->name);
-    weft_source_arguments(n->w, n->kernel);
-    weft_text_add(out, "%s)\n{\n%s", n->w->plan->predicated ? WEFT_PREDICATE_ARGUMENT : "",
-                  n->w->plan->predicated ? WEFT_PREDICATE : "");
+    const int n_closed = weft_nested_count_closed(n);
+    weft_nested_head(n, shape->threads + WEFT_CUDA_LANES, shape->cluster);
     weft_text_add(out,
                   "    enum { ROW_THREADS = %d, ROW_COLUMNS = %d, ROW_FULL = %d, ROW_CLUSTER = %d, "
                   "ROW_SLOTS = %d, PART_BYTES = %d, SLOT_BYTES = %d, N_CLOSED = %d };\n",
@@ -164,7 +142,7 @@ static void write_producer(const weft_nested_writer *n) {
                               "                ring_copy(ring + slot * SLOT_BYTES + %d * "
                               "PART_BYTES, p_%s + row * n_second + first_column, width, full + "
                               "slot);\n",
-                              matrix_number(n, value), weft_nested_storage(n, value));
+                              weft_nested_load_number(n, value), weft_nested_storage(n, value));
         }
         weft_text_add(out, pass == 0 ? "                ring_expect(full + slot, bytes);\n" : "");
     }
@@ -225,7 +203,7 @@ static void write_row_start(const weft_nested_writer *n) {
                           "        const scalar *const ring_%s = (const scalar *)(ring + slot * "
                           "SLOT_BYTES + %d * PART_BYTES) + ((uint64_t)(p_%s + i * n_second + "
                           "first_column) & 15) / sizeof(scalar);\n",
-                          name, matrix_number(n, value), p);
+                          name, weft_nested_load_number(n, value), p);
     }
     weft_text_add(out, "        ring_wait(full + slot, (unsigned)(count / ROW_SLOTS) & 1);\n");
 }
@@ -335,7 +313,6 @@ static int write_sends(const weft_nested_writer *n, int phase, int closed) {
 /* The closed results in all threads, and the calls over the rows that use them. */
 static weft_status write_receives(const weft_nested_writer *n, int phase, int closed,
                                   weft_error *error) {
-    weft_status status = WEFT_OK;
     const weft_graph *graph = n->w->graph;
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[n->fusion->calls[i]];
@@ -349,17 +326,7 @@ static weft_status write_receives(const weft_nested_writer *n, int phase, int cl
         store_row(n, call->result);
         ++closed;
     }
-    for (int i = 0; i < n->fusion->n_calls; ++i) {
-        const int number = n->kernel->implementation->order[i];
-        const weft_call *call = &graph->calls[number];
-        if (weft_nested_is_over_product(n, call) ||
-            n->phase[weft_nested_member(n, number)] != phase + 1)
-            continue;
-        TRY(weft_source_call(n->w, call, n->kernel->implementation->variants[i], error));
-        store_row(n, call->result);
-    }
-done:
-    return status;
+    return weft_nested_calls_after(n, phase, store_row, error);
 }
 
 /* Do calls after the last pass use results of earlier passes, which only the current row has? */
