@@ -1,6 +1,6 @@
 /** Construction of meshes. Not installed.
  *
- *      In: nodes, cells and facets, as read or made.  Out: a checked mesh. */
+ *      In: nodes, cells and facets, as read or made.  Out: a checked mesh; refined meshes. */
 #pragma once
 
 #include "fem/weft_fem.h"
@@ -44,3 +44,17 @@ typedef struct weft_facet_faults {
  *  Errors  WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_facets_find(const weft_mesh_data *data, weft_facets *out,
                              weft_facet_faults *faults, weft_error *error);
+
+/** Whether weft_mesh_refine accepts the mesh and the number of steps.
+ *  Errors  those of weft_mesh_refine, except WEFT_ERROR_MEMORY and 2^31 nodes */
+weft_status weft_mesh_refine_check(const weft_mesh *mesh, int times, weft_error *error);
+/** Refine levels[0].mesh until each level has a mesh, as weft_mesh_refine would.
+ *  hierarchy  gets the meshes and parents of the other levels, in the numbering of
+ *             weft_mesh_refine: children of cell c are cells 2^d c .. 2^d c + 2^d - 1. Vertices of
+ *             tetrahedra are rotated in all meshes except the finest
+ *  Errors     2^31 nodes, WEFT_ERROR_MEMORY; the hierarchy then has some of the levels */
+weft_status weft_mesh_refine_levels(weft_device *device, weft_hierarchy *hierarchy,
+                                    const weft_monitor *monitor, weft_error *error);
+/** The two vertices of a refined cell whose mean is a vertex of a child of this kind, see
+ *  weft_hierarchy_child_weights; twice the same where the child has a vertex of the cell. */
+void weft_mesh_refined_ends(int dimension, int kind, int vertex, int ends[2]);

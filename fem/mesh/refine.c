@@ -3,7 +3,7 @@
  * which preserves locality. The lists are filled by any number of threads in any order and then
  * sorted, so that the result does not depend on the number of threads. */
 #include "fem/base/text.h"
-#include "fem/weft_fem.h"
+#include "fem/mesh/mesh.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -19,6 +19,9 @@ typedef struct refinement {
     uint32_t *start;  /* [n_nodes + 1]: start of each node's list in ends */
     uint32_t *number; /* [n_nodes + 1]: length of the list; finally the number in the new mesh */
     int32_t *ends;    /* the lists; before duplicates are removed, one item per edge and cell */
+    int32_t *parents; /* [n_nodes of to][2], or NULL */
+    int32_t *rotated; /* gets the vertices of tetrahedra in the order of which the children were
+                         made; NULL, or the cells of from */
 } refinement;
 
 /* Edges of a cell by vertices; a triangle has the first three. */
@@ -32,6 +35,8 @@ static const int triangles[4][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}, {3, 5, 4}};
 static const int tetrahedra[8][4] = {{0, 4, 5, 7}, {4, 1, 6, 8}, {5, 6, 2, 9}, {7, 8, 9, 3},
                                      {4, 5, 7, 8}, {6, 5, 4, 8}, {5, 7, 8, 9}, {8, 6, 5, 9}};
 static const int segments[2][2] = {{0, 2}, {2, 1}};
+/* A tetrahedron's vertices before it is refined. */
+static const int rotations[3][4] = {{0, 1, 2, 3}, {0, 3, 1, 2}, {0, 2, 3, 1}};
 
 static int edge_count(const weft_mesh *mesh) {
     return mesh->dimension == 2 ? 3 : 6;
@@ -161,6 +166,17 @@ static void put_nodes(void *user, int64_t share) {
     }
 }
 
+static void put_parents(void *user, int64_t share) {
+    const refinement *r = user;
+    for (int64_t i = share * SHARE; i < share_end(share, r->from->n_nodes); ++i) {
+        int32_t *out = r->parents + 2 * (int64_t)r->number[i];
+        for (uint32_t e = 0; e < r->number[i + 1] - r->number[i]; ++e) {
+            out[2 * e] = (int32_t)i;
+            out[2 * e + 1] = e > 0 ? r->ends[r->start[i] + e - 1] : (int32_t)i;
+        }
+    }
+}
+
 static int32_t midpoint(const refinement *r, int32_t a, int32_t b) {
     const int32_t low = a < b ? a : b, high = a < b ? b : a;
     const int32_t *ends = r->ends + r->start[low];
@@ -188,7 +204,6 @@ static void number_vertices(const refinement *r, const int32_t *nodes, int width
  * Later steps make no worse shapes: a cut along the diagonal of the parent reproduces existing
  * shapes (Bey 1995), and it is one of the choices. */
 static void rotate_tetrahedron(const double *x, const int32_t *nodes, int32_t *rotated) {
-    static const int rotations[3][4] = {{0, 1, 2, 3}, {0, 3, 1, 2}, {0, 2, 3, 1}};
     double u[3][3], least = INFINITY;
     int best = 0;
     for (int t = 0; t < 3; ++t)
@@ -219,6 +234,8 @@ static void put_simplices(const refinement *r, const int32_t *from, int32_t *to,
         const int32_t *nodes = from + i * width;
         if (width == 4) {
             rotate_tetrahedron(r->from->x, nodes, rotated);
+            if (r->rotated)
+                memcpy(r->rotated + i * width, rotated, sizeof rotated);
             nodes = rotated;
         }
         number_vertices(r, nodes, width, vertices);
@@ -309,7 +326,7 @@ static weft_status refuse(const weft_mesh *mesh, int times, const char *what, we
     return WEFT_ERROR_UNSUPPORTED;
 }
 
-static weft_status check_cells(const weft_mesh *mesh, int times, weft_error *error) {
+weft_status weft_mesh_refine_check(const weft_mesh *mesh, int times, weft_error *error) {
     const int64_t most = INT32_MAX;
     const int d = mesh->dimension;
     if (times < 1 || times > MOST_TIMES) {
@@ -324,29 +341,58 @@ static weft_status check_cells(const weft_mesh *mesh, int times, weft_error *err
     return WEFT_OK;
 }
 
+static weft_status make_parents(weft_device *device, refinement *r, weft_error *error) {
+    r->parents = weft_array_make_unset((uint64_t)r->to->n_nodes * 2 * sizeof *r->parents);
+    if (!r->parents)
+        return no_memory(r->from, error);
+    return for_shares(device, r->from->n_nodes, put_parents, r, error);
+}
+
 /* Only after a single step can there be 2^31 nodes but fewer cells: simplices without common nodes
- * have 6 nodes per 4 cells (3D: 10 per 8) after one step, but 15 per 16 (35 per 64) after two. */
-static weft_status refine_once(weft_device *device, const weft_mesh *mesh, weft_mesh **out,
-                               weft_error *error) {
+ * have 6 nodes per 4 cells (3D: 10 per 8) after one step, but 15 per 16 (35 per 64) after two.
+ * parents  NULL, or gets the parents of the new nodes
+ * rotated  see struct refinement */
+static weft_status refine_once(weft_device *device, const weft_mesh *mesh, int32_t *rotated,
+                               weft_mesh **out, int32_t **parents, weft_error *error) {
     weft_status status = WEFT_OK;
-    refinement r = {.from = mesh};
+    refinement r = {.from = mesh, .rotated = rotated};
     int64_t n_edges = 0;
     TRY(find_edges(&r, device, &n_edges, error));
     if (mesh->n_nodes + n_edges > INT32_MAX)
         TRY(refuse(mesh, 1, "nodes", error));
     TRY(mesh_alloc(&r, mesh->n_nodes + n_edges, error));
+    if (parents)
+        TRY(make_parents(device, &r, error));
     TRY(for_shares(device, mesh->n_nodes, put_nodes, &r, error));
     TRY(for_shares(device, mesh->n_cells, put_cells, &r, error));
     TRY(for_shares(device, mesh->n_facets, put_facets, &r, error));
     put_groups(&r);
     *out = r.to;
     r.to = NULL;
+    if (parents) {
+        *parents = r.parents;
+        r.parents = NULL;
+    }
 done:
     weft_mesh_free(&r.to);
     free(r.start);
     free(r.number);
     free(r.ends);
+    free(r.parents);
     return status;
+}
+
+/* Name a mesh after the one of which it was made. */
+static void name_refined(weft_mesh *mesh, const char *from, int times) {
+    char suffix[32], source[sizeof mesh->source + sizeof suffix];
+    snprintf(suffix, sizeof suffix, times == 1 ? ", refined once" : ", refined %d times", times);
+    snprintf(source, sizeof source, "%s%s", from, suffix);
+    weft_copy_cut(mesh->source, sizeof mesh->source, source);
+}
+
+static void log_refined(const weft_monitor *monitor, const weft_mesh *mesh, double start) {
+    weft_log(monitor, WEFT_LOG_INFO, "%s: %" PRId64 " cells, %" PRId64 " nodes, in %.3g s",
+             mesh->source, mesh->n_cells, mesh->n_nodes, weft_clock() - start);
 }
 
 weft_status weft_mesh_refine(weft_device *device, const weft_mesh *mesh, int times,
@@ -354,23 +400,42 @@ weft_status weft_mesh_refine(weft_device *device, const weft_mesh *mesh, int tim
     weft_status status = WEFT_OK;
     weft_mesh *made = NULL, *next = NULL;
     const double start = weft_clock();
-    TRY(check_cells(mesh, times, error));
-    for (int step = 0; step < times; ++step) {
-        TRY(refine_once(device, made ? made : mesh, &next, error));
+    TRY(weft_mesh_refine_check(mesh, times, error));
+    for (int step = 1; step <= times; ++step) {
+        TRY(refine_once(device, made ? made : mesh, NULL, &next, NULL, error));
         weft_mesh_free(&made);
         made = next;
         next = NULL;
-        weft_copy_cut(made->source, sizeof made->source, mesh->source);
+        name_refined(made, mesh->source, step);
     }
-    char suffix[32], source[sizeof made->source + sizeof suffix];
-    snprintf(suffix, sizeof suffix, times == 1 ? ", refined once" : ", refined %d times", times);
-    snprintf(source, sizeof source, "%s%s", mesh->source, suffix);
-    weft_copy_cut(made->source, sizeof made->source, source);
-    weft_log(monitor, WEFT_LOG_INFO, "%s: %" PRId64 " cells, %" PRId64 " nodes, in %.3g s",
-             made->source, made->n_cells, made->n_nodes, weft_clock() - start);
+    log_refined(monitor, made, start);
     *out = made;
     made = NULL;
 done:
     weft_mesh_free(&made);
     return status;
+}
+
+weft_status weft_mesh_refine_levels(weft_device *device, weft_hierarchy *hierarchy,
+                                    const weft_monitor *monitor, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_hierarchy_level *levels = hierarchy->levels;
+    const double start = weft_clock();
+    for (int l = 1; l < hierarchy->n_levels; ++l) {
+        weft_mesh *from = levels[l - 1].mesh;
+        TRY(refine_once(device, from, from->cells, &levels[l].mesh, &levels[l].parents, error));
+        name_refined(levels[l].mesh, levels[0].mesh->source, l);
+    }
+    if (hierarchy->n_levels > 1)
+        log_refined(monitor, levels[hierarchy->n_levels - 1].mesh, start);
+done:
+    return status;
+}
+
+void weft_mesh_refined_ends(int dimension, int kind, int vertex, int ends[2]) {
+    const int d = dimension;
+    const int v =
+        d == 2 ? triangles[kind][vertex] : tetrahedra[kind % 8][rotations[kind / 8][vertex]];
+    ends[0] = v <= d ? v : edges[v - d - 1][0];
+    ends[1] = v <= d ? v : edges[v - d - 1][1];
 }

@@ -80,29 +80,31 @@ done:
 }
 
 /* All steps that can fail precede changes of the mesh; the cells, the largest array, come last. */
-weft_status weft_mesh_renumber(weft_device *device, weft_mesh *mesh, const int32_t *old,
-                               weft_error *error) {
+weft_status weft_mesh_renumber(weft_device *device, weft_mesh *mesh,
+                               const weft_renumbering *renumbering, weft_error *error) {
     weft_status status = WEFT_OK;
     size_t d = (size_t)mesh->dimension, n = (size_t)mesh->n_nodes,
            n_facets = (size_t)mesh->n_facets;
-    nodes_move move = {.old = old, .x = mesh->x, .n = mesh->n_nodes, .d = mesh->dimension};
+    nodes_move move = {
+        .old = renumbering->nodes, .x = mesh->x, .n = mesh->n_nodes, .d = mesh->dimension};
     int32_t *from = malloc((n_facets + 1) * sizeof *from);
     int32_t *new_facet = malloc((n_facets + 1) * sizeof *new_facet);
     int32_t *facets = weft_array_make(n_facets, d * sizeof *facets);
     const bool grouped = has_group_cells(mesh);
     const size_t n_grouped = grouped ? (size_t)mesh->n_cells : 0;
-    int32_t *cell_from = weft_scratch_make(n_grouped, sizeof *cell_from);
+    int32_t *own_from = weft_scratch_make(renumbering->cells ? 0 : n_grouped, sizeof *own_from);
+    int32_t *cell_from = renumbering->cells ? renumbering->cells : own_from;
     int32_t *new_cell = weft_scratch_make(n_grouped, sizeof *new_cell);
     move.new_of = weft_scratch_make(n, sizeof *move.new_of);
     move.moved = weft_array_make_unset((uint64_t)n * d * sizeof *move.moved);
-    if (!from || !new_facet || !facets || !cell_from || !new_cell || !move.new_of || !move.moved)
+    if (!from || !new_facet || !facets || !own_from || !new_cell || !move.new_of || !move.moved)
         TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "%s: no memory to renumber %lld cells",
                            mesh->source, (long long)mesh->n_cells));
     memcpy(facets, mesh->facets, n_facets * d * sizeof *facets);
     TRY(weft_device_for(device, SHARES, share_move, &move, error));
     TRY(facets_renumber(device, mesh, facets, move.new_of, from, new_facet, error));
     const weft_simplices cells = {mesh->cells, mesh->n_cells, mesh->dimension + 1,
-                                  grouped ? cell_from : NULL};
+                                  grouped || renumbering->cells ? cell_from : NULL};
     TRY(weft_simplices_sort(device, &cells, move.new_of, mesh->n_nodes, error));
     groups_renumber(mesh, new_facet);
     if (grouped)
@@ -117,7 +119,7 @@ done:
     free(from);
     free(new_facet);
     free(facets);
-    free(cell_from);
+    free(own_from);
     free(new_cell);
     free(move.new_of);
     free(move.moved);

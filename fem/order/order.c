@@ -6,29 +6,33 @@
 enum { BISECTION_LEAF = 512, METIS_PART = 4096, SUMS = 256 };
 
 weft_status weft_mesh_order(weft_device *device, weft_mesh *mesh, weft_ordering method,
-                            int64_t part_nodes, const weft_monitor *monitor, int32_t **permutation,
-                            weft_error *error) {
+                            int64_t part_nodes, const weft_monitor *monitor,
+                            weft_renumbering *renumbering, weft_error *error) {
     weft_status status = WEFT_OK;
-    int32_t *old = weft_array_make_unset((uint64_t)mesh->n_nodes * sizeof *old);
+    weft_renumbering made = {
+        .nodes = weft_array_make_unset((uint64_t)mesh->n_nodes * sizeof *made.nodes)};
+    if (renumbering)
+        made.cells = weft_array_make_unset((uint64_t)mesh->n_cells * sizeof *made.cells);
     if (part_nodes < 1)
         part_nodes = method == WEFT_ORDERING_METIS ? METIS_PART : BISECTION_LEAF;
-    if (!old)
+    if (!made.nodes || (renumbering && !made.cells))
         TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "%s: no memory to order %lld nodes",
                            mesh->source, (long long)mesh->n_nodes));
     weft_progress(monitor, "order", 0, 3);
     if (method == WEFT_ORDERING_METIS)
-        TRY(weft_order_metis(mesh, part_nodes, monitor, old, error));
+        TRY(weft_order_metis(mesh, part_nodes, monitor, made.nodes, error));
     else
-        TRY(weft_order_bisect(device, mesh, part_nodes, old, error));
+        TRY(weft_order_bisect(device, mesh, part_nodes, made.nodes, error));
     weft_progress(monitor, "order", 2, 3);
-    TRY(weft_mesh_renumber(device, mesh, old, error));
+    TRY(weft_mesh_renumber(device, mesh, &made, error));
     weft_progress(monitor, "order", 3, 3);
-    if (permutation) {
-        *permutation = old;
-        old = NULL;
+    if (renumbering) {
+        *renumbering = made;
+        made = (weft_renumbering){0};
     }
 done:
-    free(old);
+    free(made.nodes);
+    free(made.cells);
     return status;
 }
 

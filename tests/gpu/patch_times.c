@@ -108,10 +108,9 @@ static weft_status time_patch(const setting *s, const product_case *c, int nodes
 static weft_status time_case(setting *s, const product_case *c, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_mesh *mesh = NULL;
-    int32_t *permutation = NULL;
     TRY(c->d == 2 ? weft_mesh_make_square(c->cells_a_side, &mesh, error)
                   : weft_mesh_make_cube(c->cells_a_side, &mesh, error));
-    TRY(weft_mesh_order(s->device, mesh, WEFT_ORDERING_BISECTION, 0, NULL, &permutation, error));
+    TRY(weft_mesh_order(s->device, mesh, WEFT_ORDERING_BISECTION, 0, NULL, NULL, error));
     s->n = mesh->n_nodes;
     const size_t bytes = (size_t)s->n * sizeof(double);
     TRY(weft_connectivity_make(s->device, mesh->cells, mesh->n_cells, c->d + 1, mesh->n_nodes,
@@ -129,7 +128,6 @@ done:
     weft_memory_free(&s->v);
     weft_memory_free(&s->y);
     weft_mesh_free(&mesh);
-    free(permutation);
     return status;
 }
 

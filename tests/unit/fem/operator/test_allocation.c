@@ -52,11 +52,12 @@ done:
 static weft_status use_order(void *user, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_mesh *mesh = NULL;
-    int32_t *permutation = NULL;
+    weft_renumbering renumbering = {0};
     TRY(weft_mesh_make_square(8, &mesh, error));
-    TRY(weft_mesh_order(NULL, mesh, *(const weft_ordering *)user, 20, NULL, &permutation, error));
+    TRY(weft_mesh_order(NULL, mesh, *(const weft_ordering *)user, 20, NULL, &renumbering, error));
 done:
-    free(permutation);
+    free(renumbering.nodes);
+    free(renumbering.cells);
     weft_mesh_free(&mesh);
     return status;
 }

@@ -3,7 +3,6 @@
 #include "fem/weft_fem.h"
 #include "test_support.h"
 
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,30 +141,39 @@ static bool simplices_ascend(const int32_t *nodes, int64_t n, int width) {
 
 static void check_order(int d, int64_t n, weft_ordering method, int64_t part_nodes, double most) {
     weft_mesh *mesh = shuffled(d, n), *again = shuffled(d, n);
-    int32_t *permutation = NULL;
+    weft_renumbering renumbering = {0};
     check_mesh(mesh, n);
     double before = weft_mesh_bandwidth(NULL, mesh);
     assert_true(before > 0.2); /* two random numbers differ by a third */
     double *old = malloc((size_t)(mesh->n_nodes * d) * sizeof *old);
     memcpy(old, mesh->x, (size_t)(mesh->n_nodes * d) * sizeof *old);
-    assert_int_equal(weft_mesh_order(NULL, mesh, method, part_nodes, NULL, &permutation, NULL),
+    int32_t *old_cells = malloc((size_t)(mesh->n_cells * (d + 1)) * sizeof *old_cells);
+    memcpy(old_cells, mesh->cells, (size_t)(mesh->n_cells * (d + 1)) * sizeof *old_cells);
+    assert_int_equal(weft_mesh_order(NULL, mesh, method, part_nodes, NULL, &renumbering, NULL),
                      WEFT_OK);
     check_mesh(mesh, n);
     assert_true(weft_mesh_bandwidth(NULL, mesh) < most);
     char *seen = calloc((size_t)mesh->n_nodes, 1);
     for (int64_t i = 0; i < mesh->n_nodes; ++i) {
-        assert_in_range(permutation[i], 0, mesh->n_nodes - 1);
-        assert_int_equal(seen[permutation[i]]++, 0);
-        assert_memory_equal(mesh->x + i * d, old + (int64_t)permutation[i] * d,
+        assert_in_range(renumbering.nodes[i], 0, mesh->n_nodes - 1);
+        assert_int_equal(seen[renumbering.nodes[i]]++, 0);
+        assert_memory_equal(mesh->x + i * d, old + (int64_t)renumbering.nodes[i] * d,
                             (size_t)d * sizeof *old);
     }
+    /* no two cells have the same nodes, so this makes the numbers a permutation */
+    for (int64_t c = 0; c < mesh->n_cells; ++c)
+        for (int k = 0; k <= d; ++k)
+            assert_int_equal(renumbering.nodes[mesh->cells[c * (d + 1) + k]],
+                             old_cells[(int64_t)renumbering.cells[c] * (d + 1) + k]);
     assert_true(simplices_ascend(mesh->cells, mesh->n_cells, d + 1));
     assert_true(simplices_ascend(mesh->facets, mesh->n_boundary_facets, d));
     assert_int_equal(weft_mesh_order(NULL, again, method, part_nodes, NULL, NULL, NULL), WEFT_OK);
     assert_true(same_meshes(mesh, again));
     free(seen);
     free(old);
-    free(permutation);
+    free(old_cells);
+    free(renumbering.nodes);
+    free(renumbering.cells);
     weft_mesh_free(&mesh);
     weft_mesh_free(&again);
 }
