@@ -1,0 +1,199 @@
+/* Makes, updates, applies and frees solvers of other libraries, whichever it is. */
+#include "fem/external/external.h"
+
+#include "fem/external/private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const weft_external_library *const libraries[] = {
+    [WEFT_EXTERNAL_HYPRE] = &weft_external_hypre,
+    [WEFT_EXTERNAL_PETSC] = &weft_external_petsc,
+    [WEFT_EXTERNAL_CHOLMOD] = &weft_external_cholmod,
+};
+enum { N_KINDS = sizeof libraries / sizeof libraries[0] };
+
+struct weft_external {
+    const weft_external_library *library;
+    const weft_pattern *pattern;
+    void *state;
+    weft_external_system system;
+    double *in, *out; /* [system.n] */
+    char description[128];
+};
+
+int weft_external_count(void) {
+    return N_KINDS;
+}
+
+const weft_external_info *weft_external_about(weft_external_kind kind) {
+    return &libraries[kind]->info;
+}
+
+weft_status weft_external_find(const char *name, weft_external_kind *out, weft_error *error) {
+    for (int i = 0; i < N_KINDS; ++i)
+        if (strcmp(name, libraries[i]->info.name) == 0) {
+            *out = (weft_external_kind)i;
+            return WEFT_OK;
+        }
+    weft_error_set(error, WEFT_ERROR_USAGE, "there is no library \"%s\"", name);
+    weft_error_hint(error, "choose hypre, petsc or cholmod");
+    return WEFT_ERROR_USAGE;
+}
+
+static weft_status method_find(const weft_external_info *info, const char *name, const char **out,
+                               weft_error *error) {
+    weft_text list = {0};
+    for (int i = 0; info->methods[i]; ++i) {
+        if (!name || strcmp(name, info->methods[i]) == 0) {
+            *out = info->methods[i];
+            weft_text_free(&list);
+            return WEFT_OK;
+        }
+        weft_text_add(&list, "%s%s", i ? ", " : "", info->methods[i]);
+    }
+    weft_error_set(error, WEFT_ERROR_USAGE, "%s has no method \"%s\"", info->name, name);
+    weft_error_hint(error, "choose one of: %s", list.data ? list.data : "");
+    weft_text_free(&list);
+    return WEFT_ERROR_USAGE;
+}
+
+static weft_status check_singular(const weft_external_info *info,
+                                  const weft_external_matrix *matrix, weft_error *error) {
+    if (!matrix->is_singular || (!info->is_direct && matrix->components <= 1))
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                   "%s cannot be used for a singular matrix%s: no value is prescribed anywhere",
+                   info->name, info->is_direct ? "" : " of several components");
+    weft_error_hint(error, "prescribe a value somewhere, or use another solver");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
+weft_status weft_external_make(weft_external_kind kind, const weft_external_matrix *matrix,
+                               const weft_external_options *options, weft_external **out,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_external_library *library = libraries[kind];
+    const char *method = options ? options->method : NULL;
+    void *handle = NULL;
+    weft_external *solver = calloc(1, sizeof *solver);
+    if (!solver)
+        return weft_out_of_memory(error, library->title);
+    solver->library = library;
+    solver->pattern = matrix->pattern;
+    TRY(method_find(&library->info, method, &method, error));
+    TRY(check_singular(&library->info, matrix, error));
+    TRY(weft_external_library_open(library, options ? options->library : NULL, &handle, error));
+    TRY(weft_external_system_make(matrix, &solver->system, error));
+    solver->in = weft_array_make((size_t)solver->system.n, sizeof *solver->in);
+    solver->out = weft_array_make((size_t)solver->system.n, sizeof *solver->out);
+    if (!solver->in || !solver->out) {
+        status = weft_out_of_memory(error, library->title);
+        goto done;
+    }
+    TRY(library->make(handle, method, &solver->system, &solver->state, solver->description, error));
+    *out = solver;
+    solver = NULL;
+done:
+    weft_external_free(&solver);
+    return status;
+}
+
+void weft_external_free(weft_external **solver) {
+    weft_external *s = *solver;
+    if (!s)
+        return;
+    if (s->state)
+        s->library->free(s->state);
+    weft_external_system_free(&s->system);
+    free(s->in);
+    free(s->out);
+    free(s);
+    *solver = NULL;
+}
+
+const char *weft_external_description(const weft_external *solver) {
+    return solver->description;
+}
+
+weft_status weft_external_update(weft_external *solver, const double *values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_external_system_fill(&solver->system, solver->pattern, values, error));
+    TRY(solver->library->update(solver->state, &solver->system, error));
+done:
+    return status;
+}
+
+static void subtract_mean(const weft_external_system *system, double *v) {
+    if (!system->is_singular)
+        return;
+    double mean = weft_sum(v, system->n) / system->n;
+    for (int i = 0; i < system->n; ++i)
+        v[i] -= mean;
+}
+
+weft_status weft_external_apply(weft_external *solver, const double *r, double *z,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_external_system *system = &solver->system;
+    for (int i = 0; i < system->n; ++i)
+        solver->in[i] = system->is_free[i] ? r[system->dofs[i]] : 0;
+    subtract_mean(system, solver->in);
+    TRY(solver->library->apply(solver->state, solver->in, solver->out, error));
+    subtract_mean(system, solver->out);
+    memset(z, 0, (size_t)solver->pattern->n_rows * sizeof *z);
+    for (int i = 0; i < system->n; ++i)
+        if (system->is_free[i])
+            z[system->dofs[i]] = solver->out[i];
+done:
+    return status;
+}
+
+/* out = b - A x in the system's rows; 0 in those of constrained dofs. */
+static void residual(const weft_external *solver, const double *values, const double *b,
+                     const double *x, double *out) {
+    const weft_pattern *pattern = solver->pattern;
+    for (int i = 0; i < solver->system.n; ++i) {
+        int64_t dof = solver->system.dofs[i];
+        double sum = b[dof];
+        for (int64_t e = pattern->row_start[dof]; e < pattern->row_start[dof + 1]; ++e)
+            sum -= values[e] * x[pattern->columns[e]];
+        out[i] = solver->system.is_free[i] ? sum : 0;
+    }
+    subtract_mean(&solver->system, out);
+}
+
+static double norm(const double *v, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; ++i)
+        sum += v[i] * v[i];
+    return sqrt(sum);
+}
+
+weft_status weft_external_solve(weft_external *solver, const double *values, const double *b,
+                                double *x, double tolerance, int max_iterations,
+                                weft_external_result *result, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_external_system *system = &solver->system;
+    for (int i = 0; i < system->n; ++i) {
+        solver->out[i] = 0;
+        if (system->is_free[i])
+            x[system->dofs[i]] = 0;
+    }
+    residual(solver, values, b, x, solver->in);
+    const double size = norm(solver->in, system->n);
+    *result = (weft_external_result){.converged = true};
+    if (size == 0)
+        goto done;
+    TRY(solver->library->solve(solver->state, solver->in, solver->out, tolerance, max_iterations,
+                               result, error));
+    subtract_mean(system, solver->out);
+    for (int i = 0; i < system->n; ++i)
+        if (system->is_free[i])
+            x[system->dofs[i]] = solver->out[i];
+    residual(solver, values, b, x, solver->in);
+    result->residual = norm(solver->in, system->n) / size;
+done:
+    return status;
+}

@@ -1,0 +1,98 @@
+/** Solvers of other libraries, opened at run time where they are installed: preconditioners and
+ *  complete solves on the host. Nothing is linked and no header of theirs is needed. Not installed.
+ *
+ *      In: a symmetric sparse matrix on the host and its constrained dofs.
+ *      Out: z = M^-1 r, or the solution of A x = b.
+ *
+ *  hypre and PETSc bring MPI. The first solver that needs MPI starts it in this process, which is
+ *  then one rank of its own, and the end of the process stops it. MPI cannot be started twice in a
+ *  process, and wants one thread: call these functions from the main thread. Signal actions are as
+ *  before after every function. */
+#pragma once
+
+#include "fem/weft_operator.h"
+
+typedef enum weft_external_kind {
+    WEFT_EXTERNAL_HYPRE,  /* BoomerAMG: classical algebraic multigrid */
+    WEFT_EXTERNAL_PETSC,  /* GAMG: smoothed aggregation; incomplete factorizations */
+    WEFT_EXTERNAL_CHOLMOD /* sparse Cholesky factorization */
+} weft_external_kind;
+
+typedef struct weft_external_info {
+    const char *name;
+    const char *help;           /* a few words */
+    const char *variable;       /* environment variable that names a library to open */
+    const char *package;        /* of Debian 12 */
+    const char *const *methods; /* names that weft_external_options.method accepts, the default
+                                   first; NULL at the end */
+    bool is_direct;             /* exact up to rounding; no iterations */
+} weft_external_info;
+/** The number of kinds, which are numbered from 0. */
+int weft_external_count(void);
+const weft_external_info *weft_external_about(weft_external_kind kind);
+/** Find a kind by name.
+ *  Errors  WEFT_ERROR_USAGE (the hint lists the names); *out untouched */
+weft_status weft_external_find(const char *name, weft_external_kind *out, weft_error *error);
+
+/** A symmetric positive definite matrix, with its constrained dofs. */
+typedef struct weft_external_matrix {
+    const weft_pattern *pattern; /* dof = node * components + component */
+    const double *values;        /* [n_entries] on the host */
+    const int32_t *constrained;  /* ascending dofs, whose rows and columns are left out */
+    int64_t n_constrained;
+    int components;   /* per node; 0 means 1 */
+    bool is_singular; /* pure Neumann: the constants are the null space, and are projected out */
+    int dimension;    /* of the mesh; 0: unknown */
+    /* [n_nodes][dimension], of the nodes; NULL: unknown. With components == dimension the rigid
+     * body modes are taken for the near null space. */
+    const double *coordinates;
+} weft_external_matrix;
+
+typedef struct weft_external_options {
+    const char *library; /* file to open; NULL: the kind's variable, else the names of
+                            distributions' libraries, newest first */
+    const char *method;  /* one of the kind's; NULL: the default */
+} weft_external_options;
+
+typedef struct weft_external weft_external;
+/** Open the library and set up its solver.
+ *  matrix   pattern and constrained are borrowed and must outlive the solver; values and coordinates
+ *           are borrowed for the call
+ *  options  borrowed for the call; NULL: none
+ *  out      caller's; weft_external_free
+ *  Errors   WEFT_ERROR_UNSUPPORTED (the library is missing, of an unknown version, or has other
+ *           numbers than double and 32-bit int; more than 2^31 - 1 entries; a singular matrix with
+ *           a direct solver or several components), WEFT_ERROR_INPUT (an entry that is not finite; a diagonal entry or
+ *           pivot that is not positive; no free dof), WEFT_ERROR_USAGE (no such method),
+ *           WEFT_ERROR_MEMORY; WEFT_ERROR_INTERNAL with the library's own message; *out untouched */
+weft_status weft_external_make(weft_external_kind kind, const weft_external_matrix *matrix,
+                               const weft_external_options *options, weft_external **out,
+                               weft_error *error);
+void weft_external_free(weft_external **solver);
+/** The library's name, version and method, e.g. "hypre 2.26.0, BoomerAMG". */
+const char *weft_external_description(const weft_external *solver);
+/** Set the solver up again for other values of the same pattern.
+ *  values  [n_entries], borrowed for the call
+ *  Errors  as weft_external_make; after an error the solver can only be updated or freed */
+weft_status weft_external_update(weft_external *solver, const double *values, weft_error *error);
+/** z = M^-1 r with a symmetric positive definite M, so that CG may use it: one V-cycle, a pair of
+ *  triangular solves, or A^-1.
+ *  r, z    [n_dofs]; z is 0 at constrained dofs, and r is not read there; may be the same
+ *  Errors  WEFT_ERROR_INTERNAL with the library's own message */
+weft_status weft_external_apply(weft_external *solver, const double *r, double *z,
+                                weft_error *error);
+
+typedef struct weft_external_result {
+    int iterations;  /* of the library's CG; 0 for direct solvers */
+    double residual; /* |r| / |b - A x_constrained| of the result, recomputed */
+    bool converged;  /* by the library's own word */
+} weft_external_result;
+/** Solve A x = b by the library alone: its CG with the preconditioner, or directly.
+ *  values     [n_entries], those of the last set-up
+ *  b, x       [n_dofs]; x holds boundary values at constrained dofs, and gets the solution from an
+ *             initial guess of zero
+ *  tolerance  for |r| / |b - A x_constrained|; not used by direct solvers
+ *  Errors     WEFT_ERROR_INTERNAL with the library's own message; not converging is no error */
+weft_status weft_external_solve(weft_external *solver, const double *values, const double *b,
+                                double *x, double tolerance, int max_iterations,
+                                weft_external_result *result, weft_error *error);

@@ -1,0 +1,95 @@
+/* Opens shared libraries, looks up their functions, and undoes what they do to signals. */
+#include "fem/external/private.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FLAGS = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE };
+
+static weft_status missing(const weft_external_library *library, const char *reason,
+                           weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s is not found: %s", library->title, reason);
+    weft_error_hint(error, "install it (Debian 12: apt-get install %s), or set %s to a library",
+                    library->info.package, library->info.variable);
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
+static const char *why(void) {
+    const char *reason = dlerror();
+    return reason ? reason : "it cannot be opened";
+}
+
+weft_status weft_external_library_open(const weft_external_library *library, const char *name,
+                                       void **out, weft_error *error) {
+    const char *chosen = name ? name : getenv(library->info.variable);
+    if (chosen && chosen[0]) {
+        void *handle = dlopen(chosen, FLAGS);
+        if (!handle)
+            return missing(library, why(), error);
+        *out = handle;
+        return WEFT_OK;
+    }
+    char reason[512] = "";
+    for (int i = 0; library->names[i]; ++i) {
+        void *handle = dlopen(library->names[i], FLAGS);
+        if (handle) {
+            *out = handle;
+            return WEFT_OK;
+        }
+        /* A library that is there, but lacks one of its own, says more than those that are not. */
+        const char *message = why();
+        bool is_absent = strncmp(message, library->names[i], strlen(library->names[i])) == 0;
+        if (!reason[0] || !is_absent)
+            snprintf(reason, sizeof reason, "%s", message);
+    }
+    return missing(library, reason, error);
+}
+
+weft_status weft_external_functions(void *library, const char *title, const char *const *names,
+                                    int n, void *functions, weft_error *error) {
+    for (int i = 0; i < n; ++i) {
+        void *symbol = dlsym(library, names[i]);
+        if (!symbol)
+            return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                                  "this %s is not known: it has no function %s", title, names[i]);
+        memcpy((char *)functions + (size_t)i * sizeof symbol, &symbol, sizeof symbol);
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_external_unknown_version(const weft_external_library *library, int major,
+                                          int minor, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "this version of %s is not known: %d.%d",
+                   library->title, major, minor);
+    weft_error_hint(error, "set %s to the library of another version (Debian 12's package is %s)",
+                    library->info.variable, library->info.package);
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
+struct weft_external_signals {
+    struct sigaction action[NSIG];
+    bool is_known[NSIG];
+};
+
+weft_status weft_external_signals_keep(weft_external_signals **out, weft_error *error) {
+    weft_external_signals *signals = calloc(1, sizeof *signals);
+    if (!signals)
+        return weft_out_of_memory(error, "signal actions");
+    for (int i = 1; i < NSIG; ++i)
+        signals->is_known[i] = sigaction(i, NULL, &signals->action[i]) == 0;
+    *out = signals;
+    return WEFT_OK;
+}
+
+void weft_external_signals_restore(weft_external_signals **signals) {
+    if (!*signals)
+        return;
+    for (int i = 1; i < NSIG; ++i)
+        if ((*signals)->is_known[i])
+            sigaction(i, &(*signals)->action[i], NULL);
+    free(*signals);
+    *signals = NULL;
+}

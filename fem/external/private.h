@@ -1,0 +1,71 @@
+/* The table of libraries, and what they share. Not installed. */
+#pragma once
+
+#include "fem/external/external.h"
+
+/** The matrix as the libraries get it: rows and columns of free dofs, numbered in order. With
+ *  several components, nodes stay whole: a node with a free dof keeps its constrained dofs, which
+ *  are coupled to nothing. */
+typedef struct weft_external_system {
+    int n, components, dimension;
+    int *row_start;      /* [n + 1] */
+    int *columns;        /* ascending within a row */
+    double *values;      /* [row_start[n]] */
+    int32_t *dofs;       /* [n] the dof of a row */
+    bool *is_free;       /* [n] */
+    double *coordinates; /* [n / components][dimension]; NULL: unknown */
+    bool is_singular;
+} weft_external_system;
+
+/** Number the free dofs, and copy their rows.
+ *  Errors  those of weft_external_make; *out untouched */
+weft_status weft_external_system_make(const weft_external_matrix *matrix, weft_external_system *out,
+                                      weft_error *error);
+/** Copy other values; checks them. */
+weft_status weft_external_system_fill(weft_external_system *system, const weft_pattern *pattern,
+                                      const double *values, weft_error *error);
+void weft_external_system_free(weft_external_system *system);
+
+/** One library. State is what make returns; vectors are [system->n]. */
+typedef struct weft_external_library {
+    weft_external_info info;
+    const char *title;        /* its name in messages */
+    const char *const *names; /* of the shared object, newest first; NULL at the end */
+    /* description  [128] gets the library's version and method
+     * Errors       *state may be set, and is then freed by the caller */
+    weft_status (*make)(void *library, const char *method, const weft_external_system *system,
+                        void **state, char *description, weft_error *error);
+    weft_status (*update)(void *state, const weft_external_system *system, weft_error *error);
+    weft_status (*apply)(void *state, const double *r, double *z, weft_error *error);
+    weft_status (*solve)(void *state, const double *b, double *x, double tolerance,
+                         int max_iterations, weft_external_result *result, weft_error *error);
+    void (*free)(void *state);
+} weft_external_library;
+extern const weft_external_library weft_external_hypre, weft_external_petsc, weft_external_cholmod;
+
+/** Open a library by its names, and never unload it: it has started MPI or threads.
+ *  name    NULL: the variable, else the names
+ *  Errors  WEFT_ERROR_UNSUPPORTED; *out untouched */
+weft_status weft_external_library_open(const weft_external_library *library, const char *name,
+                                       void **out, weft_error *error);
+/** Look up n functions.
+ *  functions  [n] pointers to functions
+ *  Errors     WEFT_ERROR_UNSUPPORTED (one is missing) */
+weft_status weft_external_functions(void *library, const char *title, const char *const *names,
+                                    int n, void *functions, weft_error *error);
+/** "this version of TITLE is not known: VERSION", with a hint. Returns WEFT_ERROR_UNSUPPORTED. */
+weft_status weft_external_unknown_version(const weft_external_library *library, int major,
+                                          int minor, weft_error *error);
+
+/** Start MPI unless it runs, with a handler that stops it when the process exits.
+ *  library  any that was linked with MPI
+ *  self     gets the communicator of this process alone
+ *  Errors   WEFT_ERROR_UNSUPPORTED (another MPI than Open MPI, or it was stopped already) */
+weft_status weft_external_mpi_start(void *library, const char *title, void **self,
+                                    weft_error *error);
+
+/** The actions of all signals, which libraries change when they start. */
+typedef struct weft_external_signals weft_external_signals;
+weft_status weft_external_signals_keep(weft_external_signals **out, weft_error *error);
+/** Restore the actions, and free. */
+void weft_external_signals_restore(weft_external_signals **signals);
