@@ -1,4 +1,4 @@
-/** Conjugate gradients.
+/** Krylov methods: conjugate gradients, MINRES, restarted GMRES and BiCGStab.
  *
  *      In: an operator, a right-hand side, an initial guess.
  *      Out: the solution, the outcome and the convergence history. */
@@ -11,28 +11,52 @@
 extern "C" {
 #endif
 
+typedef enum weft_method {
+    WEFT_METHOD_CG,
+    WEFT_METHOD_MINRES,
+    WEFT_METHOD_GMRES,
+    WEFT_METHOD_BICGSTAB
+} weft_method;
+typedef struct weft_method_info {
+    const char *name;  /* of options and JSON */
+    const char *title; /* of reports */
+    const char *help;  /* a few words */
+    bool needs_symmetric, needs_definite;
+} weft_method_info;
+/** The number of methods, which are numbered from 0. */
+int weft_method_count(void);
+const weft_method_info *weft_method_about(weft_method method);
+
+/** Outcomes of every method. */
 typedef enum weft_cg_outcome {
     WEFT_CG_CONVERGED,
     WEFT_CG_MAX_ITERATIONS,
-    WEFT_CG_INDEFINITE, /* p.Ap <= 0 */
-    WEFT_CG_BREAKDOWN,  /* r.z = 0, but the residual is not small */
+    WEFT_CG_INDEFINITE, /* CG: p.Ap <= 0 */
+    WEFT_CG_BREAKDOWN, /* a divisor is 0, but the residual is not small: weft_cg_result.breakdown */
     WEFT_CG_NAN,
     WEFT_CG_STAGNATION /* no progress, not explained by rounding */
 } weft_cg_outcome;
 const char *weft_cg_outcome_name(weft_cg_outcome outcome);
 
 typedef struct weft_cg_options {
-    bool jacobi;
+    weft_method method;
+    int restart; /* GMRES: iterations between restarts, up to WEFT_RESTART_MAX; 0: 30 */
+    bool jacobi; /* scale by the inverse of |diag A| (symmetrically in CG and MINRES, otherwise from
+                    the right, so that residuals are those of A x = b) */
     double tolerance;           /* for |r| / |b - A x_constrained|; 0: as far as rounding allows */
     int max_iterations;         /* see weft_cg_iterations_limit */
     const int32_t *constrained; /* ascending dofs whose value in x is given; borrowed */
     int64_t n_constrained;
-    bool project_mean; /* the operator is singular, with the constants as its null space */
+    bool
+        project_mean; /* the operator is symmetric and singular, with the constants as null space */
     const weft_monitor *monitor;
 } weft_cg_options;
 
+#define WEFT_RESTART_MAX 500
+
 typedef struct weft_cg_result {
     weft_cg_outcome outcome;
+    const char *breakdown; /* what is 0, if the outcome is WEFT_CG_BREAKDOWN; otherwise NULL */
     int iterations;
     double residual;       /* relative, recomputed from b - A x at the end */
     double *history;       /* [iterations + 1] relative residuals; free() */
@@ -40,8 +64,9 @@ typedef struct weft_cg_result {
     double backward_error; /* see weft_solver_solve; NaN if the tolerance was met */
 } weft_cg_result;
 
-/** A solver for one operator, for repeated solves. It keeps its vectors (four of n_dofs doubles),
- *  its programs and, on a GPU, the persistent kernel for small systems, so that solves after the
+/** A solver for one operator, for repeated solves. It keeps its vectors (four of n_dofs doubles, and
+ *  those of the last method besides CG: 6 for MINRES, 4 for BiCGStab, restart + 2 for GMRES), its
+ *  programs and, on a GPU, the persistent kernel of CG for small systems, so that solves after the
  *  first neither compile nor allocate. */
 typedef struct weft_solver weft_solver;
 /** context, op  borrowed; must outlive the solver. The operator may be reassembled between solves
@@ -56,7 +81,7 @@ void weft_solver_free(weft_solver **solver);
  *  options    borrowed for the call
  *  result     also set if the outcome is not WEFT_CG_CONVERGED, which is not an error
  *  Converged  for the true residual r = b - A x and the diagonal D of A,
- *                 |r| <= tolerance |b - A x_constrained|    and
+ *                 |r| <= tolerance |b - A x_constrained|    and, with CG,
  *                 sqrt(r.D^-1 r) <= 100 tolerance sqrt(x.A x)
  *             (the second keeps Dirichlet values on a stiff part from masking a soft part); or, if
  *             rounding prevents this, in norms scaled by D,
@@ -64,7 +89,8 @@ void weft_solver_free(weft_solver **solver);
  *                 |r| <= 1e-4 |b|
  *  Errors     WEFT_ERROR_USAGE, WEFT_ERROR_SHAPE, WEFT_ERROR_UNSUPPORTED (a null device),
  *             WEFT_ERROR_MEMORY, WEFT_ERROR_COMPILER, WEFT_ERROR_DEVICE
- *  Source     Hestenes and Stiefel 1952; Saad 2003, algorithm 9.1; Higham 2002, 7.1 and 17.5 */
+ *  Source     Hestenes and Stiefel 1952; Saad 2003, algorithm 9.1; Higham 2002, 7.1 and 17.5; for
+ *             the other methods the scripts fem/scripts/{minres,gmres,bicgstab}.weft */
 weft_status weft_solver_solve(weft_solver *solver, weft_memory *b, weft_memory *x,
                               const weft_cg_options *options, weft_cg_result *result,
                               weft_error *error);

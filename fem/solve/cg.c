@@ -1,6 +1,7 @@
-/* Solves a linear system by conjugate gradients, from the steps in fem/solve/steps.c. */
+/* Solves a linear system by a Krylov method, from the steps in fem/solve/steps.c and, for methods
+ * besides CG, fem/solve/krylov.c. */
 #include "core/weft_core.h"
-#include "fem/solve/private.h"
+#include "fem/solve/krylov.h"
 #include "fem/weft_fem.h"
 
 #include <math.h>
@@ -54,11 +55,14 @@ done:
 }
 
 /* Iterations to request at once: about a tenth of a second's, but none beyond the limit, and none
- * beyond the next check for stagnation, so that the outcome does not depend on timing. */
+ * beyond the next check for stagnation, so that the outcome does not depend on timing. Methods with
+ * cycles always run a whole one. */
 static int iterations_wanted(const weft_solver *cg, const weft_cg_convergence *convergence) {
     const int left = cg->options->max_iterations - convergence->iterations;
     const int check = weft_cg_until_check(convergence->iterations);
     int iterations = convergence->at_once;
+    if (weft_krylov_cycle(cg) > 0)
+        return weft_krylov_cycle(cg) < left ? weft_krylov_cycle(cg) : left;
     iterations = iterations < left ? iterations : left;
     iterations = iterations < check ? iterations : check;
     return iterations > 1 ? iterations : 1;
@@ -71,7 +75,13 @@ static weft_status advance(weft_solver *cg, weft_cg_convergence *convergence, bo
     static const double LONG = 0.1; /* seconds */
     const double start = weft_clock();
     int done = 0;
-    TRY(weft_cg_iterations(cg, iterations_wanted(cg, convergence), &done, convergence->rr, error));
+    const int wanted = iterations_wanted(cg, convergence);
+    if (!convergence->is_true && weft_krylov_cycle(cg) > 0)
+        TRY(weft_cg_true_residual(cg, convergence, error));
+    TRY(cg->options->method == WEFT_METHOD_CG
+            ? weft_cg_iterations(cg, wanted, &done, convergence->rr, error)
+            : weft_krylov_iterations(cg, convergence->is_true, wanted, &done, convergence->rr,
+                                     error));
     *broken = done > 0 && !(cg->pq > 0);
     for (int i = 1; i <= done - *broken; ++i) {
         convergence->is_true = false;
@@ -95,7 +105,9 @@ static weft_status iterate(weft_solver *cg, weft_cg_convergence *convergence,
     TRY(weft_cg_note(convergence, sqrt(cg->rr) / cg->norm, error));
     TRY(weft_cg_judge(cg, convergence, false, &decided, outcome, error));
     if (!decided)
-        TRY(weft_cg_persistent_prepare(cg, &is_persistent, error));
+        TRY(cg->options->method == WEFT_METHOD_CG
+                ? weft_cg_persistent_prepare(cg, &is_persistent, error)
+                : weft_krylov_prepare(cg, error));
     if (is_persistent) {
         TRY(iterate_staying(cg, convergence, outcome, error));
         goto done;
@@ -132,7 +144,7 @@ weft_status weft_solver_solve(weft_solver *cg, weft_memory *b, weft_memory *x,
     convergence.rr = malloc((WEFT_CG_ITERATIONS_MAX + 1) * sizeof *convergence.rr);
     TRY(weft_cg_start(cg, b, x, options, error));
     if (!convergence.rr) {
-        status = weft_out_of_memory(error, "the history of CG");
+        status = weft_out_of_memory(error, "the history of the residuals");
         goto done;
     }
     TRY(weft_cg_diagonal(cg, &least, error));
@@ -146,7 +158,8 @@ weft_status weft_solver_solve(weft_solver *cg, weft_memory *b, weft_memory *x,
     weft_cg_limit(cg, options->tolerance);
     if (cg->norm <= 0) {
         TRY(solve_zero(cg, &convergence, error));
-    } else if (isnan(least) || !(least > 0)) {
+    } else if (isnan(least) ||
+               (!(least > 0) && weft_method_about(options->method)->needs_definite)) {
         TRY(weft_cg_residual(cg, error));
         convergence.is_true = true;
         TRY(weft_cg_note(&convergence, sqrt(cg->rr) / cg->norm, error));
@@ -159,6 +172,7 @@ weft_status weft_solver_solve(weft_solver *cg, weft_memory *b, weft_memory *x,
     if (!convergence.is_true)
         TRY(weft_cg_residual(cg, error));
     *result = (weft_cg_result){.outcome = outcome,
+                               .breakdown = outcome == WEFT_CG_BREAKDOWN ? cg->breakdown : NULL,
                                .iterations = convergence.iterations,
                                .residual = cg->norm > 0 ? sqrt(cg->rr) / cg->norm : 0,
                                .history = convergence.history,

@@ -36,6 +36,8 @@ typedef enum weft_cg_script {
     WEFT_CG_SCRIPTS
 } weft_cg_script;
 
+typedef struct weft_krylov weft_krylov; /* fem/solve/krylov.h */
+
 struct weft_solver {
     /* kept between solves */
     weft_context *context;
@@ -46,10 +48,14 @@ struct weft_solver {
     weft_operator_in_script in_script;      /* op as the operator A of WEFT_CG_LOOP */
     weft_compiled scripts[WEFT_CG_SCRIPTS]; /* compiled when first run */
     weft_persistent *persistent;            /* NULL before the first use, or if not used */
+    weft_krylov *krylov;                    /* a method besides CG; NULL before its first use */
     /* of one solve */
     const weft_cg_options *options;
     bool bound[WEFT_CG_SCRIPTS]; /* to the memories of this solve */
     double rr, rz, pq;           /* host copies for the present residual */
+    const char *breakdown;       /* what a method besides CG cannot divide by; NULL: nothing */
+    double start_rr;             /* r.r at the start of the present cycle of GMRES */
+    bool repeats;                /* another cycle would be like the last */
     double energy;               /* x.A x when the residual was last b - A x */
     double gain;                 /* decrease of the energy of the error */
     double norm;                 /* |b - A x_constrained| */
@@ -68,7 +74,8 @@ weft_status weft_cg_start(weft_solver *cg, weft_memory *b, weft_memory *x,
                           const weft_cg_options *options, weft_error *error);
 /** End a solve, also after an error: unbind the caller's memories. */
 void weft_cg_end(weft_solver *cg);
-/** Set d = 1 / diag(A) (Jacobi) or 1, and 0 for constrained dofs; set `largest`.
+/** Set d = 1 / diag(A) (Jacobi) or 1, and 0 for constrained dofs; set `largest`. Methods for
+ *  indefinite matrices take the absolute values of the diagonal, and the largest one for 0.
  *  least  gets the smallest diagonal entry of a free dof, or NaN if there is one */
 weft_status weft_cg_diagonal(weft_solver *cg, double *least, weft_error *error);
 /** Set norm and scaled_norm, to which residuals are relative. Overwrites z, p and q; p becomes
@@ -129,6 +136,10 @@ typedef struct weft_cg_convergence {
 void weft_cg_limit(weft_solver *cg, double tolerance);
 /** Set history[iterations] = residual, and update the lowest residual. */
 weft_status weft_cg_note(weft_cg_convergence *convergence, double residual, weft_error *error);
+/** Compute b - A x, unless the residual is that already; without the mean of x where that is to be
+ *  subtracted. Replaces the last entry of the history. */
+weft_status weft_cg_true_residual(weft_solver *cg, weft_cg_convergence *convergence,
+                                  weft_error *error);
 /** Decide whether the iteration ends. If the recurrence has met the tolerance but b - A x has not,
  *  it is restarted from b - A x, as long as every restart halves the true residual.
  *  broken   p.q was not positive

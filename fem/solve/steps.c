@@ -1,7 +1,7 @@
 /* The steps of a CG solve: scripts that run on vectors on the device. The host reads uniform
  * values; it accesses lists only before and after the iteration, piece by piece. */
 #include "core/weft_core.h"
-#include "fem/solve/private.h"
+#include "fem/solve/krylov.h"
 #include "fem/weft_fem.h"
 
 #include <math.h>
@@ -32,7 +32,8 @@ done:
 typedef struct weft_cg_walk {
     const weft_solver *cg;
     int64_t dof, k; /* the next dof; the next constrained dof is constrained[k] */
-    double least, most, factor;
+    double least, most;
+    double factor; /* of b and x; of the diagonal: instead of 0, if absolute values are taken */
 } weft_cg_walk;
 
 /* Advance by one dof; returns whether it is free. */
@@ -72,7 +73,9 @@ done:
 static void visit_diagonal(weft_cg_walk *walk, double *piece, int64_t n) {
     const bool jacobi = walk->cg->options->jacobi;
     for (int64_t i = 0; i < n; ++i) {
-        const double entry = piece[i];
+        const double entry = walk->factor <= 0              ? piece[i]
+                             : piece[i] < 0 || piece[i] > 0 ? fabs(piece[i])
+                                                            : piece[i] + walk->factor;
         const bool is_free = walk_on(walk);
         if (is_free && !(entry >= walk->least)) /* propagates NaN */
             walk->least = entry;
@@ -105,8 +108,12 @@ static void visit_scale(weft_cg_walk *walk, double *piece, int64_t n) {
 
 weft_status weft_cg_diagonal(weft_solver *cg, double *least, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_cg_walk state = {.least = INFINITY};
+    weft_cg_walk state = {.least = INFINITY}, given = {0};
     TRY(weft_operator_diagonal(cg->op, cg->memory[WEFT_CG_D], error));
+    if (!weft_method_about(cg->options->method)->needs_definite) {
+        TRY(walk(cg, WEFT_CG_D, WEFT_CG_NAMES, visit_largest, &given, error));
+        state.factor = given.most > 0 && isfinite(given.most) ? given.most : 1;
+    }
     TRY(walk(cg, WEFT_CG_D, WEFT_CG_D, visit_diagonal, &state, error));
     cg->largest = cg->options->jacobi ? 1 : state.most;
     *least = state.least;
@@ -235,6 +242,11 @@ static weft_status check(const weft_solver *cg, weft_error *error) {
             return weft_error_set(error, WEFT_ERROR_USAGE,
                                   "constrained dofs must ascend and lie in [0, %lld)",
                                   (long long)cg->n);
+    if (options->project_mean && !weft_method_about(options->method)->needs_symmetric)
+        return weft_error_set(
+            error, WEFT_ERROR_USAGE,
+            "the mean can be projected out of symmetric systems only, not with %s",
+            weft_method_about(options->method)->title);
     if (weft_device_limits(cg->context->device)->records_only) {
         weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                        "a null device computes nothing, so it cannot solve a system");
@@ -251,6 +263,8 @@ weft_status weft_cg_start(weft_solver *cg, weft_memory *b, weft_memory *x,
     cg->memory[WEFT_CG_X] = x;
     cg->memory[WEFT_CG_B] = b;
     cg->energy = cg->gain = 0;
+    cg->breakdown = NULL;
+    cg->repeats = false;
     TRY(check(cg, error));
     for (int i = WEFT_CG_RZ; i < WEFT_CG_NAMES; ++i)
         TRY(uniform_write(cg, (weft_cg_name)i, 0, error));
@@ -263,6 +277,7 @@ done:
 void weft_cg_end(weft_solver *cg) {
     for (int i = 0; i < WEFT_CG_SCRIPTS; ++i)
         weft_cg_unbind(cg, (weft_cg_script)i);
+    weft_krylov_unbind(cg);
     cg->memory[WEFT_CG_X] = cg->memory[WEFT_CG_B] = NULL;
 }
 
@@ -298,6 +313,7 @@ void weft_solver_free(weft_solver **solver) {
     for (int i = 0; i < WEFT_CG_SCRIPTS; ++i)
         weft_compiled_free(&cg->scripts[i]);
     weft_persistent_free(&cg->persistent);
+    weft_krylov_free(&cg->krylov);
     weft_memory_free(&cg->history);
     for (int i = WEFT_CG_Z; i < WEFT_CG_NAMES; ++i)
         weft_memory_free(&cg->memory[i]);

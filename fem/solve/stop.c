@@ -14,12 +14,13 @@
  *  Energy     A tolerance relative to b is met too early if Dirichlet values on a stiff part make b
  *             large, because this says nothing about soft parts. Therefore the residual must also
  *             be small relative to the energy norm of x, which bounds it if b is given
- *             (b.D^-1 b <= |A| x.A x). Source: Arioli 2004.
+ *             (b.D^-1 b <= |A| x.A x). Source: Arioli 2004. Only for CG: x.A x measures nothing if A
+ *             is indefinite.
  *
  *  c          FIXED + sqrt(iterations), because the rounding errors of the iterations accumulate
  *             like a random walk (Higham and Mary 2019). Solves of 100 to 3000 iterations, with
  *             coefficients that jump by up to 1e8, ended at 0.1 to 0.3 sqrt(iterations). */
-#include "fem/solve/private.h"
+#include "fem/solve/krylov.h"
 
 #include <float.h>
 #include <math.h>
@@ -52,7 +53,7 @@ weft_status weft_cg_note(weft_cg_convergence *convergence, double residual, weft
             convergence->capacity < 64 ? 64 : convergence->capacity + convergence->capacity / 2;
         double *grown = realloc(convergence->history, (size_t)capacity * sizeof *grown);
         if (!grown)
-            return weft_out_of_memory(error, "the history of CG");
+            return weft_out_of_memory(error, "the history of the residuals");
         convergence->history = grown;
         convergence->capacity = capacity;
     }
@@ -88,28 +89,42 @@ static int window_of(const weft_solver *cg, int iterations) {
     return WINDOW * (int)ceil(fmax(wanted, WINDOW) / WINDOW);
 }
 
-/* Detect stagnation, every WINDOW iterations. If coefficients jump, residuals may grow over
+static const double FALL = 0.99;
+
+/* Whether the lowest residual of the last window is not below that of the window before. */
+static bool is_flat(const weft_cg_convergence *convergence, int window) {
+    const int last = convergence->iterations - window;
+    return last >= window && !(lowest(convergence->history, last + 1, last + window + 1) <
+                               FALL * lowest(convergence->history, last - window + 1, last + 1));
+}
+
+/* Detect stagnation of a method besides CG: its residuals fall no more. */
+static bool finds_no_better(const weft_solver *cg, const weft_cg_convergence *convergence) {
+    const int now = convergence->iterations;
+    return cg->repeats || ((now % WINDOW == 0 || weft_krylov_cycle(cg) > 0) &&
+                           is_flat(convergence, window_of(cg, now)));
+}
+
+/* Detect stagnation of CG, every WINDOW iterations. If coefficients jump, residuals may grow over
  * thousands of iterations, but the energy of the error decreases in each, by the amounts summed in
  * `gain` (Hestenes and Stiefel 1952, section 6; Strakos and Tichy 2002). */
 static weft_status find_plateau(const weft_solver *cg, weft_cg_convergence *convergence, bool *flat,
                                 weft_error *error) {
-    static const double FALL = 0.99, UNCHANGED = 1e-15;
+    static const double UNCHANGED = 1e-15;
     const int now = convergence->iterations, at = now / WINDOW, window = window_of(cg, now);
-    *flat = false;
+    *flat = cg->options->method != WEFT_METHOD_CG && finds_no_better(cg, convergence);
     if (now % WINDOW != 0 || !(cg->gain > 0)) /* the persistent kernel has no gain */
         return WEFT_OK;
     double *grown = realloc(convergence->gains, ((size_t)at + 1) * sizeof *grown);
     if (!grown)
-        return weft_out_of_memory(error, "the history of CG");
+        return weft_out_of_memory(error, "the history of the residuals");
     convergence->gains = grown;
     convergence->gains[at] = cg->gain;
     *flat = now - convergence->lowest_at > STAGNATION_WINDOW * fmax(WINDOW, (double)cg->n);
     if (*flat || now < 2 * window)
         return WEFT_OK;
-    const int last = now - window;
-    const bool falls = lowest(convergence->history, last + 1, now + 1) <
-                       FALL * lowest(convergence->history, last - window + 1, last + 1);
-    *flat = !falls && cg->gain - convergence->gains[last / WINDOW] <= UNCHANGED * cg->gain;
+    *flat = is_flat(convergence, window) &&
+            cg->gain - convergence->gains[(now - window) / WINDOW] <= UNCHANGED * cg->gain;
     return WEFT_OK;
 }
 
@@ -155,9 +170,9 @@ static weft_status ends(const weft_solver *cg, weft_cg_convergence *convergence,
         *outcome = WEFT_CG_NAN;
     else if (broken)
         *outcome = WEFT_CG_INDEFINITE;
-    else if (cg->rr <= cg->limit)
+    else if (cg->rr <= cg->limit && !cg->breakdown)
         *outcome = WEFT_CG_CONVERGED;
-    else if (!(cg->rz > 0))
+    else if (!(cg->rz > 0) || cg->breakdown)
         *outcome = WEFT_CG_BREAKDOWN;
     else if (convergence->iterations >= cg->options->max_iterations)
         *outcome = WEFT_CG_MAX_ITERATIONS;
@@ -169,10 +184,10 @@ done:
     return status;
 }
 
-/* Compute b - A x. If the constants are the null space, the mean of x is subtracted first: it is
- * arbitrary, and A times it is only rounding error. */
-static weft_status true_residual(weft_solver *cg, weft_cg_convergence *convergence,
-                                 weft_error *error) {
+/* If the constants are the null space, the mean of x is arbitrary, and A times it is only rounding
+ * error. */
+weft_status weft_cg_true_residual(weft_solver *cg, weft_cg_convergence *convergence,
+                                  weft_error *error) {
     weft_status status = WEFT_OK;
     if (convergence->is_true)
         return WEFT_OK;
@@ -207,15 +222,17 @@ static double energy_limit(const weft_solver *cg) {
 }
 
 static bool meets_tolerance(const weft_solver *cg, double residual) {
-    return residual <= cg->options->tolerance && cg->rz <= energy_limit(cg);
+    return residual <= cg->options->tolerance &&
+           (cg->options->method != WEFT_METHOD_CG || cg->rz <= energy_limit(cg));
 }
 
 /* Whether to restart from b - A x: if only the recurrence has converged, if the energy criterion
- * needs a smaller limit, or if constants, which rounding adds to the directions, have caused a
- * breakdown. Each restart must have halved the residual. */
+ * needs a smaller limit, if constants, which rounding adds to the directions, have caused a
+ * breakdown, or after a breakdown of a method besides CG. Each restart must have halved the residual. */
 static bool starts_again(weft_solver *cg, const weft_cg_convergence *convergence,
                          weft_cg_outcome outcome, double residual) {
     const bool mends = outcome == WEFT_CG_CONVERGED ||
+                       (outcome == WEFT_CG_BREAKDOWN && cg->breakdown) ||
                        (cg->options->project_mean &&
                         (outcome == WEFT_CG_INDEFINITE || outcome == WEFT_CG_BREAKDOWN));
     if (!mends || residual > 0.5 * convergence->replaced ||
@@ -233,7 +250,7 @@ weft_status weft_cg_judge(weft_solver *cg, weft_cg_convergence *convergence, boo
     TRY(ends(cg, convergence, broken, decided, outcome, error));
     if (!*decided || *outcome == WEFT_CG_NAN)
         goto done;
-    TRY(true_residual(cg, convergence, error));
+    TRY(weft_cg_true_residual(cg, convergence, error));
     const double residual = sqrt(cg->rr) / cg->norm;
     convergence->backward_error = NAN;
     if (meets_tolerance(cg, residual)) {

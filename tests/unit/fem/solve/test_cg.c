@@ -1,4 +1,5 @@
 /* labels: quick */
+#include "dense_operator.h"
 #include "core/weft_core.h"
 #include "fem/operator/operator.h"
 #include "fem/solve/private.h"
@@ -11,37 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- an operator from a dense matrix ---------------------------------------------------- */
-
-typedef struct dense {
-    const double *A;
-    const double *diagonal; /* NULL: A's */
-    int64_t n;
-} dense;
-
-static weft_status dense_apply(weft_operator *op, weft_memory *v, weft_memory *y,
-                               weft_error *error) {
-    (void)error;
-    const dense *m = op->state;
-    const double *in = weft_memory_host(v);
-    double *out = weft_memory_host(y);
-    for (int64_t i = 0; i < m->n; ++i) {
-        out[i] = 0;
-        for (int64_t j = 0; j < m->n; ++j)
-            out[i] += m->A[i * m->n + j] * in[j];
-    }
-    return WEFT_OK;
-}
-
-static weft_status dense_diagonal(weft_operator *op, weft_memory *d, weft_error *error) {
-    (void)error;
-    const dense *m = op->state;
-    double *out = weft_memory_host(d);
-    for (int64_t i = 0; i < m->n; ++i)
-        out[i] = m->diagonal ? m->diagonal[i] : m->A[i * m->n + i];
-    return WEFT_OK;
-}
 
 /* -u'' on n points with zero ends: tridiagonal 2, -1 */
 static weft_status line_apply(weft_operator *op, weft_memory *v, weft_memory *y,
@@ -63,35 +33,9 @@ static weft_status line_diagonal(weft_operator *op, weft_memory *d, weft_error *
     return WEFT_OK;
 }
 
-static const weft_operator_table dense_table = {.apply = dense_apply, .diagonal = dense_diagonal};
 static const weft_operator_table line_table = {.apply = line_apply, .diagonal = line_diagonal};
 
-typedef struct setting {
-    weft_device *device;
-    weft_context context;
-    weft_memory *b, *x;
-    double *b_values, *x_values;
-} setting;
-
 static weft_library *library; /* of all tests here: steps are scripts */
-
-static setting setting_make(const char *name, int64_t n) {
-    setting s = {0};
-    weft_device_options options = weft_device_options_default(NULL);
-    assert_int_equal(weft_device_open(name, &options, &s.device, NULL), WEFT_OK);
-    s.context = (weft_context){.device = s.device, .library = library};
-    assert_int_equal(weft_memory_make(s.device, (size_t)n * sizeof(double), &s.b, NULL), WEFT_OK);
-    assert_int_equal(weft_memory_make(s.device, (size_t)n * sizeof(double), &s.x, NULL), WEFT_OK);
-    s.b_values = weft_memory_host(s.b);
-    s.x_values = weft_memory_host(s.x);
-    return s;
-}
-
-static void setting_free(setting *s) {
-    weft_memory_free(&s->b);
-    weft_memory_free(&s->x);
-    weft_device_free(&s->device);
-}
 
 static weft_cg_result solve(setting *s, weft_operator *op, const weft_cg_options *options) {
     weft_cg_result result = {0};
@@ -107,7 +51,7 @@ static weft_cg_result solve(setting *s, weft_operator *op, const weft_cg_options
 static weft_cg_result solve_dense(setting *s, const double *A, int64_t n,
                                   const weft_cg_options *options) {
     dense m = {A, NULL, n};
-    weft_operator op = {.table = &dense_table, .state = &m, .n_dofs = n};
+    weft_operator op = dense_operator(&m);
     return solve(s, &op, options);
 }
 
@@ -119,7 +63,7 @@ static void two_by_two(void **state) {
     (void)state;
     const double A[] = {4, 1, 1, 3};
     for (int jacobi = 0; jacobi < 2; ++jacobi) {
-        setting s = setting_make("host:1", 2);
+        setting s = setting_make("host:1", library, 2);
         s.b_values[0] = 1;
         s.b_values[1] = 2;
         weft_cg_options options = {.jacobi = jacobi != 0, .tolerance = 1e-12, .max_iterations = 10};
@@ -140,7 +84,7 @@ static void jacobi_solves_diagonals_at_once(void **state) {
     (void)state;
     enum { N = 20 };
     double A[N * N] = {0};
-    setting s = setting_make("host:1", N);
+    setting s = setting_make("host:1", library, N);
     for (int i = 0; i < N; ++i) {
         A[i * N + i] = 1 + i * i;
         s.b_values[i] = 1;
@@ -160,7 +104,7 @@ static void constrained_dofs_are_kept(void **state) {
     (void)state;
     const int64_t n = 10001;
     const int32_t ends[] = {0, 10000};
-    setting s = setting_make("host:2", n);
+    setting s = setting_make("host:2", library, n);
     weft_operator op = {.table = &line_table, .n_dofs = n};
     s.x_values[0] = 1;
     s.x_values[n - 1] = 3;
@@ -187,7 +131,7 @@ static void constrained_dofs_are_kept(void **state) {
 static void constants_are_projected(void **state) {
     (void)state;
     const double A[] = {2, -1, -1, -1, 2, -1, -1, -1, 2};
-    setting s = setting_make("host:1", 3);
+    setting s = setting_make("host:1", library, 3);
     for (int i = 0; i < 3; ++i) {
         s.b_values[i] = i; /* mean 1: reduced to -1, 0, 1 */
         s.x_values[i] = 5;
@@ -206,7 +150,7 @@ static void nothing_to_do(void **state) {
     (void)state;
     const double A[] = {4, 1, 1, 3};
     const int32_t constrained[] = {1};
-    setting s = setting_make("host:1", 2);
+    setting s = setting_make("host:1", library, 2);
     weft_cg_options options = {.jacobi = true, .tolerance = 1e-12, .max_iterations = 10};
     s.x_values[0] = 5;
     weft_cg_result result = solve_dense(&s, A, 2, &options);
@@ -235,7 +179,7 @@ static void units_do_not_matter(void **state) {
     enum { N = 7 };
     const weft_cg_options options = {.jacobi = true, .tolerance = 1e-12, .max_iterations = 100};
     for (size_t k = 0; k < sizeof exponents / sizeof exponents[0]; ++k) {
-        setting s = setting_make("host:1", N);
+        setting s = setting_make("host:1", library, N);
         weft_operator op = {.table = &line_table, .n_dofs = N};
         double unit = ldexp(1, exponents[k]);
         for (int i = 0; i < N; ++i)
@@ -256,7 +200,7 @@ static void units_do_not_matter(void **state) {
 static void a_good_start_is_used(void **state) {
     (void)state;
     const double A[] = {4, 1, 1, 3};
-    setting s = setting_make("host:1", 2);
+    setting s = setting_make("host:1", library, 2);
     s.b_values[0] = 6;
     s.b_values[1] = 7;
     s.x_values[0] = 1;
@@ -275,9 +219,9 @@ static void programs_are_kept(void **state) {
     (void)state;
     const double A[] = {4, 1, 1, 3};
     const dense m = {A, NULL, 2};
-    weft_operator op = {.table = &dense_table, .state = (void *)&m, .n_dofs = 2};
+    weft_operator op = dense_operator(&m);
     weft_cg_options options = {.jacobi = true, .tolerance = 1e-12, .max_iterations = 10};
-    setting first = setting_make("host:1", 2);
+    setting first = setting_make("host:1", library, 2);
     weft_solver *solver = NULL;
     int n_kernels = 0;
     for (int i = 0; i < 4; ++i) {
@@ -334,7 +278,7 @@ static void bits_do_not_depend_on_threads(void **state) {
     int iterations = 0;
     const char *const devices[] = {"host:1", "host:2", "host:3", "host:4"};
     for (int t = 0; t < 8; ++t) {
-        setting s = setting_make(devices[t % 4], n);
+        setting s = setting_make(devices[t % 4], library, n);
         s.context.plan = t < 4 ? WEFT_PLAN_FUSED : WEFT_PLAN_UNFUSED;
         weft_operator op = {.table = &line_table, .n_dofs = n};
         for (int64_t i = 0; i < n; ++i)
@@ -359,9 +303,9 @@ static void bits_do_not_depend_on_threads(void **state) {
 
 static weft_cg_result outcome_of(const double A[4], const double *diagonal, double b0, double b1,
                                  weft_cg_options options) {
-    setting s = setting_make("host:1", 2);
+    setting s = setting_make("host:1", library, 2);
     dense m = {A, diagonal, 2};
-    weft_operator op = {.table = &dense_table, .state = &m, .n_dofs = 2};
+    weft_operator op = dense_operator(&m);
     s.b_values[0] = b0;
     s.b_values[1] = b1;
     weft_cg_result result = solve(&s, &op, &options);
@@ -427,8 +371,8 @@ static void wrong_calls_are_refused(void **state) {
     const double A[] = {4, 1, 1, 3};
     const int32_t twice[] = {1, 1}, one[] = {1};
     dense m = {A, NULL, 2};
-    weft_operator op = {.table = &dense_table, .state = &m, .n_dofs = 2};
-    setting s = setting_make("host:1", 2), small = setting_make("host:1", 1);
+    weft_operator op = dense_operator(&m);
+    setting s = setting_make("host:1", library, 2), small = setting_make("host:1", library, 1);
     weft_cg_result result = {0};
     weft_error error;
     weft_cg_options options = {

@@ -1,0 +1,242 @@
+/* Compiles, binds and runs the scripts of the Krylov methods besides CG. */
+#include "fem/solve/krylov.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OWN_MAX = 24, RESTART = 30 };
+
+typedef struct krylov_input {
+    char name[24];
+    weft_memory *memory;
+} krylov_input;
+
+struct weft_krylov {
+    const weft_krylov_method *method;
+    int restart; /* m */
+    weft_compiled scripts[WEFT_KRYLOV_SCRIPTS];
+    bool bound[WEFT_KRYLOV_SCRIPTS];
+    krylov_input own[OWN_MAX];
+    int n_own;
+};
+
+/* ---- inputs ---------------------------------------------------------------------------------- */
+
+/* The solver's own data, by their names in the scripts. */
+static weft_memory *shared(const weft_solver *cg, const char *name) {
+    static const struct {
+        const char *name;
+        weft_cg_name datum;
+    } data[] = {{"x", WEFT_CG_X},
+                {"d", WEFT_CG_D},
+                {"q", WEFT_CG_Q},
+                {"rr", WEFT_CG_RR},
+                {"rz", WEFT_CG_RZ},
+                {"limit", WEFT_CG_LIMIT},
+                {"iterations", WEFT_CG_ITERATIONS}};
+    for (size_t i = 0; i < sizeof data / sizeof data[0]; ++i)
+        if (strcmp(data[i].name, name) == 0)
+            return cg->memory[data[i].datum];
+    return NULL;
+}
+
+weft_memory *weft_krylov_memory(const weft_solver *cg, const char *name) {
+    for (int i = 0; i < cg->krylov->n_own; ++i)
+        if (strcmp(cg->krylov->own[i].name, name) == 0)
+            return cg->krylov->own[i].memory;
+    return NULL;
+}
+
+static const char *const index_sets[] = {"nodes", "basis", "steps"};
+
+static int64_t index_set_size(const weft_solver *cg, int set) {
+    return set == 0 ? cg->n : cg->krylov->restart + (set == 1);
+}
+
+/* The number of elements of a list over one index set, or over two: "basis, nodes". */
+static int64_t elements(const weft_solver *cg, const char *over) {
+    int64_t n = 1;
+    for (int set = 0; over && set < 3; ++set)
+        if (strstr(over, index_sets[set]))
+            n *= index_set_size(cg, set);
+    return n;
+}
+
+/* Make an input; number and step are the numbers of the elements of their index sets. */
+static weft_status make_input(weft_solver *cg, const weft_name_info *info, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_krylov *krylov = cg->krylov;
+    krylov_input *own = &krylov->own[krylov->n_own];
+    const int64_t n = elements(cg, info->over);
+    const size_t size = sizeof(double);
+    TRY(weft_memory_make(cg->context->device, (size_t)n * size, &own->memory, error));
+    snprintf(own->name, sizeof own->name, "%s", info->name);
+    ++krylov->n_own;
+    TRY(weft_memory_zero(own->memory, error));
+    if (strcmp(info->name, "number") == 0 || strcmp(info->name, "step") == 0)
+        for (int64_t i = 0; i < n; ++i) {
+            const double value = (double)i;
+            TRY(weft_memory_write(own->memory, (size_t)i * size, &value, size, error));
+        }
+done:
+    return status;
+}
+
+static weft_status make_inputs(weft_solver *cg, const weft_compilation *compilation,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < weft_compilation_names(compilation); ++i) {
+        weft_name_info info;
+        weft_compilation_name(compilation, i, &info);
+        if (info.kind == WEFT_NAME_INPUT && !shared(cg, info.name) &&
+            !weft_krylov_memory(cg, info.name))
+            TRY(make_input(cg, &info, error));
+    }
+done:
+    return status;
+}
+
+/* ---- scripts --------------------------------------------------------------------------------- */
+
+static weft_status compile(weft_solver *cg, weft_krylov_script script, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_compiled *compiled = &cg->krylov->scripts[script];
+    const char *file = cg->krylov->method->files[script];
+    const weft_fragment fragment = {file, weft_fem_script(file)};
+    const weft_operator_choice choice = weft_operator_in_script_choice(&cg->in_script, "A");
+    const weft_compile_options options = {.operators = &choice,
+                                          .n_operators = script == WEFT_KRYLOV_LOOP};
+    TRY(weft_compiled_make(cg->context, &fragment, 1, &options, compiled, error));
+    TRY(make_inputs(cg, compiled->compilation, error));
+done:
+    return status;
+}
+
+static weft_status bind(weft_solver *cg, weft_krylov_script script, bool unbind,
+                        weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_compiled *compiled = &cg->krylov->scripts[script];
+    for (int i = 0; i < weft_compilation_names(compiled->compilation); ++i) {
+        weft_name_info info;
+        weft_compilation_name(compiled->compilation, i, &info);
+        for (int set = 0; info.kind == WEFT_NAME_INDEX && set < 3; ++set)
+            if (strcmp(info.name, index_sets[set]) == 0)
+                TRY(weft_program_size(compiled->program, info.name, index_set_size(cg, set),
+                                      error));
+        if (info.kind != WEFT_NAME_INPUT)
+            continue;
+        weft_memory *memory = shared(cg, info.name);
+        memory = memory ? memory : weft_krylov_memory(cg, info.name);
+        TRY(weft_program_bind(compiled->program, info.name, unbind ? NULL : memory, error));
+    }
+    if (script == WEFT_KRYLOV_LOOP && !unbind)
+        TRY(weft_operator_in_script_bind(&cg->in_script, compiled->program, "A", error));
+    if (script == WEFT_KRYLOV_LOOP)
+        TRY(weft_program_record_history(compiled->program, "rr", unbind ? NULL : cg->history,
+                                        unbind ? 0 : WEFT_CG_ITERATIONS_MAX + 1, error));
+done:
+    return status;
+}
+
+weft_status weft_krylov_run(weft_solver *cg, weft_krylov_script script, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (!cg->krylov->bound[script]) {
+        cg->krylov->bound[script] = true;
+        TRY(bind(cg, script, false, error));
+    }
+    TRY(weft_program_run(cg->krylov->scripts[script].program, error));
+done:
+    return status;
+}
+
+void weft_krylov_unbind(weft_solver *cg) {
+    for (int i = 0; cg->krylov && i < WEFT_KRYLOV_SCRIPTS; ++i)
+        if (cg->krylov->bound[i]) {
+            cg->krylov->bound[i] = false;
+            (void)bind(cg, (weft_krylov_script)i, true, NULL);
+        }
+}
+
+/* ---- methods --------------------------------------------------------------------------------- */
+
+int weft_krylov_cycle(const weft_solver *cg) {
+    const bool restarts = weft_krylov_method_of(cg->options->method)->end != NULL;
+    return restarts && cg->krylov ? cg->krylov->restart : 0;
+}
+
+weft_status weft_krylov_prepare(weft_solver *cg, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_krylov_method *method = weft_krylov_method_of(cg->options->method);
+    const int restart = cg->options->restart ? cg->options->restart : RESTART;
+    if (restart < 1 || restart > WEFT_RESTART_MAX)
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "the restart length must lie in [1, %d]: it is %d", WEFT_RESTART_MAX,
+                              restart);
+    if (cg->krylov && cg->krylov->method == method && cg->krylov->restart == restart)
+        return WEFT_OK;
+    weft_krylov_free(&cg->krylov);
+    cg->krylov = calloc(1, sizeof *cg->krylov);
+    if (!cg->krylov)
+        return weft_out_of_memory(error, method->info.title);
+    cg->krylov->method = method;
+    cg->krylov->restart = restart;
+    for (int i = 0; i < WEFT_KRYLOV_SCRIPTS; ++i)
+        if (method->files[i])
+            TRY(compile(cg, (weft_krylov_script)i, error));
+done:
+    if (status != WEFT_OK)
+        weft_krylov_free(&cg->krylov);
+    return status;
+}
+
+static weft_status run_loop(weft_solver *cg, int iterations, int *done, double *rr,
+                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    int64_t counted = 0;
+    const double most = iterations;
+    TRY(weft_memory_write(cg->memory[WEFT_CG_ITERATIONS], 0, &most, sizeof most, error));
+    TRY(weft_memory_write(cg->memory[WEFT_CG_LIMIT], 0, &cg->limit, sizeof cg->limit, error));
+    TRY(weft_krylov_run(cg, WEFT_KRYLOV_LOOP, error));
+    TRY(weft_program_iterations(cg->krylov->scripts[WEFT_KRYLOV_LOOP].program, &counted, error));
+    TRY(weft_memory_read(cg->history, 0, rr, (size_t)(counted + 1) * sizeof *rr, error));
+    *done = (int)counted;
+    cg->rr = rr[counted];
+    cg->rz = cg->pq = 1;
+done:
+    return status;
+}
+
+weft_status weft_krylov_iterations(weft_solver *cg, bool is_new, int iterations, int *done,
+                                   double *rr, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_krylov_method *method = cg->krylov->method;
+    double broken = 0;
+    iterations = iterations < WEFT_CG_ITERATIONS_MAX ? iterations : WEFT_CG_ITERATIONS_MAX;
+    cg->breakdown = NULL;
+    if (is_new) {
+        cg->start_rr = cg->rr;
+        TRY(weft_krylov_run(cg, WEFT_KRYLOV_START, error));
+    }
+    TRY(run_loop(cg, iterations, done, rr, error));
+    if (method->breakdowns[0])
+        TRY(weft_memory_read(weft_krylov_memory(cg, "broken"), 0, &broken, sizeof broken, error));
+    if (broken >= 1)
+        cg->breakdown = method->breakdowns[(int)broken - 1];
+    if (method->end && *done > 0)
+        TRY(method->end(cg, *done, error));
+done:
+    return status;
+}
+
+void weft_krylov_free(weft_krylov **krylov) {
+    weft_krylov *old = krylov ? *krylov : NULL;
+    if (!old)
+        return;
+    for (int i = 0; i < WEFT_KRYLOV_SCRIPTS; ++i)
+        weft_compiled_free(&old->scripts[i]);
+    for (int i = 0; i < old->n_own; ++i)
+        weft_memory_free(&old->own[i].memory);
+    free(old);
+    *krylov = NULL;
+}
