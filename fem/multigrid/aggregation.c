@@ -1,0 +1,218 @@
+/* Makes a hierarchy of levels by smoothed aggregation. */
+#include "fem/multigrid/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_LEVELS = 20, COARSEST_ROWS = 2000 };
+#define THETA 0.08 /* strong couplings of the finest level; half of it on each next one */
+#define LEAST_THETA 0.02
+#define SINGULAR 1e-13 /* a smaller part of a diagonal is rounding error */
+#define LEAST_REDUCTION 0.9
+
+void weft_algebraic_levels_free(weft_algebraic_level **levels, int n_levels) {
+    if (!levels || !*levels)
+        return;
+    for (int i = 0; i < n_levels; ++i) {
+        if (i > 0)
+            weft_csr_clear(&(*levels)[i].A);
+        weft_csr_clear(&(*levels)[i].P);
+    }
+    free(*levels);
+    *levels = NULL;
+}
+
+static void coarsening_clear(weft_coarsening *level) {
+    free(level->scale);
+    free(level->node_start);
+    free(level->node_of);
+    free(level->x);
+    free(level->modes);
+    *level = (weft_coarsening){0};
+}
+
+/* ---- the finest level ------------------------------------------------------------------------ */
+
+static weft_status options_check(const weft_csr *A, const weft_aggregation_options *options,
+                                 weft_error *error) {
+    int d = options->dimension, components = options->components ? options->components : 1;
+    if (components < 1 || A->n_rows % components)
+        return weft_error_set(error, WEFT_ERROR_SHAPE, "%lld rows of %d components per node",
+                              (long long)A->n_rows, components);
+    if (options->x && d != 2 && d != 3)
+        return weft_error_set(error, WEFT_ERROR_USAGE, "coordinates in %d dimensions", d);
+    if (options->rigid_body_modes && (!options->x || components != d))
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "rigid body modes need coordinates, and as many components per node");
+    if (components > WEFT_MOST_MODES ||
+        (options->near_nullspace && options->n_near_nullspace < 1) ||
+        options->n_near_nullspace > WEFT_MOST_MODES)
+        return weft_error_set(
+            error, WEFT_ERROR_USAGE, "%d vectors of the near-nullspace, which has 1 to %d",
+            options->near_nullspace ? options->n_near_nullspace : components, WEFT_MOST_MODES);
+    if (options->aggregate_nodes != 0 && !(options->aggregate_nodes >= 2))
+        return weft_error_set(error, WEFT_ERROR_USAGE, "aggregates of %g nodes",
+                              options->aggregate_nodes);
+    if (options->most_levels < 0 || options->coarsest_rows < 0)
+        return weft_error_set(error, WEFT_ERROR_USAGE, "a limit of levels or rows is negative");
+    return WEFT_OK;
+}
+
+/* Nodes with several components. */
+static weft_status nodes_make(int components, int64_t n_rows, weft_coarsening *level,
+                              weft_error *error) {
+    level->n_nodes = n_rows / components;
+    if (components == 1)
+        return WEFT_OK;
+    level->node_start = malloc((size_t)(level->n_nodes + 1) * sizeof *level->node_start);
+    level->node_of = malloc((size_t)(n_rows + 1) * sizeof *level->node_of);
+    if (!level->node_start || !level->node_of)
+        return weft_out_of_memory(error, "the nodes of a matrix");
+    for (int64_t node = 0; node <= level->n_nodes; ++node)
+        level->node_start[node] = (int32_t)(node * components);
+    for (int64_t i = 0; i < n_rows; ++i)
+        level->node_of[i] = (int32_t)(i / components);
+    return WEFT_OK;
+}
+
+static weft_status finest_make(const weft_csr *A, const weft_aggregation_options *options,
+                               weft_coarsening *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int d = options->dimension, components = options->components ? options->components : 1;
+    TRY(options_check(A, options, error));
+    TRY(weft_free_rows(A, options->constrained, options->n_constrained, &out->scale, error));
+    TRY(nodes_make(components, A->n_rows, out, error));
+    TRY(weft_modes_make(options, A->n_rows, out->scale, &out->modes, &out->n_modes, error));
+    if (options->x) {
+        out->dimension = d;
+        out->x = malloc((size_t)(out->n_nodes * d + 1) * sizeof *out->x);
+        if (!out->x)
+            TRY(weft_out_of_memory(error, "coordinates"));
+        memcpy(out->x, options->x, (size_t)(out->n_nodes * d) * sizeof *out->x);
+    }
+done:
+    return status;
+}
+
+/* ---- one level after another ----------------------------------------------------------------- */
+
+static weft_status aggregates_make(const weft_coarsening *level, const weft_node_graph *graph,
+                                   double size, weft_node_sets *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (!level->x)
+        return weft_nodes_gather(level, graph, out, error);
+    TRY(weft_nodes_bisect(level, graph, size, out, error));
+    TRY(weft_nodes_connect(level, graph, size, out, error));
+done:
+    return status;
+}
+
+/* A part of the mesh that nothing fixes ends as a coarse dof whose row is rounding error. Its
+ * diagonal becomes sum_i p_i^2 a_ii, so that smoothers divide by a number of the right size. */
+static weft_status diagonal_repair(const weft_coarsening *level, const weft_csr *P, weft_csr *A,
+                                   weft_error *error) {
+    double *sums = calloc((size_t)A->n_rows + 1, sizeof *sums);
+    if (!sums)
+        return weft_out_of_memory(error, "the diagonal of a matrix");
+    for (int64_t i = 0; i < P->n_rows; ++i)
+        for (int64_t k = P->row_start[i]; k < P->row_start[i + 1]; ++k)
+            sums[P->columns[k]] +=
+                P->values[k] * P->values[k] / (level->scale[i] * level->scale[i]);
+    for (int64_t i = 0; i < A->n_rows; ++i)
+        for (int64_t k = A->row_start[i]; k < A->row_start[i + 1]; ++k)
+            if (A->columns[k] == i && A->values[k] <= SINGULAR * sums[i])
+                A->values[k] = sums[i];
+    free(sums);
+    return WEFT_OK;
+}
+
+/* Make P and the matrix of the next level. Without reduction, coarse->n_nodes remains 0. */
+static weft_status coarsen(weft_coarsening *level, double size, weft_csr *P, weft_csr *A,
+                           weft_coarsening *coarse, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_node_graph graph = {0};
+    weft_node_sets aggregates = {0};
+    int64_t n_rows = 0;
+    TRY(weft_node_graph_make(level, &graph, error));
+    TRY(aggregates_make(level, &graph, size, &aggregates, error));
+    TRY(weft_tentative_make(level, &aggregates, coarse, &n_rows, error));
+    if (n_rows == 0 || (double)n_rows > LEAST_REDUCTION * (double)level->A->n_rows) {
+        coarsening_clear(coarse);
+        goto done;
+    }
+    TRY(weft_prolongation_make(level, &graph, &aggregates, coarse, n_rows, P, error));
+    TRY(weft_galerkin(level->device, level->A, P, A, error));
+    TRY(diagonal_repair(level, P, A, error));
+    coarse->scale = malloc((size_t)n_rows * sizeof *coarse->scale);
+    if (!coarse->scale)
+        TRY(weft_out_of_memory(error, "the diagonal of a matrix"));
+    for (int64_t i = 0; i < n_rows; ++i)
+        coarse->scale[i] = 1;
+    coarse->device = level->device;
+    coarse->theta = level->theta / 2 > LEAST_THETA ? level->theta / 2 : LEAST_THETA;
+done:
+    weft_node_graph_clear(&graph);
+    weft_node_sets_clear(&aggregates);
+    return status;
+}
+
+static void report(const weft_monitor *monitor, const weft_algebraic_level *levels, int n) {
+    double entries = 0, finest = (double)levels[0].A.row_start[levels[0].A.n_rows];
+    for (int l = 0; l < n; ++l) {
+        const weft_csr *A = &levels[l].A, *P = &levels[l].P;
+        int64_t widest = 0;
+        for (int64_t i = 0; i < P->n_rows; ++i) {
+            int64_t width = P->row_start[i + 1] - P->row_start[i];
+            widest = width > widest ? width : widest;
+        }
+        entries += (double)A->row_start[A->n_rows];
+        weft_log(monitor, WEFT_LOG_INFO,
+                 "level %d: %lld rows, %lld entries, lambda %.3g, widest row of P %lld", l,
+                 (long long)A->n_rows, (long long)A->row_start[A->n_rows], levels[l].lambda,
+                 (long long)widest);
+    }
+    weft_log(monitor, WEFT_LOG_INFO, "operator complexity %.3g", finest > 0 ? entries / finest : 1);
+}
+
+weft_status weft_aggregation_make(weft_device *device, const weft_csr *A,
+                                  const weft_aggregation_options *options,
+                                  const weft_monitor *monitor, weft_algebraic_level **levels,
+                                  int *n_levels, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int most = options->most_levels ? options->most_levels : MOST_LEVELS;
+    const int64_t few = options->coarsest_rows ? options->coarsest_rows : COARSEST_ROWS;
+    const double size = options->aggregate_nodes != 0 ? options->aggregate_nodes
+                        : options->dimension == 2     ? 9
+                                                      : 16;
+    weft_coarsening level = {.device = device, .theta = THETA}, coarse = {0};
+    weft_algebraic_level *made = calloc((size_t)most, sizeof *made);
+    double bound;
+    int n = 0;
+    if (!made)
+        TRY(weft_out_of_memory(error, "levels"));
+    made[0].A = *A;
+    TRY(finest_make(A, options, &level, error));
+    for (;;) {
+        level.A = &made[n].A;
+        TRY(weft_csr_scale(device, level.A, level.scale, &bound, error));
+        TRY(weft_csr_lanczos(device, level.A, level.scale, bound, &made[n].lambda, error));
+        level.lambda = made[n].lambda;
+        if (++n == most || level.A->n_rows <= few || level.lambda == 0)
+            break;
+        TRY(coarsen(&level, size, &made[n - 1].P, &made[n].A, &coarse, error));
+        if (coarse.n_nodes == 0)
+            break;
+        coarsening_clear(&level);
+        level = coarse;
+        coarse = (weft_coarsening){0};
+    }
+    report(monitor, made, n);
+    *levels = made;
+    *n_levels = n;
+    made = NULL;
+done:
+    coarsening_clear(&level);
+    coarsening_clear(&coarse);
+    weft_algebraic_levels_free(&made, most);
+    return status;
+}

@@ -1,0 +1,137 @@
+/* Makes CSR matrices from chunks of rows that tasks fill, and sums sparse rows. */
+#include "fem/multigrid/private.h"
+
+#include "core/base/sort.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 4096 };
+
+bool weft_csr_chunk_reserve(weft_csr_chunk *chunk, int64_t n) {
+    if (chunk->n + n <= chunk->capacity)
+        return true;
+    int64_t capacity = chunk->n + n + chunk->capacity;
+    int32_t *columns = realloc(chunk->columns, (size_t)capacity * sizeof *columns);
+    if (columns)
+        chunk->columns = columns;
+    double *values = realloc(chunk->values, (size_t)capacity * sizeof *values);
+    if (values)
+        chunk->values = values;
+    if (!columns || !values)
+        return false;
+    chunk->capacity = capacity;
+    return true;
+}
+
+typedef struct build {
+    weft_csr_fill fill;
+    const void *user;
+    weft_csr *out;
+    weft_csr_chunk *chunks;
+} build;
+
+static void fill_chunk(void *user, int64_t i) {
+    build *b = user;
+    b->chunks[i].failed = !b->fill(b->user, &b->chunks[i]);
+}
+
+static void join_chunk(void *user, int64_t i) {
+    build *b = user;
+    const weft_csr_chunk *chunk = &b->chunks[i];
+    int64_t at = b->out->row_start[chunk->first];
+    if (chunk->n) {
+        memcpy(b->out->columns + at, chunk->columns, (size_t)chunk->n * sizeof *chunk->columns);
+        memcpy(b->out->values + at, chunk->values, (size_t)chunk->n * sizeof *chunk->values);
+    }
+    free(b->chunks[i].columns);
+    free(b->chunks[i].values);
+    b->chunks[i].columns = NULL;
+    b->chunks[i].values = NULL;
+}
+
+/* The lengths of rows become their starts. */
+static void sum_lengths(int64_t *row_start, int64_t n_rows) {
+    row_start[0] = 0;
+    for (int64_t i = 0; i < n_rows; ++i)
+        row_start[i + 1] += row_start[i];
+}
+
+weft_status weft_csr_build(weft_device *device, weft_csr_fill fill, const void *user, weft_csr *out,
+                           weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_csr made = {.n_rows = out->n_rows, .n_columns = out->n_columns};
+    int64_t n_chunks = (made.n_rows + CHUNK - 1) / CHUNK;
+    bool failed = false;
+    build b = {.fill = fill, .user = user, .out = &made};
+    b.chunks = calloc((size_t)n_chunks + 1, sizeof *b.chunks);
+    made.row_start = weft_array_make_unset((uint64_t)(made.n_rows + 1) * sizeof *made.row_start);
+    if (!b.chunks || !made.row_start)
+        TRY(weft_out_of_memory(error, "a sparse matrix"));
+    for (int64_t i = 0; i < n_chunks; ++i) {
+        weft_csr_chunk *chunk = &b.chunks[i];
+        chunk->first = i * CHUNK;
+        chunk->last = chunk->first + CHUNK < made.n_rows ? chunk->first + CHUNK : made.n_rows;
+        chunk->lengths = made.row_start + chunk->first + 1;
+    }
+    TRY(weft_device_for(device, n_chunks, fill_chunk, &b, error));
+    for (int64_t i = 0; i < n_chunks; ++i)
+        failed |= b.chunks[i].failed;
+    if (failed)
+        TRY(weft_out_of_memory(error, "a sparse matrix"));
+    sum_lengths(made.row_start, made.n_rows);
+    uint64_t n_entries = (uint64_t)made.row_start[made.n_rows];
+    made.columns = weft_array_make_unset(n_entries * sizeof *made.columns);
+    made.values = weft_array_make_unset(n_entries * sizeof *made.values);
+    if (!made.columns || !made.values)
+        TRY(weft_out_of_memory(error, "a sparse matrix"));
+    TRY(weft_device_for(device, n_chunks, join_chunk, &b, error));
+    *out = made;
+    made = (weft_csr){0};
+done:
+    for (int64_t i = 0; b.chunks && i < n_chunks; ++i) {
+        free(b.chunks[i].columns);
+        free(b.chunks[i].values);
+    }
+    free(b.chunks);
+    weft_csr_clear(&made);
+    return status;
+}
+
+bool weft_row_sum_make(weft_row_sum *row, int64_t most) {
+    uint32_t n_slots = 16;
+    while (n_slots < 2 * (uint64_t)most)
+        n_slots *= 2;
+    *row = (weft_row_sum){.mask = n_slots - 1};
+    row->keys = malloc(n_slots * sizeof *row->keys);
+    row->sums = malloc(n_slots * sizeof *row->sums);
+    row->used = malloc(n_slots * sizeof *row->used);
+    if (!row->keys || !row->sums || !row->used) {
+        weft_row_sum_free(row);
+        return false;
+    }
+    memset(row->keys, 0xff, n_slots * sizeof *row->keys);
+    return true;
+}
+
+void weft_row_sum_free(weft_row_sum *row) {
+    free(row->keys);
+    free(row->sums);
+    free(row->used);
+    *row = (weft_row_sum){0};
+}
+
+void weft_row_sum_append(weft_row_sum *row, bool sorted, weft_csr_chunk *chunk) {
+    int32_t *columns = chunk->columns + chunk->n;
+    double *values = chunk->values + chunk->n;
+    for (int64_t k = 0; k < row->n_used; ++k)
+        columns[k] = row->keys[row->used[k]];
+    if (sorted)
+        weft_numbers_sort((uint32_t *)columns, (size_t)row->n_used);
+    for (int64_t k = 0; k < row->n_used; ++k)
+        values[k] = row->sums[sorted ? weft_row_sum_slot(row, columns[k]) : row->used[k]];
+    for (int64_t k = 0; k < row->n_used; ++k)
+        row->keys[row->used[k]] = -1;
+    chunk->n += row->n_used;
+    row->n_used = 0;
+}

@@ -1,0 +1,164 @@
+/* Frees, transposes and multiplies CSR matrices. */
+#include "fem/multigrid/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void weft_csr_clear(weft_csr *matrix) {
+    free(matrix->row_start);
+    free(matrix->columns);
+    free(matrix->values);
+    *matrix = (weft_csr){0};
+}
+
+/* ---- the transpose --------------------------------------------------------------------------- */
+
+enum { MOST_SHARES = 16 };
+
+/* Shares of the rows count their entries of each column; the sums over the shares before give each
+ * share its places. */
+typedef struct transpose {
+    const weft_csr *A;
+    weft_csr *out;
+    int64_t n_shares;
+    int64_t *places; /* [n_shares][n_columns] */
+} transpose;
+
+static void share_count(void *user, int64_t share) {
+    const transpose *t = user;
+    const weft_csr *A = t->A;
+    int64_t *places = t->places + share * A->n_columns;
+    memset(places, 0, (size_t)A->n_columns * sizeof *places);
+    int64_t last = A->row_start[weft_share(A->n_rows, share + 1, t->n_shares)];
+    for (int64_t k = A->row_start[weft_share(A->n_rows, share, t->n_shares)]; k < last; ++k)
+        ++places[A->columns[k]];
+}
+
+static void share_move(void *user, int64_t share) {
+    const transpose *t = user;
+    const weft_csr *A = t->A;
+    int64_t *places = t->places + share * A->n_columns;
+    int64_t last = weft_share(A->n_rows, share + 1, t->n_shares);
+    for (int64_t i = weft_share(A->n_rows, share, t->n_shares); i < last; ++i)
+        for (int64_t k = A->row_start[i]; k < A->row_start[i + 1]; ++k) {
+            int64_t at = places[A->columns[k]]++;
+            t->out->columns[at] = (int32_t)i;
+            t->out->values[at] = A->values[k];
+        }
+}
+
+static void sum_places(const transpose *t) {
+    int64_t n_columns = t->A->n_columns, sum = 0;
+    for (int64_t c = 0; c < n_columns; ++c) {
+        t->out->row_start[c] = sum;
+        for (int64_t share = 0; share < t->n_shares; ++share) {
+            int64_t n = t->places[share * n_columns + c];
+            t->places[share * n_columns + c] = sum;
+            sum += n;
+        }
+    }
+    t->out->row_start[n_columns] = sum;
+}
+
+weft_status weft_csr_transpose(weft_device *device, const weft_csr *A, weft_csr *out,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_csr made = {.n_rows = A->n_columns, .n_columns = A->n_rows};
+    uint64_t n_entries = (uint64_t)A->row_start[A->n_rows];
+    transpose t = {.A = A, .out = &made};
+    t.n_shares = A->row_start[A->n_rows] / (4 * A->n_columns + 1) + 1;
+    t.n_shares = t.n_shares < MOST_SHARES ? t.n_shares : MOST_SHARES;
+    made.row_start = weft_array_make_unset((uint64_t)(made.n_rows + 1) * sizeof *made.row_start);
+    made.columns = weft_array_make_unset(n_entries * sizeof *made.columns);
+    made.values = weft_array_make_unset(n_entries * sizeof *made.values);
+    t.places = malloc((size_t)(t.n_shares * A->n_columns + 1) * sizeof *t.places);
+    if (!made.row_start || !made.columns || !made.values || !t.places)
+        TRY(weft_out_of_memory(error, "the transpose of a matrix"));
+    TRY(weft_device_for(device, t.n_shares, share_count, &t, error));
+    sum_places(&t);
+    TRY(weft_device_for(device, t.n_shares, share_move, &t, error));
+    *out = made;
+    made = (weft_csr){0};
+done:
+    free(t.places);
+    weft_csr_clear(&made);
+    return status;
+}
+
+/* ---- products -------------------------------------------------------------------------------- */
+
+typedef struct product {
+    const weft_csr *A, *B;
+    bool sorted;
+} product;
+
+/* Entries of B in the rows that row i of A refers to: a bound for the length of the result. */
+static int64_t row_bound(const product *p, int64_t i) {
+    int64_t n = 0;
+    for (int64_t k = p->A->row_start[i]; k < p->A->row_start[i + 1]; ++k) {
+        int32_t j = p->A->columns[k];
+        n += p->B->row_start[j + 1] - p->B->row_start[j];
+    }
+    return n < p->B->n_columns ? n : p->B->n_columns;
+}
+
+static bool fill_product(const void *user, weft_csr_chunk *chunk) {
+    const product *p = user;
+    const weft_csr *A = p->A, *B = p->B;
+    weft_row_sum row = {0};
+    int64_t most = 0;
+    bool done = false;
+    for (int64_t i = chunk->first; i < chunk->last; ++i) {
+        int64_t n = row_bound(p, i);
+        most = n > most ? n : most;
+    }
+    if (!weft_row_sum_make(&row, most))
+        goto done;
+    for (int64_t i = chunk->first; i < chunk->last; ++i) {
+        for (int64_t k = A->row_start[i]; k < A->row_start[i + 1]; ++k) {
+            int32_t j = A->columns[k];
+            double a = A->values[k];
+            for (int64_t m = B->row_start[j]; m < B->row_start[j + 1]; ++m)
+                weft_row_sum_add(&row, B->columns[m], a * B->values[m]);
+        }
+        chunk->lengths[i - chunk->first] = row.n_used;
+        if (!weft_csr_chunk_reserve(chunk, row.n_used))
+            goto done;
+        weft_row_sum_append(&row, p->sorted, chunk);
+    }
+    done = true;
+done:
+    weft_row_sum_free(&row);
+    return done;
+}
+
+static weft_status multiply(weft_device *device, const product *p, weft_csr *out,
+                            weft_error *error) {
+    weft_csr made = {.n_rows = p->A->n_rows, .n_columns = p->B->n_columns};
+    if (p->A->n_columns != p->B->n_rows)
+        return weft_error_set(error, WEFT_ERROR_SHAPE,
+                              "a matrix of %lld columns times one of %lld rows",
+                              (long long)p->A->n_columns, (long long)p->B->n_rows);
+    weft_status status = weft_csr_build(device, fill_product, p, &made, error);
+    if (status == WEFT_OK)
+        *out = made;
+    return status;
+}
+
+weft_status weft_csr_multiply(weft_device *device, const weft_csr *A, const weft_csr *B,
+                              weft_csr *out, weft_error *error) {
+    return multiply(device, &(product){A, B, true}, out, error);
+}
+
+weft_status weft_galerkin(weft_device *device, const weft_csr *A, const weft_csr *P, weft_csr *out,
+                          weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_csr AP = {0}, R = {0};
+    TRY(multiply(device, &(product){A, P, false}, &AP, error));
+    TRY(weft_csr_transpose(device, P, &R, error));
+    TRY(multiply(device, &(product){&R, &AP, true}, out, error));
+done:
+    weft_csr_clear(&AP);
+    weft_csr_clear(&R);
+    return status;
+}

@@ -1,0 +1,114 @@
+/* Makes the graph of couplings between nodes, and finds the strong ones. */
+#include "fem/multigrid/private.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { SHARES = 256 };
+
+void weft_node_graph_clear(weft_node_graph *graph) {
+    if (graph->owned)
+        weft_csr_clear(&graph->couplings);
+    free(graph->scale);
+    free(graph->strong);
+    free(graph->active);
+    *graph = (weft_node_graph){0};
+}
+
+/* The rows of a chunk of nodes: Frobenius norms of the blocks of free rows and columns. */
+static bool fill_norms(const void *user, weft_csr_chunk *chunk) {
+    const weft_coarsening *level = user;
+    const weft_csr *A = level->A;
+    weft_row_sum row = {0};
+    int64_t most = 0;
+    bool done = false;
+    for (int64_t node = chunk->first; node < chunk->last; ++node) {
+        int64_t n =
+            A->row_start[weft_node_row(level, node + 1)] - A->row_start[weft_node_row(level, node)];
+        most = n > most ? n : most;
+    }
+    if (!weft_row_sum_make(&row, most))
+        goto done;
+    for (int64_t node = chunk->first; node < chunk->last; ++node) {
+        for (int64_t i = weft_node_row(level, node); i < weft_node_row(level, node + 1); ++i)
+            for (int64_t k = A->row_start[i]; level->scale[i] != 0 && k < A->row_start[i + 1]; ++k)
+                if (level->scale[A->columns[k]] != 0)
+                    weft_row_sum_add(&row, weft_row_node(level, A->columns[k]),
+                                     A->values[k] * A->values[k]);
+        int64_t n = row.n_used;
+        if (!weft_csr_chunk_reserve(chunk, n))
+            goto done;
+        chunk->lengths[node - chunk->first] = n;
+        weft_row_sum_append(&row, true, chunk);
+        for (int64_t k = chunk->n - n; k < chunk->n; ++k)
+            chunk->values[k] = sqrt(chunk->values[k]);
+    }
+    done = true;
+done:
+    weft_row_sum_free(&row);
+    return done;
+}
+
+typedef struct graph_work {
+    weft_node_graph *graph;
+    double theta;
+} graph_work;
+
+static void share_scale(void *user, int64_t share) {
+    const graph_work *w = user;
+    const weft_csr *G = &w->graph->couplings;
+    int64_t last = weft_share(G->n_rows, share + 1, SHARES);
+    for (int64_t i = weft_share(G->n_rows, share, SHARES); i < last; ++i) {
+        w->graph->scale[i] = 0;
+        for (int64_t k = G->row_start[i]; k < G->row_start[i + 1]; ++k)
+            if (G->columns[k] == i)
+                w->graph->scale[i] = 1 / sqrt(G->values[k]);
+    }
+}
+
+/* |g_ij|^2 > theta^2 g_ii g_jj is strong; |g_ij| > theta g_ii is enough to be active. */
+static void share_strong(void *user, int64_t share) {
+    const graph_work *w = user;
+    const weft_csr *G = &w->graph->couplings;
+    const double *scale = w->graph->scale;
+    int64_t last = weft_share(G->n_rows, share + 1, SHARES);
+    for (int64_t i = weft_share(G->n_rows, share, SHARES); i < last; ++i) {
+        bool active = false;
+        for (int64_t k = G->row_start[i]; k < G->row_start[i + 1]; ++k) {
+            int32_t j = G->columns[k];
+            double coupling = fabs(G->values[k]) * scale[i];
+            bool other = j != i && scale[j] != 0;
+            w->graph->strong[k] = other && coupling * scale[j] > w->theta;
+            active |= other && (w->graph->strong[k] || coupling * scale[i] > w->theta);
+        }
+        w->graph->active[i] = active;
+    }
+}
+
+weft_status weft_node_graph_make(const weft_coarsening *level, weft_node_graph *out,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_node_graph made = {.couplings = *level->A, .owned = level->node_start != NULL};
+    const graph_work work = {&made, level->theta};
+    size_t n_nodes = (size_t)level->n_nodes;
+    if (made.owned) {
+        made.couplings = (weft_csr){.n_rows = level->n_nodes, .n_columns = level->n_nodes};
+        TRY(weft_csr_build(level->device, fill_norms, level, &made.couplings, error));
+    }
+    made.scale = malloc((n_nodes + 1) * sizeof *made.scale);
+    made.active = malloc(n_nodes + 1);
+    made.strong = malloc((size_t)made.couplings.row_start[n_nodes] + 1);
+    if (!made.scale || !made.active || !made.strong)
+        TRY(weft_out_of_memory(error, "the graph of a matrix"));
+    if (made.owned)
+        TRY(weft_device_for(level->device, SHARES, share_scale, (void *)&work, error));
+    else
+        for (size_t i = 0; i < n_nodes; ++i)
+            made.scale[i] = level->scale[i];
+    TRY(weft_device_for(level->device, SHARES, share_strong, (void *)&work, error));
+    *out = made;
+    made = (weft_node_graph){0};
+done:
+    weft_node_graph_clear(&made);
+    return status;
+}
