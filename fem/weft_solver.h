@@ -5,7 +5,7 @@
 #ifndef WEFT_SOLVER_H
 #define WEFT_SOLVER_H
 
-#include "fem/weft_operator.h"
+#include "fem/weft_preconditioner.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -49,6 +49,8 @@ typedef struct weft_cg_options {
     int64_t n_constrained;
     bool
         project_mean; /* the operator is symmetric and singular, with the constants as null space */
+    weft_preconditioner *preconditioner; /* with `jacobi` set, used instead of D^-1, which remains
+                                            the scale of norms; borrowed; NULL: none */
     const weft_monitor *monitor;
 } weft_cg_options;
 

@@ -56,18 +56,34 @@ static void print_options(const struct argp *argp, unsigned flags, char *name) {
         sigaction(SIGABRT, &before, NULL);
 }
 
-/* Filter of argp's texts: expands {assemblies} and {assembly names}. */
+/* Append the kinds of preconditioners, "chebyshev (...), ... or hypre (...)". */
+static void list_preconditioners(weft_text *out) {
+    const int n = weft_preconditioner_count();
+    for (int i = 0; i < n; ++i) {
+        const weft_preconditioner_info *info = weft_preconditioner_about(i);
+        weft_text_add(out, "%s%s (%s)",
+                      i == 0      ? ""
+                      : i + 1 < n ? ", "
+                                  : " or ",
+                      info->name, info->help);
+    }
+}
+
+/* Filter of argp's texts: expands {assemblies}, {assembly names} and {preconditioners}. */
 static char *fill_in(int key, const char *text, void *input) {
-    static const char *const marks[] = {"{assembly names}", "{assemblies}"};
+    static const char *const marks[] = {"{assembly names}", "{assemblies}", "{preconditioners}"};
     (void)key;
     (void)input;
-    for (int i = 0; text && i < 2; ++i) {
+    for (int i = 0; text && i < 3; ++i) {
         const char *mark = strstr(text, marks[i]);
         weft_text filled = {0};
         if (!mark)
             continue;
         weft_text_add(&filled, "%.*s", (int)(mark - text), text);
-        weft_assembly_list(&filled, i == 1);
+        if (i == 2)
+            list_preconditioners(&filled);
+        else
+            weft_assembly_list(&filled, i == 1);
         weft_text_add(&filled, "%s", mark + strlen(marks[i]));
         if (!filled.failed)
             return filled.data; /* argp frees it */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 void app_run_clear(app_run *run) {
+    weft_preconditioner_free(&run->preconditioner);
     weft_operator_free(&run->op);
     weft_bc_free(&run->bc);
     app_pieces_free(&run->pieces);
@@ -72,7 +73,8 @@ done:
     return status;
 }
 
-weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *what, weft_error *error) {
+weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *what,
+                                    weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(app_assembly_choose(run->device, run->options, &what->problem, &run->messages->monitor,
                             &run->assembly, error));
@@ -81,16 +83,34 @@ done:
     return status;
 }
 
+weft_status app_run_precondition(app_run *run, weft_error *error) {
+    const app_run_options *options = run->options;
+    const weft_preconditioner_problem problem = {.op = run->op,
+                                                 .constrained = run->constrained,
+                                                 .n_constrained = run->n_constrained,
+                                                 .project_mean = run->project,
+                                                 .space = run->space,
+                                                 .degree = options->smoother_degree,
+                                                 .monitor = &run->messages->monitor};
+    if (options->preconditioner < 0)
+        return WEFT_OK;
+    return run->preconditioner ? weft_preconditioner_update(run->preconditioner, error)
+                               : weft_preconditioner_make(&run->context, options->preconditioner,
+                                                          &problem, &run->preconditioner, error);
+}
+
 weft_status app_run_cg(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
+    const double start = app_clock(&run->context);
+    TRY(app_run_precondition(run, error));
     const weft_cg_options cg = {.jacobi = run->options->jacobi,
                                 .tolerance = run->options->tolerance,
                                 .max_iterations = app_iterations_limit(run->options, run->mesh),
                                 .constrained = run->constrained,
                                 .n_constrained = run->n_constrained,
                                 .project_mean = run->project,
+                                .preconditioner = run->preconditioner,
                                 .monitor = &run->messages->monitor};
-    const double start = app_clock(&run->context);
     TRY(weft_cg_solve(&run->context, run->op, run->b, run->u, &cg, &run->cg, error));
     TRY(weft_vector_pull(run->u, run->u_values, weft_space_dofs(run->space), error));
 done:

@@ -31,6 +31,7 @@ typedef struct app_run {
     weft_assembly assembly;      /* from the options, or chosen */
     size_t estimated_bytes;      /* peak on the device */
     weft_operator *op;
+    weft_preconditioner *preconditioner; /* NULL: none but Jacobi's */
     weft_cg_result cg;
     double l2_error, h1_error, energy; /* NaN unless requested */
     double *probes;                    /* [probes][components], NaN outside */
@@ -54,6 +55,8 @@ weft_status app_run_vectors_make(app_run *run, weft_error *error);
 /** Choose the assembly unless the user has, and estimate the memory on the device.
  *  Errors  WEFT_ERROR_MEMORY: it does not fit */
 weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *what, weft_error *error);
+/** Make the preconditioner that the options name, or adapt it to new values of the operator. */
+weft_status app_run_precondition(app_run *run, weft_error *error);
 /** Solve A u = b by conjugate gradients. */
 weft_status app_run_cg(app_run *run, weft_error *error);
 /** Subtract the mean from a scalar u, given its integral. */

@@ -10,7 +10,8 @@ app_run_options app_run_options_default(void) {
                              .max_iterations = -1,
                              .assembly_auto = true,
                              .plan = WEFT_PLAN_FUSED,
-                             .jacobi = true};
+                             .jacobi = true,
+                             .preconditioner = -1};
 }
 
 int app_iterations_limit(const app_run_options *options, const weft_mesh *mesh) {
@@ -53,6 +54,25 @@ weft_status app_read_assembly(const app_option *row, const char *option, const c
     return app_parse_assembly(text, "auto", &options->assembly_auto, &options->assembly, error);
 }
 
+/* none, jacobi, or a kind of weft_preconditioner */
+static weft_status read_preconditioner(const app_option *row, const char *option, const char *text,
+                                       void *at, weft_error *error) {
+    weft_status status = WEFT_OK;
+    enum { BEFORE = 2, MOST = 16 };
+    app_run_options *options = at;
+    const char *names[BEFORE + MOST] = {"none", "jacobi"};
+    const int n = weft_preconditioner_count();
+    int choice = 0;
+    (void)row;
+    for (int i = 0; i < n && i < MOST; ++i)
+        names[BEFORE + i] = weft_preconditioner_about(i)->name;
+    TRY(app_parse_choice(option, text, names, BEFORE + n, &choice, error));
+    options->jacobi = choice > 0;
+    options->preconditioner = choice < BEFORE ? -1 : choice - BEFORE;
+done:
+    return status;
+}
+
 weft_status app_read_condition(const app_option *row, const char *option, const char *text,
                                void *at, weft_error *error) {
     (void)option;
@@ -78,7 +98,6 @@ static weft_status read_seconds(const app_option *row, const char *option, const
 }
 
 static const char *const orderings[] = {"auto", "bisection", "metis", "none", NULL};
-static const char *const preconditioners[] = {"none", "jacobi", NULL};
 const char *const app_plan_names[] = {"fused", "unfused", NULL};
 
 const app_option app_reading_options[] = {
@@ -121,8 +140,11 @@ const app_option app_solver_options[] = {
     {"plan", "NAME", "fused (default) or unfused",
      APP_CHOICE(app_run_options, plan, app_plan_names)},
     {"device", "NAME", APP_DEVICE_HELP, APP_TEXT(app_run_options, device)},
-    {"preconditioner", "NAME", "jacobi (default) or none",
-     APP_CHOICE(app_run_options, jacobi, preconditioners)},
+    {"preconditioner", "NAME", "jacobi (default), none, {preconditioners}",
+     .read = read_preconditioner},
+    {"smoother-degree", "K",
+     "Degree of the polynomial that chebyshev and the smoothers of multigrid use, 1 to 6",
+     APP_INTEGER(app_run_options, smoother_degree, 1, 6)},
     {"tolerance", "T",
      "Stop when the residual is T times the right-hand side (default 1e-8), or as small as "
      "rounding "

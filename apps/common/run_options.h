@@ -17,6 +17,8 @@ typedef struct app_run_options {
     weft_assembly assembly;
     weft_plan_kind plan;
     bool jacobi;
+    int preconditioner;  /* a kind of weft_preconditioner; -1: `jacobi` decides */
+    int smoother_degree; /* 0: the preconditioner's default */
     app_verbosity verbosity;
     app_conditions conditions;
     app_probes probes;

@@ -114,12 +114,12 @@ static weft_status direction(newton *n, weft_error *error) {
     weft_status status = WEFT_OK;
     solve *run = n->run;
     const app_run_options *options = &run->options->run;
-    const weft_cg_options cg = {.jacobi = options->jacobi,
-                                .tolerance = options->tolerance,
-                                .max_iterations = app_iterations_limit(options, run->base.mesh),
-                                .constrained = run->base.constrained,
-                                .n_constrained = run->base.n_constrained,
-                                .monitor = &run->base.messages->monitor};
+    weft_cg_options cg = {.jacobi = options->jacobi,
+                          .tolerance = options->tolerance,
+                          .max_iterations = app_iterations_limit(options, run->base.mesh),
+                          .constrained = run->base.constrained,
+                          .n_constrained = run->base.n_constrained,
+                          .monitor = &run->base.messages->monitor};
     for (int64_t i = 0; i < run->n_dofs; ++i) {
         n->before[i] = run->base.u_values[i];
         run->base.b_values[i] = -run->base.b_values[i];
@@ -134,6 +134,8 @@ static weft_status direction(newton *n, weft_error *error) {
     TRY(weft_vector_push(run->base.b, run->base.b_values, run->n_dofs, error));
     TRY(weft_vector_push(n->du, n->du_values, run->n_dofs, error));
     TRY(weft_operator_assemble(run->base.op, error));
+    TRY(app_run_precondition(&run->base, error));
+    cg.preconditioner = run->base.preconditioner;
     free(run->base.cg.history);
     run->base.cg = (weft_cg_result){0};
     TRY(weft_solver_solve(n->solver, run->base.b, n->du, &cg, &run->base.cg, error));

@@ -104,10 +104,10 @@ static weft_status iterate(weft_solver *cg, weft_cg_convergence *convergence,
     convergence->is_true = true;
     TRY(weft_cg_note(convergence, sqrt(cg->rr) / cg->norm, error));
     TRY(weft_cg_judge(cg, convergence, false, &decided, outcome, error));
-    if (!decided)
-        TRY(cg->options->method == WEFT_METHOD_CG
-                ? weft_cg_persistent_prepare(cg, &is_persistent, error)
-                : weft_krylov_prepare(cg, error));
+    if (!decided && cg->options->method != WEFT_METHOD_CG)
+        TRY(weft_krylov_prepare(cg, error));
+    else if (!decided && !cg->options->preconditioner)
+        TRY(weft_cg_persistent_prepare(cg, &is_persistent, error));
     if (is_persistent) {
         TRY(iterate_staying(cg, convergence, outcome, error));
         goto done;

@@ -12,7 +12,8 @@ typedef enum weft_cg_name {
     WEFT_CG_B,
     WEFT_CG_Z, /* d r, with the residual r */
     WEFT_CG_P,
-    WEFT_CG_Q,         /* A p or A x; after weft_cg_norm and weft_cg_residual, r */
+    WEFT_CG_Q,         /* A p or A x; after weft_cg_norm and weft_cg_residual, r, which it remains
+                          with a preconditioner */
     WEFT_CG_D,         /* the inverse diagonal, 0 for constrained dofs */
     WEFT_CG_RZ,        /* r.z of the present residual */
     WEFT_CG_RZ_BEFORE, /* r.z of the residual that p was made from */
@@ -30,6 +31,7 @@ typedef enum weft_cg_name {
 
 typedef enum weft_cg_script {
     WEFT_CG_LOOP,
+    WEFT_CG_PRECONDITIONED_LOOP,
     WEFT_CG_RESIDUAL,
     WEFT_CG_MEAN, /* subtracts from x its mean */
     WEFT_CG_SOLUTION,
@@ -43,9 +45,10 @@ struct weft_solver {
     weft_context *context;
     weft_operator *op;
     int64_t n;
-    weft_memory *memory[WEFT_CG_NAMES];     /* x and b are the caller's, NULL between solves */
-    weft_memory *history;                   /* rr of each iteration of a run */
-    weft_operator_in_script in_script;      /* op as the operator A of WEFT_CG_LOOP */
+    weft_memory *memory[WEFT_CG_NAMES]; /* x and b are the caller's, NULL between solves */
+    weft_memory *history;               /* rr of each iteration of a run */
+    weft_memory *product; /* A p of iterations with a preconditioner; NULL before the first */
+    weft_operator_in_script in_script;      /* op as the operator A of the loops */
     weft_compiled scripts[WEFT_CG_SCRIPTS]; /* compiled when first run */
     weft_persistent *persistent;            /* NULL before the first use, or if not used */
     weft_krylov *krylov;                    /* a method besides CG; NULL before its first use */

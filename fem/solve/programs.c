@@ -17,6 +17,10 @@ static const weft_cg_use uses[WEFT_CG_SCRIPTS] = {
      12,
      {WEFT_CG_X, WEFT_CG_Z, WEFT_CG_P, WEFT_CG_D, WEFT_CG_ITERATIONS, WEFT_CG_LIMIT, WEFT_CG_RR,
       WEFT_CG_RZ, WEFT_CG_RZ_BEFORE, WEFT_CG_PQ, WEFT_CG_STEP, WEFT_CG_GAIN}},
+    {"cg_preconditioned.weft",
+     11,
+     {WEFT_CG_X, WEFT_CG_P, WEFT_CG_D, WEFT_CG_ITERATIONS, WEFT_CG_LIMIT, WEFT_CG_RR, WEFT_CG_RZ,
+      WEFT_CG_RZ_BEFORE, WEFT_CG_PQ, WEFT_CG_STEP, WEFT_CG_GAIN}},
     {"cg_residual.weft",
      9,
      {WEFT_CG_X, WEFT_CG_Z, WEFT_CG_B, WEFT_CG_Q, WEFT_CG_D, WEFT_CG_SHARE, WEFT_CG_RR, WEFT_CG_RZ,
@@ -28,16 +32,44 @@ static const weft_cg_use uses[WEFT_CG_SCRIPTS] = {
 static weft_status compile(weft_solver *cg, weft_cg_script script, weft_error *error) {
     const weft_cg_use *use = &uses[script];
     const weft_fragment fragment = {use->file, weft_fem_script(use->file)};
-    const weft_operator_choice choice = weft_operator_in_script_choice(&cg->in_script, "A");
-    const weft_compile_options options = {.operators = &choice,
-                                          .n_operators = script == WEFT_CG_LOOP};
+    const weft_operator_choice choices[] = {weft_operator_in_script_choice(&cg->in_script, "A"),
+                                            {.name = "M"}};
+    const weft_compile_options options = {.operators = choices,
+                                          .n_operators = script == WEFT_CG_LOOP ? 1
+                                                         : script == WEFT_CG_PRECONDITIONED_LOOP
+                                                             ? 2
+                                                             : 0};
     return weft_compiled_make(cg->context, &fragment, 1, &options, &cg->scripts[script], error);
 }
 
-static weft_status bind_loop(weft_solver *cg, weft_program *program, weft_error *error) {
+static bool is_loop(weft_cg_script script) {
+    return script == WEFT_CG_LOOP || script == WEFT_CG_PRECONDITIONED_LOOP;
+}
+
+static weft_status precondition(void *user, const weft_program_product *product,
+                                weft_error *error) {
+    const weft_solver *cg = user;
+    return weft_preconditioner_apply(cg->options->preconditioner, product->v, product->y, error);
+}
+
+static weft_status bind_preconditioner(weft_solver *cg, weft_program *program, weft_error *error) {
     weft_status status = WEFT_OK;
+    TRY(weft_program_bind_operator(program, "M", precondition, cg, error));
+    TRY(weft_program_bind(program, "r", cg->memory[WEFT_CG_Q], error));
+    TRY(weft_program_bind(program, "z", cg->memory[WEFT_CG_Z], error));
+done:
+    return status;
+}
+
+static weft_status bind_loop(weft_solver *cg, weft_program *program, weft_cg_script script,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    const bool has_operator = script == WEFT_CG_PRECONDITIONED_LOOP;
+    if (has_operator)
+        TRY(bind_preconditioner(cg, program, error));
     if (!weft_operator_rows(cg->op))
-        TRY(weft_program_bind(program, "q", cg->memory[WEFT_CG_Q], error));
+        TRY(weft_program_bind(program, "q", has_operator ? cg->product : cg->memory[WEFT_CG_Q],
+                              error));
     TRY(weft_operator_in_script_bind(&cg->in_script, program, "A", error));
     TRY(weft_program_record_history(program, "rr", cg->history, WEFT_CG_ITERATIONS_MAX + 1, error));
 done:
@@ -56,8 +88,8 @@ weft_status weft_cg_run(weft_solver *cg, weft_cg_script script, weft_error *erro
         for (int i = 0; i < use->n_names; ++i)
             TRY(weft_program_bind(compiled->program, names[use->names[i]],
                                   cg->memory[use->names[i]], error));
-        if (script == WEFT_CG_LOOP)
-            TRY(bind_loop(cg, compiled->program, error));
+        if (is_loop(script))
+            TRY(bind_loop(cg, compiled->program, script, error));
     }
     TRY(weft_program_run(compiled->program, error));
 done:
@@ -70,7 +102,7 @@ void weft_cg_unbind(weft_solver *cg, weft_cg_script script) {
         return;
     for (int i = 0; i < uses[script].n_names; ++i)
         (void)weft_program_bind(program, names[uses[script].names[i]], NULL, NULL);
-    if (script == WEFT_CG_LOOP) {
+    if (is_loop(script)) {
         (void)weft_program_bind(program, "q", NULL, NULL);
         (void)weft_program_record_history(program, "rr", NULL, 0, NULL);
     }

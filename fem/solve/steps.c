@@ -203,13 +203,15 @@ done:
 weft_status weft_cg_iterations(weft_solver *cg, int iterations, int *done, double *rr,
                                weft_error *error) {
     weft_status status = WEFT_OK;
+    const weft_cg_script loop =
+        cg->options->preconditioner ? WEFT_CG_PRECONDITIONED_LOOP : WEFT_CG_LOOP;
     int64_t counted = 0;
     iterations = iterations < WEFT_CG_ITERATIONS_MAX ? iterations : WEFT_CG_ITERATIONS_MAX;
     TRY(uniform_write(cg, WEFT_CG_ITERATIONS, iterations, error));
     TRY(uniform_write(cg, WEFT_CG_LIMIT, cg->limit, error));
     TRY(uniform_write(cg, WEFT_CG_STEP, 0, error));
-    TRY(weft_cg_run(cg, WEFT_CG_LOOP, error));
-    TRY(weft_program_iterations(cg->scripts[WEFT_CG_LOOP].program, &counted, error));
+    TRY(weft_cg_run(cg, loop, error));
+    TRY(weft_program_iterations(cg->scripts[loop].program, &counted, error));
     TRY(weft_memory_read(cg->history, 0, rr, (size_t)(counted + 1) * sizeof *rr, error));
     TRY(norms_read(cg, error));
     TRY(uniform_read(cg, WEFT_CG_PQ, &cg->pq, error));
@@ -268,6 +270,9 @@ weft_status weft_cg_start(weft_solver *cg, weft_memory *b, weft_memory *x,
     TRY(check(cg, error));
     for (int i = WEFT_CG_RZ; i < WEFT_CG_NAMES; ++i)
         TRY(uniform_write(cg, (weft_cg_name)i, 0, error));
+    if (options->preconditioner && !cg->product && !weft_operator_rows(cg->op))
+        TRY(weft_memory_make(cg->context->device, (size_t)cg->n * sizeof(double), &cg->product,
+                             error));
     if (options->project_mean)
         TRY(uniform_write(cg, WEFT_CG_SHARE, 1 / (double)cg->n, error));
 done:
@@ -315,6 +320,7 @@ void weft_solver_free(weft_solver **solver) {
     weft_persistent_free(&cg->persistent);
     weft_krylov_free(&cg->krylov);
     weft_memory_free(&cg->history);
+    weft_memory_free(&cg->product);
     for (int i = WEFT_CG_Z; i < WEFT_CG_NAMES; ++i)
         weft_memory_free(&cg->memory[i]);
     weft_operator_in_script_free(&cg->in_script);

@@ -40,7 +40,7 @@ static const poisson_case usage_cases[] = {
       {"--mesh=square:2", "--plan=fuse"},
       {"--plan:1:1", "did you mean 'fused'", "fused or unfused"}},
      false},
-    {{"preconditioner", {"--mesh=square:2", "--preconditioner=ilu"}, {"none or jacobi"}}, false},
+    {{"preconditioner", {"--mesh=square:2", "--preconditioner=ilu"}, {"none, jacobi"}}, false},
     {{"device", {"--mesh=square:2", "--device=hots"}, {"hots", "host", "null"}}, false},
     {{"threads", {"--mesh=square:2", "--device=host:0"}, {"host:0"}}, false},
     {{"condition", {"--mesh=square:2", "--dirichlet=left"}, {"--dirichlet:1:5", "GROUP=EXPR"}},

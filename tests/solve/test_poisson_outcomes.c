@@ -133,6 +133,12 @@ static void test_preconditioner(void **state) {
                              "--preconditioner", "jacobi");
     assert_true(app_number(jacobi, "iterations") < app_number(none, "iterations"));
     assert_double_near(app_number(none, "integral_u"), app_number(jacobi, "integral_u"), 1e-6, 0);
+    json_t *polynomial = POISSON(0, "--mesh", "square:16", "--diffusivity", "10^(4*x)",
+                                 "--preconditioner", "chebyshev", "--smoother-degree", "4");
+    assert_true(3 * app_number(polynomial, "iterations") < app_number(jacobi, "iterations"));
+    assert_double_near(app_number(none, "integral_u"), app_number(polynomial, "integral_u"), 1e-6,
+                       0);
+    json_decref(polynomial);
     json_decref(none);
     json_decref(jacobi);
 }

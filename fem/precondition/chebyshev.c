@@ -1,0 +1,151 @@
+/* Polynomials in D^-1 A: Chebyshev of the fourth kind with optimised weights, as a smoother of
+ * multigrid and as a preconditioner of its own. */
+#include "fem/precondition/precondition.h"
+
+#include "core/weft_core.h"
+
+#include <stdlib.h>
+
+/* Lottes 2022, table 1: they minimise the largest value over x in (0, 1) of |p(x)| / sqrt(x) times
+ * a constant, to which the reduction of a two-grid cycle is proportional. */
+static const double weights[WEFT_CHEBYSHEV_DEGREE_MAX][WEFT_CHEBYSHEV_DEGREE_MAX] = {
+    {1.12500000000000},
+    {1.02387287570313, 1.26408905371085},
+    {1.00842544782028, 1.08867839208730, 1.33753125909618},
+    {1.00391310427285, 1.04035811188593, 1.14863498546254, 1.38268869241000},
+    {1.00212930146164, 1.02173711549260, 1.07872433192603, 1.19810065292663, 1.41322542791682},
+    {1.00128517255940, 1.01304293035233, 1.04678215124113, 1.11616489419675, 1.23829020218444,
+     1.43524297106744},
+};
+
+double weft_chebyshev_weight(int degree, int i) {
+    return weights[degree - 1][i - 1];
+}
+
+void weft_chebyshev_append(weft_text *script, int degree, bool from_zero) {
+    weft_text_add(script, from_zero ? "r1 = b;\n" : "r1 = b - apply(A, x0);\n");
+    weft_text_add(script, "e1 = 4/3*inverse*d*r1;\n");
+    for (int i = 2; i <= degree; ++i) {
+        const int m = i - 1;
+        weft_text_add(script, "r%d = r%d - apply(A, e%d);\n", i, m, m);
+        weft_text_add(script, "e%d = %d/%d*e%d + %d/%d*inverse*d*r%d;\n", i, 2 * m - 1, 2 * m + 3,
+                      m, 8 * m + 4, 2 * m + 3, i);
+    }
+    weft_text_add(script, from_zero ? "x = " : "x = x0 + ");
+    for (int i = 1; i <= degree; ++i)
+        weft_text_add(script, "%s%.15g*e%d", i > 1 ? " + " : "", weights[degree - 1][i - 1], i);
+    weft_text_add(script, ";\n");
+}
+
+/* ---- the preconditioner ---- */
+
+typedef struct chebyshev {
+    weft_memory *d, *inverse;
+    weft_compiled compiled;
+    weft_operator_in_script in_script;
+} chebyshev;
+
+static void chebyshev_free(weft_preconditioner *preconditioner) {
+    chebyshev *state = preconditioner->state;
+    if (!state)
+        return;
+    weft_compiled_free(&state->compiled);
+    weft_operator_in_script_free(&state->in_script);
+    weft_memory_free(&state->d);
+    weft_memory_free(&state->inverse);
+    free(state);
+    preconditioner->state = NULL;
+}
+
+static weft_status compile(weft_preconditioner *preconditioner, int degree, weft_error *error) {
+    weft_status status = WEFT_OK;
+    chebyshev *state = preconditioner->state;
+    weft_text text = {0};
+    weft_text_add(&text, "index nodes plain;\noperator A over nodes;\n"
+                         "input b, d : real over nodes;\ninput inverse : real;\n");
+    weft_chebyshev_append(&text, degree, true);
+    weft_text_add(&text, "return x;\n");
+    if (text.failed)
+        TRY(weft_out_of_memory(error, "a preconditioner"));
+    const weft_fragment fragment = {"chebyshev.weft", text.data};
+    TRY(weft_operator_in_script_make(preconditioner->problem.op, &state->in_script, error));
+    const weft_operator_choice choice = weft_operator_in_script_choice(&state->in_script, "A");
+    const weft_compile_options options = {.operators = &choice, .n_operators = 1};
+    TRY(weft_compiled_make(preconditioner->context, &fragment, 1, &options, &state->compiled,
+                           error));
+done:
+    weft_text_free(&text);
+    return status;
+}
+
+static weft_status bind(weft_preconditioner *preconditioner, weft_error *error) {
+    weft_status status = WEFT_OK;
+    chebyshev *state = preconditioner->state;
+    weft_program *program = state->compiled.program;
+    TRY(weft_program_size(program, "nodes", weft_operator_dofs(preconditioner->problem.op), error));
+    TRY(weft_program_bind(program, "d", state->d, error));
+    TRY(weft_program_bind(program, "inverse", state->inverse, error));
+    TRY(weft_operator_in_script_bind(&state->in_script, program, "A", error));
+done:
+    return status;
+}
+
+/* Compute what depends on the operator's values. */
+static weft_status chebyshev_update(weft_preconditioner *preconditioner, weft_error *error) {
+    weft_status status = WEFT_OK;
+    chebyshev *state = preconditioner->state;
+    weft_operator *op = preconditioner->problem.op;
+    weft_preconditioner_level *level = &preconditioner->report.levels[0];
+    TRY(weft_inverse_diagonal(&preconditioner->problem, preconditioner->context, state->d, error));
+    TRY(weft_eigenvalue_bound(preconditioner->context, op, state->d, &level->lambda, error));
+    const double inverse = 1 / level->lambda;
+    TRY(weft_memory_write(state->inverse, 0, &inverse, sizeof inverse, error));
+done:
+    return status;
+}
+
+static weft_status chebyshev_make(weft_preconditioner *preconditioner, weft_error *error) {
+    weft_status status = WEFT_OK;
+    enum { DEGREE = 3 };
+    weft_preconditioner_report *report = &preconditioner->report;
+    weft_device *device = preconditioner->context->device;
+    const int64_t n = weft_operator_dofs(preconditioner->problem.op);
+    const weft_pattern *pattern = weft_operator_pattern(preconditioner->problem.op);
+    const int wanted = preconditioner->problem.degree;
+    if (wanted < 0 || wanted > WEFT_CHEBYSHEV_DEGREE_MAX)
+        return weft_error_set(error, WEFT_ERROR_USAGE, "the degree of a smoother is 1 to %d",
+                              WEFT_CHEBYSHEV_DEGREE_MAX);
+    chebyshev *state = preconditioner->state = calloc(1, sizeof *state);
+    if (!state)
+        return weft_out_of_memory(error, "a preconditioner");
+    report->degree = wanted > 0 ? wanted : DEGREE;
+    report->levels[0].n_rows = n;
+    report->levels[0].n_entries = pattern ? pattern->n_entries : 0;
+    report->bytes = 2 * (size_t)n * sizeof(double);
+    TRY(weft_memory_make(device, (size_t)n * sizeof(double), &state->d, error));
+    TRY(weft_memory_make(device, sizeof(double), &state->inverse, error));
+    TRY(compile(preconditioner, report->degree, error));
+    TRY(bind(preconditioner, error));
+    TRY(chebyshev_update(preconditioner, error));
+done:
+    return status;
+}
+
+static weft_status chebyshev_apply(weft_preconditioner *preconditioner, weft_memory *r,
+                                   weft_memory *z, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const chebyshev *state = preconditioner->state;
+    TRY(weft_program_bind(state->compiled.program, "b", r, error));
+    TRY(weft_program_bind(state->compiled.program, "x", z, error));
+    TRY(weft_program_run(state->compiled.program, error));
+done:
+    return status;
+}
+
+const weft_preconditioner_kind weft_preconditioner_chebyshev = {
+    .info = {"chebyshev", "a polynomial in D^-1 A"},
+    .make = chebyshev_make,
+    .update = chebyshev_update,
+    .apply = chebyshev_apply,
+    .free = chebyshev_free,
+};

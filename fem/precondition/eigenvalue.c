@@ -1,0 +1,228 @@
+/* Bounds the largest eigenvalue of D^-1 A by the Lanczos coefficients of conjugate gradients. */
+#include "fem/base/memory.h"
+#include "fem/precondition/precondition.h"
+
+#include "core/weft_core.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { STEPS = 12 };
+static const double MARGIN = 1.05, SMALL = 1e-20;
+
+/* ---- the eigenvalue of the tridiagonal matrix ---- */
+
+typedef struct tridiagonal {
+    int n;
+    double diagonal[STEPS], square[STEPS]; /* square[i]: of the entry (i - 1, i) */
+} tridiagonal;
+
+/* The matrix of Lanczos from r.d r before and after the steps, and p.A p of each. */
+static tridiagonal lanczos_matrix(int n, const double *rz, const double *pq) {
+    tridiagonal t = {.n = n};
+    for (int i = 0; i < n; ++i) {
+        const double inverse = pq[i + 1] / rz[i];
+        t.diagonal[i] = inverse;
+        if (i > 0) {
+            const double before = pq[i] / rz[i - 1], ratio = rz[i] / rz[i - 1];
+            t.diagonal[i] += ratio * before;
+            t.square[i] = ratio * before * before;
+        }
+    }
+    return t;
+}
+
+/* Whether all eigenvalues are below x: the pivots of T - x I are negative. */
+static bool is_above(const tridiagonal *t, double x) {
+    double pivot = t->diagonal[0] - x;
+    for (int i = 1; i < t->n && pivot < 0; ++i)
+        pivot = t->diagonal[i] - x - t->square[i] / pivot;
+    return pivot < 0;
+}
+
+static double largest(const tridiagonal *t) {
+    double low = 0, high = 0;
+    for (int i = 0; i < t->n; ++i) {
+        const double right = i + 1 < t->n ? sqrt(t->square[i + 1]) : 0;
+        high = fmax(high, t->diagonal[i] + sqrt(t->square[i]) + right); /* Gershgorin */
+    }
+    for (int k = 0; k < 60; ++k) {
+        const double middle = 0.5 * (low + high);
+        if (is_above(t, middle))
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
+}
+
+/* ---- the steps ---- */
+
+typedef struct lanczos {
+    weft_memory *r, *p, *steps, *limit, *rz, *pq, *rz_history, *pq_history;
+    weft_compiled compiled;
+    weft_operator_in_script in_script;
+} lanczos;
+
+static void lanczos_clear(lanczos *run) {
+    weft_compiled_free(&run->compiled);
+    weft_operator_in_script_free(&run->in_script);
+    weft_memory **memories[] = {&run->r,  &run->p,  &run->steps,      &run->limit,
+                                &run->rz, &run->pq, &run->rz_history, &run->pq_history};
+    for (size_t i = 0; i < sizeof memories / sizeof *memories; ++i)
+        weft_memory_free(memories[i]);
+}
+
+/* A fixed pseudo-random number in [-1, 1). */
+static double noise(uint64_t i) {
+    uint64_t x = (i + 1) * 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return (double)((x ^ x >> 31) >> 11) * 0x1p-52 - 1;
+}
+
+/* Set r to noise at free dofs, p = d r, and *rz = r.p. */
+static weft_status start(lanczos *run, weft_memory *d, int64_t n, double *rz, weft_error *error) {
+    weft_status status = WEFT_OK;
+    enum { PIECE = 1 << 16 };
+    double *inverse = malloc(2 * PIECE * sizeof *inverse), *values = inverse + PIECE;
+    if (!inverse)
+        return weft_out_of_memory(error, "a bound of eigenvalues");
+    *rz = 0;
+    for (int64_t first = 0; first < n; first += PIECE) {
+        const int64_t count = n - first < PIECE ? n - first : PIECE;
+        const size_t offset = (size_t)first * sizeof *values;
+        const size_t bytes = (size_t)count * sizeof *values;
+        TRY(weft_memory_read(d, offset, inverse, bytes, error));
+        for (int64_t i = 0; i < count; ++i)
+            values[i] = inverse[i] > 0 ? noise((uint64_t)(first + i)) / sqrt(inverse[i]) : 0;
+        TRY(weft_memory_write(run->r, offset, values, bytes, error));
+        for (int64_t i = 0; i < count; ++i) {
+            inverse[i] *= values[i];
+            values[i] *= inverse[i];
+        }
+        TRY(weft_memory_write(run->p, offset, inverse, bytes, error));
+        *rz += weft_sum(values, count);
+    }
+done:
+    free(inverse);
+    return status;
+}
+
+static weft_status set(weft_device *device, double value, weft_memory **out, weft_error *error) {
+    return weft_memory_place(device, &value, 1, sizeof value, out, error);
+}
+
+static weft_status make_memories(lanczos *run, weft_device *device, weft_memory *d, int64_t n,
+                                 double *rz, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_memory_make(device, (size_t)n * sizeof(double), &run->r, error));
+    TRY(weft_memory_make(device, (size_t)n * sizeof(double), &run->p, error));
+    TRY(weft_memory_make(device, (STEPS + 1) * sizeof(double), &run->rz_history, error));
+    TRY(weft_memory_make(device, (STEPS + 1) * sizeof(double), &run->pq_history, error));
+    TRY(start(run, d, n, rz, error));
+    TRY(set(device, STEPS, &run->steps, error));
+    TRY(set(device, SMALL * *rz, &run->limit, error));
+    TRY(set(device, *rz, &run->rz, error));
+    TRY(set(device, 1, &run->pq, error));
+done:
+    return status;
+}
+
+static weft_status make_program(lanczos *run, weft_context *context, weft_operator *op,
+                                weft_memory *d, weft_error *error) {
+    weft_status status = WEFT_OK;
+    static const char *const file = "eigenvalue.weft";
+    const weft_fragment fragment = {file, weft_fem_script(file)};
+    TRY(weft_operator_in_script_make(op, &run->in_script, error));
+    const weft_operator_choice choice = weft_operator_in_script_choice(&run->in_script, "A");
+    const weft_compile_options options = {.operators = &choice, .n_operators = 1};
+    TRY(weft_compiled_make(context, &fragment, 1, &options, &run->compiled, error));
+    weft_program *program = run->compiled.program;
+    const weft_form_input inputs[] = {{"r", run->r},         {"p", run->p},   {"d", d},
+                                      {"steps", run->steps}, {"rz", run->rz}, {"pq", run->pq},
+                                      {"limit", run->limit}};
+    TRY(weft_program_size(program, "nodes", weft_operator_dofs(op), error));
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; ++i)
+        TRY(weft_program_bind(program, inputs[i].name, inputs[i].memory, error));
+    TRY(weft_operator_in_script_bind(&run->in_script, program, "A", error));
+    TRY(weft_program_record_history(program, "rz", run->rz_history, STEPS + 1, error));
+    TRY(weft_program_record_history(program, "pq", run->pq_history, STEPS + 1, error));
+done:
+    return status;
+}
+
+weft_status weft_eigenvalue_bound(weft_context *context, weft_operator *op, weft_memory *d,
+                                  double *lambda, weft_error *error) {
+    weft_status status = WEFT_OK;
+    lanczos run = {0};
+    double rz = 0, all_rz[STEPS + 1], all_pq[STEPS + 1];
+    int64_t n = 0;
+    *lambda = 1;
+    TRY(make_memories(&run, context->device, d, weft_operator_dofs(op), &rz, error));
+    if (!(rz > 0) || weft_device_limits(context->device)->records_only)
+        goto done;
+    TRY(make_program(&run, context, op, d, error));
+    TRY(weft_program_run(run.compiled.program, error));
+    TRY(weft_program_iterations(run.compiled.program, &n, error));
+    TRY(weft_memory_read(run.rz_history, 0, all_rz, sizeof all_rz, error));
+    TRY(weft_memory_read(run.pq_history, 0, all_pq, sizeof all_pq, error));
+    for (int64_t i = 1; i <= n; ++i) /* a singular operator ends at zero, not below */
+        if (!(all_pq[i] > -SMALL * rz) || !isfinite(all_pq[i])) {
+            weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "the operator is not positive definite (p.A p = %g), which its "
+                           "preconditioner requires",
+                           all_pq[i]);
+            weft_error_hint(error, "try --preconditioner jacobi");
+            status = WEFT_ERROR_UNSUPPORTED;
+            goto done;
+        }
+    n -= n > 0 && !(all_pq[n] > 0);
+    if (n > 0) {
+        const tridiagonal t = lanczos_matrix((int)n, all_rz, all_pq);
+        *lambda = MARGIN * largest(&t);
+    }
+done:
+    lanczos_clear(&run);
+    return status;
+}
+
+/* ---- the diagonal ---- */
+
+weft_status weft_inverse_diagonal(const weft_preconditioner_problem *problem, weft_context *context,
+                                  weft_memory *d, weft_error *error) {
+    weft_status status = WEFT_OK;
+    enum { PIECE = 1 << 16 };
+    const int64_t n = weft_operator_dofs(problem->op);
+    int64_t k = 0;
+    double *values = malloc(PIECE * sizeof *values);
+    if (!values)
+        return weft_out_of_memory(error, "the diagonal of a preconditioner");
+    TRY(weft_operator_diagonal(problem->op, d, error));
+    if (weft_device_limits(context->device)->records_only)
+        goto done;
+    for (int64_t first = 0; first < n; first += PIECE) {
+        const int64_t count = n - first < PIECE ? n - first : PIECE;
+        const size_t offset = (size_t)first * sizeof *values;
+        TRY(weft_memory_read(d, offset, values, (size_t)count * sizeof *values, error));
+        for (int64_t i = 0; i < count; ++i) {
+            const bool is_free =
+                k >= problem->n_constrained || problem->constrained[k] != first + i;
+            k += !is_free;
+            if (is_free && !(values[i] > 0)) {
+                weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                               "the diagonal entry of dof %lld is %g, and preconditioners need "
+                               "positive ones",
+                               (long long)(first + i), values[i]);
+                weft_error_hint(error, "try --preconditioner jacobi");
+                status = WEFT_ERROR_UNSUPPORTED;
+                goto done;
+            }
+            values[i] = is_free ? 1 / values[i] : 0;
+        }
+        TRY(weft_memory_write(d, offset, values, (size_t)count * sizeof *values, error));
+    }
+done:
+    free(values);
+    return status;
+}

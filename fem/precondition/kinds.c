@@ -1,0 +1,96 @@
+/* The kinds of preconditioners, and their common interface. */
+#include "fem/precondition/precondition.h"
+
+#include "core/weft_core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const weft_preconditioner_kind *const kinds[] = {&weft_preconditioner_chebyshev};
+
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+int weft_preconditioner_count(void) {
+    return KINDS;
+}
+
+const weft_preconditioner_info *weft_preconditioner_about(int kind) {
+    return &kinds[kind]->info;
+}
+
+weft_status weft_preconditioner_find(const char *name, int *kind, weft_error *error) {
+    const char *names[KINDS];
+    for (int i = 0; i < KINDS; ++i) {
+        names[i] = kinds[i]->info.name;
+        if (strcmp(name, names[i]) == 0) {
+            *kind = i;
+            return WEFT_OK;
+        }
+    }
+    weft_error_set(error, WEFT_ERROR_USAGE, "there is no preconditioner '%s'", name);
+    const char *near = weft_nearest_name(name, names, KINDS);
+    if (near)
+        weft_error_hint(error, "did you mean '%s'?", near);
+    else
+        weft_error_hint(error, "the first of them is %s", names[0]);
+    return WEFT_ERROR_USAGE;
+}
+
+/* Make the state, with the time in the report. */
+static weft_status set_up(weft_preconditioner *preconditioner,
+                          weft_status (*make)(weft_preconditioner *, weft_error *),
+                          weft_error *error) {
+    const double start = weft_clock();
+    const weft_status status = make(preconditioner, error);
+    preconditioner->report.set_up_seconds = weft_clock() - start;
+    return status;
+}
+
+weft_status weft_preconditioner_make(weft_context *context, int kind,
+                                     const weft_preconditioner_problem *problem,
+                                     weft_preconditioner **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_preconditioner *made = calloc(1, sizeof *made);
+    if (!made)
+        return weft_out_of_memory(error, "a preconditioner");
+    *made = (weft_preconditioner){.kind = kinds[kind],
+                                  .context = context,
+                                  .problem = *problem,
+                                  .report = {.kind = kind, .n_levels = 1, .complexity = 1}};
+    TRY(set_up(made, made->kind->make, error));
+    *out = made;
+    made = NULL;
+done:
+    weft_preconditioner_free(&made);
+    return status;
+}
+
+void weft_preconditioner_free(weft_preconditioner **preconditioner) {
+    if (!preconditioner || !*preconditioner)
+        return;
+    (*preconditioner)->kind->free(*preconditioner);
+    free(*preconditioner);
+    *preconditioner = NULL;
+}
+
+weft_status weft_preconditioner_update(weft_preconditioner *preconditioner, weft_error *error) {
+    const weft_preconditioner_kind *kind = preconditioner->kind;
+    if (!kind->update)
+        kind->free(preconditioner);
+    return set_up(preconditioner, kind->update ? kind->update : kind->make, error);
+}
+
+weft_status weft_preconditioner_apply(weft_preconditioner *preconditioner, weft_memory *r,
+                                      weft_memory *z, weft_error *error) {
+    const size_t bytes = (size_t)weft_operator_dofs(preconditioner->problem.op) * sizeof(double);
+    if (weft_memory_bytes(r) < bytes || weft_memory_bytes(z) < bytes)
+        return weft_error_set(error, WEFT_ERROR_SHAPE,
+                              "the lists of a preconditioner must hold %lld doubles each",
+                              (long long)(bytes / sizeof(double)));
+    return preconditioner->kind->apply(preconditioner, r, z, error);
+}
+
+const weft_preconditioner_report *
+weft_preconditioner_reported(const weft_preconditioner *preconditioner) {
+    return &preconditioner->report;
+}

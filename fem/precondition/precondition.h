@@ -1,0 +1,66 @@
+/** Kinds of preconditioners. Not installed.
+ *
+ *      In: a problem.  Out: a preconditioner, by the methods of its kind.
+ *
+ *  Each kind has a file that defines its weft_preconditioner_kind; the table of all kinds is in
+ *  fem/precondition/kinds.c. */
+#pragma once
+
+#include "fem/form/form.h"
+#include "fem/operator/operator.h"
+#include "fem/weft_preconditioner.h"
+
+/** The methods of a kind. */
+typedef struct weft_preconditioner_kind {
+    weft_preconditioner_info info;
+    /* Make state and fill the report, except kind and set_up_seconds, for the problem; also called
+     * by weft_preconditioner_update if `update` is NULL, after `free`. On an error the caller
+     * calls free. */
+    weft_status (*make)(weft_preconditioner *preconditioner, weft_error *error);
+    weft_status (*update)(weft_preconditioner *preconditioner, weft_error *error);
+    weft_status (*apply)(weft_preconditioner *preconditioner, weft_memory *r, weft_memory *z,
+                         weft_error *error);
+    void (*free)(weft_preconditioner *preconditioner); /* sets state to NULL; state may be NULL */
+} weft_preconditioner_kind;
+
+struct weft_preconditioner {
+    const weft_preconditioner_kind *kind;
+    weft_context *context;
+    weft_preconditioner_problem problem;
+    weft_preconditioner_report report;
+    void *state; /* private to the kind */
+};
+
+extern const weft_preconditioner_kind weft_preconditioner_chebyshev;
+
+/* ---- parts that several kinds use ---- */
+
+/** Set d = 1 / diag(A), 0 at constrained dofs.
+ *  d       [n_dofs] on the device
+ *  Errors  WEFT_ERROR_UNSUPPORTED (a diagonal entry of a free dof is not positive) */
+weft_status weft_inverse_diagonal(const weft_preconditioner_problem *problem, weft_context *context,
+                                  weft_memory *d, weft_error *error);
+/** An upper bound of the largest eigenvalue of D^-1 A over free dofs: the largest Ritz value of a
+ *  few Lanczos steps, i.e. of conjugate gradients for a fixed pseudo-random right-hand side, times
+ *  1.05.
+ *  d       inverse diagonal, 0 at constrained dofs, [n_dofs] on the device
+ *  lambda  1 if no dof is free
+ *  Errors  WEFT_ERROR_UNSUPPORTED (the operator is not positive semi-definite or has NaN), _MEMORY,
+ *          _COMPILER, _DEVICE
+ *  Source  Saad 2003, Iterative methods for sparse linear systems, 6.7.3 */
+weft_status weft_eigenvalue_bound(weft_context *context, weft_operator *op, weft_memory *d,
+                                  double *lambda, weft_error *error);
+enum { WEFT_CHEBYSHEV_DEGREE_MAX = 6 };
+/** Append to a script the smoothing of A x = b by a polynomial in D^-1 A of some degree: Chebyshev
+ *  of the fourth kind with optimised weights, which needs no bound of the small eigenvalues.
+ *
+ *  The script must define lists over the rows of the operator A: b, the right-hand side, d, the
+ *  inverse diagonal, and x0, the initial guess, unless it is zero; and `inverse : real`, the
+ *  reciprocal of a bound of the largest eigenvalue of D^-1 A. The text defines the smoothed x,
+ *  after degree products, or degree - 1 from zero.
+ *  from_zero  the initial guess is zero
+ *  Source     Lottes 2022, Optimal polynomial smoothers for multigrid V-cycles; Phillips and
+ *             Fischer 2022 */
+void weft_chebyshev_append(weft_text *script, int degree, bool from_zero);
+/** The weight of step i = 1 .. degree. */
+double weft_chebyshev_weight(int degree, int i);

@@ -1,0 +1,80 @@
+/** Preconditioners of Krylov methods.
+ *
+ *      In: an operator, its constrained dofs, and what a kind needs of the problem.
+ *      Out: z = M r, a linear map close to the inverse of the operator. */
+#ifndef WEFT_PRECONDITIONER_H
+#define WEFT_PRECONDITIONER_H
+
+#include "fem/weft_space.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Description of a kind of preconditioner. */
+typedef struct weft_preconditioner_info {
+    const char *name;
+    const char *help; /* a few words */
+} weft_preconditioner_info;
+/** The number of kinds, which are numbered from 0. */
+int weft_preconditioner_count(void);
+const weft_preconditioner_info *weft_preconditioner_about(int kind);
+/** Find a kind by name.
+ *  Errors  WEFT_ERROR_USAGE (no such kind; the hint lists the names) */
+weft_status weft_preconditioner_find(const char *name, int *kind, weft_error *error);
+
+/** What a preconditioner is made from. Everything is borrowed and must outlive it. */
+typedef struct weft_preconditioner_problem {
+    weft_operator *op;          /* assembled */
+    const int32_t *constrained; /* ascending dofs whose value is given */
+    int64_t n_constrained;
+    bool project_mean;       /* the operator is singular, with the constants as its null space */
+    const weft_space *space; /* of the dofs; NULL: unknown, which some kinds refuse */
+    int degree;              /* of the smoothing polynomial; 0: a default */
+    int levels;              /* most levels of multigrid; 0: as many as are useful */
+    const weft_monitor *monitor;
+} weft_preconditioner_problem;
+
+/** A level of multigrid, for reports. */
+typedef struct weft_preconditioner_level {
+    int64_t n_rows, n_entries;
+    double lambda; /* bound of the largest eigenvalue of D^-1 A over free dofs */
+} weft_preconditioner_level;
+enum { WEFT_PRECONDITIONER_LEVELS_MAX = 32 };
+/** What a preconditioner consists of. */
+typedef struct weft_preconditioner_report {
+    int kind, degree, n_levels;                                       /* one level: no multigrid */
+    weft_preconditioner_level levels[WEFT_PRECONDITIONER_LEVELS_MAX]; /* the finest first */
+    double complexity; /* entries of all levels, relative to the finest */
+    size_t bytes;      /* held on the device */
+    double set_up_seconds;
+    char detail[160]; /* further words, e.g. the library that is used; may be empty */
+} weft_preconditioner_report;
+
+typedef struct weft_preconditioner weft_preconditioner;
+/** Make a preconditioner for the present values of the operator.
+ *  context  borrowed; must outlive it
+ *  problem  copied; what it points to is borrowed
+ *  out      caller's; weft_preconditioner_free
+ *  Errors   WEFT_ERROR_UNSUPPORTED (a kind that needs what the problem or the device lacks),
+ *           WEFT_ERROR_USAGE, _MEMORY, _COMPILER, _DEVICE; *out untouched */
+weft_status weft_preconditioner_make(weft_context *context, int kind,
+                                     const weft_preconditioner_problem *problem,
+                                     weft_preconditioner **out, weft_error *error);
+void weft_preconditioner_free(weft_preconditioner **preconditioner);
+/** Adapt it to new values of the operator, after weft_operator_assemble.
+ *  Errors  as weft_preconditioner_make */
+weft_status weft_preconditioner_update(weft_preconditioner *preconditioner, weft_error *error);
+/** z = M r; r, z [n_dofs] doubles on the device; r is 0 at constrained dofs, and z becomes 0
+ *  there. M is symmetric and positive definite if the operator is. After the first call, further
+ *  ones only launch, copy and set to zero, so that a device can capture them.
+ *  Errors  WEFT_ERROR_SHAPE, _MEMORY, _DEVICE */
+weft_status weft_preconditioner_apply(weft_preconditioner *preconditioner, weft_memory *r,
+                                      weft_memory *z, weft_error *error);
+const weft_preconditioner_report *
+weft_preconditioner_reported(const weft_preconditioner *preconditioner);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
