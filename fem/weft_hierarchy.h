@@ -8,15 +8,15 @@
  *      weft_connectivity_make(device, level->parents, level->mesh->n_nodes, 2,
  *                             coarser->mesh->n_nodes, &parents, error)
  *
- *  bound to `connectivity parents : nodes -> coarse[2]` of a script, prolongation is a map over
- *  nodes of a gather `c[parents]`, and its transpose, restriction, an accumulation
- *  `r[parents] += ...`. With WEFT_SCATTER_GATHERED each coarse node then sums the contributions of
- *  its fine nodes in ascending order (weft_connectivity_transposed): no atomics, the same result
- *  for any number of threads. */
+ *  bound to `connectivity parents : nodes -> coarse[2]` of a script with `index nodes plain`,
+ *  prolongation is a map of a gather, `dot(half, c[parents])` with `input half : real[2]`, and its
+ *  transpose, restriction, an accumulation, `q[parents] += r*half`. With WEFT_SCATTER_GATHERED each
+ *  coarse node then sums the contributions of its fine nodes in ascending order
+ *  (weft_connectivity_transposed): no atomics, the same result for any number of threads. */
 #ifndef WEFT_HIERARCHY_H
 #define WEFT_HIERARCHY_H
 
-#include "fem/weft_mesh.h"
+#include "fem/weft_form.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -65,6 +65,21 @@ weft_status weft_hierarchy_make(weft_device *device, weft_mesh **coarse,
 void weft_hierarchy_free(weft_hierarchy **hierarchy);
 /** Bytes of the parents, of the children, and of all meshes but the finest. */
 size_t weft_hierarchy_bytes(const weft_hierarchy *hierarchy);
+
+/** Average data of the finest cells over children, level by level. Children have equal volumes, so
+ *  that for P1 and coefficients that are constant in each cell, the form of a coarse level with the
+ *  averaged coefficients is the Galerkin operator: restriction, fine operator, prolongation.
+ *  context     its device must have the data
+ *  components  of each cell: 1, or those of a tensor
+ *  data        [n_levels]; the last is given, the others are written
+ *  Layout      as weft_program_bind for lists over cells: [block][component][lane] of double
+ *  Memory      during the call, 4 bytes per cell of the finest level, more than one component: 8
+ *              bytes per cell and component
+ *  Errors      WEFT_ERROR_SHAPE: memory too small, 2^31 values or more on a level;
+ *              WEFT_ERROR_MEMORY, _COMPILER, _DEVICE */
+weft_status weft_hierarchy_average_cells(weft_context *context, const weft_hierarchy *hierarchy,
+                                         int components, weft_memory *const *data,
+                                         weft_error *error);
 
 /** Barycentric coordinates of the vertices of a child in the cell that was refined: a P1 function
  *  with the values c at the vertices of the cell has P c at those of the child. So the cell's share

@@ -1,9 +1,9 @@
-/* labels: quick */
-/* Hierarchies, rerun with the n-th allocation failing. */
+/* labels: full */
+/* Hierarchies and averages over children, rerun with the n-th allocation failing. */
 #include "allocation.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
-#include "mesh_support.h"
+#include "hierarchy_support.h"
 
 #include <stdlib.h>
 
@@ -29,7 +29,37 @@ static void test_make(void **state) {
     test_every_allocation("hierarchy", use_hierarchy, &plain);
 }
 
+typedef struct setting {
+    weft_context context;
+    weft_hierarchy *hierarchy;
+    weft_memory *data[2];
+} setting;
+
+static weft_status use_average(void *user, weft_error *error) {
+    setting *s = user;
+    return weft_hierarchy_average_cells(&s->context, s->hierarchy, 4, s->data, error);
+}
+
+static void test_average(void **state) {
+    const weft_hierarchy_options once = {.times = 1};
+    weft_device *device = NULL;
+    weft_library *library = NULL;
+    (void)state;
+    assert_int_equal(weft_device_open("host:1", NULL, &device, NULL), WEFT_OK);
+    assert_int_equal(weft_fem_library_make(&library, NULL), WEFT_OK);
+    setting s = {.context = {.device = device, .library = library},
+                 .hierarchy = make_hierarchy(NULL, make_mesh(2, 1), &once)};
+    for (int l = 0; l < 2; ++l)
+        assert_int_equal(weft_memory_make(device, 4096, &s.data[l], NULL), WEFT_OK);
+    test_every_allocation("averages over children", use_average, &s);
+    for (int l = 0; l < 2; ++l)
+        weft_memory_free(&s.data[l]);
+    weft_hierarchy_free(&s.hierarchy);
+    weft_library_free(&library);
+    weft_device_free(&device);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_make)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_make), cmocka_unit_test(test_average)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
