@@ -9,7 +9,6 @@
 #include <ucontext.h>
 
 #include <utility>
-#include <vector>
 
 #define __global__
 #define __device__
@@ -24,26 +23,44 @@ struct emulated_index {
 static emulated_index threadIdx, blockIdx, blockDim, gridDim;
 static unsigned char *emulated_shared;
 
+enum { EMULATED_STACK = 65536 };
 enum emulated_state { RUNS, AT_BLOCK_BARRIER, AT_WARP_BARRIER, DONE };
 
+/* Where a fiber stopped: what __builtin_setjmp keeps. */
+struct emulated_place {
+    void *kept[5];
+};
+
+/* Its stack belongs to it for as long as blocks have this many threads: started once, it runs its
+ * thread of one block after another. */
 struct emulated_thread {
-    ucontext_t context;
+    emulated_place place;
     emulated_state state;
-    std::vector<char> stack;
+    void *stack; /* NULL before it starts */
 };
 
 struct emulated_block {
-    ucontext_t scheduler;
-    std::vector<emulated_thread> threads;
-    std::vector<double> lanes;
+    emulated_place scheduler;
+    emulated_thread *threads;
+    double *lanes; /* [n_threads] each */
+    size_t n_threads;
     void (*body)();
 };
 static emulated_block emulated;
 
+/* swapcontext would call the system twice a switch, for the mask of signals. */
+__attribute__((noinline)) static void emulated_go(emulated_place *to) {
+    __builtin_longjmp(to->kept, 1);
+}
+__attribute__((noinline)) static void emulated_switch(emulated_place *from, emulated_place *to) {
+    if (__builtin_setjmp(from->kept) == 0)
+        emulated_go(to);
+}
+
 static void emulated_wait(emulated_state at) {
     const unsigned me = threadIdx.x;
     emulated.threads[me].state = at;
-    swapcontext(&emulated.threads[me].context, &emulated.scheduler);
+    emulated_switch(&emulated.threads[me].place, &emulated.scheduler);
     threadIdx.x = me;
 }
 
@@ -59,7 +76,7 @@ template <class T> static T __shfl_down_sync(unsigned, T v, int by) {
     const unsigned me = threadIdx.x, lane = me % 32;
     emulated.lanes[me] = (double)v;
     emulated_wait(AT_WARP_BARRIER);
-    const T got = lane + (unsigned)by < 32 && me + (unsigned)by < emulated.threads.size()
+    const T got = lane + (unsigned)by < 32 && me + (unsigned)by < emulated.n_threads
                       ? (T)emulated.lanes[me + (unsigned)by]
                       : v;
     emulated_wait(AT_WARP_BARRIER);
@@ -86,10 +103,30 @@ static inline double __longlong_as_double(long long bits) {
 }
 
 static void emulated_entry(unsigned me) {
+    for (;;) {
+        threadIdx.x = me;
+        emulated.body();
+        emulated_wait(DONE);
+    }
+}
+
+/* To the thread until it waits or is done. */
+__attribute__((noinline)) static void emulated_resume(unsigned me) {
+    emulated_thread *thread = &emulated.threads[me];
     threadIdx.x = me;
-    emulated.body();
-    emulated.threads[me].state = DONE;
-    swapcontext(&emulated.threads[me].context, &emulated.scheduler);
+    if (thread->stack != nullptr) {
+        emulated_switch(&emulated.scheduler, &thread->place);
+        return;
+    }
+    static ucontext_t context;
+    thread->stack = malloc(EMULATED_STACK);
+    getcontext(&context);
+    context.uc_stack.ss_sp = thread->stack;
+    context.uc_stack.ss_size = EMULATED_STACK;
+    context.uc_link = nullptr;
+    makecontext(&context, (void (*)())emulated_entry, 1, me);
+    if (__builtin_setjmp(emulated.scheduler.kept) == 0)
+        setcontext(&context);
 }
 
 /* Threads at a barrier go on once all that are not done stand at it. */
@@ -110,24 +147,15 @@ static size_t emulated_number(size_t i, size_t n, int order) {
 }
 
 static void emulated_run_block(int order) {
-    const size_t n = emulated.threads.size();
-    for (size_t t = 0; t < n; ++t) {
-        emulated_thread *thread = &emulated.threads[t];
-        thread->state = RUNS;
-        thread->stack.resize(65536);
-        getcontext(&thread->context);
-        thread->context.uc_stack.ss_sp = thread->stack.data();
-        thread->context.uc_stack.ss_size = thread->stack.size();
-        thread->context.uc_link = nullptr;
-        makecontext(&thread->context, (void (*)())emulated_entry, 1, (unsigned)t);
-    }
+    const size_t n = emulated.n_threads;
+    for (size_t t = 0; t < n; ++t)
+        emulated.threads[t].state = RUNS;
     for (size_t done = 0, stuck = 0; done < n && stuck < 3; ++stuck) {
         done = 0;
         for (size_t i = 0; i < n; ++i) {
             const size_t t = emulated_number(i, n, order);
             if (emulated.threads[t].state == RUNS) {
-                threadIdx.x = (unsigned)t;
-                swapcontext(&emulated.scheduler, &emulated.threads[t].context);
+                emulated_resume((unsigned)t);
                 stuck = 0;
             }
         }
@@ -174,6 +202,23 @@ template <auto kernel> static void emulated_entry_of(long long n, void **argumen
     emulated_apply(kernel, n, arguments);
 }
 
+/* Also when the object is closed. */
+__attribute__((destructor)) static void emulated_free_threads() {
+    for (size_t t = 0; t < emulated.n_threads; ++t)
+        free(emulated.threads[t].stack);
+    free(emulated.threads);
+    free(emulated.lanes);
+}
+
+static void emulated_set_threads(size_t n) {
+    if (emulated.n_threads == n)
+        return;
+    emulated_free_threads();
+    emulated.threads = (emulated_thread *)calloc(n, sizeof *emulated.threads);
+    emulated.lanes = (double *)calloc(n, sizeof *emulated.lanes);
+    emulated.n_threads = n;
+}
+
 struct emulated_named {
     const char *name;
     void (*call)(long long n, void **arguments);
@@ -186,9 +231,7 @@ extern "C" void emulate_call(void (*call)(long long, void **), long long n, void
     emulated_n = n;
     emulated_arguments = arguments;
     emulated.body = emulated_call;
-    if (emulated.threads.size() != n_threads)
-        emulated.threads = std::vector<emulated_thread>(n_threads);
-    emulated.lanes.assign(n_threads, 0);
+    emulated_set_threads(n_threads);
     emulated_shared = (unsigned char *)aligned_alloc(128, shared_bytes / 128 * 128 + 128);
     blockDim.x = n_threads;
     gridDim.x = n_blocks;

@@ -6,9 +6,11 @@
 #include "test_support.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,32 +30,43 @@ static inline int emulation_run_compiler(const char *source, const char *object)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/** Skips the test where there is no g++. dlclose(*object) when done. */
-static inline void emulation_compile(const char *text, void **object, emulate_function **emulate) {
-    char folder[] = "/tmp/weft-emulation-XXXXXX", source_name[64], object_name[64];
-    assert_non_null(mkdtemp(folder));
-    snprintf(source_name, sizeof source_name, "%s/kernel.cu", folder);
-    snprintf(object_name, sizeof object_name, "%s/kernel.so", folder);
-    FILE *file = fopen(source_name, "w");
+/* Skips the test where there is no g++. */
+static inline void emulation_make(const char *cpp, const char *folder, const char *object) {
+    char source[PATH_MAX], made[PATH_MAX];
+    snprintf(source, sizeof source, "%s/%d.cu", folder, (int)getpid());
+    snprintf(made, sizeof made, "%s/%d.so", folder, (int)getpid());
+    FILE *file = fopen(source, "w");
     assert_non_null(file);
-    weft_text cpp = {0};
-    weft_cuda_on_host(text, &cpp);
-    assert_false(cpp.failed);
-    fputs(cpp.data, file);
-    fclose(file);
-    weft_text_free(&cpp);
-    const int code = emulation_run_compiler(source_name, object_name);
+    fputs(cpp, file);
+    assert_int_equal(fclose(file), 0);
+    const int code = emulation_run_compiler(source, made);
+    unlink(source);
     if (code == 127)
         skip_test("no g++ here");
     assert_int_equal(code, 0);
-    *object = dlopen(object_name, RTLD_NOW | RTLD_LOCAL);
+    assert_int_equal(rename(made, object), 0); /* whole or not at all, for tests that run at once */
+}
+
+/** The object of a text is compiled once for all tests and kept with their other kernels.
+ *  Skips the test where there is no g++. dlclose(*object) when done. */
+static inline void emulation_compile(const char *text, void **object, emulate_function **emulate) {
+    static const char folder[] = WEFT_BINARY_DIR "/test-cache/emulation";
+    char hash[33], name[PATH_MAX];
+    weft_text cpp = {0};
+    weft_cuda_on_host(text, &cpp);
+    assert_false(cpp.failed);
+    weft_hash(cpp.data, strlen(cpp.data), hash);
+    mkdir(WEFT_BINARY_DIR "/test-cache", 0777);
+    mkdir(folder, 0777);
+    snprintf(name, sizeof name, "%s/%s.so", folder, hash);
+    if (access(name, R_OK) != 0)
+        emulation_make(cpp.data, folder, name);
+    weft_text_free(&cpp);
+    *object = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (*object == NULL)
         fail_msg("%s", dlerror());
     void *found = dlsym(*object, "emulate");
     memcpy(emulate, &found, sizeof found); /* C has no other way from an object to a function */
-    unlink(source_name);
-    unlink(object_name);
-    rmdir(folder);
 }
 
 #endif
