@@ -36,6 +36,7 @@ typedef struct weft_hierarchy_level {
 typedef struct weft_hierarchy {
     int n_levels;
     weft_hierarchy_level *levels; /* [n_levels], [0] the coarsest */
+    double order_seconds;         /* that the orders of all levels took */
 } weft_hierarchy;
 
 /** How to make a hierarchy. */

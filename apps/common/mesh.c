@@ -2,15 +2,27 @@
 #include "apps/common/fem.h"
 
 #include <inttypes.h>
-#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-/* Meshes from files have any numbering. The built-in meshes are numbered row by row, which is good
- * for the host; a GPU needs the nodes of a thread block to be close in all directions. */
-static bool wants_order(const weft_device *device, const app_mesh_options *options) {
+enum { MOST_TIMES = 12 }; /* of weft_mesh_refine */
+
+/* Meshes from files have any numbering. The built-in meshes are numbered row by row unless they are
+ * made by refinement, which is good for the host; a GPU needs the nodes of a thread block to be
+ * close in all directions. */
+static bool wants_order(const weft_device *device, const app_mesh_options *options, bool halved) {
     if (options->ordering == APP_ORDERING_AUTO)
-        return weft_mesh_is_gmsh(options->name) ||
+        return halved || weft_mesh_is_gmsh(options->name) ||
                weft_device_limits(device)->execution == WEFT_EXECUTION_SIMT;
     return options->ordering != APP_ORDERING_NONE;
+}
+
+static weft_ordering method_of(const app_mesh_options *options) {
+    return options->ordering == APP_ORDERING_METIS ? WEFT_ORDERING_METIS : WEFT_ORDERING_BISECTION;
+}
+
+static const char *method_name(weft_ordering method) {
+    return method == WEFT_ORDERING_METIS ? "METIS" : "coordinate bisection";
 }
 
 static weft_status order_mesh(weft_device *device, weft_ordering method,
@@ -20,7 +32,7 @@ static weft_status order_mesh(weft_device *device, weft_ordering method,
     double before = weft_mesh_bandwidth(device, mesh), start = weft_clock();
     TRY(weft_mesh_order(device, mesh, method, 0, monitor, NULL, error));
     made->order_seconds = weft_clock() - start;
-    made->ordered = method == WEFT_ORDERING_METIS ? "METIS" : "coordinate bisection";
+    made->ordered = method_name(method);
     weft_log(monitor, WEFT_LOG_INFO,
              "ordered the nodes by %s in %.3g s: mean distance within a cell %.3g of all before, "
              "%.3g after",
@@ -40,20 +52,60 @@ done:
     return status;
 }
 
+/* The coarsest built-in mesh that makes `name` when it is refined more often. False if there is none.
+ *  times  the number of refinements, which grows */
+static bool halve(const char *name, char coarse[64], int *times) {
+    const int shape = strncmp(name, "square:", 7) == 0 ? 7 : strncmp(name, "cube:", 5) == 0 ? 5 : 0;
+    const bool digits = shape > 0 && strspn(name + shape, "0123456789") == strlen(name + shape);
+    const int before = *times;
+    long n = digits ? strtol(name + shape, NULL, 10) : 0;
+    for (; n % 2 == 0 && n > 2 && *times < MOST_TIMES; n /= 2)
+        ++*times;
+    snprintf(coarse, 64, "%.*s%ld", shape, name, n);
+    return *times > before;
+}
+
+/* Refine a coarse mesh and keep the levels.
+ *  mesh  is replaced by the finest, which the hierarchy owns */
+static weft_status make_levels(weft_device *device, const weft_hierarchy_options *options,
+                               const weft_monitor *monitor, weft_mesh **mesh, app_mesh_made *made,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_hierarchy *hierarchy = NULL;
+    TRY(weft_hierarchy_make(device, mesh, options, monitor, &hierarchy, error));
+    *mesh = hierarchy->levels[hierarchy->n_levels - 1].mesh;
+    made->hierarchy = hierarchy;
+    made->order_seconds = hierarchy->order_seconds;
+    if (options->ordered)
+        made->ordered = method_name(options->ordering);
+    weft_log(monitor, WEFT_LOG_INFO,
+             "kept %d levels from %" PRId64 " to %" PRId64 " nodes, ordered in %.3g s",
+             hierarchy->n_levels, hierarchy->levels[0].mesh->n_nodes, (*mesh)->n_nodes,
+             made->order_seconds);
+done:
+    return status;
+}
+
 weft_status app_mesh_make(weft_device *device, const app_mesh_options *options,
                           const weft_monitor *monitor, weft_mesh **out, app_mesh_made *made,
                           weft_error *error) {
     weft_status status = WEFT_OK;
     weft_mesh *mesh = NULL;
     double start = weft_clock();
-    TRY(weft_mesh_read_with(options->name, &options->reading, monitor, &mesh, error));
-    if (options->refine > 0)
-        TRY(refine_mesh(device, options->refine, monitor, &mesh, error));
-    if (wants_order(device, options))
-        TRY(order_mesh(device,
-                       options->ordering == APP_ORDERING_METIS ? WEFT_ORDERING_METIS
-                                                               : WEFT_ORDERING_BISECTION,
-                       monitor, mesh, made, error));
+    char coarse[64];
+    int times = options->refine;
+    const bool halved = options->keep_levels && halve(options->name, coarse, &times);
+    const bool ordered = wants_order(device, options, halved);
+    const weft_hierarchy_options levels = {
+        .times = times, .ordered = ordered, .ordering = method_of(options)};
+    TRY(weft_mesh_read_with(halved ? coarse : options->name, &options->reading, monitor, &mesh,
+                            error));
+    if (options->keep_levels)
+        TRY(make_levels(device, &levels, monitor, &mesh, made, error));
+    else if (times > 0)
+        TRY(refine_mesh(device, times, monitor, &mesh, error));
+    if (ordered && !options->keep_levels)
+        TRY(order_mesh(device, levels.ordering, monitor, mesh, made, error));
     if (options->reading.size > 0 && !app_ends_with(options->name, ".geo"))
         weft_log(monitor, WEFT_LOG_WARNING, "--size has no effect: it applies only to .geo files");
     weft_log(monitor, WEFT_LOG_INFO,
@@ -70,6 +122,13 @@ done:
 static void print_count(const char *what, int64_t n, const char *thing, const char *fate) {
     if (n > 0)
         printf("            %s: %" PRId64 " %s%s %s\n", what, n, thing, n == 1 ? "" : "s", fate);
+}
+
+void app_mesh_free(weft_mesh **mesh, app_mesh_made *made) {
+    if (made->hierarchy)
+        *mesh = NULL; /* owned by the hierarchy */
+    weft_mesh_free(mesh);
+    weft_hierarchy_free(&made->hierarchy);
 }
 
 void app_mesh_print(const weft_mesh *mesh, const app_mesh_made *made) {

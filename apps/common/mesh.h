@@ -17,18 +17,25 @@ typedef struct app_mesh_options {
     weft_mesh_options reading;
     int refine;
     app_ordering ordering;
+    bool keep_levels; /* of refinement, for multigrid */
 } app_mesh_options;
 
 /** How a mesh was made. */
 typedef struct app_mesh_made {
     const char *ordered;           /* name of the ordering, or NULL */
     double seconds, order_seconds; /* seconds includes order_seconds */
+    weft_hierarchy *hierarchy;     /* with keep_levels: owns the mesh; else NULL */
 } app_mesh_made;
 
-/** Read or make the mesh, refine it, and order it as the options say.
- *  out  caller's; weft_mesh_free */
+/** Read or make the mesh, refine it, and order it as the options say. With keep_levels, square:N
+ *  and cube:N, N = m 2^k, are made of square:m or cube:m by refinement, for as large a k as leaves
+ *  m > 1: they then have other numbers of nodes and cells, and APP_ORDERING_AUTO orders them.
+ *  out   caller's; app_mesh_free
+ *  made  start from {0} */
 weft_status app_mesh_make(weft_device *device, const app_mesh_options *options,
                           const weft_monitor *monitor, weft_mesh **out, app_mesh_made *made,
                           weft_error *error);
+/** Free the mesh and its hierarchy. */
+void app_mesh_free(weft_mesh **mesh, app_mesh_made *made);
 /** Print the mesh's lines of the report to stdout. */
 void app_mesh_print(const weft_mesh *mesh, const app_mesh_made *made);

@@ -17,7 +17,7 @@ void app_run_clear(app_run *run) {
     free(run->b_values);
     free(run->cg.history);
     free(run->probes);
-    weft_mesh_free(&run->mesh);
+    app_mesh_free(&run->mesh, &run->mesh_made);
     weft_library_free(&run->library);
     weft_context_tune_free(&run->context);
     weft_device_free(&run->device);

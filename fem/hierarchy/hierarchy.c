@@ -97,9 +97,11 @@ static weft_status connect_levels(weft_device *device, weft_hierarchy *hierarchy
         c.level = &hierarchy->levels[l];
         weft_mesh *mesh = c.level->mesh;
         c.n_children = 1 << mesh->dimension;
+        const double start = weft_clock();
         if (options->ordered)
             TRY(weft_mesh_order(device, mesh, options->ordering, options->part_nodes, monitor,
                                 &c.old_of, error));
+        hierarchy->order_seconds += weft_clock() - start;
         if (l > 0)
             TRY(connect(device, &c, error));
         renumbering_clear(&c.new_of);
