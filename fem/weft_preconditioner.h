@@ -14,7 +14,8 @@ extern "C" {
 /** Description of a kind of preconditioner. */
 typedef struct weft_preconditioner_info {
     const char *name;
-    const char *help; /* a few words */
+    const char *help;  /* a few words */
+    bool needs_matrix; /* refuses operators whose assembly stores no matrix */
 } weft_preconditioner_info;
 /** The number of kinds, which are numbered from 0. */
 int weft_preconditioner_count(void);

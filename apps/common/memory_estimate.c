@@ -31,6 +31,13 @@ weft_status app_assembly_choose(weft_device *device, const app_run_options *opti
     *out = options->assembly;
     if (!options->assembly_auto)
         return WEFT_OK;
+    if (options->preconditioner >= 0 &&
+        weft_preconditioner_about(options->preconditioner)->needs_matrix) {
+        *out = WEFT_ASSEMBLY_CSR;
+        weft_log(monitor, WEFT_LOG_INFO, "csr, whose matrix the preconditioner %s needs",
+                 weft_preconditioner_about(options->preconditioner)->name);
+        return WEFT_OK;
+    }
     TRY(read_speeds(device, monitor, &speeds, error));
     measured.speeds = &speeds;
     TRY(weft_assembly_choose(weft_device_limits(device), &measured, out, &reason, error));

@@ -143,7 +143,7 @@ done:
 }
 
 const weft_preconditioner_kind weft_preconditioner_chebyshev = {
-    .info = {"chebyshev", "a polynomial in D^-1 A"},
+    .info = {.name = "chebyshev", .help = "a polynomial in D^-1 A"},
     .make = chebyshev_make,
     .update = chebyshev_update,
     .apply = chebyshev_apply,

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const weft_preconditioner_kind *const kinds[] = {&weft_preconditioner_chebyshev};
+static const weft_preconditioner_kind *const kinds[] = {
+    &weft_preconditioner_chebyshev, &weft_preconditioner_hypre, &weft_preconditioner_petsc,
+    &weft_preconditioner_cholmod};
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

@@ -32,6 +32,8 @@ struct weft_preconditioner {
 };
 
 extern const weft_preconditioner_kind weft_preconditioner_chebyshev;
+extern const weft_preconditioner_kind weft_preconditioner_hypre, weft_preconditioner_petsc,
+    weft_preconditioner_cholmod;
 
 /* ---- parts that several kinds use ---- */
 

@@ -99,4 +99,15 @@ static inline weft_external *external_make_with(weft_external_kind kind,
     return solver;
 }
 
+/* Skip a test where the library is not installed. */
+static inline void external_need(weft_external_kind kind) {
+    int64_t row_start[] = {0, 1};
+    int32_t columns[] = {0};
+    const double values[] = {1};
+    const weft_pattern pattern = {1, 1, row_start, columns};
+    const weft_external_matrix matrix = {.pattern = &pattern, .values = values};
+    weft_external *solver = external_make_with(kind, &matrix, NULL);
+    weft_external_free(&solver);
+}
+
 #endif

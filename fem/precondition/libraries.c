@@ -1,0 +1,103 @@
+/* Preconditioners of other libraries, on the host: hypre, PETSc and CHOLMOD (fem/external). */
+#include "fem/external/external.h"
+#include "fem/precondition/precondition.h"
+
+#include "core/weft_core.h"
+
+#include <stdio.h>
+
+/* The present values of the matrix in the order of its pattern, on the host. */
+static weft_status matrix_find(const weft_preconditioner *preconditioner, const double **values,
+                               weft_error *error) {
+    weft_operator *op = preconditioner->problem.op;
+    const char *name = preconditioner->kind->info.name;
+    weft_memory *memory = NULL;
+    if (!weft_operator_pattern(op)) {
+        weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                       "the preconditioner %s needs a stored matrix, which this assembly lacks",
+                       name);
+        weft_error_hint(error, "use --assembly csr");
+        return WEFT_ERROR_UNSUPPORTED;
+    }
+    const weft_status status = weft_operator_matrix(op, &memory, error);
+    if (status != WEFT_OK)
+        return status;
+    *values = weft_memory_host(memory);
+    if (*values)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "the preconditioner %s runs on the host", name);
+    weft_error_hint(error, "use --device host, or a preconditioner of Weft's own");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
+static weft_status library_update(weft_preconditioner *preconditioner, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const double *values = NULL;
+    TRY(matrix_find(preconditioner, &values, error));
+    TRY(weft_external_update(preconditioner->state, values, error));
+done:
+    return status;
+}
+
+static weft_status library_make(weft_preconditioner *preconditioner, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_preconditioner_problem *problem = &preconditioner->problem;
+    const weft_space *space = problem->space;
+    weft_preconditioner_report *report = &preconditioner->report;
+    weft_external_matrix matrix = {.pattern = weft_operator_pattern(problem->op),
+                                   .constrained = problem->constrained,
+                                   .n_constrained = problem->n_constrained,
+                                   .is_singular = problem->project_mean};
+    weft_external_kind kind;
+    weft_external *solver = NULL;
+    if (space) {
+        matrix.components = weft_space_components(space);
+        matrix.dimension = weft_space_mesh(space)->dimension;
+        matrix.coordinates = weft_space_mesh(space)->x;
+    }
+    TRY(matrix_find(preconditioner, &matrix.values, error));
+    TRY(weft_external_find(preconditioner->kind->info.name, &kind, error));
+    TRY(weft_external_make(kind, &matrix, NULL, &solver, error));
+    preconditioner->state = solver;
+    report->levels[0].n_rows = matrix.pattern->n_rows;
+    report->levels[0].n_entries = matrix.pattern->n_entries;
+    snprintf(report->detail, sizeof report->detail, "%s", weft_external_description(solver));
+done:
+    return status;
+}
+
+static weft_status library_apply(weft_preconditioner *preconditioner, weft_memory *r,
+                                 weft_memory *z, weft_error *error) {
+    return weft_external_apply(preconditioner->state, weft_memory_host(r), weft_memory_host(z),
+                               error);
+}
+
+static void library_free(weft_preconditioner *preconditioner) {
+    weft_external *solver = preconditioner->state;
+    weft_external_free(&solver);
+    preconditioner->state = NULL;
+}
+
+const weft_preconditioner_kind weft_preconditioner_hypre = {
+    .info = {"hypre", "BoomerAMG of the library hypre", true},
+    .make = library_make,
+    .update = library_update,
+    .apply = library_apply,
+    .free = library_free,
+};
+
+const weft_preconditioner_kind weft_preconditioner_petsc = {
+    .info = {"petsc", "GAMG of the library PETSc", true},
+    .make = library_make,
+    .update = library_update,
+    .apply = library_apply,
+    .free = library_free,
+};
+
+const weft_preconditioner_kind weft_preconditioner_cholmod = {
+    .info = {"cholmod", "a factorization by the library CHOLMOD", true},
+    .make = library_make,
+    .update = library_update,
+    .apply = library_apply,
+    .free = library_free,
+};

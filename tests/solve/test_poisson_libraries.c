@@ -1,0 +1,73 @@
+/* labels: full */
+/* poisson with the preconditioners of other libraries: few iterations, and the solution of Jacobi's.
+ * All residuals are 1e-10, with condition numbers below 1e4; integrals agree to 1e-7. */
+#include "external_support.h"
+#include "poisson_run.h"
+
+static const char *const names[] = {"hypre", "petsc", "cholmod"};
+
+static void solutions(void **state) {
+    const weft_external_kind kind = *(const weft_external_kind *)*state;
+    static const char *const problems[][4] = {
+        {"square:40", "--dirichlet", "left=x+y", "--source=1"},
+        {"cube:12", "--dirichlet", "bottom=1", "--diffusivity=1+x"},
+        {"square:40", "--neumann", "boundary=0", "--source=x-0.5"}, /* the mean is projected */
+    };
+    external_need(kind);
+    for (int i = 0; i < 3; ++i) {
+        const char *const *p = problems[i];
+        if (i == 2 && kind == WEFT_EXTERNAL_CHOLMOD)
+            continue;
+        json_t *jacobi = POISSON(0, "--mesh", p[0], p[1], p[2], p[3], "--tolerance=1e-10");
+        json_t *library = POISSON(0, "--mesh", p[0], p[1], p[2], p[3], "--tolerance=1e-10",
+                                  "--preconditioner", names[kind]);
+        assert_string_equal("converged", app_text(library, "outcome"));
+        assert_true(app_number(library, "iterations") <= 25);
+        assert_true(2 * app_number(library, "iterations") < app_number(jacobi, "iterations"));
+        assert_double_near(app_number(library, "integral_u"), app_number(jacobi, "integral_u"),
+                           1e-7, 1e-9);
+        json_decref(jacobi);
+        json_decref(library);
+    }
+}
+
+static void assert_message(const char *const *arguments, const char *variable,
+                           const char *message) {
+    const char *const environment[] = {variable, NULL};
+    test_run run = test_program(arguments, environment);
+    assert_int_equal(run.exit_code, 2);
+    assert_string_equal(run.error, message);
+    test_run_free(&run);
+}
+
+static void messages(void **state) {
+    (void)state;
+    static const char poisson[] = WEFT_BINARY_DIR "/poisson";
+    assert_message(
+        (const char *const[]){poisson, "--mesh=square:4", "--preconditioner=petsc", NULL},
+        "WEFT_PETSC=libno_such.so",
+        "poisson: error: PETSc is not found: libno_such.so: cannot open shared object file: No "
+        "such "
+        "file or directory\n"
+        "hint: install it (Debian 12: apt-get install libpetsc-real3.18), or set WEFT_PETSC to a "
+        "library\n");
+    assert_message(
+        (const char *const[]){poisson, "--mesh=square:4", "--preconditioner=hypre",
+                              "--assembly=matrix-free", NULL},
+        "WEFT_HYPRE=",
+        "poisson: error: the preconditioner hypre needs a stored matrix, which this assembly "
+        "lacks\n"
+        "hint: use --assembly csr\n");
+}
+
+int main(void) {
+    static weft_external_kind hypre = WEFT_EXTERNAL_HYPRE, petsc = WEFT_EXTERNAL_PETSC,
+                              cholmod = WEFT_EXTERNAL_CHOLMOD;
+    const struct CMUnitTest tests[] = {
+        {"solutions (hypre)", solutions, NULL, NULL, &hypre},
+        {"solutions (petsc)", solutions, NULL, NULL, &petsc},
+        {"solutions (cholmod)", solutions, NULL, NULL, &cholmod},
+        cmocka_unit_test(messages),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
