@@ -317,24 +317,13 @@ static weft_status check_kernel(const forcing *f, int kernel) {
 
 static weft_status fusions_make(const forcing *f, weft_fusions *out) {
     weft_status status = WEFT_OK;
-    weft_arena *arena = f->c->arena;
-    const size_t n_calls = (size_t)f->graph->n_calls;
     *out = *f->c->fusions;
-    out->n = f->n_kernels;
-    TRY(WEFT_ALLOC(arena, out->list, (size_t)f->n_kernels + 1, f->error));
+    out->n = 0;
+    out->list = NULL;
     for (int i = 0; i < f->n_kernels; ++i) {
-        weft_fusion *one = &out->list[i];
-        *one = (weft_fusion){.n_calls = 0};
-        TRY(WEFT_ALLOC(arena, one->calls, n_calls, f->error));
-        for (int k = 0; k < f->graph->n_calls; ++k) {
-            if (f->kernel[k] != i)
-                continue;
-            const int level = f->c->fusions->level[k];
-            one->calls[one->n_calls++] = k;
-            one->index_set = f->graph->calls[k].index_set;
-            one->spans_depths |= one->n_calls > 1 && one->level != level;
-            one->level = level > one->level ? level : one->level;
-        }
+        uint64_t set[WEFT_CALLS_MAX / 64];
+        set_of(f, i, set);
+        TRY(weft_fusions_add(f->c->arena, f->graph, out, set, f->error));
     }
 done:
     return status;

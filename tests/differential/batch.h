@@ -24,6 +24,8 @@ typedef struct batch {
     const char *set;   /* the host's instruction set; NULL: the best */
     weft_text text[2]; /* of double and of float; kernels are called mNUMBER_NAME */
     weft_text names;   /* emulated: the table of what can be launched */
+    bool nested[2];    /* has kernels over matrices, not emulated: their prelude is needed once */
+    bool broken;       /* it does not compile */
     int n_modules, n_alive;
     void *object;
     emulate_call *emulate;
@@ -35,6 +37,8 @@ static inline batch *batch_of(const weft_device *device) {
 
 /** The text that a device's sources start with. */
 void batch_prelude(const weft_device *device, bool single, weft_text *out);
+/** The text that kernels over matrices need besides; nothing where modules are namespaces. */
+void batch_prelude_nested(const weft_device *device, weft_text *out);
 /** All modules, as one object that is opened. */
 weft_status batch_compile(weft_device *device, weft_error *error);
 /** What it says goes to stderr; not 0: it failed, 127: there is none. */

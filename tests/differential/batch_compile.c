@@ -3,6 +3,7 @@
 #include "core/cache/cache.h"
 #include "core/host/compiler.h"
 #include "core/weft_core.h"
+#include "fusion/base/prelude.h"
 #include "fusion/codegen/codegen.h"
 
 #include <dlfcn.h>
@@ -15,6 +16,12 @@
 void batch_prelude(const weft_device *device, bool single, weft_text *out) {
     const int lanes = single ? device->limits.lanes_float : device->limits.lanes_double;
     weft_source_backend(&device->limits)->prelude(out, lanes, single);
+}
+
+void batch_prelude_nested(const weft_device *device, weft_text *out) {
+    const weft_prelude_value values[] = {{NULL, NULL}};
+    if (!batch_of(device)->emulated)
+        weft_prelude_write(weft_source_backend(&device->limits)->nested, values, out);
 }
 
 /* CUDA text as C++: functions in a namespace, dynamic shared memory an array of ours. */
@@ -56,6 +63,8 @@ static weft_status write_file(const weft_device *device, const char *path, int s
         if (b->text[i].length == 0 || (!b->emulated && i != single))
             continue;
         batch_prelude(device, i != 0, &prelude);
+        if (b->nested[i])
+            batch_prelude_nested(device, &prelude);
         if (b->emulated) {
             fprintf(file, "namespace %s {\n", i != 0 ? "in_float" : "in_double");
             write_emulated(prelude.data, file);

@@ -1,11 +1,10 @@
+#include "cross_check.h"
 #include "core/weft_core.h"
+#include "device_batch.h"
 #include "fusion/control/program.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
 #include "fusion/weft_program.h"
-#include "cross_check.h"
-#include "device_batch.h"
-
 
 #include <stdlib.h>
 #include <string.h>
@@ -148,7 +147,10 @@ static int lanes_of(const cross_check *t) {
 }
 
 static bool is_plain(const cross_check *t, int set) {
-    bool plain = t->script->sets[set].plain;
+    const random_set *product =
+        t->script->product >= 0 ? &t->script->sets[t->script->product] : NULL;
+    bool plain = t->script->sets[set].plain || t->script->sets[set].product ||
+                 (product != NULL && (product->first == set || product->second == set));
     for (int i = 0; i < t->script->n_connectivities; ++i)
         plain |= t->script->connectivities[i].to == set;
     return plain;
@@ -281,7 +283,8 @@ static weft_status bind(cross_check *t, weft_error *error) {
     weft_status status = WEFT_OK;
     const random_script *s = t->script;
     for (int i = 0; i < s->n_sets; ++i)
-        weft_program_size(t->program, s->sets[i].name, s->sets[i].n, NULL);
+        if (!s->sets[i].product)
+            weft_program_size(t->program, s->sets[i].name, s->sets[i].n, NULL);
     for (int i = 0; i < s->n_connectivities; ++i) {
         const random_map *map = &s->connectivities[i];
         TRY(weft_connectivity_make(t->device, map->indices, s->sets[map->from].n, map->width,

@@ -37,12 +37,17 @@ static size_t kernel_here(const batch *b, const char *at, const char **name) {
 
 /* Kernels get the module's number before their name. Modules, and segments of flows, are inline
  * namespaces, so that their helpers do not meet and their kernels are found. */
-static void add_text(batch *b, int number, bool single, const char *text) {
+static void add_text(batch *b, int number, bool single, const char *text, const weft_text *nested) {
     static const char segment[] = "namespace segment_";
     weft_text *out = &b->text[single];
     if (b->emulated)
         weft_text_add(out, "inline namespace module_%d {\n", number);
     while (*text != '\0') {
+        if (nested->length > 0 && strncmp(text, nested->data, nested->length) == 0) {
+            b->nested[single] = true;
+            text += nested->length;
+            continue;
+        }
         const char *end = strchr(text, '\n'), *name = NULL;
         const size_t line = end != NULL ? (size_t)(end - text) + 1 : strlen(text);
         const size_t length = kernel_here(b, text, &name);
@@ -74,13 +79,15 @@ static weft_status batch_module_make(weft_module *module, const char *source, we
     }
     *number = b->n_modules++;
     for (int single = 0; single < 2 && status != WEFT_OK; ++single) {
-        weft_text prelude = {0};
+        weft_text prelude = {0}, nested = {0};
         batch_prelude(module->device, single != 0, &prelude);
+        batch_prelude_nested(module->device, &nested);
         if (strncmp(source, prelude.data, prelude.length) == 0) {
-            add_text(b, *number, single != 0, source + prelude.length);
+            add_text(b, *number, single != 0, source + prelude.length, &nested);
             status = WEFT_OK;
         }
         weft_text_free(&prelude);
+        weft_text_free(&nested);
     }
     if (status != WEFT_OK) {
         free(number);
@@ -100,6 +107,7 @@ static void batch_module_free(weft_module *module) {
         dlclose(b->object);
     b->object = NULL;
     b->n_modules = 0;
+    b->nested[0] = b->nested[1] = b->broken = false;
     weft_text_free(&b->text[0]);
     weft_text_free(&b->text[1]);
     weft_text_free(&b->names);
@@ -159,13 +167,18 @@ static weft_status launch_emulated(const batch *b, const weft_launch *launch, co
 static weft_status batch_launch(weft_device *device, const weft_launch *launch, int64_t n_blocks,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
-    const batch *b = batch_of(device);
+    batch *b = batch_of(device);
     void *arguments[MOST_ARGUMENTS];
     char name[256];
     if (launch->n_arguments > MOST_ARGUMENTS)
         return weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "too many arguments");
-    if (b->object == NULL)
+    if (b->broken)
+        TRY(weft_error_set(error, WEFT_ERROR_COMPILER, "the batch does not compile"));
+    if (b->object == NULL) {
+        b->broken = true;
         TRY(batch_compile(device, error));
+        b->broken = false;
+    }
     for (int i = 0; i < launch->n_arguments; ++i)
         arguments[i] = launch->arguments[i]->host;
     snprintf(name, sizeof name, "m%d_%s", *(const int *)launch->module->state, launch->kernel);

@@ -60,6 +60,20 @@ static double seconds_of(int who) {
            1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
+/* The kernel library, and the functions of all scripts. */
+static weft_status library_make(random_script *const *scripts, int n, weft_library **out,
+                                weft_error *error) {
+    weft_status status = weft_library_make(out, error);
+    for (int i = 0; i < n && status == WEFT_OK; ++i) {
+        weft_text functions = {0};
+        random_script_print_functions(scripts[i], &functions);
+        if (functions.length > 0)
+            status = weft_library_add_text(*out, "random.kernel.c", functions.data, error);
+        weft_text_free(&functions);
+    }
+    return status;
+}
+
 /* All ways of all scripts on one device; what went wrong. */
 static int try_device(const fuzz *f, const char *name, random_script *const *scripts, int n) {
     weft_error error = {0};
@@ -70,7 +84,7 @@ static int try_device(const fuzz *f, const char *name, random_script *const *scr
     int n_trials = 0, n_failures = 0, failures = 0;
     const double own = seconds_of(RUSAGE_SELF), compilers = seconds_of(RUSAGE_CHILDREN);
     double made_at = own;
-    if (weft_library_make(&library, &error) != WEFT_OK ||
+    if (library_make(scripts, n, &library, &error) != WEFT_OK ||
         device_open(name, &device, &error) != WEFT_OK) {
         char message[4096];
         weft_error_text(&error, message, sizeof message);

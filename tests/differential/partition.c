@@ -97,26 +97,21 @@ static void join(partition *p, uint64_t state) {
 /* The groups as fusions, in their order. */
 static weft_status fusions_of(const weft_segment *c, const partition *p, uint64_t state,
                               weft_fusions *out, weft_error *error) {
-    const size_t n_calls = (size_t)p->graph->n_calls;
+    weft_status status = WEFT_OK;
     int order[WEFT_CALLS_MAX];
+    const int n = order_groups(p, state, order);
     *out = *c->fusions;
-    out->n = order_groups(p, state, order);
-    out->list = weft_arena_alloc(c->arena, n_calls + 1, sizeof *out->list);
-    if (out->list == NULL)
-        return weft_no_memory(error);
-    for (int i = 0; i < out->n; ++i) {
-        weft_fusion *one = &out->list[i];
-        one->calls = weft_arena_alloc(c->arena, n_calls, sizeof *one->calls);
-        if (one->calls == NULL)
-            return weft_no_memory(error);
-        one->index_set = p->graph->calls[order[i]].index_set;
+    out->n = 0;
+    out->list = NULL;
+    for (int i = 0; i < n; ++i) {
+        uint64_t set[WEFT_CALLS_MAX / 64] = {0};
         for (int k = 0; k < p->graph->n_calls; ++k)
-            if (p->group[k] == order[i]) {
-                one->calls[one->n_calls++] = k;
-                one->level = one->level > c->fusions->level[k] ? one->level : c->fusions->level[k];
-            }
+            if (p->group[k] == order[i])
+                weft_set_add(set, k);
+        TRY(weft_fusions_add(c->arena, p->graph, out, set, error));
     }
-    return WEFT_OK;
+done:
+    return status;
 }
 
 /* Any implementation of a fusion that was not pruned. */

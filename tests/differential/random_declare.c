@@ -36,6 +36,29 @@ static int64_t make_size(maker *m) {
     return sizes[random_maker_below(m, (int)(sizeof sizes / sizeof *sizes))];
 }
 
+/* A matrix, about whole and partial vectors, warps and thread blocks. */
+static void make_matrix_sets(maker *m) {
+    static const int sizes[] = {1,  2,  3,  5,  7,  8,   9,   15,  16,  17,  31, 32,
+                                33, 63, 64, 65, 97, 100, 128, 129, 255, 257, 300};
+    static const int large[][2] = {{0, 5}, {5, 0}, {3, 2101}, {2051, 3}, {0, 0}, {260, 132}};
+    enum { LARGEST = 40000 };
+    random_script *s = m->script;
+    const int k = random_maker_below(m, 72); /* one in twelve is large, or has no members */
+    int64_t n[2] = {k < 6 ? large[k][0] : INT32_MAX, k < 6 ? large[k][1] : INT32_MAX};
+    while (n[0] * n[1] > LARGEST)
+        for (int i = 0; i < 2; ++i)
+            n[i] = sizes[random_maker_below(m, (int)(sizeof sizes / sizeof *sizes))];
+    const int rows = s->n_sets;
+    s->sets[s->n_sets++] = (random_set){.name = "rows", .n = n[0]};
+    s->sets[s->n_sets++] = (random_set){.name = "cols", .n = n[1]};
+    s->product = s->n_sets;
+    s->sets[s->n_sets++] = (random_set){
+        .name = "rows, cols", .n = n[0] * n[1], .product = true, .first = rows, .second = rows + 1};
+    random_functions_make(m);
+    if (s->n_connectivities < RANDOM_MAPS && n[0] > 4 && random_maker_below(m, 4) == 0)
+        make_map(m, "ends", CELLS, rows, 2);
+}
+
 static void make_operator(maker *m) {
     random_operator *op = &m->script->op;
     const int64_t n = m->script->sets[NODES].n;
@@ -56,19 +79,22 @@ static void make_operator(maker *m) {
 
 static void declare_sets(maker *m) {
     random_script *s = m->script;
-    s->sets[s->n_sets++] = (random_set){"cells", random_maker_below(m, 3) == 0, make_size(m)};
-    s->sets[s->n_sets++] = (random_set){"nodes", false, make_size(m) / 2 + 9};
+    s->sets[s->n_sets++] =
+        (random_set){.name = "cells", .plain = random_maker_below(m, 3) == 0, .n = make_size(m)};
+    s->sets[s->n_sets++] = (random_set){.name = "nodes", .n = make_size(m) / 2 + 9};
     make_map(m, "dofs", CELLS, NODES, 3);
     if (random_maker_below(m, 2) == 0)
         make_map(m, "sides", CELLS, NODES, 1 + random_maker_below(m, 4));
     if (random_maker_below(m, 4) == 0) {
-        s->sets[s->n_sets++] = (random_set){"groups", false, 5 + random_maker_below(m, 70)};
+        s->sets[s->n_sets++] = (random_set){.name = "groups", .n = 5 + random_maker_below(m, 70)};
         make_map(m, "near", NODES, GROUPS, 2);
     }
     if (random_maker_below(m, 2) == 0 && s->n_connectivities < RANDOM_MAPS)
         make_map(m, "around", NODES, NODES, 2);
     if (s->flows && random_maker_below(m, 2) == 0)
         make_operator(m);
+    if (s->product >= 0)
+        make_matrix_sets(m);
 }
 
 static void declare(maker *m, int set, int rank, int a, int b) {
@@ -88,6 +114,11 @@ static void declare_inputs(maker *m) {
         declare(m, NODES, 0, 0, 0);
     if (s->flows)
         declare(m, UNIFORM_SET, 0, 0, 0);
+    for (int i = 0; s->product >= 0 && i < 3; ++i) {
+        declare(m, s->product, i / 2, 2, 0);
+        declare(m, s->sets[s->product].first, i / 2, 2, 0);
+        declare(m, s->sets[s->product].second, i / 2, 2, 0);
+    }
     for (int i = 0; i < n; ++i) {
         const int set =
             random_maker_below(m, 8) == 0 ? UNIFORM_SET : random_maker_below(m, s->n_sets);

@@ -23,6 +23,7 @@ int64_t *random_input(const random_script *s, int list) {
 
 typedef struct evaluation {
     const random_script *script;
+    int set; /* whose members are numbered */
     random_values *values;
 } evaluation;
 
@@ -31,6 +32,17 @@ static int64_t value_of(const evaluation *e, int index, int64_t i, int c);
 /* Component c of an operand of a call or of elementwise arithmetic; scalars go with everything. */
 static int64_t stretched(const evaluation *e, int index, int64_t i, int c) {
     return value_of(e, index, i, e->script->nodes[index].shape.rank == 0 ? 0 : c);
+}
+
+/* The member of a list's set that goes with member i of the set that is evaluated. */
+static int64_t member_of(const evaluation *e, int set, int64_t i) {
+    const random_set *here = e->set >= 0 ? &e->script->sets[e->set] : NULL;
+    if (set < 0)
+        return 0;
+    if (set == e->set || here == NULL || !here->product)
+        return i;
+    const int64_t n = e->script->sets[here->second].n;
+    return set == here->first ? i / n : i % n;
 }
 
 static int64_t value_of_list(const evaluation *e, const random_node *node, int64_t i, int c) {
@@ -49,7 +61,7 @@ static int64_t value_of_list(const evaluation *e, const random_node *node, int64
     }
     c += offset;
     if (node->map < 0)
-        return values[(list->set < 0 ? 0 : i) * count + c];
+        return values[member_of(e, list->set, i) * count + c];
     const random_map *map = &s->connectivities[node->map];
     return values[(int64_t)map->indices[i * map->width + c / count] * count + c % count];
 }
@@ -124,6 +136,43 @@ static int64_t value_of_call(const evaluation *e, const random_node *node, int64
     abort();
 }
 
+/* A nested function's terms for a member of the set that it is evaluated over. */
+static int64_t value_of_terms(const evaluation *e, const random_node *node, int64_t i) {
+    const random_function_over *f = &e->script->functions[node->number];
+    int64_t arguments[RANDOM_ARGUMENTS], sum = 0;
+    for (int k = 0; k < f->n_arguments; ++k) {
+        evaluation of = *e;
+        of.set = random_set_over(e->script, f->arguments[k], e->set);
+        arguments[k] = value_of(&of, node->children[k], member_of(e, of.set, i), 0);
+    }
+    for (int k = 0; k < f->n_terms; ++k)
+        sum += f->terms[k].factor * arguments[f->terms[k].a] *
+               (f->terms[k].b >= 0 ? arguments[f->terms[k].b] : 1);
+    return sum;
+}
+
+static int64_t join(char op, int64_t a, int64_t b) {
+    return op == '+' ? a + b : (op == '<') == (a < b) ? a : b;
+}
+
+/* A row or a column of a reduction, or a map's value. */
+static int64_t value_of_nested(const evaluation *e, const random_node *node, int64_t i) {
+    const random_script *s = e->script;
+    const random_function_over *f = &s->functions[node->number];
+    if (f->op == '\0')
+        return value_of_terms(e, node, i);
+    const evaluation pairs = {s, s->product, e->values};
+    const int64_t n = s->sets[s->sets[s->product].second].n;
+    const bool is_row = f->result == RANDOM_FIRST;
+    const int64_t count = is_row ? n : s->sets[s->sets[s->product].first].n;
+    int64_t joined = 0;
+    for (int64_t k = 0; k < count; ++k) {
+        const int64_t one = value_of_terms(&pairs, node, is_row ? i * n + k : k * n + i);
+        joined = k == 0 ? one : join(f->op, joined, one);
+    }
+    return joined;
+}
+
 static int64_t value_of(const evaluation *e, int index, int64_t i, int c) {
     const random_node *node = &e->script->nodes[index];
     const int *child = node->children;
@@ -133,6 +182,8 @@ static int64_t value_of(const evaluation *e, int index, int64_t i, int c) {
         return value_of_list(e, node, i, c);
     if (node->kind == RANDOM_CALL)
         return value_of_call(e, node, i, c);
+    if (node->kind == RANDOM_NESTED)
+        return value_of_nested(e, node, i);
     const int64_t a = stretched(e, child[0], i, c);
     const int64_t b = child[1] >= 0 ? stretched(e, child[1], i, c) : 0;
     switch (node->kind) {
@@ -158,7 +209,8 @@ static int64_t value_of(const evaluation *e, int index, int64_t i, int c) {
 }
 
 /* Computed as a whole before it is put: `update x = ...` reads the old x. */
-static int64_t *evaluate(const evaluation *e, int root, int set, const random_shape *shape) {
+static int64_t *evaluate(const evaluation *of, int root, int set, const random_shape *shape) {
+    const evaluation here = {of->script, set, of->values}, *e = &here;
     const int count = random_shape_count(shape);
     const int64_t n = random_members(e->script, set);
     int64_t *made = random_alloc((size_t)(n * count) + 1, sizeof *made);
@@ -205,14 +257,19 @@ static void add_to_matrix(const evaluation *e, const random_statement *one) {
     free(source);
 }
 
-static void reduce(const evaluation *e, const random_statement *one) {
+static void reduce(const evaluation *of, const random_statement *one) {
+    const evaluation here = {of->script, one->set, of->values}, *e = &here;
     int64_t *joined = random_alloc(1, sizeof *joined);
     const int64_t n = random_members(e->script, one->set);
     for (int64_t i = 0; i < n; ++i) {
-        const int64_t a = value_of(e, one->root, i, 0);
+        int64_t a = value_of(e, one->root, i, 0);
+        if (one->op == 'a' || one->op == 'm')
+            a = a < 0 ? -a : a;
         if (one->op == '.')
             *joined += a * value_of(e, one->second, i, 0);
-        else if (one->op == '+')
+        else if (one->op == 'n')
+            *joined += a * a;
+        else if (one->op == '+' || one->op == 'a')
             *joined += a;
         else if (i == 0 || (one->op == '<' ? a < *joined : a > *joined))
             *joined = a;
@@ -220,7 +277,8 @@ static void reduce(const evaluation *e, const random_statement *one) {
     put(e, one->list, joined);
 }
 
-static void apply(const evaluation *e, const random_statement *one) {
+static void apply(const evaluation *of, const random_statement *one) {
+    const evaluation here = {of->script, NODES, of->values}, *e = &here;
     const random_operator *op = &e->script->op;
     const int64_t n = random_members(e->script, NODES);
     int64_t *made = random_alloc((size_t)n + 1, sizeof *made);
@@ -267,7 +325,7 @@ static void run(const evaluation *e, int first, int last) {
 }
 
 void random_values_make(const random_script *s, random_values *out) {
-    const evaluation e = {s, out};
+    const evaluation e = {s, UNIFORM_SET, out};
     *out = (random_values){0};
     for (int i = 0; i < s->n_inputs; ++i)
         out->values[i] = random_input(s, i);
@@ -316,6 +374,21 @@ static double bound_of_call(bounds *b, const random_node *node) {
     }
 }
 
+static double bound_of_nested(bounds *b, const random_node *node) {
+    const random_script *s = b->script;
+    const random_function_over *f = &s->functions[node->number];
+    const random_set *product = &s->sets[s->product];
+    double bound = 0;
+    for (int k = 0; k < f->n_terms; ++k)
+        bound += f->terms[k].factor * bound_of(b, node->children[f->terms[k].a]) *
+                 (f->terms[k].b >= 0 ? bound_of(b, node->children[f->terms[k].b]) : 1);
+    return f->op != '+'
+               ? bound
+               : bound *
+                     (double)s->sets[f->result == RANDOM_FIRST ? product->second : product->first]
+                         .n;
+}
+
 static double bound_of_arithmetic(bounds *b, const random_node *node) {
     const double x = bound_of(b, node->children[0]);
     const double y = node->children[1] >= 0 ? bound_of(b, node->children[1]) : 0;
@@ -341,6 +414,8 @@ static double bound_of(bounds *b, int index) {
         bound = abs(node->number);
     else if (node->kind == RANDOM_LIST)
         bound = b->list[node->list];
+    else if (node->kind == RANDOM_NESTED)
+        bound = bound_of_nested(b, node);
     else
         bound = node->kind == RANDOM_CALL ? bound_of_call(b, node) : bound_of_arithmetic(b, node);
     b->most = fmax(b->most, bound);
@@ -365,7 +440,9 @@ static void bound_statement(bounds *b, const random_statement *one) {
     else if (one->kind == RANDOM_APPLY)
         b->list[one->list] = s->op.row_bound * root;
     else if (one->kind == RANDOM_REDUCE)
-        b->list[one->list] = one->op == '+'   ? (double)random_members(s, one->set) * root
+        b->list[one->list] = one->op == '+' || one->op == 'a'
+                                 ? (double)random_members(s, one->set) * root
+                             : one->op == 'n' ? (double)random_members(s, one->set) * root * root
                              : one->op == '.' ? (double)random_members(s, one->set) * root * second
                                               : root;
     else

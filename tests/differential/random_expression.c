@@ -18,6 +18,7 @@ static int number_add(maker *m) {
                                              .number = 1 + random_maker_below(m, 3),
                                              .list = -1,
                                              .map = -1,
+                                             .set = UNIFORM_SET,
                                              .children = {-1, -1, -1, -1}});
 }
 
@@ -30,7 +31,7 @@ static int operand_add(maker *m, int set) {
                         .list = l,
                         .map = -1,
                         .shape = list->shape,
-                        .over = list->set >= 0,
+                        .set = list->set,
                         .children = {-1, -1, -1, -1}};
     if (m->gone[l])
         return -1;
@@ -38,10 +39,12 @@ static int operand_add(maker *m, int set) {
     const bool through = map >= 0 && s->connectivities[map].from == set &&
                          s->connectivities[map].to == list->set && list->shape.rank < 2 &&
                          !list->part;
-    if (list->set != set && list->set != UNIFORM_SET && !through)
+    const bool direct = list->set == UNIFORM_SET || random_set_join(s, list->set, set) == set;
+    if (!direct && !through)
         return -1;
-    if (through && (list->set != set || random_maker_below(m, 2) == 0)) {
+    if (through && (!direct || random_maker_below(m, 2) == 0)) {
         node.map = map;
+        node.set = set;
         node.shape = (random_shape){list->shape.rank + 1,
                                     {s->connectivities[map].width, list->shape.sizes[0]}};
     }
@@ -114,10 +117,14 @@ static int call_add(maker *m, int set, int depth) {
                             .list = -1,
                             .map = -1,
                             .children = {a, b, -1, -1}};
-        node.over = s->nodes[a].over || (b >= 0 && s->nodes[b].over);
-        /* functions of uniforms alone are not called */
-        if (node.over && function_shape(function, &s->nodes[a].shape,
-                                        &s->nodes[b >= 0 ? b : a].shape, &node.shape))
+        const int other = b >= 0 ? s->nodes[b].set : UNIFORM_SET;
+        node.set = random_set_join(s, s->nodes[a].set, other);
+        /* functions of uniforms alone are not called, nor of lists over different sets */
+        const bool one_set =
+            other == UNIFORM_SET || s->nodes[a].set == UNIFORM_SET || s->nodes[a].set == other;
+        if (node.set >= 0 && one_set &&
+            function_shape(function, &s->nodes[a].shape, &s->nodes[b >= 0 ? b : a].shape,
+                           &node.shape))
             return random_node_add(m, &node);
     }
     return -1;
@@ -138,6 +145,7 @@ static int arithmetic_add(maker *m, int set, int depth) {
     random_node node = {.kind = kinds[random_maker_below(m, (int)(sizeof kinds / sizeof *kinds))],
                         .list = -1,
                         .map = -1,
+                        .set = UNIFORM_SET,
                         .children = {-1, -1, -1, -1}};
     const int n =
         node.kind == RANDOM_SELECT                                                            ? 4
@@ -150,7 +158,7 @@ static int arithmetic_add(maker *m, int set, int depth) {
                                   : random_expression_add(m, set, depth - 1);
             if (child >= 0 && join_shape(&s->nodes[child].shape, &node.shape)) {
                 node.children[i] = child;
-                node.over |= s->nodes[child].over;
+                node.set = random_set_join(s, node.set, s->nodes[child].set);
             }
         }
         if (node.children[i] < 0)
@@ -161,7 +169,41 @@ static int arithmetic_add(maker *m, int set, int depth) {
     return random_node_add(m, &node);
 }
 
+/* A call of a function of matrices or of kernels/blas that has values over `set`. */
+static int nested_add(maker *m, int set, int depth) {
+    const random_script *s = m->script;
+    const int number = random_maker_below(m, s->n_functions);
+    const random_function_over *function = &s->functions[number];
+    random_node node = {.kind = RANDOM_NESTED,
+                        .number = number,
+                        .list = -1,
+                        .map = -1,
+                        .set = set,
+                        .children = {-1, -1, -1, -1}};
+    if (random_set_over(s, function->result, set) != set || set == UNIFORM_SET)
+        return -1;
+    for (int i = 0; i < function->n_arguments; ++i) {
+        const int over = random_set_over(s, function->arguments[i], set);
+        const int below = over == s->product ? depth - 1 : 0;
+        int child = -1;
+        for (int tries = 0; tries < 12 && child < 0; ++tries) {
+            child = random_expression_add(m, over, below);
+            const bool uniform = function->arguments[i] == RANDOM_HERE && i != 1;
+            if (child >= 0 &&
+                (s->nodes[child].shape.rank > 0 ||
+                 (s->nodes[child].set != over && !(uniform && s->nodes[child].set < 0))))
+                child = -1;
+        }
+        if (child < 0)
+            return -1;
+        node.children[i] = child;
+    }
+    return random_node_add(m, &node);
+}
+
 int random_expression_add(maker *m, int set, int depth) {
+    if (depth > 0 && m->script->product >= 0 && random_maker_below(m, 3) == 0)
+        return nested_add(m, set, depth);
     const int choice = depth <= 0 ? 0 : 1 + random_maker_below(m, 7);
     if (choice < 2)
         return operand_add(m, set);

@@ -75,14 +75,14 @@ static bool make_assignment(maker *m, int set) {
     if (one.root < 0)
         return false;
     const random_node *root = &s->nodes[one.root];
-    const bool uniform = !root->over;
+    const bool uniform = root->set == UNIFORM_SET;
     if (uniform && (root->kind == RANDOM_LIST || root->shape.rank > 0))
         return false;
     one.list = random_list_add(m,
                                uniform                     ? "u"
                                : root->kind == RANDOM_LIST ? "a"
                                                            : "v",
-                               uniform ? UNIFORM_SET : set, &root->shape);
+                               root->set, &root->shape);
     if (one.list < 0)
         return false;
     random_list *made = &m->script->lists[one.list];
@@ -101,7 +101,7 @@ static bool make_accumulation(maker *m) {
     const random_map *map = &s->connectivities[one.map];
     one.set = map->from;
     one.root = random_expression_add(m, map->from, random_maker_below(m, 3));
-    if (one.root < 0 || !s->nodes[one.root].over || s->nodes[one.root].shape.rank < 1 ||
+    if (one.root < 0 || s->nodes[one.root].set != map->from || s->nodes[one.root].shape.rank < 1 ||
         s->nodes[one.root].shape.sizes[0] != map->width)
         return false;
     const random_shape *source = &s->nodes[one.root].shape;
@@ -151,8 +151,7 @@ static bool make_update_of(maker *m, int list) {
         (set == UNIFORM_SET && (!s->flows || s->lists[list].shape.rank > 0)))
         return false;
     one.root = random_expression_add(m, set, 1 + random_maker_below(m, 3));
-    if (one.root < 0 || s->nodes[one.root].kind == RANDOM_LIST ||
-        s->nodes[one.root].over != (set >= 0) ||
+    if (one.root < 0 || s->nodes[one.root].kind == RANDOM_LIST || s->nodes[one.root].set != set ||
         !random_shape_equal(&s->nodes[one.root].shape, &s->lists[list].shape) ||
         !statement_add(m, &one))
         return false;
@@ -171,32 +170,39 @@ static int operation_add(maker *m, random_kind kind, int a, int b) {
         return -1;
     random_node node = {.kind = kind, .list = -1, .map = -1, .children = {a, b, -1, -1}};
     node.shape = s->nodes[s->nodes[a].shape.rank > 0 || b < 0 ? a : b].shape;
-    node.over = s->nodes[a].over || (b >= 0 && s->nodes[b].over);
+    node.set = random_set_join(s, s->nodes[a].set, b >= 0 ? s->nodes[b].set : UNIFORM_SET);
     return random_node_add(m, &node);
 }
 
 /* Above 0 everywhere, or below: a reduction that joins a 0 too many shows. */
 static int bounded_away(maker *m, int root, bool below) {
-    const random_node one = {
-        .kind = RANDOM_NUMBER, .number = 1, .list = -1, .map = -1, .children = {-1, -1, -1, -1}};
+    const random_node one = {.kind = RANDOM_NUMBER,
+                             .number = 1,
+                             .list = -1,
+                             .map = -1,
+                             .set = UNIFORM_SET,
+                             .children = {-1, -1, -1, -1}};
     const int square = operation_add(m, RANDOM_SQUARE, root, -1);
     const int sum = operation_add(m, RANDOM_ADD, square, random_node_add(m, &one));
     return below ? operation_add(m, RANDOM_NEGATE, sum, -1) : sum;
 }
 
 static bool make_reduction(maker *m, int set) {
-    static const char ops[] = {'+', '.', '<', '>'};
+    static const char ops[] = {'+', '.', '<', '>'}, blas[] = {'a', 'n', 'm'};
     random_script *s = m->script;
     random_statement one = {.kind = RANDOM_REDUCE, .map = -1, .second = -1, .set = set};
-    one.op = ops[random_maker_below(m, random_members(s, set) > 0 ? 4 : 2)];
+    const bool any = random_members(s, set) > 0;
+    one.op = ops[random_maker_below(m, any ? 4 : 2)];
+    if (s->product >= 0 && random_maker_below(m, 3) == 0)
+        one.op = blas[random_maker_below(m, any ? 3 : 2)];
     one.root = random_expression_add(m, set, random_maker_below(m, 3));
     if (one.op == '.')
         one.second = random_expression_add(m, set, random_maker_below(m, 2));
-    else if (one.op != '+' && one.root >= 0 && random_maker_below(m, 2) == 0)
+    else if ((one.op == '<' || one.op == '>') && one.root >= 0 && random_maker_below(m, 2) == 0)
         one.root = bounded_away(m, one.root, one.op == '>');
-    if (one.root < 0 || !s->nodes[one.root].over || s->nodes[one.root].shape.rank > 0 ||
-        (one.op == '.' &&
-         (one.second < 0 || s->nodes[one.second].shape.rank > 0 || !s->nodes[one.second].over)))
+    if (one.root < 0 || s->nodes[one.root].set != set || s->nodes[one.root].shape.rank > 0 ||
+        (one.op == '.' && (one.second < 0 || s->nodes[one.second].shape.rank > 0 ||
+                           s->nodes[one.second].set != set)))
         return false;
     const int list = random_maker_below(m, s->n_lists);
     one.update = s->flows && s->lists[list].set == UNIFORM_SET && may_update(m, list) &&
@@ -212,7 +218,7 @@ static bool make_apply(maker *m) {
     random_script *s = m->script;
     random_statement one = {.kind = RANDOM_APPLY, .map = -1, .second = -1, .set = NODES};
     one.root = random_expression_add(m, NODES, random_maker_below(m, 2));
-    if (one.root < 0 || !s->nodes[one.root].over || s->nodes[one.root].shape.rank > 0)
+    if (one.root < 0 || s->nodes[one.root].set != NODES || s->nodes[one.root].shape.rank > 0)
         return false;
     one.list = random_list_add(m, "q", NODES, &(random_shape){0});
     return one.list >= 0 && statement_add(m, &one);
@@ -238,7 +244,7 @@ static bool make_prologue(maker *m) {
         return false;
     }
     random_node node = {
-        .kind = RANDOM_LIST, .list = list, .map = -1, .over = true, .children = {-1, -1, -1, -1}};
+        .kind = RANDOM_LIST, .list = list, .map = -1, .set = NODES, .children = {-1, -1, -1, -1}};
     one.root = random_node_add(m, &node);
     one.list = one.root >= 0 ? random_list_add(m, "q", NODES, &(random_shape){0}) : -1;
     if (one.list < 0 || !statement_add(m, &one))
@@ -257,7 +263,8 @@ static bool make_prologue(maker *m) {
 }
 
 static bool is_scalar(const maker *m, int node) {
-    return node >= 0 && !m->script->nodes[node].over && m->script->nodes[node].shape.rank == 0;
+    return node >= 0 && m->script->nodes[node].set == UNIFORM_SET &&
+           m->script->nodes[node].shape.rank == 0;
 }
 
 static bool make_statement(maker *m);
@@ -306,9 +313,20 @@ static bool make_loop(maker *m) {
     return true;
 }
 
+/* Matrices and their rows and columns more often than anything else, where there are any. */
+static int pick_set(maker *m) {
+    const random_script *s = m->script;
+    if (s->product >= 0 && random_maker_below(m, 5) > 0) {
+        const random_set *product = &s->sets[s->product];
+        const int sets[] = {s->product, s->product, product->first, product->second};
+        return sets[random_maker_below(m, 4)];
+    }
+    return random_maker_below(m, 3) > 0 ? CELLS : random_maker_below(m, s->n_sets);
+}
+
 static bool make_statement(maker *m) {
     const random_script *s = m->script;
-    const int set = random_maker_below(m, 3) > 0 ? CELLS : random_maker_below(m, s->n_sets);
+    const int set = pick_set(m);
     const int n_lists = s->n_lists, n_nodes = s->n_nodes;
     bool made = false;
     const int choice =
@@ -339,14 +357,15 @@ static int square_expression_add(maker *m, const random_map *map) {
                         .shape = {2, {map->width, map->width}},
                         .list = -1,
                         .map = -1,
-                        .over = true,
+                        .set = map->from,
                         .children = {-1, -1, -1, -1}};
     const int any = random_expression_add(m, map->from, 2);
-    if (any >= 0 && s->nodes[any].over && random_shape_equal(&s->nodes[any].shape, &node.shape))
+    if (any >= 0 && s->nodes[any].set == map->from &&
+        random_shape_equal(&s->nodes[any].shape, &node.shape))
         return any;
     for (int i = 0; i < 2; ++i) {
         const int child = random_expression_add(m, map->from, random_maker_below(m, 2));
-        if (child < 0 || !s->nodes[child].over || s->nodes[child].shape.rank != 1 ||
+        if (child < 0 || s->nodes[child].set != map->from || s->nodes[child].shape.rank != 1 ||
             s->nodes[child].shape.sizes[0] != map->width)
             return -1;
         node.children[i] = child;
@@ -373,6 +392,14 @@ static void make_matrix(maker *m) {
     }
 }
 
+/* Does it compute what it may return? */
+static bool has_result(const random_script *s) {
+    bool has = s->flows;
+    for (int i = s->n_inputs; i < s->n_lists; ++i)
+        has |= !s->lists[i].hidden;
+    return has;
+}
+
 random_script *random_script_make(uint64_t seed) {
     maker *m = random_alloc(1, sizeof *m);
     random_script *s = random_alloc(1, sizeof *s);
@@ -381,9 +408,11 @@ random_script *random_script_make(uint64_t seed) {
     s->single = random_maker_below(m, 4) == 0;
     s->flows = random_maker_below(m, 3) == 0;
     s->limit = s->single ? 0x1p23 : 0x1p52;
+    const bool has_matrices = random_below(&(uint64_t){seed * 104729u + 3u}, 3) == 0;
+    s->product = has_matrices ? 0 : -1; /* random_declare sets its number */
     random_declare(m);
     const int wanted = 2 + random_maker_below(m, random_maker_below(m, 3) == 0 ? 24 : 10);
-    for (int tries = 0; tries < 400 && s->n_statements < wanted; ++tries)
+    for (int tries = 0; tries < 400 && (s->n_statements < wanted || !has_result(s)); ++tries)
         make_statement(m);
     random_script_return_rest(s);
     for (int i = s->n_inputs; i < s->n_lists; ++i)

@@ -74,6 +74,14 @@ static void print_node(const random_script *s, int index, weft_text *out) {
         print_node(s, node->children[3], out);
         weft_text_add(out, ")");
         break;
+    case RANDOM_NESTED:
+        weft_text_add(out, "%s(", s->functions[node->number].name);
+        for (int i = 0; i < s->functions[node->number].n_arguments; ++i) {
+            weft_text_add(out, i > 0 ? ", " : "");
+            print_node(s, node->children[i], out);
+        }
+        weft_text_add(out, ")");
+        break;
     case RANDOM_CALL:
         weft_text_add(out, "%s", functions[node->function]);
         print_around(s, node, "(", node->children[1] >= 0 ? ", " : "", ")", out);
@@ -82,9 +90,14 @@ static void print_node(const random_script *s, int index, weft_text *out) {
 }
 
 static void print_reduction(const random_script *s, const random_statement *one, weft_text *out) {
-    const char *name = one->op == '+' ? "sum" : one->op == '<' ? "minimum" : "maximum";
-    weft_text_add(out, "%s%s = %s(", one->update ? "update " : "", s->lists[one->list].name,
-                  one->op == '.' ? "dot" : name);
+    const char *name = one->op == '+'   ? "sum"
+                       : one->op == '.' ? "dot"
+                       : one->op == 'a' ? "asum"
+                       : one->op == 'm' ? "amax"
+                       : one->op == 'n' ? "nrm2_squared"
+                       : one->op == '<' ? "minimum"
+                                        : "maximum";
+    weft_text_add(out, "%s%s = %s(", one->update ? "update " : "", s->lists[one->list].name, name);
     print_node(s, one->root, out);
     if (one->op == '.') {
         weft_text_add(out, ", ");
@@ -137,7 +150,8 @@ static void print_statement(const random_script *s, const random_statement *one,
 
 void random_script_print(const random_script *s, weft_text *out) {
     for (int i = 0; i < s->n_sets; ++i)
-        weft_text_add(out, "index %s%s;\n", s->sets[i].name, s->sets[i].plain ? " plain" : "");
+        if (!s->sets[i].product)
+            weft_text_add(out, "index %s%s;\n", s->sets[i].name, s->sets[i].plain ? " plain" : "");
     for (int i = 0; i < s->n_connectivities; ++i)
         weft_text_add(out, "connectivity %s : %s -> %s[%d];\n", s->connectivities[i].name,
                       s->sets[s->connectivities[i].from].name,
@@ -170,7 +184,7 @@ char *random_straight_text(uint64_t *seed) {
     weft_text text = {0};
     while (text.length == 0) {
         random_script *script = random_script_make((*seed)++);
-        if (!script->flows)
+        if (!script->flows && script->product < 0)
             random_script_print(script, &text);
         random_script_free(&script);
     }

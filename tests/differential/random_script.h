@@ -16,12 +16,16 @@
 #include "core/weft_core.h"
 
 enum {
-    RANDOM_SETS = 3,
+    RANDOM_SETS = 6,
     RANDOM_MAPS = 4,
     RANDOM_LISTS = 96,
     RANDOM_STATEMENTS = 80,
     RANDOM_NODES = 2048,
-    RANDOM_SIZE = 5 /* of a dimension, at most */
+    RANDOM_SIZE = 5, /* of a dimension, at most */
+    RANDOM_ARGUMENTS = 4,
+    RANDOM_TERMS = 3,
+    RANDOM_LIBRARY = 5,  /* functions of kernels/blas */
+    RANDOM_GENERATED = 3 /* functions of matrices, at most */
 };
 enum { CELLS, NODES, GROUPS, UNIFORM_SET = -1 };
 
@@ -35,6 +39,8 @@ typedef struct random_set {
     const char *name;
     bool plain; /* said in the script */
     int64_t n;
+    bool product; /* of two others; member (i, j) is number i * n of second + j */
+    int first, second;
 } random_set;
 
 typedef struct random_map {
@@ -74,7 +80,8 @@ typedef enum random_kind {
     RANDOM_ABS,
     RANDOM_SQUARE,
     RANDOM_SELECT, /* where a < b, else */
-    RANDOM_CALL
+    RANDOM_CALL,
+    RANDOM_NESTED /* a call of functions[number] */
 } random_kind;
 
 typedef enum random_function {
@@ -96,10 +103,34 @@ typedef enum random_function {
 } random_function;
 const char *random_function_name(random_function function);
 
+/** What an argument or a result of a nested function is over, in its terms. */
+typedef enum random_over {
+    RANDOM_BOTH,
+    RANDOM_FIRST,
+    RANDOM_SECOND,
+    RANDOM_NEITHER,
+    RANDOM_HERE /* whatever the statement is over */
+} random_over;
+
+/** factor * argument a * argument b; b is -1: factor * argument a */
+typedef struct random_term {
+    int factor, a, b;
+} random_term;
+
+/** A function of scalars over pairs of a row and a column, or of kernels/blas: a sum of terms, as a
+ *  map or combined over what its result is not over. */
+typedef struct random_function_over {
+    char name[24];
+    char op; /* of a reduction: + < >; 0: a map */
+    random_over result, arguments[RANDOM_ARGUMENTS];
+    int n_arguments, n_terms;
+    random_term terms[RANDOM_TERMS];
+} random_function_over;
+
 typedef struct random_node {
     random_kind kind;
     random_shape shape;
-    bool over; /* anything over an index set in it? else uniform */
+    int set; /* what it has a value for each member of; UNIFORM_SET: for none */
     int number;
     int list, map, n_subscripts, subscripts[2];
     random_function function;
@@ -120,7 +151,7 @@ typedef enum random_statement_kind {
 typedef struct random_statement {
     random_statement_kind kind;
     int list, map, set, root, second, iterations;
-    char op; /* of a reduction: + . < > */
+    char op; /* of a reduction: + . < >, a: asum, m: amax, n: nrm2_squared */
     bool update;
 } random_statement;
 
@@ -131,6 +162,10 @@ typedef struct random_script {
     double limit;
     random_set sets[RANDOM_SETS];
     int n_sets;
+    int product; /* a set of pairs; -1: the script has no matrices */
+    random_function_over
+        functions[RANDOM_LIBRARY + RANDOM_GENERATED]; /* those of kernels/blas first */
+    int n_functions;
     random_map connectivities[RANDOM_MAPS];
     int n_connectivities;
     random_operator op; /* A, over nodes */
@@ -157,11 +192,14 @@ bool random_node_reads(const random_script *script, int node, int list);
 /** Which lists does a statement read or add to? */
 bool random_statement_reads(const random_script *script, const random_statement *s, int list);
 
-/** The text of the first script from *seed on that has no loops and no operators; *seed gets the
+/** The text of the first script from *seed on that has no loops, operators and matrices; *seed gets the
  * one behind it. malloc'd */
 char *random_straight_text(uint64_t *seed);
-/** As text. Functions called are noted in calls [RANDOM_FUNCTIONS], where that is not NULL. */
+/** As text. */
 void random_script_print(const random_script *script, weft_text *out);
+/** The functions that were generated for the script, as a kernel file; nothing: there are none. */
+void random_script_print_functions(const random_script *script, weft_text *out);
+/** Functions called are noted in calls [RANDOM_FUNCTIONS]. */
 void random_script_calls(const random_script *script, bool *calls);
 
 /** Can no number in it, whatever the inputs, exceed script->limit? */
@@ -181,6 +219,8 @@ int64_t *random_input(const random_script *script, int list);
  * [instance] [width][width], malloc'd; equal pairs have equal positions. *n: of different pairs. */
 uint32_t *random_positions(const random_script *script, int64_t *n);
 int64_t random_members(const random_script *script, int set);
+/** The index set that a nested function's argument is over, in a statement over `here`. */
+int random_set_over(const random_script *script, random_over over, int here);
 
 /** splitmix64 */
 uint64_t random_next(uint64_t *state);

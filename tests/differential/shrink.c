@@ -63,7 +63,7 @@ static bool try_operand(random_script *s, int node, int child, shrink_fails *fai
     if (one->children[child] < 0)
         return false;
     const random_node *other = &s->nodes[one->children[child]];
-    if (!random_shape_equal(&one->shape, &other->shape) || one->over != other->over)
+    if (!random_shape_equal(&one->shape, &other->shape) || one->set != other->set)
         return false;
     random_script *tried = random_script_copy(s);
     tried->nodes[node] = *other;

@@ -96,12 +96,21 @@ static const char INDEPENDENT[] = "index cells, nodes;\n"
                                   "b = 3*y;\n"
                                   "return a, b;\n";
 
+/* A kernel over a matrix whose last call is over its rows. */
+static const char NESTED[] = "index rows, cols;\n"
+                             "input A : real over rows, cols;\n"
+                             "input x : real over cols;\n"
+                             "input u : real over rows;\n"
+                             "t = gemv(A, x) + u;\n"
+                             "return t;\n";
+
 /* What is printed reads back: the same plan. Variants are kept, and so is what shares a launch: in
  * a fused plan the two small kernels, in an unfused one nothing. */
 static void what_is_saved_is_forced(void **state) {
     (void)state;
-    for (int i = 0; i < 4; ++i) {
-        const char *script = i < 2 ? SCRIPT : INDEPENDENT;
+    static const char *const scripts[] = {SCRIPT, INDEPENDENT, NESTED};
+    for (int i = 0; i < 6; ++i) {
+        const char *script = scripts[i / 2];
         const bool unfused = i % 2 == 1;
         const weft_compile_options saving = {.plan = unfused ? WEFT_PLAN_UNFUSED : WEFT_PLAN_FUSED,
                                              .elements = 1000};
