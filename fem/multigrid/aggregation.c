@@ -5,8 +5,10 @@
 #include <string.h>
 
 enum { MOST_LEVELS = 20, COARSEST_ROWS = 2000 };
-#define THETA 0.08 /* strong couplings of the finest level; half of it on each next one */
-#define LEAST_THETA 0.02
+/* Bounds of strong couplings on the finest level; each next level has half of it. What is lumped with
+ * several modes changes the product with rotations, so that little may be. */
+#define THETA 0.02
+#define THETA_OF_MODES 0.005
 #define SINGULAR 1e-13 /* a smaller part of a diagonal is rounding error */
 #define LEAST_REDUCTION 0.9
 
@@ -75,12 +77,19 @@ static weft_status nodes_make(int components, int64_t n_rows, weft_coarsening *l
     return WEFT_OK;
 }
 
+/* More rigid body modes than components make coarse levels dense in 3D. */
+static double aggregate_nodes(const weft_aggregation_options *options) {
+    if (options->aggregate_nodes != 0)
+        return options->aggregate_nodes;
+    return options->dimension == 2 ? 9 : options->rigid_body_modes ? 20 : 16;
+}
+
 static weft_status finest_make(const weft_csr *A, const weft_aggregation_options *options,
                                weft_coarsening *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const int d = options->dimension, components = options->components ? options->components : 1;
-    TRY(options_check(A, options, error));
     TRY(weft_free_rows(A, options->constrained, options->n_constrained, &out->scale, error));
+    out->aggregate_nodes = aggregate_nodes(options);
     TRY(nodes_make(components, A->n_rows, out, error));
     TRY(weft_modes_make(options, A->n_rows, out->scale, &out->modes, &out->n_modes, error));
     if (options->x) {
@@ -97,12 +106,12 @@ done:
 /* ---- one level after another ----------------------------------------------------------------- */
 
 static weft_status aggregates_make(const weft_coarsening *level, const weft_node_graph *graph,
-                                   double size, weft_node_sets *out, weft_error *error) {
+                                   weft_node_sets *out, weft_error *error) {
     weft_status status = WEFT_OK;
     if (!level->x)
         return weft_nodes_gather(level, graph, out, error);
-    TRY(weft_nodes_bisect(level, graph, size, out, error));
-    TRY(weft_nodes_connect(level, graph, size, out, error));
+    TRY(weft_nodes_bisect(level, graph, out, error));
+    TRY(weft_nodes_connect(level, graph, out, error));
 done:
     return status;
 }
@@ -127,14 +136,14 @@ static weft_status diagonal_repair(const weft_coarsening *level, const weft_csr 
 }
 
 /* Make P and the matrix of the next level. Without reduction, coarse->n_nodes remains 0. */
-static weft_status coarsen(weft_coarsening *level, double size, weft_csr *P, weft_csr *A,
+static weft_status coarsen(weft_coarsening *level, weft_csr *P, weft_csr *A,
                            weft_coarsening *coarse, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_node_graph graph = {0};
     weft_node_sets aggregates = {0};
     int64_t n_rows = 0;
     TRY(weft_node_graph_make(level, &graph, error));
-    TRY(aggregates_make(level, &graph, size, &aggregates, error));
+    TRY(aggregates_make(level, &graph, &aggregates, error));
     TRY(weft_tentative_make(level, &aggregates, coarse, &n_rows, error));
     if (n_rows == 0 || (double)n_rows > LEAST_REDUCTION * (double)level->A->n_rows) {
         coarsening_clear(coarse);
@@ -149,7 +158,8 @@ static weft_status coarsen(weft_coarsening *level, double size, weft_csr *P, wef
     for (int64_t i = 0; i < n_rows; ++i)
         coarse->scale[i] = 1;
     coarse->device = level->device;
-    coarse->theta = level->theta / 2 > LEAST_THETA ? level->theta / 2 : LEAST_THETA;
+    coarse->aggregate_nodes = level->aggregate_nodes;
+    coarse->theta = level->theta / 2;
 done:
     weft_node_graph_clear(&graph);
     weft_node_sets_clear(&aggregates);
@@ -181,17 +191,17 @@ weft_status weft_aggregation_make(weft_device *device, const weft_csr *A,
     weft_status status = WEFT_OK;
     const int most = options->most_levels ? options->most_levels : MOST_LEVELS;
     const int64_t few = options->coarsest_rows ? options->coarsest_rows : COARSEST_ROWS;
-    const double size = options->aggregate_nodes != 0 ? options->aggregate_nodes
-                        : options->dimension == 2     ? 9
-                                                      : 16;
-    weft_coarsening level = {.device = device, .theta = THETA}, coarse = {0};
-    weft_algebraic_level *made = calloc((size_t)most, sizeof *made);
+    weft_coarsening level = {.device = device}, coarse = {0};
+    weft_algebraic_level *made = NULL;
     double bound;
     int n = 0;
+    TRY(options_check(A, options, error));
+    made = calloc((size_t)most, sizeof *made);
     if (!made)
         TRY(weft_out_of_memory(error, "levels"));
     made[0].A = *A;
     TRY(finest_make(A, options, &level, error));
+    level.theta = level.n_modes == 1 ? THETA : THETA_OF_MODES;
     for (;;) {
         level.A = &made[n].A;
         TRY(weft_csr_scale(device, level.A, level.scale, &bound, error));
@@ -199,7 +209,7 @@ weft_status weft_aggregation_make(weft_device *device, const weft_csr *A,
         level.lambda = made[n].lambda;
         if (++n == most || level.A->n_rows <= few || level.lambda == 0)
             break;
-        TRY(coarsen(&level, size, &made[n - 1].P, &made[n].A, &coarse, error));
+        TRY(coarsen(&level, &made[n - 1].P, &made[n].A, &coarse, error));
         if (coarse.n_nodes == 0)
             break;
         coarsening_clear(&level);

@@ -110,7 +110,7 @@ static void divide(bisection *b, point_range r) {
 }
 
 weft_status weft_nodes_bisect(const weft_coarsening *level, const weft_node_graph *graph,
-                              double size, weft_node_sets *out, weft_error *error) {
+                              weft_node_sets *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_node_sets made = {0};
     bisection b = {.device = level->device, .sets = &made};
@@ -128,7 +128,7 @@ weft_status weft_nodes_bisect(const weft_coarsening *level, const weft_node_grap
     if (refused >= 0)
         TRY(weft_error_set(error, WEFT_ERROR_INPUT, "a coordinate of node %lld is not finite",
                            (long long)refused));
-    made.n = (int64_t)((double)n_points / size + 0.5);
+    made.n = (int64_t)((double)n_points / level->aggregate_nodes + 0.5);
     made.n = made.n < 1 ? n_points > 0 : made.n;
     made.start = malloc((size_t)(made.n + 1) * sizeof *made.start);
     if (!made.start)

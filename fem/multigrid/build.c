@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 4096 };
-
 bool weft_csr_chunk_reserve(weft_csr_chunk *chunk, int64_t n) {
     if (chunk->n + n <= chunk->capacity)
         return true;
@@ -27,73 +25,88 @@ bool weft_csr_chunk_reserve(weft_csr_chunk *chunk, int64_t n) {
 typedef struct build {
     weft_csr_fill fill;
     const void *user;
+    const weft_csr_chunks *chunks;
     weft_csr *out;
-    weft_csr_chunk *chunks;
 } build;
 
 static void fill_chunk(void *user, int64_t i) {
-    build *b = user;
-    b->chunks[i].failed = !b->fill(b->user, &b->chunks[i]);
+    const build *b = user;
+    b->chunks->chunks[i].failed = !b->fill(b->user, &b->chunks->chunks[i]);
+}
+
+static void chunk_clear(weft_csr_chunk *chunk) {
+    free(chunk->columns);
+    free(chunk->values);
+    *chunk = (weft_csr_chunk){0};
+}
+
+void weft_csr_chunks_clear(weft_csr_chunks *chunks) {
+    for (int64_t i = 0; chunks->chunks && i < chunks->n_chunks; ++i)
+        chunk_clear(&chunks->chunks[i]);
+    free(chunks->chunks);
+    free(chunks->row_start);
+    *chunks = (weft_csr_chunks){0};
+}
+
+weft_status weft_csr_chunks_make(weft_device *device, weft_csr_fill fill, const void *user,
+                                 int64_t n_rows, weft_csr_chunks *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    build b = {.fill = fill, .user = user, .chunks = out};
+    int64_t *row_start = weft_array_make_unset((uint64_t)(n_rows + 1) * sizeof *row_start);
+    out->n_rows = n_rows;
+    out->n_chunks = (n_rows + WEFT_CSR_CHUNK - 1) / WEFT_CSR_CHUNK;
+    out->row_start = row_start;
+    out->chunks = calloc((size_t)out->n_chunks + 1, sizeof *out->chunks);
+    if (!out->chunks || !row_start)
+        TRY(weft_out_of_memory(error, "a sparse matrix"));
+    for (int64_t i = 0; i < out->n_chunks; ++i) {
+        int64_t first = i * WEFT_CSR_CHUNK, last = first + WEFT_CSR_CHUNK;
+        out->chunks[i] = (weft_csr_chunk){.first = first,
+                                          .last = last < n_rows ? last : n_rows,
+                                          .lengths = row_start + first + 1};
+    }
+    TRY(weft_device_for(device, out->n_chunks, fill_chunk, &b, error));
+    for (int64_t i = 0; i < out->n_chunks; ++i)
+        if (out->chunks[i].failed)
+            TRY(weft_out_of_memory(error, "a sparse matrix"));
+    row_start[0] = 0; /* lengths become starts */
+    for (int64_t i = 0; i < n_rows; ++i)
+        row_start[i + 1] += row_start[i];
+done:
+    return status;
 }
 
 static void join_chunk(void *user, int64_t i) {
-    build *b = user;
-    const weft_csr_chunk *chunk = &b->chunks[i];
-    int64_t at = b->out->row_start[chunk->first];
+    const build *b = user;
+    weft_csr_chunk *chunk = &b->chunks->chunks[i];
+    int64_t at = b->chunks->row_start[chunk->first];
     if (chunk->n) {
         memcpy(b->out->columns + at, chunk->columns, (size_t)chunk->n * sizeof *chunk->columns);
         memcpy(b->out->values + at, chunk->values, (size_t)chunk->n * sizeof *chunk->values);
     }
-    free(b->chunks[i].columns);
-    free(b->chunks[i].values);
-    b->chunks[i].columns = NULL;
-    b->chunks[i].values = NULL;
-}
-
-/* The lengths of rows become their starts. */
-static void sum_lengths(int64_t *row_start, int64_t n_rows) {
-    row_start[0] = 0;
-    for (int64_t i = 0; i < n_rows; ++i)
-        row_start[i + 1] += row_start[i];
+    chunk_clear(chunk);
 }
 
 weft_status weft_csr_build(weft_device *device, weft_csr_fill fill, const void *user, weft_csr *out,
                            weft_error *error) {
     weft_status status = WEFT_OK;
     weft_csr made = {.n_rows = out->n_rows, .n_columns = out->n_columns};
-    int64_t n_chunks = (made.n_rows + CHUNK - 1) / CHUNK;
-    bool failed = false;
-    build b = {.fill = fill, .user = user, .out = &made};
-    b.chunks = calloc((size_t)n_chunks + 1, sizeof *b.chunks);
-    made.row_start = weft_array_make_unset((uint64_t)(made.n_rows + 1) * sizeof *made.row_start);
-    if (!b.chunks || !made.row_start)
-        TRY(weft_out_of_memory(error, "a sparse matrix"));
-    for (int64_t i = 0; i < n_chunks; ++i) {
-        weft_csr_chunk *chunk = &b.chunks[i];
-        chunk->first = i * CHUNK;
-        chunk->last = chunk->first + CHUNK < made.n_rows ? chunk->first + CHUNK : made.n_rows;
-        chunk->lengths = made.row_start + chunk->first + 1;
-    }
-    TRY(weft_device_for(device, n_chunks, fill_chunk, &b, error));
-    for (int64_t i = 0; i < n_chunks; ++i)
-        failed |= b.chunks[i].failed;
-    if (failed)
-        TRY(weft_out_of_memory(error, "a sparse matrix"));
-    sum_lengths(made.row_start, made.n_rows);
-    uint64_t n_entries = (uint64_t)made.row_start[made.n_rows];
+    weft_csr_chunks chunks = {0};
+    build b = {.chunks = &chunks, .out = &made};
+    uint64_t n_entries;
+    TRY(weft_csr_chunks_make(device, fill, user, out->n_rows, &chunks, error));
+    n_entries = (uint64_t)chunks.row_start[out->n_rows];
     made.columns = weft_array_make_unset(n_entries * sizeof *made.columns);
     made.values = weft_array_make_unset(n_entries * sizeof *made.values);
     if (!made.columns || !made.values)
         TRY(weft_out_of_memory(error, "a sparse matrix"));
-    TRY(weft_device_for(device, n_chunks, join_chunk, &b, error));
+    TRY(weft_device_for(device, chunks.n_chunks, join_chunk, &b, error));
+    made.row_start = chunks.row_start;
+    chunks.row_start = NULL;
     *out = made;
     made = (weft_csr){0};
 done:
-    for (int64_t i = 0; b.chunks && i < n_chunks; ++i) {
-        free(b.chunks[i].columns);
-        free(b.chunks[i].values);
-    }
-    free(b.chunks);
+    weft_csr_chunks_clear(&chunks);
     weft_csr_clear(&made);
     return status;
 }

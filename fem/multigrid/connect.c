@@ -40,7 +40,7 @@ static void unite_set(const connection *c, int64_t first, int64_t last) {
     for (int64_t p = first; p < last; ++p) {
         int64_t node = c->sets->nodes[p];
         for (int64_t k = G->row_start[node]; k < G->row_start[node + 1]; ++k) {
-            int32_t q = c->graph->strong[k] ? c->place[G->columns[k]] : NONE;
+            int32_t q = c->graph->flags[k] & WEFT_CONNECTS ? c->place[G->columns[k]] : NONE;
             if (q < first || q >= p)
                 continue;
             int32_t a = find_root(c->root, (int32_t)p), b = find_root(c->root, q);
@@ -82,15 +82,15 @@ static void neighbours_add(neighbours *all, int32_t root, double coupling) {
     all->coupling[k] += coupling;
 }
 
-/* Couplings of a node to components that are not small. A single node without strong couplings may
- * follow a node beside which it is light, e.g. one in a much stiffer material. */
+/* Couplings of a node to components that are not small. A single node may
+ * also follow one in a much stiffer material. */
 static void node_neighbours(const connection *c, int32_t p, neighbours *all) {
     const weft_csr *G = &c->graph->couplings;
     int64_t node = c->sets->nodes[p];
-    bool single = c->size[c->root[p]] == 1;
+    int flags = c->size[c->root[p]] == 1 ? WEFT_CONNECTS | WEFT_SMOOTHS : WEFT_CONNECTS;
     for (int64_t k = G->row_start[node]; k < G->row_start[node + 1]; ++k) {
         int32_t q = G->columns[k] == node ? NONE : c->place[G->columns[k]];
-        if (q < 0 || (!c->graph->strong[k] && !single) || c->size[c->root[q]] < c->smallest)
+        if (q < 0 || !(c->graph->flags[k] & flags) || c->size[c->root[q]] < c->smallest)
             continue;
         double value = G->values[k] < 0 ? -G->values[k] : G->values[k];
         neighbours_add(all, c->root[q], value * c->graph->scale[G->columns[k]]);
@@ -135,11 +135,12 @@ static void sets_number(const connection *c, int64_t n_nodes, weft_node_sets *ou
 }
 
 weft_status weft_nodes_connect(const weft_coarsening *level, const weft_node_graph *graph,
-                               double size, weft_node_sets *sets, weft_error *error) {
+                               weft_node_sets *sets, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_node_sets made = {0};
     size_t n = (size_t)sets->start[sets->n], n_nodes = (size_t)level->n_nodes;
-    connection c = {.graph = graph, .sets = sets, .smallest = (int32_t)(size / 3 + 1)};
+    connection c = {
+        .graph = graph, .sets = sets, .smallest = (int32_t)(level->aggregate_nodes / 3 + 1)};
     c.place = malloc((n_nodes + 1) * sizeof *c.place);
     c.root = malloc((n + 1) * sizeof *c.root);
     c.size = malloc((n + 1) * sizeof *c.size);

@@ -87,24 +87,39 @@ done:
 
 /* ---- products -------------------------------------------------------------------------------- */
 
+/* The right factor is a matrix, or one in chunks. */
 typedef struct product {
     const weft_csr *A, *B;
+    const weft_csr_chunks *chunks; /* instead of B */
     bool sorted;
 } product;
 
-/* Entries of B in the rows that row i of A refers to: a bound for the length of the result. */
+/* Entries of B in the rows that row i of A refers to. */
 static int64_t row_bound(const product *p, int64_t i) {
+    const int64_t *row_start = p->B ? p->B->row_start : p->chunks->row_start;
     int64_t n = 0;
     for (int64_t k = p->A->row_start[i]; k < p->A->row_start[i + 1]; ++k) {
         int32_t j = p->A->columns[k];
-        n += p->B->row_start[j + 1] - p->B->row_start[j];
+        n += row_start[j + 1] - row_start[j];
     }
-    return n < p->B->n_columns ? n : p->B->n_columns;
+    return n;
+}
+
+/* Add a times row j of B. */
+static inline void add_scaled(const product *p, double a, int32_t j, weft_row_sum *row) {
+    const int64_t *row_start = p->B ? p->B->row_start : p->chunks->row_start;
+    int64_t first = row_start[j], n = row_start[j + 1] - first;
+    const weft_csr_chunk *chunk = p->B ? NULL : &p->chunks->chunks[j / WEFT_CSR_CHUNK];
+    int64_t at = chunk ? first - row_start[chunk->first] : first;
+    const int32_t *columns = (chunk ? chunk->columns : p->B->columns) + at;
+    const double *values = (chunk ? chunk->values : p->B->values) + at;
+    for (int64_t k = 0; k < n; ++k)
+        weft_row_sum_add(row, columns[k], a * values[k]);
 }
 
 static bool fill_product(const void *user, weft_csr_chunk *chunk) {
     const product *p = user;
-    const weft_csr *A = p->A, *B = p->B;
+    const weft_csr *A = p->A;
     weft_row_sum row = {0};
     int64_t most = 0;
     bool done = false;
@@ -115,12 +130,8 @@ static bool fill_product(const void *user, weft_csr_chunk *chunk) {
     if (!weft_row_sum_make(&row, most))
         goto done;
     for (int64_t i = chunk->first; i < chunk->last; ++i) {
-        for (int64_t k = A->row_start[i]; k < A->row_start[i + 1]; ++k) {
-            int32_t j = A->columns[k];
-            double a = A->values[k];
-            for (int64_t m = B->row_start[j]; m < B->row_start[j + 1]; ++m)
-                weft_row_sum_add(&row, B->columns[m], a * B->values[m]);
-        }
+        for (int64_t k = A->row_start[i]; k < A->row_start[i + 1]; ++k)
+            add_scaled(p, A->values[k], A->columns[k], &row);
         chunk->lengths[i - chunk->first] = row.n_used;
         if (!weft_csr_chunk_reserve(chunk, row.n_used))
             goto done;
@@ -132,33 +143,39 @@ done:
     return done;
 }
 
-static weft_status multiply(weft_device *device, const product *p, weft_csr *out,
-                            weft_error *error) {
-    weft_csr made = {.n_rows = p->A->n_rows, .n_columns = p->B->n_columns};
-    if (p->A->n_columns != p->B->n_rows)
-        return weft_error_set(error, WEFT_ERROR_SHAPE,
-                              "a matrix of %lld columns times one of %lld rows",
-                              (long long)p->A->n_columns, (long long)p->B->n_rows);
-    weft_status status = weft_csr_build(device, fill_product, p, &made, error);
-    if (status == WEFT_OK)
-        *out = made;
-    return status;
+static weft_status shapes_check(const weft_csr *A, const weft_csr *B, weft_error *error) {
+    if (A->n_columns == B->n_rows)
+        return WEFT_OK;
+    return weft_error_set(error, WEFT_ERROR_SHAPE,
+                          "a matrix of %lld columns times one of %lld rows",
+                          (long long)A->n_columns, (long long)B->n_rows);
 }
 
 weft_status weft_csr_multiply(weft_device *device, const weft_csr *A, const weft_csr *B,
                               weft_csr *out, weft_error *error) {
-    return multiply(device, &(product){A, B, true}, out, error);
+    weft_status status = WEFT_OK;
+    weft_csr made = {.n_rows = A->n_rows, .n_columns = B->n_columns};
+    const product p = {.A = A, .B = B, .sorted = true};
+    TRY(shapes_check(A, B, error));
+    TRY(weft_csr_build(device, fill_product, &p, &made, error));
+    *out = made;
+done:
+    return status;
 }
 
 weft_status weft_galerkin(weft_device *device, const weft_csr *A, const weft_csr *P, weft_csr *out,
                           weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_csr AP = {0}, R = {0};
-    TRY(multiply(device, &(product){A, P, false}, &AP, error));
+    weft_csr R = {0}, made = {.n_rows = P->n_columns, .n_columns = P->n_columns};
+    weft_csr_chunks AP = {0};
+    const product first = {.A = A, .B = P}, second = {.A = &R, .chunks = &AP, .sorted = true};
+    TRY(shapes_check(A, P, error));
+    TRY(weft_csr_chunks_make(device, fill_product, &first, A->n_rows, &AP, error));
     TRY(weft_csr_transpose(device, P, &R, error));
-    TRY(multiply(device, &(product){&R, &AP, true}, out, error));
+    TRY(weft_csr_build(device, fill_product, &second, &made, error));
+    *out = made;
 done:
-    weft_csr_clear(&AP);
+    weft_csr_chunks_clear(&AP);
     weft_csr_clear(&R);
     return status;
 }

@@ -10,7 +10,7 @@
 static bool is_gathered(const weft_node_graph *graph, const int32_t *of, int64_t node) {
     const weft_csr *G = &graph->couplings;
     for (int64_t k = G->row_start[node]; k < G->row_start[node + 1]; ++k)
-        if (graph->strong[k] && of[G->columns[k]] >= 0)
+        if (graph->flags[k] & WEFT_CONNECTS && of[G->columns[k]] >= 0)
             return true;
     return of[node] >= 0;
 }
@@ -19,7 +19,7 @@ static void gather(const weft_node_graph *graph, int32_t *of, int64_t node, int3
     const weft_csr *G = &graph->couplings;
     of[node] = set;
     for (int64_t k = G->row_start[node]; k < G->row_start[node + 1]; ++k)
-        if (graph->strong[k] && of[G->columns[k]] < 0)
+        if (graph->flags[k] & WEFT_CONNECTS && of[G->columns[k]] < 0)
             of[G->columns[k]] = set;
 }
 
@@ -32,7 +32,7 @@ static int32_t strongest_set(const weft_node_graph *graph, const int32_t *of, in
         int32_t j = G->columns[k];
         double coupling = G->values[k] * graph->scale[j];
         coupling = coupling < 0 ? -coupling : coupling;
-        if (graph->strong[k] && of[j] >= 0 && coupling > strongest) {
+        if (graph->flags[k] & WEFT_CONNECTS && of[j] >= 0 && coupling > strongest) {
             strongest = coupling;
             set = of[j];
         }

@@ -1,4 +1,4 @@
-/* Makes the graph of couplings between nodes, and finds the strong ones. */
+/* Makes the graph of couplings between nodes, and tells how strong they are. */
 #include "fem/multigrid/private.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ void weft_node_graph_clear(weft_node_graph *graph) {
     if (graph->owned)
         weft_csr_clear(&graph->couplings);
     free(graph->scale);
-    free(graph->strong);
+    free(graph->flags);
     free(graph->active);
     *graph = (weft_node_graph){0};
 }
@@ -66,22 +66,26 @@ static void share_scale(void *user, int64_t share) {
     }
 }
 
-/* |g_ij|^2 > theta^2 g_ii g_jj is strong; |g_ij| > theta g_ii is enough to be active. */
-static void share_strong(void *user, int64_t share) {
+/* |g_ij|^2 > theta^2 g_ii g_jj connects nodes, |g_ij| > theta g_ii smooths row i. They differ where
+ * coefficients jump: a node follows one in a much stiffer material, not the other way round. */
+static void share_couplings(void *user, int64_t share) {
     const graph_work *w = user;
     const weft_csr *G = &w->graph->couplings;
     const double *scale = w->graph->scale;
     int64_t last = weft_share(G->n_rows, share + 1, SHARES);
     for (int64_t i = weft_share(G->n_rows, share, SHARES); i < last; ++i) {
-        bool active = false;
+        uint8_t any = 0;
         for (int64_t k = G->row_start[i]; k < G->row_start[i + 1]; ++k) {
             int32_t j = G->columns[k];
             double coupling = fabs(G->values[k]) * scale[i];
             bool other = j != i && scale[j] != 0;
-            w->graph->strong[k] = other && coupling * scale[j] > w->theta;
-            active |= other && (w->graph->strong[k] || coupling * scale[i] > w->theta);
+            bool connects = other && coupling * scale[j] > w->theta;
+            bool smooths = other && coupling * scale[i] > w->theta;
+            w->graph->flags[k] =
+                (uint8_t)((connects ? WEFT_CONNECTS : 0) | (smooths ? WEFT_SMOOTHS : 0));
+            any |= w->graph->flags[k];
         }
-        w->graph->active[i] = active;
+        w->graph->active[i] = any != 0;
     }
 }
 
@@ -97,15 +101,15 @@ weft_status weft_node_graph_make(const weft_coarsening *level, weft_node_graph *
     }
     made.scale = malloc((n_nodes + 1) * sizeof *made.scale);
     made.active = malloc(n_nodes + 1);
-    made.strong = malloc((size_t)made.couplings.row_start[n_nodes] + 1);
-    if (!made.scale || !made.active || !made.strong)
+    made.flags = malloc((size_t)made.couplings.row_start[n_nodes] + 1);
+    if (!made.scale || !made.active || !made.flags)
         TRY(weft_out_of_memory(error, "the graph of a matrix"));
     if (made.owned)
         TRY(weft_device_for(level->device, SHARES, share_scale, (void *)&work, error));
     else
         for (size_t i = 0; i < n_nodes; ++i)
             made.scale[i] = level->scale[i];
-    TRY(weft_device_for(level->device, SHARES, share_strong, (void *)&work, error));
+    TRY(weft_device_for(level->device, SHARES, share_couplings, (void *)&work, error));
     *out = made;
     made = (weft_node_graph){0};
 done:

@@ -90,7 +90,8 @@ typedef struct weft_aggregation_options {
     const double *near_nullspace; /* [n_rows][n_near_nullspace], vectors v with A v near 0 on free
                                      rows; NULL: constants, one for each component */
     bool rigid_body_modes;        /* instead: 3 in 2D, 6 in 3D; components = dimension, with x */
-    double aggregate_nodes;       /* mean size; 0: 9 in 2D, 16 in 3D; not used without x */
+    double aggregate_nodes;       /* mean size; 0: 9 in 2D, 16 in 3D, 20 with rigid body
+ modes in 3D; not used without x */
     int most_levels;              /* 0: 20 */
     int64_t coarsest_rows;        /* a level of at most this many rows is the last; 0: 2000 */
 } weft_aggregation_options;

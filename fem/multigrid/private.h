@@ -21,6 +21,19 @@ typedef struct weft_csr_chunk {
 bool weft_csr_chunk_reserve(weft_csr_chunk *chunk, int64_t n);
 /** Append the rows of a chunk; false without memory. */
 typedef bool (*weft_csr_fill)(const void *user, weft_csr_chunk *chunk);
+/** A matrix in chunks. */
+typedef struct weft_csr_chunks {
+    int64_t n_rows, n_chunks;
+    int64_t *row_start; /* [n_rows + 1] */
+    weft_csr_chunk *chunks;
+} weft_csr_chunks;
+enum { WEFT_CSR_CHUNK = 4096 }; /* rows of a chunk, except for the last */
+/** Fill the chunks of a matrix of n_rows rows, in parallel.
+ *  out     caller's, also after an error; weft_csr_chunks_clear
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_csr_chunks_make(weft_device *device, weft_csr_fill fill, const void *user,
+                                 int64_t n_rows, weft_csr_chunks *out, weft_error *error);
+void weft_csr_chunks_clear(weft_csr_chunks *chunks);
 /** Make a matrix by chunks of rows, in parallel.
  *  out     n_rows and n_columns are set; gets the arrays
  *  Errors  WEFT_ERROR_MEMORY; *out untouched */
@@ -83,9 +96,10 @@ weft_status weft_csr_lanczos(weft_device *device, const weft_csr *A, const doubl
 typedef struct weft_coarsening {
     weft_device *device;
     const weft_csr *A;
-    double *scale; /* [n_rows] 1 / sqrt(a_ii); 0: constrained */
-    double lambda; /* of D^-1 A */
-    double theta;  /* of strong couplings */
+    double *scale;          /* [n_rows] 1 / sqrt(a_ii); 0: constrained */
+    double lambda;          /* of D^-1 A */
+    double theta;           /* of strong couplings */
+    double aggregate_nodes; /* mean size of aggregates */
     int64_t n_nodes;
     int32_t *node_start; /* [n_nodes + 1] rows of each node; NULL: node = row */
     int32_t *node_of;    /* [n_rows]; NULL: node = row */
@@ -104,13 +118,17 @@ static inline int32_t weft_row_node(const weft_coarsening *level, int32_t row) {
 
 /* ---- graph and aggregates ------------------------------------------------------------------- */
 
+enum {
+    WEFT_CONNECTS = 1, /* the nodes may be in one aggregate */
+    WEFT_SMOOTHS = 2   /* the coupling is in the row of A_F */
+};
 /** Couplings of nodes: the matrix, or for several rows a node the Frobenius norms of its blocks. */
 typedef struct weft_node_graph {
     weft_csr couplings; /* [n_nodes][n_nodes]; borrowed from the matrix, or owned */
     bool owned;
     double *scale;   /* [n_nodes] 1 / sqrt of the diagonal; 0: a node without free rows */
-    uint8_t *strong; /* [entries]; not for the diagonal */
-    uint8_t *active; /* [n_nodes] has a strong coupling, or one that is large beside its diagonal */
+    uint8_t *flags;  /* [entries] WEFT_CONNECTS, WEFT_SMOOTHS; 0 for the diagonal */
+    uint8_t *active; /* [n_nodes] has a coupling with a flag */
 } weft_node_graph;
 weft_status weft_node_graph_make(const weft_coarsening *level, weft_node_graph *out,
                                  weft_error *error);
@@ -128,20 +146,20 @@ void weft_node_sets_clear(weft_node_sets *sets);
  *  sets    gets start and nodes
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_node_sets_list(int64_t n_nodes, weft_node_sets *sets, weft_error *error);
-/** Bisect the active nodes by their coordinates into sets of about `size` nodes; `of` is NULL.
+/** Bisect the active nodes by their coordinates into sets of about aggregate_nodes; `of` is NULL.
  *  Errors  WEFT_ERROR_INPUT (a coordinate is not finite), WEFT_ERROR_MEMORY */
 weft_status weft_nodes_bisect(const weft_coarsening *level, const weft_node_graph *graph,
-                              double size, weft_node_sets *out, weft_error *error);
-/** Sets of nodes and their strong neighbours, without coordinates.
+                              weft_node_sets *out, weft_error *error);
+/** Sets of nodes and the neighbours that they are connected to, without coordinates.
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_nodes_gather(const weft_coarsening *level, const weft_node_graph *graph,
                               weft_node_sets *out, weft_error *error);
-/** Split sets into their components by strong couplings, and join small components to the
- *  neighbour with the strongest couplings.
+/** Split sets into their connected components, and join small components to the neighbour
+ *  with the strongest couplings.
  *  sets    replaced; gets `of`
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_nodes_connect(const weft_coarsening *level, const weft_node_graph *graph,
-                               double size, weft_node_sets *sets, weft_error *error);
+                               weft_node_sets *sets, weft_error *error);
 
 /* ---- prolongation --------------------------------------------------------------------------- */
 

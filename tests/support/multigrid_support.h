@@ -140,7 +140,8 @@ static inline weft_aggregation_options test_options(const test_problem *p) {
                                       .components = p->components,
                                       .dimension = p->mesh->dimension,
                                       .x = p->mesh->x,
-                                      .rigid_body_modes = p->components > 1};
+                                      .rigid_body_modes = p->components > 1,
+                                      .coarsest_rows = 400};
 }
 
 /** Replace rows and columns of the nodes on a group (NULL: of none) by those of the identity. */
