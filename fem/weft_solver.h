@@ -23,9 +23,12 @@ typedef struct weft_method_info {
     const char *help;  /* a few words */
     bool needs_symmetric, needs_definite;
 } weft_method_info;
+#define WEFT_METHODS_MOST 8
 /** The number of methods, which are numbered from 0. */
 int weft_method_count(void);
 const weft_method_info *weft_method_about(weft_method method);
+/** Append the names to a text, "cg, ... or bicgstab", each with its help in brackets. */
+void weft_method_list(weft_text *out);
 
 /** Outcomes of every method. */
 typedef enum weft_cg_outcome {
@@ -108,10 +111,12 @@ double weft_cg_iterations_expected(int dimension, int64_t n_nodes, double tolera
 /** A limit on the iterations: 50 times the expected number, as boundary conditions, coefficients
  *  and cell shapes vary, and at least 10,000. */
 int weft_cg_iterations_limit(int dimension, int64_t n_nodes, double tolerance);
-/** Bytes that a solver holds besides the operator, x and b: vectors, and for systems that the
- *  persistent kernel keeps on a GPU's chip a second copy of the matrix. */
+/** Bytes that a solver holds besides the operator, x and b: vectors, and with CG for systems that
+ *  the persistent kernel keeps on a GPU's chip a second copy of the matrix.
+ *  options  borrowed; only method, restart and jacobi are read */
 size_t weft_cg_memory_estimate(const weft_limits *limits, weft_assembly assembly,
-                               const weft_assembly_problem *problem);
+                               const weft_assembly_problem *problem,
+                               const weft_cg_options *options);
 
 #ifdef __cplusplus
 }

@@ -69,12 +69,14 @@ static void list_preconditioners(weft_text *out) {
     }
 }
 
-/* Filter of argp's texts: expands {assemblies}, {assembly names} and {preconditioners}. */
+/* Filter of argp's texts: expands {assemblies}, {assembly names}, {preconditioners} and
+ * {methods}. */
 static char *fill_in(int key, const char *text, void *input) {
-    static const char *const marks[] = {"{assembly names}", "{assemblies}", "{preconditioners}"};
+    static const char *const marks[] = {"{assembly names}", "{assemblies}", "{preconditioners}",
+                                        "{methods}"};
     (void)key;
     (void)input;
-    for (int i = 0; text && i < 3; ++i) {
+    for (int i = 0; text && i < 4; ++i) {
         const char *mark = strstr(text, marks[i]);
         weft_text filled = {0};
         if (!mark)
@@ -82,6 +84,8 @@ static char *fill_in(int key, const char *text, void *input) {
         weft_text_add(&filled, "%.*s", (int)(mark - text), text);
         if (i == 2)
             list_preconditioners(&filled);
+        else if (i == 3)
+            weft_method_list(&filled);
         else
             weft_assembly_list(&filled, i == 1);
         weft_text_add(&filled, "%s", mark + strlen(marks[i]));

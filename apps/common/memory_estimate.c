@@ -54,7 +54,7 @@ static size_t larger(size_t a, size_t b) {
 
 /* Estimate the peak memory of a run: coordinates, vectors and operator, plus the largest of the temporary
  * data: on a GPU the right-hand side gathered from the cells, before the first operator
- * application; CG's vectors; after CG, two fields on cells that are summed. */
+ * application; the solver's vectors; after it, two fields on cells that are summed. */
 static void estimate_run(const weft_limits *limits, const app_memory_estimate *what,
                          weft_assembly assembly, weft_memory_estimate *estimate) {
     const weft_assembly_problem *problem = &what->problem;
@@ -74,14 +74,16 @@ static void estimate_run(const weft_limits *limits, const app_memory_estimate *w
     const size_t before = estimate->bytes;
     weft_operator_memory_estimate(limits, assembly, problem, estimate, &late);
     const size_t whole = estimate->bytes - before;
-    /* the null device does not run CG */
-    const size_t cg =
-        limits->records_only
-            ? 0
-            : larger(weft_cg_memory_estimate(limits, assembly, problem), 2 * cells * real_bytes);
+    const weft_cg_options solver = {.method = what->method, .restart = what->restart};
+    /* the null device solves nothing */
+    const size_t cg = limits->records_only
+                          ? 0
+                          : larger(weft_cg_memory_estimate(limits, assembly, problem, &solver),
+                                   2 * cells * real_bytes);
     const size_t most = larger(whole - late + load * real_bytes, whole + cg);
     if (most > whole)
-        weft_memory_estimate_add(estimate, "vectors of CG, lists of cells", most - whole, 1);
+        weft_memory_estimate_add(estimate, "vectors of the solver, lists of cells", most - whole,
+                                 1);
 }
 
 /* Find the assembly that needs the least memory, if it is not the current one. */

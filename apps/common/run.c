@@ -99,19 +99,53 @@ weft_status app_run_precondition(app_run *run, weft_error *error) {
                                                           &problem, &run->preconditioner, error);
 }
 
-weft_status app_run_cg(app_run *run, weft_error *error) {
+void app_run_choose_method(app_run *run, bool is_symmetric, double asymmetry) {
+    const app_run_options *options = run->options;
+    char *reason = run->method_reason;
+    const size_t size = sizeof run->method_reason;
+    run->method = options->method_auto && !is_symmetric ? WEFT_METHOD_GMRES : options->method;
+    if (!options->method_auto)
+        snprintf(reason, size, "as requested");
+    else if (is_symmetric)
+        snprintf(reason, size, "the matrix is symmetric");
+    else
+        snprintf(reason, size, "the matrix is not symmetric: |K - K^T| is %.1e of |K|", asymmetry);
+}
+
+weft_cg_options app_run_solver_options(const app_run *run) {
+    return (weft_cg_options){.method = run->method,
+                             .restart = run->options->restart,
+                             .jacobi = run->options->jacobi,
+                             .tolerance = run->options->tolerance,
+                             .max_iterations = app_iterations_limit(run->options, run->mesh),
+                             .constrained = run->constrained,
+                             .n_constrained = run->n_constrained,
+                             .monitor = &run->messages->monitor};
+}
+
+/* MINRES instead of CG. */
+static weft_status solve_indefinite(app_run *run, weft_cg_options *options, weft_error *error) {
+    snprintf(run->method_reason, sizeof run->method_reason,
+             "the matrix is symmetric, but not positive definite, as CG found in iteration %d",
+             run->cg.iterations);
+    run->method = options->method = WEFT_METHOD_MINRES;
+    weft_log(options->monitor, WEFT_LOG_INFO, "MINRES: %s", run->method_reason);
+    free(run->cg.history);
+    run->cg = (weft_cg_result){0};
+    return weft_cg_solve(&run->context, run->op, run->b, run->u, options, &run->cg, error);
+}
+
+weft_status app_run_solve(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
+    weft_cg_options options = app_run_solver_options(run);
+    options.project_mean = run->project;
     const double start = app_clock(&run->context);
     TRY(app_run_precondition(run, error));
-    const weft_cg_options cg = {.jacobi = run->options->jacobi,
-                                .tolerance = run->options->tolerance,
-                                .max_iterations = app_iterations_limit(run->options, run->mesh),
-                                .constrained = run->constrained,
-                                .n_constrained = run->n_constrained,
-                                .project_mean = run->project,
-                                .preconditioner = run->preconditioner,
-                                .monitor = &run->messages->monitor};
-    TRY(weft_cg_solve(&run->context, run->op, run->b, run->u, &cg, &run->cg, error));
+    options.preconditioner = run->preconditioner;
+    TRY(weft_cg_solve(&run->context, run->op, run->b, run->u, &options, &run->cg, error));
+    if (run->cg.outcome == WEFT_CG_INDEFINITE && run->options->method_auto &&
+        run->minres_if_indefinite)
+        TRY(solve_indefinite(run, &options, error));
     TRY(weft_vector_pull(run->u, run->u_values, weft_space_dofs(run->space), error));
 done:
     run->seconds.solve = app_clock(&run->context) - start;

@@ -32,6 +32,9 @@ typedef struct app_run {
     size_t estimated_bytes;      /* peak on the device */
     weft_operator *op;
     weft_preconditioner *preconditioner; /* NULL: none but Jacobi's */
+    weft_method method;                  /* from the options, or chosen */
+    char method_reason[200];             /* why */
+    bool minres_if_indefinite;           /* what the automatic choice does if CG finds that */
     weft_cg_result cg;
     double l2_error, h1_error, energy; /* NaN unless requested */
     double *probes;                    /* [probes][components], NaN outside */
@@ -52,13 +55,20 @@ weft_status app_run_mesh_make(app_run *run, weft_error *error);
 weft_status app_run_space_make(app_run *run, int components, weft_error *error);
 /** Make u and b, zeroed. */
 weft_status app_run_vectors_make(app_run *run, weft_error *error);
+/** The options of a solve by the method. */
+weft_cg_options app_run_solver_options(const app_run *run);
 /** Choose the assembly unless the user has, and estimate the memory on the device.
  *  Errors  WEFT_ERROR_MEMORY: it does not fit */
-weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *what, weft_error *error);
+weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *what,
+                                    weft_error *error);
 /** Make the preconditioner that the options name, or adapt it to new values of the operator. */
 weft_status app_run_precondition(app_run *run, weft_error *error);
-/** Solve A u = b by conjugate gradients. */
-weft_status app_run_cg(app_run *run, weft_error *error);
+/** Set the method: that of the options, or CG for a symmetric matrix and GMRES for others.
+ *  asymmetry  |K - K^T| / |K|, for the reason */
+void app_run_choose_method(app_run *run, bool is_symmetric, double asymmetry);
+/** Solve A u = b by the method. If CG was chosen and finds the matrix indefinite, MINRES follows,
+ *  where minres_if_indefinite allows it. */
+weft_status app_run_solve(app_run *run, weft_error *error);
 /** Subtract the mean from a scalar u, given its integral. */
 weft_status app_run_remove_mean(app_run *run, double integral, weft_error *error);
 /** Set the errors from their squares; warns if they are not finite. */

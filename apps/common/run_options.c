@@ -9,6 +9,7 @@ app_run_options app_run_options_default(void) {
                              .tolerance = 1e-8,
                              .max_iterations = -1,
                              .assembly_auto = true,
+                             .method_auto = true,
                              .plan = WEFT_PLAN_FUSED,
                              .jacobi = true,
                              .preconditioner = -1};
@@ -97,6 +98,24 @@ static weft_status read_seconds(const app_option *row, const char *option, const
     return weft_parse_seconds(option, text, at, error);
 }
 
+static weft_status read_method(const app_option *row, const char *option, const char *text,
+                               void *at, weft_error *error) {
+    weft_status status = WEFT_OK;
+    app_run_options *options = at;
+    const char *names[WEFT_METHODS_MOST + 1];
+    const int n = weft_method_count();
+    int choice = 0;
+    (void)row;
+    for (int i = 0; i < n; ++i)
+        names[i] = weft_method_about((weft_method)i)->name;
+    names[n] = "auto";
+    TRY(app_parse_choice(option, text, names, n + 1, &choice, error));
+    options->method_auto = choice == n;
+    options->method = choice < n ? (weft_method)choice : WEFT_METHOD_CG;
+done:
+    return status;
+}
+
 static const char *const orderings[] = {"auto", "bisection", "metis", "none", NULL};
 const char *const app_plan_names[] = {"fused", "unfused", NULL};
 
@@ -145,6 +164,10 @@ const app_option app_solver_options[] = {
     {"smoother-degree", "K",
      "Degree of the polynomial that chebyshev and the smoothers of multigrid use, 1 to 6",
      APP_INTEGER(app_run_options, smoother_degree, 1, 6)},
+    {"method", "NAME", "Krylov method: auto (default: by symmetry and definiteness), {methods}",
+     .read = read_method},
+    {"restart", "N", "Iterations of GMRES between restarts (default 30)",
+     APP_INTEGER(app_run_options, restart, 1, WEFT_RESTART_MAX)},
     {"tolerance", "T",
      "Stop when the residual is T times the right-hand side (default 1e-8), or as small as "
      "rounding "

@@ -9,6 +9,9 @@
 typedef struct app_run_options {
     app_mesh_options mesh;
     const char *device, *output, *json; /* output and json may be NULL */
+    bool method_auto; /* choose the Krylov method */
+    weft_method method;
+    int restart; /* of GMRES; 0: its default */
     double tolerance;
     int max_iterations;    /* -1: by the size of the mesh (app_iterations_limit) */
     bool keep_unconverged; /* write the output even without convergence */

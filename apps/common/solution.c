@@ -8,8 +8,11 @@ static const char *cg_outcome(const weft_cg_result *cg) {
     return cg->to_rounding ? "converged to rounding" : weft_cg_outcome_name(cg->outcome);
 }
 
-void app_cg_print(const weft_cg_result *cg) {
-    printf("CG          %s, %d iterations, relative residual %.2e", cg_outcome(cg), cg->iterations,
+void app_cg_print(weft_method method, const char *reason, const weft_cg_result *cg) {
+    const char *title = weft_method_about(method)->title;
+    if (method != WEFT_METHOD_CG)
+        printf("method      %s: %s\n", title, reason);
+    printf("%-11s %s, %d iterations, relative residual %.2e", title, cg_outcome(cg), cg->iterations,
            app_strip_nan_sign(cg->residual));
     if (cg->to_rounding)
         printf(" (backward error %.1e)", cg->backward_error);
@@ -22,8 +25,16 @@ static bool is_nearly_singular(const weft_cg_result *cg) {
     return cg->outcome == WEFT_CG_STAGNATION && cg->backward_error < 1e-12;
 }
 
-static const char *advice_on(const app_run_options *options, const weft_cg_result *cg,
-                             const app_cg_advice *advice) {
+static const char *advice_on(const app_run_options *options, weft_method method,
+                             const weft_cg_result *cg, const app_cg_advice *advice) {
+    if (cg->breakdown && method == WEFT_METHOD_BICGSTAB)
+        return "try --method gmres";
+    if (cg->breakdown)
+        return "the matrix is singular: fix u in more places, or look at the coefficients";
+    if (method == WEFT_METHOD_GMRES &&
+        (cg->outcome == WEFT_CG_STAGNATION || cg->outcome == WEFT_CG_MAX_ITERATIONS) &&
+        !is_nearly_singular(cg))
+        return "raise --restart, try --method bicgstab, or raise --tolerance";
     switch (cg->outcome) {
     case WEFT_CG_MAX_ITERATIONS:
         return "raise --max-iterations or --tolerance";
@@ -43,12 +54,15 @@ static const char *advice_on(const app_run_options *options, const weft_cg_resul
                            : "try --preconditioner jacobi, or raise --tolerance";
 }
 
-void app_cg_complain(const char *program, const app_run_options *options, const weft_cg_result *cg,
-                     const app_cg_advice *advice) {
-    fprintf(stderr, "%s: error: not converged: %s after %d iterations, relative residual %.2e",
-            program, weft_cg_outcome_name(cg->outcome), cg->iterations, fabs(cg->residual));
+void app_cg_complain(const char *program, const app_run_options *options, weft_method method,
+                     const weft_cg_result *cg, const app_cg_advice *advice) {
+    fprintf(stderr, "%s: error: not converged: %s", program, weft_cg_outcome_name(cg->outcome));
+    if (cg->breakdown)
+        fprintf(stderr, " of %s (%s)", weft_method_about(method)->title, cg->breakdown);
+    fprintf(stderr, " after %d iterations, relative residual %.2e", cg->iterations,
+            fabs(cg->residual));
     fprintf(stderr, " (tolerance %g)\nhint: %s", options->tolerance,
-            advice_on(options, cg, advice));
+            advice_on(options, method, cg, advice));
     if (options->output && !options->keep_unconverged)
         fprintf(stderr, "; --keep-unconverged writes %s anyway", options->output);
     fputc('\n', stderr);
@@ -70,6 +84,8 @@ bool app_json_set_solution(json_t *root, const weft_cg_result *cg, bool solved) 
     const char *outcome = solved ? weft_cg_outcome_name(cg->outcome) : "planned";
     return app_json_set(root, "iterations", solved ? json_integer(cg->iterations) : json_null()) &&
            app_json_set(root, "outcome", json_string(outcome)) &&
+           app_json_set(root, "breakdown",
+                        solved && cg->breakdown ? json_string(cg->breakdown) : json_null()) &&
            app_json_set(root, "to_rounding",
                         solved ? json_boolean(cg->to_rounding) : json_null()) &&
            app_json_set(root, "residual", app_json_real(solved ? cg->residual : NAN)) &&

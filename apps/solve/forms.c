@@ -45,17 +45,38 @@ void solve_form_cells(solve *run, weft_bound_form *out) {
         weft_form_bind_parameter(out, "d", run->base.mesh->dimension);
 }
 
-/* CG is for symmetric matrices. where  "" or the place in a Newton iteration */
+/* The method, or the assembly, that was requested is for symmetric matrices.
+ * where  "" or the place in a Newton iteration */
 static weft_status refuse_asymmetric(const solve *run, const char *where, weft_error *error) {
+    const weft_method_info *method = weft_method_about(run->base.method);
     weft_error_set(error, WEFT_ERROR_INPUT,
                    "the local matrix '%s' is not symmetric%s: |K - K^T| is %.1e of |K|",
                    run->script.matrix, where, run->asymmetry);
     weft_error_location(error, run->options->script, NULL, 0, 0);
     weft_error_hint(error,
-                    "solve uses conjugate gradients, which need K(i,j) = K(j,i), and has no "
-                    "solver for other matrices: look for a first derivative, a tensor that "
-                    "is not symmetric, or a tangent that is not the derivative of an energy");
+                    "%s %s needs K(i,j) = K(j,i): leave it out, or look for a first derivative, a "
+                    "tensor that is not symmetric, or a tangent that is not the derivative of an "
+                    "energy",
+                    method->needs_symmetric ? "--method" : "--assembly",
+                    method->needs_symmetric ? method->name
+                                            : weft_assembly_name(run->base.assembly));
     return WEFT_ERROR_INPUT;
+}
+
+/* Choose the method for a matrix of this asymmetry. */
+static weft_status choose_method(solve *run, bool is_symmetric, double asymmetry, const char *where,
+                                 weft_error *error) {
+    const bool needs_other = weft_assembly_about(run->base.assembly)->symmetric_only;
+    app_run_choose_method(&run->base, is_symmetric, asymmetry);
+    if (!is_symmetric && (weft_method_about(run->base.method)->needs_symmetric ||
+                          (needs_other && !run->options->run.assembly_auto)))
+        return refuse_asymmetric(run, where, error);
+    if (is_symmetric || !run->is_symmetric)
+        return WEFT_OK;
+    weft_log(&run->base.messages->monitor, WEFT_LOG_INFO, "%s: %s",
+             weft_method_about(run->base.method)->title, run->base.method_reason);
+    run->is_symmetric = false;
+    return solve_memory_estimate(run, error); /* chooses the assembly again */
 }
 
 static weft_status check_symmetry(solve *run, weft_error *error) {
@@ -70,23 +91,30 @@ static weft_status check_symmetry(solve *run, weft_error *error) {
                                 run->script.matrix);
         weft_error_hint(error, "look at the formulas of --input and --define, and at the script's");
         weft_error_location(error, run->options->script, NULL, 0, 0);
-    } else if (run->asymmetry > SYMMETRIC) {
-        status = refuse_asymmetric(run, "", error);
+        goto done;
     }
+    TRY(choose_method(run, run->asymmetry <= SYMMETRIC, run->asymmetry, "", error));
 done:
     return status;
 }
 
-weft_status solve_tangent_check(solve *run, int step, int iteration, weft_error *error) {
+weft_status solve_tangent_check(solve *run, int step, int iteration, bool *is_remade,
+                                weft_error *error) {
     weft_status status = WEFT_OK;
+    const weft_assembly before = run->base.assembly;
     double asymmetry = 0;
     char where[80];
     TRY(weft_symmetry_measure(run->symmetry, &asymmetry, error));
-    if (asymmetry > run->asymmetry) /* NaN is reported by CG */
+    if (asymmetry > run->asymmetry) /* NaN is reported by the solver */
         run->asymmetry = asymmetry;
-    if (asymmetry > SYMMETRIC_TANGENT) {
-        snprintf(where, sizeof where, " in load step %d, iteration %d", step, iteration);
-        status = refuse_asymmetric(run, where, error);
+    snprintf(where, sizeof where, " in load step %d, iteration %d", step, iteration);
+    TRY(choose_method(run, !(asymmetry > SYMMETRIC_TANGENT), asymmetry, where, error));
+    *is_remade = run->base.assembly != before;
+    if (*is_remade) {
+        weft_preconditioner_free(&run->base.preconditioner);
+        weft_operator_free(&run->base.op);
+        TRY(weft_bc_operator_make(run->base.bc, run->base.assembly, &run->base.form.form,
+                                  &run->base.op, error));
     }
 done:
     return status;
@@ -151,7 +179,7 @@ weft_status solve_fixed_check(solve *run, weft_error *error) {
             TRY(see_constant(run, k, &seen, error));
         if (!(seen <= UNSEEN))
             continue;
-        run->base.project = c == 1 && !run->options->nonlinear;
+        run->base.project = c == 1 && !run->options->nonlinear && run->is_symmetric;
         if (run->base.project)
             continue;
         status =
@@ -167,6 +195,7 @@ done:
 weft_status solve_form_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     solve_form_cells(run, &run->base.form);
+    run->base.minres_if_indefinite = true;
     TRY(check_symmetry(run, error));
     TRY(check_action(run, error));
 done:

@@ -273,16 +273,18 @@ weft_status solve_memory_estimate(solve *run, weft_error *error) {
     const double products = is_null && !options->assembly_auto /* stops after the first */
                                 ? 1
                                 : fmin(expected, app_iterations_limit(options, mesh) + 2.0);
-    /* CG needs symmetric forms. On the null device, a script's vector is planned by patches. */
+    /* On the null device, a script's vector is planned by patches. */
     app_memory_estimate what = {.problem = {.dimension = mesh->dimension,
                                             .width = mesh->dimension + 1,
                                             .n_nodes = mesh->n_nodes,
                                             .n_cells = mesh->n_cells,
-                                            .symmetric = true,
+                                            .symmetric = run->is_symmetric,
                                             .applications = products,
                                             .components = run->components,
                                             .assembles_load = !is_null || !script},
-                                .n_vectors = run->options->nonlinear && !is_null ? 4 : 2};
+                                .n_vectors = run->options->nonlinear && !is_null ? 4 : 2,
+                                .method = run->base.method,
+                                .restart = options->restart};
     for (int i = 0; script && i < weft_compilation_names(script); ++i) {
         weft_name_info info;
         weft_compilation_name(script, i, &info);

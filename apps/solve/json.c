@@ -28,6 +28,8 @@ static bool set_newton(json_t *root, const solve *run) {
                app_json_set(object, "residual", app_json_real(iteration->residual)) &&
                app_json_set(object, "scale", app_json_real(iteration->scale)) &&
                app_json_set(object, "damping", app_json_real(iteration->damping)) &&
+               app_json_set(object, "method",
+                            json_string(weft_method_about(iteration->method)->name)) &&
                app_json_set(object, "cg_iterations", json_integer(iteration->cg_iterations));
     }
     return fine;
@@ -36,7 +38,9 @@ static bool set_newton(json_t *root, const solve *run) {
 /* On the null device nothing is solved: the outcome is "planned" and every number is null. */
 static bool set_results(json_t *root, const solve *run) {
     const bool solved = !run->base.is_null;
-    return app_json_set_solution(root, &run->base.cg, solved) &&
+    return app_json_set(root, "method", json_string(weft_method_about(run->base.method)->name)) &&
+           app_json_set(root, "method_reason", json_string(run->base.method_reason)) &&
+           app_json_set_solution(root, &run->base.cg, solved) &&
            app_json_set(root, "l2_error", app_json_real(run->base.l2_error)) &&
            app_json_set(root, "h1_error", app_json_real(run->base.h1_error)) &&
            app_json_set(root, "integral_u",

@@ -109,17 +109,24 @@ static weft_status note(newton *n, int step, int iteration, double damping, weft
     return APP_APPEND(run->iterations, run->n_iterations, now, error);
 }
 
+/* Choose the method for the tangent, and make another solver if it is for another operator. */
+static weft_status tangent_check(newton *n, int step, int iteration, weft_error *error) {
+    weft_status status = WEFT_OK;
+    bool is_remade = false;
+    TRY(solve_tangent_check(n->run, step, iteration, &is_remade, error));
+    if (is_remade) {
+        weft_solver_free(&n->solver);
+        TRY(weft_solver_make(&n->run->base.context, n->run->base.op, &n->solver, error));
+    }
+done:
+    return status;
+}
+
 /* K du = -r, du = g - u where u is given. */
 static weft_status direction(newton *n, weft_error *error) {
     weft_status status = WEFT_OK;
     solve *run = n->run;
-    const app_run_options *options = &run->options->run;
-    weft_cg_options cg = {.jacobi = options->jacobi,
-                          .tolerance = options->tolerance,
-                          .max_iterations = app_iterations_limit(options, run->base.mesh),
-                          .constrained = run->base.constrained,
-                          .n_constrained = run->base.n_constrained,
-                          .monitor = &run->base.messages->monitor};
+    weft_cg_options options = app_run_solver_options(&run->base);
     for (int64_t i = 0; i < run->n_dofs; ++i) {
         n->before[i] = run->base.u_values[i];
         run->base.b_values[i] = -run->base.b_values[i];
@@ -135,10 +142,10 @@ static weft_status direction(newton *n, weft_error *error) {
     TRY(weft_vector_push(n->du, n->du_values, run->n_dofs, error));
     TRY(weft_operator_assemble(run->base.op, error));
     TRY(app_run_precondition(&run->base, error));
-    cg.preconditioner = run->base.preconditioner;
+    options.preconditioner = run->base.preconditioner;
     free(run->base.cg.history);
     run->base.cg = (weft_cg_result){0};
-    TRY(weft_solver_solve(n->solver, run->base.b, n->du, &cg, &run->base.cg, error));
+    TRY(weft_solver_solve(n->solver, run->base.b, n->du, &options, &run->base.cg, error));
     TRY(weft_vector_pull(n->du, n->du_values, run->n_dofs, error));
 done:
     return status;
@@ -204,10 +211,11 @@ static weft_status load_step(newton *n, int step, bool *converged, weft_error *e
         TRY(judge(n, iteration, before, converged, error));
         if (*converged || iteration == options->newton_iterations || isnan(n->free_norm))
             break;
-        TRY(solve_tangent_check(run, step, iteration, error));
+        TRY(tangent_check(n, step, iteration, error));
         before = n->free_norm;
         TRY(direction(n, error));
         run->iterations[run->n_iterations - 1].cg_iterations = run->base.cg.iterations;
+        run->iterations[run->n_iterations - 1].method = run->base.method;
         if (!is_usable(&run->base.cg))
             break;
         TRY(advance(n, iteration == 0, &damping, error));

@@ -58,11 +58,12 @@ static void print_newton(const solve *run) {
            run->options->load_steps, run->options->load_steps == 1 ? "" : "s");
     puts("            norms of r over the free dofs, relative to the largest norm over all dofs,\n"
          "            reactions included, that the load step has seen");
-    printf("            step  iteration  relative residual  damping  CG iterations\n");
+    printf("            step  iteration  relative residual  damping  method    iterations\n");
     for (int i = 0; i < run->n_iterations; ++i) {
         const solve_iteration *iteration = &run->iterations[i];
-        printf("            %4d  %9d  %17.6e  %7g  %13d", iteration->step, iteration->iteration,
-               app_strip_nan_sign(iteration->residual), iteration->damping,
+        printf("            %4d  %9d  %17.6e  %7g  %-8s  %10d", iteration->step,
+               iteration->iteration, app_strip_nan_sign(iteration->residual), iteration->damping,
+               iteration->cg_iterations ? weft_method_about(iteration->method)->title : "-",
                iteration->cg_iterations);
         if (iteration->iteration == 0)
             printf("  relative to %.6e", app_strip_nan_sign(iteration->scale));
@@ -89,7 +90,7 @@ weft_status solve_report_print(const solve *run, weft_error *error) {
     if (run->options->nonlinear)
         print_newton(run);
     else
-        app_cg_print(&run->base.cg);
+        app_cg_print(run->base.method, run->base.method_reason, &run->base.cg);
     if (options->verbosity == APP_VERBOSE)
         app_history_print(&run->base.cg);
     else if (run->problem->prints_history)

@@ -37,6 +37,9 @@ static weft_status assemble(solve *run, weft_error *error) {
     if (run->problem->script_fit)
         TRY(run->problem->script_fit(run, error));
     run->n_dofs = run->base.mesh->n_nodes * run->components;
+    app_run_choose_method(&run->base, true, 0);
+    run->is_symmetric =
+        !run->options->script || weft_method_about(run->base.method)->needs_symmetric;
     TRY(solve_memory_estimate(run, error));
     TRY(make_dofs(run, error));
     TRY(solve_data_make(run, error));
@@ -47,12 +50,12 @@ done:
     return status;
 }
 
-/* CG or Newton -> errors -> output */
+/* Krylov method or Newton -> errors -> output */
 static weft_status compute(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     if (run->base.project)
         TRY(run->problem->balance_check(run, error));
-    TRY(run->options->nonlinear ? solve_newton(run, error) : app_run_cg(&run->base, error));
+    TRY(run->options->nonlinear ? solve_newton(run, error) : app_run_solve(&run->base, error));
     TRY(solve_measure(run, error));
     TRY(solve_output_write(run, error));
 done:
@@ -60,7 +63,7 @@ done:
 }
 
 /* script -> mesh -> ordering -> memory estimate -> dofs -> inputs -> operator -> right-hand side
- * -> CG or Newton -> errors -> output */
+ * -> Krylov method or Newton -> errors -> output */
 static weft_status run_all(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const solve_problem *problem = run->problem;
@@ -109,8 +112,8 @@ static const char *newton_advice(const weft_cg_result *cg) {
                "raise --newton-tolerance, or look whether K is the derivative of r";
     case WEFT_CG_INDEFINITE:
         return "the tangent is not positive definite there, for example because a part buckles: "
-               "take smaller "
-               "loads or more --load-steps";
+               "take smaller loads or more --load-steps; --method minres goes on, perhaps to an "
+               "unstable state";
     case WEFT_CG_MAX_ITERATIONS:
         return "raise --max-iterations or --tolerance";
     case WEFT_CG_NAN:
@@ -131,7 +134,10 @@ static int report_newton(const solve *run) {
         return 0;
     fprintf(stderr, "solve: error: Newton's method has not converged: ");
     if (run->base.cg.outcome != WEFT_CG_CONVERGED)
-        fprintf(stderr, "conjugate gradients: %s, ", weft_cg_outcome_name(run->base.cg.outcome));
+        fprintf(stderr, "%s: %s, ",
+                run->base.method == WEFT_METHOD_CG ? "conjugate gradients"
+                                                   : weft_method_about(run->base.method)->title,
+                weft_cg_outcome_name(run->base.cg.outcome));
     if (last && isnan(last->residual))
         fprintf(stderr, "the residual is not a number");
     else
@@ -153,7 +159,7 @@ static int report_outcome(const solve *run) {
         return report_newton(run);
     if (run->base.cg.outcome == WEFT_CG_CONVERGED)
         return 0;
-    app_cg_complain(run->problem->program, &run->options->run, &run->base.cg,
+    app_cg_complain(run->problem->program, &run->options->run, run->base.method, &run->base.cg,
                     &run->problem->advice);
     return 1;
 }

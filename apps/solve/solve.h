@@ -1,7 +1,7 @@
 /** The programs solve and poisson, in flow order:
  *
  *      options -> script -> mesh -> ordering -> memory estimate -> dofs -> inputs -> operator
- *              -> right-hand side -> CG, or Newton's method -> errors -> output
+ *              -> right-hand side -> Krylov method, or Newton's -> errors -> output
  *
  *  They differ in a solve_problem. solve solves the problem of a user's script: K u = b with a local matrix K and a vector b, or with
  *  --nonlinear r(u) = 0 with the derivative K. The number of components of u per node follows from
@@ -95,10 +95,11 @@ typedef struct solve_input {
     weft_memory *memory;
 } solve_input;
 
-/** One Newton iteration: norms of the residual at free dofs, CG iterations for the following
- *  step. */
+/** One Newton iteration: norms of the residual at free dofs, the method and its iterations for the
+ *  following step. */
 typedef struct solve_iteration {
     int step, iteration, cg_iterations;
+    weft_method method;
     double residual; /* relative to scale */
     double scale;    /* the largest norm of r over all dofs in the load step, reactions included */
     double damping;  /* of the previous step; 1: undamped */
@@ -123,6 +124,7 @@ struct solve {
     int n_inputs;
     weft_symmetry *symmetry; /* of the form of the cells */
     double asymmetry;        /* the largest found */
+    bool is_symmetric;       /* the matrix, as far as known; of Newton's method: all tangents yet */
     weft_operator *robin;    /* of the Robin forms alone, with --nonlinear */
     solve_iteration *iterations; /* [n_iterations] */
     int n_iterations;
@@ -134,7 +136,7 @@ struct solve {
 /** The steps of solve (apps/solve/script.c, forms.c, load.c, linear.c, measure.c, report.c).
  *  Errors  script_read: those of the parser; WEFT_ERROR_INPUT: no matrix or vector is defined.
  *          script_try, script_fit: those of the compiler.
- *          form_make: WEFT_ERROR_INPUT: the matrix is not symmetric */
+ *          form_make: WEFT_ERROR_INPUT: the matrix is not symmetric, as the requested method needs */
 solve_step solve_script_read, solve_script_try, solve_script_fit, solve_form_make,
     solve_fixed_check, solve_load_make, solve_balance_check, solve_integrate, solve_plan_print;
 void solve_script_clear(solve_script *script);
@@ -151,9 +153,11 @@ weft_status solve_data_make(solve *run, weft_error *error);
 /** Fill in a form of the cells: the script with its inputs, parameters and expressions.
  *  (apps/solve/forms.c) */
 void solve_form_cells(solve *run, weft_bound_form *out);
-/** Check that the tangent at the current u is symmetric.
- *  Errors  WEFT_ERROR_INPUT: it is not */
-weft_status solve_tangent_check(solve *run, int step, int iteration, weft_error *error);
+/** Choose the method for the tangent at the current u by its symmetry.
+ *  is_remade  the operator's format was for symmetric matrices only, and another one was made
+ *  Errors     WEFT_ERROR_INPUT: it is not symmetric, as requested options need */
+weft_status solve_tangent_check(solve *run, int step, int iteration, bool *is_remade,
+                                weft_error *error);
 /** Compute b: the script's vector for the current u, plus factor * fluxes. */
 weft_status solve_vector_make(solve *run, double factor, weft_error *error);
 /** Solve r(u) = 0. (apps/solve/newton.c) */

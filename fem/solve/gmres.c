@@ -80,4 +80,5 @@ const weft_krylov_method weft_krylov_gmres = {
              .help = "any; least residuals between restarts, long recurrences"},
     .files = {"gmres_start.weft", "gmres.weft", "gmres_end.weft"},
     .end = end,
+    .n_vectors = 8,
 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OWN_MAX = 24, RESTART = 30 };
+enum { OWN_MAX = 24 };
 
 typedef struct krylov_input {
     char name[24];
@@ -160,6 +160,11 @@ void weft_krylov_unbind(weft_solver *cg) {
 
 /* ---- methods --------------------------------------------------------------------------------- */
 
+int weft_krylov_restart(const weft_cg_options *options) {
+    enum { RESTART = 30 };
+    return options->restart ? options->restart : RESTART;
+}
+
 int weft_krylov_cycle(const weft_solver *cg) {
     const bool restarts = weft_krylov_method_of(cg->options->method)->end != NULL;
     return restarts && cg->krylov ? cg->krylov->restart : 0;
@@ -168,7 +173,7 @@ int weft_krylov_cycle(const weft_solver *cg) {
 weft_status weft_krylov_prepare(weft_solver *cg, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_krylov_method *method = weft_krylov_method_of(cg->options->method);
-    const int restart = cg->options->restart ? cg->options->restart : RESTART;
+    const int restart = weft_krylov_restart(cg->options);
     if (restart < 1 || restart > WEFT_RESTART_MAX)
         return weft_error_set(error, WEFT_ERROR_USAGE,
                               "the restart length must lie in [1, %d]: it is %d", WEFT_RESTART_MAX,

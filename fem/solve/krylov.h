@@ -24,6 +24,7 @@ typedef struct weft_krylov_method {
     weft_method_info info;
     const char *files[WEFT_KRYLOV_SCRIPTS]; /* NULL: it has no such script; CG: none */
     const char *breakdowns[4];              /* what broken = 1, 2, ... means */
+    int n_vectors; /* over nodes, besides the solver's and the basis: inputs and intermediates */
     /** Run after a loop of `iterations`: set x, and cg->breakdown if it cannot. NULL: nothing to
      *  do. Such methods start again from b - A x after every loop. */
     weft_status (*end)(weft_solver *cg, int iterations, weft_error *error);
@@ -39,6 +40,8 @@ weft_status weft_krylov_prepare(weft_solver *cg, weft_error *error);
 weft_status weft_krylov_run(weft_solver *cg, weft_krylov_script script, weft_error *error);
 /** An input of the method's own, e.g. the basis V; NULL: it has no such input. */
 weft_memory *weft_krylov_memory(const weft_solver *cg, const char *name);
+/** The restart length of options. */
+int weft_krylov_restart(const weft_cg_options *options);
 /** The length of a cycle of iterations; 0: unlimited. */
 int weft_krylov_cycle(const weft_solver *cg);
 /** Run up to `iterations` iterations.

@@ -1,8 +1,10 @@
-/* Predicts the memory of conjugate gradients on a device. */
-#include "fem/solve/persistent.h"
+/* Predicts the memory of a solver on a device. */
+#include "fem/solve/krylov.h"
 
 size_t weft_cg_memory_estimate(const weft_limits *limits, weft_assembly assembly,
-                               const weft_assembly_problem *problem) {
+                               const weft_assembly_problem *problem,
+                               const weft_cg_options *options) {
+    const weft_krylov_method *method = weft_krylov_method_of(options->method);
     const bool gpu = limits->execution == WEFT_EXECUTION_SIMT;
     const weft_operator_format *format = weft_operator_format_of(assembly);
     const weft_operator_sizes sizes = weft_operator_sizes_of(limits, problem);
@@ -10,6 +12,10 @@ size_t weft_cg_memory_estimate(const weft_limits *limits, weft_assembly assembly
     weft_persistent_shape shape;
     char reason[200];
     /* the entries by rows; pairs of entries, 28 bytes each; vectors */
+    if (options->method != WEFT_METHOD_CG) {
+        const int basis = method->end ? weft_krylov_restart(options) + 1 : 0;
+        return 8 * rows * (size_t)(4 + method->n_vectors + basis);
+    }
     if (gpu && format->info.stores_matrix &&
         weft_persistent_fits(limits, (int64_t)rows, (int64_t)entries, &shape, reason,
                              sizeof reason))

@@ -23,6 +23,16 @@ const weft_krylov_method *weft_krylov_method_of(weft_method method) {
     return methods[method];
 }
 
+void weft_method_list(weft_text *out) {
+    const int n = weft_method_count();
+    for (int i = 0; i < n; ++i)
+        weft_text_add(out, "%s%s (%s)",
+                      i == 0      ? ""
+                      : i < n - 1 ? ", "
+                                  : " or ",
+                      methods[i]->info.name, methods[i]->info.help);
+}
+
 const weft_method_info *weft_method_about(weft_method method) {
     return &methods[method]->info;
 }

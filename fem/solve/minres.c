@@ -8,4 +8,5 @@ const weft_krylov_method weft_krylov_minres = {
              .needs_symmetric = true},
     .files = {"minres_start.weft", "minres.weft"},
     .breakdowns = {"the matrix is singular, and b is not in its range", "r.z is 0"},
+    .n_vectors = 9,
 };

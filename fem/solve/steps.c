@@ -249,6 +249,10 @@ static weft_status check(const weft_solver *cg, weft_error *error) {
             error, WEFT_ERROR_USAGE,
             "the mean can be projected out of symmetric systems only, not with %s",
             weft_method_about(options->method)->title);
+    if (options->preconditioner && options->method != WEFT_METHOD_CG)
+        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                              "this preconditioner is for CG, not for %s",
+                              weft_method_about(options->method)->title);
     if (weft_device_limits(cg->context->device)->records_only) {
         weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                        "a null device computes nothing, so it cannot solve a system");
