@@ -140,8 +140,8 @@ static char *script_write(const char *folder, const char *name, const char *text
     return path;
 }
 
-/* u = 0 on the left, and another condition or NULL. */
-static test_run run_newton(const char *script, const char *more) {
+/* u = 0 on the left, and two further arguments or NULL. */
+static test_run run_newton(const char *script, const char *more, const char *further) {
     const char *const command[] = {WEFT_BINARY_DIR "/solve",
                                    script,
                                    "--nonlinear",
@@ -149,8 +149,8 @@ static test_run run_newton(const char *script, const char *more) {
                                    "square:8",
                                    "--dirichlet",
                                    "left=0",
-                                   more ? "--dirichlet" : NULL,
                                    more,
+                                   further,
                                    NULL};
     return test_program(command, NULL);
 }
@@ -165,7 +165,7 @@ static void newton_ends_at_rounding(void **state) {
     assert_in_range(json_array_size(json_object_get(root, "newton")), 3, 8);
     assert_double_near(jump_at_end(1e8), app_probe_value(root, 0), 1e-4, 0);
     json_decref(root);
-    test_run run = run_newton(script, NULL);
+    test_run run = run_newton(script, NULL, NULL);
     assert_int_equal(0, run.exit_code);
     assert_non_null(strstr(run.output, "relative to the largest norm over all dofs"));
     assert_non_null(strstr(run.output, "  relative to "));
@@ -177,11 +177,16 @@ static void newton_ends_at_rounding(void **state) {
 static void every_tangent_is_looked_at(void **state) {
     char *folder = test_folder_make(), *script = script_write(folder, "bent.weft", bent_script);
     (void)state;
-    test_run run = run_newton(script, "right=1");
+    test_run run = run_newton(script, "--dirichlet=right=1", "--method=cg");
     assert_int_equal(2, run.exit_code);
     assert_non_null(strstr(run.error, "bent.weft: error: the local matrix 'K' is not symmetric in "
                                       "load step 1, iteration 1: |K - K^T| is "));
-    assert_non_null(strstr(run.error, "has no solver for other matrices"));
+    assert_non_null(strstr(run.error, "--method cg needs K(i,j) = K(j,i)"));
+    test_run_free(&run);
+    run = run_newton(script, "--dirichlet=right=1", NULL);
+    assert_int_equal(0, run.exit_code);
+    assert_non_null(strstr(run.output, "  CG  "));
+    assert_non_null(strstr(run.output, "  GMRES  "));
     test_run_free(&run);
     free(script);
     test_folder_remove(&folder);
@@ -196,7 +201,7 @@ static void an_indefinite_tangent_is_named(void **state) {
     snprintf(text, sizeof text, "%.*sK = 0 - %s", (int)(matrix - jump_script), jump_script,
              matrix + strlen("K = "));
     char *script = script_write(folder, "negative.weft", text);
-    test_run run = run_newton(script, NULL);
+    test_run run = run_newton(script, NULL, NULL);
     assert_int_equal(1, run.exit_code);
     assert_non_null(strstr(run.error, "conjugate gradients: indefinite"));
     assert_non_null(strstr(run.error, "in load step 1, iteration 0"));

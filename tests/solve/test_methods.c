@@ -1,0 +1,164 @@
+/* labels: full
+ * Problems with matrices that are not symmetric or not definite, whose solutions are known, by solve and the
+ * scripts in docs/examples: which method is chosen and why, and that errors fall with the orders of linear
+ * elements, 2 in L2 and 1 in H1, here 1.8 and 0.9 as meshes are coarse. */
+#include "solve_run.h"
+
+#define SCRIPT(name) WEFT_SOURCE_DIR "/docs/examples/" name
+#define SINES "sin(pi*x)*sin(pi*y)"
+
+static void check_orders(const double l2[], const double h1[], int n) {
+    for (int i = 1; i < n; ++i) {
+        assert_true(log2(l2[i - 1] / l2[i]) > 1.8);
+        assert_true(log2(h1[i - 1] / h1[i]) > 0.9);
+    }
+}
+
+static json_t *solve_convection(const char *mesh, const char *method, const char *assembly) {
+    return SOLVE(0, SCRIPT("convection.weft"), "--mesh", mesh, "--input", "velocity=2,1", "--input",
+                 "k=1e-3", "--define",
+                 "source=2e-3*pi^2*" SINES " + 2*pi*cos(pi*x)*sin(pi*y) + pi*sin(pi*x)*cos(pi*y)",
+                 "--exact", SINES, "--method", method, "--assembly", assembly);
+}
+
+static void convection(void **state) {
+    static const char *const meshes[] = {"square:16", "square:32", "square:64"};
+    static const char *const methods[] = {"auto", "bicgstab"};
+    double l2[3], h1[3];
+    (void)state;
+    for (int m = 0; m < 2; ++m) {
+        for (int i = 0; i < 3; ++i) {
+            json_t *a = solve_convection(meshes[i], methods[m], "auto");
+            l2[i] = app_number(a, "l2_error");
+            h1[i] = app_number(a, "h1_error");
+            assert_string_equal(app_text(a, "method"), m == 0 ? "gmres" : "bicgstab");
+            assert_non_null(
+                strstr(app_text(a, "method_reason"), m == 0 ? "not symmetric" : "as requested"));
+            assert_true(app_number(a, "asymmetry") > 0.5);
+            assert_string_not_equal(app_text(a, "assembly"), "edge");
+            json_decref(a);
+        }
+        check_orders(l2, h1, 3);
+    }
+}
+
+/* K, not its transpose, in every format; the error differs by what the tolerance leaves. */
+static void convection_in_every_format(void **state) {
+    static const char *const assemblies[] = {"lma", "lma-gather", "csr", "matrix-free"};
+    double first = 0;
+    (void)state;
+    for (int i = 0; i < 4; ++i) {
+        json_t *a = solve_convection("square:16", "gmres", assemblies[i]);
+        first = i == 0 ? app_number(a, "l2_error") : first;
+        assert_true(first < 1e-2);
+        assert_double_near(app_number(a, "l2_error"), first, 1e-4, 0);
+        json_decref(a);
+    }
+}
+
+/* u = x y z is carried along x: 4 u_x = 4 y z, and it does not diffuse. */
+static void convection_in_space(void **state) {
+    double error[2];
+    (void)state;
+    for (int i = 0; i < 2; ++i) {
+        json_t *a = SOLVE(0, SCRIPT("convection.weft"), "--mesh", i == 0 ? "cube:4" : "cube:8",
+                          "--input", "velocity=4,0,0", "--input", "k=0.01", "--define",
+                          "source=4*y*z", "--dirichlet", "boundary=x*y*z", "--exact", "x*y*z");
+        assert_string_equal(app_text(a, "method"), "gmres");
+        error[i] = app_number(a, "l2_error");
+        json_decref(a);
+    }
+    assert_true(log2(error[0] / error[1]) > 1.8);
+}
+
+/* -div(grad u) - 60 u: the eigenvalues 2 pi^2 and 5 pi^2 of -div(grad) are below 60, the next above. */
+static void negative_shift(void **state) {
+    static const char *const meshes[] = {"square:16", "square:32", "square:64"};
+    double l2[3], h1[3];
+    (void)state;
+    for (int i = 0; i < 3; ++i) {
+        json_t *a = SOLVE(0, "helmholtz.weft", "--mesh", meshes[i], "--define", "lambda=-60",
+                          "--define", "source=(2*pi^2-60)*" SINES, "--exact", SINES);
+        assert_string_equal(app_text(a, "method"), "minres");
+        assert_non_null(strstr(app_text(a, "method_reason"), "not positive definite"));
+        l2[i] = app_number(a, "l2_error");
+        h1[i] = app_number(a, "h1_error");
+        json_decref(a);
+    }
+    check_orders(l2, h1, 3);
+}
+
+/* The tangent is symmetric for u = 0 only; its residuals are squared in every step. */
+static void exact_tangent(void **state) {
+    static const char *const meshes[] = {"square:8", "square:16", "square:32"};
+    double l2[3], h1[3];
+    (void)state;
+    for (int i = 0; i < 3; ++i) {
+        json_t *a =
+            SOLVE(0, SCRIPT("quasilinear.weft"), "--nonlinear", "--mesh", meshes[i], "--define",
+                  "source=2*pi^2*" SINES "*(1 + 3*(" SINES ")^2 - sin(pi*x)^2 - sin(pi*y)^2)",
+                  "--exact", SINES);
+        const json_t *newton = json_object_get(a, "newton");
+        const size_t n = json_array_size(newton);
+        assert_in_range(n, 5, 8);
+        for (size_t k = 0; k + 1 < n; ++k) {
+            const json_t *now = json_array_get(newton, k), *next = json_array_get(newton, k + 1);
+            const double before = app_number(now, "residual");
+            assert_string_equal(app_text(now, "method"), k == 0 ? "cg" : "gmres");
+            if (k >= 2 && before > 1e-5)
+                assert_true(app_number(next, "residual") < 2 * before * before);
+        }
+        assert_true(json_is_true(json_object_get(a, "newton_converged")));
+        l2[i] = app_number(a, "l2_error");
+        h1[i] = app_number(a, "h1_error");
+        json_decref(a);
+    }
+    check_orders(l2, h1, 3);
+}
+
+/* Every method solves a problem that suits CG. */
+static void every_method(void **state) {
+    static const char *const methods[] = {"cg", "minres", "gmres", "bicgstab"};
+    (void)state;
+    for (int i = 0; i < 4; ++i) {
+        json_t *a =
+            POISSON(0, "--mesh", "square:24", "--source", "2*pi^2*" SINES, "--method", methods[i],
+                    "--restart", "50", "--probe", "0.5,0.5", "--tolerance", "1e-11");
+        json_t *b = POISSON(0, "--mesh", "square:24", "--source", "2*pi^2*" SINES, "--probe",
+                            "0.5,0.5", "--tolerance", "1e-11");
+        assert_string_equal(app_text(a, "method"), methods[i]);
+        assert_string_equal(app_text(b, "method"), "cg");
+        assert_double_near(app_probe_value(a, 0), app_probe_value(b, 0), 1e-8, 0);
+        json_decref(a);
+        json_decref(b);
+    }
+}
+
+/* A restart length of 1 is too short for convection of this kind; what to do is said. */
+static void advice(void **state) {
+    (void)state;
+    const char *const command[] = {WEFT_BINARY_DIR "/solve", SCRIPT("convection.weft"),
+                                   "--mesh=square:16",       "--input=velocity=2,1",
+                                   "--input=k=1e-3",         "--restart=1",
+                                   "--max-iterations=20",    NULL};
+    test_run run = test_program(command, NULL);
+    assert_int_equal(run.exit_code, 1);
+    assert_non_null(strstr(run.error, "max_iterations after 20 iterations"));
+    assert_non_null(strstr(run.error, "hint: raise --restart, try --method bicgstab"));
+    assert_non_null(strstr(run.output, "method      GMRES: the matrix is not symmetric"));
+    assert_non_null(strstr(run.output, "GMRES       max_iterations, 20 iterations"));
+    test_run_free(&run);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(convection),
+        cmocka_unit_test(convection_in_every_format),
+        cmocka_unit_test(convection_in_space),
+        cmocka_unit_test(negative_shift),
+        cmocka_unit_test(exact_tangent),
+        cmocka_unit_test(every_method),
+        cmocka_unit_test(advice),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
