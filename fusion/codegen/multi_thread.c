@@ -293,7 +293,8 @@ static weft_status write_position(const source_writer *w, const weft_plan_kernel
         weft_text_add(w->out, "    __syncthreads();\n");
     TRY(write_loads(w, kernel, position, error));
     if (barriers & BARRIER_BEFORE_CALL)
-        weft_text_add(w->out, "    __syncthreads();\n");
+        weft_text_add(w->out, barriers & BARRIER_OF_WARP ? "    __syncwarp();\n"
+                                                         : "    __syncthreads();\n");
     TRY(write_call(w, &at, error));
 done:
     return status;

@@ -4,6 +4,11 @@
 
 enum { ITERATIONS = 4 /* serial iterations tried besides 1 if costs are measured */ };
 
+bool weft_block_elements_are_possible(int elements, bool several_threads) {
+    const bool few = elements > 0 && elements < WEFT_CUDA_LANES && (elements & (elements - 1)) == 0;
+    return elements > 0 && (elements % WEFT_CUDA_LANES == 0 || (few && several_threads));
+}
+
 weft_block_directive weft_block_directive_of(const weft_graph *graph,
                                              const weft_compile_options *options,
                                              const weft_fusion *fusion) {
@@ -62,14 +67,25 @@ int weft_blocks_of_one(const weft_block_directive *directive, int factor,
     return add_iterations(directive, factor, shapes, n);
 }
 
+int weft_block_elements_most(int threads) {
+    int few = 1;
+    while (2 * few * threads <= WEFT_BLOCK_THREADS)
+        few *= 2;
+    const int warps = WEFT_BLOCK_THREADS / threads / WEFT_CUDA_LANES;
+    return warps > 0 ? warps * WEFT_CUDA_LANES : few;
+}
+
 int weft_blocks_of_several(const weft_block_directive *directive, int most, int fewest,
                            bool measured, weft_block_shape *shapes) {
     const int asked = directive->choices[FUSE_BLOCK], threads = directive->choices[FUSE_THREADS];
     const int counts[2] = {threads > 0 ? threads : most, fewest};
     int n = 0;
     for (int k = 0; k < (threads == 0 && fewest < most ? 2 : 1); ++k) {
+        const bool whole = threads > 0 || asked % WEFT_CUDA_LANES != 0;
         const int threads_per_element =
-            counts[k] < WEFT_CUDA_WARPS_MAX ? counts[k] : WEFT_CUDA_WARPS_MAX;
+            whole || counts[k] < WEFT_CUDA_WARPS_MAX ? counts[k] : WEFT_CUDA_WARPS_MAX;
+        if (counts[k] > WEFT_CUDA_WARPS_MAX && counts[k] <= WEFT_BLOCK_THREADS && asked == 0)
+            shapes[n++] = (weft_block_shape){counts[k], weft_block_elements_most(counts[k]), 1, 0};
         for (int groups = 1; groups <= 4 && (asked == 0 || groups == 1); groups *= 2)
             shapes[n++] = (weft_block_shape){threads_per_element,
                                              asked > 0 ? asked : groups * WEFT_CUDA_LANES, 1, 0};

@@ -6,8 +6,14 @@
 enum {
     WEFT_BLOCK_THREADS = 1024,  /* maximum threads per block */
     WEFT_BLOCK_ITERATIONS = 64, /* maximum iterations that a script may request */
-    WEFT_BLOCK_SHAPES = 12      /* maximum shapes tried per choice of variants */
+    WEFT_BLOCK_SHAPES = 16      /* maximum shapes tried per choice of variants */
 };
+
+/** May a thread block have so many elements? A multiple of the warp size, or, if each has several
+ *  threads, a power of two below it. */
+bool weft_block_elements_are_possible(int elements, bool several_threads);
+/** The most elements of so many threads, at most WEFT_BLOCK_THREADS, that a block may have. */
+int weft_block_elements_most(int threads);
 
 /** Threads per element (0: one, data in registers), elements per block, serial iterations, and the
  *  number of elements between those of a thread, which divides `elements`. */

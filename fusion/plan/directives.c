@@ -19,8 +19,7 @@
  * with it is left, other block sizes are tried, and the error message lists those that work. */
 
 static const char *const unit[FUSE_CHOICES] = {"elements per block", "threads per element",
-                                               "iterations",
-                                               "elements between those of a thread"};
+                                               "iterations", "elements between those of a thread"};
 
 static weft_status refuse_block(const weft_fuse *fuse, int choice, weft_error *error) {
     return weft_error_at(error, WEFT_ERROR_TYPE, fuse->places[choice],
@@ -39,7 +38,7 @@ static int most_threads(const weft_segment *c, int fuse) {
                 call->specialisation->threads[v] > most)
                 most = call->specialisation->threads[v];
     }
-    return most < WEFT_CUDA_WARPS_MAX ? most : WEFT_CUDA_WARPS_MAX;
+    return most < WEFT_BLOCK_THREADS ? most : WEFT_BLOCK_THREADS;
 }
 
 /* On the host a block is one vector: one element per lane, one iteration. */
@@ -64,9 +63,13 @@ static weft_status check_shape(const weft_segment *c, int number, weft_error *er
     const int most = most_threads(c, number);
     if (!weft_target_is_simt(&c->limits))
         return check_host(c, fuse, error);
-    if (block < 0 || block > WEFT_BLOCK_THREADS || block % WEFT_CUDA_LANES != 0) {
+    if (block > WEFT_BLOCK_THREADS ||
+        (block != 0 && !weft_block_elements_are_possible(block, most > 1 && threads != 1))) {
         refuse_block(fuse, FUSE_BLOCK, error);
-        weft_error_hint(error, "a block has 32, 64, 96, ... %d elements", WEFT_BLOCK_THREADS);
+        weft_error_hint(error,
+                        "a block has 32, 64, 96, ... %d elements, or 1, 2, 4, 8, 16 with several "
+                        "threads each",
+                        WEFT_BLOCK_THREADS);
         return WEFT_ERROR_TYPE;
     }
     if (threads < 0 || threads > most) {
@@ -91,7 +94,7 @@ static weft_status check_shape(const weft_segment *c, int number, weft_error *er
     if (block * threads > WEFT_BLOCK_THREADS) {
         refuse_block(fuse, FUSE_BLOCK, error);
         weft_error_hint(error, "with %d threads per element, a block has at most %d elements",
-                        threads, WEFT_BLOCK_THREADS / threads / WEFT_CUDA_LANES * WEFT_CUDA_LANES);
+                        threads, weft_block_elements_most(threads));
         return WEFT_ERROR_TYPE;
     }
     return WEFT_OK;
@@ -146,7 +149,7 @@ static weft_status possible_blocks(const weft_segment *c, int number,
         goto done;
     }
     memcpy(graph.fuses[number - 1].choices, choices, FUSE_CHOICES * sizeof *choices);
-    for (int block = WEFT_CUDA_LANES; block <= WEFT_BLOCK_THREADS; block *= 2) {
+    for (int block = 1; block <= WEFT_BLOCK_THREADS; block *= 2) {
         weft_implementations *made = NULL;
         graph.fuses[number - 1].choices[FUSE_BLOCK] = block;
         TRY(weft_implementations_make(scratch, &graph, &fusions, &c->limits, &c->options, &made,

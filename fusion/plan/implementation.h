@@ -14,7 +14,8 @@ typedef enum weft_placement {
 /** Where the barriers before a call stand, as bits. */
 typedef enum weft_barrier {
     BARRIER_BEFORE_LOADS = 1, /* before the values that are loaded for it */
-    BARRIER_BEFORE_CALL = 2   /* after them */
+    BARRIER_BEFORE_CALL = 2,  /* after them */
+    BARRIER_OF_WARP = 4       /* the barrier before the call is among the threads of one warp */
 } weft_barrier;
 
 /** How independent kernels share one launch. Threads and blocks are those of their own launches. */

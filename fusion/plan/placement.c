@@ -1,19 +1,22 @@
 /* Places the data of a GPU kernel with several threads per element, and its barriers.
  *
- * With I elements per block, a multiple of the warp size, thread t of element i is thread t * I + i
- * of the block. A call of fewer threads than another runs in the first warps of the block with the
- * same coordinates, so warps are active or idle as a whole. Values that only one-thread calls
+ * With I elements per block, thread t of element i is thread t * I + i of the block. A call of fewer
+ * threads than another runs in the first threads of the block with the same coordinates. I is a
+ * multiple of the warp size, so that warps are active or idle as a whole, or a power of two below
+ * it, for elements of many threads. Values that only one-thread calls
  * produce and use stay in registers of the first warp. Values of which every call gives each thread
  * the same components stay in registers of these threads, and so do loaded scalars, which each
  * thread loads for itself. The others are in shared memory as [component][element], which is free
- * of bank conflicts without padding. A result is stored by the threads that compute it,
+ * of bank conflicts without padding where I is a multiple of the warp size. A result is stored by the threads that compute it,
  * directly after its call. Where values may overlap dead ones, a value is loaded directly before
  * its first reader; where they may not, a late load would save nothing on chip and would cost a
  * barrier, so all loads are issued first. A barrier is needed only before a thread reads what
  * another thread has written since the last barrier, or overwrites a value that has been used since
- * the last barrier (Filipovic et al. 2015, section 4.3.3). */
+ * the last barrier (Filipovic et al. 2015, section 4.3.3). Between calls that all run in the first warp
+ * of the block, a barrier of this warp suffices. */
 #include "core/base/fault.h"
 #include "fusion/base/array.h"
+#include "fusion/base/target.h"
 #include "fusion/plan/implementations.h"
 
 #include <string.h>
@@ -396,6 +399,37 @@ static void load_before(const weft_placer *p, weft_implementation *made, int pos
         }
 }
 
+static bool loads_at(const weft_implementation *made, int position) {
+    for (int m = 0; m < made->n_onchip; ++m)
+        if (is_loaded_at(made, m, position))
+            return true;
+    return false;
+}
+
+/* Do all threads of the call at this position, and of the loads before it, belong to one warp? */
+static bool is_in_one_warp(const weft_placer *p, const weft_implementation *made, int position) {
+    const int threads = threads_at(p->graph, made, position);
+    const int most = threads < made->threads_per_element ? threads : made->threads_per_element;
+    return !loads_at(made, position) && most * made->elements_per_block <= WEFT_CUDA_LANES;
+}
+
+/* A barrier orders what is before it up to the last barrier of the block with what is after it up
+ * to the next one. */
+static void narrow_barriers(const weft_placer *p, weft_implementation *made) {
+    const int n = made->fusion->n_calls;
+    bool before = false; /* all calls since the last barrier are in one warp */
+    for (int i = 0; i < n; ++i) {
+        bool after = is_in_one_warp(p, made, i);
+        if (made->barriers[i] == BARRIER_BEFORE_CALL) {
+            for (int k = i + 1; k < n && (made->barriers[k] == 0 || loads_at(made, k)); ++k)
+                after = after && is_in_one_warp(p, made, k);
+            made->barriers[i] |= before && after ? BARRIER_OF_WARP : 0;
+            before = after;
+        } else
+            before = before && after && made->barriers[i] == 0;
+    }
+}
+
 static void set_barriers(weft_placer *p, weft_implementation *made, bool exact) {
     pass_barrier(p, made);
     for (int i = 0; i < made->fusion->n_calls; ++i) {
@@ -412,6 +446,7 @@ static void set_barriers(weft_placer *p, weft_implementation *made, bool exact) 
         p->written[m] = made->placement[m] == PLACE_SHARED ? i : CLEAN;
         p->moved[m] = made->live_out[m];
     }
+    narrow_barriers(p, made);
 }
 
 /* Disjoint offsets. Returns the total. */

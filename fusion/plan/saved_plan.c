@@ -110,7 +110,7 @@ static weft_status read_call(forcing *f, const json_t *one) {
 /* Read the block shape of kernel n_kernels. */
 static weft_status read_block(forcing *f, const json_t *kernel) {
     static const char *const keys[FUSE_CHOICES] = {"elements", "threads", "iterations", "stride"};
-    static const int most[FUSE_CHOICES] = {WEFT_BLOCK_THREADS, WEFT_CUDA_WARPS_MAX,
+    static const int most[FUSE_CHOICES] = {WEFT_BLOCK_THREADS, WEFT_BLOCK_THREADS,
                                            WEFT_BLOCK_ITERATIONS, WEFT_BLOCK_THREADS};
     static const char hint[] = "leave \"block\" out, and the planner chooses";
     const json_t *block = json_object_get(kernel, "block");
@@ -124,10 +124,10 @@ static weft_status read_block(forcing *f, const json_t *kernel) {
         if (choice == NULL)
             continue;
         if (!json_is_integer(choice) || number < 1 || number > most[k] ||
-            (k == FUSE_BLOCK && number % WEFT_CUDA_LANES != 0))
+            (k == FUSE_BLOCK && !weft_block_elements_are_possible((int)number, true)))
             return refuse(f, hint, "the %s of kernel %d's block are a number from %d to %d%s",
-                          keys[k], f->n_kernels, k == FUSE_BLOCK ? WEFT_CUDA_LANES : 1, most[k],
-                          k == FUSE_BLOCK ? ", in steps of 32" : "");
+                          keys[k], f->n_kernels, 1, most[k],
+                          k == FUSE_BLOCK ? ", a power of two or a multiple of 32" : "");
         f->blocks[f->n_kernels].choices[k] = (int)number;
     }
     return WEFT_OK;

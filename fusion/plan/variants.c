@@ -70,6 +70,11 @@ static bool try_shape(variant_search *p, const weft_block_shape *shape) {
     candidate->elements_per_block = shape->elements;
     candidate->serial_iterations = shape->iterations;
     candidate->stride = shape->stride;
+    if (p->is_gpu &&
+        !weft_block_elements_are_possible(shape->elements, shape->threads_per_element > 0)) {
+        ++p->made->not_as_directed;
+        return false;
+    }
     if ((shape->threads_per_element > 0 ? shape->threads_per_element : 1) * shape->elements >
         WEFT_BLOCK_THREADS) {
         ++p->made->too_many_threads;

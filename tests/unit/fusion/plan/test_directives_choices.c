@@ -262,12 +262,14 @@ static void left_open(void **state) {
 static void wrong_blocks(void **state) {
     (void)state;
 #define BODY "{\n M = mmul(A, B);\n y = mvmul(M, x);\n}\nreturn y;\n"
-    refused("null:h200", HEAD "fuse block 40 " BODY, NULL, 5, 12,
-            "a kernel of 40 elements per block cannot be here",
-            "a block has 32, 64, 96, ... 1024 elements");
-    refused("null:h200", HEAD "fuse block 2048 " BODY, NULL, 5, 12,
-            "a kernel of 2048 elements per block cannot be here",
-            "a block has 32, 64, 96, ... 1024 elements");
+    refused(
+        "null:h200", HEAD "fuse block 40 " BODY, NULL, 5, 12,
+        "a kernel of 40 elements per block cannot be here",
+        "a block has 32, 64, 96, ... 1024 elements, or 1, 2, 4, 8, 16 with several threads each");
+    refused(
+        "null:h200", HEAD "fuse block 2048 " BODY, NULL, 5, 12,
+        "a kernel of 2048 elements per block cannot be here",
+        "a block has 32, 64, 96, ... 1024 elements, or 1, 2, 4, 8, 16 with several threads each");
     refused("null:h200", HEAD "fuse threads 10 " BODY, NULL, 5, 14,
             "a kernel of 10 threads per element cannot be here",
             "the calls of this block have variants of 1 to 9 threads");
@@ -327,7 +329,7 @@ static void blocks_that_do_not_fit(void **state) {
             " DA = mmul(D, A) using variant 1;\n EB = mmul(E, B) using variant 1;\n"
             "}\nreturn AB, BC, CD, DE, EA, AC, BD, CE, DA, EB;\n",
             NULL, 3, 1, "this block has no kernel of 128 elements per block, 8 threads per element",
-            "blocks of 32, 64 elements can be, the rest being as it is");
+            "blocks of 1, 2, 4, 8, 16, 32, 64 elements can be, the rest being as it is");
 }
 
 /* ---- text, explanation, forced plans ---- */
@@ -424,11 +426,11 @@ static void blocks_that_are_not_forced(void **state) {
     static const struct {
         const char *block, *says;
     } cases[] = {
-        {"{\"elements\": 40}",
-         "the elements of kernel 0's block are a number from 32 to 1024, in steps of 32"},
-        {"{\"instances\": \"96\"}",
-         "the elements of kernel 0's block are a number from 32 to 1024, in steps of 32"},
-        {"{\"threads\": 0}", "the threads of kernel 0's block are a number from 1 to 32"},
+        {"{\"elements\": 40}", "the elements of kernel 0's block are a number from 1 to 1024, a "
+                               "power of two or a multiple of 32"},
+        {"{\"instances\": \"96\"}", "the elements of kernel 0's block are a number from 1 to 1024, "
+                                    "a power of two or a multiple of 32"},
+        {"{\"threads\": 0}", "the threads of kernel 0's block are a number from 1 to 1024"},
         {"{\"iterations\": 65}", "the iterations of kernel 0's block are a number from 1 to 64"},
         {"{\"elements\": 128, \"threads\": 9}",
          "no implementation of kernel 0 has these variants and this block"},
