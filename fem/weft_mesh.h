@@ -163,8 +163,8 @@ typedef struct weft_renumbering {
  *  part_nodes   nodes per part; exact for WEFT_ORDERING_BISECTION, except for the last part;
  *               approximate for METIS; 0: 512, METIS 4096
  *  renumbering  NULL, or gets two arrays; caller's; free()
- *  Memory       during the call, 20 bytes per tetrahedron and 36 per node, and that of METIS; with
- *               a renumbering or groups of cells, 8 more per cell
+ *  Memory       during the call, 16 bytes per tetrahedron and 36 per node, and that of METIS; with
+ *               a renumbering 8, with groups of cells 12 more per cell
  *  Errors       WEFT_ERROR_MEMORY; the mesh is unchanged */
 weft_status weft_mesh_order(weft_device *device, weft_mesh *mesh, weft_ordering method,
                             int64_t part_nodes, const weft_monitor *monitor,

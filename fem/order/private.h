@@ -26,7 +26,7 @@ weft_status weft_order_metis(const weft_mesh *mesh, int64_t part_nodes, const we
 /** Renumber the nodes of a mesh, and sort its cells by their lowest node, then by the others;
  *  facets likewise, the boundary first.
  *  renumbering  its nodes are given; its cells are NULL or get the old number of each new one
- *  Memory       during the call, 20 bytes per tetrahedron, 8 per node, and a copy of x
+ *  Memory       during the call, 16 bytes per tetrahedron, 8 per node, and a copy of x
  *  Errors       WEFT_ERROR_MEMORY; the mesh is unchanged */
 weft_status weft_mesh_renumber(weft_device *device, weft_mesh *mesh,
                                const weft_renumbering *renumbering, weft_error *error);

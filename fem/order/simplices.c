@@ -1,6 +1,7 @@
 /* Sorts simplices by their lowest node, then by the others. Ranges of nodes are buckets: simplices
  * are first distributed, share by share, to the bucket of their lowest node; then each bucket is
- * sorted by counting. Every step is parallel. */
+ * written back by counting, and the simplices of each node are sorted in place. Every step is
+ * parallel. */
 #include "fem/base/memory.h"
 #include "fem/order/private.h"
 
@@ -10,14 +11,14 @@
 enum { SHARES = 256, BUCKETS = 512, FEW = 64 };
 
 typedef struct simplices_sort {
-    int32_t *simplices, *moved, *from, *moved_from;
+    int32_t *simplices, *from;   /* given; finally the result */
+    int32_t *dealt, *dealt_from; /* by buckets, renumbered */
     const int32_t *new_of;
     int64_t n, n_nodes;
     int width, shift;
     int32_t *bucket_start; /* [SHARES + 1][BUCKETS]: counts, then the start of each share; last row:
                               end of each bucket */
-    int32_t *node_start;   /* [n_nodes] start within the simplices of a bucket */
-    int32_t *order;        /* [n] sorted permutation within each bucket */
+    int32_t *node_start;   /* [n_nodes] start of the simplices of a node */
 } simplices_sort;
 
 /* Sort key: nodes in ascending order, in two words. */
@@ -25,23 +26,28 @@ typedef struct simplex_key {
     uint64_t high, low;
 } simplex_key;
 
-static simplex_key key_of(const int32_t *nodes, int width) {
+/* The functions below are inlined for each width, so that their loops over vertices are unrolled. */
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE simplex_key key_of(const int32_t *nodes, int width) {
     uint32_t sorted[4] = {0};
-    for (int i = 0; i < width; ++i) {
-        int k = i;
-        for (; k > 0 && sorted[k - 1] > (uint32_t)nodes[i]; --k)
-            sorted[k] = sorted[k - 1];
-        sorted[k] = (uint32_t)nodes[i];
-    }
+    for (int i = 0; i < width; ++i)
+        sorted[i] = (uint32_t)nodes[i];
+    for (int end = width - 1; end > 0; --end)
+        for (int i = 0; i < end; ++i) {
+            const uint32_t a = sorted[i], b = sorted[i + 1];
+            sorted[i] = a < b ? a : b;
+            sorted[i + 1] = a < b ? b : a;
+        }
     return (simplex_key){(uint64_t)sorted[0] << 32 | sorted[1],
                          (uint64_t)sorted[2] << 32 | sorted[3]};
 }
 
-static bool key_less(simplex_key a, simplex_key b) {
+INLINE bool key_less(simplex_key a, simplex_key b) {
     return a.high < b.high || (a.high == b.high && a.low < b.low);
 }
 
-static int32_t lowest(const int32_t *nodes, int width) {
+INLINE int32_t lowest(const int32_t *nodes, int width) {
     int32_t least = nodes[0];
     for (int i = 1; i < width; ++i)
         least = nodes[i] < least ? nodes[i] : least;
@@ -52,14 +58,16 @@ static int64_t share_start(const simplices_sort *s, int64_t share) {
     return s->n * share / SHARES;
 }
 
-static void share_map(void *user, int64_t share) {
-    const simplices_sort *s = user;
-    int32_t *counts = s->bucket_start + share * BUCKETS;
+INLINE void renumber(const simplices_sort *s, int64_t i, int32_t *nodes, int width) {
+    for (int k = 0; k < width; ++k)
+        nodes[k] = s->new_of[s->simplices[i * width + k]];
+}
+
+INLINE void count_width(const simplices_sort *s, int64_t share, int width) {
+    int32_t *counts = s->bucket_start + share * BUCKETS, nodes[4];
     for (int64_t i = share_start(s, share); i < share_start(s, share + 1); ++i) {
-        int32_t *out = s->moved + i * s->width;
-        for (int k = 0; k < s->width; ++k)
-            out[k] = s->new_of[s->simplices[i * s->width + k]];
-        counts[lowest(out, s->width) >> s->shift] += 1;
+        renumber(s, i, nodes, width);
+        counts[lowest(nodes, width) >> s->shift] += 1;
     }
 }
 
@@ -76,89 +84,122 @@ static void starts_sum(simplices_sort *s) {
     }
 }
 
-static void share_deal(void *user, int64_t share) {
-    const simplices_sort *s = user;
-    int32_t *next = s->bucket_start + share * BUCKETS;
+INLINE void deal_width(const simplices_sort *s, int64_t share, int width) {
+    int32_t *next = s->bucket_start + share * BUCKETS, nodes[4];
     for (int64_t i = share_start(s, share); i < share_start(s, share + 1); ++i) {
-        const int32_t *nodes = s->moved + i * s->width;
-        int64_t place = next[lowest(nodes, s->width) >> s->shift]++;
-        for (int k = 0; k < s->width; ++k)
-            s->simplices[place * s->width + k] = nodes[k];
+        renumber(s, i, nodes, width);
+        const int64_t place = next[lowest(nodes, width) >> s->shift]++;
+        for (int k = 0; k < width; ++k)
+            s->dealt[place * width + k] = nodes[k];
         if (s->from)
-            s->from[place] = (int32_t)i;
+            s->dealt_from[place] = (int32_t)i;
     }
 }
 
-typedef struct weft_bucket {
-    const int32_t *simplices;
-    int width;
-} weft_bucket;
-
-static int compare_simplices(const void *a, const void *b, void *user) {
-    const weft_bucket *bucket = user;
-    int32_t i = *(const int32_t *)a, j = *(const int32_t *)b;
-    simplex_key x = key_of(bucket->simplices + (int64_t)i * bucket->width, bucket->width);
-    simplex_key y = key_of(bucket->simplices + (int64_t)j * bucket->width, bucket->width);
-    if (key_less(x, y) || key_less(y, x))
-        return key_less(x, y) ? -1 : 1;
-    return (i > j) - (i < j);
-}
-
-/* Sort the simplices with the same lowest node. */
-static void sort_few(const weft_bucket *bucket, int32_t *order, int64_t n) {
+/* Sort n <= FEW simplices by insertion of their keys. */
+INLINE void sort_few(int32_t *simplices, int32_t *from, int64_t n, int width) {
     simplex_key keys[FEW];
-    if (n > FEW) {
-        qsort_r(order, (size_t)n, sizeof *order, compare_simplices,
-                &(weft_bucket){bucket->simplices, bucket->width});
-        return;
-    }
+    uint32_t order[FEW];
+    int32_t old[FEW * 4], old_from[FEW];
     for (int64_t i = 0; i < n; ++i) {
-        int32_t moved = order[i];
-        simplex_key key = key_of(bucket->simplices + (int64_t)moved * bucket->width, bucket->width);
+        const simplex_key key = key_of(simplices + i * width, width);
         int64_t k = i;
         for (; k > 0 && key_less(key, keys[k - 1]); --k) {
             keys[k] = keys[k - 1];
             order[k] = order[k - 1];
         }
         keys[k] = key;
-        order[k] = moved;
+        order[k] = (uint32_t)i;
     }
+    memcpy(old, simplices, (size_t)(n * width) * sizeof *old);
+    for (int64_t i = 0; i < n; ++i)
+        memcpy(simplices + i * width, old + order[i] * (uint32_t)width,
+               (size_t)width * sizeof *old);
+    if (!from)
+        return;
+    memcpy(old_from, from, (size_t)n * sizeof *from);
+    for (int64_t i = 0; i < n; ++i)
+        from[i] = old_from[order[i]];
 }
 
-static void bucket_sort(void *user, int64_t number) {
-    const simplices_sort *s = user;
+/* Sort any number of simplices in place: Shell's sort with the gaps of Tokuda 1992. */
+INLINE void sort_many(int32_t *simplices, int32_t *from, int64_t n, int width) {
+    int64_t gap = 1;
+    while (gap < n / 2)
+        gap = gap * 9 / 4 + 1;
+    for (; gap > 0; gap = gap * 4 / 9)
+        for (int64_t i = gap; i < n; ++i) {
+            int32_t moved[4];
+            const int32_t moved_from = from ? from[i] : 0;
+            memcpy(moved, simplices + i * width, (size_t)width * sizeof *moved);
+            const simplex_key key = key_of(moved, width);
+            int64_t k = i;
+            for (; k >= gap && key_less(key, key_of(simplices + (k - gap) * width, width));
+                 k -= gap) {
+                memcpy(simplices + k * width, simplices + (k - gap) * width,
+                       (size_t)width * sizeof *moved);
+                if (from)
+                    from[k] = from[k - gap];
+            }
+            memcpy(simplices + k * width, moved, (size_t)width * sizeof *moved);
+            if (from)
+                from[k] = moved_from;
+        }
+}
+
+INLINE void bucket_width(const simplices_sort *s, int64_t number, int width) {
     const int32_t *ends = s->bucket_start + SHARES * BUCKETS;
-    int64_t first = number > 0 ? ends[number - 1] : 0, n = ends[number] - first;
-    int64_t first_node = number << s->shift, end_node = (number + 1) << s->shift;
-    const weft_bucket bucket = {s->simplices + first * s->width, s->width};
-    int32_t *start = s->node_start, *order = s->order + first, sum = 0;
-    if (n == 0)
+    const int64_t first = number > 0 ? ends[number - 1] : 0, last = ends[number];
+    const int64_t first_node = number << s->shift;
+    const int64_t end_node =
+        (number + 1) << s->shift < s->n_nodes ? (number + 1) << s->shift : s->n_nodes;
+    int32_t *start = s->node_start, sum = (int32_t)first;
+    if (first == last)
         return;
-    if (end_node > s->n_nodes)
-        end_node = s->n_nodes;
     memset(start + first_node, 0, (size_t)(end_node - first_node) * sizeof *start);
-    for (int64_t i = 0; i < n; ++i)
-        start[lowest(bucket.simplices + i * s->width, s->width)] += 1;
+    for (int64_t i = first; i < last; ++i)
+        start[lowest(s->dealt + i * width, width)] += 1;
     for (int64_t node = first_node; node < end_node; ++node) {
         sum += start[node];
         start[node] = sum;
     }
-    for (int64_t i = n - 1; i >= 0; --i)
-        order[--start[lowest(bucket.simplices + i * s->width, s->width)]] = (int32_t)i;
-    for (int64_t node = first_node; node < end_node; ++node) {
-        int64_t end = node + 1 < end_node ? start[node + 1] : n;
-        sort_few(&bucket, order + start[node], end - start[node]);
-    }
-    for (int64_t i = 0; i < n; ++i) {
-        for (int k = 0; k < s->width; ++k)
-            s->moved[(first + i) * s->width + k] = bucket.simplices[order[i] * s->width + k];
+    for (int64_t i = last - 1; i >= first; --i) {
+        const int64_t place = --start[lowest(s->dealt + i * width, width)];
+        memcpy(s->simplices + place * width, s->dealt + i * width,
+               (size_t)width * sizeof *s->dealt);
         if (s->from)
-            s->moved_from[first + i] = s->from[first + order[i]];
+            s->from[place] = s->dealt_from[i];
     }
-    memcpy(s->simplices + first * s->width, s->moved + first * s->width,
-           (size_t)(n * s->width) * sizeof *s->simplices);
-    if (s->from)
-        memcpy(s->from + first, s->moved_from + first, (size_t)n * sizeof *s->from);
+    for (int64_t node = first_node; node < end_node; ++node) {
+        const int64_t end = node + 1 < end_node ? start[node + 1] : last, n = end - start[node];
+        int32_t *simplices = s->simplices + (int64_t)start[node] * width;
+        int32_t *from = s->from ? s->from + start[node] : NULL;
+        if (n > FEW)
+            sort_many(simplices, from, n, width);
+        else if (n > 1)
+            sort_few(simplices, from, n, width);
+    }
+}
+
+static void share_count(void *user, int64_t share) {
+    const simplices_sort *s = user;
+    s->width == 4   ? count_width(s, share, 4)
+    : s->width == 3 ? count_width(s, share, 3)
+                    : count_width(s, share, 2);
+}
+
+static void share_deal(void *user, int64_t share) {
+    const simplices_sort *s = user;
+    s->width == 4   ? deal_width(s, share, 4)
+    : s->width == 3 ? deal_width(s, share, 3)
+                    : deal_width(s, share, 2);
+}
+
+static void bucket_sort(void *user, int64_t number) {
+    const simplices_sort *s = user;
+    s->width == 4   ? bucket_width(s, number, 4)
+    : s->width == 3 ? bucket_width(s, number, 3)
+                    : bucket_width(s, number, 2);
 }
 
 weft_status weft_simplices_sort(weft_device *device, const weft_simplices *simplices,
@@ -174,25 +215,23 @@ weft_status weft_simplices_sort(weft_device *device, const weft_simplices *simpl
                         .width = simplices->width};
     while ((n_nodes - 1) >> s.shift >= BUCKETS)
         ++s.shift;
-    s.moved = weft_scratch_make((size_t)n, (size_t)s.width * sizeof *s.moved);
-    s.order = weft_scratch_make((size_t)n, sizeof *s.order);
+    s.dealt = weft_scratch_make((size_t)n, (size_t)s.width * sizeof *s.dealt);
     s.node_start = weft_scratch_make((size_t)n_nodes, sizeof *s.node_start);
     s.bucket_start = calloc((SHARES + 1) * BUCKETS, sizeof *s.bucket_start);
-    s.moved_from = from ? weft_scratch_make((size_t)n, sizeof *s.moved_from) : NULL;
-    if (!s.moved || !s.order || !s.node_start || !s.bucket_start || (from && !s.moved_from)) {
+    s.dealt_from = from ? weft_scratch_make((size_t)n, sizeof *s.dealt_from) : NULL;
+    if (!s.dealt || !s.node_start || !s.bucket_start || (from && !s.dealt_from)) {
         status =
             weft_error_set(error, WEFT_ERROR_MEMORY, "no memory to sort %lld cells", (long long)n);
         goto done;
     }
-    TRY(weft_device_for(device, SHARES, share_map, &s, error));
+    TRY(weft_device_for(device, SHARES, share_count, &s, error));
     starts_sum(&s);
     TRY(weft_device_for(device, SHARES, share_deal, &s, error));
     TRY(weft_device_for(device, BUCKETS, bucket_sort, &s, error));
 done:
-    free(s.moved);
-    free(s.order);
+    free(s.dealt);
     free(s.node_start);
     free(s.bucket_start);
-    free(s.moved_from);
+    free(s.dealt_from);
     return status;
 }

@@ -285,13 +285,22 @@ static void a_wheel(void **state) {
     }
     assert_int_equal(weft_mesh_make(&data, "wheel", NULL, &mesh, NULL), WEFT_OK);
     mesh->x[(int64_t)2 * RIM] = -2;
-    assert_int_equal(weft_mesh_order(NULL, mesh, WEFT_ORDERING_BISECTION, 0, NULL, NULL, NULL),
-                     WEFT_OK);
+    weft_renumbering renumbering = {0};
+    int32_t *old_cells = malloc(sizeof *old_cells * RIM * 3);
+    memcpy(old_cells, mesh->cells, sizeof *old_cells * RIM * 3);
+    assert_int_equal(
+        weft_mesh_order(NULL, mesh, WEFT_ORDERING_BISECTION, 0, NULL, &renumbering, NULL), WEFT_OK);
+    for (int64_t i = 0; i < (int64_t)RIM * 3; ++i)
+        assert_int_equal(renumbering.nodes[mesh->cells[i]],
+                         old_cells[(int64_t)renumbering.cells[i / 3] * 3 + i % 3]);
     int64_t n_hub = 0;
     for (int64_t i = 0; i < mesh->n_cells; ++i)
         n_hub += mesh->x[2 * mesh->cells[3 * i]] == -2;
     assert_int_equal(n_hub, RIM);
     assert_true(simplices_ascend(mesh->cells, mesh->n_cells, 3));
+    free(old_cells);
+    free(renumbering.nodes);
+    free(renumbering.cells);
     weft_mesh_free(&mesh);
 }
 
