@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LEVELS = 20, COARSEST_ROWS = 2000 };
+enum { MOST_LEVELS = 20, COARSEST_ROWS = 2000, ROW_AGGREGATES = 4 };
 /* Bounds of strong couplings on the finest level; each next level has half of it. What is lumped with
  * several modes changes the product with rotations, so that little may be. */
 #define THETA 0.02
@@ -55,8 +55,9 @@ static weft_status options_check(const weft_csr *A, const weft_aggregation_optio
     if (options->aggregate_nodes != 0 && !(options->aggregate_nodes >= 2))
         return weft_error_set(error, WEFT_ERROR_USAGE, "aggregates of %g nodes",
                               options->aggregate_nodes);
-    if (options->most_levels < 0 || options->coarsest_rows < 0)
-        return weft_error_set(error, WEFT_ERROR_USAGE, "a limit of levels or rows is negative");
+    if (options->most_levels < 0 || options->coarsest_rows < 0 || options->row_aggregates < 0)
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "a limit of levels, rows or aggregates is negative");
     return WEFT_OK;
 }
 
@@ -90,6 +91,7 @@ static weft_status finest_make(const weft_csr *A, const weft_aggregation_options
     const int d = options->dimension, components = options->components ? options->components : 1;
     TRY(weft_free_rows(A, options->constrained, options->n_constrained, &out->scale, error));
     out->aggregate_nodes = aggregate_nodes(options);
+    out->row_aggregates = options->row_aggregates ? options->row_aggregates : ROW_AGGREGATES;
     TRY(nodes_make(components, A->n_rows, out, error));
     TRY(weft_modes_make(options, A->n_rows, out->scale, &out->modes, &out->n_modes, error));
     if (options->x) {
@@ -159,6 +161,7 @@ static weft_status coarsen(weft_coarsening *level, weft_csr *P, weft_csr *A,
         coarse->scale[i] = 1;
     coarse->device = level->device;
     coarse->aggregate_nodes = level->aggregate_nodes;
+    coarse->row_aggregates = level->row_aggregates;
     coarse->theta = level->theta / 2;
 done:
     weft_node_graph_clear(&graph);

@@ -92,6 +92,7 @@ typedef struct weft_aggregation_options {
     bool rigid_body_modes;        /* instead: 3 in 2D, 6 in 3D; components = dimension, with x */
     double aggregate_nodes;       /* mean size; 0: 9 in 2D, 16 in 3D, 20 with rigid body
  modes in 3D; not used without x */
+    int row_aggregates;           /* most aggregates that a row of P interpolates from; 0: 4 */
     int most_levels;              /* 0: 20 */
     int64_t coarsest_rows;        /* a level of at most this many rows is the last; 0: 2000 */
 } weft_aggregation_options;
@@ -100,7 +101,8 @@ enum { WEFT_MOST_MODES = 16 };
 /** Make a hierarchy by smoothed aggregation. Aggregates come from recursive bisection of the
  *  coordinates and are connected by strong couplings (|a_ij|^2 > theta^2 a_ii a_jj); couplings that
  *  are not strong are added to the diagonal in A_F. The tentative prolongation T reproduces the
- *  near-nullspace; P = (I - 4/3 / lambda D_F^-1 A_F) T.
+ *  near-nullspace; P = (I - 4/3 / lambda D_F^-1 A_F) T, without the smallest entries of long rows,
+ *  whose part of the near-nullspace the row's own aggregate takes over.
  *  A         borrowed, also by levels[0].A: must outlive the levels; symmetric with a positive
  *            diagonal. Columns of constrained dofs are ignored
  *  levels    [*n_levels]; caller's; weft_algebraic_levels_free

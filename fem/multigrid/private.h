@@ -100,6 +100,7 @@ typedef struct weft_coarsening {
     double lambda;          /* of D^-1 A */
     double theta;           /* of strong couplings */
     double aggregate_nodes; /* mean size of aggregates */
+    int row_aggregates;     /* most aggregates in a row of P */
     int64_t n_nodes;
     int32_t *node_start; /* [n_nodes + 1] rows of each node; NULL: node = row */
     int32_t *node_of;    /* [n_rows]; NULL: node = row */

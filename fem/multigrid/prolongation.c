@@ -2,6 +2,7 @@
 #include "fem/multigrid/private.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct smoothing {
     const weft_coarsening *level, *coarse;
@@ -72,22 +73,73 @@ static void sort_row(sparse_row *row) {
     }
 }
 
-/* Append row i of P. A diagonal that lumping has reduced much, or to nothing, is limited: rows of
- * A_F still add up to those of A. */
-static void append_row(const smoothing *s, int64_t i, const sparse_row *row, double diagonal,
-                       weft_csr_chunk *chunk) {
+/* Row i of A_F T becomes row i of P. A diagonal that lumping has reduced much, or to nothing, is
+ * limited: rows of A_F still add up to those of A. */
+static void smooth_row(const smoothing *s, int64_t i, double diagonal, sparse_row *row) {
     const int m = s->level->n_modes;
+    const double *t = s->level->modes + i * m;
     int32_t own = s->aggregates->of[weft_row_node(s->level, (int32_t)i)];
     double full = 1 / (s->level->scale[i] * s->level->scale[i]);
     double omega = -4.0 / 3 / s->level->lambda / (diagonal > full / 4 ? diagonal : full / 4);
+    for (int64_t k = 0; k < row->n * m; ++k)
+        row->sums[k] *= omega;
+    for (int64_t r = 0; own >= 0 && r < coarse_count(s, own); ++r)
+        row->sums[r] += t[r] + omega * diagonal * t[r]; /* the first aggregate is the row's own */
+}
+
+/* The entry other than the first one with the smallest values. */
+static int64_t smallest_entry(const sparse_row *row, int n_modes) {
+    int64_t smallest = 0;
+    double least = 0;
+    for (int64_t k = 1; k < row->n; ++k) {
+        double size = 0;
+        for (int r = 0; r < n_modes; ++r)
+            size += row->sums[k * n_modes + r] * row->sums[k * n_modes + r];
+        if (smallest == 0 || size < least) {
+            smallest = k;
+            least = size;
+        }
+    }
+    return smallest;
+}
+
+/* Remove the smallest entries of a row p of P. What the row interpolates, p R, remains: the first
+ * aggregate, whose R is in echelon form, gets x with x R = what was removed. */
+static void truncate_row(const smoothing *s, sparse_row *row) {
+    const int m = s->level->n_modes;
+    double removed[WEFT_MOST_MODES] = {0};
+    if (row->n <= s->level->row_aggregates)
+        return;
+    while (row->n > s->level->row_aggregates) {
+        int64_t k = smallest_entry(row, m), first = weft_node_row(s->coarse, row->aggregates[k]);
+        for (int64_t r = 0; r < coarse_count(s, row->aggregates[k]); ++r)
+            for (int b = 0; b < m; ++b)
+                removed[b] += row->sums[k * m + r] * s->coarse->modes[(first + r) * m + b];
+        --row->n;
+        row->aggregates[k] = row->aggregates[row->n];
+        memcpy(row->sums + k * m, row->sums + row->n * m, (size_t)m * sizeof *row->sums);
+    }
+    const double *R = s->coarse->modes + weft_node_row(s->coarse, row->aggregates[0]) * m;
+    for (int64_t r = 0; r < coarse_count(s, row->aggregates[0]); ++r, R += m) {
+        int pivot = 0;
+        while (R[pivot] == 0)
+            ++pivot;
+        double x = removed[pivot] / R[pivot];
+        for (int b = pivot; b < m; ++b)
+            removed[b] -= x * R[b];
+        row->sums[r] += x;
+    }
+}
+
+static void append_row(const smoothing *s, sparse_row *row, weft_csr_chunk *chunk) {
+    const int m = s->level->n_modes;
+    sort_row(row);
     for (int64_t k = 0; k < row->n; ++k) {
-        int64_t at = row->order[k];
-        int32_t aggregate = row->aggregates[at];
-        int64_t first = weft_node_row(s->coarse, aggregate), n = coarse_count(s, aggregate);
+        int64_t at = row->order[k], first = weft_node_row(s->coarse, row->aggregates[at]);
+        int64_t n = coarse_count(s, row->aggregates[at]);
         for (int64_t r = 0; r < n; ++r) {
-            double t = aggregate == own ? s->level->modes[i * m + r] : 0;
             chunk->columns[chunk->n] = (int32_t)(first + r);
-            chunk->values[chunk->n++] = t + omega * (row->sums[at * m + r] + diagonal * t);
+            chunk->values[chunk->n++] = row->sums[at * m + r];
         }
     }
 }
@@ -96,10 +148,11 @@ static bool fill_row(const smoothing *s, int64_t i, sparse_row *row, weft_csr_ch
     int64_t before = chunk->n;
     if (s->level->scale[i] != 0) {
         double diagonal = add_row(s, weft_row_node(s->level, (int32_t)i), i, row);
+        smooth_row(s, i, diagonal, row);
+        truncate_row(s, row);
         if (!weft_csr_chunk_reserve(chunk, row->n * s->level->n_modes))
             return false;
-        sort_row(row);
-        append_row(s, i, row, diagonal, chunk);
+        append_row(s, row, chunk);
     }
     chunk->lengths[i - chunk->first] = chunk->n - before;
     return true;

@@ -181,7 +181,7 @@ static void bad_input_is_refused(void **state) {
     check_refused(&A, &(weft_aggregation_options){.aggregate_nodes = 1}, WEFT_ERROR_USAGE,
                   "aggregates of 1 nodes");
     check_refused(&A, &(weft_aggregation_options){.most_levels = -1}, WEFT_ERROR_USAGE,
-                  "a limit of levels or rows is negative");
+                  "a limit of levels, rows or aggregates is negative");
     x[15] = NAN;
     check_refused(&A, &(weft_aggregation_options){.x = x, .dimension = 2, .coarsest_rows = 5},
                   WEFT_ERROR_INPUT, "a coordinate of node 7 is not finite");
