@@ -63,6 +63,8 @@ typedef struct weft_operator_choice {
     int n_fragments;
     const char *product_kernel;
     bool brings_dot; /* opaque operators: the callback can also compute v . y */
+    bool is_long;    /* opaque operators: the callback launches many kernels, so that a recorded
+                        loop contains few iterations */
 } weft_operator_choice;
 
 typedef enum weft_plan_kind { WEFT_PLAN_FUSED, WEFT_PLAN_UNFUSED } weft_plan_kind;

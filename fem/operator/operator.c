@@ -38,7 +38,7 @@ weft_status weft_operator_allocate(weft_context *context, const weft_operator_ta
                                    const weft_operator_bytes *bytes, const weft_form *forms,
                                    int n_forms, weft_operator **out, weft_error *error) {
     weft_operator *op = calloc(1, sizeof *op);
-    void *state = calloc(1, bytes->state + 1), *parts = calloc((size_t)n_forms, bytes->part);
+    void *state = calloc(1, bytes->state + 1), *parts = calloc((size_t)n_forms + 1, bytes->part);
     if (!op || !state || !parts) {
         free(op);
         free(state);
@@ -50,7 +50,7 @@ weft_status weft_operator_allocate(weft_context *context, const weft_operator_ta
                           .state = state,
                           .parts = parts,
                           .n_parts = n_forms,
-                          .n_dofs = weft_form_vector_dofs(&forms[0])};
+                          .n_dofs = n_forms > 0 ? weft_form_vector_dofs(&forms[0]) : 0};
     *out = op;
     return WEFT_OK;
 }

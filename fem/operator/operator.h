@@ -54,6 +54,18 @@ weft_operator_choice weft_operator_in_script_choice(const weft_operator_in_scrip
 weft_status weft_operator_in_script_bind(weft_operator_in_script *in_script, weft_program *program,
                                          const char *name, weft_error *error);
 
+/** Make an operator of a given sparse matrix.
+ *  pattern  moved to the operator and set to NULL, also after an error
+ *  values   [n_entries] in the pattern's order; borrowed for the call
+ *  single   on a GPU: the values are stored as float, for scripts compiled `single`, which are then
+ *           the only way to apply it
+ *  out      caller's; weft_operator_free
+ *  Errors   WEFT_ERROR_UNSUPPORTED (single on the host; more than 2^32 - 1 entries), _MEMORY,
+ *           _COMPILER, _DEVICE; *out untouched */
+weft_status weft_operator_from_matrix(weft_context *context, weft_pattern **pattern,
+                                      const double *values, bool single, weft_operator **out,
+                                      weft_error *error);
+
 /* ---- formats ---- */
 
 /** Sizes of a problem, from which costs and memory are computed. n_entries is a rough estimate for

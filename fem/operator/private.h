@@ -8,6 +8,7 @@ typedef struct weft_operator_bytes {
     size_t state, part;
 } weft_operator_bytes;
 /** Allocate an operator with a zeroed state and a zeroed part per form, of so many bytes.
+ *  Without forms n_dofs is 0, to be set by the caller.
  *  weft_operator_free frees both, after table->free, which must free their members.
  *  Errors  WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_operator_allocate(weft_context *context, const weft_operator_table *table,

@@ -241,7 +241,8 @@ weft_status weft_operator_make_sell(weft_context *context, const weft_form *form
     /* the first form determines the pattern, which contains the couplings of the others */
     TRY(weft_pattern_make(context->device, parts[0].vector_dofs.connectivity, WEFT_SLICE,
                           &op->pattern, NULL, error));
-    TRY(weft_sell_matrix_make(context->device, op->pattern, &sell->layout, &sell->matrix, error));
+    TRY(weft_sell_matrix_make(context->device, op->pattern, false, &sell->layout, &sell->matrix,
+                              error));
     for (int i = 0; i < n_forms; ++i)
         TRY(part_make(op, &parts[i], error));
     *out = op;

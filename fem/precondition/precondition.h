@@ -31,8 +31,8 @@ struct weft_preconditioner {
     void *state; /* private to the kind */
 };
 
-extern const weft_preconditioner_kind weft_preconditioner_chebyshev;
-extern const weft_preconditioner_kind weft_preconditioner_hypre, weft_preconditioner_petsc,
+extern const weft_preconditioner_kind weft_preconditioner_chebyshev,
+    weft_preconditioner_aggregation, weft_preconditioner_hypre, weft_preconditioner_petsc,
     weft_preconditioner_cholmod;
 
 /* ---- parts that several kinds use ---- */

@@ -33,7 +33,7 @@ static weft_status compile(weft_solver *cg, weft_cg_script script, weft_error *e
     const weft_cg_use *use = &uses[script];
     const weft_fragment fragment = {use->file, weft_fem_script(use->file)};
     const weft_operator_choice choices[] = {weft_operator_in_script_choice(&cg->in_script, "A"),
-                                            {.name = "M"}};
+                                            {.name = "M", .is_long = true}};
     const weft_compile_options options = {.operators = choices,
                                           .n_operators = script == WEFT_CG_LOOP ? 1
                                                          : script == WEFT_CG_PRECONDITIONED_LOOP

@@ -56,16 +56,18 @@ int64_t weft_sell_place(const weft_sell *sell, int64_t row, int64_t k);
  *  On a null device nothing is computed; memories and launches are only recorded. */
 typedef struct weft_sell_matrix weft_sell_matrix;
 /** pattern  borrowed for the call
+ *  single   values are float, for product kernels of scripts compiled `single`; the functions below
+ *           that compute do not work with them
  *  layout   NULL, or gets the layout on the host; caller's; weft_sell_free
  *  out      caller's; weft_sell_matrix_free
  *  Errors   as weft_sell_make; WEFT_ERROR_COMPILER, _DEVICE; *layout and *out untouched */
-weft_status weft_sell_matrix_make(weft_device *device, const weft_pattern *pattern,
+weft_status weft_sell_matrix_make(weft_device *device, const weft_pattern *pattern, bool single,
                                   weft_sell **layout, weft_sell_matrix **out, weft_error *error);
 /** Append the CUDA source of its kernels to `text`.
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_sell_source(weft_text *text, weft_error *error);
 void weft_sell_matrix_free(weft_sell_matrix **matrix);
-/** [n_values] doubles, laid out as weft_sell.values. Borrowed. */
+/** [n_values] doubles, or floats if single, laid out as weft_sell.values. Borrowed. */
 weft_memory *weft_sell_matrix_values(const weft_sell_matrix *matrix);
 /** The product kernel and its arguments, for the fusion compiler. Borrowed. */
 const weft_product_arguments *weft_sell_matrix_product_kernel(const weft_sell_matrix *matrix);

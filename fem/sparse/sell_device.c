@@ -35,7 +35,8 @@ void weft_sell_matrix_free(weft_sell_matrix **matrix) {
     *matrix = NULL;
 }
 
-static weft_status layout_place(weft_sell_matrix *m, const weft_sell *sell, weft_error *error) {
+static weft_status layout_place(weft_sell_matrix *m, const weft_sell *sell, size_t value_bytes,
+                                weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t n_places = (size_t)sell->n_blocks * WEFT_SELL_ROWS;
     const size_t n_starts = (size_t)sell->n_blocks * WEFT_SELL_SLICES + 1;
@@ -51,14 +52,15 @@ static weft_status layout_place(weft_sell_matrix *m, const weft_sell *sell, weft
     TRY(weft_memory_place(m->device, sell->bases, n_bases, sizeof *sell->bases, &m->bases, error));
     TRY(weft_memory_place(m->device, sell->rows, n_places, sizeof *sell->rows, &m->rows, error));
     TRY(weft_memory_place(m->device, sell->slots, n_places, sizeof *sell->slots, &m->slots, error));
-    TRY(weft_memory_make(m->device, (size_t)sell->n_values * sizeof(double), &m->values, error));
+    TRY(weft_memory_make(m->device, (size_t)sell->n_values * value_bytes, &m->values, error));
 done:
     return status;
 }
 
-weft_status weft_sell_matrix_make(weft_device *device, const weft_pattern *pattern,
+weft_status weft_sell_matrix_make(weft_device *device, const weft_pattern *pattern, bool single,
                                   weft_sell **layout, weft_sell_matrix **out, weft_error *error) {
     weft_status status = WEFT_OK;
+    const size_t value_bytes = single ? sizeof(float) : sizeof(double);
     weft_sell *sell = NULL;
     weft_text text = {0};
     weft_sell_matrix *made = calloc(1, sizeof *made);
@@ -66,9 +68,11 @@ weft_status weft_sell_matrix_make(weft_device *device, const weft_pattern *patte
         TRY(weft_out_of_memory(error, "a SELL matrix"));
     made->device = device;
     TRY(weft_sell_make(device, pattern, &sell, error));
-    TRY(layout_place(made, sell, error));
-    TRY(weft_sell_source(&text, error));
-    TRY(weft_module_make(device, "sell", text.data, &made->module, error));
+    TRY(layout_place(made, sell, value_bytes, error));
+    if (!single) {
+        TRY(weft_sell_source(&text, error));
+        TRY(weft_module_make(device, "sell", text.data, &made->module, error));
+    }
     weft_memory *const arguments[] = {made->values,       made->start, made->columns,
                                       made->column_start, made->bases, made->rows};
     memcpy(made->arguments, arguments, sizeof arguments);
@@ -77,7 +81,7 @@ weft_status weft_sell_matrix_make(weft_device *device, const weft_pattern *patte
                                  .arguments = made->arguments,
                                  .n_arguments = 6,
                                  .n_rows = made->n_rows,
-                                 .shared_bytes = WEFT_SELL_ROWS * (int)sizeof(double)};
+                                 .shared_bytes = WEFT_SELL_ROWS * (int)value_bytes};
     *out = made;
     made = NULL;
     if (layout) {

@@ -11,6 +11,7 @@
 enum {
     ITERATIONS = 10, /* loop iterations per node iteration of an innermost loop; even, so that
                         double-buffered lists end in the memory where they started */
+    LONG = 2,        /* the same with an operator of many launches */
     NESTED = 4, /* the same for a nested loop, which usually has few iterations and whose lists are
                    not double-buffered */
     NAME_LENGTH = 48
@@ -181,13 +182,21 @@ static bool has_loops(const weft_control_step *loop) {
     return false;
 }
 
+static bool has_long_operator(const weft_script *script) {
+    for (int i = 0; i < script->n_operators; ++i)
+        if (script->operators[i].is_long)
+            return true;
+    return false;
+}
+
 static weft_status record_loop(weft_program *p, const weft_control_step *loop, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_control_step *last = weft_control_last_scalars(loop);
     const weft_control_step *joined = NULL;
     if (weft_control_joined(p->compilation->control, loop, &joined) != NULL)
         p->segments[joined->number]->leaves_join = true;
-    const int iterations = has_loops(loop) ? 1 : loop->loop >= 0 ? NESTED : ITERATIONS;
+    const int innermost = has_long_operator(p->compilation->script) ? LONG : ITERATIONS;
+    const int iterations = has_loops(loop) ? 1 : loop->loop >= 0 ? NESTED : innermost;
     TRY(launch_loop(p, loop, true, error));
     TRY(weft_device_graph_while(p->device, p->graph->active[loop->number], error));
     for (int k = 0; k < iterations; ++k) {

@@ -378,6 +378,7 @@ static weft_status choices_read(operator_writer *w, const weft_compile_options *
         if (known < 0)
             return weft_script_unknown_option(w->parser, choice->name, SCRIPT_OPERATOR);
         script->operators[known].product_kernel = choice->product_kernel;
+        script->operators[known].is_long = choice->is_long;
         written_operator op = {.choice = choice};
         SCRIPT_APPEND(w->parser, w->operators, w->n_operators, op);
     }

@@ -143,6 +143,7 @@ extern const char *const weft_script_combinations[WEFT_SCRIPT_COMBINATIONS];
 typedef struct weft_script_operator {
     const char *name, *over;
     const char *product_kernel; /* from the compile options; NULL: not a product kernel */
+    bool is_long;               /* from the compile options */
     weft_location place, over_place;
 } weft_script_operator;
 

@@ -2,7 +2,7 @@
 //@ source    Monakov, Lokhmotov and Avetisyan 2010 (sliced ELLPACK); Kreutzer et al. 2014 (rows sorted in windows)
 //@ threads   256
 //@ nodes     512
-//@ argument  const double *values        the diagonal in order of rows, then the slices' entries [slice][k][lane]
+//@ argument  const real *values          the diagonal in order of rows, then the slices' entries [slice][k][lane]
 //@ argument  const uint32_t *start       [blocks * 16 + 1] where the values of a slice begin
 //@ argument  const uint32_t *columns     [slice][k][lane] columns, or [slice][k / 2][lane] pairs of codes
 //@ argument  const uint32_t *column_start [blocks * 16 + 1] where the columns of a slice begin
@@ -35,7 +35,7 @@ INLINE int32_t sell_decode(uint32_t code, int32_t base)
             const int64_t slice = blockIdx.x * (int64_t)(ROWS_NODES / LANES) + number;
             const uint32_t begin = start[slice];
             const int n = (int)((start[slice + 1] - begin) / LANES);
-            const double *a = values + begin + lane;
+            const real *a = values + begin + lane;
             const uint32_t *c = columns + column_start[slice] + lane;
             const int row = rows[slice * LANES + lane];
             real sum = 0;
@@ -43,7 +43,7 @@ INLINE int32_t sell_decode(uint32_t code, int32_t base)
                 int32_t column[SELL_GROUP];
                 real entry[SELL_GROUP], x[SELL_GROUP];
                 UNROLL for (int i = 0; i < SELL_GROUP; ++i)
-                    entry[i] = j + i < n ? (real)__ldcs(a + (j + i) * LANES) : (real)0;
+                    entry[i] = j + i < n ? __ldcs(a + (j + i) * LANES) : (real)0;
                 if (coded) {
                     UNROLL for (int i = 0; i < SELL_GROUP; i += 2) {
                         const uint32_t pair = j + i < n ? sell_word(c + (j + i) / 2 * LANES) : 0;

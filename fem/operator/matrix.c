@@ -1,0 +1,140 @@
+/* Operators of given sparse matrices: CSR on the host, SELL on a GPU, there also with single
+ * precision values, for scripts of that precision. */
+#include "fem/base/memory.h"
+#include "fem/operator/private.h"
+#include "fem/sparse/sell.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct given_matrix {
+    weft_sell_matrix *sell; /* NULL on the host */
+} given_matrix;
+
+static weft_status host_apply(weft_operator *op, weft_memory *v, weft_memory *y,
+                              weft_error *error) {
+    return weft_csr_product(op->context->device, op->pattern, weft_memory_host(op->values),
+                            weft_memory_host(v), weft_memory_host(y), error);
+}
+
+static weft_status host_diagonal(weft_operator *op, weft_memory *d, weft_error *error) {
+    const double *values = weft_memory_host(op->values);
+    double *out = weft_memory_host(d);
+    const weft_pattern *pattern = op->pattern;
+    (void)error;
+    for (int64_t r = 0; r < pattern->n_rows; ++r) {
+        out[r] = 0;
+        for (int64_t k = pattern->row_start[r]; k < pattern->row_start[r + 1]; ++k)
+            if (pattern->columns[k] == r)
+                out[r] = values[k];
+    }
+    return WEFT_OK;
+}
+
+static const weft_operator_table host_table = {.apply = host_apply, .diagonal = host_diagonal};
+
+static weft_status sell_apply(weft_operator *op, weft_memory *v, weft_memory *y,
+                              weft_error *error) {
+    return weft_sell_product(((given_matrix *)op->state)->sell, v, y, error);
+}
+
+static weft_status sell_diagonal(weft_operator *op, weft_memory *d, weft_error *error) {
+    return weft_sell_diagonal(((given_matrix *)op->state)->sell, d, error);
+}
+
+static const weft_product_arguments *sell_rows(const weft_operator *op) {
+    return weft_sell_matrix_product_kernel(((given_matrix *)op->state)->sell);
+}
+
+static void sell_free(weft_operator *op) {
+    weft_sell_matrix_free(&((given_matrix *)op->state)->sell);
+}
+
+static const weft_operator_table sell_table = {
+    .apply = sell_apply, .diagonal = sell_diagonal, .free = sell_free, .rows = sell_rows};
+
+/* ---- values in SELL format ---- */
+
+typedef struct placing {
+    const weft_sell *layout;
+    const weft_pattern *pattern;
+    const double *values;
+    void *out;
+    bool single;
+} placing;
+
+static void put(const placing *p, int64_t at, double value) {
+    if (p->single)
+        ((float *)p->out)[at] = (float)value;
+    else
+        ((double *)p->out)[at] = value;
+}
+
+/* Place the rows of one block. */
+static void place_block(void *user, int64_t block) {
+    const placing *p = user;
+    const int64_t first = block * WEFT_SELL_ROWS, n = p->layout->n_rows;
+    for (int64_t row = first; row < n && row < first + WEFT_SELL_ROWS; ++row) {
+        const int slot = p->layout->slots[row];
+        const int64_t slice = block * WEFT_SELL_SLICES + slot / WEFT_SLICE;
+        int64_t at = (int64_t)p->layout->start[slice] + slot % WEFT_SLICE;
+        for (int64_t k = p->pattern->row_start[row]; k < p->pattern->row_start[row + 1]; ++k) {
+            const bool is_diagonal = p->pattern->columns[k] == row;
+            put(p, is_diagonal ? row : at, p->values[k]);
+            at += is_diagonal ? 0 : WEFT_SLICE;
+        }
+    }
+}
+
+static weft_status sell_values(weft_operator *op, const weft_sell *layout, const double *values,
+                               bool single, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = op->context->device;
+    const size_t size = single ? sizeof(float) : sizeof(double);
+    placing p = {layout, op->pattern, values, weft_array_make((size_t)layout->n_values, size),
+                 single};
+    if (!p.out)
+        return weft_out_of_memory(error, "a sparse matrix");
+    TRY(weft_device_for(device, layout->n_blocks, place_block, &p, error));
+    TRY(weft_memory_write(weft_sell_matrix_values(((given_matrix *)op->state)->sell), 0, p.out,
+                          (size_t)layout->n_values * size, error));
+done:
+    free(p.out);
+    return status;
+}
+
+/* ---- the operator ---- */
+
+weft_status weft_operator_from_matrix(weft_context *context, weft_pattern **pattern,
+                                      const double *values, bool single, weft_operator **out,
+                                      weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = context->device;
+    const bool on_gpu = weft_device_limits(device)->execution == WEFT_EXECUTION_SIMT;
+    const weft_operator_bytes bytes = {.state = sizeof(given_matrix)};
+    weft_operator *op = NULL;
+    weft_sell *layout = NULL;
+    if (single && !on_gpu)
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "single precision matrices are for devices with threads"));
+    TRY(weft_operator_allocate(context, on_gpu ? &sell_table : &host_table, &bytes, NULL, 0, &op,
+                               error));
+    op->pattern = *pattern;
+    op->n_dofs = op->pattern->n_rows;
+    *pattern = NULL;
+    if (on_gpu) {
+        TRY(weft_sell_matrix_make(device, op->pattern, single, &layout,
+                                  &((given_matrix *)op->state)->sell, error));
+        TRY(sell_values(op, layout, values, single, error));
+    } else {
+        TRY(weft_memory_place(device, values, (size_t)op->pattern->n_entries, sizeof *values,
+                              &op->values, error));
+    }
+    *out = op;
+    op = NULL;
+done:
+    weft_pattern_free(pattern);
+    weft_sell_free(&layout);
+    weft_operator_free(&op);
+    return status;
+}

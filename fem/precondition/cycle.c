@@ -1,0 +1,254 @@
+/* Makes a V-cycle from its levels, and runs it. */
+#include "fem/precondition/cycle.h"
+
+#include "core/weft_core.h"
+#include "fem/base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- lists ---- */
+
+weft_status weft_cycle_place(const weft_cycle *cycle, const double *values, int64_t n,
+                             weft_memory **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    float *converted = NULL;
+    if (!cycle->single)
+        return weft_memory_place(cycle->context->device, values, (size_t)n, sizeof *values, out,
+                                 error);
+    converted = malloc((size_t)n * sizeof *converted + 1);
+    if (!converted)
+        return weft_out_of_memory(error, "a level of multigrid");
+    for (int64_t i = 0; i < n; ++i)
+        converted[i] = (float)values[i];
+    TRY(weft_memory_place(cycle->context->device, converted, (size_t)n, sizeof *converted, out,
+                          error));
+done:
+    free(converted);
+    return status;
+}
+
+/* 1 / a_ii, and 0 where a row is constrained or empty */
+static double *inverse_diagonal(const weft_csr *A, const weft_preconditioner_problem *problem) {
+    double *d = calloc((size_t)A->n_rows + 1, sizeof *d);
+    for (int64_t i = 0; d && i < A->n_rows; ++i)
+        for (int64_t k = A->row_start[i]; k < A->row_start[i + 1]; ++k)
+            if (A->columns[k] == i && A->values[k] > 0)
+                d[i] = 1 / A->values[k];
+    for (int64_t k = 0; d && problem && k < problem->n_constrained; ++k)
+        d[problem->constrained[k]] = 0;
+    return d;
+}
+
+static weft_status make_lists(const weft_cycle *cycle, int number, const weft_cycle_source *source,
+                              const double *d, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cycle_level *level = &cycle->levels[number];
+    weft_device *device = cycle->context->device;
+    const size_t bytes = (size_t)level->n * (cycle->single ? sizeof(float) : sizeof(double));
+    const bool is_coarsest = number + 1 == cycle->n_levels;
+    const bool is_caller = number == 0 && !cycle->single; /* b and z are the caller's */
+    const double inverse = source->lambda > 0 ? 1 / source->lambda : 1;
+    if (!is_caller) {
+        TRY(weft_memory_make(device, bytes, &level->b, error));
+        TRY(weft_memory_make(device, bytes, &level->z, error));
+    }
+    if (!is_coarsest) {
+        TRY(weft_memory_make(device, bytes, &level->x, error));
+        TRY(weft_cycle_place(cycle, d, level->n, &level->d, error));
+        TRY(weft_cycle_place(cycle, &inverse, 1, &level->inverse, error));
+    }
+done:
+    return status;
+}
+
+/* ---- transfer ---- */
+
+static int widest_row(const weft_csr *P) {
+    int64_t most = 1;
+    for (int64_t i = 0; i < P->n_rows; ++i)
+        if (P->row_start[i + 1] - P->row_start[i] > most)
+            most = P->row_start[i + 1] - P->row_start[i];
+    return (int)most;
+}
+
+/* The entries of P by rows of equal length; what is beyond a row's end has weight 0. */
+static weft_status transfer_of_matrix(const weft_cycle *cycle, weft_cycle_level *level,
+                                      const weft_csr *P, int *width, weft_error *error) {
+    weft_status status = WEFT_OK;
+    *width = widest_row(P);
+    double *weights = calloc((size_t)(level->n * *width) + 1, sizeof *weights);
+    level->parent_indices = calloc((size_t)(level->n * *width) + 1, sizeof(int32_t));
+    if (!weights || !level->parent_indices)
+        TRY(weft_out_of_memory(error, "a level of multigrid"));
+    for (int64_t i = 0; i < level->n; ++i) {
+        const int64_t first = P->row_start[i], n = P->row_start[i + 1] - first;
+        for (int64_t k = 0; k < *width; ++k) {
+            weights[i * *width + k] = k < n ? P->values[first + k] : 0;
+            level->parent_indices[i * *width + k] = n > 0 ? P->columns[first + (k < n ? k : 0)] : 0;
+        }
+    }
+    level->has_dof_weights = true;
+    TRY(weft_cycle_place(cycle, weights, level->n * *width, &level->weights, error));
+done:
+    free(weights);
+    return status;
+}
+
+static weft_status make_transfer(const weft_cycle *cycle, int number,
+                                 const weft_cycle_source *source, weft_error *error) {
+    weft_status status = WEFT_OK;
+    static const double halves[2] = {0.5, 0.5};
+    weft_cycle_level *level = &cycle->levels[number];
+    int width = 2;
+    if (source->parents) {
+        const size_t bytes = (size_t)level->n * 2 * sizeof(int32_t);
+        level->parent_indices = malloc(bytes + 1);
+        if (!level->parent_indices)
+            return weft_out_of_memory(error, "a level of multigrid");
+        memcpy(level->parent_indices, source->parents, bytes);
+        TRY(weft_cycle_place(cycle, halves, 2, &level->weights, error));
+    } else {
+        TRY(transfer_of_matrix(cycle, level, source->P, &width, error));
+    }
+    TRY(weft_connectivity_make(cycle->context->device, level->parent_indices, level->n, width,
+                               cycle->levels[number + 1].n, &level->parents, error));
+done:
+    return status;
+}
+
+/* ---- levels ---- */
+
+/* The operator of a level from a copy of its pattern. */
+static weft_status make_operator(const weft_cycle *cycle, weft_cycle_level *level,
+                                 const weft_csr *A, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t n_entries = (size_t)A->row_start[A->n_rows];
+    weft_pattern *pattern = calloc(1, sizeof *pattern);
+    if (!pattern)
+        return weft_out_of_memory(error, "a level of multigrid");
+    pattern->n_rows = A->n_rows;
+    pattern->n_entries = (int64_t)n_entries;
+    pattern->row_start = malloc(((size_t)A->n_rows + 1) * sizeof *pattern->row_start);
+    pattern->columns = malloc(n_entries * sizeof *pattern->columns + 1);
+    if (!pattern->row_start || !pattern->columns)
+        TRY(weft_out_of_memory(error, "a level of multigrid"));
+    memcpy(pattern->row_start, A->row_start, ((size_t)A->n_rows + 1) * sizeof *A->row_start);
+    memcpy(pattern->columns, A->columns, n_entries * sizeof *A->columns);
+    TRY(weft_operator_from_matrix(cycle->context, &pattern, A->values, cycle->single, &level->op,
+                                  error));
+done:
+    weft_pattern_free(&pattern);
+    return status;
+}
+
+static weft_status make_level(weft_cycle *cycle, int number, const weft_cycle_source *source,
+                              const weft_preconditioner_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cycle_level *level = &cycle->levels[number];
+    const bool is_coarsest = number + 1 == cycle->n_levels;
+    double *d = inverse_diagonal(source->A, number == 0 ? problem : NULL);
+    if (!d)
+        return weft_out_of_memory(error, "a level of multigrid");
+    TRY(make_lists(cycle, number, source, d, error));
+    if (is_coarsest) {
+        TRY(weft_cycle_coarsest(cycle, source->A, d, problem->project_mean, error));
+    } else {
+        TRY(make_operator(cycle, level, source->A, error));
+        TRY(make_transfer(cycle, number, source, error));
+    }
+done:
+    free(d);
+    return status;
+}
+
+weft_status weft_cycle_make(weft_context *context, const weft_cycle_source *sources, int n_levels,
+                            const weft_preconditioner_problem *problem, int degree, weft_cycle *out,
+                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_limits *limits = weft_device_limits(context->device);
+    *out = (weft_cycle){.context = context,
+                        .single = limits->execution == WEFT_EXECUTION_SIMT,
+                        .degree = degree,
+                        .n_levels = n_levels,
+                        .is_predicated = weft_device_captures(context->device),
+                        .levels = calloc((size_t)n_levels, sizeof *out->levels)};
+    if (!out->levels)
+        return weft_out_of_memory(error, "the levels of multigrid");
+    for (int i = 0; i < n_levels; ++i)
+        out->levels[i].n = sources[i].A->n_rows;
+    for (int i = n_levels; i-- > 0;)
+        TRY(make_level(out, i, &sources[i], problem, error));
+    for (int i = 0; i + 1 < n_levels; ++i)
+        TRY(weft_cycle_level_programs(out, i, error));
+    TRY(weft_cycle_conversion(out, error));
+done:
+    return status;
+}
+
+void weft_cycle_clear(weft_cycle *cycle) {
+    for (int i = 0; cycle->levels && i < cycle->n_levels; ++i) {
+        weft_cycle_level *level = &cycle->levels[i];
+        weft_compiled_free(&level->down);
+        weft_compiled_free(&level->up);
+        weft_operator_in_script_free(&level->down_operator);
+        weft_operator_in_script_free(&level->up_operator);
+        weft_connectivity_free(&level->parents);
+        free(level->parent_indices);
+        weft_operator_free(&level->op);
+        weft_memory **memories[] = {&level->d, &level->inverse, &level->b,
+                                    &level->x, &level->z,       &level->weights};
+        for (size_t k = 0; k < sizeof memories / sizeof *memories; ++k)
+            weft_memory_free(memories[k]);
+    }
+    weft_compiled_free(&cycle->coarsest);
+    weft_compiled_free(&cycle->size);
+    weft_memory_free(&cycle->coarsest_inverse);
+    weft_memory_free(&cycle->square);
+    weft_module_free(&cycle->module);
+    free(cycle->levels);
+    *cycle = (weft_cycle){0};
+}
+
+/* ---- the cycle ---- */
+
+weft_status weft_cycle_program_run(const weft_cycle *cycle, const weft_compiled *compiled,
+                                   weft_memory *active, weft_error *error) {
+    if (cycle->is_predicated)
+        weft_program_predicate(compiled->program, active);
+    return weft_program_run(compiled->program, error);
+}
+
+/* In double precision, r and z are the lists of the finest level. */
+static weft_status bind_ends(const weft_cycle *cycle, weft_memory *r, weft_memory *z,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (cycle->n_levels == 1) {
+        TRY(weft_program_bind(cycle->coarsest.program, "b", r, error));
+        TRY(weft_program_bind(cycle->coarsest.program, "z", z, error));
+    } else {
+        TRY(weft_program_bind(cycle->levels[0].down.program, "b", r, error));
+        TRY(weft_program_bind(cycle->levels[0].up.program, "b", r, error));
+        TRY(weft_program_bind(cycle->levels[0].up.program, "x", z, error));
+    }
+done:
+    return status;
+}
+
+weft_status weft_cycle_run(weft_cycle *cycle, weft_memory *r, weft_memory *z, weft_memory *active,
+                           weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (cycle->single)
+        TRY(weft_cycle_convert_in(cycle, r, active, error));
+    else
+        TRY(bind_ends(cycle, r, z, error));
+    for (int i = 0; i + 1 < cycle->n_levels; ++i)
+        TRY(weft_cycle_program_run(cycle, &cycle->levels[i].down, active, error));
+    TRY(weft_program_run(cycle->coarsest.program, error));
+    for (int i = cycle->n_levels - 1; i-- > 0;)
+        TRY(weft_cycle_program_run(cycle, &cycle->levels[i].up, active, error));
+    if (cycle->single)
+        TRY(weft_cycle_convert_out(cycle, z, error));
+done:
+    return status;
+}

@@ -1,0 +1,81 @@
+/* The multigrid V-cycle on given levels. Not installed.
+ *
+ *      In: matrices, prolongations and bounds of eigenvalues.  Out: z = V r.
+ *
+ *  Each level has two scripts (fem/precondition/level.c): `down` smooths from zero and restricts the
+ *  residual, `up` adds the prolonged correction and smooths. The coarsest level is solved by the
+ *  inverse of its matrix (coarsest.c). On a GPU everything is in single precision. */
+#pragma once
+
+#include "fem/multigrid/multigrid.h"
+#include "fem/precondition/precondition.h"
+
+/** A level of a cycle to be made, [0] the finest; everything is borrowed for the call. */
+typedef struct weft_cycle_source {
+    const weft_csr *A;
+    const weft_csr *P;      /* from the next coarser level; NULL on the coarsest */
+    const int32_t *parents; /* [n][2] coarser dofs whose mean is the dof, in place of P, or NULL */
+    double lambda;
+} weft_cycle_source;
+
+/** A level, [0] the finest. */
+typedef struct weft_cycle_level {
+    int64_t n;
+    weft_operator *op;          /* its matrix; NULL on the coarsest level */
+    weft_memory *d, *inverse;   /* [n] inverse diagonal, 0 at constrained dofs; [1] 1 / lambda */
+    weft_memory *b, *x, *z;     /* [n] right-hand side; smoothed from zero; result */
+    weft_connectivity *parents; /* dofs -> dofs of the coarser level; NULL on the coarsest level */
+    int32_t *parent_indices;
+    weft_memory *weights; /* [n][width] of P, or [2], the same for every dof */
+    bool has_dof_weights; /* [n][width] */
+    weft_compiled down, up;
+    weft_operator_in_script down_operator, up_operator;
+} weft_cycle_level;
+
+typedef struct weft_cycle {
+    weft_context *context;
+    bool single; /* lists and matrices are float */
+    int degree, n_levels;
+    weft_cycle_level *levels;
+    /* the coarsest level: z = A^-1 b */
+    weft_memory *coarsest_inverse;
+    weft_compiled coarsest;
+    /* with single precision: conversion of r and z (convert.c) */
+    weft_compiled size;
+    weft_memory *square; /* r.r */
+    weft_module *module;
+    bool is_predicated; /* programs are compiled so that launches can be skipped */
+} weft_cycle;
+
+/** problem  its constrained dofs and project_mean are read
+ *  out      weft_cycle_clear, also after an error
+ *  Errors   WEFT_ERROR_MEMORY, _COMPILER, _DEVICE, _UNSUPPORTED */
+weft_status weft_cycle_make(weft_context *context, const weft_cycle_source *sources, int n_levels,
+                            const weft_preconditioner_problem *problem, int degree, weft_cycle *out,
+                            weft_error *error);
+void weft_cycle_clear(weft_cycle *cycle);
+/** z = V r; [n] doubles.
+ *  active  NULL, or see weft_program_product */
+weft_status weft_cycle_run(weft_cycle *cycle, weft_memory *r, weft_memory *z, weft_memory *active,
+                           weft_error *error);
+
+/* ---- parts ---- */
+
+/** Make a level's programs and bind them; the lists of this level and the next exist. */
+weft_status weft_cycle_level_programs(weft_cycle *cycle, int level, weft_error *error);
+/** Make the inverse of the coarsest matrix and its program.
+ *  d            [n] rows with 0 get zero rows
+ *  is_singular  the constants are the null space, on which the inverse does not matter */
+weft_status weft_cycle_coarsest(weft_cycle *cycle, const weft_csr *A, const double *d,
+                                bool is_singular, weft_error *error);
+/** Make what converts r to levels[0].b and levels[0].z to z; nothing in double precision. */
+weft_status weft_cycle_conversion(weft_cycle *cycle, weft_error *error);
+weft_status weft_cycle_convert_in(weft_cycle *cycle, weft_memory *r, weft_memory *active,
+                                  weft_error *error);
+weft_status weft_cycle_convert_out(weft_cycle *cycle, weft_memory *z, weft_error *error);
+/** Place doubles on the device as reals of the cycle. */
+weft_status weft_cycle_place(const weft_cycle *cycle, const double *values, int64_t n,
+                             weft_memory **out, weft_error *error);
+/** Run a program, skipped on the device where *active is 0. */
+weft_status weft_cycle_program_run(const weft_cycle *cycle, const weft_compiled *compiled,
+                                   weft_memory *active, weft_error *error);
