@@ -139,6 +139,14 @@ static void test_preconditioner(void **state) {
     assert_double_near(app_number(none, "integral_u"), app_number(polynomial, "integral_u"), 1e-6,
                        0);
     json_decref(polynomial);
+    json_t *aggregation = POISSON(0, "--mesh", "square:64", "--diffusivity", "1+100*x",
+                                  "--preconditioner", "aggregation", "--assembly", "csr");
+    json_t *without = POISSON(0, "--mesh", "square:64", "--diffusivity", "1+100*x");
+    assert_true(app_number(aggregation, "iterations") <= 16);
+    assert_double_near(app_number(aggregation, "integral_u"), app_number(without, "integral_u"),
+                       1e-6, 0);
+    json_decref(aggregation);
+    json_decref(without);
     json_decref(none);
     json_decref(jacobi);
 }
