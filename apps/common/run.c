@@ -147,6 +147,7 @@ weft_status app_run_solve(app_run *run, weft_error *error) {
         run->minres_if_indefinite)
         TRY(solve_indefinite(run, &options, error));
     TRY(weft_vector_pull(run->u, run->u_values, weft_space_dofs(run->space), error));
+    app_cg_advise(run);
 done:
     run->seconds.solve = app_clock(&run->context) - start;
     return status;

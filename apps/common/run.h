@@ -69,6 +69,10 @@ void app_run_choose_method(app_run *run, bool is_symmetric, double asymmetry);
 /** Solve A u = b by the method. If CG was chosen and finds the matrix indefinite, MINRES follows,
  *  where minres_if_indefinite allows it. */
 weft_status app_run_solve(app_run *run, weft_error *error);
+/** After app_run_solve: if CG with a preconditioner of Weft's own took more iterations than is usual,
+ *  and the matrix shows why (fem/sparse/couplings.h), log a warning with advice. Needs the matrix on
+ *  the host; says nothing for operators without one, and for small ones. */
+void app_cg_advise(const app_run *run);
 /** Subtract the mean from a scalar u, given its integral. */
 weft_status app_run_remove_mean(app_run *run, double integral, weft_error *error);
 /** Set the errors from their squares; warns if they are not finite. */

@@ -1,0 +1,45 @@
+/* Says why a solve took many iterations, where the matrix shows it. */
+#include "apps/common/run.h"
+#include "fem/external/external.h"
+#include "fem/sparse/couplings.h"
+
+#include <math.h>
+
+enum { MULTIGRID_ITERATIONS = 30, SMALL = 10000 };
+
+static double usual_iterations(const app_run *run) {
+    const int kind = run->options->preconditioner;
+    weft_external_kind library;
+    if (kind < 0)
+        return weft_cg_iterations_expected(run->mesh->dimension, run->mesh->n_nodes,
+                                           run->options->tolerance);
+    const char *name = weft_preconditioner_about(kind)->name;
+    return weft_external_find(name, &library, NULL) == WEFT_OK ? INFINITY : MULTIGRID_ITERATIONS;
+}
+
+void app_cg_advise(const app_run *run) {
+    const weft_pattern *pattern = weft_operator_pattern(run->op);
+    weft_memory *memory = pattern ? weft_operator_values(run->op) : NULL;
+    const double *values = memory ? weft_memory_host(memory) : NULL;
+    const double usual = usual_iterations(run);
+    weft_couplings couplings;
+    if (!values || run->method != WEFT_METHOD_CG || run->cg.iterations <= usual ||
+        pattern->n_rows < SMALL || run->cg.outcome == WEFT_CG_INDEFINITE ||
+        run->cg.outcome == WEFT_CG_NAN)
+        return;
+    const weft_couplings_matrix matrix = {pattern, values, weft_space_components(run->space),
+                                          run->mesh->dimension, run->mesh->x};
+    weft_couplings_measure(&matrix, &couplings);
+    if (couplings.is == WEFT_COUPLINGS_ANISOTROPIC)
+        weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
+                 "%d iterations are more than the usual %.0f: the coefficients or the cells are "
+                 "anisotropic (by a factor of %.0f at half of the nodes); try --preconditioner "
+                 "hypre, which suits such problems",
+                 run->cg.iterations, usual, couplings.anisotropy);
+    else if (couplings.is == WEFT_COUPLINGS_JUMPING)
+        weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
+                 "%d iterations are more than the usual %.0f: the coefficients jump from cell to "
+                 "cell (%.0f %% of the couplings are below 1/1000 of the strongest beside them); "
+                 "try --preconditioner hypre, which suits such problems",
+                 run->cg.iterations, usual, 100 * couplings.weak);
+}
