@@ -11,7 +11,9 @@ typedef struct weft_cover {
     int n;
     double seconds; /* predicted time of a run: the sum of their costs */
     bool proved;    /* optimal among the covers that were not found before it */
-    bool separate;  /* of a saved plan: no two kernels share a launch */
+    /* of a saved plan: */
+    const int *group; /* [n] the shared launch of each kernel, from 1; 0: none; NULL: chosen later */
+    const weft_combination *combinations; /* [number of shared launches] */
 } weft_cover;
 
 /** The input of the search for covers. It must outlive them; covers are allocated in the arena. */

@@ -2,7 +2,8 @@
  * fusion).
  *
  * Kernels are independent if neither must end before the other starts, by way of any kernels in
- * between. Those whose work takes less time than a launch join the first group of which this is
+ * between. The groups are those of a saved plan, if there is one; otherwise those that the script asks
+ * for, and kernels whose work takes less time than a launch join the first group of which this is
  * true, where the prediction gains by it. A group is one node of the order of execution from then
  * on; contracting independent nodes closes no cycle. */
 #include "fusion/base/array.h"
@@ -10,6 +11,8 @@
 #include "fusion/plan/implementations.h"
 #include "fusion/plan/plan.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #define LEAST_GAIN 0.01 /* over inter-block, part of the predicted time */
@@ -18,6 +21,7 @@ enum { ARGUMENTS_MOST = 256 /* of a kernel: CUDA has room for 4 KB */ };
 typedef struct grouping {
     weft_arena *arena;
     const weft_graph *graph;
+    const weft_cover *cover;
     weft_plan *plan;
     int n, words;    /* kernels; of a set of them */
     uint64_t *after; /* [n][words] kernels that start after kernel i has ended; members of a group
@@ -29,7 +33,7 @@ typedef struct grouping {
 typedef struct members {
     const weft_implementation *list[WEFT_GROUP_MEMBERS];
     int n, n_arguments;
-    int together;   /* the block of the script that asks for the group, from 1; 0: none */
+    int together;   /* what asks for the group: a block of the script or of a saved plan, from 1 */
     double seconds; /* of launches of their own */
 } members;
 
@@ -79,10 +83,20 @@ static void add_all(const grouping *g, uint64_t *to, const uint64_t *from) {
         to[k] |= from[k];
 }
 
+/* Does kernel i use what kernel k or the kernels without calls behind it write, or the other way
+ * round? Gathers and final reductions stay behind what they belong to, as where a plan is made. */
+static bool unit_conflicts(const grouping *g, int i, int k) {
+    const weft_plan_kernel *kernels = g->plan->kernels;
+    bool found = conflict(g->graph, &kernels[i], &kernels[k]);
+    for (++k; !found && k < g->n && kernels[k].implementation == NULL; ++k)
+        found = conflict(g->graph, &kernels[i], &kernels[k]);
+    return found;
+}
+
 static void find_dependences(const grouping *g) {
     for (int i = g->n - 1; i >= 0; --i)
         for (int k = i + 1; k < g->n; ++k)
-            if (conflict(g->graph, &g->plan->kernels[i], &g->plan->kernels[k])) {
+            if (unit_conflicts(g, i, k)) {
                 weft_set_add(after(g, i), k);
                 add_all(g, after(g, i), after(g, k));
             }
@@ -90,18 +104,22 @@ static void find_dependences(const grouping *g) {
 
 /* ---- groups ---- */
 
-/* The first together block that has calls of a kernel; 0: none. */
-static int together_of(const weft_graph *graph, const weft_plan_kernel *kernel) {
+/* The group of a kernel in a saved plan, or else the first together block that has calls of it; 0:
+ * none. */
+static int together_of(const grouping *g, const weft_plan_kernel *kernel) {
     const weft_implementation *one = kernel->implementation;
-    for (int i = 0; one != NULL && i < one->fusion->n_calls; ++i)
-        if (graph->calls[one->fusion->calls[i]].together > 0)
-            return graph->calls[one->fusion->calls[i]].together;
+    for (int i = 0; g->cover->group != NULL && i < g->cover->n; ++i)
+        if (g->cover->list[i] == one)
+            return g->cover->group[i];
+    for (int i = 0; g->cover->group == NULL && one != NULL && i < one->fusion->n_calls; ++i)
+        if (g->graph->calls[one->fusion->calls[i]].together > 0)
+            return g->graph->calls[one->fusion->calls[i]].together;
     return 0;
 }
 
 static void add_member(const grouping *g, members *all, int kernel) {
     const weft_plan_kernel *one = &g->plan->kernels[kernel];
-    const int together = together_of(g->graph, one);
+    const int together = together_of(g, one);
     all->together = together > 0 ? together : all->together;
     if (all->n < WEFT_GROUP_MEMBERS)
         all->list[all->n] = one->implementation;
@@ -129,9 +147,16 @@ static bool is_small(const weft_plan_kernel *kernel) {
     return is_possible(kernel) && weft_predict_work(one) < weft_predict_launch(one->predictor);
 }
 
-static weft_combination best_combination(const weft_graph *graph, const members *all,
-                                         double *seconds) {
-    const int asked = all->together > 0 ? graph->togethers[all->together - 1].combination : -1;
+/* How a group is asked for; -1: in any way. */
+static int combination_asked(const grouping *g, int together) {
+    if (together == 0)
+        return -1;
+    return g->cover->group != NULL ? (int)g->cover->combinations[together - 1]
+                                   : g->graph->togethers[together - 1].combination;
+}
+
+static weft_combination best_combination(const grouping *g, const members *all, double *seconds) {
+    const int asked = combination_asked(g, all->together);
     weft_combination best = INTER_BLOCK;
     if (asked >= 0) {
         *seconds = weft_predict_group(all->list, all->n, (weft_combination)asked);
@@ -160,12 +185,12 @@ static bool joins(const grouping *g, int leader, int i) {
         return false;
     before = all.seconds;
     if (all.n > 1)
-        best_combination(g->graph, &all, &before);
+        best_combination(g, &all, &before);
     add_member(g, &all, i);
     before += own.seconds;
     if (all.n > WEFT_GROUP_MEMBERS || all.n_arguments > ARGUMENTS_MOST)
         return false;
-    best_combination(g->graph, &all, &with);
+    best_combination(g, &all, &with);
     return with < before;
 }
 
@@ -191,41 +216,58 @@ static const char *result_of(const grouping *g, int kernel) {
     return g->graph->values[g->graph->calls[one->fusion->calls[0]].result].name;
 }
 
-/* Why kernel i cannot share the launch that a together block asks for; WEFT_OK: it can. */
+/* Reject a group that is asked for: at its place in the script, if it is not of a saved plan. */
+static weft_status refuse(const grouping *g, int together, weft_error *error, const char *format,
+                          ...) WEFT_PRINTF(4, 5);
+
+static weft_status refuse(const grouping *g, int together, weft_error *error, const char *format,
+                          ...) {
+    char message[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    if (g->cover->group == NULL)
+        return weft_error_at(error, WEFT_ERROR_TYPE, g->graph->togethers[together - 1].place, "%s",
+                             message);
+    return weft_error_set(error, WEFT_ERROR_INPUT, "the plan does not fit this script: %s",
+                          message);
+}
+
+/* Why kernel i cannot share the launch that it is asked to share; WEFT_OK: it can. */
 static weft_status check_block(const grouping *g, int together, int leader, int i,
                                weft_error *error) {
-    const weft_location place = g->graph->togethers[together - 1].place;
+    weft_status status = WEFT_OK;
     members all = members_of(g, leader);
     if (!is_possible(&g->plan->kernels[i])) {
-        weft_error_at(error, WEFT_ERROR_TYPE, place,
-                      "the kernel of '%s' cannot share a launch with others", result_of(g, i));
+        status = refuse(g, together, error, "the kernel of '%s' cannot share a launch with others",
+                        result_of(g, i));
         weft_error_hint(error, "a launch is shared by kernels of one thread per element, without "
                                "reductions, operators, patches and cell colours");
-        return WEFT_ERROR_TYPE;
+        return status;
     }
     if (leader == i)
         return WEFT_OK;
     if (!are_independent(g, leader, i))
-        return weft_error_at(error, WEFT_ERROR_TYPE, place,
-                             "'%s' and '%s' cannot share a launch: one of their kernels must end "
-                             "before the other starts",
-                             result_of(g, leader), result_of(g, i));
+        return refuse(g, together, error,
+                      "'%s' and '%s' cannot share a launch: one of their kernels must end "
+                      "before the other starts",
+                      result_of(g, leader), result_of(g, i));
     add_member(g, &all, i);
     if (all.n > WEFT_GROUP_MEMBERS || all.n_arguments > ARGUMENTS_MOST)
-        return weft_error_at(error, WEFT_ERROR_TYPE, place,
-                             "a launch has at most %d kernels and %d lists", WEFT_GROUP_MEMBERS,
-                             ARGUMENTS_MOST);
+        return refuse(g, together, error, "a launch has at most %d kernels and %d lists",
+                      WEFT_GROUP_MEMBERS, ARGUMENTS_MOST);
     return WEFT_OK;
 }
 
-/* The groups that the script asks for. */
+/* The groups that are asked for. */
 static weft_status force_groups(const grouping *g, int *n_groups, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < g->n; ++i) {
-        const int together = together_of(g->graph, &g->plan->kernels[i]);
+        const int together = together_of(g, &g->plan->kernels[i]);
         int leader = i;
         for (int k = i - 1; k >= 0 && together > 0; --k)
-            leader = together_of(g->graph, &g->plan->kernels[k]) == together ? k : leader;
+            leader = together_of(g, &g->plan->kernels[k]) == together ? k : leader;
         if (together > 0)
             TRY(check_block(g, together, leader, i, error));
         *n_groups += leader < i && members_of(g, leader).n == 1;
@@ -280,8 +322,8 @@ static weft_status add_group(const grouping *g, weft_plan *made, const members *
                                 .prologue = -1,
                                 .index_set = UNIFORM,
                                 .n_members = all->n};
-    group->together = all->together;
-    group->combination = best_combination(g->graph, all, &group->seconds);
+    group->together = g->cover->group == NULL ? all->together : 0;
+    group->combination = best_combination(g, all, &group->seconds);
     group->saved_seconds = all->seconds - group->seconds;
     group->name = weft_arena_print(g->arena, "k%d_together", made->n_kernels);
     if (group->name == NULL)
@@ -332,6 +374,19 @@ static weft_status add_unit(const grouping *g, weft_plan *made, uint64_t *done, 
     return all.n > 1 ? add_group(g, made, &all, error) : WEFT_OK;
 }
 
+/* What comes next: kernels without calls as soon as they can, else the first that is ready. */
+static int next_unit(const grouping *g, const uint64_t *done) {
+    int next = -1;
+    for (int i = 0; i < g->n; ++i) {
+        if (weft_set_has(done, i) || g->leader[i] != i || !is_ready(g, done, i))
+            continue;
+        if (g->plan->kernels[i].implementation == NULL)
+            return i;
+        next = next < 0 ? i : next;
+    }
+    return next;
+}
+
 static weft_status rewrite(const grouping *g, int n_groups, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_plan made = *g->plan;
@@ -340,27 +395,26 @@ static weft_status rewrite(const grouping *g, int n_groups, weft_error *error) {
     TRY(WEFT_ALLOC(g->arena, made.kernels, (size_t)(g->n + n_groups), error));
     TRY(WEFT_ALLOC(g->arena, done, (size_t)g->words, error));
     while (made.n_kernels < g->n + n_groups) {
-        int next = 0;
-        while (weft_set_has(done, next) || g->leader[next] != next || !is_ready(g, done, next))
-            ++next;
-        TRY(add_unit(g, &made, done, next, error));
+        TRY(add_unit(g, &made, done, next_unit(g, done), error));
     }
     *g->plan = made;
 done:
     return status;
 }
 
-weft_status weft_plan_group(weft_arena *arena, const weft_graph *graph, weft_plan *plan,
-                            weft_error *error) {
+weft_status weft_plan_group(weft_arena *arena, const weft_graph *graph, const weft_cover *cover,
+                            weft_plan *plan, weft_error *error) {
     weft_status status = WEFT_OK;
     grouping g = {.arena = arena,
                   .graph = graph,
+                  .cover = cover,
                   .plan = plan,
                   .n = plan->n_kernels,
                   .words = plan->n_kernels / 64 + 1};
     int n_groups = 0, n_candidates = 0;
     for (int i = 0; i < g.n; ++i)
-        n_candidates += is_small(&plan->kernels[i]) || together_of(graph, &plan->kernels[i]) > 0;
+        n_candidates += (cover->group == NULL && is_small(&plan->kernels[i])) ||
+                        together_of(&g, &plan->kernels[i]) > 0;
     if (n_candidates < 2)
         return WEFT_OK;
     TRY(WEFT_ALLOC(arena, g.after, (size_t)g.n * (size_t)g.words, error));
@@ -370,7 +424,8 @@ weft_status weft_plan_group(weft_arena *arena, const weft_graph *graph, weft_pla
         g.leader[i] = i;
     find_dependences(&g);
     TRY(force_groups(&g, &n_groups, error));
-    n_groups += choose_groups(&g);
+    if (cover->group == NULL)
+        n_groups += choose_groups(&g);
     if (n_groups > 0)
         TRY(rewrite(&g, n_groups, error));
 done:

@@ -467,8 +467,8 @@ weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const wef
     TRY(WEFT_ALLOC(arena, p.plan->kernels,
                    (size_t)(2 * cover->n + graph->n_accumulations + graph->n_calls), error));
     TRY(plan_kernels(&p, cover, error));
-    if (p.plan->is_simt && options->plan == WEFT_PLAN_FUSED && !cover->separate)
-        TRY(weft_plan_group(arena, graph, p.plan, error));
+    if (p.plan->is_simt && options->plan == WEFT_PLAN_FUSED)
+        TRY(weft_plan_group(arena, graph, cover, p.plan, error));
     TRY(plan_buffers(&p, error));
     *out = p.plan;
 done:

@@ -108,13 +108,14 @@ typedef struct weft_plan {
 bool weft_kernel_is_patch(weft_kernel_kind kind);
 /** Does a kernel write the memory of a value? */
 bool weft_kernel_writes(const weft_graph *graph, const weft_plan_kernel *kernel, int value);
-/** Let independent kernels of a plan share launches where the prediction gains by it
- *  (fusion/plan/horizontal.c): their kernels become KERNEL_MEMBER, followed by a KERNEL_GROUP.
+/** Let independent kernels of a plan share launches as the cover of a saved plan says, otherwise
+ *  where the prediction gains by it (fusion/plan/horizontal.c): their kernels become KERNEL_MEMBER, followed by a KERNEL_GROUP.
  *  plan    kernels in launch order, without buffers
- *  Errors  WEFT_ERROR_TYPE: a `together` block that cannot be one launch; WEFT_ERROR_MEMORY
+ *  Errors  WEFT_ERROR_TYPE: a `together` block that cannot be one launch; WEFT_ERROR_INPUT: the same
+ *          of a saved plan; WEFT_ERROR_MEMORY
  *  Source  Dey 2020, types of kernel fusion */
-weft_status weft_plan_group(weft_arena *arena, const weft_graph *graph, weft_plan *plan,
-                            weft_error *error);
+weft_status weft_plan_group(weft_arena *arena, const weft_graph *graph, const weft_cover *cover,
+                            weft_plan *plan, weft_error *error);
 /** Nodes per patch of vertex and edge patches: the option, or WEFT_PATCH_NODES if it is 0. */
 int weft_patch_nodes(const weft_compile_options *options);
 /** Make the plan of a cover.

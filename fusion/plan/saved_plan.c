@@ -1,8 +1,8 @@
 /* Loads a plan saved as JSON by weft_plan_json, perhaps edited, as the cover of a graph.
  *
- * Only the calls of each kernel, their variants, its block shape, and whether any kernels share a
- * launch are read; the rest of the plan follows from them. The kernels become the only candidates, with one chosen implementation each. A
- * plan that does not fit is rejected. */
+ * Only the calls of each kernel, their variants, its block shape, and which kernels share a launch
+ * are read; the rest of the plan follows from them. The kernels become the only candidates, with one
+ * chosen implementation each. A plan that does not fit is rejected. */
 #include "fusion/plan/saved_plan.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
@@ -27,7 +27,9 @@ typedef struct forcing {
     int *variant;       /* [n_calls] -1: the planner chooses */
     weft_fuse *blocks;  /* [n_calls] by kernel */
     bool has_blocks;    /* use the plan's block shapes: it was made for a GPU of as many lanes */
-    bool has_groups;    /* kernels share launches */
+    int *group;         /* [n_calls] by kernel: the launch that it shares, from 1; 0: none */
+    weft_combination *combinations; /* [n_groups] */
+    int n_groups;
     int n_kernels;
     weft_error *error;
 } forcing;
@@ -53,7 +55,10 @@ static weft_status names_make(forcing *f) {
     f->kernel = weft_arena_alloc(arena, n + 1, sizeof *f->kernel);
     f->variant = weft_arena_alloc(arena, n + 1, sizeof *f->variant);
     f->blocks = weft_arena_alloc(arena, n + 1, sizeof *f->blocks);
-    if (f->names == NULL || f->kernel == NULL || f->variant == NULL || f->blocks == NULL)
+    f->group = weft_arena_alloc(arena, n + 1, sizeof *f->group);
+    f->combinations = weft_arena_alloc(arena, n + 1, sizeof *f->combinations);
+    if (f->names == NULL || f->kernel == NULL || f->variant == NULL || f->blocks == NULL ||
+        f->group == NULL || f->combinations == NULL)
         return weft_no_memory(f->error);
     for (int i = 0; i < f->graph->n_calls; ++i) {
         weft_text text = {0};
@@ -133,8 +138,46 @@ static weft_status read_block(forcing *f, const json_t *kernel) {
     return WEFT_OK;
 }
 
-/* Kernels without calls (gathers, final reductions, groups) follow from the others and are
- * skipped. */
+/* The number of a kernel by its name, of those with calls; NOWHERE: there is none. */
+static int find_kernel(const json_t *kernels, const char *name) {
+    for (size_t i = 0, number = 0; name != NULL && i < json_array_size(kernels); ++i) {
+        const json_t *one = json_array_get(kernels, i);
+        const char *own = json_string_value(json_object_get(one, "name"));
+        if (json_array_size(json_object_get(one, "calls")) == 0)
+            continue;
+        if (own != NULL && strcmp(own, name) == 0)
+            return (int)number;
+        ++number;
+    }
+    return NOWHERE;
+}
+
+/* Read the kernels that share a launch, and how. */
+static weft_status read_group(forcing *f, const json_t *kernels, const json_t *group) {
+    static const char hint[] = "take the group out, and its kernels have launches of their own";
+    const char *name = json_string_value(json_object_get(group, "combination"));
+    const json_t *members = json_object_get(group, "members");
+    weft_combination how = INTER_BLOCK;
+    while (name != NULL && how < WEFT_COMBINATIONS && strcmp(weft_combination_name(how), name) != 0)
+        ++how;
+    if (name == NULL || how == WEFT_COMBINATIONS)
+        return refuse(f, hint, "a group has no \"combination\" such as \"inter-block\"");
+    if (f->n_groups == f->graph->n_calls)
+        return refuse(f, hint, "it has more groups than calls");
+    f->combinations[f->n_groups++] = how;
+    for (size_t i = 0; i < json_array_size(members); ++i) {
+        const char *member = json_string_value(json_array_get(members, i));
+        const int kernel = find_kernel(kernels, member);
+        if (kernel == NOWHERE || f->group[kernel] > 0)
+            return refuse(f, hint, "a group has the member '%s', which is %s",
+                          member != NULL ? member : "",
+                          kernel == NOWHERE ? "no kernel with calls" : "in another group");
+        f->group[kernel] = f->n_groups;
+    }
+    return WEFT_OK;
+}
+
+/* Kernels without calls (gathers, final reductions) follow from the others and are skipped. */
 static weft_status read_kernels(forcing *f, const json_t *plan) {
     weft_status status = WEFT_OK;
     const json_t *kernels = json_object_get(plan, "kernels");
@@ -145,7 +188,6 @@ static weft_status read_kernels(forcing *f, const json_t *plan) {
                      json_integer_value(lanes) == weft_target_lanes(limits, f->c->options.single));
     for (size_t i = 0; i < json_array_size(kernels); ++i) {
         const json_t *calls = json_object_get(json_array_get(kernels, i), "calls");
-        f->has_groups |= json_is_object(json_object_get(json_array_get(kernels, i), "group"));
         if (json_array_size(calls) == 0)
             continue;
         for (size_t k = 0; k < json_array_size(calls); ++k)
@@ -157,6 +199,11 @@ static weft_status read_kernels(forcing *f, const json_t *plan) {
         if (f->kernel[i] == NOWHERE)
             return refuse(f, "add {\"result\": \"...\"} to the calls of a kernel",
                           "no kernel has the call '%s'", f->names[i]);
+    for (size_t i = 0; i < json_array_size(kernels); ++i) {
+        const json_t *group = json_object_get(json_array_get(kernels, i), "group");
+        if (json_is_object(group))
+            TRY(read_group(f, kernels, group));
+    }
 done:
     return status;
 }
@@ -368,7 +415,8 @@ static weft_status cover_make(const forcing *f, weft_cover *cover) {
         if (cover->list[kernel] == NULL && one->reason == NULL && has_variants(f, one))
             cover->list[kernel] = one;
     }
-    cover->separate = !f->has_groups;
+    cover->group = f->group;
+    cover->combinations = f->combinations;
     for (cover->n = 0; cover->n < f->n_kernels; ++cover->n) {
         if (cover->list[cover->n] == NULL)
             return refuse(f, "leave \"block\" or \"variant\" out, and the planner chooses",

@@ -32,6 +32,7 @@ int cross_check_ways(const random_script *script, const char *device, cross_chec
         way->few_blocks = strcmp(device, "emulated") == 0 && random_below(&state, 2) == 0;
         way->brings_dot = random_below(&state, 2) == 0;
         way->rematerialise = (weft_rematerialise)random_below(&state, 3);
+        way->elements = random_below(&state, 2) == 0 ? 1000 : 0;
     }
     return CROSS_CHECK_WAYS;
 }
@@ -84,6 +85,7 @@ static weft_status compile(weft_library *library, cross_check *t, int n_variants
                                           .scatter = t->way.scatter,
                                           .rematerialise = t->way.rematerialise,
                                           .single = t->script->single,
+                                          .elements = t->way.elements,
                                           .max_fusion = t->way.alone ? 1 : 0,
                                           .variants = variants,
                                           .n_variants = n_variants,

@@ -14,6 +14,7 @@ typedef struct cross_check_way {
     weft_scatter scatter;
     weft_rematerialise rematerialise; /* of what a loop reads and could recompute */
     bool alone;         /* the planner looks at no fusion of several calls */
+    int64_t elements;   /* that the planner expects of a set: with few, kernels share launches */
     uint64_t best;      /* not 0: one of the best covers, by these random numbers */
     uint64_t partition; /* not 0: calls are fused by these random numbers */
     uint64_t variants;  /* not 0: and so are the variants of functions */

@@ -22,6 +22,10 @@ static const char SCRIPT[] = "index cells, nodes;\n"
 #define PLAN(kernels) "{\"format\": \"weft-plan-1\", \"kernels\": [" kernels "]}"
 #define KERNEL(calls) "{\"calls\": [" calls "]}"
 #define CALL(name) "{\"result\": \"" name "\"}"
+#define GROUP(members) \
+    "{\"group\": {\"combination\": \"inter-block\", \"members\": [\"" members "\"]}}"
+#define ALL \
+    "{\"name\": \"k0\", \"calls\": [" CALL("a") "," CALL("c") "," CALL("d") "]}," KERNEL(CALL("s"))
 
 static weft_status compile(const char *plan, const char *device_name, weft_library **library,
                            weft_device **device, weft_compilation **out, weft_error *error) {
@@ -86,6 +90,9 @@ static void what_does_not_fit_is_refused(void **state) {
             "the variant of 'a' is a number from 0 to 0");
     refused(PLAN(KERNEL("{\"result\": \"c\", \"variant\": 2}")),
             "the variant of 'c' is a number from 0 to 1");
+    refused(PLAN(ALL "," GROUP("k0\", \"k7")), "a group has the member 'k7', which is no kernel");
+    refused(PLAN(ALL "," GROUP("k0\", \"k0")), "the member 'k0', which is in another group");
+    refused(PLAN(ALL ",{\"group\": {\"members\": [\"k0\"]}}"), "a group has no \"combination\"");
 }
 
 /* Two kernels that may share a launch. */
@@ -104,15 +111,29 @@ static const char NESTED[] = "index rows, cols;\n"
                              "t = gemv(A, x) + u;\n"
                              "return t;\n";
 
-/* What is printed reads back: the same plan. Variants are kept, and so is what shares a launch: in
- * a fused plan the two small kernels, in an unfused one nothing. */
+/* A kernel that shares a launch, with a gather behind it that cannot. */
+static const char GATHERED[] = "index cells, nodes, groups;\n"
+                               "connectivity dofs : cells -> nodes[3];\n"
+                               "input x : real over groups;\n"
+                               "input A : real[8,8] over cells;\n"
+                               "input g : real[3] over cells;\n"
+                               "a = 2*x;\n"
+                               "C = mmul(A, A);\n"
+                               "b[dofs] += 3*g;\n"
+                               "return a, b, C;\n";
+
+/* What is printed reads back: the same plan, whatever is expected of the sizes. Variants are kept,
+ * and so is what shares a launch: in a fused plan the small kernels, in an unfused one nothing. */
 static void what_is_saved_is_forced(void **state) {
     (void)state;
-    static const char *const scripts[] = {SCRIPT, INDEPENDENT, NESTED};
-    for (int i = 0; i < 6; ++i) {
+    static const char *const scripts[] = {SCRIPT, INDEPENDENT, NESTED, GATHERED};
+    for (int i = 0; i < 8; ++i) {
         const char *script = scripts[i / 2];
         const bool unfused = i % 2 == 1;
         const weft_compile_options saving = {.plan = unfused ? WEFT_PLAN_UNFUSED : WEFT_PLAN_FUSED,
+                                             .scatter = script == GATHERED
+                                                            ? WEFT_SCATTER_GATHERED
+                                                            : WEFT_SCATTER_IN_PLACE,
                                              .elements = 1000};
         program_case c = case_open(NULL, "null:h200", script, &saving);
         weft_text saved = {0}, again = {0};
@@ -120,7 +141,8 @@ static void what_is_saved_is_forced(void **state) {
         case_check(weft_compilation_print(c.compilation, "plan", "json", &saved, &error), &error);
         if (script == INDEPENDENT)
             assert_int_equal(strstr(saved.data, "inter-block") == NULL, unfused);
-        const weft_compile_options options = {.forced_plan = saved.data, .elements = 1000};
+        const weft_compile_options options = {.forced_plan = saved.data, /* for more elements */
+                                              .scatter = saving.scatter};
         program_case d = case_open(NULL, "null:h200", script, &options);
         case_check(weft_compilation_print(d.compilation, "plan", "json", &again, &error), &error);
         assert_string_equal(saved.data, again.data);
