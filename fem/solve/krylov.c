@@ -14,7 +14,8 @@ typedef struct krylov_input {
 
 struct weft_krylov {
     const weft_krylov_method *method;
-    int restart; /* m */
+    int restart;         /* m */
+    bool has_operator_m; /* M is a preconditioner of the caller, otherwise scaling.weft, by d */
     weft_compiled scripts[WEFT_KRYLOV_SCRIPTS];
     bool bound[WEFT_KRYLOV_SCRIPTS];
     krylov_input own[OWN_MAX];
@@ -28,13 +29,10 @@ static weft_memory *shared(const weft_solver *cg, const char *name) {
     static const struct {
         const char *name;
         weft_cg_name datum;
-    } data[] = {{"x", WEFT_CG_X},
-                {"d", WEFT_CG_D},
-                {"q", WEFT_CG_Q},
-                {"rr", WEFT_CG_RR},
-                {"rz", WEFT_CG_RZ},
-                {"limit", WEFT_CG_LIMIT},
-                {"iterations", WEFT_CG_ITERATIONS}};
+    } data[] = {{"x", WEFT_CG_X},         {"d", WEFT_CG_D},
+                {"M_d", WEFT_CG_D},       {"q", WEFT_CG_Q},
+                {"rr", WEFT_CG_RR},       {"rz", WEFT_CG_RZ},
+                {"limit", WEFT_CG_LIMIT}, {"iterations", WEFT_CG_ITERATIONS}};
     for (size_t i = 0; i < sizeof data / sizeof data[0]; ++i)
         if (strcmp(data[i].name, name) == 0)
             return cg->memory[data[i].datum];
@@ -99,18 +97,34 @@ done:
 
 /* ---- scripts --------------------------------------------------------------------------------- */
 
+static bool applies_m(const weft_solver *cg, weft_krylov_script script) {
+    return strstr(weft_fem_script(cg->krylov->method->files[script]), "operator M ") != NULL;
+}
+
 static weft_status compile(weft_solver *cg, weft_krylov_script script, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_compiled *compiled = &cg->krylov->scripts[script];
     const char *file = cg->krylov->method->files[script];
     const weft_fragment fragment = {file, weft_fem_script(file)};
-    const weft_operator_choice choice = weft_operator_in_script_choice(&cg->in_script, "A");
-    const weft_compile_options options = {.operators = &choice,
-                                          .n_operators = script == WEFT_KRYLOV_LOOP};
+    const weft_fragment scaling = {"scaling.weft", weft_fem_script("scaling.weft")};
+    const bool scales = !cg->krylov->has_operator_m;
+    const weft_operator_choice choices[] = {
+        {.name = "M", .fragments = scales ? &scaling : NULL, .n_fragments = scales},
+        weft_operator_in_script_choice(&cg->in_script, "A")};
+    const weft_compile_options options = {.operators = choices,
+                                          .n_operators = script == WEFT_KRYLOV_LOOP ? 2
+                                                         : applies_m(cg, script)    ? 1
+                                                                                    : 0};
     TRY(weft_compiled_make(cg->context, &fragment, 1, &options, compiled, error));
     TRY(make_inputs(cg, compiled->compilation, error));
 done:
     return status;
+}
+
+static weft_status precondition(void *user, const weft_program_product *product,
+                                weft_error *error) {
+    const weft_solver *cg = user;
+    return weft_preconditioner_apply(cg->options->preconditioner, product->v, product->y, error);
 }
 
 static weft_status bind(weft_solver *cg, weft_krylov_script script, bool unbind,
@@ -130,6 +144,8 @@ static weft_status bind(weft_solver *cg, weft_krylov_script script, bool unbind,
         memory = memory ? memory : weft_krylov_memory(cg, info.name);
         TRY(weft_program_bind(compiled->program, info.name, unbind ? NULL : memory, error));
     }
+    if (cg->krylov->has_operator_m && applies_m(cg, script) && !unbind)
+        TRY(weft_program_bind_operator(compiled->program, "M", precondition, cg, error));
     if (script == WEFT_KRYLOV_LOOP && !unbind)
         TRY(weft_operator_in_script_bind(&cg->in_script, compiled->program, "A", error));
     if (script == WEFT_KRYLOV_LOOP)
@@ -178,7 +194,9 @@ weft_status weft_krylov_prepare(weft_solver *cg, weft_error *error) {
         return weft_error_set(error, WEFT_ERROR_USAGE,
                               "the restart length must lie in [1, %d]: it is %d", WEFT_RESTART_MAX,
                               restart);
-    if (cg->krylov && cg->krylov->method == method && cg->krylov->restart == restart)
+    const bool has_operator_m = cg->options->preconditioner != NULL;
+    if (cg->krylov && cg->krylov->method == method && cg->krylov->restart == restart &&
+        cg->krylov->has_operator_m == has_operator_m)
         return WEFT_OK;
     weft_krylov_free(&cg->krylov);
     cg->krylov = calloc(1, sizeof *cg->krylov);
@@ -186,6 +204,7 @@ weft_status weft_krylov_prepare(weft_solver *cg, weft_error *error) {
         return weft_out_of_memory(error, method->info.title);
     cg->krylov->method = method;
     cg->krylov->restart = restart;
+    cg->krylov->has_operator_m = has_operator_m;
     for (int i = 0; i < WEFT_KRYLOV_SCRIPTS; ++i)
         if (method->files[i])
             TRY(compile(cg, (weft_krylov_script)i, error));

@@ -7,6 +7,6 @@ const weft_krylov_method weft_krylov_minres = {
              .help = "symmetric, also indefinite",
              .needs_symmetric = true},
     .files = {"minres_start.weft", "minres.weft"},
-    .breakdowns = {"the matrix is singular, and b is not in its range", "r.z is 0"},
+    .breakdowns = {"the matrix is singular, and b is not in its range", "r.M r is not positive"},
     .n_vectors = 9,
 };

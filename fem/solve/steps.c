@@ -249,10 +249,6 @@ static weft_status check(const weft_solver *cg, weft_error *error) {
             error, WEFT_ERROR_USAGE,
             "the mean can be projected out of symmetric systems only, not with %s",
             weft_method_about(options->method)->title);
-    if (options->preconditioner && options->method != WEFT_METHOD_CG)
-        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                              "this preconditioner is for CG, not for %s",
-                              weft_method_about(options->method)->title);
     if (weft_device_limits(cg->context->device)->records_only) {
         weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                        "a null device computes nothing, so it cannot solve a system");
@@ -274,7 +270,8 @@ weft_status weft_cg_start(weft_solver *cg, weft_memory *b, weft_memory *x,
     TRY(check(cg, error));
     for (int i = WEFT_CG_RZ; i < WEFT_CG_NAMES; ++i)
         TRY(uniform_write(cg, (weft_cg_name)i, 0, error));
-    if (options->preconditioner && !cg->product && !weft_operator_rows(cg->op))
+    if (options->preconditioner && options->method == WEFT_METHOD_CG && !cg->product &&
+        !weft_operator_rows(cg->op))
         TRY(weft_memory_make(cg->context->device, (size_t)cg->n * sizeof(double), &cg->product,
                              error));
     if (options->project_mean)
