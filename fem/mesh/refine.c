@@ -2,6 +2,7 @@
  * other ends of its edges, ascending. The edges' midpoints are numbered directly after the node,
  * which preserves locality. The lists are filled by any number of threads in any order and then
  * sorted, so that the result does not depend on the number of threads. */
+#include "fem/base/memory.h"
 #include "fem/base/text.h"
 #include "fem/mesh/mesh.h"
 
@@ -12,6 +13,9 @@
 #include <string.h>
 
 enum { MOST_TIMES = 12, SHARE = 4096, FEW = 256 };
+
+/* Functions with loops over vertices are inlined for each width, so that the loops are unrolled. */
+#define INLINE static inline __attribute__((always_inline))
 
 typedef struct refinement {
     const weft_mesh *from;
@@ -54,10 +58,9 @@ static weft_status for_shares(weft_device *device, int64_t n, weft_task task, re
 /* ---- edges --------------------------------------------------------------------------------- */
 
 /* Visit the edges of a share of the cells, by their lower and higher node. */
-static inline __attribute__((always_inline)) void
-visit_edges(const refinement *r, int64_t share,
-            void (*visit)(const refinement *r, int32_t low, int32_t high)) {
-    const int width = r->from->dimension + 1, n_edges = edge_count(r->from);
+INLINE void visit_edges(const refinement *r, int64_t share, int width,
+                        void (*visit)(const refinement *r, int32_t low, int32_t high)) {
+    const int n_edges = width == 3 ? 3 : 6;
     for (int64_t c = share * SHARE; c < share_end(share, r->from->n_cells); ++c) {
         const int32_t *nodes = r->from->cells + c * width;
         for (int e = 0; e < n_edges; ++e) {
@@ -77,11 +80,19 @@ static void fill_end(const refinement *r, int32_t low, int32_t high) {
 }
 
 static void count_ends(void *user, int64_t share) {
-    visit_edges(user, share, count_end);
+    const refinement *r = user;
+    if (r->from->dimension == 2)
+        visit_edges(r, share, 3, count_end);
+    else
+        visit_edges(r, share, 4, count_end);
 }
 
 static void fill_ends(void *user, int64_t share) {
-    visit_edges(user, share, fill_end);
+    const refinement *r = user;
+    if (r->from->dimension == 2)
+        visit_edges(r, share, 3, fill_end);
+    else
+        visit_edges(r, share, 4, fill_end);
 }
 
 static int compare_ends(const void *a, const void *b) {
@@ -129,7 +140,7 @@ static weft_status find_edges(refinement *r, weft_device *device, int64_t *n_edg
     const size_t n = (size_t)mesh->n_nodes;
     r->start = calloc(n + 1, sizeof *r->start);
     r->number = calloc(n + 1, sizeof *r->number);
-    r->ends = malloc((size_t)mesh->n_cells * (size_t)edge_count(mesh) * sizeof *r->ends);
+    r->ends = weft_scratch_make((size_t)mesh->n_cells * (size_t)edge_count(mesh), sizeof *r->ends);
     if (!r->start || !r->number || !r->ends)
         return no_memory(mesh, error);
     TRY(for_shares(device, mesh->n_cells, count_ends, r, error));
@@ -190,7 +201,7 @@ static int32_t midpoint(const refinement *r, int32_t a, int32_t b) {
 }
 
 /* Numbers in the new mesh of a simplex's vertices and midpoints. */
-static void number_vertices(const refinement *r, const int32_t *nodes, int width, int32_t *out) {
+INLINE void number_vertices(const refinement *r, const int32_t *nodes, int width, int32_t *out) {
     for (int k = 0; k < width; ++k)
         out[k] = (int32_t)r->number[nodes[k]];
     for (int e = 0; e < width * (width - 1) / 2; ++e)
@@ -225,7 +236,7 @@ static void rotate_tetrahedron(const double *x, const int32_t *nodes, int32_t *r
 }
 
 /* Write the 2^(width-1) children of each simplex consecutively. */
-static void put_simplices(const refinement *r, const int32_t *from, int32_t *to, int width,
+INLINE void put_simplices(const refinement *r, const int32_t *from, int32_t *to, int width,
                           int64_t first, int64_t last) {
     const int n_children = 1 << (width - 1);
     const int *children = width == 2 ? *segments : width == 3 ? *triangles : *tetrahedra;
@@ -246,14 +257,20 @@ static void put_simplices(const refinement *r, const int32_t *from, int32_t *to,
 
 static void put_cells(void *user, int64_t share) {
     const refinement *r = user;
-    put_simplices(r, r->from->cells, r->to->cells, r->from->dimension + 1, share * SHARE,
-                  share_end(share, r->from->n_cells));
+    const int64_t first = share * SHARE, last = share_end(share, r->from->n_cells);
+    if (r->from->dimension == 2)
+        put_simplices(r, r->from->cells, r->to->cells, 3, first, last);
+    else
+        put_simplices(r, r->from->cells, r->to->cells, 4, first, last);
 }
 
 static void put_facets(void *user, int64_t share) {
     const refinement *r = user;
-    put_simplices(r, r->from->facets, r->to->facets, r->from->dimension, share * SHARE,
-                  share_end(share, r->from->n_facets));
+    const int64_t first = share * SHARE, last = share_end(share, r->from->n_facets);
+    if (r->from->dimension == 2)
+        put_simplices(r, r->from->facets, r->to->facets, 2, first, last);
+    else
+        put_simplices(r, r->from->facets, r->to->facets, 3, first, last);
 }
 
 /* Write the children of each item of a group's list. Returns their number. */

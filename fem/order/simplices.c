@@ -29,18 +29,21 @@ typedef struct simplex_key {
 /* The functions below are inlined for each width, so that their loops over vertices are unrolled. */
 #define INLINE static inline __attribute__((always_inline))
 
+INLINE void exchange(uint32_t *a, uint32_t *b) {
+    const uint32_t low = *a < *b ? *a : *b;
+    *b = *a < *b ? *b : *a;
+    *a = low;
+}
+
 INLINE simplex_key key_of(const int32_t *nodes, int width) {
-    uint32_t sorted[4] = {0};
-    for (int i = 0; i < width; ++i)
-        sorted[i] = (uint32_t)nodes[i];
-    for (int end = width - 1; end > 0; --end)
-        for (int i = 0; i < end; ++i) {
-            const uint32_t a = sorted[i], b = sorted[i + 1];
-            sorted[i] = a < b ? a : b;
-            sorted[i + 1] = a < b ? b : a;
-        }
-    return (simplex_key){(uint64_t)sorted[0] << 32 | sorted[1],
-                         (uint64_t)sorted[2] << 32 | sorted[3]};
+    uint32_t v[4] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    memcpy(v, nodes, (size_t)width * sizeof *v);
+    exchange(&v[0], &v[1]);
+    exchange(&v[2], &v[3]);
+    exchange(&v[0], &v[2]);
+    exchange(&v[1], &v[3]);
+    exchange(&v[1], &v[2]);
+    return (simplex_key){(uint64_t)v[0] << 32 | v[1], (uint64_t)v[2] << 32 | v[3]};
 }
 
 INLINE bool key_less(simplex_key a, simplex_key b) {

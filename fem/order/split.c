@@ -20,16 +20,19 @@ static bool less(const weft_point *a, const weft_point *b, int axis) {
     return x < y || (x == y && tie_less(a, b, axis));
 }
 
+/* A point as a vector; its node is compared too, which costs nothing. */
+typedef uint32_t point_vector __attribute__((vector_size(sizeof(weft_point))));
+
 static void box_of(const weft_point *points, int64_t n, uint32_t low[3], uint32_t high[3]) {
-    uint32_t l[3] = {UINT32_MAX, UINT32_MAX, UINT32_MAX}, h[3] = {0, 0, 0};
-    for (int64_t i = 0; i < n; ++i)
-        for (int c = 0; c < 3; ++c) {
-            uint32_t q = points[i].q[c];
-            l[c] = q < l[c] ? q : l[c];
-            h[c] = q > h[c] ? q : h[c];
-        }
-    memcpy(low, l, sizeof l);
-    memcpy(high, h, sizeof h);
+    point_vector l = ~(point_vector){0}, h = {0}, q;
+    for (int64_t i = 0; i < n; ++i) {
+        memcpy(&q, &points[i], sizeof q);
+        const point_vector below = (point_vector)(q < l), above = (point_vector)(q > h);
+        l = (q & below) | (l & ~below);
+        h = (q & above) | (h & ~above);
+    }
+    memcpy(low, &l, 3 * sizeof *low);
+    memcpy(high, &h, 3 * sizeof *high);
 }
 
 static int longest_axis(const uint32_t low[3], const uint32_t high[3]) {
