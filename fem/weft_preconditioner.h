@@ -5,6 +5,7 @@
 #ifndef WEFT_PRECONDITIONER_H
 #define WEFT_PRECONDITIONER_H
 
+#include "fem/weft_hierarchy.h"
 #include "fem/weft_space.h"
 
 #ifdef __cplusplus
@@ -16,6 +17,7 @@ typedef struct weft_preconditioner_info {
     const char *name;
     const char *help;  /* a few words */
     bool needs_matrix; /* refuses operators whose assembly stores no matrix */
+    bool needs_levels; /* refuses problems without a hierarchy */
 } weft_preconditioner_info;
 /** The number of kinds, which are numbered from 0. */
 int weft_preconditioner_count(void);
@@ -31,6 +33,7 @@ typedef struct weft_preconditioner_problem {
     int64_t n_constrained;
     bool project_mean;       /* the operator is singular, with the constants as its null space */
     const weft_space *space; /* of the dofs; NULL: unknown, which some kinds refuse */
+    const weft_hierarchy *hierarchy; /* whose finest mesh is the space's; NULL: none */
     int degree;              /* of the smoothing polynomial; 0: a default */
     int levels;              /* most levels of multigrid; 0: as many as are useful */
     const weft_monitor *monitor;

@@ -90,6 +90,7 @@ weft_status app_run_precondition(app_run *run, weft_error *error) {
                                                  .n_constrained = run->n_constrained,
                                                  .project_mean = run->project,
                                                  .space = run->space,
+                                                 .hierarchy = run->mesh_made.hierarchy,
                                                  .degree = options->smoother_degree,
                                                  .monitor = &run->messages->monitor};
     if (options->preconditioner < 0)

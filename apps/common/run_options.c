@@ -70,6 +70,8 @@ static weft_status read_preconditioner(const app_option *row, const char *option
     TRY(app_parse_choice(option, text, names, BEFORE + n, &choice, error));
     options->jacobi = choice > 0;
     options->preconditioner = choice < BEFORE ? -1 : choice - BEFORE;
+    options->mesh.keep_levels =
+        choice >= BEFORE && weft_preconditioner_about(choice - BEFORE)->needs_levels;
 done:
     return status;
 }

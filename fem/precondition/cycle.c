@@ -163,20 +163,21 @@ done:
 }
 
 weft_status weft_cycle_make(weft_context *context, const weft_cycle_source *sources, int n_levels,
-                            const weft_preconditioner_problem *problem, int degree, weft_cycle *out,
+                            const weft_preconditioner_problem *problem, weft_cycle *out,
                             weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_limits *limits = weft_device_limits(context->device);
     *out = (weft_cycle){.context = context,
                         .single = limits->execution == WEFT_EXECUTION_SIMT,
-                        .degree = degree,
                         .n_levels = n_levels,
                         .is_predicated = weft_device_captures(context->device),
                         .levels = calloc((size_t)n_levels, sizeof *out->levels)};
     if (!out->levels)
         return weft_out_of_memory(error, "the levels of multigrid");
-    for (int i = 0; i < n_levels; ++i)
+    for (int i = 0; i < n_levels; ++i) {
         out->levels[i].n = sources[i].A->n_rows;
+        out->levels[i].degree = sources[i].degree;
+    }
     for (int i = n_levels; i-- > 0;)
         TRY(make_level(out, i, &sources[i], problem, error));
     for (int i = 0; i + 1 < n_levels; ++i)

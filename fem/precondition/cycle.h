@@ -16,11 +16,13 @@ typedef struct weft_cycle_source {
     const weft_csr *P;      /* from the next coarser level; NULL on the coarsest */
     const int32_t *parents; /* [n][2] coarser dofs whose mean is the dof, in place of P, or NULL */
     double lambda;
+    int degree; /* of the smoothing polynomial */
 } weft_cycle_source;
 
 /** A level, [0] the finest. */
 typedef struct weft_cycle_level {
     int64_t n;
+    int degree;                 /* of the smoothing polynomial */
     weft_operator *op;          /* its matrix; NULL on the coarsest level */
     weft_memory *d, *inverse;   /* [n] inverse diagonal, 0 at constrained dofs; [1] 1 / lambda */
     weft_memory *b, *x, *z;     /* [n] right-hand side; smoothed from zero; result */
@@ -35,7 +37,7 @@ typedef struct weft_cycle_level {
 typedef struct weft_cycle {
     weft_context *context;
     bool single; /* lists and matrices are float */
-    int degree, n_levels;
+    int n_levels;
     weft_cycle_level *levels;
     /* the coarsest level: z = A^-1 b */
     weft_memory *coarsest_inverse;
@@ -51,7 +53,7 @@ typedef struct weft_cycle {
  *  out      weft_cycle_clear, also after an error
  *  Errors   WEFT_ERROR_MEMORY, _COMPILER, _DEVICE, _UNSUPPORTED */
 weft_status weft_cycle_make(weft_context *context, const weft_cycle_source *sources, int n_levels,
-                            const weft_preconditioner_problem *problem, int degree, weft_cycle *out,
+                            const weft_preconditioner_problem *problem, weft_cycle *out,
                             weft_error *error);
 void weft_cycle_clear(weft_cycle *cycle);
 /** z = V r; [n] doubles.

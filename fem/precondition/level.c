@@ -14,21 +14,21 @@ static void append_declarations(weft_text *text, const weft_cycle_level *level) 
 }
 
 /* rc = P^T (b - A x), with x from zero */
-static void append_down(weft_text *text, const weft_cycle_level *level, int degree) {
+static void append_down(weft_text *text, const weft_cycle_level *level) {
     append_declarations(text, level);
-    weft_chebyshev_append(text, degree, true);
+    weft_chebyshev_append(text, level->degree, true);
     weft_text_add(text, "residual = select(d <= 0, 0, b - apply(A, x));\n"
                         "rc[parents] += weights*residual;\n"
                         "return x, rc;\n");
 }
 
 /* z = x + P xc, smoothed */
-static void append_up(weft_text *text, const weft_cycle_level *level, int degree) {
+static void append_up(weft_text *text, const weft_cycle_level *level) {
     append_declarations(text, level);
     weft_text_add(text, "input before : real over fine;\n"
                         "input xc : real over coarse;\n"
                         "x0 = before + select(d <= 0, 0, dot(weights, xc[parents]));\n");
-    weft_chebyshev_append(text, degree, false);
+    weft_chebyshev_append(text, level->degree, false);
     weft_text_add(text, "return x;\n");
 }
 
@@ -38,7 +38,7 @@ static weft_status compile(const weft_cycle *cycle, int number, bool is_up, weft
     weft_text text = {0};
     weft_operator_in_script *in_script = is_up ? &level->up_operator : &level->down_operator;
     const weft_parameter width = {"w", weft_connectivity_width(level->parents)};
-    (is_up ? append_up : append_down)(&text, level, cycle->degree);
+    (is_up ? append_up : append_down)(&text, level);
     if (text.failed)
         TRY(weft_out_of_memory(error, "a level of multigrid"));
     const weft_fragment fragment = {is_up ? "multigrid_up.weft" : "multigrid_down.weft", text.data};

@@ -26,11 +26,12 @@ static void multigrid_free(weft_preconditioner *preconditioner) {
 typedef struct building {
     weft_device *device;
     const weft_preconditioner_problem *problem;
+    int degree;     /* of the smoothing on levels to be added */
     double *values; /* of the operator, on the host */
     weft_csr finest;
-    int n_geometric; /* levels with parents; then those of aggregation */
+    /* geometric levels, from 1: the matrix of level i, the transfer to it from level i - 1 */
     weft_csr A[WEFT_PRECONDITIONER_LEVELS_MAX], P[WEFT_PRECONDITIONER_LEVELS_MAX];
-    int32_t *parents[WEFT_PRECONDITIONER_LEVELS_MAX];
+    int32_t *parents[WEFT_PRECONDITIONER_LEVELS_MAX], *constrained[WEFT_PRECONDITIONER_LEVELS_MAX];
     weft_algebraic_level *algebraic;
     int n_algebraic;
     weft_cycle_source sources[WEFT_PRECONDITIONER_LEVELS_MAX];
@@ -42,6 +43,7 @@ static void building_clear(building *b) {
         weft_csr_clear(&b->A[i]);
         weft_csr_clear(&b->P[i]);
         free(b->parents[i]);
+        free(b->constrained[i]);
     }
     weft_algebraic_levels_free(&b->algebraic, b->n_algebraic);
     free(b->values);
@@ -73,29 +75,34 @@ done:
 
 static void add_source(building *b, const weft_csr *A, const weft_csr *P, const int32_t *parents,
                        double lambda) {
-    b->sources[b->n_sources++] = (weft_cycle_source){A, P, parents, lambda};
+    b->sources[b->n_sources++] = (weft_cycle_source){A, P, parents, lambda, b->degree};
 }
 
-/* Levels by aggregation from the matrix A on. */
-static weft_status aggregate(building *b, const weft_csr *A, bool is_finest, weft_error *error) {
+/* A matrix to be coarsened, with its mesh (NULL: unknown) and constrained dofs. */
+typedef struct weft_to_coarsen {
+    const weft_csr *A;
+    const weft_mesh *mesh;
+    const int32_t *constrained;
+    int64_t n_constrained;
+} weft_to_coarsen;
+
+/* Levels by aggregation from a matrix on. */
+static weft_status aggregate(building *b, const weft_to_coarsen *from, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_preconditioner_problem *problem = b->problem;
     const int left = WEFT_PRECONDITIONER_LEVELS_MAX - b->n_sources;
     const int wanted = problem->levels > b->n_sources ? problem->levels - b->n_sources : 0;
     weft_aggregation_options options = {.coarsest_rows = COARSEST_ROWS,
-                                        .most_levels = wanted > 0 && wanted < left ? wanted : 0};
-    if (is_finest) {
-        options.constrained = problem->constrained;
-        options.n_constrained = problem->n_constrained;
-    }
-    if (problem->space && is_finest) {
-        const weft_mesh *mesh = weft_space_mesh(problem->space);
+                                        .most_levels = wanted > 0 && wanted < left ? wanted : left,
+                                        .constrained = from->constrained,
+                                        .n_constrained = from->n_constrained};
+    if (from->mesh) {
         options.components = weft_space_components(problem->space);
-        options.dimension = mesh->dimension;
-        options.x = mesh->x;
-        options.rigid_body_modes = options.components == mesh->dimension;
+        options.dimension = from->mesh->dimension;
+        options.x = from->mesh->x;
+        options.rigid_body_modes = options.components == from->mesh->dimension;
     }
-    TRY(weft_aggregation_make(b->device, A, &options, problem->monitor, &b->algebraic,
+    TRY(weft_aggregation_make(b->device, from->A, &options, problem->monitor, &b->algebraic,
                               &b->n_algebraic, error));
     for (int i = 0; i < b->n_algebraic; ++i)
         add_source(b, &b->algebraic[i].A, i + 1 < b->n_algebraic ? &b->algebraic[i].P : NULL, NULL,
@@ -125,8 +132,8 @@ static weft_status make(weft_preconditioner *preconditioner,
                         weft_status (*coarsen)(building *b, weft_error *error), weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_preconditioner_problem *problem = &preconditioner->problem;
-    building b = {.device = preconditioner->context->device, .problem = problem};
     const int degree = problem->degree > 0 ? problem->degree : DEGREE;
+    building b = {.device = preconditioner->context->device, .problem = problem, .degree = degree};
     multigrid *state = preconditioner->state = calloc(1, sizeof *state);
     if (!state)
         return weft_out_of_memory(error, "a preconditioner");
@@ -136,8 +143,8 @@ static weft_status make(weft_preconditioner *preconditioner,
     TRY(read_matrix(&b, error));
     TRY(coarsen(&b, error));
     fill_report(preconditioner, &b, degree);
-    TRY(weft_cycle_make(preconditioner->context, b.sources, b.n_sources, problem, degree,
-                        &state->cycle, error));
+    TRY(weft_cycle_make(preconditioner->context, b.sources, b.n_sources, problem, &state->cycle,
+                        error));
 done:
     building_clear(&b);
     return status;
@@ -146,19 +153,127 @@ done:
 static weft_status apply(weft_preconditioner *preconditioner, weft_memory *r, weft_memory *z,
                          weft_error *error) {
     multigrid *state = preconditioner->state;
-    return weft_cycle_run(&state->cycle, r, z, NULL, error);
+    return weft_cycle_run(&state->cycle, r, z, preconditioner->active, error);
+}
+
+static weft_to_coarsen finest(const building *b) {
+    const weft_preconditioner_problem *problem = b->problem;
+    return (weft_to_coarsen){&b->finest, problem->space ? weft_space_mesh(problem->space) : NULL,
+                             problem->constrained, problem->n_constrained};
 }
 
 static weft_status coarsen_by_aggregation(building *b, weft_error *error) {
-    return aggregate(b, &b->finest, true, error);
+    const weft_to_coarsen from = finest(b);
+    return aggregate(b, &from, error);
 }
 
 static weft_status aggregation_make(weft_preconditioner *preconditioner, weft_error *error) {
     return make(preconditioner, coarsen_by_aggregation, error);
 }
 
+/* ---- levels of a refined mesh ---- */
+
+/* The constrained dofs of the coarser level: those of constrained nodes that exist there. Returns
+ * NULL without memory. */
+static int32_t *coarse_constrained(const weft_to_coarsen *from, const int32_t *parents,
+                                   int64_t n_coarse, int64_t *n) {
+    unsigned char *is_constrained = calloc((size_t)n_coarse + 1, 1);
+    int32_t *out = malloc(((size_t)from->n_constrained + 1) * sizeof *out);
+    *n = 0;
+    for (int64_t k = 0; is_constrained && out && k < from->n_constrained; ++k) {
+        const int32_t *pair = parents + 2 * (int64_t)from->constrained[k];
+        is_constrained[pair[0]] |= pair[0] == pair[1];
+    }
+    for (int64_t i = 0; is_constrained && out && i < n_coarse; ++i)
+        if (is_constrained[i])
+            out[(*n)++] = (int32_t)i;
+    free(is_constrained);
+    return out;
+}
+
+/* Parents of dofs from those of nodes. Returns NULL without memory. */
+static int32_t *dof_parents(const weft_hierarchy_level *level, int components) {
+    const int64_t n = level->mesh->n_nodes;
+    int32_t *out = malloc((size_t)(2 * n * components + 1) * sizeof *out);
+    for (int64_t i = 0; out && i < n; ++i)
+        for (int c = 0; c < components; ++c)
+            for (int k = 0; k < 2; ++k)
+                out[2 * (i * components + c) + k] = level->parents[2 * i + k] * components + c;
+    return out;
+}
+
+/* Add a level, and make the matrix of the next coarser one: number 1, 2, ... from the finest.
+ *  from  becomes the coarser level; its list of constrained dofs is the caller's to free */
+static weft_status coarsen_once(building *b, const weft_hierarchy *hierarchy, int number,
+                                weft_to_coarsen *from, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_hierarchy_level *level = &hierarchy->levels[hierarchy->n_levels - number];
+    const int components = weft_space_components(b->problem->space);
+    const weft_mesh *coarser = level[-1].mesh;
+    int64_t n_constrained = 0;
+    double lambda = 0;
+    b->parents[number] = dof_parents(level, components);
+    int32_t *constrained = b->parents[number]
+                               ? coarse_constrained(from, b->parents[number],
+                                                    coarser->n_nodes * components, &n_constrained)
+                               : NULL;
+    b->constrained[number] = constrained;
+    if (!constrained)
+        TRY(weft_out_of_memory(error, "a level of multigrid"));
+    const weft_parents parents = {.parents = level->parents,
+                                  .n_fine = level->mesh->n_nodes,
+                                  .n_coarse = coarser->n_nodes,
+                                  .components = components,
+                                  .fine_constrained = from->constrained,
+                                  .coarse_constrained = constrained,
+                                  .n_fine_constrained = from->n_constrained,
+                                  .n_coarse_constrained = n_constrained};
+    TRY(weft_csr_eigenvalue(b->device, from->A, from->constrained, from->n_constrained, &lambda,
+                            error));
+    TRY(weft_csr_from_parents(b->device, &parents, &b->P[number], error));
+    TRY(weft_galerkin(b->device, from->A, &b->P[number], &b->A[number], error));
+    add_source(b, from->A, &b->P[number], b->parents[number], lambda);
+    *from = (weft_to_coarsen){&b->A[number], coarser, constrained, n_constrained};
+done:
+    return status;
+}
+
+static weft_status coarsen_by_hierarchy(building *b, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_hierarchy *hierarchy = b->problem->hierarchy;
+    weft_to_coarsen from = finest(b);
+    if (!hierarchy || hierarchy->n_levels < 2 || !b->problem->space) {
+        weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                       "multigrid needs a mesh that was refined, with its levels");
+        weft_error_hint(error, "use --refine, or --preconditioner aggregation");
+        return WEFT_ERROR_UNSUPPORTED;
+    }
+    for (int i = 1; i < hierarchy->n_levels && from.A->n_rows > COARSEST_ROWS; ++i)
+        TRY(coarsen_once(b, hierarchy, i, &from, error));
+    b->degree = WEFT_CHEBYSHEV_DEGREE_MAX; /* these levels stand in for an exact solution */
+    TRY(aggregate(b, &from, error));
+done:
+    return status;
+}
+
+static weft_status multigrid_make(weft_preconditioner *preconditioner, weft_error *error) {
+    return make(preconditioner, coarsen_by_hierarchy, error);
+}
+
+const weft_preconditioner_kind weft_preconditioner_multigrid = {
+    .info = {.name = "multigrid",
+             .help = "geometric multigrid on the levels of --refine, square:N and cube:N",
+             .needs_matrix = true,
+             .needs_levels = true},
+    .make = multigrid_make,
+    .apply = apply,
+    .free = multigrid_free,
+};
+
 const weft_preconditioner_kind weft_preconditioner_aggregation = {
-    .info = {"aggregation", "multigrid by smoothed aggregation, for any mesh"},
+    .info = {.name = "aggregation",
+             .help = "multigrid by smoothed aggregation, for any mesh",
+             .needs_matrix = true},
     .make = aggregation_make,
     .apply = apply,
     .free = multigrid_free,

@@ -28,10 +28,11 @@ struct weft_preconditioner {
     weft_context *context;
     weft_preconditioner_problem problem;
     weft_preconditioner_report report;
-    void *state; /* private to the kind */
+    void *state;         /* private to the kind */
+    weft_memory *active; /* during apply in a loop: weft_program_product.active, otherwise NULL */
 };
 
-extern const weft_preconditioner_kind weft_preconditioner_chebyshev,
+extern const weft_preconditioner_kind weft_preconditioner_chebyshev, weft_preconditioner_multigrid,
     weft_preconditioner_aggregation, weft_preconditioner_hypre, weft_preconditioner_petsc,
     weft_preconditioner_cholmod;
 

@@ -1,4 +1,5 @@
 /* Compiles the scripts of conjugate gradients once per solver, and binds them once per solve. */
+#include "fem/precondition/precondition.h"
 #include "fem/solve/private.h"
 
 static const char *const names[WEFT_CG_NAMES] = {
@@ -49,7 +50,12 @@ static bool is_loop(weft_cg_script script) {
 static weft_status precondition(void *user, const weft_program_product *product,
                                 weft_error *error) {
     const weft_solver *cg = user;
-    return weft_preconditioner_apply(cg->options->preconditioner, product->v, product->y, error);
+    weft_preconditioner *preconditioner = cg->options->preconditioner;
+    preconditioner->active = product->active;
+    const weft_status status =
+        weft_preconditioner_apply(preconditioner, product->v, product->y, error);
+    preconditioner->active = NULL;
+    return status;
 }
 
 static weft_status bind_preconditioner(weft_solver *cg, weft_program *program, weft_error *error) {

@@ -151,6 +151,41 @@ static void test_preconditioner(void **state) {
     json_decref(jacobi);
 }
 
+/* Geometric multigrid takes as many iterations on any level of refinement, also with coefficients
+ * that jump inside coarse cells, with natural and with no Dirichlet conditions. */
+static void test_multigrid(void **state) {
+    (void)state;
+    static const struct {
+        const char *mesh, *refine, *diffusivity, *condition, *degree;
+        double most;
+    } cases[] = {
+        {"square_with_hole.geo", "3", "1", "--dirichlet=boundary=0", "2", 9},
+        {"square_with_hole.geo", "5", "1", "--dirichlet=boundary=0", "2", 9},
+        {"square_with_hole.geo", "4", "1", "--dirichlet=boundary=0", "3", 7},
+        {"l_shape.geo", "4", "1", "--dirichlet=boundary=0", "2", 9},
+        {"square:64", "0", "select(hypot(x-0.5,y-0.5)<0.3,1e4,1)", "--dirichlet=left=0", "2", 18},
+        {"square:64", "0", "select(hypot(x-0.5,y-0.5)<0.3,1e4,1)", "--dirichlet=left=0", "3", 14},
+        {"square:64", "0", "1", "--robin=left=1,1", "2", 10},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        char mesh[512];
+        snprintf(mesh, sizeof mesh, "%s%s",
+                 strchr(cases[i].mesh, ':') ? "" : WEFT_SOURCE_DIR "/meshes/", cases[i].mesh);
+        json_t *with = POISSON(0, "--mesh", mesh, "--refine", cases[i].refine, "--diffusivity",
+                               cases[i].diffusivity, cases[i].condition, "--preconditioner",
+                               "multigrid", "--smoother-degree", cases[i].degree);
+        json_t *without = POISSON(0, "--mesh", mesh, "--refine", cases[i].refine, "--diffusivity",
+                                  cases[i].diffusivity, cases[i].condition);
+        assert_string_equal("converged", app_text(with, "outcome"));
+        if (app_number(with, "iterations") > cases[i].most)
+            fail_msg("case %zu: %g iterations", i, app_number(with, "iterations"));
+        assert_double_near(app_number(with, "integral_u"), app_number(without, "integral_u"), 1e-6,
+                           1e-12);
+        json_decref(with);
+        json_decref(without);
+    }
+}
+
 static void test_later_dirichlet_holds(void **state) {
     (void)state;
     json_t *root = POISSON(0, "--mesh", "square:4", "--dirichlet", "left=1", "--dirichlet",
@@ -210,8 +245,8 @@ static void test_full_stdout(void **state) {
     (void)state;
     if (access("/dev/full", W_OK) != 0)
         skip_test("there is no /dev/full here");
-    const char *command[] = {"sh", "-c", "'" WEFT_BINARY_DIR "/poisson' --mesh square:4 > /dev/full",
-                             NULL};
+    const char *command[] = {"sh", "-c",
+                             "'" WEFT_BINARY_DIR "/poisson' --mesh square:4 > /dev/full", NULL};
     test_run run = test_program(command, NULL);
     assert_int_equal(2, run.exit_code);
     assert_non_null(strstr(run.error, "cannot write to standard output"));
@@ -244,6 +279,7 @@ int main(void) {
                                        cmocka_unit_test(test_nan),
                                        cmocka_unit_test(test_robin_without_exchange),
                                        cmocka_unit_test(test_preconditioner),
+                                       cmocka_unit_test(test_multigrid),
                                        cmocka_unit_test(test_later_dirichlet_holds),
                                        cmocka_unit_test(test_what_is_printed_where),
                                        cmocka_unit_test(test_no_compiler),
