@@ -101,7 +101,7 @@ enum { WEFT_MOST_MODES = 16 };
 /** Make a hierarchy by smoothed aggregation. Aggregates come from recursive bisection of the
  *  coordinates and are connected by strong couplings (|a_ij|^2 > theta^2 a_ii a_jj); couplings that
  *  are not strong are added to the diagonal in A_F. The tentative prolongation T reproduces the
- *  near-nullspace; P = (I - 4/3 / lambda D_F^-1 A_F) T, without the smallest entries of long rows,
+ *  near-nullspace; P = (I - 3/2 / lambda D_F^-1 A_F) T, without the smallest entries of long rows,
  *  whose part of the near-nullspace the row's own aggregate takes over.
  *  A         borrowed, also by levels[0].A: must outlive the levels; symmetric with a positive
  *            diagonal. Columns of constrained dofs are ignored

@@ -170,7 +170,7 @@ weft_status weft_nodes_connect(const weft_coarsening *level, const weft_node_gra
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_tentative_make(weft_coarsening *level, const weft_node_sets *aggregates,
                                 weft_coarsening *coarse, int64_t *n_coarse_rows, weft_error *error);
-/** P = (I - 4/3 / lambda D_F^-1 A_F) T.
+/** P = (I - 3/2 / lambda D_F^-1 A_F) T.
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_prolongation_make(const weft_coarsening *level, const weft_node_graph *graph,
                                    const weft_node_sets *aggregates, const weft_coarsening *coarse,

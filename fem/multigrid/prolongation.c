@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define OMEGA 1.5 /* 4/3 is best where only the largest eigenvalue counts; docs/decisions.md */
+
 typedef struct smoothing {
     const weft_coarsening *level, *coarse;
     const weft_node_graph *graph;
@@ -80,7 +82,7 @@ static void smooth_row(const smoothing *s, int64_t i, double diagonal, sparse_ro
     const double *t = s->level->modes + i * m;
     int32_t own = s->aggregates->of[weft_row_node(s->level, (int32_t)i)];
     double full = 1 / (s->level->scale[i] * s->level->scale[i]);
-    double omega = -4.0 / 3 / s->level->lambda / (diagonal > full / 4 ? diagonal : full / 4);
+    double omega = -OMEGA / s->level->lambda / (diagonal > full / 4 ? diagonal : full / 4);
     for (int64_t k = 0; k < row->n * m; ++k)
         row->sums[k] *= omega;
     for (int64_t r = 0; own >= 0 && r < coarse_count(s, own); ++r)
