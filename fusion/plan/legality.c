@@ -55,6 +55,19 @@ static bool reads_set(const weft_graph *graph, const uint64_t *set, const weft_c
     return false;
 }
 
+/* Is there an order of the phases? Only what is overwritten can prevent one. */
+static bool has_phases(const weft_graph *graph, const uint64_t *set, int product) {
+    int calls[WEFT_CALLS_MAX], phase[WEFT_CALLS_MAX];
+    weft_fusion fusion = {.calls = calls, .index_set = product};
+    bool overwrites = false;
+    for (int i = 0; i < graph->n_calls; ++i)
+        if (weft_set_has(set, i)) {
+            calls[fusion.n_calls++] = i;
+            overwrites |= graph->values[graph->calls[i].result].storage >= 0;
+        }
+    return !overwrites || weft_nested_phases(graph, &fusion, phase) > 0;
+}
+
 /* The rules of calls over a product of two index sets. A kernel holds slices of the matrix: whole
  * rows or whole columns. What one reduction completes in a slice may be used in the same slice, so
  * all such uses need the same kind of slice. Calls over one index set share the kernel only where
@@ -85,7 +98,7 @@ static bool nested_fits(const weft_graph *graph, const uint64_t *set) {
             weft_call_accumulates(graph, i) || !reads_set(graph, set, call))
             return false;
     }
-    return true;
+    return has_phases(graph, set, product);
 }
 
 bool weft_operand_needs_barrier(const weft_graph *graph, const weft_call *reader,

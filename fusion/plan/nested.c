@@ -63,35 +63,64 @@ weft_slice weft_fusion_slice(const weft_graph *graph, const weft_fusion *fusion)
     return slice == SLICE_ANY ? SLICE_ROWS : slice;
 }
 
-/* The first phase in which the readers of the value that a call overwrites have all run. */
-static int after_readers(const weft_graph *graph, const weft_fusion *fusion, const int *phase,
-                         int member) {
+static bool reads(const weft_call *call, int value) {
+    for (int k = 0; k < call->n_operands; ++k)
+        if (call->operands[k].value == value)
+            return true;
+    return false;
+}
+
+/* The last phase that loads the value which a call overwrites. A map that reads it is computed again
+ * in the later phases that use its result. */
+static int last_load(const weft_graph *graph, const weft_fusion *fusion, const int *phase,
+                     int member) {
     const int storage = graph->values[graph->calls[fusion->calls[member]].result].storage;
-    int first = 0;
-    for (int m = 0; storage >= 0 && m < member; ++m) {
-        const weft_call *reader = &graph->calls[fusion->calls[m]];
-        for (int k = 0; k < reader->n_operands; ++k)
-            if (reader->operands[k].value == storage && phase[m] > first)
-                first = phase[m];
+    bool loads[WEFT_CALLS_MAX] = {false};
+    int last = 0;
+    for (int i = 0; storage >= 0 && i < fusion->n_calls; ++i) {
+        const weft_call *call = &graph->calls[fusion->calls[i]];
+        loads[i] = i != member && reads(call, storage);
+        for (int m = 0; m < i && i != member; ++m) {
+            const weft_call *producer = &graph->calls[fusion->calls[m]];
+            loads[i] |= loads[m] && producer->reduction == NULL && reads(call, producer->result) &&
+                        weft_index_set_is_product(graph, call->index_set);
+        }
+        if (loads[i] && phase[i] > last)
+            last = phase[i];
     }
-    return first;
+    return last;
+}
+
+/* One pass over the calls in ascending, topological order; does a phase change? */
+static bool raise_phases(const weft_graph *graph, const weft_fusion *fusion, int *phase) {
+    const weft_slice slice = weft_fusion_slice(graph, fusion);
+    bool changes = false;
+    for (int i = 0; i < fusion->n_calls; ++i) {
+        const weft_call *call = &graph->calls[fusion->calls[i]];
+        int first = last_load(graph, fusion, phase, i);
+        for (int m = 0; m < i; ++m) {
+            const weft_call *producer = &graph->calls[fusion->calls[m]];
+            const int ready = phase[m] + weft_reduction_is_closed(producer, slice);
+            if (reads(call, producer->result) && ready > first)
+                first = ready;
+        }
+        changes |= first > phase[i];
+        phase[i] = first > phase[i] ? first : phase[i];
+    }
+    return changes;
 }
 
 int weft_nested_phases(const weft_graph *graph, const weft_fusion *fusion, int *phase) {
-    const weft_slice slice = weft_fusion_slice(graph, fusion);
     int n_phases = 0;
-    for (int i = 0; i < fusion->n_calls; ++i) { /* in ascending, topological order */
-        const weft_call *call = &graph->calls[fusion->calls[i]];
-        phase[i] = after_readers(graph, fusion, phase, i);
-        for (int k = 0; k < call->n_operands; ++k)
-            for (int m = 0; m < i; ++m) {
-                const weft_call *producer = &graph->calls[fusion->calls[m]];
-                const int ready = phase[m] + weft_reduction_is_closed(producer, slice);
-                if (producer->result == call->operands[k].value && ready > phase[i])
-                    phase[i] = ready;
-            }
-        if (weft_index_set_is_product(graph, call->index_set) && phase[i] >= n_phases)
+    for (int i = 0; i < fusion->n_calls; ++i)
+        phase[i] = 0;
+    while (raise_phases(graph, fusion, phase))
+        for (int i = 0; i < fusion->n_calls; ++i)
+            if (phase[i] > fusion->n_calls)
+                return 0;
+    for (int i = 0; i < fusion->n_calls; ++i)
+        if (weft_index_set_is_product(graph, graph->calls[fusion->calls[i]].index_set) &&
+            phase[i] >= n_phases)
             n_phases = phase[i] + 1;
-    }
     return n_phases;
 }

@@ -32,5 +32,6 @@ bool weft_reduction_is_closed(const weft_call *call, weft_slice slice);
 /** The first phase in which each call of a fusion can be computed, the number of results closed one
  *  after another before it.
  *  phase    [fusion->n_calls], for the calls in their order in the fusion
- *  Returns  the number of phases over the matrix */
+ *  Returns  the number of phases over the matrix; 0: there is no order, since a value is overwritten
+ *           before the last phase that uses it can begin */
 int weft_nested_phases(const weft_graph *graph, const weft_fusion *fusion, int *phase);

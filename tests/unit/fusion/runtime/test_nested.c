@@ -138,6 +138,30 @@ static void overwrite(data *d) {
             d->matrix[i * d->n + j] = d->A[i * d->n + j] + d->u1[i] * d->v1[j];
 }
 
+/* What reads the old A is used again in the pass after the one that could overwrite it. */
+static void overwrite_reader(data *d) {
+    double q[MOST];
+    multiply(d, d->A, d->x, q);
+    for (int64_t j = 0; j < d->n; ++j) {
+        d->columns[j] = 0;
+        for (int64_t i = 0; i < d->m; ++i)
+            d->columns[j] += (2 * d->A[i * d->n + j] + q[i]) * d->r[i];
+    }
+    memcpy(d->rows, q, sizeof q);
+    memcpy(d->matrix, d->B, sizeof d->B);
+}
+
+/* The same, and the later pass needs what the new A gives. */
+static void overwrite_needed(data *d) {
+    multiply(d, d->B, d->x, d->rows);
+    for (int64_t j = 0; j < d->n; ++j) {
+        d->columns[j] = 0;
+        for (int64_t i = 0; i < d->m; ++i)
+            d->columns[j] += (2 * d->A[i * d->n + j] + d->rows[i]) * d->r[i];
+    }
+    memcpy(d->matrix, d->B, sizeof d->B);
+}
+
 typedef struct sequence {
     const char *name; /* file of docs/examples/blas, if text is NULL */
     const char *text;
@@ -170,6 +194,16 @@ static const sequence sequences[] = {
      "input u1 : real over rows;\nq = gemv(A, x);\ns = gemtv(A, q);\n"
      "update A = ger(A, u1, v1);\nreturn q, s;\n",
      overwrite, "A", "q", "s", NULL, 1},
+    {"overwrite_reader",
+     "index rows, cols;\ninput A, B : real over rows, cols;\ninput x : real over cols;\n"
+     "input r : real over rows;\nC = 2*A;\nq = gemv(A, x);\nupdate A = 1*B;\n"
+     "s = gemtv(C + q, r);\nreturn q, s;\n",
+     overwrite_reader, "A", "q", "s", NULL, 1},
+    {"overwrite_needed",
+     "index rows, cols;\ninput A, B : real over rows, cols;\ninput x : real over cols;\n"
+     "input r : real over rows;\nC = 2*A;\nupdate A = 1*B;\nq = gemv(A, x);\n"
+     "s = gemtv(C + q, r);\nreturn q, s;\n",
+     overwrite_needed, "A", "q", "s", NULL, 1},
 };
 
 static char *script_of(const sequence *s) {
