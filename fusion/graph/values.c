@@ -122,10 +122,10 @@ static int index_set_over(const weft_graph *graph, int product, int over) {
 }
 
 /* Check the index sets of a call of a nested function: which argument is over rows, over columns
- * and over both. */
+ * and over both. Uniform arithmetic is uniform, although it is computed for each element. */
 static weft_status check_nested(weft_graph_builder *builder, const weft_node *node,
-                                const weft_function *function, const weft_operand *operands,
-                                int index_set, weft_error *error) {
+                                const weft_function *function, const weft_lazy_value *values,
+                                const weft_operand *operands, int index_set, weft_error *error) {
     const weft_graph *graph = builder->graph;
     bool is_nested = false;
     for (int i = 0; i < node->n_children; ++i)
@@ -139,7 +139,9 @@ static weft_status check_nested(weft_graph_builder *builder, const weft_node *no
                              node->name);
     for (int i = 0; i < node->n_children; ++i) {
         const int over = weft_function_over(function, i);
-        const int found = graph->values[operands[i].value].index_set;
+        const bool is_uniform =
+            values[i].arithmetic != NULL && values[i].arithmetic->index_set == UNIFORM;
+        const int found = is_uniform ? UNIFORM : graph->values[operands[i].value].index_set;
         const int expected = over == 0 ? UNIFORM : index_set_over(graph, index_set, over);
         if (found != expected)
             return weft_error_at(error, WEFT_ERROR_TYPE, node->children[i]->place,
@@ -193,7 +195,7 @@ weft_status weft_function_call(weft_graph_builder *builder, const weft_node *nod
                                                          node->place},
                                  &specialisation, error));
     TRY(common_index_set(builder, operands, (int)n, node->place, &index_set, error));
-    TRY(check_nested(builder, node, function, operands, index_set, error));
+    TRY(check_nested(builder, node, function, values, operands, index_set, error));
     if (index_set == UNIFORM) {
         weft_error_at(error, WEFT_ERROR_UNSUPPORTED, node->place,
                       "every argument of '%s' is uniform: there is nothing to map over",

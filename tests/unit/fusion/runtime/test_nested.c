@@ -162,6 +162,13 @@ static void overwrite_needed(data *d) {
     memcpy(d->matrix, d->B, sizeof d->B);
 }
 
+/* An argument that must be uniform, computed from uniform values. */
+static void scaled(data *d) {
+    multiply(d, d->A, d->x, d->rows);
+    for (int64_t i = 0; i < d->m; ++i)
+        d->rows[i] *= 3 * d->alpha + d->beta;
+}
+
 typedef struct sequence {
     const char *name; /* file of docs/examples/blas, if text is NULL */
     const char *text;
@@ -175,7 +182,11 @@ static const char *const largest = "//@ function  row_max(A: real over i, j) -> 
                                    "//@ source    max_j A_ij\n//@ threads   1\ny = A;\n\n"
                                    "//@ function  column_max(A: real over i, j) -> y: real over j\n"
                                    "//@ kind      reduce max\n//@ flops     1\n"
-                                   "//@ source    max_i A_ij\n//@ threads   1\ny = A;\n";
+                                   "//@ source    max_i A_ij\n//@ threads   1\ny = A;\n\n"
+                                   "//@ function  scaled(A: real over i, j, x: real over j, s: real)"
+                                   " -> y: real over i\n"
+                                   "//@ kind      reduce +\n//@ flops     2\n"
+                                   "//@ source    s A x\n//@ threads   1\ny = s * A * x;\n";
 
 static const sequence sequences[] = {
     {"atax", NULL, atax, NULL, NULL, "y", NULL, 1},
@@ -199,6 +210,10 @@ static const sequence sequences[] = {
      "input r : real over rows;\nC = 2*A;\nq = gemv(A, x);\nupdate A = 1*B;\n"
      "s = gemtv(C + q, r);\nreturn q, s;\n",
      overwrite_reader, "A", "q", "s", NULL, 1},
+    {"scaled",
+     "index rows, cols;\ninput A : real over rows, cols;\ninput x : real over cols;\n"
+     "input alpha, beta : real;\nt = 3*alpha;\nq = scaled(A, x, t + beta);\nreturn q;\n",
+     scaled, NULL, "q", NULL, NULL, 1},
     {"overwrite_needed",
      "index rows, cols;\ninput A, B : real over rows, cols;\ninput x : real over cols;\n"
      "input r : real over rows;\nC = 2*A;\nupdate A = 1*B;\nq = gemv(A, x);\n"
