@@ -1,5 +1,5 @@
 /* Restarted GMRES, for matrices that need not be symmetric. The device makes the basis and the
- * Hessenberg matrix H of a cycle; the host minimizes |beta e_0 - H y|, and the device adds V y. */
+ * Hessenberg matrix H of a cycle; the host minimizes |beta e_0 - H y|, and the device adds V^T y. */
 #include "fem/solve/krylov.h"
 
 #include <math.h>
@@ -8,69 +8,80 @@
 /* A pivot relative to the largest entry of H that rounding in a singular matrix leaves. */
 static const double SINGULAR = 1e-14;
 
-/* Triangularize the columns of H by Givens rotations, applied to g as well.
- *  h  [k][m + 1], columns of H one after another */
-static void triangularize(double *h, double *g, int k, int m) {
-    for (int j = 0; j < k; ++j) {
-        double *column = h + (size_t)j * (size_t)(m + 1);
-        const double length = hypot(column[j], column[j + 1]);
-        const double c = length > 0 ? column[j] / length : 1;
-        const double s = length > 0 ? column[j + 1] / length : 0;
-        for (int i = j; i < k; ++i) {
-            double *other = h + (size_t)i * (size_t)(m + 1);
-            const double upper = other[j], lower = other[j + 1];
-            other[j] = c * upper + s * lower;
-            other[j + 1] = c * lower - s * upper;
+/* The least-squares problem of a cycle of k iterations. */
+typedef struct cycle {
+    int k, m;
+    double *h;       /* [k][m], columns of the Hessenberg matrix to the diagonal, then of R */
+    double *lengths; /* [k] its entries below the diagonal */
+    double *g;       /* [k + 1] the right-hand side, beta e_0, then rotated */
+    double *y;       /* [m] */
+} cycle;
+
+/* Triangularize H by Givens rotations, applied to g as well. */
+static void triangularize(const cycle *c) {
+    for (int j = 0; j < c->k; ++j) {
+        double *pivot = &c->h[j * c->m + j];
+        const double length = hypot(*pivot, c->lengths[j]);
+        const double cosine = length > 0 ? *pivot / length : 1;
+        const double sine = length > 0 ? c->lengths[j] / length : 0;
+        *pivot = length;
+        for (int i = j + 1; i < c->k; ++i) {
+            double *column = &c->h[i * c->m];
+            const double upper = column[j], lower = column[j + 1];
+            column[j] = cosine * upper + sine * lower;
+            column[j + 1] = cosine * lower - sine * upper;
         }
-        const double upper = g[j];
-        g[j] = c * upper;
-        g[j + 1] = -s * upper;
+        c->g[j + 1] = -sine * c->g[j];
+        c->g[j] *= cosine;
     }
 }
 
 /* Solve R y = g, up to the first pivot that is zero but for rounding. Returns whether there was
  * one. */
-static bool substitute(const double *h, const double *g, double *y, int k, int m) {
+static bool substitute(const cycle *c) {
     double largest = 0;
     int rank = 0;
-    for (int j = 0; j < k; ++j)
+    for (int j = 0; j < c->k; ++j)
         for (int i = 0; i <= j; ++i)
-            largest = fmax(largest, fabs(h[(size_t)j * (size_t)(m + 1) + (size_t)i]));
-    while (rank < k && fabs(h[(size_t)rank * (size_t)(m + 2)]) > SINGULAR * largest)
+            largest = fmax(largest, fabs(c->h[j * c->m + i]));
+    while (rank < c->k && fabs(c->h[rank * c->m + rank]) > SINGULAR * largest)
         ++rank;
     for (int i = rank - 1; i >= 0; --i) {
-        double sum = g[i];
+        double sum = c->g[i];
         for (int j = i + 1; j < rank; ++j)
-            sum -= h[(size_t)j * (size_t)(m + 1) + (size_t)i] * y[j];
-        y[i] = sum / h[(size_t)i * (size_t)(m + 2)];
+            sum -= c->h[j * c->m + i] * c->y[j];
+        c->y[i] = sum / c->h[i * c->m + i];
     }
-    return rank < k;
+    return rank < c->k;
 }
 
 static weft_status end(weft_solver *cg, int iterations, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int m = weft_krylov_cycle(cg);
-    const size_t width = (size_t)m + 1;
-    const double start = cg->start_rr;
-    double *h = calloc((size_t)m * width, sizeof *h);
-    double *g = calloc(width, sizeof *g), *y = calloc(width, sizeof *y);
-    if (!h || !g || !y) {
+    const size_t k = (size_t)iterations, m = (size_t)weft_krylov_cycle(cg), size = sizeof(double);
+    cycle c = {.k = iterations,
+               .m = (int)m,
+               .h = calloc(k * m, size),
+               .lengths = calloc(k, size),
+               .g = calloc(k + 1, size),
+               .y = calloc(m, size)};
+    if (!c.h || !c.lengths || !c.g || !c.y) {
         status = weft_out_of_memory(error, "GMRES");
         goto done;
     }
-    TRY(weft_memory_read(weft_krylov_memory(cg, "H"), 0, h, (size_t)iterations * width * sizeof *h,
-                         error));
-    g[0] = sqrt(start);
-    triangularize(h, g, iterations, m);
-    if (substitute(h, g, y, iterations, m))
+    TRY(weft_memory_read(weft_krylov_memory(cg, "H"), 0, c.h, k * m * size, error));
+    TRY(weft_memory_read(weft_krylov_memory(cg, "lengths"), 0, c.lengths, k * size, error));
+    c.g[0] = sqrt(cg->start_rr);
+    triangularize(&c);
+    if (substitute(&c))
         cg->breakdown = "the Krylov space is invariant, and the matrix singular on it";
-    TRY(weft_memory_write(weft_krylov_memory(cg, "y"), 0, y, width * sizeof *y, error));
+    TRY(weft_memory_write(weft_krylov_memory(cg, "y"), 0, c.y, m * size, error));
     TRY(weft_krylov_run(cg, WEFT_KRYLOV_END, error));
-    cg->repeats = iterations == m && cg->rr >= start * (1 - 1e-12);
+    cg->repeats = k == m && cg->rr >= cg->start_rr * (1 - 1e-12);
 done:
-    free(h);
-    free(g);
-    free(y);
+    free(c.h);
+    free(c.lengths);
+    free(c.g);
+    free(c.y);
     return status;
 }
 

@@ -49,7 +49,7 @@ weft_memory *weft_krylov_memory(const weft_solver *cg, const char *name) {
 static const char *const index_sets[] = {"nodes", "basis", "steps"};
 
 static int64_t index_set_size(const weft_solver *cg, int set) {
-    return set == 0 ? cg->n : cg->krylov->restart + (set == 1);
+    return set == 0 ? cg->n : cg->krylov->restart;
 }
 
 /* The number of elements of a list over one index set, or over two: "basis, nodes". */

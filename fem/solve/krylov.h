@@ -7,7 +7,7 @@
  *
  *  The inputs of a script are bound by name. x, b, d, q, rr, rz, limit and iterations are those of
  *  the solver; all others belong to the method and are allocated with the sizes of
- *  their index sets: nodes, steps (the restart length m) and basis (m + 1). */
+ *  their index sets: nodes, and of m elements, the restart length, basis and steps. */
 #pragma once
 
 #include "fem/solve/private.h"

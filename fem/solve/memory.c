@@ -13,7 +13,7 @@ size_t weft_cg_memory_estimate(const weft_limits *limits, weft_assembly assembly
     char reason[200];
     /* the entries by rows; pairs of entries, 28 bytes each; vectors */
     if (options->method != WEFT_METHOD_CG) {
-        const int basis = method->end ? weft_krylov_restart(options) + 1 : 0;
+        const int basis = method->end ? weft_krylov_restart(options) : 0;
         return 8 * rows * (size_t)(4 + method->n_vectors + basis);
     }
     if (gpu && format->info.stores_matrix &&
