@@ -61,8 +61,8 @@ typedef struct weft_external weft_external;
  *  options  borrowed for the call; NULL: none
  *  out      caller's; weft_external_free
  *  Errors   WEFT_ERROR_UNSUPPORTED (the library is missing, of an unknown version, or has other
- *           numbers than double and 32-bit int; more than 2^31 - 1 entries; a singular matrix with
- *           a direct solver or several components), WEFT_ERROR_INPUT (an entry that is not finite; a diagonal entry or
+ *           numbers than double and 32-bit int; more than 2^31 - 1 entries; a matrix that is
+ *           not symmetric; a singular one with a direct solver or several components), WEFT_ERROR_INPUT (an entry that is not finite; a diagonal entry or
  *           pivot that is not positive; no free dof), WEFT_ERROR_USAGE (no such method),
  *           WEFT_ERROR_MEMORY; WEFT_ERROR_INTERNAL with the library's own message; *out untouched */
 weft_status weft_external_make(weft_external_kind kind, const weft_external_matrix *matrix,

@@ -88,12 +88,52 @@ static weft_status fill_row(weft_external_system *system, int row, const weft_pa
     return WEFT_OK;
 }
 
+/* Compare each entry left of the diagonal with its mirror image. As rows and columns ascend, that is
+ * the first entry right of the diagonal of its row that was not compared yet.
+ * next  [n] scratch: that entry, of each row */
+static weft_status check_symmetry(const weft_external_system *system, int *next,
+                                  weft_error *error) {
+    static const double rounding = 1e-10;
+    const int *start = system->row_start, *columns = system->columns;
+    const double *values = system->values;
+    int row = -1, column = -1;
+    for (int i = 0; i < system->n && row < 0; ++i) {
+        double greatest = 0;
+        for (int e = start[i]; e < start[i + 1]; ++e)
+            greatest = fmax(greatest, fabs(values[e]));
+        int e = start[i];
+        for (; columns[e] < i; ++e) {
+            const int j = columns[e], mirror = next[j]++;
+            if (mirror >= start[j + 1] || columns[mirror] != i ||
+                fabs(values[e] - values[mirror]) > rounding * greatest) {
+                row = i;
+                column = j;
+            }
+        }
+        next[i] = e + 1; /* every row has a diagonal entry */
+    }
+    for (int i = 0; i < system->n && row < 0; ++i)
+        if (next[i] != start[i + 1]) {
+            row = i;
+            column = columns[next[i]];
+        }
+    return row < 0 ? WEFT_OK
+                   : weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                                    "the matrix is not symmetric: row %d, column %d",
+                                    system->dofs[row], system->dofs[column]);
+}
+
 weft_status weft_external_system_fill(weft_external_system *system, const weft_pattern *pattern,
                                       const double *values, weft_error *error) {
     weft_status status = WEFT_OK;
+    int *scratch = weft_array_make((size_t)system->n, sizeof *scratch);
+    if (!scratch)
+        return weft_out_of_memory(error, "a check of symmetry");
     for (int row = 0; row < system->n; ++row)
         TRY(fill_row(system, row, pattern, values, error));
+    TRY(check_symmetry(system, scratch, error));
 done:
+    free(scratch);
     return status;
 }
 

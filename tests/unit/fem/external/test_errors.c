@@ -117,6 +117,10 @@ static void matrices(void **state) {
     p->values[3] = -2;
     assert_refused(kind, &p->matrix, NULL, WEFT_ERROR_INPUT,
                    "the matrix is not positive definite: its diagonal entry of row 1 is -2", "");
+    p->values[3] = 2;
+    p->values[2] = -1.001;
+    assert_refused(kind, &p->matrix, NULL, WEFT_ERROR_UNSUPPORTED,
+                   "the matrix is not symmetric: row 1, column 0", "");
     const int32_t all[] = {0, 1};
     p->matrix.constrained = all;
     p->matrix.n_constrained = 2;
