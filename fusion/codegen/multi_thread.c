@@ -305,8 +305,7 @@ static void write_elements(const source_writer *w, const weft_implementation *on
     weft_text_add(w->out,
                   "    extern __shared__ __align__(128) unsigned char shared[];\n"
                   "    scalar *const on_chip = (scalar *)shared;\n"
-                  "    const int warp = threadIdx.x / ELEMENTS, own = threadIdx.x %% ELEMENTS;\n"
-                  "    const int lane = own %% LANES;\n");
+                  "    const int warp = threadIdx.x / ELEMENTS, own = threadIdx.x %% ELEMENTS;\n");
     declare_shared(w, one);
     if (one->serial_iterations > 1)
         weft_text_add(
@@ -320,8 +319,11 @@ static void write_elements(const source_writer *w, const weft_implementation *on
     else
         weft_text_add(w->out,
                       "    const int64_t element = blockIdx.x * (int64_t)ELEMENTS + own;\n");
-    weft_text_add(w->out, "    const int64_t block = element / LANES;\n"
-                          "    const bool is_here = element < n_elements;\n");
+    weft_text_add(w->out,
+                  "    const int64_t block = element / LANES;\n"
+                  "    const int lane = ELEMENTS %% LANES == 0 ? own %% LANES : (int)(element "
+                  "%% LANES);\n"
+                  "    const bool is_here = element < n_elements;\n");
 }
 
 weft_status weft_source_threads(const source_writer *w, const weft_plan_kernel *kernel,

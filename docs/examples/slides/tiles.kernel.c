@@ -114,3 +114,41 @@ y(t) = sum;
 //@ example   first([15,0,0,0]) = 15
 //@ threads   1
 y = x(0);
+
+// Transposition of a matrix of n x n tiles (Dey 2020, "Simple Matrix Transpose").
+
+//@ function  tile_transpose(X: real[1,n,n]) -> Y: real[n,n]
+//@ kind      map
+//@ flops     0
+//@ source    Y = X^T; neighbouring threads read a column, which is in one bank of shared memory
+//@ example   tile_transpose([[[1,2],[3,4]]]) = [[1,3],[2,4]]
+//@ threads   1
+for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j)
+        Y(i,j) = X(0,j,i);
+//@ threads   n*n   X(:,:,:) Y(t/n,t%n)
+Y(t / n,t % n) = X(0,t % n,t / n);
+
+//@ function  tile_skew(X: real[1,n,n]) -> S: real[n,n]
+//@ kind      map
+//@ flops     0
+//@ source    each row moved on by its number, so that neighbouring threads read and write all banks
+//@ example   tile_skew([[[1,2],[3,4]]]) = [[1,2],[4,3]]
+//@ threads   1
+for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j)
+        S(i,(i + j) % n) = X(0,i,j);
+//@ threads   n*n   X(:,t/n,t%n) S(t/n,(t/n+t%n)%n)
+S(t / n,(t / n + t % n) % n) = X(0,t / n,t % n);
+
+//@ function  unskew_transposed(S: real[n,n]) -> Y: real[n,n]
+//@ kind      map
+//@ flops     0
+//@ source    Y = X^T of S = tile_skew(X)
+//@ example   unskew_transposed([[1,2],[4,3]]) = [[1,3],[2,4]]
+//@ threads   1
+for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j)
+        Y(i,j) = S(j,(i + j) % n);
+//@ threads   n*n   S(:,:) Y(t/n,t%n)
+Y(t / n,t % n) = S(t % n,(t / n + t % n) % n);

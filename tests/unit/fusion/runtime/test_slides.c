@@ -1,5 +1,5 @@
 /* labels: quick */
-/* The reductions of docs/examples/slides on the host and as CUDA text run thread by thread, with
+/* The reductions and transpositions of docs/examples/slides on the host and as CUDA text run thread by thread, with
  * numbers of tiles that leave remainders and numbers that fill no tile; threads and tiles per block
  * as the planner and as scripts choose. All numbers are small integers, so that every order of
  * additions gives the same sum. */
@@ -7,37 +7,38 @@
 #include "fusion/plan/implementation.h"
 #include "program_support.h"
 
-enum { TILES = 70, LEFT = 600, LARGEST = 16 * 256, TEXT = 4096, REDUCTIONS = 7 };
+enum { TILES = 70, LEFT = 600, LARGEST = 16 * 256, TEXT = 4096, REDUCTIONS = 7, SIDE = 32 };
 
 typedef struct shape {
     bool emulated;
     int elements, threads, serial; /* 0: the planner's choice */
 } shape;
 
-static void read_script(int number, char *text) {
+static void read_script(const char *name, int number, char *text) {
     char path[1024];
     const char *folder = getenv("WEFT_SOURCE");
     assert_non_null(folder);
-    snprintf(path, sizeof path, "%s/docs/examples/slides/reduction_%d.weft", folder, number);
+    snprintf(path, sizeof path, "%s/docs/examples/slides/%s_%d.weft", folder, name, number);
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     text[fread(text, 1, TEXT - 1, file)] = '\0';
     fclose(file);
 }
 
-static program_case open_reduction(int number, const shape *how, weft_variant_choice fold) {
+static program_case open_script(const char *name, int number, const shape *how,
+                                weft_variant_choice fold) {
     const weft_device_options device_options = weft_device_options_default(NULL);
     const weft_parameter asked[] = {
         {"block_tiles", how->elements}, {"width", how->threads}, {"serial", how->serial}};
     const weft_compile_options options = {.parameters = asked,
-                                          .n_parameters = 3,
+                                          .n_parameters = how->elements > 0 ? 3 : 0,
                                           .variants = &fold,
                                           .n_variants = fold.function != NULL};
     char text[TEXT], folder[1024];
     weft_error error = {0};
     weft_device *device = NULL;
     weft_library *library = NULL;
-    read_script(number, text);
+    read_script(name, number, text);
     snprintf(folder, sizeof folder, "%s/docs/examples/slides", getenv("WEFT_SOURCE"));
     case_check(weft_library_make(&library, &error), &error);
     case_check(weft_library_add_directory(library, folder, &error), &error);
@@ -79,7 +80,7 @@ static void check_sizes(program_case *c, double *x) {
 }
 
 static void check_shape(int number, const shape *how, double *x) {
-    program_case c = open_reduction(number, how, (weft_variant_choice){.function = NULL});
+    program_case c = open_script("reduction", number, how, (weft_variant_choice){NULL, 0});
     const weft_implementation *one = case_segment(&c)->cover->list[0];
     if (how->elements > 0) {
         assert_int_equal(one->elements_per_block, how->elements);
@@ -124,22 +125,89 @@ static void warp_barriers(void **state) {
     const shape block = {true, 1, 256, 1};
     int blocks = 0, warps = 0;
     (void)state;
-    program_case c = open_reduction(5, &block, (weft_variant_choice){"fold", 1});
+    program_case c = open_script("reduction", 5, &block, (weft_variant_choice){"fold", 1});
     count_barriers(&c, &blocks, &warps);
     assert_int_equal(blocks, 3);
     assert_int_equal(warps, 5);
     case_close(&c);
-    c = open_reduction(3, &block, (weft_variant_choice){"halves", 1});
+    c = open_script("reduction", 3, &block, (weft_variant_choice){"halves", 1});
     count_barriers(&c, &blocks, &warps);
     assert_int_equal(warps, 0);
     assert_true(blocks >= 9);
     case_close(&c);
 }
 
+/* The entry (i, j) of a matrix of rows x columns tiles of 32 x 32, each stored by rows. */
+static int64_t entry_at(int64_t i, int64_t j, int64_t columns) {
+    return ((i / SIDE * columns + j / SIDE) * SIDE + i % SIDE) * SIDE + j % SIDE;
+}
+
+static void check_tiles(program_case *c, int64_t rows, int64_t columns) {
+    const int64_t n = rows * columns;
+    double *x = calloc((size_t)(n * SIDE * SIDE), sizeof *x);
+    int32_t *swap = calloc((size_t)n, sizeof *swap);
+    assert_true(x != NULL && swap != NULL);
+    for (int64_t i = 0; i < n * SIDE * SIDE; ++i)
+        x[i] = (double)i;
+    for (int64_t i = 0; i < columns; ++i)
+        for (int64_t j = 0; j < rows; ++j)
+            swap[i * rows + j] = (int32_t)(j * columns + i);
+    case_map(c, "swap", swap, n, 1, n);
+    case_input(c, "x", x);
+    case_run(c);
+    double *y = case_result(c, "y");
+    for (int64_t i = 0; i < columns * SIDE; ++i)
+        for (int64_t j = 0; j < rows * SIDE; ++j)
+            if (y[entry_at(i, j, rows)] != x[entry_at(j, i, columns)])
+                fail_msg("(%lld, %lld): %g, not %g", (long long)i, (long long)j,
+                         y[entry_at(i, j, rows)], x[entry_at(j, i, columns)]);
+    free(x);
+    free(y);
+    free(swap);
+}
+
+static void check_entries(program_case *c, int64_t rows, int64_t columns) {
+    const int64_t n = rows * columns;
+    double *x = calloc((size_t)n, sizeof *x);
+    int32_t *swap = calloc((size_t)n, sizeof *swap);
+    assert_true(x != NULL && swap != NULL);
+    for (int64_t i = 0; i < n; ++i) {
+        x[i] = (double)i;
+        swap[i] = (int32_t)(i % rows * columns + i / rows);
+    }
+    case_map(c, "swap", swap, n, 1, n);
+    case_input(c, "x", x);
+    case_run(c);
+    double *y = case_result(c, "y");
+    for (int64_t i = 0; i < columns; ++i)
+        for (int64_t j = 0; j < rows; ++j)
+            assert_true(y[i * rows + j] == x[j * columns + i]);
+    free(x);
+    free(y);
+    free(swap);
+}
+
+static void transpositions(void **state) {
+    static const shape shapes[] = {
+        {false, 0, 0, 0}, {true, 0, 0, 0}, {true, 1, 1024, 1}, {true, 1, 256, 2}};
+    (void)state;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; ++i)
+        for (int number = i < 2 ? 1 : 2; number <= 3; ++number) {
+            program_case c =
+                open_script("transpose", number, &shapes[i], (weft_variant_choice){NULL, 0});
+            (number > 1 ? check_tiles : check_entries)(&c, 3, 5);
+            case_close(&c);
+            c = open_script("transpose", number, &shapes[i], (weft_variant_choice){NULL, 0});
+            (number > 1 ? check_tiles : check_entries)(&c, number > 1 ? 1 : 33, 7);
+            case_close(&c);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums),
         cmocka_unit_test(warp_barriers),
+        cmocka_unit_test(transpositions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,222 @@
+/* The series of reductions of Dey's slides (2020): throughput of each step, against the step before
+ * and against copying, and over coarsening factors by threads and by blocks.
+ *
+ *      bench_slides [DEVICE]     default host; null:h200 prints predictions */
+#include "core/weft_core.h"
+#include "fusion/control/program.h"
+#include "fusion/graph/graph.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    STEPS = 7,
+    TILE = 256,        /* threads of a tile */
+    LEFT = 77,         /* numbers that fill no tile */
+    NUMBERS = 1 << 27, /* on the host a quarter of them */
+    FACTORS = 3,       /* 2, 4, 8 */
+    REPEATS = 9,
+    RUNS = 5,
+    LISTS = 8,
+    TEXT = 4096
+};
+
+typedef struct bench {
+    weft_device *device;
+    weft_library *library;
+    weft_timer *timer;
+    bool gpu, predicts; /* predicts: the device computes nothing */
+    double numbers;
+} bench;
+
+/* One script to be timed. */
+typedef struct bench_case {
+    const char *text;
+    int threads, serial; /* per tile, tiles per block; 0: the planner's choice */
+    double seconds;
+} bench_case;
+
+static int compare(const void *a, const void *b) {
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* The number of elements of an index set: tiles of as many numbers as x has, the rest, or numbers. */
+static int64_t size_of(const bench *b, const weft_graph *graph, int set) {
+    const char *name = graph->index_sets[set].name;
+    if (strcmp(name, "left") == 0)
+        return LEFT;
+    for (int i = 0; i < graph->n_values; ++i)
+        if (graph->values[i].index_set == set && graph->values[i].is_input)
+            return (int64_t)b->numbers / weft_shape_count(&graph->values[i].shape);
+    return 0;
+}
+
+/* Bind lists of zeros to all inputs and results. */
+static weft_status bind_lists(const bench *b, const weft_graph *graph, weft_program *program,
+                              weft_memory **lists, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < graph->n_index_sets; ++i)
+        TRY(weft_program_size(program, graph->index_sets[i].name, size_of(b, graph, i), error));
+    for (int i = 0, used = 0; i < graph->n_values && used < LISTS; ++i) {
+        const weft_value *value = &graph->values[i];
+        if (!value->is_input && !value->returned)
+            continue;
+        const int64_t n = value->index_set >= 0 ? size_of(b, graph, value->index_set) : 1;
+        const size_t all = (size_t)(n + 31) / 32 * 32 * (size_t)weft_shape_count(&value->shape);
+        TRY(weft_memory_make(b->device, all * sizeof(float), &lists[used], error));
+        TRY(weft_memory_zero(lists[used], error));
+        TRY(weft_program_bind(program, value->name, lists[used++], error));
+    }
+done:
+    return status;
+}
+
+/* Median seconds of a run. */
+static weft_status time_runs(const bench *b, weft_program *program, double *seconds,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    double taken[REPEATS];
+    for (int i = -1; i < REPEATS; ++i) {
+        double all = 0;
+        TRY(weft_timer_start(b->timer, error));
+        for (int k = 0; k < RUNS; ++k)
+            TRY(weft_program_run(program, error));
+        TRY(weft_timer_stop(b->timer, error));
+        TRY(weft_timer_seconds(b->timer, &all, error));
+        if (i >= 0)
+            taken[i] = all / RUNS;
+    }
+    qsort(taken, REPEATS, sizeof *taken, compare);
+    *seconds = taken[REPEATS / 2];
+done:
+    return status;
+}
+
+/* Predictions are per element of each kernel's index set. */
+static double predicted_seconds(const bench *b, const weft_segment *segment) {
+    double sum = 0;
+    for (int i = 0; i < segment->cover->n; ++i) {
+        const weft_implementation *one = segment->cover->list[i];
+        sum += one->seconds * (double)size_of(b, segment->graph, one->fusion->index_set);
+    }
+    return sum;
+}
+
+static weft_status time_case(const bench *b, bench_case *c, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_compilation *compilation = NULL;
+    weft_program *program = NULL;
+    weft_memory *lists[LISTS] = {NULL};
+    const weft_fragment fragment = {"bench_slides", c->text};
+    const bool tiles = strstr(c->text, "tiles") != NULL;
+    const weft_parameter asked[] = {
+        {"block_tiles", c->threads > 0}, {"width", c->threads}, {"serial", c->serial}};
+    const weft_compile_options options = {.parameters = asked,
+                                          .n_parameters = tiles ? 3 : 0,
+                                          .single = true,
+                                          .elements = (int64_t)b->numbers / (tiles ? TILE : 1)};
+    TRY(weft_compile(b->library, weft_device_limits(b->device), &fragment, 1, &options,
+                     &compilation, error));
+    const weft_segment *segment = weft_compilation_only(compilation);
+    if (b->predicts) {
+        c->seconds = predicted_seconds(b, segment);
+        goto done;
+    }
+    TRY(weft_program_make(b->device, compilation, &program, error));
+    TRY(bind_lists(b, segment->graph, program, lists, error));
+    TRY(time_runs(b, program, &c->seconds, error));
+done:
+    weft_program_free(&program);
+    weft_compilation_free(&compilation);
+    for (int i = 0; i < LISTS; ++i)
+        weft_memory_free(&lists[i]);
+    return status;
+}
+
+static weft_status read_step(int step, char *text, weft_error *error) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/docs/examples/slides/reduction_%d.weft", WEFT_SOURCE_DIR, step);
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return weft_error_set(error, WEFT_ERROR_IO, "cannot read %s", path);
+    text[fread(text, 1, TEXT - 1, file)] = '\0';
+    fclose(file);
+    return WEFT_OK;
+}
+
+/* GB/s of reading all numbers once: of the planner's shape, over factors of threads, and of blocks. */
+static weft_status print_factors(const bench *b, const char *text, weft_error *error) {
+    weft_status status = WEFT_OK;
+    bench_case free_choice = {text, 0, 0, 0};
+    TRY(time_case(b, &free_choice, error));
+    printf("%8.0f", 4e-9 * b->numbers / free_choice.seconds);
+    for (int blocks = 0; blocks < 2; ++blocks)
+        for (int k = 1; k <= FACTORS; ++k) {
+            bench_case c = {text, blocks ? TILE : TILE >> k, blocks ? 1 << k : 1, 0};
+            TRY(time_case(b, &c, error));
+            printf("%8.0f", 4e-9 * b->numbers / c.seconds);
+        }
+done:
+    return status;
+}
+
+static weft_status print_series(const bench *b, weft_error *error) {
+    weft_status status = WEFT_OK;
+    bench_case copy = {"index N;\ninput x : real over N;\ny = 2*x;\nreturn y;\n", 0, 0, 0};
+    char text[TEXT];
+    double before = 0;
+    TRY(time_case(b, &copy, error));
+    const double bandwidth = 8 * b->numbers / copy.seconds;
+    printf("sum of %.0f floats%s; y = 2 x moves %.0f GB/s\n", b->numbers,
+           b->predicts ? ", predicted" : "", 1e-9 * bandwidth);
+    printf("step        us    GB/s  of step before  of copying%s\n",
+           b->gpu ? " GB/s: planner threads/2   /4      /8 tiles*2      *4      *8" : "");
+    for (int step = 1; step <= STEPS; ++step) {
+        TRY(read_step(step, text, error));
+        bench_case c = {text, b->gpu ? TILE : 0, b->gpu, 0};
+        TRY(time_case(b, &c, error));
+        const double speed = 4 * b->numbers / c.seconds;
+        printf("%4d%10.1f%8.0f%16.2f%12.2f", step, 1e6 * c.seconds, 1e-9 * speed,
+               before > 0 ? speed / before : 1, speed / bandwidth);
+        before = speed;
+        if (b->gpu) {
+            printf("%6s", "");
+            TRY(print_factors(b, text, error));
+        }
+        printf("\n");
+        fflush(stdout);
+    }
+done:
+    return status;
+}
+
+int main(int argc, char **argv) {
+    weft_status status = WEFT_OK;
+    weft_error problem = {0}, *error = &problem;
+    bench b = {.device = NULL};
+    TRY(weft_device_open(argc > 1 ? argv[1] : "host", NULL, &b.device, error));
+    const weft_limits *limits = weft_device_limits(b.device);
+    b.gpu = limits->execution == WEFT_EXECUTION_SIMT;
+    b.predicts = limits->kind == WEFT_DEVICE_NULL;
+    b.numbers = b.gpu ? NUMBERS : NUMBERS / 4;
+    TRY(weft_library_make(&b.library, error));
+    TRY(weft_library_add_directory(b.library, WEFT_SOURCE_DIR "/docs/examples/slides", error));
+    TRY(weft_timer_make(b.device, &b.timer, error));
+    printf("%s\n", limits->name);
+    TRY(print_series(&b, error));
+done:
+    weft_timer_free(&b.timer);
+    weft_library_free(&b.library);
+    weft_device_free(&b.device);
+    if (status != WEFT_OK) {
+        char text[4096];
+        weft_error_text(error, text, sizeof text);
+        fprintf(stderr, "%s\n", text);
+    }
+    return status == WEFT_OK ? 0 : 1;
+}
