@@ -93,7 +93,8 @@ static bool skip_words(words *from, int64_t n) {
 /* A count and as many words. */
 static bool skip_word_list(words *from) {
     int64_t n = -1;
-    return msh_integers(from->at, from->left, &n, 1) == 1 && n >= 0 && skip_words(from, 1 + n);
+    return msh_integers(from->at, from->left, &n, 1) == 1 && n >= 0 && skip_words(from, 1) &&
+           skip_words(from, n);
 }
 
 static weft_status text_entity(msh_file *file, const char *section, int dimension, bool parts) {

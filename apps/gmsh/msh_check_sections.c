@@ -283,7 +283,8 @@ static weft_status binary_nodes_4(msh_file *file) {
             return msh_error(file, NULL, 0, "$Nodes has a block of dimension %lld",
                              (long long)dimension);
         msh_skip(file, n, 8 + 8 * (size_t)(3 + (parametric ? dimension : 0)));
-        came += n;
+        if (!file->cut) /* so many are in the file: sums do not overflow */
+            came += n;
     }
     file->counts.nodes += came;
     return file->cut ? WEFT_OK : check_total(file, "Nodes", announced, came);
@@ -307,6 +308,8 @@ static weft_status binary_elements_4(msh_file *file) {
             for (int k = 0; k < nodes && !file->cut; ++k)
                 TRY(msh_check_number(file, "Elements", msh_size(file)));
         }
+        if (file->cut)
+            break;
         file->counts.elements[type] += n;
         came += n;
     }

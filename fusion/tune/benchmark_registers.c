@@ -29,7 +29,7 @@ static void head(const weft_benchmark_writer *p, int number) {
                       "    const scalar *restrict seed = arguments[2];\n"
                       "    scalar *restrict sink = arguments[3];\n"
                       "    const int64_t extra = (int64_t)seed[3];\n"
-                      "    scalar pad[extra];\n"
+                      "    scalar pad[extra > 0 ? extra : 1];\n"
                       "    for (int64_t i = 0; i < extra; ++i)\n"
                       "        pad[i] = 0;\n",
                       number);

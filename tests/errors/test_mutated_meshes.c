@@ -2,11 +2,10 @@
 /* Mesh files with bytes, numbers and lines changed at random, from a fixed seed: the checks of
  * weft-gmsh answer with one of their statuses, and what they pass is read or refused by Gmsh, in
  * bounded time. What is read is a mesh that weft_mesh_make has checked. */
+#include "apps/gmsh/weft_gmsh.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
 #include "test_support.h"
-#include "apps/gmsh/weft_gmsh.h"
-
 
 #include <dirent.h>
 #include <stdio.h>
@@ -42,8 +41,9 @@ static void replace(bytes *in, size_t at, size_t cut, const char *by, size_t n) 
 
 /* A byte, a number in text, eight bytes of a count, or a line twice. */
 static void mutate(bytes *in) {
-    static const char *const numbers[] = {"0",  "-1", "2147483647", "4294967296", "1e300",
-                                          "15", "92", "nan",        "99999999"};
+    static const char *const numbers[] = {
+        "0",  "-1", "2147483647", "4294967296", "1e300",
+        "15", "92", "nan",        "99999999",   "9223372036854775807"};
     static const int64_t counts[] = {0, 1, -1, INT32_MAX, INT64_MAX, (int64_t)1 << 31, 1000};
     size_t at = draw(in->n);
     switch (draw(4)) {
