@@ -3,12 +3,11 @@
  * emulated one (emulated_gpu.h): what products, their zeroing and everything else in a loop do
  * after its end is nothing. Solutions are those of the host, to the solver's tolerance. */
 #include "core/weft_core.h"
+#include "emulated_gpu.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
-#include "test_support.h"
-#include "emulated_gpu.h"
 #include "operator_fixture.h"
-
+#include "test_support.h"
 
 #define TOLERANCE 1e-7
 #define APART 1e-5 /* against the largest value: the tolerance times what the matrices magnify */
@@ -18,6 +17,7 @@ typedef struct solve_case {
     int64_t cells_a_side;
     weft_assembly assembly;
     const char *counted; /* of the product's kernel's name */
+    weft_method method;
 } solve_case;
 
 typedef struct solved {
@@ -54,7 +54,7 @@ static weft_operator *poisson(fixture *f, weft_assembly assembly, form_parts *pa
     return op;
 }
 
-/* K u = (1, 1, ...), u = 0 where x = 0, by conjugate gradients. */
+/* K u = (1, 1, ...), u = 0 where x = 0. */
 static solved solve(const solve_case *c, bool gpu_runs) {
     fixture f = fixture_make("host:1", c->d, c->cells_a_side, WEFT_PLAN_FUSED);
     emulated_gpu *gpu = gpu_runs ? emulated_gpu_make(f.device) : NULL;
@@ -63,8 +63,11 @@ static solved solve(const solve_case *c, bool gpu_runs) {
     int32_t *constrained = calloc((size_t)f.n, sizeof *constrained);
     weft_error error = {0};
     weft_cg_result result = {0};
-    weft_cg_options options = {
-        .jacobi = true, .tolerance = TOLERANCE, .max_iterations = 500, .constrained = constrained};
+    weft_cg_options options = {.method = c->method,
+                               .jacobi = true,
+                               .tolerance = TOLERANCE,
+                               .max_iterations = 500,
+                               .constrained = constrained};
     assert_true(s.x && constrained);
     if (gpu) {
         gpu->list_bytes = bytes;
@@ -106,10 +109,11 @@ static void same(const double *expected, const double *found, int64_t n) {
  * as there were iterations, the rest of the ten is not. */
 static void conjugate_gradients(void **state) {
     (void)state;
-    static const solve_case cases[] = {{2, 12, WEFT_ASSEMBLY_MATRIX_FREE, "stiffness_product"},
-                                       {3, 5, WEFT_ASSEMBLY_MATRIX_FREE, "stiffness_product"},
-                                       {2, 6, WEFT_ASSEMBLY_LMA, "mvmul"},
-                                       {2, 6, WEFT_ASSEMBLY_LMA_GATHER, "gather"}};
+    static const solve_case cases[] = {
+        {2, 12, WEFT_ASSEMBLY_MATRIX_FREE, "stiffness_product", WEFT_METHOD_CG},
+        {3, 5, WEFT_ASSEMBLY_MATRIX_FREE, "stiffness_product", WEFT_METHOD_CG},
+        {2, 6, WEFT_ASSEMBLY_LMA, "mvmul", WEFT_METHOD_CG},
+        {2, 6, WEFT_ASSEMBLY_LMA_GATHER, "gather", WEFT_METHOD_CG}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         solved host = solve(&cases[i], false), gpu = solve(&cases[i], true);
         const int64_t n = (int64_t)pow((double)cases[i].cells_a_side + 1, cases[i].d);
@@ -121,6 +125,24 @@ static void conjugate_gradients(void **state) {
         free(host.x);
         free(gpu.x);
     }
+}
+
+/* GMRES starts again here; its last cycle ends early. */
+static void other_methods(void **state) {
+    (void)state;
+    int64_t n_idle = 0; /* of all: a loop may end with the ten iterations of a graph */
+    for (int method = WEFT_METHOD_MINRES; method < weft_method_count(); ++method) {
+        const solve_case c = {2, 12, WEFT_ASSEMBLY_MATRIX_FREE, "stiffness_product",
+                              (weft_method)method};
+        solved host = solve(&c, false), gpu = solve(&c, true);
+        same(host.x, gpu.x, 13 * 13);
+        assert_int_equal(host.iterations, gpu.iterations);
+        assert_true(gpu.n_wanted >= gpu.iterations);
+        n_idle += gpu.n_idle;
+        free(host.x);
+        free(gpu.x);
+    }
+    assert_true(n_idle > 0);
 }
 
 /* ---- loops in loops -------------------------------------------------------------------------- */
@@ -179,6 +201,7 @@ static void time_steps(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(conjugate_gradients),
+                                       cmocka_unit_test(other_methods),
                                        cmocka_unit_test(time_steps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
