@@ -2,8 +2,10 @@
 /* Transfer and coarse operators: P from the parents, dense; restriction is its transpose; the form
  * with averaged coefficients is P^T A P, as a whole and cell by cell. Values are halves of small
  * integers where equality is exact. Otherwise sums of some hundred products are compared, relative
- * to the largest entry: 1e-13. On the device in WEFT_TEST_DEVICE, if set. */
+ * to the largest entry: 1e-13. On the host, or the device in WEFT_TEST_DEVICE, and by CUDA text on an
+ * emulated GPU. */
 #include "core/weft_core.h"
+#include "emulated_gpu.h"
 #include "fem/base/memory.h"
 #include "fem/weft_fem.h"
 #include "hierarchy_support.h"
@@ -19,11 +21,14 @@ typedef struct setting {
     int d;
 } setting;
 
-static setting open_setting(const char *device, int d, int64_t n, int times) {
+static setting open_setting(bool emulated, int d, int64_t n, int times) {
     setting s = {.d = d};
     const weft_hierarchy_options options = {.times = times, .ordered = true, .part_nodes = 16};
     const char *forced = getenv("WEFT_TEST_DEVICE");
-    assert_int_equal(weft_device_open(forced ? forced : device, NULL, &s.device, NULL), WEFT_OK);
+    const char *device = forced && !emulated ? forced : "host";
+    assert_int_equal(weft_device_open(device, NULL, &s.device, NULL), WEFT_OK);
+    if (emulated)
+        emulated_gpu_make(s.device);
     assert_int_equal(weft_fem_library_make(&s.library, NULL), WEFT_OK);
     s.context = (weft_context){.device = s.device, .library = s.library};
     s.hierarchy = make_hierarchy(s.device, irregular_mesh(d, n), &options);
@@ -168,11 +173,10 @@ static void check_cells(const setting *s, int level, const double *D, const doub
     free(kinds);
 }
 
-static void test_coarse_operators(void **state) {
-    (void)state;
+static void check_coarse_operators(bool emulated) {
     for (int d = 2; d <= 3; ++d)
         for (int components = 1; components <= d * d; components += d * d - 1) {
-            setting s = open_setting("host", d, d == 2 ? 3 : 2, d == 2 ? 3 : 2);
+            setting s = open_setting(emulated, d, d == 2 ? 3 : 2, d == 2 ? 3 : 2);
             double **D = average(&s, components);
             for (int l = 1; l < s.hierarchy->n_levels; ++l) {
                 check_galerkin(&s.hierarchy->levels[l], D[l], D[l - 1], components);
@@ -248,18 +252,29 @@ static void check_transfer(setting *s, const weft_hierarchy_level *fine) {
     weft_connectivity_free(&parents);
 }
 
-static void test_transfer(void **state) {
-    (void)state;
+static void check_all_transfers(bool emulated) {
     for (int d = 2; d <= 3; ++d) {
-        setting s = open_setting("host", d, 3, 2);
+        setting s = open_setting(emulated, d, 3, 2);
         for (int l = 1; l < s.hierarchy->n_levels; ++l)
             check_transfer(&s, &s.hierarchy->levels[l]);
         close_setting(&s);
     }
 }
 
+static void test_host(void **state) {
+    (void)state;
+    check_coarse_operators(false);
+    check_all_transfers(false);
+}
+
+static void test_emulated(void **state) {
+    (void)state;
+    check_coarse_operators(true);
+    check_all_transfers(true);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_coarse_operators),
-                                       cmocka_unit_test(test_transfer)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_host),
+                                       cmocka_unit_test(test_emulated)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
