@@ -75,6 +75,7 @@ typedef struct weft_mesh_options {
     double memory;  /* limit for Gmsh, in bytes */
     double seconds; /* limit for Gmsh */
     bool trust_geo; /* a .geo file may run programs and write files */
+    weft_device *device; /* borrowed, for its threads; NULL: one */
 } weft_mesh_options;
 /** Read a mesh file, or make "square:N" or "cube:N".
  *  name     a path, in a format below

@@ -98,8 +98,9 @@ weft_status app_mesh_make(weft_device *device, const app_mesh_options *options,
     const bool ordered = wants_order(device, options, halved);
     const weft_hierarchy_options levels = {
         .times = times, .ordered = ordered, .ordering = method_of(options)};
-    TRY(weft_mesh_read_with(halved ? coarse : options->name, &options->reading, monitor, &mesh,
-                            error));
+    weft_mesh_options reading = options->reading;
+    reading.device = device;
+    TRY(weft_mesh_read_with(halved ? coarse : options->name, &reading, monitor, &mesh, error));
     if (options->keep_levels)
         TRY(make_levels(device, &levels, monitor, &mesh, made, error));
     else if (times > 0)

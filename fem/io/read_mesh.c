@@ -1,5 +1,6 @@
 /* Reads or makes a mesh by its name: a file, "square:N" or "cube:N". */
 #include "fem/io/read.h"
+#include "fem/mesh/mesh.h"
 
 #include <errno.h>
 #include <math.h>
@@ -81,10 +82,10 @@ weft_status weft_mesh_read_with(const char *name, const weft_mesh_options *optio
         options = &usual;
     if (strncmp(name, "square:", 7) == 0) {
         TRY(parse_n(name, name + 7, &n, error));
-        TRY(weft_mesh_make_square(n, out, error));
+        TRY(weft_mesh_make_grid(options->device, 2, n, out, error));
     } else if (strncmp(name, "cube:", 5) == 0) {
         TRY(parse_n(name, name + 5, &n, error));
-        TRY(weft_mesh_make_cube(n, out, error));
+        TRY(weft_mesh_make_grid(options->device, 3, n, out, error));
     } else if (isnan(options->size) || isinf(options->size)) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "a mesh size of %g makes no mesh",
                                 options->size);

@@ -13,6 +13,11 @@ extern const int weft_facet_vertices_3[4][3];
 /** weft_mesh_make for a reader that has already dropped n_left_nodes unused nodes of the file. */
 weft_status weft_mesh_make_from(weft_mesh_data *data, const char *source, int64_t n_left_nodes,
                                 const weft_monitor *monitor, weft_mesh **out, weft_error *error);
+/** square:n (dimension 2) or cube:n (3), the same for any number of threads.
+ *  device  borrowed, for its threads; NULL: one
+ *  Errors  WEFT_ERROR_USAGE: n out of range; WEFT_ERROR_MEMORY; *out untouched */
+weft_status weft_mesh_make_grid(weft_device *device, int dimension, int64_t n, weft_mesh **out,
+                                weft_error *error);
 /** Sort the cells of each group, and remove duplicates. */
 void weft_group_cells_sort(weft_mesh *mesh);
 /** A hash of nodes and cells, 32 digits and a terminator. */

@@ -1,4 +1,4 @@
-/* Makes structured meshes of the unit square and the unit cube. */
+/* Makes structured meshes of the unit square and the unit cube, layer by layer in parallel. */
 #include "fem/base/text.h"
 #include "fem/mesh/mesh.h"
 
@@ -22,7 +22,8 @@ static weft_status check_n(const char *shape, int64_t n, int64_t limit, const ch
     return WEFT_ERROR_USAGE;
 }
 
-/* Allocate a zeroed mesh whose facets are the boundary, each in one of 2 d groups. */
+/* Allocate a mesh whose facets are the boundary, each in one of 2 d groups. Its layers are first
+ * touched by the threads that make them (NUMA). */
 static weft_status mesh_alloc(int dimension, int64_t n_nodes, int64_t n_cells, int64_t n_facets,
                               const char *source, weft_mesh **out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -36,8 +37,8 @@ static weft_status mesh_alloc(int dimension, int64_t n_nodes, int64_t n_cells, i
     mesh->n_facets = n_facets;
     mesh->n_groups = 2 * dimension;
     weft_copy_cut(mesh->source, sizeof mesh->source, source);
-    mesh->x = weft_array_make((size_t)n_nodes, d * sizeof *mesh->x);
-    mesh->cells = weft_array_make((size_t)n_cells, (d + 1) * sizeof *mesh->cells);
+    mesh->x = weft_array_make_unset((uint64_t)n_nodes * d * sizeof *mesh->x);
+    mesh->cells = weft_array_make_unset((uint64_t)n_cells * (d + 1) * sizeof *mesh->cells);
     mesh->facets = weft_array_make((size_t)n_facets, d * sizeof *mesh->facets);
     mesh->groups = weft_array_make(2 * d, sizeof *mesh->groups);
     mesh->group_facets = weft_array_make((size_t)n_facets, sizeof *mesh->group_facets);
@@ -71,17 +72,22 @@ static void name_groups(weft_mesh *mesh, const char *const *names, int64_t facet
         mesh->group_facets[f] = (int32_t)f;
 }
 
-/* Node (i, j, k) is i + (n + 1) j + (n + 1)^2 k. */
-static void grid_nodes(weft_mesh *mesh, int64_t n) {
-    const int d = mesh->dimension;
-    double *x = mesh->x;
-    for (int64_t k = 0; k <= (d == 2 ? 0 : n); ++k)
-        for (int64_t j = 0; j <= n; ++j)
-            for (int64_t i = 0; i <= n; ++i) {
-                const int64_t at[3] = {i, j, k};
-                for (int a = 0; a < d; ++a)
-                    *x++ = (double)at[a] / (double)n;
-            }
+typedef struct grid {
+    weft_mesh *mesh;
+    int64_t n;
+} grid;
+
+/* Node (i, j, k) is i + (n + 1) j + (n + 1)^2 k; a layer has those of one k, in the plane of one j. */
+static void put_nodes(const grid *g, int64_t layer) {
+    const int d = g->mesh->dimension;
+    const int64_t row = g->n + 1, n_rows = d == 2 ? 1 : row;
+    double *x = g->mesh->x + layer * n_rows * row * d;
+    for (int64_t j = 0; j < n_rows; ++j)
+        for (int64_t i = 0; i < row; ++i) {
+            const int64_t at[3] = {i, d == 2 ? layer : j, layer};
+            for (int a = 0; a < d; ++a)
+                *x++ = (double)at[a] / (double)g->n;
+        }
 }
 
 /* Kuhn simplices: for each permutation of the axes, the path from the lowest to the highest corner
@@ -91,19 +97,27 @@ static const int kuhn_2[2][3] = {{0, 1, 3}, {0, 3, 2}};
 static const int kuhn_3[6][4] = {{0, 1, 3, 7}, {0, 1, 7, 5}, {0, 2, 7, 3},
                                  {0, 2, 6, 7}, {0, 4, 5, 7}, {0, 4, 7, 6}};
 
-static void grid_cells(weft_mesh *mesh, int64_t n) {
-    const int d = mesh->dimension, n_vertices = d == 2 ? 6 : 24;
+/* The cells between a layer of nodes and the next one. */
+static void put_cells(const grid *g, int64_t layer) {
+    const int d = g->mesh->dimension, n_vertices = d == 2 ? 6 : 24;
     const int *kuhn = d == 2 ? *kuhn_2 : *kuhn_3;
-    const int64_t row = n + 1, n_layers = d == 2 ? 1 : n;
+    const int64_t row = g->n + 1, n_rows = d == 2 ? 1 : g->n;
+    const int64_t first = layer * (d == 2 ? row : row * row);
+    int32_t *cell = g->mesh->cells + layer * n_rows * g->n * n_vertices;
     int64_t corner[24];
-    int32_t *cell = mesh->cells;
     for (int v = 0; v < n_vertices; ++v)
         corner[v] = (kuhn[v] & 1) + row * (kuhn[v] >> 1 & 1) + row * row * (kuhn[v] >> 2);
-    for (int64_t k = 0; k < n_layers; ++k)
-        for (int64_t j = 0; j < n; ++j)
-            for (int64_t i = 0; i < n; ++i)
-                for (int v = 0; v < n_vertices; ++v)
-                    *cell++ = (int32_t)(i + row * (j + row * k) + corner[v]);
+    for (int64_t j = 0; j < n_rows; ++j)
+        for (int64_t i = 0; i < g->n; ++i)
+            for (int v = 0; v < n_vertices; ++v)
+                *cell++ = (int32_t)(first + i + row * j + corner[v]);
+}
+
+static void put_layer(void *user, int64_t layer) {
+    const grid *g = user;
+    put_nodes(g, layer);
+    if (layer < g->n)
+        put_cells(g, layer);
 }
 
 /* Side `high` of axis a of the square: edges with the cell on the left. */
@@ -134,39 +148,39 @@ static void cube_side(int32_t *facet, int64_t n, int axis, bool high) {
  *      c - d
  *      | / |
  *      a - b                                                                                     */
-weft_status weft_mesh_make_square(int64_t n, weft_mesh **out, weft_error *error) {
-    static const char *const names[4] = {"left", "right", "bottom", "top"};
+weft_status weft_mesh_make_grid(weft_device *device, int dimension, int64_t n, weft_mesh **out,
+                                weft_error *error) {
+    static const char *const names[2][6] = {{"left", "right", "bottom", "top"},
+                                            {"left", "right", "front", "back", "bottom", "top"}};
     weft_status status = WEFT_OK;
     weft_mesh *mesh = NULL;
     char source[32];
-    TRY(check_n("square", n, SQUARE_LIMIT, "2 N^2 triangles", error));
-    snprintf(source, sizeof source, "square:%lld", (long long)n);
-    TRY(mesh_alloc(2, (n + 1) * (n + 1), 2 * n * n, 4 * n, source, &mesh, error));
-    grid_nodes(mesh, n);
-    grid_cells(mesh, n);
-    for (int side = 0; side < 4; ++side)
-        square_side(mesh->facets + 2 * n * side, n, side / 2, side % 2);
-    name_groups(mesh, names, n);
+    const bool flat = dimension == 2;
+    const char *shape = flat ? "square" : "cube";
+    const int64_t row = n + 1, a_side = flat ? n : 2 * n * n;
+    TRY(check_n(shape, n, flat ? SQUARE_LIMIT : CUBE_LIMIT,
+                flat ? "2 N^2 triangles" : "6 N^3 tetrahedra", error));
+    snprintf(source, sizeof source, "%s:%lld", shape, (long long)n);
+    TRY(mesh_alloc(dimension, flat ? row * row : row * row * row, flat ? 2 * n * n : 6 * n * n * n,
+                   2 * dimension * a_side, source, &mesh, error));
+    TRY(weft_device_for(device, row, put_layer, &(grid){mesh, n}, error));
+    for (int side = 0; side < 2 * dimension; ++side) {
+        int32_t *facets = mesh->facets + dimension * a_side * side;
+        flat ? square_side(facets, n, side / 2, side % 2)
+             : cube_side(facets, n, side / 2, side % 2);
+    }
+    name_groups(mesh, names[!flat], a_side);
     *out = mesh;
+    mesh = NULL;
 done:
+    weft_mesh_free(&mesh);
     return status;
 }
 
+weft_status weft_mesh_make_square(int64_t n, weft_mesh **out, weft_error *error) {
+    return weft_mesh_make_grid(NULL, 2, n, out, error);
+}
+
 weft_status weft_mesh_make_cube(int64_t n, weft_mesh **out, weft_error *error) {
-    static const char *const names[6] = {"left", "right", "front", "back", "bottom", "top"};
-    weft_status status = WEFT_OK;
-    weft_mesh *mesh = NULL;
-    char source[32];
-    TRY(check_n("cube", n, CUBE_LIMIT, "6 N^3 tetrahedra", error));
-    snprintf(source, sizeof source, "cube:%lld", (long long)n);
-    TRY(mesh_alloc(3, (n + 1) * (n + 1) * (n + 1), 6 * n * n * n, 12 * n * n, source, &mesh,
-                   error));
-    grid_nodes(mesh, n);
-    grid_cells(mesh, n);
-    for (int side = 0; side < 6; ++side)
-        cube_side(mesh->facets + 6 * n * n * side, n, side / 2, side % 2);
-    name_groups(mesh, names, 2 * n * n);
-    *out = mesh;
-done:
-    return status;
+    return weft_mesh_make_grid(NULL, 3, n, out, error);
 }

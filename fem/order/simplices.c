@@ -75,15 +75,18 @@ INLINE void count_width(const simplices_sort *s, int64_t share, int width) {
 }
 
 static void starts_sum(simplices_sort *s) {
-    int32_t sum = 0;
+    int32_t *ends = s->bucket_start + SHARES * BUCKETS, sum = 0;
+    for (int i = 0; i < SHARES * BUCKETS; ++i)
+        ends[i % BUCKETS] += s->bucket_start[i];
     for (int bucket = 0; bucket < BUCKETS; ++bucket) {
-        for (int share = 0; share < SHARES; ++share) {
-            int32_t *start = &s->bucket_start[share * BUCKETS + bucket];
-            int32_t count = *start;
-            *start = sum;
-            sum += count;
-        }
-        s->bucket_start[SHARES * BUCKETS + bucket] = sum;
+        const int32_t count = ends[bucket];
+        ends[bucket] = sum; /* for now, its start */
+        sum += count;
+    }
+    for (int i = 0; i < SHARES * BUCKETS; ++i) {
+        const int32_t count = s->bucket_start[i];
+        s->bucket_start[i] = ends[i % BUCKETS];
+        ends[i % BUCKETS] += count;
     }
 }
 

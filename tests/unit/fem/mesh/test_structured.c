@@ -99,6 +99,31 @@ static void test_read_by_name(void **state) {
 #define FORMATS                                                                                    \
     "hint: give FILE.geo, .msh, .vtkhdf, .unv, .bdf, .nas, .vtk or .mesh, or square:N or cube:N"
 
+/* Layers made by any number of threads are those of one. */
+static void test_threads(void **state) {
+    static const char *const names[] = {"square:37", "cube:7"};
+    (void)state;
+    for (int i = 0; i < 2; ++i) {
+        weft_mesh *one = NULL, *mesh = NULL;
+        weft_mesh_options options = {0};
+        assert_int_equal(weft_device_open("host:3", NULL, &options.device, NULL), WEFT_OK);
+        assert_int_equal(weft_mesh_read(names[i], 0, NULL, &one, NULL), WEFT_OK);
+        assert_int_equal(weft_mesh_read_with(names[i], &options, NULL, &mesh, NULL), WEFT_OK);
+        const size_t d = (size_t)one->dimension;
+        assert_int_equal(one->n_nodes, mesh->n_nodes);
+        assert_int_equal(one->n_cells, mesh->n_cells);
+        assert_int_equal(one->n_facets, mesh->n_facets);
+        assert_memory_equal(one->x, mesh->x, (size_t)one->n_nodes * d * sizeof *one->x);
+        assert_memory_equal(one->cells, mesh->cells,
+                            (size_t)one->n_cells * (d + 1) * sizeof *one->cells);
+        assert_memory_equal(one->facets, mesh->facets,
+                            (size_t)one->n_facets * d * sizeof *one->facets);
+        weft_mesh_free(&one);
+        weft_mesh_free(&mesh);
+        weft_device_free(&options.device);
+    }
+}
+
 static void test_refused(void **state) {
     static const struct {
         const char *name, *text;
@@ -138,6 +163,7 @@ static void test_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_square), cmocka_unit_test(test_cube),
                                        cmocka_unit_test(test_read_by_name),
+                                       cmocka_unit_test(test_threads),
                                        cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
