@@ -2,9 +2,8 @@
 #include "fem/multigrid/private.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum { MOST_LEVELS = 20, COARSEST_ROWS = 2000, ROW_AGGREGATES = 4 };
+enum { MOST_LEVELS = 20, COARSEST_ROWS = 2000, ROW_AGGREGATES = 4, SHARES = 256 };
 /* Bounds of strong couplings on the finest level; each next level has half of it. What is lumped with
  * several modes changes the product with rotations, so that little may be. */
 #define THETA 0.02
@@ -28,7 +27,7 @@ static void coarsening_clear(weft_coarsening *level) {
     free(level->scale);
     free(level->node_start);
     free(level->node_of);
-    free(level->x);
+    free(level->own_x);
     free(level->modes);
     *level = (weft_coarsening){0};
 }
@@ -93,13 +92,11 @@ static weft_status finest_make(const weft_csr *A, const weft_aggregation_options
     out->aggregate_nodes = aggregate_nodes(options);
     out->row_aggregates = options->row_aggregates ? options->row_aggregates : ROW_AGGREGATES;
     TRY(nodes_make(components, A->n_rows, out, error));
-    TRY(weft_modes_make(options, A->n_rows, out->scale, &out->modes, &out->n_modes, error));
+    TRY(weft_modes_make(out->device, options, A->n_rows, out->scale, &out->modes, &out->n_modes,
+                        error));
     if (options->x) {
         out->dimension = d;
-        out->x = malloc((size_t)(out->n_nodes * d + 1) * sizeof *out->x);
-        if (!out->x)
-            TRY(weft_out_of_memory(error, "coordinates"));
-        memcpy(out->x, options->x, (size_t)(out->n_nodes * d) * sizeof *out->x);
+        out->x = options->x;
     }
 done:
     return status;
@@ -118,23 +115,41 @@ done:
     return status;
 }
 
+typedef struct repair {
+    const weft_coarsening *level;
+    const weft_csr *R;
+    weft_csr *A;
+} repair;
+
 /* A part of the mesh that nothing fixes ends as a coarse dof whose row is rounding error. Its
  * diagonal becomes sum_i p_i^2 a_ii, so that smoothers divide by a number of the right size. */
-static weft_status diagonal_repair(const weft_coarsening *level, const weft_csr *P, weft_csr *A,
-                                   weft_error *error) {
-    double *sums = calloc((size_t)A->n_rows + 1, sizeof *sums);
-    if (!sums)
-        return weft_out_of_memory(error, "the diagonal of a matrix");
-    for (int64_t i = 0; i < P->n_rows; ++i)
-        for (int64_t k = P->row_start[i]; k < P->row_start[i + 1]; ++k)
-            sums[P->columns[k]] +=
-                P->values[k] * P->values[k] / (level->scale[i] * level->scale[i]);
-    for (int64_t i = 0; i < A->n_rows; ++i)
-        for (int64_t k = A->row_start[i]; k < A->row_start[i + 1]; ++k)
-            if (A->columns[k] == i && A->values[k] <= SINGULAR * sums[i])
-                A->values[k] = sums[i];
-    free(sums);
-    return WEFT_OK;
+static void share_repair(void *user, int64_t share) {
+    const repair *r = user;
+    const double *scale = r->level->scale;
+    int64_t last = weft_share(r->A->n_rows, share + 1, SHARES);
+    for (int64_t i = weft_share(r->A->n_rows, share, SHARES); i < last; ++i) {
+        double sum = 0;
+        for (int64_t k = r->R->row_start[i]; k < r->R->row_start[i + 1]; ++k) {
+            double p = r->R->values[k] / scale[r->R->columns[k]];
+            sum += p * p;
+        }
+        for (int64_t k = r->A->row_start[i]; k < r->A->row_start[i + 1]; ++k)
+            if (r->A->columns[k] == i && r->A->values[k] <= SINGULAR * sum)
+                r->A->values[k] = sum;
+    }
+}
+
+static weft_status coarse_matrix_make(const weft_coarsening *level, const weft_csr *P, weft_csr *A,
+                                      weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_csr R = {0};
+    repair work = {level, &R, A};
+    TRY(weft_csr_transpose(level->device, P, &R, error));
+    TRY(weft_galerkin_with(level->device, level->A, P, &R, A, error));
+    TRY(weft_device_for(level->device, SHARES, share_repair, &work, error));
+done:
+    weft_csr_clear(&R);
+    return status;
 }
 
 /* Make P and the matrix of the next level. Without reduction, coarse->n_nodes remains 0. */
@@ -152,8 +167,7 @@ static weft_status coarsen(weft_coarsening *level, weft_csr *P, weft_csr *A,
         goto done;
     }
     TRY(weft_prolongation_make(level, &graph, &aggregates, coarse, n_rows, P, error));
-    TRY(weft_galerkin(level->device, level->A, P, A, error));
-    TRY(diagonal_repair(level, P, A, error));
+    TRY(coarse_matrix_make(level, P, A, error));
     coarse->scale = malloc((size_t)n_rows * sizeof *coarse->scale);
     if (!coarse->scale)
         TRY(weft_out_of_memory(error, "the diagonal of a matrix"));

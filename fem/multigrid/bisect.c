@@ -24,37 +24,93 @@ typedef struct bisection {
     int64_t n_tasks;
 } bisection;
 
-/* Points from the coordinates of active nodes, in units of 2^-32 of the extent. Returns their
- * number; a node with a coordinate that is not finite is *refused. */
-static int64_t points_make(const weft_coarsening *level, const uint8_t *active, weft_point *points,
-                           int64_t *refused) {
-    int d = level->dimension;
-    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, extent = 0, scale;
-    double high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
-    int64_t n = 0;
-    *refused = -1;
-    for (int64_t i = 0; i < level->n_nodes; ++i)
-        for (int c = 0; c < d && active[i]; ++c) {
-            double x = level->x[i * d + c] / 2;
-            if (!isfinite(x) && *refused < 0)
-                *refused = i;
-            low[c] = fmin(low[c], x);
-            high[c] = fmax(high[c], x);
+/* ---- points from coordinates ---------------------------------------------------------------- */
+
+typedef struct point_share {
+    double low[3], high[3];
+    int64_t n; /* active nodes; then the place of the first one */
+    bool refused;
+} point_share;
+
+typedef struct points_work {
+    const weft_coarsening *level;
+    const uint8_t *active;
+    weft_point *points;
+    double low[3], scale;
+    point_share shares[WEFT_SPLIT_SHARES];
+} points_work;
+
+static void share_extent(void *user, int64_t share) {
+    points_work *w = user;
+    const int d = w->level->dimension;
+    point_share s = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}, 0, false};
+    int64_t last = weft_share(w->level->n_nodes, share + 1, WEFT_SPLIT_SHARES);
+    for (int64_t i = weft_share(w->level->n_nodes, share, WEFT_SPLIT_SHARES); i < last; ++i) {
+        s.n += w->active[i];
+        for (int c = 0; c < d && w->active[i]; ++c) {
+            double x = w->level->x[i * d + c] / 2; /* differences do not overflow */
+            s.refused |= !isfinite(x);
+            s.low[c] = x < s.low[c] ? x : s.low[c];
+            s.high[c] = x > s.high[c] ? x : s.high[c];
         }
-    for (int c = 0; c < d; ++c)
-        extent = fmax(extent, high[c] - low[c]);
-    scale = extent > 0 ? 4294967294.0 / extent : 0;
-    if (!isfinite(scale))
-        scale = 0; /* the extent is not a normal number: all points coincide */
-    for (int64_t i = 0; i < level->n_nodes && *refused < 0; ++i)
-        if (active[i]) {
-            weft_point p = {{0, 0, 0}, (int32_t)i};
-            for (int c = 0; c < d; ++c)
-                p.q[c] = (uint32_t)((level->x[i * d + c] / 2 - low[c]) * scale + 0.5);
-            points[n++] = p;
-        }
-    return n;
+    }
+    w->shares[share] = s;
 }
+
+static void share_points(void *user, int64_t share) {
+    const points_work *w = user;
+    const int d = w->level->dimension;
+    int64_t n = w->shares[share].n;
+    int64_t last = weft_share(w->level->n_nodes, share + 1, WEFT_SPLIT_SHARES);
+    for (int64_t i = weft_share(w->level->n_nodes, share, WEFT_SPLIT_SHARES); i < last; ++i) {
+        weft_point p = {{0, 0, 0}, (int32_t)i};
+        for (int c = 0; c < d && w->active[i]; ++c)
+            p.q[c] = (uint32_t)((w->level->x[i * d + c] / 2 - w->low[c]) * w->scale + 0.5);
+        if (w->active[i])
+            w->points[n++] = p;
+    }
+}
+
+static weft_status refuse_coordinate(const points_work *w, weft_error *error) {
+    const int d = w->level->dimension;
+    int64_t k = 0;
+    while (!w->active[k / d] || isfinite(w->level->x[k]))
+        ++k;
+    return weft_error_set(error, WEFT_ERROR_INPUT, "a coordinate of node %lld is not finite",
+                          (long long)(k / d));
+}
+
+/* Points of the active nodes in units of 2^-32 of the extent. */
+static weft_status points_make(points_work *w, int64_t *n, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double extent = 0;
+    TRY(weft_device_for(w->level->device, WEFT_SPLIT_SHARES, share_extent, w, error));
+    *n = 0;
+    for (int c = 0; c < w->level->dimension; ++c) {
+        double high = -HUGE_VAL;
+        w->low[c] = HUGE_VAL;
+        for (int s = 0; s < WEFT_SPLIT_SHARES; ++s) {
+            w->low[c] = fmin(w->low[c], w->shares[s].low[c]);
+            high = fmax(high, w->shares[s].high[c]);
+        }
+        extent = fmax(extent, high - w->low[c]);
+    }
+    for (int s = 0; s < WEFT_SPLIT_SHARES; ++s) {
+        int64_t count = w->shares[s].n;
+        if (w->shares[s].refused)
+            TRY(refuse_coordinate(w, error));
+        w->shares[s].n = *n;
+        *n += count;
+    }
+    w->scale = extent > 0 ? 4294967294.0 / extent : 0;
+    if (!isfinite(w->scale))
+        w->scale = 0; /* the extent is not a normal number: all points coincide */
+    TRY(weft_device_for(w->level->device, WEFT_SPLIT_SHARES, share_points, w, error));
+done:
+    return status;
+}
+
+/* ---- the recursion -------------------------------------------------------------------------- */
 
 /* The first part of a range gets half of its sets. */
 static point_range halve(bisection *b, weft_device *device, point_range *r) {
@@ -114,7 +170,8 @@ weft_status weft_nodes_bisect(const weft_coarsening *level, const weft_node_grap
     weft_status status = WEFT_OK;
     weft_node_sets made = {0};
     bisection b = {.device = level->device, .sets = &made};
-    int64_t n_points, refused;
+    points_work *points = malloc(sizeof *points);
+    int64_t n_points = 0;
     size_t n_nodes = (size_t)level->n_nodes;
     for (int i = 0; i < 2; ++i)
         b.buffers[i] = weft_scratch_make(n_nodes, sizeof *b.buffers[i]);
@@ -122,12 +179,10 @@ weft_status weft_nodes_bisect(const weft_coarsening *level, const weft_node_grap
     /* Halving leaves no range below a third of a subtree, unless sets are larger than subtrees. */
     b.tasks = malloc((4 * n_nodes / SUBTREE + 2) * sizeof *b.tasks);
     made.nodes = malloc((n_nodes + 1) * sizeof *made.nodes);
-    if (!b.buffers[0] || !b.buffers[1] || !b.shares || !b.tasks || !made.nodes)
+    if (!points || !b.buffers[0] || !b.buffers[1] || !b.shares || !b.tasks || !made.nodes)
         TRY(weft_out_of_memory(error, "aggregates"));
-    n_points = points_make(level, graph->active, b.buffers[0], &refused);
-    if (refused >= 0)
-        TRY(weft_error_set(error, WEFT_ERROR_INPUT, "a coordinate of node %lld is not finite",
-                           (long long)refused));
+    *points = (points_work){.level = level, .active = graph->active, .points = b.buffers[0]};
+    TRY(points_make(points, &n_points, error));
     made.n = (int64_t)((double)n_points / level->aggregate_nodes + 0.5);
     made.n = made.n < 1 ? n_points > 0 : made.n;
     made.start = malloc((size_t)(made.n + 1) * sizeof *made.start);
@@ -140,6 +195,7 @@ weft_status weft_nodes_bisect(const weft_coarsening *level, const weft_node_grap
     *out = made;
     made = (weft_node_sets){0};
 done:
+    free(points);
     for (int i = 0; i < 2; ++i)
         free(b.buffers[i]);
     free(b.shares);

@@ -9,10 +9,12 @@ enum { SHARES = 256, NONE = -1, CANDIDATES = 64 };
 typedef struct connection {
     const weft_node_graph *graph;
     const weft_node_sets *sets;
-    int32_t *place;   /* [n_nodes] index into sets->nodes; NONE */
-    int32_t *root;    /* [start[n]] place of the first node of the component */
-    int32_t *size;    /* [start[n]] nodes of the component that starts at this place */
-    int32_t *target;  /* [start[n]] the component that this one joins: its place, or NONE */
+    int32_t *place;  /* [n_nodes] index into sets->nodes; NONE */
+    int32_t *root;   /* [start[n]] place of the first node of the component */
+    int32_t *size;   /* [start[n]] nodes of the component that starts at this place */
+    int32_t *target; /* [start[n]] the component that this one joins: its place, or NONE */
+    int64_t n_nodes;
+    int32_t *of;      /* [n_nodes] new sets */
     int32_t smallest; /* smaller components join others */
 } connection;
 
@@ -125,13 +127,19 @@ static void share_target(void *user, int64_t share) {
 /* ---- the new sets ---------------------------------------------------------------------------- */
 
 /* Number the components that stay, in the order of their places; size becomes the number. */
-static void sets_number(const connection *c, int64_t n_nodes, weft_node_sets *out) {
-    int64_t n = c->sets->start[c->sets->n];
-    for (int64_t p = 0; p < n; ++p)
+static int64_t sets_number(const connection *c) {
+    int64_t n = 0;
+    for (int64_t p = 0; p < c->sets->start[c->sets->n]; ++p)
         if (c->root[p] == p && c->target[p] == p)
-            c->size[p] = (int32_t)out->n++;
-    for (int64_t i = 0; i < n_nodes; ++i)
-        out->of[i] = c->place[i] < 0 ? NONE : c->size[c->target[c->root[c->place[i]]]];
+            c->size[p] = (int32_t)n++;
+    return n;
+}
+
+static void share_sets(void *user, int64_t share) {
+    const connection *c = user;
+    int64_t last = weft_share(c->n_nodes, share + 1, SHARES);
+    for (int64_t i = weft_share(c->n_nodes, share, SHARES); i < last; ++i)
+        c->of[i] = c->place[i] < 0 ? NONE : c->size[c->target[c->root[c->place[i]]]];
 }
 
 weft_status weft_nodes_connect(const weft_coarsening *level, const weft_node_graph *graph,
@@ -139,8 +147,10 @@ weft_status weft_nodes_connect(const weft_coarsening *level, const weft_node_gra
     weft_status status = WEFT_OK;
     weft_node_sets made = {0};
     size_t n = (size_t)sets->start[sets->n], n_nodes = (size_t)level->n_nodes;
-    connection c = {
-        .graph = graph, .sets = sets, .smallest = (int32_t)(level->aggregate_nodes / 3 + 1)};
+    connection c = {.graph = graph,
+                    .sets = sets,
+                    .n_nodes = level->n_nodes,
+                    .smallest = (int32_t)(level->aggregate_nodes / 3 + 1)};
     c.place = malloc((n_nodes + 1) * sizeof *c.place);
     c.root = malloc((n + 1) * sizeof *c.root);
     c.size = malloc((n + 1) * sizeof *c.size);
@@ -152,8 +162,10 @@ weft_status weft_nodes_connect(const weft_coarsening *level, const weft_node_gra
     TRY(weft_device_for(level->device, SHARES, share_places, &c, error));
     TRY(weft_device_for(level->device, SHARES, share_unite, &c, error));
     TRY(weft_device_for(level->device, SHARES, share_target, &c, error));
-    sets_number(&c, level->n_nodes, &made);
-    TRY(weft_node_sets_list(level->n_nodes, &made, error));
+    made.n = sets_number(&c);
+    c.of = made.of;
+    TRY(weft_device_for(level->device, SHARES, share_sets, &c, error));
+    TRY(weft_node_sets_list(level->device, level->n_nodes, &made, error));
     weft_node_sets_clear(sets);
     *sets = made;
     made = (weft_node_sets){0};

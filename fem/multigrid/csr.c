@@ -163,19 +163,28 @@ done:
     return status;
 }
 
-weft_status weft_galerkin(weft_device *device, const weft_csr *A, const weft_csr *P, weft_csr *out,
-                          weft_error *error) {
+weft_status weft_galerkin_with(weft_device *device, const weft_csr *A, const weft_csr *P,
+                               const weft_csr *R, weft_csr *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_csr R = {0}, made = {.n_rows = P->n_columns, .n_columns = P->n_columns};
+    weft_csr made = {.n_rows = P->n_columns, .n_columns = P->n_columns};
     weft_csr_chunks AP = {0};
-    const product first = {.A = A, .B = P}, second = {.A = &R, .chunks = &AP, .sorted = true};
+    const product first = {.A = A, .B = P}, second = {.A = R, .chunks = &AP, .sorted = true};
     TRY(shapes_check(A, P, error));
     TRY(weft_csr_chunks_make(device, fill_product, &first, A->n_rows, &AP, error));
-    TRY(weft_csr_transpose(device, P, &R, error));
     TRY(weft_csr_build(device, fill_product, &second, &made, error));
     *out = made;
 done:
     weft_csr_chunks_clear(&AP);
+    return status;
+}
+
+weft_status weft_galerkin(weft_device *device, const weft_csr *A, const weft_csr *P, weft_csr *out,
+                          weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_csr R = {0};
+    TRY(weft_csr_transpose(device, P, &R, error));
+    TRY(weft_galerkin_with(device, A, P, &R, out, error));
+done:
     weft_csr_clear(&R);
     return status;
 }

@@ -61,7 +61,7 @@ weft_status weft_nodes_gather(const weft_coarsening *level, const weft_node_grap
         if (graph->active[i] && made.of[i] < 0)
             gather(graph, made.of, (int64_t)i, n_sets++);
     made.n = n_sets;
-    TRY(weft_node_sets_list(level->n_nodes, &made, error));
+    TRY(weft_node_sets_list(level->device, level->n_nodes, &made, error));
     *out = made;
     made = (weft_node_sets){0};
 done:

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SHARES = 256 };
 
@@ -107,8 +108,7 @@ weft_status weft_node_graph_make(const weft_coarsening *level, weft_node_graph *
     if (made.owned)
         TRY(weft_device_for(level->device, SHARES, share_scale, (void *)&work, error));
     else
-        for (size_t i = 0; i < n_nodes; ++i)
-            made.scale[i] = level->scale[i];
+        memcpy(made.scale, level->scale, n_nodes * sizeof *made.scale);
     TRY(weft_device_for(level->device, SHARES, share_couplings, (void *)&work, error));
     *out = made;
     made = (weft_node_graph){0};

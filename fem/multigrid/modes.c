@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { SHARES = 64 };
+
 /* Row `component` of the modes at x: translations, then rotations. */
 static void rigid_row(int d, const double *x, int component, double *row) {
     for (int k = 0; k < d; ++k)
@@ -18,35 +20,69 @@ static void rigid_row(int d, const double *x, int component, double *row) {
     }
 }
 
-weft_status weft_modes_make(const weft_aggregation_options *options, int64_t n_rows,
-                            const double *scale, double **modes, int *n_modes, weft_error *error) {
-    const int d = options->dimension, components = options->components ? options->components : 1;
-    const double *given = options->near_nullspace;
-    int m = given ? options->n_near_nullspace : components;
-    m = options->rigid_body_modes ? d * (d + 1) / 2 : m;
-    double *made = calloc((size_t)n_rows + 1, (size_t)m * sizeof *made);
-    if (!made)
-        return weft_out_of_memory(error, "the near-nullspace");
-    for (int64_t i = 0; i < n_rows; ++i) {
-        double *row = made + i * m;
-        bool finite = true;
-        if (scale[i] == 0)
-            continue;
-        if (options->rigid_body_modes)
-            rigid_row(d, options->x + i / d * d, (int)(i % d), row);
-        else if (!given)
-            row[i % components] = 1;
-        for (int k = 0; k < m; ++k) {
-            row[k] = given && !options->rigid_body_modes ? given[i * m + k] : row[k];
-            finite &= isfinite(row[k]) != 0;
-        }
-        if (!finite) {
-            free(made);
-            return weft_error_set(error, WEFT_ERROR_INPUT,
-                                  "the near-nullspace of row %lld is not finite", (long long)i);
-        }
+typedef struct filling {
+    const weft_aggregation_options *options;
+    const double *scale;
+    int64_t n_rows, refused[SHARES]; /* first row that is not finite, or -1 */
+    double *modes;
+    int n_modes, components;
+} filling;
+
+/* Returns whether the row is finite. */
+static bool fill_row(const filling *f, int64_t i, double *row) {
+    const weft_aggregation_options *options = f->options;
+    const int d = options->dimension;
+    bool finite = true;
+    if (options->rigid_body_modes)
+        rigid_row(d, options->x + i / d * d, (int)(i % d), row);
+    else if (!options->near_nullspace)
+        row[i % f->components] = 1;
+    else
+        for (int k = 0; k < f->n_modes; ++k)
+            row[k] = options->near_nullspace[i * f->n_modes + k];
+    for (int k = 0; k < f->n_modes; ++k)
+        finite &= isfinite(row[k]) != 0;
+    return finite;
+}
+
+static void fill_share(void *user, int64_t share) {
+    filling *f = user;
+    int64_t last = weft_share(f->n_rows, share + 1, SHARES);
+    f->refused[share] = -1;
+    for (int64_t i = weft_share(f->n_rows, share, SHARES); i < last; ++i) {
+        double *row = f->modes + i * f->n_modes;
+        for (int k = 0; k < f->n_modes; ++k)
+            row[k] = 0;
+        if (f->scale[i] != 0 && !fill_row(f, i, row) && f->refused[share] < 0)
+            f->refused[share] = i;
     }
-    *modes = made;
+}
+
+weft_status weft_modes_make(weft_device *device, const weft_aggregation_options *options,
+                            int64_t n_rows, const double *scale, double **modes, int *n_modes,
+                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int d = options->dimension, components = options->components ? options->components : 1;
+    int m = options->near_nullspace ? options->n_near_nullspace : components;
+    m = options->rigid_body_modes ? d * (d + 1) / 2 : m;
+    filling f = {.options = options,
+                 .scale = scale,
+                 .n_rows = n_rows,
+                 .n_modes = m,
+                 .components = components};
+    f.modes = malloc(((size_t)n_rows * (size_t)m + 1) * sizeof *f.modes);
+    if (!f.modes)
+        TRY(weft_out_of_memory(error, "the near-nullspace"));
+    TRY(weft_device_for(device, SHARES, fill_share, &f, error));
+    for (int share = 0; share < SHARES; ++share)
+        if (f.refused[share] >= 0)
+            TRY(weft_error_set(error, WEFT_ERROR_INPUT,
+                               "the near-nullspace of row %lld is not finite",
+                               (long long)f.refused[share]));
+    *modes = f.modes;
     *n_modes = m;
-    return WEFT_OK;
+    f.modes = NULL;
+done:
+    free(f.modes);
+    return status;
 }

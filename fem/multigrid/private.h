@@ -70,6 +70,10 @@ static inline void weft_row_sum_add(weft_row_sum *row, int32_t column, double va
  *  sorted  by columns; otherwise in the order of their first addition */
 void weft_row_sum_append(weft_row_sum *row, bool sorted, weft_csr_chunk *chunk);
 
+/** weft_galerkin with R = P^T. */
+weft_status weft_galerkin_with(weft_device *device, const weft_csr *A, const weft_csr *P,
+                               const weft_csr *R, weft_csr *out, weft_error *error);
+
 /* ---- rows of a level ------------------------------------------------------------------------ */
 
 /** Split n items into shares for tasks. */
@@ -105,7 +109,8 @@ typedef struct weft_coarsening {
     int32_t *node_start; /* [n_nodes + 1] rows of each node; NULL: node = row */
     int32_t *node_of;    /* [n_rows]; NULL: node = row */
     int dimension;
-    double *x; /* [n_nodes][dimension]; NULL: none */
+    const double *x; /* [n_nodes][dimension]; NULL: none */
+    double *own_x;   /* x where it is not the caller's */
     int n_modes;
     double *modes; /* [n_rows][n_modes] near-nullspace; then the rows of T, from their aggregate's
                       first coarse dof on */
@@ -146,7 +151,8 @@ void weft_node_sets_clear(weft_node_sets *sets);
 /** List the nodes of sets by `n` and `of`.
  *  sets    gets start and nodes
  *  Errors  WEFT_ERROR_MEMORY */
-weft_status weft_node_sets_list(int64_t n_nodes, weft_node_sets *sets, weft_error *error);
+weft_status weft_node_sets_list(weft_device *device, int64_t n_nodes, weft_node_sets *sets,
+                                weft_error *error);
 /** Bisect the active nodes by their coordinates into sets of about aggregate_nodes; `of` is NULL.
  *  Errors  WEFT_ERROR_INPUT (a coordinate is not finite), WEFT_ERROR_MEMORY */
 weft_status weft_nodes_bisect(const weft_coarsening *level, const weft_node_graph *graph,
@@ -178,5 +184,6 @@ weft_status weft_prolongation_make(const weft_coarsening *level, const weft_node
 /** Make the near-nullspace of the finest level; rows of constrained dofs are zero.
  *  modes   [n_rows][*n_modes]; caller's; free()
  *  Errors  WEFT_ERROR_INPUT (not finite), WEFT_ERROR_MEMORY */
-weft_status weft_modes_make(const weft_aggregation_options *options, int64_t n_rows,
-                            const double *scale, double **modes, int *n_modes, weft_error *error);
+weft_status weft_modes_make(weft_device *device, const weft_aggregation_options *options,
+                            int64_t n_rows, const double *scale, double **modes, int *n_modes,
+                            weft_error *error);

@@ -146,7 +146,7 @@ weft_status weft_tentative_make(weft_coarsening *level, const weft_node_sets *ag
     coarse->dimension = d;
     coarse->n_modes = m;
     coarse->modes = t.R;
-    coarse->x = t.x;
+    coarse->x = coarse->own_x = t.x;
     t.R = t.x = NULL;
 done:
     free(t.rank);

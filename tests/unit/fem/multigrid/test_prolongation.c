@@ -25,8 +25,7 @@ static steps run(const test_problem *p, int row_aggregates) {
     level->row_aggregates = row_aggregates;
     level->n_nodes = n_nodes;
     level->dimension = (int)d;
-    level->x = malloc((size_t)(n_nodes * d) * sizeof *level->x);
-    memcpy(level->x, p->mesh->x, (size_t)(n_nodes * d) * sizeof *level->x);
+    level->x = p->mesh->x;
     level->node_start = malloc((size_t)(n_nodes + 1) * sizeof *level->node_start);
     level->node_of = malloc((size_t)n * sizeof *level->node_of);
     for (int64_t i = 0; i <= n_nodes; ++i)
@@ -36,7 +35,7 @@ static steps run(const test_problem *p, int row_aggregates) {
     assert_int_equal(weft_free_rows(&p->A, p->constrained, p->n_constrained, &level->scale, NULL),
                      WEFT_OK);
     assert_int_equal(
-        weft_modes_make(&options, n, level->scale, &level->modes, &level->n_modes, NULL), WEFT_OK);
+        weft_modes_make(NULL, &options, n, level->scale, &level->modes, &level->n_modes, NULL), WEFT_OK);
     s.modes = malloc((size_t)(n * level->n_modes) * sizeof *s.modes);
     memcpy(s.modes, level->modes, (size_t)(n * level->n_modes) * sizeof *s.modes);
     assert_int_equal(weft_csr_scale(NULL, &p->A, level->scale, &bound, NULL), WEFT_OK);
@@ -53,7 +52,7 @@ static steps run(const test_problem *p, int row_aggregates) {
 static void steps_free(steps *s) {
     weft_coarsening *both[] = {&s->level, &s->coarse};
     for (int k = 0; k < 2; ++k) {
-        free(both[k]->x);
+        free(both[k]->own_x);
         free(both[k]->node_start);
         free(both[k]->node_of);
         free(both[k]->scale);
