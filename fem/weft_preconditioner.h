@@ -31,11 +31,13 @@ typedef struct weft_preconditioner_problem {
     weft_operator *op;          /* assembled */
     const int32_t *constrained; /* ascending dofs whose value is given */
     int64_t n_constrained;
+    bool
+        is_general; /* the operator need not be symmetric, and neither need M: for GMRES, BiCGStab */
     bool project_mean;       /* the operator is singular, with the constants as its null space */
     const weft_space *space; /* of the dofs; NULL: unknown, which some kinds refuse */
     const weft_hierarchy *hierarchy; /* whose finest mesh is the space's; NULL: none */
-    int degree;              /* of the smoothing polynomial; 0: a default */
-    int levels;              /* most levels of multigrid; 0: as many as are useful */
+    int degree;                      /* of the smoothing polynomial; 0: a default */
+    int levels;                      /* most levels of multigrid; 0: as many as are useful */
     const weft_monitor *monitor;
 } weft_preconditioner_problem;
 

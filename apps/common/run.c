@@ -85,9 +85,11 @@ done:
 
 weft_status app_run_precondition(app_run *run, weft_error *error) {
     const app_run_options *options = run->options;
+    const bool is_general = !weft_method_about(run->method)->needs_symmetric;
     const weft_preconditioner_problem problem = {.op = run->op,
                                                  .constrained = run->constrained,
                                                  .n_constrained = run->n_constrained,
+                                                 .is_general = is_general,
                                                  .project_mean = run->project,
                                                  .space = run->space,
                                                  .hierarchy = run->mesh_made.hierarchy,
@@ -95,6 +97,9 @@ weft_status app_run_precondition(app_run *run, weft_error *error) {
                                                  .monitor = &run->messages->monitor};
     if (options->preconditioner < 0)
         return WEFT_OK;
+    if (is_general != run->preconditioner_is_general)
+        weft_preconditioner_free(&run->preconditioner);
+    run->preconditioner_is_general = is_general;
     return run->preconditioner ? weft_preconditioner_update(run->preconditioner, error)
                                : weft_preconditioner_make(&run->context, options->preconditioner,
                                                           &problem, &run->preconditioner, error);

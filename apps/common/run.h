@@ -32,6 +32,7 @@ typedef struct app_run {
     size_t estimated_bytes;      /* peak on the device */
     weft_operator *op;
     weft_preconditioner *preconditioner; /* NULL: none but Jacobi's */
+    bool preconditioner_is_general;      /* see weft_preconditioner_problem */
     weft_method method;                  /* from the options, or chosen */
     char method_reason[200];             /* why */
     bool minres_if_indefinite;           /* what the automatic choice does if CG finds that */

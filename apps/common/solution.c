@@ -34,7 +34,10 @@ static const char *advice_on(const app_run_options *options, weft_method method,
     if (method == WEFT_METHOD_GMRES &&
         (cg->outcome == WEFT_CG_STAGNATION || cg->outcome == WEFT_CG_MAX_ITERATIONS) &&
         !is_nearly_singular(cg))
-        return "raise --restart, try --method bicgstab, or raise --tolerance";
+        return options->preconditioner >= 0
+                   ? "try --preconditioner jacobi or hypre, a larger --restart, or --method "
+                     "bicgstab"
+                   : "raise --restart, try --method bicgstab, or raise --tolerance";
     switch (cg->outcome) {
     case WEFT_CG_MAX_ITERATIONS:
         return "raise --max-iterations or --tolerance";

@@ -85,7 +85,9 @@ weft_status weft_external_make(weft_external_kind kind, const weft_external_matr
     TRY(method_find(&library->info, method, &method, error));
     TRY(check_singular(&library->info, matrix, error));
     TRY(weft_external_library_open(library, options ? options->library : NULL, &handle, error));
-    TRY(weft_external_system_make(matrix, &solver->system, error));
+    weft_external_matrix taken = *matrix;
+    taken.is_general = matrix->is_general && library->info.takes_general;
+    TRY(weft_external_system_make(&taken, &solver->system, error));
     solver->in = weft_array_make((size_t)solver->system.n, sizeof *solver->in);
     solver->out = weft_array_make((size_t)solver->system.n, sizeof *solver->out);
     if (!solver->in || !solver->out) {

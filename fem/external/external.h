@@ -1,7 +1,7 @@
 /** Solvers of other libraries, opened at run time where they are installed: preconditioners and
  *  complete solves on the host. Nothing is linked and no header of theirs is needed. Not installed.
  *
- *      In: a symmetric sparse matrix on the host and its constrained dofs.
+ *      In: a sparse matrix on the host and its constrained dofs.
  *      Out: z = M^-1 r, or the solution of A x = b.
  *
  *  hypre and PETSc bring MPI. The first solver that needs MPI starts it in this process, which is
@@ -26,6 +26,7 @@ typedef struct weft_external_info {
     const char *const *methods; /* names that weft_external_options.method accepts, the default
                                    first; NULL at the end */
     bool is_direct;             /* exact up to rounding; no iterations */
+    bool takes_general;         /* preconditions matrices that are not symmetric, too */
 } weft_external_info;
 /** The number of kinds, which are numbered from 0. */
 int weft_external_count(void);
@@ -34,12 +35,13 @@ const weft_external_info *weft_external_about(weft_external_kind kind);
  *  Errors  WEFT_ERROR_USAGE (the hint lists the names); *out untouched */
 weft_status weft_external_find(const char *name, weft_external_kind *out, weft_error *error);
 
-/** A symmetric positive definite matrix, with its constrained dofs. */
+/** A matrix with its constrained dofs: symmetric and positive definite, unless is_general is set. */
 typedef struct weft_external_matrix {
     const weft_pattern *pattern; /* dof = node * components + component */
     const double *values;        /* [n_entries] on the host */
     const int32_t *constrained;  /* ascending dofs, whose rows and columns are left out */
     int64_t n_constrained;
+    bool is_general;  /* need not be symmetric, if the library takes_general; M is then not, either */
     int components;   /* per node; 0 means 1 */
     bool is_singular; /* pure Neumann: the constants are the null space, and are projected out */
     int dimension;    /* of the mesh; 0: unknown */

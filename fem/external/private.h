@@ -15,6 +15,7 @@ typedef struct weft_external_system {
     bool *is_free;       /* [n] */
     double *coordinates; /* [n / components][dimension]; NULL: unknown */
     bool is_singular;
+    bool is_general; /* symmetry is not checked */
 } weft_external_system;
 
 /** Number the free dofs, and copy their rows.

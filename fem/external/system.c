@@ -131,7 +131,8 @@ weft_status weft_external_system_fill(weft_external_system *system, const weft_p
         return weft_out_of_memory(error, "a check of symmetry");
     for (int row = 0; row < system->n; ++row)
         TRY(fill_row(system, row, pattern, values, error));
-    TRY(check_symmetry(system, scratch, error));
+    if (!system->is_general)
+        TRY(check_symmetry(system, scratch, error));
 done:
     free(scratch);
     return status;
@@ -158,7 +159,8 @@ weft_status weft_external_system_make(const weft_external_matrix *matrix, weft_e
     const size_t n = (size_t)pattern->n_rows;
     weft_external_system system = {.components = matrix->components ? matrix->components : 1,
                                    .dimension = matrix->dimension,
-                                   .is_singular = matrix->is_singular};
+                                   .is_singular = matrix->is_singular,
+                                   .is_general = matrix->is_general};
     int32_t *rows = weft_array_make(n, sizeof *rows);
     system.row_start = weft_array_make(n + 1, sizeof *system.row_start);
     const size_t n_entries = (size_t)pattern->n_entries + (system.components > 1 ? n : 0);

@@ -47,7 +47,8 @@ static weft_status library_make(weft_preconditioner *preconditioner, weft_error 
     weft_external_matrix matrix = {.pattern = weft_operator_pattern(problem->op),
                                    .constrained = problem->constrained,
                                    .n_constrained = problem->n_constrained,
-                                   .is_singular = problem->project_mean};
+                                   .is_singular = problem->project_mean,
+                                   .is_general = problem->is_general};
     weft_external_kind kind;
     weft_external *solver = NULL;
     if (space) {
