@@ -15,14 +15,18 @@ int cross_check_ways(const random_script *script, const char *device, cross_chec
     uint64_t state = script->seed * 31u + 5u;
     const bool host = strcmp(device, "batch") == 0 || strncmp(device, "optimised", 9) == 0 ||
                       strncmp(device, "host", 4) == 0;
-    for (int i = 0; i < CROSS_CHECK_WAYS; ++i) {
+    const int n = script->product >= 0 ? CROSS_CHECK_WAYS : CROSS_CHECK_WAYS - 2;
+    for (int i = 0; i < n; ++i) {
         static const weft_scatter gpu[] = {WEFT_SCATTER_IN_PLACE, WEFT_SCATTER_GATHERED,
                                            WEFT_SCATTER_CELL_COLOURS};
         cross_check_way *way = &out[i];
         *way = (cross_check_way){.device = device};
         way->plan = i == 0 ? WEFT_PLAN_UNFUSED : WEFT_PLAN_FUSED;
         way->scatter = gpu[random_below(&state, host ? 2 : 3)];
-        way->best = i == 2 ? random_next(&state) | 1u : 0;
+        way->best = i == 2 ? random_next(&state) | 1u : i > 3 ? out[2].best + (unsigned)i - 3 : 0;
+        way->directives = i == 0 || i == 3 ? RANDOM_UNDIRECTED
+                          : host           ? RANDOM_SHAPELESS
+                                           : RANDOM_DIRECTED;
         way->partition = i == 3 ? random_next(&state) | 1u : 0;
         way->alone = i == 3 || (i == 0 && random_below(&state, 4) > 0);
         way->variants = random_below(&state, 3) > 0 ? random_next(&state) | 1u : 0;
@@ -34,17 +38,18 @@ int cross_check_ways(const random_script *script, const char *device, cross_chec
         way->rematerialise = (weft_rematerialise)random_below(&state, 3);
         way->elements = random_below(&state, 2) == 0 ? 1000 : 0;
     }
-    return CROSS_CHECK_WAYS;
+    return n;
 }
 
 void cross_check_way_print(const cross_check_way *way, weft_text *out) {
     static const char *const scatters[] = {"coloured", "gathered", "patches",
                                            "by colours of cells"};
-    weft_text_add(out, "%s, %s%s, accumulating stores %s%s", way->device,
+    weft_text_add(out, "%s, %s%s%s, accumulating stores %s%s", way->device,
                   way->plan == WEFT_PLAN_UNFUSED ? "unfused" : "fused",
                   way->partition != 0 ? " at random"
                   : way->best != 0    ? " by another of the best covers"
                                       : "",
+                  way->directives == RANDOM_UNDIRECTED ? "" : ", by directives",
                   scatters[way->scatter], way->backwards ? ", backwards" : "");
 }
 
@@ -102,23 +107,40 @@ static void set_few_blocks(weft_compilation *c) {
         c->control->segments[i]->limits.multiprocessors = 0;
 }
 
+/* Compile with these directives, and cover as the way says. */
+static weft_status plan_as(weft_library *library, cross_check *t, random_directives directives,
+                           weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_variant_choice choices[RANDOM_FUNCTIONS];
+    weft_text text = {0};
+    random_script_print(t->script, directives, &text);
+    free(t->text);
+    t->text = text.data;
+    weft_compilation_free(&t->compilation);
+    status = compile(library, t, choose_variants(library, t, choices), choices, error);
+    if (status == WEFT_ERROR_USAGE) /* a function whose calls are all dropped */
+        status = compile(library, t, 0, NULL, error);
+    TRY(status);
+    if (t->way.best != 0)
+        TRY(partition_make(t->compilation, t->way.best, true, error));
+    if (t->way.partition != 0)
+        TRY(partition_make(t->compilation, t->way.partition, false, error));
+done:
+    return status;
+}
+
 weft_status cross_check_make(weft_library *library, weft_device *device,
                              const random_script *script, const cross_check_way *way,
                              cross_check *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_text text = {0};
-    weft_variant_choice choices[RANDOM_FUNCTIONS];
     *out = (cross_check){.script = script, .way = *way, .device = device};
-    random_script_print(script, &text);
-    out->text = text.data;
-    status = compile(library, out, choose_variants(library, out, choices), choices, error);
-    if (status == WEFT_ERROR_USAGE) /* a function whose calls are all dropped */
-        status = compile(library, out, 0, NULL, error);
+    out->directed = way->directives != RANDOM_UNDIRECTED && random_script_is_directed(script);
+    status = plan_as(library, out, out->directed ? way->directives : RANDOM_UNDIRECTED, error);
+    if (status == WEFT_ERROR_TYPE && out->directed) { /* no kernel or launch can be as they say */
+        out->directed = false;
+        status = plan_as(library, out, RANDOM_UNDIRECTED, error);
+    }
     TRY(status);
-    if (way->best != 0)
-        TRY(partition_make(out->compilation, way->best, true, error));
-    if (way->partition != 0)
-        TRY(partition_make(out->compilation, way->partition, false, error));
     TRY(reload_check(library, &(weft_fragment){"random.weft", out->text}, out->compilation, error));
     if (way->few_blocks)
         set_few_blocks(out->compilation);

@@ -13,9 +13,10 @@ typedef struct cross_check_way {
     weft_plan_kind plan;
     weft_scatter scatter;
     weft_rematerialise rematerialise; /* of what a loop reads and could recompute */
+    random_directives directives; /* as far as the compiler takes them */
     bool alone;         /* the planner looks at no fusion of several calls */
     int64_t elements;   /* that the planner expects of a set: with few, kernels share launches */
-    uint64_t best;      /* not 0: one of the best covers, by these random numbers */
+    uint64_t best;      /* not 0: one of the best covers, this one modulo their number */
     uint64_t partition; /* not 0: calls are fused by these random numbers */
     uint64_t variants;  /* not 0: and so are the variants of functions */
     bool backwards;
@@ -24,7 +25,7 @@ typedef struct cross_check_way {
     bool brings_dot; /* and this gives dot products too */
 } cross_check_way;
 /** The ways that a script is tried on a device, in out [CROSS_CHECK_WAYS]; how many. */
-enum { CROSS_CHECK_WAYS = 4 };
+enum { CROSS_CHECK_WAYS = 6 };
 int cross_check_ways(const random_script *script, const char *device, cross_check_way *out);
 void cross_check_way_print(const cross_check_way *way, weft_text *out);
 
@@ -34,6 +35,7 @@ typedef struct cross_check {
     cross_check_way way;
     weft_device *device; /* borrowed */
     char *text;
+    bool directed; /* the text has directives */
     weft_compilation *compilation;
     weft_program *program;
     weft_memory *memory[RANDOM_LISTS]; /* of inputs */

@@ -159,7 +159,7 @@ static weft_status cover_of_the_best(weft_segment *c, uint64_t state, weft_error
                                         c->implementations, WEFT_PLAN_FUSED, false};
     TRY(weft_covers_make(&problem, COVERS, &list, &n, error));
     if (n > 0)
-        c->cover = list[random_below(&state, n)];
+        c->cover = list[state % (uint64_t)n];
 done:
     return status;
 }

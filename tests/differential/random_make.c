@@ -420,6 +420,7 @@ random_script *random_script_make(uint64_t seed) {
             random_maker_below(m, 5) == 0)
             s->lists[i].returned = true;
     make_matrix(m);
+    random_directives_make(s);
     free(m);
     return s;
 }

@@ -148,7 +148,31 @@ static void print_statement(const random_script *s, const random_statement *one,
     }
 }
 
-void random_script_print(const random_script *s, weft_text *out) {
+/* What begins and ends before a statement; a number past the last one: at the end. */
+static void print_directives(const random_script *s, int number, random_directives directives,
+                             weft_text *out) {
+    static const char *const combinations[] = {"", " inter_block", " inner_block", " inner_thread"};
+    static const random_statement none = {.split = false};
+    const random_statement *last = number > 0 ? &s->statements[number - 1] : &none;
+    const random_statement *one = number < s->n_statements ? &s->statements[number] : &none;
+    if ((last->fuse > 0 && last->fuse != one->fuse) ||
+        (last->together > 0 && last->together != one->together))
+        weft_text_add(out, "}\n");
+    if (one->split)
+        weft_text_add(out, "split;\n");
+    if (one->together > 0 && one->together != last->together)
+        weft_text_add(out, "together%s {\n", combinations[s->togethers[one->together - 1] + 1]);
+    if (one->fuse == 0 || one->fuse == last->fuse)
+        return;
+    const random_fuse *fuse = &s->fuses[one->fuse - 1];
+    weft_text_add(out, "fuse ");
+    if (directives == RANDOM_DIRECTED)
+        weft_text_add(out, "block %d iterations %d stride %d ", fuse->block, fuse->iterations,
+                      fuse->stride);
+    weft_text_add(out, "{\n");
+}
+
+void random_script_print(const random_script *s, random_directives directives, weft_text *out) {
     for (int i = 0; i < s->n_sets; ++i)
         if (!s->sets[i].product)
             weft_text_add(out, "index %s%s;\n", s->sets[i].name, s->sets[i].plain ? " plain" : "");
@@ -170,9 +194,13 @@ void random_script_print(const random_script *s, weft_text *out) {
     }
     bool has_matrix = false;
     for (int i = 0; i < s->n_statements; ++i) {
+        if (directives != RANDOM_UNDIRECTED)
+            print_directives(s, i, directives, out);
         print_statement(s, &s->statements[i], out);
         has_matrix |= s->statements[i].kind == RANDOM_ADDTO;
     }
+    if (directives != RANDOM_UNDIRECTED)
+        print_directives(s, s->n_statements, directives, out);
     if (has_matrix)
         weft_text_add(out, "return M;\n");
     for (int i = 0; i < s->n_lists; ++i)
@@ -185,7 +213,7 @@ char *random_straight_text(uint64_t *seed) {
     while (text.length == 0) {
         random_script *script = random_script_make((*seed)++);
         if (!script->flows && script->product < 0)
-            random_script_print(script, &text);
+            random_script_print(script, RANDOM_UNDIRECTED, &text);
         random_script_free(&script);
     }
     return text.data;

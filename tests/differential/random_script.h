@@ -24,6 +24,7 @@ enum {
     RANDOM_SIZE = 5, /* of a dimension, at most */
     RANDOM_ARGUMENTS = 4,
     RANDOM_TERMS = 3,
+    RANDOM_BLOCKS = 3, /* of each kind of directive, at most */
     RANDOM_LIBRARY = 5,  /* functions of kernels/blas */
     RANDOM_GENERATED = 3 /* functions of matrices, at most */
 };
@@ -153,7 +154,14 @@ typedef struct random_statement {
     int list, map, set, root, second, iterations;
     char op; /* of a reduction: + . < >, a: asum, m: amax, n: nrm2_squared */
     bool update;
+    int fuse, together; /* the block that it is in, from 1; 0: none */
+    bool split;         /* before it */
 } random_statement;
+
+/** What a fuse block asks of its kernel on a GPU; 0: nothing. */
+typedef struct random_fuse {
+    int block, iterations, stride;
+} random_fuse;
 
 typedef struct random_script {
     uint64_t seed;
@@ -176,6 +184,9 @@ typedef struct random_script {
     int n_nodes;
     random_statement statements[RANDOM_STATEMENTS];
     int n_statements;
+    random_fuse fuses[RANDOM_BLOCKS];
+    int togethers[RANDOM_BLOCKS]; /* -1, or inter_block, inner_block, inner_thread */
+    int n_fuses, n_togethers;
 } random_script;
 
 /** The same script for the same seed, on every machine. Free with random_script_free. */
@@ -195,8 +206,18 @@ bool random_statement_reads(const random_script *script, const random_statement 
 /** The text of the first script from *seed on that has no loops, operators and matrices; *seed gets the
  * one behind it. malloc'd */
 char *random_straight_text(uint64_t *seed);
+/** Which scheduling directives are printed: none, blocks without shapes, or all. */
+typedef enum random_directives {
+    RANDOM_UNDIRECTED,
+    RANDOM_SHAPELESS,
+    RANDOM_DIRECTED
+} random_directives;
+/** Give the script scheduling directives, or none. */
+void random_directives_make(random_script *script);
+bool random_script_is_directed(const random_script *script);
 /** As text. */
-void random_script_print(const random_script *script, weft_text *out);
+void random_script_print(const random_script *script, random_directives directives,
+                         weft_text *out);
 /** The functions that were generated for the script, as a kernel file; nothing: there are none. */
 void random_script_print_functions(const random_script *script, weft_text *out);
 /** Functions called are noted in calls [RANDOM_FUNCTIONS]. */
