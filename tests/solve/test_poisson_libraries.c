@@ -61,6 +61,11 @@ static void messages(void **state) {
 }
 
 int main(void) {
+    const char *sanitizer = getenv("ASAN_OPTIONS");
+    char options[256];
+    snprintf(options, sizeof options, "%s:%s", sanitizer ? sanitizer : "",
+             __asan_default_options());
+    setenv("ASAN_OPTIONS", options, 1); /* of the programs */
     static weft_external_kind hypre = WEFT_EXTERNAL_HYPRE, petsc = WEFT_EXTERNAL_PETSC,
                               cholmod = WEFT_EXTERNAL_CHOLMOD;
     const struct CMUnitTest tests[] = {
