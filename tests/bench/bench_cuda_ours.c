@@ -129,7 +129,7 @@ done:
     return status;
 }
 
-/* The residual of the host's own conjugate gradients, where no rival has told it. */
+/* The residual of the host's own conjugate gradients, where no rival has reported it. */
 static weft_status expected_residual(bench_case *c, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_memory *b = NULL, *x = NULL;

@@ -26,7 +26,7 @@ typedef struct bench_case {
 
 typedef weft_status (*bench_task)(void *user, weft_error *error);
 
-/** Run a and b in turns and give the median seconds of each; b NULL: a alone. */
+/** Run a and b alternately and give the median seconds of each; b NULL: a alone. */
 weft_status bench_pair(bench_task a, void *user_a, double *seconds_a, bench_task b, void *user_b,
                        double *seconds_b, weft_error *error);
 /** One line: what, figure, ratio, what was asked. asked 0: reported only. Counts what falls short.

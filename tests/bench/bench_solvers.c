@@ -5,7 +5,7 @@
  *
  * The inner nodes of cube:CELLS are moved by up to a fifth of their distance, and the mesh is refined
  * REFINEMENTS times: 6 3 are 117,649 nodes, 12 3 are 912,673. All stop at |r| / |b| <= 1e-8 from a
- * zero guess. In each run all solvers take turns; printed are medians of seconds, and of the processor
+ * zero guess. In each run all solvers run one after the other; printed are medians of seconds, and of the processor
  * time of all threads, which says more on a machine that others use too. Other libraries run on one
  * thread, except for the BLAS of CHOLMOD. */
 #include "fem/external/external.h"

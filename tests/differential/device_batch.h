@@ -6,7 +6,7 @@
  *      emulated   a GPU's text, run on the host thread by thread (kernels/prelude/cuda_on_host.h)
  *
  *  Modules are made first, then launched, then all freed, then others may be made. With
- *  `backwards` blocks, ranges of a colour and threads take turns the other way round: what is right
+ *  `backwards` blocks, ranges of a colour and threads run in reverse order: what is right
  *  does not depend on it. */
 #ifndef DEVICE_BATCH_H
 #define DEVICE_BATCH_H

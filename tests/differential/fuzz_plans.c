@@ -243,7 +243,7 @@ static bool is_here(const char *name) {
     return set == NULL || weft_processor_read(set + 1, &processor, NULL) == WEFT_OK;
 }
 
-/* In turns, those that this processor has. */
+/* Those that this processor has, one after the other. */
 static const char *optimised_of(int64_t iteration) {
     const char *here[N_OPTIMISED];
     int n = 0;

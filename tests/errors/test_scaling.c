@@ -134,7 +134,7 @@ static void test_folders(void **state) {
     test_folder_remove(&folder);
 }
 
-/* What the app refuses is told with its own words; the study ends with 1, for other cases might
+/* What the app refuses is reported in its own words; the study ends with 1, for other cases might
  * run. */
 static void test_app_refuses(void **state) {
     (void)state;

@@ -1,5 +1,5 @@
 /* labels: quick */
-/* An error of syntax in a user's script is told as such, with its place and a caret, by every
+/* An error of syntax in a user's script is reported as such, with its place and a caret, by every
  * program that takes scripts, before anything else that is wrong with it; and scaling tells why an
  * app has failed even where it is to be quiet. */
 #include "bad_run.h"

@@ -51,7 +51,7 @@ for form in "2.2" "2.2 --binary" "4.1" "4.1 --binary"; do
     solve names.msh
 done
 
-# what is wrong is told, with the name
+# the error names the group
 expect() {
     local words=$1 output got=0
     shift

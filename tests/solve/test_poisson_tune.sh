@@ -21,7 +21,7 @@ run
 plain=$(errors)
 [ -n "$plain" ]
 if grep -qF "a search found best" "$scratch/log"; then
-    echo "there is no winner yet"
+    echo "there is no best plan yet"
     exit 1
 fi
 run --tune 3

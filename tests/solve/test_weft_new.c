@@ -1,7 +1,7 @@
 /* labels: quick */
 /* weft new writes starting points that compile and pass weft test; weft test finds a body that
  * computes something else and an example that is not what the function gives. The wrong ones are
- * planted, so that what is expected is known. */
+ * injected here, so the expected reports are known. */
 #include "test_support.h"
 
 #include <stdbool.h>

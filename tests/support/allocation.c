@@ -206,7 +206,7 @@ static bool is_left_out(const uint64_t *known, long n) {
 
 long test_every_allocation(const char *what, test_allocation_call call, void *user) {
     long n_failed = 0;
-    uint64_t *known = getenv("WEFT_EVERY_ALLOCATION") ? NULL : stacks_of(call, user);
+    uint64_t *known = test_is_full() ? NULL : stacks_of(call, user);
     for (long n = 1; n < MOST_RUNS; ++n) {
         if (is_left_out(known, n))
             continue;

@@ -19,7 +19,7 @@ long test_allocation_outstanding(void);
 /** Rerun a call with its n-th allocation failing for n = 1, 2, ... until it gets through without
  *  reaching the n-th. Each time: what it allocated is free again, and where it failed it says
  *  WEFT_ERROR_MEMORY with a message. The last run must succeed. The call frees what it makes.
- *  Left out, unless WEFT_EVERY_ALLOCATION is set (./test --full): an allocation by functions that called
+ *  Left out, unless test_is_full: an allocation by functions that called
  *  each other in the same way for an earlier one, but each sixteenth.
  *  Returns how many allocations the call makes; fails when there are none to fail. */
 typedef weft_status (*test_allocation_call)(void *user, weft_error *error);

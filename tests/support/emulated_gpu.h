@@ -218,7 +218,7 @@ static void gpu_run_idle(const emulated_gpu *gpu, const gpu_node *node) {
     }
 }
 
-/* flag: of the loop, NULL outside. The kernels that begin and end turns write flags and counts. */
+/* flag: of the loop, NULL outside. The kernels that begin and end iterations write flags and counts. */
 static void gpu_run_list(emulated_gpu *gpu, const gpu_node *nodes, int first, int last,
                          const weft_memory *flag) {
     for (int i = first; i < last; ++i) {

@@ -38,6 +38,10 @@ static char *format_path(const char *first, const char *second) {
     return path;
 }
 
+bool test_is_full(void) {
+    return getenv("WEFT_TEST_FULL") != NULL;
+}
+
 char *test_folder_make(void) {
     const char *base = getenv("TMPDIR");
     char *path = format_path(base && *base ? base : "/tmp", "weft-test-XXXXXX");

@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,9 @@
     test_double_near((a), (b), (relative), (absolute), #a, __FILE__, __LINE__)
 void test_double_near(double a, double b, double relative, double absolute, const char *what,
                       const char *file, int line);
+
+/** ./test --full runs this: nothing is left out. (It sets WEFT_TEST_FULL.) */
+bool test_is_full(void);
 
 /** A fresh folder below $TMPDIR or /tmp. Free with test_folder_remove. */
 char *test_folder_make(void);

@@ -129,7 +129,7 @@ static void a_link_is_not_followed(void **state) {
     place_free(place);
 }
 
-/* The names our own files get: links planted there lead nowhere either. */
+/* The names our own files get: links that someone put there lead nowhere either. */
 static void a_planted_lock_is_not_followed(void **state) {
     (void)state;
     cache_place *place = place_make();

@@ -10,7 +10,7 @@
 static const char *const names[] = {"sse2", "avx2", "avx512", "neon"};
 enum { N_NAMES = sizeof names / sizeof names[0] };
 
-/* What the compiler was told, as it says itself: 64, 32 or 16 bytes, and 1 where it may fuse
+/* The options that the compiler got, as its macros show: 64, 32 or 16 bytes, and 1 where it may fuse
  * a multiplication with an addition. */
 static const char source[] =
     "#include <stdint.h>\n"

@@ -124,7 +124,7 @@ static void test_nodes_of_many_edges(void **state) {
     weft_mesh_free(&fan);
 }
 
-/* A group inside keeps its side and its length; what a reader has repaired is still told. */
+/* A group inside keeps its side and its length; the count of what a reader has repaired is kept. */
 static void test_group_inside(void **state) {
     (void)state;
     weft_mesh *square = make_mesh(2, 2), *mesh = NULL;
@@ -210,7 +210,7 @@ static void test_shapes(void **state) {
     }
 }
 
-/* Whichever way its vertices are told, the same diagonal is taken: the best of the three, as tried
+/* Whatever the order of its vertices, the same diagonal is taken: the best of the three, as tried
  * one by one. */
 static void test_best_diagonal(void **state) {
     static const int32_t iterations[3][4] = {{0, 1, 2, 3}, {0, 3, 1, 2}, {0, 2, 3, 1}};

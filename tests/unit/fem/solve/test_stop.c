@@ -196,7 +196,7 @@ static void nothing_is_accepted_early(void **state) {
     }
 }
 
-/* No double-precision solver meets 1e-18 here: rounding decides, soon, and the residual told is
+/* No double-precision solver meets 1e-18 here: rounding decides, soon, and the reported residual is
  * that of the x that is handed back. */
 static void a_tolerance_out_of_reach_ends_at_rounding(void **state) {
     (void)state;
@@ -251,7 +251,7 @@ static void listen(void *user, const char *phase, double done, double total) {
     }
 }
 
-/* The expected number is told; a geometric series has it right. */
+/* The expected number is reported, and is right for a geometric series. */
 static void the_expected_number_is_used(void **state) {
     (void)state;
     double history[101];

@@ -1,5 +1,5 @@
 /* labels: quick */
-/* Anisotropy and jumps are told from even coefficients by the couplings of the matrix: P1 on
+/* Anisotropy and jumps are distinguished from even coefficients by the couplings of the matrix: P1 on
  * regular and on distorted meshes, assembled here. On the regular meshes the tensor of a row is that
  * of the coefficient, so that the ratio of its eigenvalues is known. */
 #include "fem/sparse/couplings.h"

@@ -19,7 +19,7 @@ typedef struct emulation {
     program_case c;
     void *object;
     emulate_function *emulate;
-    void *data[LISTS], *partials[LISTS], *twins[LISTS];
+    void *data[LISTS], *partials[LISTS], *second_buffers[LISTS];
     const void *rows[8];
     const int32_t *connectivity; /* interleaved */
     int64_t n, capacity;
@@ -37,7 +37,7 @@ static void end(emulation *e) {
     for (int i = 0; i < LISTS; ++i) {
         free(e->data[i]);
         free(e->partials[i]);
-        free(e->twins[i]);
+        free(e->second_buffers[i]);
     }
     dlclose(e->object);
     case_close(&e->c);
@@ -92,7 +92,7 @@ static void *argument(emulation *e, const weft_argument *a) {
     case ARGUMENT_VALUE:
         return list(e, &e->data[a->index], a->index);
     case ARGUMENT_DOUBLE_BUFFER:
-        return list(e, &e->twins[a->index], a->index);
+        return list(e, &e->second_buffers[a->index], a->index);
     case ARGUMENT_PARTIALS:
         return list(e, &e->partials[a->index], a->index);
     case ARGUMENT_PRODUCT:
@@ -260,12 +260,12 @@ static void rows(void **state) {
 static void check_block(const int block[3], int mmul, int madd, int64_t n, int backwards) {
     const weft_variant_choice variants[] = {{"mmul", mmul}, {"madd", madd}, {"mvmul", mmul % 2}};
     const weft_parameter asked[] = {
-        {"instances", block[0]}, {"width", block[1]}, {"turns", block[2]}};
+        {"instances", block[0]}, {"width", block[1]}, {"trips", block[2]}};
     const weft_compile_options options = {
         .variants = variants, .n_variants = 3, .parameters = asked, .n_parameters = 3};
     emulation e = begin("index N;\ninput A, B : real[3,3] over N;\ninput x : real[3] over N;\n"
-                        "parameter instances = 0, width = 0, turns = 0;\n"
-                        "fuse block instances threads width iterations turns {\n"
+                        "parameter instances = 0, width = 0, trips = 0;\n"
+                        "fuse block instances threads width iterations trips {\n"
                         "C = mmul(A, B);\nD = madd(C, A);\ny = mvmul(D, x);\n}\nreturn C, y;\n",
                         &options, n);
     const weft_implementation *one = case_segment(&e.c)->cover->list[0];

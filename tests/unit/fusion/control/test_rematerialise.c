@@ -26,7 +26,7 @@ static void check(weft_status status, const weft_error *error) {
 
 enum { N = 37 };
 
-/* w = (A A^T)^turns A v, and whether the loop makes A A^T itself */
+/* w = (A A^T)^n A v, n iterations, and whether the loop makes A A^T itself */
 static bool run(const char *device_name, const char *loop, weft_rematerialise rematerialise,
                 double *w) {
     weft_device *device = NULL;
@@ -110,13 +110,13 @@ static void same_numbers(void **state) {
          2},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
-        double stored[2 * N], anew[2 * N], w[2 * N];
+        double stored[2 * N], recomputed[2 * N], w[2 * N];
         expected(cases[k].iterations, w);
         assert_false(run("host:2", cases[k].loop, WEFT_REMATERIALISE_NEVER, stored));
-        assert_true(run("host:2", cases[k].loop, WEFT_REMATERIALISE_ALWAYS, anew));
+        assert_true(run("host:2", cases[k].loop, WEFT_REMATERIALISE_ALWAYS, recomputed));
         for (int i = 0; i < 2 * N; ++i) {
             assert_double_near(stored[i], w[i], 0, 0);
-            assert_double_near(anew[i], w[i], 0, 0);
+            assert_double_near(recomputed[i], w[i], 0, 0);
         }
     }
 }

@@ -14,8 +14,8 @@
 enum { N = 70, ITERATIONS = 5 };
 
 static const char text[] = "index nodes plain;\noperator A over nodes;\n"
-                           "input z, p, r : real over nodes;\ninput s, turns : real;\n"
-                           "repeat at most 5 while (s < turns) {\n"
+                           "input z, p, r : real over nodes;\ninput s, trips : real;\n"
+                           "repeat at most 5 while (s < trips) {\n"
                            "    update p = z + 2*p;\n    q = apply(A, p);\n"
                            "    update r = r - q;\n    update s = s + 1;\n}\n";
 
@@ -101,7 +101,7 @@ static void iterations(void **state) {
     case_check(weft_program_bind(c.program, "p", p, &error), &error);
     case_check(weft_program_bind(c.program, "r", r, &error), &error);
     case_check(weft_program_bind(c.program, "s", s, &error), &error);
-    case_check(weft_program_bind(c.program, "turns", wanted, &error), &error);
+    case_check(weft_program_bind(c.program, "trips", wanted, &error), &error);
     for (int n = 0; n <= ITERATIONS; ++n) {
         double in[N], now[N], left[N];
         const double none = 0, limit = n;

@@ -120,9 +120,9 @@ static void square_root_by_newton(void **state) {
  * iteration. */
 static void fibonacci_with_history(void **state) {
     (void)state;
-    loop_case c = case_open("parameter turns = 20;\n"
+    loop_case c = case_open("parameter trips = 20;\n"
                             "input a, b : real;\n"
-                            "repeat at most turns while (a < 1e9) {\n"
+                            "repeat at most trips while (a < 1e9) {\n"
                             "    next = a + b;\n"
                             "    update a = b;\n"
                             "    update b = next;\n"
@@ -225,7 +225,7 @@ static void uniform_results(void **state) {
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-/* Scalar CG on [[4,1],[1,3]] x = (1,2), written out: x = (1/11, 7/11) after two turns. */
+/* Scalar CG on [[4,1],[1,3]] x = (1,2), written out: x = (1/11, 7/11) after two iterations. */
 static const char CG[] = "index rows plain;\n"
                          "connectivity all : rows -> rows[2];\n"
                          "input A : real[2] over rows;\n"
@@ -345,7 +345,7 @@ static void cg_with_an_opaque_operator(void **state) {
                          WEFT_ERROR_USAGE);
         bind(&c, "A", CG_A, 4);
         cg_solve(&c);
-        assert_int_equal(m.applied, 4); /* the start of each run, and two turns */
+        assert_int_equal(m.applied, 4); /* the start of each run, and two iterations */
         assert_int_equal(m.dots, brings_dot ? 2 : 0);
         case_close(&c);
     }

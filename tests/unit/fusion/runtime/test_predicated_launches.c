@@ -1,6 +1,6 @@
 /* labels: quick */
 /* Programs that look first whether they are wanted, on devices that compute nothing: what is
- * launched, and who is told of a loop's end. (fem/solve/test_cuda_loops.c: what they do.) */
+ * launched, and which kernels get the flag of a loop's end. (fem/solve/test_cuda_loops.c: what they do.) */
 #include "core/weft_core.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"

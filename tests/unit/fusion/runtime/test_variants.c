@@ -18,8 +18,8 @@
 static const char text[] = LISTS CALLS "return F, w, t;\n";
 /* in a block that is asked for */
 static const char text_in_block[] =
-    LISTS "parameter instances = 0, width = 0, turns = 0;\n"
-          "fuse block instances threads width iterations turns {\n" CALLS "}\nreturn F, w, t;\n";
+    LISTS "parameter instances = 0, width = 0, trips = 0;\n"
+          "fuse block instances threads width iterations trips {\n" CALLS "}\nreturn F, w, t;\n";
 
 enum { NODES = 17 };
 
@@ -154,7 +154,7 @@ static void blocks_that_are_asked_for(void **state) {
                 {"mmul", 2}, {"mvmul", k % 2}, {"madd", k % 3}, {"smmul", (k + 1) % 3}};
             const weft_parameter asked[] = {{"instances", on_gpu ? blocks[i][0] : 0},
                                             {"width", on_gpu ? blocks[i][1] : 0},
-                                            {"turns", on_gpu ? blocks[i][2] : 0}};
+                                            {"trips", on_gpu ? blocks[i][2] : 0}};
             const weft_compile_options options = {
                 .variants = variants, .n_variants = 4, .parameters = asked, .n_parameters = 3};
             check(text_in_block, &options, sizes[k]);

@@ -117,7 +117,7 @@ static void loads(void **state) {
                 f->data[i] = 1;
                 f->connectivity[i] = i % 70;
             }
-            /* 256 elements by two blocks of 32: four turns, all values or, in shared memory, one
+            /* 256 elements by two blocks of 32: four iterations, all values or, in shared memory, one
              */
             f->seed[0] = shared ? 4 : 4 * (form == WEFT_COST_INDIRECT ? 6 : COMPONENTS);
             run(f, shared ? "probe_0_5" : "probe_0", 256, shared ? 160 : 32, 2, 0);
