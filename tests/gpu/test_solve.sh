@@ -29,6 +29,20 @@ newton=(kirchhoff.weft --nonlinear --mesh square:16 --dirichlet left=0,0 --diric
 newton3=(kirchhoff.weft --nonlinear --mesh cube:5 --dirichlet left=0,0,0 --neumann right=0.05,0.02,0 --load-steps 2
     --probe 0.3,0.7,0.5 --sum W --exact x,y,z)
 
+shifted=(helmholtz.weft --mesh square:40 --define lambda=-60 --define "source=x*y" --probe 0.3,0.7)
+convection=("${WEFT_SOURCE:?}/docs/examples/convection.weft" --mesh square:40 --input velocity=2,1 --input k=0.01 --probe 0.3,0.7)
+quasilinear=("$WEFT_SOURCE/docs/examples/quasilinear.weft" --nonlinear --mesh square:20 --define source=20 --probe 0.3,0.7)
+
+for problem in shifted convection quasilinear; do # edge: of shifted alone, the others are not symmetric
+    declare -n arguments=$problem
+    run "$problem-host" host --assembly csr "${arguments[@]}"
+    for assembly in lma lma-gather csr matrix-free auto; do
+        run "$problem-$assembly" cuda --assembly "$assembly" "${arguments[@]}"
+    done
+done
+run convection-bicgstab cuda --method bicgstab "${convection[@]}"
+run shifted-edge cuda --assembly edge "${shifted[@]}"
+
 for problem in helmholtz plane space newton newton3; do
     declare -n arguments=$problem
     run "$problem-host" host --assembly csr "${arguments[@]}"
@@ -53,7 +67,7 @@ def flat(value):
     return value if isinstance(value, list) else [value]
 
 
-for problem in ("helmholtz", "plane", "space", "newton", "newton3"):
+for problem in ("helmholtz", "plane", "space", "newton", "newton3", "shifted", "convection", "quasilinear"):
     with open(os.path.join(folder, f"{problem}-host.json"), encoding="utf-8") as file:
         host = json.load(file)
     for path in sorted(glob.glob(os.path.join(folder, f"{problem}-[!h]*.json"))):

@@ -8,7 +8,6 @@
 #include "fusion/weft_library.h"
 #include "test_support.h"
 
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,14 +27,15 @@ static const char NESTED[] = "index nodes plain;\n"
                              "    update dt = min(dt, select(rr > limit, dt/2, 2*dt));\n"
                              "}\n";
 
-static char *source_with(const char *text, bool single, const weft_operator_choice *choice) {
+static char *source_with(const char *text, bool single, const weft_operator_choice *choices,
+                         int n_choices) {
     weft_error error = {0};
     weft_device *device = NULL;
     weft_library *library = NULL;
     weft_compilation *compilation = NULL;
     const weft_device_options options = weft_device_options_default(NULL);
     const weft_compile_options compile = {
-        .single = single, .operators = choice, .n_operators = choice != NULL};
+        .single = single, .operators = choices, .n_operators = n_choices};
     const weft_fragment fragment = {"loops.weft", text};
     char message[2048];
     weft_status status = WEFT_OK;
@@ -56,7 +56,7 @@ done:
 }
 
 static char *source_for(const char *text, bool single) {
-    return source_with(text, single, NULL);
+    return source_with(text, single, NULL, 0);
 }
 
 static void loops_compile(void **state) {
@@ -93,12 +93,38 @@ static void conjugate_gradients_compile(void **state) {
         skip_test(error.message);
     for (int i = 0; i < 4; ++i) {
         const weft_operator_choice choice = {.name = "A", .product_kernel = product_kernels[i]};
-        char *source = source_with(weft_fem_script("cg.weft"), false, &choice);
+        char *source = source_with(weft_fem_script("cg.weft"), false, &choice, 1);
         weft_cubin cubin = {0};
         if (weft_nvrtc_compile(&nvrtc, 90, "cg", source, &cubin, &error) != WEFT_OK)
             fail_msg("%s\n%s", error.message, source);
         assert_non_null(strstr(source, "loop_0_iteration"));
         assert_int_equal(strstr(source, "namespace segment_3") == NULL, product_kernels[i] != NULL);
+        weft_cubin_free(&cubin);
+        free(source);
+    }
+    weft_nvrtc_close(&nvrtc);
+}
+
+/* The other Krylov methods, with a product kernel and Jacobi's preconditioner, and with the caller's
+ * operators. */
+static void other_methods_compile(void **state) {
+    (void)state;
+    static const char *const scripts[] = {"minres.weft", "gmres.weft", "bicgstab.weft"};
+    const weft_fragment scaling = {"scaling.weft", weft_fem_script("scaling.weft")};
+    weft_nvrtc nvrtc;
+    weft_error error = {0};
+    if (weft_nvrtc_open(&nvrtc, &error) != WEFT_OK)
+        skip_test(error.message);
+    for (int i = 0; i < 6; ++i) {
+        const weft_operator_choice own[] = {{.name = "A", .product_kernel = "csr"},
+                                            {.name = "M", .fragments = &scaling, .n_fragments = 1}};
+        const weft_operator_choice callers[] = {{.name = "A"}, {.name = "M"}};
+        char *source =
+            source_with(weft_fem_script(scripts[i / 2]), false, i % 2 ? callers : own, 2);
+        weft_cubin cubin = {0};
+        if (weft_nvrtc_compile(&nvrtc, 90, scripts[i / 2], source, &cubin, &error) != WEFT_OK)
+            fail_msg("%s\n%s", error.message, source);
+        assert_non_null(strstr(source, "loop_0_iteration"));
         weft_cubin_free(&cubin);
         free(source);
     }
@@ -121,7 +147,7 @@ static void kernels_in_loops_are_predicated(void **state) {
                                false);
     const int joined = count(inside, "finish_add(joined_0"); /* by the kernel that ends the
                                                                 iteration */
-    const int shaped = count(inside, "BLOCK_KERNEL(") - 1; /* without the macro's definition */
+    const int shaped = count(inside, "BLOCK_KERNEL(") - 1;   /* without the macro's definition */
     const int kernels = joined + shaped + count(inside, "KERNEL s") + count(inside, "FINISH s0_") +
                         count(inside, "FINISH s1_");
     assert_true(kernels >= 2 && joined == 1);
@@ -184,6 +210,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_compile),
         cmocka_unit_test(conjugate_gradients_compile),
+        cmocka_unit_test(other_methods_compile),
         cmocka_unit_test(kernels_in_loops_are_predicated),
         cmocka_unit_test(predicated_products_compile),
     };
