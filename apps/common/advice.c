@@ -4,6 +4,7 @@
 #include "fem/sparse/couplings.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { MULTIGRID_ITERATIONS = 30, SMALL = 10000 };
 
@@ -15,6 +16,13 @@ static double usual_iterations(const app_run *run) {
                                            run->options->tolerance);
     const char *name = weft_preconditioner_about(kind)->name;
     return weft_external_find(name, &library, NULL) == WEFT_OK ? INFINITY : MULTIGRID_ITERATIONS;
+}
+
+static const char *better(const app_run *run) {
+    const int kind = run->options->preconditioner;
+    return kind >= 0 && strcmp(weft_preconditioner_about(kind)->name, "aggregation") == 0
+               ? "hypre where it is installed"
+               : "aggregation, or hypre where it is installed";
 }
 
 void app_cg_advise(const app_run *run) {
@@ -33,13 +41,12 @@ void app_cg_advise(const app_run *run) {
     if (couplings.is == WEFT_COUPLINGS_ANISOTROPIC)
         weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
                  "%d iterations are more than the usual %.0f: the coefficients or the cells are "
-                 "anisotropic (by a factor of %.0f at half of the nodes); try --preconditioner "
-                 "hypre, which suits such problems",
-                 run->cg.iterations, usual, couplings.anisotropy);
+                 "anisotropic (by a factor of %.0f at half of the nodes); try --preconditioner %s",
+                 run->cg.iterations, usual, couplings.anisotropy, better(run));
     else if (couplings.is == WEFT_COUPLINGS_JUMPING)
         weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
                  "%d iterations are more than the usual %.0f: the coefficients jump from cell to "
                  "cell (%.0f %% of the couplings are below 1/1000 of the strongest beside them); "
-                 "try --preconditioner hypre, which suits such problems",
-                 run->cg.iterations, usual, 100 * couplings.weak);
+                 "try --preconditioner %s",
+                 run->cg.iterations, usual, 100 * couplings.weak, better(run));
 }
