@@ -162,6 +162,21 @@ done:
     return status;
 }
 
+/* Run the cycle once, so that later runs allocate nothing. */
+static weft_status warm_up(weft_cycle *cycle, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t bytes = (size_t)cycle->levels[0].n * sizeof(double);
+    weft_memory *r = NULL, *z = NULL;
+    TRY(weft_memory_make(cycle->context->device, bytes, &r, error));
+    TRY(weft_memory_make(cycle->context->device, bytes, &z, error));
+    TRY(weft_memory_zero(r, error));
+    TRY(weft_cycle_run(cycle, r, z, NULL, error));
+done:
+    weft_memory_free(&r);
+    weft_memory_free(&z);
+    return status;
+}
+
 weft_status weft_cycle_make(weft_context *context, const weft_cycle_source *sources, int n_levels,
                             const weft_preconditioner_problem *problem, weft_cycle *out,
                             weft_error *error) {
@@ -183,6 +198,7 @@ weft_status weft_cycle_make(weft_context *context, const weft_cycle_source *sour
     for (int i = 0; i + 1 < n_levels; ++i)
         TRY(weft_cycle_level_programs(out, i, error));
     TRY(weft_cycle_conversion(out, error));
+    TRY(warm_up(out, error));
 done:
     return status;
 }

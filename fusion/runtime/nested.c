@@ -133,8 +133,7 @@ weft_status weft_program_nested_prepare(weft_program_segment *p, int number, wef
         const int64_t n = result->index_set >= 0 ? p->sizes[result->index_set] : 1;
         const size_t needed =
             (size_t)(all.n_parts * n + 1) * (size_t)weft_shape_count(&result->shape) * real_bytes;
-        weft_memory_free(&p->partials[result->id]);
-        TRY(weft_memory_make(p->device, needed, &p->partials[result->id], error));
+        TRY(weft_program_partials(p, result->id, needed, error));
     }
 done:
     return status;

@@ -154,6 +154,18 @@ static weft_status chunks_make(weft_program_segment *p, const weft_plan_kernel *
     return WEFT_OK;
 }
 
+weft_status weft_program_partials(weft_program_segment *p, int value, size_t needed,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_memory **partials = &p->partials[value];
+    if (*partials != NULL && weft_memory_bytes(*partials) >= needed)
+        return WEFT_OK;
+    weft_memory_free(partials);
+    TRY(weft_memory_make(p->device, needed, partials, error));
+done:
+    return status;
+}
+
 static weft_status prepare_reductions(weft_program_segment *p, int number, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = p->segment->graph;
@@ -164,8 +176,7 @@ static weft_status prepare_reductions(weft_program_segment *p, int number, weft_
         const weft_value *result = &graph->values[graph->calls[kernel->reductions[i]].result];
         const size_t needed =
             (n_chunks + 1) * (size_t)weft_shape_count(&result->shape) * real_bytes;
-        weft_memory_free(&p->partials[result->id]);
-        TRY(weft_memory_make(p->device, needed, &p->partials[result->id], error));
+        TRY(weft_program_partials(p, result->id, needed, error));
     }
     weft_schedule_free(&p->chunks[number]);
     TRY(chunks_make(p, kernel, &p->chunks[number], error));

@@ -119,12 +119,16 @@ weft_status weft_program_colours_argument(const weft_program_segment *p,
  *  whole  its launch for all cells, with the program's arguments */
 weft_status weft_program_colours_launch(weft_program_segment *p, const weft_plan_kernel *kernel,
                                         const weft_launch *whole, weft_error *error);
-/** Does a kernel assemble this matrix by rows, so that no positions are needed? */
+/** Make the partial results of a reduction, unless they have the size already: a program that is
+ *  prepared again for other lists, perhaps while the device captures, keeps them. */
+weft_status weft_program_partials(weft_program_segment *p, int value, size_t needed,
+                                  weft_error *error);
 /** Make *memory where nothing is bound, or where what the program owns is too small.
  *  Errors  WEFT_ERROR_SHAPE: the bound memory has less than `needed` bytes; those of
  *          weft_memory_make */
 weft_status weft_program_own(weft_device *device, const char *name, size_t needed,
                              weft_memory **memory, bool *own, weft_error *error);
+/** Does a kernel assemble this matrix by rows, so that no positions are needed? */
 bool weft_program_makes_rows(const weft_program_segment *p, int matrix);
 /** An argument of a patch kernel for a vector; for a matrix. */
 weft_status weft_program_patch_argument(const weft_program_segment *p,
