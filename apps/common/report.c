@@ -26,11 +26,14 @@ void app_history_line_print(const weft_cg_result *cg) {
 }
 
 void app_seconds_print(const app_seconds *s) {
-    char mesh[32], plan[32], compile[32], assembly[32], solve[32], output[32];
-    printf("time        mesh %s, plan %s, compile %s, assembly %s, solve %s, output %s\n",
+    char mesh[32], plan[32], compile[32], assembly[32], precondition[32], solve[32], output[32];
+    printf("time        mesh %s, plan %s, compile %s, assembly %s, ",
            app_print_seconds(s->mesh, mesh), app_print_seconds(s->plan, plan),
-           app_print_seconds(s->compile, compile), app_print_seconds(s->assembly, assembly),
-           app_print_seconds(s->solve, solve), app_print_seconds(s->output, output));
+           app_print_seconds(s->compile, compile), app_print_seconds(s->assembly, assembly));
+    if (s->precondition > 0)
+        printf("preconditioner %s, ", app_print_seconds(s->precondition, precondition));
+    printf("solve %s, output %s\n", app_print_seconds(s->solve, solve),
+           app_print_seconds(s->output, output));
 }
 
 double app_clock(const weft_context *context) {
@@ -151,17 +154,17 @@ bool app_json_set_costs(json_t *root, const weft_device *device, const app_secon
     const struct {
         const char *name;
         double seconds;
-    } parts[] = {{"mesh", s->mesh},         {"order", s->order},
-                 {"plan", s->plan},         {"compile", s->compile},
-                 {"assembly", s->assembly}, {"solve", s->solve},
-                 {"output", s->output},     {"total", total},
-                 {"measure", s->measure},   {"checkpoint", s->checkpoint}};
+    } parts[] = {
+        {"mesh", s->mesh},       {"order", s->order},          {"plan", s->plan},
+        {"compile", s->compile}, {"assembly", s->assembly},    {"preconditioner", s->precondition},
+        {"solve", s->solve},     {"output", s->output},        {"total", total},
+        {"measure", s->measure}, {"checkpoint", s->checkpoint}};
     json_t *object = json_object();
     bool fine = app_json_set(root, "bytes_peak", json_integer((json_int_t)weft_memory_peak())) &&
                 app_json_set(root, "bytes_device",
                              json_integer((json_int_t)weft_device_bytes_peak(device))) &&
                 app_json_set(root, "seconds", object);
-    for (int i = 0; fine && i < (in_time ? 10 : 8); ++i)
+    for (int i = 0; fine && i < (in_time ? 11 : 9); ++i)
         fine = app_json_set(object, parts[i].name, app_json_real(parts[i].seconds));
     return fine;
 }

@@ -25,8 +25,9 @@ bool app_json_set_solution(json_t *root, const weft_cg_result *cg, bool solved);
 
 typedef struct app_seconds {
     double mesh, order, plan, compile, assembly, solve, output; /* mesh includes order */
-    double measure, checkpoint;                                 /* of time-dependent runs */
-    double started; /* weft_clock at the start; 0: unknown */
+    double precondition; /* set-up of a preconditioner, besides Jacobi's, which `solve` excludes */
+    double measure, checkpoint; /* of time-dependent runs */
+    double started;             /* weft_clock at the start; 0: unknown */
 } app_seconds;
 
 void app_seconds_print(const app_seconds *seconds);

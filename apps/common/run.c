@@ -95,14 +95,18 @@ weft_status app_run_precondition(app_run *run, weft_error *error) {
                                                  .hierarchy = run->mesh_made.hierarchy,
                                                  .degree = options->smoother_degree,
                                                  .monitor = &run->messages->monitor};
+    const double start = app_clock(&run->context);
     if (options->preconditioner < 0)
         return WEFT_OK;
     if (is_general != run->preconditioner_is_general)
         weft_preconditioner_free(&run->preconditioner);
     run->preconditioner_is_general = is_general;
-    return run->preconditioner ? weft_preconditioner_update(run->preconditioner, error)
-                               : weft_preconditioner_make(&run->context, options->preconditioner,
-                                                          &problem, &run->preconditioner, error);
+    const weft_status status =
+        run->preconditioner ? weft_preconditioner_update(run->preconditioner, error)
+                            : weft_preconditioner_make(&run->context, options->preconditioner,
+                                                       &problem, &run->preconditioner, error);
+    run->seconds.precondition += app_clock(&run->context) - start;
+    return status;
 }
 
 void app_run_choose_method(app_run *run, bool is_symmetric, double asymmetry) {
@@ -155,7 +159,7 @@ weft_status app_run_solve(app_run *run, weft_error *error) {
     TRY(weft_vector_pull(run->u, run->u_values, weft_space_dofs(run->space), error));
     app_cg_advise(run);
 done:
-    run->seconds.solve = app_clock(&run->context) - start;
+    run->seconds.solve = app_clock(&run->context) - start - run->seconds.precondition;
     return status;
 }
 

@@ -84,6 +84,10 @@ void app_run_finish(app_run *run);
 
 /** Print the errors against --exact to stdout, if it was given. */
 void app_run_print_errors(const app_run *run, const char *exact);
+/** Print the preconditioner's line, and its levels if the output is verbose. */
+void app_run_print_preconditioner(const app_run *run);
+/** Add "preconditioner" and, besides Jacobi's, "preconditioner_report". */
+bool app_run_json_preconditioner(json_t *root, const app_run *run);
 /** Print the end of a report: probes, times, memory, and the output file if it was written. */
 weft_status app_run_print_end(const app_run *run, bool is_solved, weft_error *error);
 /** Print launches and memory of a run on the null device.

@@ -40,6 +40,7 @@ static bool set_results(json_t *root, const solve *run) {
     const bool solved = !run->base.is_null;
     return app_json_set(root, "method", json_string(weft_method_about(run->base.method)->name)) &&
            app_json_set(root, "method_reason", json_string(run->base.method_reason)) &&
+           app_run_json_preconditioner(root, &run->base) &&
            app_json_set_solution(root, &run->base.cg, solved) &&
            app_json_set(root, "l2_error", app_json_real(run->base.l2_error)) &&
            app_json_set(root, "h1_error", app_json_real(run->base.h1_error)) &&
