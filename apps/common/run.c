@@ -156,10 +156,10 @@ weft_status app_run_solve(app_run *run, weft_error *error) {
     if (run->cg.outcome == WEFT_CG_INDEFINITE && run->options->method_auto &&
         run->minres_if_indefinite)
         TRY(solve_indefinite(run, &options, error));
+    run->seconds.solve = app_clock(&run->context) - start - run->seconds.precondition;
     TRY(weft_vector_pull(run->u, run->u_values, weft_space_dofs(run->space), error));
     app_cg_advise(run);
 done:
-    run->seconds.solve = app_clock(&run->context) - start - run->seconds.precondition;
     return status;
 }
 

@@ -72,7 +72,8 @@ static int widest_row(const weft_csr *P) {
     return (int)most;
 }
 
-/* The entries of P by rows of equal length; what is beyond a row's end has weight 0. */
+/* The entries of P by rows of equal length; what is beyond a row's end has weight 0, and rows without
+ * entries refer to different columns, of which none gets long lists. */
 static weft_status transfer_of_matrix(const weft_cycle *cycle, weft_cycle_level *level,
                                       const weft_csr *P, int *width, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -85,7 +86,8 @@ static weft_status transfer_of_matrix(const weft_cycle *cycle, weft_cycle_level 
         const int64_t first = P->row_start[i], n = P->row_start[i + 1] - first;
         for (int64_t k = 0; k < *width; ++k) {
             weights[i * *width + k] = k < n ? P->values[first + k] : 0;
-            level->parent_indices[i * *width + k] = n > 0 ? P->columns[first + (k < n ? k : 0)] : 0;
+            level->parent_indices[i * *width + k] = n > 0 ? P->columns[first + (k < n ? k : 0)]
+                                                          : (int32_t)(i * P->n_columns / level->n);
         }
     }
     level->has_dof_weights = true;
@@ -222,7 +224,7 @@ void weft_cycle_clear(weft_cycle *cycle) {
     weft_compiled_free(&cycle->size);
     weft_memory_free(&cycle->coarsest_inverse);
     weft_memory_free(&cycle->square);
-    weft_module_free(&cycle->module);
+    weft_lists_free(&cycle->lists);
     free(cycle->levels);
     *cycle = (weft_cycle){0};
 }

@@ -9,6 +9,7 @@
 
 #include "fem/multigrid/multigrid.h"
 #include "fem/precondition/precondition.h"
+#include "fem/sparse/lists.h"
 
 /** A level of a cycle to be made, [0] the finest; everything is borrowed for the call. */
 typedef struct weft_cycle_source {
@@ -45,7 +46,7 @@ typedef struct weft_cycle {
     /* with single precision: conversion of r and z (convert.c) */
     weft_compiled size;
     weft_memory *square; /* r.r */
-    weft_module *module;
+    weft_lists *lists;
     bool is_predicated; /* programs are compiled so that launches can be skipped */
 } weft_cycle;
 

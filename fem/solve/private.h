@@ -4,6 +4,7 @@
 
 #include "fem/form/form.h"
 #include "fem/solve/persistent.h"
+#include "fem/sparse/lists.h"
 
 /** The data of the scripts cg_*.weft, by their names there: first lists over the dofs, then uniform
  *  values, i.e. memories of one double. */
@@ -19,11 +20,15 @@ typedef enum weft_cg_name {
     WEFT_CG_RZ_BEFORE, /* r.z of the residual that p was made from */
     WEFT_CG_RR,
     WEFT_CG_PQ,
-    WEFT_CG_STEP,       /* alpha of the previous iteration, whose update of x is still pending */
-    WEFT_CG_GAIN,       /* sum of alpha r.z: decrease of the squared energy norm of the error */
-    WEFT_CG_ENERGY,     /* x.A x */
-    WEFT_CG_SHARE,      /* 1 / n if means are subtracted, otherwise 0 */
-    WEFT_CG_SIZE,       /* x.x/d over free dofs */
+    WEFT_CG_STEP,   /* alpha of the previous iteration, whose update of x is still pending */
+    WEFT_CG_GAIN,   /* sum of alpha r.z: decrease of the squared energy norm of the error */
+    WEFT_CG_ENERGY, /* x.A x */
+    WEFT_CG_SHARE,  /* 1 / n if means are subtracted, otherwise 0 */
+    WEFT_CG_SIZE,   /* x.x/d over free dofs */
+    WEFT_CG_LEAST,  /* of the diagonal of free dofs */
+    WEFT_CG_MOST,
+    WEFT_CG_WRONG,      /* NaN if it has an entry that is no finite number, else 0 */
+    WEFT_CG_JACOBI,     /* 1 with Jacobi's preconditioner, else 0 */
     WEFT_CG_ITERATIONS, /* limit of iterations of one run */
     WEFT_CG_LIMIT,      /* value of rr at which the tolerance is met */
     WEFT_CG_NAMES
@@ -35,6 +40,8 @@ typedef enum weft_cg_script {
     WEFT_CG_RESIDUAL,
     WEFT_CG_MEAN, /* subtracts from x its mean */
     WEFT_CG_SOLUTION,
+    WEFT_CG_DIAGONAL, /* makes d from diag(A) */
+    WEFT_CG_GIVEN,    /* makes p from x at constrained dofs */
     WEFT_CG_SCRIPTS
 } weft_cg_script;
 
@@ -47,6 +54,7 @@ struct weft_solver {
     int64_t n;
     weft_memory *memory[WEFT_CG_NAMES]; /* x and b are the caller's, NULL between solves */
     weft_memory *history;               /* rr of each iteration of a run */
+    weft_lists *lists;
     weft_memory *product; /* A p of iterations with a preconditioner; NULL before the first */
     weft_operator_in_script in_script;      /* op as the operator A of the loops */
     weft_compiled scripts[WEFT_CG_SCRIPTS]; /* compiled when first run */

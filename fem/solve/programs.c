@@ -3,8 +3,9 @@
 #include "fem/solve/private.h"
 
 static const char *const names[WEFT_CG_NAMES] = {
-    "x",  "b",    "z",    "p",      "q",     "d",    "rz",         "rz_before", "rr",
-    "pq", "step", "gain", "energy", "share", "size", "iterations", "limit",
+    "x",         "b",     "z",    "p",     "q",      "d",          "rz",
+    "rz_before", "rr",    "pq",   "step",  "gain",   "energy",     "share",
+    "size",      "least", "most", "wrong", "jacobi", "iterations", "limit",
 };
 
 typedef struct weft_cg_use {
@@ -28,6 +29,10 @@ static const weft_cg_use uses[WEFT_CG_SCRIPTS] = {
       WEFT_CG_ENERGY}},
     {"cg_mean.weft", 2, {WEFT_CG_X, WEFT_CG_SHARE}},
     {"cg_size.weft", 3, {WEFT_CG_X, WEFT_CG_D, WEFT_CG_SIZE}},
+    {"cg_diagonal.weft",
+     5,
+     {WEFT_CG_D, WEFT_CG_JACOBI, WEFT_CG_LEAST, WEFT_CG_MOST, WEFT_CG_WRONG}},
+    {"cg_given.weft", 3, {WEFT_CG_X, WEFT_CG_D, WEFT_CG_P}},
 };
 
 static weft_status compile(weft_solver *cg, weft_cg_script script, weft_error *error) {

@@ -4,6 +4,7 @@
 #include "fem/solve/krylov.h"
 #include "fem/weft_fem.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -33,7 +34,7 @@ typedef struct weft_cg_walk {
     const weft_solver *cg;
     int64_t dof, k; /* the next dof; the next constrained dof is constrained[k] */
     double least, most;
-    double factor; /* of b and x; of the diagonal: instead of 0, if absolute values are taken */
+    double factor; /* of b and x; of the diagonal: instead of 0 */
 } weft_cg_walk;
 
 /* Advance by one dof; returns whether it is free. */
@@ -73,9 +74,8 @@ done:
 static void visit_diagonal(weft_cg_walk *walk, double *piece, int64_t n) {
     const bool jacobi = walk->cg->options->jacobi;
     for (int64_t i = 0; i < n; ++i) {
-        const double entry = walk->factor <= 0              ? piece[i]
-                             : piece[i] < 0 || piece[i] > 0 ? fabs(piece[i])
-                                                            : piece[i] + walk->factor;
+        const bool has_sign = piece[i] < 0 || piece[i] > 0;
+        const double entry = has_sign ? fabs(piece[i]) : piece[i] + walk->factor;
         const bool is_free = walk_on(walk);
         if (is_free && !(entry >= walk->least)) /* propagates NaN */
             walk->least = entry;
@@ -106,14 +106,34 @@ static void visit_scale(weft_cg_walk *walk, double *piece, int64_t n) {
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
+/* weft_cg_diagonal for a diagonal that is to be positive. */
+static weft_status diagonal_on_device(weft_solver *cg, double *least, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_cg_options *options = cg->options;
+    double most = 0, wrong = 0;
+    TRY(weft_lists_set(cg->lists, cg->memory[WEFT_CG_D], options->constrained,
+                       options->n_constrained, DBL_MAX, error));
+    TRY(uniform_write(cg, WEFT_CG_JACOBI, options->jacobi, error));
+    TRY(weft_cg_run(cg, WEFT_CG_DIAGONAL, error));
+    TRY(uniform_read(cg, WEFT_CG_LEAST, least, error));
+    TRY(uniform_read(cg, WEFT_CG_MOST, &most, error));
+    TRY(uniform_read(cg, WEFT_CG_WRONG, &wrong, error));
+    *least = isnan(wrong) ? NAN : *least;
+    cg->largest = options->jacobi ? 1 : most;
+done:
+    return status;
+}
+
 weft_status weft_cg_diagonal(weft_solver *cg, double *least, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cg_walk state = {.least = INFINITY}, given = {0};
     TRY(weft_operator_diagonal(cg->op, cg->memory[WEFT_CG_D], error));
-    if (!weft_method_about(cg->options->method)->needs_definite) {
-        TRY(walk(cg, WEFT_CG_D, WEFT_CG_NAMES, visit_largest, &given, error));
-        state.factor = given.most > 0 && isfinite(given.most) ? given.most : 1;
+    if (weft_method_about(cg->options->method)->needs_definite) {
+        TRY(diagonal_on_device(cg, least, error));
+        goto done;
     }
+    TRY(walk(cg, WEFT_CG_D, WEFT_CG_NAMES, visit_largest, &given, error));
+    state.factor = given.most > 0 && isfinite(given.most) ? given.most : 1;
     TRY(walk(cg, WEFT_CG_D, WEFT_CG_D, visit_diagonal, &state, error));
     cg->largest = cg->options->jacobi ? 1 : state.most;
     *least = state.least;
@@ -133,10 +153,9 @@ done:
 
 weft_status weft_cg_norm(weft_solver *cg, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_cg_walk state = {0};
     TRY(weft_memory_zero(cg->memory[WEFT_CG_Q], error));
     if (cg->options->n_constrained) {
-        TRY(walk(cg, WEFT_CG_X, WEFT_CG_P, visit_constrained, &state, error));
+        TRY(weft_cg_run(cg, WEFT_CG_GIVEN, error));
         TRY(weft_operator_apply(cg->op, cg->memory[WEFT_CG_P], cg->memory[WEFT_CG_Q], error));
     }
     TRY(weft_memory_zero(cg->memory[WEFT_CG_P], error));
@@ -308,6 +327,7 @@ weft_status weft_solver_make(weft_context *context, weft_operator *op, weft_solv
     TRY(weft_memory_make(context->device, (WEFT_CG_ITERATIONS_MAX + 1) * sizeof(double),
                          &solver->history, error));
     TRY(weft_operator_in_script_make(op, &solver->in_script, error));
+    TRY(weft_lists_make(context->device, &solver->lists, error));
     *out = solver;
     solver = NULL;
 done:
@@ -324,6 +344,7 @@ void weft_solver_free(weft_solver **solver) {
     weft_persistent_free(&cg->persistent);
     weft_krylov_free(&cg->krylov);
     weft_memory_free(&cg->history);
+    weft_lists_free(&cg->lists);
     weft_memory_free(&cg->product);
     for (int i = WEFT_CG_Z; i < WEFT_CG_NAMES; ++i)
         weft_memory_free(&cg->memory[i]);

@@ -1,4 +1,16 @@
-/* Lists of double as lists of float, divided by the root of square[0], and back. */
+/* Operations on lists that scripts cannot express: entries at given numbers, and conversion between
+ * double and float. */
+
+/* list[entries[i]] = value[0] */
+extern "C" __global__ void set_entries(long long n, const int *__restrict__ entries,
+                                       const double *__restrict__ value, double *__restrict__ list)
+{
+    const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (i < n)
+        list[entries[i]] = value[0];
+}
+
+/* Doubles as floats, divided by the root of square[0], and back. */
 extern "C" __global__ void to_single(long long n, const double *__restrict__ square,
                                      const double *__restrict__ from, float *__restrict__ to)
 {

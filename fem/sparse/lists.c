@@ -1,0 +1,85 @@
+/* Sets entries of lists, and converts lists, on the host or by kernels. */
+#include "fem/sparse/lists.h"
+
+#include "core/weft_core.h"
+#include "fem/base/memory.h"
+#include "fem/embedded_operators.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct weft_lists {
+    weft_device *device;
+    weft_module *module; /* NULL on the host */
+};
+
+weft_status weft_lists_make(weft_device *device, weft_lists **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *text = "";
+    weft_lists *lists = calloc(1, sizeof *lists);
+    if (!lists)
+        return weft_out_of_memory(error, "kernels for lists");
+    lists->device = device;
+    for (const weft_embedded_file *file = weft_embedded_operators; file->name; ++file)
+        if (strcmp(file->name, "lists.cu") == 0)
+            text = file->text;
+    if (weft_device_limits(device)->execution == WEFT_EXECUTION_SIMT)
+        TRY(weft_module_make(device, "lists", text, &lists->module, error));
+    *out = lists;
+    lists = NULL;
+done:
+    weft_lists_free(&lists);
+    return status;
+}
+
+void weft_lists_free(weft_lists **lists) {
+    if (!lists || !*lists)
+        return;
+    weft_module_free(&(*lists)->module);
+    free(*lists);
+    *lists = NULL;
+}
+
+static weft_status launch(const weft_lists *lists, const char *kernel, int64_t n,
+                          weft_memory *const arguments[3], weft_error *error) {
+    const weft_launch launched = {.module = lists->module,
+                                  .kernel = kernel,
+                                  .arguments = arguments,
+                                  .n_arguments = 3,
+                                  .n_elements = n,
+                                  .lanes = 32,
+                                  .block_threads = 256};
+    return n > 0 ? weft_device_launch(lists->device, &launched, error) : WEFT_OK;
+}
+
+weft_status weft_lists_set(weft_lists *lists, weft_memory *list, const int32_t *entries, int64_t n,
+                           double value, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_memory *where = NULL, *what = NULL;
+    double *values = weft_memory_host(list);
+    if (!lists->module) {
+        for (int64_t i = 0; values && i < n; ++i)
+            values[entries[i]] = value;
+        return WEFT_OK;
+    }
+    TRY(weft_memory_place(lists->device, entries, (size_t)n, sizeof *entries, &where, error));
+    TRY(weft_memory_place(lists->device, &value, 1, sizeof value, &what, error));
+    weft_memory *const arguments[] = {where, what, list};
+    TRY(launch(lists, "set_entries", n, arguments, error));
+done:
+    weft_memory_free(&where);
+    weft_memory_free(&what);
+    return status;
+}
+
+weft_status weft_lists_to_single(weft_lists *lists, int64_t n, weft_memory *square,
+                                 weft_memory *from, weft_memory *to, weft_error *error) {
+    weft_memory *const arguments[] = {square, from, to};
+    return launch(lists, "to_single", n, arguments, error);
+}
+
+weft_status weft_lists_to_double(weft_lists *lists, int64_t n, weft_memory *square,
+                                 weft_memory *from, weft_memory *to, weft_error *error) {
+    weft_memory *const arguments[] = {square, from, to};
+    return launch(lists, "to_double", n, arguments, error);
+}

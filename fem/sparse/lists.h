@@ -1,0 +1,27 @@
+/* Operations on lists that scripts cannot express (kernels/operators/lists.cu). Not installed.
+ *
+ *      In: lists on a device.  Out: changed or converted lists. */
+#pragma once
+
+#include "fem/weft_fem.h"
+
+/** The kernels, compiled for a GPU; on the host there are none. */
+typedef struct weft_lists weft_lists;
+/** device  borrowed
+ *  out     caller's; weft_lists_free
+ *  Errors  WEFT_ERROR_MEMORY, _COMPILER, _DEVICE */
+weft_status weft_lists_make(weft_device *device, weft_lists **out, weft_error *error);
+void weft_lists_free(weft_lists **lists);
+/** Set list[entries[i]] = value.
+ *  list     doubles on the device
+ *  entries  [n] on the host, without repetitions; borrowed for the call
+ *  Errors   WEFT_ERROR_MEMORY, _DEVICE */
+weft_status weft_lists_set(weft_lists *lists, weft_memory *list, const int32_t *entries, int64_t n,
+                           double value, weft_error *error);
+/** to = from / sqrt(square), as float, or 0 if square is 0; GPUs only.
+ *  square  one double; from [n] double; to [n] float; on the device */
+weft_status weft_lists_to_single(weft_lists *lists, int64_t n, weft_memory *square,
+                                 weft_memory *from, weft_memory *to, weft_error *error);
+/** to = from sqrt(square), as double. */
+weft_status weft_lists_to_double(weft_lists *lists, int64_t n, weft_memory *square,
+                                 weft_memory *from, weft_memory *to, weft_error *error);
