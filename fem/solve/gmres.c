@@ -11,7 +11,7 @@ static const double SINGULAR = 1e-14;
 /* The least-squares problem of a cycle of k iterations. */
 typedef struct cycle {
     int k, m;
-    double *h;       /* [k][m], columns of the Hessenberg matrix to the diagonal, then of R */
+    double *h;       /* [m][m], row by row, the Hessenberg matrix to the diagonal, then R */
     double *lengths; /* [k] its entries below the diagonal */
     double *g;       /* [k + 1] the right-hand side, beta e_0, then rotated */
     double *y;       /* [m] */
@@ -20,16 +20,15 @@ typedef struct cycle {
 /* Triangularize H by Givens rotations, applied to g as well. */
 static void triangularize(const cycle *c) {
     for (int j = 0; j < c->k; ++j) {
-        double *pivot = &c->h[j * c->m + j];
-        const double length = hypot(*pivot, c->lengths[j]);
-        const double cosine = length > 0 ? *pivot / length : 1;
+        double *row = &c->h[j * c->m], *below = row + c->m;
+        const double length = hypot(row[j], c->lengths[j]);
+        const double cosine = length > 0 ? row[j] / length : 1;
         const double sine = length > 0 ? c->lengths[j] / length : 0;
-        *pivot = length;
+        row[j] = length;
         for (int i = j + 1; i < c->k; ++i) {
-            double *column = &c->h[i * c->m];
-            const double upper = column[j], lower = column[j + 1];
-            column[j] = cosine * upper + sine * lower;
-            column[j + 1] = cosine * lower - sine * upper;
+            const double upper = row[i], lower = below[i];
+            row[i] = cosine * upper + sine * lower;
+            below[i] = cosine * lower - sine * upper;
         }
         c->g[j + 1] = -sine * c->g[j];
         c->g[j] *= cosine;
@@ -43,13 +42,13 @@ static bool substitute(const cycle *c) {
     int rank = 0;
     for (int j = 0; j < c->k; ++j)
         for (int i = 0; i <= j; ++i)
-            largest = fmax(largest, fabs(c->h[j * c->m + i]));
+            largest = fmax(largest, fabs(c->h[i * c->m + j]));
     while (rank < c->k && fabs(c->h[rank * c->m + rank]) > SINGULAR * largest)
         ++rank;
     for (int i = rank - 1; i >= 0; --i) {
         double sum = c->g[i];
         for (int j = i + 1; j < rank; ++j)
-            sum -= c->h[j * c->m + i] * c->y[j];
+            sum -= c->h[i * c->m + j] * c->y[j];
         c->y[i] = sum / c->h[i * c->m + i];
     }
     return rank < c->k;
@@ -60,7 +59,7 @@ static weft_status end(weft_solver *cg, int iterations, weft_error *error) {
     const size_t k = (size_t)iterations, m = (size_t)weft_krylov_cycle(cg), size = sizeof(double);
     cycle c = {.k = iterations,
                .m = (int)m,
-               .h = calloc(k * m, size),
+               .h = calloc(m * m, size),
                .lengths = calloc(k, size),
                .g = calloc(k + 1, size),
                .y = calloc(m, size)};
@@ -68,7 +67,7 @@ static weft_status end(weft_solver *cg, int iterations, weft_error *error) {
         status = weft_out_of_memory(error, "GMRES");
         goto done;
     }
-    TRY(weft_memory_read(weft_krylov_memory(cg, "H"), 0, c.h, k * m * size, error));
+    TRY(weft_memory_read(weft_krylov_memory(cg, "H"), 0, c.h, m * m * size, error));
     TRY(weft_memory_read(weft_krylov_memory(cg, "lengths"), 0, c.lengths, k * size, error));
     c.g[0] = sqrt(cg->start_rr);
     triangularize(&c);

@@ -155,12 +155,16 @@ done:
     return status;
 }
 
+static weft_status bind_once(weft_solver *cg, weft_krylov_script script, weft_error *error) {
+    if (cg->krylov->bound[script])
+        return WEFT_OK;
+    cg->krylov->bound[script] = true;
+    return bind(cg, script, false, error);
+}
+
 weft_status weft_krylov_run(weft_solver *cg, weft_krylov_script script, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (!cg->krylov->bound[script]) {
-        cg->krylov->bound[script] = true;
-        TRY(bind(cg, script, false, error));
-    }
+    TRY(bind_once(cg, script, error));
     TRY(weft_program_run(cg->krylov->scripts[script].program, error));
 done:
     return status;
@@ -231,6 +235,28 @@ done:
     return status;
 }
 
+/* Run a cycle in pieces, each with only as many vectors of the basis as it reaches: rows of V and of
+ * the other matrices that are not reached are left out. Where loops are captured, a graph would have
+ * to be made for each number of rows, so there is one piece. */
+static weft_status run_cycle(weft_solver *cg, int iterations, int *done, double *rr,
+                             weft_error *error) {
+    enum { PIECE = 5 };
+    weft_status status = WEFT_OK;
+    const int m = cg->krylov->restart;
+    const int piece = weft_device_captures(cg->context->device) ? m : PIECE;
+    weft_program *program = cg->krylov->scripts[WEFT_KRYLOV_LOOP].program;
+    int counted = 0, wanted = 0;
+    TRY(bind_once(cg, WEFT_KRYLOV_LOOP, error));
+    for (*done = 0; *done < iterations && counted == wanted; *done += counted) {
+        wanted = iterations - *done < piece ? iterations - *done : piece;
+        const int rows = *done + wanted < m ? *done + wanted + 1 : m;
+        TRY(weft_program_size(program, "basis", rows, error));
+        TRY(run_loop(cg, wanted, &counted, rr + *done, error));
+    }
+done:
+    return status;
+}
+
 weft_status weft_krylov_iterations(weft_solver *cg, bool is_new, int iterations, int *done,
                                    double *rr, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -242,7 +268,8 @@ weft_status weft_krylov_iterations(weft_solver *cg, bool is_new, int iterations,
         cg->start_rr = cg->rr;
         TRY(weft_krylov_run(cg, WEFT_KRYLOV_START, error));
     }
-    TRY(run_loop(cg, iterations, done, rr, error));
+    TRY(method->end ? run_cycle(cg, iterations, done, rr, error)
+                    : run_loop(cg, iterations, done, rr, error));
     if (method->breakdowns[0])
         TRY(weft_memory_read(weft_krylov_memory(cg, "broken"), 0, &broken, sizeof broken, error));
     if (broken >= 1)
