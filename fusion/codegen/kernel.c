@@ -282,7 +282,8 @@ static void write_own(const source_writer *w, const weft_plan_kernel *kernel) {
                       weft_source_loads_ahead(w, kernel) ? "UNROLL " : "", n);
     if (n > 1 && stride < all)
         snprintf(own, sizeof own, "%s * (int64_t)%d * %s + %s / %d * %d + %s %% %d + k * %d", block,
-                 n, threads, thread, stride, stride * n, thread, stride, stride);
+                 n, threads, thread, stride, stride * n, thread, stride,
+                 stride - weft_fault("stride_off"));
     else if (n > 1)
         snprintf(own, sizeof own, "(%s * (int64_t)%d + k) * %s + %s", block, n, threads, thread);
     else

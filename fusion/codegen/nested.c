@@ -5,6 +5,7 @@
  * Contributions to open results are added to the part's own partial results. Kernels whose text
  * depends on the sizes are in nested_rows.c and nested_columns.c. */
 #include "fusion/codegen/nested.h"
+#include "core/base/fault.h"
 #include "fusion/base/array.h"
 #include "fusion/base/prelude.h"
 #include "fusion/base/target.h"
@@ -200,12 +201,14 @@ static weft_status write_pass(const weft_nested_writer *n, int phase, weft_error
                           weft_source_join_name(call), weft_nested_name(n, call->result),
                           count_of(n, call->result));
     }
-    weft_text_add(n->w->out, n->w->backend->is_threaded
-                                 ? "        for (int64_t j = threadIdx.x; j < n_second; j += "
-                                   "NESTED_THREADS) {\n            const int lanes = 1;\n"
-                                 : "        for (int64_t j = 0; j < n_second; j += LANES) {\n"
-                                   "            const int lanes = n_second - j < LANES ? "
-                                   "(int)(n_second - j) : LANES;\n");
+    weft_text_add(n->w->out,
+                  n->w->backend->is_threaded
+                      ? "        for (int64_t j = threadIdx.x; j %s n_second; j += "
+                        "NESTED_THREADS) {\n            const int lanes = 1;\n"
+                      : "        for (int64_t j = 0; j %s n_second; j += LANES) {\n"
+                        "            const int lanes = n_second - j < LANES ? "
+                        "(int)(n_second - j) : LANES;\n",
+                  weft_fault("columns_lost") ? "+ LANES <=" : "<");
     weft_text_add(n->w->out, "            (void)lanes;\n");
     write_loads(n, needed);
     for (int i = 0; i < n->fusion->n_calls; ++i) {
@@ -240,12 +243,24 @@ static weft_status write_closed(const weft_nested_writer *n, int phase, weft_err
     return weft_nested_calls_after(n, phase, store_row, error);
 }
 
+/* The open results of a part, before the first contribution. */
+static void write_cleared(const weft_nested_writer *n) {
+    for (int i = 0; i < n->kernel->n_reductions; ++i) {
+        const weft_call *call = &n->w->graph->calls[n->kernel->reductions[i]];
+        if (call->reduction->over != REDUCE_ALL)
+            weft_text_add(n->w->out, "    nested_clear_%s(part_%s, n_second * %d);\n",
+                          weft_source_join_name(call), weft_nested_name(n, call->result),
+                          count_of(n, call->result));
+    }
+}
+
 /* Part and rows of a thread block or of a range of rows, and the open results of the part. */
 static void write_start(const weft_nested_writer *n) {
     weft_text *out = n->w->out;
     const weft_graph *graph = n->w->graph;
     const bool threaded = n->w->backend->is_threaded;
-    weft_text_add(out, "    const int64_t n_second = sizes[1], n_parts = sizes[2];\n");
+    weft_text_add(out, "    const int64_t n_second = sizes[%d], n_parts = sizes[2];\n",
+                  weft_fault("row_length_transposed") ? 0 : 1);
     if (threaded)
         weft_text_add(out, "    __shared__ scalar tree[NESTED_THREADS];\n    (void)tree;\n"
                            "    const int64_t part = blockIdx.x;\n"
@@ -264,10 +279,10 @@ static void write_start(const weft_nested_writer *n) {
                           name, count);
         else
             weft_text_add(out,
-                          "    scalar *const part_%s = partials_%s + part * (n_second * %d);\n"
-                          "    nested_clear_%s(part_%s, n_second * %d);\n",
-                          name, name, count, join, name, count);
+                          "    scalar *const part_%s = partials_%s + part * (n_second * %d);\n",
+                          name, name, count);
     }
+    write_cleared(n);
 }
 
 /* Partial results of reductions over everything. */
@@ -312,6 +327,8 @@ weft_status weft_source_nested(const source_writer *w, const weft_plan_kernel *k
             weft_source_load(w, &kernel->loads[i]);
     write_start(&n);
     weft_text_add(w->out, "    for (int64_t i = first_row; i < last_row; ++i) {\n");
+    if (weft_fault("open_restarted"))
+        write_cleared(&n);
     for (int i = 0; i < kernel->n_loads; ++i) {
         const int value = kernel->loads[i].value;
         if (graph->values[value].index_set != n.along)
@@ -345,10 +362,11 @@ weft_status weft_source_nested_final(const source_writer *w, const weft_plan_ker
             : "    for (int64_t first = first_block * LANES; first < last_block * LANES; "
               "first += LANES)\n");
     weft_text_add(w->out,
-                  "        nested_combine_%s(p_%s, partials_%s, sizes[2], n_elements, first);\n"
+                  "        nested_combine_%s(p_%s, partials_%s, sizes[2]%s, n_elements, first);\n"
                   "}\n\n",
                   weft_source_join_name(call), result + 2,
-                  weft_source_variable(w, call->result, -1) + 2);
+                  weft_source_variable(w, call->result, -1) + 2,
+                  weft_fault("part_unfinished") ? " - 1" : "");
     return WEFT_OK;
 }
 

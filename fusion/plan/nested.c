@@ -1,5 +1,6 @@
 /* Finds the slices and phases of kernels over a product of two index sets. */
 #include "fusion/plan/nested.h"
+#include "core/base/fault.h"
 #include "fusion/plan/dependence.h"
 
 /* The slice that completes the result of a reduction over one of two index sets. */
@@ -47,7 +48,7 @@ weft_slice weft_set_slice(const weft_graph *graph, const uint64_t *set) {
             const weft_slice needed = slice_of(&graph->calls[producer]);
             if (needed == SLICE_ANY)
                 continue;
-            if (slice != SLICE_ANY && slice != needed)
+            if (slice != SLICE_ANY && slice != needed && !weft_fault("slices_mixed"))
                 return SLICE_NONE;
             slice = needed;
         }
@@ -85,7 +86,7 @@ static int last_load(const weft_graph *graph, const weft_fusion *fusion, const i
             loads[i] |= loads[m] && producer->reduction == NULL && reads(call, producer->result) &&
                         weft_index_set_is_product(graph, call->index_set);
         }
-        if (loads[i] && phase[i] > last)
+        if (loads[i] && phase[i] > last && !weft_fault("overwritten_early"))
             last = phase[i];
     }
     return last;

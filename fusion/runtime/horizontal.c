@@ -1,4 +1,5 @@
 /* Launches groups of kernels (horizontal fusion): the sizes of the members, and the launch's grid. */
+#include "core/base/fault.h"
 #include "fusion/base/array.h"
 #include "fusion/runtime/private.h"
 
@@ -15,8 +16,8 @@ weft_status weft_program_group_prepare(weft_program_segment *p, int number, weft
     const int n = kernel->n_members;
     int64_t sizes[2 * WEFT_GROUP_MEMBERS], first = 0;
     for (int m = 0; m < n; ++m) {
-        sizes[m] = p->sizes[members[m].index_set];
-        sizes[n + m] = first;
+        sizes[m] = p->sizes[members[weft_fault("member_size") ? 0 : m].index_set];
+        sizes[n + m] = first + weft_fault("member_offset");
         first += blocks_of(p, &members[m]);
     }
     const size_t bytes = 2 * (size_t)n * sizeof *sizes;

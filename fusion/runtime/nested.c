@@ -3,6 +3,7 @@
  * The slices of the matrix are divided into parts: thread blocks or clusters on a GPU, ranges of
  * slices on the host. Their number depends on the sizes and the device alone, so that results are
  * repeatable. On a GPU with clusters, kernels over rows are generated for the sizes of the run. */
+#include "core/base/fault.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
 #include "fusion/codegen/codegen.h"
@@ -54,6 +55,7 @@ weft_status weft_program_nested_choose(weft_program_segment *p, weft_error *erro
             fits = fits && weft_nested_shape_make(p->first, &plan->kernels[i], p->sizes[set->first],
                                                   p->sizes[set->second], &shape);
     }
+    fits ^= weft_fault("plan_for_other_sizes") && p->first->otherwise != NULL;
     if (!fits && p->first->otherwise == NULL) {
         weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                        "no kernel holds columns of a matrix of these sizes");
@@ -112,7 +114,7 @@ static weft_status prepare_schedule(weft_schedule **out, const parts *all, weft_
     made->colour_start[1] = all->n_parts;
     for (int64_t i = 0; i < all->n_parts; ++i) {
         made->ranges[i][0] = i * all->n_slices / all->n_parts;
-        made->ranges[i][1] = (i + 1) * all->n_slices / all->n_parts;
+        made->ranges[i][1] = (i + 1) * all->n_slices / all->n_parts - weft_fault("rows_lost");
     }
     *out = made;
     return WEFT_OK;

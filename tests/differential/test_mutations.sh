@@ -36,6 +36,18 @@ bugs=(
     "stale_double_buffer    unit_fusion_runtime_double_buffers" # a list that alternated between two memories keeps its old value
     "one_iteration_more     batch emulated"  # a loop does one iteration more
     "colours_collide        unit_fusion_connectivity_cell_colouring" # cells of a colour share a target
+    "columns_lost           unit_fusion_runtime_nested" # the last, partial vector of a row is left out
+    "rows_lost              unit_fusion_runtime_nested" # a part leaves out its last row
+    "row_length_transposed  unit_fusion_runtime_nested" # rows are taken to be as long as columns
+    "slices_mixed           unit_fusion_runtime_nested" # one kernel uses sums over rows and sums over columns again
+    "overwritten_early      unit_fusion_runtime_nested" # a matrix is overwritten before a later pass computes from it
+    "open_restarted         unit_fusion_runtime_nested" # each row starts the sums of the columns again
+    "part_unfinished        unit_fusion_runtime_nested" # the last part is not in a combined sum
+    "plan_for_other_sizes   unit_fusion_runtime_nested" # the second plan of a script runs where the first one fits
+    "stride_off             unit_fusion_runtime_coarsening" # a coarsened thread's elements are one too near
+    "member_offset          unit_fusion_runtime_horizontal" # blocks of a shared launch are one off
+    "member_size            unit_fusion_runtime_horizontal" # a member of a shared launch has the first one's size
+    "launch_shared_too_early unit_fusion_plan_horizontal" # a kernel shares the launch of one that it needs
     "chunks_collide         unit_fusion_connectivity_chunk_colouring" # chunks of a colour share a target
 )
 

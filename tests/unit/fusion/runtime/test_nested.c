@@ -5,6 +5,7 @@
  * which plain loops give too. */
 #include "emulated_gpu.h"
 #include "fusion/plan/plan.h"
+#include "fusion/runtime/runtime.h"
 #include "program_support.h"
 
 enum { MOST = 130 };
@@ -162,6 +163,14 @@ static void overwrite_needed(data *d) {
     memcpy(d->matrix, d->B, sizeof d->B);
 }
 
+/* Columns of A are closed for q, then its rows for s: two passes over A. */
+static void chain(data *d) {
+    double y[MOST];
+    multiply_transposed(d, d->A, d->r, y);
+    multiply(d, d->A, y, d->rows);
+    multiply_transposed(d, d->A, d->rows, d->columns);
+}
+
 /* An argument that must be uniform, computed from uniform values. */
 static void scaled(data *d) {
     multiply(d, d->A, d->x, d->rows);
@@ -177,16 +186,17 @@ typedef struct sequence {
     int passes; /* kernels over the matrix, if everything is fused */
 } sequence;
 
-static const char *const largest = "//@ function  row_max(A: real over i, j) -> y: real over i\n"
-                                   "//@ kind      reduce max\n//@ flops     1\n"
-                                   "//@ source    max_j A_ij\n//@ threads   1\ny = A;\n\n"
-                                   "//@ function  column_max(A: real over i, j) -> y: real over j\n"
-                                   "//@ kind      reduce max\n//@ flops     1\n"
-                                   "//@ source    max_i A_ij\n//@ threads   1\ny = A;\n\n"
-                                   "//@ function  scaled(A: real over i, j, x: real over j, s: real)"
-                                   " -> y: real over i\n"
-                                   "//@ kind      reduce +\n//@ flops     2\n"
-                                   "//@ source    s A x\n//@ threads   1\ny = s * A * x;\n";
+static const char *const largest =
+    "//@ function  row_max(A: real over i, j) -> y: real over i\n"
+    "//@ kind      reduce max\n//@ flops     1\n"
+    "//@ source    max_j A_ij\n//@ threads   1\ny = A;\n\n"
+    "//@ function  column_max(A: real over i, j) -> y: real over j\n"
+    "//@ kind      reduce max\n//@ flops     1\n"
+    "//@ source    max_i A_ij\n//@ threads   1\ny = A;\n\n"
+    "//@ function  scaled(A: real over i, j, x: real over j, s: real)"
+    " -> y: real over i\n"
+    "//@ kind      reduce +\n//@ flops     2\n"
+    "//@ source    s A x\n//@ threads   1\ny = s * A * x;\n";
 
 static const sequence sequences[] = {
     {"atax", NULL, atax, NULL, NULL, "y", NULL, 1},
@@ -210,6 +220,10 @@ static const sequence sequences[] = {
      "input r : real over rows;\nC = 2*A;\nq = gemv(A, x);\nupdate A = 1*B;\n"
      "s = gemtv(C + q, r);\nreturn q, s;\n",
      overwrite_reader, "A", "q", "s", NULL, 1},
+    {"chain",
+     "index rows, cols;\ninput A : real over rows, cols;\ninput r : real over rows;\n"
+     "y = gemtv(A, r);\nq = gemv(A, y);\ns = gemtv(A, q);\nreturn q, s;\n",
+     chain, NULL, "q", "s", NULL, 2},
     {"scaled",
      "index rows, cols;\ninput A : real over rows, cols;\ninput x : real over cols;\n"
      "input alpha, beta : real;\nt = 3*alpha;\nq = scaled(A, x, t + beta);\nreturn q;\n",
@@ -349,11 +363,39 @@ static void passes(void **state) {
     }
 }
 
+/* A panel of columns needs 256 rows at least; for fewer there is a second plan. */
+static void plan_for_sizes(void **state) {
+    static const int64_t tried[][2] = {
+        {1024, 64}, {64, 1024}, {1024, 64}, {16384, 32}, {17000, 32}};
+    const bool first[] = {true, false, true, true, false};
+    double *list = calloc(17000 * 64, sizeof *list), number = 1;
+    (void)state;
+    assert_non_null(list);
+    char *text = script_of(&(sequence){.name = "sgemvt"});
+    program_case c = open_case(&(setting){"null:h200", WEFT_PLAN_FUSED, true}, text);
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; ++i) {
+        case_size(&c, "rows", tried[i][0]);
+        case_size(&c, "cols", tried[i][1]);
+        case_input(&c, "A", list);
+        case_input(&c, "y", list);
+        case_input(&c, "z", list);
+        case_input(&c, "alpha", &number);
+        case_input(&c, "beta", &number);
+        case_run(&c);
+        const weft_program_segment *segment = c.program->segments[0];
+        assert_int_equal(segment->segment == segment->first, first[i]);
+    }
+    case_close(&c);
+    free(text);
+    free(list);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(on_host),
         cmocka_unit_test(on_gpu_text),
         cmocka_unit_test(passes),
+        cmocka_unit_test(plan_for_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
