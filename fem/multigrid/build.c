@@ -112,10 +112,10 @@ done:
 }
 
 bool weft_row_sum_make(weft_row_sum *row, int64_t most) {
-    uint32_t n_slots = 16;
-    while (n_slots < 2 * (uint64_t)most)
+    size_t n_slots = 16;
+    while (n_slots < 2 * (size_t)most)
         n_slots *= 2;
-    *row = (weft_row_sum){.mask = n_slots - 1};
+    *row = (weft_row_sum){.mask = (uint32_t)(n_slots - 1)};
     row->keys = malloc(n_slots * sizeof *row->keys);
     row->sums = malloc(n_slots * sizeof *row->sums);
     row->used = malloc(n_slots * sizeof *row->used);

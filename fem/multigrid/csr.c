@@ -91,10 +91,11 @@ done:
 typedef struct product {
     const weft_csr *A, *B;
     const weft_csr_chunks *chunks; /* instead of B */
+    int64_t n_columns;
     bool sorted;
 } product;
 
-/* Entries of B in the rows that row i of A refers to. */
+/* A bound of the length of row i: the entries of B in the rows that row i of A refers to. */
 static int64_t row_bound(const product *p, int64_t i) {
     const int64_t *row_start = p->B ? p->B->row_start : p->chunks->row_start;
     int64_t n = 0;
@@ -102,7 +103,7 @@ static int64_t row_bound(const product *p, int64_t i) {
         int32_t j = p->A->columns[k];
         n += row_start[j + 1] - row_start[j];
     }
-    return n;
+    return n < p->n_columns ? n : p->n_columns;
 }
 
 /* Add a times row j of B. */
@@ -155,7 +156,7 @@ weft_status weft_csr_multiply(weft_device *device, const weft_csr *A, const weft
                               weft_csr *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_csr made = {.n_rows = A->n_rows, .n_columns = B->n_columns};
-    const product p = {.A = A, .B = B, .sorted = true};
+    const product p = {.A = A, .B = B, .n_columns = B->n_columns, .sorted = true};
     TRY(shapes_check(A, B, error));
     TRY(weft_csr_build(device, fill_product, &p, &made, error));
     *out = made;
@@ -168,7 +169,8 @@ weft_status weft_galerkin_with(weft_device *device, const weft_csr *A, const wef
     weft_status status = WEFT_OK;
     weft_csr made = {.n_rows = P->n_columns, .n_columns = P->n_columns};
     weft_csr_chunks AP = {0};
-    const product first = {.A = A, .B = P}, second = {.A = R, .chunks = &AP, .sorted = true};
+    const product first = {.A = A, .B = P, .n_columns = P->n_columns};
+    const product second = {.A = R, .chunks = &AP, .n_columns = P->n_columns, .sorted = true};
     TRY(shapes_check(A, P, error));
     TRY(weft_csr_chunks_make(device, fill_product, &first, A->n_rows, &AP, error));
     TRY(weft_csr_build(device, fill_product, &second, &made, error));
