@@ -24,6 +24,7 @@ static const double tolerance = 1e-8;
 typedef struct bench {
     weft_device *device;
     weft_context context;
+    weft_hierarchy *hierarchy;
     weft_space *space;
     weft_operator *op;
     weft_memory *b, *x;
@@ -66,30 +67,23 @@ static void move_inner_nodes(weft_mesh *mesh, int cells) {
     }
 }
 
-static weft_status make_mesh(const bench *b, int cells, int refinements, weft_mesh **out,
-                             weft_error *error) {
+static weft_status make_levels(bench *b, int cells, int refinements, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_mesh *coarse = NULL, *mesh = NULL;
+    weft_mesh *coarse = NULL;
+    const weft_hierarchy_options options = {
+        .times = refinements, .ordered = true, .ordering = WEFT_ORDERING_BISECTION};
     TRY(weft_mesh_make_cube(cells, &coarse, error));
     move_inner_nodes(coarse, cells);
-    if (refinements > 0) {
-        TRY(weft_mesh_refine(b->device, coarse, refinements, NULL, &mesh, error));
-    } else {
-        mesh = coarse;
-        coarse = NULL;
-    }
-    TRY(weft_mesh_order(b->device, mesh, WEFT_ORDERING_BISECTION, 0, NULL, NULL, error));
-    *out = mesh;
-    mesh = NULL;
+    TRY(weft_hierarchy_make(b->device, &coarse, &options, NULL, &b->hierarchy, error));
 done:
     weft_mesh_free(&coarse);
-    weft_mesh_free(&mesh);
     return status;
 }
 
 /* The matrix, and the right-hand side of a source of 1. */
-static weft_status make_system(bench *b, const weft_mesh *mesh, weft_error *error) {
+static weft_status make_system(bench *b, weft_error *error) {
     weft_status status = WEFT_OK;
+    const weft_mesh *mesh = b->hierarchy->levels[b->hierarchy->n_levels - 1].mesh;
     weft_bound_form form;
     const size_t bytes = (size_t)mesh->n_nodes * sizeof(double);
     TRY(weft_space_make(b->device, mesh, WEFT_ELEMENT_P1, 1, &b->space, error));
@@ -126,7 +120,8 @@ static weft_status run_weft(bench *b, entry *e, double seconds[2], weft_error *e
     const weft_preconditioner_problem problem = {.op = b->op,
                                                  .constrained = b->constrained,
                                                  .n_constrained = b->n_constrained,
-                                                 .space = b->space};
+                                                 .space = b->space,
+                                                 .hierarchy = b->hierarchy};
     double start = weft_clock();
     if (e->kind >= 0)
         TRY(weft_preconditioner_make(&b->context, e->kind, &problem, &preconditioner, error));
@@ -242,7 +237,6 @@ int main(int argc, char **argv) {
     weft_status status = WEFT_OK;
     weft_error error = {0};
     bench b = {0};
-    weft_mesh *mesh = NULL;
     weft_library *library = NULL;
     static entry entries[ENTRIES_MAX];
     char device[32];
@@ -257,8 +251,8 @@ int main(int argc, char **argv) {
     TRY(weft_device_open(device, &options, &b.device, &error));
     TRY(weft_fem_library_make(&library, &error));
     b.context = (weft_context){.device = b.device, .library = library, .plan = WEFT_PLAN_FUSED};
-    TRY(make_mesh(&b, cells, refinements, &mesh, &error));
-    TRY(make_system(&b, mesh, &error));
+    TRY(make_levels(&b, cells, refinements, &error));
+    TRY(make_system(&b, &error));
     const int n = list_entries(&b, entries);
     run_all(&b, entries, n, runs);
     print(&b, entries, n, runs, threads);
@@ -271,7 +265,7 @@ done:
     weft_memory_free(&b.x);
     weft_space_free(&b.space);
     free(b.constrained);
-    weft_mesh_free(&mesh);
+    weft_hierarchy_free(&b.hierarchy);
     weft_library_free(&library);
     weft_device_free(&b.device);
     return weft_status_exit_code(status);
