@@ -137,7 +137,7 @@ static weft_status make(weft_preconditioner *preconditioner,
     multigrid *state = preconditioner->state = calloc(1, sizeof *state);
     if (!state)
         return weft_out_of_memory(error, "a preconditioner");
-    if (degree > WEFT_CHEBYSHEV_DEGREE_MAX)
+    if (problem->degree < 0 || degree > WEFT_CHEBYSHEV_DEGREE_MAX)
         TRY(weft_error_set(error, WEFT_ERROR_USAGE, "the degree of a smoother is 1 to %d",
                            WEFT_CHEBYSHEV_DEGREE_MAX));
     TRY(read_matrix(&b, error));
