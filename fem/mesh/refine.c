@@ -57,26 +57,33 @@ static weft_status for_shares(weft_device *device, int64_t n, weft_task task, re
 
 /* ---- edges --------------------------------------------------------------------------------- */
 
-/* Visit the edges of a share of the cells, by their lower and higher node. */
+/* Visit the nodes of the cells of a share with their edges to higher nodes of the cell: one atomic
+ * operation for each node instead of each edge. */
 INLINE void visit_edges(const refinement *r, int64_t share, int width,
-                        void (*visit)(const refinement *r, int32_t low, int32_t high)) {
-    const int n_edges = width == 3 ? 3 : 6;
+                        void (*visit)(const refinement *r, int32_t low, const int32_t *ends,
+                                      uint32_t n)) {
     for (int64_t c = share * SHARE; c < share_end(share, r->from->n_cells); ++c) {
-        const int32_t *nodes = r->from->cells + c * width;
-        for (int e = 0; e < n_edges; ++e) {
-            const int32_t a = nodes[edges[e][0]], b = nodes[edges[e][1]];
-            visit(r, a < b ? a : b, a < b ? b : a);
-        }
+        int32_t v[4];
+        memcpy(v, r->from->cells + c * width, (size_t)width * sizeof *v);
+        for (int last = width - 1; last > 0; --last)
+            for (int k = 0; k < last; ++k) {
+                const int32_t low = v[k] < v[k + 1] ? v[k] : v[k + 1];
+                v[k + 1] = v[k] < v[k + 1] ? v[k + 1] : v[k];
+                v[k] = low;
+            }
+        for (int k = 0; k < width - 1; ++k)
+            visit(r, v[k], v + k + 1, (uint32_t)(width - 1 - k));
     }
 }
 
-static void count_end(const refinement *r, int32_t low, int32_t high) {
-    (void)high;
-    __atomic_fetch_add(&r->start[low + 1], 1, __ATOMIC_RELAXED);
+INLINE void count_end(const refinement *r, int32_t low, const int32_t *ends, uint32_t n) {
+    (void)ends;
+    __atomic_fetch_add(&r->start[low + 1], n, __ATOMIC_RELAXED);
 }
 
-static void fill_end(const refinement *r, int32_t low, int32_t high) {
-    r->ends[r->start[low] + __atomic_fetch_add(&r->number[low], 1, __ATOMIC_RELAXED)] = high;
+INLINE void fill_end(const refinement *r, int32_t low, const int32_t *ends, uint32_t n) {
+    memcpy(r->ends + r->start[low] + __atomic_fetch_add(&r->number[low], n, __ATOMIC_RELAXED), ends,
+           n * sizeof *ends);
 }
 
 static void count_ends(void *user, int64_t share) {
