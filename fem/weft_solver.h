@@ -70,7 +70,7 @@ typedef struct weft_cg_result {
 } weft_cg_result;
 
 /** A solver for one operator, for repeated solves. It keeps its vectors (four of n_dofs doubles, and
- *  those of the last method besides CG: 6 for MINRES, 4 for BiCGStab, restart + 2 for GMRES), its
+ *  those of the last method besides CG: 6 for MINRES, 4 for BiCGStab, restart + 1 for GMRES), its
  *  programs and, on a GPU, the persistent kernel of CG for small systems, so that solves after the
  *  first neither compile nor allocate. */
 typedef struct weft_solver weft_solver;

@@ -1,6 +1,13 @@
 /* Predicts the memory of a solver on a device. */
 #include "fem/solve/krylov.h"
 
+/* Vectors of a basis of m rows. Each of the three products with its transpose keeps a partial result
+ * of every part of the rows: at most a row on a GPU, eight rows on the host. */
+static int basis_vectors(const weft_limits *limits, int m) {
+    const bool gpu = limits->execution == WEFT_EXECUTION_SIMT;
+    return m + 3 * (gpu ? m : (m + 7) / 8);
+}
+
 size_t weft_cg_memory_estimate(const weft_limits *limits, weft_assembly assembly,
                                const weft_assembly_problem *problem,
                                const weft_cg_options *options) {
@@ -11,11 +18,11 @@ size_t weft_cg_memory_estimate(const weft_limits *limits, weft_assembly assembly
     const size_t rows = sizes.n_rows, entries = sizes.n_entries;
     weft_persistent_shape shape;
     char reason[200];
-    /* the entries by rows; pairs of entries, 28 bytes each; vectors */
     if (options->method != WEFT_METHOD_CG) {
-        const int basis = method->end ? weft_krylov_restart(options) : 0;
+        const int basis = method->end ? basis_vectors(limits, weft_krylov_restart(options)) : 0;
         return 8 * rows * (size_t)(4 + method->n_vectors + basis);
     }
+    /* the entries by rows; pairs of entries, 28 bytes each; vectors */
     if (gpu && format->info.stores_matrix &&
         weft_persistent_fits(limits, (int64_t)rows, (int64_t)entries, &shape, reason,
                              sizeof reason))

@@ -30,6 +30,10 @@ for device in host:2 null:h200; do
     estimated --mesh square:150 --assembly edge --device $device
     estimated --mesh cube:20 --assembly edge --device $device
 done
+for method in minres gmres bicgstab; do
+    estimated --mesh square:150 --assembly csr --method $method --device host:2
+    estimated --mesh square:150 --assembly matrix-free --method $method --restart 10 --device host:2
+done
 for assembly in lma lma-gather csr matrix-free edge; do
     for device in host:2 null:h200; do
         app_estimated solve elasticity.weft --dirichlet boundary=0,0 --mesh square:150 --tolerance 1e-2 \
