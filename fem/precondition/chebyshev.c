@@ -2,6 +2,7 @@
  * multigrid and as a preconditioner of its own. */
 #include "fem/precondition/precondition.h"
 
+#include "core/base/fault.h"
 #include "core/weft_core.h"
 
 #include <stdlib.h>
@@ -33,7 +34,9 @@ void weft_chebyshev_append(weft_text *script, int degree, bool from_zero) {
     }
     weft_text_add(script, from_zero ? "x = " : "x = x0 + ");
     for (int i = 1; i <= degree; ++i)
-        weft_text_add(script, "%s%.15g*e%d", i > 1 ? " + " : "", weights[degree - 1][i - 1], i);
+        weft_text_add(
+            script, "%s%.15g*e%d", i > 1 ? " + " : "",
+            weights[degree - 1 - (weft_fault("weights_of_lower_degree") && degree > 1)][i - 1], i);
     weft_text_add(script, ";\n");
 }
 

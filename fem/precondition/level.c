@@ -1,6 +1,8 @@
 /* The scripts of a level of the V-cycle: smoothing, and the transfer from and to the coarser level. */
 #include "fem/precondition/cycle.h"
 
+#include "core/base/fault.h"
+
 static const char *const declarations = "index fine plain, coarse plain;\n"
                                         "parameter w = 2;\n"
                                         "connectivity parents : fine -> coarse[w];\n"
@@ -17,9 +19,12 @@ static void append_declarations(weft_text *text, const weft_cycle_level *level) 
 static void append_down(weft_text *text, const weft_cycle_level *level) {
     append_declarations(text, level);
     weft_chebyshev_append(text, level->degree, true);
-    weft_text_add(text, "residual = select(d <= 0, 0, b - apply(A, x));\n"
-                        "rc[parents] += weights*residual;\n"
-                        "return x, rc;\n");
+    weft_text_add(text,
+                  "residual = select(d %s 0, 0, b - apply(A, x));\n"
+                  "rc[parents] += %s*residual;\n"
+                  "return x, rc;\n",
+                  weft_fault("mask_lost") ? "<" : "<=",
+                  weft_fault("restriction_scaled") ? "2*weights" : "weights");
 }
 
 /* z = x + P xc, smoothed */

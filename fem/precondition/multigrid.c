@@ -2,6 +2,7 @@
  * aggregation, and by aggregation alone. */
 #include "fem/precondition/cycle.h"
 
+#include "core/base/fault.h"
 #include "core/weft_core.h"
 
 #include <stdlib.h>
@@ -182,7 +183,7 @@ static int32_t *coarse_constrained(const weft_to_coarsen *from, const int32_t *p
     *n = 0;
     for (int64_t k = 0; is_constrained && out && k < from->n_constrained; ++k) {
         const int32_t *pair = parents + 2 * (int64_t)from->constrained[k];
-        is_constrained[pair[0]] |= pair[0] == pair[1];
+        is_constrained[pair[0]] |= pair[0] == pair[1] && !weft_fault("coarse_dof_free");
     }
     for (int64_t i = 0; is_constrained && out && i < n_coarse; ++i)
         if (is_constrained[i])
@@ -198,7 +199,8 @@ static int32_t *dof_parents(const weft_hierarchy_level *level, int components) {
     for (int64_t i = 0; out && i < n; ++i)
         for (int c = 0; c < components; ++c)
             for (int k = 0; k < 2; ++k)
-                out[2 * (i * components + c) + k] = level->parents[2 * i + k] * components + c;
+                out[2 * (i * components + c) + k] =
+                    level->parents[2 * i + (weft_fault("wrong_parent") ? 0 : k)] * components + c;
     return out;
 }
 

@@ -1,5 +1,5 @@
 # labels: long
-# Mutation test: bugs in the compiler, one at a time (core/base/fault.h). Each must be caught by a test that
+# Mutation test: bugs in the compiler and in multigrid, one at a time (core/base/fault.h). Each must be caught by a test that
 # passes without it. Prints which test catches which.
 set -euo pipefail
 folder=${WEFT_BUILD:?}/mutations
@@ -49,6 +49,11 @@ bugs=(
     "member_size            unit_fusion_runtime_horizontal" # a member of a shared launch has the first one's size
     "launch_shared_too_early unit_fusion_plan_horizontal" # a kernel shares the launch of one that it needs
     "chunks_collide         unit_fusion_connectivity_chunk_colouring" # chunks of a colour share a target
+    "wrong_parent           unit_fem_precondition_multigrid" # a refined dof has its first parent's value
+    "coarse_dof_free        unit_fem_precondition_multigrid" # a coarse dof is not constrained as the same fine one is
+    "mask_lost              unit_fem_precondition_multigrid" # residuals of constrained dofs are restricted
+    "restriction_scaled     unit_fem_precondition_multigrid" # restriction is not the transpose of prolongation
+    "weights_of_lower_degree unit_fem_precondition_multigrid" # a smoother has the weights of another degree
 )
 
 if [ ! -f "$folder/build.ninja" ]; then

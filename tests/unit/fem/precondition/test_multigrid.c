@@ -333,6 +333,24 @@ static void equals_the_reference(void **state) {
     }
 }
 
+/* Constrained dofs here and there, also between free coarse ones. */
+static void single_dofs_are_constrained(void **state) {
+    (void)state;
+    for (int i = 0; i < CASES; ++i) {
+        multigrid_case c;
+        weft_error error = {0};
+        int32_t constrained[200];
+        multigrid_case_open(&c, &cases[i], WEFT_ASSEMBLY_CSR);
+        c.problem.constrained = constrained;
+        c.problem.n_constrained = 0;
+        for (int64_t j = 5; j < c.n; j += 17)
+            constrained[c.problem.n_constrained++] = (int32_t)j;
+        check(multigrid_try(&c, cases[i].kind, &error), &error);
+        check_reference(&c);
+        multigrid_case_free(&c);
+    }
+}
+
 static void degrees(void **state) {
     (void)state;
     multigrid_case c;
@@ -393,6 +411,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(symmetric_positive_linear),
         cmocka_unit_test(equals_the_reference),
+        cmocka_unit_test(single_dofs_are_constrained),
         cmocka_unit_test(degrees),
         cmocka_unit_test(update),
         cmocka_unit_test(errors),
