@@ -35,7 +35,7 @@ typedef enum weft_cg_outcome {
     WEFT_CG_CONVERGED,
     WEFT_CG_MAX_ITERATIONS,
     WEFT_CG_INDEFINITE, /* CG: p.Ap <= 0 */
-    WEFT_CG_BREAKDOWN, /* a divisor is 0, but the residual is not small: weft_cg_result.breakdown */
+    WEFT_CG_BREAKDOWN,  /* a divisor is 0 (CG: r.z), but the residual is not small */
     WEFT_CG_NAN,
     WEFT_CG_STAGNATION /* no progress, not explained by rounding */
 } weft_cg_outcome;
@@ -61,7 +61,7 @@ typedef struct weft_cg_options {
 
 typedef struct weft_cg_result {
     weft_cg_outcome outcome;
-    const char *breakdown; /* what is 0, if the outcome is WEFT_CG_BREAKDOWN; otherwise NULL */
+    const char *breakdown; /* what was 0 in a breakdown of a method besides CG; otherwise NULL */
     int iterations;
     double residual;       /* relative, recomputed from b - A x at the end */
     double *history;       /* [iterations + 1] relative residuals; free() */
