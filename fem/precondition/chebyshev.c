@@ -23,14 +23,20 @@ double weft_chebyshev_weight(int degree, int i) {
     return weights[degree - 1][i - 1];
 }
 
+/* What is multiplied by A next is stored: computed in the product's kernel it would be computed for
+ * every entry of a row, from two lists that are gathered instead of one. */
+static const char *split_before(int i, int degree) {
+    return i < degree ? "split;\n" : "";
+}
+
 void weft_chebyshev_append(weft_text *script, int degree, bool from_zero) {
     weft_text_add(script, from_zero ? "r1 = b;\n" : "r1 = b - apply(A, x0);\n");
-    weft_text_add(script, "e1 = 4/3*inverse*d*r1;\n");
+    weft_text_add(script, "e1 = 4/3*inverse*d*r1;\n%s", split_before(1, degree));
     for (int i = 2; i <= degree; ++i) {
         const int m = i - 1;
         weft_text_add(script, "r%d = r%d - apply(A, e%d);\n", i, m, m);
-        weft_text_add(script, "e%d = %d/%d*e%d + %d/%d*inverse*d*r%d;\n", i, 2 * m - 1, 2 * m + 3,
-                      m, 8 * m + 4, 2 * m + 3, i);
+        weft_text_add(script, "e%d = %d/%d*e%d + %d/%d*inverse*d*r%d;\n%s", i, 2 * m - 1, 2 * m + 3,
+                      m, 8 * m + 4, 2 * m + 3, i, split_before(i, degree));
     }
     weft_text_add(script, from_zero ? "x = " : "x = x0 + ");
     for (int i = 1; i <= degree; ++i)

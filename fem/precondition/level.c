@@ -20,6 +20,7 @@ static void append_down(weft_text *text, const weft_cycle_level *level) {
     append_declarations(text, level);
     weft_chebyshev_append(text, level->degree, true);
     weft_text_add(text,
+                  "split;\n"
                   "residual = select(d %s 0, 0, b - apply(A, x));\n"
                   "rc[parents] += %s*residual;\n"
                   "return x, rc;\n",
@@ -32,7 +33,8 @@ static void append_up(weft_text *text, const weft_cycle_level *level) {
     append_declarations(text, level);
     weft_text_add(text, "input before : real over fine;\n"
                         "input xc : real over coarse;\n"
-                        "x0 = before + select(d <= 0, 0, dot(weights, xc[parents]));\n");
+                        "x0 = before + select(d <= 0, 0, dot(weights, xc[parents]));\n"
+                        "split;\n");
     weft_chebyshev_append(text, level->degree, false);
     weft_text_add(text, "return x;\n");
 }
