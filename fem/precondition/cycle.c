@@ -194,6 +194,7 @@ weft_status weft_cycle_make(weft_context *context, const weft_cycle_source *sour
     for (int i = 0; i < n_levels; ++i) {
         out->levels[i].n = sources[i].A->n_rows;
         out->levels[i].degree = sources[i].degree;
+        out->levels[i].is_twice = i > 0 && sources[i].is_twice;
     }
     for (int i = n_levels; i-- > 0;)
         TRY(make_level(out, i, &sources[i], problem, error));
@@ -208,10 +209,10 @@ done:
 void weft_cycle_clear(weft_cycle *cycle) {
     for (int i = 0; cycle->levels && i < cycle->n_levels; ++i) {
         weft_cycle_level *level = &cycle->levels[i];
-        weft_compiled_free(&level->down);
-        weft_compiled_free(&level->up);
-        weft_operator_in_script_free(&level->down_operator);
-        weft_operator_in_script_free(&level->up_operator);
+        for (int step = 0; step < WEFT_CYCLE_STEPS; ++step) {
+            weft_compiled_free(&level->programs[step]);
+            weft_operator_in_script_free(&level->operators[step]);
+        }
         weft_connectivity_free(&level->parents);
         free(level->parent_indices);
         weft_operator_free(&level->op);
@@ -246,9 +247,25 @@ static weft_status bind_ends(const weft_cycle *cycle, weft_memory *r, weft_memor
         TRY(weft_program_bind(cycle->coarsest.program, "b", r, error));
         TRY(weft_program_bind(cycle->coarsest.program, "z", z, error));
     } else {
-        TRY(weft_program_bind(cycle->levels[0].down.program, "b", r, error));
-        TRY(weft_program_bind(cycle->levels[0].up.program, "b", r, error));
-        TRY(weft_program_bind(cycle->levels[0].up.program, "x", z, error));
+        TRY(weft_program_bind(cycle->levels[0].programs[WEFT_CYCLE_DOWN].program, "b", r, error));
+        TRY(weft_program_bind(cycle->levels[0].programs[WEFT_CYCLE_UP].program, "b", r, error));
+        TRY(weft_program_bind(cycle->levels[0].programs[WEFT_CYCLE_UP].program, "x", z, error));
+    }
+done:
+    return status;
+}
+
+/* z of a level from its b. */
+static weft_status run_from(weft_cycle *cycle, int number, weft_memory *active, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cycle_level *level = &cycle->levels[number];
+    if (number + 1 == cycle->n_levels)
+        return weft_program_run(cycle->coarsest.program, error);
+    for (int i = 0; i < 1 + level->is_twice; ++i) {
+        const weft_cycle_step down = i == 0 ? WEFT_CYCLE_DOWN : WEFT_CYCLE_AGAIN;
+        TRY(weft_cycle_program_run(cycle, &level->programs[down], active, error));
+        TRY(run_from(cycle, number + 1, active, error));
+        TRY(weft_cycle_program_run(cycle, &level->programs[WEFT_CYCLE_UP], active, error));
     }
 done:
     return status;
@@ -261,11 +278,7 @@ weft_status weft_cycle_run(weft_cycle *cycle, weft_memory *r, weft_memory *z, we
         TRY(weft_cycle_convert_in(cycle, r, active, error));
     else
         TRY(bind_ends(cycle, r, z, error));
-    for (int i = 0; i + 1 < cycle->n_levels; ++i)
-        TRY(weft_cycle_program_run(cycle, &cycle->levels[i].down, active, error));
-    TRY(weft_program_run(cycle->coarsest.program, error));
-    for (int i = cycle->n_levels - 1; i-- > 0;)
-        TRY(weft_cycle_program_run(cycle, &cycle->levels[i].up, active, error));
+    TRY(run_from(cycle, 0, active, error));
     if (cycle->single)
         TRY(weft_cycle_convert_out(cycle, z, error));
 done:

@@ -2,7 +2,7 @@
  *
  *      In: matrices, prolongations and bounds of eigenvalues.  Out: z = V r.
  *
- *  Each level has two scripts (fem/precondition/level.c): `down` smooths from zero and restricts the
+ *  Each level has scripts (fem/precondition/level.c): `down` smooths from zero and restricts the
  *  residual, `up` adds the prolonged correction and smooths. The coarsest level is solved by the
  *  inverse of its matrix (coarsest.c). On a GPU everything is in single precision. */
 #pragma once
@@ -17,9 +17,17 @@ typedef struct weft_cycle_source {
     const weft_csr *P;      /* from the next coarser level; NULL on the coarsest */
     const int32_t *parents; /* [n][2] coarser dofs whose mean is the dof, in place of P, or NULL */
     double lambda;
-    int degree; /* of the smoothing polynomial */
+    int degree;    /* of the smoothing polynomial */
+    bool is_twice; /* the cycle from here on is run twice, where it stands in for a solution */
 } weft_cycle_source;
 
+/** The programs of a level. */
+typedef enum weft_cycle_step {
+    WEFT_CYCLE_DOWN,  /* smooth from zero and restrict */
+    WEFT_CYCLE_AGAIN, /* the same from z, with is_twice */
+    WEFT_CYCLE_UP,
+    WEFT_CYCLE_STEPS
+} weft_cycle_step;
 /** A level, [0] the finest. */
 typedef struct weft_cycle_level {
     int64_t n;
@@ -31,8 +39,9 @@ typedef struct weft_cycle_level {
     int32_t *parent_indices;
     weft_memory *weights; /* [n][width] of P, or [2], the same for every dof */
     bool has_dof_weights; /* [n][width] */
-    weft_compiled down, up;
-    weft_operator_in_script down_operator, up_operator;
+    bool is_twice;
+    weft_compiled programs[WEFT_CYCLE_STEPS];
+    weft_operator_in_script operators[WEFT_CYCLE_STEPS]; /* A of each */
 } weft_cycle_level;
 
 typedef struct weft_cycle {

@@ -15,10 +15,12 @@ static void append_declarations(weft_text *text, const weft_cycle_level *level) 
                   level->has_dof_weights ? " over fine" : "");
 }
 
-/* rc = P^T (b - A x), with x from zero */
-static void append_down(weft_text *text, const weft_cycle_level *level) {
+/* rc = P^T (b - A x), with x from zero, or from z */
+static void append_down(weft_text *text, const weft_cycle_level *level, bool from_zero) {
     append_declarations(text, level);
-    weft_chebyshev_append(text, level->degree, true);
+    if (!from_zero)
+        weft_text_add(text, "input x0 : real over fine;\n");
+    weft_chebyshev_append(text, level->degree, from_zero);
     weft_text_add(text,
                   "split;\n"
                   "residual = select(d %s 0, 0, b - apply(A, x));\n"
@@ -39,18 +41,24 @@ static void append_up(weft_text *text, const weft_cycle_level *level) {
     weft_text_add(text, "return x;\n");
 }
 
-static weft_status compile(const weft_cycle *cycle, int number, bool is_up, weft_error *error) {
+static weft_status compile(const weft_cycle *cycle, int number, weft_cycle_step step,
+                           weft_error *error) {
     weft_status status = WEFT_OK;
+    static const char *const names[] = {"multigrid_down.weft", "multigrid_again.weft",
+                                        "multigrid_up.weft"};
     weft_cycle_level *level = &cycle->levels[number];
     weft_text text = {0};
-    weft_operator_in_script *in_script = is_up ? &level->up_operator : &level->down_operator;
     const weft_parameter width = {"w", weft_connectivity_width(level->parents)};
-    (is_up ? append_up : append_down)(&text, level);
+    if (step == WEFT_CYCLE_UP)
+        append_up(&text, level);
+    else
+        append_down(&text, level, step == WEFT_CYCLE_DOWN);
     if (text.failed)
         TRY(weft_out_of_memory(error, "a level of multigrid"));
-    const weft_fragment fragment = {is_up ? "multigrid_up.weft" : "multigrid_down.weft", text.data};
-    TRY(weft_operator_in_script_make(level->op, in_script, error));
-    const weft_operator_choice choice = weft_operator_in_script_choice(in_script, "A");
+    const weft_fragment fragment = {names[step], text.data};
+    TRY(weft_operator_in_script_make(level->op, &level->operators[step], error));
+    const weft_operator_choice choice =
+        weft_operator_in_script_choice(&level->operators[step], "A");
     const weft_compile_options options = {.operators = &choice,
                                           .n_operators = 1,
                                           .parameters = &width,
@@ -59,39 +67,42 @@ static weft_status compile(const weft_cycle *cycle, int number, bool is_up, weft
                                           .scatter = WEFT_SCATTER_GATHERED,
                                           .predicated = cycle->is_predicated,
                                           .elements = level->n};
-    TRY(weft_compiled_make(cycle->context, &fragment, 1, &options,
-                           is_up ? &level->up : &level->down, error));
+    TRY(weft_compiled_make(cycle->context, &fragment, 1, &options, &level->programs[step], error));
 done:
     weft_text_free(&text);
     return status;
 }
 
-static weft_status bind(const weft_cycle *cycle, int number, bool is_up, weft_error *error) {
+static weft_status bind(const weft_cycle *cycle, int number, weft_cycle_step step,
+                        weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cycle_level *level = &cycle->levels[number];
     const weft_cycle_level *coarser = level + 1;
-    weft_program *program = (is_up ? level->up : level->down).program;
+    weft_program *program = level->programs[step].program;
+    const bool is_up = step == WEFT_CYCLE_UP;
     const weft_form_input all[] = {{"b", level->b},
                                    {"d", level->d},
                                    {"inverse", level->inverse},
                                    {"weights", level->weights},
                                    {"x", is_up ? level->z : level->x},
                                    {is_up ? "xc" : "rc", is_up ? coarser->z : coarser->b},
-                                   {"before", level->x}};
+                                   {is_up ? "before" : "x0", is_up ? level->x : level->z}};
     TRY(weft_program_bind_connectivity(program, "parents", level->parents, error));
-    for (int i = 0; i < (is_up ? 7 : 6); ++i)
+    for (int i = 0; i < (step == WEFT_CYCLE_DOWN ? 6 : 7); ++i)
         TRY(weft_program_bind(program, all[i].name, all[i].memory, error));
-    TRY(weft_operator_in_script_bind(is_up ? &level->up_operator : &level->down_operator, program,
-                                     "A", error));
+    TRY(weft_operator_in_script_bind(&level->operators[step], program, "A", error));
 done:
     return status;
 }
 
 weft_status weft_cycle_level_programs(weft_cycle *cycle, int level, weft_error *error) {
     weft_status status = WEFT_OK;
-    for (int is_up = 0; is_up < 2; ++is_up) {
-        TRY(compile(cycle, level, is_up, error));
-        TRY(bind(cycle, level, is_up, error));
+    for (int i = 0; i < WEFT_CYCLE_STEPS; ++i) {
+        const weft_cycle_step step = (weft_cycle_step)i;
+        if (step == WEFT_CYCLE_AGAIN && !cycle->levels[level].is_twice)
+            continue;
+        TRY(compile(cycle, level, step, error));
+        TRY(bind(cycle, level, step, error));
     }
 done:
     return status;

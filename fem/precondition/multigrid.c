@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { DEGREE = 2, COARSEST_ROWS = 500 };
+enum { DEGREE = 2, COARSE_DEGREE = 4, COARSEST_ROWS = 500 };
 
 typedef struct multigrid {
     weft_cycle cycle;
@@ -76,7 +76,7 @@ done:
 
 static void add_source(building *b, const weft_csr *A, const weft_csr *P, const int32_t *parents,
                        double lambda) {
-    b->sources[b->n_sources++] = (weft_cycle_source){A, P, parents, lambda, b->degree};
+    b->sources[b->n_sources++] = (weft_cycle_source){A, P, parents, lambda, b->degree, false};
 }
 
 /* A matrix to be coarsened, with its mesh (NULL: unknown) and constrained dofs. */
@@ -252,8 +252,11 @@ static weft_status coarsen_by_hierarchy(building *b, weft_error *error) {
     }
     for (int i = 1; i < hierarchy->n_levels && from.A->n_rows > COARSEST_ROWS; ++i)
         TRY(coarsen_once(b, hierarchy, i, &from, error));
-    b->degree = WEFT_CHEBYSHEV_DEGREE_MAX; /* these levels stand in for an exact solution */
+    /* the levels by aggregation stand in for an exact solution of the coarsest mesh */
+    const int first = b->n_sources;
+    b->degree = COARSE_DEGREE;
     TRY(aggregate(b, &from, error));
+    b->sources[first].is_twice = true;
 done:
     return status;
 }

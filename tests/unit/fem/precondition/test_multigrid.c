@@ -70,6 +70,7 @@ typedef struct plain_level {
     double *d;     /* inverse diagonal, or 0 */
     double lambda;
     int degree;
+    bool is_twice; /* the cycle from this level on is run twice */
 } plain_level;
 
 typedef struct plain_cycle {
@@ -224,7 +225,8 @@ static void plain_cycle_make(plain_cycle *cycle, const multigrid_case *c) {
     for (int l = 0; l < cycle->n_levels; ++l) {
         assert_int_equal(cycle->levels[l].n, report->levels[l].n_rows);
         cycle->levels[l].lambda = report->levels[l].lambda;
-        cycle->levels[l].degree = is_geometric && l >= n_refined ? 6 : report->degree;
+        cycle->levels[l].degree = is_geometric && l >= n_refined ? 4 : report->degree;
+        cycle->levels[l].is_twice = is_geometric && l == n_refined && l > 0;
     }
 }
 
@@ -295,14 +297,17 @@ static void plain_cycle_apply(const plain_cycle *cycle, int l, const double *b, 
     }
     double *r = zeros(n), *b_coarse = zeros(m), *x_coarse = zeros(m);
     memset(x, 0, (size_t)n * sizeof *x);
-    smooth(level, b, x);
-    residual(level, b, x, r);
-    for (int64_t i = 0; i < n * m; ++i)
-        b_coarse[i % m] += level->P[i] * r[i / m];
-    plain_cycle_apply(cycle, l + 1, b_coarse, x_coarse);
-    for (int64_t i = 0; i < n; ++i)
-        x[i] += dot(level->P + i * m, x_coarse, m);
-    smooth(level, b, x);
+    for (int k = 0; k < 1 + level->is_twice; ++k) {
+        smooth(level, b, x);
+        residual(level, b, x, r);
+        memset(b_coarse, 0, (size_t)m * sizeof *b_coarse);
+        for (int64_t i = 0; i < n * m; ++i)
+            b_coarse[i % m] += level->P[i] * r[i / m];
+        plain_cycle_apply(cycle, l + 1, b_coarse, x_coarse);
+        for (int64_t i = 0; i < n; ++i)
+            x[i] += dot(level->P + i * m, x_coarse, m);
+        smooth(level, b, x);
+    }
     free(r);
     free(b_coarse);
     free(x_coarse);
