@@ -129,7 +129,8 @@ typedef struct weft_compile_options {
     int n_operators;
     weft_rematerialise rematerialise;
     int iterations;          /* expected trip count of loops, for `rematerialise`; 0: 100 */
-    int64_t elements;        /* expected size of index sets, for predictions; 0: 10^6 */
+    int64_t elements;        /* expected size of index sets, for predictions; 0: 10^6. A matrix has
+                                so many elements, and as many rows as columns; 0: 4096 of each */
     const char *forced_plan; /* a plan as JSON (weft_compilation_print), perhaps edited: its kernels
                                 and variants replace the planner's choice. NULL: none. A plan that
                                 does not fit the script: WEFT_ERROR_INPUT */

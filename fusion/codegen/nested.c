@@ -2,6 +2,8 @@
  *
  * A kernel walks over the rows of its part. In each phase it passes over the row once. The results
  * that the pass closes are complete then, and calls over the rows use them before the next phase.
+ * On the host it walks over ROWS_AT_ONCE rows together, whose sums are independent chains of
+ * additions and which share the loads of columns; each sum is added up in the order of one row.
  * Contributions to open results are added to the part's own partial results. Kernels whose text
  * depends on the sizes are in nested_rows.c and nested_columns.c. */
 #include "fusion/codegen/nested.h"
@@ -9,6 +11,8 @@
 #include "fusion/base/array.h"
 #include "fusion/base/prelude.h"
 #include "fusion/base/target.h"
+
+enum { ROWS_AT_ONCE = 4 };
 
 void weft_nested_begin(weft_nested_writer *n, const source_writer *w,
                        const weft_plan_kernel *kernel) {
@@ -145,25 +149,69 @@ static void declare(const weft_nested_writer *n, const char *indent, int value) 
                   count_of(n, value));
 }
 
-static void store_row(const weft_nested_writer *n, int value) {
-    if (weft_nested_is_stored(n, value))
-        weft_text_add(n->w->out, "        nested_store_one(p_%s, v_%s, %d, i);\n",
-                      weft_nested_storage(n, value), weft_nested_name(n, value),
-                      count_of(n, value));
+/* Has each row a value of its own that lives longer than a pass? Returns the phase behind which it is
+ * there (-1: loaded before the first one), or phases: it is no such value. */
+static int kept_after(const weft_nested_writer *n, int value) {
+    const weft_graph *graph = n->w->graph;
+    if (graph->values[value].index_set != n->along)
+        return n->phases;
+    for (int i = 0; i < n->kernel->n_loads; ++i)
+        if (n->kernel->loads[i].value == value)
+            return -1;
+    const int producer = graph->values[value].producer;
+    const int m = producer >= 0 ? weft_nested_member(n, producer) : -1;
+    if (m < 0)
+        return n->phases;
+    if (!weft_nested_is_over_product(n, &graph->calls[producer]))
+        return n->phase[m] - 1;
+    return weft_nested_is_closed(n, &graph->calls[producer]) ? n->phase[m] : n->phases;
 }
 
-/* The loads of a phase: values over the product, also those that an earlier phase has stored, and
+/* Open a loop over the rows that are walked together, with what they keep from before a phase. */
+static void open_rows(const weft_nested_writer *n, const char *indent, int phase) {
+    weft_text_add(n->w->out,
+                  "%sUNROLL for (int r = 0; r < %d; ++r) {\n"
+                  "%sconst int64_t i = first + r;\n%s(void)i;\n",
+                  indent, n->together, indent, indent);
+    for (int value = 0; value < n->w->graph->n_values; ++value)
+        if (kept_after(n, value) < phase)
+            weft_text_add(n->w->out, "%sreal *const v_%s = kept_%s[r];\n%s(void)v_%s;\n", indent,
+                          weft_nested_name(n, value), weft_nested_name(n, value), indent,
+                          weft_nested_name(n, value));
+}
+
+static void declare_kept(const weft_nested_writer *n) {
+    for (int value = 0; value < n->w->graph->n_values; ++value)
+        if (kept_after(n, value) < n->phases)
+            weft_text_add(n->w->out, "        real kept_%s[%d][%d];\n", weft_nested_name(n, value),
+                          n->together, count_of(n, value));
+}
+
+/* A result of the row: stored, and kept for later phases. */
+static void store_row(const weft_nested_writer *n, int value) {
+    const char *name = weft_nested_name(n, value);
+    if (weft_nested_is_stored(n, value))
+        weft_text_add(n->w->out, "        nested_store_one(p_%s, v_%s, %d, i);\n",
+                      weft_nested_storage(n, value), name, count_of(n, value));
+    weft_text_add(n->w->out,
+                  "        UNROLL for (int c = 0; c < %d; ++c)\n"
+                  "            kept_%s[r][c] = v_%s[c];\n",
+                  count_of(n, value), name, name);
+}
+
+/* The loads of a phase: values over the product, also those that an earlier phase has stored, or
  * over the columns. */
-static void write_loads(const weft_nested_writer *n, const bool *needed) {
+static void write_loads(const weft_nested_writer *n, const bool *needed, bool product) {
     const weft_graph *graph = n->w->graph;
     for (int value = 0; value < graph->n_values; ++value) {
         const int set = graph->values[value].index_set;
-        if (set == UNIFORM || set == n->along || !weft_nested_loads(n, needed, value))
+        if (set == UNIFORM || set == n->along || !weft_nested_loads(n, needed, value) ||
+            weft_index_set_is_product(graph, set) != product)
             continue;
         declare(n, "            ", value);
         weft_text_add(n->w->out, "            nested_load(v_%s, p_%s, %d, %s, j, n_second);\n",
                       weft_nested_name(n, value), weft_nested_storage(n, value), count_of(n, value),
-                      weft_index_set_is_product(graph, set) ? "i" : "0");
+                      product ? "i" : "0");
     }
 }
 
@@ -179,12 +227,32 @@ static void write_result(const weft_nested_writer *n, const weft_call *call) {
         return;
     }
     const char *join = weft_source_join_name(call);
-    if (weft_nested_is_closed(n, call) || call->reduction->over == REDUCE_ALL)
-        weft_text_add(out, "            join_%s(a_%s, v_%s, %d, lanes);\n", join, name, name,
-                      count);
-    else
-        weft_text_add(out, "            nested_spread_%s(part_%s, v_%s, %d, j, n_second, lanes);\n",
-                      join, name, name, count);
+    const bool closed = weft_nested_is_closed(n, call);
+    weft_text_add(out, "            join_%s(%s_%s%s, v_%s, %d, lanes);\n", join,
+                  closed || call->reduction->over == REDUCE_ALL ? "a" : "s", name,
+                  closed ? "[r]" : "", name, count);
+}
+
+/* The open results of columns to which a phase contributes: loaded before the rows that are walked
+ * together, or stored after them. */
+static void write_spread(const weft_nested_writer *n, int phase, bool loads) {
+    for (int i = 0; i < n->kernel->n_reductions; ++i) {
+        const weft_call *call = &n->w->graph->calls[n->kernel->reductions[i]];
+        const char *name = weft_nested_name(n, call->result);
+        const int count = count_of(n, call->result);
+        if (call->reduction->over == REDUCE_ALL ||
+            n->phase[weft_nested_member(n, call->id)] != phase)
+            continue;
+        if (loads)
+            weft_text_add(n->w->out,
+                          "            real s_%s[%d];\n"
+                          "            nested_load(s_%s, part_%s, %d, 0, j, n_second);\n",
+                          name, count, name, name, count);
+        else
+            weft_text_add(n->w->out,
+                          "            nested_store(part_%s, s_%s, %d, 0, j, n_second, lanes);\n",
+                          name, name, count);
+    }
 }
 
 static weft_status write_pass(const weft_nested_writer *n, int phase, weft_error *error) {
@@ -196,10 +264,13 @@ static weft_status write_pass(const weft_nested_writer *n, int phase, weft_error
         const weft_call *call = &graph->calls[n->fusion->calls[i]];
         if (n->phase[i] == phase && weft_nested_is_over_product(n, call) &&
             weft_nested_is_closed(n, call))
-            weft_text_add(n->w->out, "        real a_%s[%d];\n        start_%s(a_%s, %d);\n",
-                          weft_nested_name(n, call->result), count_of(n, call->result),
-                          weft_source_join_name(call), weft_nested_name(n, call->result),
-                          count_of(n, call->result));
+            weft_text_add(n->w->out,
+                          "        real a_%s[%d][%d];\n"
+                          "        UNROLL for (int r = 0; r < %d; ++r)\n"
+                          "            start_%s(a_%s[r], %d);\n",
+                          weft_nested_name(n, call->result), n->together, count_of(n, call->result),
+                          n->together, weft_source_join_name(call),
+                          weft_nested_name(n, call->result), count_of(n, call->result));
     }
     weft_text_add(n->w->out,
                   n->w->backend->is_threaded
@@ -210,7 +281,10 @@ static weft_status write_pass(const weft_nested_writer *n, int phase, weft_error
                         "(int)(n_second - j) : LANES;\n",
                   weft_fault("columns_lost") ? "+ LANES <=" : "<");
     weft_text_add(n->w->out, "            (void)lanes;\n");
-    write_loads(n, needed);
+    write_loads(n, needed, false);
+    write_spread(n, phase, true);
+    open_rows(n, "            ", phase);
+    write_loads(n, needed, true);
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const int number = n->kernel->implementation->order[i];
         const int m = weft_nested_member(n, number);
@@ -221,6 +295,8 @@ static weft_status write_pass(const weft_nested_writer *n, int phase, weft_error
         if (n->phase[m] == phase)
             write_result(n, &graph->calls[number]);
     }
+    weft_text_add(n->w->out, "            }\n");
+    write_spread(n, phase, false);
     weft_text_add(n->w->out, "        }\n");
 done:
     return status;
@@ -228,7 +304,9 @@ done:
 
 /* After the pass of a phase: its closed results, then the calls that use them. */
 static weft_status write_closed(const weft_nested_writer *n, int phase, weft_error *error) {
+    weft_status status = WEFT_OK;
     const weft_graph *graph = n->w->graph;
+    open_rows(n, "        ", phase);
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[n->fusion->calls[i]];
         if (n->phase[i] != phase || !weft_nested_is_over_product(n, call) ||
@@ -236,11 +314,13 @@ static weft_status write_closed(const weft_nested_writer *n, int phase, weft_err
             continue;
         const char *name = weft_nested_name(n, call->result), *join = weft_source_join_name(call);
         declare(n, "        ", call->result);
-        weft_text_add(n->w->out, "        nested_close_%s(v_%s, a_%s, %d%s);\n", join, name, name,
-                      count_of(n, call->result), n->w->backend->is_threaded ? ", tree" : "");
+        weft_text_add(n->w->out, "        nested_close_%s(v_%s, a_%s[r], %d%s);\n", join, name,
+                      name, count_of(n, call->result), n->w->backend->is_threaded ? ", tree" : "");
         store_row(n, call->result);
     }
-    return weft_nested_calls_after(n, phase, store_row, error);
+    status = weft_nested_calls_after(n, phase, store_row, error);
+    weft_text_add(n->w->out, "        }\n");
+    return status;
 }
 
 /* The open results of a part, before the first contribution. */
@@ -311,6 +391,34 @@ void weft_source_nested_prelude(const weft_backend *backend, weft_text *out) {
     weft_prelude_write(backend->nested, values, out);
 }
 
+/* Walk over so many rows together, as long as the part has them. */
+static weft_status write_rows(weft_nested_writer *n, int together, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = n->w->graph;
+    n->together = together;
+    weft_text_add(n->w->out, "    for (; first + %d <= last_row; first += %d) {\n", together,
+                  together);
+    if (weft_fault("open_restarted"))
+        write_cleared(n);
+    declare_kept(n);
+    for (int i = 0; i < n->kernel->n_loads; ++i) {
+        const int value = n->kernel->loads[i].value;
+        if (graph->values[value].index_set == n->along)
+            weft_text_add(n->w->out,
+                          "        UNROLL for (int r = 0; r < %d; ++r)\n"
+                          "            nested_load_one(kept_%s[r], p_%s, %d, first + r);\n",
+                          together, weft_nested_name(n, value), weft_nested_storage(n, value),
+                          count_of(n, value));
+    }
+    for (int phase = 0; phase < n->phases; ++phase) {
+        TRY(write_pass(n, phase, error));
+        TRY(write_closed(n, phase, error));
+    }
+    weft_text_add(n->w->out, "    }\n");
+done:
+    return status;
+}
+
 weft_status weft_source_nested(const source_writer *w, const weft_plan_kernel *kernel,
                                weft_error *error) {
     weft_status status = WEFT_OK;
@@ -326,23 +434,10 @@ weft_status weft_source_nested(const source_writer *w, const weft_plan_kernel *k
         if (graph->values[kernel->loads[i].value].index_set < 0)
             weft_source_load(w, &kernel->loads[i]);
     write_start(&n);
-    weft_text_add(w->out, "    for (int64_t i = first_row; i < last_row; ++i) {\n");
-    if (weft_fault("open_restarted"))
-        write_cleared(&n);
-    for (int i = 0; i < kernel->n_loads; ++i) {
-        const int value = kernel->loads[i].value;
-        if (graph->values[value].index_set != n.along)
-            continue;
-        declare(&n, "        ", value);
-        weft_text_add(w->out, "        nested_load_one(v_%s, p_%s, %d, i);\n",
-                      weft_nested_name(&n, value), weft_nested_storage(&n, value),
-                      count_of(&n, value));
-    }
-    for (int phase = 0; phase < n.phases; ++phase) {
-        TRY(write_pass(&n, phase, error));
-        TRY(write_closed(&n, phase, error));
-    }
-    weft_text_add(w->out, "    }\n");
+    weft_text_add(w->out, "    int64_t first = first_row;\n");
+    if (!w->backend->is_threaded)
+        TRY(write_rows(&n, ROWS_AT_ONCE, error));
+    TRY(write_rows(&n, 1, error));
     write_end(&n);
     weft_text_add(w->out, "}\n\n");
 done:

@@ -12,6 +12,7 @@ typedef struct weft_nested_writer {
     bool rows;  /* slices are rows */
     bool keeps; /* the slice stays on chip: later passes recompute, not load */
     int along;  /* the index set of the slices */
+    int together; /* rows that are walked together (nested.c) */
     int phases;
     int phase[WEFT_CALLS_MAX]; /* of fusion->calls[i] */
 } weft_nested_writer;

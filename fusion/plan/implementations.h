@@ -79,11 +79,13 @@ bool weft_fusion_contains(const weft_fusion *fusion, int call);
  *  order: loaded values and results, in order of first use. */
 weft_status weft_onchip_list(weft_arena *arena, const weft_graph *graph, weft_implementation *made,
                              weft_error *error);
-/** Planning assumes that a product of two index sets has this many rows and columns. */
-#define WEFT_NESTED_SIZE 4096
+/** Rows, and columns, that planning assumes of a product of two index sets: the root of `elements`
+ *  (weft_compile_options); 0: 4096. */
+int64_t weft_nested_size(int64_t elements);
 /** The number of elements of an index set per element of a fusion's kernel: 1, or less for a factor
  *  of the product that the kernel is over. */
-double weft_traffic_share(const weft_graph *graph, const weft_fusion *fusion, int index_set);
+double weft_traffic_share(const weft_graph *graph, const weft_compile_options *options,
+                          const weft_fusion *fusion, int index_set);
 /** Set made's bytes_loaded, bytes_stored and flops, per element. */
 void weft_traffic_count(const weft_graph *graph, const weft_compile_options *options,
                         weft_implementation *made);

@@ -75,7 +75,7 @@ static void add_all_loads(const weft_predictor *p, weft_implementation *made, tr
             p, operand->value, operand->connectivity)[made->placement[m] == PLACE_SHARED];
         const double part = operand->connectivity >= 0
                                 ? part_with_map(p, number, operand->connectivity)
-                                : weft_traffic_share(p->graph, made->fusion,
+                                : weft_traffic_share(p->graph, p->options, made->fusion,
                                                      p->graph->values[operand->value].index_set);
         add_transfer(p, sum, number, part, point, &made->measured);
     }
@@ -101,9 +101,10 @@ static void add_all_stores(const weft_predictor *p, weft_implementation *made, t
         for (int i = 0; gathered && i < graph->n_accumulations; ++i)
             live_out |= graph->accumulations[i].source == value && !graph->accumulations[i].matrix;
         if (live_out)
-            add_transfer(p, sum, p->stores[value * PLACES + (made->placement[m] == PLACE_SHARED)],
-                         weft_traffic_share(graph, made->fusion, graph->values[value].index_set),
-                         point, &made->measured);
+            add_transfer(
+                p, sum, p->stores[value * PLACES + (made->placement[m] == PLACE_SHARED)],
+                weft_traffic_share(graph, p->options, made->fusion, graph->values[value].index_set),
+                point, &made->measured);
     }
     for (int i = 0; i < graph->n_accumulations; ++i) {
         const weft_accumulation *a = &graph->accumulations[i];
@@ -259,11 +260,12 @@ double weft_prediction_seconds(const weft_kernel_prediction *part, double elemen
 /* The number of elements that planning assumes of an index set. */
 static double element_count(const weft_graph *graph, const weft_compile_options *options,
                             int index_set) {
+    const double nested = (double)weft_nested_size(options->elements);
     if (weft_index_set_is_product(graph, index_set))
-        return (double)WEFT_NESTED_SIZE * WEFT_NESTED_SIZE;
+        return nested * nested;
     for (int i = 0; i < graph->n_index_sets; ++i)
         if (weft_index_set_is_factor(graph, index_set, i))
-            return WEFT_NESTED_SIZE;
+            return nested;
     return options->elements > 0 ? (double)options->elements : WEFT_DEFAULT_ELEMENTS;
 }
 
@@ -331,7 +333,8 @@ static void predict_at(const weft_predictor *p, weft_implementation *made,
     for (int i = 0; i < made->fusion->n_calls; ++i) {
         const weft_call *call = &p->graph->calls[made->order[i]];
         const int number = p->computes[call->id] + made->variants[i] * PLACES;
-        const double share = weft_traffic_share(p->graph, made->fusion, call->index_set) * uneven;
+        const double share =
+            weft_traffic_share(p->graph, p->options, made->fusion, call->index_set) * uneven;
         made->compute_seconds += share * cost(p, number + place_of_call(made, i, call->n_operands),
                                               &point, &made->measured);
         for (int k = p->first_evaluation[call->id]; k < p->first_evaluation[call->id + 1]; ++k)

@@ -3,6 +3,8 @@
 #include "fusion/base/array.h"
 #include "fusion/plan/implementations.h"
 
+#include <math.h>
+
 bool weft_fusion_contains(const weft_fusion *fusion, int call) {
     for (int i = 0; i < fusion->n_calls; ++i)
         if (fusion->calls[i] == call)
@@ -86,20 +88,28 @@ weft_status weft_onchip_list(weft_arena *arena, const weft_graph *graph, weft_im
     return WEFT_OK;
 }
 
-double weft_traffic_share(const weft_graph *graph, const weft_fusion *fusion, int index_set) {
-    return weft_index_set_is_factor(graph, index_set, fusion->index_set) ? 1.0 / WEFT_NESTED_SIZE
-                                                                         : 1;
+int64_t weft_nested_size(int64_t elements) {
+    return elements > 0 ? (int64_t)ceil(sqrt((double)elements)) : 4096;
+}
+
+double weft_traffic_share(const weft_graph *graph, const weft_compile_options *options,
+                          const weft_fusion *fusion, int index_set) {
+    return weft_index_set_is_factor(graph, index_set, fusion->index_set)
+               ? 1.0 / (double)weft_nested_size(options->elements)
+               : 1;
 }
 
 /* Bytes per element of values loaded and stored. */
-static void count_data(const weft_graph *graph, weft_implementation *made, double real_bytes,
-                       bool gathered) {
+static void count_data(const weft_graph *graph, const weft_compile_options *options,
+                       weft_implementation *made) {
+    const double real_bytes = options->single ? sizeof(float) : sizeof(double);
+    const bool gathered = options->scatter == WEFT_SCATTER_GATHERED;
     for (int m = 0; m < made->n_onchip; ++m) {
         const weft_operand *operand = &made->onchip[m];
         const weft_value *value = &graph->values[operand->value];
         const bool produced_here = made->produced_here[m];
         const double bytes = real_bytes * weft_shape_count(&operand->shape) *
-                             weft_traffic_share(graph, made->fusion, value->index_set);
+                             weft_traffic_share(graph, options, made->fusion, value->index_set);
         bool live_out = value->index_set >= 0 && made->live_out[m];
         for (int i = 0; gathered && i < graph->n_accumulations; ++i)
             live_out |=
@@ -138,7 +148,7 @@ void weft_traffic_count(const weft_graph *graph, const weft_compile_options *opt
                         weft_implementation *made) {
     const double real_bytes = options->single ? sizeof(float) : sizeof(double);
     const bool gathered = options->scatter == WEFT_SCATTER_GATHERED;
-    count_data(graph, made, real_bytes, gathered);
+    count_data(graph, options, made);
     count_maps(graph, made, real_bytes, gathered);
     for (int i = 0; i < made->fusion->n_calls; ++i)
         made->flops += graph->calls[made->fusion->calls[i]].flops;

@@ -9,7 +9,7 @@ typedef struct weft_synthetic_run weft_synthetic_run;
 /** Make data for all compilations of a script.
  *  compilation  one of them
  *  n            elements per index set; fewer in those that only are targets of a connectivity;
- *               WEFT_NESTED_SIZE in the factors of a product
+ *               the root of n, rounded up, in the factors of a product
  *  out          caller's; weft_synthetic_run_free
  *  Errors       WEFT_ERROR_UNSUPPORTED: the script has loops or operators; WEFT_ERROR_MEMORY;
  *               those of the device */

@@ -269,6 +269,10 @@ INLINE void start_@name@(real *a, int components)
 INLINE void join_@name@(real *a, const real *v, int components, int lanes)
 {
     UNROLL for (int c = 0; c < components; ++c) {
+        if (lanes == LANES) {
+            a[c] = both_lanes_@name@(a[c], v[c]);
+            continue;
+        }
         real one = v[c];
         UNROLL for (int l = 0; l < LANES; ++l)
             if (l >= lanes)

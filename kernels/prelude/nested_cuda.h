@@ -51,12 +51,6 @@ INLINE void nested_close_@name@(real *v, const real *a, int components, scalar *
             v[c] = both_@name@(v[c], tree[k]);
     }
 }
-INLINE void nested_spread_@name@(scalar *p, const real *v, int components, int64_t j, int64_t n, int lanes)
-{
-    if (lanes > 0)
-        for (int c = 0; c < components; ++c)
-            p[j * components + c] = both_@name@(p[j * components + c], v[c]);
-}
 /* n numbers of each of n_parts parts combined in a fixed order. A block has LANES of them: warp k combines parts
  * k, k + NESTED_WARPS, ..., then these results are combined in order. */
 INLINE void nested_combine_@name@(scalar *result, const scalar *parts, int64_t n_parts, int64_t n, int64_t first)

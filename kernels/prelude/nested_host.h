@@ -41,15 +41,6 @@ INLINE void nested_close_@name@(real *v, const real *a, int components)
         v[c] = SPLAT(one);
     }
 }
-/* contributions of a row to the results of its columns */
-INLINE void nested_spread_@name@(scalar *p, const real *v, int components, int64_t j, int64_t n, int lanes)
-{
-    real old[components];
-    load_plain(old, p, components, j, n);
-    for (int c = 0; c < components; ++c)
-        old[c] = both_lanes_@name@(old[c], v[c]);
-    nested_store(p, old, components, 0, j, n, lanes);
-}
 /* n numbers of each of n_parts parts combined in order: lanes [first, first + LANES) */
 INLINE void nested_combine_@name@(scalar *result, const scalar *parts, int64_t n_parts, int64_t n, int64_t first)
 {

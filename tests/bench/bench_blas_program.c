@@ -39,7 +39,8 @@ done:
 static weft_compile_options compile_options(const blas_case *c) {
     return (weft_compile_options){.plan = WEFT_PLAN_FUSED,
                                   .single = c->data->single,
-                                  .elements = c->sequence->matrix ? 0 : c->data->n};
+                                  .elements =
+                                      c->sequence->matrix ? c->data->n * c->data->n : c->data->n};
 }
 
 static weft_status bind_numbers(const blas_case *c, const weft_compilation *compilation,

@@ -51,7 +51,32 @@ static void unknown_primitives_are_scaled(void **state) {
     assert_double_near(transfer_seconds(*state, &costs), 480 / bandwidth, 1e-9, 0);
 }
 
+/* Bytes loaded per entry of A: its own, and a part of x that depends on the number of columns. */
+static double loaded_bytes(const weft_library *library, int64_t elements) {
+    weft_device *device = NULL;
+    weft_compilation *compilation = NULL;
+    const weft_fragment fragment = {"gemv.weft",
+                                    "index rows, cols;\ninput A : real over rows, cols;\n"
+                                    "input x : real over cols;\ny = gemv(A, x);\nreturn y;\n"};
+    const weft_compile_options options = {.elements = elements};
+    assert_int_equal(weft_device_open("null", NULL, &device, NULL), WEFT_OK);
+    assert_int_equal(weft_compile(library, weft_device_limits(device), &fragment, 1, &options,
+                                  &compilation, NULL),
+                     WEFT_OK);
+    const double bytes = weft_compilation_only(compilation)->cover->list[0]->bytes_loaded;
+    weft_compilation_free(&compilation);
+    weft_device_free(&device);
+    return bytes;
+}
+
+static void matrices_have_the_expected_size(void **state) {
+    assert_double_near(loaded_bytes(*state, 0), 8 + 8.0 / 4096, 1e-9, 0);
+    assert_double_near(loaded_bytes(*state, 100 * 100), 8 + 8.0 / 100, 1e-9, 0);
+    assert_double_near(loaded_bytes(*state, 1), 16, 1e-9, 0);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(unknown_primitives_are_scaled)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(unknown_primitives_are_scaled),
+                                       cmocka_unit_test(matrices_have_the_expected_size)};
     return cmocka_run_group_tests(tests, library_open, library_close);
 }
