@@ -10,7 +10,9 @@
 enum {
     BLOCKS_RESIDENT = 32,    /* maximum per multiprocessor */
     THREADS_RESIDENT = 2048, /* maximum per multiprocessor */
-    THREADS_BUSY = 256       /* per multiprocessor, enough to hide the latency of arithmetic */
+    THREADS_BUSY = 256,      /* per multiprocessor, enough to hide the latency of arithmetic */
+    ELEMENT_CACHED = 256, /* bytes of an element whose sectors stay cached until they are used up */
+    SECTOR = 32           /* bytes that memory transfers at least */
 };
 #define SCATTERED_FACTOR 1.15 /* cost of indirect accesses relative to streams */
 #define SHARED_SPEED 2e11     /* shared memory, bytes/s per multiprocessor: 128 bytes per clock */
@@ -50,6 +52,17 @@ static double at_most_one(double x) {
     return x < 1 ? x : 1;
 }
 
+/* Bytes that memory transfers for each byte of a list of large elements that is not interleaved. A
+ * warp has as many elements as its block, at most 32, and consecutive components of each. */
+static double sector_waste(const weft_cost_primitive *primitive,
+                           const weft_operating_point *point) {
+    const bool apart = primitive->form == WEFT_COST_AOS || primitive->form == WEFT_COST_INDIRECT;
+    const int elements = point->elements < WEFT_CUDA_LANES ? point->elements : WEFT_CUDA_LANES;
+    const int used = elements > 0 ? WEFT_CUDA_LANES / elements * primitive->real_bytes : SECTOR;
+    const bool large = primitive->components * primitive->real_bytes > ELEMENT_CACHED;
+    return apart && large && used < SECTOR ? (double)SECTOR / used : 1;
+}
+
 static bool analytic_lookup(void *user, const weft_cost_primitive *primitive,
                             const weft_operating_point *point, double *seconds) {
     const weft_limits *limits = user;
@@ -75,7 +88,7 @@ static bool analytic_lookup(void *user, const weft_cost_primitive *primitive,
         const double asked = point->load_bytes > 0 ? point->load_bytes : primitive->bytes;
         const double needed = bandwidth_of(limits) * MEMORY_LATENCY /
                               (limits->multiprocessors > 0 ? limits->multiprocessors : 1);
-        *seconds *= scattered ? SCATTERED_FACTOR : 1;
+        *seconds *= sector_waste(primitive, point) * (scattered ? SCATTERED_FACTOR : 1);
         *seconds /= at_most_one(threads * asked / each / needed);
         if (primitive->shared)
             *seconds += primitive->bytes / shared_bandwidth(limits);

@@ -1,5 +1,5 @@
-/* The series of reductions of Dey's slides (2020): throughput of each step, against the step before
- * and against copying, and over coarsening factors by threads and by blocks.
+/* The reductions and transpositions of Dey's slides (2020): throughput of each step, against the step
+ * before and against copying, and over coarsening factors by threads and by blocks.
  *
  *      bench_slides [DEVICE]     default host; null:h200 prints predictions */
 #include "core/weft_core.h"
@@ -15,6 +15,7 @@
 
 enum {
     STEPS = 7,
+    TRANSPOSITIONS = 3,
     TILE = 256,        /* threads of a tile */
     LEFT = 77,         /* numbers that fill no tile */
     NUMBERS = 1 << 27, /* on the host a quarter of them */
@@ -37,6 +38,7 @@ typedef struct bench {
 typedef struct bench_case {
     const char *text;
     int threads, serial; /* per tile, tiles per block; 0: the planner's choice */
+    bool transposes;
     double seconds;
 } bench_case;
 
@@ -50,6 +52,8 @@ static int64_t size_of(const bench *b, const weft_graph *graph, int set) {
     const char *name = graph->index_sets[set].name;
     if (strcmp(name, "left") == 0)
         return LEFT;
+    if (strcmp(name, "result") == 0)
+        set = graph->connectivities[0].to;
     for (int i = 0; i < graph->n_values; ++i)
         if (graph->values[i].index_set == set && graph->values[i].is_input)
             return (int64_t)b->numbers / weft_shape_count(&graph->values[i].shape);
@@ -72,6 +76,26 @@ static weft_status bind_lists(const bench *b, const weft_graph *graph, weft_prog
         TRY(weft_memory_zero(lists[used], error));
         TRY(weft_program_bind(program, value->name, lists[used++], error));
     }
+done:
+    return status;
+}
+
+/* Bind `swap` of a transposition: a square matrix of entries, or of tiles.
+ * indices  the caller's, freed after *out */
+static weft_status bind_swap(const bench *b, const weft_graph *graph, weft_program *program,
+                             int32_t **indices, weft_connectivity **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int64_t side = 1;
+    const int64_t n = size_of(b, graph, graph->connectivities[0].to);
+    while (side * side < n)
+        side *= 2;
+    int32_t *swap = *indices = malloc((size_t)n * sizeof *swap);
+    if (swap == NULL)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a transposition");
+    for (int64_t i = 0; i < n; ++i)
+        swap[i] = (int32_t)(i % side * side + i / side);
+    TRY(weft_connectivity_make(b->device, swap, n, 1, n, out, error));
+    TRY(weft_program_bind_connectivity(program, "swap", *out, error));
 done:
     return status;
 }
@@ -111,6 +135,8 @@ static weft_status time_case(const bench *b, bench_case *c, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_compilation *compilation = NULL;
     weft_program *program = NULL;
+    weft_connectivity *swap = NULL;
+    int32_t *indices = NULL;
     weft_memory *lists[LISTS] = {NULL};
     const weft_fragment fragment = {"bench_slides", c->text};
     const bool tiles = strstr(c->text, "tiles") != NULL;
@@ -129,8 +155,12 @@ static weft_status time_case(const bench *b, bench_case *c, weft_error *error) {
     }
     TRY(weft_program_make(b->device, compilation, &program, error));
     TRY(bind_lists(b, segment->graph, program, lists, error));
+    if (c->transposes)
+        TRY(bind_swap(b, segment->graph, program, &indices, &swap, error));
     TRY(time_runs(b, program, &c->seconds, error));
 done:
+    weft_connectivity_free(&swap);
+    free(indices);
     weft_program_free(&program);
     weft_compilation_free(&compilation);
     for (int i = 0; i < LISTS; ++i)
@@ -138,9 +168,9 @@ done:
     return status;
 }
 
-static weft_status read_step(int step, char *text, weft_error *error) {
+static weft_status read_step(const char *name, int step, char *text, weft_error *error) {
     char path[1024];
-    snprintf(path, sizeof path, "%s/docs/examples/slides/reduction_%d.weft", WEFT_SOURCE_DIR, step);
+    snprintf(path, sizeof path, "%s/docs/examples/slides/%s_%d.weft", WEFT_SOURCE_DIR, name, step);
     FILE *file = fopen(path, "r");
     if (file == NULL)
         return weft_error_set(error, WEFT_ERROR_IO, "cannot read %s", path);
@@ -152,12 +182,12 @@ static weft_status read_step(int step, char *text, weft_error *error) {
 /* GB/s of reading all numbers once: of the planner's shape, over factors of threads, and of blocks. */
 static weft_status print_factors(const bench *b, const char *text, weft_error *error) {
     weft_status status = WEFT_OK;
-    bench_case free_choice = {text, 0, 0, 0};
+    bench_case free_choice = {text, 0, 0, false, 0};
     TRY(time_case(b, &free_choice, error));
     printf("%8.0f", 4e-9 * b->numbers / free_choice.seconds);
     for (int blocks = 0; blocks < 2; ++blocks)
         for (int k = 1; k <= FACTORS; ++k) {
-            bench_case c = {text, blocks ? TILE : TILE >> k, blocks ? 1 << k : 1, 0};
+            bench_case c = {text, blocks ? TILE : TILE >> k, blocks ? 1 << k : 1, false, 0};
             TRY(time_case(b, &c, error));
             printf("%8.0f", 4e-9 * b->numbers / c.seconds);
         }
@@ -167,7 +197,7 @@ done:
 
 static weft_status print_series(const bench *b, weft_error *error) {
     weft_status status = WEFT_OK;
-    bench_case copy = {"index N;\ninput x : real over N;\ny = 2*x;\nreturn y;\n", 0, 0, 0};
+    bench_case copy = {"index N;\ninput x : real over N;\ny = 2*x;\nreturn y;\n", 0, 0, false, 0};
     char text[TEXT];
     double before = 0;
     TRY(time_case(b, &copy, error));
@@ -177,8 +207,8 @@ static weft_status print_series(const bench *b, weft_error *error) {
     printf("step        us    GB/s  of step before  of copying%s\n",
            b->gpu ? " GB/s: planner threads/2   /4      /8 tiles*2      *4      *8" : "");
     for (int step = 1; step <= STEPS; ++step) {
-        TRY(read_step(step, text, error));
-        bench_case c = {text, b->gpu ? TILE : 0, b->gpu, 0};
+        TRY(read_step("reduction", step, text, error));
+        bench_case c = {text, b->gpu ? TILE : 0, b->gpu, false, 0};
         TRY(time_case(b, &c, error));
         const double speed = 4 * b->numbers / c.seconds;
         printf("%4d%10.1f%8.0f%16.2f%12.2f", step, 1e6 * c.seconds, 1e-9 * speed,
@@ -187,6 +217,28 @@ static weft_status print_series(const bench *b, weft_error *error) {
         if (b->gpu) {
             printf("%6s", "");
             TRY(print_factors(b, text, error));
+        }
+        printf("\n");
+        fflush(stdout);
+    }
+done:
+    return status;
+}
+
+/* Transpositions: every number is read and written once. */
+static weft_status print_transpositions(const bench *b, weft_error *error) {
+    static const int threads[] = {0, 1024, 512, 256, 128};
+    weft_status status = WEFT_OK;
+    char text[TEXT];
+    printf("transposition of %.0f floats; GB/s of the planner's shape%s\n", b->numbers,
+           b->gpu ? ", with 1024, 512, 256, 128 threads per tile" : "");
+    for (int step = 1; step <= TRANSPOSITIONS; ++step) {
+        TRY(read_step("transpose", step, text, error));
+        printf("%4d", step);
+        for (int k = 0; k < (b->gpu && step > 1 ? 5 : 1); ++k) {
+            bench_case c = {text, threads[k], threads[k] > 0, true, 0};
+            TRY(time_case(b, &c, error));
+            printf("%8.0f", 8e-9 * b->numbers / c.seconds);
         }
         printf("\n");
         fflush(stdout);
@@ -209,6 +261,8 @@ int main(int argc, char **argv) {
     TRY(weft_timer_make(b.device, &b.timer, error));
     printf("%s\n", limits->name);
     TRY(print_series(&b, error));
+    b.numbers = b.gpu ? NUMBERS / 2 : NUMBERS / 8;
+    TRY(print_transpositions(&b, error));
 done:
     weft_timer_free(&b.timer);
     weft_library_free(&b.library);
