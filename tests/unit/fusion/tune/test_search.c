@@ -233,7 +233,7 @@ static void over_two_index_sets(void **state) {
                                                  "q = gemv(A, p);\ns = gemtv(A, r);\n"
                                                  "return q, s;\n"};
     const weft_compile_options options = {.single = true};
-    const weft_search_options how = {.most = 2, .all = true};
+    const weft_search_options how = {.most = 2, .all = true, .elements = 4096 * 4096};
     tuning_ok(weft_arena_make(&arena, &error), &error);
     tuning_ok(weft_device_open("host", NULL, &device, &error), &error);
     tuning_ok(weft_library_make(&library, &error), &error);
