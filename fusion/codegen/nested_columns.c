@@ -5,6 +5,7 @@
  * shared memory that keep the next loads, also of the next panel, on their way; it closes sums over
  * the rows. The second pass uses the registers. Sums over the columns stay in registers over all
  * panels. */
+#include "core/base/fault.h"
 #include "fusion/codegen/nested.h"
 
 enum {
@@ -136,11 +137,11 @@ static void write_head(const weft_nested_writer *n, const weft_nested_shape *sha
         "    const unsigned rank = CLUSTER > 1 ? cluster_rank() : 0;\n"
         "    const int part = blockIdx.x / CLUSTER, n_parts = gridDim.x / CLUSTER;\n"
         "    const int n_panels = (n_second + WIDTH - 1) / WIDTH;\n"
-        "    const int first_row = (int)rank * (STEPS * ROWS);\n"
+        "    const int first_row = (int)rank * (STEPS * ROWS)%s;\n"
         "    const int own_row = threadIdx.x / (WIDTH / VECTOR), own_column = threadIdx.x %% "
         "(WIDTH / VECTOR) * VECTOR;\n"
         "    (void)rows;\n",
-        PANEL_VECTOR, PANEL_BYTES);
+        PANEL_VECTOR, PANEL_BYTES, weft_fault("panel_part_twice") ? " * 0" : "");
     for (int i = 0; i < n->kernel->n_loads; ++i) {
         const int value = n->kernel->loads[i].value;
         if (graph->values[value].index_set < 0)

@@ -3,6 +3,7 @@
  * Each cluster takes every n-th row. One warp per block copies its part of the rows into a ring in
  * shared memory; the others own columns, whose vectors and open results stay in registers over all
  * rows. A row is read from the ring as often as there are passes, and from memory once. */
+#include "core/base/fault.h"
 #include "fusion/base/target.h"
 #include "fusion/codegen/nested.h"
 
@@ -88,30 +89,32 @@ static void write_head(const weft_nested_writer *n, const weft_nested_shape *sha
                   shape->threads, shape->steps, shape->full, shape->cluster, shape->slots,
                   shape->part_bytes, shape->shared_bytes / shape->slots, n_closed);
     weft_text_add(
-        out, "    extern __shared__ __align__(128) unsigned char ring[];\n"
-             "    __shared__ scalar sums[N_CLOSED + 1][4][ROW_THREADS / LANES];\n"
-             "    __shared__ scalar inbox[N_CLOSED + 1][4][ROW_CLUSTER];\n"
-             "    __shared__ ring_barrier full[ROW_SLOTS], empty[ROW_SLOTS];\n"
-             "    __shared__ ring_barrier arrived[N_CLOSED + 1][4];\n"
-             "    const int64_t n_first = sizes[0], n_second = sizes[1];\n"
-             "    const int rank = ROW_CLUSTER > 1 ? (int)cluster_rank() : 0;\n"
-             "    const int64_t part = blockIdx.x / ROW_CLUSTER, n_parts = gridDim.x / "
-             "ROW_CLUSTER;\n"
-             "    const int64_t own = ((n_second + ROW_CLUSTER - 1) / ROW_CLUSTER + 3) / 4 * 4;\n"
-             "    const int64_t first_column = rank * own;\n"
-             "    const int width = (int)(own < n_second - first_column ? own : n_second - "
-             "first_column);\n"
-             "    if (threadIdx.x == 0) {\n"
-             "        for (int k = 0; k < ROW_SLOTS; ++k) {\n"
-             "            ring_init(full + k, 1);\n"
-             "            ring_init(empty + k, ROW_THREADS / LANES);\n"
-             "        }\n"
-             "        for (int k = 0; k < 4 * N_CLOSED; ++k)\n"
-             "            ring_init(&arrived[k / 4][k %% 4], 1);\n"
-             "        ring_fence();\n"
-             "    }\n"
-             "    if (ROW_CLUSTER > 1)\n        cluster_wait();\n"
-             "    else\n        __syncthreads();\n");
+        out,
+        "    extern __shared__ __align__(128) unsigned char ring[];\n"
+        "    __shared__ scalar sums[N_CLOSED + 1][4][ROW_THREADS / LANES];\n"
+        "    __shared__ scalar inbox[N_CLOSED + 1][4][ROW_CLUSTER];\n"
+        "    __shared__ ring_barrier full[ROW_SLOTS], empty[ROW_SLOTS];\n"
+        "    __shared__ ring_barrier arrived[N_CLOSED + 1][4];\n"
+        "    const int64_t n_first = sizes[0], n_second = sizes[1];\n"
+        "    const int rank = ROW_CLUSTER > 1 ? (int)cluster_rank()%s : 0;\n"
+        "    const int64_t part = blockIdx.x / ROW_CLUSTER, n_parts = gridDim.x / "
+        "ROW_CLUSTER;\n"
+        "    const int64_t own = ((n_second + ROW_CLUSTER - 1) / ROW_CLUSTER + 3) / 4 * 4;\n"
+        "    const int64_t first_column = rank * own;\n"
+        "    const int width = (int)(own < n_second - first_column ? own : n_second - "
+        "first_column);\n"
+        "    if (threadIdx.x == 0) {\n"
+        "        for (int k = 0; k < ROW_SLOTS; ++k) {\n"
+        "            ring_init(full + k, 1);\n"
+        "            ring_init(empty + k, ROW_THREADS / LANES);\n"
+        "        }\n"
+        "        for (int k = 0; k < 4 * N_CLOSED; ++k)\n"
+        "            ring_init(&arrived[k / 4][k %% 4], 1);\n"
+        "        ring_fence();\n"
+        "    }\n"
+        "    if (ROW_CLUSTER > 1)\n        cluster_wait();\n"
+        "    else\n        __syncthreads();\n",
+        weft_fault("rank_lost") ? " * 0" : "");
 }
 
 /* The warp that copies rows into the ring. */
@@ -352,10 +355,10 @@ static weft_status write_late(const weft_nested_writer *n, int closed, const cha
     weft_text_add(
         n->w->out,
         "        if (%s) {\n"
-        "        const int64_t late = count - 1, i = part + late * n_parts;\n"
+        "        const int64_t late = count - 1, i = part + late * %s;\n"
         "        const unsigned side = (unsigned)late & 3, parity = (unsigned)(late >> 2) "
         "& 1;\n        (void)side;\n        (void)parity;\n        (void)i;\n",
-        condition);
+        condition, weft_fault("late_row_elsewhere") ? "1" : "n_parts");
     for (int k = 0; k < n->kernel->n_loads; ++k) {
         const int value = n->kernel->loads[k].value;
         if (n->w->graph->values[value].index_set == n->along)

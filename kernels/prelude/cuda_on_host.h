@@ -1,7 +1,8 @@
 /* What generated CUDA text needs to be compiled as C++ and run on the host, for tests: a thread of
- * a block is a fiber, which runs until a barrier or a shuffle. Blocks run one after the other;
- * shared memory is poisoned before each. Threads and blocks run in the order of their numbers (0),
- * in reverse (1), or from both ends alternately (2): what is right does not depend on it. */
+ * a block is a fiber, which runs until a barrier or a shuffle. Blocks, or clusters of blocks, run one
+ * after the other; shared memory is poisoned before each. Copies that a device does while threads
+ * compute are done at once. Threads and blocks run in the order of their numbers (0), in reverse (1),
+ * or from both ends alternately (2): what is right does not depend on it. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,12 +10,14 @@
 #include <ucontext.h>
 
 #include <utility>
+#include <vector>
 
 #define __global__
 #define __device__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
-#define __shared__ static
+#define __cluster_dims__(...)
+#define __shared__ static __attribute__((section("emulated_statics")))
 #define __align__(n) alignas(n)
 
 struct emulated_index {
@@ -24,7 +27,22 @@ static emulated_index threadIdx, blockIdx, blockDim, gridDim;
 static unsigned char *emulated_shared;
 
 enum { EMULATED_STACK = 65536 };
-enum emulated_state { RUNS, AT_BLOCK_BARRIER, AT_WARP_BARRIER, DONE };
+/* Static shared memory of the block that runs; that of the others of its cluster is kept aside. */
+extern "C" __attribute__((weak, visibility("hidden"))) char __start_emulated_statics[];
+extern "C" __attribute__((weak, visibility("hidden"))) char __stop_emulated_statics[];
+static size_t emulated_statics_bytes() {
+    return (size_t)((uintptr_t)__stop_emulated_statics - (uintptr_t)__start_emulated_statics);
+}
+
+enum emulated_state {
+    RUNS,
+    AT_BLOCK_BARRIER,
+    AT_WARP_BARRIER,
+    AT_NAMED_BARRIER,
+    AT_CLUSTER_BARRIER,
+    AT_RING,
+    DONE
+};
 
 /* Where a fiber stopped: what __builtin_setjmp keeps. */
 struct emulated_place {
@@ -36,6 +54,7 @@ struct emulated_place {
 struct emulated_thread {
     emulated_place place;
     emulated_state state;
+    unsigned wanted; /* at a named barrier: so many threads */
     void *stack; /* NULL before it starts */
 };
 
@@ -43,8 +62,12 @@ struct emulated_block {
     emulated_place scheduler;
     emulated_thread *threads;
     double *lanes; /* [n_threads] each */
-    size_t n_threads;
+    size_t n_threads; /* of all blocks of a cluster */
     void (*body)();
+    unsigned me, block_threads, first_block;
+    unsigned current; /* block of the cluster whose static shared memory is in place */
+    bool progress;
+    std::vector<std::vector<char>> statics, shared; /* [blocks of the cluster] */
 };
 static emulated_block emulated;
 
@@ -58,10 +81,9 @@ __attribute__((noinline)) static void emulated_switch(emulated_place *from, emul
 }
 
 static void emulated_wait(emulated_state at) {
-    const unsigned me = threadIdx.x;
+    const unsigned me = emulated.me;
     emulated.threads[me].state = at;
     emulated_switch(&emulated.threads[me].place, &emulated.scheduler);
-    threadIdx.x = me;
 }
 
 static inline void __syncthreads() {
@@ -73,7 +95,7 @@ static inline void __syncwarp() {
 }
 
 template <class T> static T __shfl_down_sync(unsigned, T v, int by) {
-    const unsigned me = threadIdx.x, lane = me % 32;
+    const unsigned me = emulated.me, lane = me % 32;
     emulated.lanes[me] = (double)v;
     emulated_wait(AT_WARP_BARRIER);
     const T got = lane + (unsigned)by < 32 && me + (unsigned)by < emulated.n_threads
@@ -81,6 +103,19 @@ template <class T> static T __shfl_down_sync(unsigned, T v, int by) {
                       : v;
     emulated_wait(AT_WARP_BARRIER);
     return got;
+}
+
+template <class T> static T __shfl_sync(unsigned, T v, int from) {
+    const unsigned me = emulated.me;
+    emulated.lanes[me] = (double)v;
+    emulated_wait(AT_WARP_BARRIER);
+    const T got = (T)emulated.lanes[me / 32 * 32 + (unsigned)from];
+    emulated_wait(AT_WARP_BARRIER);
+    return got;
+}
+
+template <class T> static T __shfl_xor_sync(unsigned all, T v, int by) {
+    return __shfl_sync(all, v, (int)(emulated.me % 32) ^ by);
 }
 
 static inline void __threadfence() {
@@ -102,18 +137,110 @@ static inline double __longlong_as_double(long long bits) {
     return v;
 }
 
-static void emulated_entry(unsigned me) {
+/* ---- clusters: what nested_cluster.h does by instructions of the device ---- */
+
+typedef unsigned long long ring_barrier;
+struct emulated_ring {
+    uint16_t expected, pending;
+    int32_t bytes : 31; /* still to come */
+    uint32_t phase : 1;
+};
+static_assert(sizeof(emulated_ring) == sizeof(ring_barrier), "a barrier is one word");
+
+static void emulated_count(ring_barrier *b, int arrivals, int bytes) {
+    emulated_ring *ring = (emulated_ring *)b;
+    ring->pending = (uint16_t)(ring->pending - arrivals);
+    ring->bytes += bytes;
+    if (ring->pending == 0 && ring->bytes == 0) {
+        ring->phase ^= 1u;
+        ring->pending = ring->expected;
+        emulated.progress = true;
+    }
+}
+static inline void ring_init(ring_barrier *b, int n) {
+    *(emulated_ring *)b = {(uint16_t)n, (uint16_t)n, 0, 0};
+}
+static inline void ring_fence() {
+}
+static inline void ring_expect(ring_barrier *b, unsigned bytes) {
+    emulated_count(b, 1, (int)bytes);
+}
+static inline void ring_arrive(ring_barrier *b) {
+    emulated_count(b, 1, 0);
+}
+static inline void ring_wait(ring_barrier *b, unsigned parity) {
+    while (((volatile emulated_ring *)b)->phase == parity)
+        emulated_wait(AT_RING);
+}
+template <class T> static unsigned ring_bytes(const T *from, int64_t n) {
+    return (unsigned)((((uint64_t)(from + n) + 15) & ~(uint64_t)15) -
+                      ((uint64_t)from & ~(uint64_t)15));
+}
+template <class T> static void ring_copy(void *to, const T *from, int64_t n, ring_barrier *b) {
+    memcpy(to, (const void *)((uint64_t)from & ~(uint64_t)15), ring_bytes(from, n));
+    emulated_count(b, 0, -(int)ring_bytes(from, n));
+}
+static inline unsigned cluster_rank() {
+    return emulated.me / emulated.block_threads;
+}
+static inline void cluster_wait() {
+    emulated_wait(AT_CLUSTER_BARRIER);
+}
+/* The same place in another block's static shared memory. */
+template <class T> static T *emulated_there(T *p, unsigned rank) {
+    return rank == emulated.current
+               ? p
+               : (T *)(emulated.statics[rank].data() + ((char *)p - __start_emulated_statics));
+}
+template <class T, class V> static void cluster_push(T *to, V v, ring_barrier *b, unsigned rank) {
+    *emulated_there(to, rank) = (T)v;
+    emulated_count(emulated_there(b, rank), 0, -(int)sizeof(T));
+}
+template <class T> static void panel_copy(T *to, const T *from, bool inside) {
+    for (size_t i = 0; i < 16 / sizeof(T); ++i)
+        to[i] = inside ? from[i] : 0;
+}
+static inline void panel_commit() {
+}
+template <int N> static void panel_wait() {
+}
+template <class T> static void panel_store(T *to, const T *v) {
+    memcpy(to, v, 16);
+}
+static inline int panel_opaque(int n) {
+    return n;
+}
+static inline void rows_barrier(int threads) {
+    emulated.threads[emulated.me].wanted = (unsigned)threads;
+    emulated_wait(AT_NAMED_BARRIER);
+}
+
+static void emulated_entry(unsigned) {
     for (;;) {
-        threadIdx.x = me;
         emulated.body();
         emulated_wait(DONE);
     }
 }
 
+/* Shared memory of a block of the cluster in its place. */
+static void emulated_place_block(unsigned block) {
+    const size_t bytes = emulated_statics_bytes();
+    if (block != emulated.current && bytes > 0) {
+        memcpy(emulated.statics[emulated.current].data(), __start_emulated_statics, bytes);
+        memcpy(__start_emulated_statics, emulated.statics[block].data(), bytes);
+    }
+    emulated.current = block;
+    blockIdx.x = emulated.first_block + block;
+    emulated_shared = (unsigned char *)(((uintptr_t)emulated.shared[block].data() + 127) &
+                                        ~(uintptr_t)127);
+}
+
 /* To the thread until it waits or is done. */
 __attribute__((noinline)) static void emulated_resume(unsigned me) {
     emulated_thread *thread = &emulated.threads[me];
-    threadIdx.x = me;
+    emulated_place_block(me / emulated.block_threads);
+    emulated.me = me;
+    threadIdx.x = me % emulated.block_threads;
     if (thread->stack != nullptr) {
         emulated_switch(&emulated.scheduler, &thread->place);
         return;
@@ -139,6 +266,19 @@ static void emulated_release(size_t first, size_t last, emulated_state at) {
             emulated.threads[t].state = RUNS;
 }
 
+/* A named barrier opens when as many threads of the block as it counts stand at it. */
+static void emulated_release_named(size_t first, size_t last) {
+    unsigned here = 0, wanted = 0;
+    for (size_t t = first; t < last; ++t)
+        if (emulated.threads[t].state == AT_NAMED_BARRIER) {
+            ++here;
+            wanted = emulated.threads[t].wanted;
+        }
+    for (size_t t = first; t < last && here > 0 && here >= wanted; ++t)
+        if (emulated.threads[t].state == AT_NAMED_BARRIER)
+            emulated.threads[t].state = RUNS;
+}
+
 /* The number of the i-th thread or block of n. */
 static size_t emulated_number(size_t i, size_t n, int order) {
     const bool from_end = order == 1 || (order == 2 && i % 2 == 1);
@@ -154,14 +294,20 @@ static void emulated_run_block(int order) {
         done = 0;
         for (size_t i = 0; i < n; ++i) {
             const size_t t = emulated_number(i, n, order);
-            if (emulated.threads[t].state == RUNS) {
+            if (emulated.threads[t].state == RUNS || emulated.threads[t].state == AT_RING) {
                 emulated_resume((unsigned)t);
-                stuck = 0;
+                emulated.progress |= emulated.threads[t].state != AT_RING;
             }
         }
+        stuck = emulated.progress ? 0 : stuck;
+        emulated.progress = false;
         for (size_t first = 0; first < n; first += 32)
             emulated_release(first, first + 32 < n ? first + 32 : n, AT_WARP_BARRIER);
-        emulated_release(0, n, AT_BLOCK_BARRIER);
+        for (size_t first = 0; first < n; first += emulated.block_threads) {
+            emulated_release(first, first + emulated.block_threads, AT_BLOCK_BARRIER);
+            emulated_release_named(first, first + emulated.block_threads);
+        }
+        emulated_release(0, n, AT_CLUSTER_BARRIER);
         for (size_t t = 0; t < n; ++t)
             done += emulated.threads[t].state == DONE;
         if (stuck == 2 && done < n)
@@ -224,6 +370,12 @@ struct emulated_named {
     void (*call)(long long n, void **arguments);
 };
 
+/* Blocks per cluster of the next kernel. */
+static unsigned emulated_cluster_blocks = 1;
+extern "C" void emulate_cluster(unsigned n_blocks) {
+    emulated_cluster_blocks = n_blocks;
+}
+
 extern "C" void emulate_call(void (*call)(long long, void **), long long n, void **arguments,
                              unsigned n_blocks, unsigned n_threads, unsigned shared_bytes,
                              int order) {
@@ -231,16 +383,23 @@ extern "C" void emulate_call(void (*call)(long long, void **), long long n, void
     emulated_n = n;
     emulated_arguments = arguments;
     emulated.body = emulated_call;
-    emulated_set_threads(n_threads);
-    emulated_shared = (unsigned char *)aligned_alloc(128, shared_bytes / 128 * 128 + 128);
+    const unsigned cluster = emulated_cluster_blocks;
+    emulated_set_threads(n_threads * cluster);
+    emulated.block_threads = n_threads;
+    emulated_cluster_blocks = 1;
     blockDim.x = n_threads;
     gridDim.x = n_blocks;
-    for (unsigned i = 0; i < n_blocks; ++i) {
-        blockIdx.x = (unsigned)emulated_number(i, n_blocks, order);
-        memset(emulated_shared, 0xff, shared_bytes / 128 * 128 + 128);
+    for (unsigned i = 0; i < n_blocks / cluster; ++i) {
+        const size_t bytes = emulated_statics_bytes();
+        emulated.first_block = (unsigned)emulated_number(i, n_blocks / cluster, order) * cluster;
+        emulated.current = 0;
+        emulated.shared.assign(cluster, std::vector<char>(shared_bytes + 256, (char)0xff));
+        if (cluster > 1)
+            emulated.statics.assign(cluster, std::vector<char>(bytes, (char)0xff));
+        if (bytes > 0)
+            memset(__start_emulated_statics, 0xff, bytes);
         emulated_run_block(order);
     }
-    free(emulated_shared);
 }
 
 template <size_t> using emulated_pointer = void *;

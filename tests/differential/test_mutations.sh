@@ -44,6 +44,9 @@ bugs=(
     "open_restarted         unit_fusion_runtime_nested" # each row starts the sums of the columns again
     "part_unfinished        unit_fusion_runtime_nested" # the last part is not in a combined sum
     "plan_for_other_sizes   unit_fusion_runtime_nested" # the second plan of a script runs where the first one fits
+    "rank_lost              unit_fusion_runtime_nested_clusters" # all blocks of a cluster have the first one's part of a row
+    "late_row_elsewhere     unit_fusion_runtime_nested_clusters" # what is received one row later belongs to another row
+    "panel_part_twice       unit_fusion_runtime_nested_clusters" # all blocks of a cluster have the first one's part of a panel
     "stride_off             unit_fusion_runtime_coarsening" # a coarsened thread's elements are one too near
     "member_offset          unit_fusion_runtime_horizontal" # blocks of a shared launch are one off
     "member_size            unit_fusion_runtime_horizontal" # a member of a shared launch has the first one's size

@@ -79,6 +79,13 @@ static void gpu_run_kernel(const weft_launch *launch) {
         fail_msg("there is no kernel %s", launch->kernel);
     for (int i = 0; i < launch->n_arguments; ++i)
         arguments[i] = weft_memory_host(launch->arguments[i]);
+    if (launch->cluster_blocks > 1) {
+        void (*set)(unsigned) = NULL;
+        void *found = dlsym(module->object, "emulate_cluster");
+        assert_non_null(found);
+        memcpy(&set, &found, sizeof set);
+        set((unsigned)launch->cluster_blocks);
+    }
     module->emulate(kernel, launch->n_elements, arguments, (unsigned)n_blocks, (unsigned)threads,
                     (unsigned)launch->shared_bytes, 0);
 }
