@@ -125,6 +125,10 @@ template <class T> static T __ldcg(const T *p) {
     return *p;
 }
 
+template <class T> static T __ldcs(const T *p) {
+    return *p;
+}
+
 template <class T> static T atomicAdd(T *p, T v) {
     const T before = *p;
     *p += v;

@@ -42,6 +42,8 @@ typedef struct emulated_gpu {
     size_t list_bytes;      /* of lists that get other numbers */
     const char *counted;    /* kernels with this in their name are counted, in loops: */
     int64_t n_wanted, n_idle;
+    const char *const *repeated; /* NULL, or parts of names, NULL at the end, of kernels that run also
+                                    after a loop's end, with results that are not used any more */
 } emulated_gpu;
 
 static emulated_gpu *gpu_of(const weft_device *device) {
@@ -225,6 +227,13 @@ static void gpu_run_idle(const emulated_gpu *gpu, const gpu_node *node) {
     }
 }
 
+static bool gpu_is_repeated(const emulated_gpu *gpu, const gpu_node *node) {
+    for (int i = 0; gpu->repeated && gpu->repeated[i]; ++i)
+        if (strstr(node->kernel, gpu->repeated[i]))
+            return true;
+    return strncmp(node->kernel, "loop_", 5) == 0;
+}
+
 /* flag: of the loop, NULL outside. The kernels that begin and end iterations write flags and counts. */
 static void gpu_run_list(emulated_gpu *gpu, const gpu_node *nodes, int first, int last,
                          const weft_memory *flag) {
@@ -240,7 +249,7 @@ static void gpu_run_list(emulated_gpu *gpu, const gpu_node *nodes, int first, in
         }
         if (flag && gpu->counted && strstr(node->kernel, gpu->counted))
             ++*(idle ? &gpu->n_idle : &gpu->n_wanted);
-        if (idle && strncmp(node->kernel, "loop_", 5) != 0)
+        if (idle && !gpu_is_repeated(gpu, node))
             gpu_run_idle(gpu, node);
         else
             gpu_run_node(node);

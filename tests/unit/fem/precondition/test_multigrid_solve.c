@@ -5,41 +5,6 @@
  * residuals of 1e-12 mean errors of at most 1e-12 sqrt(n) of the solution, n < 1e4: 1e-10. */
 #include "preconditioner_support.h"
 
-/* K u = b from zero, with or without the preconditioner; returns the iterations, u in z_values. */
-static int solve(multigrid_case *c, bool with) {
-    weft_cg_result result = {0};
-    weft_error error = {0};
-    double *b = multigrid_vector(c, 9), mean = 0;
-    const weft_cg_options options = {.jacobi = true,
-                                     .tolerance = 1e-12,
-                                     .max_iterations = 5000,
-                                     .constrained = c->problem.constrained,
-                                     .n_constrained = c->problem.n_constrained,
-                                     .project_mean = c->problem.project_mean,
-                                     .preconditioner = with ? c->preconditioner : NULL};
-    for (int64_t i = 0; i < c->n; ++i)
-        mean += b[i] / (double)c->n;
-    for (int64_t i = 0; i < c->n; ++i) {
-        c->r_values[i] = options.project_mean ? b[i] - mean : b[i];
-        c->z_values[i] = 0;
-    }
-    check(weft_vector_push(c->r, c->r_values, c->n, &error), &error);
-    check(weft_vector_push(c->z, c->z_values, c->n, &error), &error);
-    check(weft_cg_solve(&c->context, c->op, c->r, c->z, &options, &result, &error), &error);
-    assert_int_equal(result.outcome, WEFT_CG_CONVERGED);
-    check(weft_vector_pull(c->z, c->z_values, c->n, &error), &error);
-    free(result.history);
-    free(b);
-    return result.iterations;
-}
-
-static double *copy_of(const multigrid_case *c) {
-    double *out = malloc((size_t)c->n * sizeof *out);
-    assert_non_null(out);
-    memcpy(out, c->z_values, (size_t)c->n * sizeof *out);
-    return out;
-}
-
 /* `most` iterations by smoothers of degree 2 and 3 */
 static const struct {
     case_options options;
@@ -64,14 +29,14 @@ static void solutions(void **state) {
         multigrid_case c;
         weft_error error = {0};
         multigrid_case_open(&c, &cases[i].options, WEFT_ASSEMBLY_CSR);
-        assert_true(solve(&c, false) > 2 * cases[i].most[0]);
-        double *expected = copy_of(&c), most = 0;
+        assert_true(multigrid_solve(&c, false, 1e-12) > 2 * cases[i].most[0]);
+        double *expected = multigrid_solution(&c), most = 0;
         for (int64_t j = 0; j < c.n; ++j)
             most = fmax(most, fabs(expected[j]));
         for (int degree = 2; degree <= 3; ++degree) {
             c.problem.degree = degree;
             check(multigrid_try(&c, cases[i].options.kind, &error), &error);
-            assert_in_range(solve(&c, true), 1, cases[i].most[degree - 2]);
+            assert_in_range(multigrid_solve(&c, true, 1e-12), 1, cases[i].most[degree - 2]);
             for (int64_t j = 0; j < c.n; ++j)
                 assert_double_near(c.z_values[j], expected[j], 0, 1e-10 * most);
             weft_preconditioner_free(&c.preconditioner);
@@ -91,9 +56,9 @@ static void same_bits(void **state) {
             case_options options = cases[i].options;
             options.device = devices[k];
             multigrid_case_make(&c, &options);
-            solve(&c, true);
+            multigrid_solve(&c, true, 1e-12);
             if (!first)
-                first = copy_of(&c);
+                first = multigrid_solution(&c);
             assert_memory_equal(first, c.z_values, (size_t)c.n * sizeof *first);
             multigrid_case_free(&c);
         }
