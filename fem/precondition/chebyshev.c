@@ -130,7 +130,6 @@ static weft_status chebyshev_make(weft_preconditioner *preconditioner, weft_erro
     report->degree = wanted > 0 ? wanted : DEGREE;
     report->levels[0].n_rows = n;
     report->levels[0].n_entries = pattern ? pattern->n_entries : 0;
-    report->bytes = 2 * (size_t)n * sizeof(double);
     TRY(weft_memory_make(device, (size_t)n * sizeof(double), &state->d, error));
     TRY(weft_memory_make(device, sizeof(double), &state->inverse, error));
     TRY(compile(preconditioner, report->degree, error));

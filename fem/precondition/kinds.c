@@ -39,12 +39,13 @@ weft_status weft_preconditioner_find(const char *name, int *kind, weft_error *er
     return WEFT_ERROR_USAGE;
 }
 
-/* Make the state, with the time in the report. */
-static weft_status set_up(weft_preconditioner *preconditioner,
-                          weft_status (*make)(weft_preconditioner *, weft_error *),
-                          weft_error *error) {
+/* Make the state, with the time and the memory in the report. */
+static weft_status set_up(weft_preconditioner *preconditioner, weft_error *error) {
     const double start = weft_clock();
-    const weft_status status = make(preconditioner, error);
+    const weft_device *device = preconditioner->context->device;
+    const size_t before = weft_device_bytes(device);
+    const weft_status status = preconditioner->kind->make(preconditioner, error);
+    preconditioner->report.bytes = weft_device_bytes(device) - before;
     preconditioner->report.set_up_seconds = weft_clock() - start;
     return status;
 }
@@ -60,7 +61,7 @@ weft_status weft_preconditioner_make(weft_context *context, int kind,
                                   .context = context,
                                   .problem = *problem,
                                   .report = {.kind = kind, .n_levels = 1, .complexity = 1}};
-    TRY(set_up(made, made->kind->make, error));
+    TRY(set_up(made, error));
     *out = made;
     made = NULL;
 done:
@@ -78,9 +79,14 @@ void weft_preconditioner_free(weft_preconditioner **preconditioner) {
 
 weft_status weft_preconditioner_update(weft_preconditioner *preconditioner, weft_error *error) {
     const weft_preconditioner_kind *kind = preconditioner->kind;
-    if (!kind->update)
+    if (!kind->update) {
         kind->free(preconditioner);
-    return set_up(preconditioner, kind->update ? kind->update : kind->make, error);
+        return set_up(preconditioner, error);
+    }
+    const double start = weft_clock();
+    const weft_status status = kind->update(preconditioner, error);
+    preconditioner->report.set_up_seconds = weft_clock() - start;
+    return status;
 }
 
 weft_status weft_preconditioner_apply(weft_preconditioner *preconditioner, weft_memory *r,

@@ -13,7 +13,7 @@
 /** The methods of a kind. */
 typedef struct weft_preconditioner_kind {
     weft_preconditioner_info info;
-    /* Make state and fill the report, except kind and set_up_seconds, for the problem; also called
+    /* Make state and fill the report, except kind, bytes and set_up_seconds, for the problem; also called
      * by weft_preconditioner_update if `update` is NULL, after `free`. On an error the caller
      * calls free. */
     weft_status (*make)(weft_preconditioner *preconditioner, weft_error *error);

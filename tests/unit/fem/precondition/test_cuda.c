@@ -9,6 +9,7 @@ static void converges_as_on_the_host(void **state) {
     static const case_options cases[] = {
         {.d = 2, .n = 12, .times = 1, .components = 1, .kind = "multigrid"},
         {.d = 2, .n = 12, .times = 1, .components = 1, .kind = "multigrid", .is_free = true},
+        {.d = 2, .n = 24, .times = 1, .components = 1, .kind = "multigrid"}, /* 3 levels */
         {.d = 2, .n = 8, .times = 1, .components = 2, .kind = "multigrid"},
         {.d = 2, .n = 24, .times = 0, .components = 1, .kind = "aggregation"},
     };

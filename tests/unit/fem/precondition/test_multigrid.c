@@ -389,6 +389,30 @@ static void update(void **state) {
     }
 }
 
+/* What the report says to be held is what becomes free, and more than the levels' matrices take. */
+static void bytes(void **state) {
+    (void)state;
+    for (int i = 0; i < CASES; ++i) {
+        multigrid_case c;
+        weft_error error = {0};
+        multigrid_case_make(&c, &cases[i]);
+        for (int updates = 0; updates < 2; ++updates) {
+            const weft_preconditioner_report *report =
+                weft_preconditioner_reported(c.preconditioner);
+            int64_t entries = 0;
+            for (int l = 0; l + 1 < report->n_levels; ++l)
+                entries += report->levels[l].n_entries;
+            assert_true(report->bytes > (size_t)entries * (sizeof(double) + sizeof(int32_t)));
+            check(weft_preconditioner_update(c.preconditioner, &error), &error);
+        }
+        const size_t held = weft_preconditioner_reported(c.preconditioner)->bytes;
+        const size_t before = weft_device_bytes(c.device);
+        weft_preconditioner_free(&c.preconditioner);
+        assert_int_equal(before - weft_device_bytes(c.device), held);
+        multigrid_case_free(&c);
+    }
+}
+
 static void errors(void **state) {
     (void)state;
     static const char *const kinds[] = {"multigrid", "aggregation"};
@@ -419,6 +443,7 @@ int main(void) {
         cmocka_unit_test(single_dofs_are_constrained),
         cmocka_unit_test(degrees),
         cmocka_unit_test(update),
+        cmocka_unit_test(bytes),
         cmocka_unit_test(errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
