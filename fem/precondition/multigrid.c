@@ -250,7 +250,10 @@ static weft_status coarsen_by_hierarchy(building *b, weft_error *error) {
         weft_error_hint(error, "use --refine, or --preconditioner aggregation");
         return WEFT_ERROR_UNSUPPORTED;
     }
-    for (int i = 1; i < hierarchy->n_levels && from.A->n_rows > COARSEST_ROWS; ++i)
+    const int most = b->problem->levels > 0 && b->problem->levels < hierarchy->n_levels
+                         ? b->problem->levels
+                         : hierarchy->n_levels;
+    for (int i = 1; i < most && from.A->n_rows > COARSEST_ROWS; ++i)
         TRY(coarsen_once(b, hierarchy, i, &from, error));
     /* the levels by aggregation stand in for an exact solution of the coarsest mesh */
     const int first = b->n_sources;

@@ -369,6 +369,23 @@ static void degrees(void **state) {
     multigrid_case_free(&c);
 }
 
+/* The last level is solved, however large it is. */
+static void fewer_levels(void **state) {
+    (void)state;
+    static const int of[] = {0, 6};
+    for (int i = 0; i < 2; ++i) {
+        multigrid_case c;
+        weft_error error = {0};
+        multigrid_case_open(&c, &cases[of[i]], WEFT_ASSEMBLY_CSR);
+        c.problem.levels = 2;
+        check(multigrid_try(&c, "multigrid", &error), &error);
+        const weft_preconditioner_report *report = weft_preconditioner_reported(c.preconditioner);
+        assert_int_equal(report->n_levels, 2);
+        assert_int_equal(report->levels[1].n_rows, 25 * 25);
+        multigrid_case_free(&c);
+    }
+}
+
 /* ---- updates and errors ---------------------------------------------------------------------- */
 
 /* After the coefficient changed, the cycle is that of the new operator. */
@@ -443,6 +460,7 @@ int main(void) {
         cmocka_unit_test(single_dofs_are_constrained),
         cmocka_unit_test(degrees),
         cmocka_unit_test(update),
+        cmocka_unit_test(fewer_levels),
         cmocka_unit_test(bytes),
         cmocka_unit_test(errors),
     };
