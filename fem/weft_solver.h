@@ -111,6 +111,20 @@ double weft_cg_iterations_expected(int dimension, int64_t n_nodes, double tolera
 /** A limit on the iterations: 50 times the expected number, as boundary conditions, coefficients
  *  and cell shapes vary, and at least 10,000. */
 int weft_cg_iterations_limit(int dimension, int64_t n_nodes, double tolerance);
+#define WEFT_COSTS_MAX 4
+/** Predicted time of a solve by CG with one preconditioner. */
+typedef struct weft_preconditioner_cost {
+    const char *name;
+    int kind; /* of weft_preconditioner; -1: Jacobi's, with the fastest assembly */
+    double iterations, set_up_seconds;
+    double seconds; /* matrix, set-up and iterations */
+} weft_preconditioner_cost;
+/** Predict the time with Jacobi's preconditioner, by aggregation and, if the levels of refinement are
+ *  there, by multigrid, best choice first. Returns their number. Multigrid only for symmetric
+ *  problems, which are taken to be elliptic.
+ *  problem  applications: the expected iterations with Jacobi's preconditioner */
+int weft_preconditioner_costs(const weft_limits *limits, const weft_assembly_problem *problem,
+                              bool has_levels, weft_preconditioner_cost out[WEFT_COSTS_MAX]);
 /** Bytes that a solver holds besides the operator, x and b: vectors, and with CG for systems that
  *  the persistent kernel keeps on a GPU's chip a second copy of the matrix.
  *  options  borrowed; only method, restart and jacobi are read */

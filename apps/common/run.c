@@ -73,9 +73,29 @@ done:
     return status;
 }
 
+/* Take the preconditioner with the least predicted time, and log the predictions. */
+static void choose_preconditioner(app_run *run, const weft_assembly_problem *problem) {
+    weft_preconditioner_cost costs[WEFT_COSTS_MAX];
+    char seconds[32], set_up[32];
+    const bool has_levels = run->mesh_made.hierarchy && run->mesh_made.hierarchy->n_levels > 1;
+    const int n =
+        weft_preconditioner_costs(weft_device_limits(run->device), problem, has_levels, costs);
+    for (int i = 0; i < n; ++i)
+        weft_log(&run->messages->monitor, WEFT_LOG_INFO,
+                 "preconditioner %s: %s predicted, %s of it for its set-up, %.0f iterations%s",
+                 costs[i].name, app_print_seconds(costs[i].seconds, seconds),
+                 app_print_seconds(costs[i].set_up_seconds, set_up), costs[i].iterations,
+                 i == 0 ? " (chosen)" : "");
+    run->chosen = *run->options;
+    run->chosen.preconditioner = costs[0].kind;
+    run->options = &run->chosen;
+}
+
 weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *what,
                                     weft_error *error) {
     weft_status status = WEFT_OK;
+    if (run->options->preconditioner_auto)
+        choose_preconditioner(run, &what->problem);
     TRY(app_assembly_choose(run->device, run->options, &what->problem, &run->messages->monitor,
                             &run->assembly, error));
     TRY(app_memory_estimate_check(run->device, what, run->assembly, &run->estimated_bytes, error));

@@ -31,6 +31,7 @@ typedef struct app_run {
     weft_assembly assembly;      /* from the options, or chosen */
     size_t estimated_bytes;      /* peak on the device */
     weft_operator *op;
+    app_run_options chosen;              /* options with the preconditioner that was chosen */
     weft_preconditioner *preconditioner; /* NULL: none but Jacobi's */
     bool preconditioner_is_general;      /* see weft_preconditioner_problem */
     weft_method method;                  /* from the options, or chosen */

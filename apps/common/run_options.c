@@ -59,9 +59,9 @@ weft_status app_read_assembly(const app_option *row, const char *option, const c
 static weft_status read_preconditioner(const app_option *row, const char *option, const char *text,
                                        void *at, weft_error *error) {
     weft_status status = WEFT_OK;
-    enum { BEFORE = 2, MOST = 16 };
+    enum { BEFORE = 3, MOST = 16 };
     app_run_options *options = at;
-    const char *names[BEFORE + MOST] = {"none", "jacobi"};
+    const char *names[BEFORE + MOST] = {"none", "jacobi", "auto"};
     const int n = weft_preconditioner_count();
     int choice = 0;
     (void)row;
@@ -69,9 +69,11 @@ static weft_status read_preconditioner(const app_option *row, const char *option
         names[BEFORE + i] = weft_preconditioner_about(i)->name;
     TRY(app_parse_choice(option, text, names, BEFORE + n, &choice, error));
     options->jacobi = choice > 0;
+    options->preconditioner_auto = choice == BEFORE - 1;
     options->preconditioner = choice < BEFORE ? -1 : choice - BEFORE;
     options->mesh.keep_levels =
-        choice >= BEFORE && weft_preconditioner_about(choice - BEFORE)->needs_levels;
+        options->preconditioner_auto ||
+        (choice >= BEFORE && weft_preconditioner_about(choice - BEFORE)->needs_levels);
 done:
     return status;
 }
@@ -161,7 +163,9 @@ const app_option app_solver_options[] = {
     {"plan", "NAME", "fused (default) or unfused",
      APP_CHOICE(app_run_options, plan, app_plan_names)},
     {"device", "NAME", APP_DEVICE_HELP, APP_TEXT(app_run_options, device)},
-    {"preconditioner", "NAME", "jacobi (default), none, {preconditioners}",
+    {"preconditioner", "NAME",
+     "jacobi (default), none, auto (by predicted time; --verbose prints the predictions), "
+     "{preconditioners}",
      .read = read_preconditioner},
     {"smoother-degree", "K",
      "Degree of the polynomial that chebyshev and the smoothers of multigrid use, 1 to 6",

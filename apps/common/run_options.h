@@ -9,7 +9,7 @@
 typedef struct app_run_options {
     app_mesh_options mesh;
     const char *device, *output, *json; /* output and json may be NULL */
-    bool method_auto; /* choose the Krylov method */
+    bool method_auto;                   /* choose the Krylov method */
     weft_method method;
     int restart; /* of GMRES; 0: its default */
     double tolerance;
@@ -20,8 +20,9 @@ typedef struct app_run_options {
     weft_assembly assembly;
     weft_plan_kind plan;
     bool jacobi;
-    int preconditioner;  /* a kind of weft_preconditioner; -1: `jacobi` decides */
-    int smoother_degree; /* 0: the preconditioner's default */
+    int preconditioner;       /* a kind of weft_preconditioner; -1: `jacobi` decides */
+    bool preconditioner_auto; /* `preconditioner` is chosen when the mesh is known */
+    int smoother_degree;      /* 0: the preconditioner's default */
     app_verbosity verbosity;
     app_conditions conditions;
     app_probes probes;

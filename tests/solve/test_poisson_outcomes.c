@@ -186,6 +186,19 @@ static void test_multigrid(void **state) {
     }
 }
 
+/* `auto` takes Jacobi's preconditioner where its few iterations are fastest, and multigrid where a
+ * mesh was refined often. */
+static void test_auto(void **state) {
+    (void)state;
+    json_t *small = POISSON(0, "--mesh", "square:16", "--preconditioner", "auto");
+    json_t *large = POISSON(0, "--mesh", "square:2", "--refine", "8", "--preconditioner", "auto");
+    assert_string_equal("jacobi", app_text(small, "preconditioner"));
+    assert_string_equal("multigrid", app_text(large, "preconditioner"));
+    assert_true(app_number(large, "iterations") <= 9);
+    json_decref(small);
+    json_decref(large);
+}
+
 static void test_later_dirichlet_holds(void **state) {
     (void)state;
     json_t *root = POISSON(0, "--mesh", "square:4", "--dirichlet", "left=1", "--dirichlet",
@@ -280,6 +293,7 @@ int main(void) {
                                        cmocka_unit_test(test_robin_without_exchange),
                                        cmocka_unit_test(test_preconditioner),
                                        cmocka_unit_test(test_multigrid),
+                                       cmocka_unit_test(test_auto),
                                        cmocka_unit_test(test_later_dirichlet_holds),
                                        cmocka_unit_test(test_what_is_printed_where),
                                        cmocka_unit_test(test_no_compiler),
