@@ -1,10 +1,10 @@
 /* A plan that is printed and read back is the plan that was printed: the same kernels in the same
  * text, and so the same results. */
 #include "core/weft_core.h"
+#include "cross_check.h"
 #include "fusion/control/program.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
-#include "cross_check.h"
 
 #include <string.h>
 
@@ -38,8 +38,10 @@ static weft_status print_plan(const weft_compilation *compilation, weft_text *ou
 weft_status reload_check(const weft_library *library, const weft_fragment *script,
                          const weft_compilation *planned, weft_error *error) {
     weft_status status = WEFT_OK;
-    /* Of the options what says how a kernel is written; what it is made of is the plan's. */
+    /* Of the options what says how a kernel is written, and for which sizes traffic is predicted;
+     * what it is made of is the plan's. */
     weft_compile_options options = {.scatter = planned->options.scatter,
+                                    .elements = planned->options.elements,
                                     .single = planned->options.single,
                                     .operators = planned->options.operators,
                                     .n_operators = planned->options.n_operators};
