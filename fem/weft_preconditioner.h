@@ -79,6 +79,10 @@ weft_status weft_preconditioner_apply(weft_preconditioner *preconditioner, weft_
                                       weft_memory *z, weft_error *error);
 const weft_preconditioner_report *
 weft_preconditioner_reported(const weft_preconditioner *preconditioner);
+/** Bytes that a preconditioner will hold on a device with these limits, within about 20 % for
+ *  simplices of degree 1; 0 for solvers of other libraries, whose memory is not known. */
+size_t weft_preconditioner_memory_estimate(const weft_limits *limits, int kind,
+                                           const weft_assembly_problem *problem);
 
 #ifdef __cplusplus
 }

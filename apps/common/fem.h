@@ -21,7 +21,8 @@ typedef struct app_memory_estimate {
     int n_vectors;      /* of n_dofs values, including solution and right-hand side */
     size_t input_bytes; /* of a script's inputs */
     weft_method method;
-    int restart; /* of GMRES */
+    int restart;        /* of GMRES */
+    int preconditioner; /* a kind of weft_preconditioner; -1: none */
 } app_memory_estimate;
 
 /** Get the assembly of the options, or choose the fastest by predictions, which are logged. */

@@ -75,14 +75,19 @@ static void estimate_run(const weft_limits *limits, const app_memory_estimate *w
     weft_operator_memory_estimate(limits, assembly, problem, estimate, &late);
     const size_t whole = estimate->bytes - before;
     const weft_cg_options solver = {.method = what->method, .restart = what->restart};
+    const size_t preconditioner =
+        what->preconditioner < 0
+            ? 0
+            : weft_preconditioner_memory_estimate(limits, what->preconditioner, problem);
     /* the null device solves nothing */
-    const size_t cg = limits->records_only
-                          ? 0
-                          : larger(weft_cg_memory_estimate(limits, assembly, problem, &solver),
-                                   2 * cells * real_bytes);
+    const size_t cg =
+        limits->records_only
+            ? 0
+            : larger(weft_cg_memory_estimate(limits, assembly, problem, &solver) + preconditioner,
+                     2 * cells * real_bytes);
     const size_t most = larger(whole - late + load * real_bytes, whole + cg);
     if (most > whole)
-        weft_memory_estimate_add(estimate, "vectors of the solver, lists of cells", most - whole,
+        weft_memory_estimate_add(estimate, "solver, preconditioner, lists of cells", most - whole,
                                  1);
 }
 

@@ -94,11 +94,14 @@ static void choose_preconditioner(app_run *run, const weft_assembly_problem *pro
 weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *what,
                                     weft_error *error) {
     weft_status status = WEFT_OK;
+    app_memory_estimate complete = *what;
     if (run->options->preconditioner_auto)
         choose_preconditioner(run, &what->problem);
     TRY(app_assembly_choose(run->device, run->options, &what->problem, &run->messages->monitor,
                             &run->assembly, error));
-    TRY(app_memory_estimate_check(run->device, what, run->assembly, &run->estimated_bytes, error));
+    complete.preconditioner = run->options->preconditioner;
+    TRY(app_memory_estimate_check(run->device, &complete, run->assembly, &run->estimated_bytes,
+                                  error));
 done:
     return status;
 }

@@ -51,7 +51,9 @@ static bool set_results(json_t *root, const solve *run) {
 
 static bool set_amounts(json_t *root, const solve *run) {
     return app_json_set(root, "dofs", json_integer(run->n_dofs)) &&
-           app_json_set(root, "bytes_product", app_json_real(run->product_bytes));
+           app_json_set(root, "bytes_product", app_json_real(run->product_bytes)) &&
+           app_json_set(root, "bytes_device_predicted",
+                        json_integer((json_int_t)run->base.estimated_bytes));
 }
 
 weft_status solve_json_write(const solve *run, weft_error *error) {

@@ -150,10 +150,17 @@ done:
     return status;
 }
 
+/* d, and in a polynomial the residual, the step and the sum */
+static size_t chebyshev_estimate_memory(const weft_operator_sizes *sizes, int dimension) {
+    (void)dimension;
+    return 4 * sizeof(double) * sizes->n_rows;
+}
+
 const weft_preconditioner_kind weft_preconditioner_chebyshev = {
     .info = {.name = "chebyshev", .help = "a polynomial in D^-1 A"},
     .make = chebyshev_make,
     .update = chebyshev_update,
     .apply = chebyshev_apply,
     .free = chebyshev_free,
+    .estimate_memory = chebyshev_estimate_memory,
 };

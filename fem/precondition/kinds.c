@@ -99,6 +99,13 @@ weft_status weft_preconditioner_apply(weft_preconditioner *preconditioner, weft_
     return preconditioner->kind->apply(preconditioner, r, z, error);
 }
 
+size_t weft_preconditioner_memory_estimate(const weft_limits *limits, int kind,
+                                           const weft_assembly_problem *problem) {
+    const weft_operator_sizes sizes = weft_operator_sizes_of(limits, problem);
+    return kinds[kind]->estimate_memory ? kinds[kind]->estimate_memory(&sizes, problem->dimension)
+                                        : 0;
+}
+
 const weft_preconditioner_report *
 weft_preconditioner_reported(const weft_preconditioner *preconditioner) {
     return &preconditioner->report;

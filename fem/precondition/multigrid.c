@@ -5,6 +5,7 @@
 #include "core/base/fault.h"
 #include "core/weft_core.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { DEGREE = 2, COARSE_DEGREE = 4, COARSEST_ROWS = 500 };
@@ -268,6 +269,16 @@ static weft_status multigrid_make(weft_preconditioner *preconditioner, weft_erro
     return make(preconditioner, coarsen_by_hierarchy, error);
 }
 
+/* Matrices, lists and transfers of all levels, whose rows sum to those of the finest times 2^d / (2^d - 1),
+ * and the inverse of the coarsest. On a GPU entries are floats with 16-bit columns. */
+static size_t estimate_memory(const weft_operator_sizes *sizes, int dimension) {
+    const double rows = (double)sizes->n_rows, entries = (double)sizes->n_entries;
+    const double children = dimension == 2 ? 4 : 8, coarsest = fmin(rows, COARSEST_ROWS);
+    const double finest = sizes->on_gpu ? 6.2 * entries + 75 * rows : 12 * entries + 85 * rows;
+    const double real_bytes = sizes->on_gpu ? sizeof(float) : sizeof(double);
+    return (size_t)(finest * children / (children - 1) + real_bytes * coarsest * coarsest);
+}
+
 const weft_preconditioner_kind weft_preconditioner_multigrid = {
     .info = {.name = "multigrid",
              .help = "geometric multigrid on the levels of --refine, square:N and cube:N",
@@ -276,6 +287,7 @@ const weft_preconditioner_kind weft_preconditioner_multigrid = {
     .make = multigrid_make,
     .apply = apply,
     .free = multigrid_free,
+    .estimate_memory = estimate_memory,
 };
 
 const weft_preconditioner_kind weft_preconditioner_aggregation = {
@@ -285,4 +297,5 @@ const weft_preconditioner_kind weft_preconditioner_aggregation = {
     .make = aggregation_make,
     .apply = apply,
     .free = multigrid_free,
+    .estimate_memory = estimate_memory,
 };

@@ -21,6 +21,8 @@ typedef struct weft_preconditioner_kind {
     weft_status (*apply)(weft_preconditioner *preconditioner, weft_memory *r, weft_memory *z,
                          weft_error *error);
     void (*free)(weft_preconditioner *preconditioner); /* sets state to NULL; state may be NULL */
+    /* Bytes that it will hold; NULL: not known. */
+    size_t (*estimate_memory)(const weft_operator_sizes *sizes, int dimension);
 } weft_preconditioner_kind;
 
 struct weft_preconditioner {

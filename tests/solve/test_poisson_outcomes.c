@@ -199,6 +199,20 @@ static void test_auto(void **state) {
     json_decref(large);
 }
 
+/* The forecast of the memory on the device is right within a fifth. */
+static void test_memory_forecast(void **state) {
+    (void)state;
+    static const char *const meshes[] = {"square:200", "cube:32"};
+    static const char *const names[] = {"jacobi", "chebyshev", "multigrid", "aggregation"};
+    for (int i = 0; i < 8; ++i) {
+        json_t *run = POISSON(0, "--mesh", meshes[i % 2], "--preconditioner", names[i / 2],
+                              "--assembly", "csr");
+        const double bytes = app_number(run, "bytes_device");
+        assert_double_near(app_number(run, "bytes_device_predicted"), bytes, 0.2, 0);
+        json_decref(run);
+    }
+}
+
 static void test_later_dirichlet_holds(void **state) {
     (void)state;
     json_t *root = POISSON(0, "--mesh", "square:4", "--dirichlet", "left=1", "--dirichlet",
@@ -294,6 +308,7 @@ int main(void) {
                                        cmocka_unit_test(test_preconditioner),
                                        cmocka_unit_test(test_multigrid),
                                        cmocka_unit_test(test_auto),
+                                       cmocka_unit_test(test_memory_forecast),
                                        cmocka_unit_test(test_later_dirichlet_holds),
                                        cmocka_unit_test(test_what_is_printed_where),
                                        cmocka_unit_test(test_no_compiler),
