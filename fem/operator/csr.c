@@ -3,7 +3,8 @@
 #include "fem/operator/private.h"
 #include "fem/sparse/sell.h"
 
-static weft_status csr_apply(weft_operator *op, weft_memory *v, weft_memory *y, weft_error *error) {
+weft_status weft_operator_csr_apply(weft_operator *op, weft_memory *v, weft_memory *y,
+                                    weft_error *error) {
     const double *values = weft_memory_host(op->values);
     if (!values) /* a null device */
         return WEFT_OK;
@@ -11,21 +12,23 @@ static weft_status csr_apply(weft_operator *op, weft_memory *v, weft_memory *y, 
                             weft_memory_host(y), error);
 }
 
-static weft_status csr_diagonal(weft_operator *op, weft_memory *d, weft_error *error) {
+weft_status weft_operator_csr_diagonal(weft_operator *op, weft_memory *d, weft_error *error) {
     (void)error;
     const weft_pattern *pattern = op->pattern;
     const double *values = weft_memory_host(op->values);
     double *out = weft_memory_host(d);
-    for (int64_t r = 0; values && r < pattern->n_rows; ++r)
+    for (int64_t r = 0; values && r < pattern->n_rows; ++r) {
+        out[r] = 0;
         for (int64_t k = pattern->row_start[r]; k < pattern->row_start[r + 1]; ++k)
             if (pattern->columns[k] == r)
                 out[r] = values[k];
+    }
     return WEFT_OK;
 }
 
 static const weft_operator_table csr_table = {.assemble = weft_matrix_parts_assemble,
-                                              .apply = csr_apply,
-                                              .diagonal = csr_diagonal,
+                                              .apply = weft_operator_csr_apply,
+                                              .diagonal = weft_operator_csr_diagonal,
                                               .free = weft_matrix_parts_free};
 
 /* The first form determines the pattern, which contains the couplings of the others. */

@@ -11,27 +11,8 @@ typedef struct given_matrix {
     weft_sell_matrix *sell; /* NULL on the host */
 } given_matrix;
 
-static weft_status host_apply(weft_operator *op, weft_memory *v, weft_memory *y,
-                              weft_error *error) {
-    return weft_csr_product(op->context->device, op->pattern, weft_memory_host(op->values),
-                            weft_memory_host(v), weft_memory_host(y), error);
-}
-
-static weft_status host_diagonal(weft_operator *op, weft_memory *d, weft_error *error) {
-    const double *values = weft_memory_host(op->values);
-    double *out = weft_memory_host(d);
-    const weft_pattern *pattern = op->pattern;
-    (void)error;
-    for (int64_t r = 0; r < pattern->n_rows; ++r) {
-        out[r] = 0;
-        for (int64_t k = pattern->row_start[r]; k < pattern->row_start[r + 1]; ++k)
-            if (pattern->columns[k] == r)
-                out[r] = values[k];
-    }
-    return WEFT_OK;
-}
-
-static const weft_operator_table host_table = {.apply = host_apply, .diagonal = host_diagonal};
+static const weft_operator_table host_table = {.apply = weft_operator_csr_apply,
+                                               .diagonal = weft_operator_csr_diagonal};
 
 static weft_status sell_apply(weft_operator *op, weft_memory *v, weft_memory *y,
                               weft_error *error) {

@@ -43,6 +43,11 @@ void weft_matrix_parts_free(weft_operator *op);
 weft_status weft_operator_make_cells(weft_context *context, const weft_form *forms, int n_forms,
                                      bool stores, weft_scatter scatter, weft_operator **out,
                                      weft_error *error);
+/** Methods of an operator with a pattern and values on the host; the diagonal is 0 where the pattern
+ *  has none. */
+weft_status weft_operator_csr_apply(weft_operator *op, weft_memory *v, weft_memory *y,
+                                    weft_error *error);
+weft_status weft_operator_csr_diagonal(weft_operator *op, weft_memory *d, weft_error *error);
 /** Make an operator of the format csr on a GPU (fem/operator/sell.c). */
 weft_status weft_operator_make_sell(weft_context *context, const weft_form *forms, int n_forms,
                                     weft_operator **out, weft_error *error);
