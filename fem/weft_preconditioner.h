@@ -69,7 +69,7 @@ weft_status weft_preconditioner_make(weft_context *context, int kind,
                                      weft_preconditioner **out, weft_error *error);
 void weft_preconditioner_free(weft_preconditioner **preconditioner);
 /** Adapt it to new values of the operator, after weft_operator_assemble.
- *  Errors  as weft_preconditioner_make */
+ *  Errors  as weft_preconditioner_make; afterwards it can only be updated again or freed */
 weft_status weft_preconditioner_update(weft_preconditioner *preconditioner, weft_error *error);
 /** z = M r; r, z [n_dofs] doubles on the device; r is 0 at constrained dofs, and z becomes 0
  *  there. M is symmetric and positive definite if the operator is. After the first call, further
