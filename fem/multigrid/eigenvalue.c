@@ -122,8 +122,7 @@ typedef struct lanczos {
     double alpha, beta;
 } lanczos;
 
-/* SplitMix64 of the row: uniform in [-1, 1). */
-static double random_entry(int64_t i) {
+double weft_random_entry(int64_t i) {
     uint64_t z = ((uint64_t)i + 1) * UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -136,7 +135,7 @@ static void chunk_start(void *user, int64_t chunk) {
     double sum = 0;
     for (int64_t i = chunk * CHUNK; i < chunk_last(chunk, l->A->n_rows); ++i) {
         l->before[i] = 0;
-        l->v[i] = l->scale[i] != 0 ? random_entry(i) : 0;
+        l->v[i] = l->scale[i] != 0 ? weft_random_entry(i) : 0;
         sum += l->v[i] * l->v[i];
     }
     l->sums[chunk] = sum;
@@ -194,8 +193,7 @@ static int count_above(const double *alpha, const double *beta, int n, double x)
     return above;
 }
 
-/* The largest eigenvalue, and the residual |beta_n s_n| of its Ritz vector. */
-static double ritz_value(const double *alpha, const double *beta, int n, double *residual) {
+double weft_ritz_value(const double *alpha, const double *beta, int n, double *residual) {
     double low = alpha[0], high = 0, sum = 1, y_before = 0, y = 1;
     for (int k = 0; k < n; ++k)
         high = fmax(high, fabs(alpha[k]) + (k ? beta[k - 1] : 0) + (k + 1 < n ? beta[k] : 0));
@@ -240,7 +238,7 @@ static weft_status lanczos_run(weft_device *device, lanczos *l, double *out, wef
         l->norm = l->beta;
         ++n;
     }
-    *out = ritz_value(alpha, beta, n, &residual);
+    *out = weft_ritz_value(alpha, beta, n, &residual);
     *out += fmax(0.05 * *out, residual);
 done:
     return status;

@@ -51,6 +51,13 @@ weft_status weft_galerkin(weft_device *device, const weft_csr *A, const weft_csr
 weft_status weft_csr_eigenvalue(weft_device *device, const weft_csr *A, const int32_t *constrained,
                                 int64_t n_constrained, double *out, weft_error *error);
 
+/** The largest eigenvalue of the tridiagonal matrix of n Lanczos steps.
+ *  alpha, beta  [n] its diagonal, and the entries beside it; the last beta is that of the next row
+ *  residual     gets |beta_n s_n| of the Ritz vector s */
+double weft_ritz_value(const double *alpha, const double *beta, int n, double *residual);
+/** An entry of a fixed pseudorandom vector, uniform in [-1, 1): SplitMix64 of the row. */
+double weft_random_entry(int64_t row);
+
 /* ---- geometric prolongation ---------------------------------------------------------------- */
 
 /** Nodes of a uniformly refined mesh over those of the coarser one. */

@@ -1,5 +1,6 @@
 /* Bounds the largest eigenvalue of D^-1 A by the Lanczos coefficients of conjugate gradients. */
 #include "fem/base/memory.h"
+#include "fem/multigrid/multigrid.h"
 #include "fem/precondition/precondition.h"
 
 #include "core/weft_core.h"
@@ -10,50 +11,19 @@
 enum { STEPS = 12 };
 static const double MARGIN = 1.05, SMALL = 1e-20;
 
-/* ---- the eigenvalue of the tridiagonal matrix ---- */
-
-typedef struct tridiagonal {
-    int n;
-    double diagonal[STEPS], square[STEPS]; /* square[i]: of the entry (i - 1, i) */
-} tridiagonal;
-
-/* The matrix of Lanczos from r.d r before and after the steps, and p.A p of each. */
-static tridiagonal lanczos_matrix(int n, const double *rz, const double *pq) {
-    tridiagonal t = {.n = n};
+/* The largest eigenvalue of the Lanczos matrix, from r.d r before and after the steps, and p.A p of
+ * each. */
+static double largest(int n, const double *rz, const double *pq) {
+    double alpha[STEPS], beta[STEPS] = {0}, residual;
     for (int i = 0; i < n; ++i) {
-        const double inverse = pq[i + 1] / rz[i];
-        t.diagonal[i] = inverse;
+        alpha[i] = pq[i + 1] / rz[i];
         if (i > 0) {
             const double before = pq[i] / rz[i - 1], ratio = rz[i] / rz[i - 1];
-            t.diagonal[i] += ratio * before;
-            t.square[i] = ratio * before * before;
+            alpha[i] += ratio * before;
+            beta[i - 1] = sqrt(ratio) * before;
         }
     }
-    return t;
-}
-
-/* Whether all eigenvalues are below x: the pivots of T - x I are negative. */
-static bool is_above(const tridiagonal *t, double x) {
-    double pivot = t->diagonal[0] - x;
-    for (int i = 1; i < t->n && pivot < 0; ++i)
-        pivot = t->diagonal[i] - x - t->square[i] / pivot;
-    return pivot < 0;
-}
-
-static double largest(const tridiagonal *t) {
-    double low = 0, high = 0;
-    for (int i = 0; i < t->n; ++i) {
-        const double right = i + 1 < t->n ? sqrt(t->square[i + 1]) : 0;
-        high = fmax(high, t->diagonal[i] + sqrt(t->square[i]) + right); /* Gershgorin */
-    }
-    for (int k = 0; k < 60; ++k) {
-        const double middle = 0.5 * (low + high);
-        if (is_above(t, middle))
-            high = middle;
-        else
-            low = middle;
-    }
-    return high;
+    return weft_ritz_value(alpha, beta, n, &residual);
 }
 
 /* ---- the steps ---- */
@@ -73,14 +43,6 @@ static void lanczos_clear(lanczos *run) {
         weft_memory_free(memories[i]);
 }
 
-/* A fixed pseudo-random number in [-1, 1). */
-static double noise(uint64_t i) {
-    uint64_t x = (i + 1) * 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return (double)((x ^ x >> 31) >> 11) * 0x1p-52 - 1;
-}
-
 /* Set r to noise at free dofs, p = d r, and *rz = r.p. */
 static weft_status start(lanczos *run, weft_memory *d, int64_t n, double *rz, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -95,7 +57,7 @@ static weft_status start(lanczos *run, weft_memory *d, int64_t n, double *rz, we
         const size_t bytes = (size_t)count * sizeof *values;
         TRY(weft_memory_read(d, offset, inverse, bytes, error));
         for (int64_t i = 0; i < count; ++i)
-            values[i] = inverse[i] > 0 ? noise((uint64_t)(first + i)) / sqrt(inverse[i]) : 0;
+            values[i] = inverse[i] > 0 ? weft_random_entry(first + i) / sqrt(inverse[i]) : 0;
         TRY(weft_memory_write(run->r, offset, values, bytes, error));
         for (int64_t i = 0; i < count; ++i) {
             inverse[i] *= values[i];
@@ -178,10 +140,8 @@ weft_status weft_eigenvalue_bound(weft_context *context, weft_operator *op, weft
             goto done;
         }
     n -= n > 0 && !(all_pq[n] > 0);
-    if (n > 0) {
-        const tridiagonal t = lanczos_matrix((int)n, all_rz, all_pq);
-        *lambda = MARGIN * largest(&t);
-    }
+    if (n > 0)
+        *lambda = MARGIN * largest((int)n, all_rz, all_pq);
 done:
     lanczos_clear(&run);
     return status;
