@@ -1,0 +1,100 @@
+/** Descriptors of cells, finite elements, meshes and function spaces of form files.
+ *  In: what a form file says. Out: immutable descriptors; equal elements and spaces are one object, so
+ *  pointers compare. Nothing is tabulated here (fem/element does that from family, cell, degree). */
+#pragma once
+
+#include "forms/base/base.h"
+
+typedef enum ufl_cell_type {
+    UFL_INTERVAL,
+    UFL_TRIANGLE,
+    UFL_QUADRILATERAL,
+    UFL_TETRAHEDRON,
+    UFL_HEXAHEDRON,
+    UFL_VERTEX
+} ufl_cell_type;
+
+const char *ufl_cell_name(ufl_cell_type cell);
+int ufl_cell_dimension(ufl_cell_type cell);
+bool ufl_cell_is_simplex(ufl_cell_type cell);
+/** The number of entities of a dimension: vertices 0, edges 1, ... the cell itself. */
+int ufl_cell_entities(ufl_cell_type cell, int dimension);
+/** Find a cell by name. false if there is none. */
+bool ufl_cell_find(const char *name, ufl_cell_type *out);
+
+typedef enum ufl_family {
+    UFL_LAGRANGE, /* P, Q: nodal, gll_warped; discontinuous or not; degree 0 is constant */
+    UFL_BUBBLE,
+    UFL_REAL,       /* one value for the whole mesh */
+    UFL_QUADRATURE, /* values at the points of a quadrature rule */
+    UFL_BLOCKED,    /* vector, tensor or symmetric tensor of sub[0]; components interleaved */
+    UFL_MIXED,      /* sub[0], sub[1], ...: values and dofs one after another */
+    UFL_ENRICHED    /* sum of scalar elements */
+} ufl_family;
+
+typedef struct ufl_element {
+    ufl_family family;
+    ufl_cell_type cell;
+    int degree;      /* as given; of a tree: the largest */
+    int superdegree; /* UFL's embedded superdegree: what degree estimation counts */
+    bool discontinuous;
+    bool symmetric;     /* blocked: only the components i <= j have dofs */
+    bool tensor_order;  /* dofs numbered lexicographically (basix.create_tp_element) */
+    const char *scheme; /* quadrature elements: "default", "GLL", "vertex", "gauss_jacobi" */
+    int n_sub;
+    const struct ufl_element *const *sub;
+    int rank, shape[UFL_RANK_MAX]; /* of the value */
+    int value_size;                /* product of the shape */
+    int block_size;                /* blocked: components with dofs; else 1 */
+    int n_dofs;                    /* of one cell; -1 for quadrature elements and trees of them */
+    const char *name;              /* unique: "P2 triangle", "(2,) x P2 triangle" */
+} ufl_element;
+
+typedef struct ufl_mesh {
+    const ufl_element *coordinates; /* blocked Lagrange element of shape (gdim,) */
+    ufl_cell_type cell;
+    int gdim, tdim;
+    int number;  /* order of creation */
+    bool affine; /* a simplex of degree 1 */
+} ufl_mesh;
+
+typedef struct ufl_space {
+    const ufl_mesh *mesh;
+    const ufl_element *element;
+} ufl_space;
+
+/** All descriptors of a form file. */
+typedef struct ufl_elements {
+    ufl_context *context;
+    const ufl_element **elements;
+    const ufl_space **spaces;
+    ufl_mesh **meshes, **legacy;
+    int n_elements, n_spaces, n_meshes, n_legacy;
+} ufl_elements;
+
+/** A scalar element by the family's name, with its aliases (P, CG, Lagrange, Q, DG, DP, DQ,
+ *  "Discontinuous Lagrange", R, Real, B, Bubble).
+ *  Errors  unknown family, with the nearest; families that Weft does not have, by name */
+const ufl_element *ufl_element_make(ufl_elements *elements, const char *family, ufl_cell_type cell,
+                                    int degree, bool discontinuous);
+const ufl_element *ufl_element_blocked(ufl_elements *elements, const ufl_element *sub,
+                                       const int *shape, int rank, bool symmetric);
+const ufl_element *ufl_element_mixed(ufl_elements *elements, const ufl_element *const *sub, int n);
+const ufl_element *ufl_element_enriched(ufl_elements *elements, const ufl_element *const *sub,
+                                        int n);
+const ufl_element *ufl_element_quadrature(ufl_elements *elements, ufl_cell_type cell, int degree,
+                                          const char *scheme);
+/** The same Lagrange element with lexicographic dofs. */
+const ufl_element *ufl_element_tensor_order(ufl_elements *elements, const ufl_element *element);
+/** Is a quadrature element among the element and its parts? */
+const ufl_element *ufl_element_find_quadrature(const ufl_element *element);
+/** The component of sub[0] of a blocked element that component `flat` of the value shows:
+ *  symmetric elements map (1, 0) to (0, 1). */
+int ufl_element_block(const ufl_element *element, int flat);
+
+/** A new mesh. */
+const ufl_mesh *ufl_mesh_make(ufl_elements *elements, const ufl_element *coordinates);
+/** The affine mesh of a cell that legacy form files imply: always the same one. */
+const ufl_mesh *ufl_mesh_legacy(ufl_elements *elements, ufl_cell_type cell, int gdim);
+const ufl_space *ufl_space_make(ufl_elements *elements, const ufl_mesh *mesh,
+                                const ufl_element *element);
