@@ -10,6 +10,7 @@
 #ifndef WEFT_SPACE_H
 #define WEFT_SPACE_H
 
+#include "fem/weft_element.h"
 #include "fem/weft_operator.h"
 
 #ifdef __cplusplus
@@ -33,9 +34,13 @@ weft_status weft_vector_push(weft_memory *memory, const double *values, int64_t 
 
 /* ---- spaces ----------------------------------------------------------------------------- */
 
-typedef enum weft_element {
-    WEFT_ELEMENT_P1 /* continuous, linear on simplices; its nodes are those of the mesh */
-} weft_element;
+/** An element of a mesh's cells, see weft_element_make. */
+typedef struct weft_element_kind {
+    weft_family family;
+    int degree;
+} weft_element_kind;
+/** Continuous, linear on simplices; its nodes are those of the mesh. */
+static const weft_element_kind WEFT_ELEMENT_P1 = {WEFT_LAGRANGE, 1};
 
 typedef struct weft_space weft_space;
 /** device, mesh  borrowed; must outlive the space
@@ -43,7 +48,7 @@ typedef struct weft_space weft_space;
  *  out           caller's; weft_space_free
  *  Errors        WEFT_ERROR_USAGE (components), WEFT_ERROR_UNSUPPORTED (2^31 dofs),
  *                WEFT_ERROR_MEMORY; *out untouched */
-weft_status weft_space_make(weft_device *device, const weft_mesh *mesh, weft_element element,
+weft_status weft_space_make(weft_device *device, const weft_mesh *mesh, weft_element_kind element,
                             int components, weft_space **out, weft_error *error);
 void weft_space_free(weft_space **space);
 

@@ -8,7 +8,7 @@
 struct weft_space {
     weft_device *device;
     const weft_mesh *mesh;
-    weft_element element;
+    weft_element_kind element;
     int components;
     int cell_width, facet_width; /* nodes of a cell, and of a facet */
     int64_t n_nodes;
@@ -16,7 +16,7 @@ struct weft_space {
     weft_memory *x;
 };
 
-weft_status weft_space_make(weft_device *device, const weft_mesh *mesh, weft_element element,
+weft_status weft_space_make(weft_device *device, const weft_mesh *mesh, weft_element_kind element,
                             int components, weft_space **out, weft_error *error) {
     weft_status status = WEFT_OK;
     const int d = mesh->dimension;

@@ -55,7 +55,7 @@ typedef struct quadrature {
 static quadrature quadrature_open(int d, int degree) {
     quadrature r = {0};
     assert_int_equal(weft_arena_make(&r.arena, NULL), WEFT_OK);
-    assert_int_equal(weft_quadrature_make(r.arena, d, degree, &r.q, &r.points, &r.weights, NULL),
+    assert_int_equal(weft_simplex_quadrature(r.arena, d, degree, &r.q, &r.points, &r.weights, NULL),
                      WEFT_OK);
     return r;
 }

@@ -39,7 +39,7 @@ static void ref_force(const check_case *c, const double *const *arguments, doubl
     weft_arena *arena = NULL;
     int q = 0;
     assert_int_equal(weft_arena_make(&arena, NULL), WEFT_OK);
-    assert_int_equal(weft_quadrature_make(arena, d, c->degree, &q, &points, &weights, NULL),
+    assert_int_equal(weft_simplex_quadrature(arena, d, c->degree, &q, &points, &weights, NULL),
                      WEFT_OK);
     assert_int_equal(q, c->arguments[0].sizes[0]);
     for (int i = 0; i < n; ++i)

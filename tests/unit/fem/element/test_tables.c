@@ -14,6 +14,8 @@
 
 #include <math.h>
 
+enum { DEGREE_MAX = 20 };
+
 static double factorial(int n) {
     double f = 1;
     for (int i = 2; i <= n; ++i)
@@ -51,14 +53,14 @@ static double worst_error(int d, int n, int q, const double *points, const doubl
 static void test_monomials(void **state) {
     (void)state;
     for (int d = 1; d <= 3; ++d)
-        for (int degree = 0; degree <= WEFT_DEGREE_MAX; ++degree) {
+        for (int degree = 0; degree <= DEGREE_MAX; ++degree) {
             weft_error error = {0};
             weft_arena *arena = NULL;
             double *points = NULL, *weights = NULL;
             int q = 0;
             assert_int_equal(weft_arena_make(&arena, &error), WEFT_OK);
-            assert_int_equal(weft_quadrature_make(arena, d, degree, &q, &points, &weights, &error),
-                             WEFT_OK);
+            assert_int_equal(
+                weft_simplex_quadrature(arena, d, degree, &q, &points, &weights, &error), WEFT_OK);
             for (int n = 0; n <= degree; ++n) {
                 double worst = worst_error(d, n, q, points, weights);
                 if (worst > 1e-13)
@@ -82,17 +84,17 @@ static void test_number_of_points(void **state) {
     (void)state;
     static const struct {
         int d, degree, q, next;
-    } known[] = {{1, 1, 1, 2}, {1, 3, 2, 4}, {1, 9, 5, 10}, {2, 1, 1, 2},
-                 {2, 2, 3, 3}, {2, 4, 6, 5}, {2, 5, 7, 6},  {3, 1, 1, 2},
-                 {3, 2, 4, 3}, {3, 3, 8, 4}, {3, 5, 14, 6}};
+    } known[] = {{1, 1, 1, 2}, {1, 3, 2, 4}, {1, 9, 5, 10}, {2, 1, 1, 2},  {2, 2, 3, 3},
+                 {2, 4, 6, 5}, {2, 5, 7, 6}, {2, 6, 12, 7}, {2, 8, 16, 9}, {3, 6, 24, 7},
+                 {3, 1, 1, 2}, {3, 2, 4, 3}, {3, 3, 8, 4},  {3, 5, 14, 6}};
     for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
         weft_arena *arena = NULL;
         double *points = NULL, *weights = NULL;
         int q = 0;
         assert_int_equal(weft_arena_make(&arena, NULL), WEFT_OK);
-        assert_int_equal(
-            weft_quadrature_make(arena, known[i].d, known[i].degree, &q, &points, &weights, NULL),
-            WEFT_OK);
+        assert_int_equal(weft_simplex_quadrature(arena, known[i].d, known[i].degree, &q, &points,
+                                                 &weights, NULL),
+                         WEFT_OK);
         assert_int_equal(q, known[i].q);
         assert_true(worst_error(known[i].d, known[i].next, q, points, weights) > 1e-8);
         weft_arena_free(&arena);
@@ -150,13 +152,13 @@ static void test_out_of_range(void **state) {
     double *points = NULL, *weights = NULL;
     int q = 0;
     assert_int_equal(weft_arena_make(&arena, NULL), WEFT_OK);
-    assert_int_equal(weft_quadrature_make(arena, 4, 1, &q, &points, &weights, &error),
+    assert_int_equal(weft_simplex_quadrature(arena, 4, 1, &q, &points, &weights, &error),
                      WEFT_ERROR_USAGE);
-    assert_int_equal(weft_quadrature_make(arena, 2, 21, &q, &points, &weights, &error),
+    assert_int_equal(weft_simplex_quadrature(arena, 2, 101, &q, &points, &weights, &error),
                      WEFT_ERROR_USAGE);
-    assert_string_equal(error.message, "no quadrature of degree 21");
-    assert_string_equal(error.hint, "degrees go from 0 to 20");
-    assert_int_equal(weft_quadrature_make(arena, 2, -1, &q, &points, &weights, &error),
+    assert_string_equal(error.message, "no quadrature of degree 101");
+    assert_string_equal(error.hint, "degrees go from 0 to 100");
+    assert_int_equal(weft_simplex_quadrature(arena, 2, -1, &q, &points, &weights, &error),
                      WEFT_ERROR_USAGE);
     weft_arena_free(&arena);
 }
