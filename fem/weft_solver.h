@@ -112,6 +112,29 @@ double weft_cg_iterations_expected(int dimension, int64_t n_nodes, double tolera
  *  and cell shapes vary, and at least 10,000. */
 int weft_cg_iterations_limit(int dimension, int64_t n_nodes, double tolerance);
 #define WEFT_COSTS_MAX 4
+/** Figures of one preconditioner on a device; a time that is 0 is predicted from the bytes of a product. */
+typedef struct weft_preconditioner_speed {
+    double set_up,
+        iteration[2]; /* seconds per row, [dimension - 2]; an iteration with CG's product */
+} weft_preconditioner_speed;
+typedef struct weft_preconditioner_speeds {
+    weft_preconditioner_speed of[WEFT_COSTS_MAX];
+    int n_measured; /* figures from the tuning database */
+} weft_preconditioner_speeds;
+/** The figures that the tuning database has of a device, called "preconditioner NAME set-up",
+ *  "preconditioner NAME iteration 2D" and "... 3D"; elsewhere 0.
+ *  tuning  borrowed; NULL: none
+ *  device  its identity (weft_device_identity)
+ *  Errors  those of weft_tuning_get */
+weft_status weft_preconditioner_speeds_read(weft_tuning *tuning, const char *device,
+                                            weft_preconditioner_speeds *out, weft_error *error);
+/** Store the figures of a solve that was measured: of n_rows rows, with `kind` in a mesh of this dimension.
+ *  Nothing is stored for kinds that weft_preconditioner_costs does not know.
+ *  Errors  those of weft_tuning_set */
+weft_status weft_preconditioner_speeds_write(weft_tuning *tuning, const char *device, int kind,
+                                             int dimension,
+                                             const weft_preconditioner_speed *seconds_per_row,
+                                             weft_error *error);
 /** Predicted time of a solve by CG with one preconditioner. */
 typedef struct weft_preconditioner_cost {
     const char *name;
@@ -122,9 +145,11 @@ typedef struct weft_preconditioner_cost {
 /** Predict the time with Jacobi's preconditioner, by aggregation and, if the levels of refinement are
  *  there, by multigrid, best choice first. Returns their number. Multigrid only for symmetric
  *  problems, which are taken to be elliptic.
- *  problem  applications: the expected iterations with Jacobi's preconditioner */
+ *  problem  applications: the expected iterations with Jacobi's preconditioner
+ *  speeds   of the device; NULL: constants, measured elsewhere */
 int weft_preconditioner_costs(const weft_limits *limits, const weft_assembly_problem *problem,
-                              bool has_levels, weft_preconditioner_cost out[WEFT_COSTS_MAX]);
+                              bool has_levels, const weft_preconditioner_speeds *speeds,
+                              weft_preconditioner_cost out[WEFT_COSTS_MAX]);
 /** Bytes that a solver holds besides the operator, x and b: vectors, and with CG for systems that
  *  the persistent kernel keeps on a GPU's chip a second copy of the matrix.
  *  options  borrowed; only method, restart and jacobi are read */

@@ -159,6 +159,7 @@ weft_status ad_options_read(int argc, char **argv, ad_options *out, weft_error *
     weft_status status = WEFT_OK;
     *out =
         (ad_options){.run = app_run_options_default(), .initial = "0", .steps = -1, .theta = 0.5};
+    out->run.preconditioner_auto = false;
     out->run.tolerance = 1e-10; /* errors accumulate over steps, and the initial guess is good */
     const app_command_line line = {.doc = doc,
                                    .tables = {{app_mesh_options_table, &out->run},

@@ -30,8 +30,13 @@ static weft_status choose_assembly(ad_run *run, bool reassemble, weft_error *err
     const double products = PRODUCTS * (reassemble ? 1.0 : fmax(1, run->options->steps));
     /* symmetric, as those are that are applied most */
     const weft_assembly_problem problem = weft_space_problem(run->base.space, products);
-    return app_assembly_choose(run->base.device, &run->options->run, &problem,
-                               &run->base.messages->monitor, &run->base.assembly, error);
+    app_speeds speeds = {0};
+    weft_status status = WEFT_OK;
+    TRY(app_speeds_read(run->base.device, &run->base.messages->monitor, &speeds, error));
+    TRY(app_assembly_choose(run->base.device, &run->options->run, &problem, &speeds.assemblies,
+                            &run->base.messages->monitor, &run->base.assembly, error));
+done:
+    return status;
 }
 
 weft_status ad_stepper_make(ad_run *run, weft_error *error) {

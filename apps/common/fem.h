@@ -25,9 +25,18 @@ typedef struct app_memory_estimate {
     int preconditioner; /* a kind of weft_preconditioner; -1: none */
 } app_memory_estimate;
 
+/** Speeds of a device for predictions: those of the tuning database, elsewhere constants. */
+typedef struct app_speeds {
+    weft_assembly_speeds assemblies;
+    weft_preconditioner_speeds preconditioners;
+} app_speeds;
+/** Errors  those of weft_tuning_get */
+weft_status app_speeds_read(weft_device *device, const weft_monitor *monitor, app_speeds *out,
+                            weft_error *error);
 /** Get the assembly of the options, or choose the fastest by predictions, which are logged. */
 weft_status app_assembly_choose(weft_device *device, const app_run_options *options,
-                                const weft_assembly_problem *problem, const weft_monitor *monitor,
+                                const weft_assembly_problem *problem,
+                                const weft_assembly_speeds *speeds, const weft_monitor *monitor,
                                 weft_assembly *out, weft_error *error);
 /** Estimate the peak memory of a run on the device, log it and compare it with the free memory.
  *  bytes   the estimate

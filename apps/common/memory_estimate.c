@@ -1,32 +1,12 @@
 /* Chooses the assembly and compares the memory that a run needs with the device's. */
 #include "apps/common/fem.h"
 
-/* The speeds of assemblies on this device, as far as the tuning database has them. */
-static weft_status read_speeds(weft_device *device, const weft_monitor *monitor,
-                               weft_assembly_speeds *out, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_device_options options = weft_device_options_default(monitor);
-    weft_tuning *tuning = NULL;
-    char identity[33];
-    if (options.cache == WEFT_CACHE_ON)
-        options.cache = WEFT_CACHE_READ;
-    weft_device_identity(device, identity);
-    if (!weft_device_limits(device)->records_only)
-        TRY(weft_tuning_open(&options, &tuning, error));
-    TRY(weft_assembly_speeds_read(tuning, identity, weft_device_limits(device), out, error));
-    if (out->n_measured > 0)
-        weft_log(monitor, WEFT_LOG_INFO, "assemblies by %d measured speeds", out->n_measured);
-done:
-    weft_tuning_close(&tuning);
-    return status;
-}
-
 weft_status app_assembly_choose(weft_device *device, const app_run_options *options,
-                                const weft_assembly_problem *problem, const weft_monitor *monitor,
+                                const weft_assembly_problem *problem,
+                                const weft_assembly_speeds *speeds, const weft_monitor *monitor,
                                 weft_assembly *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text reason = {0};
-    weft_assembly_speeds speeds;
     weft_assembly_problem measured = *problem;
     *out = options->assembly;
     if (!options->assembly_auto)
@@ -38,8 +18,7 @@ weft_status app_assembly_choose(weft_device *device, const app_run_options *opti
                  weft_preconditioner_about(options->preconditioner)->name);
         return WEFT_OK;
     }
-    TRY(read_speeds(device, monitor, &speeds, error));
-    measured.speeds = &speeds;
+    measured.speeds = speeds;
     TRY(weft_assembly_choose(weft_device_limits(device), &measured, out, &reason, error));
     weft_log(monitor, WEFT_LOG_INFO, "%s",
              reason.data && !reason.failed ? reason.data : weft_assembly_name(*out));

@@ -2,6 +2,7 @@
 #include "apps/common/fem.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,19 @@ static bool halve(const char *name, char coarse[64], int *times) {
     return *times > before;
 }
 
+int64_t app_mesh_built_in_nodes(const app_mesh_options *options, int *dimension) {
+    char coarse[64];
+    int times = options->refine;
+    int64_t out = 1;
+    if (!halve(options->name, coarse, &times))
+        return 0;
+    const double side = ldexp(strtod(strchr(coarse, ':') + 1, NULL), times) + 1;
+    *dimension = coarse[0] == 's' ? 2 : 3;
+    for (int i = 0; i < *dimension; ++i)
+        out *= (int64_t)fmin(side, 1e6); /* larger meshes are refused */
+    return out;
+}
+
 /* Refine a coarse mesh and keep the levels.
  *  mesh  is replaced by the finest, which the hierarchy owns */
 static weft_status make_levels(weft_device *device, const weft_hierarchy_options *options,
@@ -94,18 +108,20 @@ weft_status app_mesh_make(weft_device *device, const app_mesh_options *options,
     double start = weft_clock();
     char coarse[64];
     int times = options->refine;
-    const bool halved = options->keep_levels && halve(options->name, coarse, &times);
+    const bool halved =
+        options->levels == APP_LEVELS_BUILT_IN && halve(options->name, coarse, &times);
+    const bool keeps = options->levels != APP_LEVELS_NONE;
     const bool ordered = wants_order(device, options, halved);
     const weft_hierarchy_options levels = {
         .times = times, .ordered = ordered, .ordering = method_of(options)};
     weft_mesh_options reading = options->reading;
     reading.device = device;
     TRY(weft_mesh_read_with(halved ? coarse : options->name, &reading, monitor, &mesh, error));
-    if (options->keep_levels)
+    if (keeps)
         TRY(make_levels(device, &levels, monitor, &mesh, made, error));
     else if (times > 0)
         TRY(refine_mesh(device, times, monitor, &mesh, error));
-    if (ordered && !options->keep_levels)
+    if (ordered && !keeps)
         TRY(order_mesh(device, levels.ordering, monitor, mesh, made, error));
     if (options->reading.size > 0 && !app_ends_with(options->name, ".geo"))
         weft_log(monitor, WEFT_LOG_WARNING, "--size has no effect: it applies only to .geo files");

@@ -12,29 +12,39 @@ typedef enum app_ordering {
     APP_ORDERING_NONE
 } app_ordering;
 
+/** Which levels of refinement are kept, for multigrid. */
+typedef enum app_levels {
+    APP_LEVELS_NONE,
+    APP_LEVELS_REFINED, /* those of --refine, which leaves the finest mesh as it is */
+    APP_LEVELS_BUILT_IN /* and built-in meshes are made by refinement */
+} app_levels;
+
 typedef struct app_mesh_options {
     const char *name; /* borrowed from argv */
     weft_mesh_options reading;
     int refine;
     app_ordering ordering;
-    bool keep_levels; /* of refinement, for multigrid */
+    app_levels levels;
 } app_mesh_options;
 
 /** How a mesh was made. */
 typedef struct app_mesh_made {
     const char *ordered;           /* name of the ordering, or NULL */
     double seconds, order_seconds; /* seconds includes order_seconds */
-    weft_hierarchy *hierarchy;     /* with keep_levels: owns the mesh; else NULL */
+    weft_hierarchy *hierarchy;     /* of the levels that are kept: owns the mesh; else NULL */
 } app_mesh_made;
 
-/** Read or make the mesh, refine it, and order it as the options say. With keep_levels, square:N
- *  and cube:N, N = m 2^k, are made of square:m or cube:m by refinement, for as large a k as leaves
- *  m > 1: they then have other numbers of nodes and cells, and APP_ORDERING_AUTO orders them.
+/** Read or make the mesh, refine it, and order it as the options say. With APP_LEVELS_BUILT_IN,
+ *  square:N and cube:N, N = m 2^k, are made of square:m or cube:m by refinement, for as large a k as
+ *  leaves m > 1: nodes and cells are then numbered differently, and APP_ORDERING_AUTO orders them.
  *  out   caller's; app_mesh_free
  *  made  start from {0} */
 weft_status app_mesh_make(weft_device *device, const app_mesh_options *options,
                           const weft_monitor *monitor, weft_mesh **out, app_mesh_made *made,
                           weft_error *error);
+/** The number of nodes and the dimension of a built-in mesh whose levels APP_LEVELS_BUILT_IN would
+ *  keep; 0: the mesh is not one of these. */
+int64_t app_mesh_built_in_nodes(const app_mesh_options *options, int *dimension);
 /** Free the mesh and its hierarchy. */
 void app_mesh_free(weft_mesh **mesh, app_mesh_made *made);
 /** Print the mesh's lines of the report to stdout. */

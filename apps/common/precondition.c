@@ -13,8 +13,12 @@ static double reduction(const weft_cg_result *cg) {
 
 void app_run_print_preconditioner(const app_run *run) {
     char bytes[32];
-    if (!run->preconditioner)
+    const bool is_auto = run->options->preconditioner_auto;
+    if (!run->preconditioner) {
+        if (is_auto)
+            printf("jacobi      automatic: %s\n", run->preconditioner_reason);
         return;
+    }
     const weft_preconditioner_report *report = weft_preconditioner_reported(run->preconditioner);
     printf("%-12s", weft_preconditioner_about(report->kind)->name);
     if (report->detail[0])
@@ -27,6 +31,8 @@ void app_run_print_preconditioner(const app_run *run) {
     if (report->bytes > 0)
         printf(", %s", app_print_bytes((double)report->bytes, bytes));
     putchar('\n');
+    if (is_auto)
+        printf("            automatic: %s\n", run->preconditioner_reason);
     for (int i = 0; run->options->verbosity == APP_VERBOSE && i < report->n_levels; ++i)
         printf("            level %d: %" PRId64 " rows, %" PRId64 " entries, eigenvalues to %.4g\n",
                i, report->levels[i].n_rows, report->levels[i].n_entries, report->levels[i].lambda);
@@ -50,6 +56,8 @@ static json_t *json_levels(const weft_preconditioner_report *report) {
 }
 
 bool app_run_json_preconditioner(json_t *root, const app_run *run) {
+    if (!app_json_set(root, "preconditioner_reason", json_string(run->preconditioner_reason)))
+        return false;
     if (!run->preconditioner)
         return app_json_set(root, "preconditioner",
                             json_string(run->options->jacobi ? "jacobi" : "none"));

@@ -45,11 +45,14 @@ done:
 }
 
 weft_status app_run_mesh_make(app_run *run, weft_error *error) {
-    const weft_status status =
-        app_mesh_make(run->device, &run->options->mesh, &run->messages->monitor, &run->mesh,
-                      &run->mesh_made, error);
+    weft_status status = WEFT_OK;
+    app_mesh_options options = run->options->mesh;
+    TRY(app_run_choose_levels(run, &options, error));
+    TRY(app_mesh_make(run->device, &options, &run->messages->monitor, &run->mesh, &run->mesh_made,
+                      error));
     run->seconds.mesh = run->mesh_made.seconds;
     run->seconds.order = run->mesh_made.order_seconds;
+done:
     return status;
 }
 
@@ -73,37 +76,9 @@ done:
     return status;
 }
 
-/* Take the preconditioner with the least predicted time, and log the predictions. */
-static void choose_preconditioner(app_run *run, const weft_assembly_problem *problem) {
-    weft_preconditioner_cost costs[WEFT_COSTS_MAX];
-    char seconds[32], set_up[32];
-    const bool has_levels = run->mesh_made.hierarchy && run->mesh_made.hierarchy->n_levels > 1;
-    const int n =
-        weft_preconditioner_costs(weft_device_limits(run->device), problem, has_levels, costs);
-    for (int i = 0; i < n; ++i)
-        weft_log(&run->messages->monitor, WEFT_LOG_INFO,
-                 "preconditioner %s: %s predicted, %s of it for its set-up, %.0f iterations%s",
-                 costs[i].name, app_print_seconds(costs[i].seconds, seconds),
-                 app_print_seconds(costs[i].set_up_seconds, set_up), costs[i].iterations,
-                 i == 0 ? " (chosen)" : "");
-    run->chosen = *run->options;
-    run->chosen.preconditioner = costs[0].kind;
-    run->options = &run->chosen;
-}
-
-weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *what,
-                                    weft_error *error) {
-    weft_status status = WEFT_OK;
-    app_memory_estimate complete = *what;
-    if (run->options->preconditioner_auto)
-        choose_preconditioner(run, &what->problem);
-    TRY(app_assembly_choose(run->device, run->options, &what->problem, &run->messages->monitor,
-                            &run->assembly, error));
-    complete.preconditioner = run->options->preconditioner;
-    TRY(app_memory_estimate_check(run->device, &complete, run->assembly, &run->estimated_bytes,
-                                  error));
-done:
-    return status;
+/* Is it the matrix that a preconditioner does not suit? */
+static bool is_about_matrix(weft_status status) {
+    return status == WEFT_ERROR_UNSUPPORTED || status == WEFT_ERROR_INPUT;
 }
 
 weft_status app_run_precondition(app_run *run, weft_error *error) {
@@ -119,16 +94,23 @@ weft_status app_run_precondition(app_run *run, weft_error *error) {
                                                  .degree = options->smoother_degree,
                                                  .monitor = &run->messages->monitor};
     const double start = app_clock(&run->context);
+    if (options->preconditioner < 0 || is_general != run->preconditioner_is_general)
+        weft_preconditioner_free(&run->preconditioner);
     if (options->preconditioner < 0)
         return WEFT_OK;
-    if (is_general != run->preconditioner_is_general)
-        weft_preconditioner_free(&run->preconditioner);
     run->preconditioner_is_general = is_general;
-    const weft_status status =
-        run->preconditioner ? weft_preconditioner_update(run->preconditioner, error)
-                            : weft_preconditioner_make(&run->context, options->preconditioner,
-                                                       &problem, &run->preconditioner, error);
+    weft_error why = {0};
+    weft_status status = run->preconditioner
+                             ? weft_preconditioner_update(run->preconditioner, &why)
+                             : weft_preconditioner_make(&run->context, options->preconditioner,
+                                                        &problem, &run->preconditioner, &why);
     run->seconds.precondition += app_clock(&run->context) - start;
+    if (options->preconditioner_auto && is_about_matrix(status)) {
+        app_run_drop_preconditioner(run, why.message);
+        status = WEFT_OK;
+    }
+    if (status != WEFT_OK && error)
+        *error = why;
     return status;
 }
 
@@ -162,10 +144,39 @@ static weft_status solve_indefinite(app_run *run, weft_cg_options *options, weft
              "the matrix is symmetric, but not positive definite, as CG found in iteration %d",
              run->cg.iterations);
     run->method = options->method = WEFT_METHOD_MINRES;
+    if (run->options->preconditioner_auto && run->preconditioner) {
+        app_run_drop_preconditioner(run, "the method is MINRES");
+        options->preconditioner = NULL;
+    }
     weft_log(options->monitor, WEFT_LOG_INFO, "MINRES: %s", run->method_reason);
     free(run->cg.history);
     run->cg = (weft_cg_result){0};
     return weft_cg_solve(&run->context, run->op, run->b, run->u, options, &run->cg, error);
+}
+
+bool app_run_retries_by_jacobi(app_run *run, weft_cg_options *options) {
+    const weft_cg_outcome outcome = run->cg.outcome;
+    char reason[sizeof run->preconditioner_reason];
+    if (!run->preconditioner || !run->options->preconditioner_auto ||
+        (outcome != WEFT_CG_BREAKDOWN && outcome != WEFT_CG_STAGNATION && outcome != WEFT_CG_NAN))
+        return false;
+    (void)snprintf(reason, sizeof reason, "with %s: %s after %d iterations",
+                   weft_preconditioner_about(run->options->preconditioner)->name,
+                   weft_cg_outcome_name(outcome), run->cg.iterations);
+    app_run_drop_preconditioner(run, reason);
+    options->preconditioner = NULL;
+    free(run->cg.history);
+    run->cg = (weft_cg_result){0};
+    return true;
+}
+
+/* CG once more from the initial guess. */
+static weft_status solve_again(app_run *run, const weft_cg_options *options, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_vector_push(run->u, run->u_values, weft_space_dofs(run->space), error));
+    TRY(weft_cg_solve(&run->context, run->op, run->b, run->u, options, &run->cg, error));
+done:
+    return status;
 }
 
 weft_status app_run_solve(app_run *run, weft_error *error) {
@@ -176,12 +187,15 @@ weft_status app_run_solve(app_run *run, weft_error *error) {
     TRY(app_run_precondition(run, error));
     options.preconditioner = run->preconditioner;
     TRY(weft_cg_solve(&run->context, run->op, run->b, run->u, &options, &run->cg, error));
+    if (app_run_retries_by_jacobi(run, &options))
+        TRY(solve_again(run, &options, error));
     if (run->cg.outcome == WEFT_CG_INDEFINITE && run->options->method_auto &&
         run->minres_if_indefinite)
         TRY(solve_indefinite(run, &options, error));
     run->seconds.solve = app_clock(&run->context) - start - run->seconds.precondition;
     TRY(weft_vector_pull(run->u, run->u_values, weft_space_dofs(run->space), error));
     app_cg_advise(run);
+    TRY(app_run_store_speeds(run, error));
 done:
     return status;
 }

@@ -34,6 +34,7 @@ typedef struct app_run {
     app_run_options chosen;              /* options with the preconditioner that was chosen */
     weft_preconditioner *preconditioner; /* NULL: none but Jacobi's */
     bool preconditioner_is_general;      /* see weft_preconditioner_problem */
+    char preconditioner_reason[200];     /* why it was chosen */
     weft_method method;                  /* from the options, or chosen */
     char method_reason[200];             /* why */
     bool minres_if_indefinite;           /* what the automatic choice does if CG finds that */
@@ -59,17 +60,31 @@ weft_status app_run_space_make(app_run *run, int components, weft_error *error);
 weft_status app_run_vectors_make(app_run *run, weft_error *error);
 /** The options of a solve by the method. */
 weft_cg_options app_run_solver_options(const app_run *run);
-/** Choose the assembly unless the user has, and estimate the memory on the device.
+/** Set which levels of the mesh are kept for an automatic choice of multigrid: those of --refine, and
+ *  those of a built-in mesh if multigrid is predicted to be fastest.
+ *  mesh  a copy of the options' */
+weft_status app_run_choose_levels(const app_run *run, app_mesh_options *mesh, weft_error *error);
+/** Choose preconditioner and assembly unless the user has, by predicted time among those whose memory
+ *  fits, and estimate the memory on the device.
  *  Errors  WEFT_ERROR_MEMORY: it does not fit */
 weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *what,
                                     weft_error *error);
-/** Make the preconditioner that the options name, or adapt it to new values of the operator. */
+/** Use Jacobi's preconditioner from now on. */
+void app_run_drop_preconditioner(app_run *run, const char *reason);
+/** After a solve: if a preconditioner that was chosen automatically broke the method down, drop it, also
+ *  in the options of the solver, and clear run->cg, for a solve by Jacobi's. */
+bool app_run_retries_by_jacobi(app_run *run, weft_cg_options *options);
+/** With --tune: store the speeds of the last solve in the tuning database. */
+weft_status app_run_store_speeds(const app_run *run, weft_error *error);
+/** Make the preconditioner that was chosen, or adapt it to new values of the operator. If it was
+ *  chosen automatically and refuses the matrix, drop it. */
 weft_status app_run_precondition(app_run *run, weft_error *error);
 /** Set the method: that of the options, or CG for a symmetric matrix and GMRES for others.
  *  asymmetry  |K - K^T| / |K|, for the reason */
 void app_run_choose_method(app_run *run, bool is_symmetric, double asymmetry);
-/** Solve A u = b by the method. If CG was chosen and finds the matrix indefinite, MINRES follows,
- *  where minres_if_indefinite allows it. */
+/** Solve A u = b by the method. If a preconditioner that was chosen automatically breaks CG down,
+ *  Jacobi's follows; if CG was chosen and finds the matrix indefinite, MINRES follows, where
+ *  minres_if_indefinite allows it. */
 weft_status app_run_solve(app_run *run, weft_error *error);
 /** After app_run_solve: if CG with a preconditioner of Weft's own took more iterations than is usual,
  *  and the matrix shows why (fem/sparse/couplings.h), log a warning with advice. Needs the matrix on

@@ -12,6 +12,7 @@ app_run_options app_run_options_default(void) {
                              .method_auto = true,
                              .plan = WEFT_PLAN_FUSED,
                              .jacobi = true,
+                             .preconditioner_auto = true,
                              .preconditioner = -1};
 }
 
@@ -71,9 +72,10 @@ static weft_status read_preconditioner(const app_option *row, const char *option
     options->jacobi = choice > 0;
     options->preconditioner_auto = choice == BEFORE - 1;
     options->preconditioner = choice < BEFORE ? -1 : choice - BEFORE;
-    options->mesh.keep_levels =
-        options->preconditioner_auto ||
-        (choice >= BEFORE && weft_preconditioner_about(choice - BEFORE)->needs_levels);
+    options->mesh.levels =
+        choice >= BEFORE && weft_preconditioner_about(choice - BEFORE)->needs_levels
+            ? APP_LEVELS_BUILT_IN
+            : APP_LEVELS_NONE;
 done:
     return status;
 }
@@ -164,8 +166,8 @@ const app_option app_solver_options[] = {
      APP_CHOICE(app_run_options, plan, app_plan_names)},
     {"device", "NAME", APP_DEVICE_HELP, APP_TEXT(app_run_options, device)},
     {"preconditioner", "NAME",
-     "jacobi (default), none, auto (by predicted time; --verbose prints the predictions), "
-     "{preconditioners}",
+     "auto (default: jacobi, aggregation or, on refined meshes, multigrid, by predicted time), "
+     "jacobi, none, {preconditioners}",
      .read = read_preconditioner},
     {"smoother-degree", "K",
      "Degree of the polynomial that chebyshev and the smoothers of multigrid use, 1 to 6",
@@ -179,7 +181,9 @@ const app_option app_solver_options[] = {
      "rounding "
      "allows; 0: only then",
      APP_NUMBER(app_run_options, tolerance, 0, 1)},
-    {"tune", "N", "Measure up to N of the best plans of each script, and store the fastest",
+    {"tune", "N",
+     "Measure up to N of the best plans of each script, and store the fastest; store the speed of "
+     "multigrid for later predictions",
      APP_INTEGER(app_run_options, tune, 1, 1000)},
     {"max-iterations", "N", "Largest number of iterations (default: 10000, more for large meshes)",
      APP_INTEGER(app_run_options, max_iterations, 0, 1000000000)},

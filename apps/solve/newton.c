@@ -146,6 +146,10 @@ static weft_status direction(newton *n, weft_error *error) {
     free(run->base.cg.history);
     run->base.cg = (weft_cg_result){0};
     TRY(weft_solver_solve(n->solver, run->base.b, n->du, &options, &run->base.cg, error));
+    if (app_run_retries_by_jacobi(&run->base, &options)) {
+        TRY(weft_vector_push(n->du, n->du_values, run->n_dofs, error));
+        TRY(weft_solver_solve(n->solver, run->base.b, n->du, &options, &run->base.cg, error));
+    }
     TRY(weft_vector_pull(n->du, n->du_values, run->n_dofs, error));
 done:
     return status;

@@ -1,7 +1,8 @@
 /* Chooses the preconditioner of CG with the least predicted time, from the predicted times of products
- * and measured set-up times. */
+ * and set-up times, or from the figures of the tuning database. */
 #include "fem/weft_solver.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A cycle of multigrid of degree 2 on all levels, in products of the finest level: four, of a matrix
@@ -17,28 +18,109 @@ static const multigrid_figures figures[] = {
     {"multigrid", 10, 6, 3.5, 1.5e-6, 0.25e-6, true},
     {"aggregation", 15, 7, 3.5, 2.5e-6, 0.4e-6, false},
 };
+enum { FIGURES = sizeof figures / sizeof *figures };
+_Static_assert(FIGURES < WEFT_COSTS_MAX, "room for Jacobi's preconditioner too");
 
-static weft_preconditioner_cost cost_of(const multigrid_figures *figure, const weft_limits *limits,
+/* Planning the scripts of a level and loading their kernels from the cache. */
+static const double LEVEL_SECONDS = 10e-3;
+
+static const char *const figure_names[] = {"set-up", "iteration 2D", "iteration 3D"};
+enum { NAMES = sizeof figure_names / sizeof *figure_names };
+
+static double *value_of(weft_preconditioner_speed *speed, int name) {
+    return name == 0 ? &speed->set_up : &speed->iteration[name - 1];
+}
+
+static void name_figure(const char *preconditioner, int name, char out[80]) {
+    (void)snprintf(out, 80, "preconditioner %s %s", preconditioner, figure_names[name]);
+}
+
+weft_status weft_preconditioner_speeds_read(weft_tuning *tuning, const char *device,
+                                            weft_preconditioner_speeds *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_preconditioner_speeds made = {0};
+    for (int i = 0; tuning && i < FIGURES; ++i)
+        for (int k = 0; k < NAMES; ++k) {
+            char name[80];
+            bool found = false;
+            name_figure(figures[i].name, k, name);
+            TRY(weft_tuning_get(tuning, device, name, value_of(&made.of[i], k), &found, error));
+            made.n_measured += found;
+        }
+    *out = made;
+done:
+    return status;
+}
+
+weft_status weft_preconditioner_speeds_write(weft_tuning *tuning, const char *device, int kind,
+                                             int dimension,
+                                             const weft_preconditioner_speed *seconds_per_row,
+                                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_preconditioner_speed speed = *seconds_per_row;
+    for (int i = 0; kind >= 0 && i < FIGURES; ++i) {
+        if (strcmp(figures[i].name, weft_preconditioner_about(kind)->name) != 0)
+            continue;
+        for (int k = 0; k < NAMES; ++k) {
+            char name[80];
+            if (k > 0 && k != dimension - 1)
+                continue;
+            name_figure(figures[i].name, k, name);
+            if (*value_of(&speed, k) > 0)
+                TRY(weft_tuning_set(tuning, device, name, *value_of(&speed, k), error));
+        }
+    }
+done:
+    return status;
+}
+
+/* Levels of a hierarchy from n_rows rows to 500. */
+static double count_levels(double rows, int dimension) {
+    double levels = 1;
+    for (; rows > 500; rows /= dimension == 2 ? 4 : 8)
+        ++levels;
+    return levels;
+}
+
+static weft_preconditioner_cost cost_of(int figure, const weft_limits *limits,
                                         const weft_assembly_problem *problem,
-                                        const weft_assembly_cost *csr) {
+                                        const weft_assembly_cost *csr,
+                                        const weft_preconditioner_speed *measured) {
+    const multigrid_figures *f = &figures[figure];
     const bool on_gpu = limits->execution == WEFT_EXECUTION_SIMT;
     const double threads = limits->threads > 1 ? limits->threads : 1;
     const int components = problem->components > 1 ? problem->components : 1;
     const double rows = (double)problem->n_nodes * components;
-    const double set_up = on_gpu ? figure->gpu_set_up * rows : figure->host_set_up * rows / threads;
-    const double products = 1 + (on_gpu ? figure->gpu_products : figure->host_products);
-    weft_preconditioner_cost out = {.name = figure->name,
-                                    .iterations = figure->iterations,
+    const double products = 1 + (on_gpu ? f->gpu_products : f->host_products);
+    const double levels = LEVEL_SECONDS * count_levels(rows, problem->dimension);
+    double set_up = on_gpu ? f->gpu_set_up * rows : f->host_set_up * rows / threads;
+    double iteration = products * csr->product_seconds;
+    if (measured && measured->set_up > 0)
+        set_up = measured->set_up * rows;
+    if (measured && measured->iteration[problem->dimension - 2] > 0)
+        iteration = measured->iteration[problem->dimension - 2] * rows;
+    set_up += levels;
+    weft_preconditioner_cost out = {.name = f->name,
+                                    .iterations = f->iterations,
                                     .set_up_seconds = set_up,
-                                    .seconds =
-                                        csr->set_up_seconds + csr->assembly_seconds + set_up +
-                                        figure->iterations * products * csr->product_seconds};
-    (void)weft_preconditioner_find(figure->name, &out.kind, NULL);
+                                    .seconds = csr->set_up_seconds + csr->assembly_seconds +
+                                               set_up + f->iterations * iteration};
+    (void)weft_preconditioner_find(f->name, &out.kind, NULL);
     return out;
 }
 
+static void sort_by_time(weft_preconditioner_cost *costs, int n) {
+    for (int i = 1; i < n; ++i)
+        for (int k = i; k > 0 && costs[k].seconds < costs[k - 1].seconds; --k) {
+            const weft_preconditioner_cost swapped = costs[k];
+            costs[k] = costs[k - 1];
+            costs[k - 1] = swapped;
+        }
+}
+
 int weft_preconditioner_costs(const weft_limits *limits, const weft_assembly_problem *problem,
-                              bool has_levels, weft_preconditioner_cost out[WEFT_COSTS_MAX]) {
+                              bool has_levels, const weft_preconditioner_speeds *speeds,
+                              weft_preconditioner_cost out[WEFT_COSTS_MAX]) {
     weft_assembly_cost assemblies[WEFT_ASSEMBLIES_MOST];
     const int n_assemblies = weft_assembly_costs(limits, problem, assemblies);
     int n = 0;
@@ -49,15 +131,11 @@ int weft_preconditioner_costs(const weft_limits *limits, const weft_assembly_pro
     for (int i = 0; i < n_assemblies; ++i) {
         if (!assemblies[i].possible || assemblies[i].assembly != WEFT_ASSEMBLY_CSR)
             continue;
-        for (size_t k = 0; k < sizeof figures / sizeof *figures && problem->symmetric; ++k)
+        for (int k = 0; k < FIGURES && problem->symmetric; ++k)
             if (has_levels || !figures[k].needs_levels)
-                out[n++] = cost_of(&figures[k], limits, problem, &assemblies[i]);
+                out[n++] =
+                    cost_of(k, limits, problem, &assemblies[i], speeds ? &speeds->of[k] : NULL);
     }
-    for (int i = 1; i < n; ++i) /* by time */
-        for (int k = i; k > 0 && out[k].seconds < out[k - 1].seconds; --k) {
-            const weft_preconditioner_cost swapped = out[k];
-            out[k] = out[k - 1];
-            out[k - 1] = swapped;
-        }
+    sort_by_time(out, n);
     return n;
 }

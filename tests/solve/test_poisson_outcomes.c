@@ -186,17 +186,28 @@ static void test_multigrid(void **state) {
     }
 }
 
-/* `auto` takes Jacobi's preconditioner where its few iterations are fastest, and multigrid where a
- * mesh was refined often. */
+/* By default Jacobi's preconditioner is taken where its few iterations are fastest, and multigrid where
+ * a mesh was refined often; also not where the method or the assembly does not suit it. */
 static void test_auto(void **state) {
     (void)state;
-    json_t *small = POISSON(0, "--mesh", "square:16", "--preconditioner", "auto");
-    json_t *large = POISSON(0, "--mesh", "square:2", "--refine", "8", "--preconditioner", "auto");
+    json_t *small = POISSON(0, "--mesh", "square:16");
+    json_t *large = POISSON(0, "--mesh", "square:2", "--refine", "8");
+    json_t *minres = POISSON(0, "--mesh", "square:8", "--refine", "1", "--method", "minres");
+    json_t *free_of = POISSON(0, "--mesh", "square:8", "--assembly", "matrix-free");
     assert_string_equal("jacobi", app_text(small, "preconditioner"));
+    assert_non_null(strstr(app_text(small, "preconditioner_reason"), " predicted, aggregation "));
     assert_string_equal("multigrid", app_text(large, "preconditioner"));
+    assert_non_null(strstr(app_text(large, "preconditioner_reason"), ", jacobi "));
     assert_true(app_number(large, "iterations") <= 9);
+    assert_string_equal("jacobi", app_text(minres, "preconditioner"));
+    assert_string_equal("the method is not CG", app_text(minres, "preconditioner_reason"));
+    assert_string_equal("jacobi", app_text(free_of, "preconditioner"));
+    assert_string_equal("the assembly stores no matrix",
+                        app_text(free_of, "preconditioner_reason"));
     json_decref(small);
     json_decref(large);
+    json_decref(minres);
+    json_decref(free_of);
 }
 
 /* The forecast of the memory on the device is right within a fifth. */

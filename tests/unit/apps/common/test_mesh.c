@@ -50,7 +50,7 @@ static void test_built_in(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         app_mesh_options options = {
-            .name = cases[i].name, .refine = cases[i].refine, .keep_levels = true};
+            .name = cases[i].name, .refine = cases[i].refine, .levels = APP_LEVELS_BUILT_IN};
         app_mesh_made made;
         weft_device *device = NULL;
         assert_int_equal(weft_device_open("host:2", NULL, &device, NULL), WEFT_OK);
@@ -64,7 +64,7 @@ static void test_built_in(void **state) {
         assert_null(mesh);
         assert_null(made.hierarchy);
         /* without levels, as ever */
-        options.keep_levels = false;
+        options.levels = APP_LEVELS_NONE;
         mesh = make(device, &options, &made);
         assert_null(made.hierarchy);
         check_grid(mesh, cases[i].fine);
@@ -83,7 +83,7 @@ static void test_refused(void **state) {
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
         char texts[2][4096];
         for (int keep = 0; keep < 2; ++keep) {
-            const app_mesh_options options = {.name = names[i], .keep_levels = keep};
+            const app_mesh_options options = {.name = names[i], .levels = keep ? APP_LEVELS_BUILT_IN : APP_LEVELS_NONE};
             app_mesh_made made = {0};
             weft_mesh *mesh = NULL;
             weft_error error = {0};

@@ -1,0 +1,189 @@
+/* Chooses the preconditioner of a run by predicted time, and stores what was measured. */
+#include "apps/common/run.h"
+
+#include <stdio.h>
+
+/* A tuning database to read or to write, where the cache allows that. */
+static weft_status open_tuning(const weft_device *device, bool writes, const weft_monitor *monitor,
+                               weft_tuning **out, weft_error *error) {
+    weft_device_options options = weft_device_options_default(monitor);
+    if (weft_device_limits(device)->records_only || (writes && options.cache != WEFT_CACHE_ON))
+        return WEFT_OK;
+    if (!writes && options.cache == WEFT_CACHE_ON)
+        options.cache = WEFT_CACHE_READ;
+    return weft_tuning_open(&options, out, error);
+}
+
+weft_status app_speeds_read(weft_device *device, const weft_monitor *monitor, app_speeds *out,
+                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_tuning *tuning = NULL;
+    char identity[33];
+    weft_device_identity(device, identity);
+    TRY(open_tuning(device, false, monitor, &tuning, error));
+    TRY(weft_assembly_speeds_read(tuning, identity, weft_device_limits(device), &out->assemblies,
+                                  error));
+    TRY(weft_preconditioner_speeds_read(tuning, identity, &out->preconditioners, error));
+    if (out->assemblies.n_measured > 0)
+        weft_log(monitor, WEFT_LOG_INFO, "assemblies by %d measured speeds",
+                 out->assemblies.n_measured);
+    if (out->preconditioners.n_measured > 0)
+        weft_log(monitor, WEFT_LOG_INFO, "preconditioners by %d measured speeds",
+                 out->preconditioners.n_measured);
+done:
+    weft_tuning_close(&tuning);
+    return status;
+}
+
+/* Why `auto` takes Jacobi's preconditioner without a prediction; NULL: it predicts. */
+static const char *jacobi_because(const app_run_options *options, weft_method method,
+                                  bool is_symmetric) {
+    if (!is_symmetric)
+        return "the matrix is not symmetric";
+    if (method != WEFT_METHOD_CG)
+        return "the method is not CG";
+    if (!options->assembly_auto && !weft_assembly_about(options->assembly)->stores_matrix)
+        return "the assembly stores no matrix";
+    return NULL;
+}
+
+weft_status app_run_choose_levels(const app_run *run, app_mesh_options *mesh, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const app_run_options *options = run->options;
+    weft_preconditioner_cost costs[WEFT_COSTS_MAX];
+    app_speeds speeds = {0};
+    int dimension = 0;
+    const int64_t n_nodes = app_mesh_built_in_nodes(mesh, &dimension);
+    if (!options->preconditioner_auto || jacobi_because(options, options->method, true))
+        return WEFT_OK;
+    mesh->levels = mesh->refine > 0 ? APP_LEVELS_REFINED : APP_LEVELS_NONE;
+    if (n_nodes == 0)
+        return WEFT_OK;
+    TRY(app_speeds_read(run->device, NULL, &speeds, error));
+    const double expected = weft_cg_iterations_expected(dimension, n_nodes, options->tolerance);
+    const weft_assembly_problem problem = {
+        .dimension = dimension,
+        .width = dimension + 1,
+        .n_nodes = n_nodes,
+        .n_cells = (dimension == 2 ? 2 : 6) * n_nodes,
+        .symmetric = true,
+        .applications = options->max_iterations >= 0 && options->max_iterations + 2 < expected
+                            ? options->max_iterations + 2
+                            : expected,
+        .speeds = &speeds.assemblies};
+    (void)weft_preconditioner_costs(weft_device_limits(run->device), &problem, true,
+                                    &speeds.preconditioners, costs);
+    if (costs[0].kind >= 0 && weft_preconditioner_about(costs[0].kind)->needs_levels)
+        mesh->levels = APP_LEVELS_BUILT_IN;
+done:
+    return status;
+}
+
+/* "0.12 s predicted, aggregation 0.35 s": all costs, the chosen one first */
+static void write_reason(app_run *run, const weft_preconditioner_cost *costs, int n, int chosen) {
+    char *reason = run->preconditioner_reason, seconds[32];
+    const size_t size = sizeof run->preconditioner_reason;
+    int length =
+        snprintf(reason, size, "%s predicted", app_print_seconds(costs[chosen].seconds, seconds));
+    for (int i = 0; i < n && length > 0 && (size_t)length < size; ++i)
+        if (i != chosen)
+            length += snprintf(reason + length, size - (size_t)length, ", %s %s%s", costs[i].name,
+                               app_print_seconds(costs[i].seconds, seconds),
+                               i < chosen ? " but too much memory" : "");
+}
+
+static void log_costs(const app_run *run, const weft_preconditioner_cost *costs, int n,
+                      int chosen) {
+    char seconds[32], set_up[32];
+    for (int i = 0; i < n; ++i)
+        weft_log(&run->messages->monitor, WEFT_LOG_INFO,
+                 "preconditioner %s: %s predicted, %s of it for its set-up, %.0f iterations%s",
+                 costs[i].name, app_print_seconds(costs[i].seconds, seconds),
+                 app_print_seconds(costs[i].set_up_seconds, set_up), costs[i].iterations,
+                 i == chosen ? " (chosen)" : "");
+}
+
+/* Choose the assembly for a preconditioner, and compare the memory with the device's. */
+static weft_status try_preconditioner(app_run *run, app_memory_estimate *what, int kind,
+                                      const weft_assembly_speeds *speeds, weft_error *error) {
+    weft_status status = WEFT_OK;
+    run->chosen = *run->options;
+    run->chosen.preconditioner = what->preconditioner = kind;
+    run->options = &run->chosen;
+    TRY(app_assembly_choose(run->device, run->options, &what->problem, speeds,
+                            &run->messages->monitor, &run->assembly, error));
+    TRY(app_memory_estimate_check(run->device, what, run->assembly, &run->estimated_bytes, error));
+done:
+    return status;
+}
+
+weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *what,
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    app_memory_estimate complete = *what;
+    weft_preconditioner_cost costs[WEFT_COSTS_MAX];
+    app_speeds speeds = {0};
+    int n = 0;
+    TRY(app_speeds_read(run->device, &run->messages->monitor, &speeds, error));
+    complete.problem.speeds = &speeds.assemblies;
+    const char *because = jacobi_because(run->options, what->method, what->problem.symmetric);
+    if (!run->options->preconditioner_auto || because) {
+        const bool is_auto = run->options->preconditioner_auto;
+        (void)snprintf(run->preconditioner_reason, sizeof run->preconditioner_reason, "%s",
+                       is_auto ? because : "as requested");
+        TRY(try_preconditioner(run, &complete, is_auto ? -1 : run->options->preconditioner,
+                               &speeds.assemblies, error));
+        goto done;
+    }
+    const bool has_levels = run->mesh_made.hierarchy && run->mesh_made.hierarchy->n_levels > 1;
+    n = weft_preconditioner_costs(weft_device_limits(run->device), &complete.problem, has_levels,
+                                  &speeds.preconditioners, costs);
+    for (int i = 0; i < n; ++i) {
+        weft_error too_large = {0};
+        status = try_preconditioner(run, &complete, costs[i].kind, &speeds.assemblies,
+                                    i + 1 < n ? &too_large : error);
+        if (status == WEFT_ERROR_MEMORY && i + 1 < n)
+            continue;
+        TRY(status);
+        write_reason(run, costs, n, i);
+        log_costs(run, costs, n, i);
+        break;
+    }
+done:
+    return status;
+}
+
+void app_run_drop_preconditioner(app_run *run, const char *reason) {
+    run->chosen = *run->options;
+    run->chosen.preconditioner = -1;
+    run->options = &run->chosen;
+    weft_preconditioner_free(&run->preconditioner);
+    (void)snprintf(run->preconditioner_reason, sizeof run->preconditioner_reason, "%s", reason);
+    weft_log(&run->messages->monitor, WEFT_LOG_INFO, "preconditioner jacobi: %s", reason);
+}
+
+/* Rows from which on times say something about speeds. */
+enum { ROWS_LEAST = 100000 };
+
+weft_status app_run_store_speeds(const app_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_tuning *tuning = NULL;
+    weft_preconditioner_speed speed = {0};
+    char identity[33];
+    const int64_t n = weft_space_dofs(run->space);
+    const int dimension = run->mesh->dimension;
+    if (run->options->tune == 0 || !run->preconditioner || n < ROWS_LEAST || run->cg.iterations < 1)
+        return WEFT_OK;
+    const weft_preconditioner_report *report = weft_preconditioner_reported(run->preconditioner);
+    const double rows = (double)n;
+    speed.set_up = report->set_up_seconds / rows;
+    speed.iteration[dimension - 2] = run->seconds.solve / run->cg.iterations / rows;
+    weft_device_identity(run->device, identity);
+    TRY(open_tuning(run->device, true, &run->messages->monitor, &tuning, error));
+    if (tuning)
+        TRY(weft_preconditioner_speeds_write(tuning, identity, report->kind, dimension, &speed,
+                                             error));
+done:
+    weft_tuning_close(&tuning);
+    return status;
+}
