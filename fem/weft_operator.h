@@ -168,8 +168,11 @@ weft_status weft_operator_apply(weft_operator *op, weft_memory *v, weft_memory *
 /** d = diag(A); d [n_dofs].  Errors as weft_operator_apply */
 weft_status weft_operator_diagonal(weft_operator *op, weft_memory *d, weft_error *error);
 int64_t weft_operator_dofs(const weft_operator *op);
+/** Number of entries of the matrix; 0 for formats that store none. */
+int64_t weft_operator_entries(const weft_operator *op);
 /** Formats that store a matrix: the pattern, and the values if they are kept in its order (not on a
- *  GPU). Borrowed; otherwise NULL. */
+ *  GPU). Borrowed; otherwise NULL. On a GPU the first call copies the pattern from the device; NULL
+ *  if that fails, which is logged. */
 const weft_pattern *weft_operator_pattern(const weft_operator *op);
 weft_memory *weft_operator_values(const weft_operator *op);
 /** Formats that store a matrix: the present values, in the order of the pattern.

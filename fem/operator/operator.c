@@ -104,7 +104,18 @@ int64_t weft_operator_dofs(const weft_operator *op) {
 }
 
 const weft_pattern *weft_operator_pattern(const weft_operator *op) {
+    weft_error error = {0};
+    if (op->pattern && !op->pattern->columns && op->table->read_pattern &&
+        op->table->read_pattern(op, &error) != WEFT_OK) {
+        weft_log(op->context->monitor, WEFT_LOG_WARNING, "the pattern of the matrix: %s",
+                 error.message);
+        return NULL;
+    }
     return op->pattern;
+}
+
+int64_t weft_operator_entries(const weft_operator *op) {
+    return op->pattern ? op->pattern->n_entries : 0;
 }
 
 weft_memory *weft_operator_values(const weft_operator *op) {

@@ -21,6 +21,8 @@ typedef struct weft_operator_table {
     const weft_product_arguments *(*rows)(const weft_operator *op);
     /* the values, copied into the pattern's order, borrowed; NULL: op->values has this order */
     weft_status (*matrix)(weft_operator *op, weft_memory **values, weft_error *error);
+    /* make the arrays of op->pattern, which were left on the device; NULL: they are never */
+    weft_status (*read_pattern)(const weft_operator *op, weft_error *error);
 } weft_operator_table;
 
 struct weft_operator {
@@ -29,7 +31,8 @@ struct weft_operator {
     void *state, *parts; /* private to the format: a struct, and an array with one item per form */
     int n_parts;
     int64_t n_dofs;
-    weft_pattern *pattern; /* NULL: the format stores no matrix */
+    weft_pattern *pattern; /* NULL: the format stores no matrix; its arrays may be NULL until
+                              weft_operator_pattern reads them */
     weft_memory *values;   /* in the pattern's order; NULL: none, or kept in another order */
 };
 

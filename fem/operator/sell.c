@@ -1,17 +1,27 @@
 /* The operator as one SELL matrix on a GPU (fem/sparse/sell.h). Assembly is owner-computes, in a
  * fixed order (fem/sparse/addto.h), or, where that is impossible, by atomic additions at
  * precomputed positions. */
+#include "fem/base/memory.h"
 #include "fem/form/compare.h"
 #include "fem/operator/private.h"
-#include "fem/sparse/addto.h"
+#include "fem/sparse/on_device.h"
+
+#include <stdlib.h>
 
 /* Number of cells on which owner-computes assembly is verified. */
 #define TRIAL_CELLS 2048
 
+/* Pattern and layout are made on the device, or, where set-up does not run there or a row is too
+ * long, on the host. */
 typedef struct sell_operator {
     weft_sell_matrix *matrix;
-    weft_sell *layout;     /* kept until owner-computes assembly is verified */
-    weft_memory *exported; /* in the pattern's order; NULL: not requested yet */
+    weft_setup *setup; /* NULL: made on the host */
+    /* kept until owner-computes assembly is verified: */
+    weft_sell *layout;    /* on the host */
+    weft_memory *columns; /* on the device, with the cells of each row of the first form */
+    weft_row_cells cells;
+    weft_memory *row_start; /* on the device; made on the host: NULL until requested */
+    weft_memory *exported;  /* in the pattern's order; NULL: not requested yet */
 } sell_operator;
 
 /* ---- one form ---- */
@@ -39,6 +49,29 @@ done:
     return status;
 }
 
+static weft_device_pattern device_pattern(const weft_operator *op) {
+    const sell_operator *sell = op->state;
+    return (weft_device_pattern){op->pattern->n_rows, op->pattern->n_entries, sell->row_start,
+                                 sell->columns};
+}
+
+static weft_status rows_on_device(const weft_operator *op, weft_connectivity *dofs, bool with_cells,
+                                  weft_matrix_rows *rows, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const sell_operator *sell = op->state;
+    const weft_matrix_part *parts = op->parts;
+    const weft_device_pattern pattern = device_pattern(op);
+    const bool is_first = dofs == parts[0].vector_dofs.connectivity;
+    weft_row_cells own = {0};
+    if (!is_first)
+        TRY(weft_row_cells_make(sell->setup, dofs, &own, error));
+    TRY(weft_addto_rows_on_device(sell->setup, sell->matrix, &pattern, dofs,
+                                  is_first ? &sell->cells : &own, with_cells, rows, error));
+done:
+    weft_row_cells_free(&own);
+    return status;
+}
+
 /* Make and bind the data for dofs of an owner-computes program, or of one with positions. */
 static weft_status bind_rows(const weft_operator *op, const weft_compiled *compiled,
                              weft_connectivity *dofs, weft_matrix_rows *rows, weft_error *error) {
@@ -46,8 +79,9 @@ static weft_status bind_rows(const weft_operator *op, const weft_compiled *compi
     const sell_operator *sell = op->state;
     bool with_cells = false;
     (void)patches_of(compiled, &with_cells);
-    TRY(weft_addto_rows_make(op->context->device, sell->layout, op->pattern, dofs, with_cells, rows,
-                             error));
+    TRY(sell->setup ? rows_on_device(op, dofs, with_cells, rows, error)
+                    : weft_addto_rows_make(op->context->device, sell->layout, op->pattern, dofs,
+                                           with_cells, rows, error));
     rows->start = weft_sell_matrix_start(sell->matrix);
     rows->rows = weft_sell_matrix_rows(sell->matrix);
     TRY(bind_owners(sell, compiled, dofs, rows, error));
@@ -180,6 +214,8 @@ static weft_status sell_assemble(weft_operator *op, weft_error *error) {
     for (int i = 0; i < op->n_parts; ++i)
         TRY(part_check(op, (weft_matrix_part *)op->parts + i, error));
     weft_sell_free(&sell->layout);
+    weft_memory_free(&sell->columns);
+    weft_row_cells_free(&sell->cells);
     TRY(weft_matrix_parts_assemble(op, error));
 done:
     return status;
@@ -201,7 +237,11 @@ static void sell_free(weft_operator *op) {
     weft_matrix_parts_free(op);
     weft_sell_matrix_free(&sell->matrix);
     weft_sell_free(&sell->layout);
+    weft_memory_free(&sell->columns);
+    weft_row_cells_free(&sell->cells);
+    weft_memory_free(&sell->row_start);
     weft_memory_free(&sell->exported);
+    weft_setup_free(&sell->setup);
 }
 
 static const weft_product_arguments *sell_rows(const weft_operator *op) {
@@ -215,9 +255,28 @@ static weft_status sell_matrix(weft_operator *op, weft_memory **values, weft_err
     if (!sell->exported)
         TRY(weft_memory_make(op->context->device, (size_t)op->pattern->n_entries * sizeof(double),
                              &sell->exported, error));
-    TRY(weft_sell_export(sell->matrix, op->pattern, sell->exported, error));
+    if (!sell->row_start)
+        TRY(weft_memory_place(op->context->device, op->pattern->row_start,
+                              (size_t)op->pattern->n_rows + 1, sizeof(int64_t), &sell->row_start,
+                              error));
+    TRY(weft_sell_export(sell->matrix, sell->row_start, sell->exported, error));
     *values = sell->exported;
 done:
+    return status;
+}
+
+static weft_status sell_read_pattern(const weft_operator *op, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const sell_operator *sell = op->state;
+    weft_device_pattern pattern = device_pattern(op);
+    weft_memory *columns = NULL;
+    if (!pattern.columns)
+        TRY(weft_sell_matrix_columns(sell->setup, sell->matrix, sell->row_start, pattern.n_entries,
+                                     &columns, error));
+    pattern.columns = pattern.columns ? pattern.columns : columns;
+    TRY(weft_device_pattern_read(&pattern, op->pattern, error));
+done:
+    weft_memory_free(&columns);
     return status;
 }
 
@@ -228,7 +287,60 @@ static const weft_operator_table sell_table = {
     .free = sell_free,
     .rows = sell_rows,
     .matrix = sell_matrix,
+    .read_pattern = sell_read_pattern,
 };
+
+static weft_status layout_on_device(weft_operator *op, weft_connectivity *dofs, weft_error *error) {
+    weft_status status = WEFT_OK;
+    sell_operator *sell = op->state;
+    weft_device_pattern pattern = {0};
+    weft_pattern *sizes = NULL;
+    TRY(weft_setup_make(op->context->device, &sell->setup, error));
+    TRY(weft_row_cells_make(sell->setup, dofs, &sell->cells, error));
+    TRY(weft_device_pattern_make(sell->setup, dofs, &sell->cells, &pattern, error));
+    TRY(weft_sell_matrix_from_device(sell->setup, &pattern, false, &sell->matrix, error));
+    sizes = calloc(1, sizeof *sizes);
+    if (!sizes)
+        TRY(weft_out_of_memory(error, "a sparse matrix"));
+    sizes->n_rows = pattern.n_rows;
+    sizes->n_entries = pattern.n_entries;
+    op->pattern = sizes;
+    sell->row_start = pattern.row_start;
+    sell->columns = pattern.columns;
+    pattern = (weft_device_pattern){0};
+done:
+    weft_device_pattern_free(&pattern);
+    return status;
+}
+
+static weft_status layout_on_host(weft_operator *op, weft_connectivity *dofs, weft_error *error) {
+    weft_status status = WEFT_OK;
+    sell_operator *sell = op->state;
+    weft_setup_free(&sell->setup);
+    weft_row_cells_free(&sell->cells);
+    TRY(weft_pattern_make(op->context->device, dofs, WEFT_SLICE, &op->pattern, NULL, error));
+    TRY(weft_sell_matrix_make(op->context->device, op->pattern, false, &sell->layout, &sell->matrix,
+                              error));
+done:
+    return status;
+}
+
+static weft_status make_layout(weft_operator *op, weft_connectivity *dofs, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_error why = {0};
+    bool unsupported = !weft_setup_on_device(op->context->device);
+    if (!unsupported) {
+        status = layout_on_device(op, dofs, &why);
+        TRY(weft_status_supported(status, &why, &unsupported, error));
+        if (unsupported)
+            weft_log(op->context->monitor, WEFT_LOG_INFO, "the matrix is laid out on the host: %s",
+                     why.message);
+    }
+    if (unsupported)
+        TRY(layout_on_host(op, dofs, error));
+done:
+    return status;
+}
 
 weft_status weft_operator_make_sell(weft_context *context, const weft_form *forms, int n_forms,
                                     weft_operator **out, weft_error *error) {
@@ -236,13 +348,9 @@ weft_status weft_operator_make_sell(weft_context *context, const weft_form *form
     weft_operator *op = NULL;
     TRY(weft_matrix_parts_make(context, &sell_table, sizeof(sell_operator), forms, n_forms, &op,
                                error));
-    sell_operator *sell = op->state;
     weft_matrix_part *parts = op->parts;
     /* the first form determines the pattern, which contains the couplings of the others */
-    TRY(weft_pattern_make(context->device, parts[0].vector_dofs.connectivity, WEFT_SLICE,
-                          &op->pattern, NULL, error));
-    TRY(weft_sell_matrix_make(context->device, op->pattern, false, &sell->layout, &sell->matrix,
-                              error));
+    TRY(make_layout(op, parts[0].vector_dofs.connectivity, error));
     for (int i = 0; i < n_forms; ++i)
         TRY(part_make(op, &parts[i], error));
     *out = op;

@@ -119,7 +119,6 @@ static weft_status chebyshev_make(weft_preconditioner *preconditioner, weft_erro
     weft_preconditioner_report *report = &preconditioner->report;
     weft_device *device = preconditioner->context->device;
     const int64_t n = weft_operator_dofs(preconditioner->problem.op);
-    const weft_pattern *pattern = weft_operator_pattern(preconditioner->problem.op);
     const int wanted = preconditioner->problem.degree;
     if (wanted < 0 || wanted > WEFT_CHEBYSHEV_DEGREE_MAX)
         return weft_error_set(error, WEFT_ERROR_USAGE, "the degree of a smoother is 1 to %d",
@@ -129,7 +128,7 @@ static weft_status chebyshev_make(weft_preconditioner *preconditioner, weft_erro
         return weft_out_of_memory(error, "a preconditioner");
     report->degree = wanted > 0 ? wanted : DEGREE;
     report->levels[0].n_rows = n;
-    report->levels[0].n_entries = pattern ? pattern->n_entries : 0;
+    report->levels[0].n_entries = weft_operator_entries(preconditioner->problem.op);
     TRY(weft_memory_make(device, (size_t)n * sizeof(double), &state->d, error));
     TRY(weft_memory_make(device, sizeof(double), &state->inverse, error));
     TRY(compile(preconditioner, report->degree, error));

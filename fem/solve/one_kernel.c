@@ -5,14 +5,22 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Make the persistent kernel, unless the present one suits this system. */
+/* Make the persistent kernel, unless the present one suits this system. The pattern is copied to
+ * the host only if the system may fit. */
 static weft_status persistent_keep(weft_solver *cg, char *reason, size_t size, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_pattern *pattern = weft_operator_pattern(cg->op);
-    bool jacobi = cg->options->jacobi;
-    if (weft_persistent_suits(cg->persistent, cg->context, pattern, jacobi))
+    const weft_limits *limits = weft_device_limits(cg->context->device);
+    const int64_t n = weft_operator_dofs(cg->op), n_entries = weft_operator_entries(cg->op);
+    const bool jacobi = cg->options->jacobi;
+    weft_persistent_shape shape;
+    if (weft_persistent_suits(cg->persistent, cg->context, n, n_entries, jacobi))
         return WEFT_OK;
     weft_persistent_free(&cg->persistent);
+    if (!weft_persistent_fits(limits, n, n_entries, &shape, reason, size))
+        return WEFT_OK;
+    const weft_pattern *pattern = weft_operator_pattern(cg->op);
+    if (!pattern)
+        TRY(weft_out_of_memory(error, "the pattern of a matrix"));
     TRY(weft_persistent_make(cg->context, pattern, jacobi, &cg->persistent, reason, size, error));
 done:
     return status;
@@ -25,7 +33,7 @@ weft_status weft_cg_persistent_prepare(weft_solver *cg, bool *is_persistent, wef
     *is_persistent = false;
     if (weft_device_limits(cg->context->device)->execution != WEFT_EXECUTION_SIMT)
         return WEFT_OK;
-    if (weft_operator_pattern(cg->op))
+    if (weft_operator_entries(cg->op) > 0)
         TRY(persistent_keep(cg, reason, sizeof reason, error));
     if (cg->persistent) {
         TRY(weft_operator_matrix(cg->op, &entries, error));

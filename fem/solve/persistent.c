@@ -204,10 +204,9 @@ void weft_persistent_free(weft_persistent **persistent) {
 }
 
 bool weft_persistent_suits(const weft_persistent *persistent, const weft_context *context,
-                           const weft_pattern *pattern, bool jacobi) {
-    return persistent && persistent->device == context->device &&
-           persistent->n == pattern->n_rows && persistent->n_entries == pattern->n_entries &&
-           persistent->jacobi == jacobi;
+                           int64_t n, int64_t n_entries, bool jacobi) {
+    return persistent && persistent->device == context->device && persistent->n == n &&
+           persistent->n_entries == n_entries && persistent->jacobi == jacobi;
 }
 
 /* ---- running --------------------------------------------------------------------------------- */

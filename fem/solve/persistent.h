@@ -92,9 +92,10 @@ typedef struct weft_persistent weft_persistent;
 weft_status weft_persistent_make(weft_context *context, const weft_pattern *pattern, bool jacobi,
                                  weft_persistent **out, char *reason, size_t size,
                                  weft_error *error);
-/** Whether `persistent` was made for this context, pattern and preconditioner. */
+/** Whether `persistent` was made for this context, a pattern of these sizes, and this
+ *  preconditioner. */
 bool weft_persistent_suits(const weft_persistent *persistent, const weft_context *context,
-                           const weft_pattern *pattern, bool jacobi);
+                           int64_t n, int64_t n_entries, bool jacobi);
 /** Load the matrix. To be repeated when either argument has changed; both are on the device and are
  *  read by this call only.
  *  entries  in the pattern's order

@@ -7,15 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum addto_fault {
-    FAULT_NONE,
-    FAULT_MEMORY,
-    FAULT_LOCAL,
-    FAULT_SLOT,
-    FAULT_TWICE,
-    FAULT_MISSING
-} addto_fault;
-
 typedef struct addto_work {
     const int32_t *indices;
     int64_t n_cells;
@@ -102,9 +93,9 @@ static void block_size(void *user, int64_t block) {
         return;
     work->halos[block] = halo_find(work->pattern, first, last, &addto->halo_start[block + 1]);
     if (!work->halos[block])
-        atomic_store(&work->fault, FAULT_MEMORY);
+        atomic_store(&work->fault, WEFT_ADDTO_FAULT_MEMORY);
     else if (addto->halo_start[block + 1] > (1 << WEFT_ADDTO_LOCAL_BITS) - WEFT_SELL_ROWS)
-        atomic_store(&work->fault, FAULT_LOCAL);
+        atomic_store(&work->fault, WEFT_ADDTO_FAULT_LOCAL);
 }
 
 /* The local number of each entry of a row. */
@@ -141,11 +132,11 @@ static uint64_t word_make(addto_work *work, int64_t row, uint32_t place, const u
         while (k < n && columns[k] != other)
             diagonal += columns[k++] == row;
         if (other == row || k == n) {
-            atomic_store(&work->fault, other == row ? FAULT_TWICE : FAULT_MISSING);
+            atomic_store(&work->fault, other == row ? WEFT_ADDTO_FAULT_TWICE : WEFT_ADDTO_FAULT_MISSING);
             return WEFT_ADDTO_NONE;
         }
         if (k - diagonal >= 1 << WEFT_ADDTO_SLOT_BITS) {
-            atomic_store(&work->fault, FAULT_SLOT);
+            atomic_store(&work->fault, WEFT_ADDTO_FAULT_SLOT);
             return WEFT_ADDTO_NONE;
         }
         word |= (locals[k] | (uint64_t)(k - diagonal) << WEFT_ADDTO_LOCAL_BITS)
@@ -165,7 +156,7 @@ static void block_fill(void *user, int64_t block) {
             longest = pattern->row_start[row + 1] - pattern->row_start[row];
     uint32_t *locals = malloc(((size_t)longest + 1) * sizeof *locals);
     if (!locals)
-        atomic_store(&work->fault, FAULT_MEMORY);
+        atomic_store(&work->fault, WEFT_ADDTO_FAULT_MEMORY);
     for (int slot = 0; locals && slot < WEFT_SELL_ROWS; ++slot) {
         const int64_t slice = block * WEFT_SELL_SLICES + slot / WEFT_SLICE;
         const int64_t row = first + work->sell->rows[first + slot];
@@ -186,17 +177,16 @@ static void block_fill(void *user, int64_t block) {
     free(locals);
 }
 
-static weft_status fault_status(addto_work *work, weft_error *error) {
-    static const char *const cannot[] = {[FAULT_LOCAL] =
+weft_status weft_addto_fault_status(int fault, weft_error *error) {
+    static const char *const cannot[] = {[WEFT_ADDTO_FAULT_LOCAL] =
                                              "a block of 512 rows couples with too many others",
-                                         [FAULT_SLOT] = "a row has more than 256 entries",
-                                         [FAULT_TWICE] = "a cell has a node twice"};
-    const int fault = atomic_load(&work->fault);
-    if (fault == FAULT_NONE)
+                                         [WEFT_ADDTO_FAULT_SLOT] = "a row has more than 256 entries",
+                                         [WEFT_ADDTO_FAULT_TWICE] = "a cell has a node twice"};
+    if (fault == WEFT_ADDTO_FAULT_NONE)
         return WEFT_OK;
-    if (fault == FAULT_MEMORY)
+    if (fault == WEFT_ADDTO_FAULT_MEMORY)
         return weft_out_of_memory(error, "the cells round each row");
-    if (fault == FAULT_MISSING) {
+    if (fault == WEFT_ADDTO_FAULT_MISSING) {
         weft_error_set(error, WEFT_ERROR_SHAPE, "the pattern lacks couplings of this connectivity");
         weft_error_hint(error, "make the pattern from a connectivity that contains them");
         return WEFT_ERROR_SHAPE;
@@ -240,13 +230,12 @@ static weft_status starts_sum(addto_work *work, weft_error *error) {
     return WEFT_OK;
 }
 
-static weft_status check(const weft_connectivity *dofs, const weft_pattern *pattern,
-                         weft_error *error) {
+weft_status weft_addto_check(const weft_connectivity *dofs, int64_t n_rows, weft_error *error) {
     const int64_t width = weft_connectivity_width(dofs), n = weft_connectivity_from(dofs);
-    if (weft_connectivity_to(dofs) != pattern->n_rows)
+    if (weft_connectivity_to(dofs) != n_rows)
         return weft_error_set(error, WEFT_ERROR_SHAPE,
                               "a connectivity to %lld dofs and a matrix of %lld rows",
-                              (long long)weft_connectivity_to(dofs), (long long)pattern->n_rows);
+                              (long long)weft_connectivity_to(dofs), (long long)n_rows);
     if (width < 2 || width > WEFT_ADDTO_WIDTH || n * width > (int64_t)UINT32_MAX)
         return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                               "rows are made by their owners from up to 2^32 - 1 vertices of cells "
@@ -280,7 +269,7 @@ weft_status weft_addto_make(weft_device *device, const weft_connectivity *dofs,
                        .width = weft_connectivity_width(dofs),
                        .pattern = pattern,
                        .sell = sell};
-    TRY(check(dofs, pattern, error));
+    TRY(weft_addto_check(dofs, pattern->n_rows, error));
     made = work.addto = calloc(1, sizeof *made);
     if (!made)
         TRY(weft_out_of_memory(error, "the cells round each row"));
@@ -288,12 +277,12 @@ weft_status weft_addto_make(weft_device *device, const weft_connectivity *dofs,
     TRY(work_make(&work, error));
     places_sort(&work);
     TRY(weft_device_for(device, made->n_blocks, block_size, &work, error));
-    TRY(fault_status(&work, error));
+    TRY(weft_addto_fault_status(atomic_load(&work.fault), error));
     TRY(starts_sum(&work, error));
     if (with_cells && !(made->cells = weft_array_make((size_t)made->n_words, sizeof *made->cells)))
         TRY(weft_out_of_memory(error, "the cells round each row"));
     TRY(weft_device_for(device, made->n_blocks, block_fill, &work, error));
-    TRY(fault_status(&work, error));
+    TRY(weft_addto_fault_status(atomic_load(&work.fault), error));
     *out = made;
     made = NULL;
 done:

@@ -36,6 +36,20 @@ typedef struct weft_addto {
     int64_t most_values; /* largest count of off-diagonal values in a block, with padding */
 } weft_addto;
 
+/** Why rows cannot be listed. */
+typedef enum weft_addto_fault {
+    WEFT_ADDTO_FAULT_NONE,
+    WEFT_ADDTO_FAULT_MEMORY,
+    WEFT_ADDTO_FAULT_LOCAL,
+    WEFT_ADDTO_FAULT_SLOT,
+    WEFT_ADDTO_FAULT_TWICE,
+    WEFT_ADDTO_FAULT_MISSING
+} weft_addto_fault;
+/** Its error; WEFT_OK for WEFT_ADDTO_FAULT_NONE. */
+weft_status weft_addto_fault_status(int fault, weft_error *error);
+/** Refuse a connectivity of the wrong width or size, or to another number of rows. */
+weft_status weft_addto_check(const weft_connectivity *dofs, int64_t n_rows, weft_error *error);
+
 /** List the cells of each row.
  *  dofs        cells -> rows, width 2 to 4; borrowed for the call, as are pattern and sell
  *  pattern     the pattern that sell was made from; contains all couplings of dofs

@@ -95,28 +95,30 @@ static void block_size(void *user, int64_t block) {
     }
 }
 
-static weft_status too_large(weft_error *error) {
+weft_status weft_sell_check_size(int64_t n_values, weft_error *error) {
+    if (n_values <= (int64_t)UINT32_MAX)
+        return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "the SELL matrix has more than 2^32 - 1 values");
     weft_error_hint(error, "use the assembly lma or matrix-free");
     return WEFT_ERROR_UNSUPPORTED;
 }
 
 static weft_status starts_sum(weft_sell *sell, weft_error *error) {
+    weft_status status = WEFT_OK;
     int64_t values = sell->n_blocks * WEFT_SELL_ROWS, words = 0;
-    if (values > (int64_t)UINT32_MAX)
-        return too_large(error);
+    TRY(weft_sell_check_size(values, error));
     sell->start[0] = (uint32_t)values;
     for (int64_t i = 1; i <= sell->n_blocks * WEFT_SELL_SLICES; ++i) {
         values += (int64_t)sell->start[i] * WEFT_SLICE;
         words += (int64_t)sell->column_start[i] * WEFT_SLICE;
-        if (values > (int64_t)UINT32_MAX)
-            return too_large(error);
+        TRY(weft_sell_check_size(values, error));
         sell->start[i] = (uint32_t)values;
         sell->column_start[i] = (uint32_t)words;
     }
     sell->n_values = values;
     sell->n_words = words;
-    return WEFT_OK;
+done:
+    return status;
 }
 
 static uint32_t code_of(const int32_t *bases, int32_t column) {

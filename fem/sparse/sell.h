@@ -43,6 +43,8 @@ typedef struct weft_sell {
 weft_status weft_sell_make(weft_device *device, const weft_pattern *pattern, weft_sell **out,
                            weft_error *error);
 void weft_sell_free(weft_sell **sell);
+/** Refuse more than 2^32 - 1 values.  Errors  WEFT_ERROR_UNSUPPORTED */
+weft_status weft_sell_check_size(int64_t n_values, weft_error *error);
 /** Off-diagonal entries per row of a slice, with padding. */
 static inline int64_t weft_sell_length(const weft_sell *sell, int64_t slice) {
     return (sell->start[slice + 1] - sell->start[slice]) / WEFT_SLICE;
@@ -86,7 +88,7 @@ weft_status weft_sell_product(const weft_sell_matrix *matrix, weft_memory *v, we
 /** d [n_rows] = diag(A); 0 in rows without a diagonal entry. */
 weft_status weft_sell_diagonal(const weft_sell_matrix *matrix, weft_memory *d, weft_error *error);
 /** Copy the values to out, in CSR order.
- *  pattern  the pattern that the matrix was made from
- *  out      [pattern->n_entries] doubles on the device */
-weft_status weft_sell_export(const weft_sell_matrix *matrix, const weft_pattern *pattern,
+ *  row_start  of the pattern that the matrix was made from, on the device
+ *  out        doubles on the device, one for each entry of the pattern */
+weft_status weft_sell_export(const weft_sell_matrix *matrix, weft_memory *row_start,
                              weft_memory *out, weft_error *error);

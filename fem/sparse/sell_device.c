@@ -1,5 +1,6 @@
 /* Stores a SELL matrix on a GPU and launches its kernels. */
 #include "fem/base/memory.h"
+#include "fem/sparse/on_device.h"
 #include "fem/sparse/sell.h"
 #include "fem/sparse/standalone.h"
 
@@ -57,31 +58,39 @@ done:
     return status;
 }
 
+/* Kernels, and the arguments of the product; the layout and the values exist. */
+static weft_status finish(weft_sell_matrix *m, bool single, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text text = {0};
+    if (!single) {
+        TRY(weft_sell_source(&text, error));
+        TRY(weft_module_make(m->device, "sell", text.data, &m->module, error));
+    }
+    weft_memory *const arguments[] = {m->values,       m->start, m->columns,
+                                      m->column_start, m->bases, m->rows};
+    memcpy(m->arguments, arguments, sizeof arguments);
+    m->product_kernel = (weft_product_arguments){
+        .product_kernel = "sell",
+        .arguments = m->arguments,
+        .n_arguments = 6,
+        .n_rows = m->n_rows,
+        .shared_bytes = WEFT_SELL_ROWS * (int)(single ? sizeof(float) : sizeof(double))};
+done:
+    weft_text_free(&text);
+    return status;
+}
+
 weft_status weft_sell_matrix_make(weft_device *device, const weft_pattern *pattern, bool single,
                                   weft_sell **layout, weft_sell_matrix **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const size_t value_bytes = single ? sizeof(float) : sizeof(double);
     weft_sell *sell = NULL;
-    weft_text text = {0};
     weft_sell_matrix *made = calloc(1, sizeof *made);
     if (!made)
         TRY(weft_out_of_memory(error, "a SELL matrix"));
     made->device = device;
     TRY(weft_sell_make(device, pattern, &sell, error));
-    TRY(layout_place(made, sell, value_bytes, error));
-    if (!single) {
-        TRY(weft_sell_source(&text, error));
-        TRY(weft_module_make(device, "sell", text.data, &made->module, error));
-    }
-    weft_memory *const arguments[] = {made->values,       made->start, made->columns,
-                                      made->column_start, made->bases, made->rows};
-    memcpy(made->arguments, arguments, sizeof arguments);
-    made->product_kernel =
-        (weft_product_arguments){.product_kernel = "sell",
-                                 .arguments = made->arguments,
-                                 .n_arguments = 6,
-                                 .n_rows = made->n_rows,
-                                 .shared_bytes = WEFT_SELL_ROWS * (int)value_bytes};
+    TRY(layout_place(made, sell, single ? sizeof(float) : sizeof(double), error));
+    TRY(finish(made, single, error));
     *out = made;
     made = NULL;
     if (layout) {
@@ -89,9 +98,106 @@ weft_status weft_sell_matrix_make(weft_device *device, const weft_pattern *patte
         sell = NULL;
     }
 done:
-    weft_text_free(&text);
     weft_sell_free(&sell);
     weft_sell_matrix_free(&made);
+    return status;
+}
+
+/* ---- the layout made on the device (kernels/setup/sell.cu) ---- */
+
+/* Rows by length, bases, and the starts of slices; *n_words gets the length of the columns. */
+static weft_status slices_make(weft_setup *setup, weft_sell_matrix *m,
+                               const weft_device_pattern *pattern, int64_t *n_words,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t n_places = (size_t)m->n_blocks * WEFT_SELL_ROWS;
+    const int64_t n_slices = m->n_blocks * WEFT_SELL_SLICES;
+    const size_t bytes = (size_t)(n_slices + 1) * sizeof(uint32_t);
+    weft_memory *sizes = NULL, *values = NULL, *words = NULL, *value_sums = NULL, *word_sums = NULL;
+    int64_t n_values = 0;
+    TRY(weft_memory_make_unset(m->device, n_places * sizeof(uint16_t), &m->rows, error));
+    TRY(weft_memory_make_unset(m->device, n_places * sizeof(uint16_t), &m->slots, error));
+    TRY(weft_memory_make_unset(m->device, (size_t)m->n_blocks * WEFT_SELL_BASES * sizeof(int32_t),
+                               &m->bases, error));
+    TRY(weft_memory_make_unset(m->device, bytes, &values, error));
+    TRY(weft_memory_make_unset(m->device, bytes, &words, error));
+    const weft_setup_kernel blocks = {"sell", "sell_blocks", m->n_rows, m->n_blocks, 0};
+    weft_memory *const sorted[] = {pattern->row_start, pattern->columns, m->rows, m->slots,
+                                   m->bases,           values,           words};
+    TRY(weft_setup_launch(setup, &blocks, sorted, 7, error));
+    TRY(weft_setup_sums(setup, values, n_slices, &value_sums, &n_values, error));
+    TRY(weft_setup_sums(setup, words, n_slices, &word_sums, n_words, error));
+    m->n_values = (int64_t)n_places + n_values * WEFT_SLICE;
+    *n_words *= WEFT_SLICE;
+    TRY(weft_sell_check_size(m->n_values, error));
+    TRY(weft_memory_make_unset(m->device, bytes, &m->start, error));
+    TRY(weft_memory_make_unset(m->device, bytes, &m->column_start, error));
+    TRY(weft_setup_numbers(setup, (int64_t[]){(int64_t)n_places}, 1, &sizes, error));
+    const weft_setup_kernel starts = {"sell", "sell_starts", n_slices + 1, 0, 0};
+    weft_memory *const summed[] = {sizes, value_sums, word_sums, m->start, m->column_start};
+    TRY(weft_setup_launch(setup, &starts, summed, 5, error));
+done:
+    weft_memory_free(&sizes);
+    weft_memory_free(&values);
+    weft_memory_free(&words);
+    weft_memory_free(&value_sums);
+    weft_memory_free(&word_sums);
+    return status;
+}
+
+static weft_status columns_make(weft_setup *setup, weft_sell_matrix *m,
+                                const weft_device_pattern *pattern, int64_t n_words,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_memory *sizes = NULL;
+    TRY(weft_setup_numbers(setup, &m->n_rows, 1, &sizes, error));
+    TRY(weft_memory_make_unset(m->device, (size_t)n_words * sizeof(uint32_t), &m->columns, error));
+    const weft_setup_kernel fill = {"sell", "sell_columns", m->n_blocks * WEFT_SELL_ROWS, 0, 0};
+    weft_memory *const filled[] = {sizes,    pattern->row_start, pattern->columns, m->rows,
+                                   m->bases, m->start,           m->column_start,  m->columns};
+    TRY(weft_setup_launch(setup, &fill, filled, 8, error));
+done:
+    weft_memory_free(&sizes);
+    return status;
+}
+
+weft_status weft_sell_matrix_from_device(weft_setup *setup, const weft_device_pattern *pattern,
+                                         bool single, weft_sell_matrix **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int64_t n_words = 0;
+    weft_sell_matrix *made = calloc(1, sizeof *made);
+    if (!made)
+        TRY(weft_out_of_memory(error, "a SELL matrix"));
+    made->device = weft_setup_device(setup);
+    made->n_rows = pattern->n_rows;
+    made->n_blocks = (pattern->n_rows + WEFT_SELL_ROWS - 1) / WEFT_SELL_ROWS;
+    TRY(slices_make(setup, made, pattern, &n_words, error));
+    TRY(columns_make(setup, made, pattern, n_words, error));
+    TRY(weft_memory_make(made->device,
+                         (size_t)made->n_values * (single ? sizeof(float) : sizeof(double)),
+                         &made->values, error));
+    TRY(finish(made, single, error));
+    *out = made;
+    made = NULL;
+done:
+    weft_sell_matrix_free(&made);
+    return status;
+}
+
+weft_status weft_sell_matrix_columns(weft_setup *setup, const weft_sell_matrix *m,
+                                     weft_memory *row_start, int64_t n_entries,
+                                     weft_memory **columns, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_memory *made = NULL;
+    TRY(weft_memory_make_unset(m->device, (size_t)n_entries * sizeof(int32_t), &made, error));
+    const weft_setup_kernel kernel = {"sell", "sell_pattern", m->n_rows, 0, 0};
+    weft_memory *const arguments[] = {row_start,       m->slots,   m->bases, m->start,
+                                      m->column_start, m->columns, made};
+    TRY(weft_setup_launch(setup, &kernel, arguments, 7, error));
+    *columns = made;
+    made = NULL;
+done:
+    weft_memory_free(&made);
     return status;
 }
 
@@ -196,17 +302,10 @@ weft_status weft_sell_diagonal(const weft_sell_matrix *matrix, weft_memory *d, w
     return launch(matrix, "sell_diagonal", matrix->n_rows, arguments, 2, 0, error);
 }
 
-weft_status weft_sell_export(const weft_sell_matrix *matrix, const weft_pattern *pattern,
+weft_status weft_sell_export(const weft_sell_matrix *matrix, weft_memory *row_start,
                              weft_memory *out, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_memory *row_start = NULL;
-    TRY(weft_memory_place(matrix->device, pattern->row_start, (size_t)pattern->n_rows + 1,
-                          sizeof(int64_t), &row_start, error));
     weft_memory *const arguments[] = {
         matrix->values, matrix->start, matrix->columns, matrix->column_start,
         matrix->bases,  matrix->slots, row_start,       out};
-    TRY(launch(matrix, "sell_export", matrix->n_rows, arguments, 8, 0, error));
-done:
-    weft_memory_free(&row_start);
-    return status;
+    return launch(matrix, "sell_export", matrix->n_rows, arguments, 8, 0, error);
 }

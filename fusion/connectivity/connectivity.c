@@ -209,7 +209,9 @@ weft_status weft_connectivity_interleaved(weft_connectivity *connectivity, int l
     weft_connectivity_copy *form = form_find(connectivity, lanes);
     if (!form)
         return weft_cells_no_memory(what, n, error);
-    if (!form->interleaved) {
+    if (!form->interleaved && weft_setup_on_device(connectivity->device)) {
+        TRY(weft_interleave_on_device(connectivity, lanes, &form->interleaved, error));
+    } else if (!form->interleaved) {
         TRY(weft_upload_make(connectivity->device,
                              (size_t)(n_blocks * lanes) * (size_t)connectivity->width,
                              sizeof(int32_t), what, n, &made, error));
@@ -305,16 +307,38 @@ done:
     return status;
 }
 
+static weft_status transpose_on_host(const weft_connectivity *connectivity, int lanes,
+                                     weft_memory **start, weft_memory **positions,
+                                     weft_error *error) {
+    weft_status status = WEFT_OK;
+    static const char what[] = "transposed connectivity";
+    weft_upload starts = {0}, places = {0};
+    weft_memory *made = NULL;
+    const int64_t n = connectivity->n_from, n_places = n * connectivity->width;
+    TRY(weft_upload_make(connectivity->device, (size_t)connectivity->n_to + 1, sizeof(int64_t),
+                         what, n, &starts, error));
+    TRY(weft_upload_make(connectivity->device, (size_t)n_places, sizeof(uint32_t), what, n, &places,
+                         error));
+    TRY(transpose(connectivity, lanes, starts.array, places.array, error));
+    TRY(weft_upload_send(&starts, &made, error));
+    TRY(weft_upload_send(&places, positions, error));
+    *start = made;
+    made = NULL;
+done:
+    weft_memory_free(&made);
+    weft_upload_free(&starts);
+    weft_upload_free(&places);
+    return status;
+}
+
 weft_status weft_connectivity_transposed(weft_connectivity *connectivity, int lanes,
                                          weft_memory **start, weft_memory **positions,
                                          weft_error *error) {
     weft_status status = WEFT_OK;
-    static const char what[] = "transposed connectivity";
-    weft_upload starts = {0}, places = {0};
-    int64_t n = connectivity->n_from, n_places = n * connectivity->width;
+    const int64_t n = connectivity->n_from, n_places = n * connectivity->width;
     weft_connectivity_copy *form = form_find(connectivity, lanes);
     if (!form)
-        return weft_cells_no_memory(what, n, error);
+        return weft_cells_no_memory("transposed connectivity", n, error);
     if (!form->positions) {
         if (n_places + (int64_t)lanes * connectivity->width > (int64_t)UINT32_MAX) {
             status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
@@ -323,20 +347,14 @@ weft_status weft_connectivity_transposed(weft_connectivity *connectivity, int la
             weft_error_hint(error, "use the assembly lma in place of lma-gather");
             goto done;
         }
-        TRY(weft_upload_make(connectivity->device, (size_t)connectivity->n_to + 1, sizeof(int64_t),
-                             what, n, &starts, error));
-        TRY(weft_upload_make(connectivity->device, (size_t)n_places, sizeof(uint32_t), what, n,
-                             &places, error));
-        TRY(transpose(connectivity, lanes, starts.array, places.array, error));
-        if (!form->start)
-            TRY(weft_upload_send(&starts, &form->start, error));
-        TRY(weft_upload_send(&places, &form->positions, error));
+        TRY(weft_setup_on_device(connectivity->device)
+                ? weft_transpose_on_device(connectivity, lanes, &form->start, &form->positions,
+                                           error)
+                : transpose_on_host(connectivity, lanes, &form->start, &form->positions, error));
     }
     *start = form->start;
     *positions = form->positions;
 done:
-    weft_upload_free(&starts);
-    weft_upload_free(&places);
     return status;
 }
 

@@ -37,6 +37,16 @@ weft_status weft_upload_make(weft_device *device, size_t count, size_t size, con
 weft_status weft_upload_send(weft_upload *upload, weft_memory **out, weft_error *error);
 void weft_upload_free(weft_upload *upload);
 
+/** What weft_connectivity_interleaved and weft_connectivity_transposed keep, made by kernels of a
+ *  device on which set-up runs.
+ *  out, start, positions  caller's; weft_memory_free
+ *  Errors  WEFT_ERROR_MEMORY, _COMPILER, _DEVICE; outputs untouched */
+weft_status weft_interleave_on_device(const weft_connectivity *connectivity, int lanes,
+                                      weft_memory **out, weft_error *error);
+weft_status weft_transpose_on_device(weft_connectivity *connectivity, int lanes,
+                                     weft_memory **start, weft_memory **positions,
+                                     weft_error *error);
+
 /** Group blocks of `lanes` elements into chunks of consecutive blocks, coloured so that two chunks
  *  of a colour share no target: a colour may store through the connectivity in parallel. The result
  *  depends on the indices and on lanes only.

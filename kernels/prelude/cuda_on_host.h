@@ -135,6 +135,18 @@ template <class T> static T atomicAdd(T *p, T v) {
     return before;
 }
 
+template <class T> static T atomicCAS(T *p, T expected, T v) {
+    const T before = *p;
+    *p = before == expected ? v : before;
+    return before;
+}
+
+template <class T> static T atomicMax(T *p, T v) {
+    const T before = *p;
+    *p = before > v ? before : v;
+    return before;
+}
+
 static inline double __longlong_as_double(long long bits) {
     double v;
     memcpy(&v, &bits, sizeof v);

@@ -272,8 +272,8 @@ static void a_program_is_made(void **state) {
         &error);
     assert_string_equal(reason, "");
     assert_non_null(persistent);
-    assert_true(weft_persistent_suits(persistent, &context, &pattern, true));
-    assert_false(weft_persistent_suits(persistent, &context, &pattern, false));
+    assert_true(weft_persistent_suits(persistent, &context, 1000, pattern.n_entries, true));
+    assert_false(weft_persistent_suits(persistent, &context, 1000, pattern.n_entries, false));
     size_t bytes = (size_t)pattern.n_entries * sizeof(double);
     check(weft_memory_make(device, bytes, &entries, &error), &error);
     check(weft_memory_make(device, 1000 * sizeof(double), &vector, &error), &error);

@@ -1,0 +1,170 @@
+/* Lists the cells of each row of a SELL matrix on a device (kernels/setup/addto.cu). */
+#include "fem/base/memory.h"
+#include "fem/sparse/on_device.h"
+#include "fusion/connectivity/connectivity.h"
+
+enum { /* as in kernels/setup/addto.cu */
+       TABLE_BYTES = (2 << WEFT_ADDTO_LOCAL_BITS) * 4,
+       LIST_BYTES = (1 << WEFT_ADDTO_LOCAL_BITS) * 4,
+};
+
+/* What the steps share. Members are made in the order of the steps. */
+typedef struct addto_steps {
+    weft_setup *setup;
+    const weft_sell_matrix *matrix;
+    const weft_device_pattern *pattern;
+    const weft_row_cells *cells;
+    int64_t n_blocks, n_slices;
+    weft_memory *fault, *locals;
+    weft_matrix_rows *made;
+} addto_steps;
+
+static weft_status check_fault(const addto_steps *s, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int32_t fault = 0;
+    TRY(weft_memory_read(s->fault, 0, &fault, sizeof fault, error));
+    TRY(weft_addto_fault_status(fault, error));
+done:
+    return status;
+}
+
+/* Room for the words of each slice. */
+static weft_status make_words(const addto_steps *s, bool with_cells, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = weft_setup_device(s->setup);
+    weft_matrix_rows *made = s->made;
+    weft_memory *counts = NULL, *sums = NULL;
+    int64_t total = 0;
+    TRY(weft_memory_make_unset(device, (size_t)s->n_slices * sizeof(uint32_t), &counts, error));
+    const weft_setup_kernel count = {"addto", "addto_counts", s->pattern->n_rows, s->n_blocks, 0};
+    weft_memory *const counted[] = {s->cells->start, weft_sell_matrix_rows(s->matrix), counts};
+    TRY(weft_setup_launch(s->setup, &count, counted, 3, error));
+    TRY(weft_setup_sums(s->setup, counts, s->n_slices, &sums, &total, error));
+    total *= WEFT_SLICE;
+    if (total > (int64_t)UINT32_MAX)
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "too many cells to make rows by their owners"));
+    TRY(weft_memory_make_unset(device, (size_t)(s->n_slices + 1) * sizeof(uint32_t),
+                               &made->word_start, error));
+    const weft_setup_kernel start = {"addto", "word_starts", s->n_slices + 1, 0, 0};
+    TRY(weft_setup_launch(s->setup, &start, (weft_memory *[]){sums, made->word_start}, 2, error));
+    TRY(weft_memory_make_unset(device, (size_t)total * sizeof(uint64_t), &made->words, error));
+    if (with_cells)
+        TRY(weft_memory_make_unset(device, (size_t)total * sizeof(int32_t), &made->cells, error));
+done:
+    weft_memory_free(&counts);
+    weft_memory_free(&sums);
+    return status;
+}
+
+static weft_status make_halos(const addto_steps *s, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = weft_setup_device(s->setup);
+    const weft_device_pattern *p = s->pattern;
+    weft_matrix_rows *made = s->made;
+    weft_memory *counts = NULL;
+    int64_t total = 0;
+    TRY(weft_memory_make_unset(device, (size_t)s->n_blocks * sizeof(uint32_t), &counts, error));
+    const weft_setup_kernel count = {"addto", "halo_counts", p->n_rows, s->n_blocks, TABLE_BYTES};
+    weft_memory *const counted[] = {s->cells->start, p->row_start, p->columns, counts, s->fault};
+    TRY(weft_setup_launch(s->setup, &count, counted, 5, error));
+    TRY(check_fault(s, error));
+    TRY(weft_setup_sums(s->setup, counts, s->n_blocks, &made->halo_start, &total, error));
+    TRY(weft_memory_make_unset(device, (size_t)total * sizeof(int32_t), &made->halo, error));
+    const weft_setup_kernel fill = {"addto", "halo_columns", p->n_rows, s->n_blocks,
+                                    TABLE_BYTES + LIST_BYTES};
+    weft_memory *const filled[] = {p->row_start, p->columns, made->halo_start, made->halo};
+    TRY(weft_setup_launch(s->setup, &fill, filled, 4, error));
+done:
+    weft_memory_free(&counts);
+    return status;
+}
+
+static weft_status find_locals(addto_steps *s, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_device_pattern *p = s->pattern;
+    TRY(weft_memory_make_unset(weft_setup_device(s->setup), (size_t)p->n_entries * sizeof(uint16_t),
+                               &s->locals, error));
+    const weft_setup_kernel find = {"addto", "entry_locals", p->n_rows, s->n_blocks, 0};
+    weft_memory *const found[] = {p->row_start, p->columns, s->made->halo_start, s->made->halo,
+                                  s->locals};
+    TRY(weft_setup_launch(s->setup, &find, found, 5, error));
+done:
+    return status;
+}
+
+static weft_status fill_words(const addto_steps *s, weft_connectivity *dofs, bool with_cells,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int lanes = weft_device_limits(weft_setup_device(s->setup))->lanes_double;
+    const weft_device_pattern *p = s->pattern;
+    weft_matrix_rows *made = s->made;
+    weft_memory *sizes = NULL, *indices = NULL;
+    const int64_t numbers[] = {p->n_rows, weft_connectivity_width(dofs), lanes, with_cells};
+    TRY(weft_connectivity_interleaved(dofs, lanes, &indices, error));
+    TRY(weft_setup_numbers(s->setup, numbers, 4, &sizes, error));
+    weft_memory *const filled[] = {sizes,
+                                   indices,
+                                   s->cells->start,
+                                   s->cells->places,
+                                   weft_sell_matrix_rows(s->matrix),
+                                   p->row_start,
+                                   p->columns,
+                                   s->locals,
+                                   made->word_start,
+                                   made->words,
+                                   with_cells ? made->cells : s->fault,
+                                   s->fault};
+    const weft_setup_kernel fill = {"addto", "addto_words", s->n_blocks * WEFT_SELL_ROWS, 0, 0};
+    TRY(weft_setup_launch(s->setup, &fill, filled, 12, error));
+    TRY(check_fault(s, error));
+done:
+    weft_memory_free(&sizes);
+    return status;
+}
+
+static weft_status find_most(const addto_steps *s, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_memory *most = NULL;
+    int64_t found[2] = {0};
+    TRY(weft_memory_make_unset(weft_setup_device(s->setup), sizeof found, &most, error));
+    const weft_setup_kernel kernel = {"addto", "addto_most", s->n_blocks, 1, 0};
+    weft_memory *const arguments[] = {s->made->halo_start, weft_sell_matrix_start(s->matrix), most};
+    TRY(weft_setup_launch(s->setup, &kernel, arguments, 3, error));
+    TRY(weft_memory_read(most, 0, found, sizeof found, error));
+    s->made->most_local = (int)found[0];
+    s->made->most_values = found[1];
+done:
+    weft_memory_free(&most);
+    return status;
+}
+
+weft_status weft_addto_rows_on_device(weft_setup *setup, const weft_sell_matrix *matrix,
+                                      const weft_device_pattern *pattern, weft_connectivity *dofs,
+                                      const weft_row_cells *cells, bool with_cells,
+                                      weft_matrix_rows *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n_blocks = (pattern->n_rows + WEFT_SELL_ROWS - 1) / WEFT_SELL_ROWS;
+    weft_matrix_rows made = {.n_rows = pattern->n_rows};
+    addto_steps s = {.setup = setup,
+                     .matrix = matrix,
+                     .pattern = pattern,
+                     .cells = cells,
+                     .n_blocks = n_blocks,
+                     .n_slices = n_blocks * WEFT_SELL_SLICES,
+                     .made = &made};
+    TRY(weft_addto_check(dofs, pattern->n_rows, error));
+    TRY(weft_memory_make(weft_setup_device(setup), sizeof(int32_t), &s.fault, error));
+    TRY(make_words(&s, with_cells, error));
+    TRY(make_halos(&s, error));
+    TRY(find_locals(&s, error));
+    TRY(fill_words(&s, dofs, with_cells, error));
+    TRY(find_most(&s, error));
+    *out = made;
+    made = (weft_matrix_rows){0};
+done:
+    weft_memory_free(&s.fault);
+    weft_memory_free(&s.locals);
+    weft_addto_rows_free(&made);
+    return status;
+}

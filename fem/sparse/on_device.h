@@ -1,0 +1,55 @@
+/** Patterns and layouts of sparse matrices made by kernels of the device (kernels/setup), with the
+ *  same contents as the host's. Not installed.
+ *
+ *      In: cells -> rows, on a device on which set-up runs.  Out: pattern, SELL matrix, cells of
+ *      each row; all stay on the device. */
+#pragma once
+
+#include "fem/sparse/addto.h"
+#include "fusion/setup/setup.h"
+
+/** The cells of each row: cell * width + vertex in places[start[row]] .. places[start[row + 1] - 1],
+ *  ascending; int64_t and uint32_t. Free with weft_row_cells_free. */
+typedef struct weft_row_cells {
+    weft_memory *start, *places;
+} weft_row_cells;
+/** Errors  WEFT_ERROR_UNSUPPORTED: more than 2^32 - 1 vertices of cells; _MEMORY, _COMPILER, _DEVICE;
+ *          *out untouched */
+weft_status weft_row_cells_make(weft_setup *setup, weft_connectivity *dofs, weft_row_cells *out,
+                                weft_error *error);
+/** Accepts {0}; leaves {0}. */
+void weft_row_cells_free(weft_row_cells *cells);
+
+/** A weft_pattern on the device. Free with weft_device_pattern_free. */
+typedef struct weft_device_pattern {
+    int64_t n_rows, n_entries;
+    weft_memory *row_start, *columns; /* int64_t [n_rows + 1], int32_t [n_entries] */
+} weft_device_pattern;
+/** Errors  WEFT_ERROR_UNSUPPORTED: a row of more than 256 entries, more than 2^32 - 1 entries;
+ *          _MEMORY, _COMPILER, _DEVICE; *out untouched */
+weft_status weft_device_pattern_make(weft_setup *setup, weft_connectivity *dofs,
+                                     const weft_row_cells *cells, weft_device_pattern *out,
+                                     weft_error *error);
+/** Accepts {0}; leaves {0}. */
+void weft_device_pattern_free(weft_device_pattern *pattern);
+/** Copy it to the host.
+ *  out     its sizes are set and its arrays NULL; they are made here
+ *  Errors  WEFT_ERROR_MEMORY, _DEVICE; the arrays stay NULL */
+weft_status weft_device_pattern_read(const weft_device_pattern *pattern, weft_pattern *out,
+                                     weft_error *error);
+
+/** weft_sell_matrix_make for such a pattern, whose rows all have a diagonal entry. */
+weft_status weft_sell_matrix_from_device(weft_setup *setup, const weft_device_pattern *pattern,
+                                         bool single, weft_sell_matrix **out, weft_error *error);
+/** The columns of the pattern that a matrix was made from, again from its layout.
+ *  row_start  of the pattern
+ *  columns    caller's; weft_memory_free */
+weft_status weft_sell_matrix_columns(weft_setup *setup, const weft_sell_matrix *matrix,
+                                     weft_memory *row_start, int64_t n_entries,
+                                     weft_memory **columns, weft_error *error);
+/** weft_addto_rows_make for such a pattern and matrix.
+ *  cells   of dofs */
+weft_status weft_addto_rows_on_device(weft_setup *setup, const weft_sell_matrix *matrix,
+                                      const weft_device_pattern *pattern, weft_connectivity *dofs,
+                                      const weft_row_cells *cells, bool with_cells,
+                                      weft_matrix_rows *out, weft_error *error);

@@ -1,0 +1,76 @@
+/* Makes the forms of a connectivity by kernels of the device (kernels/setup/connectivity.cu). */
+#include "fusion/connectivity/connectivity.h"
+#include "fusion/connectivity/private.h"
+
+#include <stdlib.h>
+
+weft_status weft_interleave_on_device(const weft_connectivity *connectivity, int lanes,
+                                      weft_memory **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = connectivity->device;
+    const int64_t n = connectivity->n_from, width = connectivity->width;
+    const int64_t n_padded = (n + lanes - 1) / lanes * lanes;
+    const size_t bytes = (size_t)(n * width) * sizeof(int32_t);
+    weft_setup *setup = NULL;
+    weft_memory *sizes = NULL, *plain = NULL, *made = NULL;
+    TRY(weft_setup_make(device, &setup, error));
+    TRY(weft_setup_numbers(setup, (int64_t[]){n, width, lanes}, 3, &sizes, error));
+    TRY(weft_memory_make_unset(device, bytes, &plain, error));
+    TRY(weft_memory_write(plain, 0, connectivity->indices, bytes, error));
+    TRY(weft_memory_make_unset(device, (size_t)(n_padded * width) * sizeof(int32_t), &made, error));
+    const weft_setup_kernel kernel = {"connectivity", "interleave", n_padded, 0, 0};
+    TRY(weft_setup_launch(setup, &kernel, (weft_memory *[]){sizes, plain, made}, 3, error));
+    *out = made;
+    made = NULL;
+done:
+    weft_memory_free(&sizes);
+    weft_memory_free(&plain);
+    weft_memory_free(&made);
+    weft_setup_free(&setup);
+    return status;
+}
+
+weft_status weft_connectivity_places(weft_connectivity *connectivity, weft_setup *setup, int lanes,
+                                     weft_memory **start, weft_memory **places, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = connectivity->device;
+    const int own_lanes = weft_device_limits(device)->lanes_double;
+    const int64_t n = connectivity->n_from, n_to = connectivity->n_to;
+    const size_t n_places = (size_t)n * (size_t)connectivity->width;
+    int64_t total = 0;
+    weft_memory *sizes = NULL, *indices = NULL, *counts = NULL, *starts = NULL, *made = NULL;
+    TRY(weft_connectivity_interleaved(connectivity, own_lanes, &indices, error));
+    TRY(weft_setup_numbers(setup, (int64_t[]){connectivity->width, own_lanes, lanes}, 3, &sizes,
+                           error));
+    TRY(weft_memory_make(device, (size_t)(n_to + 1) * sizeof(uint32_t), &counts, error));
+    TRY(weft_memory_make_unset(device, n_places * sizeof(uint32_t), &made, error));
+    const weft_setup_kernel count = {"connectivity", "count_places", n, 0, 0};
+    TRY(weft_setup_launch(setup, &count, (weft_memory *[]){sizes, indices, counts}, 3, error));
+    TRY(weft_setup_sums(setup, counts, n_to, &starts, &total, error));
+    const weft_setup_kernel put = {"connectivity", "put_places", n, 0, 0};
+    TRY(weft_setup_launch(setup, &put, (weft_memory *[]){sizes, indices, starts, counts, made}, 5,
+                          error));
+    const weft_setup_kernel sort = {"connectivity", "sort_places", n_to, 0, 0};
+    TRY(weft_setup_launch(setup, &sort, (weft_memory *[]){starts, made}, 2, error));
+    *start = starts;
+    *places = made;
+    starts = made = NULL;
+done:
+    weft_memory_free(&sizes);
+    weft_memory_free(&counts);
+    weft_memory_free(&starts);
+    weft_memory_free(&made);
+    return status;
+}
+
+weft_status weft_transpose_on_device(weft_connectivity *connectivity, int lanes,
+                                     weft_memory **start, weft_memory **positions,
+                                     weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_setup *setup = NULL;
+    TRY(weft_setup_make(connectivity->device, &setup, error));
+    TRY(weft_connectivity_places(connectivity, setup, lanes, start, positions, error));
+done:
+    weft_setup_free(&setup);
+    return status;
+}

@@ -1,0 +1,87 @@
+/* The forms of a connectivity: interleaved in blocks of lanes, and transposed. */
+
+/* Where index k of an element is, in blocks of so many lanes. */
+INLINE int64_t place_of(int64_t element, int64_t k, int64_t width, int64_t lanes)
+{
+    return (element / lanes * width + k) * lanes + element % lanes;
+}
+
+/* n: elements with spare lanes, which repeat the last element.  sizes: elements, width, lanes */
+extern "C" __global__ void interleave(long long n, const int64_t *sizes, const int32_t *plain,
+                                      int32_t *out)
+{
+    const int64_t i = element(), width = sizes[1];
+    if (i >= n)
+        return;
+    const int32_t *from = plain + (i < sizes[0] ? i : sizes[0] - 1) * width;
+    for (int64_t k = 0; k < width; ++k)
+        out[place_of(i, k, width, sizes[2])] = from[k];
+}
+
+/* A counting sort of the places by target: slots are drawn from a counter in any order, and each target's list is
+ * sorted afterwards.  n: elements.  sizes: width, lanes of the indices, lanes of the places */
+extern "C" __global__ void count_places(long long n, const int64_t *sizes, const int32_t *indices,
+                                        uint32_t *counts)
+{
+    const int64_t i = element(), width = sizes[0];
+    if (i >= n)
+        return;
+    for (int64_t k = 0; k < width; ++k)
+        atomicAdd(&counts[indices[place_of(i, k, width, sizes[1])]], 1u);
+}
+
+extern "C" __global__ void put_places(long long n, const int64_t *sizes, const int32_t *indices,
+                                      const int64_t *start, uint32_t *counts, uint32_t *places)
+{
+    const int64_t i = element(), width = sizes[0];
+    if (i >= n)
+        return;
+    for (int64_t k = 0; k < width; ++k) {
+        const int32_t target = indices[place_of(i, k, width, sizes[1])];
+        const int64_t slot = start[target] + atomicAdd(&counts[target], ~0u) - 1;
+        places[slot] = (uint32_t)place_of(i, k, width, sizes[2]);
+    }
+}
+
+#define FEW_PLACES 64
+
+INLINE void sink(uint32_t *heap, int64_t at, int64_t n)
+{
+    const uint32_t moved = heap[at];
+    for (int64_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
+        child += child + 1 < n && heap[child + 1] > heap[child];
+        if (heap[child] <= moved)
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = moved;
+}
+
+/* n: targets.  Long lists by heap sort, which needs no memory. */
+extern "C" __global__ void sort_places(long long n, const int64_t *start, uint32_t *places)
+{
+    const int64_t target = element();
+    if (target >= n)
+        return;
+    uint32_t *list = places + start[target];
+    const int64_t length = start[target + 1] - start[target];
+    if (length <= FEW_PLACES) {
+        for (int64_t i = 1; i < length; ++i) {
+            const uint32_t moved = list[i];
+            int64_t k = i;
+            for (; k > 0 && list[k - 1] > moved; --k)
+                list[k] = list[k - 1];
+            list[k] = moved;
+        }
+        return;
+    }
+    for (int64_t i = length / 2; i-- > 0;)
+        sink(list, i, length);
+    for (int64_t last = length - 1; last > 0; --last) {
+        const uint32_t greatest = list[0];
+        list[0] = list[last];
+        list[last] = greatest;
+        sink(list, 0, last);
+    }
+}

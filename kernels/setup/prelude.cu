@@ -1,0 +1,46 @@
+/* What the set-up kernels have in common. Each has the number of its elements first, then pointers; `sizes` holds
+ * the numbers that its comment lists. */
+#ifdef __CUDACC_RTC__ /* which has no <stdint.h> */
+typedef unsigned short uint16_t;
+typedef int int32_t;
+typedef unsigned int uint32_t;
+typedef long long int64_t;
+typedef unsigned long long uint64_t;
+#else
+#include <stdint.h>
+#endif
+
+#define INLINE static __device__ __forceinline__
+#define UNROLL _Pragma("unroll")
+#define SETUP_THREADS 256
+
+/* The element of a thread. */
+INLINE int64_t element()
+{
+    return blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+}
+
+/* Sort n <= SIZE keys of a block's shared memory, ascending: a bitonic network over the next power of two. The
+ * memory has room for it; `most` is no less than any key. Batcher 1968. */
+template <class T> INLINE void block_sort(T *keys, int n, T most)
+{
+    int size = 1;
+    while (size < n)
+        size *= 2;
+    for (int i = n + (int)threadIdx.x; i < size; i += (int)blockDim.x)
+        keys[i] = most;
+    for (int width = 2; width <= size; width *= 2)
+        for (int by = width / 2; by > 0; by /= 2) {
+            __syncthreads();
+            for (int i = (int)threadIdx.x; i < size / 2; i += (int)blockDim.x) {
+                const int low = i / by * 2 * by + i % by, high = low + by;
+                const bool ascends = (low & width) == 0;
+                const T a = keys[low], b = keys[high];
+                if ((a > b) == ascends) {
+                    keys[low] = b;
+                    keys[high] = a;
+                }
+            }
+        }
+    __syncthreads();
+}

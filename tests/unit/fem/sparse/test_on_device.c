@@ -1,0 +1,254 @@
+/* labels: full */
+/* Forms of connectivities, patterns, SELL layouts and the cells of rows that a device makes, against
+ * those of the host, bit by bit, at sizes around those of slices, blocks and thread blocks. The
+ * host's are checked by test_pattern.c, test_sell.c and test_addto.c. Runs on an emulated GPU, or on
+ * the device that WEFT_TEST_DEVICE names. */
+#include "fem/sparse/on_device.h"
+#include "fem/weft_fem.h"
+#include "fusion/connectivity/connectivity.h"
+#include "setup_support.h"
+#include "test_support.h"
+
+#include <stdio.h>
+
+typedef struct example {
+    int64_t n_cells, n_nodes, spread; /* nodes of a cell are within `spread` of each other */
+    int width;
+    bool repeats; /* some cells have a node twice */
+} example;
+
+typedef struct both {
+    weft_device *device, *host;
+    int32_t *cells;
+    weft_connectivity *on_device, *on_host;
+} both;
+
+static int32_t *cells_make(const example *e) {
+    uint64_t seed = 99 + (uint64_t)e->n_nodes;
+    int32_t *cells = weft_array_make((size_t)(e->n_cells * e->width) + 1, sizeof *cells);
+    const int64_t range = e->spread < e->n_nodes ? e->spread : e->n_nodes;
+    for (int64_t cell = 0; cell < e->n_cells; ++cell) {
+        const int64_t first = (int64_t)(setup_random(&seed) % (uint64_t)e->n_nodes);
+        const int64_t step = 1 + (int64_t)(setup_random(&seed) % (uint64_t)(range / e->width));
+        for (int v = 0; v < e->width; ++v) {
+            const int turned = (v + (int)(cell % e->width)) % e->width;
+            const int64_t off = e->repeats && cell % 5 == 0 && turned == 1 ? 0 : turned * step;
+            cells[cell * e->width + v] = (int32_t)((first + off) % e->n_nodes);
+        }
+    }
+    return cells;
+}
+
+static both both_make(const example *e) {
+    both b = {.device = setup_device(), .cells = cells_make(e)};
+    assert_int_equal(weft_device_open("host:1", NULL, &b.host, NULL), WEFT_OK);
+    assert_int_equal(weft_connectivity_make(b.device, b.cells, e->n_cells, e->width, e->n_nodes,
+                                            &b.on_device, NULL),
+                     WEFT_OK);
+    assert_int_equal(
+        weft_connectivity_make(b.host, b.cells, e->n_cells, e->width, e->n_nodes, &b.on_host, NULL),
+        WEFT_OK);
+    return b;
+}
+
+static void both_free(both *b) {
+    weft_connectivity_free(&b->on_device);
+    weft_connectivity_free(&b->on_host);
+    weft_device_free(&b->device);
+    weft_device_free(&b->host);
+    free(b->cells);
+}
+
+static void check_forms(const both *b, const example *e, int lanes) {
+    weft_memory *made[2] = {NULL, NULL}, *start[2] = {NULL, NULL}, *places[2] = {NULL, NULL};
+    weft_connectivity *of[2] = {b->on_host, b->on_device};
+    for (int i = 0; i < 2; ++i) {
+        assert_int_equal(weft_connectivity_interleaved(of[i], lanes, &made[i], NULL), WEFT_OK);
+        assert_int_equal(weft_connectivity_transposed(of[i], lanes, &start[i], &places[i], NULL),
+                         WEFT_OK);
+    }
+    const size_t n_padded = (size_t)((e->n_cells + lanes - 1) / lanes * lanes * e->width);
+    setup_equal("interleaved", made[1], weft_memory_host(made[0]), n_padded * sizeof(int32_t));
+    setup_equal("starts", start[1], weft_memory_host(start[0]),
+                (size_t)(e->n_nodes + 1) * sizeof(int64_t));
+    setup_equal("places", places[1], weft_memory_host(places[0]),
+                (size_t)(e->n_cells * e->width) * sizeof(uint32_t));
+}
+
+static void check_pattern(const weft_device_pattern *made, const weft_pattern *expected,
+                          const weft_sell_matrix *matrix, weft_setup *setup) {
+    const size_t bytes = (size_t)expected->n_entries * sizeof(int32_t);
+    weft_memory *again = NULL;
+    weft_pattern read = {.n_rows = made->n_rows, .n_entries = made->n_entries};
+    assert_int_equal(made->n_rows, expected->n_rows);
+    assert_int_equal(made->n_entries, expected->n_entries);
+    setup_equal("row starts", made->row_start, expected->row_start,
+                (size_t)(expected->n_rows + 1) * sizeof(int64_t));
+    setup_equal("columns", made->columns, expected->columns, bytes);
+    assert_int_equal(weft_device_pattern_read(made, &read, NULL), WEFT_OK);
+    assert_memory_equal(read.columns, expected->columns, bytes);
+    assert_memory_equal(read.row_start, expected->row_start,
+                        (size_t)(expected->n_rows + 1) * sizeof(int64_t));
+    assert_int_equal(
+        weft_sell_matrix_columns(setup, matrix, made->row_start, made->n_entries, &again, NULL),
+        WEFT_OK);
+    setup_equal("columns of the layout", again, expected->columns, bytes);
+    weft_memory_free(&again);
+    free(read.row_start);
+    free(read.columns);
+}
+
+static void check_layout(const weft_sell_matrix *matrix, const weft_sell *s) {
+    /* values, start, columns, column_start, bases, rows */
+    weft_memory *const *arguments = weft_sell_matrix_product_kernel(matrix)->arguments;
+    const size_t n_starts = (size_t)s->n_blocks * WEFT_SELL_SLICES + 1;
+    assert_true(weft_memory_bytes(arguments[0]) >= (size_t)s->n_values * sizeof(double));
+    setup_equal("starts of slices", arguments[1], s->start, n_starts * sizeof *s->start);
+    setup_equal("columns of slices", arguments[2], s->columns,
+                (size_t)s->n_words * sizeof *s->columns);
+    setup_equal("starts of columns", arguments[3], s->column_start,
+                n_starts * sizeof *s->column_start);
+    setup_equal("bases", arguments[4], s->bases,
+                (size_t)s->n_blocks * WEFT_SELL_BASES * sizeof *s->bases);
+    setup_equal("rows of slices", arguments[5], s->rows,
+                (size_t)s->n_blocks * WEFT_SELL_ROWS * sizeof *s->rows);
+}
+
+static void check_words(const weft_matrix_rows *made, const weft_addto *a) {
+    const size_t n_starts = (size_t)a->n_blocks * WEFT_SELL_SLICES + 1;
+    assert_int_equal(made->most_local, a->most_local);
+    assert_int_equal(made->most_values, a->most_values);
+    setup_equal("starts of words", made->word_start, a->word_start,
+                n_starts * sizeof *a->word_start);
+    setup_equal("starts of halos", made->halo_start, a->halo_start,
+                (size_t)(a->n_blocks + 1) * sizeof *a->halo_start);
+    setup_equal("halos", made->halo, a->halo, (size_t)a->n_halo * sizeof *a->halo);
+    setup_equal("words", made->words, a->words, (size_t)a->n_words * sizeof *a->words);
+    setup_equal("cells", made->cells, a->cells, (size_t)a->n_words * sizeof *a->cells);
+}
+
+/* Both refuse, or both make the same. */
+static void check_rows(const both *b, weft_setup *setup, const weft_device_pattern *pattern,
+                       const weft_row_cells *cells, const weft_sell_matrix *matrix,
+                       const weft_pattern *host_pattern, const weft_sell *sell) {
+    weft_error errors[2] = {0};
+    weft_matrix_rows rows = {0};
+    weft_addto *addto = NULL;
+    const weft_status expected =
+        weft_addto_make(b->host, b->on_host, host_pattern, sell, true, &addto, &errors[0]);
+    assert_int_equal(weft_addto_rows_on_device(setup, matrix, pattern, b->on_device, cells, true,
+                                               &rows, &errors[1]),
+                     expected);
+    if (expected == WEFT_OK)
+        check_words(&rows, addto);
+    else
+        assert_string_equal(errors[0].message, errors[1].message);
+    weft_addto_rows_free(&rows);
+    weft_addto_free(&addto);
+}
+
+static void check_example(const example *e) {
+    both b = both_make(e);
+    weft_setup *setup = NULL;
+    weft_row_cells cells = {0};
+    weft_device_pattern made = {0};
+    weft_sell_matrix *matrix = NULL;
+    weft_pattern *pattern = NULL;
+    weft_sell *sell = NULL;
+    weft_error error = {0};
+    check_forms(&b, e, 32);
+    assert_int_equal(weft_pattern_make(b.host, b.on_host, 8, &pattern, NULL, NULL), WEFT_OK);
+    assert_int_equal(weft_sell_make(b.host, pattern, &sell, NULL), WEFT_OK);
+    assert_int_equal(weft_setup_make(b.device, &setup, NULL), WEFT_OK);
+    assert_int_equal(weft_row_cells_make(setup, b.on_device, &cells, &error), WEFT_OK);
+    if (weft_device_pattern_make(setup, b.on_device, &cells, &made, &error) != WEFT_OK)
+        fail_msg("%s", error.message);
+    assert_int_equal(weft_sell_matrix_from_device(setup, &made, false, &matrix, &error), WEFT_OK);
+    check_pattern(&made, pattern, matrix, setup);
+    check_layout(matrix, sell);
+    check_rows(&b, setup, &made, &cells, matrix, pattern, sell);
+    weft_sell_matrix_free(&matrix);
+    weft_device_pattern_free(&made);
+    weft_row_cells_free(&cells);
+    weft_setup_free(&setup);
+    weft_sell_free(&sell);
+    weft_pattern_free(&pattern);
+    both_free(&b);
+}
+
+static void near_cells(void **state) {
+    (void)state;
+    static const int64_t sizes[] = {4, 31, 32, 33, 255, 257, 511, 512, 513, 1023, 1025, 3001};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        const int width = 2 + (int)(i % 3);
+        const example e = {sizes[i] * width, sizes[i], 40, width, false};
+        check_example(&e);
+    }
+}
+
+/* Columns in so many segments of 2048 that they are not coded; some nodes have no cell. */
+static void far_cells(void **state) {
+    (void)state;
+    const example coded = {3000, 9000, 9000, 3, false}, plain = {2500, 150000, 150000, 4, false};
+    check_example(&coded);
+    check_example(&plain);
+}
+
+/* The same, so many that a block couples with more than 2^13 rows. */
+static void too_many_neighbours(void **state) {
+    (void)state;
+    const example e = {60000, 20000, 20000, 4, false};
+    check_example(&e);
+}
+
+static void repeated_nodes(void **state) {
+    (void)state;
+    const example e = {700, 600, 60, 3, true};
+    check_example(&e);
+}
+
+/* A node of many cells: its list is sorted as a heap. With more than 256 entries in its row, the
+ * device refuses. */
+static void a_hub(void **state) {
+    (void)state;
+    for (int64_t n = 200; n <= 300; n += 100) {
+        int32_t *cells = weft_array_make((size_t)n * 3, sizeof *cells);
+        for (int64_t i = 0; i < n; ++i) {
+            cells[3 * i] = (int32_t)n;
+            cells[3 * i + 1] = (int32_t)i;
+            cells[3 * i + 2] = (int32_t)((i + 1) % n);
+        }
+        const example e = {n, n + 1, 0, 3, false};
+        both b = {.device = setup_device(), .cells = cells};
+        weft_setup *setup = NULL;
+        weft_row_cells found = {0};
+        weft_device_pattern made = {0};
+        weft_error error = {0};
+        assert_int_equal(weft_device_open("host:1", NULL, &b.host, NULL), WEFT_OK);
+        assert_int_equal(weft_connectivity_make(b.device, cells, n, 3, n + 1, &b.on_device, NULL),
+                         WEFT_OK);
+        assert_int_equal(weft_connectivity_make(b.host, cells, n, 3, n + 1, &b.on_host, NULL),
+                         WEFT_OK);
+        check_forms(&b, &e, 32);
+        assert_int_equal(weft_setup_make(b.device, &setup, NULL), WEFT_OK);
+        assert_int_equal(weft_row_cells_make(setup, b.on_device, &found, NULL), WEFT_OK);
+        const weft_status status =
+            weft_device_pattern_make(setup, b.on_device, &found, &made, &error);
+        assert_int_equal(status, n < 256 ? WEFT_OK : WEFT_ERROR_UNSUPPORTED);
+        if (status == WEFT_OK)
+            assert_int_equal(made.n_entries, n + 1 + 4 * n); /* 1 + n, n rows of 4 */
+        else
+            assert_non_null(strstr(error.message, "256"));
+        weft_device_pattern_free(&made);
+        weft_row_cells_free(&found);
+        weft_setup_free(&setup);
+        both_free(&b);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(near_cells), cmocka_unit_test(far_cells),
+                                       cmocka_unit_test(too_many_neighbours),
+                                       cmocka_unit_test(repeated_nodes), cmocka_unit_test(a_hub)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
