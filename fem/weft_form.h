@@ -4,8 +4,7 @@
 #ifndef WEFT_FORM_H
 #define WEFT_FORM_H
 
-#include "fem/weft_mesh.h"
-#include "fusion/weft_program.h"
+#include "fem/weft_data.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,6 +21,7 @@ typedef struct weft_context {
     weft_saving saving;     /* summed over all scripts if there is a monitor; its example kernel is
                                from the first script that has one */
     char saving_script[96]; /* fragments of that script, "poisson.weft + matrix.weft" */
+    weft_data *data; /* what formulas by group read; borrowed; NULL: such formulas are refused */
     struct weft_context_tuning *tuning; /* weft_context_tune; NULL: plans by nominal costs */
 } weft_context;
 

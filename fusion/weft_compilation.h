@@ -96,8 +96,9 @@ typedef enum weft_name_kind {
     WEFT_NAME_INPUT,
     WEFT_NAME_PARAMETER,
     WEFT_NAME_EXPRESSION,
-    WEFT_NAME_VALUE,   /* assigned or accumulated, and not an input */
-    WEFT_NAME_OPERATOR /* in outlines only */
+    WEFT_NAME_VALUE,    /* assigned or accumulated, and not an input */
+    WEFT_NAME_OPERATOR, /* in outlines only */
+    WEFT_NAME_DATA      /* an input that an expression needs: weft_compilation_data */
 } weft_name_kind;
 /** A name that a script declares or assigns. Borrowed from the compilation. */
 typedef struct weft_name_info {
@@ -115,6 +116,19 @@ typedef struct weft_name_info {
  *  values in script order. */
 int weft_compilation_names(const weft_compilation *compilation);
 void weft_compilation_name(const weft_compilation *compilation, int i, weft_name_info *out);
+/** An input, real over an index set, that an expression with formulas by group reads. It must be
+ *  bound like other inputs; weft_data_bind of fem does so for groups of a mesh. Borrowed from the
+ *  compilation. */
+typedef struct weft_data_info {
+    const char *input, *expression, *origin;
+    const char *over;          /* the index set */
+    int n;                     /* groups with a formula */
+    const char *const *groups; /* [n] their names; NULL: where no group of the others is */
+    const double *values;      /* [n] the value of the input in each group */
+} weft_data_info;
+/** The number of such inputs. */
+int weft_compilation_data_inputs(const weft_compilation *compilation);
+void weft_compilation_data(const weft_compilation *compilation, int i, weft_data_info *out);
 /** Find the value that is worth storing if a script runs often and only one input changes: the
  *  smallest named value over an index set that does not depend on that input and is computed by all
  *  of the script's evaluations of functions (exp, sin, ...) that do not.

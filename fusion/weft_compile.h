@@ -35,10 +35,26 @@ bool weft_formula_describe(const char *name, weft_formula_info *out);
     "+ - * / ^, pi, " WEFT_FORMULA_FUNCTIONS ", and select(a < b, v, w), which is v where a < b "  \
     "and w elsewhere: comparisons are < > <= >=, several are joined by and"
 
-/** The text for a script's `expression NAME(...)`; origin is for messages ("--source"). */
+/** The text for a script's `expression NAME(...)`; origin is for messages ("--source"). A formula, or
+ *  formulas by group of cells, `FORMULA; @GROUP=FORMULA; ...`, of which the first may be missing:
+ *  weft_compilation_data then lists the inputs that the runtime must fill. */
 typedef struct weft_expression {
     const char *name, *text, *origin;
 } weft_expression;
+
+/** A formula of such a text. */
+typedef struct weft_formula_piece {
+    char group[256];  /* ""; wherever no group of the others is */
+    const char *text; /* [length], borrowed from the text */
+    size_t length;
+} weft_formula_piece;
+/** Does the text have formulas by group? NULL: no. */
+bool weft_formula_by_group(const char *text);
+/** Step over the next formula of a text.
+ *  text    the rest; advanced; the end is an empty text
+ *  Errors  WEFT_ERROR_SYNTAX, with the column in the rest */
+weft_status weft_formula_next(const char **text, weft_formula_piece *out, const char *origin,
+                              weft_error *error);
 
 /** The value for a script's `parameter NAME`. */
 typedef struct weft_parameter {

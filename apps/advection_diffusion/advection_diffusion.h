@@ -29,7 +29,8 @@ typedef struct ad_formulas {
 
 typedef struct ad_options {
     app_run_options run;                                /* only Dirichlet conditions */
-    const char *initial, *exact, *checkpoint, *restart; /* borrowed from argv; NULL: none */
+    const char *exact, *checkpoint, *restart;           /* borrowed from argv; NULL: none */
+    char *initial;                                      /* malloc'd */
     ad_formulas velocity, diffusivity;
     double dt, theta;
     int steps, output_every, checkpoint_every; /* *_every 0: at the end */

@@ -34,12 +34,16 @@ done:
 
 static const app_option problem_options[] = {
     {.help = "Problem: dT/dt + u.grad T = div(mu grad T)"},
-    {"velocity", "EXPR,EXPR[,EXPR]", "u (default: no advection)",
+    {"velocity", "[@GROUP=]EXPR,EXPR[,EXPR]",
+     "u (default: no advection); repeatable, with one vector for each group of cells",
      APP_BY(read_formulas, ad_options, velocity)},
-    {"diffusivity", "EXPR|E11,E12;E21,E22",
-     "mu, a number or a symmetric tensor (default: no diffusion)",
+    {"diffusivity", "[@GROUP=]EXPR|E11,E12;E21,E22",
+     "mu, a number or a symmetric tensor (default: no diffusion); repeatable, with one of them for each "
+     "group of cells",
      APP_BY(read_formulas, ad_options, diffusivity)},
-    {"initial", "EXPR", "T at t = 0 (default 0)", APP_TEXT(ad_options, initial)},
+    {"initial", "[@GROUP=]EXPR",
+     "T at t = 0 (default 0); repeatable, with one formula for each group of cells or facets",
+     APP_BY(app_read_formula, ad_options, initial)},
     {"dirichlet", "GROUP=EXPR",
      "T = EXPR on a physical group; repeatable; the last one applies where groups meet",
      APP_CONDITION(ad_options, WEFT_DIRICHLET)},
@@ -157,8 +161,7 @@ static weft_status check_complete(const ad_options *o, weft_error *error) {
 
 weft_status ad_options_read(int argc, char **argv, ad_options *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    *out =
-        (ad_options){.run = app_run_options_default(), .initial = "0", .steps = -1, .theta = 0.5};
+    *out = (ad_options){.run = app_run_options_default(), .steps = -1, .theta = 0.5};
     out->run.preconditioner_auto = false;
     out->run.tolerance = 1e-10; /* errors accumulate over steps, and the initial guess is good */
     const app_command_line line = {.doc = doc,
@@ -167,6 +170,8 @@ weft_status ad_options_read(int argc, char **argv, ad_options *out, weft_error *
                                               {problem_options, out}},
                                    .argument = app_argument_refuse};
     TRY(app_command_line_read(&line, argc, argv, error));
+    if (!out->initial)
+        TRY(app_formula_add("--initial", "0", &out->initial, error));
     TRY(check_complete(out, error));
 done:
     if (status != WEFT_OK)
@@ -176,6 +181,8 @@ done:
 
 void ad_options_clear(ad_options *options) {
     app_run_options_clear(&options->run);
+    free(options->initial);
+    options->initial = NULL;
     ad_formulas_clear(&options->velocity);
     ad_formulas_clear(&options->diffusivity);
 }

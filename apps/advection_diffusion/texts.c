@@ -23,33 +23,72 @@ static size_t part_length(const char *text) {
     return n;
 }
 
-weft_status ad_formulas_read(const char *option, const char *text, ad_formulas *out,
-                             weft_error *error) {
+/* Split one vector or tensor. */
+static weft_status split(const char *option, const char *text, ad_formulas *made,
+                         weft_error *error) {
     static const char hint[] = "write EXPR,EXPR for a vector and E11,E12;E21,E22 for a tensor";
     weft_status status = WEFT_OK;
-    ad_formulas made = {0};
     int n_row = 0, n_first = 0;
     for (const char *at = text;; ++at) {
         const size_t length = part_length(at), begin = (size_t)(at - text);
         if (strspn(at, " \t") >= length)
             TRY(refuse(option, text, begin, "an expression is missing here", hint, error));
-        if (made.n == 9)
+        if (made->n == 9)
             TRY(refuse(option, text, begin, "there are more than nine expressions", hint, error));
         char *copy = strndup(at, length);
         if (!copy)
             TRY(weft_out_of_memory(error, NULL));
-        made.list[made.n++] = (weft_expression){NULL, copy, option};
+        made->list[made->n++] = (weft_expression){.text = copy, .origin = option};
         at += length;
         ++n_row;
         if (*at == ',')
             continue;
-        n_first = made.n_rows++ == 0 ? n_row : n_first;
+        n_first = made->n_rows++ == 0 ? n_row : n_first;
         if (n_row != n_first)
             TRY(refuse(option, text, begin, "this row and the first differ in length", hint,
                        error));
         n_row = 0;
         if (!*at)
             break;
+    }
+done:
+    return status;
+}
+
+/* The text behind @GROUP=, and the group; text itself if there is none. */
+static weft_status split_group(const char *option, const char *text, weft_formula_piece *piece,
+                               const char **rest, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *at = text;
+    piece->group[0] = '\0';
+    *rest = text;
+    if (text[strspn(text, " \t")] != '@')
+        return WEFT_OK;
+    TRY(weft_formula_next(&at, piece, option, error)); /* up to the first row's end */
+    *rest = piece->text;
+done:
+    return status;
+}
+
+weft_status ad_formulas_read(const char *option, const char *text, ad_formulas *out,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    ad_formulas made = {0};
+    weft_formula_piece piece;
+    const char *rest = NULL;
+    TRY(split_group(option, text, &piece, &rest, error));
+    TRY(split(option, rest, &made, error));
+    if (out->n > 0 && piece.group[0] && (made.n != out->n || made.n_rows != out->n_rows))
+        TRY(refuse(option, text, 0, "this group has another number of components than the one before",
+                   "give a number for all groups, or a vector or tensor for all", error));
+    for (int i = 0; i < made.n && (out->n > 0 || piece.group[0]); ++i) {
+        char *joined = out->n > 0 ? (char *)out->list[i].text : NULL;
+        if (out->n > 0)
+            out->list[i].text = NULL;
+        status = app_formula_add_group(option, piece.group, made.list[i].text, &joined, error);
+        free((char *)made.list[i].text);
+        made.list[i].text = joined;
+        TRY(status);
     }
     ad_formulas_clear(out);
     *out = made;

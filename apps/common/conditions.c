@@ -1,7 +1,6 @@
 /* Reads boundary conditions and probes of the command line and resolves them on a mesh. */
 #include "apps/common/fem.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,84 +144,4 @@ void app_probes_measure(const app_probes *probes, const weft_mesh *mesh, const d
             out[i * components + k] = value;
         }
     }
-}
-
-/* Copy a piece without the blanks around it. */
-static weft_status copy_piece(const char *option, const char *text, const char *start,
-                              const char *end, char **out, weft_error *error) {
-    while (start < end && isspace((unsigned char)*start))
-        ++start;
-    while (end > start && isspace((unsigned char)end[-1]))
-        --end;
-    if (start == end) {
-        weft_error_set(error, WEFT_ERROR_USAGE, "an expression is missing here");
-        weft_error_location(error, option, text, 1, (int)(start - text) + 1);
-        weft_error_hint(error, "put an expression for each component, with commas between them");
-        return WEFT_ERROR_USAGE;
-    }
-    *out = strndup(start, (size_t)(end - start));
-    return *out ? WEFT_OK : weft_out_of_memory(error, NULL);
-}
-
-weft_status app_split_list(const char *option, const char *text, char ***out, int *n,
-                           weft_error *error) {
-    weft_status status = WEFT_OK;
-    int depth = 0, count = 0, room = 1;
-    for (const char *c = text; *c; ++c)
-        room += *c == ',';
-    char **list = calloc((size_t)room, sizeof *list);
-    if (!list)
-        return weft_out_of_memory(error, NULL);
-    const char *start = text;
-    for (const char *c = text;; ++c) {
-        depth += *c == '(' ? 1 : *c == ')' ? -1 : 0;
-        if (*c && !(*c == ',' && depth <= 0))
-            continue;
-        TRY(copy_piece(option, text, start, c, &list[count], error));
-        ++count;
-        start = c + 1;
-        if (!*c)
-            break;
-    }
-    *out = list;
-    *n = count;
-    list = NULL;
-done:
-    app_free_list(&list, count);
-    return status;
-}
-
-static weft_status refuse_count(const char *option, const char *text, int n, int wanted,
-                                weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_USAGE,
-                   "%d expression%s given, but the solution has %d component%s", n,
-                   n == 1 ? " is" : "s are", wanted, wanted == 1 ? "" : "s");
-    weft_error_location(error, option, text, 1, 1);
-    weft_error_hint(error, wanted == 1
-                               ? "write one expression"
-                               : "write one for each, with commas between them; `free` leaves a "
-                                 "component as it is");
-    return WEFT_ERROR_USAGE;
-}
-
-weft_status app_split_components(const char *option, const char *text, int components, char ***out,
-                                 weft_error *error) {
-    weft_status status = WEFT_OK;
-    char **list = NULL;
-    int n = 0;
-    TRY(app_split_list(option, text, &list, &n, error));
-    if (n != components)
-        TRY(refuse_count(option, text, n, components, error));
-    *out = list;
-    list = NULL;
-done:
-    app_free_list(&list, n);
-    return status;
-}
-
-void app_free_list(char ***list, int n) {
-    for (int i = 0; *list && i < n; ++i)
-        free((*list)[i]);
-    free(*list);
-    *list = NULL;
 }

@@ -1,8 +1,8 @@
-/** Boundary conditions, probes and lists of expressions. In: texts of the command line.
- *  Out: conditions for weft_bc_make, values at the probes, one expression per component. */
+/** Boundary conditions and probes. In: texts of the command line. Out: conditions for weft_bc_make,
+ *  values at the probes. */
 #pragma once
 
-#include "apps/common/support.h"
+#include "apps/common/formula.h"
 #include "fem/weft_fem.h"
 
 /** One --dirichlet, --neumann or --robin. */
@@ -63,15 +63,3 @@ typedef struct app_pieces {
 weft_status app_pieces_make(const app_conditions *conditions, const weft_mesh *mesh,
                             int components, app_pieces *out, weft_error *error);
 void app_pieces_free(app_pieces *pieces);
-
-/** Split text at commas outside parentheses and strip the blanks around the pieces.
- *  option  for messages
- *  out     [*n] malloc'd, as is each piece; app_free_list
- *  Errors  WEFT_ERROR_USAGE: an empty piece; WEFT_ERROR_MEMORY */
-weft_status app_split_list(const char *option, const char *text, char ***out, int *n,
-                           weft_error *error);
-void app_free_list(char ***list, int n);
-/** The same, requiring one piece per component.
- *  Errors  also WEFT_ERROR_USAGE: more or fewer pieces than components */
-weft_status app_split_components(const char *option, const char *text, int components, char ***out,
-                                 weft_error *error);

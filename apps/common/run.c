@@ -11,6 +11,7 @@ void app_run_clear(app_run *run) {
     weft_bc_free(&run->bc);
     app_pieces_free(&run->pieces);
     weft_space_free(&run->space);
+    weft_data_free(&run->data);
     weft_memory_free(&run->u);
     weft_memory_free(&run->b);
     free(run->u_values);
@@ -52,6 +53,8 @@ weft_status app_run_mesh_make(app_run *run, weft_error *error) {
                       error));
     run->seconds.mesh = run->mesh_made.seconds;
     run->seconds.order = run->mesh_made.order_seconds;
+    TRY(weft_data_make(run->device, run->mesh, &run->data, error));
+    run->context.data = run->data;
 done:
     return status;
 }

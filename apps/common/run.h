@@ -16,6 +16,7 @@ typedef struct app_run {
     bool is_null; /* the device computes nothing */
     weft_mesh *mesh;
     app_mesh_made mesh_made;
+    weft_data *data; /* of the mesh, for formulas by group */
     weft_space *space;
     app_seconds seconds;
 

@@ -6,8 +6,13 @@
 
 static const app_option problem_options[] = {
     {.help = "Problem: -div(k grad u) = f"},
-    {"source", "EXPR", "f (default 1)", APP_TEXT(solve_options, source)},
-    {"diffusivity", "EXPR", "k (default 1)", APP_TEXT(solve_options, diffusivity)},
+    {"source", "[@GROUP=]EXPR",
+     "f (default 1); repeatable, with one formula for each group of cells, or of facets for sources on "
+     "them",
+     APP_BY(app_read_formula, solve_options, source)},
+    {"diffusivity", "[@GROUP=]EXPR",
+     "k (default 1); repeatable, with one formula for each group of cells",
+     APP_BY(app_read_formula, solve_options, diffusivity)},
     {"dirichlet", "GROUP=EXPR",
      "u = EXPR on a physical group; repeatable; the last one applies where groups meet",
      APP_CONDITION(solve_options, WEFT_DIRICHLET)},
@@ -32,6 +37,8 @@ static const char doc[] =
     "  poisson --mesh square:32 --source 1\n"
     "  poisson --mesh square:64 --source '2*pi^2*sin(pi*x)*sin(pi*y)' \\\n"
     "          --exact 'sin(pi*x)*sin(pi*y)' --output u.vtkhdf\n"
+    "  poisson --mesh wall.geo --diffusivity @brick=0.6 --diffusivity @wool=0.04 --source 0 \\\n"
+    "          --dirichlet inside=20 --dirichlet outside=-5\n"
     "  poisson --mesh part.geo --size 0.05 --dirichlet hot=100 \\\n"
     "          --robin 'skin=25,25*20' --probe 0.1,0.2\n"
     "\n"
@@ -40,7 +47,7 @@ static const char doc[] =
 
 weft_status poisson_options_read(int argc, char **argv, solve_options *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    *out = (solve_options){.run = app_run_options_default(), .source = "1"};
+    *out = (solve_options){.run = app_run_options_default()};
     const app_command_line line = {.doc = doc,
                                    .tables = {{app_mesh_options_table, &out->run},
                                               {app_reading_options, &out->run.mesh.reading},
@@ -49,6 +56,8 @@ weft_status poisson_options_read(int argc, char **argv, solve_options *out, weft
                                               {app_result_options, &out->run}},
                                    .argument = app_argument_refuse};
     TRY(app_command_line_read(&line, argc, argv, error));
+    if (!out->source)
+        TRY(app_formula_add("--source", "1", &out->source, error));
     if (!out->run.mesh.name) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "no mesh is given");
         weft_error_hint(error,

@@ -49,6 +49,8 @@ static weft_status make_program(solve *run, weft_error *error) {
     for (int i = 0; i < form.form.n_inputs; ++i)
         TRY(weft_program_bind(run->vector_program, form.inputs[i].name, form.inputs[i].memory,
                               error));
+    TRY(weft_data_bind(run->base.data, run->vector_compilation, run->vector_program,
+                       weft_space_cells(run->base.space), error));
     TRY(weft_program_bind(run->vector_program, run->script.vector, run->base.b, error));
 done:
     weft_text_free(&text);

@@ -10,19 +10,54 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* NAME@GROUP: the group moves into the value. */
+static weft_status split_group(solve_binding *made, weft_error *error) {
+    weft_status status = WEFT_OK;
+    char *joined = NULL, *at = strchr(made->name, '@');
+    if (!at)
+        return WEFT_OK;
+    *at = '\0';
+    TRY(app_formula_add_group(made->origin, at + 1, made->value, &joined, error));
+    free(made->value);
+    made->value = joined;
+done:
+    return status;
+}
+
+/* Has the text a formula without a group? */
+static bool has_other(const char *text) {
+    weft_formula_piece piece;
+    while (*text && weft_formula_next(&text, &piece, NULL, NULL) == WEFT_OK)
+        if (!piece.group[0])
+            return true;
+    return false;
+}
+
+/* Add values of a name to those that it has: one for each group, one for all others. */
+static weft_status join_binding(solve_binding *binding, const solve_binding *more,
+                                weft_error *error) {
+    if (has_other(more->value) && has_other(binding->value)) {
+        weft_error_set(error, WEFT_ERROR_USAGE, "%s is given twice", more->origin);
+        weft_error_hint(error, "leave one of them out");
+        return WEFT_ERROR_USAGE;
+    }
+    return app_formula_add(more->origin, more->value, &binding->value, error);
+}
+
 static weft_status read_binding(const app_option *row, const char *option, const char *text,
                                 void *at, weft_error *error) {
     weft_status status = WEFT_OK;
     solve_bindings *bindings = at;
     solve_binding made = {0};
     TRY(app_split_assignment(option, text, row->value, &made.name, &made.value, error));
+    if (strcmp(option, "--param") != 0)
+        TRY(split_group(&made, error));
     snprintf(made.origin, sizeof made.origin, "%s %.70s", option, made.name);
     if (strcmp(option, "--param") == 0)
         TRY(app_parse_integer(made.origin, made.value, -1000000, 1000000, &made.number, error));
     for (int i = 0; i < bindings->n; ++i)
         if (strcmp(bindings->list[i].name, made.name) == 0) {
-            status = weft_error_set(error, WEFT_ERROR_USAGE, "%s is given twice", made.origin);
-            weft_error_hint(error, "leave one of them out");
+            TRY(join_binding(&bindings->list[i], &made, error));
             goto done;
         }
     TRY(APP_APPEND(bindings->list, bindings->n, made, error));
@@ -64,12 +99,12 @@ static const app_option script_options[] = {
      "Name of the vector in the script (default b, or r, the residual, with --nonlinear; a script "
      "without it has the vector zero)",
      APP_TEXT(solve_options, vector)},
-    {"input", "NAME=EXPR[,EXPR...]",
-     "Values of an input: one expression per component, evaluated at the nodes or at the centers "
-     "of "
-     "cells; repeatable",
+    {"input", "NAME[@GROUP]=EXPR[,EXPR...]",
+     "Values of an input, everywhere or in a group: one expression per component, evaluated at the "
+     "nodes or at the centers of cells; repeatable",
      APP_BY(read_binding, solve_options, inputs)},
-    {"define", "NAME=EXPR", "Body of an expression of the script; repeatable",
+    {"define", "NAME[@GROUP]=EXPR",
+     "Body of an expression of the script, everywhere or in a group of cells; repeatable",
      APP_BY(read_binding, solve_options, defines)},
     {"param", "NAME=INT", "Value of a parameter of the script; repeatable", .former = "set",
      APP_BY(read_binding, solve_options, sets)},
@@ -203,6 +238,9 @@ static void clear_bindings(solve_bindings *bindings) {
 
 void solve_options_clear(solve_options *options) {
     app_run_options_clear(&options->run);
+    free(options->source);
+    free(options->diffusivity);
+    options->source = options->diffusivity = NULL;
     clear_bindings(&options->inputs);
     clear_bindings(&options->defines);
     clear_bindings(&options->sets);

@@ -18,7 +18,7 @@
 
 enum { SOLVE_COMPONENTS_MAX = 8, SOLVE_KERNELS_MAX = 8 };
 
-/** NAME=TEXT of --input, --define or --param. */
+/** NAME=TEXT of --input, --define or --param; NAME@GROUP=TEXT of the same NAME are joined. */
 typedef struct solve_binding {
     char *name, *value; /* malloc'd */
     int number;         /* of --param */
@@ -32,9 +32,9 @@ typedef struct solve_bindings {
 
 typedef struct solve_options {
     app_run_options run;
-    /* borrowed from argv; may be NULL. script: of solve only; source, diffusivity: of poisson */
+    /* borrowed from argv; may be NULL. script: of solve only */
     const char *script, *matrix, *vector, *exact, *sum;
-    const char *source, *diffusivity;
+    char *source, *diffusivity; /* malloc'd; of poisson; may be NULL */
     const char *kernels[SOLVE_KERNELS_MAX];
     int n_kernels;
     solve_bindings inputs, defines, sets;

@@ -1,8 +1,10 @@
 /* Loads of cells and facets, and whether they sum to zero where only that allows a solution. */
 #include "fem/bc/private.h"
+#include "fem/mesh/mesh.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Pure Neumann data must sum to zero. Their integrals are taken with two degrees of quadrature:
  * what the two differ by says how well the integrals are known at all, and data that are zero to
@@ -34,17 +36,102 @@ done:
     return status;
 }
 
-static weft_status make_source(const weft_bc *bc, const char *source, const char *origin,
-                               int degree, weft_memory *b, double *values, weft_error *error) {
+/* int f phi_i over the facets of a group */
+static weft_status add_facet_source(const weft_bc *bc, int group, const char *text,
+                                    const char *origin, int degree, weft_memory *b, double *values,
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_space_facets facets = {0};
+    weft_bound_form form;
+    TRY(weft_space_facets_make(bc->space, group, &facets, error));
+    TRY(weft_form_ship(bc->space, "neumann.weft", facets.dofs, &form, error));
+    weft_form_bind_input(&form, "b", b);
+    weft_form_bind_expression(&form, "flux", text, origin);
+    weft_form_bind_parameter(&form, "degree", degree);
+    TRY(add(bc, &form, facets.n, b, values, error));
+done:
+    weft_space_facets_free(&facets);
+    return status;
+}
+
+/* The group of facets that a formula is for; -1: it is for cells. */
+static int facet_group(const weft_bc *bc, const weft_formula_piece *piece) {
+    const weft_mesh *mesh = weft_space_mesh(bc->space);
+    int group = -1;
+    if (!piece->group[0] || weft_mesh_cell_group(mesh, piece->group, &group, NULL) == WEFT_OK ||
+        weft_mesh_any_group(mesh, piece->group, &group, NULL) != WEFT_OK)
+        return -1;
+    return group;
+}
+
+/* The formulas of a text that are for cells. */
+static weft_status cell_source(const weft_bc *bc, const char *source, const char *origin,
+                               weft_text *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (const char *at = source; *at;) {
+        const char *start = at;
+        weft_formula_piece piece;
+        TRY(weft_formula_next(&at, &piece, origin, error));
+        if (facet_group(bc, &piece) < 0)
+            weft_text_add_bytes(out, start, (size_t)(at - start));
+    }
+    if (out->failed)
+        TRY(weft_out_of_memory(error, "a source"));
+done:
+    return status;
+}
+
+static weft_status add_facet_sources(const weft_bc *bc, const char *source, const char *origin,
+                                     int degree, weft_memory *b, double *values,
+                                     weft_error *error) {
+    weft_status status = WEFT_OK;
+    char *text = NULL;
+    for (const char *at = source; *at;) {
+        weft_formula_piece piece;
+        TRY(weft_formula_next(&at, &piece, origin, error));
+        const int group = facet_group(bc, &piece);
+        if (group < 0)
+            continue;
+        text = strndup(piece.text, piece.length);
+        if (!text)
+            TRY(weft_out_of_memory(error, "a source"));
+        TRY(add_facet_source(bc, group, text, origin, degree, b, values, error));
+        free(text);
+        text = NULL;
+    }
+done:
+    free(text);
+    return status;
+}
+
+static weft_status make_cell_source(const weft_bc *bc, const char *source, const char *origin,
+                                    int degree, weft_memory *b, double *values,
+                                    weft_error *error) {
     weft_status status = WEFT_OK;
     weft_bound_form form;
-    if (!source || is_zero(source))
-        return WEFT_OK;
     TRY(weft_form_ship(bc->space, "load.weft", weft_space_cells(bc->space), &form, error));
-    weft_form_bind_expression(&form, "source", source, origin ? origin : "source");
+    weft_form_bind_expression(&form, "source", source, origin);
     weft_form_bind_parameter(&form, "degree", degree);
     TRY(add(bc, &form, weft_space_mesh(bc->space)->n_cells, b, values, error));
 done:
+    return status;
+}
+
+static weft_status make_source(const weft_bc *bc, const char *source, const char *origin,
+                               int degree, weft_memory *b, double *values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text cells = {0};
+    if (!source || is_zero(source))
+        return WEFT_OK;
+    origin = origin ? origin : "source";
+    if (!weft_formula_by_group(source))
+        return make_cell_source(bc, source, origin, degree, b, values, error);
+    TRY(cell_source(bc, source, origin, &cells, error));
+    if (cells.length > 0)
+        TRY(make_cell_source(bc, cells.data, origin, degree, b, values, error));
+    TRY(add_facet_sources(bc, source, origin, degree, b, values, error));
+done:
+    weft_text_free(&cells);
     return status;
 }
 

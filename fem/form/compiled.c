@@ -64,7 +64,7 @@ weft_status weft_compiled_make(weft_context *context, const weft_fragment *fragm
                                int n_fragments, const weft_compile_options *options,
                                weft_compiled *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_compiled made = {0};
+    weft_compiled made = {.data = context->data};
     weft_compile_options planned = *options;
     weft_arena *arena = NULL;
     planned.plan = context->plan;
@@ -140,6 +140,8 @@ weft_status weft_compiled_bind_form(weft_compiled *compiled, const weft_form *fo
     for (int i = 0; i < form->n_inputs; ++i)
         TRY(weft_program_bind(compiled->program, form->inputs[i].name, form->inputs[i].memory,
                               error));
+    TRY(weft_data_bind(compiled->data, compiled->compilation, compiled->program, form->dofs,
+                       error));
 done:
     return status;
 }

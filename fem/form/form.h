@@ -9,6 +9,7 @@
 typedef struct weft_compiled {
     weft_compilation *compilation;
     weft_program *program;
+    weft_data *data; /* of the context; borrowed */
 } weft_compiled;
 
 #define WEFT_FRAGMENTS_MAX 4
@@ -38,7 +39,7 @@ weft_compile_options weft_form_options(const weft_form *form);
 weft_status weft_compiled_make_addto(weft_context *context, const weft_form *form,
                                      weft_connectivity *rows, bool is_first, weft_scatter scatter,
                                      weft_compiled *out, weft_error *error);
-/** Bind a form's connectivity (if it has one) and inputs. */
+/** Bind a form's connectivity (if it has one), its inputs and those of its formulas by group. */
 weft_status weft_compiled_bind_form(weft_compiled *compiled, const weft_form *form,
                                     weft_error *error);
 

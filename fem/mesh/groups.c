@@ -50,20 +50,29 @@ static weft_status group_missing(const weft_mesh *mesh, const char *name, weft_e
     return WEFT_ERROR_INPUT;
 }
 
+/* The first group of this name and dimension (0: facets or cells); -1: none, and *other is one of
+ * another dimension or -1. */
+static int find(const weft_mesh *mesh, const char *name, int dimension, int *other) {
+    int found = -1;
+    *other = -1;
+    for (int g = 0; g < mesh->n_groups && found < 0; ++g) {
+        const int of_group = mesh->groups[g].dimension;
+        if (strcmp(mesh->groups[g].name, name) != 0)
+            continue;
+        if (of_group == dimension || (dimension == 0 && of_group >= mesh->dimension - 1))
+            found = g;
+        else
+            *other = g;
+    }
+    return found;
+}
+
 weft_status weft_mesh_group(const weft_mesh *mesh, const char *name, int *group,
                             weft_error *error) {
     int other = -1;
-    for (int g = 0; g < mesh->n_groups; ++g) {
-        if (strcmp(mesh->groups[g].name, name) != 0)
-            continue;
-        if (mesh->groups[g].dimension == mesh->dimension - 1) {
-            *group = g;
-            return WEFT_OK;
-        }
-        other = g;
-    }
-    if (strcmp(name, "boundary") == 0) {
-        *group = -1;
+    const int found = find(mesh, name, mesh->dimension - 1, &other);
+    if (found >= 0 || strcmp(name, "boundary") == 0) {
+        *group = found;
         return WEFT_OK;
     }
     if (other < 0)
@@ -73,6 +82,43 @@ weft_status weft_mesh_group(const weft_mesh *mesh, const char *name, int *group,
                    name, mesh->source, mesh->groups[other].dimension, mesh->dimension - 1);
     weft_error_hint(error, "conditions stand on Physical %s groups", flat ? "Curve" : "Surface");
     return WEFT_ERROR_INPUT;
+}
+
+weft_status weft_mesh_cell_group(const weft_mesh *mesh, const char *name, int *group,
+                                 weft_error *error) {
+    int other = -1;
+    const int found = find(mesh, name, mesh->dimension, &other);
+    if (found < 0 && other < 0)
+        return group_missing(mesh, name, error);
+    if (found < 0) {
+        weft_error_set(error, WEFT_ERROR_INPUT,
+                       "group `%s` of %s has dimension %d, and cells have %d", name, mesh->source,
+                       mesh->groups[other].dimension, mesh->dimension);
+        weft_error_hint(error, "name a Physical %s group",
+                        mesh->dimension == 2 ? "Surface" : "Volume");
+        return WEFT_ERROR_INPUT;
+    }
+    *group = found;
+    return WEFT_OK;
+}
+
+weft_status weft_mesh_any_group(const weft_mesh *mesh, const char *name, int *group,
+                                weft_error *error) {
+    int other = -1;
+    const int found = find(mesh, name, 0, &other);
+    if (found < 0 && other < 0)
+        return group_missing(mesh, name, error);
+    if (found < 0) {
+        weft_error_set(error, WEFT_ERROR_INPUT,
+                       "group `%s` of %s has dimension %d, and only groups of cells and of facets "
+                       "keep their elements",
+                       name, mesh->source, mesh->groups[other].dimension);
+        weft_error_hint(error, "name a group of dimension %d or %d", mesh->dimension - 1,
+                        mesh->dimension);
+        return WEFT_ERROR_INPUT;
+    }
+    *group = found;
+    return WEFT_OK;
 }
 
 static int64_t group_size(const weft_mesh *mesh, int group) {

@@ -18,6 +18,12 @@ weft_status weft_mesh_make_from(weft_mesh_data *data, const char *source, int64_
  *  Errors  WEFT_ERROR_USAGE: n out of range; WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_mesh_make_grid(weft_device *device, int dimension, int64_t n, weft_mesh **out,
                                 weft_error *error);
+/** Find the group of cells of this name; the group of cells or facets.
+ *  Errors  WEFT_ERROR_INPUT (no such group; lists the groups, and suggests the nearest name) */
+weft_status weft_mesh_cell_group(const weft_mesh *mesh, const char *name, int *group,
+                                 weft_error *error);
+weft_status weft_mesh_any_group(const weft_mesh *mesh, const char *name, int *group,
+                                weft_error *error);
 /** Sort the cells of each group, and remove duplicates. */
 void weft_group_cells_sort(weft_mesh *mesh);
 /** A hash of nodes and cells, 32 digits and a terminator. */

@@ -89,6 +89,7 @@ weft_status weft_ad_step_make(weft_advection_diffusion *ad, weft_error *error) {
                                   error));
     if (strstr(ad->text.data, "kept_1"))
         TRY(weft_program_bind(program, "x", ad->problem->x, error));
+    TRY(weft_data_bind(ad->context->data, ad->step.compilation, program, NULL, error));
 done:
     return status;
 }

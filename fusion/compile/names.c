@@ -30,6 +30,9 @@ static void report_input(const weft_script *script, int i, weft_name_info *out) 
     const weft_script_input *input = &script->inputs[i];
     *out = (weft_name_info){
         .name = input->name, .kind = WEFT_NAME_INPUT, .over = input->over, .rank = input->rank};
+    for (int k = 0; k < script->n_data; ++k)
+        if (strcmp(script->data[k].input, input->name) == 0)
+            out->kind = WEFT_NAME_DATA;
     for (int k = 0; k < input->rank; ++k)
         (void)weft_script_integer(script, input->sizes[k], &out->sizes[k], NULL);
 }
@@ -113,4 +116,12 @@ void weft_compilation_name(const weft_compilation *compilation, int i, weft_name
             report_value(compilation, k, out);
             return;
         }
+}
+
+int weft_compilation_data_inputs(const weft_compilation *compilation) {
+    return compilation->script->n_data;
+}
+
+void weft_compilation_data(const weft_compilation *compilation, int i, weft_data_info *out) {
+    *out = compilation->script->data[i];
 }

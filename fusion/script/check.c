@@ -74,6 +74,14 @@ static weft_status check_call_in_body(const weft_node *node, weft_error *error) 
     return WEFT_OK;
 }
 
+/* The inputs of formulas by group, NAME__value and NAME__group: in the text of a script that was
+ * printed. */
+static bool is_data(const weft_script_expression *expression, const weft_node *node) {
+    const size_t length = strlen(expression->name);
+    return strncmp(node->name, expression->name, length) == 0 &&
+           strncmp(node->name + length, "__", 2) == 0;
+}
+
 static weft_status check_body(const weft_script_expression *expression, const weft_node *node,
                               weft_error *error) {
     weft_status status = WEFT_OK;
@@ -82,7 +90,7 @@ static weft_status check_body(const weft_script_expression *expression, const we
                              "a formula has no subscripts: its arguments are numbers");
     if (node->kind == NODE_CALL)
         TRY(check_call_in_body(node, error));
-    if (node->kind == NODE_NAME && strcmp(node->name, "pi") != 0 &&
+    if (node->kind == NODE_NAME && strcmp(node->name, "pi") != 0 && !is_data(expression, node) &&
         weft_name_index(expression->arguments, expression->n_arguments, sizeof(char *),
                         node->name) < 0)
         return unknown_in_body(expression, node, error);
@@ -92,8 +100,9 @@ done:
     return status;
 }
 
-weft_status weft_script_check_body(const weft_script_expression *expression, weft_error *error) {
-    return check_body(expression, expression->body, error);
+weft_status weft_script_check_body(const weft_script_expression *expression, const weft_node *body,
+                                   weft_error *error) {
+    return check_body(expression, body, error);
 }
 
 /* ---- checks of the whole script ---- */

@@ -178,7 +178,7 @@ static weft_status grow_height(const script_parser *parser, weft_node *node,
                          WEFT_HEIGHT_MAX);
 }
 
-static weft_status add_child(script_parser *parser, weft_node *node, weft_node *child) {
+weft_status weft_script_node_add(script_parser *parser, weft_node *node, weft_node *child) {
     weft_status status = WEFT_OK;
     SCRIPT_APPEND(parser, node->children, node->n_children, child);
     status = grow_height(parser, node, child);
@@ -203,8 +203,8 @@ static weft_status make_binary(script_parser *parser, const weft_token *symbol, 
     weft_node *node = NULL;
     TRY(weft_script_node_make(parser, NODE_BINARY, symbol->place, &node));
     node->op = op_of(symbol->text);
-    TRY(add_child(parser, node, a));
-    TRY(add_child(parser, node, b));
+    TRY(weft_script_node_add(parser, node, a));
+    TRY(weft_script_node_add(parser, node, b));
     *out = node;
 done:
     return status;
@@ -277,7 +277,7 @@ static weft_status parse_call(script_parser *parser, const weft_token *name, wef
         if (key)
             TRY(add_key(parser, node, token->text, child));
         else
-            TRY(add_child(parser, node, child));
+            TRY(weft_script_node_add(parser, node, child));
     }
     TRY(weft_script_expect(parser, ")", "to end the arguments"));
     *out = node;
@@ -324,10 +324,10 @@ static weft_status parse_postfix(script_parser *parser, weft_node **out) {
     for (const weft_token *token;
          token = weft_script_token(parser), weft_script_accept(parser, "[");) {
         TRY(weft_script_node_make(parser, NODE_SUBSCRIPT, token->place, &node));
-        TRY(add_child(parser, node, base));
+        TRY(weft_script_node_add(parser, node, base));
         do {
             TRY(weft_script_parse_expression(parser, &child));
-            TRY(add_child(parser, node, child));
+            TRY(weft_script_node_add(parser, node, child));
         } while (weft_script_accept(parser, ","));
         TRY(weft_script_expect(parser, "]", "after the subscript"));
         base = node;
@@ -362,7 +362,7 @@ static weft_status parse_unary(script_parser *parser, weft_node **out) {
         weft_node *node = NULL;
         TRY(parse_unary(parser, &child));
         TRY(weft_script_node_make(parser, NODE_NEGATE, token->place, &node));
-        TRY(add_child(parser, node, child));
+        TRY(weft_script_node_add(parser, node, child));
         *out = node;
     } else {
         TRY(parse_power(parser, out));

@@ -2,6 +2,8 @@
  *
  *      tokens.c           text to tokens
  *      script.c           fragments, options, integer expressions
+ *      bodies.c           formulas of expressions: an option's text, formulas by group
+ *      pieces.c           the formulas of a text
  *      statements.c       statements
  *      loops.c            loops and operators
  *      directives.c       split, fuse, together, using variant
@@ -72,6 +74,20 @@ weft_status weft_script_no_memory(weft_error *error);
 /** Read texts into parser->script, which must be empty. */
 weft_status weft_script_read_texts(script_parser *parser, const weft_fragment *fragments, int n);
 
+/** Copy a text to `source`, and start to parse it. */
+weft_status weft_script_start_text(script_parser *parser, weft_source *source, const char *name,
+                                   const char *text);
+/** Replace the formulas of an expression by an option's text. */
+weft_status weft_script_read_body(script_parser *parser, const weft_expression *bound,
+                                  weft_script_expression *expression);
+/** Add the formula of a group; NULL: of all others.
+ *  Errors  WEFT_ERROR_TYPE: the group has one */
+weft_status weft_script_add_body(script_parser *parser, weft_script_expression *expression,
+                                 const char *group, weft_node *body);
+/** Make the bodies of expressions with formulas by group: numbers become an input, formulas are
+ *  selected by another. */
+weft_status weft_script_write_bodies(script_parser *parser);
+
 /** Append one element to an array of the script; uses `status` and the label `done`. */
 #define SCRIPT_APPEND(parser, array, n, element)                                                   \
     do {                                                                                           \
@@ -110,6 +126,9 @@ bool weft_script_at_comparison(const script_parser *parser);
 /** Make a node without children. */
 weft_status weft_script_node_make(script_parser *parser, weft_node_kind kind, weft_location place,
                                   weft_node **out);
+/** Add a child to a node.
+ *  Errors  WEFT_ERROR_UNSUPPORTED: the tree is too high */
+weft_status weft_script_node_add(script_parser *parser, weft_node *node, weft_node *child);
 
 /* ---- statements (fusion/script/statements.c) ---- */
 
@@ -158,6 +177,7 @@ const char *const *weft_script_statement_words(size_t *n);
 /* ---- checks (fusion/script/check.c) ---- */
 
 /** Check that the body of an expression has only its arguments, pi, numbers and intrinsics. */
-weft_status weft_script_check_body(const weft_script_expression *expression, weft_error *error);
+weft_status weft_script_check_body(const weft_script_expression *expression, const weft_node *body,
+                                   weft_error *error);
 /** Check sizes, widths, parameters of functions, returned names. */
 weft_status weft_script_check(const script_parser *parser);

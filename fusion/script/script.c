@@ -10,9 +10,8 @@ weft_status weft_script_no_memory(weft_error *error) {
     return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while reading a script");
 }
 
-/* Copy a text to `source`, and start to parse it. */
-static weft_status start_text(script_parser *parser, weft_source *source, const char *name,
-                              const char *text) {
+weft_status weft_script_start_text(script_parser *parser, weft_source *source, const char *name,
+                                   const char *text) {
     weft_status status = WEFT_OK;
     weft_token *tokens = NULL;
     int n = 0;
@@ -37,8 +36,9 @@ weft_status weft_script_read_texts(script_parser *parser, const weft_fragment *f
         TRY(weft_script_no_memory(parser->error));
     for (int i = 0; i < n; ++i) {
         weft_source *source = &script->sources[script->n_sources++];
-        TRY(start_text(parser, source, fragments[i].name ? fragments[i].name : "script",
-                       fragments[i].text));
+        TRY(weft_script_start_text(parser, source,
+                                   fragments[i].name ? fragments[i].name : "script",
+                                   fragments[i].text));
         TRY(weft_script_parse_statements(parser));
     }
 done:
@@ -66,42 +66,6 @@ static weft_status bind_parameters(script_parser *parser, const weft_compile_opt
     return WEFT_OK;
 }
 
-/* For a formula that is only a condition, such as x > 0.5, hint at the form with select. */
-static void hint_bare_condition(script_parser *parser, const char *text) {
-    weft_node *condition = NULL;
-    weft_error *error = parser->error;
-    if (weft_script_at(parser, "="))
-        weft_error_hint(error, "real numbers are not compared for equality; conditions are "
-                               "select(a < b, x, y)");
-    if (!weft_script_at_comparison(parser) || strlen(text) > 60)
-        return;
-    parser->error = NULL;
-    parser->position = 0;
-    if (weft_script_parse_condition(parser, &condition) == WEFT_OK &&
-        weft_script_token(parser)->kind == TOKEN_END)
-        weft_error_hint(error, "write select(%s, 1, 0): 1 where it holds, else 0", text);
-    parser->error = error;
-}
-
-/* The text of an option must be a single expression. */
-static weft_status read_body(script_parser *parser, const weft_expression *bound,
-                             weft_script_expression *expression) {
-    weft_status status = WEFT_OK;
-    weft_source *source = weft_arena_alloc(parser->arena, 1, sizeof *source);
-    if (!source)
-        TRY(weft_script_no_memory(parser->error));
-    TRY(start_text(parser, source, bound->origin ? bound->origin : bound->name, bound->text));
-    TRY(weft_script_parse_expression(parser, &expression->body));
-    if (weft_script_token(parser)->kind != TOKEN_END) {
-        status = weft_script_unexpected(parser, "an operator or the end of the expression");
-        hint_bare_condition(parser, bound->text);
-        goto done;
-    }
-    TRY(weft_script_check_body(expression, parser->error));
-done:
-    return status;
-}
-
 static weft_status bind_expressions(script_parser *parser, const weft_compile_options *options) {
     weft_status status = WEFT_OK;
     weft_script *script = parser->script;
@@ -110,7 +74,7 @@ static weft_status bind_expressions(script_parser *parser, const weft_compile_op
         const int known = WEFT_FIND_NAME(script->expressions, script->n_expressions, bound->name);
         if (known < 0)
             TRY(weft_script_unknown_option(parser, bound->name, SCRIPT_EXPRESSION));
-        TRY(read_body(parser, bound, &script->expressions[known]));
+        TRY(weft_script_read_body(parser, bound, &script->expressions[known]));
     }
 done:
     return status;
@@ -140,6 +104,7 @@ weft_status weft_script_make(weft_arena *arena, const weft_fragment *fragments, 
         TRY(bind_parameters(&parser, options));
         TRY(bind_expressions(&parser, options));
     }
+    TRY(weft_script_write_bodies(&parser));
     TRY(weft_script_check(&parser));
     TRY(collect_names(&parser));
     *out = parser.script;

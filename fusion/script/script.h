@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusion/script/tokens.h"
+#include "fusion/weft_compilation.h"
 #include "fusion/weft_compile.h"
 
 enum {
@@ -84,12 +85,16 @@ typedef struct weft_script_parameter {
     weft_location place;
 } weft_script_parameter;
 
-/** expression source(x, y, z) = 1;   body: from the options' text if they have one */
+/** expression source(x, y, z) = 1, air: 2;   from the options' text if they have one */
 typedef struct weft_script_expression {
     const char *name;
     const char **arguments;
     int n_arguments;
-    weft_node *body;
+    weft_node *body;     /* of all groups together, once the script is complete */
+    const char **groups; /* [n_bodies] NULL: where no group of the others is */
+    weft_node **bodies;
+    int n_bodies;
+    const char *origin; /* of the options' text, or NULL */
     weft_location place;
 } weft_script_expression;
 
@@ -163,6 +168,8 @@ typedef struct weft_script {
     int n_parameters;
     weft_script_expression *expressions;
     int n_expressions;
+    weft_data_info *data; /* inputs that the expressions read */
+    int n_data;
     weft_script_operator *operators;
     int n_operators;
     weft_script_statement *statements; /* in text order, including those in loops */

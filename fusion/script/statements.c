@@ -193,7 +193,24 @@ done:
     return status;
 }
 
-/* expression: 'expression' name '(' name {',' name} ')' '=' sum ';' */
+/* by_group: {',' name ':' sum}      formulas of groups after that of all others */
+static weft_status parse_by_group(script_parser *parser, weft_script_expression *expression) {
+    weft_status status = WEFT_OK;
+    const weft_token *group = NULL;
+    weft_node *body = NULL;
+    TRY(weft_script_add_body(parser, expression, NULL, expression->body));
+    while (weft_script_accept(parser, ",")) {
+        TRY(weft_script_expect_name(parser, "a group", &group));
+        TRY(weft_script_expect(parser, ":", "after the name of the group"));
+        TRY(weft_script_parse_expression(parser, &body));
+        TRY(weft_script_check_body(expression, body, parser->error));
+        TRY(weft_script_add_body(parser, expression, group->text, body));
+    }
+done:
+    return status;
+}
+
+/* expression: 'expression' name '(' name {',' name} ')' '=' sum by_group ';' */
 static weft_status parse_expression_statement(script_parser *parser) {
     weft_status status = WEFT_OK;
     weft_script *script = parser->script;
@@ -208,8 +225,9 @@ static weft_status parse_expression_statement(script_parser *parser) {
     TRY(weft_script_expect(parser, ")", "to end the arguments"));
     TRY(weft_script_expect(parser, "=", "and a default after the expression's arguments"));
     TRY(weft_script_parse_expression(parser, &expression.body));
+    TRY(weft_script_check_body(&expression, expression.body, parser->error));
+    TRY(parse_by_group(parser, &expression));
     TRY(expect_end(parser));
-    TRY(weft_script_check_body(&expression, parser->error));
     SCRIPT_APPEND(parser, script->expressions, script->n_expressions, expression);
 done:
     return status;

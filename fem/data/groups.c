@@ -1,0 +1,159 @@
+/* Fills lists over cells and nodes with one value per group. */
+#include "fem/data/data.h"
+#include "fem/mesh/mesh.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static weft_status locate(const weft_data_info *info, weft_status status, weft_error *error) {
+    if (status != WEFT_OK && error && !error->file[0])
+        weft_error_location(error, info->origin ? info->origin : info->expression, NULL, 0, 0);
+    return status;
+}
+
+static const char *cell_text(const weft_mesh *mesh, int64_t cell, char out[128]) {
+    const int d = mesh->dimension;
+    double centre[3] = {0};
+    char point[64];
+    for (int v = 0; v <= d; ++v)
+        for (int k = 0; k < d; ++k)
+            centre[k] += mesh->x[(int64_t)mesh->cells[cell * (d + 1) + v] * d + k] / (d + 1);
+    (void)snprintf(out, 128, "cell %" PRId64 " at %s", cell,
+                   weft_point_text(centre, d, point));
+    return out;
+}
+
+static weft_status refuse_overlap(const weft_mesh *mesh, const weft_data_info *info, int a, int b,
+                                  int64_t cell, weft_error *error) {
+    char where[128];
+    weft_error_set(error, WEFT_ERROR_INPUT,
+                   "the groups `%s` and `%s` overlap: %s is in both, so '%s' has two values there",
+                   info->groups[a], info->groups[b], cell_text(mesh, cell, where),
+                   info->expression);
+    weft_error_hint(error, "leave one of them out, or make groups without common cells");
+    return WEFT_ERROR_INPUT;
+}
+
+static bool has_cell(const weft_mesh *mesh, const weft_group *group, int64_t cell) {
+    int64_t low = group->first_cell, high = low + group->n_cells;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (mesh->group_cells[middle] == cell)
+            return true;
+        if (mesh->group_cells[middle] < cell)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
+static weft_status refuse_missing(const weft_mesh *mesh, const weft_data_info *info, int64_t cell,
+                                  weft_error *error) {
+    char where[128];
+    for (int g = 0; g < mesh->n_groups; ++g) {
+        const weft_group *group = &mesh->groups[g];
+        if (group->dimension != mesh->dimension || !has_cell(mesh, group, cell))
+            continue;
+        weft_error_set(error, WEFT_ERROR_INPUT, "'%s' has no value in the group `%s`",
+                       info->expression, group->name);
+        weft_error_hint(error,
+                        "add a formula for it, @%s=EXPR, or one without a group, for all others",
+                        group->name);
+        return WEFT_ERROR_INPUT;
+    }
+    weft_error_set(error, WEFT_ERROR_INPUT, "'%s' has no value in %s, which is in no group",
+                   info->expression, cell_text(mesh, cell, where));
+    weft_error_hint(error, "add a formula without a group, for all others");
+    return WEFT_ERROR_INPUT;
+}
+
+/* The value of all that no group holds; -1: there is none. */
+static int find_other(const weft_data_info *info) {
+    for (int i = 0; i < info->n; ++i)
+        if (!info->groups[i])
+            return i;
+    return -1;
+}
+
+weft_status weft_data_of_cells(const weft_mesh *mesh, const weft_data_info *info, double *out,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int other = find_other(info);
+    int32_t *owner = weft_array_make((size_t)mesh->n_cells, sizeof *owner);
+    if (!owner)
+        return weft_out_of_memory(error, "values by group");
+    for (int64_t c = 0; c < mesh->n_cells; ++c)
+        owner[c] = -1;
+    for (int i = 0; i < info->n; ++i) {
+        int g = 0;
+        if (!info->groups[i])
+            continue;
+        TRY(weft_mesh_cell_group(mesh, info->groups[i], &g, error));
+        const weft_group *group = &mesh->groups[g];
+        for (int64_t k = 0; k < group->n_cells; ++k) {
+            const int32_t cell = mesh->group_cells[group->first_cell + k];
+            if (owner[cell] >= 0)
+                TRY(refuse_overlap(mesh, info, owner[cell], i, cell, error));
+            owner[cell] = i;
+        }
+    }
+    for (int64_t c = 0; c < mesh->n_cells; ++c) {
+        if (owner[c] < 0 && other < 0)
+            TRY(refuse_missing(mesh, info, c, error));
+        out[c] = info->values[owner[c] < 0 ? other : owner[c]];
+    }
+done:
+    free(owner);
+    return locate(info, status, error);
+}
+
+static void mark_nodes(const weft_mesh *mesh, int g, int32_t owner, int32_t *owners) {
+    const weft_group *group = &mesh->groups[g];
+    const int d = mesh->dimension;
+    for (int64_t k = 0; k < group->n_cells; ++k)
+        for (int v = 0; v <= d; ++v)
+            owners[mesh->cells[(int64_t)mesh->group_cells[group->first_cell + k] * (d + 1) + v]] =
+                owner;
+    for (int64_t k = 0; k < group->n_facets; ++k)
+        for (int v = 0; v < d; ++v)
+            owners[mesh->facets[(int64_t)mesh->group_facets[group->first_facet + k] * d + v]] =
+                owner;
+}
+
+/* A cell with the node, whose groups name what has no value. */
+static int64_t cell_of(const weft_mesh *mesh, int64_t node) {
+    const int width = mesh->dimension + 1;
+    int64_t i = 0;
+    while (i < mesh->n_cells * width && mesh->cells[i] != node)
+        ++i;
+    return i / width;
+}
+
+weft_status weft_data_of_nodes(const weft_mesh *mesh, const weft_data_info *info, double *out,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int other = find_other(info);
+    int32_t *owner = weft_array_make((size_t)mesh->n_nodes, sizeof *owner);
+    if (!owner)
+        return weft_out_of_memory(error, "values by group");
+    for (int64_t i = 0; i < mesh->n_nodes; ++i)
+        owner[i] = -1;
+    for (int i = 0; i < info->n; ++i) {
+        int g = 0;
+        if (!info->groups[i])
+            continue;
+        TRY(weft_mesh_any_group(mesh, info->groups[i], &g, error));
+        mark_nodes(mesh, g, i, owner);
+    }
+    for (int64_t i = 0; i < mesh->n_nodes; ++i) {
+        if (owner[i] < 0 && other < 0)
+            TRY(refuse_missing(mesh, info, cell_of(mesh, i), error));
+        out[i] = info->values[owner[i] < 0 ? other : owner[i]];
+    }
+done:
+    free(owner);
+    return locate(info, status, error);
+}
