@@ -124,8 +124,7 @@ weft_status weft_compile_cover(const weft_compilation *base, weft_cover *cover,
     control->segments = segments;
     segments[0] = segment;
     segment->cover = cover;
-    TRY(weft_plan_make(arena, segment->graph, cover, &segment->limits, &segment->options,
-                       &segment->plan, error));
+    TRY(weft_segment_plan_cover(segment, error));
     TRY(weft_source_make(made, &made->source, error));
     *out = made;
     arena = NULL;

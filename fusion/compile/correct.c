@@ -56,8 +56,7 @@ static weft_status choose_again(weft_segment *segment, bool *changed, weft_error
         goto done;
     segment->cover = cover;
     *changed = true;
-    TRY(weft_plan_make(segment->arena, segment->graph, cover, &segment->limits, &segment->options,
-                       &segment->plan, error));
+    TRY(weft_segment_plan_cover(segment, error));
 done:
     weft_covers_end(&covers);
     return status;

@@ -142,12 +142,6 @@ static weft_status compile_segment(control_builder *b, weft_control_steps *steps
     const weft_control_step step = {.kind = CONTROL_SEGMENT, .number = number, .loop = b->loop};
     weft_segment *segment = NULL;
     TRY(segment_make(b->compilation, script, number, b->loop, &segment, b->error));
-    for (int i = 0; i < segment->plan->n_kernels; ++i) {
-        weft_plan_kernel *kernel = &segment->plan->kernels[i];
-        kernel->name = weft_arena_print(b->arena, "s%d_%s", number, kernel->name);
-        if (kernel->name == NULL)
-            return weft_no_memory(b->error);
-    }
     TRY(WEFT_APPEND(b->arena, b->control->segments, b->control->n_segments, segment, b->error));
     TRY(weft_control_step_add(b, steps, &step));
 done:

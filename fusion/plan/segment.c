@@ -5,6 +5,7 @@
 #include "fusion/plan/implementations.h"
 #include "fusion/plan/saved_plan.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* "2,3:0,1@64x2+32w4rsr": calls in order, their variants, elements per block, iterations, their
@@ -144,7 +145,7 @@ static weft_status plan_graph(weft_segment *s, weft_error *error) {
         TRY(weft_plan_force(s, s->options.forced_plan, error));
     else
         TRY(choose_cover(s, error));
-    TRY(weft_plan_make(arena, s->graph, s->cover, &s->limits, &s->options, &s->plan, error));
+    TRY(weft_segment_plan_cover(s, error));
 done:
     return status;
 }
@@ -154,6 +155,16 @@ static bool holds_columns(const weft_plan *plan) {
         if (plan->kernels[i].kind == KERNEL_NESTED && plan->kernels[i].slice == SLICE_COLUMNS)
             return true;
     return false;
+}
+
+static weft_status prefix_names(const weft_segment *s, const char *prefix, weft_error *error) {
+    for (int i = 0; i < s->plan->n_kernels; ++i) {
+        weft_plan_kernel *kernel = &s->plan->kernels[i];
+        kernel->name = weft_arena_print(s->arena, "%s%s", prefix, kernel->name);
+        if (kernel->name == NULL)
+            return weft_no_memory(error);
+    }
+    return WEFT_OK;
 }
 
 /* The plan for sizes at which no kernel can hold columns. */
@@ -174,13 +185,23 @@ static weft_status plan_otherwise(weft_segment *s, weft_error *error) {
         return weft_no_memory(error);
     if (status != WEFT_OK) /* a fuse block of the script needs columns */
         return WEFT_OK;
-    for (int i = 0; i < other->plan->n_kernels; ++i) {
-        weft_plan_kernel *kernel = &other->plan->kernels[i];
-        kernel->name = weft_arena_print(s->arena, "rows_%s", kernel->name);
-        if (kernel->name == NULL)
-            return weft_no_memory(error);
-    }
+    TRY(prefix_names(other, "rows_", error));
     s->otherwise = other;
+done:
+    return status;
+}
+
+weft_status weft_segment_plan_cover(weft_segment *s, weft_error *error) {
+    weft_status status = WEFT_OK;
+    char prefix[32];
+    snprintf(prefix, sizeof prefix, "s%d_", s->number);
+    TRY(weft_plan_make(s->arena, s->graph, s->cover, &s->limits, &s->options, &s->plan, error));
+    if (s->number >= 0)
+        TRY(prefix_names(s, prefix, error));
+    if (!holds_columns(s->plan))
+        s->otherwise = NULL;
+    else if (s->otherwise == NULL) /* it does not depend on the cover */
+        TRY(plan_otherwise(s, error));
 done:
     return status;
 }
@@ -190,8 +211,6 @@ weft_status weft_segment_plan(weft_segment *s, weft_error *error) {
     TRY(weft_graph_make(s->arena, s->library, s->script, &s->graph, error));
     s->graph->rows_only = s->limits.cluster_blocks == 0 || s->loop >= 0;
     TRY(plan_graph(s, error));
-    if (holds_columns(s->plan))
-        TRY(plan_otherwise(s, error));
 done:
     return status;
 }

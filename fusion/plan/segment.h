@@ -29,6 +29,9 @@ typedef struct weft_segment {
  *  segment  arena, library, limits, options and script are set
  *  Errors   those of each stage; WEFT_ERROR_INPUT: options.forced_plan does not fit */
 weft_status weft_segment_plan(weft_segment *segment, weft_error *error);
+/** Make the plan of segment->cover, and the second plan if it needs one.
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_segment_plan_cover(weft_segment *segment, weft_error *error);
 /** Append the chosen cover as a line of text, in the form that options.cover accepts. */
 weft_status weft_segment_write_cover(const weft_segment *segment, weft_text *out,
                                      weft_error *error);

@@ -170,23 +170,15 @@ static weft_status plan_segment(weft_segment *c, uint64_t state, bool best, weft
         TRY(cover_of_the_best(c, state, error));
     else
         TRY(cover_at_random(c, state, error));
-    TRY(weft_plan_make(c->arena, c->graph, c->cover, &c->limits, &c->options, &c->plan, error));
+    TRY(weft_segment_plan_cover(c, error));
 done:
     return status;
 }
 
 weft_status partition_make(weft_compilation *c, uint64_t state, bool best, weft_error *error) {
     weft_status status = WEFT_OK;
-    for (int i = 0; i < c->control->n_segments; ++i) {
-        weft_segment *segment = c->control->segments[i];
-        TRY(plan_segment(segment, state + (uint64_t)i, best, error));
-        for (int k = 0; segment->number >= 0 && k < segment->plan->n_kernels; ++k) {
-            weft_plan_kernel *kernel = &segment->plan->kernels[k];
-            kernel->name = weft_arena_print(c->arena, "s%d_%s", i, kernel->name);
-            if (kernel->name == NULL)
-                return weft_no_memory(error);
-        }
-    }
+    for (int i = 0; i < c->control->n_segments; ++i)
+        TRY(plan_segment(c->control->segments[i], state + (uint64_t)i, best, error));
     TRY(weft_source_make(c, &c->source, error));
 done:
     return status;

@@ -38,9 +38,14 @@ static weft_status print_plan(const weft_compilation *compilation, weft_text *ou
 weft_status reload_check(const weft_library *library, const weft_fragment *script,
                          const weft_compilation *planned, weft_error *error) {
     weft_status status = WEFT_OK;
-    /* Of the options what says how a kernel is written, and for which sizes traffic is predicted;
-     * what it is made of is the plan's. */
-    weft_compile_options options = {.scatter = planned->options.scatter,
+    /* Of the options what says how a kernel is written, for which sizes traffic is predicted, and
+     * of what the second plan of a script with columns is made; what the first one is made of is in
+     * the saved plan. */
+    weft_compile_options options = {.plan = planned->options.plan,
+                                    .max_fusion = planned->options.max_fusion,
+                                    .variants = planned->options.variants,
+                                    .n_variants = planned->options.n_variants,
+                                    .scatter = planned->options.scatter,
                                     .elements = planned->options.elements,
                                     .single = planned->options.single,
                                     .operators = planned->options.operators,

@@ -21,10 +21,17 @@ typedef struct compiled {
     weft_compilation *compilation;
 } compiled;
 
-static compiled open_script(const weft_library *library, const char *device_name,
+/* The same products before a loop and in it: two segments, both of which are planned again. */
+static const char loop[] =
+    "index N;\ninput A, B, C, D : real[8,8] over N;\ninput left : real;\n"
+    "P = mmul(A, B);\nQ = mmul(P, C);\nR = madd(Q, D);\nS = mmul(R, A);\n"
+    "repeat at most 3 while (left > 0) {\n    T = mmul(S, B);\n    U = mmul(T, C);\n    V = madd(U, D);\n"
+    "    update S = mmul(V, A);\n    update left = left - 1;\n}\nreturn S;\n";
+
+static compiled open_script(const weft_library *library, const char *device_name, const char *text,
                             const weft_compile_options *options) {
     compiled c = {0};
-    const weft_fragment fragment = {"spills.weft", script};
+    const weft_fragment fragment = {"spills.weft", text};
     assert_int_equal(weft_device_open(device_name, NULL, &c.device, NULL), WEFT_OK);
     assert_int_equal(weft_compile(library, weft_device_limits(c.device), &fragment, 1, options,
                                   &c.compilation, NULL),
@@ -57,7 +64,7 @@ static int spills(const compiled *c) {
 
 static void spilling_plan_is_rejected(void **state) {
     const weft_compile_options options = {0};
-    compiled c = open_script(*state, "null:h200", &options);
+    compiled c = open_script(*state, "null:h200", script, &options);
     weft_error error = {0};
     weft_text text = {0};
     const weft_status status = weft_compilation_correct(c.compilation, c.device, &error);
@@ -74,12 +81,38 @@ static void spilling_plan_is_rejected(void **state) {
     close_script(&c);
 }
 
+/* Kernels of different segments have different names also where the choice was corrected. */
+static void names_stay_distinct(void **state) {
+    const weft_compile_options options = {0};
+    compiled c = open_script(*state, "null:h200", loop, &options);
+    weft_error error = {0};
+    const weft_status status = weft_compilation_correct(c.compilation, c.device, &error);
+    if (status == WEFT_ERROR_COMPILER && strstr(error.message, "not found") != NULL) {
+        close_script(&c);
+        printf("skipped: NVRTC is missing\n");
+        skip();
+    }
+    assert_int_equal(status, WEFT_OK);
+    assert_true(c.compilation->control->n_segments > 1);
+    for (int i = 0; i < weft_compilation_kernels(c.compilation); ++i)
+        for (int k = 0; k < i; ++k) {
+            weft_kernel_info one, other;
+            weft_compilation_kernel(c.compilation, i, &one);
+            weft_compilation_kernel(c.compilation, k, &other);
+            if (strcmp(one.name, other.name) == 0)
+                fail_msg("two kernels are called %s", one.name);
+        }
+    assert_int_equal(spills(&c), 0);
+    close_script(&c);
+}
+
 /* A cover that was chosen by its rank stays, and so does everything on the host. */
 static void choices_stay(void **state) {
     const weft_compile_options second = {.alternative = 1};
     weft_error error = {0};
     for (int host = 0; host < 2; ++host) {
-        compiled c = open_script(*state, host ? "host:1" : "null:h200", host ? NULL : &second);
+        compiled c = open_script(*state, host ? "host:1" : "null:h200", script,
+                                 host ? NULL : &second);
         const weft_cover *cover = weft_compilation_only(c.compilation)->cover;
         const weft_status status = weft_compilation_correct(c.compilation, c.device, &error);
         assert_true(status == WEFT_OK || status == WEFT_ERROR_COMPILER);
@@ -90,6 +123,7 @@ static void choices_stay(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(spilling_plan_is_rejected),
+                                       cmocka_unit_test(names_stay_distinct),
                                        cmocka_unit_test(choices_stay)};
     return cmocka_run_group_tests(tests, library_open, library_close);
 }

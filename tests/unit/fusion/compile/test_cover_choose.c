@@ -2,6 +2,8 @@
 /* Covers in order, and a cover that is asked for by its text. Listing 1 of Fousek et al. 2011 has
  * six calls of which many may be fused, so that there are many covers. */
 #include "core/weft_core.h"
+#include "fusion/compile/compile.h"
+#include "fusion/control/program.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
 #include "tuning_support.h"
@@ -115,6 +117,52 @@ static void not_so_many(void **state) {
     compiler_free(&c);
 }
 
+static bool holds_columns(const weft_segment *segment) {
+    for (int i = 0; i < segment->plan->n_kernels; ++i)
+        if (segment->plan->kernels[i].slice == SLICE_COLUMNS)
+            return true;
+    return false;
+}
+
+/* A cover whose kernels hold columns has the second plan also where the compilation that it is made
+ * from needed none. */
+static void second_plan(void **state) {
+    (void)state;
+    static const weft_fragment script = {
+        "sgemvt.weft", "index rows, cols;\ninput A : real over rows, cols;\n"
+                       "input y : real over rows;\nx = gemtv(A, y);\nw = gemv(A, x);\n"
+                       "return x, w;\n"};
+    enum { COVERS = 3 };
+    compiler c = compiler_make();
+    weft_error error = {0};
+    weft_compilation *base = NULL, *made = NULL;
+    weft_cover **covers = NULL;
+    int n = 0, n_held = 0;
+    for (weft_compile_options options = {0}; base == NULL || holds_columns(weft_compilation_only(base));
+         ++options.alternative) {
+        assert_true(options.alternative < COVERS);
+        weft_compilation_free(&base);
+        tuning_ok(weft_compile(c.library, weft_device_limits(c.device), &script, 1, &options, &base,
+                               &error),
+                  &error);
+    }
+    weft_segment *segment = base->control->segments[0];
+    assert_null(segment->otherwise);
+    const weft_cover_problem problem = {segment->arena, segment->graph, segment->fusions,
+                                        segment->implementations, WEFT_PLAN_FUSED, false};
+    tuning_ok(weft_covers_make(&problem, COVERS, &covers, &n, &error), &error);
+    for (int i = 0; i < n; ++i) {
+        tuning_ok(weft_compile_cover(base, covers[i], &made, &error), &error);
+        const weft_segment *own = made->control->segments[0];
+        assert_int_equal(own->otherwise != NULL, holds_columns(own));
+        n_held += holds_columns(own);
+        weft_compilation_free(&made);
+    }
+    assert_true(n_held > 0);
+    weft_compilation_free(&base);
+    compiler_free(&c);
+}
+
 static void hashes(void **state) {
     (void)state;
     compiler c = compiler_make();
@@ -147,6 +195,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(in_order),
         cmocka_unit_test(not_so_many),
+        cmocka_unit_test(second_plan),
         cmocka_unit_test(hashes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
