@@ -1,7 +1,7 @@
 /* Writes reductions. On the host each range of whole tiles stores a partial result, and a kernel of
  * one thread joins them. On a GPU a thread block computes one or more tiles, each with its own
- * partial result, and a kernel of one block joins them. The reduction trees depend on the size
- * only. */
+ * partial result, and a kernel of one block joins them, after one of several blocks if they are
+ * many. The reduction trees depend on the size only. */
 #include "fusion/base/target.h"
 #include "fusion/codegen/private.h"
 #include "fusion/plan/implementations.h"
@@ -124,7 +124,13 @@ void weft_source_reduction_tile(const source_writer *w, const weft_plan_kernel *
 }
 
 static void threaded_finish(const source_writer *w, const weft_plan_kernel *kernel) {
-    weft_text_add(w->out, "    __shared__ scalar tree[GROUPS];\n");
+    weft_text_add(w->out, "    __shared__ scalar tree[GROUPS];\n    if (gridDim.x > 1) {\n");
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        const weft_call *call = &w->graph->calls[kernel->reductions[i]];
+        weft_text_add(w->out, "        finish_part_%s(tree, partials_%s, %d, n_elements);\n",
+                      weft_source_join_name(call), result_name(w, call), result_count(w, call));
+    }
+    weft_text_add(w->out, "        return;\n    }\n");
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
         weft_text_add(w->out, "    finish_%s(p_%s, tree, partials_%s, %d, n_elements);\n",

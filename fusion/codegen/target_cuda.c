@@ -24,16 +24,20 @@ static void functions(weft_text *out) {
 }
 
 static void cuda_prelude(weft_text *out, int lanes, bool single) {
-    char numbers[3][16];
+    char numbers[5][16];
     weft_text calls = {0};
     snprintf(numbers[0], sizeof numbers[0], "%d", lanes);
     snprintf(numbers[1], sizeof numbers[1], "%d", WEFT_CUDA_THREADS);
     snprintf(numbers[2], sizeof numbers[2], "%d", WEFT_CUDA_REDUCTION_TILE);
+    snprintf(numbers[3], sizeof numbers[3], "%d", WEFT_CUDA_DIRECT);
+    snprintf(numbers[4], sizeof numbers[4], "%d", WEFT_CUDA_JOINED);
     functions(&calls);
     const weft_prelude_value values[] = {
         {"lanes", numbers[0]},
         {"threads", numbers[1]},
         {"chunk", numbers[2]},
+        {"direct", numbers[3]},
+        {"joined", numbers[4]},
         {"scalar", single ? "float" : "double"},
         {"functions", calls.failed ? "" : calls.data},
         {"least",

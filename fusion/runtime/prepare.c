@@ -1,6 +1,7 @@
 /* Prepares a segment for running: memory for values that are not bound, checks of sizes, partial
  * results. */
 #include "fusion/base/array.h"
+#include "fusion/base/target.h"
 #include "fusion/runtime/private.h"
 
 #include <stdlib.h>
@@ -172,10 +173,11 @@ static weft_status prepare_reductions(weft_program_segment *p, int number, weft_
     const weft_plan_kernel *kernel = &p->segment->plan->kernels[number];
     const size_t real_bytes = p->segment->options.single ? sizeof(float) : sizeof(double);
     const size_t n_chunks = (size_t)weft_program_reduction_tiles(p, kernel->index_set);
+    const size_t n_parts = n_chunks + n_chunks / WEFT_CUDA_JOINED + 2; /* launch_finish */
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_value *result = &graph->values[graph->calls[kernel->reductions[i]].result];
         const size_t needed =
-            (n_chunks + 1) * (size_t)weft_shape_count(&result->shape) * real_bytes;
+            n_parts * (size_t)weft_shape_count(&result->shape) * real_bytes;
         TRY(weft_program_partials(p, result->id, needed, error));
     }
     weft_schedule_free(&p->chunks[number]);

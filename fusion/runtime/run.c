@@ -204,6 +204,23 @@ static weft_status launch_once(weft_program_segment *p, const weft_plan_kernel *
                : WEFT_OK;
 }
 
+/* On a GPU many partial results are joined by several blocks before. The second launch is left out
+ * where a loop's kernel does its work. */
+static weft_status launch_finish(weft_program_segment *p, const weft_plan_kernel *kernel,
+                                 const weft_launch *launch, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_plan *plan = p->segment->plan;
+    const int64_t n = weft_program_reduction_tiles(p, kernel->index_set);
+    weft_launch part = *launch;
+    part.n_blocks = (n + WEFT_CUDA_JOINED - 1) / WEFT_CUDA_JOINED;
+    if (plan->is_simt && n > WEFT_CUDA_DIRECT)
+        TRY(launch_once(p, kernel, &part, error));
+    if (!p->leaves_join || kernel != &plan->kernels[plan->n_kernels - 1])
+        TRY(launch_once(p, kernel, launch, error));
+done:
+    return status;
+}
+
 /* A member is launched with its group. */
 static weft_status launch_later(weft_program_segment *p, const weft_plan_kernel *kernel,
                                 const weft_launch *launch, weft_error *error) {
@@ -229,7 +246,7 @@ static const struct kernel_launcher {
     [KERNEL_VERTEX_PATCH] = {weft_program_patch_grid, launch_once},
     [KERNEL_EDGE_PATCH] = {weft_program_patch_grid, launch_once},
     [KERNEL_MATRIX_PATCH] = {weft_program_matrix_grid, launch_once},
-    [KERNEL_FINAL_REDUCTION] = {finish_grid, launch_once},
+    [KERNEL_FINAL_REDUCTION] = {finish_grid, launch_finish},
     [KERNEL_GATHER] = {NULL, launch_once},
     [KERNEL_NESTED] = {weft_program_nested_grid, launch_once},
     [KERNEL_NESTED_FINAL] = {weft_program_nested_final_grid, launch_once},
@@ -289,7 +306,7 @@ weft_status weft_program_segment_run(weft_program_segment *p, weft_error *error)
     weft_status status = WEFT_OK;
     const weft_plan *plan = p->segment->plan;
     TRY(weft_program_prepare(p, error));
-    for (int i = 0; i < plan->n_kernels - p->leaves_join; ++i)
+    for (int i = 0; i < plan->n_kernels; ++i)
         TRY(launch_kernel(p, &plan->kernels[i], error));
 done:
     return status;

@@ -176,10 +176,12 @@ INLINE real weft_powi(real x, int n)
 
 //@ How contributions become one. A tile of TILE consecutive elements is a partial result: the contributions
 //@ of a warp's elements are joined by halves between lanes, then what these give, again by halves. Partial
-//@ results are dealt out to TILE sums, which are joined as a tile is. So the tree depends on the number of
-//@ elements alone, not on how many threads a block has.
+//@ results are dealt out to TILE sums, which are joined as a tile is; more than DIRECT of them by several blocks, of
+//@ JOINED each, before. So the tree depends on the number of elements alone, not on how many threads a block has.
 #define GROUPS (TILE / LANES) /* of a tile: a warp's worth of elements each */
 #define TOGETHER 20 /* partial results that a thread waits for at once */
+#define DIRECT @direct@
+#define JOINED @joined@
 
 //@ each name; neutral; expression
 //@ add; 0; a + b
@@ -215,11 +217,9 @@ INLINE scalar chunk_@name@(const scalar *tree)
 {
     return lanes_@name@(tree[threadIdx.x % GROUPS], GROUPS);
 }
-/* By one block of TILE threads. */
-INLINE void finish_@name@(scalar *result, scalar *tree, const scalar *p, int components,
-                      int64_t n_elements)
+/* By one block of TILE threads: n partial results. */
+INLINE void join_partials_@name@(scalar *result, scalar *tree, const scalar *p, int components, int64_t n)
 {
-    const int64_t n = (n_elements + TILE - 1) / TILE;
     for (int c = 0; c < components; ++c) {
         real sum[1];
         start_@name@(sum, 1);
@@ -241,6 +241,22 @@ INLINE void finish_@name@(scalar *result, scalar *tree, const scalar *p, int com
         }
         __syncthreads();
     }
+}
+/* By one block of TILE threads: all partial results of n_elements elements. */
+INLINE void finish_@name@(scalar *result, scalar *tree, const scalar *p, int components, int64_t n_elements)
+{
+    const int64_t n = (n_elements + TILE - 1) / TILE;
+    if (n > DIRECT)
+        join_partials_@name@(result, tree, p + n * components, components, (n + JOINED - 1) / JOINED);
+    else
+        join_partials_@name@(result, tree, p, components, n);
+}
+/* Block b of a launch of several blocks joins JOINED partial results, and puts what they give behind all of them. */
+INLINE void finish_part_@name@(scalar *tree, scalar *p, int components, int64_t n_elements)
+{
+    const int64_t n = (n_elements + TILE - 1) / TILE, from = blockIdx.x * (int64_t)JOINED;
+    join_partials_@name@(p + (n + blockIdx.x) * components, tree, p + from * components, components,
+                         n - from < JOINED ? n - from : JOINED);
 }
 
 //@ end

@@ -188,6 +188,49 @@ static void reductions(void **state) {
     check_reductions(WEFT_PLAN_UNFUSED);
 }
 
+/* The partial results of so many elements that several thread blocks join them first. */
+static void check_many_partials(int64_t n_partials) {
+    const weft_compile_options options = {0};
+    const int64_t blocks = (n_partials + WEFT_CUDA_JOINED - 1) / WEFT_CUDA_JOINED;
+    emulation e = begin("index rows;\ninput a : real over rows;\n"
+                        "s = sum(a);\nlow = minimum(a);\nreturn s, low;\n",
+                        &options, n_partials + blocks);
+    const weft_plan *plan = case_segment(&e.c)->plan;
+    const weft_plan_kernel *kernel = &plan->kernels[plan->n_kernels - 1];
+    assert_int_equal(kernel->kind, KERNEL_FINAL_REDUCTION);
+    assert_int_equal(kernel->n_reductions, 2);
+    void *arguments[ARGUMENTS] = {NULL};
+    for (int i = 0; i < kernel->n_arguments; ++i)
+        arguments[i] = argument(&e, &kernel->arguments[i]);
+    double s = 0, low = INFINITY;
+    for (int64_t i = 0; i < n_partials; ++i) {
+        const double value = (double)(i * 7 % 23) - 11 - (i == n_partials - 1 ? 9 : 0);
+        list(&e, &e.partials[value_named(&e, "s")], value_named(&e, "s"))[i] = value;
+        list(&e, &e.partials[value_named(&e, "low")], value_named(&e, "low"))[i] = value;
+        s += value;
+        low = fmin(low, value);
+    }
+    void *function = dlsym(e.object, kernel->name);
+    assert_non_null(function);
+    for (int backwards = 0; backwards < 2; ++backwards) {
+        e.n = n_partials * WEFT_CUDA_REDUCTION_TILE - 3;
+        if (n_partials > WEFT_CUDA_DIRECT)
+            e.emulate(function, e.n, arguments, (unsigned)blocks, WEFT_CUDA_REDUCTION_TILE, 0,
+                      backwards);
+        e.emulate(function, e.n, arguments, 1, WEFT_CUDA_REDUCTION_TILE, 0, backwards);
+        assert_true(values(&e, "s")[0] == s);
+        assert_true(values(&e, "low")[0] == low);
+    }
+    end(&e);
+}
+
+static void many_partials(void **state) {
+    (void)state;
+    check_many_partials(WEFT_CUDA_DIRECT);
+    check_many_partials(WEFT_CUDA_DIRECT + 1);
+    check_many_partials(20 * WEFT_CUDA_JOINED + 1);
+}
+
 /* ---- product kernels ---- */
 
 /* A graph Laplacian of a ring with chords, in whole numbers. */
@@ -374,7 +417,8 @@ static void threads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reductions), cmocka_unit_test(rows),       cmocka_unit_test(threads),
+        cmocka_unit_test(reductions),
+        cmocka_unit_test(many_partials), cmocka_unit_test(rows),       cmocka_unit_test(threads),
         cmocka_unit_test(blocks),     cmocka_unit_test(late_loads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
