@@ -75,8 +75,35 @@ static void matrices_have_the_expected_size(void **state) {
     assert_double_near(loaded_bytes(*state, 1), 16, 1e-9, 0);
 }
 
+/* Launches of the plan of y = A x + B x on an H200 for matrices of n rows and columns. */
+static int launches_of_two_products(const weft_library *library, int64_t n) {
+    weft_device *device = NULL;
+    weft_compilation *compilation = NULL;
+    const weft_fragment fragment = {"gesummv.weft",
+                                    "index rows, cols;\ninput A, B : real over rows, cols;\n"
+                                    "input x : real over cols;\ny = gemv(A, x) + gemv(B, x);\n"
+                                    "return y;\n"};
+    const weft_compile_options options = {.single = true, .elements = n * n};
+    assert_int_equal(weft_device_open("null:h200", NULL, &device, NULL), WEFT_OK);
+    assert_int_equal(weft_compile(library, weft_device_limits(device), &fragment, 1, &options,
+                                  &compilation, NULL),
+                     WEFT_OK);
+    const int n_kernels = weft_compilation_kernels(compilation);
+    weft_compilation_free(&compilation);
+    weft_device_free(&device);
+    return n_kernels;
+}
+
+/* Reading two matrices by turns costs 3 % of the bandwidth, which is more than a launch if they are
+ * large. */
+static void large_matrices_are_read_one_after_another(void **state) {
+    assert_int_equal(launches_of_two_products(*state, 1024), 1);
+    assert_int_equal(launches_of_two_products(*state, 16384), 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(unknown_primitives_are_scaled),
-                                       cmocka_unit_test(matrices_have_the_expected_size)};
+                                       cmocka_unit_test(matrices_have_the_expected_size),
+                                       cmocka_unit_test(large_matrices_are_read_one_after_another)};
     return cmocka_run_group_tests(tests, library_open, library_close);
 }
