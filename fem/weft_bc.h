@@ -54,6 +54,11 @@ void weft_bc_free(weft_bc **bc);
 
 /** The dofs of Dirichlet conditions, [*n] ascending, as weft_cg_options.constrained. Borrowed. */
 const int32_t *weft_bc_constrained(const weft_bc *bc, int64_t *n);
+/** The condition whose value each of these dofs has, numbered as for weft_bc_make; without conditions
+ *  the dof's component.
+ *  out     [n] as weft_bc_constrained
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_bc_owners(const weft_bc *bc, int32_t *out, weft_error *error);
 /** Set u = factor * g at the dofs of Dirichlet conditions; u [n_dofs]. */
 void weft_bc_set(const weft_bc *bc, double factor, double *u);
 /** The forms of Robin conditions, int alpha phi_i phi_j over their facets. Returns their number.

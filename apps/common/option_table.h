@@ -51,7 +51,7 @@ typedef struct app_option_table {
 
 typedef struct app_command_line {
     const char *arguments, *doc; /* as args_doc and doc in argp */
-    app_option_table tables[9];  /* in the order of the help; the rest zero */
+    app_option_table tables[12];  /* in the order of the help; the rest zero */
     weft_status (*argument)(void *user, const char *text, weft_error *error);
     void *user; /* of argument */
 } app_command_line;

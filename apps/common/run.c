@@ -6,6 +6,9 @@
 #include <stdlib.h>
 
 void app_run_clear(app_run *run) {
+    weft_derive_free(&run->derive);
+    free(run->reactions);
+    free(run->loads);
     weft_preconditioner_free(&run->preconditioner);
     weft_operator_free(&run->op);
     weft_bc_free(&run->bc);

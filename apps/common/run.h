@@ -42,6 +42,9 @@ typedef struct app_run {
     weft_cg_result cg;
     double l2_error, h1_error, energy; /* NaN unless requested */
     double *probes;                    /* [probes][components], NaN outside */
+    weft_derive *derive;               /* NULL: no derived quantities */
+    double *reactions, *loads;         /* by condition, or component without any; sums of b by
+                                          component; NULL unless requested */
 } app_run;
 
 void app_run_clear(app_run *run);
@@ -96,6 +99,20 @@ weft_status app_run_remove_mean(app_run *run, double integral, weft_error *error
 /** Set the errors from their squares; warns if they are not finite. */
 void app_run_set_errors(app_run *run, double l2_squared, double h1_squared);
 weft_status app_run_measure_probes(app_run *run, weft_error *error);
+/** Compile the derived quantities of the options, if there are any. (apps/common/derived.c)
+ *  problem  projection is that of the options
+ *  Errors   those of weft_derive_make */
+weft_status app_run_derive_make(app_run *run, const weft_derive_problem *problem,
+                                weft_error *error);
+/** Compute the reactions, if requested.
+ *  is_residual  b is the residual already */
+weft_status app_run_react(app_run *run, bool is_residual, weft_error *error);
+/** Write u and the derived fields to --output. */
+weft_status app_run_result_write(const app_run *run, weft_error *error);
+/** Print integrals, extrema and reactions to stdout. */
+void app_run_print_derived(const app_run *run);
+/** Add "derived" and "reactions". */
+bool app_run_json_derived(json_t *root, const app_run *run);
 /** Record the time of planning and compiling, and log the peak memory next to its estimate. */
 void app_run_finish(app_run *run);
 

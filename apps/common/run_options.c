@@ -25,6 +25,7 @@ int app_iterations_limit(const app_run_options *options, const weft_mesh *mesh) 
 void app_run_options_clear(app_run_options *options) {
     app_conditions_clear(&options->conditions);
     app_probes_clear(&options->probes);
+    app_derived_options_clear(&options->derived);
 }
 
 bool app_is_silent(const app_run_options *options) {
@@ -187,6 +188,36 @@ const app_option app_solver_options[] = {
      APP_INTEGER(app_run_options, tune, 1, 1000)},
     {"max-iterations", "N", "Largest number of iterations (default: 10000, more for large meshes)",
      APP_INTEGER(app_run_options, max_iterations, 0, 1000000000)},
+    {0}};
+
+static weft_status read_derivation(const app_option *row, const char *option, const char *text,
+                                   void *at, weft_error *error) {
+    (void)option;
+    return app_derivation_read(at, (weft_derive_kind)row->low, text, error);
+}
+
+static const char *const projections[] = {"none", "lumped", "consistent", NULL};
+
+const app_option app_derive_options[] = {
+    {.help = "Derived quantities, of u, grad(u), x and the names of the problem:"},
+    {"derive", "NAME=EXPR",
+     "Write a quantity such as 'flux = -kappa*grad(u)' per cell into --output; later formulas may "
+     "use its name; repeatable",
+     APP_BY(read_derivation, app_run_options, derived), .low = WEFT_DERIVE_FIELD},
+    {"integral", "NAME[@GROUP]=EXPR",
+     "Print an integral over the mesh or a group, such as 'heat@left = dot(flux, normal)'; "
+     "repeatable",
+     APP_BY(read_derivation, app_run_options, derived), .low = WEFT_DERIVE_INTEGRAL},
+    {"extrema", "NAME[@GROUP]=EXPR",
+     "Print the least and greatest value at vertices, and where they are; repeatable",
+     APP_BY(read_derivation, app_run_options, derived), .low = WEFT_DERIVE_EXTREMA},
+    {"projection", "NAME",
+     "Write the quantities of --derive at nodes instead: lumped (means of the cells around a node) "
+     "or consistent (L2 projection); none (default): per cell",
+     APP_CHOICE(app_run_options, derived.projection, projections)},
+    {"reactions", NULL,
+     "Print the reaction of each Dirichlet group: the flux, or force, that keeps u at its value",
+     APP_FLAG(app_run_options, derived.reactions, true)},
     {0}};
 
 const app_option app_result_options[] = {

@@ -21,6 +21,12 @@ static weft_status make_form(solve *run, weft_error *error) {
     return form_cells(run, &run->base.form, error);
 }
 
+/* kappa is the diffusivity of a cell, the mean of --diffusivity. */
+static int name_coefficients(const solve *run, weft_derive_alias out[SOLVE_ALIASES_MAX]) {
+    out[0] = (weft_derive_alias){"kappa", run->options->diffusivity ? "k" : "1"};
+    return 1;
+}
+
 /* Refuse a part of the mesh without condition on u; the hint names the options that fix u. */
 static weft_status check_fixed(solve *run, weft_error *error) {
     const weft_status status = weft_bc_find_free(run->base.bc, 0, &run->base.project, error);
@@ -100,6 +106,7 @@ static const solve_problem problem = {
     .balance_check = check_balance,
     .integrate = integrate,
     .plan_print = poisson_plan_print,
+    .name_coefficients = name_coefficients,
     .prints_history = true};
 
 int main(int argc, char **argv) {

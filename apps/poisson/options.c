@@ -53,6 +53,7 @@ weft_status poisson_options_read(int argc, char **argv, solve_options *out, weft
                                               {app_reading_options, &out->run.mesh.reading},
                                               {problem_options, out},
                                               {app_solver_options, &out->run},
+                                              {app_derive_options, &out->run},
                                               {app_result_options, &out->run}},
                                    .argument = app_argument_refuse};
     TRY(app_command_line_read(&line, argc, argv, error));

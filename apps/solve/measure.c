@@ -100,3 +100,25 @@ weft_status solve_measure(solve *run, weft_error *error) {
 done:
     return status;
 }
+
+weft_status solve_derive_make(solve *run, weft_error *error) {
+    weft_derive_problem problem = {.space = run->base.space,
+                                   .cells = &run->base.form.form,
+                                   .u = run->base.u,
+                                   .aliases = run->aliases};
+    if (run->problem->name_coefficients)
+        problem.n_aliases = run->problem->name_coefficients(run, run->aliases);
+    return app_run_derive_make(&run->base, &problem, error);
+}
+
+weft_status solve_derive(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const bool is_residual = run->options->nonlinear && !run->base.is_null;
+    if (run->base.derive)
+        TRY(weft_derive_run(run->base.derive, 0, error));
+    if (is_residual) /* what Newton's method has computed last */
+        TRY(weft_vector_push(run->base.b, run->base.b_values, run->n_dofs, error));
+    TRY(app_run_react(&run->base, is_residual, error));
+done:
+    return status;
+}

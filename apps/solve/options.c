@@ -215,6 +215,7 @@ weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_e
                                               {condition_options, out},
                                               {app_solver_options, &out->run},
                                               {newton_options, out},
+                                              {app_derive_options, &out->run},
                                               {app_result_options, &out->run},
                                               {sum_options, out}},
                                    .argument = read_script,

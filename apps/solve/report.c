@@ -6,31 +6,9 @@
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
 
-#include <stdlib.h>
-
 static bool is_solved(const solve *run) {
     return run->options->nonlinear ? run->newton_converged
                                    : run->base.cg.outcome == WEFT_CG_CONVERGED;
-}
-
-/* Vectors in 2D get a zero third component, because ParaView's warp filter needs three. */
-static weft_status write_fields(const solve *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int c = run->components, shown = c == 2 ? 3 : c;
-    double *values = NULL;
-    weft_field field = {.name = "u", .n_components = shown, .values = run->base.u_values};
-    if (shown != c) {
-        values = weft_array_make((size_t)run->base.mesh->n_nodes, (size_t)shown * sizeof *values);
-        if (!values)
-            return weft_out_of_memory(error, NULL);
-        for (int64_t i = 0; i < run->n_dofs; ++i)
-            values[i / c * shown + i % c] = run->base.u_values[i];
-        field.values = values;
-    }
-    TRY(weft_result_write(run->options->run.output, run->base.mesh, &field, 1, error));
-done:
-    free(values);
-    return status;
 }
 
 weft_status solve_output_write(solve *run, weft_error *error) {
@@ -38,7 +16,7 @@ weft_status solve_output_write(solve *run, weft_error *error) {
     const double start = weft_clock();
     if (!app_output_wanted(&run->options->run, is_solved(run), &run->base.messages->monitor))
         return WEFT_OK;
-    TRY(write_fields(run, error));
+    TRY(app_run_result_write(&run->base, error));
 done:
     run->base.seconds.output = weft_clock() - start;
     return status;
@@ -103,6 +81,7 @@ weft_status solve_report_print(const solve *run, weft_error *error) {
         printf("energy      %.10g\n", app_strip_nan_sign(run->base.energy));
     if (run->options->sum)
         printf("sum         %s  %.10g\n", run->options->sum, app_strip_nan_sign(run->sum));
+    app_run_print_derived(&run->base);
     return app_run_print_end(&run->base, is_solved(run), error);
 }
 
@@ -121,6 +100,7 @@ done:
 weft_status solve_null_print(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_operator_apply(run->base.op, run->base.u, run->base.b, error));
+    TRY(solve_derive(run, error));
     if (app_is_silent(&run->options->run))
         goto done;
     print_head(run);

@@ -45,6 +45,7 @@ static weft_status assemble(solve *run, weft_error *error) {
     TRY(solve_data_make(run, error));
     TRY(make_operator(run, error));
     TRY(run->problem->load_make(run, error));
+    TRY(solve_derive_make(run, error));
     run->base.seconds.assembly = app_clock(&run->base.context) - start;
 done:
     return status;
@@ -57,6 +58,7 @@ static weft_status compute(solve *run, weft_error *error) {
         TRY(run->problem->balance_check(run, error));
     TRY(run->options->nonlinear ? solve_newton(run, error) : app_run_solve(&run->base, error));
     TRY(solve_measure(run, error));
+    TRY(solve_derive(run, error));
     TRY(solve_output_write(run, error));
 done:
     return status;

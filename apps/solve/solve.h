@@ -16,7 +16,7 @@
 
 /* ---- options (apps/solve/options.c) ---------------------------------------------------------- */
 
-enum { SOLVE_COMPONENTS_MAX = 8, SOLVE_KERNELS_MAX = 8 };
+enum { SOLVE_COMPONENTS_MAX = 8, SOLVE_KERNELS_MAX = 8, SOLVE_ALIASES_MAX = 2 };
 
 /** NAME=TEXT of --input, --define or --param; NAME@GROUP=TEXT of the same NAME are joined. */
 typedef struct solve_binding {
@@ -70,6 +70,8 @@ typedef struct solve_problem {
     solve_step *balance_check;  /* if base.project: refuse loads without a solution */
     solve_step *integrate;      /* set integral_u and energy */
     solve_step *plan_print;     /* print the plans of scripts, on the null device */
+    /** Set the names of coefficients for formulas; returns their number; NULL: none. */
+    int (*name_coefficients)(const solve *run, weft_derive_alias out[SOLVE_ALIASES_MAX]);
     bool prints_history;        /* a few residuals of CG in every report */
 } solve_problem;
 /** Run a program. Returns its exit code. (apps/solve/run.c) */
@@ -115,6 +117,7 @@ struct solve {
     int64_t n_dofs;             /* nodes * components */
     double product_bytes;       /* predicted memory traffic of one operator application */
     char **exact;               /* [components], or NULL */
+    weft_derive_alias aliases[SOLVE_ALIASES_MAX];
     weft_memory *load;          /* the load factor */
     double load_value;
     double *flux; /* [n_dofs] of Neumann and Robin conditions, at full load; NULL: none */
@@ -164,6 +167,10 @@ weft_status solve_vector_make(solve *run, double factor, weft_error *error);
 weft_status solve_newton(solve *run, weft_error *error);
 /** Compute errors, integrals, energy and probe values. (apps/solve/measure.c) */
 weft_status solve_measure(solve *run, weft_error *error);
+/** Compile the derived quantities, before the solution. (apps/solve/measure.c) */
+weft_status solve_derive_make(solve *run, weft_error *error);
+/** Compute derived quantities and reactions. (apps/solve/measure.c) */
+weft_status solve_derive(solve *run, weft_error *error);
 /** Write the result file, the report and JSON. (apps/solve/report.c, apps/solve/json.c) */
 weft_status solve_output_write(solve *run, weft_error *error);
 weft_status solve_report_print(const solve *run, weft_error *error);

@@ -248,6 +248,25 @@ const int32_t *weft_bc_constrained(const weft_bc *bc, int64_t *n) {
     return bc->constrained;
 }
 
+weft_status weft_bc_owners(const weft_bc *bc, int32_t *out, weft_error *error) {
+    const int c = weft_space_components(bc->space);
+    const int64_t n = weft_space_dofs(bc->space);
+    int32_t *all = weft_array_make((size_t)n, sizeof *all);
+    if (!all)
+        return weft_out_of_memory(error, "boundary conditions");
+    for (int64_t i = 0; i < n && bc->n_pieces == 0; ++i)
+        all[i] = (int32_t)(i % c);
+    for (int k = 0; k < bc->n_pieces; ++k) {
+        const weft_bc_piece *piece = &bc->pieces[k];
+        for (int64_t i = 0; i < piece->n_nodes; ++i) /* of Dirichlet conditions only */
+            all[(int64_t)piece->nodes[i] * c + piece->condition.component] = k;
+    }
+    for (int64_t i = 0; i < bc->n_constrained; ++i)
+        out[i] = all[bc->constrained[i]];
+    free(all);
+    return WEFT_OK;
+}
+
 void weft_bc_set(const weft_bc *bc, double factor, double *u) {
     for (int64_t i = 0; i < bc->n_constrained; ++i)
         u[bc->constrained[i]] = factor * bc->given[i];

@@ -100,3 +100,19 @@ real a = f(0) * (w(0) / select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0)));
 for (int p = 1; p < q; ++p)
     a += f(p) * (w(p) / select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0)));
 s = a;
+
+//@ function  quadrature_shapes(J: real[d,d]) -> W: real[q,n]
+//@ kind      map
+//@ parameter degree = 2
+//@ table     w: real[q] = simplex_weights(d, degree)
+//@ table     phi: real[n,q] = simplex_shape(d, degree)
+//@ flops     3*(d-1) + 4*(d-1)*(d-2) + q*n
+//@ source    W(p,i) = phi_i(xi_p) w_p |det J|: the loads of what is 1 at point p and 0 at the others
+//@ source    Ern and Guermond 2021, Finite Elements II, chapter 30
+//@ where     d <= 3
+//@ threads   1
+use determinant;
+real scale = abs(det);
+for (int p = 0; p < q; ++p)
+    for (int i = 0; i < n; ++i)
+        W(p,i) = (phi(i,p) * w(p)) * scale;

@@ -25,6 +25,49 @@ static void ref_mvmul(const check_case *c, const double *const *arguments, doubl
 }
 
 /* Row by row from the diagonal on. */
+/* Eigenvalues of the upper triangle, the greatest first, as roots of the characteristic polynomial,
+ * which is bisected between its extrema. */
+static double characteristic(int n, const double *a, double x) {
+    const double p = a[0] - x, q = a[n + 1] - x, r = n > 2 ? a[8] - x : 1;
+    if (n == 2)
+        return p * q - a[1] * a[1];
+    return p * (q * r - a[5] * a[5]) - a[1] * (a[1] * r - a[5] * a[2]) +
+           a[2] * (a[1] * a[5] - q * a[2]);
+}
+
+static double bisect_root(int n, const double *a, double low, double high) {
+    const double sign = characteristic(n, a, low) < 0 ? -1 : 1;
+    for (int i = 0; i < 200; ++i) {
+        const double middle = 0.5 * (low + high);
+        if (sign * characteristic(n, a, middle) >= 0)
+            low = middle;
+        else
+            high = middle;
+    }
+    return 0.5 * (low + high);
+}
+
+static void ref_principal(const check_case *c, const double *const *arguments, double *result) {
+    const double *a = arguments[0];
+    const int n = c->arguments[0].sizes[0];
+    double bound = 0, between[4], trace = 0, minors = 0;
+    for (int i = 0; i < n * n; ++i)
+        bound += fabs(a[i]);
+    for (int i = 0; i < n; ++i)
+        trace += a[i * n + i];
+    for (int i = 0; i < n; ++i)
+        for (int j = i + 1; j < n; ++j)
+            minors += a[i * n + i] * a[j * n + j] - a[i * n + j] * a[i * n + j];
+    /* p' = 0: x = trace/2, or the roots of 3 x^2 - 2 trace x + minors */
+    const double root = n == 2 ? 0 : sqrt(trace * trace - 3 * minors);
+    between[0] = bound;
+    between[1] = n == 2 ? trace / 2 : (trace + root) / 3;
+    between[2] = n == 2 ? -bound : (trace - root) / 3;
+    between[3] = -bound;
+    for (int i = 0; i < n; ++i)
+        result[i] = bisect_root(n, a, between[i + 1], between[i]);
+}
+
 static void ref_upper(const check_case *c, const double *const *arguments, double *result) {
     for (int i = 0; i < ROWS; ++i)
         for (int j = i; j < ROWS; ++j)
@@ -144,6 +187,8 @@ static const check_case cases[] = {
     {"mvmul", NULL, 2, {M(1, 1), V(1)}, 1, ref_mvmul, 0, 0, NULL},
     {"upper", NULL, 1, {M(4, 4)}, 10, ref_upper, 0, 0, NULL},
     {"upper", NULL, 1, {M(1, 1)}, 1, ref_upper, 0, 0, NULL},
+    {"principal_values", NULL, 1, {M(2, 2)}, 2, ref_principal, 0, 0, NULL},
+    {"principal_values", NULL, 1, {M(3, 3)}, 3, ref_principal, 0, 0, NULL},
     {"symmetric_mvmul", NULL, 2, {V(10), V(4)}, 4, ref_symmetric, 0, 0, NULL},
     {"symmetric_mvmul", NULL, 2, {V(6), V(3)}, 3, ref_symmetric, 0, 0, NULL},
     {"symmetric_mvmul", NULL, 2, {V(1), V(1)}, 1, ref_symmetric, 0, 0, NULL},

@@ -85,6 +85,40 @@ static void ref_stress(const check_case *c, const double *const *arguments, doub
         result[i] += 2 * arguments[2][0] * arguments[0][i];
 }
 
+/* In the plane the strain is that of plane strain. */
+static void ref_stress_3d(const check_case *c, const double *const *arguments, double *result) {
+    const int d = c->d;
+    for (int a = 0; a < 3; ++a)
+        for (int b = 0; b < 3; ++b)
+            for (int i = 0; i < d * d; ++i) {
+                result[a * 3 + b] += hooke(a, b, i / d, i % d, arguments[1][0], 0) *
+                                     arguments[0][i];
+                if (a == i / d && b == i % d)
+                    result[a * 3 + b] += 2 * arguments[2][0] * arguments[0][i];
+            }
+}
+
+/* sqrt(3/2 s : s) of the symmetric part, in the plane with S_zz = 0 */
+static void ref_mises(const check_case *c, const double *const *arguments, double *result) {
+    const int d = c->d;
+    double S[3][3] = {{0}}, trace = 0, square = 0;
+    for (int i = 0; i < d; ++i)
+        for (int j = 0; j < d; ++j)
+            S[i][j] = (arguments[0][i * d + j] + arguments[0][j * d + i]) / 2;
+    for (int i = 0; i < 3; ++i)
+        trace += S[i][i];
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+            square += pow(S[i][j] - (i == j) * trace / 3, 2);
+    result[0] = sqrt(1.5 * square);
+}
+
+static void ref_traction(const check_case *c, const double *const *arguments, double *result) {
+    for (int i = 0; i < c->d; ++i)
+        for (int j = 0; j < c->d; ++j)
+            result[i] += arguments[0][i * 3 + j] * arguments[1][j];
+}
+
 static void ref_energy(const check_case *c, const double *const *arguments, double *result) {
     const int d = c->d;
     for (int i = 0; i < d * d; ++i)
@@ -178,6 +212,8 @@ static void ref_mu(const check_case *c, const double *const *arguments, double *
 #define S                                                                                          \
     { 0, {0, 0}, DATA_ANY }
 
+#define SYMMETRIC(name) "r@ = " name "(0.5*(a@_0 + transpose(a@_0)));"
+
 static const check_case cases[] = {
     {"elastic_stiffness", NULL, 4, {M(3, 2), J(2), S, S}, 36, ref_elastic, 2, 0, NULL},
     {"elastic_stiffness", NULL, 4, {M(4, 3), J(3), S, S}, 144, ref_elastic, 3, 0, NULL},
@@ -189,6 +225,12 @@ static const check_case cases[] = {
     {"green_strain", NULL, 1, {M(3, 3)}, 9, ref_strain, 3, 0, NULL},
     {"hooke_stress", NULL, 3, {M(2, 2), S, S}, 4, ref_stress, 2, 0, NULL},
     {"hooke_stress", NULL, 3, {M(3, 3), S, S}, 9, ref_stress, 3, 0, NULL},
+    {"hooke_stress_3d", NULL, 3, {M(2, 2), S, S}, 9, ref_stress_3d, 2, 0, NULL},
+    {"hooke_stress_3d", NULL, 3, {M(3, 3), S, S}, 9, ref_stress_3d, 3, 0, NULL},
+    {"von_mises", NULL, 1, {M(2, 2)}, 1, ref_mises, 2, 0, SYMMETRIC("von_mises")},
+    {"von_mises", NULL, 1, {M(3, 3)}, 1, ref_mises, 3, 0, SYMMETRIC("von_mises")},
+    {"traction", NULL, 2, {M(3, 3), V(2)}, 2, ref_traction, 2, 0, NULL},
+    {"traction", NULL, 2, {M(3, 3), V(3)}, 3, ref_traction, 3, 0, NULL},
     {"symmetric_part", NULL, 1, {M(2, 2)}, 4, ref_symmetric, 2, 0, NULL},
     {"symmetric_part", NULL, 1, {M(3, 3)}, 9, ref_symmetric, 3, 0, NULL},
     {"strain_change", NULL, 2, {M(2, 2), M(2, 2)}, 4, ref_change, 2, 0, NULL},

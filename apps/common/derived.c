@@ -1,0 +1,311 @@
+/* Reads options of derived quantities, computes the quantities of a run, and reports them. */
+#include "apps/common/run.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+static const char *const option_names[] = {"--derive", "--integral", "--extrema"};
+
+/* Remove the blanks around a text, in place. */
+static void strip(char *text) {
+    size_t n = strlen(text), first = strspn(text, " \t");
+    while (n > first && isspace((unsigned char)text[n - 1]))
+        --n;
+    memmove(text, text + first, n - first);
+    text[n - first] = '\0';
+}
+
+static weft_status refuse_blank(const char *option, const char *text, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_USAGE, "a name, a group or an expression is missing");
+    weft_error_location(error, option, text, 1, 1);
+    weft_error_hint(error, "write %s 'NAME%s = EXPR'", option,
+                    strcmp(option, "--derive") == 0 ? "" : "[@GROUP]");
+    return WEFT_ERROR_USAGE;
+}
+
+/* NAME=EXPR, NAME@GROUP=EXPR or NAME@"GROUP"=EXPR. */
+weft_status app_derivation_read(app_derived_options *derived, weft_derive_kind kind,
+                                const char *text, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *option = option_names[kind];
+    const size_t at = strcspn(text, "@=");
+    const bool has_group = kind != WEFT_DERIVE_FIELD && text[at] == '@';
+    app_derivation made = {.kind = kind};
+    if (has_group) {
+        made.name = strndup(text, at);
+        if (!made.name)
+            TRY(weft_out_of_memory(error, NULL));
+        const char *group = text + at + 1;
+        TRY(app_split_assignment(option, group + strspn(group, " \t"), "GROUP=EXPR", &made.group,
+                                 &made.text, error));
+        strip(made.group);
+    } else {
+        TRY(app_split_assignment(option, text, "NAME=EXPR", &made.name, &made.text, error));
+    }
+    strip(made.name);
+    strip(made.text);
+    if (!made.name[0] || !made.text[0] || (made.group && !made.group[0]))
+        TRY(refuse_blank(option, text, error));
+    snprintf(made.origin, sizeof made.origin, "%s %.80s%s%.80s", option, made.name,
+             made.group ? "@" : "", made.group ? made.group : "");
+    TRY(APP_APPEND(derived->list, derived->n, made, error));
+    made = (app_derivation){0};
+done:
+    free(made.name);
+    free(made.group);
+    free(made.text);
+    return status;
+}
+
+void app_derived_options_clear(app_derived_options *derived) {
+    for (int i = 0; i < derived->n; ++i) {
+        free(derived->list[i].name);
+        free(derived->list[i].group);
+        free(derived->list[i].text);
+    }
+    free(derived->list);
+    *derived = (app_derived_options){0};
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+weft_status app_run_derive_make(app_run *run, const weft_derive_problem *problem,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    const app_derived_options *options = &run->options->derived;
+    weft_derived_quantity *quantities = NULL;
+    weft_derive_problem complete = *problem;
+    if (options->n == 0)
+        return WEFT_OK;
+    quantities = calloc((size_t)options->n, sizeof *quantities);
+    if (!quantities)
+        TRY(weft_out_of_memory(error, NULL));
+    for (int i = 0; i < options->n; ++i) {
+        const app_derivation *one = &options->list[i];
+        quantities[i] =
+            (weft_derived_quantity){one->kind, one->name, one->group, one->text, one->origin};
+    }
+    complete.projection = options->projection;
+    TRY(weft_derive_make(&run->context, &complete, quantities, options->n, &run->derive, error));
+done:
+    free(quantities);
+    return status;
+}
+
+/* Number of conditions, or of components where there are none. */
+static int n_reactions(const app_run *run) {
+    return run->pieces.n > 0 ? run->pieces.n : weft_space_components(run->space);
+}
+
+weft_status app_run_react(app_run *run, bool is_residual, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int c = weft_space_components(run->space);
+    const int64_t n = weft_space_dofs(run->space);
+    if (!run->options->derived.reactions)
+        return WEFT_OK;
+    run->reactions = calloc((size_t)n_reactions(run), sizeof *run->reactions);
+    run->loads = calloc((size_t)c, sizeof *run->loads);
+    double *column = weft_array_make((size_t)n, sizeof *column);
+    if (!run->reactions || !run->loads || !column)
+        TRY(weft_out_of_memory(error, NULL));
+    TRY(weft_reactions(&run->context, run->bc, is_residual ? NULL : run->op, run->u, run->b,
+                       run->reactions, n_reactions(run), error));
+    for (int k = 0; k < c && !is_residual; ++k) {
+        for (int64_t i = 0; i < n / c; ++i)
+            column[i] = run->b_values[i * c + k];
+        run->loads[k] = weft_sum(column, n / c);
+    }
+done:
+    free(column);
+    return status;
+}
+
+/* Vectors and matrices in the plane get zero components, which ParaView expects: 2 -> 3, 4 -> 9. */
+static double *fill_up(const weft_field *field, int64_t n, int shown) {
+    const int c = field->n_components, m = c == 4 ? 2 : c;
+    double *values = weft_array_make((size_t)n, (size_t)shown * sizeof *values);
+    for (int64_t i = 0; values && i < n; ++i)
+        for (int k = 0; k < c; ++k)
+            values[i * shown + k / m * 3 + k % m] = field->values[i * c + k];
+    return values;
+}
+
+weft_status app_run_result_write(const app_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_field *derived = NULL;
+    const int n = 1 + (run->derive ? weft_derive_fields(run->derive, &derived) : 0);
+    weft_field *fields = calloc((size_t)n, sizeof *fields);
+    double **rooms = calloc((size_t)n, sizeof *rooms);
+    if (!fields || !rooms)
+        TRY(weft_out_of_memory(error, NULL));
+    for (int i = 0; i < n; ++i) {
+        fields[i] = i > 0 ? derived[i - 1]
+                          : (weft_field){.name = "u",
+                                         .n_components = weft_space_components(run->space),
+                                         .values = run->u_values};
+        const int c = fields[i].n_components, shown = c == 2 ? 3 : c == 4 && i > 0 ? 9 : c;
+        if (shown == c)
+            continue;
+        rooms[i] = fill_up(&fields[i], fields[i].on_cells ? run->mesh->n_cells : run->mesh->n_nodes,
+                           shown);
+        if (!rooms[i])
+            TRY(weft_out_of_memory(error, NULL));
+        fields[i].values = rooms[i];
+        fields[i].n_components = shown;
+    }
+    TRY(weft_result_write(run->options->output, run->mesh, fields, n, error));
+done:
+    for (int i = 0; rooms && i < n; ++i)
+        free(rooms[i]);
+    free(rooms);
+    free(fields);
+    return status;
+}
+
+/* ---- reports --------------------------------------------------------------------------------- */
+
+static void print_values(const double *values, int n) {
+    for (int k = 0; k < n; ++k)
+        printf("%s%.10g", k ? ", " : "  ", app_strip_nan_sign(values[k]));
+}
+
+static void print_value(const weft_derived_value *value, int dimension) {
+    char least[64], greatest[64];
+    const char *at = value->group ? "@" : "", *group = value->group ? value->group : "";
+    if (value->kind == WEFT_DERIVE_INTEGRAL) {
+        printf("integral    %s%s%s", value->name, at, group);
+        print_values(value->integral, value->n_components);
+        putchar('\n');
+        return;
+    }
+    printf("extrema     %s%s%s  %.10g at %s to %.10g at %s\n", value->name, at, group,
+           app_strip_nan_sign(value->least), weft_point_text(value->least_at, dimension, least),
+           app_strip_nan_sign(value->greatest),
+           weft_point_text(value->greatest_at, dimension, greatest));
+}
+
+/* The conditions of one option, one for each component that is not free. */
+static int reaction_of(const app_run *run, int first, double values[], const char **group) {
+    const int c = weft_space_components(run->space);
+    int k = first;
+    for (int i = 0; i < c; ++i)
+        values[i] = run->pieces.n > 0 ? NAN : run->reactions[i];
+    *group = run->pieces.n > 0 ? run->pieces.list[first].group : "boundary";
+    if (run->pieces.n == 0)
+        return 1;
+    for (; k < run->pieces.n && run->pieces.list[k].origin == run->pieces.list[first].origin; ++k)
+        if (run->pieces.list[k].kind == WEFT_DIRICHLET)
+            values[run->pieces.list[k].component] = run->reactions[k];
+    return k;
+}
+
+static bool is_reaction(const app_run *run, int i) {
+    return run->pieces.n == 0 || run->pieces.list[i].kind == WEFT_DIRICHLET;
+}
+
+static double sum_reactions(const app_run *run, int component) {
+    double sum = 0;
+    for (int i = 0; i < n_reactions(run); ++i)
+        if (is_reaction(run, i) &&
+            (run->pieces.n > 0 ? run->pieces.list[i].component : i) == component)
+            sum += run->reactions[i];
+    return sum;
+}
+
+enum { COMPONENTS_MAX = 16 };
+
+static void print_reactions(const app_run *run) {
+    const int c = weft_space_components(run->space);
+    const int n = run->pieces.n > 0 ? run->pieces.n : 1;
+    double values[COMPONENTS_MAX];
+    const char *group = NULL;
+    for (int i = 0; run->reactions && i < n;) {
+        const bool shown = is_reaction(run, i);
+        i = reaction_of(run, i, values, &group);
+        if (!shown)
+            continue;
+        printf("reaction    %s", group);
+        for (int k = 0; k < c; ++k)
+            if (isnan(values[k]))
+                printf("%sfree", k ? ", " : "  ");
+            else
+                printf("%s%.10g", k ? ", " : "  ", values[k]);
+        putchar('\n');
+    }
+    if (!run->reactions)
+        return;
+    for (int k = 0; k < c; ++k)
+        values[k] = sum_reactions(run, k);
+    printf("reactions   sum");
+    print_values(values, c);
+    printf(", loads");
+    print_values(run->loads, c);
+    putchar('\n');
+}
+
+void app_run_print_derived(const app_run *run) {
+    const weft_derived_value *values = NULL;
+    const int n = run->derive ? weft_derive_values(run->derive, &values) : 0;
+    for (int i = 0; i < n; ++i)
+        print_value(&values[i], run->mesh->dimension);
+    print_reactions(run);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *json_point(const double *point, int dimension) {
+    return app_json_values(point, dimension);
+}
+
+static bool set_value(json_t *object, const weft_derived_value *value, int dimension) {
+    bool fine =
+        app_json_set(object, "name", app_json_text(value->name)) &&
+        app_json_set(object, "group", value->group ? app_json_text(value->group) : json_null());
+    if (value->kind == WEFT_DERIVE_INTEGRAL)
+        return fine && app_json_set(object, "integral",
+                                    app_json_values(value->integral, value->n_components));
+    return fine && app_json_set(object, "least", app_json_real(value->least)) &&
+           app_json_set(object, "least_at", json_point(value->least_at, dimension)) &&
+           app_json_set(object, "greatest", app_json_real(value->greatest)) &&
+           app_json_set(object, "greatest_at", json_point(value->greatest_at, dimension));
+}
+
+static bool set_reactions(json_t *root, const app_run *run) {
+    const int c = weft_space_components(run->space);
+    const int n = run->pieces.n > 0 ? run->pieces.n : 1;
+    json_t *array = json_array();
+    bool fine = app_json_set(root, "reactions", array);
+    double values[COMPONENTS_MAX];
+    const char *group = NULL;
+    for (int i = 0; fine && i < n;) {
+        const bool shown = is_reaction(run, i);
+        i = reaction_of(run, i, values, &group);
+        if (!shown)
+            continue;
+        json_t *object = json_object();
+        fine = json_array_append_new(array, object) == 0 &&
+               app_json_set(object, "group", app_json_text(group)) &&
+               app_json_set(object, "reaction", app_json_values(values, c));
+    }
+    return fine && app_json_set(root, "loads", app_json_values(run->loads, c));
+}
+
+bool app_run_json_derived(json_t *root, const app_run *run) {
+    const weft_derived_value *values = NULL;
+    const int n = run->derive && !run->is_null ? weft_derive_values(run->derive, &values) : 0;
+    bool fine = true;
+    if (run->derive) {
+        json_t *array = json_array();
+        fine = app_json_set(root, "derived", array);
+        for (int i = 0; fine && i < n; ++i) {
+            json_t *object = json_object();
+            fine = json_array_append_new(array, object) == 0 &&
+                   set_value(object, &values[i], run->mesh->dimension);
+        }
+    }
+    return fine && (!run->reactions || run->is_null || set_reactions(root, run));
+}

@@ -1,0 +1,152 @@
+/** What the files of fem/derive share.
+ *
+ *      formulas --formula.c--> statements for each point --script.c--> one script for all cells and
+ *      one for all facets --run.c--> lists over elements --values.c--> fields, integrals, extrema
+ */
+#pragma once
+
+#include "fem/derive/derive.h"
+#include "fem/form/form.h"
+
+/* ---- elements and their points (fem/derive/points.c) ----------------------------------------- */
+
+typedef enum derive_elements { DERIVE_CELLS, DERIVE_FACETS } derive_elements;
+
+/** Where formulas are evaluated: the centre, then the points of quadrature, then the vertices. */
+typedef struct derive_points {
+    int n_quadrature, n_vertices, n; /* n = 1 + n_quadrature + n_vertices */
+    double (*shape)[4]; /* [n] P1 shape functions of the cell; of facets the last is 0 */
+    double *weights;    /* [n] of quadrature, relative to the element's measure; else 0 */
+} derive_points;
+weft_status derive_points_make(int dimension, derive_elements elements, derive_points *out,
+                               weft_error *error);
+void derive_points_free(derive_points *points);
+/** The points at which a quantity of this kind is evaluated: first and number. */
+void derive_points_of(const derive_points *points, weft_derive_kind kind, int *first, int *n);
+
+/* ---- facets and their cells (fem/derive/facets.c) -------------------------------------------- */
+
+/** Facets of the quantities' groups, group after group. Start from {0}. */
+typedef struct derive_facets {
+    int64_t n;
+    int32_t *nodes;      /* [n][d] */
+    int32_t *cell_nodes; /* [n][d + 1]: those of the facet, then the opposite vertex of its cell */
+    int32_t *cells;      /* [n] the adjacent cell: the one that lies inside of the facet */
+} derive_facets;
+/** Find the adjacent cells of facets whose n and nodes are set.
+ *  Errors  WEFT_ERROR_MEMORY, WEFT_ERROR_INTERNAL (a facet of no cell) */
+weft_status derive_facets_find_cells(const weft_mesh *mesh, derive_facets *facets,
+                                     weft_error *error);
+void derive_facets_free(derive_facets *facets);
+
+/* ---- names and formulas (fem/derive/scope.c, fem/derive/formula.c) --------------------------- */
+
+/** The names of the form that formulas may use. */
+typedef struct derive_scope {
+    const weft_derive_problem *problem; /* borrowed */
+    int dimension, components;
+    weft_compilation *names; /* of the form; owns the names */
+    const char *coordinates; /* the form's input that is bound to them, or our own */
+    bool has_elasticity;     /* it computes lambda and mu */
+} derive_scope;
+weft_status derive_scope_make(weft_context *context, const weft_derive_problem *problem,
+                              derive_scope *out, weft_error *error);
+void derive_scope_free(derive_scope *scope);
+/** Find a name of the form. */
+bool derive_scope_find(const derive_scope *scope, const char *name, weft_name_info *out);
+/** Is it an input over this index set, other than the coordinates? */
+bool derive_scope_is_input(const derive_scope *scope, const weft_name_info *info, const char *over);
+
+/** A quantity and where its values are. */
+typedef struct derive_quantity {
+    weft_derived_quantity given; /* its strings are copies, in the arena */
+    int index;
+    derive_elements elements;
+    bool is_uniform; /* the formula does not depend on the element */
+    int rank, sizes[2], n_components;
+    int64_t first, n;       /* facets of its group, or cells of it (into group_cells) */
+    bool is_whole;          /* all cells */
+    weft_memory **memories; /* [n_lists] of results; over cells and facets interleaved */
+    double **lists;         /* [n_lists][elements][components], on the host */
+    int n_lists, list_components;
+    double *rows; /* of a nodal matrix, the lists joined; else NULL */
+} derive_quantity;
+
+/** Where a formula stands. */
+typedef struct derive_place {
+    const derive_scope *scope;
+    const derive_quantity *quantities; /* earlier ones: their fields may be used */
+    int n_quantities;
+    derive_elements elements;
+} derive_place;
+/** Replace what a formula names by names of the script, for one point.
+ *  out     appended to
+ *  Errors  WEFT_ERROR_SYNTAX, _TYPE, _INPUT with a caret in the formula; _MEMORY */
+weft_status derive_formula_write(const derive_place *place, const weft_derived_quantity *quantity,
+                                 int point, weft_text *out, weft_error *error);
+/** Turn the position and the names of an error in a rewritten formula into the user's.
+ *  before  bytes of the script's line in front of the formula */
+void derive_formula_correct(const derive_place *place, const weft_derived_quantity *quantity,
+                            int point, int before, weft_error *error);
+
+/* ---- scripts (fem/derive/script.c) ----------------------------------------------------------- */
+
+/** Append what formulas are made of: geometry, gradients, values at the points. */
+void derive_script_start(const derive_scope *scope, derive_elements elements,
+                         const derive_points *points, weft_text *out);
+/** The name of a quantity's value at a point. */
+void derive_script_name(const derive_quantity *quantity, int point, char out[300]);
+/** Append the statement of a quantity at a point. */
+weft_status derive_script_define(const derive_place *place, const derive_quantity *quantity,
+                                 int point, weft_text *out, weft_error *error);
+
+/* ---- programs (fem/derive/run.c) ------------------------------------------------------------- */
+
+/** The program of all quantities over cells, or over facets. Start from {0}. */
+typedef struct derive_part {
+    derive_points points;
+    weft_compiled compiled;
+    int64_t n_elements;
+    derive_facets facets;
+    weft_connectivity *dofs, *sides; /* of facets */
+    weft_memory **gathered;          /* [n_gathered] inputs over cells, at the cells of facets */
+    int n_gathered;
+} derive_part;
+
+struct weft_derive {
+    weft_context *context;
+    weft_derive_problem problem;
+    weft_arena *arena;
+    derive_scope scope;
+    derive_quantity *quantities;
+    int n_quantities;
+    derive_part parts[2]; /* by derive_elements */
+    weft_memory *t;
+    weft_field *fields; /* [n_fields] */
+    int n_fields;
+    weft_derived_value *values; /* [n_values] */
+    int n_values;
+    weft_operator *mass; /* of the consistent projection */
+};
+/** Check the formula of quantity i, and find its shape. The earlier ones have theirs. */
+weft_status derive_quantity_check(weft_derive *derive, int i, weft_error *error);
+/** Compile the program of a part, if quantities need it. */
+weft_status derive_part_make(weft_derive *derive, derive_elements elements, weft_error *error);
+void derive_part_free(derive_part *part);
+/** Run the program and fetch the lists. */
+weft_status derive_part_run(weft_derive *derive, derive_elements elements, weft_error *error);
+
+/* ---- nodal fields (fem/derive/project.c) ----------------------------------------------------- */
+
+/** Append the statements of a field's projection to nodes. */
+void derive_project_write(const weft_derive *derive, const derive_quantity *quantity,
+                          weft_text *out);
+/** Solve for the consistent projection of a list, [nodes][components], in place.
+ *  loads  int f phi_i, [nodes][components]; values: the lumped projection */
+weft_status derive_project_solve(weft_derive *derive, int components, const double *loads,
+                                 double *values, weft_error *error);
+
+/* ---- sums and extrema (fem/derive/values.c) -------------------------------------------------- */
+
+void derive_value_compute(const weft_derive *derive, const derive_quantity *quantity,
+                          weft_derived_value *out);

@@ -1,0 +1,121 @@
+/** Derived quantities: formulas of a solution and its gradient, per cell, at nodes, integrated over
+ *  groups, and at their extrema; reactions.
+ *
+ *      space, form of the cells, solution u, formulas -> cell and nodal fields
+ *                                                     -> integrals and extrema over groups
+ *      operator, right-hand side, u, conditions       -> reactions
+ *
+ *  All formulas over cells are one program, as are all formulas over facets; both are planned, fused
+ *  and run as any script. Values of elements are summed on the host, by weft_sum in the order of
+ *  the elements: results do not depend on the number of threads. */
+#ifndef WEFT_DERIVE_H
+#define WEFT_DERIVE_H
+
+#include "fem/weft_bc.h"
+#include "fem/weft_result.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum weft_derive_kind {
+    WEFT_DERIVE_FIELD,    /* the value at the centre of each cell, or at nodes */
+    WEFT_DERIVE_INTEGRAL, /* over cells or facets, by quadrature of degree 4 */
+    WEFT_DERIVE_EXTREMA   /* least and greatest value at the vertices of cells or facets */
+} weft_derive_kind;
+
+/** One quantity. Strings are borrowed.
+ *
+ *  A formula may use (docs/derived-results.md)
+ *      u, x, y, z, t         the solution (real[c] with c > 1 components), coordinates, time
+ *      grad(u)               real[d]; real[c,d], row k for component k
+ *      strain(u), stress(u)  with d components: real[d,d]; real[3,3] by Hooke's law, in the plane of
+ *                            plane strain, of a form that computes lambda and mu
+ *      normal                over facets: the unit normal that points out of the adjacent cell,
+ *                            whose gradient is used there
+ *      names of fields       of earlier quantities of the kind WEFT_DERIVE_FIELD
+ *      names of the form     its expressions and nodal inputs (at the point), and its values
+ *      functions of the library, and those of formulas */
+typedef struct weft_derived_quantity {
+    weft_derive_kind kind;
+    const char *name;   /* an identifier; of fields none of the names below */
+    const char *group;  /* integrals and extrema: of facets or cells; NULL: all cells */
+    const char *text;   /* the formula */
+    const char *origin; /* names it in messages */
+} weft_derived_quantity;
+
+typedef enum weft_projection {
+    WEFT_PROJECT_NONE,      /* fields are values of cells */
+    WEFT_PROJECT_LUMPED,    /* nodal: int f phi_i / int phi_i */
+    WEFT_PROJECT_CONSISTENT /* nodal: the L2 projection, sum_j f_j int phi_i phi_j = int f phi_i */
+} weft_projection;
+
+/** A name in formulas for a text in names of the form: {"kappa", "k"}. */
+typedef struct weft_derive_alias {
+    const char *name, *text;
+} weft_derive_alias;
+
+/** What quantities are derived from; all borrowed, and must outlive the weft_derive. */
+typedef struct weft_derive_problem {
+    const weft_space *space;
+    const weft_form *cells; /* over weft_space_cells; inputs with their memories */
+    weft_memory *u;         /* [nodes][components] */
+    const char *solution;   /* its name in formulas; NULL: "u" */
+    const weft_derive_alias *aliases;
+    int n_aliases;
+    bool in_time; /* formulas may use t */
+    weft_projection projection;
+} weft_derive_problem;
+
+typedef struct weft_derive weft_derive;
+/** Check and compile quantities.
+ *  context     borrowed; must outlive the result
+ *  quantities  [n], borrowed for the call
+ *  out         caller's; weft_derive_free
+ *  Errors      WEFT_ERROR_USAGE (a name that is not an identifier, is reserved or given twice),
+ *              WEFT_ERROR_INPUT (no such group, lists the groups; stress(u) of a form without lambda
+ *              and mu), WEFT_ERROR_SYNTAX, _TYPE, _SHAPE (with a caret in the formula), _MEMORY,
+ *              _COMPILER, _DEVICE; *out untouched */
+weft_status weft_derive_make(weft_context *context, const weft_derive_problem *problem,
+                             const weft_derived_quantity *quantities, int n, weft_derive **out,
+                             weft_error *error);
+void weft_derive_free(weft_derive **derive);
+/** Compute all quantities from the present u at time t.
+ *  Errors  WEFT_ERROR_MEMORY, _DEVICE */
+weft_status weft_derive_run(weft_derive *derive, double t, weft_error *error);
+
+/** The fields, in the order of their quantities, for weft_result_write; borrowed, valid until the
+ *  next run. Components are those of the formula: real[m,n] row by row. Returns their number. */
+int weft_derive_fields(const weft_derive *derive, const weft_field **fields);
+
+enum { WEFT_DERIVE_COMPONENTS_MAX = 9 };
+/** An integral, or extrema. */
+typedef struct weft_derived_value {
+    const char *name,
+        *group; /* of the quantity; borrowed from the weft_derive; group may be NULL */
+    weft_derive_kind kind;
+    int n_components; /* of an integral; 1 of extrema */
+    double integral[WEFT_DERIVE_COMPONENTS_MAX];
+    double least, greatest;             /* NaN if a value is */
+    double least_at[3], greatest_at[3]; /* of equal values, that of the first element */
+} weft_derived_value;
+/** The values, in the order of their quantities; borrowed. Returns their number. */
+int weft_derive_values(const weft_derive *derive, const weft_derived_value **values);
+
+/** Reactions: the sums of A u - b over the dofs of each Dirichlet condition, which are the fluxes into
+ *  the domain, or the forces of the supports, that keep u at its values: what --neumann would have
+ *  to give. A dof belongs to the condition whose value it has. One product and one kernel for all
+ *  conditions.
+ *  op    with the forms of Robin conditions, if there are any; NULL: b is A u - b, as Newton's method
+ *        has it
+ *  u, b  [n_dofs] on the device
+ *  out   [n] by condition, numbered as for weft_bc_make, 0 for other kinds; without conditions by
+ *        component
+ *  Errors  WEFT_ERROR_MEMORY, _COMPILER, _DEVICE */
+weft_status weft_reactions(weft_context *context, const weft_bc *bc, weft_operator *op,
+                           weft_memory *u, weft_memory *b, double *out, int n, weft_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
