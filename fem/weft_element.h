@@ -42,6 +42,7 @@ typedef struct weft_cell {
     int dimension;              /* d */
     bool simplex;               /* otherwise a tensor product of intervals; see weft_cell_of */
     int n_entities[4];          /* vertices, edges, faces, volumes */
+    int base;                   /* the facet on which the last coordinate is 0 */
     double measure;             /* 1/d! or 1 */
     const double (*vertices)[3];
     const signed char (*edges)[2]; /* [n_entities[1]][2] */
@@ -99,9 +100,14 @@ void weft_element_free(weft_element **element);
 /** First of the nodes in the interior of an entity; the others follow it. */
 int weft_element_first_node(const weft_element *element, int dimension, int entity);
 /** Nodes on an entity and its boundary, in the order of the Lagrange element of the entity's own
- *  type, so that tables of that element fit; none unless the family is Lagrange.
+ *  type, so that tables of that element fit; none unless the family is (discontinuous) Lagrange.
  *  nodes   [n], n returned: at most element->n_nodes */
 int weft_element_entity_closure(const weft_element *element, int dimension, int entity, int *nodes);
+/** Where the nodes are in a cell whose vertices are listed in another order.
+ *  vertices  [v], a symmetry of the cell: vertex i of the new list is vertex vertices[i] of the old
+ *  nodes     [n_nodes]: node i of the new cell is node nodes[i] of the old
+ *  Returns false if that maps a node onto none, as for points of an asymmetric rule */
+bool weft_element_permute(const weft_element *element, const int *vertices, int *nodes);
 
 /** Number of partial derivatives of orders 0 to `order` in d variables: (order+d)! / (order! d!). */
 int weft_derivative_count(int d, int order);

@@ -4,7 +4,7 @@
 #ifndef WEFT_MESH_H
 #define WEFT_MESH_H
 
-#include "core/weft_core.h"
+#include "fem/weft_element.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,15 +19,17 @@ typedef struct weft_group {
     int64_t first_cell, n_cells;   /* into weft_mesh.group_cells */
 } weft_group;
 
-/** A simplicial mesh. Free with weft_mesh_free. Arrays come from weft_array_make (padded). */
+/** A mesh of cells of one type. Free with weft_mesh_free. Arrays come from weft_array_make (padded).
+ *  Below, v and w are the numbers of vertices of a cell and of a facet: d+1 and d on simplices. */
 typedef struct weft_mesh {
-    int dimension;            /* d: 2 triangles, 3 tetrahedra */
+    int dimension;            /* d */
+    weft_cell_type cell;      /* WEFT_POINT: triangles (d = 2) or tetrahedra; see weft_mesh_cell */
     int64_t n_nodes, n_cells; /* n_nodes < 2^31 */
     double *x;                /* [n_nodes][d], in the file's unit */
-    int32_t *cells;           /* [n_cells][d+1], positively oriented */
+    int32_t *cells;           /* [n_cells][v], positively oriented */
     int64_t n_facets;         /* the whole boundary, then the interior facets that are in a group */
     int64_t n_boundary_facets; /* facets of exactly one cell */
-    int32_t *facets; /* [n_facets][d]; counterclockwise as seen from outside its (first) cell; 2D:
+    int32_t *facets; /* [n_facets][w]; counterclockwise as seen from outside its (first) cell; 2D:
                         with the cell on the left */
     int n_groups;
     weft_group *groups;
@@ -43,13 +45,14 @@ typedef struct weft_mesh {
  *  weft_array_make. */
 typedef struct weft_mesh_data {
     int dimension;
+    weft_cell_type cell; /* WEFT_POINT: the simplex of this dimension */
     int64_t n_nodes, n_cells;
     double *x;      /* [n_nodes][d] */
-    int32_t *cells; /* [n_cells][d+1] */
+    int32_t *cells; /* [n_cells][v] */
     int n_groups;
     weft_group *groups; /* facets of group g: group_facet_nodes[first_facet .. + n_facets) */
     int64_t n_group_facets;
-    int32_t *group_facet_nodes; /* [n_group_facets][d] */
+    int32_t *group_facet_nodes; /* [n_group_facets][w] */
     int64_t n_group_cells;
     int32_t *group_cells; /* [n_group_cells]: of group g, [first_cell .. + n_cells) */
 } weft_mesh_data;
@@ -133,6 +136,8 @@ weft_status weft_mesh_tile(weft_device *device, const weft_mesh *tile, const int
 weft_status weft_mesh_refine(weft_device *device, const weft_mesh *mesh, int times,
                              const weft_monitor *monitor, weft_mesh **out, weft_error *error);
 void weft_mesh_free(weft_mesh **mesh);
+/** The reference cell of the mesh's cells. */
+const weft_cell *weft_mesh_cell(const weft_mesh *mesh);
 /** Find the group of facets of this name. "boundary" is the whole boundary, facets
  *  0 .. n_boundary_facets, unless a group has that name.
  *  group   its index, or -1 for the whole boundary

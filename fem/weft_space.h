@@ -43,24 +43,33 @@ typedef struct weft_element_kind {
 static const weft_element_kind WEFT_ELEMENT_P1 = {WEFT_LAGRANGE, 1};
 
 typedef struct weft_space weft_space;
-/** device, mesh  borrowed; must outlive the space
+/** Nodes of degree 2 and more are numbered by the lowest vertex of their edge, face or cell, and
+ *  nodes on what cells share are one in all of them, for any order of the cells' vertices.
+ *  device, mesh  borrowed; must outlive the space
  *  components    per node, at least 1
  *  out           caller's; weft_space_free
- *  Errors        WEFT_ERROR_USAGE (components), WEFT_ERROR_UNSUPPORTED (2^31 dofs),
- *                WEFT_ERROR_MEMORY; *out untouched */
+ *  Errors        WEFT_ERROR_USAGE (components), WEFT_ERROR_UNSUPPORTED (2^31 dofs; no such
+ *                element), WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_space_make(weft_device *device, const weft_mesh *mesh, weft_element_kind element,
                             int components, weft_space **out, weft_error *error);
 void weft_space_free(weft_space **space);
 
+weft_device *weft_space_device(const weft_space *space);
 const weft_mesh *weft_space_mesh(const weft_space *space);
+const weft_element *weft_space_element(const weft_space *space);
 int weft_space_components(const weft_space *space);
 int64_t weft_space_nodes(const weft_space *space);
 int64_t weft_space_dofs(const weft_space *space); /* nodes * components */
 /** cells -> nodes. Borrowed. */
 weft_connectivity *weft_space_cells(const weft_space *space);
+/** The same list, [n_cells][nodes of the element]. Borrowed. */
+const int32_t *weft_space_cell_nodes(const weft_space *space);
 /** Coordinates of the nodes, [nodes][dimension], in the mesh's unit. Borrowed. */
 weft_memory *weft_space_coordinates(const weft_space *space);
-/** The distinct nodes on a group of facets (-1: the whole boundary).
+/** The same on the host. Borrowed. */
+const double *weft_space_points(const weft_space *space);
+/** The distinct nodes on a group of facets (-1: the whole boundary), those of discontinuous
+ *  elements too, in the cell of the facet; none for constants, bubbles and points of rules.
  *  out     [*n] ascending, from weft_array_make; caller's; free()
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_space_group_nodes(const weft_space *space, int group, int32_t **out, int64_t *n,
@@ -68,9 +77,9 @@ weft_status weft_space_group_nodes(const weft_space *space, int group, int32_t *
 
 /** The facets of a group and their nodes. Initialise with {0}. */
 typedef struct weft_space_facets {
-    int64_t n;               /* facets */
-    int width;               /* nodes per facet */
-    int32_t *nodes;          /* [n][width] */
+    int64_t n;      /* facets */
+    int width;      /* nodes per facet */
+    int32_t *nodes; /* [n][width], in the order of the facet's element, vertices as the mesh has */
     weft_connectivity *dofs; /* facets -> nodes */
 } weft_space_facets;
 /** group   of facets; -1: the whole boundary
@@ -79,6 +88,46 @@ typedef struct weft_space_facets {
 weft_status weft_space_facets_make(const weft_space *space, int group, weft_space_facets *out,
                                    weft_error *error);
 void weft_space_facets_free(weft_space_facets *facets);
+
+/** Facets with all nodes of the cells on their sides, for facet integrals. Initialise with {0}. Each
+ *  cell is turned: its vertices have an order in which the facet is weft_cell.base (the last
+ *  coordinate is 0) and both cells have the same reference coordinates at each point of the facet.
+ *  So one table serves all facets, all spaces turn alike, and det J can have either sign. */
+typedef struct weft_space_sides {
+    int64_t n;
+    int n_sides, width;          /* 1 or 2; nodes: n_sides times those of a cell */
+    int32_t *nodes;              /* [n][n_sides][nodes of a cell] */
+    int32_t *cells;              /* [n][n_sides] */
+    weft_connectivity *dofs;     /* facets -> nodes */
+    weft_connectivity *to_cells; /* facets -> cells */
+} weft_space_sides;
+/** The facets of a group (-1: the whole boundary) with one cell each.
+ *  out     weft_space_sides_free, also after an error
+ *  Errors  WEFT_ERROR_UNSUPPORTED (quadrature elements, except those of symmetric rules),
+ *          WEFT_ERROR_MEMORY */
+weft_status weft_space_exterior_make(const weft_space *space, int group, weft_space_sides *out,
+                                     weft_error *error);
+/** All facets between two cells; the side + (first) is the cell of the lower number. */
+weft_status weft_space_interior_make(const weft_space *space, weft_space_sides *out,
+                                     weft_error *error);
+void weft_space_sides_free(weft_space_sides *sides);
+
+/** Several spaces over one mesh, as one list of dofs: those of the first space, then those of the
+ *  second... A cell has them in this order, each part node by node. Initialise with {0}. */
+enum { WEFT_MIXED_MAX = 16 };
+typedef struct weft_mixed {
+    int64_t n_dofs, first[WEFT_MIXED_MAX]; /* first dof of each part */
+    int width;                             /* dofs of a cell */
+    int32_t *cell_dofs;                    /* [n_cells][width] */
+    weft_connectivity *dofs;               /* cells -> dofs */
+} weft_mixed;
+/** spaces  [n], on one device
+ *  out     weft_mixed_free, also after an error
+ *  Errors  WEFT_ERROR_USAGE (different meshes, too many parts), WEFT_ERROR_UNSUPPORTED (2^31 dofs),
+ *          WEFT_ERROR_MEMORY */
+weft_status weft_mixed_make(const weft_space *const *spaces, int n, weft_mixed *out,
+                            weft_error *error);
+void weft_mixed_free(weft_mixed *mixed);
 
 /** Input of weft_assembly_choose for a symmetric operator on the space. */
 weft_assembly_problem weft_space_problem(const weft_space *space, double applications);

@@ -202,12 +202,16 @@ void weft_element_free(weft_element **element) {
 
 /* ---- nodes of entities ----------------------------------------------------------------------- */
 
-int weft_element_first_node(const weft_element *element, int dimension, int entity) {
-    const weft_cell *cell = weft_cell_of(element->cell);
-    int first = entity * element->entity_nodes[dimension];
+/* First of the nodes in the interior of an entity, for so many nodes in each entity. */
+static int first_node(const weft_cell *cell, const int entity_nodes[4], int dimension, int entity) {
+    int first = entity * entity_nodes[dimension];
     for (int lower = 0; lower < dimension; ++lower)
-        first += cell->n_entities[lower] * element->entity_nodes[lower];
+        first += cell->n_entities[lower] * entity_nodes[lower];
     return first;
+}
+
+int weft_element_first_node(const weft_element *element, int dimension, int entity) {
+    return first_node(weft_cell_of(element->cell), element->entity_nodes, dimension, entity);
 }
 
 /* The entity of the cell with these vertices; the cell's lists and these ascend. */
@@ -225,9 +229,11 @@ int weft_element_entity_closure(const weft_element *element, int dimension, int 
                                 int *nodes) {
     const weft_cell *cell = weft_cell_of(element->cell);
     const weft_cell *own = weft_cell_of(weft_cell_entity_type(cell, dimension));
-    int n = 0, vertices[8];
-    if (element->family != WEFT_LAGRANGE)
+    int n = 0, vertices[8], entity_nodes[4];
+    if ((element->family != WEFT_LAGRANGE && element->family != WEFT_DISCONTINUOUS) ||
+        element->degree == 0)
         return 0;
+    weft_lagrange_nodes(cell, element->degree, true, NULL, entity_nodes);
     weft_cell_entity(cell, dimension, entity, vertices);
     for (int lower = 0; lower <= dimension; ++lower)
         for (int i = 0; i < own->n_entities[lower]; ++i) {
@@ -236,9 +242,41 @@ int weft_element_entity_closure(const weft_element *element, int dimension, int 
             for (int k = 0; k < n_local; ++k)
                 local[k] = vertices[local[k]];
             const int first =
-                weft_element_first_node(element, lower, find_entity(cell, lower, n_local, local));
-            for (int k = 0; k < element->entity_nodes[lower]; ++k)
+                first_node(cell, entity_nodes, lower, find_entity(cell, lower, n_local, local));
+            for (int k = 0; k < entity_nodes[lower]; ++k)
                 nodes[n++] = first + k;
         }
     return n;
+}
+
+/* The node at x, to 1e-9; -1: there is none. */
+static int find_node(const weft_element *e, int d, const double *x) {
+    for (int i = 0; i < e->n_nodes; ++i) {
+        double distance = 0;
+        for (int axis = 0; axis < d; ++axis)
+            distance = fmax(distance, fabs(e->points[i * d + axis] - x[axis]));
+        if (distance < 1e-9)
+            return i;
+    }
+    return -1;
+}
+
+bool weft_element_permute(const weft_element *element, const int *vertices, int *nodes) {
+    static const int axis_vertex[2][3] = {{1, 2, 4}, {1, 2, 3}};
+    const weft_cell *cell = weft_cell_of(element->cell);
+    const int d = cell->dimension;
+    const double *origin = cell->vertices[vertices[0]];
+    for (int i = 0; i < element->n_nodes; ++i) {
+        double x[3];
+        memcpy(x, origin, sizeof x);
+        for (int a = 0; a < d; ++a) {
+            const double *end = cell->vertices[vertices[axis_vertex[cell->simplex][a]]];
+            for (int axis = 0; axis < d; ++axis)
+                x[axis] += element->points[i * d + a] * (end[axis] - origin[axis]);
+        }
+        nodes[i] = find_node(element, d, x);
+        if (nodes[i] < 0)
+            return false;
+    }
+    return true;
 }

@@ -27,6 +27,12 @@ void weft_copy_cut(char *out, size_t size, const char *text) {
     out[length] = '\0';
 }
 
+const weft_cell *weft_mesh_cell(const weft_mesh *mesh) {
+    if (mesh->cell != WEFT_POINT)
+        return weft_cell_of(mesh->cell);
+    return weft_cell_of(mesh->dimension == 2 ? WEFT_TRIANGLE : WEFT_TETRAHEDRON);
+}
+
 void weft_mesh_free(weft_mesh **mesh) {
     if (!mesh || !*mesh)
         return;

@@ -1,44 +1,60 @@
-/* A function space: the dofs that a mesh has for an element with so many components a node. */
-#include "fem/space/space.h"
+/* A function space: the nodes that a mesh has for an element, with so many components a node. */
+#include "fem/space/private.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* The nodes of an element are those of the mesh's vertices as long as P1 is the only one; what a
- * further element adds (nodes on edges, say) is numbered here, and nothing else counts nodes. */
+/* The nodes of P1 are those of the mesh; own_cells and own_x are NULL then. */
 struct weft_space {
     weft_device *device;
     const weft_mesh *mesh;
-    weft_element_kind element;
+    weft_element *element;
     int components;
-    int cell_width, facet_width; /* nodes of a cell, and of a facet */
     int64_t n_nodes;
+    int32_t *own_cells; /* [n_cells][element->n_nodes] */
+    double *own_x;      /* [n_nodes][d] */
     weft_connectivity *cells;
     weft_memory *x;
 };
 
-weft_status weft_space_make(weft_device *device, const weft_mesh *mesh, weft_element_kind element,
+static bool is_p1(const weft_element *element) {
+    return element->family == WEFT_LAGRANGE && element->degree == 1;
+}
+
+static weft_status number_nodes(weft_space *space, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_mesh *mesh = space->mesh;
+    space->n_nodes = mesh->n_nodes;
+    if (is_p1(space->element))
+        return WEFT_OK;
+    TRY(weft_nodes_number(space->device, mesh, space->element, &space->own_cells, &space->n_nodes,
+                          error));
+    TRY(weft_nodes_place(mesh, space->element, space->own_cells, space->n_nodes, &space->own_x,
+                         error));
+done:
+    return status;
+}
+
+weft_status weft_space_make(weft_device *device, const weft_mesh *mesh, weft_element_kind kind,
                             int components, weft_space **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int d = mesh->dimension;
+    weft_space *space = NULL;
     if (components < 1)
         return weft_error_set(error, WEFT_ERROR_USAGE, "a space has at least one component, not %d",
                               components);
-    if (mesh->n_nodes > INT32_MAX / components)
-        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                              "more than 2^31 - 1 degrees of freedom");
-    weft_space *space = calloc(1, sizeof *space);
+    space = calloc(1, sizeof *space);
     if (!space)
         return weft_out_of_memory(error, "a space");
-    *space = (weft_space){.device = device,
-                          .mesh = mesh,
-                          .element = element,
-                          .components = components,
-                          .cell_width = d + 1,
-                          .facet_width = d,
-                          .n_nodes = mesh->n_nodes};
-    TRY(weft_connectivity_make(device, mesh->cells, mesh->n_cells, space->cell_width,
-                               space->n_nodes, &space->cells, error));
-    TRY(weft_memory_wrap(device, mesh->x, (size_t)space->n_nodes * (size_t)d * sizeof *mesh->x,
+    *space = (weft_space){.device = device, .mesh = mesh, .components = components};
+    TRY(weft_element_make(kind.family, weft_mesh_cell(mesh)->type, kind.degree, &space->element,
+                          error));
+    TRY(number_nodes(space, error));
+    if (space->n_nodes > INT32_MAX / components)
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "more than 2^31 - 1 degrees of freedom"));
+    TRY(weft_connectivity_make(device, weft_space_cell_nodes(space), mesh->n_cells,
+                               space->element->n_nodes, space->n_nodes, &space->cells, error));
+    double *x = space->own_x ? space->own_x : mesh->x;
+    TRY(weft_memory_wrap(device, x, (size_t)space->n_nodes * (size_t)mesh->dimension * sizeof *x,
                          &space->x, error));
     *out = space;
     space = NULL;
@@ -52,12 +68,23 @@ void weft_space_free(weft_space **space) {
         return;
     weft_connectivity_free(&(*space)->cells);
     weft_memory_free(&(*space)->x);
+    weft_element_free(&(*space)->element);
+    free((*space)->own_cells);
+    free((*space)->own_x);
     free(*space);
     *space = NULL;
 }
 
+weft_device *weft_space_device(const weft_space *space) {
+    return space->device;
+}
+
 const weft_mesh *weft_space_mesh(const weft_space *space) {
     return space->mesh;
+}
+
+const weft_element *weft_space_element(const weft_space *space) {
+    return space->element;
 }
 
 int weft_space_components(const weft_space *space) {
@@ -72,6 +99,10 @@ int64_t weft_space_dofs(const weft_space *space) {
     return space->n_nodes * space->components;
 }
 
+const int32_t *weft_space_cell_nodes(const weft_space *space) {
+    return space->own_cells ? space->own_cells : space->mesh->cells;
+}
+
 weft_connectivity *weft_space_cells(const weft_space *space) {
     return space->cells;
 }
@@ -80,32 +111,13 @@ weft_memory *weft_space_coordinates(const weft_space *space) {
     return space->x;
 }
 
-weft_status weft_space_group_nodes(const weft_space *space, int group, int32_t **out, int64_t *n,
-                                   weft_error *error) {
-    return weft_mesh_group_nodes(space->mesh, group, out, n, error);
-}
-
-weft_status weft_space_facets_make(const weft_space *space, int group, weft_space_facets *out,
-                                   weft_error *error) {
-    weft_status status = WEFT_OK;
-    out->width = space->facet_width;
-    TRY(weft_mesh_group_facets(space->mesh, group, &out->nodes, &out->n, error));
-    TRY(weft_connectivity_make(space->device, out->nodes, out->n, out->width, space->n_nodes,
-                               &out->dofs, error));
-done:
-    return status;
-}
-
-void weft_space_facets_free(weft_space_facets *facets) {
-    weft_connectivity_free(&facets->dofs);
-    free(facets->nodes);
-    facets->nodes = NULL;
-    facets->n = 0;
+const double *weft_space_points(const weft_space *space) {
+    return space->own_x ? space->own_x : space->mesh->x;
 }
 
 weft_assembly_problem weft_space_problem(const weft_space *space, double applications) {
     return (weft_assembly_problem){.dimension = space->mesh->dimension,
-                                   .width = space->cell_width,
+                                   .width = space->element->n_nodes,
                                    .n_nodes = space->n_nodes,
                                    .n_cells = space->mesh->n_cells,
                                    .symmetric = true,

@@ -1,0 +1,50 @@
+/** Edges, faces and facets of meshes. Not installed.
+ *
+ *      mesh -> numbers of its entities;  facets -> the cells on their sides */
+#pragma once
+
+#include "fem/weft_mesh.h"
+
+/** The entities of one dimension, numbered by their lowest vertex. Free with weft_entities_free;
+ *  initialise with {0}. */
+typedef struct weft_entities {
+    int dimension, per_cell;
+    int64_t n;
+    int32_t *number; /* [n_cells][per_cell], in the order of the reference cell */
+    int32_t *first;  /* [n_nodes + 1]: number of entities whose lowest vertex is below this one, so
+                        that those of vertex i are first[i] .. first[i + 1] */
+} weft_entities;
+/** dimension  1 to d
+ *  out        weft_entities_free
+ *  Memory     during the call, 12 bytes for each entity of each cell
+ *  Errors     WEFT_ERROR_UNSUPPORTED (2^32 entities of cells, counted with repetitions),
+ *             WEFT_ERROR_MEMORY; *out untouched */
+weft_status weft_entities_make(const weft_mesh *mesh, int dimension, weft_entities *out,
+                               weft_error *error);
+void weft_entities_free(weft_entities *entities);
+/** Vertices of an entity of a cell, as node numbers. Returns their number. */
+int weft_entity_nodes(const weft_mesh *mesh, int64_t cell, int dimension, int local,
+                      int32_t nodes[8]);
+
+/** The facets of a group with the cells on their sides. Free with weft_sides_free; initialise with
+ *  {0}. Facet i is facet local[i][s] of cell cells[i][s]. */
+typedef struct weft_sides {
+    int64_t n;
+    int n_sides;          /* 1 or 2 */
+    int32_t *cells;       /* [n][n_sides] */
+    unsigned char *local; /* [n][n_sides] */
+} weft_sides;
+/** The facets of a group (-1: the whole boundary), in the order of weft_mesh_group_facets, each
+ *  with one of its cells, that of the lowest number.
+ *  Errors  WEFT_ERROR_UNSUPPORTED, WEFT_ERROR_MEMORY; *out untouched */
+weft_status weft_sides_of_group(const weft_mesh *mesh, int group, weft_sides *out,
+                                weft_error *error);
+/** All facets between two cells, by their lowest vertex; the first cell has the lower number.
+ *  Errors  WEFT_ERROR_UNSUPPORTED, WEFT_ERROR_MEMORY; *out untouched */
+weft_status weft_sides_interior(const weft_mesh *mesh, weft_sides *out, weft_error *error);
+void weft_sides_free(weft_sides *sides);
+/** The order of a cell's vertices in which a facet becomes weft_cell.base with its vertices
+ *  ascending; on quadrilateral facets the lowest vertex first, then the lower of its neighbours. So
+ *  the two cells of a facet see the same point of it at the same reference coordinates.
+ *  vertices  [v] of the cell, in the new order */
+void weft_side_order(const weft_mesh *mesh, int64_t cell, int local, int vertices[8]);

@@ -1,0 +1,194 @@
+/* Finds the cells on the sides of facets, and the order of their vertices that is the same from
+ * both sides. */
+#include "fem/mesh/entities.h"
+#include "fem/mesh/mesh.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static weft_status allocate(int64_t n, int n_sides, weft_sides *out, weft_error *error) {
+    const size_t size = (size_t)n * (size_t)n_sides;
+    *out = (weft_sides){.n = n, .n_sides = n_sides};
+    out->cells = weft_array_make(size, sizeof *out->cells);
+    out->local = calloc(size + 1, sizeof *out->local);
+    return out->cells && out->local ? WEFT_OK
+                                    : weft_out_of_memory(error, "the sides of the facets");
+}
+
+void weft_sides_free(weft_sides *sides) {
+    free(sides->cells);
+    free(sides->local);
+    *sides = (weft_sides){0};
+}
+
+/* For each facet of the mesh the slots cell * per_cell + local of its cells, ascending; -1: none.
+ * slots  [n][2] */
+static void find_slots(const weft_mesh *mesh, const weft_entities *facets, int64_t *slots) {
+    const int64_t n_slots = mesh->n_cells * facets->per_cell;
+    for (int64_t i = 0; i < 2 * facets->n; ++i)
+        slots[i] = -1;
+    for (int64_t slot = 0; slot < n_slots; ++slot) {
+        int64_t *own = slots + 2 * (int64_t)facets->number[slot];
+        own[own[0] >= 0] = slot;
+    }
+}
+
+/* Whether the n nodes are those of the entity in this slot, in any order. */
+static bool is_facet(const weft_mesh *mesh, const weft_entities *facets, int64_t slot, int n,
+                     const int32_t *nodes) {
+    int32_t own[8];
+    weft_entity_nodes(mesh, slot / facets->per_cell, facets->dimension,
+                      (int)(slot % facets->per_cell), own);
+    for (int i = 0; i < n; ++i) {
+        bool found = false;
+        for (int k = 0; k < n; ++k)
+            found |= own[k] == nodes[i];
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+/* The slot of the facet with these nodes. It exists: the mesh was checked. */
+static int64_t find_facet(const weft_mesh *mesh, const weft_entities *facets, const int64_t *slots,
+                          int n, const int32_t *nodes) {
+    int32_t least = nodes[0];
+    for (int i = 1; i < n; ++i)
+        least = nodes[i] < least ? nodes[i] : least;
+    for (int32_t f = facets->first[least]; f < facets->first[least + 1]; ++f)
+        if (is_facet(mesh, facets, slots[2 * (int64_t)f], n, nodes))
+            return slots[2 * (int64_t)f];
+    return -1;
+}
+
+static void set_side(weft_sides *out, int64_t i, const weft_entities *facets, int64_t slot) {
+    out->cells[i] = (int32_t)(slot / facets->per_cell);
+    out->local[i] = (unsigned char)(slot % facets->per_cell);
+}
+
+/* Facets of dimension 0 are numbered as vertices. */
+static weft_status make_facets(const weft_mesh *mesh, weft_entities *facets, int64_t **slots,
+                               weft_error *error) {
+    weft_status status = weft_entities_make(mesh, mesh->dimension - 1, facets, error);
+    if (status != WEFT_OK)
+        return status;
+    *slots = malloc(((size_t)facets->n * 2 + 1) * sizeof **slots);
+    if (!*slots)
+        return weft_out_of_memory(error, "the sides of the facets");
+    find_slots(mesh, facets, *slots);
+    return WEFT_OK;
+}
+
+weft_status weft_sides_of_group(const weft_mesh *mesh, int group, weft_sides *out,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_entities facets = {0};
+    weft_sides sides = {0};
+    int64_t *slots = NULL, n = 0;
+    int32_t *nodes = NULL;
+    const int width = weft_cell_of(weft_mesh_cell(mesh)->facet)->n_entities[0];
+    TRY(weft_mesh_group_facets(mesh, group, &nodes, &n, error));
+    TRY(allocate(n, 1, &sides, error));
+    if (n > 0)
+        TRY(make_facets(mesh, &facets, &slots, error));
+    for (int64_t i = 0; i < n; ++i)
+        set_side(&sides, i, &facets, find_facet(mesh, &facets, slots, width, nodes + i * width));
+    *out = sides;
+    sides = (weft_sides){0};
+done:
+    weft_entities_free(&facets);
+    weft_sides_free(&sides);
+    free(slots);
+    free(nodes);
+    return status;
+}
+
+weft_status weft_sides_interior(const weft_mesh *mesh, weft_sides *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_entities facets = {0};
+    weft_sides sides = {0};
+    int64_t *slots = NULL, n = 0;
+    TRY(make_facets(mesh, &facets, &slots, error));
+    for (int64_t f = 0; f < facets.n; ++f)
+        n += slots[2 * f + 1] >= 0;
+    TRY(allocate(n, 2, &sides, error));
+    n = 0;
+    for (int64_t f = 0; f < facets.n; ++f) {
+        if (slots[2 * f + 1] < 0)
+            continue;
+        set_side(&sides, n++, &facets, slots[2 * f]);
+        set_side(&sides, n++, &facets, slots[2 * f + 1]);
+    }
+    *out = sides;
+    sides = (weft_sides){0};
+done:
+    weft_entities_free(&facets);
+    weft_sides_free(&sides);
+    free(slots);
+    return status;
+}
+
+/* Complete the order of a quadrilateral's or hexahedron's vertices from those at the ends of its
+ * first axes: vertices are numbered by bits, one an axis. */
+static void complete(int d, int vertices[8]) {
+    const int origin = vertices[0];
+    for (int v = 1; v < 1 << d; ++v) {
+        int bits = 0;
+        for (int axis = 0; axis < d; ++axis)
+            if (v >> axis & 1)
+                bits ^= vertices[1 << axis] ^ origin;
+        if ((v & (v - 1)) != 0)
+            vertices[v] = origin ^ bits;
+    }
+}
+
+static void order_cube(const weft_cell *cell, const int32_t *nodes, const int *facet, int n,
+                       int vertices[8]) {
+    const int d = cell->dimension;
+    int least = 0;
+    for (int i = 1; i < n; ++i)
+        if (nodes[facet[i]] < nodes[facet[least]])
+            least = i;
+    const int origin = facet[least];
+    int fixed = 0; /* bits of the axis across the facet */
+    for (int axis = 0; axis < d; ++axis) {
+        bool differs = false;
+        for (int i = 1; i < n; ++i)
+            differs |= ((facet[i] ^ facet[0]) >> axis & 1) != 0;
+        fixed |= !differs << axis;
+    }
+    int along[2] = {0, 0}, n_along = 0;
+    for (int axis = 0; axis < d; ++axis)
+        if (!(fixed >> axis & 1))
+            along[n_along++] = origin ^ 1 << axis;
+    if (n_along == 2 && nodes[along[1]] < nodes[along[0]]) {
+        const int swapped = along[0];
+        along[0] = along[1];
+        along[1] = swapped;
+    }
+    vertices[0] = origin;
+    for (int k = 0; k < n_along; ++k)
+        vertices[1 << k] = along[k];
+    vertices[1 << n_along] = origin ^ fixed;
+    complete(d, vertices);
+}
+
+void weft_side_order(const weft_mesh *mesh, int64_t cell, int local, int vertices[8]) {
+    const weft_cell *reference = weft_mesh_cell(mesh);
+    const int d = reference->dimension, v = reference->n_entities[0];
+    const int32_t *nodes = mesh->cells + cell * v;
+    int facet[8];
+    const int n = weft_cell_entity(reference, d - 1, local, facet);
+    if (d == 1 || !reference->simplex) {
+        order_cube(reference, nodes, facet, n, vertices);
+        return;
+    }
+    for (int i = 1; i < n; ++i) /* ascending */
+        for (int k = i; k > 0 && nodes[facet[k]] < nodes[facet[k - 1]]; --k) {
+            const int swapped = facet[k];
+            facet[k] = facet[k - 1];
+            facet[k - 1] = swapped;
+        }
+    memcpy(vertices, facet, (size_t)n * sizeof *vertices);
+    vertices[n] = local; /* facet k of a simplex is opposite vertex k */
+}

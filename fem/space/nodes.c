@@ -1,0 +1,245 @@
+/* Numbers the nodes of a space on vertices, edges, faces and cells, and places them. */
+#include "fem/space/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHARES = 256, CODES = 16 };
+
+/* Nodes in the interior of an entity in the order of its vertices' numbers, for each order of these
+ * vertices in a cell. */
+typedef struct turns {
+    int n_vertices, n; /* n nodes */
+    int *from;         /* [CODES][n]: the cell's node at place i of the sorted order */
+} turns;
+
+typedef struct numbering {
+    const weft_mesh *mesh;
+    const weft_cell *cell;
+    const weft_element *element;
+    weft_entities entities[4]; /* of dimension 1 to d, where they have nodes */
+    turns turns[3];            /* of edges and faces */
+    int32_t *cells;
+    int64_t n_nodes;
+} numbering;
+
+/* ---- order of the nodes on shared entities --------------------------------------------------- */
+
+/* The vertices of an entity in the order of their node numbers: ascending on simplices; on
+ * quadrilaterals the lowest, the lower of its neighbours, the other one, the opposite one. */
+static void sort_vertices(const weft_cell *entity, const int32_t *nodes, int order[4]) {
+    const int n = entity->n_entities[0];
+    for (int i = 0; i < n; ++i) {
+        order[i] = i;
+        for (int k = i; entity->simplex && k > 0 && nodes[order[k]] < nodes[order[k - 1]]; --k) {
+            const int swapped = order[k];
+            order[k] = order[k - 1];
+            order[k - 1] = swapped;
+        }
+    }
+    if (entity->simplex)
+        return;
+    for (int i = 1; i < n; ++i)
+        if (nodes[i] < nodes[order[0]])
+            order[0] = i;
+    const int a = order[0] ^ 1, b = order[0] ^ 2;
+    order[1] = nodes[a] < nodes[b] ? a : b;
+    order[2] = nodes[a] < nodes[b] ? b : a;
+    order[3] = order[0] ^ 3;
+}
+
+/* The first two vertices tell an order of an interval, triangle or quadrilateral. */
+static int order_code(int n_vertices, const int order[4]) {
+    return order[0] * n_vertices + order[1];
+}
+
+/* All orders of an entity type, tabulated from those that node numbers 0 .. n - 1 can have. */
+static weft_status make_turns(const weft_element *element, int dimension, turns *out,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_cell *entity =
+        weft_cell_of(weft_cell_entity_type(weft_cell_of(element->cell), dimension));
+    const int n = entity->n_entities[0], inside = element->entity_nodes[dimension];
+    weft_element *own = NULL;
+    int *nodes = NULL;
+    *out = (turns){.n_vertices = n, .n = inside};
+    TRY(weft_element_make(WEFT_LAGRANGE, entity->type, element->degree, &own, error));
+    out->from = calloc((size_t)CODES * (size_t)inside + 1, sizeof *out->from);
+    nodes = malloc((size_t)own->n_nodes * sizeof *nodes);
+    if (!out->from || !nodes)
+        TRY(weft_out_of_memory(error, "the nodes of a space"));
+    for (int first = 0; first < n; ++first)
+        for (int second = 0; second < n; ++second) {
+            int32_t numbers[4] = {2, 3, 4, 5};
+            int order[4];
+            numbers[first] = 0;
+            numbers[second] = first == second ? 0 : 1;
+            sort_vertices(entity, numbers, order);
+            if (order[0] != first || order[1] != second || !weft_element_permute(own, order, nodes))
+                continue;
+            for (int i = 0; i < inside; ++i)
+                out->from[order_code(n, order) * inside + i] =
+                    nodes[own->n_nodes - inside + i] - (own->n_nodes - inside);
+        }
+done:
+    weft_element_free(&own);
+    free(nodes);
+    return status;
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+static int64_t entities_below(const numbering *s, int dimension, int64_t vertex) {
+    const int32_t *first = s->entities[dimension].first;
+    return dimension == 0 ? vertex : first ? first[vertex] : 0;
+}
+
+/* The first node of an entity whose lowest vertex this is: after all nodes of lower vertices, and
+ * after those of its own entities of lower dimensions. */
+static int64_t entity_start(const numbering *s, int32_t vertex, int dimension, int64_t entity) {
+    const int *k = s->element->entity_nodes;
+    int64_t start = 0;
+    for (int lower = 0; lower <= s->cell->dimension; ++lower)
+        start += entities_below(s, lower, vertex + (lower < dimension)) * k[lower];
+    return start + (entity - entities_below(s, dimension, vertex)) * k[dimension];
+}
+
+static void put_entity(const numbering *s, int64_t cell, int dimension, int local, int32_t *row) {
+    const int inside = s->element->entity_nodes[dimension];
+    int32_t nodes[8];
+    const int n = weft_entity_nodes(s->mesh, cell, dimension, local, nodes);
+    int32_t least = nodes[0];
+    for (int i = 1; i < n; ++i)
+        least = nodes[i] < least ? nodes[i] : least;
+    const weft_entities *entities = &s->entities[dimension];
+    const int64_t entity =
+        dimension == 0 ? least : entities->number[cell * entities->per_cell + local];
+    const int64_t start = entity_start(s, least, dimension, entity);
+    int32_t *out = row + weft_element_first_node(s->element, dimension, local);
+    const int *from = NULL;
+    if (dimension > 0 && dimension < s->cell->dimension) {
+        int order[4];
+        sort_vertices(weft_cell_of(weft_cell_entity_type(s->cell, dimension)), nodes, order);
+        from = s->turns[dimension].from + order_code(n, order) * inside;
+    }
+    for (int i = 0; i < inside; ++i)
+        out[from ? from[i] : i] = (int32_t)(start + i);
+}
+
+static void put_share(void *user, int64_t share) {
+    const numbering *s = user;
+    const int64_t n = s->mesh->n_cells, end = n * (share + 1) / SHARES;
+    for (int64_t c = n * share / SHARES; c < end; ++c)
+        for (int dimension = 0; dimension <= s->cell->dimension; ++dimension)
+            for (int i = 0; i < s->cell->n_entities[dimension]; ++i)
+                if (s->element->entity_nodes[dimension] > 0)
+                    put_entity(s, c, dimension, i, s->cells + c * s->element->n_nodes);
+}
+
+/* Elements whose nodes are inside the cells; those of WEFT_REAL are one. */
+static void put_inside(numbering *s) {
+    const int64_t width = s->element->n_nodes, n = s->mesh->n_cells * width;
+    for (int64_t i = 0; i < n; ++i)
+        s->cells[i] = s->element->family == WEFT_REAL ? 0 : (int32_t)i;
+}
+
+static weft_status check_count(const numbering *s, int64_t n, weft_error *error) {
+    if (n <= INT32_MAX)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s: the space has %lld nodes", s->mesh->source,
+                   (long long)n);
+    weft_error_hint(error, "at most 2^31 - 1 are supported: use a coarser mesh or a lower degree");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
+/* The entities that have nodes, the turns of their nodes, and the number of nodes. */
+static weft_status prepare(numbering *s, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int d = s->cell->dimension, *k = s->element->entity_nodes;
+    int64_t n = s->mesh->n_nodes * k[0];
+    if (s->element->family != WEFT_LAGRANGE) {
+        n = s->element->family == WEFT_REAL ? 1 : s->mesh->n_cells * s->element->n_nodes;
+    } else {
+        for (int dimension = 1; dimension <= d; ++dimension) {
+            if (k[dimension] == 0)
+                continue;
+            TRY(weft_entities_make(s->mesh, dimension, &s->entities[dimension], error));
+            if (dimension < d)
+                TRY(make_turns(s->element, dimension, &s->turns[dimension], error));
+            n += s->entities[dimension].n * k[dimension];
+        }
+    }
+    TRY(check_count(s, n, error));
+    s->n_nodes = n;
+done:
+    return status;
+}
+
+weft_status weft_nodes_number(weft_device *device, const weft_mesh *mesh,
+                              const weft_element *element, int32_t **cells, int64_t *n_nodes,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    numbering s = {.mesh = mesh, .cell = weft_mesh_cell(mesh), .element = element};
+    TRY(prepare(&s, error));
+    s.cells = weft_array_make((size_t)mesh->n_cells * (size_t)element->n_nodes, sizeof *s.cells);
+    if (!s.cells)
+        TRY(weft_out_of_memory(error, "the nodes of a space"));
+    if (element->family == WEFT_LAGRANGE)
+        TRY(weft_device_for(device, SHARES, put_share, &s, error));
+    else
+        put_inside(&s);
+    *cells = s.cells;
+    *n_nodes = s.n_nodes;
+    s.cells = NULL;
+done:
+    for (int dimension = 1; dimension < 4; ++dimension)
+        weft_entities_free(&s.entities[dimension]);
+    for (int dimension = 1; dimension < 3; ++dimension)
+        free(s.turns[dimension].from);
+    free(s.cells);
+    return status;
+}
+
+/* ---- coordinates ----------------------------------------------------------------------------- */
+
+/* A node shared by cells gets the same place from each, up to rounding: the last cell's stands, so
+ * cells are visited one after another. */
+static void place_cells(const weft_mesh *mesh, int width, const double *shape, const int32_t *cells,
+                        double *x) {
+    const int d = mesh->dimension, v = weft_mesh_cell(mesh)->n_entities[0];
+    for (int64_t c = 0; c < mesh->n_cells; ++c) {
+        const int32_t *vertices = mesh->cells + c * v;
+        for (int i = 0; i < width; ++i) {
+            double *out = x + (int64_t)cells[c * width + i] * d;
+            for (int axis = 0; axis < d; ++axis) {
+                double sum = 0;
+                for (int k = 0; k < v; ++k)
+                    sum += shape[i * v + k] * mesh->x[(int64_t)vertices[k] * d + axis];
+                out[axis] = sum;
+            }
+        }
+    }
+}
+
+weft_status weft_nodes_place(const weft_mesh *mesh, const weft_element *element,
+                             const int32_t *cells, int64_t n_nodes, double **x, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int v = weft_mesh_cell(mesh)->n_entities[0], width = element->n_nodes;
+    weft_element *linear = NULL;
+    double *made = NULL, *shape = malloc((size_t)(width * v) * sizeof *shape);
+    if (!shape)
+        TRY(weft_out_of_memory(error, "the coordinates of a space"));
+    TRY(weft_element_make(WEFT_LAGRANGE, element->cell, 1, &linear, error));
+    TRY(weft_element_tabulate(linear, 0, width, element->points, shape, error));
+    made = weft_array_make((size_t)n_nodes * (size_t)mesh->dimension, sizeof *made);
+    if (!made)
+        TRY(weft_out_of_memory(error, "the coordinates of a space"));
+    place_cells(mesh, width, shape, cells, made);
+    *x = made;
+    made = NULL;
+done:
+    weft_element_free(&linear);
+    free(made);
+    free(shape);
+    return status;
+}

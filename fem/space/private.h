@@ -1,0 +1,20 @@
+/* Numbering of the nodes of spaces. In: a mesh and an element. Out: the nodes of each cell. */
+#pragma once
+
+#include "fem/mesh/entities.h"
+#include "fem/weft_space.h"
+
+/** Number the nodes of an element on a mesh: those of the vertices, edges, faces and cells with the
+ *  same lowest vertex follow each other, in the order of that vertex. Nodes on an edge or a face
+ *  that several cells share are in the order of its vertices' numbers, so any order of a cell's
+ *  vertices will do.
+ *  cells   [n_cells][element->n_nodes], from weft_array_make; caller's; free()
+ *  Errors  WEFT_ERROR_UNSUPPORTED (2^31 nodes), WEFT_ERROR_MEMORY; *cells untouched */
+weft_status weft_nodes_number(weft_device *device, const weft_mesh *mesh,
+                              const weft_element *element, int32_t **cells, int64_t *n_nodes,
+                              weft_error *error);
+/** Coordinates of the nodes: those of the element's points in each cell.
+ *  x       [n_nodes][d], from weft_array_make; caller's; free()
+ *  Errors  WEFT_ERROR_MEMORY; *x untouched */
+weft_status weft_nodes_place(const weft_mesh *mesh, const weft_element *element,
+                             const int32_t *cells, int64_t n_nodes, double **x, weft_error *error);
