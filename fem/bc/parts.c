@@ -5,33 +5,52 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Disjoint sets of nodes (Tarjan 1975): parents point to lower numbers, paths are halved on the
- * way. */
+enum { CELLS_SHARE = 1 << 16 };
+
+/* Disjoint sets of nodes (Tarjan 1975; Jayanti and Tarjan 2016 for several threads): parents point
+ * to lower numbers, paths are halved on the way. A root is only ever linked to a lower one, so that
+ * the root of a part is its lowest node in the end, whatever the order of the threads. */
 static int32_t find_root(int32_t *parent, int32_t node) {
-    while (parent[node] != node) {
-        parent[node] = parent[parent[node]];
-        node = parent[node];
+    int32_t above = __atomic_load_n(&parent[node], __ATOMIC_RELAXED);
+    while (above != node) {
+        const int32_t next = __atomic_load_n(&parent[above], __ATOMIC_RELAXED);
+        if (next != above)
+            (void)__atomic_compare_exchange_n(&parent[node], &above, next, true, __ATOMIC_RELAXED,
+                                              __ATOMIC_RELAXED);
+        node = next;
+        above = __atomic_load_n(&parent[node], __ATOMIC_RELAXED);
     }
     return node;
 }
 
 static void join(int32_t *parent, int32_t a, int32_t b) {
-    a = find_root(parent, a);
-    b = find_root(parent, b);
-    if (a < b)
-        parent[b] = a;
-    else
-        parent[a] = b;
+    for (;;) {
+        a = find_root(parent, a);
+        b = find_root(parent, b);
+        if (a == b)
+            return;
+        int32_t high = a < b ? b : a;
+        const int32_t low = a < b ? a : b;
+        if (__atomic_compare_exchange_n(&parent[high], &high, low, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+            return;
+    }
 }
 
+typedef struct joining {
+    const weft_mesh *mesh;
+    int32_t *parent;
+} joining;
+
 /* Cells that share a vertex are of one part, whatever the element. */
-static void join_cells(const weft_mesh *mesh, int32_t *parent) {
+static void join_cells(void *user, int64_t share) {
+    const joining *j = user;
+    const weft_mesh *mesh = j->mesh;
     const int width = mesh->dimension + 1;
-    for (int64_t i = 0; i < mesh->n_nodes; ++i)
-        parent[i] = (int32_t)i;
-    for (int64_t c = 0; c < mesh->n_cells; ++c)
+    const int64_t last = (share + 1) * CELLS_SHARE;
+    for (int64_t c = share * CELLS_SHARE; c < last && c < mesh->n_cells; ++c)
         for (int v = 1; v < width; ++v)
-            join(parent, mesh->cells[c * width], mesh->cells[c * width + v]);
+            join(j->parent, mesh->cells[c * width], mesh->cells[c * width + v]);
 }
 
 /* Robin with ALPHA = 0 is Neumann, and fixes nothing. */
@@ -78,7 +97,10 @@ weft_status weft_bc_find_free(const weft_bc *bc, int component, bool *is_free, w
     char *fixed = weft_array_make((size_t)mesh->n_nodes, 1);
     if (!parent || !fixed)
         TRY(weft_out_of_memory(error, "the parts of a mesh"));
-    join_cells(mesh, parent);
+    for (int64_t i = 0; i < mesh->n_nodes; ++i)
+        parent[i] = (int32_t)i;
+    TRY(weft_device_for(bc->context->device, (mesh->n_cells + CELLS_SHARE - 1) / CELLS_SHARE,
+                        join_cells, &(joining){mesh, parent}, error));
     mark_fixed(bc, component, parent, fixed);
     for (int64_t i = 0; i < mesh->n_nodes; ++i) {
         if (parent[i] != i)
