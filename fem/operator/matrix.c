@@ -119,3 +119,25 @@ done:
     weft_operator_free(&op);
     return status;
 }
+
+weft_status weft_operator_from_sell(weft_context *context, weft_sell_matrix **matrix,
+                                    int64_t n_entries, weft_operator **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_operator_bytes bytes = {.state = sizeof(given_matrix)};
+    weft_operator *op = NULL;
+    TRY(weft_operator_allocate(context, &sell_table, &bytes, NULL, 0, &op, error));
+    ((given_matrix *)op->state)->sell = *matrix;
+    op->n_dofs = weft_sell_matrix_product_kernel(*matrix)->n_rows;
+    *matrix = NULL;
+    op->pattern = calloc(1, sizeof *op->pattern);
+    if (!op->pattern)
+        TRY(weft_out_of_memory(error, "a sparse matrix"));
+    op->pattern->n_rows = op->n_dofs;
+    op->pattern->n_entries = n_entries;
+    *out = op;
+    op = NULL;
+done:
+    weft_sell_matrix_free(matrix);
+    weft_operator_free(&op);
+    return status;
+}

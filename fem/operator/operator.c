@@ -111,7 +111,7 @@ const weft_pattern *weft_operator_pattern(const weft_operator *op) {
                  error.message);
         return NULL;
     }
-    return op->pattern;
+    return op->pattern && op->pattern->columns ? op->pattern : NULL;
 }
 
 int64_t weft_operator_entries(const weft_operator *op) {
@@ -132,4 +132,12 @@ weft_status weft_operator_matrix(weft_operator *op, weft_memory **values, weft_e
         return op->table->matrix(op, values, error);
     *values = op->values;
     return WEFT_OK;
+}
+
+weft_status weft_operator_on_device(const weft_operator *op, weft_setup *setup,
+                                    weft_device_matrix *out, weft_sell_matrix **single, bool *made,
+                                    weft_error *error) {
+    *made = false;
+    return op->table->on_device ? op->table->on_device(op, setup, out, single, made, error)
+                                : WEFT_OK;
 }

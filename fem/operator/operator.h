@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "fem/sparse/on_device.h"
 #include "fem/weft_fem.h"
 
 /** The methods of an operator. */
@@ -23,6 +24,9 @@ typedef struct weft_operator_table {
     weft_status (*matrix)(weft_operator *op, weft_memory **values, weft_error *error);
     /* make the arrays of op->pattern, which were left on the device; NULL: they are never */
     weft_status (*read_pattern)(const weft_operator *op, weft_error *error);
+    /* see weft_operator_on_device; NULL: the matrix is not on the device in this form */
+    weft_status (*on_device)(const weft_operator *op, weft_setup *setup, weft_device_matrix *out,
+                             weft_sell_matrix **single, bool *made, weft_error *error);
 } weft_operator_table;
 
 struct weft_operator {
@@ -68,6 +72,21 @@ weft_status weft_operator_in_script_bind(weft_operator_in_script *in_script, wef
 weft_status weft_operator_from_matrix(weft_context *context, weft_pattern **pattern,
                                       const double *values, bool single, weft_operator **out,
                                       weft_error *error);
+
+/** The same of a SELL matrix on a GPU. Its pattern is not available to the host.
+ *  matrix     moved to the operator and set to NULL, also after an error; with single precision values
+ *             see above
+ *  n_entries  of its pattern */
+weft_status weft_operator_from_sell(weft_context *context, weft_sell_matrix **matrix,
+                                    int64_t n_entries, weft_operator **out, weft_error *error);
+/** Copies of the matrix of an operator whose set-up ran on the device.
+ *  out     in CSR format; caller's; weft_device_matrix_free
+ *  single  in single precision; caller's; weft_sell_matrix_free
+ *  made    false: there is none, and outputs are untouched
+ *  Errors  WEFT_ERROR_MEMORY, _COMPILER, _DEVICE */
+weft_status weft_operator_on_device(const weft_operator *op, weft_setup *setup,
+                                    weft_device_matrix *out, weft_sell_matrix **single, bool *made,
+                                    weft_error *error);
 
 /* ---- formats ---- */
 

@@ -1,6 +1,7 @@
 /* The operator as one SELL matrix on a GPU (fem/sparse/sell.h). Assembly is owner-computes, in a
  * fixed order (fem/sparse/addto.h), or, where that is impossible, by atomic additions at
  * precomputed positions. */
+#include "core/weft_core.h"
 #include "fem/base/memory.h"
 #include "fem/form/compare.h"
 #include "fem/operator/private.h"
@@ -280,6 +281,33 @@ done:
     return status;
 }
 
+/* The setup is not the operator's own, which only says where the matrix was made. */
+static weft_status sell_on_device(const weft_operator *op, weft_setup *setup,
+                                  weft_device_matrix *out, weft_sell_matrix **single,
+                                  bool *was_made, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const sell_operator *sell = op->state;
+    weft_device *device = op->context->device;
+    const int64_t n = op->pattern->n_rows, n_entries = op->pattern->n_entries;
+    const size_t start_bytes = (size_t)(n + 1) * sizeof(int64_t);
+    weft_device_matrix made = {.pattern = {.n_rows = n, .n_entries = n_entries}};
+    if (!sell->setup)
+        return WEFT_OK;
+    TRY(weft_memory_make_unset(device, start_bytes, &made.pattern.row_start, error));
+    TRY(weft_memory_copy(made.pattern.row_start, sell->row_start, start_bytes, error));
+    TRY(weft_sell_matrix_columns(setup, sell->matrix, sell->row_start, n_entries,
+                                 &made.pattern.columns, error));
+    TRY(weft_memory_make_unset(device, (size_t)n_entries * sizeof(double), &made.values, error));
+    TRY(weft_sell_export(sell->matrix, sell->row_start, made.values, error));
+    TRY(weft_sell_matrix_single(setup, sell->matrix, single, error));
+    *was_made = true;
+    *out = made;
+    made = (weft_device_matrix){0};
+done:
+    weft_device_matrix_free(&made);
+    return status;
+}
+
 static const weft_operator_table sell_table = {
     .assemble = sell_assemble,
     .apply = sell_apply,
@@ -288,6 +316,7 @@ static const weft_operator_table sell_table = {
     .rows = sell_rows,
     .matrix = sell_matrix,
     .read_pattern = sell_read_pattern,
+    .on_device = sell_on_device,
 };
 
 static weft_status layout_on_device(weft_operator *op, weft_connectivity *dofs, weft_error *error) {
@@ -295,6 +324,7 @@ static weft_status layout_on_device(weft_operator *op, weft_connectivity *dofs, 
     sell_operator *sell = op->state;
     weft_device_pattern pattern = {0};
     weft_pattern *sizes = NULL;
+    const double start = weft_clock();
     TRY(weft_setup_make(op->context->device, &sell->setup, error));
     TRY(weft_row_cells_make(sell->setup, dofs, &sell->cells, error));
     TRY(weft_device_pattern_make(sell->setup, dofs, &sell->cells, &pattern, error));
@@ -307,6 +337,9 @@ static weft_status layout_on_device(weft_operator *op, weft_connectivity *dofs, 
     op->pattern = sizes;
     sell->row_start = pattern.row_start;
     sell->columns = pattern.columns;
+    weft_log(op->context->monitor, WEFT_LOG_INFO,
+             "a matrix of %lld rows and %lld entries laid out on the device in %.3f s",
+             (long long)pattern.n_rows, (long long)pattern.n_entries, weft_clock() - start);
     pattern = (weft_device_pattern){0};
 done:
     weft_device_pattern_free(&pattern);

@@ -55,7 +55,8 @@ static weft_status make_lists(const weft_cycle *cycle, int number, const weft_cy
     }
     if (!is_coarsest) {
         TRY(weft_memory_make(device, bytes, &level->x, error));
-        TRY(weft_cycle_place(cycle, d, level->n, &level->d, error));
+        if (d)
+            TRY(weft_cycle_place(cycle, d, level->n, &level->d, error));
         TRY(weft_cycle_place(cycle, &inverse, 1, &level->inverse, error));
     }
 done:
@@ -144,11 +145,28 @@ done:
     return status;
 }
 
-static weft_status make_level(weft_cycle *cycle, int number, const weft_cycle_source *source,
+/* A level whose matrix was made on the device; never the coarsest. */
+static weft_status take_level(weft_cycle *cycle, int number, weft_cycle_source *source,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cycle_level *level = &cycle->levels[number];
+    level->op = source->op;
+    level->d = source->d;
+    source->op = NULL;
+    source->d = NULL;
+    TRY(make_lists(cycle, number, source, NULL, error));
+    TRY(make_transfer(cycle, number, source, error));
+done:
+    return status;
+}
+
+static weft_status make_level(weft_cycle *cycle, int number, weft_cycle_source *source,
                               const weft_preconditioner_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cycle_level *level = &cycle->levels[number];
     const bool is_coarsest = number + 1 == cycle->n_levels;
+    if (!source->A)
+        return take_level(cycle, number, source, error);
     double *d = inverse_diagonal(source->A, number == 0 ? problem : NULL);
     if (!d)
         return weft_out_of_memory(error, "a level of multigrid");
@@ -179,7 +197,7 @@ done:
     return status;
 }
 
-weft_status weft_cycle_make(weft_context *context, const weft_cycle_source *sources, int n_levels,
+weft_status weft_cycle_make(weft_context *context, weft_cycle_source *sources, int n_levels,
                             const weft_preconditioner_problem *problem, weft_cycle *out,
                             weft_error *error) {
     weft_status status = WEFT_OK;
@@ -192,7 +210,7 @@ weft_status weft_cycle_make(weft_context *context, const weft_cycle_source *sour
     if (!out->levels)
         return weft_out_of_memory(error, "the levels of multigrid");
     for (int i = 0; i < n_levels; ++i) {
-        out->levels[i].n = sources[i].A->n_rows;
+        out->levels[i].n = sources[i].A ? sources[i].A->n_rows : weft_operator_dofs(sources[i].op);
         out->levels[i].degree = sources[i].degree;
         out->levels[i].is_twice = i > 0 && sources[i].is_twice;
     }

@@ -11,9 +11,11 @@
 #include "fem/precondition/precondition.h"
 #include "fem/sparse/lists.h"
 
-/** A level of a cycle to be made, [0] the finest; everything is borrowed for the call. */
+/** A level of a cycle to be made, [0] the finest; borrowed for the call unless noted. */
 typedef struct weft_cycle_source {
-    const weft_csr *A;
+    const weft_csr *A;      /* NULL: made on the device, with the next two */
+    weft_operator *op;      /* the matrix in the cycle's precision; moved */
+    weft_memory *d;         /* [n] its inverse diagonal, 0 at constrained dofs; moved */
     const weft_csr *P;      /* from the next coarser level; NULL on the coarsest */
     const int32_t *parents; /* [n][2] coarser dofs whose mean is the dof, in place of P, or NULL */
     double lambda;
@@ -62,7 +64,7 @@ typedef struct weft_cycle {
 /** problem  its constrained dofs and project_mean are read
  *  out      weft_cycle_clear, also after an error
  *  Errors   WEFT_ERROR_MEMORY, _COMPILER, _DEVICE, _UNSUPPORTED */
-weft_status weft_cycle_make(weft_context *context, const weft_cycle_source *sources, int n_levels,
+weft_status weft_cycle_make(weft_context *context, weft_cycle_source *sources, int n_levels,
                             const weft_preconditioner_problem *problem, weft_cycle *out,
                             weft_error *error);
 void weft_cycle_clear(weft_cycle *cycle);

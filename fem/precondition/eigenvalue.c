@@ -2,6 +2,7 @@
 #include "fem/base/memory.h"
 #include "fem/multigrid/multigrid.h"
 #include "fem/precondition/precondition.h"
+#include "fusion/setup/setup.h"
 
 #include "core/weft_core.h"
 
@@ -43,6 +44,30 @@ static void lanczos_clear(lanczos *run) {
         weft_memory_free(memories[i]);
 }
 
+/* `start`, below, on the device; sums have another order. */
+static weft_status start_on_device(lanczos *run, weft_device *device, weft_memory *d, int64_t n,
+                                   double *rz, weft_error *error) {
+    weft_status status = WEFT_OK;
+    enum { THREADS = 256 }; /* as in kernels/setup */
+    const size_t n_blocks = (size_t)((n + THREADS - 1) / THREADS);
+    double *sums = malloc((n_blocks + 1) * sizeof *sums);
+    weft_memory *memory = NULL;
+    weft_setup *setup = NULL;
+    if (!sums)
+        TRY(weft_out_of_memory(error, "a bound of eigenvalues"));
+    TRY(weft_setup_make(device, &setup, error));
+    TRY(weft_memory_make(device, (n_blocks + 1) * sizeof *sums, &memory, error));
+    const weft_setup_kernel kernel = {"values", "noise", n, (int64_t)n_blocks, 0};
+    TRY(weft_setup_launch(setup, &kernel, (weft_memory *[]){d, run->r, run->p, memory}, 4, error));
+    TRY(weft_memory_read(memory, 0, sums, n_blocks * sizeof *sums, error));
+    *rz = weft_sum(sums, (int64_t)n_blocks);
+done:
+    free(sums);
+    weft_memory_free(&memory);
+    weft_setup_free(&setup);
+    return status;
+}
+
 /* Set r to noise at free dofs, p = d r, and *rz = r.p. */
 static weft_status start(lanczos *run, weft_memory *d, int64_t n, double *rz, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -82,7 +107,8 @@ static weft_status make_memories(lanczos *run, weft_device *device, weft_memory 
     TRY(weft_memory_make(device, (size_t)n * sizeof(double), &run->p, error));
     TRY(weft_memory_make(device, (STEPS + 1) * sizeof(double), &run->rz_history, error));
     TRY(weft_memory_make(device, (STEPS + 1) * sizeof(double), &run->pq_history, error));
-    TRY(start(run, d, n, rz, error));
+    TRY(weft_setup_on_device(device) ? start_on_device(run, device, d, n, rz, error)
+                                     : start(run, d, n, rz, error));
     TRY(set(device, STEPS, &run->steps, error));
     TRY(set(device, SMALL * *rz, &run->limit, error));
     TRY(set(device, *rz, &run->rz, error));
@@ -149,6 +175,14 @@ done:
 
 /* ---- the diagonal ---- */
 
+weft_status weft_diagonal_refused(int64_t dof, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                   "the diagonal entry of dof %lld is not positive, which preconditioners need",
+                   (long long)dof);
+    weft_error_hint(error, "try --preconditioner jacobi");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
 weft_status weft_inverse_diagonal(const weft_preconditioner_problem *problem, weft_context *context,
                                   weft_memory *d, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -170,12 +204,7 @@ weft_status weft_inverse_diagonal(const weft_preconditioner_problem *problem, we
                 k >= problem->n_constrained || problem->constrained[k] != first + i;
             k += !is_free;
             if (is_free && !(values[i] > 0)) {
-                weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                               "the diagonal entry of dof %lld is %g, and preconditioners need "
-                               "positive ones",
-                               (long long)(first + i), values[i]);
-                weft_error_hint(error, "try --preconditioner jacobi");
-                status = WEFT_ERROR_UNSUPPORTED;
+                status = weft_diagonal_refused(first + i, error);
                 goto done;
             }
             values[i] = is_free ? 1 / values[i] : 0;

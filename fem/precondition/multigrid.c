@@ -1,9 +1,10 @@
 /* The preconditioners by multigrid: geometric, on the levels of a refined mesh and below them by
  * aggregation, and by aggregation alone. */
-#include "fem/precondition/cycle.h"
+#include "fem/precondition/levels.h"
 
 #include "core/base/fault.h"
 #include "core/weft_core.h"
+#include "fem/form/compare.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,12 +29,14 @@ static void multigrid_free(weft_preconditioner *preconditioner) {
 typedef struct building {
     weft_device *device;
     const weft_preconditioner_problem *problem;
+    weft_context *context;
     int degree;     /* of the smoothing on levels to be added */
     double *values; /* of the operator, on the host */
     weft_csr finest;
     /* geometric levels, from 1: the matrix of level i, the transfer to it from level i - 1 */
     weft_csr A[WEFT_PRECONDITIONER_LEVELS_MAX], P[WEFT_PRECONDITIONER_LEVELS_MAX];
     int32_t *parents[WEFT_PRECONDITIONER_LEVELS_MAX], *constrained[WEFT_PRECONDITIONER_LEVELS_MAX];
+    weft_levels on_device; /* in place of these, made on the device */
     weft_algebraic_level *algebraic;
     int n_algebraic;
     weft_cycle_source sources[WEFT_PRECONDITIONER_LEVELS_MAX];
@@ -47,7 +50,13 @@ static void building_clear(building *b) {
         free(b->parents[i]);
         free(b->constrained[i]);
     }
+    /* what the cycle has taken is NULL in b->sources */
+    for (int i = 0; i < b->on_device.n && b->n_sources > 0; ++i) {
+        b->on_device.sources[i].op = b->sources[i].op;
+        b->on_device.sources[i].d = b->sources[i].d;
+    }
     weft_algebraic_levels_free(&b->algebraic, b->n_algebraic);
+    weft_levels_clear(&b->on_device);
     free(b->values);
 }
 
@@ -77,7 +86,8 @@ done:
 
 static void add_source(building *b, const weft_csr *A, const weft_csr *P, const int32_t *parents,
                        double lambda) {
-    b->sources[b->n_sources++] = (weft_cycle_source){A, P, parents, lambda, b->degree, false};
+    b->sources[b->n_sources++] = (weft_cycle_source){
+        .A = A, .P = P, .parents = parents, .lambda = lambda, .degree = b->degree};
 }
 
 /* A matrix to be coarsened, with its mesh (NULL: unknown) and constrained dofs. */
@@ -122,9 +132,11 @@ static void fill_report(weft_preconditioner *preconditioner, const building *b, 
     report->n_levels = b->n_sources;
     for (int i = 0; i < b->n_sources; ++i) {
         const weft_csr *A = b->sources[i].A;
-        report->levels[i] = (weft_preconditioner_level){.n_rows = A->n_rows,
-                                                        .n_entries = A->row_start[A->n_rows],
-                                                        .lambda = b->sources[i].lambda};
+        const weft_operator *op = b->sources[i].op;
+        report->levels[i] = (weft_preconditioner_level){
+            .n_rows = A ? A->n_rows : weft_operator_dofs(op),
+            .n_entries = A ? A->row_start[A->n_rows] : weft_operator_entries(op),
+            .lambda = b->sources[i].lambda};
         entries += (double)report->levels[i].n_entries;
     }
     report->complexity = entries / (double)report->levels[0].n_entries;
@@ -135,14 +147,16 @@ static weft_status make(weft_preconditioner *preconditioner,
     weft_status status = WEFT_OK;
     const weft_preconditioner_problem *problem = &preconditioner->problem;
     const int degree = problem->degree > 0 ? problem->degree : DEGREE;
-    building b = {.device = preconditioner->context->device, .problem = problem, .degree = degree};
+    building b = {.device = preconditioner->context->device,
+                  .problem = problem,
+                  .context = preconditioner->context,
+                  .degree = degree};
     multigrid *state = preconditioner->state = calloc(1, sizeof *state);
     if (!state)
         return weft_out_of_memory(error, "a preconditioner");
     if (problem->degree < 0 || degree > WEFT_CHEBYSHEV_DEGREE_MAX)
         TRY(weft_error_set(error, WEFT_ERROR_USAGE, "the degree of a smoother is 1 to %d",
                            WEFT_CHEBYSHEV_DEGREE_MAX));
-    TRY(read_matrix(&b, error));
     TRY(coarsen(&b, error));
     fill_report(preconditioner, &b, degree);
     TRY(weft_cycle_make(preconditioner->context, b.sources, b.n_sources, problem, &state->cycle,
@@ -165,8 +179,12 @@ static weft_to_coarsen finest(const building *b) {
 }
 
 static weft_status coarsen_by_aggregation(building *b, weft_error *error) {
+    weft_status status = WEFT_OK;
     const weft_to_coarsen from = finest(b);
-    return aggregate(b, &from, error);
+    TRY(read_matrix(b, error));
+    TRY(aggregate(b, &from, error));
+done:
+    return status;
 }
 
 static weft_status aggregation_make(weft_preconditioner *preconditioner, weft_error *error) {
@@ -193,16 +211,33 @@ static int32_t *coarse_constrained(const weft_to_coarsen *from, const int32_t *p
     return out;
 }
 
-/* Parents of dofs from those of nodes. Returns NULL without memory. */
-static int32_t *dof_parents(const weft_hierarchy_level *level, int components) {
-    const int64_t n = level->mesh->n_nodes;
-    int32_t *out = malloc((size_t)(2 * n * components + 1) * sizeof *out);
-    for (int64_t i = 0; out && i < n; ++i)
-        for (int c = 0; c < components; ++c)
+typedef struct parents_work {
+    const weft_hierarchy_level *level;
+    int32_t *out;
+    int components;
+} parents_work;
+
+enum { PARENTS_SHARE = 1 << 16 };
+
+static void share_parents(void *user, int64_t share) {
+    const parents_work *w = user;
+    const int64_t n = w->level->mesh->n_nodes, last = (share + 1) * PARENTS_SHARE;
+    const int32_t *parents = w->level->parents;
+    for (int64_t i = share * PARENTS_SHARE; i < last && i < n; ++i)
+        for (int c = 0; c < w->components; ++c)
             for (int k = 0; k < 2; ++k)
-                out[2 * (i * components + c) + k] =
-                    level->parents[2 * i + (weft_fault("wrong_parent") ? 0 : k)] * components + c;
-    return out;
+                w->out[2 * (i * w->components + c) + k] =
+                    parents[2 * i + (weft_fault("wrong_parent") ? 0 : k)] * w->components + c;
+}
+
+int32_t *weft_dof_parents(weft_device *device, const weft_hierarchy_level *level, int components) {
+    const int64_t n = level->mesh->n_nodes;
+    parents_work w = {.level = level, .components = components};
+    w.out = weft_array_make_unset((uint64_t)n * 2 * (uint64_t)components * sizeof *w.out);
+    if (w.out)
+        (void)weft_device_for(device, (n + PARENTS_SHARE - 1) / PARENTS_SHARE, share_parents, &w,
+                              NULL);
+    return w.out;
 }
 
 /* Add a level, and make the matrix of the next coarser one: number 1, 2, ... from the finest.
@@ -215,7 +250,7 @@ static weft_status coarsen_once(building *b, const weft_hierarchy *hierarchy, in
     const weft_mesh *coarser = level[-1].mesh;
     int64_t n_constrained = 0;
     double lambda = 0;
-    b->parents[number] = dof_parents(level, components);
+    b->parents[number] = weft_dof_parents(b->device, level, components);
     int32_t *constrained = b->parents[number]
                                ? coarse_constrained(from, b->parents[number],
                                                     coarser->n_nodes * components, &n_constrained)
@@ -241,10 +276,55 @@ done:
     return status;
 }
 
+/* The levels of the hierarchy on the host. */
+static weft_status coarsen_on_host(building *b, int most_levels, weft_to_coarsen *from,
+                                   weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(read_matrix(b, error));
+    *from = finest(b);
+    for (int i = 1; i < most_levels && from->A->n_rows > COARSEST_ROWS; ++i)
+        TRY(coarsen_once(b, b->problem->hierarchy, i, from, error));
+done:
+    return status;
+}
+
+/* The levels of the hierarchy on the device, unless the matrix was not made there, or cannot be
+ * coarsened there. */
+static weft_status coarsen_on_device(building *b, int most_levels, weft_to_coarsen *from,
+                                     bool *made, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_levels_options options = {.problem = b->problem,
+                                         .hierarchy = b->problem->hierarchy,
+                                         .components = weft_space_components(b->problem->space),
+                                         .degree = b->degree,
+                                         .most_levels = most_levels,
+                                         .coarsest_rows = COARSEST_ROWS};
+    weft_error why = {0};
+    bool unsupported = false;
+    status = weft_levels_on_device(b->context, &options, &b->on_device, made, &why);
+    TRY(weft_status_supported(status, &why, &unsupported, error));
+    *made &= !unsupported;
+    if (unsupported)
+        weft_log(b->problem->monitor, WEFT_LOG_INFO, "levels of multigrid on the host: %s",
+                 why.message);
+    if (!*made)
+        goto done;
+    const weft_levels *levels = &b->on_device;
+    weft_log(b->problem->monitor, WEFT_LOG_INFO,
+             "%d levels of multigrid by Galerkin products on the device", levels->n);
+    for (int i = 0; i < levels->n; ++i)
+        b->sources[b->n_sources++] = levels->sources[i];
+    *from =
+        (weft_to_coarsen){&levels->last, levels->mesh, levels->constrained, levels->n_constrained};
+done:
+    return status;
+}
+
 static weft_status coarsen_by_hierarchy(building *b, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_hierarchy *hierarchy = b->problem->hierarchy;
-    weft_to_coarsen from = finest(b);
+    weft_to_coarsen from = {0};
+    bool made = false;
     if (!hierarchy || hierarchy->n_levels < 2 || !b->problem->space) {
         weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                        "multigrid needs a mesh that was refined, with its levels");
@@ -254,8 +334,9 @@ static weft_status coarsen_by_hierarchy(building *b, weft_error *error) {
     const int most = b->problem->levels > 0 && b->problem->levels < hierarchy->n_levels
                          ? b->problem->levels
                          : hierarchy->n_levels;
-    for (int i = 1; i < most && from.A->n_rows > COARSEST_ROWS; ++i)
-        TRY(coarsen_once(b, hierarchy, i, &from, error));
+    TRY(coarsen_on_device(b, most, &from, &made, error));
+    if (!made)
+        TRY(coarsen_on_host(b, most, &from, error));
     /* the levels by aggregation stand in for an exact solution of the coarsest mesh */
     const int first = b->n_sources;
     b->degree = COARSE_DEGREE;

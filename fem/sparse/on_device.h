@@ -32,6 +32,8 @@ weft_status weft_device_pattern_make(weft_setup *setup, weft_connectivity *dofs,
                                      weft_error *error);
 /** Accepts {0}; leaves {0}. */
 void weft_device_pattern_free(weft_device_pattern *pattern);
+/** Refuse rows of more than 256 entries, and more than 2^32 - 1 entries. */
+weft_status weft_device_pattern_check(int32_t longest, int64_t n_entries, weft_error *error);
 /** Copy it to the host.
  *  out     its sizes are set and its arrays NULL; they are made here
  *  Errors  WEFT_ERROR_MEMORY, _DEVICE; the arrays stay NULL */
@@ -53,3 +55,39 @@ weft_status weft_addto_rows_on_device(weft_setup *setup, const weft_sell_matrix 
                                       const weft_device_pattern *pattern, weft_connectivity *dofs,
                                       const weft_row_cells *cells, bool with_cells,
                                       weft_matrix_rows *out, weft_error *error);
+
+/** A CSR matrix on the device. Free with weft_device_matrix_free. */
+typedef struct weft_device_matrix {
+    weft_device_pattern pattern;
+    weft_memory *values; /* [n_entries] double */
+} weft_device_matrix;
+/** Accepts {0}; leaves {0}. */
+void weft_device_matrix_free(weft_device_matrix *matrix);
+/** The values of a SELL matrix that was made from the same pattern.
+ *  Errors  WEFT_ERROR_COMPILER, _DEVICE */
+weft_status weft_sell_matrix_set(weft_setup *setup, const weft_device_matrix *from,
+                                 const weft_sell_matrix *to, weft_error *error);
+/** A copy with values in single precision, which shares the layout.
+ *  out     caller's; weft_sell_matrix_free; either may be freed first */
+weft_status weft_sell_matrix_single(weft_setup *setup, weft_sell_matrix *matrix,
+                                    weft_sell_matrix **out, weft_error *error);
+
+/** A refined mesh's dofs over those of the coarser one, on the device. */
+typedef struct weft_device_parents {
+    weft_connectivity *parents; /* fine dofs -> 2 coarse dofs, whose mean a value is; borrowed */
+    weft_memory *fine_fixed, *coarse_fixed; /* bytes, 1: constrained */
+} weft_device_parents;
+/** Make bytes that are 1 at the given numbers.
+ *  numbers  [n_numbers] on the host
+ *  out      [n] */
+weft_status weft_device_flags(weft_setup *setup, const int32_t *numbers, int64_t n_numbers,
+                              int64_t n, weft_memory **out, weft_error *error);
+/** Make coarse_fixed: a coarse dof is constrained where the fine one in its place is. */
+weft_status weft_device_coarse_flags(weft_setup *setup, weft_device_parents *parents,
+                                     weft_error *error);
+/** out = P^T A P, whose rows all have a diagonal entry; that of a constrained dof is zero and alone.
+ *  Each row is summed in a fixed order.
+ *  Errors  WEFT_ERROR_UNSUPPORTED: a row of more than 256 entries; _MEMORY, _COMPILER, _DEVICE */
+weft_status weft_device_galerkin(weft_setup *setup, const weft_device_matrix *A,
+                                 const weft_device_parents *parents, weft_device_matrix *out,
+                                 weft_error *error);

@@ -28,7 +28,7 @@ void weft_device_pattern_free(weft_device_pattern *pattern) {
     *pattern = (weft_device_pattern){0};
 }
 
-static weft_status check_sizes(int32_t longest, int64_t n_entries, weft_error *error) {
+weft_status weft_device_pattern_check(int32_t longest, int64_t n_entries, weft_error *error) {
     if (longest > ROW_MOST)
         return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                               "a row of the matrix has more than %d entries", ROW_MOST);
@@ -60,7 +60,7 @@ weft_status weft_device_pattern_make(weft_setup *setup, weft_connectivity *dofs,
     TRY(weft_setup_launch(setup, &count, counted, 6, error));
     TRY(weft_setup_sums(setup, lengths, made.n_rows, &made.row_start, &made.n_entries, error));
     TRY(weft_memory_read(longest, 0, &most, sizeof most, error));
-    TRY(check_sizes(most, made.n_entries, error));
+    TRY(weft_device_pattern_check(most, made.n_entries, error));
     TRY(weft_memory_make_unset(device, (size_t)made.n_entries * sizeof(int32_t), &made.columns,
                                error));
     const weft_setup_kernel fill = {"pattern", "row_columns", made.n_rows, 0, 0};

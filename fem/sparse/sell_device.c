@@ -13,6 +13,7 @@ struct weft_sell_matrix {
     weft_device *device;
     int64_t n_rows, n_blocks, n_values;
     weft_memory *values, *start, *columns, *column_start, *bases, *rows, *slots;
+    int *n_uses; /* matrices that share the layout, i.e. all memories but the values; NULL: one */
     weft_module *module;
     weft_memory *arguments[6]; /* of the product kernel */
     weft_product_arguments product_kernel;
@@ -27,10 +28,14 @@ void weft_sell_matrix_free(weft_sell_matrix **matrix) {
     if (!matrix || !*matrix)
         return;
     weft_sell_matrix *m = *matrix;
-    weft_memory **memories[] = {&m->values, &m->start, &m->columns, &m->column_start,
-                                &m->bases,  &m->rows,  &m->slots};
-    for (size_t i = 0; i < sizeof memories / sizeof *memories; ++i)
-        weft_memory_free(memories[i]);
+    weft_memory **layout[] = {&m->start, &m->columns, &m->column_start,
+                              &m->bases, &m->rows,    &m->slots};
+    weft_memory_free(&m->values);
+    const bool is_last = !m->n_uses || --*m->n_uses == 0;
+    for (size_t i = 0; is_last && i < sizeof layout / sizeof *layout; ++i)
+        weft_memory_free(layout[i]);
+    if (is_last)
+        free(m->n_uses);
     weft_module_free(&m->module);
     free(m);
     *matrix = NULL;
@@ -198,6 +203,45 @@ weft_status weft_sell_matrix_columns(weft_setup *setup, const weft_sell_matrix *
     made = NULL;
 done:
     weft_memory_free(&made);
+    return status;
+}
+
+weft_status weft_sell_matrix_set(weft_setup *setup, const weft_device_matrix *from,
+                                 const weft_sell_matrix *to, weft_error *error) {
+    const weft_setup_kernel kernel = {"values", "sell_values", to->n_rows, 0, 0};
+    weft_memory *const arguments[] = {from->pattern.row_start,
+                                      from->pattern.columns,
+                                      from->values,
+                                      to->slots,
+                                      to->start,
+                                      to->values};
+    return weft_setup_launch(setup, &kernel, arguments, 6, error);
+}
+
+weft_status weft_sell_matrix_single(weft_setup *setup, weft_sell_matrix *matrix,
+                                    weft_sell_matrix **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_sell_matrix *made = calloc(1, sizeof *made);
+    if (made && !matrix->n_uses && (matrix->n_uses = malloc(sizeof *matrix->n_uses)))
+        *matrix->n_uses = 1;
+    if (!made || !matrix->n_uses) {
+        free(made);
+        return weft_out_of_memory(error, "a SELL matrix");
+    }
+    *made = *matrix;
+    made->values = NULL;
+    made->module = NULL;
+    ++*made->n_uses;
+    TRY(weft_memory_make_unset(made->device, (size_t)made->n_values * sizeof(float), &made->values,
+                               error));
+    const weft_setup_kernel narrow = {"values", "narrow", made->n_values, 0, 0};
+    TRY(weft_setup_launch(setup, &narrow, (weft_memory *[]){matrix->values, made->values}, 2,
+                          error));
+    TRY(finish(made, true, error));
+    *out = made;
+    made = NULL;
+done:
+    weft_sell_matrix_free(&made);
     return status;
 }
 

@@ -1,0 +1,40 @@
+/** The geometric levels of multigrid, made on a device. Not installed.
+ *
+ *      In: an operator whose matrix was made on the device, a hierarchy of meshes.
+ *      Out: levels of a cycle, and the coarsest matrix on the host. */
+#pragma once
+
+#include "fem/precondition/cycle.h"
+
+typedef struct weft_levels_options {
+    const weft_preconditioner_problem *problem;
+    const weft_hierarchy *hierarchy;
+    int components;        /* dofs per node */
+    int degree;            /* of the smoothing */
+    int most_levels;       /* 2 to hierarchy->n_levels, with the coarsest */
+    int64_t coarsest_rows; /* a level of at most this many rows is the last */
+} weft_levels_options;
+
+/** All levels but the coarsest, [0] the finest. Free with weft_levels_clear. */
+typedef struct weft_levels {
+    int n;
+    weft_cycle_source sources[WEFT_PRECONDITIONER_LEVELS_MAX]; /* parents belong to it */
+    int32_t *parents[WEFT_PRECONDITIONER_LEVELS_MAX];
+    weft_csr last; /* the matrix of the coarsest */
+    const weft_mesh *mesh;
+    int32_t *constrained; /* [n_constrained] its constrained dofs, ascending */
+    int64_t n_constrained;
+    bool is_complete; /* while they are made: the last exists */
+} weft_levels;
+
+/** Make the levels on a device on which set-up runs.
+ *  made    false: the matrix or the set-up is on the host, and *out is {0}
+ *  Errors  WEFT_ERROR_UNSUPPORTED (a row of a coarse matrix is too long; an entry of the diagonal or
+ *          the matrix is not positive), _MEMORY, _COMPILER, _DEVICE; *out is {0} */
+weft_status weft_levels_on_device(weft_context *context, const weft_levels_options *options,
+                                  weft_levels *out, bool *made, weft_error *error);
+void weft_levels_clear(weft_levels *levels);
+
+/** Parents of dofs from those of nodes, [dofs of the level][2], twice the same for a dof of the
+ *  coarser level. free(); NULL without memory. */
+int32_t *weft_dof_parents(weft_device *device, const weft_hierarchy_level *level, int components);

@@ -1,0 +1,194 @@
+/* Makes the geometric levels of multigrid on a device: Galerkin matrices, inverse diagonals and bounds
+ * of eigenvalues, from the operator's matrix, without copies to the host but that of the coarsest. */
+#include "fem/precondition/levels.h"
+
+#include "core/weft_core.h"
+#include "fem/base/memory.h"
+#include "fusion/weft_program.h"
+
+#include <stdlib.h>
+
+/* The level that is being coarsened. */
+typedef struct device_level {
+    weft_device_matrix csr;
+    weft_operator *op; /* in double precision; the finest: borrowed */
+    weft_sell_matrix *single;
+    weft_memory *fixed; /* bytes, 1: constrained */
+} device_level;
+
+typedef struct levels_work {
+    weft_context *context;
+    weft_setup *setup;
+    weft_levels *out;
+} levels_work;
+
+static void level_clear(device_level *level, const weft_operator *finest) {
+    weft_device_matrix_free(&level->csr);
+    if (level->op != finest)
+        weft_operator_free(&level->op);
+    weft_sell_matrix_free(&level->single);
+    weft_memory_free(&level->fixed);
+    *level = (device_level){0};
+}
+
+/* *d = 1 / diag(A), 0 at constrained dofs. */
+static weft_status invert_diagonal(const levels_work *w, const device_level *level, weft_memory **d,
+                                   weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = w->context->device;
+    const int64_t n = level->csr.pattern.n_rows;
+    int32_t bad = 0;
+    weft_memory *found = NULL;
+    TRY(weft_memory_make_unset(device, (size_t)n * sizeof(double), d, error));
+    TRY(weft_operator_diagonal(level->op, *d, error));
+    TRY(weft_memory_make(device, sizeof bad, &found, error));
+    const weft_setup_kernel kernel = {"values", "invert_diagonal", n, 0, 0};
+    TRY(weft_setup_launch(w->setup, &kernel, (weft_memory *[]){level->fixed, *d, found}, 3, error));
+    TRY(weft_memory_read(found, 0, &bad, sizeof bad, error));
+    if (bad > 0)
+        TRY(weft_diagonal_refused(INT32_MAX - bad, error));
+done:
+    weft_memory_free(&found);
+    return status;
+}
+
+/* What the cycle needs of a level: its matrix and diagonal in single precision, and lambda. */
+static weft_status finish_level(const levels_work *w, device_level *level,
+                                weft_cycle_source *source, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = w->context->device;
+    const int64_t n = level->csr.pattern.n_rows;
+    weft_memory *d = NULL;
+    TRY(invert_diagonal(w, level, &d, error));
+    TRY(weft_eigenvalue_bound(w->context, level->op, d, &source->lambda, error));
+    TRY(weft_memory_make_unset(device, (size_t)n * sizeof(float), &source->d, error));
+    const weft_setup_kernel narrow = {"values", "narrow", n, 0, 0};
+    TRY(weft_setup_launch(w->setup, &narrow, (weft_memory *[]){d, source->d}, 2, error));
+    TRY(weft_operator_from_sell(w->context, &level->single, level->csr.pattern.n_entries,
+                                &source->op, error));
+done:
+    weft_memory_free(&d);
+    return status;
+}
+
+static weft_status coarsen(const levels_work *w, const device_level *fine,
+                           const weft_device_parents *parents, device_level *coarse, bool is_last,
+                           weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_sell_matrix *sell = NULL;
+    TRY(weft_device_galerkin(w->setup, &fine->csr, parents, &coarse->csr, error));
+    if (is_last)
+        goto done;
+    TRY(weft_sell_matrix_from_device(w->setup, &coarse->csr.pattern, false, &sell, error));
+    TRY(weft_sell_matrix_set(w->setup, &coarse->csr, sell, error));
+    TRY(weft_sell_matrix_single(w->setup, sell, &coarse->single, error));
+    TRY(weft_operator_from_sell(w->context, &sell, coarse->csr.pattern.n_entries, &coarse->op,
+                                error));
+done:
+    weft_sell_matrix_free(&sell);
+    return status;
+}
+
+/* The matrix and the constrained dofs of the last level on the host. */
+static weft_status read_last(const levels_work *w, const device_level *level, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_levels *out = w->out;
+    weft_pattern pattern = {.n_rows = level->csr.pattern.n_rows,
+                            .n_entries = level->csr.pattern.n_entries};
+    const size_t n = (size_t)pattern.n_rows;
+    const size_t bytes = (size_t)pattern.n_entries * sizeof(double);
+    unsigned char *flags = malloc(n + 1);
+    out->last.values = weft_array_make_unset(bytes);
+    out->constrained = malloc((n + 1) * sizeof *out->constrained);
+    if (!flags || !out->last.values || !out->constrained)
+        TRY(weft_out_of_memory(error, "a level of multigrid"));
+    TRY(weft_device_pattern_read(&level->csr.pattern, &pattern, error));
+    out->last.n_rows = out->last.n_columns = pattern.n_rows;
+    out->last.row_start = pattern.row_start;
+    out->last.columns = pattern.columns;
+    TRY(weft_memory_read(level->csr.values, 0, out->last.values, bytes, error));
+    TRY(weft_memory_read(level->fixed, 0, flags, n, error));
+    out->n_constrained = 0;
+    for (size_t i = 0; i < n; ++i)
+        if (flags[i])
+            out->constrained[out->n_constrained++] = (int32_t)i;
+done:
+    free(flags);
+    return status;
+}
+
+/* Coarsen by one level: *level becomes the coarser one. */
+static weft_status step(const levels_work *w, const weft_levels_options *options, int number,
+                        device_level *level, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_levels *out = w->out;
+    const weft_hierarchy *hierarchy = options->hierarchy;
+    const weft_hierarchy_level *finer = &hierarchy->levels[hierarchy->n_levels - number];
+    const int64_t n_coarse = finer[-1].mesh->n_nodes * options->components;
+    const bool is_last = number + 1 == options->most_levels || n_coarse <= options->coarsest_rows;
+    weft_cycle_source *source = &out->sources[out->n];
+    weft_device_parents parents = {.fine_fixed = level->fixed};
+    weft_connectivity *connectivity = NULL;
+    device_level coarse = {0};
+    out->parents[out->n] = weft_dof_parents(w->context->device, finer, options->components);
+    if (!out->parents[out->n])
+        TRY(weft_out_of_memory(error, "a level of multigrid"));
+    *source = (weft_cycle_source){.parents = out->parents[out->n], .degree = options->degree};
+    ++out->n;
+    TRY(finish_level(w, level, source, error));
+    TRY(weft_connectivity_make(w->context->device, source->parents, level->csr.pattern.n_rows, 2,
+                               n_coarse, &connectivity, error));
+    parents.parents = connectivity;
+    TRY(weft_device_coarse_flags(w->setup, &parents, error));
+    coarse.fixed = parents.coarse_fixed;
+    TRY(coarsen(w, level, &parents, &coarse, is_last, error));
+    level_clear(level, options->problem->op);
+    *level = coarse;
+    coarse = (device_level){0};
+    out->mesh = finer[-1].mesh;
+    if (is_last)
+        TRY(read_last(w, level, error));
+    out->is_complete = is_last;
+done:
+    weft_connectivity_free(&connectivity);
+    level_clear(&coarse, options->problem->op);
+    return status;
+}
+
+void weft_levels_clear(weft_levels *levels) {
+    for (int i = 0; i < levels->n; ++i) {
+        weft_operator_free(&levels->sources[i].op);
+        weft_memory_free(&levels->sources[i].d);
+        free(levels->parents[i]);
+    }
+    weft_csr_clear(&levels->last);
+    free(levels->constrained);
+    *levels = (weft_levels){0};
+}
+
+weft_status weft_levels_on_device(weft_context *context, const weft_levels_options *options,
+                                  weft_levels *out, bool *made, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_preconditioner_problem *problem = options->problem;
+    levels_work w = {.context = context, .out = out};
+    device_level level = {.op = problem->op};
+    *made = false;
+    *out = (weft_levels){0};
+    if (!weft_setup_on_device(context->device) || options->most_levels < 2 ||
+        weft_operator_dofs(problem->op) <= options->coarsest_rows)
+        return WEFT_OK;
+    TRY(weft_setup_make(context->device, &w.setup, error));
+    TRY(weft_operator_on_device(problem->op, w.setup, &level.csr, &level.single, made, error));
+    if (!*made)
+        goto done;
+    TRY(weft_device_flags(w.setup, problem->constrained, problem->n_constrained,
+                          weft_operator_dofs(problem->op), &level.fixed, error));
+    for (int number = 1; !out->is_complete; ++number)
+        TRY(step(&w, options, number, &level, error));
+done:
+    if (status != WEFT_OK)
+        weft_levels_clear(out);
+    level_clear(&level, problem->op);
+    weft_setup_free(&w.setup);
+    return status;
+}

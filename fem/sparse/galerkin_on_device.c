@@ -1,0 +1,99 @@
+/* Galerkin matrices of refined meshes on a device (kernels/setup/galerkin.cu). */
+#include "fem/base/memory.h"
+#include "fem/sparse/on_device.h"
+#include "fusion/connectivity/connectivity.h"
+
+enum { PARENT_LANES = 32 }; /* as in kernels/setup/galerkin.cu */
+
+void weft_device_matrix_free(weft_device_matrix *matrix) {
+    weft_device_pattern_free(&matrix->pattern);
+    weft_memory_free(&matrix->values);
+}
+
+weft_status weft_device_flags(weft_setup *setup, const int32_t *numbers, int64_t n_numbers,
+                              int64_t n, weft_memory **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = weft_setup_device(setup);
+    weft_memory *where = NULL, *made = NULL;
+    TRY(weft_memory_make(device, (size_t)n, &made, error));
+    if (n_numbers > 0) {
+        TRY(weft_memory_place(device, numbers, (size_t)n_numbers, sizeof *numbers, &where, error));
+        const weft_setup_kernel set = {"values", "set_flags", n_numbers, 0, 0};
+        TRY(weft_setup_launch(setup, &set, (weft_memory *[]){where, made}, 2, error));
+    }
+    *out = made;
+    made = NULL;
+done:
+    weft_memory_free(&where);
+    weft_memory_free(&made);
+    return status;
+}
+
+weft_status weft_device_coarse_flags(weft_setup *setup, weft_device_parents *parents,
+                                     weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_memory *indices = NULL, *made = NULL;
+    const int64_t n = weft_connectivity_from(parents->parents);
+    TRY(weft_connectivity_interleaved(parents->parents, PARENT_LANES, &indices, error));
+    TRY(weft_memory_make(weft_setup_device(setup), (size_t)weft_connectivity_to(parents->parents),
+                         &made, error));
+    const weft_setup_kernel set = {"galerkin", "coarse_flags", n, 0, 0};
+    TRY(weft_setup_launch(setup, &set, (weft_memory *[]){indices, parents->fine_fixed, made}, 3,
+                          error));
+    parents->coarse_fixed = made;
+    made = NULL;
+done:
+    weft_memory_free(&made);
+    return status;
+}
+
+weft_status weft_device_galerkin(weft_setup *setup, const weft_device_matrix *A,
+                                 const weft_device_parents *parents, weft_device_matrix *out,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = weft_setup_device(setup);
+    weft_memory *indices = NULL, *lengths = NULL, *longest = NULL;
+    weft_row_cells children = {0};
+    weft_device_matrix made = {.pattern.n_rows = weft_connectivity_to(parents->parents)};
+    const int64_t n = made.pattern.n_rows;
+    int32_t most = 0;
+    TRY(weft_row_cells_make(setup, parents->parents, &children, error));
+    TRY(weft_connectivity_interleaved(parents->parents, PARENT_LANES, &indices, error));
+    TRY(weft_memory_make_unset(device, (size_t)(n + 1) * sizeof(uint32_t), &lengths, error));
+    TRY(weft_memory_make(device, sizeof most, &longest, error));
+    weft_memory *arguments[] = {children.start,
+                                children.places,
+                                indices,
+                                parents->fine_fixed,
+                                parents->coarse_fixed,
+                                A->pattern.row_start,
+                                A->pattern.columns,
+                                lengths,
+                                longest,
+                                NULL,
+                                NULL};
+    const weft_setup_kernel count = {"galerkin", "galerkin_lengths", n, 0, 0};
+    TRY(weft_setup_launch(setup, &count, arguments, 9, error));
+    TRY(weft_setup_sums(setup, lengths, n, &made.pattern.row_start, &made.pattern.n_entries,
+                        error));
+    TRY(weft_memory_read(longest, 0, &most, sizeof most, error));
+    TRY(weft_device_pattern_check(most, made.pattern.n_entries, error));
+    TRY(weft_memory_make_unset(device, (size_t)made.pattern.n_entries * sizeof(int32_t),
+                               &made.pattern.columns, error));
+    TRY(weft_memory_make_unset(device, (size_t)made.pattern.n_entries * sizeof(double),
+                               &made.values, error));
+    arguments[7] = A->values;
+    arguments[8] = made.pattern.row_start;
+    arguments[9] = made.pattern.columns;
+    arguments[10] = made.values;
+    const weft_setup_kernel sum = {"galerkin", "galerkin_rows", n, 0, 0};
+    TRY(weft_setup_launch(setup, &sum, arguments, 11, error));
+    *out = made;
+    made = (weft_device_matrix){0};
+done:
+    weft_memory_free(&lengths);
+    weft_memory_free(&longest);
+    weft_row_cells_free(&children);
+    weft_device_matrix_free(&made);
+    return status;
+}

@@ -1,0 +1,79 @@
+/* Values of lists and matrices. */
+
+/* Bytes at given numbers become 1. */
+extern "C" __global__ void set_flags(long long n, const int32_t *numbers, unsigned char *flags)
+{
+    const int64_t i = element();
+    if (i < n)
+        flags[numbers[i]] = 1;
+}
+
+extern "C" __global__ void narrow(long long n, const double *from, float *to)
+{
+    const int64_t i = element();
+    if (i < n)
+        to[i] = (float)from[i];
+}
+
+/* A diagonal becomes its inverse, 0 where a dof is constrained or the entry is not positive; bad[0] gets 2^31 - 1 - the
+ * first of the latter, or stays 0. */
+extern "C" __global__ void invert_diagonal(long long n, const unsigned char *fixed, double *d, int32_t *bad)
+{
+    const int64_t i = element();
+    if (i >= n)
+        return;
+    if (!fixed[i] && !(d[i] > 0))
+        atomicMax(bad, (int32_t)(0x7fffffff - i));
+    d[i] = !fixed[i] && d[i] > 0 ? 1 / d[i] : 0;
+}
+
+/* An entry of a fixed pseudorandom vector, uniform in [-1, 1): SplitMix64 of the row. */
+INLINE double random_entry(int64_t i)
+{
+    uint64_t z = ((uint64_t)i + 1) * 0x9e3779b97f4a7c15ull;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+    z ^= z >> 31;
+    return (double)(int64_t)z * (1.0 / 9223372036854775808.0);
+}
+
+/* r = noise / sqrt(d) at free dofs, p = d r, and the sum of r p of each block. */
+extern "C" __global__ void noise(long long n, const double *d, double *r, double *p, double *sums)
+{
+    __shared__ double products[SETUP_THREADS];
+    const int64_t i = element();
+    const int me = (int)threadIdx.x;
+    products[me] = 0;
+    if (i < n) {
+        r[i] = d[i] > 0 ? random_entry(i) / sqrt(d[i]) : 0;
+        p[i] = d[i] * r[i];
+        products[me] = r[i] * p[i];
+    }
+    for (int by = SETUP_THREADS / 2; by > 0; by /= 2) {
+        __syncthreads();
+        if (me < by)
+            products[me] += products[me + by];
+    }
+    if (me == 0)
+        sums[blockIdx.x] = products[0];
+}
+
+/* The values of a SELL matrix from those of its pattern, whose rows all have a diagonal entry.  n: rows */
+extern "C" __global__ void sell_values(long long n, const int64_t *row_start, const int32_t *columns,
+                                       const double *values, const uint16_t *slots, const uint32_t *start,
+                                       double *out)
+{
+    const int64_t row = element();
+    if (row >= n)
+        return;
+    const int slot = slots[row];
+    int64_t at = (int64_t)start[row / 512 * 16 + slot / 32] + slot % 32;
+    for (int64_t k = row_start[row]; k < row_start[row + 1]; ++k) {
+        if (columns[k] == row) {
+            out[row] = values[k];
+            continue;
+        }
+        out[at] = values[k];
+        at += 32;
+    }
+}

@@ -1,0 +1,176 @@
+/* labels: full */
+/* Levels of multigrid that a device makes, against Galerkin products, prolongations and bounds of
+ * eigenvalues of the host, which fem/multigrid's tests check: entries of the coarsest matrix, sums of
+ * some hundred products, to 1e-13 of the largest; where the host has no entry, 0. Runs on an emulated
+ * GPU, or on the device that WEFT_TEST_DEVICE names. */
+#include "fem/precondition/levels.h"
+#include "preconditioner_support.h"
+
+static const double TOLERANCE = 1e-13;
+
+static double entry(const weft_csr *A, int64_t i, int64_t j, bool *has) {
+    for (int64_t k = A->row_start[i]; k < A->row_start[i + 1]; ++k)
+        if (A->columns[k] == j) {
+            *has = true;
+            return A->values[k];
+        }
+    *has = false;
+    return 0;
+}
+
+/* Every entry of the host's is there, and the others are 0. */
+static void compare_matrices(const weft_csr *made, const weft_csr *expected) {
+    double most = 0;
+    int64_t n_found = 0;
+    assert_int_equal(made->n_rows, expected->n_rows);
+    for (int64_t k = 0; k < expected->row_start[expected->n_rows]; ++k)
+        most = fmax(most, fabs(expected->values[k]));
+    for (int64_t i = 0; i < made->n_rows; ++i)
+        for (int64_t k = made->row_start[i]; k < made->row_start[i + 1]; ++k) {
+            bool has = false;
+            const double value = entry(expected, i, made->columns[k], &has);
+            assert_double_near(made->values[k], value, 0, TOLERANCE * most);
+            assert_true(k == made->row_start[i] || made->columns[k] > made->columns[k - 1]);
+            n_found += has;
+        }
+    assert_int_equal(n_found, expected->row_start[expected->n_rows]);
+}
+
+/* The host's level: its matrix, constrained dofs. */
+typedef struct host_level {
+    weft_csr A;
+    int32_t *constrained;
+    int64_t n_constrained;
+} host_level;
+
+static host_level finest(multigrid_case *c) {
+    host_level level = {.n_constrained = c->problem.n_constrained};
+    weft_memory *values = NULL;
+    const weft_pattern *p = weft_operator_pattern(c->op);
+    assert_non_null(p);
+    assert_int_equal(weft_operator_matrix(c->op, &values, NULL), WEFT_OK);
+    level.A = (weft_csr){p->n_rows, p->n_rows, p->row_start, p->columns, NULL};
+    level.A.values = malloc((size_t)p->n_entries * sizeof(double));
+    level.constrained = malloc((size_t)(p->n_rows + 1) * sizeof *level.constrained);
+    assert_true(level.A.values && level.constrained);
+    assert_int_equal(
+        weft_memory_read(values, 0, level.A.values, (size_t)p->n_entries * sizeof(double), NULL),
+        WEFT_OK);
+    if (level.n_constrained > 0)
+        memcpy(level.constrained, c->problem.constrained,
+               (size_t)level.n_constrained * sizeof *level.constrained);
+    return level;
+}
+
+static host_level coarser(const host_level *fine, const weft_hierarchy_level *level,
+                          int components) {
+    const int64_t n = level[-1].mesh->n_nodes * components;
+    host_level out = {0};
+    weft_csr P = {0};
+    weft_error error = {0};
+    char *marks = calloc((size_t)n, 1);
+    out.constrained = malloc((size_t)(n + 1) * sizeof *out.constrained);
+    assert_true(marks && out.constrained);
+    for (int64_t k = 0; k < fine->n_constrained; ++k) {
+        const int32_t dof = fine->constrained[k], *pair = level->parents + dof / components * 2;
+        if (pair[0] == pair[1])
+            marks[pair[0] * components + dof % components] = 1;
+    }
+    for (int64_t i = 0; i < n; ++i)
+        if (marks[i])
+            out.constrained[out.n_constrained++] = (int32_t)i;
+    const weft_parents parents = {.parents = level->parents,
+                                  .n_fine = level->mesh->n_nodes,
+                                  .n_coarse = level[-1].mesh->n_nodes,
+                                  .components = components,
+                                  .fine_constrained = fine->constrained,
+                                  .coarse_constrained = out.constrained,
+                                  .n_fine_constrained = fine->n_constrained,
+                                  .n_coarse_constrained = out.n_constrained};
+    check(weft_csr_from_parents(NULL, &parents, &P, &error), &error);
+    check(weft_galerkin(NULL, &fine->A, &P, &out.A, &error), &error);
+    weft_csr_clear(&P);
+    free(marks);
+    return out;
+}
+
+/* The diagonal in single precision: 1 / a_ii to its rounding, 0 at constrained dofs. The bound of the
+ * greatest eigenvalue to a tenth: both are above it, by a twentieth or so. */
+static void check_source(const weft_cycle_source *source, const host_level *level) {
+    const int64_t n = level->A.n_rows;
+    float *d = malloc((size_t)n * sizeof *d);
+    double lambda = 0;
+    assert_non_null(d);
+    assert_int_equal(weft_memory_read(source->d, 0, d, (size_t)n * sizeof *d, NULL), WEFT_OK);
+    for (int64_t i = 0; i < n; ++i) {
+        bool has = false, is_constrained = false;
+        const double a = entry(&level->A, i, i, &has);
+        for (int64_t k = 0; k < level->n_constrained; ++k)
+            is_constrained |= level->constrained[k] == i;
+        assert_double_near((double)d[i], is_constrained ? 0 : 1 / a, 1e-6, 0);
+    }
+    free(d);
+    weft_error error = {0};
+    check(weft_csr_eigenvalue(NULL, &level->A, level->constrained, level->n_constrained, &lambda,
+                              &error),
+          &error);
+    assert_double_near(source->lambda, lambda, 0.1, 0);
+    assert_int_equal(weft_operator_dofs(source->op), n);
+}
+
+static void levels_are_those_of_the_host(void **state) {
+    (void)state;
+    static const case_options cases[] = {
+        {.d = 2, .n = 5, .times = 2, .components = 1},
+        {.d = 3, .n = 2, .times = 2, .components = 1},
+        {.d = 2, .n = 6, .times = 1, .components = 2},
+        {.d = 3, .n = 3, .times = 1, .components = 3},
+        {.d = 2, .n = 5, .times = 2, .components = 1, .is_free = true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        case_options options = cases[i];
+        multigrid_case c;
+        weft_levels levels;
+        weft_error error = {0};
+        bool made = false;
+        options.device = getenv("WEFT_TEST_DEVICE");
+        options.is_emulated = !options.device;
+        multigrid_case_open(&c, &options, WEFT_ASSEMBLY_CSR);
+        check(weft_operator_assemble(c.op, &error), &error);
+        const weft_levels_options wanted = {.problem = &c.problem,
+                                            .hierarchy = c.hierarchy,
+                                            .components = options.components,
+                                            .degree = 2,
+                                            .most_levels = options.times + 1,
+                                            .coarsest_rows = 4};
+        check(weft_levels_on_device(&c.context, &wanted, &levels, &made, &error), &error);
+        assert_true(made);
+        assert_int_equal(levels.n, options.times);
+        host_level level = finest(&c);
+        for (int l = 0; l < levels.n; ++l) {
+            check_source(&levels.sources[l], &level);
+            const weft_hierarchy_level *mesh = &c.hierarchy->levels[c.hierarchy->n_levels - 1 - l];
+            host_level next = coarser(&level, mesh, options.components);
+            free(level.constrained);
+            if (l == 0) /* its pattern is the operator's */
+                free(level.A.values);
+            else
+                weft_csr_clear(&level.A);
+            level = next;
+        }
+        compare_matrices(&levels.last, &level.A);
+        assert_int_equal(levels.n_constrained, level.n_constrained);
+        for (int64_t k = 0; k < level.n_constrained; ++k)
+            assert_int_equal(levels.constrained[k], level.constrained[k]);
+        assert_ptr_equal(levels.mesh, c.hierarchy->levels[0].mesh);
+        free(level.constrained);
+        weft_csr_clear(&level.A);
+        weft_levels_clear(&levels);
+        multigrid_case_free(&c);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(levels_are_those_of_the_host)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
