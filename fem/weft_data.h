@@ -38,6 +38,11 @@ void weft_data_free(weft_data **data);
 weft_status weft_data_bind(weft_data *data, const weft_compilation *compilation,
                            weft_program *program, const weft_connectivity *elements,
                            weft_error *error);
+/** The list over cells of one of these inputs, for programs over some of the cells, which gather it.
+ *  out     a value for each cell, in the order of the cells; borrowed from data
+ *  Errors  as weft_data_bind */
+weft_status weft_data_cells(weft_data *data, const weft_data_info *info, weft_memory **out,
+                            weft_error *error);
 
 #ifdef __cplusplus
 }

@@ -126,6 +126,15 @@ static bool is_cells(const weft_mesh *mesh, const weft_connectivity *elements) {
             weft_connectivity_width(elements) > mesh->dimension);
 }
 
+weft_status weft_data_cells(weft_data *data, const weft_data_info *info, weft_memory **out,
+                            weft_error *error) {
+    if (!data)
+        return refuse(info, WEFT_ERROR_USAGE,
+                      "'%s' has formulas by group, but no mesh has groups here",
+                      "give one formula for everything, or set weft_context.data", error);
+    return find_list(data, info, true, out, error);
+}
+
 weft_status weft_data_bind(weft_data *data, const weft_compilation *compilation,
                            weft_program *program, const weft_connectivity *elements,
                            weft_error *error) {

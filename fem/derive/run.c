@@ -254,43 +254,65 @@ done:
     return status;
 }
 
-/* Bind the form's inputs; over facets, those over cells are gathered. */
+/* Gather a list over cells, and bind it in its place. */
+static weft_status bind_gathered(weft_derive *derive, const char *name, weft_memory *cells,
+                                 int components, weft_error *error) {
+    weft_status status = WEFT_OK;
+    derive_part *part = &derive->parts[DERIVE_FACETS];
+    weft_memory **memory = &part->gathered[part->n_gathered++];
+    TRY(gather(derive, part, cells, components, memory, error));
+    TRY(weft_program_bind(part->compiled.program, name, *memory, error));
+done:
+    return status;
+}
+
+/* The form's inputs at facets: those over cells at the adjacent ones. */
+static weft_status bind_facets(weft_derive *derive, weft_error *error) {
+    weft_status status = WEFT_OK;
+    derive_part *part = &derive->parts[DERIVE_FACETS];
+    const weft_form *form = derive->problem.cells;
+    const int n_data = weft_compilation_data_inputs(part->compiled.compilation);
+    part->gathered = calloc((size_t)(form->n_inputs + n_data) + 1, sizeof(weft_memory *));
+    if (!part->gathered)
+        TRY(weft_out_of_memory(error, "derived quantities"));
+    TRY(weft_program_bind_connectivity(part->compiled.program, "dofs", part->dofs, error));
+    TRY(weft_program_bind_connectivity(part->compiled.program, "derived_sides", part->sides,
+                                       error));
+    for (int i = 0; i < form->n_inputs; ++i) {
+        const weft_form_input *input = &form->inputs[i];
+        weft_name_info info;
+        int components = 1;
+        const bool is_of_cells = derive_scope_find(&derive->scope, input->name, &info) &&
+                                 derive_scope_is_input(&derive->scope, &info, "cells");
+        for (int k = 0; is_of_cells && k < info.rank; ++k)
+            components *= info.sizes[k];
+        TRY(is_of_cells
+                ? bind_gathered(derive, input->name, input->memory, components, error)
+                : weft_program_bind(part->compiled.program, input->name, input->memory, error));
+    }
+    for (int i = 0; i < n_data; ++i) { /* formulas by group */
+        weft_data_info info;
+        weft_memory *cells = NULL;
+        weft_compilation_data(part->compiled.compilation, i, &info);
+        TRY(weft_data_cells(derive->context->data, &info, &cells, error));
+        TRY(bind_gathered(derive, info.input, cells, 1, error));
+    }
+done:
+    return status;
+}
+
 static weft_status bind_inputs(weft_derive *derive, derive_elements elements, weft_error *error) {
     weft_status status = WEFT_OK;
     derive_part *part = &derive->parts[elements];
-    const weft_form *form = derive->problem.cells;
-    weft_form bound = *form;
-    weft_form_input *inputs = calloc((size_t)form->n_inputs + 1, sizeof *inputs);
-    part->gathered = calloc((size_t)form->n_inputs + 1, sizeof(weft_memory *));
-    if (!inputs || !part->gathered)
-        TRY(weft_out_of_memory(error, "derived quantities"));
-    for (int i = 0; i < form->n_inputs; ++i) {
-        weft_name_info info;
-        int components = 1;
-        inputs[i] = form->inputs[i];
-        if (elements == DERIVE_CELLS || !derive_scope_find(&derive->scope, inputs[i].name, &info) ||
-            !derive_scope_is_input(&derive->scope, &info, "cells"))
-            continue;
-        for (int k = 0; k < info.rank; ++k)
-            components *= info.sizes[k];
-        weft_memory **memory = &part->gathered[part->n_gathered++];
-        TRY(gather(derive, part, inputs[i].memory, components, memory, error));
-        inputs[i].memory = *memory;
-    }
-    bound.inputs = inputs;
-    if (elements == DERIVE_FACETS)
-        bound.dofs = part->dofs;
-    TRY(weft_compiled_bind_form(&part->compiled, &bound, error));
+    TRY(elements == DERIVE_FACETS
+            ? bind_facets(derive, error)
+            : weft_compiled_bind_form(&part->compiled, derive->problem.cells, error));
     if (strcmp(derive->scope.coordinates, "derived_coordinates") == 0)
         TRY(weft_program_bind(part->compiled.program, "derived_coordinates",
                               weft_space_coordinates(derive->problem.space), error));
     TRY(weft_program_bind(part->compiled.program, "derived_values", derive->problem.u, error));
     TRY(weft_program_bind(part->compiled.program, "derived_t", derive->t, error));
-    if (elements == DERIVE_FACETS)
-        TRY(weft_program_bind_connectivity(part->compiled.program, "derived_sides", part->sides,
-                                           error));
 done:
-    free(inputs);
     return status;
 }
 
