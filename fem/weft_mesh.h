@@ -57,7 +57,7 @@ typedef struct weft_mesh_data {
     int32_t *group_cells; /* [n_group_cells]: of group g, [first_cell .. + n_cells) */
 } weft_mesh_data;
 
-/** Make a checked mesh: flip inverted cells and drop unused nodes (both are counted), find the
+/** Make a checked mesh: turn inverted cells over and drop unused nodes (both are counted), find the
  *  boundary, match group facets (those that are not a facet of any cell are ignored and counted),
  *  and remove repeated facets and cells from groups.
  *  data    its arrays are taken over, i.e. freed or moved and set to NULL, also on errors
@@ -66,7 +66,8 @@ typedef struct weft_mesh_data {
  *  Memory  during the call, 8 bytes per cell and 4 to 8 per node beyond data's arrays
  *  Errors  WEFT_ERROR_INPUT, with counts, the first offender and a hint: a coordinate that is NaN
  *          or infinite; a node number out of range; a cell without volume, i.e.
- *          |volume| <= 1e-14 h^d, h its longest edge; a duplicate cell; a facet of three cells; no
+ *          |volume| <= 1e-14 h^d, h its longest edge; quadrilaterals and hexahedra whose det J is
+ *          not of one sign at the vertices; a duplicate cell; a facet of three cells; no
  *          cells. WEFT_ERROR_UNSUPPORTED (2^31 nodes or cells), WEFT_ERROR_MEMORY */
 weft_status weft_mesh_make(weft_mesh_data *data, const char *source, const weft_monitor *monitor,
                            weft_mesh **out, weft_error *error);
@@ -80,7 +81,7 @@ typedef struct weft_mesh_options {
     bool trust_geo; /* a .geo file may run programs and write files */
     weft_device *device; /* borrowed, for its threads; NULL: one */
 } weft_mesh_options;
-/** Read a mesh file, or make "square:N" or "cube:N".
+/** Read a mesh file, or make "square:N" or "cube:N" (simplices), "interval:N", "quads:N", "hexes:N".
  *  name     a path, in a format below
  *  options  borrowed; NULL: the defaults
  *  out      caller's; weft_mesh_free
@@ -100,6 +101,10 @@ weft_status weft_mesh_read(const char *name, double size, const weft_monitor *mo
 bool weft_mesh_is_gmsh(const char *name);
 /** Unit square, 2 n^2 right triangles; groups left, right, bottom, top. */
 weft_status weft_mesh_make_square(int64_t n, weft_mesh **out, weft_error *error);
+/** Unit interval, square or cube of n^d intervals, quadrilaterals or hexahedra. Groups left, right
+ *  (x); d = 2: bottom, top (y); d = 3: front, back (y), bottom, top (z). */
+weft_status weft_mesh_make_boxes(weft_cell_type cell, int64_t n, weft_mesh **out,
+                                 weft_error *error);
 /** Unit cube, 6 n^3 Kuhn tetrahedra; groups left, right (x), front, back (y), bottom, top (z). */
 weft_status weft_mesh_make_cube(int64_t n, weft_mesh **out, weft_error *error);
 /** Repeat a mesh counts[a] times along axis a (counts[2] is ignored in 2D), with its bounding box
@@ -136,8 +141,10 @@ weft_status weft_mesh_tile(weft_device *device, const weft_mesh *tile, const int
 weft_status weft_mesh_refine(weft_device *device, const weft_mesh *mesh, int times,
                              const weft_monitor *monitor, weft_mesh **out, weft_error *error);
 void weft_mesh_free(weft_mesh **mesh);
-/** The reference cell of the mesh's cells. */
+/** The reference cell of the mesh's cells; the numbers v and w of vertices of a cell and a facet. */
 const weft_cell *weft_mesh_cell(const weft_mesh *mesh);
+int weft_mesh_cell_vertices(const weft_mesh *mesh);
+int weft_mesh_facet_vertices(const weft_mesh *mesh);
 /** Find the group of facets of this name. "boundary" is the whole boundary, facets
  *  0 .. n_boundary_facets, unless a group has that name.
  *  group   its index, or -1 for the whole boundary

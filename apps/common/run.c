@@ -1,5 +1,6 @@
 /* The steps shared by all apps that solve on a mesh, from opening the device to the report. */
 #include "apps/common/run.h"
+#include "fem/mesh/mesh.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -54,6 +55,7 @@ weft_status app_run_mesh_make(app_run *run, weft_error *error) {
     TRY(app_run_choose_levels(run, &options, error));
     TRY(app_mesh_make(run->device, &options, &run->messages->monitor, &run->mesh, &run->mesh_made,
                       error));
+    TRY(weft_mesh_need_simplices(run->mesh, "this program", error));
     run->seconds.mesh = run->mesh_made.seconds;
     run->seconds.order = run->mesh_made.order_seconds;
     TRY(weft_data_make(run->device, run->mesh, &run->data, error));

@@ -31,7 +31,7 @@ void weft_mesh_hash(const weft_mesh *mesh, char out[HASH]) {
     char both[2 * HASH];
     weft_hash(mesh->x, (size_t)mesh->n_nodes * (size_t)mesh->dimension * sizeof *mesh->x, both);
     weft_hash(mesh->cells,
-              (size_t)mesh->n_cells * (size_t)(mesh->dimension + 1) * sizeof *mesh->cells,
+              (size_t)mesh->n_cells * (size_t)weft_mesh_cell_vertices(mesh) * sizeof *mesh->cells,
               both + HASH);
     weft_hash(both, sizeof both, out);
 }

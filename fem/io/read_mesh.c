@@ -1,4 +1,4 @@
-/* Reads or makes a mesh by its name: a file, "square:N" or "cube:N". */
+/* Reads or makes a mesh by its name: a file, or a built-in mesh such as "square:N". */
 #include "fem/io/read.h"
 #include "fem/mesh/mesh.h"
 
@@ -22,6 +22,20 @@ static weft_status parse_n(const char *name, const char *digits, int64_t *n, wef
     }
     *n = value;
     return WEFT_OK;
+}
+
+typedef struct box_name {
+    const char *prefix;
+    weft_cell_type cell;
+} box_name;
+
+static const box_name *find_box(const char *name) {
+    static const box_name boxes[] = {
+        {"interval:", WEFT_INTERVAL}, {"quads:", WEFT_QUADRILATERAL}, {"hexes:", WEFT_HEXAHEDRON}};
+    for (size_t i = 0; i < sizeof boxes / sizeof *boxes; ++i)
+        if (strncmp(name, boxes[i].prefix, strlen(boxes[i].prefix)) == 0)
+            return &boxes[i];
+    return NULL;
 }
 
 static bool ends_with(const char *name, const char *ending) {
@@ -69,7 +83,7 @@ static weft_status refuse_name(const char *name, weft_error *error) {
                                ".msh, .vtk or .bdf, as with meshio");
     else
         weft_error_hint(error, "give FILE.geo, .msh, .vtkhdf, .unv, .bdf, .nas, .vtk or .mesh, or "
-                               "square:N or cube:N");
+                               "square:N, cube:N, interval:N, quads:N or hexes:N");
     return WEFT_ERROR_USAGE;
 }
 
@@ -78,6 +92,7 @@ weft_status weft_mesh_read_with(const char *name, const weft_mesh_options *optio
     static const weft_mesh_options usual = {0};
     weft_status status = WEFT_OK;
     int64_t n = 0;
+    const box_name *box = NULL;
     if (!options)
         options = &usual;
     if (strncmp(name, "square:", 7) == 0) {
@@ -86,6 +101,9 @@ weft_status weft_mesh_read_with(const char *name, const weft_mesh_options *optio
     } else if (strncmp(name, "cube:", 5) == 0) {
         TRY(parse_n(name, name + 5, &n, error));
         TRY(weft_mesh_make_grid(options->device, 3, n, out, error));
+    } else if ((box = find_box(name))) {
+        TRY(parse_n(name, strchr(name, ':') + 1, &n, error));
+        TRY(weft_mesh_make_boxes(box->cell, n, out, error));
     } else if (isnan(options->size) || isinf(options->size)) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "a mesh size of %g makes no mesh",
                                 options->size);

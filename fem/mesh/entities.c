@@ -141,3 +141,47 @@ void weft_entities_free(weft_entities *entities) {
     free(entities->first);
     *entities = (weft_entities){0};
 }
+
+void weft_entity_slots(const weft_mesh *mesh, const weft_entities *entities, int64_t *slots,
+                       int32_t *counts) {
+    const int64_t n_slots = mesh->n_cells * entities->per_cell;
+    for (int64_t i = 0; i < 2 * entities->n; ++i)
+        slots[i] = -1;
+    for (int64_t i = 0; counts && i < entities->n; ++i)
+        counts[i] = 0;
+    for (int64_t slot = 0; slot < n_slots; ++slot) {
+        const int64_t entity = entities->number[slot];
+        if (slots[2 * entity + 1] < 0)
+            slots[2 * entity + (slots[2 * entity] >= 0)] = slot;
+        if (counts)
+            ++counts[entity];
+    }
+}
+
+/* Whether the n nodes are those of the entity in this slot. */
+static bool has_nodes(const weft_mesh *mesh, const weft_entities *entities, int64_t slot, int n,
+                      const int32_t *nodes) {
+    int32_t own[8];
+    if (weft_entity_nodes(mesh, slot / entities->per_cell, entities->dimension,
+                          (int)(slot % entities->per_cell), own) != n)
+        return false;
+    for (int i = 0; i < n; ++i) {
+        bool found = false;
+        for (int k = 0; k < n; ++k)
+            found |= own[k] == nodes[i];
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+int64_t weft_entity_find(const weft_mesh *mesh, const weft_entities *entities, const int64_t *slots,
+                         int n, const int32_t *nodes) {
+    int32_t least = nodes[0];
+    for (int i = 1; i < n; ++i)
+        least = nodes[i] < least ? nodes[i] : least;
+    for (int64_t e = entities->first[least]; e < entities->first[least + 1]; ++e)
+        if (has_nodes(mesh, entities, slots[2 * e], n, nodes))
+            return e;
+    return -1;
+}

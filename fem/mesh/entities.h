@@ -26,6 +26,15 @@ void weft_entities_free(weft_entities *entities);
 int weft_entity_nodes(const weft_mesh *mesh, int64_t cell, int dimension, int local,
                       int32_t nodes[8]);
 
+/** For each entity the two lowest slots cell * per_cell + local at which it is; -1: there is none.
+ *  counts  [n], or NULL: gets the number of its cells
+ *  slots   [n][2] */
+void weft_entity_slots(const weft_mesh *mesh, const weft_entities *entities, int64_t *slots,
+                       int32_t *counts);
+/** The entity that has these n nodes, in any order; -1: there is none. slots as above. */
+int64_t weft_entity_find(const weft_mesh *mesh, const weft_entities *entities, const int64_t *slots,
+                         int n, const int32_t *nodes);
+
 /** The facets of a group with the cells on their sides. Free with weft_sides_free; initialise with
  *  {0}. Facet i is facet local[i][s] of cell cells[i][s]. */
 typedef struct weft_sides {

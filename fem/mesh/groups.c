@@ -130,19 +130,19 @@ static const int32_t *group_facet(const weft_mesh *mesh, int group, int64_t i) {
     int64_t facet = i;
     if (group >= 0)
         facet = mesh->group_facets[mesh->groups[group].first_facet + i];
-    return mesh->facets + (size_t)facet * (size_t)mesh->dimension;
+    return mesh->facets + facet * weft_mesh_facet_vertices(mesh);
 }
 
 weft_status weft_mesh_group_facets(const weft_mesh *mesh, int group, int32_t **out, int64_t *n,
                                    weft_error *error) {
-    size_t d = (size_t)mesh->dimension;
+    const size_t w = (size_t)weft_mesh_facet_vertices(mesh);
     int64_t count = group_size(mesh, group);
-    int32_t *nodes = weft_array_make((size_t)count, d * sizeof *nodes);
+    int32_t *nodes = weft_array_make((size_t)count, w * sizeof *nodes);
     if (!nodes)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for %lld facets",
                               (long long)count);
     for (int64_t i = 0; i < count; ++i)
-        memcpy(nodes + (size_t)i * d, group_facet(mesh, group, i), d * sizeof *nodes);
+        memcpy(nodes + (size_t)i * w, group_facet(mesh, group, i), w * sizeof *nodes);
     *out = nodes;
     *n = count;
     return WEFT_OK;
@@ -151,6 +151,7 @@ weft_status weft_mesh_group_facets(const weft_mesh *mesh, int group, int32_t **o
 weft_status weft_mesh_group_nodes(const weft_mesh *mesh, int group, int32_t **out, int64_t *n,
                                   weft_error *error) {
     weft_status status = WEFT_OK;
+    const int w = weft_mesh_facet_vertices(mesh);
     int64_t count = 0, facets = group_size(mesh, group);
     int32_t *nodes = NULL;
     unsigned char *seen = calloc((size_t)mesh->n_nodes + 1, 1);
@@ -158,7 +159,7 @@ weft_status weft_mesh_group_nodes(const weft_mesh *mesh, int group, int32_t **ou
         goto no_memory;
     for (int64_t i = 0; i < facets; ++i) {
         const int32_t *facet = group_facet(mesh, group, i);
-        for (int k = 0; k < mesh->dimension; ++k) {
+        for (int k = 0; k < w; ++k) {
             count += !seen[facet[k]];
             seen[facet[k]] = 1;
         }

@@ -18,7 +18,11 @@ static weft_status check_counts(const weft_mesh_data *data, const char *source, 
     if (missing || data->n_groups < 0 || data->n_group_facets < 0 || data->n_group_cells < 0) {
         status =
             weft_error_set(error, WEFT_ERROR_USAGE, "%s: an array of the mesh is missing", source);
-    } else if (data->dimension != 2 && data->dimension != 3) {
+    } else if (data->cell != WEFT_POINT && weft_cell_of(data->cell)->dimension != data->dimension) {
+        status = weft_error_set(error, WEFT_ERROR_USAGE, "%s: %s have dimension %d, not %d", source,
+                                weft_cell_of(data->cell)->plural,
+                                weft_cell_of(data->cell)->dimension, data->dimension);
+    } else if (data->cell == WEFT_POINT && data->dimension != 2 && data->dimension != 3) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "%s: dimension %d is neither 2 nor 3",
                                 source, data->dimension);
     } else if (data->n_cells <= 0 || data->n_nodes <= 0) {
@@ -111,12 +115,11 @@ static weft_status check_numbers(const int32_t *nodes, int64_t n, int width, int
     return WEFT_ERROR_INPUT;
 }
 
-/* Describe a cell for a message: its number, nodes and location. */
-static void append_cell(weft_error *error, const weft_mesh_data *data, int64_t cell) {
-    int d = data->dimension;
-    const int32_t *nodes = data->cells + cell * (d + 1);
+void weft_error_append_cell(weft_error *error, const weft_mesh_data *data, int64_t cell) {
+    const int d = data->dimension, v = weft_mesh_data_cell(data)->n_entities[0];
+    const int32_t *nodes = data->cells + cell * v;
     weft_error_append(error, "cell %lld, nodes", (long long)cell + 1);
-    for (int k = 0; k <= d; ++k)
+    for (int k = 0; k < v; ++k)
         weft_error_append(error, " %lld", (long long)nodes[k] + 1);
     weft_error_append(error, ", near");
     for (int k = 0; k < d; ++k)
@@ -160,7 +163,7 @@ static weft_status rotate_cells(weft_mesh_data *data, const char *source, int64_
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_INPUT, "%s: %lld cell%s no %s (first: ", source,
                    (long long)flat, flat == 1 ? " has" : "s have", d == 2 ? "area" : "volume");
-    append_cell(error, data, first);
+    weft_error_append_cell(error, data, first);
     weft_error_append(error, ")");
     weft_error_hint(error,
                     "its points are one, or lie on a %s: merge points that coincide in the "
@@ -171,12 +174,14 @@ static weft_status rotate_cells(weft_mesh_data *data, const char *source, int64_
 
 static weft_status check_faults(const weft_mesh_data *data, const weft_facet_faults *faults,
                                 const char *source, weft_error *error) {
-    const char *facet = data->dimension == 2 ? "edge" : "face";
+    const char *facet = data->dimension == 1   ? "point"
+                        : data->dimension == 2 ? "edge"
+                                               : "face";
     if (faults->n_doubled > 0) {
         weft_error_set(error, WEFT_ERROR_INPUT,
                        "%s: %lld cell%s the nodes of another (first: ", source,
                        (long long)faults->n_doubled, faults->n_doubled == 1 ? " has" : "s have");
-        append_cell(error, data, faults->doubled);
+        weft_error_append_cell(error, data, faults->doubled);
         weft_error_append(error, "; as cell %lld)", (long long)faults->original + 1);
         weft_error_hint(error,
                         "put each %s into one Physical %s only (MSH 2 saves a cell once for "
@@ -190,7 +195,7 @@ static weft_status check_faults(const weft_mesh_data *data, const weft_facet_fau
                        "%s: %lld %s%s to three cells or more (first: nodes", source,
                        (long long)faults->n_non_manifold, facet,
                        faults->n_non_manifold == 1 ? " belongs" : "s belong");
-        for (int k = 0; k < data->dimension; ++k)
+        for (int k = 0; k < data->dimension && faults->non_manifold[k] >= 0; ++k)
             weft_error_append(error, " %lld", (long long)faults->non_manifold[k] + 1);
         weft_error_append(error, ")");
         weft_error_hint(error, "%ss overlap: an %s lies between two cells or on the boundary",
@@ -297,12 +302,13 @@ static void renumber(int32_t *nodes, int64_t n, const int32_t *new_number) {
 }
 
 static weft_status drop_unused(weft_mesh *mesh, weft_error *error) {
-    size_t d = (size_t)mesh->dimension;
+    const size_t d = (size_t)mesh->dimension;
+    const int64_t n_of_cells = mesh->n_cells * weft_mesh_cell_vertices(mesh);
     int32_t *new_number = calloc((size_t)mesh->n_nodes, sizeof *new_number);
     if (!new_number)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for %lld nodes",
                               (long long)mesh->n_nodes);
-    for (int64_t i = 0; i < mesh->n_cells * (int64_t)(d + 1); ++i)
+    for (int64_t i = 0; i < n_of_cells; ++i)
         new_number[mesh->cells[i]] = 1;
     int64_t n = 0;
     for (int64_t i = 0; i < mesh->n_nodes; ++i) {
@@ -315,8 +321,8 @@ static weft_status drop_unused(weft_mesh *mesh, weft_error *error) {
     mesh->n_dropped_nodes = mesh->n_nodes - n;
     if (mesh->n_dropped_nodes > 0) {
         memset(mesh->x + (size_t)n * d, 0, (size_t)mesh->n_dropped_nodes * d * sizeof *mesh->x);
-        renumber(mesh->cells, mesh->n_cells * (int64_t)(d + 1), new_number);
-        renumber(mesh->facets, mesh->n_facets * (int64_t)d, new_number);
+        renumber(mesh->cells, n_of_cells, new_number);
+        renumber(mesh->facets, mesh->n_facets * weft_mesh_facet_vertices(mesh), new_number);
         mesh->n_nodes = n;
     }
     free(new_number);
@@ -337,6 +343,12 @@ static void report_repaired(const weft_mesh *mesh, const weft_monitor *monitor) 
                  mesh->n_ignored_facets == 1 ? "it" : "them");
 }
 
+/* Triangles or tetrahedra, which have faster functions. */
+static bool is_simplicial(const weft_mesh_data *data) {
+    const weft_cell *cell = weft_mesh_data_cell(data);
+    return cell->simplex && cell->dimension > 1;
+}
+
 /* All checks that only need the user's arrays. */
 static weft_status check_data(weft_mesh_data *data, const char *source, int64_t *n_flipped,
                               weft_error *error) {
@@ -344,11 +356,16 @@ static weft_status check_data(weft_mesh_data *data, const char *source, int64_t 
     TRY(check_counts(data, source, error));
     TRY(check_groups(data, source, error));
     TRY(check_coordinates(data, source, error));
-    TRY(check_numbers(data->cells, data->n_cells, data->dimension + 1, data->n_nodes, "cell",
+    const weft_cell *cell = weft_mesh_data_cell(data);
+    TRY(check_numbers(data->cells, data->n_cells, cell->n_entities[0], data->n_nodes, "cell",
                       source, error));
-    TRY(check_numbers(data->group_facet_nodes, data->n_group_facets, data->dimension, data->n_nodes,
-                      "facet", source, error));
-    TRY(rotate_cells(data, source, n_flipped, error));
+    TRY(check_numbers(data->group_facet_nodes, data->n_group_facets,
+                      weft_cell_of(cell->facet)->n_entities[0], data->n_nodes, "facet", source,
+                      error));
+    if (is_simplicial(data))
+        TRY(rotate_cells(data, source, n_flipped, error));
+    else
+        TRY(weft_boxes_orient(data, source, n_flipped, error));
 done:
     return status;
 }
@@ -366,12 +383,16 @@ weft_status weft_mesh_make_from(weft_mesh_data *data, const char *source, int64_
     weft_facet_faults faults;
     int64_t n_flipped = 0;
     TRY(check_data(data, source, &n_flipped, error));
-    TRY(weft_facets_find(data, &facets, &faults, error));
+    if (is_simplicial(data))
+        TRY(weft_facets_find(data, &facets, &faults, error));
+    else
+        TRY(weft_facets_find_any(data, &facets, &faults, error));
     TRY(check_faults(data, &faults, source, error));
     mesh = calloc(1, sizeof *mesh);
     if (!mesh)
         TRY(weft_out_of_memory(error, "a mesh"));
     mesh->dimension = data->dimension;
+    mesh->cell = weft_mesh_data_cell(data)->type;
     mesh->n_nodes = data->n_nodes;
     mesh->n_cells = data->n_cells;
     mesh->n_flipped_cells = n_flipped;

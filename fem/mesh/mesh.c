@@ -33,6 +33,28 @@ const weft_cell *weft_mesh_cell(const weft_mesh *mesh) {
     return weft_cell_of(mesh->dimension == 2 ? WEFT_TRIANGLE : WEFT_TETRAHEDRON);
 }
 
+int weft_mesh_cell_vertices(const weft_mesh *mesh) {
+    return weft_mesh_cell(mesh)->n_entities[0];
+}
+
+int weft_mesh_facet_vertices(const weft_mesh *mesh) {
+    return weft_cell_of(weft_mesh_cell(mesh)->facet)->n_entities[0];
+}
+
+const weft_cell *weft_mesh_data_cell(const weft_mesh_data *data) {
+    return weft_mesh_cell(&(weft_mesh){.cell = data->cell, .dimension = data->dimension});
+}
+
+weft_status weft_mesh_need_simplices(const weft_mesh *mesh, const char *what, weft_error *error) {
+    const weft_cell *cell = weft_mesh_cell(mesh);
+    if (cell->simplex && cell->dimension > 1)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s: %s takes triangles or tetrahedra, not %s",
+                   mesh->source, what, cell->plural);
+    weft_error_hint(error, "mesh with triangles or tetrahedra, such as square:32 or cube:16");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
 void weft_mesh_free(weft_mesh **mesh) {
     if (!mesh || !*mesh)
         return;

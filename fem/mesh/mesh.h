@@ -24,6 +24,15 @@ weft_status weft_mesh_cell_group(const weft_mesh *mesh, const char *name, int *g
                                  weft_error *error);
 weft_status weft_mesh_any_group(const weft_mesh *mesh, const char *name, int *group,
                                 weft_error *error);
+/** The reference cell of the data's cells. */
+const weft_cell *weft_mesh_data_cell(const weft_mesh_data *data);
+/** Turn inverted intervals, quadrilaterals and hexahedra over: mirror them along their first axis.
+ *  n_flipped  gets their number
+ *  Errors     WEFT_ERROR_INPUT (cells that are flat or twisted: the first one, a hint) */
+weft_status weft_boxes_orient(weft_mesh_data *data, const char *source, int64_t *n_flipped,
+                              weft_error *error);
+/** Append a cell to a message: its number, nodes and location. */
+void weft_error_append_cell(weft_error *error, const weft_mesh_data *data, int64_t cell);
 /** Sort the cells of each group, and remove duplicates. */
 void weft_group_cells_sort(weft_mesh *mesh);
 /** A hash of nodes and cells, 32 digits and a terminator. */
@@ -56,6 +65,14 @@ typedef struct weft_facet_faults {
 weft_status weft_facets_find(const weft_mesh_data *data, weft_facets *out,
                              weft_facet_faults *faults, weft_error *error);
 
+/** weft_facets_find for all cell types. */
+weft_status weft_facets_find_any(const weft_mesh_data *data, weft_facets *out,
+                                 weft_facet_faults *faults, weft_error *error);
+
+/** Whether the mesh consists of triangles or tetrahedra.
+ *  what    the operation, for the message: "refining"
+ *  Errors  WEFT_ERROR_UNSUPPORTED, with a hint */
+weft_status weft_mesh_need_simplices(const weft_mesh *mesh, const char *what, weft_error *error);
 /** Whether weft_mesh_refine accepts the mesh and the number of steps.
  *  Errors  those of weft_mesh_refine, except WEFT_ERROR_MEMORY and 2^31 nodes */
 weft_status weft_mesh_refine_check(const weft_mesh *mesh, int times, weft_error *error);

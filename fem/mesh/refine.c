@@ -358,6 +358,9 @@ weft_status weft_mesh_refine_check(const weft_mesh *mesh, int times, weft_error 
         weft_error_hint(error, "refine it 1 to %d times", (int)MOST_TIMES);
         return WEFT_ERROR_USAGE;
     }
+    const weft_status status = weft_mesh_need_simplices(mesh, "refinement", error);
+    if (status != WEFT_OK)
+        return status;
     if (mesh->n_cells > most >> d * times)
         return refuse(mesh, times, "cells", error);
     if (mesh->n_facets > most >> (d - 1) * times)

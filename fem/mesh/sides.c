@@ -21,46 +21,6 @@ void weft_sides_free(weft_sides *sides) {
     *sides = (weft_sides){0};
 }
 
-/* For each facet of the mesh the slots cell * per_cell + local of its cells, ascending; -1: none.
- * slots  [n][2] */
-static void find_slots(const weft_mesh *mesh, const weft_entities *facets, int64_t *slots) {
-    const int64_t n_slots = mesh->n_cells * facets->per_cell;
-    for (int64_t i = 0; i < 2 * facets->n; ++i)
-        slots[i] = -1;
-    for (int64_t slot = 0; slot < n_slots; ++slot) {
-        int64_t *own = slots + 2 * (int64_t)facets->number[slot];
-        own[own[0] >= 0] = slot;
-    }
-}
-
-/* Whether the n nodes are those of the entity in this slot, in any order. */
-static bool is_facet(const weft_mesh *mesh, const weft_entities *facets, int64_t slot, int n,
-                     const int32_t *nodes) {
-    int32_t own[8];
-    weft_entity_nodes(mesh, slot / facets->per_cell, facets->dimension,
-                      (int)(slot % facets->per_cell), own);
-    for (int i = 0; i < n; ++i) {
-        bool found = false;
-        for (int k = 0; k < n; ++k)
-            found |= own[k] == nodes[i];
-        if (!found)
-            return false;
-    }
-    return true;
-}
-
-/* The slot of the facet with these nodes. It exists: the mesh was checked. */
-static int64_t find_facet(const weft_mesh *mesh, const weft_entities *facets, const int64_t *slots,
-                          int n, const int32_t *nodes) {
-    int32_t least = nodes[0];
-    for (int i = 1; i < n; ++i)
-        least = nodes[i] < least ? nodes[i] : least;
-    for (int32_t f = facets->first[least]; f < facets->first[least + 1]; ++f)
-        if (is_facet(mesh, facets, slots[2 * (int64_t)f], n, nodes))
-            return slots[2 * (int64_t)f];
-    return -1;
-}
-
 static void set_side(weft_sides *out, int64_t i, const weft_entities *facets, int64_t slot) {
     out->cells[i] = (int32_t)(slot / facets->per_cell);
     out->local[i] = (unsigned char)(slot % facets->per_cell);
@@ -75,7 +35,7 @@ static weft_status make_facets(const weft_mesh *mesh, weft_entities *facets, int
     *slots = malloc(((size_t)facets->n * 2 + 1) * sizeof **slots);
     if (!*slots)
         return weft_out_of_memory(error, "the sides of the facets");
-    find_slots(mesh, facets, *slots);
+    weft_entity_slots(mesh, facets, *slots, NULL);
     return WEFT_OK;
 }
 
@@ -86,13 +46,14 @@ weft_status weft_sides_of_group(const weft_mesh *mesh, int group, weft_sides *ou
     weft_sides sides = {0};
     int64_t *slots = NULL, n = 0;
     int32_t *nodes = NULL;
-    const int width = weft_cell_of(weft_mesh_cell(mesh)->facet)->n_entities[0];
+    const int width = weft_mesh_facet_vertices(mesh);
     TRY(weft_mesh_group_facets(mesh, group, &nodes, &n, error));
     TRY(allocate(n, 1, &sides, error));
     if (n > 0)
         TRY(make_facets(mesh, &facets, &slots, error));
     for (int64_t i = 0; i < n; ++i)
-        set_side(&sides, i, &facets, find_facet(mesh, &facets, slots, width, nodes + i * width));
+        set_side(&sides, i, &facets,
+                 slots[2 * weft_entity_find(mesh, &facets, slots, width, nodes + i * width)]);
     *out = sides;
     sides = (weft_sides){0};
 done:

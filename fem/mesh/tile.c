@@ -2,6 +2,7 @@
  * low side; each copy numbers its own nodes consecutively. */
 #include "fem/base/text.h"
 #include "fem/mesh/tile.h"
+#include "fem/mesh/mesh.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -289,6 +290,7 @@ weft_status weft_mesh_tile(weft_device *device, const weft_mesh *tile, const int
                            weft_mesh **out, weft_error *error) {
     weft_status status = WEFT_OK;
     mesh_tiling tiling = {.tile = tile};
+    TRY(weft_mesh_need_simplices(tile, "tiling", error));
     TRY(check_counts(&tiling, counts, error));
     TRY(weft_tile_sides_find(tile, tiling.counts, &tiling.sides, error));
     TRY(place_nodes(&tiling, error));

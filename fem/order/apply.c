@@ -64,13 +64,13 @@ static weft_status facets_renumber(weft_device *device, weft_mesh *mesh, int32_t
                                    const int32_t *new_of, int32_t *from, int32_t *new_facet,
                                    weft_error *error) {
     weft_status status = WEFT_OK;
-    int64_t d = mesh->dimension, n_boundary = mesh->n_boundary_facets;
+    const int64_t w = weft_mesh_facet_vertices(mesh), n_boundary = mesh->n_boundary_facets;
     const int64_t ranges[2][2] = {{0, n_boundary}, {n_boundary, mesh->n_facets - n_boundary}};
     for (int r = 0; r < 2; ++r) {
         int64_t first = ranges[r][0], n = ranges[r][1];
         if (n == 0)
             continue;
-        const weft_simplices simplices = {facets + first * d, n, (int)d, from + first};
+        const weft_simplices simplices = {facets + first * w, n, (int)w, from + first};
         TRY(weft_simplices_sort(device, &simplices, new_of, mesh->n_nodes, error));
         for (int64_t i = first; i < first + n; ++i)
             new_facet[first + from[i]] = (int32_t)i;
@@ -83,13 +83,13 @@ done:
 weft_status weft_mesh_renumber(weft_device *device, weft_mesh *mesh,
                                const weft_renumbering *renumbering, weft_error *error) {
     weft_status status = WEFT_OK;
-    size_t d = (size_t)mesh->dimension, n = (size_t)mesh->n_nodes,
-           n_facets = (size_t)mesh->n_facets;
+    const size_t d = (size_t)mesh->dimension, n = (size_t)mesh->n_nodes,
+                 n_facets = (size_t)mesh->n_facets, w = (size_t)weft_mesh_facet_vertices(mesh);
     nodes_move move = {
         .old = renumbering->nodes, .x = mesh->x, .n = mesh->n_nodes, .d = mesh->dimension};
     int32_t *from = malloc((n_facets + 1) * sizeof *from);
     int32_t *new_facet = malloc((n_facets + 1) * sizeof *new_facet);
-    int32_t *facets = weft_array_make(n_facets, d * sizeof *facets);
+    int32_t *facets = weft_array_make(n_facets, w * sizeof *facets);
     const bool grouped = has_group_cells(mesh);
     const size_t n_grouped = grouped ? (size_t)mesh->n_cells : 0;
     int32_t *own_from = weft_scratch_make(renumbering->cells ? 0 : n_grouped, sizeof *own_from);
@@ -100,10 +100,10 @@ weft_status weft_mesh_renumber(weft_device *device, weft_mesh *mesh,
     if (!from || !new_facet || !facets || !own_from || !new_cell || !move.new_of || !move.moved)
         TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "%s: no memory to renumber %lld cells",
                            mesh->source, (long long)mesh->n_cells));
-    memcpy(facets, mesh->facets, n_facets * d * sizeof *facets);
+    memcpy(facets, mesh->facets, n_facets * w * sizeof *facets);
     TRY(weft_device_for(device, SHARES, share_move, &move, error));
     TRY(facets_renumber(device, mesh, facets, move.new_of, from, new_facet, error));
-    const weft_simplices cells = {mesh->cells, mesh->n_cells, mesh->dimension + 1,
+    const weft_simplices cells = {mesh->cells, mesh->n_cells, weft_mesh_cell_vertices(mesh),
                                   grouped || renumbering->cells ? cell_from : NULL};
     TRY(weft_simplices_sort(device, &cells, move.new_of, mesh->n_nodes, error));
     groups_renumber(mesh, new_facet);

@@ -31,8 +31,8 @@ static weft_status graph_make(const weft_mesh *mesh, weft_pattern **pattern, nod
                               weft_error *error) {
     weft_status status = WEFT_OK;
     weft_connectivity *dofs = NULL;
-    TRY(weft_connectivity_make(NULL, mesh->cells, mesh->n_cells, mesh->dimension + 1, mesh->n_nodes,
-                               &dofs, error));
+    TRY(weft_connectivity_make(NULL, mesh->cells, mesh->n_cells, weft_mesh_cell_vertices(mesh),
+                               mesh->n_nodes, &dofs, error));
     TRY(weft_pattern_make(NULL, dofs, 1, pattern, NULL, error));
     int32_t *columns = (*pattern)->columns;
     int64_t *start = (*pattern)->row_start, kept = 0, k = 0;

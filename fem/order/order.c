@@ -44,7 +44,7 @@ typedef struct bandwidth_work {
 static void sum_distances(void *user, int64_t share) {
     bandwidth_work *work = user;
     const weft_mesh *mesh = work->mesh;
-    int width = mesh->dimension + 1;
+    int width = weft_mesh_cell_vertices(mesh);
     int64_t cells = mesh->n_cells / SUMS + 1, first = share * cells, sum = 0;
     int64_t last = first + cells < mesh->n_cells ? first + cells : mesh->n_cells;
     for (int64_t cell = first; cell < last; ++cell) {
@@ -57,7 +57,7 @@ static void sum_distances(void *user, int64_t share) {
 }
 
 double weft_mesh_bandwidth(weft_device *device, const weft_mesh *mesh) {
-    int width = mesh->dimension + 1, n_pairs = width * (width - 1) / 2;
+    int width = weft_mesh_cell_vertices(mesh), n_pairs = width * (width - 1) / 2;
     double sum = 0;
     bandwidth_work work = {.mesh = mesh};
     (void)weft_device_for(device, SUMS, sum_distances, &work, NULL);

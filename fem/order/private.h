@@ -31,8 +31,8 @@ weft_status weft_order_metis(const weft_mesh *mesh, int64_t part_nodes, const we
 weft_status weft_mesh_renumber(weft_device *device, weft_mesh *mesh,
                                const weft_renumbering *renumbering, weft_error *error);
 
-/** Simplices to be sorted.
- *  nodes  [n][width], in [0, n_nodes) of the mesh
+/** Cells or facets to be sorted.
+ *  nodes  [n][width], width 1 to 4 or 8, in [0, n_nodes) of the mesh
  *  from   [n] gets the old index of each simplex; or NULL */
 typedef struct weft_simplices {
     int32_t *nodes;
@@ -40,8 +40,7 @@ typedef struct weft_simplices {
     int width;
     int32_t *from;
 } weft_simplices;
-/** Renumber the nodes of simplices, then sort simplices by their lowest node, then by the others in
- *  ascending order.
+/** Renumber the nodes of simplices, then sort simplices by their four lowest nodes.
  *  new_of  [n_nodes] old -> new node number
  *  Errors  WEFT_ERROR_MEMORY; the simplices are unchanged */
 weft_status weft_simplices_sort(weft_device *device, const weft_simplices *simplices,

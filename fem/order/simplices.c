@@ -1,4 +1,4 @@
-/* Sorts simplices by their lowest node, then by the others. Ranges of nodes are buckets: simplices
+/* Sorts simplices, quadrilaterals and hexahedra by their lowest nodes. Ranges of nodes are buckets: simplices
  * are first distributed, share by share, to the bucket of their lowest node; then each bucket is
  * written back by counting, and the simplices of each node are sorted in place. Every step is
  * parallel. */
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHARES = 256, BUCKETS = 512, FEW = 64 };
+enum { SHARES = 256, BUCKETS = 512, FEW = 64, MOST = 8 };
 
 typedef struct simplices_sort {
     int32_t *simplices, *from;   /* given; finally the result */
@@ -21,7 +21,7 @@ typedef struct simplices_sort {
     int32_t *node_start;   /* [n_nodes] start of the simplices of a node */
 } simplices_sort;
 
-/* Sort key: nodes in ascending order, in two words. */
+/* Sort key: nodes in ascending order, the four lowest, in two words. */
 typedef struct simplex_key {
     uint64_t high, low;
 } simplex_key;
@@ -36,8 +36,11 @@ INLINE void exchange(uint32_t *a, uint32_t *b) {
 }
 
 INLINE simplex_key key_of(const int32_t *nodes, int width) {
-    uint32_t v[4] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    uint32_t v[MOST] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
     memcpy(v, nodes, (size_t)width * sizeof *v);
+    for (int i = 4; i < width; ++i) /* the four lowest of more nodes come first */
+        for (int k = 0; k < 4; ++k)
+            exchange(&v[k], &v[i]);
     exchange(&v[0], &v[1]);
     exchange(&v[2], &v[3]);
     exchange(&v[0], &v[2]);
@@ -67,7 +70,7 @@ INLINE void renumber(const simplices_sort *s, int64_t i, int32_t *nodes, int wid
 }
 
 INLINE void count_width(const simplices_sort *s, int64_t share, int width) {
-    int32_t *counts = s->bucket_start + share * BUCKETS, nodes[4];
+    int32_t *counts = s->bucket_start + share * BUCKETS, nodes[MOST];
     for (int64_t i = share_start(s, share); i < share_start(s, share + 1); ++i) {
         renumber(s, i, nodes, width);
         counts[lowest(nodes, width) >> s->shift] += 1;
@@ -91,7 +94,7 @@ static void starts_sum(simplices_sort *s) {
 }
 
 INLINE void deal_width(const simplices_sort *s, int64_t share, int width) {
-    int32_t *next = s->bucket_start + share * BUCKETS, nodes[4];
+    int32_t *next = s->bucket_start + share * BUCKETS, nodes[MOST];
     for (int64_t i = share_start(s, share); i < share_start(s, share + 1); ++i) {
         renumber(s, i, nodes, width);
         const int64_t place = next[lowest(nodes, width) >> s->shift]++;
@@ -106,7 +109,7 @@ INLINE void deal_width(const simplices_sort *s, int64_t share, int width) {
 INLINE void sort_few(int32_t *simplices, int32_t *from, int64_t n, int width) {
     simplex_key keys[FEW];
     uint32_t order[FEW];
-    int32_t old[FEW * 4], old_from[FEW];
+    int32_t old[FEW * MOST], old_from[FEW];
     for (int64_t i = 0; i < n; ++i) {
         const simplex_key key = key_of(simplices + i * width, width);
         int64_t k = i;
@@ -135,7 +138,7 @@ INLINE void sort_many(int32_t *simplices, int32_t *from, int64_t n, int width) {
         gap = gap * 9 / 4 + 1;
     for (; gap > 0; gap = gap * 4 / 9)
         for (int64_t i = gap; i < n; ++i) {
-            int32_t moved[4];
+            int32_t moved[MOST];
             const int32_t moved_from = from ? from[i] : 0;
             memcpy(moved, simplices + i * width, (size_t)width * sizeof *moved);
             const simplex_key key = key_of(moved, width);
@@ -191,21 +194,27 @@ static void share_count(void *user, int64_t share) {
     const simplices_sort *s = user;
     s->width == 4   ? count_width(s, share, 4)
     : s->width == 3 ? count_width(s, share, 3)
-                    : count_width(s, share, 2);
+    : s->width == 2 ? count_width(s, share, 2)
+    : s->width == 1 ? count_width(s, share, 1)
+                    : count_width(s, share, 8);
 }
 
 static void share_deal(void *user, int64_t share) {
     const simplices_sort *s = user;
     s->width == 4   ? deal_width(s, share, 4)
     : s->width == 3 ? deal_width(s, share, 3)
-                    : deal_width(s, share, 2);
+    : s->width == 2 ? deal_width(s, share, 2)
+    : s->width == 1 ? deal_width(s, share, 1)
+                    : deal_width(s, share, 8);
 }
 
 static void bucket_sort(void *user, int64_t number) {
     const simplices_sort *s = user;
     s->width == 4   ? bucket_width(s, number, 4)
     : s->width == 3 ? bucket_width(s, number, 3)
-                    : bucket_width(s, number, 2);
+    : s->width == 2 ? bucket_width(s, number, 2)
+    : s->width == 1 ? bucket_width(s, number, 1)
+                    : bucket_width(s, number, 8);
 }
 
 weft_status weft_simplices_sort(weft_device *device, const weft_simplices *simplices,

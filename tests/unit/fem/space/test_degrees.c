@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const meshes[] = {"square:3", "cube:2"};
-enum { N_MESHES = 2 };
+static const char *const meshes[] = {"square:3", "cube:2", "interval:5", "quads:3", "hexes:2"};
+enum { N_MESHES = 5 };
 
 static uint32_t next_random(uint32_t *seed) {
     *seed = *seed * 1664525u + 1013904223u;
