@@ -79,6 +79,34 @@ weft_status weft_preconditioner_apply(weft_preconditioner *preconditioner, weft_
                                       weft_memory *z, weft_error *error);
 const weft_preconditioner_report *
 weft_preconditioner_reported(const weft_preconditioner *preconditioner);
+/** A level of full multigrid: what its V-cycles have changed, in squares. */
+enum { WEFT_FULL_CYCLES_MAX = 4 };
+typedef struct weft_full_level {
+    int64_t n_rows;
+    int n_cycles;
+    double energy[WEFT_FULL_CYCLES_MAX]; /* r.z of cycle k, about z.A z */
+    double size[WEFT_FULL_CYCLES_MAX];   /* z.z */
+} weft_full_level;
+typedef struct weft_full_report {
+    int n_levels; /* of meshes, [0] the finest */
+    weft_full_level levels[WEFT_PRECONDITIONER_LEVELS_MAX];
+} weft_full_report;
+/** z = F r by full multigrid: z is on every level as close to the solution of A z = r there as a few
+ *  V-cycles bring the interpolated solution of the coarser level. r, z as in
+ *  weft_preconditioner_apply; r should be b - A x of an x that weft_preconditioner_lift has made.
+ *  cycles  on each level, 1 to WEFT_FULL_CYCLES_MAX
+ *  Errors  WEFT_ERROR_UNSUPPORTED (a kind without levels of meshes), and those of
+ *          weft_preconditioner_apply */
+weft_status weft_preconditioner_full(weft_preconditioner *preconditioner, int cycles,
+                                     weft_memory *r, weft_memory *z, weft_full_report *report,
+                                     weft_error *error);
+/** Set the free entries of x to a function that is smooth on every level, with the constrained ones as
+ *  boundary values: their injections on the coarsest mesh, interpolated to the finest, on each level
+ *  with the constrained values of that level.
+ *  Memory  during the call, three lists of n_dofs doubles on the host
+ *  Errors  as weft_preconditioner_full */
+weft_status weft_preconditioner_lift(weft_preconditioner *preconditioner, weft_memory *x,
+                                     weft_error *error);
 /** Bytes that a preconditioner will hold on a device with these limits, within about 20 % for
  *  simplices of degree 1; 0 for solvers of other libraries, whose memory is not known. */
 size_t weft_preconditioner_memory_estimate(const weft_limits *limits, int kind,

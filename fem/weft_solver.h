@@ -54,6 +54,13 @@ typedef struct weft_cg_options {
         project_mean; /* the operator is symmetric and singular, with the constants as null space */
     weft_preconditioner *preconditioner; /* with `jacobi` set, used instead of D^-1, which remains
                                             the scale of norms; borrowed; NULL: none */
+    int full_cycles; /* CG starts by full multigrid of the preconditioner, with so many cycles on each
+                        level; 0: from x; otherwise only the constrained values of x are read if one of
+                        them is not 0 */
+    bool
+        until_discretisation; /* instead of CG: full multigrid with two cycles on each level and, until the
+                                  algebraic error is below 0.3 of the discretisation error, further
+                                  cycles; the tolerance is not used. Needs a mesh with levels */
     const weft_monitor *monitor;
 } weft_cg_options;
 
@@ -67,6 +74,9 @@ typedef struct weft_cg_result {
     double *history;       /* [iterations + 1] relative residuals; free() */
     bool to_rounding;      /* converged as far as rounding allows, not to the tolerance */
     double backward_error; /* see weft_solver_solve; NaN if the tolerance was met */
+    /* with until_discretisation, otherwise NaN: estimated errors in the energy norm; residuals in the
+     * history that were not computed are NaN */
+    double discretisation_error, algebraic_error;
 } weft_cg_result;
 
 /** A solver for one operator, for repeated solves. It keeps its vectors (four of n_dofs doubles, and

@@ -54,6 +54,10 @@ weft_status app_run_choose_levels(const app_run *run, app_mesh_options *mesh, we
     app_speeds speeds = {0};
     int dimension = 0;
     const int64_t n_nodes = app_mesh_built_in_nodes(mesh, &dimension);
+    if (options->until_discretisation) {
+        mesh->levels = APP_LEVELS_BUILT_IN;
+        return WEFT_OK;
+    }
     if (!options->preconditioner_auto || jacobi_because(options, options->method, true))
         return WEFT_OK;
     mesh->levels = mesh->refine > 0 ? APP_LEVELS_REFINED : APP_LEVELS_NONE;
@@ -117,6 +121,28 @@ done:
     return status;
 }
 
+/* Full multigrid, which needs multigrid and CG. */
+static weft_status choose_full(app_run *run, app_memory_estimate *what,
+                               const weft_assembly_speeds *speeds, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int kind = run->options->preconditioner;
+    if (run->options->preconditioner_auto)
+        TRY(weft_preconditioner_find("multigrid", &kind, error));
+    if (!what->problem.symmetric || what->method != WEFT_METHOD_CG || kind < 0) {
+        status = weft_error_set(error, WEFT_ERROR_USAGE,
+                                "full multigrid needs a symmetric matrix, and multigrid as the "
+                                "preconditioner");
+        weft_error_location(error, "--until", NULL, 0, 0);
+        weft_error_hint(error, "leave out --until, or --method and --preconditioner");
+        goto done;
+    }
+    (void)snprintf(run->preconditioner_reason, sizeof run->preconditioner_reason,
+                   "as --until discretisation needs");
+    TRY(try_preconditioner(run, what, kind, speeds, error));
+done:
+    return status;
+}
+
 weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *what,
                                     weft_error *error) {
     weft_status status = WEFT_OK;
@@ -126,6 +152,10 @@ weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *wha
     int n = 0;
     TRY(app_speeds_read(run->device, &run->messages->monitor, &speeds, error));
     complete.problem.speeds = &speeds.assemblies;
+    if (run->options->until_discretisation) {
+        TRY(choose_full(run, &complete, &speeds.assemblies, error));
+        goto done;
+    }
     const char *because = jacobi_because(run->options, what->method, what->problem.symmetric);
     if (!run->options->preconditioner_auto || because) {
         const bool is_auto = run->options->preconditioner_auto;

@@ -21,7 +21,8 @@ void app_history_line_print(const weft_cg_result *cg) {
         return;
     printf("history     iteration 0: %.1e", cg->history[0]);
     for (int i = step; i < last; i += step)
-        printf(", %d: %.1e", i, cg->history[i]);
+        if (!isnan(cg->history[i])) /* full multigrid does not compute it everywhere */
+            printf(", %d: %.1e", i, cg->history[i]);
     printf(", %d: %.1e\n", last, cg->history[last]);
 }
 

@@ -105,6 +105,19 @@ static weft_status read_seconds(const app_option *row, const char *option, const
     return weft_parse_seconds(option, text, at, error);
 }
 
+static weft_status read_until(const app_option *row, const char *option, const char *text, void *at,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    static const char *const names[] = {"tolerance", "discretisation"};
+    app_run_options *options = at;
+    int choice = 0;
+    (void)row;
+    TRY(app_parse_choice(option, text, names, 2, &choice, error));
+    options->until_discretisation = choice == 1;
+done:
+    return status;
+}
+
 static weft_status read_method(const app_option *row, const char *option, const char *text,
                                void *at, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -173,6 +186,10 @@ const app_option app_solver_options[] = {
     {"smoother-degree", "K",
      "Degree of the polynomial that chebyshev and the smoothers of multigrid use, 1 to 6",
      APP_INTEGER(app_run_options, smoother_degree, 1, 6)},
+    {"until", "NAME",
+     "tolerance (default), or discretisation: full multigrid, which stops when the error of the "
+     "solver is below the discretisation error, estimated from the levels of a refined mesh",
+     .read = read_until},
     {"method", "NAME", "Krylov method: auto (default: by symmetry and definiteness), {methods}",
      .read = read_method},
     {"restart", "N", "Iterations of GMRES between restarts (default 30)",

@@ -14,6 +14,7 @@ typedef struct app_run_options {
     weft_method method;
     int restart; /* of GMRES; 0: its default */
     double tolerance;
+    bool until_discretisation; /* full multigrid, instead of the tolerance */
     int max_iterations;    /* -1: by the size of the mesh (app_iterations_limit) */
     bool keep_unconverged; /* write the output even without convergence */
     int tune;              /* number of plans to measure per script; 0: none */

@@ -17,6 +17,10 @@ void app_cg_print(weft_method method, const char *reason, const weft_cg_result *
     if (cg->to_rounding)
         printf(" (backward error %.1e)", cg->backward_error);
     putchar('\n');
+    if (!isnan(cg->discretisation_error))
+        printf("            full multigrid, estimated errors in the energy norm: %.2e of the "
+               "discretisation, %.2e of the solver\n",
+               cg->discretisation_error, cg->algebraic_error);
 }
 
 /* Is the backward error at rounding level while the solution has hardly a correct digit? See
@@ -92,5 +96,8 @@ bool app_json_set_solution(json_t *root, const weft_cg_result *cg, bool solved) 
            app_json_set(root, "to_rounding",
                         solved ? json_boolean(cg->to_rounding) : json_null()) &&
            app_json_set(root, "residual", app_json_real(solved ? cg->residual : NAN)) &&
-           app_json_set(root, "backward_error", app_json_real(solved ? cg->backward_error : NAN));
+           app_json_set(root, "backward_error", app_json_real(solved ? cg->backward_error : NAN)) &&
+           app_json_set(root, "discretisation_error",
+                        app_json_real(solved ? cg->discretisation_error : NAN)) &&
+           app_json_set(root, "algebraic_error", app_json_real(solved ? cg->algebraic_error : NAN));
 }

@@ -30,7 +30,7 @@ done:
     return status;
 }
 
-weft_status weft_cycle_convert_out(weft_cycle *cycle, weft_memory *z, weft_error *error) {
-    return weft_lists_to_double(cycle->lists, cycle->levels[0].n, cycle->square, cycle->levels[0].z,
-                                z, error);
+weft_status weft_cycle_convert_out(weft_cycle *cycle, weft_memory *from, weft_memory *z,
+                                   weft_error *error) {
+    return weft_lists_to_double(cycle->lists, cycle->levels[0].n, cycle->square, from, z, error);
 }

@@ -225,6 +225,7 @@ done:
 }
 
 void weft_cycle_clear(weft_cycle *cycle) {
+    weft_cycle_full_free(&cycle->full);
     for (int i = 0; cycle->levels && i < cycle->n_levels; ++i) {
         weft_cycle_level *level = &cycle->levels[i];
         for (int step = 0; step < WEFT_CYCLE_STEPS; ++step) {
@@ -258,8 +259,8 @@ weft_status weft_cycle_program_run(const weft_cycle *cycle, const weft_compiled 
 }
 
 /* In double precision, r and z are the lists of the finest level. */
-static weft_status bind_ends(const weft_cycle *cycle, weft_memory *r, weft_memory *z,
-                             weft_error *error) {
+weft_status weft_cycle_bind_ends(const weft_cycle *cycle, weft_memory *r, weft_memory *z,
+                                 weft_error *error) {
     weft_status status = WEFT_OK;
     if (cycle->n_levels == 1) {
         TRY(weft_program_bind(cycle->coarsest.program, "b", r, error));
@@ -273,8 +274,8 @@ done:
     return status;
 }
 
-/* z of a level from its b. */
-static weft_status run_from(weft_cycle *cycle, int number, weft_memory *active, weft_error *error) {
+weft_status weft_cycle_run_from(weft_cycle *cycle, int number, weft_memory *active,
+                                weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cycle_level *level = &cycle->levels[number];
     if (number + 1 == cycle->n_levels)
@@ -282,7 +283,7 @@ static weft_status run_from(weft_cycle *cycle, int number, weft_memory *active, 
     for (int i = 0; i < 1 + level->is_twice; ++i) {
         const weft_cycle_step down = i == 0 ? WEFT_CYCLE_DOWN : WEFT_CYCLE_AGAIN;
         TRY(weft_cycle_program_run(cycle, &level->programs[down], active, error));
-        TRY(run_from(cycle, number + 1, active, error));
+        TRY(weft_cycle_run_from(cycle, number + 1, active, error));
         TRY(weft_cycle_program_run(cycle, &level->programs[WEFT_CYCLE_UP], active, error));
     }
 done:
@@ -295,10 +296,10 @@ weft_status weft_cycle_run(weft_cycle *cycle, weft_memory *r, weft_memory *z, we
     if (cycle->single)
         TRY(weft_cycle_convert_in(cycle, r, active, error));
     else
-        TRY(bind_ends(cycle, r, z, error));
-    TRY(run_from(cycle, 0, active, error));
+        TRY(weft_cycle_bind_ends(cycle, r, z, error));
+    TRY(weft_cycle_run_from(cycle, 0, active, error));
     if (cycle->single)
-        TRY(weft_cycle_convert_out(cycle, z, error));
+        TRY(weft_cycle_convert_out(cycle, cycle->levels[0].z, z, error));
 done:
     return status;
 }

@@ -46,6 +46,8 @@ typedef struct weft_cycle_level {
     weft_operator_in_script operators[WEFT_CYCLE_STEPS]; /* A of each */
 } weft_cycle_level;
 
+typedef struct weft_cycle_full weft_cycle_full; /* fem/precondition/full.c */
+
 typedef struct weft_cycle {
     weft_context *context;
     bool single; /* lists and matrices are float */
@@ -58,7 +60,8 @@ typedef struct weft_cycle {
     weft_compiled size;
     weft_memory *square; /* r.r */
     weft_lists *lists;
-    bool is_predicated; /* programs are compiled so that launches can be skipped */
+    weft_cycle_full *full; /* NULL before its first use */
+    bool is_predicated;    /* programs are compiled so that launches can be skipped */
 } weft_cycle;
 
 /** problem  its constrained dofs and project_mean are read
@@ -73,7 +76,19 @@ void weft_cycle_clear(weft_cycle *cycle);
 weft_status weft_cycle_run(weft_cycle *cycle, weft_memory *r, weft_memory *z, weft_memory *active,
                            weft_error *error);
 
+/** z = F r, full multigrid on the levels of meshes with `cycles` V-cycles each; [n] doubles. */
+weft_status weft_cycle_run_full(weft_cycle *cycle, int cycles, weft_memory *r, weft_memory *z,
+                                weft_full_report *report, weft_error *error);
+
 /* ---- parts ---- */
+
+/** In double precision, let r and z be b and z of the finest level. */
+weft_status weft_cycle_bind_ends(const weft_cycle *cycle, weft_memory *r, weft_memory *z,
+                                 weft_error *error);
+/** z of a level from its b, which is kept; those of coarser levels change. */
+weft_status weft_cycle_run_from(weft_cycle *cycle, int number, weft_memory *active,
+                                weft_error *error);
+void weft_cycle_full_free(weft_cycle_full **full);
 
 /** Make a level's programs and bind them; the lists of this level and the next exist. */
 weft_status weft_cycle_level_programs(weft_cycle *cycle, int level, weft_error *error);
@@ -82,11 +97,13 @@ weft_status weft_cycle_level_programs(weft_cycle *cycle, int level, weft_error *
  *  is_singular  the constants are the null space, on which the inverse does not matter */
 weft_status weft_cycle_coarsest(weft_cycle *cycle, const weft_csr *A, const double *d,
                                 bool is_singular, weft_error *error);
-/** Make what converts r to levels[0].b and levels[0].z to z; nothing in double precision. */
+/** Make what converts r to levels[0].b, and a list of the finest level to z; nothing in double
+ *  precision. */
 weft_status weft_cycle_conversion(weft_cycle *cycle, weft_error *error);
 weft_status weft_cycle_convert_in(weft_cycle *cycle, weft_memory *r, weft_memory *active,
                                   weft_error *error);
-weft_status weft_cycle_convert_out(weft_cycle *cycle, weft_memory *z, weft_error *error);
+weft_status weft_cycle_convert_out(weft_cycle *cycle, weft_memory *from, weft_memory *z,
+                                   weft_error *error);
 /** Place doubles on the device as reals of the cycle. */
 weft_status weft_cycle_place(const weft_cycle *cycle, const double *values, int64_t n,
                              weft_memory **out, weft_error *error);

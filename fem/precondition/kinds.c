@@ -89,14 +89,49 @@ weft_status weft_preconditioner_update(weft_preconditioner *preconditioner, weft
     return status;
 }
 
-weft_status weft_preconditioner_apply(weft_preconditioner *preconditioner, weft_memory *r,
-                                      weft_memory *z, weft_error *error) {
+static weft_status check_lists(const weft_preconditioner *preconditioner, const weft_memory *r,
+                               const weft_memory *z, weft_error *error) {
     const size_t bytes = (size_t)weft_operator_dofs(preconditioner->problem.op) * sizeof(double);
     if (weft_memory_bytes(r) < bytes || weft_memory_bytes(z) < bytes)
         return weft_error_set(error, WEFT_ERROR_SHAPE,
                               "the lists of a preconditioner must hold %lld doubles each",
                               (long long)(bytes / sizeof(double)));
-    return preconditioner->kind->apply(preconditioner, r, z, error);
+    return WEFT_OK;
+}
+
+weft_status weft_preconditioner_apply(weft_preconditioner *preconditioner, weft_memory *r,
+                                      weft_memory *z, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(check_lists(preconditioner, r, z, error));
+    TRY(preconditioner->kind->apply(preconditioner, r, z, error));
+done:
+    return status;
+}
+
+weft_status weft_preconditioner_refuse_full(const weft_preconditioner *preconditioner,
+                                            weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                   "full multigrid needs the levels of a refined mesh, which the preconditioner %s "
+                   "does not have",
+                   preconditioner->kind->info.name);
+    weft_error_hint(error, "use --preconditioner multigrid, with --refine");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
+weft_status weft_preconditioner_full(weft_preconditioner *preconditioner, int cycles,
+                                     weft_memory *r, weft_memory *z, weft_full_report *report,
+                                     weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (!preconditioner->kind->full)
+        return weft_preconditioner_refuse_full(preconditioner, error);
+    if (cycles < 1 || cycles > WEFT_FULL_CYCLES_MAX)
+        return weft_error_set(error, WEFT_ERROR_USAGE, "full multigrid has 1 to %d cycles a level",
+                              WEFT_FULL_CYCLES_MAX);
+    TRY(check_lists(preconditioner, r, z, error));
+    *report = (weft_full_report){0};
+    TRY(preconditioner->kind->full(preconditioner, cycles, r, z, report, error));
+done:
+    return status;
 }
 
 size_t weft_preconditioner_memory_estimate(const weft_limits *limits, int kind,

@@ -172,6 +172,12 @@ static weft_status apply(weft_preconditioner *preconditioner, weft_memory *r, we
     return weft_cycle_run(&state->cycle, r, z, preconditioner->active, error);
 }
 
+static weft_status full(weft_preconditioner *preconditioner, int cycles, weft_memory *r,
+                        weft_memory *z, weft_full_report *report, weft_error *error) {
+    multigrid *state = preconditioner->state;
+    return weft_cycle_run_full(&state->cycle, cycles, r, z, report, error);
+}
+
 static weft_to_coarsen finest(const building *b) {
     const weft_preconditioner_problem *problem = b->problem;
     return (weft_to_coarsen){&b->finest, problem->space ? weft_space_mesh(problem->space) : NULL,
@@ -351,11 +357,11 @@ static weft_status multigrid_make(weft_preconditioner *preconditioner, weft_erro
 }
 
 /* Matrices, lists and transfers of all levels, whose rows sum to those of the finest times 2^d / (2^d - 1),
- * and the inverse of the coarsest. On a GPU entries are floats with 16-bit columns. */
+ * the inverse of the coarsest, and a list of full multigrid. On a GPU entries are floats with 16-bit columns. */
 static size_t estimate_memory(const weft_operator_sizes *sizes, int dimension) {
     const double rows = (double)sizes->n_rows, entries = (double)sizes->n_entries;
     const double children = dimension == 2 ? 4 : 8, coarsest = fmin(rows, COARSEST_ROWS);
-    const double finest = sizes->on_gpu ? 6.2 * entries + 75 * rows : 12 * entries + 85 * rows;
+    const double finest = sizes->on_gpu ? 6.2 * entries + 80 * rows : 12 * entries + 95 * rows;
     const double real_bytes = sizes->on_gpu ? sizeof(float) : sizeof(double);
     return (size_t)(finest * children / (children - 1) + real_bytes * coarsest * coarsest);
 }
@@ -367,6 +373,7 @@ const weft_preconditioner_kind weft_preconditioner_multigrid = {
              .needs_levels = true},
     .make = multigrid_make,
     .apply = apply,
+    .full = full,
     .free = multigrid_free,
     .estimate_memory = estimate_memory,
 };

@@ -20,6 +20,9 @@ typedef struct weft_preconditioner_kind {
     weft_status (*update)(weft_preconditioner *preconditioner, weft_error *error);
     weft_status (*apply)(weft_preconditioner *preconditioner, weft_memory *r, weft_memory *z,
                          weft_error *error);
+    /* weft_preconditioner_full; NULL: not supported */
+    weft_status (*full)(weft_preconditioner *preconditioner, int cycles, weft_memory *r,
+                        weft_memory *z, weft_full_report *report, weft_error *error);
     void (*free)(weft_preconditioner *preconditioner); /* sets state to NULL; state may be NULL */
     /* Bytes that it will hold; NULL: not known. */
     size_t (*estimate_memory)(const weft_operator_sizes *sizes, int dimension);
@@ -37,6 +40,10 @@ struct weft_preconditioner {
 extern const weft_preconditioner_kind weft_preconditioner_chebyshev, weft_preconditioner_multigrid,
     weft_preconditioner_aggregation, weft_preconditioner_hypre, weft_preconditioner_petsc,
     weft_preconditioner_cholmod;
+
+/** The error of a kind without full multigrid: WEFT_ERROR_UNSUPPORTED. */
+weft_status weft_preconditioner_refuse_full(const weft_preconditioner *preconditioner,
+                                            weft_error *error);
 
 /* ---- parts that several kinds use ---- */
 

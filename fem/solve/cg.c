@@ -164,7 +164,12 @@ weft_status weft_solver_solve(weft_solver *cg, weft_memory *b, weft_memory *x,
         convergence.is_true = true;
         TRY(weft_cg_note(&convergence, sqrt(cg->rr) / cg->norm, error));
         outcome = isnan(least) ? WEFT_CG_NAN : WEFT_CG_INDEFINITE;
+    } else if (options->until_discretisation) {
+        TRY(weft_cg_until_discretisation(cg, &convergence, &outcome, error));
     } else {
+        weft_full_report report;
+        if (options->full_cycles > 0)
+            TRY(weft_cg_full_start(cg, options->full_cycles, &report, error));
         TRY(iterate(cg, &convergence, &outcome, error));
     }
     if (options->project_mean)
@@ -177,7 +182,9 @@ weft_status weft_solver_solve(weft_solver *cg, weft_memory *b, weft_memory *x,
                                .residual = cg->norm > 0 ? sqrt(cg->rr) / cg->norm : 0,
                                .history = convergence.history,
                                .to_rounding = convergence.to_rounding,
-                               .backward_error = convergence.backward_error};
+                               .backward_error = convergence.backward_error,
+                               .discretisation_error = cg->discretisation,
+                               .algebraic_error = cg->algebraic};
     if (isnan(cg->norm))
         result->residual = NAN;
     weft_cg_report(cg, convergence.history, convergence.iterations);

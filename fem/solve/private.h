@@ -24,7 +24,7 @@ typedef enum weft_cg_name {
     WEFT_CG_GAIN,   /* sum of alpha r.z: decrease of the squared energy norm of the error */
     WEFT_CG_ENERGY, /* x.A x */
     WEFT_CG_SHARE,  /* 1 / n if means are subtracted, otherwise 0 */
-    WEFT_CG_SIZE,   /* x.x/d over free dofs */
+    WEFT_CG_SIZE,   /* of WEFT_CG_SOLUTION x.x/d over free dofs; see also the scripts below */
     WEFT_CG_LEAST,  /* of the diagonal of free dofs */
     WEFT_CG_MOST,
     WEFT_CG_WRONG,      /* NaN if it has an entry that is no finite number, else 0 */
@@ -41,7 +41,8 @@ typedef enum weft_cg_script {
     WEFT_CG_MEAN, /* subtracts from x its mean */
     WEFT_CG_SOLUTION,
     WEFT_CG_DIAGONAL, /* makes d from diag(A) */
-    WEFT_CG_GIVEN,    /* makes p from x at constrained dofs */
+    WEFT_CG_GIVEN,    /* makes p from x at constrained dofs, and size = p.p */
+    WEFT_CG_ADD,      /* adds z to x; rz = q.z, size = z.z */
     WEFT_CG_SCRIPTS
 } weft_cg_script;
 
@@ -62,17 +63,18 @@ struct weft_solver {
     weft_krylov *krylov;                    /* a method besides CG; NULL before its first use */
     /* of one solve */
     const weft_cg_options *options;
-    bool bound[WEFT_CG_SCRIPTS]; /* to the memories of this solve */
-    double rr, rz, pq;           /* host copies for the present residual */
-    const char *breakdown;       /* what a method besides CG cannot divide by; NULL: nothing */
-    double start_rr;             /* r.r at the start of the present cycle of GMRES */
-    bool repeats;                /* another cycle would be like the last */
-    double energy;               /* x.A x when the residual was last b - A x */
-    double gain;                 /* decrease of the energy of the error */
-    double norm;                 /* |b - A x_constrained| */
-    double scaled_norm;          /* likewise, in the norm sqrt(r.d r) */
-    double largest;              /* max d_i A_ii over free dofs */
-    double limit;                /* for rr */
+    bool bound[WEFT_CG_SCRIPTS];      /* to the memories of this solve */
+    double rr, rz, pq;                /* host copies for the present residual */
+    const char *breakdown;            /* what a method besides CG cannot divide by; NULL: nothing */
+    double start_rr;                  /* r.r at the start of the present cycle of GMRES */
+    bool repeats;                     /* another cycle would be like the last */
+    double energy;                    /* x.A x when the residual was last b - A x */
+    double gain;                      /* decrease of the energy of the error */
+    double norm;                      /* |b - A x_constrained| */
+    double scaled_norm;               /* likewise, in the norm sqrt(r.d r) */
+    double largest;                   /* max d_i A_ii over free dofs */
+    double limit;                     /* for rr */
+    double discretisation, algebraic; /* estimated errors in the energy norm; NaN: not estimated */
 };
 
 /** Run a script on the memories of this solve; compiled and bound on first use. */
@@ -123,6 +125,9 @@ weft_status weft_cg_persistent_prepare(weft_solver *cg, bool *is_persistent, wef
  *  early if the recurrence meets the tolerance or breaks down (then rz is 0 or NaN). */
 weft_status weft_cg_persistent(weft_solver *cg, int iterations, weft_cg_batch *out,
                                weft_error *error);
+/** Start from full multigrid (fem/solve/full.c). Call after weft_cg_norm. */
+weft_status weft_cg_full_start(weft_solver *cg, int cycles, weft_full_report *report,
+                               weft_error *error);
 /** Set the free entries of x to zero. */
 weft_status weft_cg_clear(weft_solver *cg, weft_error *error);
 
@@ -142,6 +147,9 @@ typedef struct weft_cg_convergence {
     double backward_error; /* NaN: not computed */
 } weft_cg_convergence;
 
+/** weft_cg_options.until_discretisation (fem/solve/full.c). */
+weft_status weft_cg_until_discretisation(weft_solver *cg, weft_cg_convergence *convergence,
+                                         weft_cg_outcome *outcome, weft_error *error);
 /** Set cg->limit from a tolerance relative to the norm, bounded below by the smallest one that is
  *  useful for a recurrence. */
 void weft_cg_limit(weft_solver *cg, double tolerance);

@@ -32,7 +32,8 @@ static const weft_cg_use uses[WEFT_CG_SCRIPTS] = {
     {"cg_diagonal.weft",
      5,
      {WEFT_CG_D, WEFT_CG_JACOBI, WEFT_CG_LEAST, WEFT_CG_MOST, WEFT_CG_WRONG}},
-    {"cg_given.weft", 3, {WEFT_CG_X, WEFT_CG_D, WEFT_CG_P}},
+    {"cg_given.weft", 4, {WEFT_CG_X, WEFT_CG_D, WEFT_CG_P, WEFT_CG_SIZE}},
+    {"cg_add.weft", 5, {WEFT_CG_X, WEFT_CG_Z, WEFT_CG_Q, WEFT_CG_RZ, WEFT_CG_SIZE}},
 };
 
 static weft_status compile(weft_solver *cg, weft_cg_script script, weft_error *error) {

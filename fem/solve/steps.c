@@ -257,6 +257,10 @@ static weft_status check(const weft_solver *cg, weft_error *error) {
     if (options->project_mean && options->n_constrained)
         return weft_error_set(error, WEFT_ERROR_USAGE,
                               "a system with constrained dofs is not singular: do not project");
+    if ((options->full_cycles > 0 || options->until_discretisation) &&
+        (!options->preconditioner || options->method != WEFT_METHOD_CG))
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "full multigrid needs the method CG and a preconditioner");
     for (int64_t k = 0; k < options->n_constrained; ++k)
         if (options->constrained[k] < 0 || options->constrained[k] >= cg->n ||
             (k && options->constrained[k] <= options->constrained[k - 1]))
@@ -287,6 +291,7 @@ weft_status weft_cg_start(weft_solver *cg, weft_memory *b, weft_memory *x,
     cg->memory[WEFT_CG_X] = x;
     cg->memory[WEFT_CG_B] = b;
     cg->energy = cg->gain = 0;
+    cg->discretisation = cg->algebraic = NAN;
     cg->breakdown = NULL;
     cg->repeats = false;
     TRY(check(cg, error));

@@ -6,6 +6,7 @@
 typedef struct kind_case {
     multigrid_case c;
     int kind;
+    bool is_full; /* full multigrid too */
 } kind_case;
 
 static weft_status use(void *user, weft_error *error) {
@@ -15,6 +16,11 @@ static weft_status use(void *user, weft_error *error) {
     TRY(weft_preconditioner_make(&c->context, k->kind, &c->problem, &c->preconditioner, error));
     TRY(weft_preconditioner_update(c->preconditioner, error));
     TRY(weft_preconditioner_apply(c->preconditioner, c->r, c->z, error));
+    if (k->is_full) {
+        weft_full_report report;
+        TRY(weft_preconditioner_full(c->preconditioner, 1, c->r, c->z, &report, error));
+        TRY(weft_preconditioner_lift(c->preconditioner, c->z, error));
+    }
 done:
     weft_preconditioner_free(&c->preconditioner);
     return status;
@@ -30,6 +36,7 @@ static void kinds(void **state) {
         weft_error error = {0};
         multigrid_case_open(&k.c, &cases[i], WEFT_ASSEMBLY_CSR);
         check(weft_preconditioner_find(cases[i].kind, &k.kind, &error), &error);
+        k.is_full = cases[i].times > 0;
         check(use(&k, &error), &error); /* compiles: then from the cache */
         test_every_allocation(cases[i].kind, use, &k);
         multigrid_case_free(&k.c);

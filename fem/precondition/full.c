@@ -1,0 +1,270 @@
+/* Full multigrid: levels from the coarsest mesh on, each with V-cycles from the interpolated solution of
+ * the level before.
+ *
+ * The right-hand side is a residual, so that constrained dofs are 0 on every level, and a coarse one is
+ * P^T of the finer one: exact for nested spaces. On each level s is the solution so far, b its residual,
+ * and z a V-cycle of b. */
+#include "fem/precondition/cycle.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum full_step {
+    FULL_LOAD,  /* the coarser level's b */
+    FULL_START, /* s from the coarser level, and b with it */
+    FULL_STEP,  /* add z to s, and change b */
+    FULL_END,   /* the same without b */
+    FULL_STEPS
+} full_step;
+
+typedef struct full_level {
+    weft_memory *s;                                                         /* [n] */
+    weft_memory *energy[WEFT_FULL_CYCLES_MAX], *size[WEFT_FULL_CYCLES_MAX]; /* b.z, z.z of cycles */
+    weft_compiled programs[FULL_STEPS];
+    weft_operator_in_script operators[FULL_STEPS];
+} full_level;
+
+struct weft_cycle_full {
+    int n_levels; /* of meshes, from 0 */
+    full_level *levels;
+    weft_memory *b, *z; /* of the finest level in double precision, where the cycle has none */
+};
+
+static const char *const names[FULL_STEPS] = {"full_load.weft", "full_start.weft", "full_step.weft",
+                                              "full_end.weft"};
+
+/* ---- programs -------------------------------------------------------------------------------- */
+
+static bool has_operator(full_step step) {
+    return step == FULL_START || step == FULL_STEP;
+}
+
+static weft_status compile(const weft_cycle *cycle, int number, full_step step, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_cycle_level *level = &cycle->levels[number];
+    full_level *full = &cycle->full->levels[number];
+    const weft_fragment fragment = {names[step], weft_fem_script(names[step])};
+    weft_operator_choice choice = {0};
+    if (has_operator(step)) {
+        TRY(weft_operator_in_script_make(level->op, &full->operators[step], error));
+        choice = weft_operator_in_script_choice(&full->operators[step], "A");
+    }
+    const weft_compile_options options = {.operators = &choice,
+                                          .n_operators = has_operator(step),
+                                          .single = cycle->single,
+                                          .scatter = WEFT_SCATTER_GATHERED,
+                                          .elements = level->n};
+    TRY(weft_compiled_make(cycle->context, &fragment, 1, &options, &full->programs[step], error));
+done:
+    return status;
+}
+
+static bool is_word(const char *word, const char *words) {
+    const size_t n = strlen(word);
+    for (const char *at = words; *at; at += strcspn(at, " "), at += strspn(at, " "))
+        if (strcspn(at, " ") == n && strncmp(at, word, n) == 0)
+            return true;
+    return false;
+}
+
+static weft_status bind(const weft_cycle *cycle, int number, full_step step, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_cycle_level *level = &cycle->levels[number];
+    full_level *full = &cycle->full->levels[number];
+    weft_program *program = full->programs[step].program;
+    const bool is_finest = number == 0 && !cycle->single;
+    const bool is_coarsest = number + 1 == cycle->full->n_levels;
+    const weft_form_input all[] = {{"b", is_finest ? cycle->full->b : level->b},
+                                   {"z", is_finest ? cycle->full->z : level->z},
+                                   {"s", full->s},
+                                   {"d", level->d},
+                                   {"weights", level->weights},
+                                   {"bc", is_coarsest ? NULL : level[1].b},
+                                   {"sc", is_coarsest ? NULL : full[1].s}};
+    static const char *const uses[FULL_STEPS] = {"b d weights bc", "b s d weights sc", "b z s",
+                                                 "b z s"};
+    if (step == FULL_LOAD || step == FULL_START)
+        TRY(weft_program_bind_connectivity(program, "parents", level->parents, error));
+    else
+        TRY(weft_program_size(program, "fine", level->n, error));
+    for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
+        if (is_word(all[i].name, uses[step]))
+            TRY(weft_program_bind(program, all[i].name, all[i].memory, error));
+    if (has_operator(step))
+        TRY(weft_operator_in_script_bind(&full->operators[step], program, "A", error));
+done:
+    return status;
+}
+
+/* ---- levels ---------------------------------------------------------------------------------- */
+
+/* Levels of meshes: those from which the mean of two parents leads to the finer one, and the next. */
+static int count_meshes(const weft_cycle *cycle) {
+    int n = 1;
+    while (n < cycle->n_levels && cycle->levels[n - 1].parents &&
+           !cycle->levels[n - 1].has_dof_weights)
+        ++n;
+    return n;
+}
+
+static weft_status make_full(weft_cycle *cycle, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = cycle->context->device;
+    const size_t real_bytes = cycle->single ? sizeof(float) : sizeof(double);
+    weft_cycle_full *full = cycle->full = calloc(1, sizeof *full);
+    if (!full)
+        return weft_out_of_memory(error, "full multigrid");
+    full->n_levels = count_meshes(cycle);
+    full->levels = calloc((size_t)full->n_levels, sizeof *full->levels);
+    if (!full->levels)
+        TRY(weft_out_of_memory(error, "full multigrid"));
+    if (!cycle->single) {
+        const size_t bytes = (size_t)cycle->levels[0].n * sizeof(double);
+        TRY(weft_memory_make_unset(device, bytes, &full->b, error));
+        TRY(weft_memory_make_unset(device, bytes, &full->z, error));
+    }
+    for (int i = 0; i < full->n_levels; ++i) {
+        const size_t bytes = (size_t)cycle->levels[i].n * real_bytes;
+        TRY(weft_memory_make(device, bytes, &full->levels[i].s, error));
+        for (int k = 0; k < WEFT_FULL_CYCLES_MAX; ++k) {
+            TRY(weft_memory_make(device, real_bytes, &full->levels[i].energy[k], error));
+            TRY(weft_memory_make(device, real_bytes, &full->levels[i].size[k], error));
+        }
+    }
+    for (int i = 0; i < full->n_levels; ++i)
+        for (int step = 0; step < FULL_STEPS; ++step) {
+            const bool is_coarsest = i + 1 == full->n_levels;
+            if (is_coarsest && (step == FULL_LOAD || step == FULL_START ||
+                                (step == FULL_STEP && !cycle->levels[i].op)))
+                continue;
+            TRY(compile(cycle, i, (full_step)step, error));
+            TRY(bind(cycle, i, (full_step)step, error));
+        }
+done:
+    return status;
+}
+
+void weft_cycle_full_free(weft_cycle_full **full) {
+    if (!full || !*full)
+        return;
+    for (int i = 0; (*full)->levels && i < (*full)->n_levels; ++i) {
+        full_level *level = &(*full)->levels[i];
+        for (int step = 0; step < FULL_STEPS; ++step) {
+            weft_compiled_free(&level->programs[step]);
+            weft_operator_in_script_free(&level->operators[step]);
+        }
+        weft_memory_free(&level->s);
+        for (int k = 0; k < WEFT_FULL_CYCLES_MAX; ++k) {
+            weft_memory_free(&level->energy[k]);
+            weft_memory_free(&level->size[k]);
+        }
+    }
+    free((*full)->levels);
+    weft_memory_free(&(*full)->b);
+    weft_memory_free(&(*full)->z);
+    free(*full);
+    *full = NULL;
+}
+
+/* ---- the algorithm ----------------------------------------------------------------------------- */
+
+static weft_status run(const weft_cycle *cycle, int number, full_step step, weft_error *error) {
+    return weft_program_run(cycle->full->levels[number].programs[step].program, error);
+}
+
+static weft_status read_real(const weft_cycle *cycle, const weft_memory *memory, double *out,
+                             weft_error *error) {
+    float single = 0;
+    if (!cycle->single)
+        return weft_memory_read(memory, 0, out, sizeof *out, error);
+    const weft_status status = weft_memory_read(memory, 0, &single, sizeof single, error);
+    *out = (double)single;
+    return status;
+}
+
+/* V-cycles on a level, whose s and b are set. */
+static weft_status improve(weft_cycle *cycle, int number, int cycles, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const full_level *level = &cycle->full->levels[number];
+    for (int k = 0; k < cycles; ++k) {
+        const full_step step = k + 1 < cycles ? FULL_STEP : FULL_END;
+        weft_program *program = level->programs[step].program;
+        TRY(weft_program_bind(program, "energy", level->energy[k], error));
+        TRY(weft_program_bind(program, "size", level->size[k], error));
+        TRY(weft_cycle_run_from(cycle, number, NULL, error));
+        TRY(weft_program_run(program, error));
+    }
+done:
+    return status;
+}
+
+/* The coarsest mesh stands at the start of everything: one more cycle there costs nothing. */
+static int cycles_of(const weft_cycle *cycle, int number, int cycles) {
+    if (!cycle->levels[number].op)
+        return 1; /* solved by an inverse */
+    return number + 1 < cycle->full->n_levels || cycles == WEFT_FULL_CYCLES_MAX ? cycles
+                                                                                : cycles + 1;
+}
+
+static weft_status read_changes(const weft_cycle *cycle, int cycles, weft_full_report *report,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    double square = 1;
+    if (cycle->single)
+        TRY(weft_memory_read(cycle->square, 0, &square, sizeof square, error));
+    report->n_levels = cycle->full->n_levels;
+    for (int i = 0; i < report->n_levels; ++i) {
+        const full_level *level = &cycle->full->levels[i];
+        weft_full_level *out = &report->levels[i];
+        *out = (weft_full_level){.n_rows = cycle->levels[i].n,
+                                 .n_cycles = cycles_of(cycle, i, cycles)};
+        for (int k = 0; k < out->n_cycles; ++k) {
+            TRY(read_real(cycle, level->energy[k], &out->energy[k], error));
+            TRY(read_real(cycle, level->size[k], &out->size[k], error));
+            out->energy[k] *= square;
+            out->size[k] *= square;
+        }
+    }
+done:
+    return status;
+}
+
+static weft_status run_levels(weft_cycle *cycle, int cycles, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int n = cycle->full->n_levels;
+    for (int i = 0; i + 1 < n; ++i)
+        TRY(run(cycle, i, FULL_LOAD, error));
+    TRY(weft_memory_zero(cycle->full->levels[n - 1].s, error));
+    for (int i = n; i-- > 0;) {
+        if (i + 1 < n)
+            TRY(run(cycle, i, FULL_START, error));
+        TRY(improve(cycle, i, cycles_of(cycle, i, cycles), error));
+    }
+done:
+    return status;
+}
+
+weft_status weft_cycle_run_full(weft_cycle *cycle, int cycles, weft_memory *r, weft_memory *z,
+                                weft_full_report *report, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t bytes = (size_t)cycle->levels[0].n * sizeof(double);
+    if (!cycle->full)
+        TRY(make_full(cycle, error));
+    if (cycle->single) {
+        TRY(weft_cycle_convert_in(cycle, r, NULL, error));
+    } else {
+        TRY(weft_memory_copy(cycle->full->b, r, bytes, error));
+        TRY(weft_cycle_bind_ends(cycle, cycle->full->b, cycle->full->z, error));
+    }
+    TRY(run_levels(cycle, cycles, error));
+    TRY(read_changes(cycle, cycles, report, error));
+    if (cycle->single)
+        TRY(weft_cycle_convert_out(cycle, cycle->full->levels[0].s, z, error));
+    else
+        TRY(weft_memory_copy(z, cycle->full->levels[0].s, bytes, error));
+done:
+    if (status != WEFT_OK)
+        weft_cycle_full_free(&cycle->full); /* perhaps half made */
+    return status;
+}
