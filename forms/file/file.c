@@ -1,0 +1,198 @@
+/* Reads a form file: text to syntax tree to forms, each prepared for compilation. */
+#include "forms/file/file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *variable_of(const ufl_names *names, const ufl_node *node) {
+    const weft_ufl *ufl = names->user;
+    return ufl->module ? ufl_module_name(ufl->module, node) : NULL;
+}
+
+enum { DEGREE_HIGH = 10 };
+
+/* Warn of rules with many points that nobody asked for. */
+static void warn_of_degrees(const weft_ufl *ufl, const weft_monitor *monitor) {
+    for (int f = 0; f < ufl->module->n_forms; ++f) {
+        const ufl_prepared *prepared = ufl->prepared[f];
+        for (int i = 0; i < prepared->form.n_integrals; ++i) {
+            const ufl_integral *integral = &prepared->form.integrals[i];
+            const char *measure = ufl_measure_name(integral->type);
+            if (prepared->degrees[i] <= DEGREE_HIGH ||
+                prepared->degrees[i] != integral->estimated_degree ||
+                integral->metadata.has_degree || !ufl_cell_is_simplex(integral->mesh->cell))
+                continue;
+            weft_log(monitor, WEFT_LOG_WARNING,
+                     "%s:%d: form %s: degree %d was estimated for %s, %d points for each %s; "
+                     "%s(degree=4) would take %d",
+                     ufl->file, integral->place.line, ufl->module->forms[f].name,
+                     prepared->degrees[i], measure,
+                     ufl_rule_points(integral->type, integral->mesh, integral->metadata.rule,
+                                     prepared->degrees[i]),
+                     integral->type == UFL_CELL ? "cell" : "facet", measure,
+                     ufl_rule_points(integral->type, integral->mesh, integral->metadata.rule, 4));
+        }
+    }
+}
+
+static weft_status prepare_forms(weft_ufl *ufl) {
+    int n = ufl->module->n_forms;
+    ufl->prepared = ufl_alloc(&ufl->context, (size_t)n, sizeof *ufl->prepared);
+    for (int i = 0; ufl->prepared && i < n; ++i) {
+        ufl->context.place = ufl->module->forms[i].form->place;
+        ufl->prepared[i] = ufl_prepare(&ufl->graph, ufl->module->forms[i].form, &ufl->names);
+        if (!ufl->prepared[i])
+            break;
+    }
+    return ufl->context.status;
+}
+
+static weft_status make(const char *name, const char *text, size_t length, weft_ufl **out,
+                        weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_ufl *ufl = calloc(1, sizeof *ufl);
+    if (!ufl)
+        return weft_out_of_memory(error, "a form file");
+    TRY(weft_arena_make(&ufl->context.arena, error));
+    ufl->context.error = error;
+    ufl->names = (ufl_names){variable_of, ufl};
+    ufl->file = ufl_copy(&ufl->context, name, strlen(name));
+    ufl->text = length <= UFL_TEXT_MAX ? ufl_copy(&ufl->context, text, length) : NULL;
+    ufl->context.file = ufl->file;
+    ufl->context.text = ufl->text;
+    ufl_graph_init(&ufl->graph, &ufl->context, &ufl->elements);
+    TRY(ufl->context.status);
+    *out = ufl;
+    ufl = NULL;
+done:
+    weft_ufl_free(&ufl);
+    return status;
+}
+
+static bool ends_with(const char *text, const char *end) {
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+weft_status weft_ufl_read_text(const char *name, const char *text, size_t length,
+                               const weft_monitor *monitor, weft_ufl **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_ufl *ufl = NULL;
+    weft_error ignored;
+    TRY(make(name, text, length, &ufl, error ? error : &ignored));
+    const ufl_syntax *program = ufl_read(&ufl->context, ufl->text ? ufl->text : text, length);
+    ufl->module = ufl_execute(&ufl->graph, program, ends_with(name, ".ufl"));
+    TRY(ufl->context.status);
+    TRY(prepare_forms(ufl));
+    warn_of_degrees(ufl, monitor);
+    *out = ufl;
+    ufl = NULL;
+done:
+    weft_ufl_free(&ufl);
+    return status;
+}
+
+weft_status weft_ufl_read_repr(const char *text, size_t length, const weft_monitor *monitor,
+                               weft_ufl **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_ufl *ufl = NULL;
+    weft_error ignored;
+    if (length > UFL_TEXT_MAX)
+        return weft_error_set(error, WEFT_ERROR_INPUT, "the form has %zu bytes: at most %d", length,
+                              UFL_TEXT_MAX);
+    TRY(make("form", text, length, &ufl, error ? error : &ignored));
+    const ufl_syntax *expression =
+        ufl_read_expression(&ufl->context, ufl->text, length, (ufl_place){1, 1});
+    ufl->module = ufl_execute_repr(&ufl->graph, expression);
+    TRY(ufl->context.status);
+    TRY(prepare_forms(ufl));
+    warn_of_degrees(ufl, monitor);
+    *out = ufl;
+    ufl = NULL;
+done:
+    weft_ufl_free(&ufl);
+    return status;
+}
+
+weft_status weft_ufl_read(const char *path, const weft_monitor *monitor, weft_ufl **out,
+                          weft_error *error) {
+    weft_status status = WEFT_OK;
+    char *text = NULL;
+    size_t length = 0;
+    TRY(weft_file_read(path, &text, &length, error));
+    TRY(weft_ufl_read_text(path, text, length, monitor, out, error));
+done:
+    free(text);
+    return status;
+}
+
+void weft_ufl_free(weft_ufl **ufl) {
+    if (!ufl || !*ufl)
+        return;
+    weft_arena_free(&(*ufl)->context.arena);
+    free(*ufl);
+    *ufl = NULL;
+}
+
+/* ---- what was read ---- */
+
+int weft_ufl_n_forms(const weft_ufl *ufl) {
+    return ufl->module->n_forms;
+}
+
+void weft_ufl_form(const weft_ufl *ufl, int form, weft_ufl_form_info *out) {
+    const ufl_prepared *prepared = ufl->prepared[form];
+    *out = (weft_ufl_form_info){.name = ufl->module->forms[form].name,
+                                .rank = prepared->n_arguments,
+                                .n_integrals = prepared->form.n_integrals,
+                                .n_coefficients = prepared->n_coefficients,
+                                .n_constants = prepared->n_constants};
+}
+
+void weft_ufl_integral(const weft_ufl *ufl, int form, int integral, weft_ufl_integral_info *out) {
+    const ufl_prepared *prepared = ufl->prepared[form];
+    const ufl_integral *made = &prepared->form.integrals[integral];
+    *out = (weft_ufl_integral_info){
+        .type = ufl_integral_type_name(made->type),
+        .id = made->id,
+        .degree = prepared->degrees[integral],
+        .estimated = made->estimated_degree,
+        .rule = prepared->points[integral] ? "custom" : ufl_rule_name(made->metadata.rule),
+        .cell = ufl_cell_name(made->mesh->cell)};
+}
+
+static int position(const ufl_node *const *nodes, int n, const ufl_node *node) {
+    for (int i = 0; i < n; ++i)
+        if (nodes[i] == node)
+            return i;
+    return node->detail;
+}
+
+const char *ufl_terminal_name(const weft_ufl *ufl, const ufl_prepared *form, const ufl_node *node) {
+    static const char *const names[3][8] = {
+        {"v_0", "v_1", "v_2", "v_3", "v_4", "v_5", "v_6", "v_7"},
+        {"w0", "w1", "w2", "w3", "w4", "w5", "w6", "w7"},
+        {"c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7"}};
+    const char *name = ufl_module_name(ufl->module, node);
+    int kind = (int)node->type - (int)UFL_ARGUMENT;
+    if (name || kind < 0 || kind > 2)
+        return name;
+    int k = kind == 0   ? node->detail
+            : kind == 1 ? position(form->coefficients, form->n_coefficients, node)
+                        : position(form->constants, form->n_constants, node);
+    return k < 8 ? names[kind][k] : kind == 0 ? "v" : kind == 1 ? "w" : "c";
+}
+
+void weft_ufl_terminal_info(const weft_ufl *ufl, int form, weft_ufl_terminal kind, int k,
+                            const char **name, const char **element, int *rank, int *shape) {
+    const ufl_prepared *prepared = ufl->prepared[form];
+    const ufl_node *node = kind == WEFT_UFL_ARGUMENT      ? prepared->arguments[k]
+                           : kind == WEFT_UFL_COEFFICIENT ? prepared->coefficients[k]
+                                                          : prepared->constants[k];
+    *name = ufl_terminal_name(ufl, prepared, node);
+    *element = node->space ? node->space->element->name : NULL;
+    *rank = node->rank;
+    for (int i = 0; i < node->rank; ++i)
+        shape[i] = node->shape[i];
+}

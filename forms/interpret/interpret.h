@@ -1,0 +1,44 @@
+/** Executes a form file.
+ *  In: a syntax tree. Out: what the file exports: forms with their names, elements, and the names of the
+ *  functions and constants that the forms contain.
+ *
+ *      execute.c     statements, scopes, functions
+ *      evaluate.c    expressions
+ *      arithmetic.c  operators of Python on all kinds of values
+ *      values.c      making, comparing and describing values
+ *      attributes.c  value.name and methods
+ *      arguments.c   matching the arguments of a call with parameters
+ *      python.c, algebra.c, spaces.c, calculus.c  the functions that a file can call
+ *      modules.c     which names each module has */
+#pragma once
+
+#include "forms/read/read.h"
+#include "forms/transform/transform.h"
+
+typedef struct ufl_export {
+    const char *name; /* the variable, or "forms[k]" */
+    const ufl_form *form;
+} ufl_export;
+
+typedef struct ufl_named_node {
+    const ufl_node *node;
+    const char *name;
+} ufl_named_node;
+
+/** What a file leaves behind. Everything is in the arena. */
+typedef struct ufl_module {
+    int n_forms, n_elements, n_names, n_expressions;
+    const ufl_export *forms;
+    const ufl_element *const *elements;
+    const ufl_named_node *names; /* of arguments, coefficients, constants: variables of the file */
+    const ufl_node *const *expressions; /* expressions = [(expression, points), ...] */
+    const ufl_node *unknown;            /* unknown = u, or NULL */
+} ufl_module;
+
+/** legacy  the names of legacy UFL are in scope from the start (.ufl)
+ *  NULL and an error in graph->context otherwise. */
+const ufl_module *ufl_execute(ufl_graph *graph, const ufl_syntax *program, bool legacy);
+/** Execute one expression, the repr of a form, with the names of today's UFL in scope. */
+const ufl_module *ufl_execute_repr(ufl_graph *graph, const ufl_syntax *expression);
+/** The variable that holds a terminal, or NULL. */
+const char *ufl_module_name(const ufl_module *module, const ufl_node *node);

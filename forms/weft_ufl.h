@@ -1,0 +1,77 @@
+/** UFL form files (.ufl of legacy UFL, .py of today's UFL and Basix), read without Python.
+ *  In: a file, its text, or the repr of a ufl.Form. Out: its forms with arguments, coefficients, constants
+ *  and the degree of each integral's quadrature rule, as UFL 2026.1 and FFCx 0.11 determine them. */
+#ifndef WEFT_UFL_H
+#define WEFT_UFL_H
+
+#include "core/weft_core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct weft_ufl weft_ufl;
+
+/** Read a form file and prepare all its forms.
+ *  monitor  gets a warning for each degree above 10 that was estimated on simplices; may be NULL
+ *  out      caller's; weft_ufl_free
+ *  Errors   WEFT_ERROR_IO, WEFT_ERROR_INPUT, WEFT_ERROR_SYNTAX, WEFT_ERROR_TYPE, WEFT_ERROR_SHAPE,
+ *           WEFT_ERROR_UNSUPPORTED, each with file, line, column and the line itself;
+ *           WEFT_ERROR_MEMORY */
+weft_status weft_ufl_read(const char *path, const weft_monitor *monitor, weft_ufl **out,
+                          weft_error *error);
+/** Read the text of a form file.
+ *  name    for messages; with the ending .ufl the names of legacy UFL are in scope
+ *  text    borrowed; length bytes of UTF-8 */
+weft_status weft_ufl_read_text(const char *name, const char *text, size_t length,
+                               const weft_monitor *monitor, weft_ufl **out, weft_error *error);
+/** Read the repr of one ufl.Form; the form is called "a". */
+weft_status weft_ufl_read_repr(const char *text, size_t length, const weft_monitor *monitor,
+                               weft_ufl **out, weft_error *error);
+void weft_ufl_free(weft_ufl **ufl);
+
+/** Description of a form. Strings are borrowed from the weft_ufl. */
+typedef struct weft_ufl_form_info {
+    const char *name; /* the variable of the file, or "forms[k]" */
+    int rank;         /* 0 functional, 1 vector, 2 matrix */
+    int n_integrals, n_coefficients, n_constants;
+} weft_ufl_form_info;
+int weft_ufl_n_forms(const weft_ufl *ufl);
+void weft_ufl_form(const weft_ufl *ufl, int form, weft_ufl_form_info *out);
+
+/** Description of an integral; integrals are sorted by type and id. */
+typedef struct weft_ufl_integral_info {
+    const char *type; /* "cell", "exterior_facet", "interior_facet", "vertex", "ridge" */
+    int id;           /* of a physical group; -1: everywhere */
+    int degree;       /* of the quadrature rule; -1: the points of a quadrature element */
+    int estimated;    /* the degree that UFL estimates, which the file may replace */
+    const char *rule; /* "default", "GJ", "GLL", "vertex", "custom" */
+    const char *cell; /* "triangle" */
+} weft_ufl_integral_info;
+void weft_ufl_integral(const weft_ufl *ufl, int form, int integral, weft_ufl_integral_info *out);
+
+typedef enum weft_ufl_terminal {
+    WEFT_UFL_ARGUMENT,
+    WEFT_UFL_COEFFICIENT,
+    WEFT_UFL_CONSTANT
+} weft_ufl_terminal;
+/** Name and shape of argument, coefficient or constant `k` of a form.
+ *  name     the variable that holds it, or v_0, w0, c0
+ *  element  "(2,) x P2 triangle"; NULL for constants
+ *  shape    [*rank <= 16] */
+void weft_ufl_terminal_info(const weft_ufl *ufl, int form, weft_ufl_terminal kind, int k,
+                            const char **name, const char **element, int *rank, int *shape);
+
+/** Append the forms as text: arguments, coefficients, constants, integrands.
+ *  form  the name of one, or NULL
+ *  Errors  WEFT_ERROR_USAGE: no form of this name, with the nearest */
+weft_status weft_ufl_print_forms(const weft_ufl *ufl, const char *form, weft_text *out,
+                                 weft_error *error);
+/** Append a table of integrals with degrees and numbers of points. */
+weft_status weft_ufl_print_degrees(const weft_ufl *ufl, const char *form, weft_text *out,
+                                   weft_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,78 @@
+/* labels: quick */
+/* One form file from text to degrees: what each stage passes on. */
+#include "forms/weft_ufl.h"
+#include "test_support.h"
+
+#include <string.h>
+
+static const char poisson[] = "element = FiniteElement(\"Lagrange\", triangle, 1)\n"
+                              "u = TrialFunction(element)\n"
+                              "v = TestFunction(element)\n"
+                              "f = Coefficient(element)\n"
+                              "a = inner(grad(v), grad(u))*dx\n"
+                              "L = v*f*dx\n";
+
+static void test_poisson(void **state) {
+    (void)state;
+    weft_ufl *ufl = NULL;
+    weft_error error = {0};
+    weft_ufl_form_info form;
+    weft_ufl_integral_info integral;
+    assert_int_equal(weft_ufl_read_text("Poisson.ufl", poisson, strlen(poisson), NULL, &ufl, &error),
+                     WEFT_OK);
+    assert_int_equal(weft_ufl_n_forms(ufl), 2);
+    weft_ufl_form(ufl, 0, &form);
+    assert_string_equal(form.name, "a");
+    assert_int_equal(form.rank, 2);
+    assert_int_equal(form.n_coefficients, 0);
+    weft_ufl_integral(ufl, 0, 0, &integral);
+    assert_string_equal(integral.type, "cell");
+    assert_int_equal(integral.degree, 0); /* grad v and grad u are constant */
+    weft_ufl_form(ufl, 1, &form);
+    assert_string_equal(form.name, "L");
+    assert_int_equal(form.rank, 1);
+    assert_int_equal(form.n_coefficients, 1);
+    weft_ufl_integral(ufl, 1, 0, &integral);
+    assert_int_equal(integral.degree, 2); /* v and f are linear */
+    weft_ufl_free(&ufl);
+}
+
+static void test_text(void **state) {
+    (void)state;
+    weft_ufl *ufl = NULL;
+    weft_error error = {0};
+    weft_text text = {0};
+    assert_int_equal(weft_ufl_read_text("Poisson.ufl", poisson, strlen(poisson), NULL, &ufl, &error),
+                     WEFT_OK);
+    assert_int_equal(weft_ufl_print_forms(ufl, "L", &text, &error), WEFT_OK);
+    assert_string_equal(text.data, "L: linear form\n"
+                                   "  arguments    v: P1 triangle\n"
+                                   "  coefficients f: P1 triangle\n"
+                                   "  integrals    (v*f)*dx\n\n");
+    assert_int_equal(weft_ufl_print_forms(ufl, "l", &text, &error), WEFT_ERROR_USAGE);
+    assert_string_equal(error.message, "Poisson.ufl has no form 'l'");
+    weft_text_free(&text);
+    weft_ufl_free(&ufl);
+}
+
+static void test_missing_trial_function(void **state) {
+    (void)state;
+    static const char text[] = "e = FiniteElement(\"CG\", triangle, 1)\n"
+                               "v, u, f = TestFunction(e), TrialFunction(e), Coefficient(e)\n"
+                               "a = f*v*dx + u*v*dx\n";
+    weft_ufl *ufl = NULL;
+    weft_error error = {0};
+    assert_int_equal(weft_ufl_read_text("bad.ufl", text, strlen(text), NULL, &ufl, &error),
+                     WEFT_ERROR_TYPE);
+    assert_null(ufl);
+    assert_int_equal(error.line, 3);
+    assert_string_equal(error.message,
+                        "the integrals of a form have different arguments: this one has the test "
+                        "function v, and the trial function u is missing");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_poisson), cmocka_unit_test(test_text),
+                                       cmocka_unit_test(test_missing_trial_function)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
