@@ -17,6 +17,9 @@ foreach(header core/weft_base.h core/weft_cache.h core/weft_device.h core/weft_e
     cmake_path(GET header PARENT_PATH folder)
     install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft/${folder})
 endforeach()
+if(TARGET weft_shared)
+    install(TARGETS weft_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/weft")
 install(EXPORT weft-targets NAMESPACE weft:: DESTINATION ${package})
 configure_package_config_file(cmake/weft-config.cmake.in "${PROJECT_BINARY_DIR}/weft-config.cmake"

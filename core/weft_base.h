@@ -152,6 +152,8 @@ void weft_log(const weft_monitor *monitor, weft_log_level level, const char *for
     WEFT_PRINTF(3, 4);
 void weft_progress(const weft_monitor *monitor, const char *phase, double done, double total);
 
+/** The version of the library, "0.1.0". */
+const char *weft_version(void);
 /** Seconds of a monotonic clock. */
 double weft_clock(void);
 /** Peak resident memory of this process, bytes. */

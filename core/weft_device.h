@@ -101,6 +101,14 @@ weft_status weft_memory_make_unset(weft_device *device, size_t bytes, weft_memor
  *  Errors  as weft_memory_make */
 weft_status weft_memory_wrap(weft_device *device, void *array, size_t bytes, weft_memory **out,
                              weft_error *error);
+/** Make a memory of an array that is already on the device, such as another library's: used in place,
+ *  neither copied nor freed nor counted by weft_device_bytes.
+ *  address  host: in the process's memory; cuda: in the primary context of the same GPU, and ready
+ *           (no work of other streams is still writing it). Aligned to its numbers; for an
+ *           interleaved list on the host to 64 bytes. Needs no padding
+ *  Errors   WEFT_ERROR_USAGE (NULL), WEFT_ERROR_MEMORY */
+weft_status weft_memory_borrow(weft_device *device, void *address, size_t bytes, weft_memory **out,
+                               weft_error *error);
 void weft_memory_free(weft_memory **memory);
 size_t weft_memory_bytes(const weft_memory *memory);
 /** Copy n bytes from the host to `offset` of the memory, or back.
@@ -118,6 +126,9 @@ weft_status weft_memory_copy(weft_memory *to, const weft_memory *from, size_t by
 /** The host address of the memory; NULL if the device has separate memory (cuda) or stores no data
  *  (null). */
 void *weft_memory_host(const weft_memory *memory);
+/** The address by which kernels of the device access the memory: weft_memory_host on the host, a
+ *  device pointer on cuda; NULL on null. */
+void *weft_memory_address(const weft_memory *memory);
 
 /** Wait for all launches and writes of the device and report their errors. Needed on cuda, where
  *  launches are asynchronous; weft_memory_read waits by itself. */

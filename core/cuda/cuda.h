@@ -14,6 +14,7 @@ typedef struct weft_cuda_array weft_cuda_array; /* state of a weft_memory */
 struct weft_cuda_array {
     weft_cu_pointer address;
     size_t bytes;
+    bool borrowed; /* the caller frees it */
     weft_cuda_array *previous, *next;
 };
 
@@ -109,6 +110,8 @@ weft_status weft_cuda_check(weft_cuda_state *state, weft_cu_result code, const c
 /* Members of the device's table. */
 weft_status weft_cuda_memory_make(weft_memory *memory, weft_error *error);
 weft_status weft_cuda_memory_wrap(weft_memory *memory, void *array, weft_error *error);
+weft_status weft_cuda_memory_borrow(weft_memory *memory, void *address, weft_error *error);
+void *weft_cuda_memory_address(const weft_memory *memory);
 void weft_cuda_memory_free(weft_memory *memory);
 weft_status weft_cuda_memory_write(weft_memory *memory, size_t offset, const void *bytes, size_t n,
                                    weft_error *error);

@@ -109,7 +109,9 @@ static void cuda_identify(const weft_device *device, weft_text *out) {
 static const weft_device_table table = {
     .memory_make = weft_cuda_memory_make,
     .memory_wrap = weft_cuda_memory_wrap,
+    .memory_borrow = weft_cuda_memory_borrow,
     .memory_free = weft_cuda_memory_free,
+    .memory_address = weft_cuda_memory_address,
     .memory_write = weft_cuda_memory_write,
     .memory_read = weft_cuda_memory_read,
     .memory_zero = weft_cuda_memory_zero,

@@ -140,6 +140,23 @@ done:
     return status;
 }
 
+weft_status weft_cuda_memory_borrow(weft_memory *memory, void *address, weft_error *error) {
+    weft_cuda_array *array = calloc(1, sizeof *array);
+    if (!array)
+        return weft_out_of_memory(error, "an array");
+    array->address = (weft_cu_pointer)(uintptr_t)address;
+    array->bytes = memory->bytes;
+    array->borrowed = true;
+    list_add(memory->device->state, array);
+    memory->state = array;
+    return WEFT_OK;
+}
+
+void *weft_cuda_memory_address(const weft_memory *memory) {
+    const weft_cuda_array *array = memory->state;
+    return array ? (void *)(uintptr_t)array->address : NULL;
+}
+
 void weft_cuda_memory_free(weft_memory *memory) {
     weft_cuda_state *state = memory->device->state;
     weft_cuda_array *array = memory->state;
@@ -154,7 +171,7 @@ void weft_cuda_memory_free(weft_memory *memory) {
 void weft_cuda_array_end(weft_cuda_state *state, weft_cuda_array *array) {
     weft_error ignored;
     /* If the device has failed, its memory can only be freed by the end of the process. */
-    if (weft_cuda_enter(state, &ignored) == WEFT_OK) {
+    if (!array->borrowed && weft_cuda_enter(state, &ignored) == WEFT_OK) {
         (void)weft_cuda_check(state, give_back(state, array->address), "freeing an array",
                               &ignored);
         weft_cuda_leave(state);

@@ -33,7 +33,9 @@ typedef struct weft_timer_table {
 typedef struct weft_device_table {
     weft_status (*memory_make)(weft_memory *memory, weft_error *error);
     weft_status (*memory_wrap)(weft_memory *memory, void *array, weft_error *error);
+    weft_status (*memory_borrow)(weft_memory *memory, void *address, weft_error *error);
     void (*memory_free)(weft_memory *memory);
+    void *(*memory_address)(const weft_memory *memory); /* NULL: the host address */
     weft_status (*memory_write)(weft_memory *memory, size_t offset, const void *bytes, size_t n,
                                 weft_error *error);
     weft_status (*memory_read)(const weft_memory *memory, size_t offset, void *bytes, size_t n,
@@ -77,9 +79,10 @@ struct weft_device {
 struct weft_memory {
     weft_device *device;
     size_t bytes;
-    void *host;   /* host address; NULL if the host cannot access it */
-    bool wrapped; /* made from the caller's array */
-    bool unset;   /* need not be zeroed */
+    void *host;    /* host address; NULL if the host cannot access it */
+    bool wrapped;  /* made from the caller's array */
+    bool borrowed; /* the caller's array itself, which is not counted */
+    bool unset;    /* need not be zeroed */
     void *state;
 };
 

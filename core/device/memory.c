@@ -66,11 +66,31 @@ weft_status weft_memory_wrap(weft_device *device, void *array, size_t bytes, wef
     return make_memory(device, array, bytes, false, out, error);
 }
 
+weft_status weft_memory_borrow(weft_device *device, void *address, size_t bytes, weft_memory **out,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_memory *memory = NULL;
+    if (!address)
+        return weft_error_set(error, WEFT_ERROR_USAGE, "there is no array to borrow");
+    TRY(weft_device_graph_refuses(device, "making an array", error));
+    memory = calloc(1, sizeof *memory);
+    if (!memory)
+        TRY(weft_out_of_memory(error, NULL));
+    *memory = (weft_memory){.device = device, .bytes = bytes, .wrapped = true, .borrowed = true};
+    TRY(device->table->memory_borrow(memory, address, error));
+    *out = memory;
+    memory = NULL;
+done:
+    free(memory);
+    return status;
+}
+
 void weft_memory_free(weft_memory **memory) {
     if (!memory || !*memory)
         return;
     (*memory)->device->table->memory_free(*memory);
-    atomic_fetch_sub(&(*memory)->device->bytes, (*memory)->bytes);
+    if (!(*memory)->borrowed)
+        atomic_fetch_sub(&(*memory)->device->bytes, (*memory)->bytes);
     free(*memory);
     *memory = NULL;
 }
@@ -81,6 +101,11 @@ size_t weft_memory_bytes(const weft_memory *memory) {
 
 void *weft_memory_host(const weft_memory *memory) {
     return memory->host;
+}
+
+void *weft_memory_address(const weft_memory *memory) {
+    const weft_device_table *table = memory->device->table;
+    return table->memory_address ? table->memory_address(memory) : memory->host;
 }
 
 static weft_status check_range(const weft_memory *memory, size_t offset, size_t n,

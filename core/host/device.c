@@ -163,6 +163,7 @@ static void host_identify(const weft_device *device, weft_text *out) {
 static const weft_device_table table = {
     .memory_make = host_memory_make,
     .memory_wrap = host_memory_wrap,
+    .memory_borrow = host_memory_wrap,
     .memory_free = host_memory_free,
     .memory_write = host_memory_write,
     .memory_read = host_memory_read,

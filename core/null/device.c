@@ -128,6 +128,7 @@ static weft_status null_launch(weft_device *device, const weft_launch *launch, i
 static const weft_device_table table = {
     .memory_make = null_memory_make,
     .memory_wrap = null_memory_wrap,
+    .memory_borrow = null_memory_wrap,
     .memory_free = null_memory_free,
     .module_make = null_module_make,
     .module_free = null_module_free,

@@ -64,6 +64,23 @@ done:
     return status;
 }
 
+/* The host loads blocks of interleaved lists by aligned instructions. Memory of Weft's own is aligned
+ * for them, but not every borrowed array. */
+enum { ALIGNMENT = 64 };
+static weft_status check_alignment(const weft_program_segment *p, const weft_value *value,
+                                   weft_error *error) {
+    if (value->index_set < 0 || p->segment->graph->index_sets[value->index_set].plain ||
+        (uintptr_t)weft_memory_host(p->data[value->id]) % ALIGNMENT == 0)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_USAGE,
+                   "'%s' is bound to memory at an address that is not a multiple of %d", value->name,
+                   ALIGNMENT);
+    weft_error_hint(error, "lists over '%s' are interleaved: use weft_memory_make or an array of "
+                           "weft_array_make",
+                    p->segment->graph->index_sets[value->index_set].name);
+    return WEFT_ERROR_USAGE;
+}
+
 static weft_status prepare_value(weft_program_segment *p, const weft_value *value,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
@@ -76,6 +93,7 @@ static weft_status prepare_value(weft_program_segment *p, const weft_value *valu
     if (value->is_input && p->data[i] == NULL)
         return weft_error_set(error, WEFT_ERROR_USAGE, "input '%s' is not bound", value->name);
     TRY(weft_program_own(p->device, value->name, needed, &p->data[i], &p->own[i], error));
+    TRY(check_alignment(p, value, error));
 done:
     return status;
 }

@@ -1,0 +1,27 @@
+"""Weft: finite-element assembly with a fusion backend.
+
+    import weft
+
+    device = weft.Device()                      # a GPU where there is one, else the host
+    mesh = weft.Mesh("square:64")
+    space = weft.Space(mesh, device)
+    conditions = weft.Conditions(space, [weft.Dirichlet("boundary", 0)])
+    A = weft.Operator(weft.Form(space, "poisson.weft"), conditions)
+    u = A.solve(conditions.load("2*pi^2*sin(pi*x)*sin(pi*y)")).x
+    mesh.write("u.vtkhdf", {"u": u})
+
+Arrays stay on the device, and numpy, CuPy, PyTorch and JAX use them without a copy.
+"""
+
+from ._library import (DeviceError, Error, FileError, InputError, OutOfMemoryError, ScriptError, UnsupportedError,
+                       UsageError, version as __version__)
+from .device import Array, Device
+from .mesh import Mesh
+from .problem import (AdvectionDiffusion, Condition, Conditions, Dirichlet, Form, Neumann, NotConverged, Operator,
+                      Robin, Solution, Space)
+from .script import Program, Script
+
+__all__ = ["AdvectionDiffusion", "Array", "Condition", "Conditions", "Device", "DeviceError", "Dirichlet", "Error",
+           "FileError", "Form", "InputError", "Mesh", "Neumann", "NotConverged", "Operator", "OutOfMemoryError",
+           "Program", "Robin", "Script", "ScriptError", "Solution", "Space", "UnsupportedError", "UsageError",
+           "__version__"]

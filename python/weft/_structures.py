@@ -1,0 +1,182 @@
+"""The structures of Weft's public headers, for ctypes. A test compares them with the headers."""
+
+from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int32,
+                    c_int64, c_size_t, c_void_p)
+
+LOG = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
+PROGRESS = CFUNCTYPE(None, c_void_p, c_char_p, c_double, c_double)
+
+
+class weft_error(Structure):
+    _fields_ = [("status", c_int), ("message", c_char * 1024), ("file", c_char * 512), ("line", c_int),
+                ("column", c_int), ("source_line", c_char * 256), ("hint", c_char * 512)]
+
+
+class weft_text(Structure):
+    _fields_ = [("data", c_char_p), ("length", c_size_t), ("capacity", c_size_t), ("failed", c_bool)]
+
+
+class weft_monitor(Structure):
+    _fields_ = [("log", LOG), ("progress", PROGRESS), ("user", c_void_p)]
+
+
+class weft_limits(Structure):
+    _fields_ = [("kind", c_int), ("execution", c_int), ("records_only", c_bool), ("language", c_char_p),
+                ("name", c_char * 128), ("lanes_double", c_int), ("lanes_float", c_int), ("threads", c_int),
+                ("multiprocessors", c_int), ("register_bytes", c_size_t), ("cluster_blocks", c_int),
+                ("onchip_bytes", c_size_t), ("l2_bytes", c_size_t), ("memory_bytes", c_size_t),
+                ("bandwidth", c_double), ("flops", c_double), ("launch_seconds", c_double)]
+
+
+class weft_device_options(Structure):
+    _fields_ = [("monitor", POINTER(weft_monitor)), ("cache", c_int), ("cache_directory", c_char_p),
+                ("keep_directory", c_char_p), ("compiler", c_char_p), ("instructions", c_char_p)]
+
+
+class weft_group(Structure):
+    _fields_ = [("name", c_char * 256), ("dimension", c_int), ("first_facet", c_int64), ("n_facets", c_int64),
+                ("first_cell", c_int64), ("n_cells", c_int64)]
+
+
+class weft_mesh(Structure):
+    _fields_ = [("dimension", c_int), ("n_nodes", c_int64), ("n_cells", c_int64), ("x", POINTER(c_double)),
+                ("cells", POINTER(c_int32)), ("n_facets", c_int64), ("n_boundary_facets", c_int64),
+                ("facets", POINTER(c_int32)), ("n_groups", c_int), ("groups", POINTER(weft_group)),
+                ("group_facets", POINTER(c_int32)), ("group_cells", POINTER(c_int32)),
+                ("n_flipped_cells", c_int64), ("n_dropped_nodes", c_int64), ("n_ignored_facets", c_int64),
+                ("source", c_char * 512)]
+
+
+class weft_mesh_data(Structure):
+    _fields_ = [("dimension", c_int), ("n_nodes", c_int64), ("n_cells", c_int64), ("x", c_void_p),
+                ("cells", c_void_p), ("n_groups", c_int), ("groups", c_void_p), ("n_group_facets", c_int64),
+                ("group_facet_nodes", c_void_p), ("n_group_cells", c_int64), ("group_cells", c_void_p)]
+
+
+class weft_mesh_options(Structure):
+    _fields_ = [("size", c_double), ("memory", c_double), ("seconds", c_double), ("trust_geo", c_bool),
+                ("device", c_void_p)]
+
+
+class weft_hierarchy_level(Structure):
+    _fields_ = [("mesh", POINTER(weft_mesh)), ("parents", POINTER(c_int32)), ("children", POINTER(c_int32))]
+
+
+class weft_hierarchy(Structure):
+    _fields_ = [("n_levels", c_int), ("levels", POINTER(weft_hierarchy_level)), ("order_seconds", c_double)]
+
+
+class weft_hierarchy_options(Structure):
+    _fields_ = [("times", c_int), ("ordered", c_bool), ("ordering", c_int), ("part_nodes", c_int64)]
+
+
+class weft_saving(Structure):
+    _fields_ = [("n_calls", c_int), ("n_kernels", c_int), ("n_unfused", c_int), ("calls", c_char * 256),
+                ("index_set", c_char * 64), ("bytes", c_double), ("bytes_unfused", c_double)]
+
+
+class weft_context(Structure):
+    _fields_ = [("device", c_void_p), ("library", c_void_p), ("plan", c_int), ("monitor", POINTER(weft_monitor)),
+                ("compile_seconds", c_double), ("plan_seconds", c_double), ("n_kernels", c_int),
+                ("saving", weft_saving), ("saving_script", c_char * 96), ("tuning", c_void_p)]
+
+
+class weft_fragment(Structure):
+    _fields_ = [("name", c_char_p), ("text", c_char_p)]
+
+
+class weft_expression(Structure):
+    _fields_ = [("name", c_char_p), ("text", c_char_p), ("origin", c_char_p)]
+
+
+class weft_parameter(Structure):
+    _fields_ = [("name", c_char_p), ("value", c_int)]
+
+
+class weft_compile_options(Structure):
+    _fields_ = [("plan", c_int), ("scatter", c_int), ("single", c_bool), ("expressions", POINTER(weft_expression)),
+                ("n_expressions", c_int), ("parameters", POINTER(weft_parameter)), ("n_parameters", c_int),
+                ("variants", c_void_p), ("n_variants", c_int), ("operators", c_void_p), ("n_operators", c_int),
+                ("rematerialise", c_int), ("iterations", c_int), ("elements", c_int64), ("forced_plan", c_char_p),
+                ("max_fusion", c_int), ("costs", c_void_p), ("alternative", c_int), ("patch_nodes", c_int),
+                ("predicated", c_bool), ("cover", c_char_p)]
+
+
+class weft_name_info(Structure):
+    _fields_ = [("name", c_char_p), ("kind", c_int), ("over", c_char_p), ("to", c_char_p), ("width", c_int),
+                ("rank", c_int), ("sizes", c_int * 4), ("returned", c_bool), ("sparse", c_bool), ("value", c_int)]
+
+
+class weft_form_input(Structure):
+    _fields_ = [("name", c_char_p), ("memory", c_void_p)]
+
+
+class weft_form(Structure):
+    _fields_ = [("name", c_char_p), ("text", c_char_p), ("dofs", c_void_p), ("inputs", POINTER(weft_form_input)),
+                ("n_inputs", c_int), ("expressions", POINTER(weft_expression)), ("n_expressions", c_int),
+                ("parameters", POINTER(weft_parameter)), ("n_parameters", c_int), ("product", c_char_p),
+                ("action", c_char_p), ("components", c_int)]
+
+
+class weft_form_outputs(Structure):
+    _fields_ = [("names", POINTER(c_char_p)), ("memories", POINTER(c_void_p)), ("n", c_int),
+                ("index_set", c_char_p), ("n_elements", c_int64)]
+
+
+class weft_condition(Structure):
+    _fields_ = [("kind", c_int), ("group", c_char_p), ("value", c_char_p), ("alpha", c_char_p),
+                ("origin", c_char_p), ("component", c_int)]
+
+
+class weft_pattern(Structure):
+    _fields_ = [("n_rows", c_int64), ("n_entries", c_int64), ("row_start", POINTER(c_int64)),
+                ("columns", POINTER(c_int32))]
+
+
+class weft_preconditioner_problem(Structure):
+    _fields_ = [("op", c_void_p), ("constrained", POINTER(c_int32)), ("n_constrained", c_int64),
+                ("is_general", c_bool), ("project_mean", c_bool), ("space", c_void_p),
+                ("hierarchy", POINTER(weft_hierarchy)), ("degree", c_int), ("levels", c_int),
+                ("monitor", POINTER(weft_monitor))]
+
+
+class weft_cg_options(Structure):
+    _fields_ = [("method", c_int), ("restart", c_int), ("jacobi", c_bool), ("tolerance", c_double),
+                ("max_iterations", c_int), ("constrained", POINTER(c_int32)), ("n_constrained", c_int64),
+                ("project_mean", c_bool), ("preconditioner", c_void_p), ("monitor", POINTER(weft_monitor))]
+
+
+class weft_cg_result(Structure):
+    _fields_ = [("outcome", c_int), ("breakdown", c_char_p), ("iterations", c_int), ("residual", c_double),
+                ("history", POINTER(c_double)), ("to_rounding", c_bool), ("backward_error", c_double)]
+
+
+class weft_field(Structure):
+    _fields_ = [("name", c_char_p), ("on_cells", c_bool), ("n_components", c_int), ("values", POINTER(c_double))]
+
+
+class weft_dirichlet_nodes(Structure):
+    _fields_ = [("text", c_char_p), ("origin", c_char_p), ("nodes", POINTER(c_int32)), ("n_nodes", c_int64)]
+
+
+class weft_advection_diffusion_problem(Structure):
+    _fields_ = [("mesh", POINTER(weft_mesh)), ("cells", c_void_p), ("x", c_void_p),
+                ("velocity", POINTER(weft_expression)), ("diffusivity", POINTER(weft_expression)),
+                ("n_diffusivity", c_int), ("dirichlet", POINTER(weft_dirichlet_nodes)), ("n_kept", c_int),
+                ("initial", POINTER(c_double)), ("dt", c_double), ("theta", c_double), ("splitting", c_int),
+                ("lumped", c_bool), ("reassemble", c_bool), ("assembly", c_int), ("tolerance", c_double),
+                ("max_iterations", c_int)]
+
+
+class weft_step_state(Structure):
+    _fields_ = [("step", c_int64), ("t", c_double), ("outcome", c_int), ("advection", c_int * 4),
+                ("diffusion", c_int), ("iterations", c_int64)]
+
+
+class weft_preconditioner_info(Structure):
+    _fields_ = [("name", c_char_p), ("help", c_char_p), ("needs_matrix", c_bool), ("needs_levels", c_bool)]
+
+
+class weft_method_info(Structure):
+    _fields_ = [("name", c_char_p), ("title", c_char_p), ("help", c_char_p), ("needs_symmetric", c_bool),
+                ("needs_definite", c_bool)]

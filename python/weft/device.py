@@ -1,0 +1,228 @@
+"""Devices, and arrays in their memory, which other packages can use without a copy."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import byref, c_void_p
+from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence, Union
+
+from . import _dlpack
+from . import _structures as s
+from ._library import Handle, UsageError, encode, lib
+
+if TYPE_CHECKING:
+    import numpy
+
+LEVELS = ("error", "warning", "info", "debug")
+_TYPES = {"float64": 8, "float32": 4, "int32": 4, "int64": 8, "uint32": 4}
+
+
+class Device:
+    """A device: the host's processors, an NVIDIA GPU, or the null device, which checks and computes nothing.
+
+    name  "auto", "host", "host:THREADS", "cuda", "cuda:NUMBER", "null", ...
+    log   called with a level ("error", "warning", "info" or "debug") and a message; None: silent
+    plan  "fused", or "unfused": one kernel for each call of a function
+    """
+
+    def __init__(self, name: str = "auto", log: Optional[Callable[[str, str], None]] = None,
+                 plan: str = "fused") -> None:
+        if plan not in ("fused", "unfused"):
+            raise UsageError("plan is %r, expected 'fused' or 'unfused'" % plan, "usage")
+        self._monitor = s.weft_monitor()
+        if log is not None:
+            self._monitor.log = s.LOG(
+                lambda user, level, message: log(LEVELS[level], message.decode(errors="replace")))
+        options = lib.weft_device_options_default(byref(self._monitor))
+        self._handle = Handle("device", self._monitor)
+        lib.weft_device_open(encode(name), byref(options), byref(self._handle.pointer))
+        self._functions = Handle("library")
+        lib.weft_fem_library_make(byref(self._functions.pointer))
+        self._context = s.weft_context(
+            device=self._handle.pointer, library=self._functions.pointer, plan=int(plan == "unfused"),
+            monitor=ctypes.pointer(self._monitor))
+
+    @property
+    def _pointer(self) -> c_void_p:
+        return self._handle.pointer
+
+    @property
+    def limits(self) -> s.weft_limits:
+        """Properties of the device: name, threads, memory_bytes, bandwidth, ..."""
+        return lib.weft_device_limits(self._pointer).contents
+
+    @property
+    def name(self) -> str:
+        return self.limits.name.decode()
+
+    @property
+    def is_cuda(self) -> bool:
+        return self.limits.kind == 2
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the device's memory in use by arrays of Weft."""
+        return lib.weft_device_bytes(self._pointer)
+
+    def __repr__(self) -> str:
+        return "weft.Device(%r)" % self.name
+
+    def add_functions(self, text: str, name: str = "functions") -> None:
+        """Add elementary functions, in the text of a kernel file, for the scripts compiled afterwards."""
+        lib.weft_library_add_text(self._functions.pointer, encode(name), encode(text))
+
+    def wait(self) -> None:
+        """Wait for all work of the device, and raise its errors."""
+        lib.weft_device_wait(self._pointer)
+
+    def zeros(self, shape: Union[int, Sequence[int]], dtype: Any = "float64") -> Array:
+        """An array of zeros on the device."""
+        shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
+        name = _type_name(dtype)
+        handle = Handle("memory", self)
+        lib.weft_memory_make(self._pointer, _bytes(shape, name), byref(handle.pointer))
+        return Array(self, handle, shape, name)
+
+    def asarray(self, values: Any, dtype: Any = "float64") -> Array:
+        """The values as an array on the device.
+
+        Not copied: an Array of this device; on the host a contiguous numpy array, or what gives one through DLPack;
+        on a GPU a contiguous array of that GPU, of any package that has __cuda_array_interface__ or DLPack, such as
+        CuPy, PyTorch or JAX. The result then shares their memory. Everything else is copied.
+        """
+        if isinstance(values, Array) and values.device is self:
+            return values
+        name = _type_name(dtype)
+        if self.is_cuda:
+            found = _dlpack.cuda_view(values)
+            if found is not None and found.name == name:
+                return self._borrow(found.address, found.shape, name, (values, found.owner))
+        import numpy
+
+        if not isinstance(values, numpy.ndarray) and hasattr(values, "__dlpack__"):
+            values = numpy.from_dlpack(values)
+        plain = numpy.ascontiguousarray(values, dtype=name)
+        # Address 0 and arrays without elements cannot be borrowed.
+        if not self.is_cuda and not self.limits.records_only and plain.size > 0 and plain.flags.aligned:
+            if plain.flags.writeable or plain is not values:
+                return self._borrow(plain.ctypes.data, plain.shape, name, plain)
+        array = self.zeros(plain.shape, name)
+        array.set(plain)
+        return array
+
+    def _borrow(self, address: int, shape: Sequence[int], name: str, owner: Any) -> Array:
+        handle = Handle("memory", self, owner)
+        lib.weft_memory_borrow(self._pointer, c_void_p(address), _bytes(shape, name), byref(handle.pointer))
+        return Array(self, handle, tuple(shape), name)
+
+
+def _type_name(dtype: Any) -> str:
+    name = dtype if isinstance(dtype, str) else getattr(dtype, "name", None)
+    if name is None:
+        import numpy
+
+        name = numpy.dtype(dtype).name
+    if name not in _TYPES:
+        raise UsageError("arrays of %s are not supported; expected %s" % (name, ", ".join(_TYPES)), "usage")
+    return name
+
+
+def _bytes(shape: Sequence[int], name: str) -> int:
+    n = _TYPES[name]
+    for size in shape:
+        if size < 0:
+            raise UsageError("a negative size in %r" % (tuple(shape),), "usage")
+        n *= size
+    return n
+
+
+class Array:
+    """An array in the memory of a device, in C order.
+
+    On the host, numpy() and numpy.asarray() are views of the same memory. Other packages take it without a copy
+    through DLPack (`torch.from_dlpack(a)`, `cupy.from_dlpack(a)`), on a GPU also through __cuda_array_interface__.
+    """
+
+    def __init__(self, device: Device, handle: Handle, shape: tuple[int, ...], dtype: str) -> None:
+        self.device, self.shape, self.dtype = device, shape, dtype
+        self._handle = handle
+
+    @property
+    def _pointer(self) -> c_void_p:
+        return self._handle.pointer
+
+    @property
+    def size(self) -> int:
+        n = 1
+        for length in self.shape:
+            n *= length
+        return n
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * _TYPES[self.dtype]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return "weft.Array(%s, %s, on %r)" % (self.shape, self.dtype, self.device.name)
+
+    def _address(self) -> int:
+        return lib.weft_memory_address(self._pointer) or 0
+
+    def numpy(self) -> numpy.ndarray:
+        """On the host a view of the same memory, which keeps it alive; from a GPU a copy."""
+        import numpy
+
+        host = lib.weft_memory_host(self._pointer)
+        if host and self.size > 0:
+            buffer = (ctypes.c_char * self.nbytes).from_address(host)
+            buffer._owner = self._handle  # the view's base: the memory lives as long as the view
+            return numpy.frombuffer(buffer, dtype=self.dtype).reshape(self.shape)
+        values = numpy.empty(self.shape, dtype=self.dtype)
+        if self.size > 0:
+            lib.weft_memory_read(self._pointer, 0, values.ctypes.data, self.nbytes)
+        return values
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> numpy.ndarray:
+        values = self.numpy()
+        return values if dtype is None or values.dtype == dtype else values.astype(dtype)
+
+    def set(self, values: Any) -> None:
+        """Copy values of the same shape, or one number, into the array."""
+        import numpy
+
+        plain = numpy.ascontiguousarray(numpy.broadcast_to(numpy.asarray(values), self.shape), dtype=self.dtype)
+        if self.size > 0:
+            lib.weft_memory_write(self._pointer, 0, plain.ctypes.data, self.nbytes)
+
+    def copy(self) -> Array:
+        """A copy on the same device."""
+        other = self.device.zeros(self.shape, self.dtype)
+        lib.weft_memory_copy(other._pointer, self._pointer, self.nbytes)
+        return other
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        if not self.device.is_cuda:
+            raise AttributeError("__cuda_array_interface__: the array is not on a GPU")
+        self.device.wait()
+        kind = "f" if self.dtype.startswith("float") else "u" if self.dtype.startswith("u") else "i"
+        return {"shape": self.shape, "typestr": "<%s%d" % (kind, _TYPES[self.dtype]),
+                "data": (self._address(), False), "version": 3, "strides": None}
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (_dlpack.CUDA, self._ordinal()) if self.device.is_cuda else (_dlpack.CPU, 0)
+
+    def __dlpack__(self, stream: Any = None, **options: Any) -> Any:
+        if self.device.limits.records_only:
+            raise UsageError("the null device holds no data", "usage")
+        self.device.wait()
+        kind, number = self.__dlpack_device__()
+        return _dlpack.capsule(self._address(), self.shape, self.dtype, kind, number, self._handle)
+
+    def _ordinal(self) -> int:
+        name = self.device.name  # "cuda:0: NVIDIA H200, ..."
+        digits = name.split(":")[1] if name.startswith("cuda:") else "0"
+        return int(digits) if digits.strip().isdigit() else 0

@@ -1,0 +1,285 @@
+"""Meshes of triangles and tetrahedra."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, byref, c_double, c_int, c_int32, c_int64, c_void_p
+from typing import TYPE_CHECKING, Any, Mapping, Optional
+
+from . import _structures as s
+from ._library import InputError, UsageError, encode, free, lib
+
+if TYPE_CHECKING:
+    import numpy
+
+    from .device import Device
+
+
+def _view(pointer: Any, shape: tuple[int, ...], dtype: str, owner: Any) -> numpy.ndarray:
+    """A read-only view of the library's memory, which keeps the owner alive."""
+    import numpy
+
+    n = 1
+    for size in shape:
+        n *= size
+    if n == 0 or not pointer:
+        return numpy.empty(shape, dtype)
+    buffer = (ctypes.c_char * (n * numpy.dtype(dtype).itemsize)).from_address(
+        ctypes.cast(pointer, c_void_p).value)
+    buffer._owner = owner
+    values = numpy.frombuffer(buffer, dtype=dtype).reshape(shape)
+    values.flags.writeable = False
+    return values
+
+
+class _Owner:
+    """Frees a mesh, or the hierarchy that it belongs to."""
+
+    def __init__(self, mesh: Any, hierarchy: Any = None) -> None:
+        self.mesh, self.hierarchy = mesh, hierarchy
+
+    def __del__(self, byref: Any = byref) -> None:
+        if self.hierarchy:
+            lib.weft_hierarchy_free(byref(self.hierarchy))
+        elif self.mesh:
+            lib.weft_mesh_free(byref(self.mesh))
+
+
+class Mesh:
+    """A mesh of triangles (2D) or tetrahedra (3D), with named groups of facets and cells.
+
+    name    a file (.vtkhdf; through Gmsh .geo, .msh, .unv, ...), "square:N" or "cube:N"
+    size    mesh size of a .geo file; None: as the file says
+    refine  uniform refinements; every level is kept, as multigrid needs it
+    order   renumber nodes and cells for locality, which makes products faster
+    device  whose threads refine and order; None: one thread
+    """
+
+    def __init__(self, name: str, size: Optional[float] = None, refine: int = 0, order: bool = False,
+                 device: Optional[Device] = None) -> None:
+        mesh = POINTER(s.weft_mesh)()
+        options = s.weft_mesh_options(size=size or 0, device=device._pointer if device else None)
+        lib.weft_mesh_read_with(encode(str(name)), byref(options), None, byref(mesh))
+        self._start(_Owner(mesh))
+        self._prepare(refine, order, device)
+
+    def _start(self, owner: _Owner) -> None:
+        self._owner = owner
+
+    @classmethod
+    def _own(cls, mesh: Any) -> Mesh:
+        self = cls.__new__(cls)
+        self._start(_Owner(mesh))
+        return self
+
+    @classmethod
+    def from_arrays(cls, points: Any, cells: Any, facet_groups: Optional[Mapping[str, Any]] = None,
+                    cell_groups: Optional[Mapping[str, Any]] = None, refine: int = 0, order: bool = False,
+                    device: Optional[Device] = None) -> Mesh:
+        """A mesh of arrays, which are copied and checked: cells of negative orientation are flipped.
+
+        points        [nodes, d] coordinates; with 2D cells, d = 3 and z = 0 are accepted
+        cells         [cells, d + 1] nodes, from 0
+        facet_groups  name -> [facets, d] nodes
+        cell_groups   name -> numbers of cells
+        """
+        import numpy
+
+        points = numpy.asarray(points, dtype="float64")
+        cells = numpy.asarray(cells)
+        if points.ndim != 2 or cells.ndim != 2 or cells.shape[1] not in (3, 4):
+            raise InputError("points %s and cells %s: expected [nodes, d] and [cells, d + 1] with d = 2 or 3"
+                             % (points.shape, cells.shape), "input")
+        d = cells.shape[1] - 1
+        if d == 2 and points.shape[1] == 3 and not points[:, 2].any():
+            points = points[:, :2]
+        if points.shape[1] != d:
+            raise InputError("cells of %d nodes need points of %d coordinates, these have %d"
+                             % (d + 1, d, points.shape[1]), "input")
+        groups, facets, members = [], [], []
+        n_facets = n_members = 0
+        for name, nodes in (facet_groups or {}).items():
+            nodes = numpy.asarray(nodes).reshape(-1, d)
+            groups.append(s.weft_group(encode(name), d - 1, n_facets, len(nodes), 0, 0))
+            facets.append(nodes)
+            n_facets += len(nodes)
+        for name, numbers in (cell_groups or {}).items():
+            numbers = numpy.asarray(numbers).reshape(-1)
+            if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(cells):
+                raise InputError("group %s has a cell out of range: there are %d" % (name, len(cells)), "input")
+            groups.append(s.weft_group(encode(name), d, 0, 0, n_members, len(numbers)))
+            members.append(numbers)
+            n_members += len(numbers)
+        for name in list(facet_groups or {}) + list(cell_groups or {}):
+            if len(encode(name) or b"") > 255:
+                raise InputError("the name of a group is longer than 255 bytes: %s..." % name[:40], "input")
+        data = s.weft_mesh_data(
+            dimension=d, n_nodes=len(points), n_cells=len(cells), x=_give(points, "float64"),
+            cells=_give(cells, "int32"), n_groups=len(groups),
+            groups=_give_bytes(b"".join(bytes(group) for group in groups)), n_group_facets=n_facets,
+            group_facet_nodes=_give(numpy.concatenate(facets) if facets else (), "int32"),
+            n_group_cells=n_members, group_cells=_give(numpy.concatenate(members) if members else (), "int32"))
+        mesh = POINTER(s.weft_mesh)()
+        lib.weft_mesh_make(byref(data), b"arrays", None, byref(mesh))
+        made = cls._own(mesh)
+        made._prepare(refine, order, device)
+        return made
+
+    @classmethod
+    def from_meshio(cls, mesh: Any, **options: Any) -> Mesh:
+        """A mesh of a meshio.Mesh: its cells of the highest dimension, and its physical groups."""
+        import numpy
+
+        blocks = {"triangle": 2, "tetra": 3}
+        found = {blocks[block.type] for block in mesh.cells if block.type in blocks}
+        if not found:
+            raise InputError("no triangles or tetrahedra, but %s"
+                             % ", ".join(sorted({block.type for block in mesh.cells})), "input")
+        d = max(found)
+        facet_type = "line" if d == 2 else "triangle"
+        cells = [block.data for block in mesh.cells if blocks.get(block.type) == d]
+        tags = mesh.cell_data.get("gmsh:physical")
+        names = {(int(tag), int(dimension)): name for name, (tag, dimension) in mesh.field_data.items()}
+        facet_groups: dict[str, list[Any]] = {}
+        cell_groups: dict[str, list[Any]] = {}
+        first = 0
+        for i, block in enumerate(mesh.cells):
+            dimension = d if blocks.get(block.type) == d else d - 1 if block.type == facet_type else None
+            if dimension is None:
+                continue
+            if tags is not None:
+                for tag in numpy.unique(tags[i]):
+                    name = names.get((int(tag), dimension), str(int(tag)))
+                    chosen = numpy.flatnonzero(numpy.asarray(tags[i]) == tag)
+                    if dimension == d:
+                        cell_groups.setdefault(name, []).append(first + chosen)
+                    else:
+                        facet_groups.setdefault(name, []).append(block.data[chosen])
+            if dimension == d:
+                first += len(block.data)
+        return cls.from_arrays(mesh.points, numpy.concatenate(cells),
+                               {name: numpy.concatenate(parts) for name, parts in facet_groups.items()},
+                               {name: numpy.concatenate(parts) for name, parts in cell_groups.items()}, **options)
+
+    def _prepare(self, refine: int, order: bool, device: Optional[Device]) -> None:
+        owner = self._owner
+        pointer = device._pointer if device else None
+        if refine > 0:
+            hierarchy = POINTER(s.weft_hierarchy)()
+            how = s.weft_hierarchy_options(times=refine, ordered=order)
+            lib.weft_hierarchy_make(pointer, byref(owner.mesh), byref(how), None, byref(hierarchy))
+            owner.hierarchy = hierarchy
+            owner.mesh = hierarchy.contents.levels[hierarchy.contents.n_levels - 1].mesh
+        elif order:
+            lib.weft_mesh_order(pointer, owner.mesh, 0, 0, None, None)
+
+    @property
+    def _mesh(self) -> Any:
+        return self._owner.mesh
+
+    @property
+    def dimension(self) -> int:
+        return self._mesh.contents.dimension
+
+    @property
+    def n_nodes(self) -> int:
+        return self._mesh.contents.n_nodes
+
+    @property
+    def n_cells(self) -> int:
+        return self._mesh.contents.n_cells
+
+    @property
+    def points(self) -> numpy.ndarray:
+        """[nodes, d] coordinates, a read-only view."""
+        return _view(self._mesh.contents.x, (self.n_nodes, self.dimension), "float64", self._owner)
+
+    @property
+    def cells(self) -> numpy.ndarray:
+        """[cells, d + 1] nodes, a read-only view."""
+        return _view(self._mesh.contents.cells, (self.n_cells, self.dimension + 1), "int32", self._owner)
+
+    @property
+    def groups(self) -> dict[str, int]:
+        """Names of the groups, and their dimension: d of cells, d - 1 of facets."""
+        mesh = self._mesh.contents
+        return {mesh.groups[i].name.decode(errors="replace"): mesh.groups[i].dimension for i in range(mesh.n_groups)}
+
+    def cell_group(self, name: str) -> numpy.ndarray:
+        """The numbers of the cells of a group, a read-only view."""
+        mesh = self._mesh.contents
+        for i in range(mesh.n_groups):
+            group = mesh.groups[i]
+            if group.name == encode(name) and group.dimension == mesh.dimension:
+                start = ctypes.addressof(mesh.group_cells.contents) + 4 * group.first_cell if group.n_cells else None
+                return _view(start, (group.n_cells,), "int32", self._owner)
+        known = sorted(name for name, dimension in self.groups.items() if dimension == mesh.dimension)
+        raise InputError("no group of cells is called %r; there are: %s" % (name, ", ".join(known) or "none"), "input")
+
+    def _group(self, name: str, function: Any, width: int) -> numpy.ndarray:
+        import numpy
+
+        group, numbers, n = c_int(), POINTER(c_int32)(), c_int64()
+        lib.weft_mesh_group(self._mesh, encode(name), byref(group))
+        function(self._mesh, group, byref(numbers), byref(n))
+        try:
+            shape = (n.value, width) if width > 1 else (n.value,)
+            return numpy.array(_view(numbers, shape, "int32", None))
+        finally:
+            free(numbers)
+
+    def nodes(self, group: str = "boundary") -> numpy.ndarray:
+        """The distinct nodes of a group of facets, ascending."""
+        return self._group(group, lib.weft_mesh_group_nodes, 1)
+
+    def facets(self, group: str = "boundary") -> numpy.ndarray:
+        """[facets, d] nodes of a group of facets."""
+        return self._group(group, lib.weft_mesh_group_facets, self.dimension)
+
+    def write(self, path: str, fields: Optional[Mapping[str, Any]] = None) -> None:
+        """Write the mesh, and fields over its nodes or cells, for ParaView.
+
+        path    .vtkhdf or .vtu
+        fields  name -> [nodes], [nodes, c], [cells] or [cells, c]
+        """
+        import numpy
+
+        kept, rows = [], []
+        for name, values in (fields or {}).items():
+            plain = numpy.ascontiguousarray(values, dtype="float64")
+            kept.append(plain)
+            if plain.ndim not in (1, 2) or len(plain) not in (self.n_nodes, self.n_cells):
+                raise UsageError("field %s has the shape %s; expected [n] or [n, c] with n = %d nodes or %d cells"
+                                 % (name, plain.shape, self.n_nodes, self.n_cells), "usage")
+            rows.append(s.weft_field(encode(name), len(plain) != self.n_nodes,
+                                     plain.shape[1] if plain.ndim == 2 else 1,
+                                     plain.ctypes.data_as(POINTER(c_double))))
+        lib.weft_result_write(encode(str(path)), self._mesh, (s.weft_field * max(len(rows), 1))(*rows), len(rows))
+
+    def __repr__(self) -> str:
+        return "weft.Mesh(%dD, %d nodes, %d cells, groups %s)" % (
+            self.dimension, self.n_nodes, self.n_cells, ", ".join(self.groups) or "none")
+
+
+def _give_bytes(data: bytes) -> Any:
+    """Memory of the library's own with these bytes, for the library to keep."""
+    address = lib.weft_array_make(max(len(data), 1), 1)
+    if not address:
+        raise MemoryError("no memory for %d bytes" % len(data))
+    ctypes.memmove(address, data, len(data))
+    return address
+
+
+def _give(values: Any, dtype: str) -> Any:
+    import numpy
+
+    plain = numpy.asarray(values)
+    if dtype == "int32" and plain.size and not (
+            numpy.issubdtype(plain.dtype, numpy.integer) and -2 ** 31 <= plain.min() and plain.max() < 2 ** 31):
+        raise InputError("numbers of nodes and cells must be integers below 2^31", "input")
+    plain = numpy.ascontiguousarray(plain, dtype=dtype)
+    address = lib.weft_array_make(max(plain.size, 1), plain.itemsize)
+    if not address:
+        raise MemoryError("no memory for %d bytes" % plain.nbytes)
+    ctypes.memmove(address, plain.ctypes.data, plain.nbytes)
+    return address

@@ -1,0 +1,435 @@
+"""Function spaces, forms, boundary conditions, operators and solvers."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, byref, c_bool, c_double, c_int, c_int32, c_int64, c_void_p
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Sequence, Union
+
+from . import _structures as s
+from ._library import Handle, UsageError, encode, free, lib
+from .device import Array, Device
+from .mesh import Mesh, _view
+from .script import Script, _Borrowed, _count, _expressions, _interleave, _parameters, _text_of
+
+if TYPE_CHECKING:
+    import numpy
+
+Number = Union[int, float, str]
+
+
+class Space:
+    """Continuous functions, linear in each cell, with a number of components at each node."""
+
+    def __init__(self, mesh: Mesh, device: Optional[Device] = None, components: int = 1) -> None:
+        self.mesh, self.device, self.components = mesh, device or Device(), components
+        self._handle = Handle("space", self.device, mesh._owner)
+        lib.weft_space_make(self.device._pointer, mesh._mesh, 0, components, byref(self._handle.pointer))
+
+    @property
+    def n_dofs(self) -> int:
+        return lib.weft_space_dofs(self._handle.pointer)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of vectors of the space: [nodes] or [nodes, components]."""
+        n = lib.weft_space_nodes(self._handle.pointer)
+        return (n,) if self.components == 1 else (n, self.components)
+
+    def zeros(self) -> Array:
+        return self.device.zeros(self.shape)
+
+    def interpolate(self, formula: Number) -> Array:
+        """The values of a formula in x, y, z at the nodes."""
+        memory = self.device.zeros(lib.weft_space_nodes(self._handle.pointer))
+        if self.device.limits.records_only:
+            return memory
+        host = lib.weft_memory_host(memory._pointer)
+        values = None if host else _numpy_empty(memory.shape)
+        lib.weft_space_evaluate(byref(self.device._context), self._handle.pointer, encode(str(formula)), b"formula",
+                                memory._pointer, host or values.ctypes.data)
+        if not host:
+            memory.set(values)
+        return memory
+
+    def errors(self, u: Any, exact: Number) -> tuple[float, float]:
+        """The errors of a scalar function against a formula: in the L2 norm, and of the gradient."""
+        squares = (c_double * 2)()
+        lib.weft_space_errors(byref(self.device._context), self._handle.pointer, self.device.asarray(u)._pointer,
+                              encode(str(exact)), b"exact", squares)
+        return squares[0] ** 0.5, squares[1] ** 0.5
+
+
+def _numpy_empty(shape: Any) -> Any:
+    import numpy
+
+    return numpy.empty(shape)
+
+
+class Form:
+    """A script that computes the local matrices K of the cells of a space.
+
+    script       text, a path that ends in .weft, or the name of a shipped script such as "poisson.weft"
+    inputs       name -> array over nodes or cells, or a number; x, the coordinates, is bound already
+    expressions  name -> formula
+    parameters   name -> integer; d, the dimension, is bound already
+    action       name of a value of the script that equals K v, for matrix-free products
+    """
+
+    def __init__(self, space: Space, script: Any, inputs: Optional[Mapping[str, Any]] = None,
+                 expressions: Optional[Mapping[str, Any]] = None, parameters: Optional[Mapping[str, int]] = None,
+                 action: Optional[str] = None) -> None:
+        self.space = space
+        name, text = _text_of(script)
+        coordinates = lib.weft_space_coordinates(space._handle.pointer)
+        self._inputs = {"x": _Borrowed(coordinates, space)}
+        # Names that the script does not declare are refused by the compiler; d is bound where it is declared.
+        numbers = dict(parameters or {})
+        if "d" not in numbers and "parameter d" in " ".join(text.split()):
+            numbers["d"] = space.mesh.dimension
+        self._texts = (encode(name), encode(text), encode(action))
+        if inputs:
+            # Compiled once to learn which inputs are over cells, and in which shape.
+            names = Script(space.device, text + "\nreturn K;\n", expressions, numbers).names
+            for key, value in inputs.items():
+                self._inputs[key] = self._list(names.get(key), value)._handle
+        rows = [s.weft_form_input(encode(key), handle.pointer) for key, handle in self._inputs.items()]
+        formulas, n_formulas = _expressions(expressions)
+        values, n_values = _parameters(numbers)
+        self._form = s.weft_form(
+            name=self._texts[0], text=self._texts[1], dofs=lib.weft_space_cells(space._handle.pointer),
+            inputs=(s.weft_form_input * len(rows))(*rows), n_inputs=len(rows), expressions=formulas,
+            n_expressions=n_formulas, parameters=values, n_parameters=n_values, action=self._texts[2],
+            components=space.components)
+
+    def _list(self, known: Optional[Mapping[str, Any]], value: Any) -> Array:
+        device = self.space.device
+        if known and known["over"] == "cells":
+            return _interleave(device, value, _count(known["shape"]), device.limits.lanes_double, "float64")
+        return device.asarray(value)
+
+    def asymmetry(self) -> float:
+        """max |K - K^T| / max |K| over the cells: about 1e-16 for a symmetric form."""
+        out = c_double()
+        lib.weft_form_asymmetry(byref(self.space.device._context), byref(self._form), byref(out))
+        return out.value
+
+
+class Condition(NamedTuple):
+    kind: int
+    group: str
+    value: Number
+    alpha: Optional[Number]
+    component: int
+
+
+def Dirichlet(group: str, value: Number = 0, component: int = 0) -> Condition:
+    """u = value on a group of facets; "boundary" is the whole boundary."""
+    return Condition(0, group, value, None, component)
+
+
+def Neumann(group: str, value: Number, component: int = 0) -> Condition:
+    """flux = value, where the flux is k du/dn, or a component of the traction."""
+    return Condition(1, group, value, None, component)
+
+
+def Robin(group: str, alpha: Number, value: Number = 0, component: int = 0) -> Condition:
+    """flux + alpha u = value."""
+    return Condition(2, group, value, alpha, component)
+
+
+class Conditions:
+    """Boundary conditions of a space. Without any, u = 0 on the whole boundary."""
+
+    def __init__(self, space: Space, conditions: Sequence[Condition] = ()) -> None:
+        self.space = space
+        rows = [s.weft_condition(c.kind, encode(c.group), encode(str(c.value)),
+                                 encode(str(c.alpha)) if c.alpha is not None else None, None, c.component)
+                for c in conditions]
+        self._rows = (s.weft_condition * max(len(rows), 1))(*rows)
+        self._handle = Handle("bc", space, self._rows)
+        lib.weft_bc_make(byref(space.device._context), space._handle.pointer, self._rows, len(rows),
+                         byref(self._handle.pointer))
+
+    @property
+    def constrained(self) -> numpy.ndarray:
+        """The dofs with Dirichlet values, ascending; a read-only view."""
+        n = c_int64()
+        dofs = lib.weft_bc_constrained(self._handle.pointer, byref(n))
+        return _view(dofs, (n.value,), "int32", self._handle)
+
+    def is_free(self, component: int = 0) -> bool:
+        """Whether nothing fixes a component, which is then determined only up to a constant."""
+        out = c_bool()
+        lib.weft_bc_find_free(self._handle.pointer, component, byref(out))
+        return out.value
+
+    def guess(self) -> Array:
+        """A vector with the Dirichlet values, and 0 elsewhere."""
+        values = _numpy_empty(self.space.n_dofs)
+        values[:] = 0
+        lib.weft_bc_set(self._handle.pointer, 1, values.ctypes.data)
+        u = self.space.zeros()
+        u.set(values.reshape(u.shape))
+        return u
+
+    def load(self, source: Optional[Number] = None, degree: int = 4) -> Array:
+        """The right-hand side: int source phi over the cells, and the terms of Neumann and Robin conditions."""
+        b = self.space.zeros()
+        host = lib.weft_memory_host(b._pointer)
+        values = None if host else _numpy_empty(b.shape)
+        if values is not None:
+            values[...] = 0
+        lib.weft_bc_load_make(self._handle.pointer, encode(str(source)) if source is not None else None, b"source",
+                              degree, b._pointer, host or values.ctypes.data)
+        if not host and not self.space.device.limits.records_only:
+            b.set(values)
+        return b
+
+
+class Solution(NamedTuple):
+    """What a solve returned. converged is also true where rounding allows no smaller residual."""
+
+    x: Array
+    converged: bool
+    outcome: str
+    iterations: int
+    residual: float
+    history: numpy.ndarray
+
+
+class NotConverged(RuntimeError):
+    """The iteration did not converge; `solution` has what it reached."""
+
+    def __init__(self, text: str, solution: Solution) -> None:
+        super().__init__(text)
+        self.solution = solution
+
+
+class Operator:
+    """The linear map of a form, with the Robin terms of conditions, in one of the formats.
+
+    assembly  "lma", "lma-gather", "csr", "matrix-free" or "edge"
+    """
+
+    def __init__(self, form: Form, conditions: Optional[Conditions] = None, assembly: str = "csr") -> None:
+        self.form, self.space, self.conditions = form, form.space, conditions
+        number = c_int()
+        lib.weft_assembly_find(encode(assembly), byref(number))
+        context = byref(self.space.device._context)
+        self._handle = Handle("operator", form, conditions)
+        if conditions is not None:
+            if conditions.space is not form.space:
+                raise UsageError("the form and the conditions have different spaces", "usage")
+            lib.weft_bc_operator_make(conditions._handle.pointer, number, byref(form._form),
+                                      byref(self._handle.pointer))
+        else:
+            lib.weft_operator_make(context, number, byref(form._form), 1, byref(self._handle.pointer))
+            lib.weft_operator_assemble(self._handle.pointer)
+        self._solver: Optional[Handle] = None
+        self._preconditioners: dict[Any, Handle] = {}
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n = lib.weft_operator_dofs(self._handle.pointer)
+        return n, n
+
+    def assemble(self) -> None:
+        """Compute the matrix again, after inputs of the form have changed."""
+        lib.weft_operator_assemble(self._handle.pointer)
+        for handle in self._preconditioners.values():
+            lib.weft_preconditioner_update(handle.pointer)
+
+    def apply(self, v: Any, out: Optional[Array] = None) -> Array:
+        """A v; constrained dofs are treated like all others."""
+        device = self.space.device
+        v = device.asarray(v)
+        if out is None:
+            out = device.zeros(v.shape)
+        lib.weft_operator_apply(self._handle.pointer, v._pointer, out._pointer)
+        return out
+
+    def __matmul__(self, v: Any) -> Any:
+        return self.apply(v)
+
+    def diagonal(self) -> Array:
+        out = self.space.zeros()
+        lib.weft_operator_diagonal(self._handle.pointer, out._pointer)
+        return out
+
+    def to_scipy(self) -> Any:
+        """The matrix as scipy.sparse.csr_matrix, on the host without a copy. Assemblies csr and edge."""
+        import scipy.sparse
+
+        memory = c_void_p()
+        lib.weft_operator_matrix(self._handle.pointer, byref(memory))
+        pattern = lib.weft_operator_pattern(self._handle.pointer)
+        if not pattern:
+            raise UsageError("the operator keeps no sparsity pattern", "usage")
+        p = pattern.contents
+        n = p.n_rows
+        values = Array(self.space.device, _Borrowed(memory.value, self._handle), (p.n_entries,), "float64").numpy()
+        rows = _view(p.row_start, (n + 1,), "int64", self._handle)
+        columns = _view(p.columns, (p.n_entries,), "int32", self._handle)
+        # scipy wants both index arrays of one type.
+        kind = "int32" if p.n_entries < 2 ** 31 else "int64"
+        return scipy.sparse.csr_matrix((values, columns.astype(kind, copy=False), rows.astype(kind, copy=False)),
+                                       shape=(n, n), copy=False)
+
+    def to_linear_operator(self) -> Any:
+        """The operator as scipy.sparse.linalg.LinearOperator, with its products computed by Weft."""
+        import numpy
+        import scipy.sparse.linalg
+
+        return scipy.sparse.linalg.LinearOperator(
+            self.shape, matvec=lambda v: numpy.array(self.apply(v.reshape(-1)).numpy()), dtype=numpy.float64)
+
+    def _preconditioner(self, name: str) -> Optional[Handle]:
+        if name == "jacobi":
+            return None
+        if name not in self._preconditioners:
+            kind = c_int()
+            lib.weft_preconditioner_find(encode(name), byref(kind))
+            dofs, n = self._constrained()
+            mesh = self.space.mesh._owner
+            problem = s.weft_preconditioner_problem(
+                op=self._handle.pointer, constrained=dofs, n_constrained=n, space=self.space._handle.pointer,
+                hierarchy=mesh.hierarchy or None, project_mean=self._is_free())
+            handle = Handle("preconditioner", self._handle, self.space, self.conditions)
+            lib.weft_preconditioner_make(byref(self.space.device._context), kind, byref(problem),
+                                         byref(handle.pointer))
+            self._preconditioners[name] = handle
+        return self._preconditioners[name]
+
+    def _constrained(self) -> tuple[Any, int]:
+        if self.conditions is None:
+            return None, 0
+        n = c_int64()
+        return lib.weft_bc_constrained(self.conditions._handle.pointer, byref(n)), n.value
+
+    def _is_free(self) -> bool:
+        return self.conditions is not None and self.space.components == 1 and self.conditions.is_free()
+
+    def solve(self, b: Any, x: Optional[Array] = None, method: str = "auto", preconditioner: str = "jacobi",
+              tolerance: float = 1e-8, max_iterations: Optional[int] = None, restart: int = 0,
+              must_converge: bool = True) -> Solution:
+        """Solve A x = b, with the Dirichlet values of the conditions.
+
+        x               initial guess, overwritten by the solution; None: the Dirichlet values, 0 elsewhere
+        method          "auto" (CG, or GMRES where the form is not symmetric), "cg", "minres", "gmres", "bicgstab"
+        preconditioner  "jacobi", "multigrid" (a refined mesh), "aggregation", "chebyshev", "hypre", ...
+        must_converge   raise NotConverged where the iteration does not converge
+        """
+        import numpy
+
+        device = self.space.device
+        b = device.asarray(b)
+        if x is None:
+            x = self.conditions.guess() if self.conditions else self.space.zeros()
+        if not isinstance(x, Array) or x.device is not device:
+            raise UsageError("x must be a weft.Array of the operator's device", "usage")
+        if method == "auto":
+            method = "cg" if self.form.asymmetry() <= 1e-12 else "gmres"
+        names = [lib.weft_method_about(i).contents.name.decode() for i in range(lib.weft_method_count())]
+        if method not in names:
+            raise UsageError("no method is called %r; there are: auto, %s" % (method, ", ".join(names)), "usage")
+        if self._solver is None:
+            self._solver = Handle("solver", self._handle, self.space)
+            lib.weft_solver_make(byref(device._context), self._handle.pointer, byref(self._solver.pointer))
+        dofs, n = self._constrained()
+        used = self._preconditioner(preconditioner)
+        limit = max_iterations if max_iterations is not None else lib.weft_cg_iterations_limit(
+            self.space.mesh.dimension, self.space.mesh.n_nodes, tolerance)
+        options = s.weft_cg_options(
+            method=names.index(method), restart=restart, jacobi=True, tolerance=tolerance, max_iterations=limit,
+            constrained=dofs, n_constrained=n, project_mean=self._is_free(),
+            preconditioner=used.pointer if used else None)
+        result = s.weft_cg_result()
+        lib.weft_solver_solve(self._solver.pointer, b._pointer, x._pointer, byref(options), byref(result))
+        try:
+            history = numpy.array(_view(result.history, (result.iterations + 1,) if result.history else (0,),
+                                        "float64", None))
+        finally:
+            free(result.history)
+        outcome = lib.weft_cg_outcome_name(result.outcome).decode()
+        solution = Solution(x, result.outcome == 0, outcome, result.iterations, result.residual, history)
+        if must_converge and not solution.converged:
+            raise NotConverged("%s did not converge: %s after %d iterations, residual %.1e, expected %.1e"
+                               % (method, outcome, result.iterations, result.residual, tolerance), solution)
+        return solution
+
+
+class AdvectionDiffusion:
+    """Time steps of dT/dt + u.grad T = div(mu grad T) on a mesh.
+
+    velocity     d formulas in x, y, z, t; None: no advection
+    diffusivity  a formula, or d * d of a symmetric tensor by rows; None: no diffusion
+    dirichlet    group -> formula; elsewhere mu dT/dn = 0
+    initial      a formula, or the values at the nodes
+    """
+
+    def __init__(self, mesh: Mesh, dt: float, velocity: Optional[Sequence[Number]] = None,
+                 diffusivity: Union[None, Number, Sequence[Number]] = None,
+                 dirichlet: Optional[Mapping[str, Number]] = None, initial: Any = 0, theta: float = 0.5,
+                 splitting: str = "strang", lumped: bool = False, assembly: str = "csr", tolerance: float = 1e-10,
+                 max_iterations: int = 10000, device: Optional[Device] = None) -> None:
+        import numpy
+
+        self.device, self.mesh = device or Device(), mesh
+        self.space = Space(mesh, self.device)
+        if splitting not in ("lie", "strang"):
+            raise UsageError("splitting is %r, expected 'lie' or 'strang'" % splitting, "usage")
+        number = c_int()
+        lib.weft_assembly_find(encode(assembly), byref(number))
+        if isinstance(initial, (str, int, float)):
+            initial = self.space.interpolate(initial).numpy()
+        values = numpy.array(initial, dtype="float64")
+        if values.shape != (mesh.n_nodes,):
+            raise UsageError("initial has the shape %s, expected [%d]" % (values.shape, mesh.n_nodes), "usage")
+        kept, rows = [], []
+        for group, formula in (dirichlet or {}).items():
+            nodes = numpy.ascontiguousarray(mesh.nodes(group))
+            kept.append(nodes)
+            rows.append(s.weft_dirichlet_nodes(encode(str(formula)), encode("dirichlet " + group),
+                                               nodes.ctypes.data_as(POINTER(c_int32)), len(nodes)))
+            at = Space.interpolate(self.space, formula).numpy() if "t" not in str(formula) else None
+            if at is not None:
+                values[nodes] = at[nodes]
+        if velocity is not None and len(velocity) != mesh.dimension:
+            raise UsageError("%d components of the velocity, expected %d" % (len(velocity), mesh.dimension), "usage")
+        tensor = [] if diffusivity is None else (
+            [diffusivity] if isinstance(diffusivity, (str, int, float)) else list(diffusivity))
+        formulas = {"velocity": list(velocity or []), "diffusivity": tensor}
+        made = {}
+        for what, texts in formulas.items():
+            texts = [s.weft_expression(b"", encode(str(text)), encode(what)) for text in texts]
+            made[what] = (s.weft_expression * len(texts))(*texts) if texts else None
+        problem = s.weft_advection_diffusion_problem(
+            mesh=mesh._mesh, cells=lib.weft_space_cells(self.space._handle.pointer),
+            x=lib.weft_space_coordinates(self.space._handle.pointer), velocity=made["velocity"],
+            diffusivity=made["diffusivity"], n_diffusivity=len(tensor),
+            dirichlet=(s.weft_dirichlet_nodes * max(len(rows), 1))(*rows), n_kept=len(rows),
+            initial=values.ctypes.data_as(POINTER(c_double)), dt=dt, theta=theta,
+            splitting=int(splitting == "strang"), lumped=lumped, assembly=number, tolerance=tolerance,
+            max_iterations=max_iterations)
+        self._handle = Handle("advection_diffusion", problem, made, kept, values, rows, self.space)
+        lib.weft_advection_diffusion_make(byref(self.device._context), byref(problem), byref(self._handle.pointer))
+        self.state = s.weft_step_state()
+
+    @property
+    def t(self) -> float:
+        return self.state.t
+
+    @property
+    def T(self) -> Array:
+        """The field, [nodes], in the stepper's own memory."""
+        memory = lib.weft_advection_diffusion_field(self._handle.pointer)
+        return Array(self.device, _Borrowed(memory, self), (self.mesh.n_nodes,), "float64")
+
+    def run(self, n: int = 1) -> Array:
+        """Run n steps; returns the field."""
+        lib.weft_advection_diffusion_run(self._handle.pointer, n, byref(self.state))
+        outcome = lib.weft_step_outcome_name(self.state.outcome).decode()
+        if self.state.outcome != 0:
+            raise RuntimeError("the run ended in step %d: %s" % (self.state.step, outcome))
+        return self.T

@@ -1,0 +1,120 @@
+"""Arrays: what is shared, what is copied, and how long memory lives."""
+
+import gc
+import os
+import time
+import unittest
+
+import numpy
+
+import weft
+from weft import _dlpack
+
+DEVICE = os.environ.get("WEFT_TEST_DEVICE", "host:2")
+
+
+class Arrays(unittest.TestCase):
+    def setUp(self):
+        self.device = weft.Device(DEVICE)
+
+    def test_numpy_arrays_are_shared_on_the_host(self):
+        if self.device.is_cuda:
+            self.skipTest("the host only")
+        values = numpy.arange(200000.0)
+        array = self.device.asarray(values)
+        self.assertEqual(self.device.bytes, 0)
+        values[3] = -7
+        self.assertEqual(array.numpy()[3], -7)
+        self.assertTrue(numpy.shares_memory(array.numpy(), values))
+        again = numpy.from_dlpack(array)
+        self.assertTrue(numpy.shares_memory(again, values))
+        made = self.device.zeros((1000, 3))
+        self.assertTrue(numpy.shares_memory(made.numpy(), numpy.asarray(made)))
+        self.assertEqual(self.device.bytes, 24000)
+
+    def test_what_cannot_be_shared_is_copied(self):
+        for values in (numpy.arange(10), numpy.arange(20.0)[::2], [1, 2.5], numpy.float32([1, 2]), 3.5,
+                       numpy.empty(0), numpy.empty((0, 3))):
+            array = self.device.asarray(values)
+            numpy.testing.assert_array_equal(array.numpy(), numpy.asarray(values, dtype="float64"))
+        fixed = numpy.arange(5.0)
+        fixed.flags.writeable = False
+        array = self.device.asarray(fixed)
+        array.set(1)
+        self.assertEqual(fixed[4], 4)
+
+    def test_memory_lives_as_long_as_it_is_used(self):
+        array = self.device.zeros(1000)
+        array.set(numpy.arange(1000.0))
+        view = array.numpy()
+        tensor = numpy.from_dlpack(array) if not self.device.is_cuda else None
+        before = len(_dlpack._exported)
+        del array
+        gc.collect()
+        self.assertEqual(view[999], 999)
+        if tensor is None:
+            return
+        self.assertEqual(self.device.bytes, 8000)
+        del view
+        gc.collect()
+        self.assertEqual(tensor[999], 999)
+        self.assertEqual(self.device.bytes, 8000)
+        del tensor
+        gc.collect()
+        self.assertEqual(len(_dlpack._exported), before - 1)
+        self.assertEqual(self.device.bytes, 0)
+
+    def test_capsules_that_nobody_takes(self):
+        array = self.device.zeros(10)
+        before = len(_dlpack._exported)
+        capsule = array.__dlpack__()
+        self.assertEqual(len(_dlpack._exported), before + 1)
+        del capsule
+        gc.collect()
+        self.assertEqual(len(_dlpack._exported), before)
+
+    def test_types(self):
+        for name in ("float64", "float32", "int32", "int64"):
+            array = self.device.asarray(numpy.arange(12).reshape(3, 4), name)
+            self.assertEqual(array.numpy().dtype.name, name)
+            self.assertEqual(array.shape, (3, 4))
+            if not self.device.is_cuda:
+                self.assertEqual(numpy.from_dlpack(array).dtype.name, name)
+        with self.assertRaisesRegex(weft.UsageError, "complex128"):
+            self.device.zeros(3, "complex128")
+        with self.assertRaisesRegex(ValueError, "negative size"):
+            self.device.zeros(-1)
+
+    def test_memory_of_the_device_is_limited(self):
+        with self.assertRaises(MemoryError) as caught:
+            self.device.zeros(1 << 50)
+        self.assertIn("out of memory", str(caught.exception))
+
+    def test_interface_of_gpu_arrays(self):
+        array = self.device.zeros(4)
+        if not self.device.is_cuda:
+            self.assertFalse(hasattr(array, "__cuda_array_interface__"))
+
+    def test_a_call_costs_less_than_20_microseconds(self):
+        array = self.device.zeros(1)
+        from weft._library import lib
+        best = 1.0
+        for _ in range(50):
+            start = time.perf_counter()
+            for _ in range(20):
+                lib.weft_memory_copy(array._pointer, array._pointer, 8)
+            best = min(best, (time.perf_counter() - start) / 20)
+        self.assertLess(best, 20e-6)
+
+    def test_null_device(self):
+        device = weft.Device("null")
+        array = device.zeros(5)
+        self.assertEqual(list(array.numpy()), [0] * 5)
+        with self.assertRaises(weft.UsageError):
+            array.__dlpack__()
+        with self.assertRaisesRegex(weft.UsageError, "nothing"):
+            weft.Device("nothing")
+
+
+if __name__ == "__main__":
+    unittest.main()

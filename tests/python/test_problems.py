@@ -1,0 +1,236 @@
+"""Meshes, scripts, operators, solves and time steps, against exact solutions and numpy."""
+
+import math
+import os
+import tempfile
+import types
+import unittest
+
+import numpy
+
+import weft
+
+try:
+    import scipy.sparse
+    import scipy.sparse.linalg
+except ImportError:
+    scipy = None
+
+DEVICE = os.environ.get("WEFT_TEST_DEVICE", "host:2")
+SINES = "sin(pi*x)*sin(pi*y)"
+
+
+class Problems(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.device = weft.Device(DEVICE)
+
+    def poisson(self, mesh, **solve):
+        space = weft.Space(mesh, self.device)
+        conditions = weft.Conditions(space)
+        A = weft.Operator(weft.Form(space, "poisson.weft"), conditions)
+        return space, A, A.solve(conditions.load("2*pi^2*" + SINES), tolerance=1e-10, **solve)
+
+    def test_orders_of_poisson(self):
+        errors = []
+        for n in (16, 32):
+            space, _, solution = self.poisson(weft.Mesh("square:%d" % n))
+            self.assertTrue(solution.converged)
+            self.assertEqual(len(solution.history), solution.iterations + 1)
+            errors.append(space.errors(solution.x, SINES))
+        # P1: order 2 in L2, 1 for the gradient
+        self.assertGreater(math.log2(errors[0][0] / errors[1][0]), 1.9)
+        self.assertGreater(math.log2(errors[0][1] / errors[1][1]), 0.95)
+
+    def test_multigrid_takes_few_iterations(self):
+        mesh = weft.Mesh("square:8", refine=4, order=True, device=self.device)
+        self.assertEqual(mesh.n_nodes, 129 ** 2)
+        _, _, by_levels = self.poisson(mesh, preconditioner="multigrid")
+        _, _, by_jacobi = self.poisson(mesh)
+        self.assertLess(by_levels.iterations, 14)
+        self.assertGreater(by_jacobi.iterations, 100)
+        numpy.testing.assert_allclose(by_levels.x.numpy(), by_jacobi.x.numpy(), atol=1e-8)
+
+    def test_conditions_of_each_kind(self):
+        # u = sin(x) cos(y): docs/examples/poisson.c
+        space = weft.Space(weft.Mesh("square:32"), self.device)
+        conditions = weft.Conditions(space, [
+            weft.Dirichlet("left", 0), weft.Robin("right", 1, "(cos(1) + sin(1))*cos(y)"),
+            weft.Neumann("top", "-sin(1)*sin(x)")])
+        A = weft.Operator(weft.Form(space, "poisson.weft"), conditions)
+        solution = A.solve(conditions.load("2*sin(x)*cos(y)"))
+        # |u - u_h| <= C h^2 |u|_2, with h = 1/32 about 1e-4
+        self.assertLess(space.errors(solution.x, "sin(x)*cos(y)")[0], 3e-4)
+        self.assertEqual(list(conditions.constrained), list(space.mesh.nodes("left")))
+
+    def test_pure_neumann(self):
+        space = weft.Space(weft.Mesh("square:16"), self.device)
+        conditions = weft.Conditions(space, [weft.Neumann("left", -1), weft.Neumann("right", 1)])
+        self.assertTrue(conditions.is_free())
+        A = weft.Operator(weft.Form(space, "poisson.weft"), conditions)
+        u = A.solve(conditions.load()).x.numpy()
+        numpy.testing.assert_allclose(u - u.mean(), space.mesh.points[:, 0] - 0.5, atol=1e-6)
+
+    def test_a_form_that_is_not_symmetric(self):
+        # -u'' + 10 u' = 0 in x: u = (exp(10 x) - 1) / (exp(10) - 1)
+        space = weft.Space(weft.Mesh("square:64"), self.device)
+        path = os.path.join(os.environ["WEFT_SOURCE"], "docs/examples/convection.weft")
+        w = numpy.tile([10.0, 0.0], (space.mesh.n_cells, 1))
+        form = weft.Form(space, path, inputs={"velocity": w, "k": 1.0})
+        self.assertGreater(form.asymmetry(), 1e-3)
+        conditions = weft.Conditions(space, [weft.Dirichlet("left", 0), weft.Dirichlet("right", 1)])
+        solution = weft.Operator(form, conditions).solve(conditions.load(), tolerance=1e-10)
+        x = space.mesh.points[:, 0]
+        exact = numpy.expm1(10 * x) / math.expm1(10)
+        self.assertLess(abs(solution.x.numpy() - exact).max(), 5e-3)
+        with self.assertRaises(weft.Error):
+            weft.Operator(form, conditions).solve(conditions.load(), method="steepest")
+
+    def test_not_converged(self):
+        with self.assertRaisesRegex(weft.NotConverged, "after 3 iterations") as caught:
+            self.poisson(weft.Mesh("square:32"), max_iterations=3)
+        self.assertEqual(caught.exception.solution.iterations, 3)
+        _, _, solution = self.poisson(weft.Mesh("square:32"), max_iterations=3, must_converge=False)
+        self.assertFalse(solution.converged)
+
+    def test_matrices_of_scipy(self):
+        if scipy is None:
+            self.skipTest("scipy is missing")
+        space, A, solution = self.poisson(weft.Mesh("square:20"))
+        M = A.to_scipy()
+        v = numpy.random.default_rng(1).random(space.mesh.n_nodes)
+        numpy.testing.assert_allclose(M @ v, (A @ v).numpy(), atol=1e-13)
+        numpy.testing.assert_allclose(A.diagonal().numpy(), M.diagonal(), atol=1e-13)
+        numpy.testing.assert_allclose(A.to_linear_operator() @ v, M @ v, atol=1e-13)
+        free = numpy.setdiff1d(numpy.arange(len(v)), A.conditions.constrained)
+        b = A.conditions.load("2*pi^2*" + SINES).numpy()
+        direct = scipy.sparse.linalg.spsolve(M[free][:, free].tocsc(), b[free])
+        numpy.testing.assert_allclose(solution.x.numpy()[free], direct, atol=1e-9)
+
+    def test_elasticity_has_rigid_body_modes(self):
+        space = weft.Space(weft.Mesh("cube:3"), self.device, components=3)
+        path = os.path.join(os.environ["WEFT_SOURCE"], "fem/scripts/elasticity.weft")
+        A = weft.Operator(weft.Form(space, path, expressions={"young": 2, "poisson": 0.3}))
+        x = space.mesh.points
+        rotation = numpy.stack([-x[:, 1], x[:, 0], 0 * x[:, 0]], axis=1)
+        self.assertLess(abs((A @ rotation).numpy()).max(), 1e-12)
+        self.assertGreater(abs((A @ x).numpy()).max(), 1e-3)
+
+    def test_scripts(self):
+        text = """
+            index cells, nodes;
+            connectivity dofs : cells -> nodes[3];
+            input x : real[2] over nodes;
+            J = jacobian(x[dofs]);
+            area = 0.5*det(J);
+            return area, J;
+        """
+        mesh = weft.Mesh("square:7")
+        script = weft.Script(self.device, text)
+        program = script.program(x=mesh.points.copy(), dofs=(mesh.cells, mesh.n_nodes)).run()
+        numpy.testing.assert_allclose(program["area"], 1 / 98, rtol=1e-12)
+        p = mesh.points[mesh.cells]
+        edges = numpy.stack([p[:, 1] - p[:, 0], p[:, 2] - p[:, 0]], axis=1)
+        found = program["J"]
+        self.assertEqual(found.shape, (98, 2, 2))
+        close = numpy.allclose(found, edges) or numpy.allclose(found, numpy.swapaxes(edges, 1, 2))
+        self.assertTrue(close)
+        self.assertIn("kernel", script.print("plan"))
+        self.assertEqual(script.names["dofs"]["to"], "nodes")
+        with self.assertRaisesRegex(weft.ScriptError, "'K' has no value here") as caught:
+            weft.Script(self.device, "y = 2*K;\nreturn y;")
+        self.assertEqual((caught.exception.line, caught.exception.column), (1, 7))
+        with self.assertRaisesRegex(KeyError, "area"):
+            program["volume"]
+        with self.assertRaises(weft.UsageError):
+            program.bind(z=numpy.zeros(3))
+
+    def test_results_are_written_in_place(self):
+        values = numpy.arange(100000.0)
+        out = self.device.zeros(len(values))
+        script = weft.Script(self.device, "index n plain; input a : real over n; y = 2*a + 1; return y;")
+        program = script.program(a=values, n=len(values), y=out).run()
+        numpy.testing.assert_array_equal(out.numpy(), 2 * values + 1)
+        values[7] = 0.5
+        if not self.device.is_cuda:
+            program.run()
+            self.assertEqual(out.numpy()[7], 2)
+
+    def test_advection_diffusion(self):
+        # A cosine decays by exp(-pi^2 mu t) where nothing flows through the sides.
+        run = weft.AdvectionDiffusion(weft.Mesh("square:32"), dt=0.01, diffusivity=0.1, initial="cos(pi*x)",
+                                      device=self.device)
+        T = run.run(50).numpy()
+        self.assertAlmostEqual(run.t, 0.5, places=12)
+        exact = numpy.cos(math.pi * run.mesh.points[:, 0]) * math.exp(-math.pi ** 2 * 0.05)
+        self.assertLess(abs(T - exact).max(), 2e-3)
+        with self.assertRaisesRegex(weft.UsageError, "components of the velocity"):
+            weft.AdvectionDiffusion(weft.Mesh("square:4"), dt=0.1, velocity=("1",), device=self.device)
+
+    def test_meshes_of_arrays(self):
+        points = [[0, 0], [1, 0], [1, 1], [0, 1]]
+        mesh = weft.Mesh.from_arrays(points, [[0, 1, 2], [0, 3, 2]], facet_groups={"bottom": [[0, 1]]},
+                                     cell_groups={"half": [1]})
+        self.assertEqual((mesh.dimension, mesh.n_nodes, mesh.n_cells), (2, 4, 2))
+        self.assertEqual(mesh.groups, {"bottom": 1, "half": 2})
+        self.assertEqual(list(mesh.cell_group("half")), [1])
+        self.assertEqual(sorted(mesh.nodes("bottom")), [0, 1])
+        self.assertEqual(len(mesh.facets()), 4)
+        numpy.testing.assert_array_equal(mesh.points, points)
+        self.assertFalse(mesh.points.flags.writeable)
+        for bad, message in ((([[0, 0]], [[0, 1, 2]]), "do not exist"), ((points, [[0, 1, 5]]), "do not exist"),
+                             ((points, [[0, 1, 2.5]]), "integers"), ((points, [[0, 1]]), r"\[cells, d \+ 1\]"),
+                             (([[0, 0], [1, 0], [2, 0]], [[0, 1, 2]]), "volume|area")):
+            with self.assertRaisesRegex(weft.InputError, message):
+                weft.Mesh.from_arrays(*bad)
+        with self.assertRaisesRegex(weft.InputError, "half"):
+            mesh.cell_group("halve")
+        with self.assertRaisesRegex(weft.FileError, "nowhere"):
+            weft.Mesh("nowhere.vtkhdf")
+
+    def test_meshio(self):
+        block = types.SimpleNamespace
+        m = block(points=numpy.array([[0, 0, 0], [1, 0, 0], [0, 1, 0.0]]),
+                  cells=[block(type="line", data=numpy.array([[0, 1], [1, 2]])),
+                         block(type="triangle", data=numpy.array([[0, 1, 2]]))],
+                  cell_data={"gmsh:physical": [numpy.array([7, 8]), numpy.array([9])]},
+                  field_data={"floor": numpy.array([7, 1]), "metal": numpy.array([9, 2])})
+        mesh = weft.Mesh.from_meshio(m)
+        self.assertEqual(mesh.groups, {"floor": 1, "8": 1, "metal": 2})
+        self.assertEqual(sorted(mesh.nodes("floor")), [0, 1])
+        self.assertEqual(list(mesh.cell_group("metal")), [0])
+
+    def test_files(self):
+        mesh = weft.Mesh("square:6")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "u.vtkhdf")
+            mesh.write(path, {"u": mesh.points[:, 0], "area": numpy.ones(mesh.n_cells), "x": mesh.points})
+            again = weft.Mesh(path)
+            numpy.testing.assert_array_equal(again.points, mesh.points)
+            numpy.testing.assert_array_equal(again.cells, mesh.cells)
+            self.assertEqual(again.groups, mesh.groups)
+            with self.assertRaisesRegex(weft.UsageError, "49 nodes or 72 cells"):
+                mesh.write(path, {"u": [1, 2, 3]})
+            with self.assertRaises(OSError):
+                mesh.write(os.path.join(folder, "no", "u.vtkhdf"))
+
+    def test_messages(self):
+        messages = []
+        device = weft.Device("host:1", log=lambda level, text: messages.append((level, text)))
+        self.assertIn(("debug", "device " + device.name), messages)
+
+    def test_texts_with_zero_characters(self):
+        with self.assertRaisesRegex(weft.UsageError, "zero character"):
+            weft.Mesh("square:4\0.geo")
+
+    def test_errors_in_formulas_have_a_caret(self):
+        space = weft.Space(weft.Mesh("square:2"), self.device)
+        with self.assertRaises(weft.ScriptError) as caught:
+            space.interpolate("1 + sin(x")
+        self.assertIn("^", str(caught.exception))
+        with self.assertRaisesRegex(weft.InputError, "left"):
+            weft.Conditions(space, [weft.Dirichlet("lef")])
+
+
+if __name__ == "__main__":
+    unittest.main()
