@@ -39,7 +39,7 @@ class weft_group(Structure):
 
 
 class weft_mesh(Structure):
-    _fields_ = [("dimension", c_int), ("n_nodes", c_int64), ("n_cells", c_int64), ("x", POINTER(c_double)),
+    _fields_ = [("dimension", c_int), ("cell", c_int), ("n_nodes", c_int64), ("n_cells", c_int64), ("x", POINTER(c_double)),
                 ("cells", POINTER(c_int32)), ("n_facets", c_int64), ("n_boundary_facets", c_int64),
                 ("facets", POINTER(c_int32)), ("n_groups", c_int), ("groups", POINTER(weft_group)),
                 ("group_facets", POINTER(c_int32)), ("group_cells", POINTER(c_int32)),
@@ -48,7 +48,7 @@ class weft_mesh(Structure):
 
 
 class weft_mesh_data(Structure):
-    _fields_ = [("dimension", c_int), ("n_nodes", c_int64), ("n_cells", c_int64), ("x", c_void_p),
+    _fields_ = [("dimension", c_int), ("cell", c_int), ("n_nodes", c_int64), ("n_cells", c_int64), ("x", c_void_p),
                 ("cells", c_void_p), ("n_groups", c_int), ("groups", c_void_p), ("n_group_facets", c_int64),
                 ("group_facet_nodes", c_void_p), ("n_group_cells", c_int64), ("group_cells", c_void_p)]
 
@@ -78,7 +78,7 @@ class weft_saving(Structure):
 class weft_context(Structure):
     _fields_ = [("device", c_void_p), ("library", c_void_p), ("plan", c_int), ("monitor", POINTER(weft_monitor)),
                 ("compile_seconds", c_double), ("plan_seconds", c_double), ("n_kernels", c_int),
-                ("saving", weft_saving), ("saving_script", c_char * 96), ("tuning", c_void_p)]
+                ("saving", weft_saving), ("saving_script", c_char * 96), ("data", c_void_p), ("tuning", c_void_p)]
 
 
 class weft_fragment(Structure):
