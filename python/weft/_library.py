@@ -129,7 +129,7 @@ _STATUS: dict[str, list[Any]] = {
     "weft_program_bind": [_P, c_char_p, _P],
     "weft_program_bind_connectivity": [_P, c_char_p, _P],
     "weft_program_run": [_P],
-    "weft_space_make": [_P, POINTER(s.weft_mesh), c_int, c_int, POINTER(_P)],
+    "weft_space_make": [_P, POINTER(s.weft_mesh), s.weft_element_kind, c_int, POINTER(_P)],
     "weft_space_evaluate": [POINTER(s.weft_context), _P, c_char_p, c_char_p, _P, _P],
     "weft_space_errors": [POINTER(s.weft_context), _P, _P, c_char_p, c_char_p, POINTER(c_double)],
     "weft_bc_make": [POINTER(s.weft_context), _P, POINTER(s.weft_condition), c_int, POINTER(_P)],

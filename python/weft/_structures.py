@@ -58,6 +58,10 @@ class weft_mesh_options(Structure):
                 ("device", c_void_p)]
 
 
+class weft_element_kind(Structure):
+    _fields_ = [("family", c_int), ("degree", c_int)]
+
+
 class weft_hierarchy_level(Structure):
     _fields_ = [("mesh", POINTER(weft_mesh)), ("parents", POINTER(c_int32)), ("children", POINTER(c_int32))]
 

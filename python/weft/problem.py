@@ -19,12 +19,21 @@ Number = Union[int, float, str]
 
 
 class Space:
-    """Continuous functions, linear in each cell, with a number of components at each node."""
+    """Functions of a mesh, with a number of components at each node.
 
-    def __init__(self, mesh: Mesh, device: Optional[Device] = None, components: int = 1) -> None:
+    degree  of the polynomials in each cell; forms are written for one degree, the shipped ones for 1
+    family  "lagrange", continuous, or "discontinuous"
+    """
+
+    def __init__(self, mesh: Mesh, device: Optional[Device] = None, components: int = 1, degree: int = 1,
+                 family: str = "lagrange") -> None:
+        if family not in ("lagrange", "discontinuous"):
+            raise UsageError("family is %r, expected 'lagrange' or 'discontinuous'" % family, "usage")
         self.mesh, self.device, self.components = mesh, device or Device(), components
         self._handle = Handle("space", self.device, mesh._owner)
-        lib.weft_space_make(self.device._pointer, mesh._mesh, 0, components, byref(self._handle.pointer))
+        lib.weft_space_make(self.device._pointer, mesh._mesh,
+                            s.weft_element_kind(int(family != "lagrange"), degree), components,
+                            byref(self._handle.pointer))
 
     @property
     def n_dofs(self) -> int:

@@ -86,6 +86,14 @@ class Problems(unittest.TestCase):
         with self.assertRaises(weft.Error):
             weft.Operator(form, conditions).solve(conditions.load(), method="steepest")
 
+    def test_spaces_of_other_degrees(self):
+        mesh = weft.Mesh("square:2")  # 9 vertices, 16 edges, 8 cells
+        for degree, n in ((1, 9), (2, 25), (3, 49)):
+            self.assertEqual(weft.Space(mesh, self.device, degree=degree).n_dofs, n)
+        self.assertEqual(weft.Space(mesh, self.device, degree=0, family="discontinuous").n_dofs, 8)
+        with self.assertRaisesRegex(weft.UnsupportedError, "degree 0"):
+            weft.Space(mesh, self.device, degree=0)
+
     def test_not_converged(self):
         with self.assertRaisesRegex(weft.NotConverged, "after 3 iterations") as caught:
             self.poisson(weft.Mesh("square:32"), max_iterations=3)
