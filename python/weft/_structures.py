@@ -147,12 +147,14 @@ class weft_preconditioner_problem(Structure):
 class weft_cg_options(Structure):
     _fields_ = [("method", c_int), ("restart", c_int), ("jacobi", c_bool), ("tolerance", c_double),
                 ("max_iterations", c_int), ("constrained", POINTER(c_int32)), ("n_constrained", c_int64),
-                ("project_mean", c_bool), ("preconditioner", c_void_p), ("monitor", POINTER(weft_monitor))]
+                ("project_mean", c_bool), ("preconditioner", c_void_p), ("full_cycles", c_int),
+                ("until_discretisation", c_bool), ("monitor", POINTER(weft_monitor))]
 
 
 class weft_cg_result(Structure):
     _fields_ = [("outcome", c_int), ("breakdown", c_char_p), ("iterations", c_int), ("residual", c_double),
-                ("history", POINTER(c_double)), ("to_rounding", c_bool), ("backward_error", c_double)]
+                ("history", POINTER(c_double)), ("to_rounding", c_bool), ("backward_error", c_double),
+                ("discretisation_error", c_double), ("algebraic_error", c_double)]
 
 
 class weft_field(Structure):

@@ -8,4 +8,5 @@ library=$(echo "$WEFT_BUILD"/libweft.so.?.?)
 [ -e "$library" ] || { echo "skipped: this build has no libweft.so"; exit 77; }
 "$python" -c 'import numpy' 2>/dev/null || { echo "skipped: python3-numpy is missing"; exit 77; }
 export WEFT_LIBRARY="$library" PYTHONPATH="$WEFT_SOURCE/python" PYTHONDONTWRITEBYTECODE=1
+"$python" -m unittest -v test_layout # what follows would crash with other layouts
 "$python" -m unittest -v "$@"
