@@ -31,6 +31,7 @@ typedef struct weft_nested_shape {
     int threads; /* per block that compute; over rows, one more warp copies */
     int steps;   /* columns per thread over rows, rows per thread over columns */
     int full;    /* over rows: of these, those that every block has */
+    int held;    /* over columns: of these, those that stay in shared memory */
     int cluster; /* blocks that share a slice */
     int slots, part_bytes; /* of the ring: rows, or steps; bytes per matrix and slot */
     int shared_bytes;      /* dynamic, per block */

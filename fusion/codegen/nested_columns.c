@@ -3,8 +3,9 @@
  * A cluster holds a panel: all rows of a few columns, 128 bytes of each row. A thread has VECTOR
  * neighbouring columns of STEPS rows. The first pass brings them into registers, through places in
  * shared memory that keep the next loads, also of the next panel, on their way; it closes sums over
- * the rows. The second pass uses the registers. Sums over the columns stay in registers over all
- * panels. */
+ * the rows. The second pass uses the registers. Of larger panels the steps beyond REGISTERS stay in
+ * places of their own in shared memory, into which the second pass loads the next panel. Sums over
+ * the columns stay in registers over all panels, each in one of the lanes that share the row. */
 #include "core/base/fault.h"
 #include "fusion/codegen/nested.h"
 
@@ -13,8 +14,10 @@ enum {
     PANEL_BYTES = 128, /* of a row: less reads memory in pieces that are too small */
     PANEL_VECTOR = 16, /* bytes per thread and row */
     PANEL_STEPS = 16,  /* rows per thread whose values stay in registers */
+    PANEL_HELD = 16,   /* and in shared memory */
     PANEL_FLIGHT = 24, /* steps on the way, of all matrices */
     PANEL_FLIGHT_MIN = 12,
+    PANEL_FLIGHT_HELD = 6, /* least with steps in shared memory, which are on the way too */
     PANEL_RESERVED = 20480 /* shared memory for sums and barriers, in bytes */
 };
 
@@ -43,6 +46,11 @@ static bool is_loaded(const weft_nested_writer *n, int value) {
     return false;
 }
 
+/* What a panel takes of shared memory: matrices, vectors over the rows. */
+typedef struct panel_size {
+    int real_bytes, n_matrices, n_rows;
+} panel_size;
+
 /* Which kernels this file can write: two passes over scalars, sums over rows closed in the first. */
 static bool is_supported(const weft_nested_writer *n, int *n_matrices, int *n_rows, int *n_held) {
     const weft_graph *graph = n->w->graph;
@@ -70,40 +78,58 @@ static bool is_supported(const weft_nested_writer *n, int *n_matrices, int *n_ro
     return *n_matrices > 0 && n->phases <= 2;
 }
 
-bool weft_nested_shape_columns(const weft_segment *segment, const weft_plan_kernel *kernel,
-                               int64_t n_first, int64_t n_second, weft_nested_shape *out) {
-    const int real_bytes = segment->options.single ? (int)sizeof(float) : (int)sizeof(double);
-    const source_writer w = {.graph = segment->graph, .plan = segment->plan};
+/* The smallest cluster in which a panel fits, with at most so many steps in shared memory. */
+static bool find_cluster(const weft_segment *segment, const panel_size *size, int64_t n_first,
+                         int held_most, weft_nested_shape *out) {
+    const int step_bytes = PANEL_THREADS * PANEL_VECTOR, n_matrices = size->n_matrices;
     const int rows = PANEL_THREADS / (PANEL_BYTES / PANEL_VECTOR); /* per step */
-    weft_nested_writer n;
-    int n_matrices = 0, n_rows = 0, n_held = 0;
-    weft_nested_begin(&n, &w, kernel);
-    if (!is_supported(&n, &n_matrices, &n_rows, &n_held) || n_held > 1 ||
-        n_second % (PANEL_VECTOR / real_bytes) != 0 || n_first < 4 * rows ||
-        n_second > INT32_MAX - PANEL_THREADS)
-        return false;
     for (int cluster = 1; cluster <= segment->limits.cluster_blocks; cluster *= 2) {
         const int64_t steps = (n_first + (int64_t)rows * cluster - 1) / ((int64_t)rows * cluster);
-        const int64_t n_panels = (n_second * real_bytes + PANEL_BYTES - 1) / PANEL_BYTES;
-        const int64_t row_bytes = steps * rows * real_bytes * n_rows;
-        int64_t slots = ((int64_t)segment->limits.onchip_bytes - PANEL_RESERVED - row_bytes) /
-                        (n_matrices * PANEL_THREADS * PANEL_VECTOR);
+        const int64_t held = steps > PANEL_STEPS ? steps - PANEL_STEPS : 0;
+        const int64_t row_bytes = steps * rows * size->real_bytes * size->n_rows;
+        int64_t slots = ((int64_t)segment->limits.onchip_bytes - PANEL_RESERVED - row_bytes -
+                         held * step_bytes) /
+                        (n_matrices * step_bytes);
         slots = slots < PANEL_FLIGHT / n_matrices ? slots : PANEL_FLIGHT / n_matrices;
-        if (steps > PANEL_STEPS || slots < PANEL_FLIGHT_MIN / n_matrices)
+        slots = held > 0 && slots > PANEL_STEPS ? PANEL_STEPS : slots;
+        if (held > held_most ||
+            slots < (held > 0 ? PANEL_FLIGHT_HELD : PANEL_FLIGHT_MIN) / n_matrices)
             continue;
         *out = (weft_nested_shape){
             .threads = PANEL_THREADS,
             .steps = (int)steps,
+            .held = (int)held,
             .cluster = cluster,
             .slots = (int)slots,
-            .part_bytes = PANEL_THREADS * PANEL_VECTOR,
-            .shared_bytes = (int)(slots * n_matrices * PANEL_THREADS * PANEL_VECTOR + row_bytes),
+            .part_bytes = step_bytes,
+            .shared_bytes = (int)((slots * n_matrices + held) * step_bytes + row_bytes),
             .n_parts = weft_nested_clusters(segment->limits.multiprocessors, cluster),
         };
-        out->n_parts = out->n_parts < n_panels ? out->n_parts : n_panels;
-        return out->n_parts > 0;
+        return true;
     }
     return false;
+}
+
+bool weft_nested_shape_columns(const weft_segment *segment, const weft_plan_kernel *kernel,
+                               int64_t n_first, int64_t n_second, weft_nested_shape *out) {
+    panel_size size = {.real_bytes =
+                           segment->options.single ? (int)sizeof(float) : (int)sizeof(double)};
+    const source_writer w = {.graph = segment->graph, .plan = segment->plan};
+    const int64_t n_panels = (n_second * size.real_bytes + PANEL_BYTES - 1) / PANEL_BYTES;
+    weft_nested_writer n;
+    int n_held = 0;
+    weft_nested_begin(&n, &w, kernel);
+    if (!is_supported(&n, &size.n_matrices, &size.n_rows, &n_held) || n_held > 1 ||
+        n_second % (PANEL_VECTOR / size.real_bytes) != 0 ||
+        n_first < 4 * PANEL_THREADS / (PANEL_BYTES / PANEL_VECTOR) ||
+        n_second > INT32_MAX - PANEL_THREADS)
+        return false;
+    if (!find_cluster(segment, &size, n_first, 0, out) &&
+        (n_held == 0 || size.n_matrices > 1 ||
+         !find_cluster(segment, &size, n_first, PANEL_HELD, out)))
+        return false;
+    out->n_parts = out->n_parts < n_panels ? out->n_parts : n_panels;
+    return out->n_parts > 0;
 }
 
 static int count_matrices(const weft_nested_writer *n) {
@@ -120,19 +146,19 @@ static void write_head(const weft_nested_writer *n, const weft_nested_shape *sha
     weft_text *out = n->w->out;
     weft_nested_head(n, shape->threads, shape->cluster);
     weft_text_add(out,
-                  "    enum { PANEL_THREADS = %d, STEPS = %d, CLUSTER = %d, SLOTS = %d, MATRICES = "
-                  "%d, N_CLOSED = %d };\n",
-                  shape->threads, shape->steps, shape->cluster, shape->slots, count_matrices(n),
-                  weft_nested_count_closed(n));
+                  "    enum { PANEL_THREADS = %d, STEPS = %d, HELD = %d, REGISTERS = STEPS - HELD, "
+                  "CLUSTER = %d, SLOTS = %d, MATRICES = %d, N_CLOSED = %d };\n",
+                  shape->threads, shape->steps, shape->held, shape->cluster, shape->slots,
+                  count_matrices(n), weft_nested_count_closed(n));
     weft_text_add(
         out,
-        "    enum { VECTOR = %d / sizeof(scalar), WIDTH = %d / sizeof(scalar), ROWS = "
-        "PANEL_THREADS / (WIDTH / VECTOR) };\n"
+        "    enum { VECTOR = %d / sizeof(scalar), WIDTH = %d / sizeof(scalar), SPREAD "
+        "= WIDTH / VECTOR, ROWS = PANEL_THREADS / SPREAD };\n"
         "    extern __shared__ __align__(128) scalar panel[];\n"
         "    __shared__ scalar sums[N_CLOSED + 1][2][PANEL_THREADS / LANES][WIDTH];\n"
         "    __shared__ scalar inbox[N_CLOSED + 1][2][CLUSTER][WIDTH];\n"
         "    __shared__ ring_barrier arrived[N_CLOSED + 1][2];\n"
-        "    scalar *const rows = panel + SLOTS * MATRICES * PANEL_THREADS * VECTOR;\n"
+        "    scalar *const rows = panel + (SLOTS * MATRICES + HELD) * PANEL_THREADS * VECTOR;\n"
         "    const int n_first = (int)sizes[0], n_second = (int)sizes[1];\n"
         "    const unsigned rank = CLUSTER > 1 ? cluster_rank() : 0;\n"
         "    const int part = blockIdx.x / CLUSTER, n_parts = gridDim.x / CLUSTER;\n"
@@ -180,10 +206,14 @@ static void write_copy(const weft_nested_writer *n) {
     }
     weft_text_add(out, "        panel_commit();\n    };\n"
                        "    for (int step = 0; step < SLOTS; ++step)\n"
-                       "        copy(step, step %% STEPS, part + step / STEPS * n_parts);\n");
+                       "        copy(step, step %% REGISTERS, part + step / REGISTERS * n_parts);\n"
+                       "    for (int step = 0; step < HELD; ++step)\n"
+                       "        copy(SLOTS + step, REGISTERS + step, part);\n");
     for (int i = 0; i < n->kernel->n_reductions; ++i) {
         const weft_call *call = &n->w->graph->calls[n->kernel->reductions[i]];
-        weft_text_add(out, "    real o_%s[STEPS];\n    start_%s(o_%s, STEPS);\n",
+        weft_text_add(out,
+                      "    real o_%s[(STEPS + SPREAD - 1) / SPREAD];\n"
+                      "    start_%s(o_%s, (STEPS + SPREAD - 1) / SPREAD);\n",
                       weft_nested_name(n, call->result), weft_source_join_name(call),
                       weft_nested_name(n, call->result));
     }
@@ -205,8 +235,10 @@ static void write_column_loads(const weft_nested_writer *n) {
     }
 }
 
-/* What a pass reads for one element: (i, first + q). */
-static void write_element_loads(const weft_nested_writer *n, int phase, const bool *needed) {
+/* What a pass reads for one element: (i, first + q). place: C text, where the step's values are;
+ * NULL: in registers. */
+static void write_element_loads(const weft_nested_writer *n, const bool *needed,
+                                const char *place) {
     const weft_graph *graph = n->w->graph;
     weft_text *out = n->w->out;
     for (int value = 0; value < graph->n_values; ++value) {
@@ -222,13 +254,13 @@ static void write_element_loads(const weft_nested_writer *n, int phase, const bo
                 "            const real v_%s[1] = {rows[%d * STEPS * ROWS + own_row + k * "
                 "ROWS]};\n",
                 name, weft_nested_load_number(n, value));
-        else if (phase > 0)
+        else if (place == NULL)
             weft_text_add(out, "            real(&v_%s)[1] = h_%s[k][q];\n", name, name);
         else
             weft_text_add(out,
-                          "            real v_%s[1] = {panel[((slot * MATRICES + %d) * "
+                          "            real v_%s[1] = {panel[((%s * MATRICES + %d) * "
                           "PANEL_THREADS + threadIdx.x) * VECTOR + q]};\n",
-                          name, weft_nested_load_number(n, value));
+                          name, place, is_loaded(n, value) ? weft_nested_load_number(n, value) : 0);
     }
 }
 
@@ -245,7 +277,9 @@ static void write_result(const weft_nested_writer *n, const weft_call *call) {
         weft_text_add(out, "            a_%s[q] = inside ? both_%s(a_%s[q], v_%s[0]) : a_%s[q];\n",
                       name, join, name, name, name);
     else
-        weft_text_add(out, "            o_%s[k] = inside ? both_%s(o_%s[k], v_%s[0]) : o_%s[k];\n",
+        weft_text_add(out,
+                      "            t_%s[k - base] = inside ? both_%s(t_%s[k - base], v_%s[0]) : "
+                      "t_%s[k - base];\n",
                       name, join, name, name, name);
 }
 
@@ -268,7 +302,53 @@ static void write_stores(const weft_nested_writer *n, int phase, bool declare) {
     }
 }
 
-static weft_status write_pass(const weft_nested_writer *n, int phase, weft_error *error) {
+/* The open results to which a pass contributes, of as many steps as lanes share a row: cleared
+ * before them, spread over the lanes after them. */
+static void write_spread(const weft_nested_writer *n, int phase, bool before) {
+    for (int i = 0; i < n->kernel->n_reductions; ++i) {
+        const weft_call *call = &n->w->graph->calls[n->kernel->reductions[i]];
+        const char *name = weft_nested_name(n, call->result), *join = weft_source_join_name(call);
+        if (n->phase[weft_nested_member(n, call->id)] != phase)
+            continue;
+        if (before)
+            weft_text_add(n->w->out,
+                          "        real t_%s[SPREAD];\n        start_%s(t_%s, SPREAD);\n", name,
+                          join, name);
+        else
+            weft_text_add(n->w->out,
+                          "        o_%s[base / SPREAD] = both_%s(o_%s[base / SPREAD], "
+                          "panel_spread_%s<SPREAD>(t_%s));\n",
+                          name, join, name, join, name);
+    }
+}
+
+/* Keep what the second pass uses: in registers, or in the step's place. */
+static void write_held(const weft_nested_writer *n, const bool *needed, bool in_registers) {
+    const weft_graph *graph = n->w->graph;
+    weft_text *out = n->w->out;
+    for (int value = 0; value < graph->n_values; ++value) {
+        const bool loaded = is_loaded(n, value);
+        const char *name = weft_nested_name(n, value);
+        if (!is_held(n, value) || (!loaded && graph->values[value].producer < 0))
+            continue;
+        if (in_registers && loaded && !weft_nested_loads(n, needed, value))
+            weft_text_add(out,
+                          "            h_%s[k][q][0] = panel[((slot * MATRICES + %d) * "
+                          "PANEL_THREADS + threadIdx.x) * VECTOR + q];\n",
+                          name, weft_nested_load_number(n, value));
+        else if (in_registers)
+            weft_text_add(out, "            h_%s[k][q][0] = v_%s[0];\n", name, name);
+        else if (!loaded)
+            weft_text_add(out,
+                          "            panel[((SLOTS + k - REGISTERS) * PANEL_THREADS + "
+                          "threadIdx.x) * VECTOR + q] = v_%s[0];\n",
+                          name);
+    }
+}
+
+/* The steps of a pass that are in registers (held: in shared memory) afterwards. */
+static weft_status write_steps(const weft_nested_writer *n, int phase, bool held,
+                               weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = n->w->graph;
     weft_text *out = n->w->out;
@@ -276,14 +356,29 @@ static weft_status write_pass(const weft_nested_writer *n, int phase, weft_error
     for (int i = 0; i < n->fusion->n_calls; ++i) /* what was computed before is held */
         needed[i] = n->phase[i] == phase &&
                     weft_nested_is_over_product(n, &graph->calls[n->fusion->calls[i]]);
-    weft_text_add(out, "        UNROLL for (int k = 0; k < STEPS; ++k) {\n"
-                       "            const int i = panel_opaque(first_row + own_row) + k * ROWS;\n"
-                       "            const bool inside = i < n_first && first < n_second;\n"
-                       "            (void)inside;\n");
+    weft_text_add(out,
+                  "        UNROLL for (int base = %s; base < %s; base += SPREAD) {\n"
+                  "        (void)base;\n",
+                  held ? "REGISTERS" : "0", held ? "STEPS" : "REGISTERS");
+    write_spread(n, phase, true);
+    weft_text_add(out,
+                  "        UNROLL for (int k = base; k < base + SPREAD && k < %s; ++k) {\n"
+                  "            const int i = panel_opaque(first_row + own_row) + k * ROWS;\n"
+                  "            const bool inside = i < n_first && first < n_second;\n"
+                  "            (void)inside;\n",
+                  held ? "STEPS" : "REGISTERS");
     write_stores(n, phase, true);
-    weft_text_add(out, phase == 0 ? "            panel_wait<SLOTS - 1>();\n" : "");
+    /* copies come in the order in which they were asked for: those of the held steps come between
+     * those of two panels */
+    if (phase == 0 && held)
+        weft_text_add(out, "            panel_wait<REGISTERS>();\n");
+    else if (phase == 0)
+        weft_text_add(out, "            if (HELD > 0 && k < SLOTS)\n"
+                           "                panel_wait<SLOTS - 1 + HELD>();\n"
+                           "            else\n"
+                           "                panel_wait<SLOTS - 1>();\n");
     weft_text_add(out, "            UNROLL for (int q = 0; q < VECTOR; ++q) {\n");
-    write_element_loads(n, phase, needed);
+    write_element_loads(n, needed, held ? "(SLOTS + k - REGISTERS)" : phase == 0 ? "slot" : NULL);
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const int number = n->kernel->implementation->order[i];
         if (!needed[weft_nested_member(n, number)])
@@ -292,24 +387,30 @@ static weft_status write_pass(const weft_nested_writer *n, int phase, weft_error
                              error));
         write_result(n, &graph->calls[number]);
     }
-    for (int value = 0; phase == 0 && value < graph->n_values; ++value)
-        if (is_held(n, value) && (is_loaded(n, value) || graph->values[value].producer >= 0)) {
-            const char *name = weft_nested_name(n, value);
-            if (is_loaded(n, value) && !weft_nested_loads(n, needed, value))
-                weft_text_add(out,
-                              "            h_%s[k][q][0] = panel[((slot * MATRICES + %d) * "
-                              "PANEL_THREADS + threadIdx.x) * VECTOR + q];\n",
-                              name, weft_nested_load_number(n, value));
-            else
-                weft_text_add(out, "            h_%s[k][q][0] = v_%s[0];\n", name, name);
-        }
+    if (phase == 0)
+        write_held(n, needed, !held);
     weft_text_add(out, "            }\n");
     write_stores(n, phase, false);
-    if (phase == 0)
-        weft_text_add(out, "            copy(slot, (k + SLOTS) %% STEPS, number + (k + SLOTS) / "
-                           "STEPS * n_parts);\n"
-                           "            slot = slot + 1 < SLOTS ? slot + 1 : 0;\n");
+    if (phase == 0 && !held)
+        weft_text_add(out,
+                      "            copy(slot, (k + SLOTS) %% REGISTERS, number + (k + SLOTS) / "
+                      "REGISTERS * n_parts);\n"
+                      "            slot = slot + 1 < SLOTS ? slot + 1 : 0;\n");
+    if (phase == 1 && held)
+        weft_text_add(out, "            copy(SLOTS + k - REGISTERS, k, number + n_parts);\n");
     weft_text_add(out, "        }\n");
+    write_spread(n, phase, false);
+    weft_text_add(out, "        }\n");
+done:
+    return status;
+}
+
+static weft_status write_pass(const weft_nested_writer *n, const weft_nested_shape *shape,
+                              int phase, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(write_steps(n, phase, false, error));
+    if (shape->held > 0)
+        TRY(write_steps(n, phase, true, error));
 done:
     return status;
 }
@@ -318,7 +419,7 @@ static void write_accumulators(const weft_nested_writer *n) {
     const weft_graph *graph = n->w->graph;
     for (int value = 0; value < graph->n_values; ++value)
         if (is_held(n, value))
-            weft_text_add(n->w->out, "        real h_%s[STEPS][VECTOR][1];\n",
+            weft_text_add(n->w->out, "        real h_%s[REGISTERS][VECTOR][1];\n",
                           weft_nested_name(n, value));
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[n->fusion->calls[i]];
@@ -408,22 +509,20 @@ done:
     return status;
 }
 
-/* The sums over the columns of all panels: lanes of a row combined. */
+/* The sums over the columns of all panels. */
 static void write_end(const weft_nested_writer *n) {
     weft_text *out = n->w->out;
     weft_text_add(out, "    }\n    panel_wait<0>();\n");
     for (int i = 0; i < n->kernel->n_reductions; ++i) {
-        const weft_call *call = &n->w->graph->calls[n->kernel->reductions[i]];
-        const char *name = weft_nested_name(n, call->result);
+        const char *name = weft_nested_name(n, n->w->graph->calls[n->kernel->reductions[i]].result);
         weft_text_add(out,
-                      "    UNROLL for (int k = 0; k < STEPS; ++k) {\n"
+                      "    UNROLL for (int base = 0; base < STEPS; base += SPREAD) {\n"
+                      "        const int k = base + threadIdx.x %% SPREAD;\n"
                       "        const int i = first_row + own_row + k * ROWS;\n"
-                      "        UNROLL for (int by = 1; by < WIDTH / VECTOR; by *= 2)\n"
-                      "            o_%s[k] = both_%s(o_%s[k], __shfl_xor_sync(0xffffffffu, "
-                      "o_%s[k], by));\n"
-                      "        if (own_column == 0 && i < n_first)\n"
-                      "            partials_%s[(int64_t)part * n_first + i] = o_%s[k];\n    }\n",
-                      name, weft_source_join_name(call), name, name, name, name);
+                      "        if (k < STEPS && i < n_first)\n"
+                      "            partials_%s[(int64_t)part * n_first + i] = o_%s[base / "
+                      "SPREAD];\n    }\n",
+                      name, name);
     }
     weft_text_add(out, "    if (CLUSTER > 1)\n        cluster_wait();\n}\n");
 }
@@ -444,10 +543,10 @@ weft_status weft_nested_write_columns(const weft_nested_writer *n, const weft_ne
                   "        (void)side;\n        (void)parity;\n");
     write_column_loads(n);
     write_accumulators(n);
-    TRY(write_pass(n, 0, error));
+    TRY(write_pass(n, shape, 0, error));
     TRY(write_closed(n, error));
     if (n->phases > 1)
-        TRY(write_pass(n, 1, error));
+        TRY(write_pass(n, shape, 1, error));
     write_end(n);
 done:
     return status;

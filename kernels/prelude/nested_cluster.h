@@ -126,6 +126,17 @@ INLINE scalar panel_close_@name@(const real *a, scalar *sums, scalar *inbox, rin
         all = both_@name@(all, inbox[k * WIDTH + column]);
     return all;
 }
+/* Sums of N steps over N lanes: each lane gets that of step threadIdx.x % N; overwrites t. */
+template <int N> INLINE scalar panel_spread_@name@(real *t)
+{
+    UNROLL for (int half = N / 2; half > 0; half /= 2)
+        UNROLL for (int k = 0; k < half; ++k) {
+            const bool upper = (threadIdx.x & half) != 0;
+            const scalar keep = upper ? t[k + half] : t[k], send = upper ? t[k] : t[k + half];
+            t[k] = both_@name@(keep, __shfl_xor_sync(0xffffffffu, send, half));
+        }
+    return t[0];
+}
 template <int THREADS_, int CLUSTER> INLINE scalar rows_receive_@name@(const scalar *sums, const scalar *inbox, ring_barrier *b, unsigned parity)
 {
     if (CLUSTER > 1)

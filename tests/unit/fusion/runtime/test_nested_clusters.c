@@ -114,6 +114,8 @@ static void columns(void **state) {
                                "s = gemtv(A, r);\nq = gemv(A, s);\nreturn q, s;\n");
     check(&c, COLUMNS, 301, 70, 1);
     check(&c, COLUMNS, 1100, 38, 2);
+    check(&c, COLUMNS, 2305, 70, 2); /* with steps in shared memory */
+    check(&c, COLUMNS, 4000, 38, 2);
     case_close(&c);
 }
 
