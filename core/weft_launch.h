@@ -75,6 +75,8 @@ typedef struct weft_launch {
     int block_threads;             /* cuda: threads per thread block; 0: 128 */
     int shared_bytes;              /* cuda: dynamic shared memory */
     int cluster_blocks; /* cuda: thread blocks per cluster, as its kernel declares; 0: none */
+    bool waits; /* cuda: the kernel itself waits for those before it (griddepcontrol.wait), so its
+                   blocks may start before they have ended */
     int64_t n_blocks;              /* cuda: thread blocks; 0: ceil(n_elements / block_threads) */
     bool cooperative; /* cuda: all thread blocks are resident at once, so they may synchronise; a
                          grid above weft_device_resident_blocks is refused */

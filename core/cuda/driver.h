@@ -30,7 +30,7 @@ _Static_assert(sizeof(weft_cu_pool_properties) == 88, "CUmemPoolProps");
 typedef struct weft_cu_attribute { /* CUlaunchAttribute */
     int id, padding;
     union {
-        int cooperative;
+        int allowed; /* COOPERATIVE, DEPENDENT */
         unsigned char bytes[64];
     } value;
 } weft_cu_attribute;

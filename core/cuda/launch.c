@@ -15,6 +15,8 @@ enum {
     FUNCTION_CLUSTER = 14,    /* CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED */
     FUNCTION_SHARED = 8,      /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
     COOPERATIVE = 2,          /* CU_LAUNCH_ATTRIBUTE_COOPERATIVE */
+    DEPENDENT = 6,            /* CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION */
+    DEPENDENT_CAPABILITY = 90
 };
 
 static weft_status set_shared(weft_cuda_state *state, weft_cu_function function, int bytes,
@@ -106,7 +108,8 @@ static weft_status run_kernel(weft_cuda_state *state, const weft_launch *launch,
                               int64_t n_groups, void **parameters, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cu_function function = NULL;
-    weft_cu_attribute cooperative = {.id = COOPERATIVE, .value.cooperative = 1};
+    weft_cu_attribute attributes[2] = {{0}};
+    unsigned n_attributes = 0;
     char what[160];
     TRY(weft_cuda_module_kernel(launch->module, launch->kernel, &function, error));
     if (n_groups == 0)
@@ -117,6 +120,10 @@ static weft_status run_kernel(weft_cuda_state *state, const weft_launch *launch,
                             "allowing larger clusters", error));
     if (launch->cooperative)
         TRY(check_fits(state, launch, function, threads, n_groups, error));
+    if (launch->cooperative)
+        attributes[n_attributes++] = (weft_cu_attribute){.id = COOPERATIVE, .value.allowed = 1};
+    if (launch->waits && state->architecture >= DEPENDENT_CAPABILITY && state->recorder == NULL)
+        attributes[n_attributes++] = (weft_cu_attribute){.id = DEPENDENT, .value.allowed = 1};
     TRY(weft_cuda_record_uses(state, launch, error));
     pthread_mutex_lock(&state->mutex);
     size_t length = strlen(launch->kernel), most = sizeof state->last_kernel - 1;
@@ -126,8 +133,8 @@ static weft_status run_kernel(weft_cuda_state *state, const weft_launch *launch,
                                            .block = {(unsigned)threads, 1, 1},
                                            .shared_bytes = (unsigned)launch->shared_bytes,
                                            .stream = state->stream,
-                                           .attributes = &cooperative,
-                                           .n_attributes = launch->cooperative};
+                                           .attributes = attributes,
+                                           .n_attributes = n_attributes};
     weft_cu_result code =
         state->driver.cuLaunchKernelEx(&configuration, function, parameters, NULL);
     if (code != 0) {

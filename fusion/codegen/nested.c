@@ -453,7 +453,8 @@ weft_status weft_source_nested_final(const source_writer *w, const weft_plan_ker
     weft_text_add(
         w->out,
         w->backend->is_threaded
-            ? "    const int64_t first = blockIdx.x * (int64_t)LANES + threadIdx.x %% LANES;\n"
+            ? "    wait_for_kernels();\n"
+              "    const int64_t first = blockIdx.x * (int64_t)LANES + threadIdx.x %% LANES;\n"
             : "    for (int64_t first = first_block * LANES; first < last_block * LANES; "
               "first += LANES)\n");
     weft_text_add(w->out,

@@ -512,7 +512,7 @@ done:
 /* The sums over the columns of all panels. */
 static void write_end(const weft_nested_writer *n) {
     weft_text *out = n->w->out;
-    weft_text_add(out, "    }\n    panel_wait<0>();\n");
+    weft_text_add(out, "    }\n    panel_wait<0>();\n    let_next_start();\n");
     for (int i = 0; i < n->kernel->n_reductions; ++i) {
         const char *name = weft_nested_name(n, n->w->graph->calls[n->kernel->reductions[i]].result);
         weft_text_add(out,

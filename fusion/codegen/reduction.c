@@ -124,7 +124,8 @@ void weft_source_reduction_tile(const source_writer *w, const weft_plan_kernel *
 }
 
 static void threaded_finish(const source_writer *w, const weft_plan_kernel *kernel) {
-    weft_text_add(w->out, "    __shared__ scalar tree[GROUPS];\n    if (gridDim.x > 1) {\n");
+    weft_text_add(w->out, "    __shared__ scalar tree[GROUPS];\n    wait_for_kernels();\n"
+                          "    if (gridDim.x > 1) {\n");
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
         weft_text_add(w->out, "        finish_part_%s(tree, partials_%s, %d, n_elements);\n",

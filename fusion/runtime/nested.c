@@ -170,6 +170,7 @@ weft_status weft_program_nested_final_grid(const weft_program_segment *p,
     (void)error;
     launch->n_elements *= weft_shape_count(&result->shape);
     if (p->segment->plan->is_simt) {
+        launch->waits = !p->segment->plan->predicated;
         launch->block_threads = WEFT_NESTED_THREADS;
         launch->n_blocks = (launch->n_elements + WEFT_CUDA_LANES - 1) / WEFT_CUDA_LANES;
     }

@@ -192,6 +192,7 @@ static weft_status finish_grid(const weft_program_segment *p, const weft_plan_ke
         launch->lanes = WEFT_CUDA_LANES;
         launch->n_blocks = 1;
         launch->block_threads = WEFT_CUDA_REDUCTION_TILE;
+        launch->waits = !p->segment->plan->predicated;
     }
     return WEFT_OK;
 }

@@ -152,6 +152,13 @@ template <int N_THREADS, class List> INLINE void spread_add_matrix(scalar *p, co
         atomicAdd(&p[positions[k * LANES]], v[k]);
 }
 
+/* Waits for the end of the kernels before this one, which a launch with weft_launch.waits does not do. */
+INLINE void wait_for_kernels()
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 #define weft_select(c, a, b) ((c) ? (real)(a) : (real)(b))
 /* from 20 bits to all, but a last one or two; 1/0 is no number */
 INLINE double weft_reciprocal(double x)

@@ -33,6 +33,8 @@ INLINE void ring_copy(void *to, const scalar *from, int64_t n, ring_barrier *b)
                  :: "r"(ring_address(to)), "l"((uint64_t)from & ~(uint64_t)15), "r"(ring_bytes(from, n)),
                  "r"(ring_address(b)) : "memory");
 }
+/* The next kernel may start and wait for the end of this one. */
+INLINE void let_next_start() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
 INLINE unsigned cluster_rank() { unsigned r; asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(r)); return r; }
 INLINE void cluster_wait()
 {

@@ -323,6 +323,16 @@ static void launches(void **state) {
     check(weft_device_launch(f.device, &launch, &f.error), &f.error);
     assert_int_equal(last->grid[0], 5);
     assert_int_equal(last->n_attributes, 0);
+    weft_device_graph *graph = NULL;
+    launch.waits = true; /* not while a graph is captured, whose edges have no attributes */
+    check(weft_device_launch(f.device, &launch, &f.error), &f.error);
+    assert_int_equal(last->n_attributes, 1);
+    check(weft_device_graph_begin(f.device, &f.error), &f.error);
+    check(weft_device_launch(f.device, &launch, &f.error), &f.error);
+    assert_int_equal(last->n_attributes, 0);
+    check(weft_device_graph_end(f.device, &graph, &f.error), &f.error);
+    weft_device_graph_free(&graph);
+    launch.waits = false;
     launch.n_blocks = 0;
     check(weft_device_launch(f.device, &launch, &f.error), &f.error);
     assert_int_equal(last->grid[0], 4); /* ceil(1000 / 256) */
