@@ -17,6 +17,23 @@ typedef void emulate_call(void (*call)(long long n, void **arguments), long long
                           void **arguments, unsigned n_blocks, unsigned n_threads,
                           unsigned shared_bytes, int backwards);
 
+typedef void emulate_function(void *kernel, long long n, void **arguments, unsigned n_blocks,
+                              unsigned n_threads, unsigned shared_bytes, int backwards);
+
+/* CUDA text that is no module of the batch, such as a kernel of the set-up: compiled alone. */
+typedef struct batch_own {
+    char hash[33]; /* of the text */
+    void *object;
+    emulate_function *emulate;
+} batch_own;
+enum { BATCH_OWN = 32 };
+
+/* The state of a module. */
+typedef struct batch_module {
+    int number;           /* in the batch; -1: it is compiled alone */
+    const batch_own *own; /* the batch's */
+} batch_module;
+
 typedef struct batch {
     weft_device_table table;       /* the device's: the host's with other modules */
     const weft_device_table *host; /* memory is the host's */
@@ -29,6 +46,8 @@ typedef struct batch {
     int n_modules, n_alive;
     void *object;
     emulate_call *emulate;
+    batch_own own[BATCH_OWN];
+    int n_own;
 } batch;
 
 static inline batch *batch_of(const weft_device *device) {
@@ -41,6 +60,9 @@ void batch_prelude(const weft_device *device, bool single, weft_text *out);
 void batch_prelude_nested(const weft_device *device, weft_text *out);
 /** All modules, as one object that is opened. */
 weft_status batch_compile(weft_device *device, weft_error *error);
+/** A text of the emulated device that is compiled alone, once. */
+weft_status batch_compile_own(batch *b, const char *source, const batch_own **out,
+                              weft_error *error);
 /** What it says goes to stderr; not 0: it failed, 127: there is none. */
 int batch_run_program(const char *const *arguments);
 

@@ -3,6 +3,7 @@
 #include "core/cache/cache.h"
 #include "core/host/compiler.h"
 #include "core/weft_core.h"
+#include "fusion/base/cuda_on_host.h"
 #include "fusion/base/prelude.h"
 #include "fusion/codegen/codegen.h"
 
@@ -129,6 +130,48 @@ static weft_status run_compiler(const batch *b, const char *const *paths, const 
         status = weft_error_set(error, WEFT_ERROR_COMPILER, "%s does not compile the batch",
                                 arguments[0]);
 done:
+    return status;
+}
+
+weft_status batch_compile_own(batch *b, const char *source, const batch_own **out,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    char folder[] = "/tmp/weft-own-XXXXXX", path[64], object[64];
+    weft_text cpp = {0};
+    FILE *file = NULL;
+    batch_own made = {.object = NULL};
+    weft_hash(source, strlen(source), made.hash);
+    for (int i = 0; i < b->n_own; ++i)
+        if (strcmp(b->own[i].hash, made.hash) == 0) {
+            *out = &b->own[i];
+            return WEFT_OK;
+        }
+    if (b->n_own == BATCH_OWN)
+        return weft_error_set(error, WEFT_ERROR_INTERNAL, "too many texts outside the batch");
+    if (mkdtemp(folder) == NULL)
+        return weft_error_set(error, WEFT_ERROR_IO, "no folder in /tmp can be made");
+    snprintf(path, sizeof path, "%s/own.cu", folder);
+    snprintf(object, sizeof object, "%s/own.so", folder);
+    const char *const arguments[] = {"g++", "-std=c++17", "-O0", "-w",  "-shared", "-fPIC",
+                                     "-o",  object,       "-x",  "c++", path,      NULL};
+    weft_cuda_on_host(source, &cpp);
+    file = fopen(path, "w");
+    if (cpp.failed || file == NULL || fputs(cpp.data, file) < 0 || fclose(file) != 0)
+        TRY(weft_error_set(error, WEFT_ERROR_IO, "%s cannot be written", path));
+    if (batch_run_program(arguments) != 0)
+        TRY(weft_error_set(error, WEFT_ERROR_COMPILER, "g++ does not compile %s", path));
+    made.object = dlopen(object, RTLD_NOW | RTLD_LOCAL);
+    if (made.object == NULL)
+        TRY(weft_error_set(error, WEFT_ERROR_COMPILER, "%s", dlerror()));
+    void *found = dlsym(made.object, "emulate_wide");
+    memcpy(&made.emulate, &found, sizeof found);
+    b->own[b->n_own] = made;
+    *out = &b->own[b->n_own++];
+done:
+    weft_text_free(&cpp);
+    unlink(path);
+    unlink(object);
+    rmdir(folder);
     return status;
 }
 

@@ -71,37 +71,42 @@ static void add_text(batch *b, int number, bool single, const char *text, const 
 
 static weft_status batch_module_make(weft_module *module, const char *source, weft_error *error) {
     batch *b = batch_of(module->device);
-    int *number = malloc(sizeof *number);
     weft_status status = WEFT_ERROR_INTERNAL;
-    if (number == NULL || b->object != NULL) {
-        free(number);
-        return weft_error_set(error, WEFT_ERROR_INTERNAL, "a module of a batch that is compiled");
-    }
-    *number = b->n_modules++;
-    for (int single = 0; single < 2 && status != WEFT_OK; ++single) {
+    batch_module *made = malloc(sizeof *made);
+    if (made == NULL)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for a module");
+    *made = (batch_module){.number = b->object == NULL ? b->n_modules++ : -1};
+    for (int single = 0; b->object == NULL && status != WEFT_OK && single < 2; ++single) {
         weft_text prelude = {0}, nested = {0};
         batch_prelude(module->device, single != 0, &prelude);
         batch_prelude_nested(module->device, &nested);
         if (strncmp(source, prelude.data, prelude.length) == 0) {
-            add_text(b, *number, single != 0, source + prelude.length, &nested);
+            add_text(b, made->number, single != 0, source + prelude.length, &nested);
             status = WEFT_OK;
         }
         weft_text_free(&prelude);
         weft_text_free(&nested);
     }
-    if (status != WEFT_OK) {
-        free(number);
-        return weft_error_set(error, status, "a source does not start with the prelude");
-    }
-    ++b->n_alive;
-    module->state = number;
+    if (status == WEFT_OK)
+        ++b->n_alive;
+    else if (b->emulated) {
+        made->number = -1;
+        status = batch_compile_own(b, source, &made->own, error);
+    } else
+        status = weft_error_set(error, status, "a source does not start with the prelude");
+    if (status != WEFT_OK)
+        free(made);
+    else
+        module->state = made;
     return status;
 }
 
 static void batch_module_free(weft_module *module) {
     batch *b = batch_of(module->device);
-    free(module->state);
-    if (--b->n_alive > 0)
+    batch_module *own = module->state;
+    const bool alone = own->number < 0;
+    free(own);
+    if (alone || --b->n_alive > 0)
         return;
     if (b->object != NULL)
         dlclose(b->object);
@@ -164,6 +169,19 @@ static weft_status launch_emulated(const batch *b, const weft_launch *launch, co
     return WEFT_OK;
 }
 
+static weft_status launch_own(const batch *b, const batch_own *own, const weft_launch *launch,
+                              void **arguments, weft_error *error) {
+    const int threads = launch->block_threads > 0 ? launch->block_threads : GPU_THREADS;
+    const int64_t n_blocks =
+        launch->n_blocks > 0 ? launch->n_blocks : (launch->n_elements + threads - 1) / threads;
+    void *kernel = dlsym(own->object, launch->kernel);
+    if (kernel == NULL)
+        return no_kernel(launch->kernel, error);
+    own->emulate(kernel, launch->n_elements, arguments, (unsigned)n_blocks, (unsigned)threads,
+                 (unsigned)launch->shared_bytes, b->backwards);
+    return WEFT_OK;
+}
+
 static weft_status batch_launch(weft_device *device, const weft_launch *launch, int64_t n_blocks,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
@@ -172,6 +190,11 @@ static weft_status batch_launch(weft_device *device, const weft_launch *launch, 
     char name[256];
     if (launch->n_arguments > MOST_ARGUMENTS)
         return weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "too many arguments");
+    const batch_module *module = launch->module->state;
+    for (int i = 0; i < launch->n_arguments; ++i)
+        arguments[i] = launch->arguments[i]->host;
+    if (module->own != NULL)
+        return launch_own(b, module->own, launch, arguments, error);
     if (b->broken)
         TRY(weft_error_set(error, WEFT_ERROR_COMPILER, "the batch does not compile"));
     if (b->object == NULL) {
@@ -179,9 +202,7 @@ static weft_status batch_launch(weft_device *device, const weft_launch *launch, 
         TRY(batch_compile(device, error));
         b->broken = false;
     }
-    for (int i = 0; i < launch->n_arguments; ++i)
-        arguments[i] = launch->arguments[i]->host;
-    snprintf(name, sizeof name, "m%d_%s", *(const int *)launch->module->state, launch->kernel);
+    snprintf(name, sizeof name, "m%d_%s", module->number, launch->kernel);
     status = b->emulated ? launch_emulated(b, launch, name, arguments, error)
                          : launch_host(b, launch, name, arguments, n_blocks, error);
 done:
@@ -192,6 +213,8 @@ done:
 
 static void batch_close(weft_device *device) {
     batch *b = batch_of(device);
+    for (int i = 0; i < b->n_own; ++i)
+        dlclose(b->own[i].object);
     b->host->close(device);
     free(b);
 }
