@@ -7,6 +7,7 @@
 #define WEFT_FEM_H
 
 #include "fem/weft_bc.h"
+#include "fem/weft_constraint.h"
 #include "fem/weft_derive.h"
 #include "fem/weft_element.h"
 #include "fem/weft_hierarchy.h"

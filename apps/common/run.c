@@ -11,6 +11,7 @@ void app_run_clear(app_run *run) {
     free(run->reactions);
     free(run->loads);
     weft_preconditioner_free(&run->preconditioner);
+    app_run_constraints_clear(run);
     weft_operator_free(&run->op);
     weft_bc_free(&run->bc);
     app_pieces_free(&run->pieces);
@@ -69,6 +70,9 @@ weft_status app_run_space_make(app_run *run, int components, weft_error *error) 
     TRY(app_probes_check(&run->options->probes, run->mesh->dimension, error));
     TRY(weft_space_make(run->device, run->mesh, WEFT_ELEMENT_P1, components, &run->space, error));
     TRY(app_pieces_make(&run->options->conditions, run->mesh, components, &run->pieces, error));
+    if (run->pieces.n == 0 && app_has_constraints(run->options)) /* not u = 0 on the boundary */
+        run->pieces.list[run->pieces.n++] = (weft_condition){
+            .kind = WEFT_NEUMANN, .group = "boundary", .value = "0", .origin = "--neumann"};
     TRY(weft_bc_make(&run->context, run->space, run->pieces.list, run->pieces.n, &run->bc, error));
     run->constrained = weft_bc_constrained(run->bc, &run->n_constrained);
 done:
@@ -203,9 +207,11 @@ static bool starts_full(const app_run *run) {
 
 weft_status app_run_solve(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_cg_options options = app_run_solver_options(run);
-    options.project_mean = run->project;
+    weft_cg_options options;
     const double start = app_clock(&run->context);
+    TRY(app_run_constrain(run, error));
+    options = app_run_solver_options(run);
+    options.project_mean = run->project;
     TRY(app_run_precondition(run, error));
     options.preconditioner = run->preconditioner;
     options.until_discretisation = run->options->until_discretisation;
@@ -220,6 +226,7 @@ weft_status app_run_solve(app_run *run, weft_error *error) {
     run->seconds.solve = app_clock(&run->context) - start - run->seconds.precondition;
     TRY(weft_vector_pull(run->u, run->u_values, weft_space_dofs(run->space), error));
     app_cg_advise(run);
+    TRY(app_run_release(run, error));
     TRY(app_run_store_speeds(run, error));
 done:
     return status;

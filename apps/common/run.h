@@ -42,6 +42,11 @@ typedef struct app_run {
     weft_cg_result cg;
     double l2_error, h1_error, energy; /* NaN unless requested */
     double *probes;                    /* [probes][components], NaN outside */
+    weft_constraints *constraints; /* NULL: none, and nothing floats */
+    weft_free_modes modes;
+    weft_constrained reduced; /* while it is solved: op, constrained and b are those of it, and */
+    weft_operator *whole;     /* this is the operator without constraints; else NULL */
+    double *whole_b;
     weft_derive *derive;               /* NULL: no derived quantities */
     double *reactions, *loads;         /* by condition, or component without any; sums of b by
                                           component; NULL unless requested */
@@ -99,6 +104,23 @@ weft_status app_run_remove_mean(app_run *run, double integral, weft_error *error
 /** Set the errors from their squares; warns if they are not finite. */
 void app_run_set_errors(app_run *run, double l2_squared, double h1_squared);
 weft_status app_run_measure_probes(app_run *run, weft_error *error);
+/** Make the constraints of the options, and find what neither they nor the operator, which is there,
+ *  fix. (apps/common/constraints.c)
+ *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_INPUT: those of fem/weft_constraint.h */
+weft_status app_run_constraints_make(app_run *run, weft_error *error);
+/** Add --point-load to b [n_dofs]. */
+weft_status app_run_point_loads(const app_run *run, double *b, weft_error *error);
+bool app_has_point_loads(const app_run_options *options);
+/** Whether there are others than point loads, which take the place of u = 0 on the boundary. */
+bool app_has_constraints(const app_run_options *options);
+/** Put the constrained problem in the place of the problem, and back, with u. No effect without
+ *  constraints. */
+weft_status app_run_constrain(app_run *run, weft_error *error);
+weft_status app_run_release(app_run *run, weft_error *error);
+void app_run_constraints_clear(app_run *run);
+void app_run_print_constraints(const app_run *run);
+/** Add "dependent_dofs" and "free_modes", if there are constraints. */
+bool app_run_json_constraints(json_t *root, const app_run *run);
 /** Compile the derived quantities of the options, if there are any. (apps/common/derived.c)
  *  problem  projection is that of the options
  *  Errors   those of weft_derive_make */

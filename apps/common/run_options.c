@@ -26,6 +26,7 @@ void app_run_options_clear(app_run_options *options) {
     app_conditions_clear(&options->conditions);
     app_probes_clear(&options->probes);
     app_derived_options_clear(&options->derived);
+    app_constraints_clear(&options->constraints);
 }
 
 bool app_is_silent(const app_run_options *options) {
@@ -212,6 +213,31 @@ static weft_status read_derivation(const app_option *row, const char *option, co
     (void)option;
     return app_derivation_read(at, (weft_derive_kind)row->low, text, error);
 }
+
+static weft_status read_constraint(const app_option *row, const char *option, const char *text,
+                                   void *at, weft_error *error) {
+    (void)option;
+    return app_constraint_read(at, (app_constraint_kind)row->low, text, error);
+}
+
+const app_option app_constraint_options[] = {
+    {.help = "Constraints between nodes, and points:"},
+    {"periodic", "GROUP=GROUP",
+     "u on one group is u at the same place of the other one; repeatable",
+     APP_BY(read_constraint, app_run_options, constraints), .low = APP_PERIODIC},
+    {"tie", "GROUP", "u is equal at all nodes of a group; repeatable",
+     APP_BY(read_constraint, app_run_options, constraints), .low = APP_TIE},
+    {"symmetry", "GROUP",
+     "The normal displacement is 0 on a group, in any direction: a symmetry plane or a sliding "
+     "support; repeatable",
+     APP_BY(read_constraint, app_run_options, constraints), .low = APP_SYMMETRY},
+    {"point-value", "X,Y[,Z]=VALUE[,VALUE...]",
+     "u has a value at a point; `free` leaves a component as it is; repeatable",
+     APP_BY(read_constraint, app_run_options, constraints), .low = APP_POINT_VALUE},
+    {"point-load", "X,Y[,Z]=VALUE[,VALUE...]",
+     "A concentrated source, or force, at a point; repeatable",
+     APP_BY(read_constraint, app_run_options, constraints), .low = APP_POINT_LOAD},
+    {0}};
 
 static const char *const projections[] = {"none", "lumped", "consistent", NULL};
 

@@ -52,6 +52,7 @@ weft_status poisson_options_read(int argc, char **argv, solve_options *out, weft
                                    .tables = {{app_mesh_options_table, &out->run},
                                               {app_reading_options, &out->run.mesh.reading},
                                               {problem_options, out},
+                                              {app_constraint_options, &out->run},
                                               {app_solver_options, &out->run},
                                               {app_derive_options, &out->run},
                                               {app_result_options, &out->run}},

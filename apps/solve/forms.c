@@ -182,6 +182,10 @@ weft_status solve_fixed_check(solve *run, weft_error *error) {
         run->base.project = c == 1 && !run->options->nonlinear && run->is_symmetric;
         if (run->base.project)
             continue;
+        if (!run->options->nonlinear && run->is_symmetric) /* it floats */
+            TRY(app_run_constraints_make(&run->base, error));
+        if (run->base.modes.n > 0)
+            goto done;
         status =
             weft_error_set(error, WEFT_ERROR_INPUT,
                            "nothing fixes component %d of u: a constant can be added to it", k);

@@ -16,6 +16,8 @@ static weft_status make_fluxes(solve *run, weft_error *error) {
     TRY(weft_vector_make(run->base.device, run->n_dofs, &run->flux, &memory, error));
     TRY(weft_vector_push(memory, run->flux, run->n_dofs, error));
     TRY(weft_bc_load_make(run->base.bc, NULL, NULL, WEFT_LOAD_DEGREE, memory, run->flux, error));
+    if (run->options->nonlinear)
+        TRY(app_run_point_loads(&run->base, run->flux, error));
 done:
     weft_memory_free(&memory);
     return status;
@@ -62,6 +64,7 @@ weft_status solve_load_make(solve *run, weft_error *error) {
     bool has_flux = false;
     for (int i = 0; i < run->base.pieces.n; ++i)
         has_flux |= run->base.pieces.list[i].kind != WEFT_DIRICHLET;
+    has_flux |= run->options->nonlinear && app_has_point_loads(run->base.options);
     if (has_flux)
         TRY(make_fluxes(run, error));
     if (run->script.vector)

@@ -213,6 +213,7 @@ weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_e
                                               {app_mesh_options_table, &out->run},
                                               {app_reading_options, &out->run.mesh.reading},
                                               {condition_options, out},
+                                              {app_constraint_options, &out->run},
                                               {app_solver_options, &out->run},
                                               {newton_options, out},
                                               {app_derive_options, &out->run},

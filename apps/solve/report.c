@@ -70,6 +70,7 @@ weft_status solve_report_print(const solve *run, weft_error *error) {
     else
         app_cg_print(run->base.method, run->base.method_reason, &run->base.cg);
     app_run_print_preconditioner(&run->base);
+    app_run_print_constraints(&run->base);
     if (options->verbosity == APP_VERBOSE)
         app_history_print(&run->base.cg);
     else if (run->problem->prints_history)

@@ -24,7 +24,9 @@ static weft_status make_operator(solve *run, weft_error *error) {
     if (n_robin > 0 && run->options->script) /* for the energy and Newton's method */
         TRY(weft_operator_make(&run->base.context, WEFT_ASSEMBLY_MATRIX_FREE, robin, n_robin,
                                &run->robin, error));
-    TRY(run->problem->fixed_check(run, error));
+    TRY(run->base.options->constraints.n > 0 && !run->options->nonlinear
+            ? app_run_constraints_make(&run->base, error)
+            : run->problem->fixed_check(run, error));
 done:
     return status;
 }
@@ -45,6 +47,10 @@ static weft_status assemble(solve *run, weft_error *error) {
     TRY(solve_data_make(run, error));
     TRY(make_operator(run, error));
     TRY(run->problem->load_make(run, error));
+    if (!run->options->nonlinear && app_has_point_loads(run->base.options)) {
+        TRY(app_run_point_loads(&run->base, run->base.b_values, error));
+        TRY(weft_vector_push(run->base.b, run->base.b_values, run->n_dofs, error));
+    }
     TRY(solve_derive_make(run, error));
     run->base.seconds.assembly = app_clock(&run->base.context) - start;
 done:

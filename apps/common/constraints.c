@@ -1,0 +1,246 @@
+/* Reads options of constraints, and solves with them: u = C v + g (fem/weft_constraint.h). */
+#include "apps/common/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *option, *form;
+} kinds[] = {{"--tie", "GROUP"},
+             {"--periodic", "GROUP=GROUP"},
+             {"--symmetry", "GROUP"},
+             {"--point-value", "X,Y[,Z]=VALUE[,VALUE...]"},
+             {"--point-load", "X,Y[,Z]=VALUE[,VALUE...]"}};
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+/* VALUE[,VALUE...], numbers or `free`. */
+static weft_status read_values(const char *option, const char *text, app_constraint *out,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    char **list = NULL;
+    int n = 0;
+    TRY(app_split_list(option, text, &list, &n, error));
+    if (n > APP_CONSTRAINT_COMPONENTS)
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "%d values are given, and at most %d can be", n,
+                           APP_CONSTRAINT_COMPONENTS));
+    for (int i = 0; i < n; ++i) {
+        out->values[i] = NAN;
+        if (strcmp(list[i], "free") != 0)
+            TRY(app_parse_number(option, list[i], -HUGE_VAL, HUGE_VAL, &out->values[i], error));
+    }
+    out->n_values = n;
+done:
+    app_free_list(&list, n);
+    return status;
+}
+
+static weft_status read_point(const char *option, const char *form, const char *text,
+                              app_constraint *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    char *point = NULL, *values = NULL;
+    TRY(app_split_assignment(option, text, form, &point, &values, error));
+    TRY(app_parse_point(option, point, out->point, &out->n_point, error));
+    TRY(read_values(option, values, out, error));
+done:
+    free(point);
+    free(values);
+    return status;
+}
+
+weft_status app_constraint_read(app_constraints *constraints, app_constraint_kind kind,
+                                const char *text, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *option = kinds[kind].option, *form = kinds[kind].form, *group = NULL;
+    app_constraint made = {.kind = kind};
+    if (kind == APP_PERIODIC) {
+        TRY(app_split_assignment(option, text, form, &made.group, &made.other, error));
+    } else if (kind == APP_POINT_VALUE || kind == APP_POINT_LOAD) {
+        TRY(read_point(option, form, text, &made, error));
+    } else {
+        TRY(app_parse_text(option, text, &group, error));
+        made.group = strdup(group);
+        if (!made.group)
+            TRY(weft_out_of_memory(error, NULL));
+    }
+    snprintf(made.origin, sizeof made.origin, "%s %.255s", option, text);
+    TRY(APP_APPEND(constraints->list, constraints->n, made, error));
+    made = (app_constraint){0};
+done:
+    free(made.group);
+    free(made.other);
+    return status;
+}
+
+void app_constraints_clear(app_constraints *constraints) {
+    for (int i = 0; i < constraints->n; ++i) {
+        free(constraints->list[i].group);
+        free(constraints->list[i].other);
+    }
+    free(constraints->list);
+    *constraints = (app_constraints){0};
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+static weft_status check_point(const app_run *run, const app_constraint *one, weft_error *error) {
+    const int c = weft_space_components(run->space), d = run->mesh->dimension;
+    if (one->n_point == d && one->n_values == c)
+        return WEFT_OK;
+    if (one->n_point != d)
+        weft_error_set(error, WEFT_ERROR_USAGE,
+                       "this point has %d coordinates, the mesh has %d dimensions", one->n_point,
+                       d);
+    else
+        weft_error_set(error, WEFT_ERROR_USAGE,
+                       "%d value%s given, but the solution has %d component%s", one->n_values,
+                       one->n_values == 1 ? " is" : "s are", c, c == 1 ? "" : "s");
+    weft_error_location(error, one->origin, NULL, 0, 0);
+    weft_error_hint(error, "write %s %s, one value for each component, or `free`",
+                    kinds[one->kind].option, kinds[one->kind].form);
+    return WEFT_ERROR_USAGE;
+}
+
+static weft_status add(app_run *run, const app_constraint *one, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int c = weft_space_components(run->space);
+    if (one->kind == APP_PERIODIC)
+        TRY(weft_constraints_match(run->constraints, one->group, one->other, one->origin, error));
+    if (one->kind == APP_SYMMETRY)
+        TRY(weft_constraints_slide(run->constraints, one->group, one->origin, error));
+    for (int k = 0; k < c && one->kind == APP_TIE; ++k)
+        TRY(weft_constraints_tie(run->constraints, one->group, k, one->origin, error));
+    if (one->kind != APP_POINT_VALUE)
+        goto done;
+    TRY(check_point(run, one, error));
+    for (int k = 0; k < c; ++k)
+        if (!isnan(one->values[k]))
+            TRY(weft_constraints_point(run->constraints, one->point, k, one->values[k], one->origin,
+                                       error));
+done:
+    return status;
+}
+
+weft_status app_run_constraints_make(app_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const app_constraints *options = &run->options->constraints;
+    TRY(weft_constraints_make(&run->context, run->space, run->bc, &run->constraints, error));
+    for (int i = 0; i < options->n; ++i)
+        TRY(add(run, &options->list[i], error));
+    if (!run->is_null)
+        TRY(weft_free_modes_find(run->constraints, run->op, &run->modes, error));
+    if (run->modes.n > 0)
+        weft_log(&run->messages->monitor, WEFT_LOG_INFO,
+                 "nothing fixes %d mode%s of u: the solution without them is computed",
+                 run->modes.n, run->modes.n == 1 ? "" : "s");
+done:
+    return status;
+}
+
+weft_status app_run_point_loads(const app_run *run, double *b, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const app_constraints *options = &run->options->constraints;
+    const int c = weft_space_components(run->space);
+    for (int i = 0; i < options->n; ++i) {
+        const app_constraint *one = &options->list[i];
+        if (one->kind != APP_POINT_LOAD)
+            continue;
+        TRY(check_point(run, one, error));
+        for (int k = 0; k < c; ++k)
+            if (!isnan(one->values[k]))
+                TRY(weft_point_load_add(run->space, one->point, k, one->values[k], one->origin, b,
+                                        error));
+    }
+done:
+    return status;
+}
+
+bool app_has_constraints(const app_run_options *options) {
+    for (int i = 0; i < options->constraints.n; ++i)
+        if (options->constraints.list[i].kind != APP_POINT_LOAD)
+            return true;
+    return false;
+}
+
+bool app_has_point_loads(const app_run_options *options) {
+    for (int i = 0; i < options->constraints.n; ++i)
+        if (options->constraints.list[i].kind == APP_POINT_LOAD)
+            return true;
+    return false;
+}
+
+weft_status app_run_constrain(app_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = weft_space_dofs(run->space);
+    if (!run->constraints)
+        return WEFT_OK;
+    TRY(weft_constraints_pin(run->constraints, &run->modes, run->b_values, error));
+    if (weft_constraints_count(run->constraints) == 0)
+        goto done;
+    if (!weft_operator_pattern(run->op)) { /* what was chosen before it was known */
+        weft_operator_free(&run->op);
+        run->assembly = WEFT_ASSEMBLY_CSR;
+        TRY(weft_bc_operator_make(run->bc, run->assembly, &run->form.form, &run->op, error));
+    }
+    run->whole_b = weft_array_make((size_t)n, sizeof *run->whole_b);
+    if (!run->whole_b)
+        TRY(weft_out_of_memory(error, "constraints"));
+    memcpy(run->whole_b, run->b_values, (size_t)n * sizeof *run->whole_b);
+    TRY(weft_constraints_reduce(run->constraints, run->op, run->b_values, run->u_values,
+                                &run->reduced, error));
+    run->whole = run->op;
+    run->op = run->reduced.op;
+    run->constrained = run->reduced.constrained;
+    run->n_constrained = run->reduced.n;
+    TRY(weft_vector_push(run->b, run->b_values, n, error));
+    TRY(weft_vector_push(run->u, run->u_values, n, error));
+done:
+    return status;
+}
+
+weft_status app_run_release(app_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = weft_space_dofs(run->space);
+    if (!run->whole)
+        return WEFT_OK;
+    run->op = run->whole;
+    run->whole = NULL;
+    run->constrained = weft_bc_constrained(run->bc, &run->n_constrained);
+    memcpy(run->b_values, run->whole_b, (size_t)n * sizeof *run->b_values);
+    weft_constraints_expand(run->constraints, run->u_values);
+    weft_free_modes_remove(&run->modes, n, run->u_values);
+    TRY(weft_vector_push(run->b, run->b_values, n, error));
+    TRY(weft_vector_push(run->u, run->u_values, n, error));
+done:
+    return status;
+}
+
+void app_run_constraints_clear(app_run *run) {
+    weft_operator_free(&run->reduced.op);
+    if (run->whole)
+        run->op = run->whole;
+    weft_constrained_clear(&run->reduced);
+    weft_constraints_free(&run->constraints);
+    weft_free_modes_clear(&run->modes);
+    free(run->whole_b);
+}
+
+void app_run_print_constraints(const app_run *run) {
+    if (!run->constraints)
+        return;
+    const long long n = (long long)weft_constraints_count(run->constraints) - run->modes.n;
+    printf("constraints %lld dependent dofs", n);
+    if (run->modes.n > 0)
+        printf(", %d free mode%s removed", run->modes.n, run->modes.n == 1 ? "" : "s");
+    putchar('\n');
+}
+
+bool app_run_json_constraints(json_t *root, const app_run *run) {
+    if (!run->constraints)
+        return true;
+    return app_json_set(
+               root, "dependent_dofs",
+               json_integer((json_int_t)weft_constraints_count(run->constraints) - run->modes.n)) &&
+           app_json_set(root, "free_modes", json_integer(run->modes.n));
+}

@@ -1,0 +1,38 @@
+/** Options of constraints and concentrated loads. In: texts of the command line. Out: constraints of
+ *  a run. */
+#pragma once
+
+#include "apps/common/support.h"
+#include "fem/weft_fem.h"
+
+enum { APP_CONSTRAINT_COMPONENTS = 8 };
+
+typedef enum app_constraint_kind {
+    APP_TIE,
+    APP_PERIODIC,
+    APP_SYMMETRY,
+    APP_POINT_VALUE,
+    APP_POINT_LOAD
+} app_constraint_kind;
+
+typedef struct app_constraint {
+    app_constraint_kind kind;
+    char *group, *other; /* malloc'd; other: of --periodic */
+    double point[3];
+    int n_point;                              /* coordinates given */
+    double values[APP_CONSTRAINT_COMPONENTS]; /* NaN: free */
+    int n_values;
+    char origin[300];
+} app_constraint;
+
+typedef struct app_constraints {
+    app_constraint *list;
+    int n;
+} app_constraints;
+
+/** Parse GROUP (tie, symmetry), GROUP=GROUP (periodic) or X,Y[,Z]=VALUE[,VALUE...] (points; `free` in
+ *  place of a value) and append it.
+ *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_MEMORY */
+weft_status app_constraint_read(app_constraints *constraints, app_constraint_kind kind,
+                                const char *text, weft_error *error);
+void app_constraints_clear(app_constraints *constraints);

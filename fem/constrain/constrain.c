@@ -1,0 +1,271 @@
+/* Collects equations between dofs by elimination: each makes one dof dependent. */
+#include "fem/constrain/private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Factors below this, relative to the greatest of the equation, are rounding; so are differences of
+ * values, relative to their size. */
+static const double ROUNDING = 1e-10;
+
+weft_status weft_constraints_make(weft_context *context, const weft_space *space, const weft_bc *bc,
+                                  weft_constraints **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int64_t n_given = 0;
+    const int32_t *given = weft_bc_constrained(bc, &n_given);
+    weft_constraints *made = calloc(1, sizeof *made);
+    if (!made)
+        return weft_out_of_memory(error, "constraints");
+    *made = (weft_constraints){
+        .context = context, .space = space, .bc = bc, .n_dofs = weft_space_dofs(space)};
+    made->row_of = weft_array_make((size_t)made->n_dofs, sizeof *made->row_of);
+    made->given = weft_array_make((size_t)made->n_dofs, sizeof *made->given);
+    if (!made->row_of || !made->given)
+        TRY(weft_out_of_memory(error, "constraints"));
+    for (int64_t i = 0; i < made->n_dofs; ++i)
+        made->row_of[i] = -1;
+    for (int64_t i = 0; i < n_given; ++i)
+        made->row_of[given[i]] = -2;
+    weft_bc_set(bc, 1, made->given);
+    *out = made;
+    made = NULL;
+done:
+    weft_constraints_free(&made);
+    return status;
+}
+
+void weft_constraints_free(weft_constraints **constraints) {
+    if (!constraints || !*constraints)
+        return;
+    for (int i = 0; i < (*constraints)->n_rows; ++i) {
+        free((*constraints)->rows[i].dofs);
+        free((*constraints)->rows[i].factors);
+    }
+    free((*constraints)->rows);
+    free((*constraints)->row_of);
+    free((*constraints)->given);
+    free(*constraints);
+    *constraints = NULL;
+}
+
+int64_t weft_constraints_count(const weft_constraints *constraints) {
+    return constraints->n_rows;
+}
+
+/* ---- terms ----------------------------------------------------------------------------------- */
+
+weft_status constraint_terms_add(constraint_terms *terms, int32_t dof, double factor,
+                                 weft_error *error) {
+    if (terms->n == terms->room) {
+        const int room = 2 * terms->room + 8;
+        int32_t *dofs = realloc(terms->dofs, (size_t)room * sizeof *dofs);
+        if (dofs)
+            terms->dofs = dofs;
+        double *factors = realloc(terms->factors, (size_t)room * sizeof *factors);
+        if (factors)
+            terms->factors = factors;
+        if (!dofs || !factors)
+            return weft_out_of_memory(error, "constraints");
+        terms->room = room;
+    }
+    terms->dofs[terms->n] = dof;
+    terms->factors[terms->n++] = factor;
+    return WEFT_OK;
+}
+
+void constraint_terms_free(constraint_terms *terms) {
+    free(terms->dofs);
+    free(terms->factors);
+    *terms = (constraint_terms){0};
+}
+
+/* Insertion sort by dof, then sum what is equal: terms are few. */
+static void merge(constraint_terms *terms) {
+    int n = 0;
+    for (int i = 1; i < terms->n; ++i) {
+        const int32_t dof = terms->dofs[i];
+        const double factor = terms->factors[i];
+        int k = i;
+        for (; k > 0 && terms->dofs[k - 1] > dof; --k) {
+            terms->dofs[k] = terms->dofs[k - 1];
+            terms->factors[k] = terms->factors[k - 1];
+        }
+        terms->dofs[k] = dof;
+        terms->factors[k] = factor;
+    }
+    for (int i = 0; i < terms->n; ++i) {
+        if (n > 0 && terms->dofs[n - 1] == terms->dofs[i]) {
+            terms->factors[n - 1] += terms->factors[i];
+            continue;
+        }
+        terms->dofs[n] = terms->dofs[i];
+        terms->factors[n++] = terms->factors[i];
+    }
+    terms->n = n;
+}
+
+/* Rows refer to dofs that were independent when they were made, so this ends: a row's dofs can only
+ * be dependent by later rows. */
+weft_status constraint_terms_expand(const weft_constraints *constraints, constraint_terms *terms,
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < terms->n; ++i) {
+        const int32_t dof = terms->dofs[i], row = constraints->row_of[dof];
+        const double factor = terms->factors[i];
+        if (row == -1)
+            continue;
+        terms->factors[i] = 0;
+        if (row == -2) {
+            terms->constant += factor * constraints->given[dof];
+            terms->size += fabs(factor * constraints->given[dof]);
+            continue;
+        }
+        const constraint_row *from = &constraints->rows[row];
+        terms->constant += factor * from->constant;
+        terms->size += fabs(factor * from->constant);
+        for (int k = 0; k < from->n; ++k) /* expanded in their turn */
+            TRY(constraint_terms_add(terms, from->dofs[k], factor * from->factors[k], error));
+    }
+    merge(terms);
+done:
+    return status;
+}
+
+/* ---- equations ------------------------------------------------------------------------------- */
+
+static weft_status refuse(const weft_constraints *constraints, int32_t dof, double apart,
+                          const char *origin, weft_error *error) {
+    const weft_mesh *mesh = weft_space_mesh(constraints->space);
+    const int d = mesh->dimension, c = weft_space_components(constraints->space);
+    char point[64];
+    weft_error_set(error, WEFT_ERROR_INPUT,
+                   "this contradicts other conditions at %s: they differ by %.3g",
+                   weft_point_text(&mesh->x[(int64_t)(dof / c) * d], d, point), apart);
+    weft_error_location(error, origin, NULL, 0, 0);
+    weft_error_hint(error, "leave one of the conditions out, or make their values equal");
+    return WEFT_ERROR_INPUT;
+}
+
+static weft_status rows_room(weft_constraints *constraints, weft_error *error) {
+    if (constraints->n_rows < constraints->n_room)
+        return WEFT_OK;
+    const int room = 2 * constraints->n_room + 64;
+    constraint_row *rows = realloc(constraints->rows, (size_t)room * sizeof *rows);
+    if (!rows)
+        return weft_out_of_memory(error, "constraints");
+    constraints->rows = rows;
+    constraints->n_room = room;
+    return WEFT_OK;
+}
+
+/* The greatest factor; of equal ones the last. */
+static int find_pivot(const constraint_terms *terms) {
+    int pivot = -1;
+    double most = 0;
+    for (int i = 0; i < terms->n; ++i)
+        if (fabs(terms->factors[i]) >= most * (1 - ROUNDING) && terms->factors[i] != 0) {
+            pivot = i;
+            most = fmax(most, fabs(terms->factors[i]));
+        }
+    return pivot;
+}
+
+/* Make dof `pivot` of sum_i factors_i u_i + constant = 0 dependent. */
+static weft_status add_row(weft_constraints *constraints, const constraint_terms *terms, int pivot,
+                           weft_error *error) {
+    weft_status status = WEFT_OK;
+    const double most = fabs(terms->factors[pivot]);
+    constraint_row row = {.dof = terms->dofs[pivot],
+                          .constant = -terms->constant / terms->factors[pivot]};
+    row.dofs = malloc((size_t)terms->n * sizeof *row.dofs);
+    row.factors = malloc((size_t)terms->n * sizeof *row.factors);
+    if (!row.dofs || !row.factors)
+        TRY(weft_out_of_memory(error, "constraints"));
+    TRY(rows_room(constraints, error));
+    for (int i = 0; i < terms->n; ++i)
+        if (i != pivot && fabs(terms->factors[i]) > 1e-15 * most) {
+            row.dofs[row.n] = terms->dofs[i];
+            row.factors[row.n++] = -terms->factors[i] / terms->factors[pivot];
+        }
+    constraints->row_of[row.dof] = constraints->n_rows;
+    constraints->rows[constraints->n_rows++] = row;
+    constraints->is_resolved = false;
+    row = (constraint_row){0};
+done:
+    free(row.dofs);
+    free(row.factors);
+    return status;
+}
+
+weft_status weft_constraints_add(weft_constraints *constraints, int n, const int32_t *dofs,
+                                 const double *factors, double value, const char *origin,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    constraint_terms terms = {.constant = -value, .size = fabs(value)};
+    double scale = 0;
+    for (int i = 0; i < n; ++i) {
+        scale = fmax(scale, fabs(factors[i]));
+        TRY(constraint_terms_add(&terms, dofs[i], factors[i], error));
+    }
+    TRY(constraint_terms_expand(constraints, &terms, error));
+    const int pivot = find_pivot(&terms);
+    if (pivot >= 0 && fabs(terms.factors[pivot]) > ROUNDING * scale)
+        TRY(add_row(constraints, &terms, pivot, error));
+    else if (fabs(terms.constant) > ROUNDING * terms.size && n > 0)
+        TRY(refuse(constraints, dofs[0], fabs(terms.constant), origin, error));
+done:
+    constraint_terms_free(&terms);
+    return status;
+}
+
+/* From the last row to the first: the rows that a row refers to are later ones, resolved already. */
+weft_status constraints_resolve(weft_constraints *constraints, weft_error *error) {
+    weft_status status = WEFT_OK;
+    constraint_terms terms = {0};
+    for (int i = constraints->n_rows - 1; i >= 0 && !constraints->is_resolved; --i) {
+        constraint_row *row = &constraints->rows[i];
+        bool needed = false;
+        for (int k = 0; k < row->n; ++k)
+            needed |= constraints->row_of[row->dofs[k]] != -1;
+        if (!needed)
+            continue;
+        terms.n = 0;
+        terms.constant = row->constant;
+        for (int k = 0; k < row->n; ++k)
+            TRY(constraint_terms_add(&terms, row->dofs[k], row->factors[k], error));
+        TRY(constraint_terms_expand(constraints, &terms, error));
+        int32_t *dofs = malloc((size_t)terms.n * sizeof *dofs + 1);
+        double *factors = malloc((size_t)terms.n * sizeof *factors + 1);
+        if (!dofs || !factors) {
+            free(dofs);
+            free(factors);
+            TRY(weft_out_of_memory(error, "constraints"));
+        }
+        free(row->dofs);
+        free(row->factors);
+        row->dofs = dofs;
+        row->factors = factors;
+        row->constant = terms.constant;
+        row->n = 0;
+        for (int k = 0; k < terms.n; ++k)
+            if (terms.factors[k] != 0) {
+                dofs[row->n] = terms.dofs[k];
+                factors[row->n++] = terms.factors[k];
+            }
+    }
+    constraints->is_resolved = true;
+done:
+    constraint_terms_free(&terms);
+    return status;
+}
+
+void weft_constraints_expand(const weft_constraints *constraints, double *v) {
+    for (int i = 0; i < constraints->n_rows; ++i) {
+        const constraint_row *row = &constraints->rows[i];
+        double value = row->constant;
+        for (int k = 0; k < row->n; ++k)
+            value += row->factors[k] * v[row->dofs[k]];
+        v[row->dof] = value;
+    }
+}

@@ -1,0 +1,324 @@
+/* Finds the modes that operator and constraints leave free, and fixes or removes them. */
+#include "fem/constrain/private.h"
+#include "fem/mesh/mesh.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* |A m| / (|diag A| |m|) in the largest norm, for a mode in the null space: rounding. */
+static const double UNSEEN = 1e-10;
+/* Squares of what constraints see of a mode of size 1, per constraint. */
+static const double UNSEEN_SQUARE = 1e-18;
+/* Work of b on a mode, relative to that of its parts without signs: rounding and quadrature. */
+static const double WORK = 1e-6;
+
+enum { CANDIDATES_MAX = 16 };
+
+void weft_free_modes_clear(weft_free_modes *modes) {
+    free(modes->modes);
+    free(modes->weighted);
+    *modes = (weft_free_modes){0};
+}
+
+typedef struct candidates {
+    int64_t n_dofs;
+    int n;
+    double *modes; /* [CANDIDATES_MAX][n_dofs] */
+} candidates;
+
+/* ---- modes of the operator ------------------------------------------------------------------- */
+
+static double largest(const double *values, int64_t n) {
+    double most = 0;
+    for (int64_t i = 0; i < n; ++i)
+        most = fmax(most, fabs(values[i]));
+    return most;
+}
+
+/* Constants of the components; of displacements also rotations about the centre, of size 1. */
+static int fill_candidates(const weft_space *space, double *modes) {
+    const weft_mesh *mesh = weft_space_mesh(space);
+    const int d = mesh->dimension, c = weft_space_components(space);
+    const int64_t n = mesh->n_nodes;
+    const int n_rotations = c != d ? 0 : d == 2 ? 1 : 3;
+    double centre[3] = {0}, size = 0;
+    for (int64_t i = 0; i < n * d; ++i)
+        centre[i % d] += mesh->x[i] / (double)n;
+    for (int64_t i = 0; i < n * d; ++i)
+        size = fmax(size, fabs(mesh->x[i] - centre[i % d]));
+    for (int64_t i = 0; i < n; ++i) {
+        for (int k = 0; k < c; ++k)
+            modes[k * n * c + i * c + k] = 1;
+        for (int r = 0; r < n_rotations; ++r) { /* about axis 2 - r, in the plane of a and b */
+            const int a = r == 2 ? 1 : 0, b = r == 0 ? 1 : 2;
+            double *mode = modes + (c + r) * n * c + i * c;
+            mode[a] = -(mesh->x[i * d + b] - centre[b]) / size;
+            mode[b] = (mesh->x[i * d + a] - centre[a]) / size;
+        }
+    }
+    return c + n_rotations;
+}
+
+/* Keep the candidates that A maps to zero. */
+static weft_status keep_unseen(weft_constraints *constraints, weft_operator *op, candidates *found,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = found->n_dofs;
+    double *v = NULL, *y = NULL;
+    weft_memory *v_memory = NULL, *y_memory = NULL;
+    int kept = 0;
+    TRY(weft_vector_make(constraints->context->device, n, &v, &v_memory, error));
+    TRY(weft_vector_make(constraints->context->device, n, &y, &y_memory, error));
+    TRY(weft_operator_diagonal(op, y_memory, error));
+    TRY(weft_vector_pull(y_memory, y, n, error));
+    const double diagonal = largest(y, n);
+    for (int k = 0; k < found->n; ++k) {
+        memcpy(v, found->modes + k * n, (size_t)n * sizeof *v);
+        TRY(weft_vector_push(v_memory, v, n, error));
+        TRY(weft_operator_apply(op, v_memory, y_memory, error));
+        TRY(weft_vector_pull(y_memory, y, n, error));
+        if (!(largest(y, n) <= UNSEEN * diagonal * largest(v, n)))
+            continue;
+        memmove(found->modes + kept++ * n, found->modes + k * n, (size_t)n * sizeof *v);
+    }
+    found->n = kept;
+done:
+    weft_memory_free(&v_memory);
+    weft_memory_free(&y_memory);
+    free(v);
+    free(y);
+    return status;
+}
+
+/* ---- modes of the constraints ---------------------------------------------------------------- */
+
+/* What the constraint on a dof sees of a mode. */
+static double seen(const weft_constraints *constraints, int64_t dof, const double *mode) {
+    const int32_t row = constraints->row_of[dof];
+    double value = mode[dof];
+    for (int k = 0; row >= 0 && k < constraints->rows[row].n; ++k)
+        value -= constraints->rows[row].factors[k] * mode[constraints->rows[row].dofs[k]];
+    return row == -1 ? 0 : value;
+}
+
+/* Eigenvalues, on the diagonal, and eigenvectors V of a symmetric matrix [n][n], by Jacobi's method. */
+static void diagonalise(int n, double *G, double *V) {
+    for (int i = 0; i < n * n; ++i)
+        V[i] = i % (n + 1) == 0;
+    for (int sweep = 0; sweep < 20; ++sweep)
+        for (int p = 0; p < n; ++p)
+            for (int q = p + 1; q < n; ++q) {
+                const double a = G[p * n + q], b = G[q * n + q] - G[p * n + p];
+                const double size = fabs(b) + hypot(b, 2 * a);
+                const double t = size > 0 ? (b < 0 ? -2 : 2) * a / size : 0;
+                const double c = 1 / sqrt(1 + t * t), s = t * c;
+                for (int i = 0; i < n; ++i) {
+                    const double u = G[i * n + p], w = G[i * n + q];
+                    G[i * n + p] = c * u - s * w;
+                    G[i * n + q] = s * u + c * w;
+                }
+                for (int i = 0; i < n; ++i) {
+                    const double u = G[p * n + i], w = G[q * n + i];
+                    G[p * n + i] = c * u - s * w;
+                    G[q * n + i] = s * u + c * w;
+                }
+                for (int i = 0; i < n; ++i) {
+                    const double u = V[i * n + p], w = V[i * n + q];
+                    V[i * n + p] = c * u - s * w;
+                    V[i * n + q] = s * u + c * w;
+                }
+            }
+}
+
+/* Combinations of the modes of which no constraint sees anything, in place. */
+static weft_status keep_unconstrained(const weft_constraints *constraints, candidates *found,
+                                      weft_error *error) {
+    const int64_t n = found->n_dofs;
+    const int m = found->n;
+    double G[CANDIDATES_MAX * CANDIDATES_MAX] = {0}, V[CANDIDATES_MAX * CANDIDATES_MAX];
+    double at[CANDIDATES_MAX];
+    int kept = 0;
+    double *made = weft_array_make((size_t)m * (size_t)n, sizeof *made);
+    if (!made)
+        return weft_out_of_memory(error, "free modes");
+    for (int64_t i = 0; i < n; ++i) {
+        if (constraints->row_of[i] == -1)
+            continue;
+        for (int k = 0; k < m; ++k)
+            at[k] = seen(constraints, i, found->modes + k * n);
+        for (int k = 0; k < m * m; ++k)
+            G[k] += at[k / m] * at[k % m];
+    }
+    diagonalise(m, G, V);
+    for (int k = 0; k < m; ++k) {
+        if (G[k * m + k] > UNSEEN_SQUARE * (double)(n + 1))
+            continue;
+        for (int64_t i = 0; i < n; ++i)
+            for (int l = 0; l < m; ++l)
+                made[kept * n + i] += V[l * m + k] * found->modes[l * n + i];
+        ++kept;
+    }
+    free(found->modes);
+    found->modes = made;
+    found->n = kept;
+    return WEFT_OK;
+}
+
+/* ---- the free modes -------------------------------------------------------------------------- */
+
+/* y = M v, M_ij = int phi_i phi_j = |T| (1 + [i = j]) / ((d + 1)(d + 2)) in a cell T. */
+static void apply_mass(const weft_space *space, const double *v, double *y) {
+    const weft_mesh *mesh = weft_space_mesh(space);
+    const int d = mesh->dimension, c = weft_space_components(space);
+    memset(y, 0, (size_t)weft_space_dofs(space) * sizeof *y);
+    for (int64_t cell = 0; cell < mesh->n_cells; ++cell) {
+        const int32_t *nodes = mesh->cells + cell * (d + 1);
+        const double part = fabs(weft_cell_volume(d, mesh->x, nodes)) / ((d + 1) * (d + 2));
+        for (int k = 0; k < c; ++k) {
+            double sum = 0;
+            for (int i = 0; i <= d; ++i)
+                sum += v[(int64_t)nodes[i] * c + k];
+            for (int i = 0; i <= d; ++i)
+                y[(int64_t)nodes[i] * c + k] += part * (sum + v[(int64_t)nodes[i] * c + k]);
+        }
+    }
+}
+
+static double product(const double *a, const double *b, int64_t n) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; ++i)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+/* Gram and Schmidt, twice; the modes before are orthonormal, and weighted has M times them. */
+static void orthonormalise(const weft_space *space, candidates *found, double *weighted) {
+    const int64_t n = found->n_dofs;
+    for (int k = 0; k < found->n; ++k) {
+        double *mode = found->modes + k * n, *mass = weighted + k * n;
+        for (int l = 0; l < 2 * k; ++l) {
+            const double s = product(mode, weighted + l % k * n, n);
+            for (int64_t i = 0; i < n; ++i)
+                mode[i] -= s * found->modes[l % k * n + i];
+        }
+        apply_mass(space, mode, mass);
+        const double size = sqrt(product(mode, mass, n));
+        for (int64_t i = 0; i < n; ++i) {
+            mode[i] /= size;
+            mass[i] /= size;
+        }
+    }
+}
+
+weft_status weft_free_modes_find(weft_constraints *constraints, weft_operator *op,
+                                 weft_free_modes *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    candidates found = {.n_dofs = constraints->n_dofs};
+    double *weighted = NULL;
+    found.modes = weft_array_make((size_t)CANDIDATES_MAX * (size_t)found.n_dofs, sizeof(double));
+    if (!found.modes)
+        TRY(weft_out_of_memory(error, "free modes"));
+    TRY(constraints_resolve(constraints, error));
+    found.n = fill_candidates(constraints->space, found.modes);
+    TRY(keep_unseen(constraints, op, &found, error));
+    if (found.n > 0)
+        TRY(keep_unconstrained(constraints, &found, error));
+    *out = (weft_free_modes){0};
+    if (found.n == 0)
+        goto done;
+    weighted = weft_array_make((size_t)found.n * (size_t)found.n_dofs, sizeof *weighted);
+    if (!weighted)
+        TRY(weft_out_of_memory(error, "free modes"));
+    orthonormalise(constraints->space, &found, weighted);
+    *out = (weft_free_modes){.n = found.n, .modes = found.modes, .weighted = weighted};
+    found.modes = weighted = NULL;
+done:
+    free(found.modes);
+    free(weighted);
+    return status;
+}
+
+void weft_free_modes_remove(const weft_free_modes *modes, int64_t n_dofs, double *u) {
+    for (int k = 0; k < modes->n; ++k) {
+        const double part = product(modes->weighted + k * n_dofs, u, n_dofs);
+        for (int64_t i = 0; i < n_dofs; ++i)
+            u[i] -= part * modes->modes[k * n_dofs + i];
+    }
+}
+
+/* ---- pins ------------------------------------------------------------------------------------ */
+
+static weft_status refuse_work(const weft_free_modes *modes, double work, double size,
+                               weft_error *error) {
+    weft_error_set(
+        error, WEFT_ERROR_INPUT,
+        "nothing fixes %d mode%s of u (%s), and the loads do not balance: they do a work "
+        "of %.3g on one, of parts that sum to %.3g",
+        modes->n, modes->n == 1 ? "" : "s",
+        "constants, and translations and rotations of displacements", work, size);
+    weft_error_hint(error, "fix u somewhere, by --dirichlet, --point-value or --symmetry, or add "
+                           "loads so that they sum to zero");
+    return WEFT_ERROR_INPUT;
+}
+
+/* Take from b what works on the modes, which is rounding. */
+static weft_status balance(const weft_constraints *constraints, const weft_free_modes *modes,
+                           double *b, weft_error *error) {
+    const int64_t n = constraints->n_dofs;
+    for (int k = 0; k < modes->n; ++k) {
+        const double *mode = modes->modes + k * n, work = product(mode, b, n);
+        double size = 0;
+        for (int64_t i = 0; i < n; ++i)
+            size += fabs(mode[i] * b[i]);
+        if (!(fabs(work) <= WORK * size))
+            return refuse_work(modes, work, size, error);
+        for (int64_t i = 0; i < n; ++i)
+            b[i] -= work * modes->weighted[k * n + i];
+    }
+    return WEFT_OK;
+}
+
+/* Elimination: each mode in turn is fixed where it is largest, and taken off the later ones. */
+static weft_status pin(weft_constraints *constraints, int n_modes, double *left,
+                       weft_error *error) {
+    weft_status status = WEFT_OK;
+    static const double one[] = {1};
+    const int64_t n = constraints->n_dofs;
+    for (int k = 0; k < n_modes; ++k) {
+        const double *mode = left + k * n;
+        int64_t at = -1;
+        for (int64_t i = 0; i < n; ++i)
+            if (constraints->row_of[i] == -1 && (at < 0 || fabs(mode[i]) > fabs(mode[at])))
+                at = i;
+        if (at < 0 || mode[at] == 0)
+            return weft_error_set(error, WEFT_ERROR_INTERNAL, "no dof fixes mode %d", k);
+        for (int l = k + 1; l < n_modes; ++l) {
+            const double factor = left[l * n + at] / mode[at];
+            for (int64_t i = 0; i < n; ++i)
+                left[l * n + i] -= factor * mode[i];
+        }
+        const int32_t dof = (int32_t)at;
+        TRY(weft_constraints_add(constraints, 1, &dof, one, 0, "free modes", error));
+    }
+done:
+    return status;
+}
+
+weft_status weft_constraints_pin(weft_constraints *constraints, const weft_free_modes *modes,
+                                 double *b, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t room = (size_t)modes->n * (size_t)constraints->n_dofs;
+    double *left = NULL;
+    if (modes->n == 0)
+        return WEFT_OK;
+    TRY(balance(constraints, modes, b, error));
+    left = weft_array_make(room, sizeof *left);
+    if (!left)
+        TRY(weft_out_of_memory(error, "free modes"));
+    memcpy(left, modes->modes, room * sizeof *left);
+    TRY(pin(constraints, modes->n, left, error));
+done:
+    free(left);
+    return status;
+}

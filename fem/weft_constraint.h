@@ -1,0 +1,120 @@
+/** Linear constraints between dofs: ties, periodic boundaries, symmetry planes, values at points, and
+ *  what rigid body modes need.
+ *
+ *      sum_j a_j u_j = c, any number of them    ->    u = C v + g
+ *
+ *  Each constraint expresses one of its dofs, which becomes dependent, by the others. C is sparse:
+ *  the identity for all other dofs, and a row of factors for each dependent one. The constrained
+ *  problem is
+ *
+ *      C^T A C v = C^T (b - A g)
+ *
+ *  in as many dofs as before, where dependent ones have v = 0 and a row of the identity, so that it
+ *  is solved and preconditioned as any other. Without constraints nothing of this is made, and A is
+ *  used as it is.
+ *
+ *  Source  Abel and Shephard 1979, An algorithm for multipoint constraints in finite element
+ *          analysis */
+#ifndef WEFT_CONSTRAINT_H
+#define WEFT_CONSTRAINT_H
+
+#include "fem/weft_bc.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct weft_constraints weft_constraints;
+/** No constraints besides Dirichlet conditions, whose dofs count as known.
+ *  context, space, bc  borrowed; must outlive the result
+ *  out                 caller's; weft_constraints_free
+ *  Errors              WEFT_ERROR_MEMORY; *out untouched */
+weft_status weft_constraints_make(weft_context *context, const weft_space *space, const weft_bc *bc,
+                                  weft_constraints **out, weft_error *error);
+void weft_constraints_free(weft_constraints **constraints);
+
+/** Constraints may be added in any order. One that follows from earlier ones has no effect.
+ *  Errors of all: WEFT_ERROR_INPUT, with the origin: it contradicts earlier ones, or Dirichlet
+ *  values (names the node); WEFT_ERROR_MEMORY */
+
+/** sum_i factors_i u_(dofs_i) = value
+ *  dofs, factors  [n], of distinct dofs
+ *  origin         names the constraint in messages; borrowed for the call */
+weft_status weft_constraints_add(weft_constraints *constraints, int n, const int32_t *dofs,
+                                 const double *factors, double value, const char *origin,
+                                 weft_error *error);
+/** A component is equal at all nodes of a group of facets; its value is not given.
+ *  Errors  also WEFT_ERROR_INPUT: no such group */
+weft_status weft_constraints_tie(weft_constraints *constraints, const char *group, int component,
+                                 const char *origin, weft_error *error);
+/** All components at the nodes of one group of facets are those of the nodes of the other one, at the
+ *  same place but for a translation: that of the centres of their bounding boxes.
+ *  Errors  also WEFT_ERROR_INPUT: no such group; a node without a partner within 1e-6 of the box
+ *          (names the first) */
+weft_status weft_constraints_match(weft_constraints *constraints, const char *group,
+                                   const char *other, const char *origin, weft_error *error);
+/** The normal component is 0 at all nodes of a group of facets, in any direction: a symmetry plane, or
+ *  sliding without friction. At a node, normals of facets within 30 degrees are averaged.
+ *  Errors  also WEFT_ERROR_INPUT: no such group; not as many components as dimensions */
+weft_status weft_constraints_slide(weft_constraints *constraints, const char *group,
+                                   const char *origin, weft_error *error);
+/** A component has a value at a point, which need not be a node: there u is interpolated.
+ *  point   [d]
+ *  Errors  also WEFT_ERROR_INPUT: the point is outside the mesh */
+weft_status weft_constraints_point(weft_constraints *constraints, const double *point,
+                                   int component, double value, const char *origin,
+                                   weft_error *error);
+
+/** What nothing fixes: the modes that both the operator and the constraints leave free, among the
+ *  constants of each component and, of displacements, the rigid body modes of the whole mesh. */
+typedef struct weft_free_modes {
+    int n;
+    double *modes;    /* [n][n_dofs], orthonormal in L2; NULL if n is 0 */
+    double *weighted; /* [n][n_dofs] the mass matrix times them */
+} weft_free_modes;
+/** Find the free modes.
+ *  op      assembled
+ *  out     weft_free_modes_clear
+ *  Errors  WEFT_ERROR_MEMORY, _DEVICE; *out untouched */
+weft_status weft_free_modes_find(weft_constraints *constraints, weft_operator *op,
+                                 weft_free_modes *out, weft_error *error);
+void weft_free_modes_clear(weft_free_modes *modes);
+/** Fix as many dofs at 0 as there are free modes, so that no mode is left. If b does no work on the
+ *  modes, these dofs need no force, and u is a solution up to the modes.
+ *  b       [n_dofs], on the host; what rounding leaves of such work is taken off
+ *  Errors  WEFT_ERROR_INPUT: b does work on a mode: there is no solution (says how much) */
+weft_status weft_constraints_pin(weft_constraints *constraints, const weft_free_modes *modes,
+                                 double *b, weft_error *error);
+/** Remove the modes from u [n_dofs]: of the solutions, take the one without mean and rotation. */
+void weft_free_modes_remove(const weft_free_modes *modes, int64_t n_dofs, double *u);
+
+/** The constrained problem. */
+typedef struct weft_constrained {
+    weft_operator *op;    /* C^T A C; weft_operator_free */
+    int32_t *constrained; /* [n] ascending: Dirichlet dofs and dependent ones; free() */
+    int64_t n;
+} weft_constrained;
+/** Make C, g and the problem, after the last constraint was added.
+ *  op      that stores a matrix, assembled
+ *  b       [n_dofs]; becomes C^T (b - A g)
+ *  v       [n_dofs] with the Dirichlet values; dependent dofs are set to 0
+ *  out     caller's; weft_constrained_clear
+ *  Errors  WEFT_ERROR_USAGE (op stores no matrix), _MEMORY, _DEVICE; *out untouched */
+weft_status weft_constraints_reduce(weft_constraints *constraints, weft_operator *op, double *b,
+                                    double *v, weft_constrained *out, weft_error *error);
+void weft_constrained_clear(weft_constrained *constrained);
+/** u = C v + g, in place; [n_dofs] on the host. */
+void weft_constraints_expand(const weft_constraints *constraints, double *v);
+/** Number of dependent dofs. */
+int64_t weft_constraints_count(const weft_constraints *constraints);
+
+/** Add a concentrated load at a point to b [n_dofs] on the host: the values of the cell's shape
+ *  functions there, times the load.
+ *  Errors  WEFT_ERROR_INPUT: the point is outside the mesh */
+weft_status weft_point_load_add(const weft_space *space, const double *point, int component,
+                                double value, const char *origin, double *b, weft_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,74 @@
+/* labels: quick */
+/* Bad constraints and points: exit 2 and one message that names the option and says what to do. */
+#include "bad_run.h"
+
+static const bad_case poisson_cases[] = {
+    {"one group", {"--periodic", "left"}, {"--periodic:1:5", "expected '='", "GROUP=GROUP"}},
+    {"unknown group",
+     {"--periodic", "left=rihgt"},
+     {"--periodic left=rihgt: error: square:2 has no group `rihgt`", "did you mean `right`?"}},
+    {"no partner",
+     {"--periodic", "left=bottom"},
+     {"--periodic left=bottom: error: the node (0, 0) of `left` has no partner on `bottom`",
+      "Periodic Curve"}},
+    {"tie", {"--tie", "lft"}, {"--tie lft: error: square:2 has no group `lft`", "`left`?"}},
+    {"symmetry of a scalar",
+     {"--symmetry", "left"},
+     {"--symmetry left: error: the solution has 1 component, and no normal component on `left`"}},
+    {"outside",
+     {"--point-value", "2,2=1"},
+     {"--point-value 2,2=1: error: the point (2, 2) is outside the mesh"}},
+    {"load outside",
+     {"--point-load", "2,2=1"},
+     {"--point-load 2,2=1: error: the point (2, 2) is outside the mesh"}},
+    {"coordinates",
+     {"--point-value", "0.5,0.5,0.5=1"},
+     {"this point has 3 coordinates, the mesh has 2 dimensions"}},
+    {"components",
+     {"--point-value", "0.5,0.5=1,2"},
+     {"2 values are given, but the solution has 1 component"}},
+    {"no number", {"--point-load", "0.5,0.5=a"}, {"--point-load:1:1", "a"}},
+    {"contradiction",
+     {"--dirichlet", "left=1", "--point-value", "0,0.5=2"},
+     {"--point-value 0,0.5=2: error: this contradicts other conditions at (0, 0.5): they differ by "
+      "1",
+      "leave one of the conditions out"}},
+    {"tied values",
+     {"--dirichlet", "left=y", "--tie", "left"},
+     {"--tie left: error: this contradicts other conditions"}},
+    {"no balance",
+     {"--periodic", "left=right", "--periodic", "bottom=top"},
+     {"nothing fixes 1 mode of u", "the loads do not balance", "--dirichlet, --point-value"}},
+};
+
+static const bad_case solve_cases[] = {
+    {"nonlinear",
+     {"kirchhoff.weft", "--nonlinear", "--tie", "left"},
+     {"--tie left: error: constraints between nodes are for linear problems"}},
+};
+
+static void check(const char *program, const bad_case *cases, size_t n) {
+    char *folder = test_folder_make();
+    for (size_t i = 0; i < n; ++i) {
+        test_run run = bad_run(program, folder, "--mesh=square:2", cases[i].arguments);
+        bad_check(&cases[i], 2, &run);
+        test_run_free(&run);
+    }
+    test_folder_remove(&folder);
+}
+
+static void poisson_messages(void **state) {
+    (void)state;
+    check("poisson", poisson_cases, sizeof poisson_cases / sizeof *poisson_cases);
+}
+
+static void solve_messages(void **state) {
+    (void)state;
+    check("solve", solve_cases, sizeof solve_cases / sizeof *solve_cases);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(poisson_messages),
+                                       cmocka_unit_test(solve_messages)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,102 @@
+/* labels: full */
+/* Constraints of the programs: periodic cells converge at second order, reactions of concentrated loads
+ * balance them, and what floats is what it is with supports that carry nothing. */
+#include "solve_run.h"
+
+static void expect(double found, double wanted, double tolerance) {
+    if (!(fabs(found - wanted) <= tolerance))
+        fail_msg("%.17g, expected %.17g within %g", found, wanted, tolerance);
+}
+
+static double item(const json_t *root, const char *list, size_t i, const char *key, size_t k) {
+    const json_t *value = json_object_get(json_array_get(json_object_get(root, list), i), key);
+    return json_number_value(json_is_array(value) ? json_array_get(value, k) : value);
+}
+
+/* u is periodic, but not symmetric in any side. */
+#define WAVE "sin(2*pi*(x+0.1))*cos(2*pi*(y+0.2))"
+static void periodic_cells(void **state) {
+    (void)state;
+    static const char *const meshes[] = {"square:16", "square:32"};
+    json_t *roots[2];
+    for (int i = 0; i < 2; ++i)
+        roots[i] = POISSON(0, "--mesh", meshes[i], "--source", "8*pi^2*" WAVE, "--exact", WAVE,
+                           "--periodic", "left=right", "--periodic", "bottom=top");
+    assert_true(poisson_order(roots[0], roots[1], "l2_error") > 1.9);
+    assert_true(poisson_order(roots[0], roots[1], "h1_error") > 0.95);
+    expect(app_number(roots[0], "free_modes"), 1, 0);
+    expect(app_number(roots[0], "dependent_dofs"), 33, 0);
+    json_decref(roots[0]);
+    json_decref(roots[1]);
+}
+
+/* The same on other storages and with other preconditioners. */
+static void storages_and_preconditioners(void **state) {
+    (void)state;
+    double first = 0;
+    static const char *const choices[][2] = {{"--preconditioner", "jacobi"},
+                                             {"--preconditioner", "aggregation"},
+                                             {"--preconditioner", "multigrid"},
+                                             {"--assembly", "matrix-free"},
+                                             {"--method", "minres"}};
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; ++i) {
+        json_t *root = POISSON(0, "--mesh", "square:16", "--source", "x*exp(y)", "--dirichlet",
+                               "bottom=0", "--periodic", "left=right", "--tie", "top",
+                               "--tolerance", "1e-11", choices[i][0], choices[i][1]);
+        if (i == 0)
+            first = app_number(root, "integral_u");
+        expect(app_number(root, "integral_u"), first, 1e-9 * first);
+        json_decref(root);
+    }
+}
+
+static void point_loads(void **state) {
+    (void)state;
+    json_t *root = SOLVE(0, "elasticity.weft", "--mesh", "cube:4", "--dirichlet", "bottom=0,0,0",
+                         "--point-load", "0.3,0.4,1=1,2,-3", "--tolerance", "0", "--reactions");
+    static const double load[] = {1, 2, -3};
+    for (size_t k = 0; k < 3; ++k)
+        expect(item(root, "reactions", 0, "reaction", k), -load[k], 1e-11);
+    json_decref(root);
+    /* a small load on a solid under large deformations */
+    root = SOLVE(0, "kirchhoff.weft", "--nonlinear", "--mesh", "square:6", "--dirichlet",
+                 "left=0,0", "--point-load", "1,0.5=0,-1e-6", "--reactions");
+    expect(item(root, "reactions", 0, "reaction", 1), 1e-6, 1e-12);
+    json_decref(root);
+}
+
+/* Three supports that hold a square in the plane and carry nothing leave the strains alone. */
+static void floating_as_supported(void **state) {
+    (void)state;
+    double energies[2];
+    for (int i = 0; i < 2; ++i) {
+        const char *arguments[APP_ARGUMENTS_MAX] = {"elasticity.weft", "--mesh",        "square:8",
+                                                    "--neumann",       "left=-1,y-0.5", "--neumann",
+                                                    "right=1,y-0.5",   "--tolerance",   "1e-12"};
+        const char *const supports[] = {"--point-value", "0.21,0.33=0,0", "--point-value",
+                                        "0.8,0.4=free,0"};
+        for (int k = 0; i == 1 && k < 4; ++k)
+            arguments[9 + k] = supports[k];
+        json_t *root = app_solve("solve", 0, arguments);
+        energies[i] = app_number(root, "energy");
+        expect(app_number(root, "free_modes"), i ? 0 : 3, 0);
+        json_decref(root);
+    }
+    expect(energies[1], energies[0], 1e-9 * energies[0]);
+}
+
+/* The null device plans them. */
+static void null_device(void **state) {
+    (void)state;
+    json_decref(POISSON(0, "--mesh", "square:4", "--device", "null", "--periodic", "left=right",
+                        "--derive", "f=grad(u)", "--reactions"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(periodic_cells), cmocka_unit_test(storages_and_preconditioners),
+        cmocka_unit_test(point_loads),    cmocka_unit_test(floating_as_supported),
+        cmocka_unit_test(null_device),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
