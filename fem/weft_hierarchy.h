@@ -36,13 +36,14 @@ typedef struct weft_hierarchy_level {
 typedef struct weft_hierarchy {
     int n_levels;
     weft_hierarchy_level *levels; /* [n_levels], [0] the coarsest */
-    double order_seconds;         /* that the orders of all levels took */
+    double order_seconds;         /* that the order of the coarsest took */
 } weft_hierarchy;
 
 /** How to make a hierarchy. */
 typedef struct weft_hierarchy_options {
     int times;    /* refinements, 0 to 12; there is one level more */
-    bool ordered; /* order each level, as weft_mesh_order with the two following */
+    bool ordered; /* order the coarsest level, as weft_mesh_order with the two following; refinement
+                     keeps the locality of its numbers */
     weft_ordering ordering;
     int64_t part_nodes;
 } weft_hierarchy_options;
@@ -51,14 +52,12 @@ typedef struct weft_hierarchy_options {
  *  device  borrowed, for its threads (NULL: one); the result does not depend on their number
  *  coarse  taken over and set to NULL, also on errors
  *  out     caller's; weft_hierarchy_free
- *  Nodes, cells, facets  of the finest mesh as from weft_mesh_refine and weft_mesh_order; each
- *          level is ordered by itself
+ *  Nodes, cells, facets  of the finest mesh as from weft_mesh_order and weft_mesh_refine
  *  Shapes  children[c][k] is child k of Bey's subdivision of cell c, with the vertices of cell c
  *          in the order in which the mesh has them. For this, the vertices of tetrahedra are
  *          rotated about the first one, except in the finest mesh
  *  Memory  the meshes of all levels, and 8 bytes per node and 4 per cell of each level but the
- *          coarsest; during the call, that of weft_mesh_refine or that of weft_mesh_order and 8
- *          bytes per node and 4 per cell
+ *          coarsest; during the call, that of weft_mesh_refine
  *  Errors  those of weft_mesh_refine; *out untouched */
 weft_status weft_hierarchy_make(weft_device *device, weft_mesh **coarse,
                                 const weft_hierarchy_options *options, const weft_monitor *monitor,

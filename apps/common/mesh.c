@@ -117,12 +117,12 @@ weft_status app_mesh_make(weft_device *device, const app_mesh_options *options,
     weft_mesh_options reading = options->reading;
     reading.device = device;
     TRY(weft_mesh_read_with(halved ? coarse : options->name, &reading, monitor, &mesh, error));
+    if (ordered && !keeps)
+        TRY(order_mesh(device, levels.ordering, monitor, mesh, made, error));
     if (keeps)
         TRY(make_levels(device, &levels, monitor, &mesh, made, error));
     else if (times > 0)
         TRY(refine_mesh(device, times, monitor, &mesh, error));
-    if (ordered && !keeps)
-        TRY(order_mesh(device, levels.ordering, monitor, mesh, made, error));
     if (options->reading.size > 0 && !app_ends_with(options->name, ".geo"))
         weft_log(monitor, WEFT_LOG_WARNING, "--size has no effect: it applies only to .geo files");
     weft_log(monitor, WEFT_LOG_INFO,

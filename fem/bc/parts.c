@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { CELLS_SHARE = 1 << 16 };
+enum { SHARE = 1 << 16, SAMPLED = 8 };
 
 /* Disjoint sets of nodes (Tarjan 1975; Jayanti and Tarjan 2016 for several threads): parents point
  * to lower numbers, paths are halved on the way. A root is only ever linked to a lower one, so that
@@ -42,15 +42,53 @@ typedef struct joining {
     int32_t *parent;
 } joining;
 
-/* Cells that share a vertex are of one part, whatever the element. */
-static void join_cells(void *user, int64_t share) {
+static void join_cell(const joining *j, int64_t cell) {
+    const int width = j->mesh->dimension + 1;
+    const int32_t *nodes = j->mesh->cells + cell * width;
+    const int32_t part = __atomic_load_n(&j->parent[nodes[0]], __ATOMIC_RELAXED);
+    for (int v = 1; v < width; ++v)
+        if (__atomic_load_n(&j->parent[nodes[v]], __ATOMIC_RELAXED) != part)
+            join(j->parent, nodes[0], nodes[v]);
+}
+
+static void join_sampled(void *user, int64_t share) {
     const joining *j = user;
-    const weft_mesh *mesh = j->mesh;
-    const int width = mesh->dimension + 1;
-    const int64_t last = (share + 1) * CELLS_SHARE;
-    for (int64_t c = share * CELLS_SHARE; c < last && c < mesh->n_cells; ++c)
-        for (int v = 1; v < width; ++v)
-            join(j->parent, mesh->cells[c * width], mesh->cells[c * width + v]);
+    const int64_t last =
+        (share + 1) * SHARE < j->mesh->n_cells ? (share + 1) * SHARE : j->mesh->n_cells;
+    for (int64_t c = share * SHARE; c < last; c += SAMPLED)
+        join_cell(j, c);
+}
+
+static void join_all(void *user, int64_t share) {
+    const joining *j = user;
+    const int64_t last =
+        (share + 1) * SHARE < j->mesh->n_cells ? (share + 1) * SHARE : j->mesh->n_cells;
+    for (int64_t c = share * SHARE; c < last; ++c)
+        join_cell(j, c);
+}
+
+static void flatten(void *user, int64_t share) {
+    const joining *j = user;
+    const int64_t last = (share + 1) * SHARE;
+    for (int64_t i = share * SHARE; i < last && i < j->mesh->n_nodes; ++i) {
+        const int32_t root = find_root(j->parent, (int32_t)i);
+        __atomic_store_n(&j->parent[i], root, __ATOMIC_RELAXED);
+    }
+}
+
+/* Cells that share a vertex are of one part, whatever the element. Some of the cells connect nearly
+ * all nodes; the others then find equal parents (Sutton et al. 2018). */
+static weft_status join_cells(weft_device *device, joining *j, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n_cells = (j->mesh->n_cells + SHARE - 1) / SHARE;
+    const int64_t n_nodes = (j->mesh->n_nodes + SHARE - 1) / SHARE;
+    for (int64_t i = 0; i < j->mesh->n_nodes; ++i)
+        j->parent[i] = (int32_t)i;
+    TRY(weft_device_for(device, n_cells, join_sampled, j, error));
+    TRY(weft_device_for(device, n_nodes, flatten, j, error));
+    TRY(weft_device_for(device, n_cells, join_all, j, error));
+done:
+    return status;
 }
 
 /* Robin with ALPHA = 0 is Neumann, and fixes nothing. */
@@ -97,10 +135,7 @@ weft_status weft_bc_find_free(const weft_bc *bc, int component, bool *is_free, w
     char *fixed = weft_array_make((size_t)mesh->n_nodes, 1);
     if (!parent || !fixed)
         TRY(weft_out_of_memory(error, "the parts of a mesh"));
-    for (int64_t i = 0; i < mesh->n_nodes; ++i)
-        parent[i] = (int32_t)i;
-    TRY(weft_device_for(bc->context->device, (mesh->n_cells + CELLS_SHARE - 1) / CELLS_SHARE,
-                        join_cells, &(joining){mesh, parent}, error));
+    TRY(join_cells(bc->context->device, &(joining){mesh, parent}, error));
     mark_fixed(bc, component, parent, fixed);
     for (int64_t i = 0; i < mesh->n_nodes; ++i) {
         if (parent[i] != i)

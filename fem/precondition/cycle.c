@@ -98,18 +98,15 @@ done:
     return status;
 }
 
-static weft_status make_transfer(const weft_cycle *cycle, int number,
-                                 const weft_cycle_source *source, weft_error *error) {
+static weft_status make_transfer(const weft_cycle *cycle, int number, weft_cycle_source *source,
+                                 weft_error *error) {
     weft_status status = WEFT_OK;
     static const double halves[2] = {0.5, 0.5};
     weft_cycle_level *level = &cycle->levels[number];
     int width = 2;
     if (source->parents) {
-        const size_t bytes = (size_t)level->n * 2 * sizeof(int32_t);
-        level->parent_indices = malloc(bytes + 1);
-        if (!level->parent_indices)
-            return weft_out_of_memory(error, "a level of multigrid");
-        memcpy(level->parent_indices, source->parents, bytes);
+        level->parent_indices = source->parents;
+        source->parents = NULL;
         TRY(weft_cycle_place(cycle, halves, 2, &level->weights, error));
     } else {
         TRY(transfer_of_matrix(cycle, level, source->P, &width, error));
@@ -118,6 +115,13 @@ static weft_status make_transfer(const weft_cycle *cycle, int number,
                                cycle->levels[number + 1].n, &level->parents, error));
 done:
     return status;
+}
+
+void weft_cycle_source_clear(weft_cycle_source *source) {
+    weft_operator_free(&source->op);
+    weft_memory_free(&source->d);
+    free(source->parents);
+    source->parents = NULL;
 }
 
 /* ---- levels ---- */

@@ -13,15 +13,18 @@
 
 /** A level of a cycle to be made, [0] the finest; borrowed for the call unless noted. */
 typedef struct weft_cycle_source {
-    const weft_csr *A;      /* NULL: made on the device, with the next two */
-    weft_operator *op;      /* the matrix in the cycle's precision; moved */
-    weft_memory *d;         /* [n] its inverse diagonal, 0 at constrained dofs; moved */
-    const weft_csr *P;      /* from the next coarser level; NULL on the coarsest */
-    const int32_t *parents; /* [n][2] coarser dofs whose mean is the dof, in place of P, or NULL */
+    const weft_csr *A; /* NULL: made on the device, with the next two */
+    weft_operator *op; /* the matrix in the cycle's precision; moved */
+    weft_memory *d;    /* [n] its inverse diagonal, 0 at constrained dofs; moved */
+    const weft_csr *P; /* from the next coarser level; NULL on the coarsest */
+    int32_t *parents; /* [n][2] coarser dofs whose mean is the dof, in place of P, or NULL; moved */
     double lambda;
     int degree;    /* of the smoothing polynomial */
     bool is_twice; /* the cycle from here on is run twice, where it stands in for a solution */
 } weft_cycle_source;
+
+/** Free what a cycle would take. */
+void weft_cycle_source_clear(weft_cycle_source *source);
 
 /** The programs of a level. */
 typedef enum weft_cycle_step {

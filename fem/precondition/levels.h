@@ -18,8 +18,7 @@ typedef struct weft_levels_options {
 /** All levels but the coarsest, [0] the finest. Free with weft_levels_clear. */
 typedef struct weft_levels {
     int n;
-    weft_cycle_source sources[WEFT_PRECONDITIONER_LEVELS_MAX]; /* parents belong to it */
-    int32_t *parents[WEFT_PRECONDITIONER_LEVELS_MAX];
+    weft_cycle_source sources[WEFT_PRECONDITIONER_LEVELS_MAX];
     weft_csr last; /* the matrix of the coarsest */
     const weft_mesh *mesh;
     int32_t *constrained; /* [n_constrained] its constrained dofs, ascending */
@@ -33,6 +32,12 @@ typedef struct weft_levels {
  *          the matrix is not positive), _MEMORY, _COMPILER, _DEVICE; *out is {0} */
 weft_status weft_levels_on_device(weft_context *context, const weft_levels_options *options,
                                   weft_levels *out, bool *made, weft_error *error);
+/** Make the matrix and the inverse diagonal of the finest level alone on such a device.
+ *  source  gets op and d, and lambda if it is 0
+ *  made    as above; otherwise op and d are untouched
+ *  Errors  as above */
+weft_status weft_levels_finest(weft_context *context, const weft_preconditioner_problem *problem,
+                               weft_cycle_source *source, bool *made, weft_error *error);
 void weft_levels_clear(weft_levels *levels);
 
 /** Parents of dofs from those of nodes, [dofs of the level][2], twice the same for a dof of the

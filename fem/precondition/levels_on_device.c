@@ -52,7 +52,8 @@ done:
     return status;
 }
 
-/* What the cycle needs of a level: its matrix and diagonal in single precision, and lambda. */
+/* What the cycle needs of a level: its matrix and diagonal in single precision, and lambda unless it
+ * is set. */
 static weft_status finish_level(const levels_work *w, device_level *level,
                                 weft_cycle_source *source, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -60,7 +61,8 @@ static weft_status finish_level(const levels_work *w, device_level *level,
     const int64_t n = level->csr.pattern.n_rows;
     weft_memory *d = NULL;
     TRY(invert_diagonal(w, level, &d, error));
-    TRY(weft_eigenvalue_bound(w->context, level->op, d, &source->lambda, error));
+    if (source->lambda <= 0)
+        TRY(weft_eigenvalue_bound(w->context, level->op, d, &source->lambda, error));
     TRY(weft_memory_make_unset(device, (size_t)n * sizeof(float), &source->d, error));
     const weft_setup_kernel narrow = {"values", "narrow", n, 0, 0};
     TRY(weft_setup_launch(w->setup, &narrow, (weft_memory *[]){d, source->d}, 2, error));
@@ -130,11 +132,12 @@ static weft_status step(const levels_work *w, const weft_levels_options *options
     weft_device_parents parents = {.fine_fixed = level->fixed};
     weft_connectivity *connectivity = NULL;
     device_level coarse = {0};
-    out->parents[out->n] = weft_dof_parents(w->context->device, finer, options->components);
-    if (!out->parents[out->n])
-        TRY(weft_out_of_memory(error, "a level of multigrid"));
-    *source = (weft_cycle_source){.parents = out->parents[out->n], .degree = options->degree};
+    *source = (weft_cycle_source){
+        .parents = weft_dof_parents(w->context->device, finer, options->components),
+        .degree = options->degree};
     ++out->n;
+    if (!source->parents)
+        TRY(weft_out_of_memory(error, "a level of multigrid"));
     TRY(finish_level(w, level, source, error));
     TRY(weft_connectivity_make(w->context->device, source->parents, level->csr.pattern.n_rows, 2,
                                n_coarse, &connectivity, error));
@@ -156,14 +159,41 @@ done:
 }
 
 void weft_levels_clear(weft_levels *levels) {
-    for (int i = 0; i < levels->n; ++i) {
-        weft_operator_free(&levels->sources[i].op);
-        weft_memory_free(&levels->sources[i].d);
-        free(levels->parents[i]);
-    }
+    for (int i = 0; i < levels->n; ++i)
+        weft_cycle_source_clear(&levels->sources[i]);
     weft_csr_clear(&levels->last);
     free(levels->constrained);
     *levels = (weft_levels){0};
+}
+
+/* The operator's matrix and the constrained dofs. */
+static weft_status open_finest(levels_work *w, const weft_preconditioner_problem *problem,
+                               device_level *level, bool *made, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_setup_make(w->context->device, &w->setup, error));
+    TRY(weft_operator_on_device(problem->op, w->setup, &level->csr, &level->single, made, error));
+    if (*made)
+        TRY(weft_device_flags(w->setup, problem->constrained, problem->n_constrained,
+                              weft_operator_dofs(problem->op), &level->fixed, error));
+done:
+    return status;
+}
+
+weft_status weft_levels_finest(weft_context *context, const weft_preconditioner_problem *problem,
+                               weft_cycle_source *source, bool *made, weft_error *error) {
+    weft_status status = WEFT_OK;
+    levels_work w = {.context = context};
+    device_level level = {.op = problem->op};
+    *made = false;
+    if (!weft_setup_on_device(context->device))
+        return WEFT_OK;
+    TRY(open_finest(&w, problem, &level, made, error));
+    if (*made)
+        TRY(finish_level(&w, &level, source, error));
+done:
+    level_clear(&level, problem->op);
+    weft_setup_free(&w.setup);
+    return status;
 }
 
 weft_status weft_levels_on_device(weft_context *context, const weft_levels_options *options,
@@ -177,12 +207,9 @@ weft_status weft_levels_on_device(weft_context *context, const weft_levels_optio
     if (!weft_setup_on_device(context->device) || options->most_levels < 2 ||
         weft_operator_dofs(problem->op) <= options->coarsest_rows)
         return WEFT_OK;
-    TRY(weft_setup_make(context->device, &w.setup, error));
-    TRY(weft_operator_on_device(problem->op, w.setup, &level.csr, &level.single, made, error));
+    TRY(open_finest(&w, problem, &level, made, error));
     if (!*made)
         goto done;
-    TRY(weft_device_flags(w.setup, problem->constrained, problem->n_constrained,
-                          weft_operator_dofs(problem->op), &level.fixed, error));
     for (int number = 1; !out->is_complete; ++number)
         TRY(step(&w, options, number, &level, error));
 done:

@@ -35,7 +35,7 @@ typedef struct building {
     weft_csr finest;
     /* geometric levels, from 1: the matrix of level i, the transfer to it from level i - 1 */
     weft_csr A[WEFT_PRECONDITIONER_LEVELS_MAX], P[WEFT_PRECONDITIONER_LEVELS_MAX];
-    int32_t *parents[WEFT_PRECONDITIONER_LEVELS_MAX], *constrained[WEFT_PRECONDITIONER_LEVELS_MAX];
+    int32_t *constrained[WEFT_PRECONDITIONER_LEVELS_MAX];
     weft_levels on_device; /* in place of these, made on the device */
     weft_algebraic_level *algebraic;
     int n_algebraic;
@@ -47,14 +47,10 @@ static void building_clear(building *b) {
     for (int i = 0; i < WEFT_PRECONDITIONER_LEVELS_MAX; ++i) {
         weft_csr_clear(&b->A[i]);
         weft_csr_clear(&b->P[i]);
-        free(b->parents[i]);
         free(b->constrained[i]);
     }
-    /* what the cycle has taken is NULL in b->sources */
-    for (int i = 0; i < b->on_device.n && b->n_sources > 0; ++i) {
-        b->on_device.sources[i].op = b->sources[i].op;
-        b->on_device.sources[i].d = b->sources[i].d;
-    }
+    for (int i = 0; i < b->n_sources; ++i)
+        weft_cycle_source_clear(&b->sources[i]);
     weft_algebraic_levels_free(&b->algebraic, b->n_algebraic);
     weft_levels_clear(&b->on_device);
     free(b->values);
@@ -84,7 +80,7 @@ done:
     return status;
 }
 
-static void add_source(building *b, const weft_csr *A, const weft_csr *P, const int32_t *parents,
+static void add_source(building *b, const weft_csr *A, const weft_csr *P, int32_t *parents,
                        double lambda) {
     b->sources[b->n_sources++] = (weft_cycle_source){
         .A = A, .P = P, .parents = parents, .lambda = lambda, .degree = b->degree};
@@ -187,8 +183,13 @@ static weft_to_coarsen finest(const building *b) {
 static weft_status coarsen_by_aggregation(building *b, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_to_coarsen from = finest(b);
+    bool made = false;
     TRY(read_matrix(b, error));
     TRY(aggregate(b, &from, error));
+    if (b->n_sources > 1) /* the coarsest level is inverted on the host */
+        TRY(weft_levels_finest(b->context, b->problem, &b->sources[0], &made, error));
+    if (made)
+        b->sources[0].A = NULL;
 done:
     return status;
 }
@@ -256,11 +257,11 @@ static weft_status coarsen_once(building *b, const weft_hierarchy *hierarchy, in
     const weft_mesh *coarser = level[-1].mesh;
     int64_t n_constrained = 0;
     double lambda = 0;
-    b->parents[number] = weft_dof_parents(b->device, level, components);
-    int32_t *constrained = b->parents[number]
-                               ? coarse_constrained(from, b->parents[number],
-                                                    coarser->n_nodes * components, &n_constrained)
-                               : NULL;
+    int32_t *dof_parents = weft_dof_parents(b->device, level, components);
+    int32_t *constrained =
+        dof_parents
+            ? coarse_constrained(from, dof_parents, coarser->n_nodes * components, &n_constrained)
+            : NULL;
     b->constrained[number] = constrained;
     if (!constrained)
         TRY(weft_out_of_memory(error, "a level of multigrid"));
@@ -276,9 +277,11 @@ static weft_status coarsen_once(building *b, const weft_hierarchy *hierarchy, in
                             error));
     TRY(weft_csr_from_parents(b->device, &parents, &b->P[number], error));
     TRY(weft_galerkin(b->device, from->A, &b->P[number], &b->A[number], error));
-    add_source(b, from->A, &b->P[number], b->parents[number], lambda);
+    add_source(b, from->A, &b->P[number], dof_parents, lambda);
+    dof_parents = NULL;
     *from = (weft_to_coarsen){&b->A[number], coarser, constrained, n_constrained};
 done:
+    free(dof_parents);
     return status;
 }
 
@@ -315,11 +318,12 @@ static weft_status coarsen_on_device(building *b, int most_levels, weft_to_coars
                  why.message);
     if (!*made)
         goto done;
-    const weft_levels *levels = &b->on_device;
+    weft_levels *levels = &b->on_device;
     weft_log(b->problem->monitor, WEFT_LOG_INFO,
              "%d levels of multigrid by Galerkin products on the device", levels->n);
     for (int i = 0; i < levels->n; ++i)
         b->sources[b->n_sources++] = levels->sources[i];
+    levels->n = 0; /* they are b's now */
     *from =
         (weft_to_coarsen){&levels->last, levels->mesh, levels->constrained, levels->n_constrained};
 done:
