@@ -175,10 +175,10 @@ done:
 
 /* ---- the diagonal ---- */
 
-weft_status weft_diagonal_refused(int64_t dof, weft_error *error) {
+weft_status weft_diagonal_refused(int64_t dof, double value, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                   "the diagonal entry of dof %lld is not positive, which preconditioners need",
-                   (long long)dof);
+                   "the diagonal entry of dof %lld is %g, and preconditioners need positive ones",
+                   (long long)dof, value);
     weft_error_hint(error, "try --preconditioner jacobi");
     return WEFT_ERROR_UNSUPPORTED;
 }
@@ -204,7 +204,7 @@ weft_status weft_inverse_diagonal(const weft_preconditioner_problem *problem, we
                 k >= problem->n_constrained || problem->constrained[k] != first + i;
             k += !is_free;
             if (is_free && !(values[i] > 0)) {
-                status = weft_diagonal_refused(first + i, error);
+                status = weft_diagonal_refused(first + i, values[i], error);
                 goto done;
             }
             values[i] = is_free ? 1 / values[i] : 0;

@@ -45,8 +45,12 @@ static weft_status invert_diagonal(const levels_work *w, const device_level *lev
     const weft_setup_kernel kernel = {"values", "invert_diagonal", n, 0, 0};
     TRY(weft_setup_launch(w->setup, &kernel, (weft_memory *[]){level->fixed, *d, found}, 3, error));
     TRY(weft_memory_read(found, 0, &bad, sizeof bad, error));
-    if (bad > 0)
-        TRY(weft_diagonal_refused(INT32_MAX - bad, error));
+    if (bad > 0) {
+        const int64_t dof = INT32_MAX - bad;
+        double value = 0;
+        TRY(weft_memory_read(*d, (size_t)dof * sizeof value, &value, sizeof value, error));
+        TRY(weft_diagonal_refused(dof, value, error));
+    }
 done:
     weft_memory_free(&found);
     return status;

@@ -53,7 +53,7 @@ weft_status weft_preconditioner_refuse_full(const weft_preconditioner *precondit
 weft_status weft_inverse_diagonal(const weft_preconditioner_problem *problem, weft_context *context,
                                   weft_memory *d, weft_error *error);
 /** The error for an entry of the diagonal that is not positive: WEFT_ERROR_UNSUPPORTED. */
-weft_status weft_diagonal_refused(int64_t dof, weft_error *error);
+weft_status weft_diagonal_refused(int64_t dof, double value, weft_error *error);
 /** An upper bound of the largest eigenvalue of D^-1 A over free dofs: the largest Ritz value of a
  *  few Lanczos steps, i.e. of conjugate gradients for a fixed pseudo-random right-hand side, times
  *  1.05.

@@ -15,8 +15,8 @@ extern "C" __global__ void narrow(long long n, const double *from, float *to)
         to[i] = (float)from[i];
 }
 
-/* A diagonal becomes its inverse, 0 where a dof is constrained or the entry is not positive; bad[0] gets 2^31 - 1 - the
- * first of the latter, or stays 0. */
+/* A diagonal becomes its inverse, 0 where a dof is constrained. Entries that are not positive stay, and bad[0] gets
+ * 2^31 - 1 - the first of them, or stays 0. */
 extern "C" __global__ void invert_diagonal(long long n, const unsigned char *fixed, double *d, int32_t *bad)
 {
     const int64_t i = element();
@@ -24,7 +24,8 @@ extern "C" __global__ void invert_diagonal(long long n, const unsigned char *fix
         return;
     if (!fixed[i] && !(d[i] > 0))
         atomicMax(bad, (int32_t)(0x7fffffff - i));
-    d[i] = !fixed[i] && d[i] > 0 ? 1 / d[i] : 0;
+    else
+        d[i] = fixed[i] ? 0 : 1 / d[i];
 }
 
 /* An entry of a fixed pseudorandom vector, uniform in [-1, 1): SplitMix64 of the row. */
