@@ -4,11 +4,11 @@
  *  Source  UFL 2026.1.0, whose degrees depend on each step's exact result
  *
  *      lower.c        tensor algebra to index notation
- *      differentiate.c, rules.c  derivatives expanded
+ *      differentiate.c, rules.c, functions.c  derivatives expanded
  *      arity.c        which arguments each term has
- *      arguments.c    derivative, action, adjoint, replace, split
- *      parts.c        lhs, rhs, functional
- *      expand.c       indices expanded, restrictions moved to terminals: scalars alone */
+ *      arguments.c    derivative, split
+ *      replace.c      replace, action, adjoint, energy_norm
+ *      parts.c        lhs, rhs, functional */
 #pragma once
 
 #include "forms/form/form.h"
@@ -67,11 +67,3 @@ const ufl_form *ufl_functional(ufl_graph *graph, const ufl_form *form);
  *  names  for messages; may be NULL
  *  Errors WEFT_ERROR_TYPE at the place of the term */
 bool ufl_check_arity(ufl_graph *graph, const ufl_form *form, const ufl_names *names);
-
-/** A true scalar of expanded form written in scalars alone. What is left: literals, UFL_INDEXED with
- *  fixed indices of a terminal or of UFL_GRAD chains of one, scalar terminals, UFL_SUM, UFL_PRODUCT,
- *  UFL_DIVISION, UFL_POWER, UFL_ABS, UFL_MATH, UFL_ATAN2, UFL_BESSEL, UFL_MIN, UFL_MAX,
- *  UFL_CONDITIONAL with conditions, UFL_AVERAGE, and UFL_RESTRICTED directly around a terminal or
- *  grad chain (inside UFL_INDEXED).
- *  interior  on interior facets: what is continuous gets '+', the rest must be restricted */
-const ufl_node *ufl_expand_indices(ufl_graph *graph, const ufl_node *node, bool interior);
