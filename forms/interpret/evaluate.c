@@ -13,6 +13,9 @@ static ufl_value unknown_name(ufl_interpreter *interpreter, const char *name) {
     for (const ufl_builtin *row = ufl_python_builtins; row->name && n < 2000; ++row)
         names[n++] = row->name;
     const char *nearest = weft_nearest_name(name, names, n);
+    if (ufl_refused_words(name))
+        return ufl_wrong(interpreter, WEFT_ERROR_UNSUPPORTED, "%s (%s) are not supported",
+                         ufl_refused_words(name), name);
     ufl_wrong(interpreter, WEFT_ERROR_TYPE, "the name '%s' is not defined", name);
     ufl_value known = ufl_module_get(interpreter, ufl_module_find("ufl"), name);
     if (known.kind)

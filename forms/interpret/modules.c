@@ -66,6 +66,30 @@ static ufl_value basix_constant(ufl_interpreter *interpreter, const char *name) 
     return ufl_nothing();
 }
 
+/* What elements are told about their pullback and space, which Weft knows from the family. */
+static const char *const space_constants[] = {"identity_pullback",
+                                              "contravariant_piola",
+                                              "covariant_piola",
+                                              "l2_piola",
+                                              "double_contravariant_piola",
+                                              "double_covariant_piola",
+                                              "MixedPullback",
+                                              "SymmetricPullback",
+                                              "H1",
+                                              "H2",
+                                              "L2",
+                                              "HDiv",
+                                              "HCurl",
+                                              "HInf",
+                                              "HDivDiv",
+                                              "HEin",
+                                              NULL};
+
+static ufl_value space_constant(ufl_interpreter *interpreter, const char *name) {
+    (void)interpreter;
+    return (ufl_value){.kind = UFL_K_OPAQUE, .text = name};
+}
+
 /* ---- tables ---- */
 
 static const ufl_builtin *const today[] = {ufl_algebra_builtins, ufl_calculus_builtins,
@@ -76,6 +100,7 @@ static const ufl_builtin *const legacy[] = {ufl_algebra_builtins, ufl_calculus_b
 static const ufl_builtin *const math_table[] = {ufl_math_builtins, NULL};
 static const ufl_builtin *const basix_table[] = {ufl_tp_builtins, NULL};
 static const ufl_builtin *const basix_ufl[] = {ufl_basix_builtins, NULL};
+static const ufl_builtin *const none[] = {NULL};
 static const ufl_builtin *const utils[] = {ufl_utils_builtins, NULL};
 
 static const ufl_module_table modules[] = {
@@ -86,6 +111,8 @@ static const ufl_module_table modules[] = {
     {"ufl.algorithms", today, NULL, NULL},
     {"ufl.classes", today, NULL, NULL},
     {"ufl.log", legacy, legacy_constant, level_constants},
+    {"ufl.pullback", none, space_constant, space_constants},
+    {"ufl.sobolevspace", none, space_constant, space_constants},
     {"basix", basix_table, basix_constant, basix_constants},
     {"basix.ufl", basix_ufl, NULL, NULL},
     {"basix.quadrature", basix_table, basix_constant, basix_constants},
@@ -96,8 +123,8 @@ static const ufl_module_table modules[] = {
 enum { N_MODULES = sizeof modules / sizeof modules[0] };
 
 /* Modules that may be imported without any effect. */
-static const ufl_module_table silent[] = {{"__future__", basix_ufl, NULL, NULL},
-                                          {"typing", basix_ufl, NULL, NULL}};
+static const ufl_module_table silent[] = {{"__future__", none, NULL, NULL},
+                                          {"typing", none, NULL, NULL}};
 
 const ufl_module_table *ufl_module_find(const char *name) {
     for (int i = 0; i < N_MODULES; ++i)
@@ -153,21 +180,27 @@ bool ufl_module_import_all(ufl_interpreter *interpreter, const ufl_module_table 
            ufl_scope_bind(interpreter, scope, "INFO", ufl_of_int(20));
 }
 
-ufl_value ufl_module_miss(ufl_interpreter *interpreter, const ufl_module_table *module,
-                          const char *name) {
+const char *ufl_refused_words(const char *name) {
     static const struct {
         const char *name, *words;
     } gone[] = {{"dI", "multimesh measures"},
                 {"dO", "multimesh measures"},
                 {"dX", "multimesh measures"},
-                {"dC", "custom measures"},
+                {"dC", "multimesh measures"},
                 {"dc", "custom measures"}};
-    const char *names[400];
-    size_t n = 0;
     for (size_t i = 0; i < sizeof gone / sizeof gone[0]; ++i)
         if (strcmp(gone[i].name, name) == 0)
-            return ufl_wrong(interpreter, WEFT_ERROR_UNSUPPORTED, "%s (%s) are not supported",
-                             gone[i].words, name);
+            return gone[i].words;
+    return NULL;
+}
+
+ufl_value ufl_module_miss(ufl_interpreter *interpreter, const ufl_module_table *module,
+                          const char *name) {
+    if (ufl_refused_words(name))
+        return ufl_wrong(interpreter, WEFT_ERROR_UNSUPPORTED, "%s (%s) are not supported",
+                         ufl_refused_words(name), name);
+    const char *names[400];
+    size_t n = 0;
     for (int t = 0; module->tables[t]; ++t)
         for (const ufl_builtin *row = module->tables[t]; row->name && n < 400; ++row)
             names[n++] = row->name;

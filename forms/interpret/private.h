@@ -202,6 +202,8 @@ bool ufl_module_import_all(ufl_interpreter *interpreter, const ufl_module_table 
 /** Fail: a module has no such name; with the nearest. */
 ufl_value ufl_module_miss(ufl_interpreter *interpreter, const ufl_module_table *module,
                           const char *name);
+/** What a name of UFL is that Weft does not have, such as "multimesh measures"; else NULL. */
+const char *ufl_refused_words(const char *name);
 const char *const *ufl_module_names(void);
 extern const ufl_builtin ufl_python_builtins[], ufl_math_builtins[], ufl_algebra_builtins[],
     ufl_calculus_builtins[], ufl_space_builtins[], ufl_legacy_builtins[], ufl_basix_builtins[],

@@ -149,6 +149,12 @@ static ufl_syntax *parse_atom(ufl_parser *parser) {
     const ufl_token *token = ufl_token_now(parser);
     if (token->kind == UFL_TOKEN_INTEGER || token->kind == UFL_TOKEN_FLOAT)
         return parse_number(parser);
+    if (token->kind == UFL_TOKEN_COMPLEX) {
+        parser->context->place = token->place;
+        ufl_fail(parser->context, WEFT_ERROR_UNSUPPORTED, "complex numbers are not supported");
+        return ufl_hint(parser->context, "Weft computes with real numbers: write the real and the "
+                                         "imaginary part as two functions of a mixed space");
+    }
     if (token->kind == UFL_TOKEN_STRING)
         return ufl_parse_strings(parser);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; ++i)

@@ -7,7 +7,8 @@ typedef enum ufl_token_kind {
     UFL_TOKEN_NAME,
     UFL_TOKEN_INTEGER,
     UFL_TOKEN_FLOAT,
-    UFL_TOKEN_STRING, /* with prefix and quotes */
+    UFL_TOKEN_COMPLEX, /* refused by the parser, after the imports */
+    UFL_TOKEN_STRING,  /* with prefix and quotes */
     UFL_TOKEN_SYMBOL,
     UFL_TOKEN_NEWLINE,
     UFL_TOKEN_INDENT,

@@ -122,17 +122,15 @@ static bool lex_number(ufl_lexer *lexer) {
             at = skip_digits(digits, end);
         }
     }
-    if (at < end && (*at == 'j' || *at == 'J')) {
-        fail(lexer, start, WEFT_ERROR_UNSUPPORTED, "complex numbers are not supported");
-        ufl_hint(lexer->context,
-                 "Weft computes with real numbers: write the real and the imaginary "
-                 "part as two functions of a mixed space");
-        return false;
-    }
+    bool is_complex = at < end && (*at == 'j' || *at == 'J');
+    at += is_complex;
     if (at < end && is_name_start(*at))
         return fail(lexer, start, WEFT_ERROR_SYNTAX, "a number is followed by a letter");
     lexer->at = at;
-    return add(lexer, is_float ? UFL_TOKEN_FLOAT : UFL_TOKEN_INTEGER, start, (size_t)(at - start));
+    ufl_token_kind kind = is_complex ? UFL_TOKEN_COMPLEX
+                          : is_float ? UFL_TOKEN_FLOAT
+                                     : UFL_TOKEN_INTEGER;
+    return add(lexer, kind, start, (size_t)(at - start));
 }
 
 /* Are the quotes that end a string here? */
