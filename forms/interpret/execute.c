@@ -540,9 +540,10 @@ static bool collect_forms(ufl_interpreter *interpreter, ufl_module *module) {
 static bool collect_elements(ufl_interpreter *interpreter, ufl_module *module) {
     const ufl_value *list = ufl_scope_find(interpreter->globals, "elements"), *items = list;
     size_t n = 1;
+    bool many = list && (list->kind == UFL_K_LIST || list->kind == UFL_K_TUPLE);
     if (!list)
         items = ufl_scope_find(interpreter->globals, "element");
-    else if (list->kind != UFL_K_ELEMENT && !ufl_iterate(interpreter, *list, &items, &n))
+    else if (many && !ufl_iterate(interpreter, *list, &items, &n))
         return false;
     if (!items)
         return true;
