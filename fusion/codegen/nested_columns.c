@@ -378,7 +378,10 @@ static weft_status write_steps(const weft_nested_writer *n, int phase, bool held
                            "            else\n"
                            "                panel_wait<SLOTS - 1>();\n");
     weft_text_add(out, "            UNROLL for (int q = 0; q < VECTOR; ++q) {\n");
-    write_element_loads(n, needed, held ? "(SLOTS + k - REGISTERS)" : phase == 0 ? "slot" : NULL);
+    write_element_loads(n, needed,
+                        held ? weft_fault("place_shared") ? "SLOTS" : "(SLOTS + k - REGISTERS)"
+                        : phase == 0 ? "slot"
+                                     : NULL);
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const int number = n->kernel->implementation->order[i];
         if (!needed[weft_nested_member(n, number)])
@@ -517,12 +520,12 @@ static void write_end(const weft_nested_writer *n) {
         const char *name = weft_nested_name(n, n->w->graph->calls[n->kernel->reductions[i]].result);
         weft_text_add(out,
                       "    UNROLL for (int base = 0; base < STEPS; base += SPREAD) {\n"
-                      "        const int k = base + threadIdx.x %% SPREAD;\n"
+                      "        const int k = base + threadIdx.x %% SPREAD%s;\n"
                       "        const int i = first_row + own_row + k * ROWS;\n"
                       "        if (k < STEPS && i < n_first)\n"
                       "            partials_%s[(int64_t)part * n_first + i] = o_%s[base / "
                       "SPREAD];\n    }\n",
-                      name, name);
+                      weft_fault("lane_sum_elsewhere") ? " / 2" : "", name, name);
     }
     weft_text_add(out, "    if (CLUSTER > 1)\n        cluster_wait();\n}\n");
 }

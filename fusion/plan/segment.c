@@ -1,5 +1,6 @@
 /* Runs the compilation stages of a segment, and reads and writes its cover as text. */
 #include "fusion/plan/segment.h"
+#include "core/base/fault.h"
 #include "fusion/base/array.h"
 #include "fusion/plan/directives.h"
 #include "fusion/plan/implementations.h"
@@ -200,7 +201,7 @@ weft_status weft_segment_plan_cover(weft_segment *s, weft_error *error) {
         TRY(prefix_names(s, prefix, error));
     if (!holds_columns(s->plan))
         s->otherwise = NULL;
-    else if (s->otherwise == NULL) /* it does not depend on the cover */
+    else if (s->otherwise == NULL && !weft_fault("second_plan_lost")) /* for any cover */
         TRY(plan_otherwise(s, error));
 done:
     return status;

@@ -47,6 +47,10 @@ bugs=(
     "rank_lost              unit_fusion_runtime_nested_clusters" # all blocks of a cluster have the first one's part of a row
     "late_row_elsewhere     unit_fusion_runtime_nested_clusters" # what is received one row later belongs to another row
     "panel_part_twice       unit_fusion_runtime_nested_clusters" # all blocks of a cluster have the first one's part of a panel
+    "place_shared           unit_fusion_runtime_nested_clusters" # all steps of a panel in shared memory have one place
+    "lane_sum_elsewhere     unit_fusion_runtime_nested_clusters" # a lane stores the sum of another row
+    "second_plan_lost       unit_fusion_compile_cover_choose" # a plan that holds columns has no second one
+    "partial_dropped        unit_fusion_codegen_cuda_kernels" # a thread block joins one partial result too few
     "stride_off             unit_fusion_runtime_coarsening" # a coarsened thread's elements are one too near
     "member_offset          unit_fusion_runtime_horizontal" # blocks of a shared launch are one off
     "member_size            unit_fusion_runtime_horizontal" # a member of a shared launch has the first one's size
