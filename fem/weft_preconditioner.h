@@ -37,7 +37,9 @@ typedef struct weft_preconditioner_problem {
     const weft_space *space; /* of the dofs; NULL: unknown, which some kinds refuse */
     const weft_hierarchy *hierarchy; /* whose finest mesh is the space's; NULL: none */
     int degree;                      /* of the smoothing polynomial; 0: a default */
-    int levels;                      /* most levels of multigrid; 0: as many as are useful */
+    int full_cycles; /* weft_preconditioner_full will be called with so many cycles, which is then
+                        prepared with the rest; 0: perhaps later */
+    int levels;      /* most levels of multigrid; 0: as many as are useful */
     const weft_monitor *monitor;
 } weft_preconditioner_problem;
 

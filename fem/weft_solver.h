@@ -65,6 +65,7 @@ typedef struct weft_cg_options {
 } weft_cg_options;
 
 #define WEFT_RESTART_MAX 500
+#define WEFT_FULL_CYCLES_UNTIL 2 /* on each level, with until_discretisation */
 
 typedef struct weft_cg_result {
     weft_cg_outcome outcome;

@@ -36,6 +36,7 @@ typedef struct app_run {
     weft_preconditioner *preconditioner; /* NULL: none but Jacobi's */
     bool preconditioner_is_general;      /* see weft_preconditioner_problem */
     char preconditioner_reason[200];     /* why it was chosen */
+    bool solves_once;                    /* a linear system, from the initial guess zero */
     weft_method method;                  /* from the options, or chosen */
     char method_reason[200];             /* why */
     bool minres_if_indefinite;           /* what the automatic choice does if CG finds that */

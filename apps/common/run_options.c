@@ -58,24 +58,30 @@ weft_status app_read_assembly(const app_option *row, const char *option, const c
     return app_parse_assembly(text, "auto", &options->assembly_auto, &options->assembly, error);
 }
 
-/* none, jacobi, or a kind of weft_preconditioner */
+enum { NAMED = 3 /* choices before the kinds of weft_preconditioner */ };
+
+weft_status app_parse_preconditioner(const char *option, const char *text, int *out,
+                                     weft_error *error) {
+    enum { MOST = 16 };
+    const char *names[NAMED + MOST] = {"none", "jacobi", "auto"};
+    const int n = weft_preconditioner_count();
+    for (int i = 0; i < n && i < MOST; ++i)
+        names[NAMED + i] = weft_preconditioner_about(i)->name;
+    return app_parse_choice(option, text, names, NAMED + n, out, error);
+}
+
 static weft_status read_preconditioner(const app_option *row, const char *option, const char *text,
                                        void *at, weft_error *error) {
     weft_status status = WEFT_OK;
-    enum { BEFORE = 3, MOST = 16 };
     app_run_options *options = at;
-    const char *names[BEFORE + MOST] = {"none", "jacobi", "auto"};
-    const int n = weft_preconditioner_count();
     int choice = 0;
     (void)row;
-    for (int i = 0; i < n && i < MOST; ++i)
-        names[BEFORE + i] = weft_preconditioner_about(i)->name;
-    TRY(app_parse_choice(option, text, names, BEFORE + n, &choice, error));
+    TRY(app_parse_preconditioner(option, text, &choice, error));
     options->jacobi = choice > 0;
-    options->preconditioner_auto = choice == BEFORE - 1;
-    options->preconditioner = choice < BEFORE ? -1 : choice - BEFORE;
+    options->preconditioner_auto = choice == NAMED - 1;
+    options->preconditioner = choice < NAMED ? -1 : choice - NAMED;
     options->mesh.levels =
-        choice >= BEFORE && weft_preconditioner_about(choice - BEFORE)->needs_levels
+        choice >= NAMED && weft_preconditioner_about(choice - NAMED)->needs_levels
             ? APP_LEVELS_BUILT_IN
             : APP_LEVELS_NONE;
 done:

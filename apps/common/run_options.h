@@ -16,10 +16,10 @@ typedef struct app_run_options {
     int restart; /* of GMRES; 0: its default */
     double tolerance;
     bool until_discretisation; /* full multigrid, instead of the tolerance */
-    int max_iterations;    /* -1: by the size of the mesh (app_iterations_limit) */
-    bool keep_unconverged; /* write the output even without convergence */
-    int tune;              /* number of plans to measure per script; 0: none */
-    bool assembly_auto;    /* choose the assembly */
+    int max_iterations;        /* -1: by the size of the mesh (app_iterations_limit) */
+    bool keep_unconverged;     /* write the output even without convergence */
+    int tune;                  /* number of plans to measure per script; 0: none */
+    bool assembly_auto;        /* choose the assembly */
     weft_assembly assembly;
     weft_plan_kind plan;
     bool jacobi;
@@ -60,6 +60,10 @@ int app_iterations_limit(const app_run_options *options, const weft_mesh *mesh);
  *  Errors           WEFT_ERROR_USAGE, which lists the names */
 weft_status app_parse_assembly(const char *text, const char *other, bool *is_other,
                                weft_assembly *out, weft_error *error);
+/** Parse --preconditioner: 0 none, 1 jacobi, 2 auto, then the kinds of weft_preconditioner.
+ *  Errors  WEFT_ERROR_USAGE, which lists the names */
+weft_status app_parse_preconditioner(const char *option, const char *text, int *out,
+                                     weft_error *error);
 void app_run_options_clear(app_run_options *options);
 /** Print nothing but errors, or nothing but JSON? */
 bool app_is_silent(const app_run_options *options);

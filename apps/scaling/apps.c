@@ -9,6 +9,8 @@ static const char *const poisson_problem[] = {
 static const char *const poisson_default[] = {
     "--source", "2*pi^2*" SOLUTION, "--dirichlet", "boundary=" SOLUTION, "--exact", SOLUTION, NULL};
 
+static const char *const poisson_solver[] = {"--preconditioner", "jacobi", NULL};
+
 /* A Gaussian that is advected through the middle of the unit square and widened by diffusion; in 3D
  * it is constant in z. Its tails are below 1e-5 on the boundary. */
 #define WIDTH(t) "(0.008+0.02*" t ")"
@@ -22,7 +24,8 @@ static const char *const ad_velocity[2] = {"1,0.5", "1,0.5,0"};
 static const scaling_app apps[] = {{.name = "poisson",
                                     .success = "converged",
                                     .problem_options = poisson_problem,
-                                    .default_arguments = poisson_default},
+                                    .default_arguments = poisson_default,
+                                    .default_solver = poisson_solver},
                                    {.name = "advection_diffusion",
                                     .success = "done",
                                     .problem_options = ad_problem,

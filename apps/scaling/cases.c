@@ -91,26 +91,42 @@ done:
     return status;
 }
 
-static weft_status list_cases(const scaling_list *assemblies, scaling_cases *out,
+static weft_status name_case(scaling_case *item, weft_error *error) {
+    const int written = item->preconditioner ? asprintf(&item->system, "%s with %s", item->assembly,
+                                                        item->preconditioner)
+                                             : asprintf(&item->system, "%s", item->assembly);
+    if (written < 0) {
+        item->system = NULL;
+        return weft_out_of_memory(error, NULL);
+    }
+    if (asprintf(&item->name, "%s | %s | %s", item->level->name, item->system, item->device) < 0) {
+        item->name = NULL;
+        return weft_out_of_memory(error, NULL);
+    }
+    return WEFT_OK;
+}
+
+static weft_status list_cases(const scaling_options *options, scaling_cases *out,
                               weft_error *error) {
-    out->cases =
-        calloc((size_t)(out->n_levels * out->devices.n * assemblies->n), sizeof *out->cases);
+    weft_status status = WEFT_OK;
+    const scaling_list *assemblies = &options->assemblies, *with = &options->preconditioners;
+    const int n_with = with->n > 0 ? with->n : 1, n_systems = assemblies->n * n_with;
+    out->cases = calloc((size_t)(out->n_levels * out->devices.n * n_systems), sizeof *out->cases);
     if (!out->cases)
         return weft_out_of_memory(error, NULL);
     for (int l = 0; l < out->n_levels; ++l)
         for (int k = 0; k < out->devices.n; ++k)
-            for (int a = 0; a < assemblies->n; ++a) {
+            for (int i = 0; i < n_systems; ++i) {
                 scaling_case *item = &out->cases[out->n_cases++];
-                *item = (scaling_case){.level = &out->levels[l],
-                                       .assembly = assemblies->items[a],
-                                       .device = out->devices.items[k]};
-                if (asprintf(&item->name, "%s | %s | %s", item->level->name, item->assembly,
-                             item->device) < 0) {
-                    item->name = NULL;
-                    return weft_out_of_memory(error, NULL);
-                }
+                *item =
+                    (scaling_case){.level = &out->levels[l],
+                                   .assembly = assemblies->items[i / n_with],
+                                   .preconditioner = with->n > 0 ? with->items[i % n_with] : NULL,
+                                   .device = out->devices.items[k]};
+                TRY(name_case(item, error));
             }
-    return WEFT_OK;
+done:
+    return status;
 }
 
 /* The user's arguments, preceded by the default problem if they define none. */
@@ -128,6 +144,9 @@ static weft_status list_arguments(const scaling_options *options, scaling_cases 
         }
     for (const char *const *text = app->default_arguments; !*own && *text; ++text)
         TRY(scaling_list_append(&out->arguments, *text, error));
+    /* assemblies are compared by the same iterations, unless the user wants others */
+    for (const char *const *text = app->default_solver; text && *text; ++text)
+        TRY(scaling_list_append(&out->arguments, *text, error));
     for (int i = 0; i < options->n_arguments; ++i)
         TRY(scaling_list_append(&out->arguments, options->arguments[i], error));
 done:
@@ -141,7 +160,7 @@ weft_status scaling_cases_make(const scaling_options *options, const weft_monito
     TRY(scaling_levels_make(options, out, error));
     TRY(list_devices(options, out, error));
     TRY(open_devices(monitor, out, error));
-    TRY(list_cases(&options->assemblies, out, error));
+    TRY(list_cases(options, out, error));
     TRY(list_arguments(options, out, error));
     TRY(scaling_steps_check(options, out, error));
 done:
@@ -149,8 +168,10 @@ done:
 }
 
 void scaling_cases_clear(scaling_cases *cases) {
-    for (int i = 0; i < cases->n_cases; ++i)
+    for (int i = 0; i < cases->n_cases; ++i) {
+        free(cases->cases[i].system);
         free(cases->cases[i].name);
+    }
     for (int i = 0; i < cases->n_levels; ++i) {
         free(cases->levels[i].name);
         free(cases->levels[i].mesh);

@@ -29,7 +29,9 @@ static json_t *case_json(const scaling_results *results, const scaling_result *r
     bool fine =
         app_json_set(object, "mesh", app_json_text(item->level->name)) &&
         app_json_set(object, "refine", json_integer(item->level->refine)) &&
-        app_json_set(object, "assembly", json_string(item->assembly)) &&
+        app_json_set(object, "assembly", json_string(item->system)) &&
+        (!item->preconditioner ||
+         app_json_set(object, "preconditioner", json_string(item->preconditioner))) &&
         app_json_set(object, "device", app_json_text(item->device)) &&
         app_json_set(object, "device_name", app_json_text(result->device_name)) &&
         app_json_set(object, "runs", json_integer(result->n_runs)) &&
@@ -92,7 +94,7 @@ static void add_number(weft_text *out, double value) {
 
 static void add_row(weft_text *out, const scaling_results *results, const scaling_result *result) {
     const scaling_case *item = result->item;
-    const char *const texts[] = {item->level->name, item->assembly, item->device, result->outcome,
+    const char *const texts[] = {item->level->name, item->system, item->device, result->outcome,
                                  result->error ? result->error : ""};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; ++i) {
         weft_text_add(out, i ? "," : "");

@@ -72,6 +72,19 @@ done:
     return status;
 }
 
+static weft_status read_preconditioners(const app_option *row, const char *option, const char *text,
+                                        void *at, weft_error *error) {
+    weft_status status = WEFT_OK;
+    scaling_list *list = at;
+    int choice = 0;
+    (void)row;
+    TRY(scaling_list_add(option, text, list, error));
+    for (int i = 0; i < list->n; ++i)
+        TRY(app_parse_preconditioner(option, list->items[i], &choice, error));
+done:
+    return status;
+}
+
 static weft_status read_app(const app_option *row, const char *option, const char *text, void *at,
                             weft_error *error) {
     const char *names[4];
@@ -117,8 +130,13 @@ static const app_option case_options[] = {
      APP_BY(read_numbers, scaling_options, sizes)},
     {"refine", "L|A..B|LIST",
      "Refine every mesh by halving its edges this often: 2, or 0..3, or 0,2", .read = read_refine},
-    {"assembly", "all|LIST", "all (default), or a list with commas: {assembly names}",
+    {"assembly", "all|LIST",
+     "all (default; csr with --preconditioner), or a list with commas: {assembly names}",
      APP_BY(read_assemblies, scaling_options, assemblies)},
+    {"preconditioner", "LIST",
+     "poisson: preconditioners to compare, a list with commas (default: jacobi alone), as for the "
+     "application",
+     APP_BY(read_preconditioners, scaling_options, preconditioners)},
     {"device", "LIST", "host (default), host:THREADS, host:THREADS:SET, cuda, cuda:NUMBER",
      APP_BY(read_devices, scaling_options, devices)},
     {"threads", "N1,N2,...",
@@ -166,6 +184,7 @@ static const char doc[] =
     "          -- --source 1 --dirichlet hot=1\n"
     "  scaling --app advection_diffusion --sizes 8,16 --assembly csr --out cone\n"
     "  scaling --mesh cube --sizes 12 --assembly csr --threads 1,2 --out threads\n"
+    "  scaling --mesh square:8 --refine 0..5 --preconditioner multigrid,jacobi --out flat\n"
     "  weft compare before/results.json after/results.json\n"
     "\n"
     "Exit status: 0 done, 1 a case failed or did not converge (the rest is done), 2 wrong usage or "
@@ -200,6 +219,11 @@ static weft_status check(const scaling_options *o, weft_error *error) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "the folder's name is empty");
         weft_error_hint(error, "write --out DIR");
     }
+    if (status == WEFT_OK && o->preconditioners.n > 0 && !scaling_app_at(o->app)->default_solver) {
+        status = weft_error_set(error, WEFT_ERROR_USAGE, "%s has no option --preconditioner",
+                                scaling_app_at(o->app)->name);
+        weft_error_hint(error, "leave --preconditioner out, or take --app poisson");
+    }
     return status;
 }
 
@@ -207,6 +231,8 @@ static weft_status set_defaults(scaling_options *o, weft_error *error) {
     weft_status status = WEFT_OK;
     if (o->meshes.n == 0)
         TRY(scaling_list_append(&o->meshes, "square", error));
+    if (o->assemblies.n == 0 && o->preconditioners.n > 0) /* whose matrix they need */
+        TRY(scaling_list_append(&o->assemblies, weft_assembly_name(WEFT_ASSEMBLY_CSR), error));
     for (int i = 0, all = o->assemblies.n == 0; all && i < weft_assembly_count(); ++i)
         TRY(scaling_list_append(&o->assemblies, weft_assembly_name((weft_assembly)i), error));
     if (o->devices.n == 0)
@@ -245,6 +271,7 @@ void scaling_options_clear(scaling_options *options) {
     scaling_list_clear(&options->sizes);
     scaling_list_clear(&options->assemblies);
     scaling_list_clear(&options->devices);
+    scaling_list_clear(&options->preconditioners);
     scaling_list_clear(&options->threads);
     free(options->refine);
     options->refine = NULL;

@@ -7,8 +7,12 @@
 
 /* Write the data of one curve: the cases of one device and assembly by level. Columns: 1 dofs,
  * 2 cells; 3 to 5 median, minimum and maximum of the basis phase; 6 seconds per dof, 7 speed-up,
- * 8 and 9 errors; then the medians of the phases. */
+ * 8 and 9 errors; then the medians of the phases, and the iterations. */
 enum { FIRST_PHASE = 10 };
+
+static int iterations_column(const scaling_results *results) {
+    return FIRST_PHASE + results->n_phases;
+}
 
 static void add_value(weft_text *out, double value) {
     if (isfinite(value))
@@ -32,6 +36,7 @@ static void add_row(weft_text *out, const scaling_results *results, const scalin
         add_value(out, values[i]);
     for (int p = 0; p < results->n_phases; ++p)
         add_value(out, r->phases[p].median);
+    add_value(out, r->figures[SCALING_ITERATIONS]);
     weft_text_add(out, "\n");
 }
 
@@ -51,7 +56,7 @@ static void add_curves(weft_text *out, const scaling_results *results) {
 
 static void add_title(weft_text *out, const scaling_case *item) {
     char title[200];
-    snprintf(title, sizeof title, "%.40s, %.100s", item->assembly, item->device);
+    snprintf(title, sizeof title, "%.40s, %.100s", item->system, item->device);
     weft_text_add(out, " title ");
     weft_text_add_gnuplot(out, title);
 }
@@ -134,10 +139,21 @@ static void add_times(const sheet *out) {
     add_plot(out->text, results, "1:6", "linespoints", "");
     begin(out, "speed_up", "Speed-up against dofs", 900, 600);
     weft_text_add(out->text, "unset logscale y\nset format y '%%g'\nset yrange [0:*]\n");
-    add_label(out->text, "speed-up against %s, %s", results->cases->cases[0].assembly,
+    add_label(out->text, "speed-up against %s, %s", results->cases->cases[0].system,
               results->cases->cases[0].device);
     add_plot(out->text, results, "1:7", "linespoints", "");
     weft_text_add(out->text, "set logscale y\nset format y '%%.0e'\nset yrange [*:*]\n");
+}
+
+static void add_iterations(const sheet *out) {
+    char using[16];
+    if (!any_positive(out->results, -1, value_figure, SCALING_ITERATIONS))
+        return;
+    begin(out, "iterations", "Iterations against dofs", 900, 600);
+    weft_text_add(out->text, "set format y '%%g'\nset ylabel 'iterations'\n");
+    snprintf(using, sizeof using, "1:%d", iterations_column(out->results));
+    add_plot(out->text, out->results, using, "linespoints", "");
+    weft_text_add(out->text, "set format y '%%.0e'\n");
 }
 
 /* Plot one panel per curve with one line per phase. */
@@ -191,7 +207,7 @@ static bool starts_threads(const scaling_results *results, int i) {
         return false;
     for (int k = 0; k < i; ++k)
         if (results->results[k].item->level == r->item->level &&
-            strcmp(results->results[k].item->assembly, r->item->assembly) == 0 &&
+            strcmp(results->results[k].item->system, r->item->system) == 0 &&
             isfinite(results->results[k].figures[SCALING_PARALLEL_SPEED_UP]))
             return false;
     return true;
@@ -206,7 +222,7 @@ static void add_threads_curves(weft_text *out, const scaling_results *results) {
         for (int k = i; k < results->cases->n_cases; ++k) {
             const scaling_result *other = &results->results[k];
             if (other->item->level == r->item->level &&
-                strcmp(other->item->assembly, r->item->assembly) == 0 &&
+                strcmp(other->item->system, r->item->system) == 0 &&
                 isfinite(other->figures[SCALING_PARALLEL_SPEED_UP]))
                 weft_text_add(out, "%.0f %.9g\n", other->figures[SCALING_THREADS],
                               other->figures[SCALING_PARALLEL_SPEED_UP]);
@@ -230,7 +246,7 @@ static void add_threads(const sheet *out) {
                 "plot");
         }
         any = true;
-        snprintf(title, sizeof title, "%.120s, %.40s", item->level->name, item->assembly);
+        snprintf(title, sizeof title, "%.120s, %.40s", item->level->name, item->system);
         weft_text_add(out->text, " $threads_%d using 1:2 with linespoints title ", i);
         weft_text_add_gnuplot(out->text, title);
         weft_text_add(out->text, ", \\\n    ");
@@ -253,6 +269,7 @@ weft_status scaling_plots_write(const char *folder, const scaling_results *resul
         weft_text_add(&text, "\nreset\nset datafile missing 'NaN'\nset key outside below\n"
                              "set grid\n");
         add_times(&out);
+        add_iterations(&out);
         add_phases(&out);
         add_errors(&out);
         add_threads(&out);

@@ -84,8 +84,9 @@ static void add_introduction(weft_text *out, const scaling_results *results) {
         weft_text_add(out, "**Not complete: %d runs are left.**\n\n", results->n_missing);
     weft_text_add(
         out,
-        "Times are in seconds: the median [the least, the greatest]. `compute` is assembly "
-        "and solve,\n`process` from the start of the process to its end, `order` part of "
+        "Times are in seconds: the median [the least, the greatest]. `compute` is assembly, "
+        "preconditioner and solve,\n`process` from the start of the process to its end, `order` "
+        "part of "
         "`mesh`. Speed-ups are of `%s`.\nDoF/s is dofs x iterations / the median of "
         "`solve`. The order of an error is seen against\nthe mesh before: "
         "log(e0 / e1) / log(h0 / h1), h = cells^(-1/d).\n\n",
@@ -106,7 +107,7 @@ static void add_times(weft_text *out, const scaling_results *results, const char
             continue;
         add_text(out, base_name(r->item->level->name));
         add_count(out, r->figures[SCALING_DOFS]);
-        add_text(out, r->item->assembly);
+        add_text(out, r->item->system);
         add_count(out, r->figures[SCALING_ITERATIONS]);
         add_spread(out, &r->phases[results->basis]);
         add_spread(out, &r->phases[solve < 0 ? results->n_phases - 1 : solve]);
@@ -117,7 +118,7 @@ static void add_times(weft_text *out, const scaling_results *results, const char
         add_number(out, r->figures[SCALING_BYTES_DEVICE]);
         weft_text_add(out, "|\n");
     }
-    weft_text_add(out, "\nSpeed-up: against %s on ", results->cases->cases[0].assembly);
+    weft_text_add(out, "\nSpeed-up: against %s on ", results->cases->cases[0].system);
     weft_text_add_markdown(out, results->cases->cases[0].device);
     weft_text_add(out, ".\n\n");
 }
@@ -133,7 +134,7 @@ static void add_phases(weft_text *out, const scaling_results *results) {
     for (int i = 0; i < results->cases->n_cases; ++i) {
         const scaling_result *r = &results->results[i];
         add_text(out, base_name(r->item->level->name));
-        add_text(out, r->item->assembly);
+        add_text(out, r->item->system);
         add_text(out, r->item->device);
         for (int p = 0; p < results->n_phases; ++p)
             add_number(out, r->phases[p].median);
@@ -161,7 +162,7 @@ static void add_errors(weft_text *out, const scaling_results *results) {
         const scaling_result *r = &results->results[i];
         add_text(out, base_name(r->item->level->name));
         add_count(out, r->figures[SCALING_CELLS]);
-        add_text(out, r->item->assembly);
+        add_text(out, r->item->system);
         add_text(out, r->item->device);
         for (size_t k = 0; k < sizeof figures / sizeof *figures; ++k)
             add_number(out, r->figures[figures[k]]);
@@ -181,7 +182,7 @@ static void add_threads(weft_text *out, const scaling_results *results) {
         if (!isfinite(r->figures[SCALING_PARALLEL_SPEED_UP]))
             continue;
         add_text(out, base_name(r->item->level->name));
-        add_text(out, r->item->assembly);
+        add_text(out, r->item->system);
         add_count(out, r->figures[SCALING_THREADS]);
         add_spread(out, &r->phases[results->basis]);
         add_number(out, r->figures[SCALING_PARALLEL_SPEED_UP]);

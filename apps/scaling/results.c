@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Phases that the apps do not report: assembly and solve together, and the whole process. */
+/* Phases that the apps do not report: assembly, preconditioner and solve together, and the whole process. */
 #define COMPUTE "compute"
 #define PROCESS "process"
 
@@ -90,8 +90,11 @@ static double phase_of_app(const json_t *seconds, const char *name) {
 
 static double phase_of(const json_t *record, const char *name) {
     const json_t *seconds = json_object_get(json_object_get(record, "result"), "seconds");
-    if (strcmp(name, COMPUTE) == 0)
-        return phase_of_app(seconds, "assembly") + phase_of_app(seconds, "solve");
+    if (strcmp(name, COMPUTE) == 0) {
+        const double set_up = phase_of_app(seconds, "preconditioner"); /* of poisson alone */
+        return phase_of_app(seconds, "assembly") + phase_of_app(seconds, "solve") +
+               (isnan(set_up) ? 0 : set_up);
+    }
     return strcmp(name, PROCESS) == 0 ? phase_of_app(record, "seconds")
                                       : phase_of_app(seconds, name);
 }
@@ -181,7 +184,7 @@ static void derive_threads(scaling_results *results) {
         for (int k = 0; k < results->cases->n_cases; ++k) {
             const scaling_result *other = &results->results[k];
             if (other->item->level != result->item->level ||
-                strcmp(other->item->assembly, result->item->assembly) != 0)
+                strcmp(other->item->system, result->item->system) != 0)
                 continue;
             fewest =
                 other->figures[SCALING_THREADS] < fewest->figures[SCALING_THREADS] ? other : fewest;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARGUMENTS_MOST = 24 };
+enum { ARGUMENTS_MOST = 26 };
 
 /* Order the arguments as defaults, user's options, options set by the study: the last of each
  * counts. */
@@ -30,6 +30,8 @@ static char **make_command(const scaling_cases *cases, const scaling_case *item,
                                 item->device,
                                 "--json",
                                 "-",
+                                item->preconditioner ? "--preconditioner" : NULL,
+                                item->preconditioner,
                                 level->refine ? "--refine" : NULL,
                                 refine,
                                 level->velocity ? "--velocity" : NULL,

@@ -31,6 +31,8 @@ typedef struct scaling_app {
     const char *name, *success;           /* the outcome that means success */
     const char *const *problem_options;   /* options of a user's problem; NULL-terminated */
     const char *const *default_arguments; /* with a known solution; NULL-terminated */
+    const char *const *default_solver;    /* options besides; NULL-terminated, or NULL: no
+                                             --preconditioner either */
     /* Time-dependent apps only, else NULL and 0: --velocity in 2 and in 3 dimensions; the end time
      * dt * steps, with dt = courant * mean side of a cell. */
     const char *const *default_velocity;
@@ -45,6 +47,7 @@ typedef struct scaling_options {
     const char *out;                  /* borrowed from argv */
     scaling_list meshes, sizes;       /* names; texts of numbers */
     scaling_list assemblies, devices; /* names */
+    scaling_list preconditioners;     /* names; empty: Jacobi's, unless the app's arguments say otherwise */
     scaling_list threads;             /* texts of numbers */
     weft_mesh_options reading;        /* its size member is unused */
     int *refine, n_refine;            /* malloc'd, ascending */
@@ -76,9 +79,11 @@ typedef struct scaling_level {
 
 typedef struct scaling_case {
     const scaling_level *level;
-    const char *assembly;
-    const char *device; /* as for --device */
-    char *name;         /* "square:64 | csr | host:2", the key of its lines */
+    const char *assembly;       /* as for --assembly */
+    const char *preconditioner; /* as for --preconditioner; NULL: not set by the study */
+    const char *device;         /* as for --device */
+    char *system;               /* "csr", or "csr with multigrid" */
+    char *name;                 /* "square:64 | csr | host:2", the key of its lines */
 } scaling_case;
 
 typedef struct scaling_cases {
@@ -90,7 +95,8 @@ typedef struct scaling_cases {
     char program[4096];     /* the app, absolute */
     bool own_problem;       /* the user has given a problem */
     scaling_list arguments; /* the user's, or the app's default problem */
-    scaling_case *cases;    /* [n_cases], loops from the outermost: levels, devices, assemblies */
+    scaling_case *cases;    /* [n_cases], loops from the outermost: levels, devices, assemblies,
+                            preconditioners */
     int n_cases;
 } scaling_cases;
 /** Find the app and the devices, and list all cases.

@@ -187,7 +187,7 @@ done:
 }
 
 /* Run the cycle once, so that later runs allocate nothing. */
-static weft_status warm_up(weft_cycle *cycle, weft_error *error) {
+static weft_status warm_up(weft_cycle *cycle, int full_cycles, weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t bytes = (size_t)cycle->levels[0].n * sizeof(double);
     weft_memory *r = NULL, *z = NULL;
@@ -195,6 +195,10 @@ static weft_status warm_up(weft_cycle *cycle, weft_error *error) {
     TRY(weft_memory_make(cycle->context->device, bytes, &z, error));
     TRY(weft_memory_zero(r, error));
     TRY(weft_cycle_run(cycle, r, z, NULL, error));
+    if (full_cycles > 0) {
+        weft_full_report report;
+        TRY(weft_cycle_run_full(cycle, full_cycles, r, z, &report, error));
+    }
 done:
     weft_memory_free(&r);
     weft_memory_free(&z);
@@ -223,7 +227,7 @@ weft_status weft_cycle_make(weft_context *context, weft_cycle_source *sources, i
     for (int i = 0; i + 1 < n_levels; ++i)
         TRY(weft_cycle_level_programs(out, i, error));
     TRY(weft_cycle_conversion(out, error));
-    TRY(warm_up(out, error));
+    TRY(warm_up(out, problem->full_cycles, error));
 done:
     return status;
 }

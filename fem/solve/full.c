@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { CYCLES = 2 };
+enum { CYCLES = WEFT_FULL_CYCLES_UNTIL };
 /* Of the discretisation error, what V-cycles may leave. */
 static const double SHARE = 0.3;
 

@@ -66,7 +66,8 @@ def check_case(case, runs, coarse, first):
         check(near(case[key], median([r.get(key) for r in results])), where, key)
     phases = {"process": [run["seconds"] for run in runs]}
     if results and {"assembly", "solve"} <= set(results[0]["seconds"]):
-        phases["compute"] = [r["seconds"]["assembly"] + r["seconds"]["solve"] for r in results]
+        phases["compute"] = [r["seconds"]["assembly"] + r["seconds"]["solve"] +
+                             r["seconds"].get("preconditioner", 0) for r in results]
     for name in (results[0]["seconds"] if results else {}):
         phases[name] = [r["seconds"][name] for r in results]
     check(set(phases) == set(case["seconds"]) or not runs, where, "phases", set(phases))

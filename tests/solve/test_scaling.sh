@@ -97,10 +97,32 @@ assert all(abs(r["result"]["t"] - 0.1) < 1e-12 for r in lines)
 assert abs(json.load(open("fitted/results.json"))["cases"][-1]["l2_order"] - 2) < 0.1
 END
 
+# Preconditioners as an axis: multigrid takes as many iterations at every size, Jacobi's twice as many on a
+# mesh of half the size; the same errors.
+study 0 --mesh square:8 --refine 1..4 --preconditioner multigrid,jacobi --repeat 1 --out flat
+recompute flat
+python3 - <<'END' || fail "preconditioners"
+import json
+cases = json.load(open("flat/results.json"))["cases"]
+assert len(cases) == 8
+by = {name: [c for c in cases if c["preconditioner"] == name] for name in ("multigrid", "jacobi")}
+flat = [c["iterations"] for c in by["multigrid"]]
+grown = [c["iterations"] for c in by["jacobi"]]
+assert max(flat) <= 9 and max(flat[1:]) - min(flat[1:]) <= 1, flat
+assert all(1.8 < b / a < 2.2 for a, b in zip(grown, grown[1:])), grown
+for a, b in zip(by["multigrid"], by["jacobi"]):
+    assert a["mesh"] == b["mesh"] and abs(a["l2_error"] / b["l2_error"] - 1) < 1e-3, (a, b)
+assert {c["assembly"] for c in cases} == {"csr with multigrid", "csr with jacobi"}
+END
+study 2 --sizes 4 --preconditioner multigird --out wrong
+grep -q "did you mean 'multigrid'" err || fail "no near name for multigird"
+study 2 --app advection_diffusion --sizes 4 --preconditioner jacobi --out wrong
+grep -q 'advection_diffusion has no option --preconditioner' err || fail "of advection_diffusion"
+
 # Plots: the script always, pictures where gnuplot is.
 [ -s plane/plots.gp ] || fail "no plots.gp"
 if command -v gnuplot >/dev/null; then
-    for name in time time_per_dof speed_up phases error threads; do
+    for name in time time_per_dof speed_up iterations phases error threads; do
         grep -q '</svg>' "plane/$name.svg" || fail "$name.svg"
         [ "$(head -c 8 "plane/$name.png" | od -An -tx1 | tr -d ' ')" = 89504e470d0a1a0a ] ||
             fail "$name.png"
