@@ -49,9 +49,8 @@ json_t *scaling_configuration_make(const scaling_options *options, const scaling
         app_json_set(root, "meshes", levels(cases)) &&
         app_json_set(root, "devices", texts(cases->devices.items, cases->devices.n)) &&
         app_json_set(root, "assemblies", assemblies(&options->assemblies, cases->devices.n)) &&
-        (options->preconditioners.n == 0 ||
-         app_json_set(root, "preconditioners",
-                      texts(options->preconditioners.items, options->preconditioners.n))) &&
+        app_json_set(root, "preconditioners",
+                     texts(options->preconditioners.items, options->preconditioners.n)) &&
         app_json_set(root, "arguments", texts(cases->arguments.items, cases->arguments.n)) &&
         app_json_set(root, "fit_dt", json_boolean(options->fit_dt)) &&
         app_json_set(root, "repeat", json_integer(options->repeat)) &&
