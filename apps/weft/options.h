@@ -20,7 +20,7 @@ typedef struct weft_tool_options {
     int n_why;                              /* number given */
     const char *force, *html, *json, *draw; /* files; NULL: none */
     const char *out;                        /* a folder */
-    const char *form;                       /* name of a form; NULL: all */
+    const char *form, *stage;               /* of form files: a name, what is printed; may be NULL */
     int max_fusion, elements, iterations;   /* 0: not given */
     double seconds;                         /* 0: not given */
     weft_expression *expressions;           /* malloc'd */

@@ -19,7 +19,7 @@ static const app_option table[] = {
      "What is printed: forms (their arguments, coefficients, constants and integrands; default) or "
      "degrees (a table of the integrals with the degrees and numbers of points of their quadrature "
      "rules)",
-     APP_BY(weft_tool_text, weft_tool_options, print)},
+     APP_BY(weft_tool_text, weft_tool_options, stage)},
     {"form", "NAME", "Print this form alone", APP_BY(weft_tool_text, weft_tool_options, form)},
     {0}};
 
@@ -56,7 +56,7 @@ weft_status weft_tool_ufl(int argc, char **argv, app_messages *messages, int *co
     weft_tool_options options = {.n_arguments_max = 1};
     (void)code;
     TRY(weft_tool_read(table, NULL, "FILE", doc, argc, argv, &options, error));
-    TRY(find_stage(options.print, &stage, error));
+    TRY(find_stage(options.stage, &stage, error));
     if (options.n_arguments == 0) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "no form file is given");
         weft_error_hint(error, "write weft ufl FILE.ufl, or FILE.py");

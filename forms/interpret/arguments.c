@@ -23,6 +23,10 @@ const char *ufl_parameter(const ufl_builtin *builtin, int slot, char *out, size_
     return out;
 }
 
+static const char *words_of(const ufl_builtin *builtin) {
+    return strcmp(builtin->name, "__call__") == 0 ? "this call" : builtin->name;
+}
+
 static ufl_value wrong_count(ufl_interpreter *interpreter, const ufl_builtin *builtin, int n) {
     char list[200] = "", name[64];
     size_t length = 0;
@@ -30,7 +34,7 @@ static ufl_value wrong_count(ufl_interpreter *interpreter, const ufl_builtin *bu
         length +=
             (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", name);
     return ufl_wrong(interpreter, WEFT_ERROR_TYPE, "%s expects (%s), it got %d argument%s",
-                     builtin->name, list, n, n == 1 ? "" : "s");
+                     words_of(builtin), list, n, n == 1 ? "" : "s");
 }
 
 static ufl_value unknown_keyword(ufl_interpreter *interpreter, const ufl_builtin *builtin,
@@ -43,7 +47,7 @@ static ufl_value unknown_keyword(ufl_interpreter *interpreter, const ufl_builtin
         ++n;
     }
     const char *nearest = weft_nearest_name(keyword, list, n);
-    ufl_wrong(interpreter, WEFT_ERROR_TYPE, "%s has no argument '%s'", builtin->name, keyword);
+    ufl_wrong(interpreter, WEFT_ERROR_TYPE, "%s has no argument '%s'", words_of(builtin), keyword);
     if (nearest)
         ufl_hint(interpreter->context, "did you mean '%s'?", nearest);
     return ufl_nothing();

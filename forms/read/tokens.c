@@ -262,7 +262,8 @@ const ufl_token *ufl_tokenize(ufl_context *context, const char *text, size_t len
         if (!lex_one(&lexer))
             return NULL;
     }
-    if (!lexer.line_begins && brackets == 0 && !add(&lexer, UFL_TOKEN_NEWLINE, lexer.at, 0))
+    bool ends = !lexer.line_begins && lexer.brackets == 0; /* the last line has no line end */
+    if (ends && !add(&lexer, UFL_TOKEN_NEWLINE, lexer.at, 0))
         return NULL;
     for (; lexer.n_indents > 1; --lexer.n_indents)
         if (!add(&lexer, UFL_TOKEN_DEDENT, lexer.at, 0))
