@@ -6,6 +6,8 @@ foreach(folder core fusion fem)
     install(TARGETS weft_${folder} EXPORT weft-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
     install(FILES ${folder}/weft_${folder}.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft/${folder})
 endforeach()
+set_target_properties(weft_forms PROPERTIES EXPORT_NAME forms)
+install(TARGETS weft_forms EXPORT weft-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 foreach(header core/weft_base.h core/weft_cache.h core/weft_device.h core/weft_escape.h
         core/weft_launch.h core/weft_memory_estimate.h core/weft_device_graph.h core/weft_tuning.h
         fusion/weft_compilation.h fusion/weft_compile.h fusion/weft_library.h
@@ -13,7 +15,7 @@ foreach(header core/weft_base.h core/weft_cache.h core/weft_device.h core/weft_e
         fusion/tune/tune.h fem/weft_bc.h fem/weft_constraint.h fem/weft_data.h fem/weft_derive.h fem/weft_element.h
         fem/weft_form.h fem/weft_hierarchy.h fem/weft_mesh.h
         fem/weft_operator.h fem/weft_preconditioner.h fem/weft_result.h fem/weft_solver.h
-        fem/weft_space.h fem/weft_time.h)
+        fem/weft_space.h fem/weft_time.h forms/weft_ufl.h)
     cmake_path(GET header PARENT_PATH folder)
     install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft/${folder})
 endforeach()

@@ -1,0 +1,2 @@
+import ufl
+from dolfinx import fem, mesh
