@@ -1,6 +1,7 @@
 /* Makes the list of cells of each row for owner-computes assembly (fem/sparse/addto.h). */
 #include "core/base/sort.h"
 #include "fem/sparse/addto.h"
+#include "fem/sparse/csr.h"
 #include "fem/base/memory.h"
 
 #include <stdatomic.h>
@@ -186,11 +187,8 @@ weft_status weft_addto_fault_status(int fault, weft_error *error) {
         return WEFT_OK;
     if (fault == WEFT_ADDTO_FAULT_MEMORY)
         return weft_out_of_memory(error, "the cells round each row");
-    if (fault == WEFT_ADDTO_FAULT_MISSING) {
-        weft_error_set(error, WEFT_ERROR_SHAPE, "the pattern lacks couplings of this connectivity");
-        weft_error_hint(error, "make the pattern from a connectivity that contains them");
-        return WEFT_ERROR_SHAPE;
-    }
+    if (fault == WEFT_ADDTO_FAULT_MISSING)
+        return weft_coupling_missing(error);
     weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "rows cannot be made by their owners: %s",
                    cannot[fault]);
     weft_error_hint(error, "renumber the nodes, so that neighbours have near numbers");

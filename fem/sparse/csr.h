@@ -28,6 +28,8 @@ typedef struct weft_pattern_search {
     weft_position_map map; /* NULL: positions in the pattern are wanted */
     const void *user;      /* of map */
 } weft_pattern_search;
+/** The error for a coupling that the pattern lacks: WEFT_ERROR_SHAPE. */
+weft_status weft_coupling_missing(weft_error *error);
 /** weft_pattern_positions with the given search. */
 weft_status weft_pattern_positions_by(weft_device *device, const weft_pattern_search *search,
                                       const weft_connectivity *dofs, int lanes,

@@ -204,6 +204,12 @@ weft_status weft_pattern_positions(weft_device *device, const weft_pattern *patt
     return weft_pattern_positions_by(device, &search, dofs, lanes, positions, error);
 }
 
+weft_status weft_coupling_missing(weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_SHAPE, "the pattern lacks couplings of this connectivity");
+    weft_error_hint(error, "make the pattern from a connectivity that contains them");
+    return WEFT_ERROR_SHAPE;
+}
+
 /* positions is NULL on a device that computes nothing. */
 static weft_status work_run(weft_device *device, weft_position_work *work, weft_finder find,
                             weft_error *error) {
@@ -222,11 +228,8 @@ static weft_status work_run(weft_device *device, weft_position_work *work, weft_
                             error));
     }
     TRY(weft_device_for(device, n_tasks, find.positions, work, error));
-    if (atomic_load(&work->missing)) {
-        status = weft_error_set(error, WEFT_ERROR_SHAPE,
-                                "the pattern lacks couplings of this connectivity");
-        weft_error_hint(error, "make the pattern from a connectivity that contains them");
-    }
+    if (atomic_load(&work->missing))
+        status = weft_coupling_missing(error);
 done:
     free(work->mirror);
     work->mirror = NULL;

@@ -1,5 +1,6 @@
 /* Stores a SELL matrix on a GPU and launches its kernels. */
 #include "fem/base/memory.h"
+#include "fem/sparse/csr.h"
 #include "fem/sparse/on_device.h"
 #include "fem/sparse/sell.h"
 #include "fem/sparse/standalone.h"
@@ -294,11 +295,8 @@ static weft_status positions_find(const weft_sell_matrix *matrix, const weft_con
         matrix->bases, matrix->slots, positions,     missing};
     TRY(launch(matrix, "sell_positions", n_cells, arguments, 9, 0, error));
     TRY(weft_memory_read(missing, 0, &is_missing, sizeof is_missing, error));
-    if (is_missing) {
-        status = weft_error_set(error, WEFT_ERROR_SHAPE,
-                                "the pattern lacks couplings of this connectivity");
-        weft_error_hint(error, "make the pattern from a connectivity that contains them");
-    }
+    if (is_missing)
+        status = weft_coupling_missing(error);
 done:
     weft_memory_free(&widths);
     weft_memory_free(&nodes);

@@ -88,7 +88,7 @@ void weft_symmetric_free(weft_symmetric **symmetric);
  *  Errors     WEFT_ERROR_SHAPE (a coupling that the pattern lacks), WEFT_ERROR_MEMORY; *positions
  *             untouched */
 weft_status weft_symmetric_positions(weft_device *device, const weft_symmetric *symmetric,
-                                     const weft_pattern *pattern, const weft_connectivity *dofs,
+                                     const weft_pattern *pattern, weft_connectivity *dofs,
                                      int lanes, weft_memory **positions, weft_error *error);
 
 /** y = A v on the device's host threads; bitwise identical for any number of threads.

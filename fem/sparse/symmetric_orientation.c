@@ -44,9 +44,13 @@ static void reverse_path(weft_symmetric_work *work, int end, bool as_source) {
 }
 
 /* Reduce (as_source) or increase the number of edges with source i by one, by reversing the
- * shortest path to a row that can be the source of one edge more (or fewer). */
+ * shortest path to a row that can be the source of one edge more (or fewer). Where there is none, all
+ * rows that were reached are stuck: no edge leads out of them, and what is then dropped or removed is
+ * taken up by the row it was removed for, so that no later path ends there either. */
 static bool shift(weft_symmetric_work *work, int i, bool as_source) {
     int n = 0;
+    if (work->is_stuck[i])
+        return false;
     for (int k = 0; k < work->n; ++k)
         work->predecessor[k] = -2;
     work->predecessor[i] = -1;
@@ -57,7 +61,7 @@ static bool shift(weft_symmetric_work *work, int i, bool as_source) {
             const weft_symmetric_inside *edge = &work->inside[work->incident[k]];
             const int from = as_source ? edge->source : edge->target;
             const int to = as_source ? edge->target : edge->source;
-            if (edge->round < 0 || from != at || work->predecessor[to] != -2)
+            if (edge->round < 0 || from != at || work->predecessor[to] != -2 || work->is_stuck[to])
                 continue;
             work->predecessor[to] = work->incident[k];
             if (as_source ? work->out[to] < room(work, to) : work->out[to] > least(work, to)) {
@@ -69,6 +73,8 @@ static bool shift(weft_symmetric_work *work, int i, bool as_source) {
             work->queue[n++] = (uint16_t)to;
         }
     }
+    for (int q = 0; q < n; ++q)
+        work->is_stuck[work->queue[q]] = true;
     return false;
 }
 
@@ -112,6 +118,7 @@ size_t weft_symmetric_orient(weft_symmetric_work *work) {
     start(work);
     for (int i = 0; i < work->n; ++i)
         relieve(work, i);
+    memset(work->is_stuck, 0, sizeof work->is_stuck);
     for (int i = 0; i < work->n; ++i)
         while (work->out[i] > room(work, i)) {
             if (shift(work, i, true))
@@ -121,6 +128,7 @@ size_t weft_symmetric_orient(weft_symmetric_work *work) {
             else
                 remove_edge(work, edge_of(work, i, true));
         }
+    memset(work->is_stuck, 0, sizeof work->is_stuck);
     for (int i = 0; i < work->n; ++i)
         while (work->out[i] < least(work, i))
             if (!shift(work, i, false))

@@ -1,9 +1,10 @@
 /* labels: full */
-/* Forms of connectivities, patterns, SELL layouts and the cells of rows that a device makes, against
+/* Forms of connectivities, patterns, SELL layouts, the cells of rows and positions that a device makes, against
  * those of the host, bit by bit, at sizes around those of slices, blocks and thread blocks. The
- * host's are checked by test_pattern.c, test_sell.c and test_addto.c. Runs on an emulated GPU, or on
+ * host's are checked by test_pattern.c, test_sell.c, test_addto.c and test_symmetric.c. Runs on an emulated GPU, or on
  * the device that WEFT_TEST_DEVICE names. */
 #include "fem/sparse/on_device.h"
+#include "fem/sparse/symmetric.h"
 #include "fem/weft_fem.h"
 #include "fusion/connectivity/connectivity.h"
 #include "setup_support.h"
@@ -176,6 +177,60 @@ static void check_example(const example *e) {
     both_free(&b);
 }
 
+/* Positions in a symmetric matrix, and the error for a connectivity with other couplings. */
+static void check_symmetric_positions(const both *b, const example *e) {
+    const weft_symmetric_options options = {.few_discards = true};
+    weft_pattern *pattern = NULL;
+    weft_symmetric *symmetric = NULL;
+    weft_memory *made[2] = {NULL, NULL}, *refused = NULL;
+    weft_connectivity *other = NULL;
+    weft_error error = {0};
+    const size_t n_padded = (size_t)((e->n_cells + 31) / 32 * 32);
+    const size_t bytes = n_padded * (size_t)(e->width * e->width) * sizeof(uint32_t);
+    const int32_t far[] = {0, (int32_t)(e->n_nodes - 1)};
+    assert_int_equal(weft_pattern_make(b->host, b->on_host, 8, &pattern, NULL, NULL), WEFT_OK);
+    assert_int_equal(weft_symmetric_make(b->host, pattern, &options, &symmetric, NULL), WEFT_OK);
+    assert_int_equal(
+        weft_symmetric_positions(b->host, symmetric, pattern, b->on_host, 32, &made[0], NULL),
+        WEFT_OK);
+    assert_int_equal(
+        weft_symmetric_positions(b->device, symmetric, pattern, b->on_device, 32, &made[1], NULL),
+        WEFT_OK);
+    setup_equal("positions", made[1], weft_memory_host(made[0]), bytes);
+    assert_int_equal(weft_connectivity_make(b->device, far, 1, 2, e->n_nodes, &other, NULL),
+                     WEFT_OK);
+    assert_int_equal(
+        weft_symmetric_positions(b->device, symmetric, pattern, other, 32, &refused, &error),
+        WEFT_ERROR_SHAPE);
+    assert_null(refused);
+    weft_connectivity_free(&other);
+    weft_memory_free(&made[0]);
+    weft_memory_free(&made[1]);
+    weft_symmetric_free(&symmetric);
+    weft_pattern_free(&pattern);
+}
+
+/* A chain of simplices, ends of which do not couple. */
+static void symmetric_positions(void **state) {
+    (void)state;
+    for (int width = 3; width <= 4; ++width) {
+        const example e = {1100, 1100 + width - 1, 0, width, false};
+        both b = {.device = setup_device()};
+        b.cells = weft_array_make((size_t)(e.n_cells * width), sizeof *b.cells);
+        for (int64_t i = 0; i < e.n_cells * width; ++i)
+            b.cells[i] = (int32_t)(i / width + i % width);
+        assert_int_equal(weft_device_open("host:1", NULL, &b.host, NULL), WEFT_OK);
+        assert_int_equal(weft_connectivity_make(b.device, b.cells, e.n_cells, width, e.n_nodes,
+                                                &b.on_device, NULL),
+                         WEFT_OK);
+        assert_int_equal(
+            weft_connectivity_make(b.host, b.cells, e.n_cells, width, e.n_nodes, &b.on_host, NULL),
+            WEFT_OK);
+        check_symmetric_positions(&b, &e);
+        both_free(&b);
+    }
+}
+
 static void near_cells(void **state) {
     (void)state;
     static const int64_t sizes[] = {4, 31, 32, 33, 255, 257, 511, 512, 513, 1023, 1025, 3001};
@@ -247,8 +302,11 @@ static void a_hub(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(near_cells), cmocka_unit_test(far_cells),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(near_cells),
+                                       cmocka_unit_test(far_cells),
                                        cmocka_unit_test(too_many_neighbours),
-                                       cmocka_unit_test(repeated_nodes), cmocka_unit_test(a_hub)};
+                                       cmocka_unit_test(repeated_nodes),
+                                       cmocka_unit_test(a_hub),
+                                       cmocka_unit_test(symmetric_positions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
