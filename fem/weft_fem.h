@@ -11,6 +11,7 @@
 #include "fem/weft_derive.h"
 #include "fem/weft_element.h"
 #include "fem/weft_hierarchy.h"
+#include "fem/weft_locate.h"
 #include "fem/weft_result.h"
 #include "fem/weft_solver.h"
 #include "fem/weft_time.h"

@@ -116,7 +116,7 @@ typedef struct weft_name_info {
  *  values in script order. */
 int weft_compilation_names(const weft_compilation *compilation);
 void weft_compilation_name(const weft_compilation *compilation, int i, weft_name_info *out);
-/** An input, real over an index set, that an expression with formulas by group reads. It must be
+/** An input that an expression with formulas by group or fields of files reads. It must be
  *  bound like other inputs; weft_data_bind of fem does so for groups of a mesh. Borrowed from the
  *  compilation. */
 typedef struct weft_data_info {
@@ -125,6 +125,11 @@ typedef struct weft_data_info {
     int n;                     /* groups with a formula */
     const char *const *groups; /* [n] their names; NULL: where no group of the others is */
     const double *values;      /* [n] the value of the input in each group */
+    /* or, where path is not NULL, a field of a file: over cells real[d+1], the coefficients of an
+     * affine function c[0] + c[1] x + ... in each cell; over nodes real */
+    const char *path, *field; /* field NULL: the default */
+    int component;            /* of a field with several */
+    bool clamped;             /* points outside the file's mesh get the value at the nearest point */
 } weft_data_info;
 /** The number of such inputs. */
 int weft_compilation_data_inputs(const weft_compilation *compilation);

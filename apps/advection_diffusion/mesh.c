@@ -41,9 +41,8 @@ static weft_status find_probes(ad_run *run, weft_error *error) {
     if (!run->probe_cells || !run->probe_weights)
         return weft_out_of_memory(error, NULL);
     TRY(app_probes_check(probes, run->base.mesh->dimension, error));
-    for (int i = 0; i < probes->n; ++i)
-        weft_mesh_locate(run->base.mesh, probes->list[i].point, &run->probe_cells[i],
-                         run->probe_weights[i]);
+    TRY(app_probes_locate(probes, run->base.device, run->base.mesh, run->probe_cells,
+                          run->probe_weights, error));
 done:
     return status;
 }

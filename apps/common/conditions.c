@@ -129,19 +129,47 @@ weft_status app_probes_check(const app_probes *probes, int dimension, weft_error
     return WEFT_OK;
 }
 
-void app_probes_measure(const app_probes *probes, const weft_mesh *mesh, const double *values,
-                        int components, double *out) {
+weft_status app_probes_locate(const app_probes *probes, weft_device *device, const weft_mesh *mesh,
+                              int64_t *cells, double (*weights)[4], weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int d = mesh->dimension;
+    const size_t n = (size_t)probes->n;
+    double *points = calloc(n * (size_t)d + 1, sizeof *points);
+    double *barycentric = calloc(n * (size_t)(d + 1) + 1, sizeof *barycentric);
+    if (!points || !barycentric)
+        TRY(weft_out_of_memory(error, NULL));
+    for (size_t i = 0; i < n; ++i)
+        memcpy(points + i * (size_t)d, probes->list[i].point, (size_t)d * sizeof *points);
+    TRY(weft_mesh_locate_points(device, mesh, points, probes->n, cells, barycentric, error));
+    for (size_t i = 0; i < n; ++i)
+        memcpy(weights[i], barycentric + i * (size_t)(d + 1),
+               (size_t)(d + 1) * sizeof *barycentric);
+done:
+    free(points);
+    free(barycentric);
+    return status;
+}
+
+weft_status app_probes_measure(const app_probes *probes, weft_device *device, const weft_mesh *mesh,
+                               const double *values, int components, double *out,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
     const int width = mesh->dimension + 1;
-    for (int i = 0; i < probes->n; ++i) {
-        int64_t cell = -1;
-        double weights[4] = {0};
-        weft_mesh_locate(mesh, probes->list[i].point, &cell, weights);
+    int64_t *cells = calloc((size_t)probes->n + 1, sizeof *cells);
+    double(*weights)[4] = calloc((size_t)probes->n + 1, sizeof *weights);
+    if (!cells || !weights)
+        TRY(weft_out_of_memory(error, NULL));
+    TRY(app_probes_locate(probes, device, mesh, cells, weights, error));
+    for (int i = 0; i < probes->n; ++i)
         for (int k = 0; k < components; ++k) {
-            double value = cell >= 0 ? 0 : NAN;
-            for (int v = 0; v < width && cell >= 0; ++v)
-                value +=
-                    weights[v] * values[(int64_t)mesh->cells[cell * width + v] * components + k];
+            double value = cells[i] >= 0 ? 0 : NAN;
+            for (int v = 0; v < width && cells[i] >= 0; ++v)
+                value += weights[i][v] *
+                         values[(int64_t)mesh->cells[cells[i] * width + v] * components + k];
             out[i * components + k] = value;
         }
-    }
+done:
+    free(cells);
+    free(weights);
+    return status;
 }

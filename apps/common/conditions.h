@@ -42,8 +42,12 @@ weft_status app_probes_check(const app_probes *probes, int dimension, weft_error
 /** Evaluate a nodal field at the probes.
  *  values  [n_nodes][components]
  *  out     [n][components], the caller's array; NaN for probes outside the mesh */
-void app_probes_measure(const app_probes *probes, const weft_mesh *mesh, const double *values,
-                        int components, double *out);
+weft_status app_probes_measure(const app_probes *probes, weft_device *device, const weft_mesh *mesh,
+                               const double *values, int components, double *out,
+                               weft_error *error);
+/** The cells of the probes, -1 outside, and their barycentric coordinates; [n] each. */
+weft_status app_probes_locate(const app_probes *probes, weft_device *device, const weft_mesh *mesh,
+                              int64_t *cells, double (*weights)[4], weft_error *error);
 
 /** Check that the mesh has the group of a condition.
  *  Errors  WEFT_ERROR_INPUT, which names the option */

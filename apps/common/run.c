@@ -258,8 +258,8 @@ weft_status app_run_measure_probes(app_run *run, weft_error *error) {
     run->probes = calloc((size_t)(probes->n * components) + 1, sizeof *run->probes);
     if (!run->probes)
         return weft_out_of_memory(error, NULL);
-    app_probes_measure(probes, run->mesh, run->u_values, components, run->probes);
-    return WEFT_OK;
+    return app_probes_measure(probes, run->device, run->mesh, run->u_values, components, run->probes,
+                              error);
 }
 
 void app_run_finish(app_run *run) {

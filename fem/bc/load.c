@@ -72,8 +72,10 @@ static weft_status cell_source(const weft_bc *bc, const char *source, const char
         const char *start = at;
         weft_formula_piece piece;
         TRY(weft_formula_next(&at, &piece, origin, error));
-        if (facet_group(bc, &piece) < 0)
-            weft_text_add_bytes(out, start, (size_t)(at - start));
+        if (facet_group(bc, &piece) >= 0)
+            continue;
+        weft_text_add(out, out->length > 0 ? "; " : "");
+        weft_text_add_bytes(out, start, (size_t)(piece.text + piece.length - start));
     }
     if (out->failed)
         TRY(weft_out_of_memory(error, "a source"));

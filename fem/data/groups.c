@@ -14,12 +14,12 @@ static weft_status locate(const weft_data_info *info, weft_status status, weft_e
 }
 
 static const char *cell_text(const weft_mesh *mesh, int64_t cell, char out[128]) {
-    const int d = mesh->dimension;
+    const int d = mesh->dimension, width = weft_mesh_cell_vertices(mesh);
     double centre[3] = {0};
     char point[64];
-    for (int v = 0; v <= d; ++v)
+    for (int v = 0; v < width; ++v)
         for (int k = 0; k < d; ++k)
-            centre[k] += mesh->x[(int64_t)mesh->cells[cell * (d + 1) + v] * d + k] / (d + 1);
+            centre[k] += mesh->x[(int64_t)mesh->cells[cell * width + v] * d + k] / width;
     (void)snprintf(out, 128, "cell %" PRId64 " at %s", cell,
                    weft_point_text(centre, d, point));
     return out;
@@ -112,20 +112,20 @@ done:
 
 static void mark_nodes(const weft_mesh *mesh, int g, int32_t owner, int32_t *owners) {
     const weft_group *group = &mesh->groups[g];
-    const int d = mesh->dimension;
+    const int width = weft_mesh_cell_vertices(mesh), facet_width = weft_mesh_facet_vertices(mesh);
+    const int32_t *cells = mesh->group_cells + group->first_cell;
+    const int32_t *facets = mesh->group_facets + group->first_facet;
     for (int64_t k = 0; k < group->n_cells; ++k)
-        for (int v = 0; v <= d; ++v)
-            owners[mesh->cells[(int64_t)mesh->group_cells[group->first_cell + k] * (d + 1) + v]] =
-                owner;
+        for (int v = 0; v < width; ++v)
+            owners[mesh->cells[(int64_t)cells[k] * width + v]] = owner;
     for (int64_t k = 0; k < group->n_facets; ++k)
-        for (int v = 0; v < d; ++v)
-            owners[mesh->facets[(int64_t)mesh->group_facets[group->first_facet + k] * d + v]] =
-                owner;
+        for (int v = 0; v < facet_width; ++v)
+            owners[mesh->facets[(int64_t)facets[k] * facet_width + v]] = owner;
 }
 
 /* A cell with the node, whose groups name what has no value. */
 static int64_t cell_of(const weft_mesh *mesh, int64_t node) {
-    const int width = mesh->dimension + 1;
+    const int width = weft_mesh_cell_vertices(mesh);
     int64_t i = 0;
     while (i < mesh->n_cells * width && mesh->cells[i] != node)
         ++i;

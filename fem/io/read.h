@@ -32,6 +32,25 @@ void weft_mesh_stream_log(int out, weft_log_level level, const char *message);
 /** Read a file through the program weft-gmsh. Contract as weft_mesh_read_with. */
 weft_status weft_mesh_read_gmsh(const char *path, const weft_mesh_options *options,
                                 const weft_monitor *monitor, weft_mesh **out, weft_error *error);
+/** A field of a file, with the file's mesh as it is: any orientation and numbering. Free with
+ *  weft_file_field_free. */
+typedef struct weft_file_field {
+    int dimension, n_components;
+    bool on_cells; /* else on nodes */
+    int64_t n_nodes, n_cells;
+    double *x;      /* [n_nodes][dimension] */
+    int32_t *cells; /* [n_cells][dimension+1], checked to be in range */
+    double *values; /* [n_cells or n_nodes][n_components] */
+} weft_file_field;
+/** Read a nodal or cell field of a .vtkhdf file.
+ *  name    NULL: u
+ *  out     caller's; untouched on errors
+ *  Errors  WEFT_ERROR_IO, _INPUT (no such field: lists them; damaged), _UNSUPPORTED, _MEMORY */
+weft_status weft_file_field_read(const char *path, const char *name, weft_file_field *out,
+                                 weft_error *error);
+void weft_file_field_free(weft_file_field *field);
+/** Whether the file can be read, with the message of weft_mesh_read if not. */
+weft_status weft_file_check(const char *path, weft_error *error);
 /** Read a .vtkhdf file. Contract as weft_mesh_read_with. */
 weft_status weft_mesh_read_vtkhdf(const char *path, const weft_monitor *monitor, weft_mesh **out,
                                   weft_error *error);

@@ -44,7 +44,7 @@ static bool ends_with(const char *name, const char *ending) {
 }
 
 /* Check the file first, as Gmsh reports neither a missing nor an empty file. */
-static weft_status check_file(const char *path, weft_error *error) {
+weft_status weft_file_check(const char *path, weft_error *error) {
     struct stat info;
     const char *cause = NULL;
     if (stat(path, &info) != 0)
@@ -108,10 +108,10 @@ weft_status weft_mesh_read_with(const char *name, const weft_mesh_options *optio
         status = weft_error_set(error, WEFT_ERROR_USAGE, "a mesh size of %g makes no mesh",
                                 options->size);
     } else if (weft_mesh_is_gmsh(name)) {
-        TRY(check_file(name, error));
+        TRY(weft_file_check(name, error));
         TRY(weft_mesh_read_gmsh(name, options, monitor, out, error));
     } else if (ends_with(name, ".vtkhdf")) {
-        TRY(check_file(name, error));
+        TRY(weft_file_check(name, error));
         TRY(weft_mesh_read_vtkhdf(name, monitor, out, error));
     } else {
         status = refuse_name(name, error);

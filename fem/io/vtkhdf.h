@@ -55,5 +55,7 @@ weft_status weft_vtkhdf_open_set(const weft_vtkhdf_reader *r, const char *name, 
 /** Read a whole data set, with weft_vtkhdf_open_set's checks; out [rows][width]. */
 weft_status weft_vtkhdf_read_set(const weft_vtkhdf_reader *r, const char *name, int64_t rows,
                                  int width, hid_t type, void *out);
+/** Open the file, and read its cells, points and groups into data. */
+weft_status weft_vtkhdf_read_data(weft_vtkhdf_reader *r);
 /** Read the groups of a file written by Weft; other files have none. */
 weft_status weft_vtkhdf_read_groups(weft_vtkhdf_reader *r);

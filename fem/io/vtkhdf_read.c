@@ -173,7 +173,7 @@ static weft_status read_points(weft_vtkhdf_reader *r) {
     return WEFT_OK;
 }
 
-static weft_status read_data(weft_vtkhdf_reader *r) {
+weft_status weft_vtkhdf_read_data(weft_vtkhdf_reader *r) {
     weft_status status = WEFT_OK;
     TRY(open_file(r));
     TRY(read_count(r, "VTKHDF/NumberOfPoints", INT32_MAX, &r->n_points));
@@ -199,7 +199,7 @@ static weft_status read_in_child(void *user, int out, weft_error *error) {
         .path = user, .monitor = &monitor, .file = -1, .access = -1, .error = error};
     weft_hdf5_silence();
     TRY(weft_mesh_stream_start(out, error));
-    TRY(read_data(&r));
+    TRY(weft_vtkhdf_read_data(&r));
     TRY(weft_mesh_stream_write(out, &r.data, error));
 done:
     return status;

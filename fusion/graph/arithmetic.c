@@ -174,6 +174,8 @@ static weft_status tree_call(weft_graph_builder *builder, const name_scope *scop
     weft_status status = WEFT_OK;
     const int n_arguments = weft_formula_arguments(node->name);
     int a = -1, b = -1;
+    if (node->table != NULL)
+        return weft_table_inline(builder, scope, node, t, root, error);
     if (n_arguments > 0 && !weft_is_function(builder, node->name)) {
         if (node->n_children != n_arguments || node->n_keys != 0)
             return weft_error_at(error, WEFT_ERROR_TYPE, node->place,

@@ -65,6 +65,9 @@ const weft_script_expression *weft_formula_find(const weft_graph_builder *builde
 weft_status weft_formula_inline(weft_graph_builder *builder, const name_scope *outer,
                                 const weft_node *node, const weft_script_expression *expression,
                                 tree *t, int *root, weft_error *error);
+/** fusion/graph/table.c: add the arithmetic of table(N, s) or table_slope(N, s). */
+weft_status weft_table_inline(weft_graph_builder *builder, const name_scope *scope,
+                              const weft_node *node, tree *t, int *root, weft_error *error);
 weft_status weft_tree_make_call(weft_graph_builder *builder, const tree *t, int index_set,
                                 weft_location place, weft_operand *out, weft_error *error);
 

@@ -133,7 +133,8 @@ weft_status weft_value_subscript(weft_graph_builder *builder, const name_scope *
                                  const weft_node *node, weft_lazy_value *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_lazy_value base = {0};
-    if (scope->expression != NULL)
+    const weft_node *list = node->children[0]; /* NAME__field0: an input of a formula */
+    if (scope->expression != NULL && (list->kind != NODE_NAME || !strstr(list->name, "__")))
         return weft_error_at(error, WEFT_ERROR_TYPE, node->place, "a formula has no subscripts");
     TRY(weft_value_make(builder, node->children[0], &base, error));
     const weft_node *first = node->children[1];

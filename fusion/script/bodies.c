@@ -28,13 +28,22 @@ static void hint_bare_condition(script_parser *parser, const char *text) {
 }
 
 /* A single formula. */
-static weft_status read_formula(script_parser *parser, const weft_script_expression *expression,
+static weft_status read_formula(script_parser *parser, weft_script_expression *expression,
                                 const char *origin, const char *text, weft_node **out) {
     weft_status status = WEFT_OK;
+    char *masked = NULL;
     weft_source *source = weft_arena_alloc(parser->arena, 1, sizeof *source);
     if (!source)
         TRY(weft_script_no_memory(parser->error));
-    TRY(weft_script_start_text(parser, source, origin, text));
+    if (text) {
+        *source = (weft_source){origin, text};
+        TRY(weft_script_mask_references(parser, expression, source, &masked));
+    }
+    TRY(weft_script_start_text(parser, source, origin, masked));
+    if (text)
+        source->text = weft_arena_copy(parser->arena, text, strlen(text)); /* for messages */
+    if (text && !source->text)
+        TRY(weft_script_no_memory(parser->error));
     TRY(weft_script_parse_expression(parser, out));
     if (weft_script_token(parser)->kind != TOKEN_END) {
         status = weft_script_unexpected(parser, "an operator or the end of the expression");
@@ -98,7 +107,7 @@ weft_status weft_script_read_body(script_parser *parser, const weft_expression *
     weft_formula_piece piece;
     const char *origin = bound->origin ? bound->origin : bound->name;
     const char *at = bound->text;
-    expression->n_bodies = 0;
+    expression->n_bodies = expression->n_references = 0;
     expression->origin = origin;
     if (!weft_formula_by_group(bound->text)) {
         TRY(read_formula(parser, expression, origin, bound->text, &expression->body));
@@ -115,23 +124,46 @@ done:
 
 /* ---- arithmetic on inputs ---- */
 
-/* The input NAME__suffix over the set of the first connectivity's elements: cells, where there are
- * any; else over the first index set. */
-static weft_status declare_input(script_parser *parser, const weft_script_expression *expression,
-                                 const char *suffix, weft_location place, const char **name) {
+/* The number of coordinates: the parameter d, or one less than the nodes of a cell. */
+static weft_status count_coordinates(script_parser *parser, int *out) {
+    const weft_script *script = parser->script;
+    const int d = WEFT_FIND_NAME(script->parameters, script->n_parameters, "d");
+    if (d >= 0) {
+        *out = script->parameters[d].value;
+        return WEFT_OK;
+    }
+    const weft_status status =
+        weft_script_integer(script, script->connectivities[0].width, out, parser->error);
+    --*out;
+    return status;
+}
+
+weft_status weft_script_data_input(script_parser *parser, const weft_script_expression *expression,
+                                   const char *suffix, bool is_affine, weft_location place,
+                                   const char **name, int *n) {
     weft_status status = WEFT_OK;
     weft_script *script = parser->script;
+    const bool on_cells = script->n_connectivities > 0;
     weft_script_input input = {.place = place, .over_place = place};
     weft_token token = {.kind = TOKEN_NAME, .place = place};
     if (script->n_indices == 0)
         return weft_error_at(parser->error, WEFT_ERROR_TYPE, place,
-                             "'%s' has formulas by group, but this script has no index set",
+                             "'%s' has formulas by group or fields, but this script has no index "
+                             "set",
                              expression->name);
-    input.over =
-        script->n_connectivities > 0 ? script->connectivities[0].from : script->indices[0].name;
+    *n = 0;
+    input.over = on_cells ? script->connectivities[0].from : script->indices[0].name;
     input.name = weft_arena_print(parser->arena, "%s__%s", expression->name, suffix);
     if (!input.name)
         return weft_script_no_memory(parser->error);
+    if (is_affine && on_cells) {
+        TRY(count_coordinates(parser, n));
+        *n += 1;
+        input.rank = 1;
+        TRY(weft_script_node_make(parser, NODE_NUMBER, place, &input.sizes[0]));
+        input.sizes[0]->number = *n;
+        input.sizes[0]->integer = true;
+    }
     token.text = input.name;
     TRY(weft_script_declare(parser, &token, SCRIPT_INPUT));
     SCRIPT_APPEND(parser, script->inputs, script->n_inputs, input);
@@ -258,14 +290,15 @@ static weft_status body_by_group(script_parser *parser, weft_script_expression *
     const weft_location place = expression->bodies[0]->place;
     selection s = {.n = 0};
     const char *name = NULL;
+    int unused = 0;
     TRY(choose(parser, expression, &s));
     if (s.has_numbers) {
-        TRY(declare_input(parser, expression, "value", place, &name));
+        TRY(weft_script_data_input(parser, expression, "value", false, place, &name, &unused));
         TRY(add_data(parser, expression, name, s.values));
         TRY(make_name(parser, name, place, &s.formulas[0]));
     }
     if (s.n > 1 || !s.has_numbers) { /* with one formula only to check that every group has it */
-        TRY(declare_input(parser, expression, "group", place, &name));
+        TRY(weft_script_data_input(parser, expression, "group", false, place, &name, &unused));
         TRY(add_data(parser, expression, name, s.choices));
     }
     expression->body = s.formulas[s.n - 1];
@@ -280,6 +313,10 @@ weft_status weft_script_write_bodies(script_parser *parser) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < parser->script->n_expressions; ++i) {
         weft_script_expression *expression = &parser->script->expressions[i];
+        for (int k = 0; k < expression->n_bodies; ++k)
+            TRY(weft_script_write_references(parser, expression, &expression->bodies[k]));
+        if (expression->n_bodies > 0)
+            expression->body = expression->bodies[0];
         if (expression->n_bodies > 1 || (expression->n_bodies == 1 && expression->groups[0]))
             TRY(body_by_group(parser, expression));
     }

@@ -85,10 +85,13 @@ static bool is_data(const weft_script_expression *expression, const weft_node *n
 static weft_status check_body(const weft_script_expression *expression, const weft_node *node,
                               weft_error *error) {
     weft_status status = WEFT_OK;
+    if (node->kind == NODE_SUBSCRIPT && node->children[0]->kind == NODE_NAME &&
+        is_data(expression, node->children[0]))
+        return WEFT_OK;
     if (node->kind == NODE_SUBSCRIPT)
         return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
                              "a formula has no subscripts: its arguments are numbers");
-    if (node->kind == NODE_CALL)
+    if (node->kind == NODE_CALL && !weft_script_is_reference(expression, node))
         TRY(check_call_in_body(node, error));
     if (node->kind == NODE_NAME && strcmp(node->name, "pi") != 0 && !is_data(expression, node) &&
         weft_name_index(expression->arguments, expression->n_arguments, sizeof(char *),

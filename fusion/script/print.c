@@ -115,10 +115,21 @@ static bool same_type(const weft_script_input *a, const weft_script_input *b) {
     return a->over && b->over ? strcmp(a->over, b->over) == 0 : a->over == b->over;
 }
 
+/* Inputs of formulas are declared again when the formulas are read. */
+static bool is_data(const weft_script *script, int i) {
+    for (int k = 0; k < script->n_data; ++k)
+        if (strcmp(script->data[k].input, script->inputs[i].name) == 0)
+            return true;
+    return false;
+}
+
 static void print_input(const weft_script *script, int i, weft_text *out) {
     const weft_script_input *input = &script->inputs[i];
     bool first = i == 0 || !same_type(input, &script->inputs[i - 1]);
-    bool last = i == script->n_inputs - 1 || !same_type(input, &script->inputs[i + 1]);
+    bool last = i == script->n_inputs - 1 || !same_type(input, &script->inputs[i + 1]) ||
+                is_data(script, i + 1);
+    if (is_data(script, i))
+        return;
     weft_text_add(out, "%s%s", first ? "input " : ", ", input->name);
     if (!last)
         return;
@@ -157,12 +168,34 @@ static void print_declarations(const weft_script *script, weft_text *out) {
                       script->operators[i].over);
 }
 
+/* Can the formulas be written in a script? It has no files, a first formula without a group, and names
+ * of groups without other characters than letters, digits and _. */
+static bool is_writable(const weft_script_expression *expression) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    bool fine = expression->n_references == 0 && expression->groups[0] == NULL;
+    for (int i = 1; i < expression->n_bodies; ++i) {
+        const char *group = expression->groups[i];
+        fine = fine && group && group[0] > '9' && group[strspn(group, letters)] == '\0' &&
+               !weft_script_reserved(group);
+    }
+    return fine;
+}
+
 static void print_expression(const weft_script_expression *expression, weft_text *out) {
     weft_text_add(out, "expression %s(", expression->name);
     for (int i = 0; i < expression->n_arguments; ++i)
         weft_text_add(out, "%s%s", i > 0 ? ", " : "", expression->arguments[i]);
     weft_text_add(out, ") = ");
-    weft_node_print(expression->body, out);
+    if (expression->n_bodies == 0)
+        weft_node_print(expression->body, out);
+    else if (!is_writable(expression))
+        weft_text_add(out, "0"); /* the text of the options has its formulas */
+    else
+        for (int i = 0; i < expression->n_bodies; ++i) {
+            weft_text_add(out, "%s%s%s", i > 0 ? ", " : "", i > 0 ? expression->groups[i] : "",
+                          i > 0 ? ": " : "");
+            weft_node_print(expression->bodies[i], out);
+        }
     weft_text_add(out, ";\n");
 }
 

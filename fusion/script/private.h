@@ -4,6 +4,8 @@
  *      script.c           fragments, options, integer expressions
  *      bodies.c           formulas of expressions: an option's text, formulas by group
  *      pieces.c           the formulas of a text
+ *      references.c       files in formulas: tables and fields
+ *      table.c            tables from CSV files
  *      statements.c       statements
  *      loops.c            loops and operators
  *      directives.c       split, fuse, together, using variant
@@ -84,6 +86,32 @@ weft_status weft_script_read_body(script_parser *parser, const weft_expression *
  *  Errors  WEFT_ERROR_TYPE: the group has one */
 weft_status weft_script_add_body(script_parser *parser, weft_script_expression *expression,
                                  const char *group, weft_node *body);
+/** A file in a formula: its number stands in the text that is parsed. */
+typedef struct script_reference {
+    const char *path, *field; /* field NULL: the default */
+    bool is_field, clamped;
+    int component;
+    const struct weft_script_table *table;
+    const char *input; /* of a field, once it is declared */
+    int n;             /* its components; 0: a number */
+} script_reference;
+/** Copy a formula with a number in place of each file name, and read the tables
+ *  (fusion/script/references.c). */
+weft_status weft_script_mask_references(script_parser *parser, weft_script_expression *expression,
+                                        const weft_source *source, char **out);
+/** Is this call a reference, with its number? */
+bool weft_script_is_reference(const weft_script_expression *expression, const weft_node *node);
+/** Set the tables of a formula, and replace its fields by arithmetic on inputs. */
+weft_status weft_script_write_references(script_parser *parser,
+                                         const weft_script_expression *expression,
+                                         weft_node **node);
+/** Declare the input NAME__suffix over the elements of the first connectivity, which are cells; else
+ *  over the first index set.
+ *  is_affine  over cells with a coefficient for 1 and for each coordinate; their number goes into *n,
+ *             0 for a plain real */
+weft_status weft_script_data_input(script_parser *parser, const weft_script_expression *expression,
+                                   const char *suffix, bool is_affine, weft_location place,
+                                   const char **name, int *n);
 /** Make the bodies of expressions with formulas by group: numbers become an input, formulas are
  *  selected by another. */
 weft_status weft_script_write_bodies(script_parser *parser);

@@ -52,6 +52,7 @@ struct weft_node {
     const char **keys;
     weft_node **key_values;
     int n_keys;
+    const struct weft_script_table *table; /* of a call of table or table_slope; else NULL */
 };
 
 typedef struct weft_script_index {
@@ -95,6 +96,8 @@ typedef struct weft_script_expression {
     weft_node **bodies;
     int n_bodies;
     const char *origin; /* of the options' text, or NULL */
+    struct script_reference *references; /* files in the formulas */
+    int n_references;
     weft_location place;
 } weft_script_expression;
 

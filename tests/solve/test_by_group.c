@@ -63,7 +63,7 @@ static void test_sources(void **state) {
     assert_double_near(app_probe_value(root, 0), 0.25 * 0.5 / 2, SOLVED, 0);
     assert_double_near(app_probe_value(root, 1), 0.25 / 8, SOLVED, 0);
     json_decref(root);
-    root = POISSON(0, "--mesh", mesh_path, "--source=@left=3", "--dirichlet=right=0",
+    root = POISSON(0, "--mesh", mesh_path, "--source=0", "--source=@left=3", "--dirichlet=right=0",
                    "--tolerance=1e-12", "--probe=0.25,0.5");
     assert_double_near(app_probe_value(root, 0), 3 * 0.75, SOLVED, 0);
     json_decref(root);
