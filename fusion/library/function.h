@@ -5,11 +5,11 @@
 #include "fusion/library/terms.h"
 
 #define WEFT_FUNCTION_NAMES_MAX 32 /* sizes and parameters of one function */
-#define WEFT_TABLES_MAX 8
+#define WEFT_TABLES_MAX 16
 #define WEFT_WHERES_MAX 8
 #define WEFT_VARIANTS_MAX 8
 #define WEFT_EXAMPLES_MAX 16
-#define WEFT_LOCALS_MAX 128
+#define WEFT_LOCALS_MAX 1024
 #define WEFT_NESTING_MAX 64
 #define WEFT_CHAIN_MAX 400
 

@@ -1,11 +1,13 @@
 /* labels: full */
-/* Reads every form file of a folder and compares forms, elements and degrees with those that FFCx found.
+/* Reads every form file of a folder and compares forms, elements, degrees and, where the oracle has samples,
+ * tensors with those that FFCx found.
  * usage: forms_conformance [--verbose] [DIR]
  *   DIR  corpus/SET/FILE, oracle/SET/FILE.json, CORPUS.md with a line "| FILE | TIER | ..." a file below
  *        "## SET"; default: WEFT_UFL_ORACLE. Without either the test is skipped.
- * Tier 1 and 2 must be read and agree, where FFCx compiled the form; where FFCx refused it, and in tier
- * 3, the file must be refused with a message that has a line. */
-#include "forms/weft_ufl.h"
+ * Tier 1 and 2 must be read and agree, where FFCx compiled the form; tensors of tier 1 must be compiled and
+ * equal, those of tier 2 equal where they are compiled. Where FFCx refused a form, and in tier 3, the file must be
+ * refused with a message that has a line. The device is $WEFT_TEST_DEVICE, or the host. */
+#include "tensors.h"
 
 #include <dirent.h>
 #include <jansson.h>
@@ -18,6 +20,7 @@ enum { SETS_MAX = 32, TIERS = 4, PATH_SIZE = 4096, SKIPPED = 77 };
 typedef struct table_row {
     int files, read, refused, right; /* right: as expected */
     int forms, integrals, degrees;   /* of the oracle; degrees: integrals that agree */
+    int compiled, matched;           /* integrals whose tensors were compared */
 } table_row;
 
 typedef struct corpus_study {
@@ -27,6 +30,7 @@ typedef struct corpus_study {
     table_row rows[SETS_MAX][TIERS];
     int n_sets;
     bool verbose;
+    weft_device *device;
 } corpus_study;
 
 static void complain(const char *set, const char *file, const char *form, const char *what) {
@@ -236,6 +240,25 @@ static bool oracle_refuses(const json_t *oracle) {
     return false;
 }
 
+/* Compare the tensors of all integrals of a form. Returns whether they are as expected. */
+static bool study_tensors(const corpus_study *study, weft_ufl *ufl, int form,
+                          const json_t *expected, const char *set, const char *file, int tier,
+                          table_row *row) {
+    const json_t *integrals = json_object_get(expected, "integrals");
+    bool fine = true;
+    for (size_t i = 0; i < json_array_size(integrals); ++i) {
+        char what[1200] = "";
+        const tensor_outcome outcome = tensors_compare(
+            study->device, ufl, form, json_array_get(integrals, i), what, sizeof what);
+        row->compiled += outcome == TENSOR_MATCHED || outcome == TENSOR_WRONG;
+        row->matched += outcome == TENSOR_MATCHED;
+        fine = fine && outcome != TENSOR_WRONG && !(outcome == TENSOR_UNSUPPORTED && tier < 2);
+        if (what[0])
+            complain(set, file, json_string_value(json_object_get(expected, "name")), what);
+    }
+    return fine;
+}
+
 static void study_file(corpus_study *study, int set, const char *file) {
     char path[PATH_SIZE], what[1000] = "";
     const char *name = study->sets[set];
@@ -268,13 +291,17 @@ static void study_file(corpus_study *study, int set, const char *file) {
         bool fine = n == json_array_size(forms);
         if (!fine)
             complain(name, file, "", "has another number of forms than FFCx finds");
-        for (size_t i = 0; i < n && i < json_array_size(forms); ++i)
+        for (size_t i = 0; i < n && i < json_array_size(forms); ++i) {
             if (!compare_form(ufl, (int)i, json_array_get(forms, i), row, what, sizeof what)) {
                 complain(name, file,
                          json_string_value(json_object_get(json_array_get(forms, i), "name")),
                          what);
                 fine = false;
             }
+            fine = study_tensors(study, ufl, (int)i, json_array_get(forms, i), name, file, tier,
+                                 row) &&
+                   fine;
+        }
         row->right += fine;
     }
     weft_ufl_free(&ufl);
@@ -341,16 +368,17 @@ static void study_sets(corpus_study *study) {
 }
 
 static void print_row(const char *set, const char *tier, const table_row *row) {
-    printf("%-14s %-5s %6d %6d %8d %9d %6d %10d %15d\n", set, tier, row->files, row->read,
-           row->refused, row->right, row->forms, row->integrals, row->degrees);
+    printf("%-14s %-5s %6d %6d %8d %9d %6d %10d %8d %9d %8d\n", set, tier, row->files, row->read,
+           row->refused, row->right, row->forms, row->integrals, row->degrees, row->compiled,
+           row->matched);
 }
 
 /* Returns whether every file is as expected. */
 static bool print_table(const corpus_study *study) {
     static const char *const names[TIERS] = {"?", "1", "2", "3"};
     table_row sum = {0};
-    printf("%-14s %-5s %6s %6s %8s %9s %6s %10s %15s\n", "set", "tier", "files", "read", "refused",
-           "expected", "forms", "integrals", "degrees agree");
+    printf("%-14s %-5s %6s %6s %8s %9s %6s %10s %8s %9s %8s\n", "set", "tier", "files", "read",
+           "refused", "expected", "forms", "integrals", "degrees", "compiled", "matched");
     for (int tier = 0; tier < TIERS; ++tier)
         for (int set = 0; set < study->n_sets; ++set) {
             const table_row *row = &study->rows[set][tier];
@@ -364,6 +392,8 @@ static bool print_table(const corpus_study *study) {
             sum.forms += row->forms;
             sum.integrals += row->integrals;
             sum.degrees += row->degrees;
+            sum.compiled += row->compiled;
+            sum.matched += row->matched;
         }
     print_row("all", "", &sum);
     return sum.files > 0 && sum.right == sum.files;
@@ -384,8 +414,15 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/CORPUS.md", study.folder);
     if (weft_file_read(path, &study.tiers, NULL, NULL) != WEFT_OK)
         study.tiers = NULL;
+    const char *device = getenv("WEFT_TEST_DEVICE");
+    weft_error error;
+    if (weft_device_open(device ? device : "host", NULL, &study.device, &error) != WEFT_OK) {
+        fprintf(stderr, "error: %s\n", error.message);
+        return 3;
+    }
     study_sets(&study);
     bool fine = print_table(&study);
+    weft_device_free(&study.device);
     free(study.tiers);
     return fine ? 0 : 1;
 }

@@ -1,0 +1,68 @@
+/** Integrals as elementary functions.
+ *  In: prepared integrals (forms/transform). Out: the text of a kernel file with one function for each
+ *  integral, its tables, and what its arguments are.
+ *
+ *      parts.c     components of elements as scalar elements; tables
+ *      scalar.c    scalar expressions
+ *      geometry.c  Jacobian, normals, sizes of cells
+ *      factor.c    integrand -> terms, one for each pair of functions of the arguments
+ *      emit.c      terms -> the text of the function
+ *
+ *  A function computes the tensor of one integral over one cell:
+ *
+ *      A = NAME(X: real[v,g], w0: real[n0], ..., c0: real[m0], ...)
+ *
+ *  with the coordinates X of the cell's vertices (or nodes, where the geometry is of higher degree),
+ *  the dofs of each coefficient on the cell in the order of its element, and the components of each
+ *  constant. A is [test dofs, trial dofs], [test dofs], or a scalar.
+ *  Source  Kirby and Logg 2006, A compiler for variational forms (reference tensors); Logg, Mardal and
+ *          Wells 2012, chapter 7; FFCx 0.11 */
+#pragma once
+
+#include "forms/degree/degree.h"
+#include "fusion/weft_library.h"
+
+/** How a tensor is computed. */
+typedef enum ufl_representation {
+    UFL_REFERENCE_TENSOR, /* sums over points made when the function is generated */
+    UFL_QUADRATURE_LOOP
+} ufl_representation;
+
+typedef struct ufl_function_argument {
+    const char *name;     /* "X", "w0", "c0" */
+    const ufl_node *node; /* the coefficient or constant; NULL: the coordinates */
+    int rows, columns;    /* columns 0: a vector */
+} ufl_function_argument;
+
+typedef struct ufl_function_table {
+    const char *name;
+    int rank, sizes[3];
+    const double *values;
+} ufl_function_table;
+
+typedef struct ufl_lowered {
+    const char *name;
+    const ufl_integral *integral;
+    int facet;          /* local facet of the cell; -1: the cell */
+    int rank, sizes[2]; /* of the result */
+    int n_arguments, n_tables, n_points, degree;
+    const ufl_function_argument *arguments;
+    const ufl_function_table *tables;
+    ufl_representation representation;
+    long flops;
+    const char *text; /* of the function, as part of a kernel file */
+} ufl_lowered;
+
+/** Lower one integral of a prepared form.
+ *  integral  its number
+ *  name      of the function; borrowed
+ *  facet     integrals over facets: the local number of the facet; over cells -1
+ *  Returns arena memory, or NULL and an error: WEFT_ERROR_UNSUPPORTED at the place of what Weft does not
+ *  have */
+const ufl_lowered *ufl_lower_integral(ufl_graph *graph, const ufl_prepared *form, int integral,
+                                      const char *name, int facet);
+/** Add the functions to a library, which keeps copies of text and tables.
+ *  lowered  [n]; must outlive the library (its tables are read when scripts are compiled)
+ *  Errors   those of weft_library_add_text */
+weft_status ufl_lowered_add(const ufl_lowered *const *lowered, int n, weft_library *library,
+                            weft_error *error);

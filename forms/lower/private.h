@@ -1,0 +1,70 @@
+/** What the files of forms/lower share. */
+#pragma once
+
+#include "fem/weft_element.h"
+#include "forms/lower/lower.h"
+#include "forms/lower/scalar.h"
+
+/** A part of a component of an element's value: the functions of a scalar element, function i of
+ *  which is function first + stride*i of the whole element. */
+typedef struct ufl_part {
+    const ufl_element *scalar;
+    int first, stride;
+} ufl_part;
+enum { UFL_PARTS_MAX = 1 }; /* sums of elements will have several */
+/** The parts whose sum is component `flat` of the value. Returns their number, or -1 and an error. */
+int ufl_component_parts(ufl_context *context, const ufl_element *element, int flat,
+                        ufl_part parts[UFL_PARTS_MAX]);
+/** Tabulate a scalar element.
+ *  out  arena; [derivatives][points][functions]
+ *  Returns the number of functions, or -1 and an error. */
+int ufl_tabulate(ufl_context *context, const ufl_element *scalar, int order, int n_points,
+                 const double *points, double **out);
+weft_cell_type ufl_weft_cell(ufl_cell_type cell);
+
+/** A function of an argument at a point: derivative of the functions of a part. */
+typedef struct ufl_basis {
+    int argument;
+    ufl_part part;
+    int derivative; /* weft_derivative_index */
+} ufl_basis;
+
+/** An integrand as sum over terms: factor times a function of each argument. */
+typedef struct ufl_term {
+    int basis[2]; /* of arguments 0 and 1; -1: none */
+    int factor;   /* a scalar */
+} ufl_term;
+typedef struct ufl_terms {
+    int n;
+    ufl_term *list; /* ascending by basis */
+} ufl_terms;
+
+/** Data that a lowered integral reads. */
+typedef struct ufl_lowering {
+    ufl_graph *graph;
+    ufl_context *context;
+    const ufl_mesh *mesh;
+    int facet; /* local number; -1: the cell */
+    ufl_scalars scalars;
+    ufl_basis *bases;
+    int n_bases, order; /* order: of the highest derivative */
+    const ufl_node **coefficients,
+        **constants; /* as SCALAR_COEFFICIENT and _CONSTANT number them */
+    int n_coefficients, n_constants;
+    int jacobian[3][3], inverse[3][3], determinant,
+        scale; /* scalars; scale: of weights; -1: not yet */
+    struct ufl_memo *memo;
+    int *bound; /* [n_indices] values of free indices */
+} ufl_lowering;
+
+/** Factor an integrand by its arguments.
+ *  node  a true scalar without derivatives but grads of terminals
+ *  Returns NULL and an error at the node's place for what is not supported */
+const ufl_terms *ufl_factor(ufl_lowering *l, const ufl_node *node);
+/** Component (i, j) of the Jacobian, or of its inverse; its determinant; the factor of weights. */
+int ufl_jacobian(ufl_lowering *l, int i, int j);
+int ufl_jacobian_inverse(ufl_lowering *l, int i, int j);
+int ufl_jacobian_determinant(ufl_lowering *l);
+int ufl_weight_scale(ufl_lowering *l);
+/** Component of a geometric quantity; -1 and an error where it is not supported. */
+int ufl_quantity_scalar(ufl_lowering *l, const ufl_node *node, const int *component);

@@ -1,0 +1,187 @@
+/* labels: quick */
+/* Functions of lowered integrals against mathematics: known matrices, rigid body modes, the divergence theorem
+ * on each type of cell, and sums point by point. */
+#include "test_support.h"
+
+#include "forms_support.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Sums of at most a few hundred products of numbers about 1. */
+#define RELATIVE 1e-11
+
+typedef struct fixture {
+    weft_device *device;
+    weft_ufl *ufl;
+} fixture;
+
+static fixture read_forms(const char *text) {
+    fixture f = {0};
+    weft_error error;
+    if (weft_ufl_read_text("forms.ufl", text, strlen(text), NULL, &f.ufl, &error) != WEFT_OK)
+        fail_msg("%d: %s", error.line, error.message);
+    assert_int_equal(weft_device_open("host:1", NULL, &f.device, &error), WEFT_OK);
+    return f;
+}
+
+static void free_forms(fixture *f) {
+    weft_ufl_free(&f->ufl);
+    weft_device_free(&f->device);
+}
+
+/* The tensor of the first integral of form number `form` on one cell. */
+static void tensor(fixture *f, int form, int facet, const double *const *data, int size,
+                   double *out) {
+    weft_error error = {0};
+    f->ufl->context.error = &error;
+    const ufl_lowered *lowered =
+        ufl_lower_integral(&f->ufl->graph, f->ufl->prepared[form], 0, "tensor", facet);
+    if (!lowered)
+        fail_msg("%d: %s", error.line, error.message);
+    assert_int_equal(forms_size(lowered), size);
+    memset(out, 0, (size_t)size * sizeof *out);
+    if (forms_run(f->device, lowered, data, 1, out, &error) != WEFT_OK)
+        fail_msg("%s", error.message);
+}
+
+static const double triangle[] = {0.1, 0.2, 1.3, -0.1, 0.4, 0.9};
+
+/* Cofactors of the edges give the gradients of barycentric coordinates. */
+static void stiffness_and_mass_of_p1(void **state) {
+    (void)state;
+    fixture f = read_forms(
+        "e = FiniteElement('P', triangle, 1)\nu = TrialFunction(e)\nv = TestFunction(e)\n"
+        "k = Constant(triangle)\nw = Coefficient(e)\n"
+        "a = k*dot(grad(u), grad(v))*dx\nL = w*v*dx\n");
+    const double k = 2.5, w[] = {1, -2, 0.5};
+    const double *matrix_data[] = {triangle, &k}, *load_data[] = {triangle, w};
+    double A[9], b[3], g[3][2];
+    const double det = (triangle[2] - triangle[0]) * (triangle[5] - triangle[1]) -
+                       (triangle[4] - triangle[0]) * (triangle[3] - triangle[1]);
+    for (int i = 0; i < 3; ++i) {
+        const double *p = triangle + (i + 1) % 3 * 2, *q = triangle + (i + 2) % 3 * 2;
+        g[i][0] = (p[1] - q[1]) / det;
+        g[i][1] = (q[0] - p[0]) / det;
+    }
+    tensor(&f, 0, -1, matrix_data, 9, A);
+    tensor(&f, 1, -1, load_data, 3, b);
+    for (int i = 0; i < 3; ++i) {
+        double load = 0;
+        for (int j = 0; j < 3; ++j) {
+            assert_double_near(A[3 * i + j],
+                               k * fabs(det) / 2 * (g[i][0] * g[j][0] + g[i][1] * g[j][1]),
+                               RELATIVE, RELATIVE);
+            load += fabs(det) / 24 * (i == j ? 2 : 1) * w[j];
+        }
+        assert_double_near(b[i], load, RELATIVE, RELATIVE);
+    }
+    free_forms(&f);
+}
+
+/* Elasticity of degree 2: symmetric, and rotations and translations are in the kernel. */
+static void elasticity_keeps_rigid_bodies(void **state) {
+    (void)state;
+    fixture f = read_forms(
+        "e = VectorElement('P', tetrahedron, 2)\nu = TrialFunction(e)\nv = TestFunction(e)\n"
+        "eps = lambda w: sym(grad(w))\n"
+        "a = (2*inner(eps(u), eps(v)) + 0.7*div(u)*div(v))*dx\n");
+    static const double x[] = {0, 0, 0.1, 1, 0.1, 0, 0.2, 0.8, 0, 0.1, 0.1, 1.2};
+    static const double nodes[10][3] = {{0, 0, 0},   {1, 0, 0},   {0, 1, 0},   {0, 0, 1},
+                                        {0, .5, .5}, {.5, 0, .5}, {.5, .5, 0}, {0, 0, .5},
+                                        {0, .5, 0},  {.5, 0, 0}};
+    const double *data[] = {x};
+    double *A = calloc(900, sizeof *A), largest = 0;
+    assert_non_null(A);
+    tensor(&f, 0, -1, data, 900, A);
+    for (int i = 0; i < 900; ++i)
+        largest = fmax(largest, fabs(A[i]));
+    assert_true(largest > 0.1);
+    for (int mode = 0; mode < 6; ++mode) {
+        double r[30];
+        for (int i = 0; i < 10; ++i) {
+            double p[3];
+            for (int c = 0; c < 3; ++c) {
+                p[c] = x[c];
+                for (int k = 0; k < 3; ++k)
+                    p[c] += nodes[i][k] * (x[3 * (k + 1) + c] - x[c]);
+            }
+            for (int c = 0; c < 3; ++c)
+                r[3 * i + c] = mode < 3 ? c == mode : 0;
+            if (mode >= 3) {
+                r[3 * i + (mode + 1) % 3] = p[(mode + 2) % 3];
+                r[3 * i + (mode + 2) % 3] = -p[(mode + 1) % 3];
+            }
+        }
+        for (int i = 0; i < 30; ++i) {
+            double sum = 0;
+            for (int j = 0; j < 30; ++j) {
+                sum += A[30 * i + j] * r[j];
+                assert_double_near(A[30 * i + j], A[30 * j + i], 0, RELATIVE * largest);
+            }
+            assert_double_near(sum, 0, 0, RELATIVE * largest);
+        }
+    }
+    free(A);
+    free_forms(&f);
+}
+
+/* sum over facets of int x.n = d int 1, on cells of every type; trilinear cells have curved faces. */
+static void divergence_theorem(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        int d, v, facets;
+        double x[24];
+    } cells[] = {
+        {"interval", 1, 2, 2, {0.3, 1.7}},
+        {"triangle", 2, 3, 3, {0.1, 0.2, 1.3, -0.1, 0.4, 0.9}},
+        {"quadrilateral", 2, 4, 4, {0, 0, 1.2, 0.1, -0.1, 0.9, 1.4, 1.3}},
+        {"tetrahedron", 3, 4, 4, {0, 0, 0.1, 1, 0.1, 0, 0.2, 0.8, 0, 0.1, 0.1, 1.2}},
+        {"hexahedron", 3, 8, 6, {0,   0,   0,   1.1, 0.1, 0,   -0.1, 0.9, 0.1, 1.2, 1.1, 0,
+                                 0.1, 0.1, 1.2, 1.0, 0,   0.9, 0,    1.1, 1,   1.1, 1,   1.3}},
+    };
+    for (size_t k = 0; k < sizeof cells / sizeof cells[0]; ++k) {
+        char text[300];
+        snprintf(text, sizeof text,
+                 "x = SpatialCoordinate(%s)\nn = FacetNormal(%s)\none = Constant(%s)\n"
+                 "M = one*dx\nflux = dot(x, n)*ds(degree=4)\nforms = [M, flux]\n",
+                 cells[k].name, cells[k].name, cells[k].name);
+        fixture f = read_forms(text);
+        const double one = 1, *data[] = {cells[k].x, &one};
+        double volume = 0, flux = 0;
+        tensor(&f, 0, -1, data, 1, &volume);
+        for (int facet = 0; facet < cells[k].facets; ++facet) {
+            double part = 0;
+            tensor(&f, 1, facet, data, 1, &part);
+            flux += part;
+        }
+        assert_true(volume > 0.1);
+        assert_double_near(flux, cells[k].d * volume, RELATIVE, RELATIVE);
+        free_forms(&f);
+    }
+}
+
+/* What is not compiled is refused at its line. */
+static void refusals(void **state) {
+    (void)state;
+    fixture f = read_forms("e = FiniteElement('DG', triangle, 1)\nv = TestFunction(e)\n"
+                           "L = jump(v)*dS\n");
+    weft_error error = {0};
+    f.ufl->context.error = &error;
+    assert_null(ufl_lower_integral(&f.ufl->graph, f.ufl->prepared[0], 0, "tensor", -1));
+    assert_int_equal(error.status, WEFT_ERROR_UNSUPPORTED);
+    assert_int_equal(error.line, 3);
+    assert_non_null(strstr(error.message, "dS"));
+    free_forms(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stiffness_and_mass_of_p1),
+        cmocka_unit_test(elasticity_keeps_rigid_bodies),
+        cmocka_unit_test(divergence_theorem),
+        cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
