@@ -209,7 +209,13 @@ static weft_status choose(const weft_compilation *c, weft_control **control, boo
         if (n == 0 || rematerialise == WEFT_REMATERIALISE_NEVER)
             continue;
         recomputed[i] = true;
-        TRY(weft_control_build(c, recomputed, &other, error));
+        status = weft_control_build(c, recomputed, &other, error);
+        if (status == WEFT_ERROR_TYPE && rematerialise == WEFT_REMATERIALISE_AUTO) {
+            status = WEFT_OK; /* a directive that the stored values serve cannot be followed */
+            recomputed[i] = false;
+            continue;
+        }
+        TRY(status);
         choices[i] = (weft_control_choice){.n = n,
                                            .iterations = iterations,
                                            .stored = seconds_of_all(*control, iterations),

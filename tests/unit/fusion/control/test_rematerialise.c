@@ -296,11 +296,37 @@ static int tear_down(void **state) {
     return 0;
 }
 
+/* Stored values serve a `together` block of the loop, rematerialised ones do not: they would be in
+ * the kernel over the matrix, which then has a launch of its own. */
+static void directives_are_followed(void **state) {
+    (void)state;
+    static const weft_fragment script = {
+        "together.weft", "index rows, cols;\ninput a, b : real over rows;\n"
+                         "input M : real over rows, cols;\ninput s : real;\nv = a + b;\n"
+                         "left = s;\ne = 2*a;\nrepeat at most 3 while (left > 0) {\n"
+                         "    together inter_block {\n        c = v;\n"
+                         "        w = axpby(s, M, s, M);\n"
+                         "        update M = abs(c^2 + min(w, c));\n    }\n"
+                         "    update left = left - 1;\n}\nreturn e;\n"};
+    weft_device *device = NULL;
+    weft_compilation *compilation = NULL;
+    weft_error error = {0};
+    check(weft_device_open("null:h200", NULL, &device, &error), &error);
+    for (int i = 0; i < 3; ++i) {
+        const weft_compile_options options = {.rematerialise = (weft_rematerialise)i};
+        const weft_status status = weft_compile(library, weft_device_limits(device), &script, 1,
+                                                &options, &compilation, &error);
+        assert_int_equal(status, i == WEFT_REMATERIALISE_ALWAYS ? WEFT_ERROR_TYPE : WEFT_OK);
+        weft_compilation_free(&compilation);
+    }
+    weft_device_free(&device);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_numbers),         cmocka_unit_test(chosen),
         cmocka_unit_test(functions_are_stored), cmocka_unit_test(not_moved),
-        cmocka_unit_test(saved_plans),
+        cmocka_unit_test(saved_plans),          cmocka_unit_test(directives_are_followed),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
