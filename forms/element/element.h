@@ -55,6 +55,7 @@ typedef struct ufl_mesh {
     ufl_cell_type cell;
     int gdim, tdim;
     int number;  /* order of creation */
+    int64_t id;  /* of a form object */
     bool affine; /* a simplex of degree 1 */
 } ufl_mesh;
 

@@ -102,8 +102,10 @@ weft_status weft_ufl_read_repr(const char *text, size_t length, const weft_monit
         return weft_error_set(error, WEFT_ERROR_INPUT, "the form has %zu bytes: at most %d", length,
                               UFL_TEXT_MAX);
     TRY(make("form", text, length, &ufl, error ? error : &ignored));
+    const char *python = ufl_repr_text(&ufl->context, text, length);
+    TRY(ufl->context.status);
     const ufl_syntax *expression =
-        ufl_read_expression(&ufl->context, ufl->text, length, (ufl_place){1, 1});
+        ufl_read_expression(&ufl->context, python, length, (ufl_place){1, 1});
     ufl->module = ufl_execute_repr(&ufl->graph, expression);
     TRY(ufl->context.status);
     TRY(prepare_forms(ufl));

@@ -604,8 +604,10 @@ const ufl_module *ufl_execute(ufl_graph *graph, const ufl_syntax *program, bool 
 
 const ufl_module *ufl_execute_repr(ufl_graph *graph, const ufl_syntax *expression) {
     ufl_interpreter interpreter;
-    if (!expression || !start(&interpreter, graph, true))
+    if (!expression || !start(&interpreter, graph, true) ||
+        !ufl_module_import_all(&interpreter, &ufl_repr_module))
         return NULL;
+    interpreter.legacy = false;
     ufl_value value = ufl_evaluate(&interpreter, expression);
     if (!value.kind)
         return NULL;

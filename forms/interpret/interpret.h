@@ -9,7 +9,8 @@
  *      attributes.c  value.name and methods
  *      arguments.c   matching the arguments of a call with parameters
  *      python.c, algebra.c, spaces.c, calculus.c  the functions that a file can call
- *      modules.c     which names each module has */
+ *      modules.c     which names each module has
+ *      repr.c        the classes that the repr of a ufl.Form names */
 #pragma once
 
 #include "forms/read/read.h"
@@ -38,7 +39,9 @@ typedef struct ufl_module {
 /** legacy  the names of legacy UFL are in scope from the start (.ufl)
  *  NULL and an error in graph->context otherwise. */
 const ufl_module *ufl_execute(ufl_graph *graph, const ufl_syntax *program, bool legacy);
-/** Execute one expression, the repr of a form, with the names of today's UFL in scope. */
+/** The repr of a form as an expression: names of elements in one word. Arena; NULL without memory. */
+char *ufl_repr_text(ufl_context *context, const char *text, size_t length);
+/** Execute the expression of ufl_repr_text. The form is called "a". */
 const ufl_module *ufl_execute_repr(ufl_graph *graph, const ufl_syntax *expression);
 /** The variable that holds a terminal, or NULL. */
 const char *ufl_module_name(const ufl_module *module, const ufl_node *node);

@@ -207,4 +207,5 @@ const char *ufl_refused_words(const char *name);
 const char *const *ufl_module_names(void);
 extern const ufl_builtin ufl_python_builtins[], ufl_math_builtins[], ufl_algebra_builtins[],
     ufl_calculus_builtins[], ufl_space_builtins[], ufl_legacy_builtins[], ufl_basix_builtins[],
-    ufl_utils_builtins[], ufl_tp_builtins[], ufl_refused_builtins[];
+    ufl_utils_builtins[], ufl_tp_builtins[], ufl_refused_builtins[], ufl_repr_builtins[];
+extern const ufl_module_table ufl_repr_module; /* repr.c */
