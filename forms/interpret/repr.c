@@ -60,6 +60,11 @@ static ufl_value compare(ufl_call *call) {
         ufl_compare(call->graph, (ufl_comparison)call->builtin->detail, a, ufl_slot_node(call, 1)));
 }
 
+static ufl_value conditional(ufl_call *call) {
+    const ufl_node *condition = ufl_slot_node(call, 0), *a = ufl_slot_node(call, 1);
+    return ufl_of_node(ufl_conditional(call->graph, condition, a, ufl_slot_node(call, 2)));
+}
+
 static ufl_value bessel(ufl_call *call) {
     const ufl_node *order = ufl_slot_node(call, 0);
     return ufl_of_node(
@@ -333,6 +338,7 @@ const ufl_builtin ufl_repr_builtins[] = {
     {"AndCondition", "a,b", binary, UFL_AND},
     {"OrCondition", "a,b", binary, UFL_OR},
     {"NotCondition", "a", unary, UFL_NOT},
+    {"Conditional", "condition,a,b", conditional, 0},
     {"Inner", "a,b", binary, UFL_INNER},
     {"Dot", "a,b", binary, UFL_DOT},
     {"Outer", "a,b", binary, UFL_OUTER},
