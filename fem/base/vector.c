@@ -1,14 +1,31 @@
 /* Makes vectors that host and device share where possible, and copies them otherwise. */
+#include "core/weft_core.h"
 #include "fem/weft_space.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* Large arrays are zeroed by all threads: most of the time is the kernel's, for new pages. */
+enum { SHARE = 1 << 19 };
+
+typedef struct zeroing {
+    double *values;
+    int64_t n;
+} zeroing;
+
+static void share_zero(void *user, int64_t share) {
+    const zeroing *z = user;
+    const int64_t first = share * SHARE, left = z->n - first;
+    memset(z->values + first, 0, (size_t)(left < SHARE ? left : SHARE) * sizeof *z->values);
+}
 
 weft_status weft_vector_make(weft_device *device, int64_t n, double **values, weft_memory **memory,
                              weft_error *error) {
     weft_status status = WEFT_OK;
-    double *array = weft_array_make((size_t)n, sizeof *array);
+    double *array = weft_array_make_unset((uint64_t)n * sizeof *array);
     if (!array)
         TRY(weft_out_of_memory(error, NULL));
+    TRY(weft_device_for(device, (n + SHARE - 1) / SHARE, share_zero, &(zeroing){array, n}, error));
     TRY(weft_memory_wrap(device, array, (size_t)n * sizeof *array, memory, error));
     *values = array;
     array = NULL;

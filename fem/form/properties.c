@@ -96,7 +96,7 @@ weft_status weft_form_action_difference(weft_context *context, const weft_form *
         {form->name, form->text}, {"action", name.data}, {tail, weft_fem_script(tail)}};
     const weft_compile_options options = weft_form_options(form);
     TRY(weft_memory_make(context->device, (size_t)n * sizeof(double), &v, error));
-    TRY(weft_write_synthetic(v, n, error));
+    TRY(weft_write_synthetic(context->device, v, n, error));
     TRY(check_make(context, fragments, 3, &options, &check, error));
     TRY(weft_compiled_bind_form(&check, form, error));
     TRY(weft_program_bind(check.program, "v", v, error));
