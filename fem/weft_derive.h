@@ -63,7 +63,7 @@ typedef struct weft_derive_problem {
     const char *solution;   /* its name in formulas; NULL: "u" */
     const weft_derive_alias *aliases;
     int n_aliases;
-    bool in_time; /* formulas may use t */
+    bool in_time; /* formulas may use t, which is the last argument of the form's expressions */
     weft_projection projection;
 } weft_derive_problem;
 

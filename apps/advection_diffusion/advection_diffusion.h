@@ -30,6 +30,8 @@ typedef struct ad_formulas {
 typedef struct ad_options {
     app_run_options run;                                /* only Dirichlet conditions */
     const char *exact, *checkpoint, *restart;           /* borrowed from argv; NULL: none */
+    const char *history; /* the CSV file, or NULL */
+    int history_every;   /* steps; 0: 1 */
     char *initial;                                      /* malloc'd */
     ad_formulas velocity, diffusivity;
     double dt, theta;
@@ -79,6 +81,7 @@ typedef struct ad_run {
     weft_field_measure *measure;
 
     weft_series *series; /* the file of --output, open */
+    FILE *history;       /* that of --history, open */
 
     weft_step_state state;
     int64_t first_step; /* of this process: 0, or that of the checkpoint */
@@ -122,6 +125,14 @@ weft_series_options ad_series_options(const ad_run *run);
 weft_status ad_series_open(ad_run *run, weft_error *error);
 weft_status ad_series_add(ad_run *run, weft_error *error);
 weft_status ad_checkpoint_write(ad_run *run, weft_error *error);
+/** Compile --derive, --integral and --extrema, of T. (apps/advection_diffusion/history.c)
+ *  Errors  those of weft_derive_make */
+weft_status ad_derive_make(ad_run *run, weft_error *error);
+/** Append a row to --history; the first call opens the file. After --restart rows up to the present
+ *  time are kept. */
+weft_status ad_history_add(ad_run *run, weft_error *error);
+/** T at probe i, from run->values; NaN outside. */
+double ad_probe_value(const ad_run *run, int i);
 /** Append a record of the current T. (apps/advection_diffusion/measure.c) */
 weft_status ad_record_add(ad_run *run, weft_error *error);
 /** Print the report; write JSON.

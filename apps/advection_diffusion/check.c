@@ -40,6 +40,9 @@ static weft_status check_names(const ad_options *o, weft_error *error) {
         {"--output", o->run.output, o->run.mesh.name, "the mesh"},
         {"--output", o->run.output, o->checkpoint, "the file of --checkpoint"},
         {"--output", o->run.output, o->restart, "the file of --restart"},
+        {"--history", o->history, o->run.mesh.name, "the mesh"},
+        {"--history", o->history, o->run.output, "the file of --output"},
+        {"--history", o->history, o->run.json, "the file of --json"},
         {"--checkpoint", o->checkpoint, o->run.mesh.name, "the mesh"}};
     return app_overwrite_check(pairs, sizeof pairs / sizeof pairs[0], error);
 }
@@ -56,12 +59,14 @@ static weft_status check_checkpoint(const char *path, weft_error *error) {
 static weft_status check_rests(const ad_options *o, weft_error *error) {
     const char *without = o->output_every && !o->run.output && !o->run.json ? "--output-every"
                           : o->checkpoint_every && !o->checkpoint           ? "--checkpoint-every"
+                          : o->history_every && !o->history                 ? "--history-every"
                                                                             : NULL;
     if (!without)
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_USAGE, "%s says when to write, but not where", without);
-    weft_error_hint(error, without[2] == 'o' ? "add --output FILE.pvd or --json FILE"
-                                             : "add --checkpoint FILE.vtkhdf");
+    weft_error_hint(error, without[2] == 'o'   ? "add --output FILE.pvd or --json FILE"
+                           : without[2] == 'h' ? "add --history FILE.csv"
+                                               : "add --checkpoint FILE.vtkhdf");
     return WEFT_ERROR_USAGE;
 }
 
@@ -79,6 +84,8 @@ weft_status ad_check(ad_run *run, weft_error *error) {
         TRY(weft_series_check(options->run.output, &series, error));
     if (options->checkpoint && !run->base.is_null)
         TRY(weft_result_check(options->checkpoint, error));
+    if (options->history && !run->base.is_null)
+        TRY(app_file_check(options->history, error));
     if (options->run.json)
         TRY(app_file_check(options->run.json, error));
 done:

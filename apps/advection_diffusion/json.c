@@ -88,6 +88,7 @@ weft_status ad_json_write(const ad_run *run, weft_error *error) {
     json_t *root = json_object();
     const bool fine = root && set_mesh(root, run->base.mesh) && set_plan(root, run) &&
                       set_results(root, run) && set_probes(root, run) &&
+                      app_run_json_derived(root, &run->base) &&
                       app_json_set_costs(root, run->base.device, &run->base.seconds, true);
     return app_run_write_json(&run->base, root, fine, error);
 }

@@ -19,11 +19,14 @@ static weft_status solve(ad_run *run, weft_error *error) {
     TRY(ad_coefficients_check(run, error));
     TRY(ad_stepper_make(run, error));
     TRY(ad_restart(run, error));
+    TRY(ad_derive_make(run, error));
     run->base.seconds.assembly = app_clock(&run->base.context) - start;
     if (run->base.is_null)
         TRY(ad_plan_print(run, error));
     else
         TRY(ad_solve(run, error));
+    if (run->base.derive)
+        TRY(weft_derive_run(run->base.derive, run->state.t, error));
     app_run_finish(&run->base);
     if (!run->base.is_null)
         TRY(ad_report_print(run, error));
@@ -33,6 +36,8 @@ done:
 }
 
 void ad_clear(ad_run *run) {
+    if (run->history)
+        (void)fclose(run->history);              /* each row was flushed */
     (void)weft_series_close(&run->series, NULL); /* after an error; else it is closed */
     weft_advection_diffusion_free(&run->stepper);
     weft_field_measure_free(&run->measure);

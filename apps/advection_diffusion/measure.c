@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static double probe_value(const ad_run *run, int i) {
+double ad_probe_value(const ad_run *run, int i) {
     const int width = run->base.mesh->dimension + 1;
     const int64_t cell = run->probe_cells[i];
     double value = 0;
@@ -29,7 +29,7 @@ weft_status ad_record_add(ad_run *run, weft_error *error) {
     TRY(weft_memory_read(weft_advection_diffusion_field(run->stepper), 0, run->values,
                          (size_t)run->base.mesh->n_nodes * sizeof *run->values, error));
     for (int i = 0; i < n_probes; ++i)
-        record.probes[i] = probe_value(run, i);
+        record.probes[i] = ad_probe_value(run, i);
     TRY(APP_APPEND(run->records, run->n_records, record, error));
     record.probes = NULL;
 done:

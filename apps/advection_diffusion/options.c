@@ -38,7 +38,8 @@ static const app_option problem_options[] = {
      "u (default: no advection); repeatable, with one vector for each group of cells",
      APP_BY(read_formulas, ad_options, velocity)},
     {"diffusivity", "[@GROUP=]EXPR|E11,E12;E21,E22",
-     "mu, a number or a symmetric tensor (default: no diffusion); repeatable, with one of them for each "
+     "mu, a number or a symmetric tensor (default: no diffusion); repeatable, with one of them for "
+     "each "
      "group of cells",
      APP_BY(read_formulas, ad_options, diffusivity)},
     {"initial", "[@GROUP=]EXPR",
@@ -103,6 +104,11 @@ static const app_option problem_options[] = {
     {"overwrite", NULL,
      "Replace an existing file of --output, even if --restart cannot continue it",
      APP_FLAG(ad_options, overwrite, true)},
+    {"history", "FILE.csv",
+     "Write T at the probes, and --integral and --extrema, after each step while the run goes",
+     APP_TEXT(ad_options, history)},
+    {"history-every", "N", "Write to --history after every N steps (default 1)",
+     APP_INTEGER(ad_options, history_every, 1, STEPS_MOST)},
     {"probe", "X,Y[,Z]", "Print T at a point; repeatable",
      APP_BY(app_read_probe, ad_options, run.probes)},
     {"json", "FILE|-", APP_JSON_HELP, APP_TEXT(ad_options, run.json)},
@@ -167,7 +173,8 @@ weft_status ad_options_read(int argc, char **argv, ad_options *out, weft_error *
     const app_command_line line = {.doc = doc,
                                    .tables = {{app_mesh_options_table, &out->run},
                                               {app_reading_options, &out->run.mesh.reading},
-                                              {problem_options, out}},
+                                              {problem_options, out},
+                                              {app_derivation_options, &out->run}},
                                    .argument = app_argument_refuse};
     TRY(app_command_line_read(&line, argc, argv, error));
     if (!out->initial)

@@ -66,7 +66,10 @@ weft_status ad_report_print(const ad_run *run, weft_error *error) {
     if (run->n_records > 0)
         app_probes_print(&run->options->run.probes, "T", run->records[run->n_records - 1].probes,
                          1);
+    app_run_print_derived(&run->base);
     print_costs(run);
+    if (run->options->history)
+        printf("history     %s\n", run->options->history);
     if (run->options->run.output)
         printf("output      %s\n", run->options->run.output);
     if (run->options->checkpoint)

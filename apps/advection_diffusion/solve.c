@@ -101,6 +101,11 @@ static void report(const ad_run *run, double start) {
                   run->options->steps);
 }
 
+/* Steps between rows of --history. */
+static int history_every(const ad_run *run) {
+    return run->options->history_every > 0 ? run->options->history_every : 1;
+}
+
 /* Do what is due after the current step. */
 static weft_status attend(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -109,6 +114,8 @@ static weft_status attend(ad_run *run, weft_error *error) {
         TRY(ad_record_add(run, error));
         TRY(ad_series_add(run, error));
     }
+    if (is_due(run, history_every(run)) || run->state.step == run->first_step)
+        TRY(ad_history_add(run, error));
     if (options->checkpoint && is_due(run, options->checkpoint_every) &&
         run->state.step > run->first_step)
         TRY(ad_checkpoint_write(run, error));
@@ -142,6 +149,8 @@ weft_status ad_solve(ad_run *run, weft_error *error) {
         const int64_t other = until_due(run, options->checkpoint_every);
         const double start = weft_clock();
         n = n < other ? n : other;
+        const int64_t row = run->options->history ? until_due(run, history_every(run)) : n;
+        n = n < row ? n : row;
         n = n < at_once ? n : at_once;
         TRY(weft_advection_diffusion_run(run->stepper, n, &run->state, error));
         const double spent = weft_clock() - start;

@@ -68,6 +68,7 @@ done:
 weft_status app_run_space_make(app_run *run, int components, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(app_probes_check(&run->options->probes, run->mesh->dimension, error));
+    TRY(app_run_lines_check(run, error));
     TRY(weft_space_make(run->device, run->mesh, WEFT_ELEMENT_P1, components, &run->space, error));
     TRY(app_pieces_make(&run->options->conditions, run->mesh, components, &run->pieces, error));
     if (run->pieces.n == 0 && app_has_constraints(run->options)) /* not u = 0 on the boundary */

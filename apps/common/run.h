@@ -130,6 +130,11 @@ weft_status app_run_derive_make(app_run *run, const weft_derive_problem *problem
 /** Compute the reactions, if requested.
  *  is_residual  b is the residual already */
 weft_status app_run_react(app_run *run, bool is_residual, weft_error *error);
+/** Check the points and files of --line.
+ *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_IO */
+weft_status app_run_lines_check(const app_run *run, weft_error *error);
+/** Write the files of --line. (apps/common/lines.c) */
+weft_status app_run_lines_write(const app_run *run, weft_error *error);
 /** Write u and the derived fields to --output. */
 weft_status app_run_result_write(const app_run *run, weft_error *error);
 /** Print integrals, extrema and reactions to stdout. */

@@ -27,6 +27,7 @@ void app_run_options_clear(app_run_options *options) {
     app_probes_clear(&options->probes);
     app_derived_options_clear(&options->derived);
     app_constraints_clear(&options->constraints);
+    app_lines_clear(&options->lines);
 }
 
 bool app_is_silent(const app_run_options *options) {
@@ -247,11 +248,11 @@ const app_option app_constraint_options[] = {
 
 static const char *const projections[] = {"none", "lumped", "consistent", NULL};
 
-const app_option app_derive_options[] = {
-    {.help = "Derived quantities, of u, grad(u), x and the names of the problem:"},
+const app_option app_derivation_options[] = {
+    {.help = "Derived quantities, of the solution, its gradient, x and the names of the problem:"},
     {"derive", "NAME=EXPR",
-     "Write a quantity such as 'flux = -kappa*grad(u)' per cell into --output; later formulas may "
-     "use its name; repeatable",
+     "A quantity such as 'flux = -kappa*grad(u)', written per cell into --output; later formulas "
+     "may use its name; repeatable",
      APP_BY(read_derivation, app_run_options, derived), .low = WEFT_DERIVE_FIELD},
     {"integral", "NAME[@GROUP]=EXPR",
      "Print an integral over the mesh or a group, such as 'heat@left = dot(flux, normal)'; "
@@ -260,6 +261,9 @@ const app_option app_derive_options[] = {
     {"extrema", "NAME[@GROUP]=EXPR",
      "Print the least and greatest value at vertices, and where they are; repeatable",
      APP_BY(read_derivation, app_run_options, derived), .low = WEFT_DERIVE_EXTREMA},
+    {0}};
+
+const app_option app_derive_options[] = {
     {"projection", "NAME",
      "Write the quantities of --derive at nodes instead: lumped (means of the cells around a node) "
      "or consistent (L2 projection); none (default): per cell",
@@ -269,10 +273,19 @@ const app_option app_derive_options[] = {
      APP_FLAG(app_run_options, derived.reactions, true)},
     {0}};
 
+static weft_status read_line(const app_option *row, const char *option, const char *text, void *at,
+                             weft_error *error) {
+    (void)row, (void)option;
+    return app_line_read(at, text, error);
+}
+
 const app_option app_result_options[] = {
     {.help = "Results:"},
     {"probe", "X,Y[,Z]", "Print u at a point; repeatable",
      APP_BY(app_read_probe, app_run_options, probes)},
+    {"line", "X,Y:X,Y:N=FILE.csv",
+     "Write u and the quantities of --derive at N points of a line as CSV; repeatable",
+     APP_BY(read_line, app_run_options, lines)},
     {"output", "FILE.vtkhdf", "Write the mesh and u; ParaView and --mesh read this file", 'o',
      APP_TEXT(app_run_options, output)},
     {"keep-unconverged", NULL, "Write --output even if the solver has not converged",

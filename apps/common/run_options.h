@@ -4,6 +4,7 @@
 #include "apps/common/conditions.h"
 #include "apps/common/constraints.h"
 #include "apps/common/derived.h"
+#include "apps/common/lines.h"
 #include "apps/common/mesh.h"
 #include "apps/common/option_table.h"
 
@@ -31,12 +32,13 @@ typedef struct app_run_options {
     app_probes probes;
     app_derived_options derived;
     app_constraints constraints;
+    app_lines lines;
 } app_run_options;
 
 /** Tables of these options; the conditions' are the app's own. app_reading_options is of
  *  weft_mesh_options, the others of app_run_options. */
 extern const app_option app_mesh_options_table[], app_reading_options[], app_solver_options[],
-    app_derive_options[], app_constraint_options[], app_result_options[];
+    app_derivation_options[], app_derive_options[], app_constraint_options[], app_result_options[];
 /** What reads --assembly (into app_run_options), --dirichlet, --neumann and --robin (into
  *  app_conditions) and --probe (into app_probes). */
 app_option_read app_read_assembly, app_read_condition, app_read_probe;

@@ -7,7 +7,8 @@
 static const app_option problem_options[] = {
     {.help = "Problem: -div(k grad u) = f"},
     {"source", "[@GROUP=]EXPR",
-     "f (default 1); repeatable, with one formula for each group of cells, or of facets for sources on "
+     "f (default 1); repeatable, with one formula for each group of cells, or of facets for "
+     "sources on "
      "them",
      APP_BY(app_read_formula, solve_options, source)},
     {"diffusivity", "[@GROUP=]EXPR",
@@ -54,6 +55,7 @@ weft_status poisson_options_read(int argc, char **argv, solve_options *out, weft
                                               {problem_options, out},
                                               {app_constraint_options, &out->run},
                                               {app_solver_options, &out->run},
+                                              {app_derivation_options, &out->run},
                                               {app_derive_options, &out->run},
                                               {app_result_options, &out->run}},
                                    .argument = app_argument_refuse};

@@ -216,6 +216,7 @@ weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_e
                                               {app_constraint_options, &out->run},
                                               {app_solver_options, &out->run},
                                               {newton_options, out},
+                                              {app_derivation_options, &out->run},
                                               {app_derive_options, &out->run},
                                               {app_result_options, &out->run},
                                               {sum_options, out}},

@@ -65,6 +65,7 @@ static weft_status compute(solve *run, weft_error *error) {
     TRY(run->options->nonlinear ? solve_newton(run, error) : app_run_solve(&run->base, error));
     TRY(solve_measure(run, error));
     TRY(solve_derive(run, error));
+    TRY(app_run_lines_write(&run->base, error));
     TRY(solve_output_write(run, error));
 done:
     return status;

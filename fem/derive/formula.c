@@ -142,7 +142,9 @@ static bool form_name(const rewriter *r, const char *name, char *out, size_t siz
     if (!derive_scope_find(r->place->scope, name, &info))
         return false;
     if (info.kind == WEFT_NAME_EXPRESSION)
-        snprintf(out, size, "%.127s(derived_x_%d)", name, r->point);
+        snprintf(out, size,
+                 problem->in_time ? "%.127s(derived_x_%d, derived_t)" : "%.127s(derived_x_%d)",
+                 name, r->point);
     else if (derive_scope_is_input(r->place->scope, &info, "nodes"))
         snprintf(out, size, "derived_n_%.127s_%d", name, r->point);
     else

@@ -46,6 +46,16 @@ static const bad_case poisson_cases[] = {
     {"later field",
      {"--derive", "g=f", "--derive", "f=u"},
      {"--derive g:1:1: error: 'f' has no value here"}},
+    {"line without a file", {"--line", "0,0:1,1"}, {"--line:1:8", "X,Y:X,Y:N=FILE.csv"}},
+    {"line without a number",
+     {"--line", "0,0:1=x.csv"},
+     {"--line:1:6: error: expected two points and a number of points"}},
+    {"line's dimension",
+     {"--line", "0,0,0:1,1,1:3=x.csv"},
+     {"these points have 3 and 3 coordinates, the mesh has 2 dimensions"}},
+    {"line's file",
+     {"--line", "0,0:1,1:3=/nowhere/x.csv"},
+     {"/nowhere/x.csv: error: cannot write this file"}},
     {"projection", {"--projection", "lumpd"}, {"--projection:1:1", "did you mean 'lumped'?"}},
 };
 
@@ -53,6 +63,18 @@ static const bad_case solve_cases[] = {
     {"no elasticity",
      {"diffusion.weft", "--derive", "s = stress(u)"},
      {"--derive s:1:1: error: the solution has no stress"}},
+};
+
+static const bad_case time_cases[] = {
+    {"history without a file",
+     {"--diffusivity=1", "--dt=1", "--steps=1", "--history-every=2"},
+     {"--history-every says when to write, but not where", "--history FILE.csv"}},
+    {"history's file",
+     {"--diffusivity=1", "--dt=1", "--steps=1", "--history=/nowhere/a.csv"},
+     {"/nowhere/a.csv: error: cannot write this file"}},
+    {"the name of the solution",
+     {"--diffusivity=1", "--dt=1", "--steps=1", "--integral", "a = grad(u)[0]"},
+     {"--integral a:1:6: error: grad is of the solution", "write grad(T)"}},
 };
 
 static void check(const char *program, const bad_case *cases, size_t n) {
@@ -78,8 +100,14 @@ static void solve_messages(void **state) {
     check("solve", solve_cases, sizeof solve_cases / sizeof *solve_cases);
 }
 
+static void time_messages(void **state) {
+    (void)state;
+    check("advection_diffusion", time_cases, sizeof time_cases / sizeof *time_cases);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(poisson_messages),
-                                       cmocka_unit_test(solve_messages)};
+                                       cmocka_unit_test(solve_messages),
+                                       cmocka_unit_test(time_messages)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

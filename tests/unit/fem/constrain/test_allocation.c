@@ -1,0 +1,89 @@
+/* labels: quick */
+/* Constraints, rerun with their n-th allocation failing. The operator is made before, for kernels are
+ * compiled by child processes. */
+#include "allocation.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "test_support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct setting {
+    weft_context context;
+    weft_mesh *mesh;
+    weft_space *space;
+    weft_bc *bc;
+    weft_bound_form form;
+    weft_operator *op;
+    double *b, *v;
+} setting;
+
+static weft_status add(weft_constraints *constraints, weft_error *error) {
+    weft_status status = WEFT_OK;
+    static const double point[] = {0.3, 0.4};
+    TRY(weft_constraints_match(constraints, "left", "right", "--periodic", error));
+    TRY(weft_constraints_slide(constraints, "bottom", "--symmetry", error));
+    TRY(weft_constraints_tie(constraints, "top", 1, "--tie", error));
+    TRY(weft_constraints_point(constraints, point, 1, 0, "--point-value", error));
+done:
+    return status;
+}
+
+static weft_status use(void *user, weft_error *error) {
+    setting *s = user;
+    weft_status status = WEFT_OK;
+    weft_constraints *constraints = NULL;
+    weft_free_modes modes = {0};
+    weft_constrained reduced = {0};
+    memset(s->b, 0, 18 * sizeof *s->b);
+    TRY(weft_constraints_make(&s->context, s->space, s->bc, &constraints, error));
+    TRY(add(constraints, error));
+    TRY(weft_free_modes_find(constraints, s->op, &modes, error));
+    assert_int_equal(modes.n, 1); /* along x */
+    TRY(weft_constraints_pin(constraints, &modes, s->b, error));
+    TRY(weft_constraints_reduce(constraints, s->op, s->b, s->v, &reduced, error));
+done:
+    weft_constrained_clear(&reduced);
+    weft_free_modes_clear(&modes);
+    weft_constraints_free(&constraints);
+    return status;
+}
+
+static void test_all(void **state) {
+    (void)state;
+    static const weft_condition none = {WEFT_NEUMANN, "left", "0", NULL, NULL, 0};
+    setting s = {0};
+    weft_library *library = NULL;
+    assert_int_equal(weft_device_open("host:1", NULL, &s.context.device, NULL), WEFT_OK);
+    assert_int_equal(weft_fem_library_make(&library, NULL), WEFT_OK);
+    assert_int_equal(weft_mesh_make_square(2, &s.mesh, NULL), WEFT_OK);
+    s.context.library = library;
+    s.context.plan = WEFT_PLAN_FUSED;
+    assert_int_equal(weft_space_make(s.context.device, s.mesh, WEFT_ELEMENT_P1, 2, &s.space, NULL),
+                     WEFT_OK);
+    assert_int_equal(weft_bc_make(&s.context, s.space, &none, 1, &s.bc, NULL), WEFT_OK);
+    assert_int_equal(
+        weft_form_ship(s.space, "elasticity.weft", weft_space_cells(s.space), &s.form, NULL),
+        WEFT_OK);
+    s.form.form.components = 2;
+    assert_int_equal(weft_bc_operator_make(s.bc, WEFT_ASSEMBLY_CSR, &s.form.form, &s.op, NULL),
+                     WEFT_OK);
+    s.b = weft_array_make(18, sizeof *s.b);
+    s.v = weft_array_make(18, sizeof *s.v);
+    assert_true(s.b && s.v);
+    test_every_allocation("constraints", use, &s);
+    free(s.b);
+    free(s.v);
+    weft_operator_free(&s.op);
+    weft_bc_free(&s.bc);
+    weft_space_free(&s.space);
+    weft_mesh_free(&s.mesh);
+    weft_library_free(&library);
+    weft_device_free(&s.context.device);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
