@@ -75,7 +75,8 @@ typedef struct weft_derive weft_derive;
  *  Errors      WEFT_ERROR_USAGE (a name that is not an identifier, is reserved or given twice),
  *              WEFT_ERROR_INPUT (no such group, lists the groups; stress(u) of a form without lambda
  *              and mu), WEFT_ERROR_SYNTAX, _TYPE, _SHAPE (with a caret in the formula), _MEMORY,
- *              _COMPILER, _DEVICE; *out untouched */
+ *              _COMPILER, _DEVICE; WEFT_ERROR_UNSUPPORTED (another element than P1, other cells
+ *              than triangles and tetrahedra); *out untouched */
 weft_status weft_derive_make(weft_context *context, const weft_derive_problem *problem,
                              const weft_derived_quantity *quantities, int n, weft_derive **out,
                              weft_error *error);

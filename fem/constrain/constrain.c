@@ -9,6 +9,17 @@
  * values, relative to their size. */
 static const double ROUNDING = 1e-10;
 
+static weft_status check_space(const weft_space *space, weft_error *error) {
+    const weft_mesh *mesh = weft_space_mesh(space);
+    if (weft_mesh_cell(mesh)->simplex && weft_space_nodes(space) == mesh->n_nodes)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                   "constraints are for linear elements on triangles and tetrahedra");
+    weft_error_location(error, mesh->source, NULL, 0, 0);
+    weft_error_hint(error, "take a mesh of triangles or tetrahedra, and degree 1");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
 weft_status weft_constraints_make(weft_context *context, const weft_space *space, const weft_bc *bc,
                                   weft_constraints **out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -17,6 +28,7 @@ weft_status weft_constraints_make(weft_context *context, const weft_space *space
     weft_constraints *made = calloc(1, sizeof *made);
     if (!made)
         return weft_out_of_memory(error, "constraints");
+    TRY(check_space(space, error));
     *made = (weft_constraints){
         .context = context, .space = space, .bc = bc, .n_dofs = weft_space_dofs(space)};
     made->row_of = weft_array_make((size_t)made->n_dofs, sizeof *made->row_of);

@@ -66,29 +66,35 @@ static int find_cell_group(const weft_mesh *mesh, const char *name) {
     return -1;
 }
 
-/* Append the facets of a group. */
+/* Append [n][width] numbers to an array of *all. */
+static weft_status append(int32_t **all, int64_t n_all, const int32_t *more, int64_t n,
+                          size_t width, weft_error *error) {
+    int32_t *made = weft_array_make((size_t)(n_all + n), width * sizeof *made);
+    if (!made)
+        return weft_out_of_memory(error, "facets of derived quantities");
+    if (n_all > 0)
+        memcpy(made, *all, (size_t)n_all * width * sizeof *made);
+    memcpy(made + (size_t)n_all * width, more, (size_t)n * width * sizeof *made);
+    free(*all);
+    *all = made;
+    return WEFT_OK;
+}
+
+/* Append the facets of a group, with their cells. */
 static weft_status add_facets(weft_derive *derive, derive_quantity *quantity, int group,
                               weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_mesh *mesh = weft_space_mesh(derive->problem.space);
-    const size_t d = (size_t)mesh->dimension;
-    derive_facets *facets = &derive->parts[DERIVE_FACETS].facets;
-    int32_t *nodes = NULL, *all = NULL;
-    int64_t n = 0;
-    TRY(weft_mesh_group_facets(mesh, group, &nodes, &n, error));
-    all = weft_array_make((size_t)(facets->n + n), d * sizeof *all);
-    if (!all)
-        TRY(weft_out_of_memory(error, "facets of derived quantities"));
-    if (facets->n > 0)
-        memcpy(all, facets->nodes, (size_t)facets->n * d * sizeof *all);
-    memcpy(all + (size_t)facets->n * d, nodes, (size_t)n * d * sizeof *all);
-    free(facets->nodes);
-    facets->nodes = all;
-    quantity->first = facets->n;
-    quantity->n = n;
-    facets->n += n;
+    derive_part *part = &derive->parts[DERIVE_FACETS];
+    weft_space_sides sides = {0};
+    TRY(weft_space_exterior_make(derive->problem.space, group, &sides, error));
+    TRY(append(&part->cell_nodes, part->n_elements, sides.nodes, sides.n, (size_t)sides.width,
+               error));
+    TRY(append(&part->cells, part->n_elements, sides.cells, sides.n, 1, error));
+    quantity->first = part->n_elements;
+    quantity->n = sides.n;
+    part->n_elements += sides.n;
 done:
-    free(nodes);
+    weft_space_sides_free(&sides);
     return status;
 }
 
@@ -177,6 +183,18 @@ done:
     return status;
 }
 
+static weft_status check_space(const weft_space *space, weft_error *error) {
+    const weft_mesh *mesh = weft_space_mesh(space);
+    if (weft_mesh_cell(mesh)->simplex && weft_space_nodes(space) == mesh->n_nodes &&
+        mesh->dimension >= 2)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                   "derived quantities are of linear elements on triangles and tetrahedra");
+    weft_error_location(error, mesh->source, NULL, 0, 0);
+    weft_error_hint(error, "take a mesh of triangles or tetrahedra, and degree 1");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
 weft_status weft_derive_make(weft_context *context, const weft_derive_problem *problem,
                              const weft_derived_quantity *quantities, int n, weft_derive **out,
                              weft_error *error) {
@@ -185,6 +203,7 @@ weft_status weft_derive_make(weft_context *context, const weft_derive_problem *p
     if (!derive)
         return weft_out_of_memory(error, "derived quantities");
     *derive = (weft_derive){.context = context, .problem = *problem};
+    TRY(check_space(problem->space, error));
     TRY(weft_arena_make(&derive->arena, error));
     TRY(copy_quantities(derive, quantities, n, error));
     TRY(make(derive, error));

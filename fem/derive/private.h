@@ -24,21 +24,6 @@ void derive_points_free(derive_points *points);
 /** The points at which a quantity of this kind is evaluated: first and number. */
 void derive_points_of(const derive_points *points, weft_derive_kind kind, int *first, int *n);
 
-/* ---- facets and their cells (fem/derive/facets.c) -------------------------------------------- */
-
-/** Facets of the quantities' groups, group after group. Start from {0}. */
-typedef struct derive_facets {
-    int64_t n;
-    int32_t *nodes;      /* [n][d] */
-    int32_t *cell_nodes; /* [n][d + 1]: those of the facet, then the opposite vertex of its cell */
-    int32_t *cells;      /* [n] the adjacent cell: the one that lies inside of the facet */
-} derive_facets;
-/** Find the adjacent cells of facets whose n and nodes are set.
- *  Errors  WEFT_ERROR_MEMORY, WEFT_ERROR_INTERNAL (a facet of no cell) */
-weft_status derive_facets_find_cells(const weft_mesh *mesh, derive_facets *facets,
-                                     weft_error *error);
-void derive_facets_free(derive_facets *facets);
-
 /* ---- names and formulas (fem/derive/scope.c, fem/derive/formula.c) --------------------------- */
 
 /** The names of the form that formulas may use. */
@@ -106,10 +91,12 @@ weft_status derive_script_define(const derive_place *place, const derive_quantit
 typedef struct derive_part {
     derive_points points;
     weft_compiled compiled;
-    int64_t n_elements;
-    derive_facets facets;
-    weft_connectivity *dofs, *sides; /* of facets */
-    weft_memory **gathered;          /* [n_gathered] inputs over cells, at the cells of facets */
+    int64_t n_elements;      /* cells, or facets of all groups */
+    int32_t *cell_nodes;     /* of facets, group after group: [n][d + 1] those of the cell, the
+                                        last of them opposite the facet */
+    int32_t *cells;          /* [n] the adjacent cell of each facet */
+    weft_connectivity *dofs; /* facets -> cell_nodes */
+    weft_memory **gathered;  /* [n_gathered] inputs over cells, at the cells of facets */
     int n_gathered;
 } derive_part;
 

@@ -242,7 +242,7 @@ static weft_status gather(const weft_derive *derive, derive_part *part, weft_mem
     TRY(weft_memory_read(cells, 0, interleaved, (size_t)from * sizeof *interleaved, error));
     weft_deinterleave(interleaved, n_cells, components, lanes, plain);
     for (int64_t i = 0; i < n; ++i)
-        memcpy(mine + i * components, plain + part->facets.cells[i] * (int64_t)components,
+        memcpy(mine + i * components, plain + part->cells[i] * (int64_t)components,
                (size_t)components * sizeof *mine);
     weft_interleave(mine, n, components, lanes, made);
     TRY(weft_memory_write(*out, 0, made, (size_t)to * sizeof *made, error));
@@ -276,8 +276,6 @@ static weft_status bind_facets(weft_derive *derive, weft_error *error) {
     if (!part->gathered)
         TRY(weft_out_of_memory(error, "derived quantities"));
     TRY(weft_program_bind_connectivity(part->compiled.program, "dofs", part->dofs, error));
-    TRY(weft_program_bind_connectivity(part->compiled.program, "derived_sides", part->sides,
-                                       error));
     for (int i = 0; i < form->n_inputs; ++i) {
         const weft_form_input *input = &form->inputs[i];
         weft_name_info info;
@@ -349,19 +347,6 @@ done:
     return status;
 }
 
-static weft_status make_connectivities(weft_derive *derive, derive_part *part, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int d = derive->scope.dimension;
-    const int64_t n_nodes = weft_space_nodes(derive->problem.space);
-    TRY(derive_facets_find_cells(weft_space_mesh(derive->problem.space), &part->facets, error));
-    TRY(weft_connectivity_make(derive->context->device, part->facets.cell_nodes, part->facets.n,
-                               d + 1, n_nodes, &part->dofs, error));
-    TRY(weft_connectivity_make(derive->context->device, part->facets.nodes, part->facets.n, d,
-                               n_nodes, &part->sides, error));
-done:
-    return status;
-}
-
 weft_status derive_part_make(weft_derive *derive, derive_elements elements, weft_error *error) {
     weft_status status = WEFT_OK;
     derive_part *part = &derive->parts[elements];
@@ -369,10 +354,12 @@ weft_status derive_part_make(weft_derive *derive, derive_elements elements, weft
     weft_text text = {0};
     if (!is_wanted(derive, elements))
         return WEFT_OK;
-    part->n_elements = elements == DERIVE_FACETS ? part->facets.n
-                                                 : weft_space_mesh(derive->problem.space)->n_cells;
     if (elements == DERIVE_FACETS)
-        TRY(make_connectivities(derive, part, error));
+        TRY(weft_connectivity_make(derive->context->device, part->cell_nodes, part->n_elements,
+                                   derive->scope.dimension + 1,
+                                   weft_space_nodes(derive->problem.space), &part->dofs, error));
+    else
+        part->n_elements = weft_space_mesh(derive->problem.space)->n_cells;
     TRY(write_script(derive, elements, &text, error));
     const weft_fragment fragments[] = {{form->name, form->text}, {script_name, text.data}};
     weft_compile_options options = weft_form_options(form);
@@ -392,8 +379,8 @@ done:
 void derive_part_free(derive_part *part) {
     weft_compiled_free(&part->compiled);
     weft_connectivity_free(&part->dofs);
-    weft_connectivity_free(&part->sides);
-    derive_facets_free(&part->facets);
+    free(part->cell_nodes);
+    free(part->cells);
     derive_points_free(&part->points);
     for (int i = 0; i < part->n_gathered; ++i)
         weft_memory_free(&part->gathered[i]);

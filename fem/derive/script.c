@@ -14,13 +14,14 @@ static void add_at_point(const char *name, const char *list, int p, const double
     weft_text_add(out, ";\n");
 }
 
+/* The gradient of the shape function of the opposite vertex points inwards, and its norm is one over
+ * the height of the cell, d |T| / |F|. */
 static void add_facets(const derive_scope *scope, weft_text *out) {
     weft_text_add(out,
-                  "connectivity derived_sides : cells -> nodes[%d];\n"
-                  "derived_F = %s[derived_sides];\n"
-                  "derived_measure = facet_measure(derived_F);\n"
-                  "derived_normal = facet_normal(derived_F);\n",
-                  scope->dimension, scope->coordinates);
+                  "derived_slope = norm2(derived_G[%d]);\n"
+                  "derived_measure = %d*measure(derived_J)*derived_slope;\n"
+                  "derived_normal = -derived_G[%d]/derived_slope;\n",
+                  scope->dimension, scope->dimension, scope->dimension);
 }
 
 static void add_gradients(const derive_scope *scope, weft_text *out) {

@@ -28,7 +28,7 @@ static void set_place(const weft_derive *derive, const derive_quantity *quantity
     const int d = mesh->dimension;
     const int32_t *nodes = quantity->elements == DERIVE_CELLS
                                ? mesh->cells + element * (d + 1)
-                               : derive->parts[DERIVE_FACETS].facets.nodes + element * d;
+                               : derive->parts[DERIVE_FACETS].cell_nodes + element * (d + 1);
     for (int k = 0; k < d; ++k)
         out[k] = mesh->x[(int64_t)nodes[vertex] * d + k];
 }

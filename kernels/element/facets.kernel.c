@@ -241,30 +241,3 @@ for (int j = 0; j < d; ++j) {
         s += a(p) * (phi(t,p) * phi(j,p) * w(p));
     M(t,j) = s * facet;
 }
-
-//@ function  facet_normal(X: real[d,d]) -> n: real[d]
-//@ kind      map
-//@ flops     3 + 4*(d-1) + 12*(d-1)*(d-2)/2
-//@ source    the unit normal that points to where the vertices are counterclockwise; in the plane to the right of
-//@ source    the edge: out of the cell, for the facets of weft_mesh
-//@ source    Ern and Guermond 2021, Finite Elements I, chapter 8
-//@ where     d >= 2
-//@ where     d <= 3
-//@ example   facet_normal([[0,0],[0,2]]) = [1,0]
-//@ example   facet_normal([[0,0,0],[3,0,0],[0,1,0]]) = [0,0,1]
-//@ threads   1
-if (d == 2) {
-    real u = X(1,0) - X(0,0), v = X(1,1) - X(0,1);
-    real r = 1.0 / sqrt(u * u + v * v);
-    n(0) = v * r;
-    n(1) = -u * r;
-}
-if (d == 3) {
-    real u0 = X(1,0) - X(0,0), u1 = X(1,1) - X(0,1), u2 = X(1,2) - X(0,2);
-    real w0 = X(2,0) - X(0,0), w1 = X(2,1) - X(0,1), w2 = X(2,2) - X(0,2);
-    real c0 = u1 * w2 - u2 * w1, c1 = u2 * w0 - u0 * w2, c2 = u0 * w1 - u1 * w0;
-    real r = 1.0 / sqrt(c0 * c0 + c1 * c1 + c2 * c2);
-    n(0) = c0 * r;
-    n(1) = c1 * r;
-    n(2) = c2 * r;
-}

@@ -227,23 +227,6 @@ static void ref_quadrature_shapes(ARGUMENTS) {
     weft_arena_free(&r.arena);
 }
 
-/* n_k |n| = det(e_k, edges) */
-static void ref_facet_normal(ARGUMENTS) {
-    const int d = c->d;
-    double length = 0;
-    for (int k = 0; k < d; ++k) {
-        double rows[9] = {0};
-        rows[k] = 1;
-        for (int i = 1; i < d; ++i)
-            for (int l = 0; l < d; ++l)
-                rows[i * d + l] = arguments[0][i * d + l] - arguments[0][l];
-        result[k] = check_eliminate(d, rows, NULL);
-        length += result[k] * result[k];
-    }
-    for (int k = 0; k < d; ++k)
-        result[k] /= sqrt(length);
-}
-
 static void ref_facet_load(ARGUMENTS) {
     for (int i = 0; i < c->d; ++i)
         for (int j = 0; j < c->d; ++j)
@@ -379,8 +362,6 @@ static const check_case cases[] = {
     {"quadrature_shapes", NULL, 1, {J(1)}, 4, ref_quadrature_shapes, 1, 2, NULL},
     {"quadrature_shapes", "degree = 4", 1, {J(2)}, 18, ref_quadrature_shapes, 2, 4, NULL},
     {"quadrature_shapes", NULL, 1, {J(3)}, 16, ref_quadrature_shapes, 3, 2, NULL},
-    {"facet_normal", NULL, 1, {X(2, 2)}, 2, ref_facet_normal, 2, 0, NULL},
-    {"facet_normal", NULL, 1, {X(3, 3)}, 3, ref_facet_normal, 3, 0, NULL},
     {"facet_measure", NULL, 1, {X(1, 1)}, 1, ref_facet_measure, 1, 0, NULL},
     {"facet_measure", NULL, 1, {X(2, 2)}, 1, ref_facet_measure, 2, 0, NULL},
     {"facet_measure", NULL, 1, {X(3, 3)}, 1, ref_facet_measure, 3, 0, NULL},

@@ -64,7 +64,7 @@ static const char scalar_text[] = "parameter d = 2;\n"
                                   "connectivity dofs : cells -> nodes[d + 1];\n"
                                   "input x : real[d] over nodes;\n"
                                   "input a : real over cells;\n"
-                                  "expression conductivity(x, y, z) = 2;\n"
+                                  "expression conductivity(x, y, z, t) = 5 - t;\n"
                                   "k = 2;\n"
                                   "K = k*dshape_dot_dshape(tform_dshape(jacobian(x[dofs])), "
                                   "jacobian(x[dofs]));\n";
