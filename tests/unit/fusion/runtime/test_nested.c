@@ -363,12 +363,12 @@ static void passes(void **state) {
     }
 }
 
-/* A panel of columns needs 256 rows at least; for fewer there is a second plan. */
+/* A panel of columns has 256 to 32,768 rows; for others there is a second plan. */
 static void plan_for_sizes(void **state) {
-    static const int64_t tried[][2] = {
-        {1024, 64}, {64, 1024}, {1024, 64}, {16384, 32}, {17000, 32}};
-    const bool first[] = {true, false, true, true, false};
-    double *list = calloc(17000 * 64, sizeof *list), number = 1;
+    static const int64_t tried[][2] = {{1024, 64},  {64, 1024},  {1024, 64}, {16384, 32},
+                                       {17000, 32}, {32768, 32}, {33000, 32}};
+    const bool first[] = {true, false, true, true, true, true, false};
+    double *list = calloc(33000 * 32, sizeof *list), number = 1;
     (void)state;
     assert_non_null(list);
     char *text = script_of(&(sequence){.name = "sgemvt"});
