@@ -100,15 +100,16 @@ static bool is_about_matrix(weft_status status) {
 }
 
 /* Cycles of full multigrid as a solver or as a start, which saves three of eight iterations for one and
- * a half. Its scripts are worth their compilation for large systems. */
+ * a half. Its scripts are worth their compilation for large systems, on a GPU their launches, which no
+ * graph captures, for larger ones. */
 static int full_cycles(const app_run *run) {
-    enum { ROWS_LEAST = 100000 };
+    const bool on_gpu = weft_device_limits(run->device)->execution == WEFT_EXECUTION_SIMT;
+    const int64_t least = on_gpu ? 2000000 : 100000;
     const int kind = run->options->preconditioner;
     if (run->options->until_discretisation)
         return WEFT_FULL_CYCLES_UNTIL;
     return run->solves_once && run->method == WEFT_METHOD_CG &&
-           weft_preconditioner_about(kind)->needs_levels &&
-           weft_space_dofs(run->space) >= ROWS_LEAST;
+           weft_preconditioner_about(kind)->needs_levels && weft_space_dofs(run->space) >= least;
 }
 
 weft_status app_run_precondition(app_run *run, weft_error *error) {

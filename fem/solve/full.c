@@ -20,10 +20,7 @@ weft_status weft_cg_full_start(weft_solver *cg, int cycles, weft_full_report *re
                                weft_error *error) {
     weft_status status = WEFT_OK;
     weft_preconditioner *preconditioner = cg->options->preconditioner;
-    double given = 0;
-    if (cg->options->n_constrained)
-        TRY(weft_memory_read(cg->memory[WEFT_CG_SIZE], 0, &given, sizeof given, error));
-    if (given > 0)
+    if (!cg->is_homogeneous)
         TRY(weft_preconditioner_lift(preconditioner, cg->memory[WEFT_CG_X], error));
     TRY(weft_cg_residual(cg, error));
     TRY(weft_preconditioner_full(preconditioner, cycles, cg->memory[WEFT_CG_Q],

@@ -41,7 +41,7 @@ typedef enum weft_cg_script {
     WEFT_CG_MEAN, /* subtracts from x its mean */
     WEFT_CG_SOLUTION,
     WEFT_CG_DIAGONAL, /* makes d from diag(A) */
-    WEFT_CG_GIVEN,    /* makes p from x at constrained dofs, and size = p.p */
+    WEFT_CG_GIVEN,    /* makes p from x at constrained dofs, and size, the sum of |p| */
     WEFT_CG_ADD,      /* adds z to x; rz = q.z, size = z.z */
     WEFT_CG_SCRIPTS
 } weft_cg_script;
@@ -68,6 +68,7 @@ struct weft_solver {
     const char *breakdown;            /* what a method besides CG cannot divide by; NULL: nothing */
     double start_rr;                  /* r.r at the start of the present cycle of GMRES */
     bool repeats;                     /* another cycle would be like the last */
+    bool is_homogeneous;              /* constrained values are 0, after weft_cg_norm */
     double energy;                    /* x.A x when the residual was last b - A x */
     double gain;                      /* decrease of the energy of the error */
     double norm;                      /* |b - A x_constrained| */

@@ -153,11 +153,15 @@ done:
 
 weft_status weft_cg_norm(weft_solver *cg, weft_error *error) {
     weft_status status = WEFT_OK;
+    double given = 0;
     TRY(weft_memory_zero(cg->memory[WEFT_CG_Q], error));
     if (cg->options->n_constrained) {
         TRY(weft_cg_run(cg, WEFT_CG_GIVEN, error));
-        TRY(weft_operator_apply(cg->op, cg->memory[WEFT_CG_P], cg->memory[WEFT_CG_Q], error));
+        TRY(uniform_read(cg, WEFT_CG_SIZE, &given, error));
+        if (!(given <= 0)) /* also if it is NaN */
+            TRY(weft_operator_apply(cg->op, cg->memory[WEFT_CG_P], cg->memory[WEFT_CG_Q], error));
     }
+    cg->is_homogeneous = given <= 0;
     TRY(weft_memory_zero(cg->memory[WEFT_CG_P], error));
     TRY(difference(cg, error));
     cg->norm = sqrt(cg->rr);
