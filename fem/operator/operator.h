@@ -80,8 +80,8 @@ weft_status weft_operator_from_matrix(weft_context *context, weft_pattern **patt
 weft_status weft_operator_from_sell(weft_context *context, weft_sell_matrix **matrix,
                                     int64_t n_entries, weft_operator **out, weft_error *error);
 /** Copies of the matrix of an operator whose set-up ran on the device.
- *  out     in CSR format; caller's; weft_device_matrix_free
- *  single  in single precision; caller's; weft_sell_matrix_free
+ *  out     NULL, or gets one in CSR format; caller's; weft_device_matrix_free
+ *  single  NULL, or gets one in single precision; caller's; weft_sell_matrix_free
  *  made    false: there is none, and outputs are untouched
  *  Errors  WEFT_ERROR_MEMORY, _COMPILER, _DEVICE */
 weft_status weft_operator_on_device(const weft_operator *op, weft_setup *setup,

@@ -281,30 +281,41 @@ done:
     return status;
 }
 
-/* The setup is not the operator's own, which only says where the matrix was made. */
-static weft_status sell_on_device(const weft_operator *op, weft_setup *setup,
-                                  weft_device_matrix *out, weft_sell_matrix **single,
-                                  bool *was_made, weft_error *error) {
+static weft_status copy_csr(const weft_operator *op, weft_setup *setup, weft_device_matrix *out,
+                            weft_error *error) {
     weft_status status = WEFT_OK;
     const sell_operator *sell = op->state;
     weft_device *device = op->context->device;
     const int64_t n = op->pattern->n_rows, n_entries = op->pattern->n_entries;
     const size_t start_bytes = (size_t)(n + 1) * sizeof(int64_t);
     weft_device_matrix made = {.pattern = {.n_rows = n, .n_entries = n_entries}};
-    if (!sell->setup)
-        return WEFT_OK;
     TRY(weft_memory_make_unset(device, start_bytes, &made.pattern.row_start, error));
     TRY(weft_memory_copy(made.pattern.row_start, sell->row_start, start_bytes, error));
     TRY(weft_sell_matrix_columns(setup, sell->matrix, sell->row_start, n_entries,
                                  &made.pattern.columns, error));
     TRY(weft_memory_make_unset(device, (size_t)n_entries * sizeof(double), &made.values, error));
     TRY(weft_sell_export(sell->matrix, sell->row_start, made.values, error));
-    TRY(weft_sell_matrix_single(setup, sell->matrix, single, error));
-    *was_made = true;
     *out = made;
     made = (weft_device_matrix){0};
 done:
     weft_device_matrix_free(&made);
+    return status;
+}
+
+/* The setup is not the operator's own, which only says where the matrix was made. */
+static weft_status sell_on_device(const weft_operator *op, weft_setup *setup,
+                                  weft_device_matrix *out, weft_sell_matrix **single, bool *made,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    const sell_operator *sell = op->state;
+    if (!sell->setup)
+        return WEFT_OK;
+    if (out)
+        TRY(copy_csr(op, setup, out, error));
+    if (single)
+        TRY(weft_sell_matrix_single(setup, sell->matrix, single, error));
+    *made = true;
+done:
     return status;
 }
 

@@ -36,7 +36,7 @@ static weft_status invert_diagonal(const levels_work *w, const device_level *lev
                                    weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = w->context->device;
-    const int64_t n = level->csr.pattern.n_rows;
+    const int64_t n = weft_operator_dofs(level->op);
     int32_t bad = 0;
     weft_memory *found = NULL;
     TRY(weft_memory_make_unset(device, (size_t)n * sizeof(double), d, error));
@@ -56,13 +56,12 @@ done:
     return status;
 }
 
-/* What the cycle needs of a level: its matrix and diagonal in single precision, and lambda unless it
- * is set. */
-static weft_status finish_level(const levels_work *w, device_level *level,
-                                weft_cycle_source *source, weft_error *error) {
+/* The diagonal in single precision, and lambda unless it is set. */
+static weft_status make_diagonal(const levels_work *w, const device_level *level,
+                                 weft_cycle_source *source, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = w->context->device;
-    const int64_t n = level->csr.pattern.n_rows;
+    const int64_t n = weft_operator_dofs(level->op);
     weft_memory *d = NULL;
     TRY(invert_diagonal(w, level, &d, error));
     if (source->lambda <= 0)
@@ -70,10 +69,21 @@ static weft_status finish_level(const levels_work *w, device_level *level,
     TRY(weft_memory_make_unset(device, (size_t)n * sizeof(float), &source->d, error));
     const weft_setup_kernel narrow = {"values", "narrow", n, 0, 0};
     TRY(weft_setup_launch(w->setup, &narrow, (weft_memory *[]){d, source->d}, 2, error));
-    TRY(weft_operator_from_sell(w->context, &level->single, level->csr.pattern.n_entries,
-                                &source->op, error));
 done:
     weft_memory_free(&d);
+    return status;
+}
+
+/* The matrix in single precision; that of the finest level is made here, when there is room. */
+static weft_status make_single(const levels_work *w, device_level *level, weft_cycle_source *source,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    bool made = false;
+    if (!level->single)
+        TRY(weft_operator_on_device(level->op, w->setup, NULL, &level->single, &made, error));
+    TRY(weft_operator_from_sell(w->context, &level->single, weft_operator_entries(level->op),
+                                &source->op, error));
+done:
     return status;
 }
 
@@ -142,13 +152,15 @@ static weft_status step(const levels_work *w, const weft_levels_options *options
     ++out->n;
     if (!source->parents)
         TRY(weft_out_of_memory(error, "a level of multigrid"));
-    TRY(finish_level(w, level, source, error));
+    TRY(make_diagonal(w, level, source, error));
     TRY(weft_connectivity_make(w->context->device, source->parents, level->csr.pattern.n_rows, 2,
                                n_coarse, &connectivity, error));
     parents.parents = connectivity;
     TRY(weft_device_coarse_flags(w->setup, &parents, error));
     coarse.fixed = parents.coarse_fixed;
     TRY(coarsen(w, level, &parents, &coarse, is_last, error));
+    weft_device_matrix_free(&level->csr);
+    TRY(make_single(w, level, source, error));
     level_clear(level, options->problem->op);
     *level = coarse;
     coarse = (device_level){0};
@@ -170,12 +182,13 @@ void weft_levels_clear(weft_levels *levels) {
     *levels = (weft_levels){0};
 }
 
-/* The operator's matrix and the constrained dofs. */
+/* The constrained dofs, and with_csr the operator's matrix. */
 static weft_status open_finest(levels_work *w, const weft_preconditioner_problem *problem,
-                               device_level *level, bool *made, weft_error *error) {
+                               bool with_csr, device_level *level, bool *made, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_setup_make(w->context->device, &w->setup, error));
-    TRY(weft_operator_on_device(problem->op, w->setup, &level->csr, &level->single, made, error));
+    TRY(weft_operator_on_device(problem->op, w->setup, with_csr ? &level->csr : NULL, NULL, made,
+                                error));
     if (*made)
         TRY(weft_device_flags(w->setup, problem->constrained, problem->n_constrained,
                               weft_operator_dofs(problem->op), &level->fixed, error));
@@ -191,9 +204,11 @@ weft_status weft_levels_finest(weft_context *context, const weft_preconditioner_
     *made = false;
     if (!weft_setup_on_device(context->device))
         return WEFT_OK;
-    TRY(open_finest(&w, problem, &level, made, error));
-    if (*made)
-        TRY(finish_level(&w, &level, source, error));
+    TRY(open_finest(&w, problem, false, &level, made, error));
+    if (!*made)
+        goto done;
+    TRY(make_diagonal(&w, &level, source, error));
+    TRY(make_single(&w, &level, source, error));
 done:
     level_clear(&level, problem->op);
     weft_setup_free(&w.setup);
@@ -211,7 +226,7 @@ weft_status weft_levels_on_device(weft_context *context, const weft_levels_optio
     if (!weft_setup_on_device(context->device) || options->most_levels < 2 ||
         weft_operator_dofs(problem->op) <= options->coarsest_rows)
         return WEFT_OK;
-    TRY(open_finest(&w, problem, &level, made, error));
+    TRY(open_finest(&w, problem, true, &level, made, error));
     if (!*made)
         goto done;
     for (int number = 1; !out->is_complete; ++number)
