@@ -103,6 +103,10 @@ int weft_element_first_node(const weft_element *element, int dimension, int enti
  *  type, so that tables of that element fit; none unless the family is (discontinuous) Lagrange.
  *  nodes   [n], n returned: at most element->n_nodes */
 int weft_element_entity_closure(const weft_element *element, int dimension, int entity, int *nodes);
+/** The nodes in the same order with equispaced points instead of warped ones.
+ *  points  [n_nodes][d]
+ *  Errors  WEFT_ERROR_USAGE (not a Lagrange element of degree 1 or more), WEFT_ERROR_MEMORY */
+weft_status weft_element_equispaced(const weft_element *element, double *points, weft_error *error);
 /** Where the nodes are in a cell whose vertices are listed in another order.
  *  vertices  [v], a symmetry of the cell: vertex i of the new list is vertex vertices[i] of the old
  *  nodes     [n_nodes]: node i of the new cell is node nodes[i] of the old

@@ -10,6 +10,7 @@
 #include "fem/weft_constraint.h"
 #include "fem/weft_derive.h"
 #include "fem/weft_element.h"
+#include "fem/weft_function.h"
 #include "fem/weft_hierarchy.h"
 #include "fem/weft_locate.h"
 #include "fem/weft_result.h"

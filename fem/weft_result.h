@@ -31,6 +31,19 @@ typedef struct weft_field {
  *  Errors  WEFT_ERROR_IO (names the path and the reason), WEFT_ERROR_MEMORY */
 weft_status weft_result_write(const char *path, const weft_mesh *mesh, const weft_field *fields,
                               int n_fields, weft_error *error);
+/** Nodes of a Lagrange element on the cells of a mesh, at equispaced points; VTK interpolates between
+ *  them as Lagrange cells. weft_space_write makes them for a space. */
+typedef struct weft_result_nodes {
+    const weft_element *element; /* (discontinuous) Lagrange, degree 1 or more */
+    int64_t n;
+    const double *x;      /* [n][d] */
+    const int32_t *cells; /* [n_cells][element->n_nodes] */
+} weft_result_nodes;
+/** As weft_result_write, with nodal fields on these nodes. A .vtkhdf file then has no groups under
+ *  /Weft, and cannot be read as a mesh. */
+weft_status weft_result_write_nodes(const char *path, const weft_mesh *mesh,
+                                    const weft_result_nodes *nodes, const weft_field *fields,
+                                    int n_fields, weft_error *error);
 /** Check, before a long computation, that this path can be written. Leaves no file, and removes
  *  temporaries of killed runs for this path: NAME.PID-STAMP.tmp, owned by this user, unlocked,
  *  whose process no longer exists.

@@ -32,11 +32,29 @@ typedef struct node_map {
     size_t n_slots;
 } node_map;
 
+/* Gmsh's types of the cells that a mesh can have and of their facets; the place among Gmsh's vertices
+ * of each vertex in Weft's order. */
+typedef struct cell_kind {
+    weft_cell_type cell;
+    int type, facet, n_vertices;
+    int order[8];
+    const char *wanted;
+} cell_kind;
+
+static const cell_kind kinds[] = {
+    {WEFT_TRIANGLE, 2, 1, 3, {0, 1, 2}, "triangles of 3 nodes"},
+    {WEFT_TETRAHEDRON, 4, 2, 4, {0, 1, 2, 3}, "tetrahedra of 4 nodes"},
+    {WEFT_INTERVAL, 1, 15, 2, {0, 1}, "lines of 2 nodes"},
+    {WEFT_QUADRILATERAL, 3, 1, 4, {0, 1, 3, 2}, "quadrangles of 4 nodes"},
+    {WEFT_HEXAHEDRON, 5, 3, 8, {0, 1, 3, 2, 4, 5, 7, 6}, "hexahedra of 8 nodes"}};
+enum { N_KINDS = sizeof kinds / sizeof *kinds };
+
 typedef struct extraction {
     const loaded *mesh;
     stream *out;
     weft_error *error;
     int dimension;
+    const cell_kind *kind;
     node_map nodes;
     blocks cells, facets;
     weft_stream_group *groups;
@@ -114,34 +132,72 @@ static bool count_types(int dimension, int entity, int64_t *counts) {
     return any;
 }
 
-/* Only triangles (2D) or tetrahedra (3D) of first order can be used. */
-static weft_status check_types(extraction *e, const int64_t *counts) {
-    int wanted = e->dimension == 2 ? 2 : 4;
-    bool recombined = false;
+static weft_text list_types(const int64_t *counts) {
     weft_text list = {0};
-    for (int type = 1; type < TYPES; ++type) {
-        if (type == wanted || counts[type] == 0)
-            continue;
-        bool simplex =
-            type == 9 || type == 11 || (type >= 20 && type <= 25) || (type >= 29 && type <= 31);
-        recombined |= !simplex;
-        weft_text_add(&list, "%s%lld %s (type %d)", list.length ? ", " : "",
-                      (long long)counts[type], msh_type_name(type), type);
-    }
-    weft_status status = WEFT_OK;
-    if (list.length > 0) {
-        weft_text message = {0};
-        weft_text_add(&message, "it has %s, and Weft takes %s", list.data,
-                      wanted == 2 ? "triangles of 3 nodes" : "tetrahedra of 4 nodes");
-        status = refuse(e, WEFT_ERROR_UNSUPPORTED,
-                        recombined ? "take Recombine out of the .geo file (Recombine Surface, "
-                                     "Recombine in Extrude, Mesh.RecombineAll) and mesh again"
-                                   : "set Mesh.ElementOrder = 1; in the .geo file and mesh again",
-                        message.failed ? "unsupported cells" : message.data);
-        weft_text_free(&message);
-    }
+    for (int type = 1; type < TYPES; ++type)
+        if (counts[type] > 0)
+            weft_text_add(&list, "%s%lld %s (type %d)", list.length ? ", " : "",
+                          (long long)counts[type], msh_type_name(type), type);
+    return list;
+}
+
+static weft_status refuse_types(extraction *e, const int64_t *counts, int n_kinds) {
+    bool higher = true; /* only simplices, and some of higher order */
+    weft_text list = list_types(counts), message = {0};
+    for (int type = 1; type < TYPES; ++type)
+        if (counts[type] > 0 && type != 2 && type != 4)
+            higher &= type == 8 || type == 9 || type == 11 || (type >= 20 && type <= 31);
+    weft_text_add(&message, "it has %s, and ", list.data ? list.data : "");
+    if (n_kinds > 1)
+        weft_text_add(&message, "a mesh has cells of one type");
+    else
+        weft_text_add(&message, "Weft takes %s or %s",
+                      kinds[e->dimension == 3   ? 1
+                            : e->dimension == 2 ? 0
+                                                : 2]
+                          .wanted,
+                      e->dimension == 3   ? "hexahedra of 8 nodes"
+                      : e->dimension == 2 ? "quadrangles of 4 nodes"
+                                          : "cells of higher dimension");
+    const weft_status status =
+        refuse(e, WEFT_ERROR_UNSUPPORTED,
+               higher ? "set Mesh.ElementOrder = 1; in the .geo file and mesh again"
+                      : "for triangles or tetrahedra, take Recombine out of the .geo file "
+                        "(Recombine Surface, Recombine in Extrude, Mesh.RecombineAll); for "
+                        "quadrangles or hexahedra alone, use Transfinite surfaces and volumes or "
+                        "Mesh.SubdivisionAlgorithm = 1 (2: hexahedra); and mesh again",
+               message.failed || list.failed ? "unsupported cells" : message.data);
+    weft_text_free(&message);
     weft_text_free(&list);
     return status;
+}
+
+/* All cells must be of one type that a mesh can have. */
+static weft_status choose_kind(extraction *e, const int64_t *counts) {
+    int n_kinds = 0;
+    int64_t n_others = 0;
+    e->kind = &kinds[e->dimension == 3 ? 1 : 0]; /* where there are no cells */
+    for (int type = 1; type < TYPES; ++type)
+        n_others += counts[type];
+    for (int k = 0; k < N_KINDS; ++k)
+        if (counts[kinds[k].type] > 0) {
+            e->kind = &kinds[k];
+            n_others -= counts[kinds[k].type];
+            ++n_kinds;
+        }
+    return n_kinds > 1 || n_others > 0 ? refuse_types(e, counts, n_others > 0 ? 0 : n_kinds)
+                                       : WEFT_OK;
+}
+
+/* Gmsh's vertices in Weft's order. */
+static void order_vertices(const cell_kind *kind, block *cells) {
+    const int v = kind->n_vertices;
+    for (size_t i = 0; i + (size_t)v <= cells->n_tags; i += (size_t)v) {
+        size_t old[8];
+        memcpy(old, cells->tags + i, (size_t)v * sizeof *old);
+        for (int k = 0; k < v; ++k)
+            cells->tags[i + (size_t)k] = old[kind->order[k]];
+    }
 }
 
 /* Gmsh keeps the first of several elements with one number. */
@@ -160,10 +216,10 @@ static weft_status keep_cells(extraction *e) {
     int *groups = NULL, *entities = NULL, failed = 0;
     size_t n_groups = 0, n_entities = 0;
     int64_t counts[TYPES] = {0};
-    int type = e->dimension == 2 ? 2 : 4;
     gmshModelGetPhysicalGroups(&groups, &n_groups, e->dimension, &failed);
     const bool all = !e->mesh->is_geo || failed || n_groups == 0;
     gmshModelGetEntities(&entities, &n_entities, e->dimension, &failed);
+    size_t n_kept = 0;
     for (size_t i = 0; !failed && i + 1 < n_entities; i += 2) {
         int *in = NULL;
         size_t n_in = 0;
@@ -172,11 +228,15 @@ static weft_status keep_cells(extraction *e) {
         if (n_in == 0 && !all)
             continue;
         count_types(e->dimension, entities[i + 1], counts);
-        TRY(keep_elements(e, &e->cells, type, entities[i + 1], &e->n_cells));
+        entities[n_kept++] = entities[i + 1];
     }
-    TRY(check_types(e, counts));
+    TRY(choose_kind(e, counts));
+    for (size_t i = 0; i < n_kept; ++i) {
+        TRY(keep_elements(e, &e->cells, e->kind->type, entities[i], &e->n_cells));
+        order_vertices(e->kind, &e->cells.list[e->cells.n - 1]);
+    }
     if (all)
-        report_left_out(e, e->mesh->counts.elements[type] - e->n_cells);
+        report_left_out(e, e->mesh->counts.elements[e->kind->type] - e->n_cells);
 done:
     gmshFree(groups);
     gmshFree(entities);
@@ -196,7 +256,7 @@ static weft_status keep_members(extraction *e, weft_stream_group *group, int ent
     if (group->dimension == e->dimension)
         group->n_cells += cells_of(e, entity).n;
     if (group->dimension == e->dimension - 1)
-        return keep_elements(e, &e->facets, e->dimension == 2 ? 1 : 2, abs(entity), &e->n_facets);
+        return keep_elements(e, &e->facets, e->kind->facet, abs(entity), &e->n_facets);
     return WEFT_OK;
 }
 
@@ -283,8 +343,15 @@ static weft_status check_plane(extraction *e, const double *x) {
     }
     double extent = fmax(greatest[0] - least[0], greatest[1] - least[1]);
     double off = fmax(fabs(least[2]), fabs(greatest[2]));
+    if (e->dimension == 1) {
+        extent = greatest[0] - least[0];
+        off = fmax(off, fmax(fabs(least[1]), fabs(greatest[1])));
+    }
     if (!(off > 1e-10 * extent))
         return WEFT_OK;
+    if (e->dimension == 1)
+        return refuse(e, WEFT_ERROR_UNSUPPORTED, "put the line on the x axis, or mesh a surface",
+                      "it has lines and no cells of higher dimension, and they leave the x axis");
     return refuse(e, WEFT_ERROR_UNSUPPORTED,
                   "for a body, add its volume: Surface Loop(1) = {...}; Volume(1) = {1}; and "
                   "Physical Volume(\"domain\") = {1}; a flat mesh goes into the plane z = 0",
@@ -421,6 +488,7 @@ static void write_group_cells(extraction *e) {
 
 static void write_mesh(extraction *e, const double *x) {
     weft_stream_header header = {.dimension = e->dimension,
+                                 .cell = (int32_t)e->kind->cell,
                                  .n_groups = e->n_groups,
                                  .n_nodes = e->nodes.n,
                                  .n_cells = e->n_cells,
@@ -443,11 +511,11 @@ weft_status extract(const loaded *mesh, stream *out, weft_error *error) {
     double *x = NULL;
     int64_t counts[TYPES] = {0};
     if (!count_types(3, -1, counts))
-        e.dimension = 2;
+        e.dimension = count_types(2, -1, counts) || !count_types(1, -1, counts) ? 2 : 1;
     TRY(keep_cells(&e));
     TRY(keep_groups(&e));
     TRY(map_nodes(&e, &x));
-    if (e.dimension == 2)
+    if (e.dimension < 3)
         TRY(check_plane(&e, x));
     write_mesh(&e, x);
     if (out->broken)

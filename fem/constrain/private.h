@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fem/constrain/constrain.h"
+#include "fem/weft_function.h"
 #include "fem/multigrid/multigrid.h"
 
 /** One dependent dof: u_dof = sum_i factors_i u_(dofs_i) + constant. */

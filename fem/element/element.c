@@ -280,3 +280,16 @@ bool weft_element_permute(const weft_element *element, const int *vertices, int 
     }
     return true;
 }
+
+weft_status weft_element_equispaced(const weft_element *element, double *points,
+                                    weft_error *error) {
+    int entity_nodes[4];
+    if ((element->family != WEFT_LAGRANGE && element->family != WEFT_DISCONTINUOUS) ||
+        element->degree == 0)
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "equispaced nodes exist for Lagrange elements of degree 1 or more");
+    if (weft_lagrange_nodes(weft_cell_of(element->cell), element->degree, false, points,
+                            entity_nodes) < 0)
+        return weft_out_of_memory(error, "the nodes of an element");
+    return WEFT_OK;
+}

@@ -62,8 +62,8 @@ static weft_status open_field(const weft_vtkhdf_reader *r, const char *name, boo
         const int rank = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
         const bool good = (rank == 1 || rank == 2) &&
                           H5Sget_simple_extent_dims(space, extent, NULL) == rank &&
-                          extent[0] == (hsize_t)(i ? r->n_cells : r->n_points) &&
-                          extent[1] >= 1 && extent[1] <= 64;
+                          extent[0] == (hsize_t)(i ? r->n_cells : r->n_points) && extent[1] >= 1 &&
+                          extent[1] <= 64;
         if (space >= 0)
             H5Sclose(space);
         if (!good) {
@@ -80,13 +80,24 @@ static weft_status open_field(const weft_vtkhdf_reader *r, const char *name, boo
 
 /* Cells of lower dimension are left out of the mesh, and so are their values. */
 static void pick_values(const weft_vtkhdf_reader *r, int width, double *values) {
-    const int wanted = r->data.dimension == 3 ? WEFT_VTK_TETRAHEDRON : WEFT_VTK_TRIANGLE;
     double *to = values;
     for (int64_t i = 0; i < r->n_cells; ++i)
-        if (r->types[i] == wanted) {
+        if (r->types[i] == r->wanted) {
             memmove(to, values + i * width, (size_t)width * sizeof *to);
             to += width;
         }
+}
+
+/* Values are interpolated in barycentric coordinates. */
+static weft_status check_cells(const weft_vtkhdf_reader *r) {
+    const weft_cell *cell = weft_cell_of(r->data.cell);
+    if (cell->simplex && cell->dimension > 1)
+        return WEFT_OK;
+    weft_error_set(r->error, WEFT_ERROR_UNSUPPORTED,
+                   "%s: fields are read on triangles or tetrahedra, not on %s", r->path,
+                   cell->plural);
+    weft_error_hint(r->error, "in ParaView, apply the filter Tetrahedralize and save it again");
+    return WEFT_ERROR_UNSUPPORTED;
 }
 
 static weft_status send(const weft_vtkhdf_reader *r, const head *sent, const double *values,
@@ -113,6 +124,7 @@ static weft_status read_in_child(void *user, int out, weft_error *error) {
     double *values = NULL;
     weft_hdf5_silence();
     TRY(weft_vtkhdf_read_data(&r));
+    TRY(check_cells(&r));
     TRY(open_field(&r, wanted->name ? wanted->name : "u", &on_cells, &width, &set));
     const int64_t n = on_cells ? r.n_cells : r.n_points;
     values = malloc((size_t)n * (size_t)width * sizeof *values + 1);

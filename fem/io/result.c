@@ -1,6 +1,6 @@
 /* Writes result files in the format given by the suffix, so that no partial file is visible. */
-#include "fem/io/child_process.h"
 #include "fem/io/result.h"
+#include "fem/io/child_process.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -71,9 +71,15 @@ static weft_status fill_vtu(void *user, const weft_temporary *temporary, weft_er
 
 weft_status weft_result_write(const char *path, const weft_mesh *mesh, const weft_field *fields,
                               int n_fields, weft_error *error) {
+    return weft_result_write_nodes(path, mesh, NULL, fields, n_fields, error);
+}
+
+weft_status weft_result_write_nodes(const char *path, const weft_mesh *mesh,
+                                    const weft_result_nodes *nodes, const weft_field *fields,
+                                    int n_fields, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_result_content content = {
-        .path = path, .mesh = mesh, .fields = fields, .n_fields = n_fields};
+        .path = path, .mesh = mesh, .nodes = nodes, .fields = fields, .n_fields = n_fields};
     TRY(check_fields(fields, n_fields, error));
     TRY(weft_result_place(path, true, weft_ends_with(path, ".vtu") ? fill_vtu : fill_vtkhdf,
                           &content, error));

@@ -8,10 +8,33 @@ enum { WEFT_GROUP_NAME_BYTES = 256, WEFT_MASK_NAME_BYTES = 288 };
 
 /* ---- content ------------------------------------------------------------------------------ */
 
+/** Points and cells as VTK sees them. */
+typedef struct weft_result_grid {
+    int dimension, type; /* type: VTK's */
+    int64_t n_points, n_cells;
+    int width;            /* points of a cell */
+    const double *x;      /* [n_points][dimension], borrowed */
+    const int32_t *cells; /* [n_cells][width], borrowed */
+    int *order;           /* [width]: which of these VTK wants in this place; NULL: as they are */
+} weft_result_grid;
+/** The grid of a mesh, or of nodes on its cells (NULL: of the mesh).
+ *  out     weft_result_grid_free
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_result_grid_make(const weft_mesh *mesh, const weft_result_nodes *nodes,
+                                  weft_result_grid *out, weft_error *error);
+void weft_result_grid_free(weft_result_grid *grid);
+/** VTK's type of a cell of this degree. */
+int weft_vtk_type(weft_cell_type cell, int degree);
+/** The nodes of a cell in VTK's order.
+ *  out     [element->n_nodes]; caller's; free()
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_vtk_order(const weft_element *element, int **out, weft_error *error);
+
 /** The content of a file to be written. */
 typedef struct weft_result_content {
     const char *path; /* as given by the user, for messages */
     const weft_mesh *mesh;
+    const weft_result_nodes *nodes; /* of the fields; NULL: those of the mesh */
     const weft_field *fields;
     int n_fields;
     bool is_series; /* a VTKHDF file that will become a time series */
@@ -22,9 +45,10 @@ typedef struct weft_result_content {
  *  out  [n_groups]; empty for other groups */
 void weft_mask_names(const weft_result_content *content, char (*out)[WEFT_MASK_NAME_BYTES]);
 /** Points first .. first + n, [n][3] doubles, z = 0 in 2D, and the VTK types of n cells. */
-void weft_points_fill(const weft_mesh *mesh, int64_t first, int64_t n, void *out);
-void weft_types_fill(const weft_mesh *mesh, int64_t n, void *out);
-enum { WEFT_VTK_TRIANGLE = 5, WEFT_VTK_TETRAHEDRON = 10 };
+void weft_points_fill(const weft_result_grid *grid, int64_t first, int64_t n, void *out);
+void weft_types_fill(const weft_result_grid *grid, int64_t n, void *out);
+/** The nodes of n cells in VTK's order, [n][width] int32_t. */
+void weft_cells_fill(const weft_result_grid *grid, int64_t first, int64_t n, void *out);
 /** For cells first .. first + n, write 1 if the cell is in group g, otherwise 0; out [n]. */
 void weft_mask_fill(const weft_mesh *mesh, int g, int64_t first, int64_t n, uint8_t *out);
 

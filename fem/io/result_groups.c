@@ -1,5 +1,4 @@
-/* Makes the arrays of a mesh in result files: points, types of cells, and an array of 0 and 1 for each
- * group of cells, as groups may overlap. */
+/* Makes the arrays of groups of cells in result files: 0 and 1 for each group, as groups may overlap. */
 #include "fem/base/text.h"
 #include "fem/io/result.h"
 
@@ -52,16 +51,4 @@ void weft_mask_fill(const weft_mesh *mesh, int g, int64_t first, int64_t n, uint
     }
     for (; low < group->n_cells && cells[low] < first + n; ++low)
         out[cells[low] - first] = 1;
-}
-
-void weft_points_fill(const weft_mesh *mesh, int64_t first, int64_t n, void *out) {
-    double(*points)[3] = out;
-    const int d = mesh->dimension;
-    for (int64_t i = 0; i < n; ++i)
-        for (int k = 0; k < 3; ++k)
-            points[i][k] = k < d ? mesh->x[(first + i) * d + k] : 0;
-}
-
-void weft_types_fill(const weft_mesh *mesh, int64_t n, void *out) {
-    memset(out, mesh->dimension == 2 ? WEFT_VTK_TRIANGLE : WEFT_VTK_TETRAHEDRON, (size_t)n);
 }

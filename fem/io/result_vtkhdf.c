@@ -11,6 +11,7 @@ typedef struct writer {
     const char *path;
     const weft_mesh *mesh;
     const weft_result_content *content;
+    weft_result_grid grid;
     hid_t file, access;
     hid_t vtk, points, cells, weft; /* groups */
     weft_error *error;
@@ -57,7 +58,7 @@ static weft_status write_set(const writer *w, hid_t group, const data_set *d, co
 }
 
 /* Write values that are generated piece by piece, to avoid a second copy of the mesh in memory. */
-typedef void (*fill_piece)(const weft_mesh *mesh, int64_t first, int64_t n, void *out);
+typedef void (*fill_piece)(const weft_result_grid *grid, int64_t first, int64_t n, void *out);
 
 static weft_status write_rows(const writer *w, hid_t set, hid_t memory_type, int64_t first,
                               int64_t n, int width, const void *values) {
@@ -84,7 +85,7 @@ static weft_status write_pieces(const writer *w, const data_set *d, fill_piece f
     TRY(make_set(w, w->vtk, d, &set));
     for (int64_t first = 0; first < d->n; first += PIECE) {
         int64_t count = d->n - first < PIECE ? d->n - first : PIECE;
-        fill(w->mesh, first, count, piece);
+        fill(&w->grid, first, count, piece);
         TRY(write_rows(w, set, d->memory_type, first, count, d->width, piece));
     }
 done:
@@ -94,15 +95,42 @@ done:
     return status;
 }
 
-static void fill_offsets(const weft_mesh *mesh, int64_t first, int64_t n, void *out) {
+static void fill_offsets(const weft_result_grid *grid, int64_t first, int64_t n, void *out) {
     int64_t *offsets = out;
     for (int64_t i = 0; i < n; ++i)
-        offsets[i] = (first + i) * (mesh->dimension + 1);
+        offsets[i] = (first + i) * grid->width;
 }
 
-static void fill_types(const weft_mesh *mesh, int64_t first, int64_t n, void *out) {
+static void fill_types(const weft_result_grid *grid, int64_t first, int64_t n, void *out) {
     (void)first;
-    weft_types_fill(mesh, n, out);
+    weft_types_fill(grid, n, out);
+}
+
+/* The nodes of the cells, [n_cells * width], some cells at a time where VTK has another order. */
+static weft_status write_cells(const writer *w) {
+    weft_status status = WEFT_OK;
+    const int width = w->grid.width;
+    const data_set d = {"Connectivity", H5T_STD_I64LE, H5T_NATIVE_INT32, w->grid.n_cells * width,
+                        0};
+    const int64_t rows = width < PIECE ? PIECE / width : 1;
+    hid_t set = -1;
+    int32_t *piece = NULL;
+    if (!w->grid.order)
+        return write_set(w, w->vtk, &d, w->grid.cells);
+    piece = malloc((size_t)(rows * width) * sizeof *piece);
+    if (!piece)
+        return weft_error_set(w->error, WEFT_ERROR_MEMORY, "%s: out of memory", w->path);
+    TRY(make_set(w, w->vtk, &d, &set));
+    for (int64_t first = 0; first < w->grid.n_cells; first += rows) {
+        const int64_t n = w->grid.n_cells - first < rows ? w->grid.n_cells - first : rows;
+        weft_cells_fill(&w->grid, first, n, piece);
+        TRY(write_rows(w, set, H5T_NATIVE_INT32, first * width, n * width, 0, piece));
+    }
+done:
+    if (set >= 0 && H5Dclose(set) < 0 && status == WEFT_OK)
+        status = failed(w, "values could not be written");
+    free(piece);
+    return status;
 }
 
 /* extent 0: one value. */
@@ -144,8 +172,8 @@ static weft_status write_mesh(const writer *w) {
     static const int64_t version[2] = {1, 0};
     static const char kind[] = "UnstructuredGrid";
     weft_status status = WEFT_OK;
-    const weft_mesh *m = w->mesh;
-    int64_t n_ids = m->n_cells * (m->dimension + 1);
+    const weft_result_grid *g = &w->grid;
+    const int64_t n_ids = g->n_cells * g->width;
     hid_t text = H5Tcopy(H5T_C_S1), i64 = H5T_STD_I64LE;
     if (text < 0 || H5Tset_size(text, sizeof kind - 1) < 0 || H5Tset_strpad(text, H5T_STR_NULLPAD))
         status = failed(w, "HDF5 did not start");
@@ -156,18 +184,17 @@ static weft_status write_mesh(const writer *w) {
     TRY(status);
     TRY(write_attribute(w, w->vtk, "Version", i64, 2, H5T_NATIVE_INT64, version));
     TRY(write_set(w, w->vtk, &(data_set){"NumberOfPoints", i64, H5T_NATIVE_INT64, 1, 0},
-                  &m->n_nodes));
+                  &g->n_points));
     TRY(write_set(w, w->vtk, &(data_set){"NumberOfCells", i64, H5T_NATIVE_INT64, 1, 0},
-                  &m->n_cells));
+                  &g->n_cells));
     TRY(write_set(w, w->vtk, &(data_set){"NumberOfConnectivityIds", i64, H5T_NATIVE_INT64, 1, 0},
                   &n_ids));
-    TRY(write_pieces(w, &(data_set){"Points", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, m->n_nodes, 3},
+    TRY(write_pieces(w, &(data_set){"Points", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, g->n_points, 3},
                      weft_points_fill));
-    TRY(write_set(w, w->vtk, &(data_set){"Connectivity", i64, H5T_NATIVE_INT32, n_ids, 0},
-                  m->cells));
-    TRY(write_pieces(w, &(data_set){"Offsets", i64, H5T_NATIVE_INT64, m->n_cells + 1, 0},
+    TRY(write_cells(w));
+    TRY(write_pieces(w, &(data_set){"Offsets", i64, H5T_NATIVE_INT64, g->n_cells + 1, 0},
                      fill_offsets));
-    TRY(write_pieces(w, &(data_set){"Types", H5T_STD_U8LE, H5T_NATIVE_UINT8, m->n_cells, 0},
+    TRY(write_pieces(w, &(data_set){"Types", H5T_STD_U8LE, H5T_NATIVE_UINT8, g->n_cells, 0},
                      fill_types));
 done:
     return status;
@@ -212,7 +239,8 @@ static weft_status write_groups(const writer *w) {
             n_numbers = m->groups[g].first_facet + m->groups[g].n_facets;
     TRY(write_attribute(w, w->weft, "Version", H5T_STD_I64LE, 0, H5T_NATIVE_INT64, &version));
     TRY(write_set(w, w->weft,
-                  &(data_set){"Facets", H5T_STD_I32LE, H5T_NATIVE_INT32, m->n_facets, m->dimension},
+                  &(data_set){"Facets", H5T_STD_I32LE, H5T_NATIVE_INT32, m->n_facets,
+                              weft_mesh_facet_vertices(m)},
                   m->facets));
     TRY(write_set(w, w->weft,
                   &(data_set){"GroupFacets", H5T_STD_I32LE, H5T_NATIVE_INT32, n_numbers, 0},
@@ -271,7 +299,7 @@ static weft_status write_fields(const writer *w) {
         const weft_field *field = &w->content->fields[i];
         const int width = field->n_components > 1 ? field->n_components : 0;
         const data_set set = {field->name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
-                              field->on_cells ? w->mesh->n_cells : w->mesh->n_nodes, width};
+                              field->on_cells ? w->mesh->n_cells : w->grid.n_points, width};
         TRY(write_set(w, field->on_cells ? w->cells : w->points, &set, field->values));
     }
 done:
@@ -281,16 +309,19 @@ done:
 weft_status weft_vtkhdf_write(const char *temporary, const weft_result_content *content,
                               weft_error *error) {
     weft_status status = WEFT_OK;
-    writer w = {content->path, content->mesh, content, -1, -1, -1, -1, -1, -1, error};
+    writer w = {content->path, content->mesh, content, {0}, -1, -1, -1, -1, -1, -1, error};
+    TRY(weft_result_grid_make(content->mesh, content->nodes, &w.grid, error));
     weft_hdf5_silence();
     TRY(open_groups(&w, temporary));
     TRY(write_mesh(&w));
-    TRY(write_groups(&w));
+    if (!content->nodes)
+        TRY(write_groups(&w));
     TRY(write_masks(&w));
     TRY(write_fields(&w));
     /* closing the file closes all objects in it and flushes them */
     if (H5Fclose(w.file) < 0)
         status = failed(&w, "the file could not be closed");
 done:
+    weft_result_grid_free(&w.grid);
     return status; /* after an error leave objects open: this process ends */
 }

@@ -18,18 +18,21 @@
 enum { PIECE = 1 << 14, ROW_BYTES_MAX = 32 }; /* rows at a time; of arrays that are made here */
 enum { CODED = 1 << 16 };                     /* characters of base64 that are written at once */
 
+struct vtu_writer;
+
 typedef struct vtu_array {
     const char *name, *type;
     int width;         /* components, as VTK sees them; 0: one, of an array without that notion */
     size_t row_bytes;  /* of one point or cell */
     int64_t n;         /* rows */
     const void *bytes; /* all of it, or NULL: made by fill, piece by piece */
-    void (*fill)(const weft_mesh *mesh, int group, int64_t first, int64_t n, void *out);
+    void (*fill)(const struct vtu_writer *w, int group, int64_t first, int64_t n, void *out);
     int group;
 } vtu_array;
 
 typedef struct vtu_writer {
     const weft_result_content *content;
+    weft_result_grid grid;
     int file, number; /* number: errno of what failed first, or 0 */
     vtu_array *arrays;
     int n_arrays, n_point_arrays, n_cell_arrays; /* point data, cell data, then points and cells */
@@ -42,26 +45,31 @@ typedef struct vtu_writer {
     size_t n_coded;
 } vtu_writer;
 
-static void fill_points(const weft_mesh *mesh, int group, int64_t first, int64_t n, void *out) {
+static void fill_points(const vtu_writer *w, int group, int64_t first, int64_t n, void *out) {
     (void)group;
-    weft_points_fill(mesh, first, n, out);
+    weft_points_fill(&w->grid, first, n, out);
 }
 
-static void fill_offsets(const weft_mesh *mesh, int group, int64_t first, int64_t n, void *out) {
+static void fill_cells(const vtu_writer *w, int group, int64_t first, int64_t n, void *out) {
+    (void)group;
+    weft_cells_fill(&w->grid, first, n, out);
+}
+
+static void fill_offsets(const vtu_writer *w, int group, int64_t first, int64_t n, void *out) {
     int64_t *offsets = out;
     (void)group;
     for (int64_t i = 0; i < n; ++i)
-        offsets[i] = (first + i + 1) * (mesh->dimension + 1);
+        offsets[i] = (first + i + 1) * w->grid.width;
 }
 
-static void fill_types(const weft_mesh *mesh, int group, int64_t first, int64_t n, void *out) {
+static void fill_types(const vtu_writer *w, int group, int64_t first, int64_t n, void *out) {
     (void)group;
     (void)first;
-    weft_types_fill(mesh, n, out);
+    weft_types_fill(&w->grid, n, out);
 }
 
-static void fill_mask(const weft_mesh *mesh, int group, int64_t first, int64_t n, void *out) {
-    weft_mask_fill(mesh, group, first, n, out);
+static void fill_mask(const vtu_writer *w, int group, int64_t first, int64_t n, void *out) {
+    weft_mask_fill(w->content->mesh, group, first, n, out);
 }
 
 /* ---- list of arrays ------------------------------------------------------------------------ */
@@ -76,14 +84,13 @@ static void add_fields(vtu_writer *w, bool on_cells) {
                             .type = "Float64",
                             .width = field->n_components,
                             .row_bytes = (size_t)field->n_components * sizeof(double),
-                            .n = on_cells ? mesh->n_cells : mesh->n_nodes,
+                            .n = on_cells ? mesh->n_cells : w->grid.n_points,
                             .bytes = field->values};
     }
 }
 
 static void list_arrays(vtu_writer *w) {
     const weft_mesh *mesh = w->content->mesh;
-    const size_t vertices = (size_t)mesh->dimension + 1;
     add_fields(w, false);
     w->n_point_arrays = w->n_arrays;
     add_fields(w, true);
@@ -101,13 +108,14 @@ static void list_arrays(vtu_writer *w) {
                                            .type = "Float64",
                                            .width = 3,
                                            .row_bytes = 3 * sizeof(double),
-                                           .n = mesh->n_nodes,
+                                           .n = w->grid.n_points,
                                            .fill = fill_points};
     w->arrays[w->n_arrays++] = (vtu_array){.name = "connectivity",
                                            .type = "Int32",
-                                           .row_bytes = vertices * sizeof(int32_t),
+                                           .row_bytes = (size_t)w->grid.width * sizeof(int32_t),
                                            .n = mesh->n_cells,
-                                           .bytes = mesh->cells};
+                                           .bytes = w->grid.order ? NULL : w->grid.cells,
+                                           .fill = fill_cells};
     w->arrays[w->n_arrays++] = (vtu_array){.name = "offsets",
                                            .type = "Int64",
                                            .row_bytes = sizeof(int64_t),
@@ -149,14 +157,22 @@ static void write_coded(vtu_writer *w, const void *bytes, size_t n) {
     }
 }
 
+/* Room for PIECE rows of most arrays, and for one cell of any degree. */
+static size_t piece_bytes(const vtu_writer *w) {
+    const size_t cell = (size_t)w->grid.width * sizeof(int32_t);
+    return cell > (size_t)PIECE * ROW_BYTES_MAX ? cell : (size_t)PIECE * ROW_BYTES_MAX;
+}
+
 static void write_array(vtu_writer *w, const vtu_array *array, void *piece) {
     const uint64_t bytes = (uint64_t)array->n * array->row_bytes;
     write_coded(w, &bytes, sizeof bytes);
     if (array->bytes)
         write_coded(w, array->bytes, bytes);
-    for (int64_t first = 0; !array->bytes && first < array->n && w->number == 0; first += PIECE) {
-        const int64_t n = array->n - first < PIECE ? array->n - first : PIECE;
-        array->fill(w->content->mesh, array->group, first, n, piece);
+    const int64_t fitting = (int64_t)(piece_bytes(w) / array->row_bytes);
+    const int64_t rows = fitting < PIECE ? fitting : PIECE;
+    for (int64_t first = 0; !array->bytes && first < array->n && w->number == 0; first += rows) {
+        const int64_t n = array->n - first < rows ? array->n - first : rows;
+        array->fill(w, array->group, first, n, piece);
         write_coded(w, piece, (size_t)n * array->row_bytes);
     }
     if (w->n_rest > 0)
@@ -197,11 +213,11 @@ static void write_all(vtu_writer *w, void *piece) {
     const char *order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "LittleEndian" : "BigEndian";
     weft_text_add(&w->head,
                   "<?xml version=\"1.0\"?>\n"
-                  "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"%s\" "
+                  "<VTKFile type=\"UnstructuredGrid\" version=\"%s\" byte_order=\"%s\" "
                   "header_type=\"UInt64\">\n"
                   "  <UnstructuredGrid>\n"
                   "    <Piece NumberOfPoints=\"%" PRId64 "\" NumberOfCells=\"%" PRId64 "\">\n",
-                  order, mesh->n_nodes, mesh->n_cells);
+                  w->content->nodes ? "2.2" : "1.0", order, w->grid.n_points, mesh->n_cells);
     write_section(w, "PointData", 0, w->n_point_arrays, piece);
     write_section(w, "CellData", w->n_point_arrays, w->n_cell_arrays, piece);
     write_section(w, "Points", n_data, 1, piece);
@@ -214,7 +230,9 @@ weft_status weft_vtu_write(int file, const weft_result_content *content, weft_er
     weft_status status = WEFT_OK;
     const size_t n_groups = (size_t)content->mesh->n_groups;
     vtu_writer w = {.content = content, .file = file};
-    void *piece = malloc((size_t)PIECE * ROW_BYTES_MAX);
+    void *piece = NULL;
+    TRY(weft_result_grid_make(content->mesh, content->nodes, &w.grid, error));
+    piece = malloc(piece_bytes(&w));
     w.coded = malloc(CODED);
     w.names = calloc(n_groups + 1, sizeof *w.names);
     w.arrays = calloc(n_groups + (size_t)content->n_fields + 4, sizeof *w.arrays);
@@ -228,6 +246,7 @@ weft_status weft_vtu_write(int file, const weft_result_content *content, weft_er
     if (w.number != 0)
         status = weft_cannot_write(content->path, w.number, error);
 done:
+    weft_result_grid_free(&w.grid);
     free(piece);
     free(w.coded);
     free(w.names);

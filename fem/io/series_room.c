@@ -90,7 +90,7 @@ done:
 static weft_status handle_offsets(const weft_series_room *j) {
     weft_status status = WEFT_OK;
     char path[64 + WEFT_MASK_NAME_BYTES];
-    const weft_result_content content = {j->s->path, j->s->mesh, NULL, 0, true};
+    const weft_result_content content = {.path = j->s->path, .mesh = j->s->mesh, .is_series = true};
     char(*names)[WEFT_MASK_NAME_BYTES] = calloc((size_t)j->s->mesh->n_groups + 1, sizeof *names);
     if (!names)
         return weft_error_set(j->error, WEFT_ERROR_MEMORY, "%s: out of memory", j->s->path);
@@ -278,7 +278,7 @@ static weft_status note_places(const weft_series_room *j, int64_t mark, weft_ser
 weft_status weft_series_make_room(void *user, int out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_series_room *j = user;
-    const weft_result_content content = {j->s->path, j->s->mesh, NULL, 0, true};
+    const weft_result_content content = {.path = j->s->path, .mesh = j->s->mesh, .is_series = true};
     const int64_t mark = INT64_C(0x1B5F3A9D5745F70B);
     j->error = error;
     weft_hdf5_silence();

@@ -62,23 +62,28 @@ static weft_status read_header(reader *r) {
     if (r->has_header)
         return broken(r, "a second header");
     TRY(read_bytes(r, &header, sizeof header));
-    if ((header.dimension != 2 && header.dimension != 3) || header.n_groups < 0 ||
+    const bool known = header.cell >= 0 && header.cell < WEFT_CELL_TYPES;
+    if (!known || header.dimension < 1 || header.dimension > 3 || header.n_groups < 0 ||
         header.n_groups > GROUP_LIMIT || header.n_nodes < 0 || header.n_nodes > INT32_MAX ||
         header.n_cells < 0 || header.n_cells > INT32_MAX || header.n_group_facets < 0 ||
         header.n_group_facets > INT32_MAX || header.n_group_cells < 0 ||
         header.n_group_cells > INT64_MAX / 64 || header.n_left_nodes < 0)
         return broken(r, "absurd counts");
+    data->dimension = header.dimension;
+    data->cell = (weft_cell_type)header.cell;
+    const weft_cell *cell = weft_mesh_data_cell(data);
     const uint64_t d = (uint64_t)header.dimension, id = sizeof(int32_t);
+    const uint64_t v = (uint64_t)cell->n_entities[0];
+    const uint64_t w = (uint64_t)weft_cell_of(cell->facet)->n_entities[0];
     const uint64_t bytes[N_ARRAYS] = {
-        (uint64_t)header.n_nodes * d * sizeof(double), (uint64_t)header.n_cells * (d + 1) * id,
-        (uint64_t)header.n_group_facets * d * id, (uint64_t)header.n_group_cells * id};
+        (uint64_t)header.n_nodes * d * sizeof(double), (uint64_t)header.n_cells * v * id,
+        (uint64_t)header.n_group_facets * w * id, (uint64_t)header.n_group_cells * id};
     uint64_t announced = (uint64_t)header.n_groups * sizeof(weft_stream_group);
     for (int i = 0; i < N_ARRAYS; ++i)
         announced += bytes[i];
     if (!can_come(r, announced))
         return broken(r, "it announces more than it holds");
     r->source->n_left_nodes = header.n_left_nodes;
-    data->dimension = header.dimension;
     data->n_nodes = header.n_nodes;
     data->n_cells = header.n_cells;
     data->n_groups = header.n_groups;

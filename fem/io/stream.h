@@ -9,7 +9,7 @@
  *  has been sent. */
 #pragma once
 
-#include "core/weft_core.h"
+#include "fem/weft_element.h"
 
 #include <stdint.h>
 
@@ -18,7 +18,7 @@ typedef struct weft_stream_start {
     uint32_t version, byte_order; /* WEFT_STREAM_VERSION, 0x01020304 */
 } weft_stream_start;
 #define WEFT_STREAM_MAGIC "WEFTMESH"
-enum { WEFT_STREAM_VERSION = 2, WEFT_STREAM_BYTE_ORDER = 0x01020304 };
+enum { WEFT_STREAM_VERSION = 3, WEFT_STREAM_BYTE_ORDER = 0x01020304 };
 
 typedef enum weft_stream_kind {
     WEFT_STREAM_PROGRESS = 1, /* weft_stream_progress */
@@ -26,8 +26,8 @@ typedef enum weft_stream_kind {
     WEFT_STREAM_ERROR,        /* weft_stream_error */
     WEFT_STREAM_HEADER,       /* weft_stream_header */
     WEFT_STREAM_COORDINATES,  /* double [..][d] */
-    WEFT_STREAM_CELLS,        /* int32 [..][d+1], from 0 */
-    WEFT_STREAM_GROUP_FACETS, /* int32 [..][d], from 0 */
+    WEFT_STREAM_CELLS,        /* int32 [..][v], from 0 */
+    WEFT_STREAM_GROUP_FACETS, /* int32 [..][w], from 0 */
     WEFT_STREAM_GROUP_CELLS,  /* int32 [..], from 0 */
     WEFT_STREAM_GROUP,        /* weft_stream_group */
     WEFT_STREAM_END           /* no content */
@@ -54,7 +54,7 @@ typedef struct weft_stream_error {
 } weft_stream_error;
 
 typedef struct weft_stream_header {
-    int32_t dimension, n_groups;
+    int32_t dimension, n_groups, cell, zero; /* cell: weft_cell_type; 0: the simplex */
     int64_t n_nodes, n_cells, n_group_facets, n_group_cells;
     int64_t n_left_nodes; /* unused nodes of the file, which are not sent */
 } weft_stream_header;

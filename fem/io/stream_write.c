@@ -3,6 +3,7 @@
 #include "fem/io/child_process.h"
 #include "fem/io/read.h"
 #include "fem/io/stream.h"
+#include "fem/mesh/mesh.h"
 
 #include <string.h>
 
@@ -41,8 +42,12 @@ static weft_status write_group(int out, const weft_group *group, weft_error *err
 
 weft_status weft_mesh_stream_write(int out, const weft_mesh_data *data, weft_error *error) {
     weft_status status = WEFT_OK;
+    const weft_cell *cell = weft_mesh_data_cell(data);
     const uint64_t d = (uint64_t)data->dimension, id = sizeof(int32_t);
+    const uint64_t v = (uint64_t)cell->n_entities[0];
+    const uint64_t w = (uint64_t)weft_cell_of(cell->facet)->n_entities[0];
     const weft_stream_header header = {.dimension = data->dimension,
+                                       .cell = (int32_t)data->cell,
                                        .n_groups = data->n_groups,
                                        .n_nodes = data->n_nodes,
                                        .n_cells = data->n_cells,
@@ -51,10 +56,9 @@ weft_status weft_mesh_stream_write(int out, const weft_mesh_data *data, weft_err
     TRY(write_record(out, WEFT_STREAM_HEADER, &header, sizeof header, error));
     TRY(write_record(out, WEFT_STREAM_COORDINATES, data->x,
                      (uint64_t)data->n_nodes * d * sizeof *data->x, error));
-    TRY(write_record(out, WEFT_STREAM_CELLS, data->cells, (uint64_t)data->n_cells * (d + 1) * id,
-                     error));
+    TRY(write_record(out, WEFT_STREAM_CELLS, data->cells, (uint64_t)data->n_cells * v * id, error));
     TRY(write_record(out, WEFT_STREAM_GROUP_FACETS, data->group_facet_nodes,
-                     (uint64_t)data->n_group_facets * d * id, error));
+                     (uint64_t)data->n_group_facets * w * id, error));
     TRY(write_record(out, WEFT_STREAM_GROUP_CELLS, data->group_cells,
                      (uint64_t)data->n_group_cells * id, error));
     for (int g = 0; g < data->n_groups; ++g)

@@ -7,7 +7,7 @@
  *          PointData/NAME, CellData/NAME
  *          CellData/GROUP                     uint8[n_cells], 1 in the cells of a group of cells
  *      /Weft              data that VTK does not represent, version 1
- *          Facets int32[n][d], GroupFacets int32[]
+ *          Facets int32[n][w], GroupFacets int32[]
  *          GroupNames char[256][], GroupDimensions int32[], GroupFirst int64[], GroupCount int64[]
  *          GroupCellData char[288][]          name of GROUP for each group of cells, otherwise
  *                                             empty (absent in early files of Weft 0.1) */
@@ -38,6 +38,7 @@ typedef struct weft_vtkhdf_reader {
     const weft_monitor *monitor;
     hid_t file, access;
     int64_t n_points, n_cells, n_ids;
+    int wanted; /* VTK's type of the cells that are taken */
     unsigned char *types;
     weft_mesh_data data;
     weft_error *error;

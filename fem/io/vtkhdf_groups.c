@@ -73,9 +73,8 @@ static weft_status read_mask(weft_vtkhdf_reader *r, int g, const char *name, uin
         *capacity = wanted;
     }
     group->first_cell = data->n_group_cells;
-    const int wanted = data->dimension == 3 ? WEFT_VTK_TETRAHEDRON : WEFT_VTK_TRIANGLE;
     for (int64_t i = 0, cell = 0; i < r->n_cells; ++i) {
-        if (r->types[i] != wanted)
+        if (r->types[i] != r->wanted)
             continue;
         if (mask[i])
             data->group_cells[data->n_group_cells++] = (int32_t)cell;
@@ -117,7 +116,7 @@ done:
 /* Facet numbers of groups -> facet nodes, as weft_mesh_make wants them. */
 weft_status weft_vtkhdf_read_groups(weft_vtkhdf_reader *r) {
     weft_status status = WEFT_OK;
-    int d = r->data.dimension;
+    const int d = weft_cell_of(weft_cell_of(r->data.cell)->facet)->n_entities[0];
     int64_t n_facets = -1, n = -1;
     int32_t *facets = NULL, *numbers = NULL;
     hid_t set = -1;

@@ -77,34 +77,78 @@ static const char *vtk_type_name(int type) {
     return type < (int)(sizeof names / sizeof *names) ? names[type] : "cells of another type";
 }
 
+static weft_status refuse_cells(weft_vtkhdf_reader *r, int type, int64_t n) {
+    weft_error_set(r->error, WEFT_ERROR_UNSUPPORTED,
+                   "%s: it has %lld %s (VTK type %d), and Weft takes triangles or tetrahedra, "
+                   "intervals, quadrilaterals or hexahedra",
+                   r->path, (long long)n, vtk_type_name(type), type);
+    weft_error_hint(r->error, "in ParaView, apply the filter Tetrahedralize and save it again");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
 /* Keep the cells of the highest dimension, skip those of lower ones, and refuse other shapes. */
 static weft_status check_types(weft_vtkhdf_reader *r, int64_t *n_wanted) {
     int64_t counts[256] = {0};
     for (int64_t i = 0; i < r->n_cells; ++i)
         ++counts[r->types[i]];
-    for (int type = 0; type < 256; ++type) {
-        if (counts[type] == 0 || type == 1 || type == 3 || type == WEFT_VTK_TRIANGLE ||
-            type == WEFT_VTK_TETRAHEDRON)
+    r->data.cell = WEFT_TRIANGLE; /* where there are no cells */
+    for (int type = WEFT_INTERVAL, dimension = 0; type < WEFT_CELL_TYPES; ++type) {
+        const weft_cell *cell = weft_cell_of((weft_cell_type)type);
+        const int vtk = weft_vtk_type(cell->type, 1);
+        if (counts[vtk] == 0)
             continue;
-        weft_error_set(r->error, WEFT_ERROR_UNSUPPORTED,
-                       "%s: it has %lld %s (VTK type %d), and Weft takes triangles or tetrahedra",
-                       r->path, (long long)counts[type], vtk_type_name(type), type);
-        weft_error_hint(r->error, "in ParaView, apply the filter Tetrahedralize and save it again");
-        return WEFT_ERROR_UNSUPPORTED;
+        if (cell->dimension == dimension) {
+            weft_error_set(r->error, WEFT_ERROR_UNSUPPORTED,
+                           "%s: it has %s and %s, and a mesh has cells of one type", r->path,
+                           weft_cell_of(r->data.cell)->plural, cell->plural);
+            weft_error_hint(r->error,
+                            "in ParaView, apply the filter Tetrahedralize and save it again");
+            return WEFT_ERROR_UNSUPPORTED;
+        }
+        if (cell->dimension > dimension)
+            r->data.cell = cell->type;
+        dimension = cell->dimension > dimension ? cell->dimension : dimension;
     }
-    r->data.dimension = counts[WEFT_VTK_TETRAHEDRON] > 0 ? 3 : 2;
-    *n_wanted = counts[r->data.dimension == 3 ? WEFT_VTK_TETRAHEDRON : WEFT_VTK_TRIANGLE];
+    for (int type = 0; type < 256; ++type) {
+        bool known = type == 1;
+        for (int cell = WEFT_INTERVAL; cell < WEFT_CELL_TYPES; ++cell)
+            known |= type == weft_vtk_type((weft_cell_type)cell, 1);
+        if (counts[type] > 0 && !known)
+            return refuse_cells(r, type, counts[type]);
+    }
+    r->wanted = weft_vtk_type(r->data.cell, 1);
+    r->data.dimension = weft_cell_of(r->data.cell)->dimension;
+    *n_wanted = counts[r->wanted];
     if (*n_wanted < r->n_cells)
         weft_log(r->monitor, WEFT_LOG_INFO, "%s: %lld cells of lower dimension left out", r->path,
                  (long long)(r->n_cells - *n_wanted));
     return WEFT_OK;
 }
 
+/* From VTK's order of the vertices. */
+static weft_status order_cells(weft_vtkhdf_reader *r) {
+    weft_status status = WEFT_OK;
+    const int v = weft_cell_of(r->data.cell)->n_entities[0];
+    weft_element *element = NULL;
+    int *order = NULL;
+    TRY(weft_element_make(WEFT_LAGRANGE, r->data.cell, 1, &element, r->error));
+    TRY(weft_vtk_order(element, &order, r->error));
+    for (int64_t c = 0; c < r->data.n_cells; ++c) {
+        int32_t old[8], *cell = r->data.cells + c * v;
+        memcpy(old, cell, (size_t)v * sizeof *old);
+        for (int i = 0; i < v; ++i)
+            cell[order[i]] = old[i];
+    }
+done:
+    weft_element_free(&element);
+    free(order);
+    return status;
+}
+
 /* Cells of a file that holds others too: by its offsets. */
 static weft_status pick_cells(weft_vtkhdf_reader *r) {
     weft_status status = WEFT_OK;
-    int width = r->data.dimension + 1;
-    int wanted = width == 3 ? WEFT_VTK_TRIANGLE : WEFT_VTK_TETRAHEDRON;
+    const int width = weft_cell_of(r->data.cell)->n_entities[0];
     int64_t *offsets = malloc(((size_t)r->n_cells + 1) * sizeof *offsets);
     int32_t *ids = malloc(((size_t)r->n_ids + 1) * sizeof *ids), *cell = r->data.cells;
     if (!offsets || !ids)
@@ -112,7 +156,7 @@ static weft_status pick_cells(weft_vtkhdf_reader *r) {
     TRY(weft_vtkhdf_read_set(r, "VTKHDF/Offsets", r->n_cells + 1, 0, H5T_NATIVE_INT64, offsets));
     TRY(weft_vtkhdf_read_set(r, "VTKHDF/Connectivity", r->n_ids, 0, H5T_NATIVE_INT32, ids));
     for (int64_t i = 0; i < r->n_cells; ++i) {
-        if (r->types[i] != wanted)
+        if (r->types[i] != r->wanted)
             continue;
         if (offsets[i] < 0 || offsets[i] > r->n_ids - width || offsets[i + 1] - offsets[i] != width)
             TRY(weft_vtkhdf_damaged(r, "offsets do not fit the cells"));
@@ -133,7 +177,7 @@ static weft_status read_cells(weft_vtkhdf_reader *r) {
         return weft_vtkhdf_no_memory(r);
     TRY(weft_vtkhdf_read_set(r, "VTKHDF/Types", r->n_cells, 0, H5T_NATIVE_UINT8, r->types));
     TRY(check_types(r, &n_wanted));
-    int64_t width = r->data.dimension + 1;
+    const int64_t width = weft_cell_of(r->data.cell)->n_entities[0];
     r->data.n_cells = n_wanted;
     r->data.cells = weft_array_make_unset((uint64_t)(n_wanted * width) * sizeof(int32_t));
     if (!r->data.cells)
@@ -143,11 +187,13 @@ static weft_status read_cells(weft_vtkhdf_reader *r) {
                                  r->data.cells));
     else
         TRY(pick_cells(r));
+    if (!weft_cell_of(r->data.cell)->simplex)
+        TRY(order_cells(r));
 done:
     return status;
 }
 
-/* Three columns in the file; two of them here in 2D, when the third is zero. */
+/* Three columns in the file; fewer here in lower dimensions, when the others are zero. */
 static weft_status read_points(weft_vtkhdf_reader *r) {
     double *x = weft_array_make_unset((uint64_t)r->n_points * 3 * sizeof *x);
     r->data.x = x;
@@ -158,18 +204,24 @@ static weft_status read_points(weft_vtkhdf_reader *r) {
         weft_vtkhdf_read_set(r, "VTKHDF/Points", r->n_points, 3, H5T_NATIVE_DOUBLE, x);
     if (status != WEFT_OK || r->data.dimension == 3)
         return status;
+    const int d = r->data.dimension;
     double off = 0, extent = 0;
-    for (int64_t i = 0; i < r->n_points; ++i) {
-        extent = fmax(extent, fmax(fabs(x[3 * i] - x[0]), fabs(x[3 * i + 1] - x[1])));
-        off = fmax(off, fabs(x[3 * i + 2]));
-    }
+    for (int64_t i = 0; i < r->n_points; ++i)
+        for (int k = 0; k < 3; ++k)
+            if (k < d)
+                extent = fmax(extent, fabs(x[3 * i + k] - x[k]));
+            else
+                off = fmax(off, fabs(x[3 * i + k]));
+    if (off > 1e-10 * extent && d == 1)
+        return refuse(r, "a mesh of intervals is on the x axis; for a curve there is no support",
+                      "it has lines and no cells of higher dimension, and they leave the x axis");
     if (off > 1e-10 * extent)
         return refuse(r, "a flat mesh goes into the plane z = 0; for a body, save its tetrahedra",
                       "it has triangles and no tetrahedra, and they leave the plane z = 0");
     for (int64_t i = 0; i < r->n_points; ++i)
-        for (int k = 0; k < 2; ++k)
-            x[2 * i + k] = x[3 * i + k];
-    memset(x + 2 * r->n_points, 0, (size_t)r->n_points * sizeof *x);
+        for (int k = 0; k < d; ++k)
+            x[d * i + k] = x[3 * i + k];
+    memset(x + d * r->n_points, 0, (size_t)((3 - d) * r->n_points) * sizeof *x);
     return WEFT_OK;
 }
 

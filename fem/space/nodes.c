@@ -222,7 +222,8 @@ static void place_cells(const weft_mesh *mesh, int width, const double *shape, c
 }
 
 weft_status weft_nodes_place(const weft_mesh *mesh, const weft_element *element,
-                             const int32_t *cells, int64_t n_nodes, double **x, weft_error *error) {
+                             const double *points, const int32_t *cells, int64_t n_nodes,
+                             double **x, weft_error *error) {
     weft_status status = WEFT_OK;
     const int v = weft_mesh_cell(mesh)->n_entities[0], width = element->n_nodes;
     weft_element *linear = NULL;
@@ -230,7 +231,7 @@ weft_status weft_nodes_place(const weft_mesh *mesh, const weft_element *element,
     if (!shape)
         TRY(weft_out_of_memory(error, "the coordinates of a space"));
     TRY(weft_element_make(WEFT_LAGRANGE, element->cell, 1, &linear, error));
-    TRY(weft_element_tabulate(linear, 0, width, element->points, shape, error));
+    TRY(weft_element_tabulate(linear, 0, width, points, shape, error));
     made = weft_array_make((size_t)n_nodes * (size_t)mesh->dimension, sizeof *made);
     if (!made)
         TRY(weft_out_of_memory(error, "the coordinates of a space"));

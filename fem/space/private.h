@@ -13,8 +13,10 @@
 weft_status weft_nodes_number(weft_device *device, const weft_mesh *mesh,
                               const weft_element *element, int32_t **cells, int64_t *n_nodes,
                               weft_error *error);
-/** Coordinates of the nodes: those of the element's points in each cell.
+/** Coordinates of the nodes: those of points in each cell.
+ *  points  [element->n_nodes][d], such as element->points
  *  x       [n_nodes][d], from weft_array_make; caller's; free()
  *  Errors  WEFT_ERROR_MEMORY; *x untouched */
 weft_status weft_nodes_place(const weft_mesh *mesh, const weft_element *element,
-                             const int32_t *cells, int64_t n_nodes, double **x, weft_error *error);
+                             const double *points, const int32_t *cells, int64_t n_nodes,
+                             double **x, weft_error *error);

@@ -29,8 +29,8 @@ static weft_status number_nodes(weft_space *space, weft_error *error) {
         return WEFT_OK;
     TRY(weft_nodes_number(space->device, mesh, space->element, &space->own_cells, &space->n_nodes,
                           error));
-    TRY(weft_nodes_place(mesh, space->element, space->own_cells, space->n_nodes, &space->own_x,
-                         error));
+    TRY(weft_nodes_place(mesh, space->element, space->element->points, space->own_cells,
+                         space->n_nodes, &space->own_x, error));
 done:
     return status;
 }

@@ -2,4 +2,4 @@
  *  functions of the space. The interface is public: fem/weft_space.h. */
 #pragma once
 
-#include "fem/weft_space.h"
+#include "fem/weft_function.h"

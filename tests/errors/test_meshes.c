@@ -33,12 +33,14 @@ static void check(const bad_mesh *bad) {
     ": No such file or directory\n"                                                                \
     "hint: check the name, the folder it is looked for in, and who may read it"
 #define TYPES                                                                                      \
-    "\nhint: Weft reads triangles (type 2) and tetrahedra (type 4), with lines (1) and points "    \
-    "(15) round them; write the file again"
+    "\nhint: Weft reads triangles (type 2), quadrangles (3), tetrahedra (4) and hexahedra (5), "   \
+    "with lines (1) and points (15); write the file again"
 #define RECOMBINE                                                                                  \
-    ", and Weft takes triangles of 3 nodes\n"                                                      \
-    "hint: take Recombine out of the .geo file (Recombine Surface, Recombine in Extrude, "         \
-    "Mesh.RecombineAll) and mesh again"
+    ", and a mesh has cells of one type\n"                                                         \
+    "hint: for triangles or tetrahedra, take Recombine out of the .geo file (Recombine Surface, "  \
+    "Recombine in Extrude, Mesh.RecombineAll); for quadrangles or hexahedra alone, use "           \
+    "Transfinite surfaces and volumes or Mesh.SubdivisionAlgorithm = 1 (2: hexahedra); and mesh "  \
+    "again"
 
 static const bad_mesh files[] = {
     {"missing.msh", "error: cannot read missing.msh" MISSING},
@@ -56,7 +58,8 @@ static const bad_mesh msh_files[] = {
     {"unknown_type_4.msh",
      "unknown_type_4.msh:16: error: elements of type 99: there is no such element type\n"
      "    2 1 99 1" TYPES},
-    {"quadrangle.msh", "quadrangle.msh: error: it has 1 quadrangles (type 3)" RECOMBINE},
+    {"quadrangle.msh",
+     "quadrangle.msh: error: it has 1 triangles (type 2), 1 quadrangles (type 3)" RECOMBINE},
     {"nan.msh", "error: nan.msh: 1 node has a coordinate that is not finite (first: node 2 "
                 "at nan 0)\n"
                 "hint: the file is damaged, or the geometry divides by zero: write it again"},
@@ -110,7 +113,7 @@ static const bad_mesh geo_files[] = {
     {"curves.geo", "curves.geo: error: the geometry has no surface and no volume\n"
                    "hint: close its curves: Curve Loop(1) = {1, 2, 3, 4}; Plane Surface(1) = {1};"},
     {"order2.geo", "order2.geo: error: it has 2 triangles of 6 nodes (type 9), and Weft takes "
-                   "triangles of 3 nodes\n"
+                   "triangles of 3 nodes or quadrangles of 4 nodes\n"
                    "hint: set Mesh.ElementOrder = 1; in the .geo file and mesh again"}};
 
 static bool has_gmsh(void) {

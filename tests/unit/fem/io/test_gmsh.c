@@ -262,6 +262,46 @@ static void count_progress(void *user, const char *phase, double done, double to
     ++seen->n;
 }
 
+/* Structured .geo files: quadrangles and hexahedra alone, with groups, in Weft's order of vertices (the
+ * determinant is positive at each, or the mesh would be refused); lines on the x axis. */
+static void test_boxes(void **state) {
+    (void)state;
+    static const char square[] =
+        "Point(1) = {0, 0, 0}; Extrude {2, 0, 0} { Point{1}; Layers{4}; }\n"
+        "Extrude {0, 1, 0} { Curve{1}; Layers{3}; Recombine; }\n"
+        "Physical Curve(\"bottom\") = {1}; Physical Surface(\"all\") = {5};\n";
+    static const char cube[] =
+        "Point(1) = {0, 0, 0}; Extrude {2, 0, 0} { Point{1}; Layers{4}; }\n"
+        "Extrude {0, 1, 0} { Curve{1}; Layers{3}; Recombine; }\n"
+        "Extrude {0, 0, 1} { Surface{5}; Layers{2}; Recombine; }\n"
+        "Physical Surface(\"floor\") = {5}; Physical Volume(\"all\") = {1};\n";
+    static const char line[] = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n3\n1 0 0 0\n"
+                               "2 2 0 0\n3 1 0 0\n$EndNodes\n$Elements\n3\n1 15 2 7 1 1\n"
+                               "2 1 2 1 1 1 3\n3 1 2 1 1 2 3\n$EndElements\n";
+    const struct {
+        const char *name, *text;
+        weft_cell_type cell;
+        int64_t n_cells, n_boundary, n_group;
+    } meshes[] = {{"square.geo", square, WEFT_QUADRILATERAL, 12, 14, 4},
+                  {"cube.geo", cube, WEFT_HEXAHEDRON, 24, 52, 12},
+                  {"line.msh", line, WEFT_INTERVAL, 2, 2, 1}};
+    for (size_t i = 0; i < sizeof meshes / sizeof *meshes; ++i) {
+        place from = write_file(meshes[i].name, meshes[i].text);
+        weft_mesh *mesh = read_mesh(from.path, 0);
+        assert_int_equal(weft_mesh_cell(mesh)->type, meshes[i].cell);
+        assert_int_equal(mesh->n_cells, meshes[i].n_cells);
+        assert_int_equal(mesh->n_boundary_facets, meshes[i].n_boundary);
+        assert_int_equal(mesh->n_ignored_facets, 0);
+        bool found = false;
+        for (int g = 0; g < mesh->n_groups; ++g)
+            found |= mesh->groups[g].dimension == mesh->dimension - 1 &&
+                     mesh->groups[g].n_facets == meshes[i].n_group;
+        assert_true(found);
+        weft_mesh_free(&mesh);
+        free_place(&from);
+    }
+}
+
 static void test_progress(void **state) {
     counted seen = {0, 0};
     weft_monitor monitor = {NULL, count_progress, &seen};
@@ -364,6 +404,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_geo),
                                        cmocka_unit_test(test_size),
                                        cmocka_unit_test(test_msh),
+                                       cmocka_unit_test(test_boxes),
                                        cmocka_unit_test(test_progress),
                                        cmocka_unit_test(test_leaves_nothing),
                                        cmocka_unit_test(test_dies_with_parent)};

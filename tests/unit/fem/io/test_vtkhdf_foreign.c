@@ -181,7 +181,7 @@ static void test_refused(void **state) {
     file = good;
     file.types = quadrangle;
     check_refused(&file, WEFT_ERROR_UNSUPPORTED,
-                  ": it has 1 quadrangles (VTK type 9), and Weft takes triangles or tetrahedra\n"
+                  ": it has triangles and quadrilaterals, and a mesh has cells of one type\n"
                   "hint: in ParaView, apply the filter Tetrahedralize and save it again");
     file = good;
     file.pieces = 2;

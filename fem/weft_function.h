@@ -1,0 +1,51 @@
+/** Functions of a space: nodal values.
+ *
+ *      formula -> values at the nodes;  values -> errors, result files */
+#ifndef WEFT_FUNCTION_H
+#define WEFT_FUNCTION_H
+
+#include "fem/weft_result.h"
+#include "fem/weft_space.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Whether the formula is a literal number, which needs no kernel; *value gets it. */
+bool weft_formula_constant(const char *text, double *value);
+/** Set and return WEFT_ERROR_INPUT: the formula is not finite at or near the given node. */
+weft_status weft_formula_refuse(const weft_space *space, const char *text, const char *origin,
+                                int64_t node, weft_error *error);
+/** Evaluate a formula in x, y, z at the nodes.
+ *  origin          names the formula in messages
+ *  memory, values  [nodes], from weft_vector_make
+ *  Errors          WEFT_ERROR_SYNTAX, _TYPE (with a caret in the formula), _COMPILER, _DEVICE,
+ *                  _MEMORY */
+weft_status weft_space_evaluate(weft_context *context, const weft_space *space, const char *text,
+                                const char *origin, weft_memory *memory, double *values,
+                                weft_error *error);
+/** Squared errors of a scalar function u against a formula, by a rule of degree 5:
+ *
+ *      squares[0] = int (u - exact)^2,   squares[1] = int |grad u - grad exact|^2
+ *
+ *  u       [nodes], on the device
+ *  origin  names the formula in messages; NULL: "exact"
+ *  Errors  as weft_space_evaluate */
+weft_status weft_space_errors(weft_context *context, const weft_space *space, weft_memory *u,
+                              const char *exact, const char *origin, double squares[2],
+                              weft_error *error);
+/** The area (2D) or volume (3D) of the mesh, in its unit. */
+double weft_mesh_measure(const weft_mesh *mesh);
+/** Write "(x, y)" or "(x, y, z)" for messages. Returns out. */
+const char *weft_point_text(const double *point, int dimension, char out[64]);
+/** Write functions of a space to a result file. From degree 3 on, values are interpolated to
+ *  equispaced nodes, since VTK's Lagrange cells of any degree have these.
+ *  space   of a (discontinuous) Lagrange element of degree 1 or more
+ *  path, fields, n_fields, errors   as weft_result_write, nodes being those of the space */
+weft_status weft_space_write(const char *path, const weft_space *space, const weft_field *fields,
+                             int n_fields, weft_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
