@@ -27,7 +27,8 @@ typedef struct weft_mesh {
     int64_t n_nodes, n_cells; /* n_nodes < 2^31 */
     double *x;                /* [n_nodes][d], in the file's unit */
     int32_t *cells;           /* [n_cells][v], positively oriented */
-    int64_t n_facets;         /* the whole boundary, then the interior facets that are in a group */
+    double *curve;    /* NULL: straight cells; else [n_cells][nodes of Lagrange degree 2][d] */
+    int64_t n_facets; /* the whole boundary, then the interior facets that are in a group */
     int64_t n_boundary_facets; /* facets of exactly one cell */
     int32_t *facets; /* [n_facets][w]; counterclockwise as seen from outside its (first) cell; 2D:
                         with the cell on the left */
@@ -48,7 +49,8 @@ typedef struct weft_mesh_data {
     weft_cell_type cell; /* WEFT_POINT: the simplex of this dimension */
     int64_t n_nodes, n_cells;
     double *x;      /* [n_nodes][d] */
-    int32_t *cells; /* [n_cells][v] */
+    int32_t *cells; /* [n_cells][v], degree 2: [n_cells][nodes of the Lagrange element] */
+    int degree;     /* of the geometry: 0, 1: straight cells; 2: curved ones */
     int n_groups;
     weft_group *groups; /* facets of group g: group_facet_nodes[first_facet .. + n_facets) */
     int64_t n_group_facets;

@@ -32,21 +32,35 @@ typedef struct node_map {
     size_t n_slots;
 } node_map;
 
-/* Gmsh's types of the cells that a mesh can have and of their facets; the place among Gmsh's vertices
- * of each vertex in Weft's order. */
+/* Gmsh's types of the cells that a mesh can have and of their facets, with the nodes and the vertices
+ * of each; the place among Gmsh's nodes of each node in Weft's order. */
 typedef struct cell_kind {
     weft_cell_type cell;
-    int type, facet, n_vertices;
-    int order[8];
+    int degree, type, n_nodes, facet, n_facet_nodes, n_facet_vertices;
+    int order[27];
     const char *wanted;
 } cell_kind;
 
 static const cell_kind kinds[] = {
-    {WEFT_TRIANGLE, 2, 1, 3, {0, 1, 2}, "triangles of 3 nodes"},
-    {WEFT_TETRAHEDRON, 4, 2, 4, {0, 1, 2, 3}, "tetrahedra of 4 nodes"},
-    {WEFT_INTERVAL, 1, 15, 2, {0, 1}, "lines of 2 nodes"},
-    {WEFT_QUADRILATERAL, 3, 1, 4, {0, 1, 3, 2}, "quadrangles of 4 nodes"},
-    {WEFT_HEXAHEDRON, 5, 3, 8, {0, 1, 3, 2, 4, 5, 7, 6}, "hexahedra of 8 nodes"}};
+    {WEFT_TRIANGLE, 1, 2, 3, 1, 2, 2, {0, 1, 2}, "triangles of 3 or 6 nodes"},
+    {WEFT_TETRAHEDRON, 1, 4, 4, 2, 3, 3, {0, 1, 2, 3}, "tetrahedra of 4 or 10 nodes"},
+    {WEFT_INTERVAL, 1, 1, 2, 15, 1, 1, {0, 1}, "lines of 2 or 3 nodes"},
+    {WEFT_QUADRILATERAL, 1, 3, 4, 1, 2, 2, {0, 1, 3, 2}, "quadrangles of 4 or 9 nodes"},
+    {WEFT_HEXAHEDRON, 1, 5, 8, 3, 4, 4, {0, 1, 3, 2, 4, 5, 7, 6}, "hexahedra of 8 or 27 nodes"},
+    {WEFT_TRIANGLE, 2, 9, 6, 8, 3, 2, {0, 1, 2, 4, 5, 3}, NULL},
+    {WEFT_TETRAHEDRON, 2, 11, 10, 9, 6, 3, {0, 1, 2, 3, 8, 9, 5, 7, 6, 4}, NULL},
+    {WEFT_INTERVAL, 2, 8, 3, 15, 1, 1, {0, 1, 2}, NULL},
+    {WEFT_QUADRILATERAL, 2, 10, 9, 8, 3, 2, {0, 1, 3, 2, 4, 7, 5, 6, 8}, NULL},
+    {WEFT_HEXAHEDRON,
+     2,
+     12,
+     27,
+     10,
+     9,
+     4,
+     {0,  1,  3,  2,  4,  5,  7,  6,  8,  9,  10, 11, 12, 13,
+      15, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26},
+     NULL}};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
 typedef struct extraction {
@@ -156,12 +170,11 @@ static weft_status refuse_types(extraction *e, const int64_t *counts, int n_kind
                             : e->dimension == 2 ? 0
                                                 : 2]
                           .wanted,
-                      e->dimension == 3   ? "hexahedra of 8 nodes"
-                      : e->dimension == 2 ? "quadrangles of 4 nodes"
-                                          : "cells of higher dimension");
+                      e->dimension == 1 ? "cells of higher dimension"
+                                        : kinds[e->dimension == 3 ? 4 : 3].wanted);
     const weft_status status =
         refuse(e, WEFT_ERROR_UNSUPPORTED,
-               higher ? "set Mesh.ElementOrder = 1; in the .geo file and mesh again"
+               higher ? "set Mesh.ElementOrder = 1; or 2; in the .geo file and mesh again"
                       : "for triangles or tetrahedra, take Recombine out of the .geo file "
                         "(Recombine Surface, Recombine in Extrude, Mesh.RecombineAll); for "
                         "quadrangles or hexahedra alone, use Transfinite surfaces and volumes or "
@@ -189,11 +202,11 @@ static weft_status choose_kind(extraction *e, const int64_t *counts) {
                                        : WEFT_OK;
 }
 
-/* Gmsh's vertices in Weft's order. */
-static void order_vertices(const cell_kind *kind, block *cells) {
-    const int v = kind->n_vertices;
+/* Gmsh's nodes in Weft's order. */
+static void order_nodes(const cell_kind *kind, block *cells) {
+    const int v = kind->n_nodes;
     for (size_t i = 0; i + (size_t)v <= cells->n_tags; i += (size_t)v) {
-        size_t old[8];
+        size_t old[27];
         memcpy(old, cells->tags + i, (size_t)v * sizeof *old);
         for (int k = 0; k < v; ++k)
             cells->tags[i + (size_t)k] = old[kind->order[k]];
@@ -233,7 +246,7 @@ static weft_status keep_cells(extraction *e) {
     TRY(choose_kind(e, counts));
     for (size_t i = 0; i < n_kept; ++i) {
         TRY(keep_elements(e, &e->cells, e->kind->type, entities[i], &e->n_cells));
-        order_vertices(e->kind, &e->cells.list[e->cells.n - 1]);
+        order_nodes(e->kind, &e->cells.list[e->cells.n - 1]);
     }
     if (all)
         report_left_out(e, e->mesh->counts.elements[e->kind->type] - e->n_cells);
@@ -251,12 +264,25 @@ static block cells_of(const extraction *e, int entity) {
     return (block){0};
 }
 
+/* Of facets, the vertices: Gmsh has them first. */
+static weft_status keep_facets(extraction *e, int entity) {
+    const size_t n = (size_t)e->kind->n_facet_nodes, w = (size_t)e->kind->n_facet_vertices;
+    weft_status status = keep_elements(e, &e->facets, e->kind->facet, entity, &e->n_facets);
+    if (status != WEFT_OK)
+        return status;
+    block *facets = &e->facets.list[e->facets.n - 1];
+    for (size_t i = 0; i < facets->n_tags / n; ++i)
+        memmove(facets->tags + i * w, facets->tags + i * n, w * sizeof *facets->tags);
+    facets->n_tags = facets->n_tags / n * w;
+    return WEFT_OK;
+}
+
 /* Facets are kept as nodes, cells as numbers of those that are kept already. */
 static weft_status keep_members(extraction *e, weft_stream_group *group, int entity) {
     if (group->dimension == e->dimension)
         group->n_cells += cells_of(e, entity).n;
     if (group->dimension == e->dimension - 1)
-        return keep_elements(e, &e->facets, e->kind->facet, abs(entity), &e->n_facets);
+        return keep_facets(e, abs(entity));
     return WEFT_OK;
 }
 
@@ -489,6 +515,7 @@ static void write_group_cells(extraction *e) {
 static void write_mesh(extraction *e, const double *x) {
     weft_stream_header header = {.dimension = e->dimension,
                                  .cell = (int32_t)e->kind->cell,
+                                 .degree = e->kind->degree,
                                  .n_groups = e->n_groups,
                                  .n_nodes = e->nodes.n,
                                  .n_cells = e->n_cells,

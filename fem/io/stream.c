@@ -71,9 +71,10 @@ static weft_status read_header(reader *r) {
         return broken(r, "absurd counts");
     data->dimension = header.dimension;
     data->cell = (weft_cell_type)header.cell;
+    data->degree = header.degree;
     const weft_cell *cell = weft_mesh_data_cell(data);
     const uint64_t d = (uint64_t)header.dimension, id = sizeof(int32_t);
-    const uint64_t v = (uint64_t)cell->n_entities[0];
+    const uint64_t v = (uint64_t)weft_mesh_data_width(data);
     const uint64_t w = (uint64_t)weft_cell_of(cell->facet)->n_entities[0];
     const uint64_t bytes[N_ARRAYS] = {
         (uint64_t)header.n_nodes * d * sizeof(double), (uint64_t)header.n_cells * v * id,

@@ -26,7 +26,7 @@ typedef enum weft_stream_kind {
     WEFT_STREAM_ERROR,        /* weft_stream_error */
     WEFT_STREAM_HEADER,       /* weft_stream_header */
     WEFT_STREAM_COORDINATES,  /* double [..][d] */
-    WEFT_STREAM_CELLS,        /* int32 [..][v], from 0 */
+    WEFT_STREAM_CELLS,        /* int32 [..][nodes of a cell], from 0 */
     WEFT_STREAM_GROUP_FACETS, /* int32 [..][w], from 0 */
     WEFT_STREAM_GROUP_CELLS,  /* int32 [..], from 0 */
     WEFT_STREAM_GROUP,        /* weft_stream_group */
@@ -54,7 +54,8 @@ typedef struct weft_stream_error {
 } weft_stream_error;
 
 typedef struct weft_stream_header {
-    int32_t dimension, n_groups, cell, zero; /* cell: weft_cell_type; 0: the simplex */
+    int32_t dimension, n_groups;
+    int32_t cell, degree; /* as in weft_mesh_data */
     int64_t n_nodes, n_cells, n_group_facets, n_group_cells;
     int64_t n_left_nodes; /* unused nodes of the file, which are not sent */
 } weft_stream_header;

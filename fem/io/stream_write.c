@@ -44,10 +44,11 @@ weft_status weft_mesh_stream_write(int out, const weft_mesh_data *data, weft_err
     weft_status status = WEFT_OK;
     const weft_cell *cell = weft_mesh_data_cell(data);
     const uint64_t d = (uint64_t)data->dimension, id = sizeof(int32_t);
-    const uint64_t v = (uint64_t)cell->n_entities[0];
+    const uint64_t v = (uint64_t)weft_mesh_data_width(data);
     const uint64_t w = (uint64_t)weft_cell_of(cell->facet)->n_entities[0];
     const weft_stream_header header = {.dimension = data->dimension,
                                        .cell = (int32_t)data->cell,
+                                       .degree = data->degree,
                                        .n_groups = data->n_groups,
                                        .n_nodes = data->n_nodes,
                                        .n_cells = data->n_cells,

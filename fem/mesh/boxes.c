@@ -10,16 +10,6 @@
 
 /* ---- orientation ----------------------------------------------------------------------------- */
 
-static double determinant(int d, double a[3][3]) {
-    if (d == 1)
-        return a[0][0];
-    if (d == 2)
-        return a[0][0] * a[1][1] - a[0][1] * a[1][0];
-    return a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) -
-           a[0][1] * (a[1][0] * a[2][2] - a[1][2] * a[2][0]) +
-           a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]);
-}
-
 /* det J at a vertex over the product of the lengths of its edges, from -1 to 1; 0: an edge has
  * none. */
 static double corner_volume(int d, const double *x, const int32_t *nodes, int vertex) {
@@ -33,7 +23,7 @@ static double corner_volume(int d, const double *x, const int32_t *nodes, int ve
         }
         lengths *= sqrt(square);
     }
-    return lengths > 0 ? determinant(d, edges) / lengths : 0;
+    return lengths > 0 ? weft_determinant(d, edges) / lengths : 0;
 }
 
 weft_status weft_boxes_orient(weft_mesh_data *data, const char *source, int64_t *n_flipped,
@@ -90,7 +80,7 @@ static void outward(const weft_cell *cell, int local, int vertices[8]) {
         for (int i = 0; i < cell->n_entities[0]; ++i) /* to the centre: inside */
             axes[d - 1][k] += cell->vertices[i][k] / cell->n_entities[0];
     }
-    const bool swap = (determinant(d, axes) > 0) == (d == 3);
+    const bool swap = (weft_determinant(d, axes) > 0) == (d == 3);
     if (swap) {
         const int swapped = vertices[n / 2 == 1 ? 0 : 1];
         vertices[n / 2 == 1 ? 0 : 1] = vertices[n / 2];

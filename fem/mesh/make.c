@@ -18,6 +18,9 @@ static weft_status check_counts(const weft_mesh_data *data, const char *source, 
     if (missing || data->n_groups < 0 || data->n_group_facets < 0 || data->n_group_cells < 0) {
         status =
             weft_error_set(error, WEFT_ERROR_USAGE, "%s: an array of the mesh is missing", source);
+    } else if (data->degree < 0 || data->degree > 2) {
+        status = weft_error_set(error, WEFT_ERROR_USAGE, "%s: cells of degree %d are not supported",
+                                source, data->degree);
     } else if (data->cell != WEFT_POINT && weft_cell_of(data->cell)->dimension != data->dimension) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "%s: %s have dimension %d, not %d", source,
                                 weft_cell_of(data->cell)->plural,
@@ -174,9 +177,7 @@ static weft_status rotate_cells(weft_mesh_data *data, const char *source, int64_
 
 static weft_status check_faults(const weft_mesh_data *data, const weft_facet_faults *faults,
                                 const char *source, weft_error *error) {
-    const char *facet = data->dimension == 1   ? "point"
-                        : data->dimension == 2 ? "edge"
-                                               : "face";
+    const char *facet = data->dimension == 1 ? "point" : data->dimension == 2 ? "edge" : "face";
     if (faults->n_doubled > 0) {
         weft_error_set(error, WEFT_ERROR_INPUT,
                        "%s: %lld cell%s the nodes of another (first: ", source,
@@ -349,23 +350,27 @@ static bool is_simplicial(const weft_mesh_data *data) {
     return cell->simplex && cell->dimension > 1;
 }
 
-/* All checks that only need the user's arrays. */
+/* All checks that only need the user's arrays. curve, n_others: see weft_curve_split. */
 static weft_status check_data(weft_mesh_data *data, const char *source, int64_t *n_flipped,
-                              weft_error *error) {
+                              double **curve, int64_t *n_others, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(check_counts(data, source, error));
     TRY(check_groups(data, source, error));
     TRY(check_coordinates(data, source, error));
     const weft_cell *cell = weft_mesh_data_cell(data);
-    TRY(check_numbers(data->cells, data->n_cells, cell->n_entities[0], data->n_nodes, "cell",
+    TRY(check_numbers(data->cells, data->n_cells, weft_mesh_data_width(data), data->n_nodes, "cell",
                       source, error));
     TRY(check_numbers(data->group_facet_nodes, data->n_group_facets,
                       weft_cell_of(cell->facet)->n_entities[0], data->n_nodes, "facet", source,
                       error));
+    if (data->degree == 2)
+        TRY(weft_curve_split(data, curve, n_others, error));
     if (is_simplicial(data))
         TRY(rotate_cells(data, source, n_flipped, error));
     else
         TRY(weft_boxes_orient(data, source, n_flipped, error));
+    if (*curve)
+        TRY(weft_curve_follow(data, source, *curve, error));
 done:
     return status;
 }
@@ -381,8 +386,9 @@ weft_status weft_mesh_make_from(weft_mesh_data *data, const char *source, int64_
     weft_mesh *mesh = NULL;
     weft_facets facets = {0};
     weft_facet_faults faults;
-    int64_t n_flipped = 0;
-    TRY(check_data(data, source, &n_flipped, error));
+    int64_t n_flipped = 0, n_others = 0;
+    double *curve = NULL;
+    TRY(check_data(data, source, &n_flipped, &curve, &n_others, error));
     if (is_simplicial(data))
         TRY(weft_facets_find(data, &facets, &faults, error));
     else
@@ -402,12 +408,14 @@ weft_status weft_mesh_make_from(weft_mesh_data *data, const char *source, int64_
     facets.nodes = NULL;
     mesh->x = data->x;
     mesh->cells = data->cells;
+    mesh->curve = curve;
+    curve = NULL;
     data->x = NULL;
     data->cells = NULL;
     weft_copy_cut(mesh->source, sizeof mesh->source, source);
     TRY(make_groups(mesh, data, facets.number, error));
     TRY(drop_unused(mesh, error));
-    mesh->n_dropped_nodes += n_left_nodes;
+    mesh->n_dropped_nodes += n_left_nodes - n_others;
     report_repaired(mesh, monitor);
     *out = mesh;
     mesh = NULL;
@@ -416,5 +424,6 @@ done:
     weft_mesh_data_free(data);
     free(facets.nodes);
     free(facets.number);
+    free(curve);
     return status;
 }

@@ -47,6 +47,12 @@ const weft_cell *weft_mesh_data_cell(const weft_mesh_data *data) {
 
 weft_status weft_mesh_need_simplices(const weft_mesh *mesh, const char *what, weft_error *error) {
     const weft_cell *cell = weft_mesh_cell(mesh);
+    if (mesh->curve) {
+        weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                       "%s: %s takes straight cells, and these are curved", mesh->source, what);
+        weft_error_hint(error, "set Mesh.ElementOrder = 1; in the .geo file and mesh again");
+        return WEFT_ERROR_UNSUPPORTED;
+    }
     if (cell->simplex && cell->dimension > 1)
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s: %s takes triangles or tetrahedra, not %s",
@@ -55,11 +61,22 @@ weft_status weft_mesh_need_simplices(const weft_mesh *mesh, const char *what, we
     return WEFT_ERROR_UNSUPPORTED;
 }
 
+double weft_determinant(int d, double a[3][3]) {
+    if (d == 1)
+        return a[0][0];
+    if (d == 2)
+        return a[0][0] * a[1][1] - a[0][1] * a[1][0];
+    return a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) -
+           a[0][1] * (a[1][0] * a[2][2] - a[1][2] * a[2][0]) +
+           a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]);
+}
+
 void weft_mesh_free(weft_mesh **mesh) {
     if (!mesh || !*mesh)
         return;
     free((*mesh)->x);
     free((*mesh)->cells);
+    free((*mesh)->curve);
     free((*mesh)->facets);
     free((*mesh)->groups);
     free((*mesh)->group_facets);

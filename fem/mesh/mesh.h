@@ -31,6 +31,22 @@ const weft_cell *weft_mesh_data_cell(const weft_mesh_data *data);
  *  Errors     WEFT_ERROR_INPUT (cells that are flat or twisted: the first one, a hint) */
 weft_status weft_boxes_orient(weft_mesh_data *data, const char *source, int64_t *n_flipped,
                               weft_error *error);
+/** Entries of data.cells in a row. */
+int weft_mesh_data_width(const weft_mesh_data *data);
+/** Nodes of a curved cell; 0: the cells are straight. */
+int weft_mesh_curve_nodes(const weft_mesh *mesh);
+/** Replace cells of degree 2, whose node numbers are in range, by their vertices.
+ *  curve     gets weft_mesh.curve; free()
+ *  n_others  gets the number of nodes that are no vertex of a cell
+ *  Errors    WEFT_ERROR_MEMORY */
+weft_status weft_curve_split(weft_mesh_data *data, double **curve, int64_t *n_others,
+                             weft_error *error);
+/** Bring the nodes into the order of the vertices after weft_curve_split, and check the cells.
+ *  Errors  WEFT_ERROR_INPUT (folded cells: the first one, a hint), WEFT_ERROR_MEMORY */
+weft_status weft_curve_follow(const weft_mesh_data *data, const char *source, double *curve,
+                              weft_error *error);
+/** The determinant of the first d rows and columns. */
+double weft_determinant(int d, double a[3][3]);
 /** Append a cell to a message: its number, nodes and location. */
 void weft_error_append_cell(weft_error *error, const weft_mesh_data *data, int64_t cell);
 /** Sort the cells of each group, and remove duplicates. */

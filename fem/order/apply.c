@@ -90,14 +90,17 @@ weft_status weft_mesh_renumber(weft_device *device, weft_mesh *mesh,
     int32_t *from = malloc((n_facets + 1) * sizeof *from);
     int32_t *new_facet = malloc((n_facets + 1) * sizeof *new_facet);
     int32_t *facets = weft_array_make(n_facets, w * sizeof *facets);
-    const bool grouped = has_group_cells(mesh);
+    const bool grouped = has_group_cells(mesh) || mesh->curve;
+    const size_t row = (size_t)weft_mesh_curve_nodes(mesh) * d;
+    double *curve = weft_array_make_unset(mesh->curve ? (uint64_t)mesh->n_cells * row * 8 : 0);
     const size_t n_grouped = grouped ? (size_t)mesh->n_cells : 0;
     int32_t *own_from = weft_scratch_make(renumbering->cells ? 0 : n_grouped, sizeof *own_from);
     int32_t *cell_from = renumbering->cells ? renumbering->cells : own_from;
     int32_t *new_cell = weft_scratch_make(n_grouped, sizeof *new_cell);
     move.new_of = weft_scratch_make(n, sizeof *move.new_of);
     move.moved = weft_array_make_unset((uint64_t)n * d * sizeof *move.moved);
-    if (!from || !new_facet || !facets || !own_from || !new_cell || !move.new_of || !move.moved)
+    if (!from || !new_facet || !facets || !own_from || !new_cell || !move.new_of || !move.moved ||
+        !curve)
         TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "%s: no memory to renumber %lld cells",
                            mesh->source, (long long)mesh->n_cells));
     memcpy(facets, mesh->facets, n_facets * w * sizeof *facets);
@@ -109,6 +112,14 @@ weft_status weft_mesh_renumber(weft_device *device, weft_mesh *mesh,
     groups_renumber(mesh, new_facet);
     if (grouped)
         group_cells_renumber(mesh, cell_from, new_cell);
+    for (int64_t c = 0; mesh->curve && c < mesh->n_cells; ++c)
+        memcpy(curve + (size_t)c * row, mesh->curve + (size_t)cell_from[c] * row,
+               row * sizeof *curve);
+    if (mesh->curve) {
+        free(mesh->curve);
+        mesh->curve = curve;
+        curve = NULL;
+    }
     free(mesh->x);
     free(mesh->facets);
     mesh->x = move.moved;
@@ -123,5 +134,6 @@ done:
     free(new_cell);
     free(move.new_of);
     free(move.moved);
+    free(curve);
     return status;
 }

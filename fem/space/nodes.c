@@ -203,18 +203,22 @@ done:
 /* ---- coordinates ----------------------------------------------------------------------------- */
 
 /* A node shared by cells gets the same place from each, up to rounding: the last cell's stands, so
- * cells are visited one after another. */
-static void place_cells(const weft_mesh *mesh, int width, const double *shape, const int32_t *cells,
-                        double *x) {
-    const int d = mesh->dimension, v = weft_mesh_cell(mesh)->n_entities[0];
+ * cells are visited one after another. shape [width][v]: geometry functions at the points */
+static void place_cells(const weft_mesh *mesh, int width, int v, const double *shape,
+                        const int32_t *cells, double *x) {
+    const int d = mesh->dimension;
+    double corners[27 * 3];
     for (int64_t c = 0; c < mesh->n_cells; ++c) {
-        const int32_t *vertices = mesh->cells + c * v;
+        const double *places = mesh->curve ? mesh->curve + c * v * d : corners;
+        for (int k = 0; k < v && !mesh->curve; ++k)
+            memcpy(corners + k * d, mesh->x + (int64_t)mesh->cells[c * v + k] * d,
+                   (size_t)d * sizeof *corners);
         for (int i = 0; i < width; ++i) {
             double *out = x + (int64_t)cells[c * width + i] * d;
             for (int axis = 0; axis < d; ++axis) {
                 double sum = 0;
                 for (int k = 0; k < v; ++k)
-                    sum += shape[i * v + k] * mesh->x[(int64_t)vertices[k] * d + axis];
+                    sum += shape[i * v + k] * places[k * d + axis];
                 out[axis] = sum;
             }
         }
@@ -225,21 +229,20 @@ weft_status weft_nodes_place(const weft_mesh *mesh, const weft_element *element,
                              const double *points, const int32_t *cells, int64_t n_nodes,
                              double **x, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int v = weft_mesh_cell(mesh)->n_entities[0], width = element->n_nodes;
-    weft_element *linear = NULL;
-    double *made = NULL, *shape = malloc((size_t)(width * v) * sizeof *shape);
-    if (!shape)
-        TRY(weft_out_of_memory(error, "the coordinates of a space"));
-    TRY(weft_element_make(WEFT_LAGRANGE, element->cell, 1, &linear, error));
-    TRY(weft_element_tabulate(linear, 0, width, points, shape, error));
+    const int width = element->n_nodes;
+    weft_element *geometry = NULL;
+    double *made = NULL, *shape = NULL;
+    TRY(weft_element_make(WEFT_LAGRANGE, element->cell, mesh->curve ? 2 : 1, &geometry, error));
+    shape = malloc((size_t)(width * geometry->n_nodes) * sizeof *shape);
     made = weft_array_make((size_t)n_nodes * (size_t)mesh->dimension, sizeof *made);
-    if (!made)
+    if (!shape || !made)
         TRY(weft_out_of_memory(error, "the coordinates of a space"));
-    place_cells(mesh, width, shape, cells, made);
+    TRY(weft_element_tabulate(geometry, 0, width, points, shape, error));
+    place_cells(mesh, width, geometry->n_nodes, shape, cells, made);
     *x = made;
     made = NULL;
 done:
-    weft_element_free(&linear);
+    weft_element_free(&geometry);
     free(made);
     free(shape);
     return status;

@@ -40,8 +40,8 @@ class weft_group(Structure):
 
 class weft_mesh(Structure):
     _fields_ = [("dimension", c_int), ("cell", c_int), ("n_nodes", c_int64), ("n_cells", c_int64), ("x", POINTER(c_double)),
-                ("cells", POINTER(c_int32)), ("n_facets", c_int64), ("n_boundary_facets", c_int64),
-                ("facets", POINTER(c_int32)), ("n_groups", c_int), ("groups", POINTER(weft_group)),
+                ("cells", POINTER(c_int32)), ("curve", POINTER(c_double)), ("n_facets", c_int64),
+                ("n_boundary_facets", c_int64), ("facets", POINTER(c_int32)), ("n_groups", c_int), ("groups", POINTER(weft_group)),
                 ("group_facets", POINTER(c_int32)), ("group_cells", POINTER(c_int32)),
                 ("n_flipped_cells", c_int64), ("n_dropped_nodes", c_int64), ("n_ignored_facets", c_int64),
                 ("source", c_char * 512)]
@@ -49,8 +49,8 @@ class weft_mesh(Structure):
 
 class weft_mesh_data(Structure):
     _fields_ = [("dimension", c_int), ("cell", c_int), ("n_nodes", c_int64), ("n_cells", c_int64), ("x", c_void_p),
-                ("cells", c_void_p), ("n_groups", c_int), ("groups", c_void_p), ("n_group_facets", c_int64),
-                ("group_facet_nodes", c_void_p), ("n_group_cells", c_int64), ("group_cells", c_void_p)]
+                ("cells", c_void_p), ("degree", c_int), ("n_groups", c_int), ("groups", c_void_p),
+                ("n_group_facets", c_int64), ("group_facet_nodes", c_void_p), ("n_group_cells", c_int64), ("group_cells", c_void_p)]
 
 
 class weft_mesh_options(Structure):

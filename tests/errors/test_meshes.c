@@ -112,9 +112,10 @@ static const bad_mesh geo_files[] = {
                      "hint: open the file in Gmsh to see the geometry, and repair it there"},
     {"curves.geo", "curves.geo: error: the geometry has no surface and no volume\n"
                    "hint: close its curves: Curve Loop(1) = {1, 2, 3, 4}; Plane Surface(1) = {1};"},
-    {"order2.geo", "order2.geo: error: it has 2 triangles of 6 nodes (type 9), and Weft takes "
-                   "triangles of 3 nodes or quadrangles of 4 nodes\n"
-                   "hint: set Mesh.ElementOrder = 1; in the .geo file and mesh again"}};
+    {"order3.geo",
+     "order3.geo: error: it has 2 triangles of higher order (type 21), and Weft takes "
+     "triangles of 3 or 6 nodes or quadrangles of 4 or 9 nodes\n"
+     "hint: set Mesh.ElementOrder = 1; or 2; in the .geo file and mesh again"}};
 
 static bool has_gmsh(void) {
     const char *program = getenv("WEFT_GMSH");

@@ -97,6 +97,7 @@ static void test_number_of_points(void **state) {
                  {WEFT_TETRAHEDRON, WEFT_SCHEME_DEFAULT, 2, 4},
                  {WEFT_TETRAHEDRON, WEFT_SCHEME_DEFAULT, 4, 14},
                  {WEFT_TETRAHEDRON, WEFT_SCHEME_DEFAULT, 6, 24},
+                 {WEFT_TETRAHEDRON, WEFT_SCHEME_DEFAULT, 7, 35},
                  {WEFT_TETRAHEDRON, WEFT_SCHEME_DEFAULT, 26, 2744},
                  {WEFT_HEXAHEDRON, WEFT_SCHEME_DEFAULT, 7, 64},
                  {WEFT_HEXAHEDRON, WEFT_SCHEME_GLL, 2, 27},

@@ -320,6 +320,46 @@ static void test_sides(void **state) {
     weft_device_free(&device);
 }
 
+/* Formulas are evaluated at the nodes of any degree, in one to three dimensions. */
+static void test_formulas(void **state) {
+    (void)state;
+    static const struct {
+        const char *mesh, *formula;
+        int degree;
+    } cases[] = {{"interval:5", "2*x + 1", 4},
+                 {"quads:3", "2*x + 1 + y", 3},
+                 {"hexes:2", "2*x + 1 + y + 3*z", 2}};
+    weft_device *device = NULL;
+    weft_library *library = NULL;
+    assert_int_equal(weft_device_open("host:2", NULL, &device, NULL), WEFT_OK);
+    assert_int_equal(weft_fem_library_make(&library, NULL), WEFT_OK);
+    weft_context context = {.device = device, .library = library, .plan = WEFT_PLAN_FUSED};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        weft_mesh *mesh = read_mesh(cases[i].mesh);
+        weft_space *space = make_space(device, mesh, WEFT_LAGRANGE, cases[i].degree, 1);
+        weft_error error = {0};
+        weft_memory *memory = NULL;
+        double *values = NULL;
+        const int d = mesh->dimension;
+        assert_int_equal(
+            weft_vector_make(device, weft_space_nodes(space), &values, &memory, &error), WEFT_OK);
+        if (weft_space_evaluate(&context, space, cases[i].formula, "u", memory, values, &error) !=
+            WEFT_OK)
+            fail_msg("%s: %s", cases[i].mesh, error.message);
+        for (int64_t n = 0; n < weft_space_nodes(space); ++n) {
+            const double *x = weft_space_points(space) + n * d;
+            const double exact = 2 * x[0] + 1 + (d > 1 ? x[1] : 0) + (d > 2 ? 3 * x[2] : 0);
+            assert_double_near(values[n], exact, 1e-14, 0);
+        }
+        weft_memory_free(&memory);
+        free(values);
+        weft_space_free(&space);
+        weft_mesh_free(&mesh);
+    }
+    weft_library_free(&library);
+    weft_device_free(&device);
+}
+
 /* Taylor-Hood: the dofs of a cell are those of the velocity, node by node, then the pressure's. */
 static void test_mixed(void **state) {
     (void)state;
@@ -355,9 +395,8 @@ static void test_mixed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lagrange),
-        cmocka_unit_test(test_discontinuous),
-        cmocka_unit_test(test_sides),
+        cmocka_unit_test(test_lagrange), cmocka_unit_test(test_discontinuous),
+        cmocka_unit_test(test_sides),    cmocka_unit_test(test_formulas),
         cmocka_unit_test(test_mixed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
