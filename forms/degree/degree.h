@@ -23,6 +23,6 @@ const ufl_prepared *ufl_prepare(ufl_graph *graph, const ufl_form *form, const uf
 int ufl_estimate_degree(ufl_graph *graph, const ufl_node *node);
 /** The degree that the change of variables adds: of |det J| on cells, |det FJ| on facets. */
 int ufl_scaling_degree(ufl_integral_type type, const ufl_mesh *mesh);
-/** The number of points of a rule on the cells or facets that an integral runs over, as Basix 0.11
- *  has it. */
+/** The number of points of a rule on the cells or facets that an integral runs over (fem/element); -1
+ *  where there is none: degrees above 100, GLL on triangles and tetrahedra. */
 int ufl_rule_points(ufl_integral_type type, const ufl_mesh *mesh, ufl_rule rule, int degree);

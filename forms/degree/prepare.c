@@ -103,36 +103,3 @@ const ufl_prepared *ufl_prepare(ufl_graph *graph, const ufl_form *form, const uf
         return NULL;
     return attach_degrees(graph, prepared, integrals) ? prepared : NULL;
 }
-
-/* Points of the default rule: Xiao and Gimbutas 2010 where they have one, else Gauss. */
-static int default_points(ufl_cell_type cell, int degree) {
-    static const int triangle[] = {1,  1,   3,   6,   6,   7,   12,  15,  16, 19, 25,
-                                   28, 33,  37,  42,  49,  55,  60,  67,  73, 79, 87,
-                                   96, 103, 112, 120, 130, 141, 150, 159, 171};
-    static const int tetrahedron[] = {1,  1,  4,  5,  14,  15,  24,  31,
-                                      45, 57, 74, 95, 122, 146, 177, 214};
-    if (cell == UFL_TRIANGLE && degree < (int)(sizeof triangle / sizeof triangle[0]))
-        return triangle[degree];
-    if (cell == UFL_TETRAHEDRON && degree < (int)(sizeof tetrahedron / sizeof tetrahedron[0]))
-        return tetrahedron[degree];
-    return -1;
-}
-
-int ufl_rule_points(ufl_integral_type type, const ufl_mesh *mesh, ufl_rule rule, int degree) {
-    static const ufl_cell_type facets[] = {
-        [UFL_INTERVAL] = UFL_VERTEX,          [UFL_TRIANGLE] = UFL_INTERVAL,
-        [UFL_QUADRILATERAL] = UFL_INTERVAL,   [UFL_TETRAHEDRON] = UFL_TRIANGLE,
-        [UFL_HEXAHEDRON] = UFL_QUADRILATERAL, [UFL_VERTEX] = UFL_VERTEX};
-    ufl_cell_type cell = type == UFL_CELL              ? mesh->cell
-                         : type == UFL_VERTEX_INTEGRAL ? UFL_VERTEX
-                                                       : facets[mesh->cell];
-    int64_t points = 1;
-    int n = (degree + (rule == UFL_RULE_GLL ? 4 : 2)) / 2;
-    if (rule == UFL_RULE_VERTEX)
-        return ufl_cell_entities(cell, 0);
-    if (rule == UFL_RULE_DEFAULT && default_points(cell, degree) > 0)
-        return default_points(cell, degree);
-    for (int i = 0; i < ufl_cell_dimension(cell) && points < 1000000; ++i)
-        points *= n;
-    return points > 1000000000 ? 1000000000 : (int)points;
-}

@@ -187,10 +187,8 @@ static void print_call(const text_printer *printer, const char *name, const ufl_
     weft_text_add(printer->out, ")");
 }
 
-static void print_node(const text_printer *printer, const ufl_node *node, int level) {
-    char name[16];
-    if (is_full(printer))
-        return;
+/* Index notation. */
+static void print_tensor(const text_printer *printer, const ufl_node *node) {
     switch (node->type) {
     case UFL_INDEXED:
         print_node(printer, ufl_operand(node, 0), LEVEL_POSTFIX);
@@ -212,13 +210,27 @@ static void print_node(const text_printer *printer, const ufl_node *node, int le
         print_node(printer, ufl_operand(node, 0), LEVEL_ANY);
         weft_text_add(printer->out, ")");
         break;
-    case UFL_LIST_TENSOR:
+    default: /* UFL_LIST_TENSOR */
         weft_text_add(printer->out, "[");
         for (int i = 0; i < node->n_operands && !is_full(printer); ++i) {
             weft_text_add(printer->out, "%s", i ? ", " : "");
             print_node(printer, ufl_operand(node, i), LEVEL_ANY);
         }
         weft_text_add(printer->out, "]");
+        break;
+    }
+}
+
+static void print_node(const text_printer *printer, const ufl_node *node, int level) {
+    char name[16];
+    if (is_full(printer))
+        return;
+    switch (node->type) {
+    case UFL_INDEXED:
+    case UFL_COMPONENT_TENSOR:
+    case UFL_INDEX_SUM:
+    case UFL_LIST_TENSOR:
+        print_tensor(printer, node);
         break;
     case UFL_SUM:
         print_infix(printer, node, " + ", LEVEL_SUM, level);

@@ -19,19 +19,19 @@ static void warn_of_degrees(const weft_ufl *ufl, const weft_monitor *monitor) {
         for (int i = 0; i < prepared->form.n_integrals; ++i) {
             const ufl_integral *integral = &prepared->form.integrals[i];
             const char *measure = ufl_measure_name(integral->type);
-            if (prepared->degrees[i] <= DEGREE_HIGH ||
+            if (!monitor || prepared->degrees[i] <= DEGREE_HIGH ||
                 prepared->degrees[i] != integral->estimated_degree ||
                 integral->metadata.has_degree || !ufl_cell_is_simplex(integral->mesh->cell))
                 continue;
+            int n = ufl_rule_points(integral->type, integral->mesh, integral->metadata.rule,
+                                    prepared->degrees[i]);
+            int fewer = ufl_rule_points(integral->type, integral->mesh, integral->metadata.rule, 4);
             weft_log(monitor, WEFT_LOG_WARNING,
                      "%s:%d: form %s: degree %d was estimated for %s, %d points for each %s; "
                      "%s(degree=4) would take %d",
                      ufl->file, integral->place.line, ufl->module->forms[f].name,
-                     prepared->degrees[i], measure,
-                     ufl_rule_points(integral->type, integral->mesh, integral->metadata.rule,
-                                     prepared->degrees[i]),
-                     integral->type == UFL_CELL ? "cell" : "facet", measure,
-                     ufl_rule_points(integral->type, integral->mesh, integral->metadata.rule, 4));
+                     prepared->degrees[i], measure, n,
+                     integral->type == UFL_CELL ? "cell" : "facet", measure, fewer);
         }
     }
 }

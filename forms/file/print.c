@@ -108,9 +108,10 @@ static void print_degrees_of(const weft_ufl *ufl, int k, weft_text *out) {
             snprintf(id, sizeof id, "%d", integral->id);
         if (!custom) {
             snprintf(degree, sizeof degree, "%d", prepared->degrees[i]);
-            snprintf(points, sizeof points, "%d",
-                     ufl_rule_points(integral->type, integral->mesh, integral->metadata.rule,
-                                     prepared->degrees[i]));
+            int n = ufl_rule_points(integral->type, integral->mesh, integral->metadata.rule,
+                                    prepared->degrees[i]);
+            if (n > 0)
+                snprintf(points, sizeof points, "%d", n);
         }
         const char *why = custom ? prepared->points[i]->name
                           : prepared->degrees[i] == integral->estimated_degree ? "estimated"

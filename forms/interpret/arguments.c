@@ -14,7 +14,7 @@ static size_t parameter_at(const char *parameters, int slot, const char **start)
     return *start ? strcspn(*start, ",") : 0;
 }
 
-const char *ufl_parameter(const ufl_builtin *builtin, int slot, char *out, size_t size) {
+static const char *parameter_name(const ufl_builtin *builtin, int slot, char *out, size_t size) {
     const char *start = NULL;
     size_t length = parameter_at(builtin->parameters, slot, &start);
     if (length > 0 && start[length - 1] == '=')
@@ -30,7 +30,7 @@ static const char *words_of(const ufl_builtin *builtin) {
 static ufl_value wrong_count(ufl_interpreter *interpreter, const ufl_builtin *builtin, int n) {
     char list[200] = "", name[64];
     size_t length = 0;
-    for (int i = 0; ufl_parameter(builtin, i, name, sizeof name)[0] && length < sizeof list; ++i)
+    for (int i = 0; parameter_name(builtin, i, name, sizeof name)[0] && length < sizeof list; ++i)
         length +=
             (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", name);
     return ufl_wrong(interpreter, WEFT_ERROR_TYPE, "%s expects (%s), it got %d argument%s",
@@ -42,7 +42,7 @@ static ufl_value unknown_keyword(ufl_interpreter *interpreter, const ufl_builtin
     char names[UFL_ARGUMENTS_MAX][64];
     const char *list[UFL_ARGUMENTS_MAX];
     size_t n = 0;
-    while (n < UFL_ARGUMENTS_MAX && ufl_parameter(builtin, (int)n, names[n], sizeof names[n])[0]) {
+    while (n < UFL_ARGUMENTS_MAX && parameter_name(builtin, (int)n, names[n], sizeof names[n])[0]) {
         list[n] = names[n];
         ++n;
     }
@@ -56,7 +56,7 @@ static ufl_value unknown_keyword(ufl_interpreter *interpreter, const ufl_builtin
 /* The slot of a keyword, or -1. */
 static int find_keyword(const ufl_builtin *builtin, const char *keyword) {
     char name[64];
-    for (int i = 0; ufl_parameter(builtin, i, name, sizeof name)[0]; ++i)
+    for (int i = 0; parameter_name(builtin, i, name, sizeof name)[0]; ++i)
         if (strcmp(name, keyword) == 0)
             return i;
     return -1;
@@ -131,7 +131,7 @@ const ufl_node *ufl_to_node(ufl_interpreter *interpreter, ufl_value value, const
 static const char *slot_words(const ufl_call *call, int slot, char *out, size_t size) {
     char name[64];
     snprintf(out, size, "argument '%s' of %s",
-             ufl_parameter(call->builtin, slot, name, sizeof name), call->builtin->name);
+             parameter_name(call->builtin, slot, name, sizeof name), call->builtin->name);
     return out;
 }
 

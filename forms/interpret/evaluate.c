@@ -169,7 +169,7 @@ static ufl_value call_value(ufl_interpreter *interpreter, ufl_value function,
 ufl_value ufl_apply(ufl_interpreter *interpreter, ufl_value function, const ufl_value *arguments,
                     int n, const char *const *keywords) {
     if (function.kind == UFL_K_FUNCTION)
-        return ufl_apply_function(interpreter, function.function, arguments, n, keywords);
+        return ufl_apply_closure(interpreter, function.function, arguments, n, keywords);
     if (function.kind == UFL_K_BUILTIN)
         return ufl_call_builtin(interpreter, function.builtin,
                                 function.bound ? function.bound->items[0] : ufl_none(), arguments,
@@ -207,9 +207,8 @@ static ufl_value call(ufl_interpreter *interpreter, const ufl_syntax *syntax) {
     return ufl_apply(interpreter, function, list.items, (int)list.n, keywords);
 }
 
-static ufl_value evaluate(ufl_interpreter *interpreter, const ufl_syntax *syntax) {
-    ufl_value a = ufl_none(), b = a;
-    bool truth = false;
+/* Literals and names. */
+static ufl_value atom(ufl_interpreter *interpreter, const ufl_syntax *syntax) {
     switch (syntax->kind) {
     case UFL_INTEGER:
         return ufl_of_int(syntax->integer);
@@ -229,6 +228,16 @@ static ufl_value evaluate(ufl_interpreter *interpreter, const ufl_syntax *syntax
         return ufl_none();
     case UFL_ELLIPSIS:
         return (ufl_value){.kind = UFL_K_ELLIPSIS};
+    default:
+        return ufl_wrong(interpreter, WEFT_ERROR_INTERNAL,
+                         "an expression that cannot be evaluated");
+    }
+}
+
+static ufl_value evaluate(ufl_interpreter *interpreter, const ufl_syntax *syntax) {
+    ufl_value a = ufl_none(), b = a;
+    bool truth = false;
+    switch (syntax->kind) {
     case UFL_TUPLE:
         return sequence(interpreter, syntax, UFL_K_TUPLE);
     case UFL_LIST:
@@ -271,8 +280,7 @@ static ufl_value evaluate(ufl_interpreter *interpreter, const ufl_syntax *syntax
         return syntax->kind == UFL_BINARY ? ufl_binary(interpreter, syntax->text, a, b)
                                           : ufl_subscript(interpreter, a, b);
     default:
-        return ufl_wrong(interpreter, WEFT_ERROR_INTERNAL,
-                         "an expression that cannot be evaluated");
+        return atom(interpreter, syntax);
     }
 }
 

@@ -426,8 +426,8 @@ static bool bind_parameters(ufl_interpreter *interpreter, const ufl_closure *fun
     return true;
 }
 
-ufl_value ufl_apply_function(ufl_interpreter *interpreter, const ufl_closure *function,
-                             const ufl_value *arguments, int n, const char *const *keywords) {
+ufl_value ufl_apply_closure(ufl_interpreter *interpreter, const ufl_closure *function,
+                            const ufl_value *arguments, int n, const char *const *keywords) {
     ufl_scope *scope = ufl_scope_make(interpreter, function->scope);
     if (!scope || !bind_parameters(interpreter, function, scope, arguments, n, keywords))
         return ufl_nothing();

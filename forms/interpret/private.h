@@ -109,16 +109,8 @@ typedef struct ufl_builtin {
     int detail;
 } ufl_builtin;
 
-/** A name that a module has: a function, or a constant made by `make`. */
-typedef struct ufl_module_entry {
-    const char *name;
-    const ufl_builtin *builtin;
-    ufl_value value;
-} ufl_module_entry;
-
 /* ---- values.c ---- */
-ufl_value ufl_nothing(void); /* UFL_K_UNBOUND */
-ufl_value ufl_none(void);
+ufl_value ufl_nothing(void), ufl_none(void); /* UFL_K_UNBOUND; None */
 ufl_value ufl_of_int(int64_t integer);
 ufl_value ufl_of_float(double number);
 ufl_value ufl_of_bool(bool is);
@@ -140,7 +132,7 @@ bool ufl_iterate(ufl_interpreter *interpreter, ufl_value value, const ufl_value 
 const char *ufl_kind_words(ufl_value value);
 /** As str() has it. NULL and an error on lack of memory. */
 const char *ufl_value_text(ufl_interpreter *interpreter, ufl_value value);
-/** Fail with a message and return UFL_K_UNBOUND. */
+/** Fail and return UFL_K_UNBOUND. */
 ufl_value ufl_wrong(ufl_interpreter *interpreter, weft_status status, const char *format, ...)
     WEFT_PRINTF(3, 4);
 
@@ -160,15 +152,13 @@ const ufl_mesh *ufl_to_mesh(ufl_interpreter *interpreter, ufl_value value);
 /** A space, or a legacy element on the mesh of its cell. */
 const ufl_space *ufl_to_space(ufl_interpreter *interpreter, ufl_value value);
 bool ufl_slot_cell(ufl_call *call, int slot, ufl_value *out);
-/** Name of the slot, for messages. */
-const char *ufl_parameter(const ufl_builtin *builtin, int slot, char *out, size_t size);
 
 /* ---- evaluate.c, execute.c, arithmetic.c, attributes.c ---- */
 ufl_value ufl_evaluate(ufl_interpreter *interpreter, const ufl_syntax *syntax);
 ufl_value ufl_apply(ufl_interpreter *interpreter, ufl_value function, const ufl_value *arguments,
                     int n, const char *const *keywords);
-ufl_value ufl_apply_function(ufl_interpreter *interpreter, const ufl_closure *function,
-                             const ufl_value *arguments, int n, const char *const *keywords);
+ufl_value ufl_apply_closure(ufl_interpreter *interpreter, const ufl_closure *function,
+                            const ufl_value *arguments, int n, const char *const *keywords);
 bool ufl_assign(ufl_interpreter *interpreter, const ufl_syntax *target, ufl_value value);
 ufl_value ufl_binary(ufl_interpreter *interpreter, const char *symbol, ufl_value a, ufl_value b);
 ufl_value ufl_unary(ufl_interpreter *interpreter, const char *symbol, ufl_value a);
@@ -190,9 +180,8 @@ bool ufl_scope_bind(ufl_interpreter *interpreter, ufl_scope *scope, const char *
 typedef struct ufl_module_table {
     const char *name;
     const ufl_builtin *const *tables; /* ended by NULL; each ended by a row without a name */
-    ufl_value (*constant)(ufl_interpreter *interpreter,
-                          const char *name); /* other names, or NULL */
-    const char *const *constants;            /* the names of these, ended by NULL */
+    ufl_value (*constant)(ufl_interpreter *interpreter, const char *name); /* or NULL */
+    const char *const *constants; /* names that `constant` knows, ended by NULL */
 } ufl_module_table;
 const ufl_module_table *ufl_module_find(const char *name);
 /** A name of a module; UFL_K_UNBOUND without an error where there is none. */

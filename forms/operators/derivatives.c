@@ -159,6 +159,44 @@ const ufl_node *ufl_gateaux(ufl_graph *graph, const ufl_node *a, const ufl_node 
     return ufl_make_like(graph, UFL_COEFFICIENT_DERIVATIVE, 0, operands, 2 * n + 1, a);
 }
 
+/* The same for tensor algebra and derivatives, which lowering removes. */
+static const ufl_node *rebuild_compound(ufl_graph *graph, const ufl_node *node,
+                                        const ufl_node *const *operands) {
+    const ufl_node *a = operands[0], *b = node->n_operands > 1 ? operands[1] : NULL;
+    switch (node->type) {
+    case UFL_INNER:
+    case UFL_OUTER:
+    case UFL_DOT:
+    case UFL_CROSS:
+        return ufl_tensor_binary(graph, node->type, a, b);
+    case UFL_TRANSPOSED:
+    case UFL_PERP:
+    case UFL_TRACE:
+    case UFL_DETERMINANT:
+    case UFL_INVERSE:
+    case UFL_COFACTOR:
+    case UFL_DEVIATORIC:
+    case UFL_SKEW:
+    case UFL_SYM:
+        return ufl_tensor_unary(graph, node->type, a);
+    case UFL_GRAD:
+    case UFL_DIV:
+    case UFL_NABLA_GRAD:
+    case UFL_NABLA_DIV:
+    case UFL_CURL:
+        if (!a->mesh) /* a constant that was put in place of a function */
+            return ufl_zero(graph, node->shape, node->rank, node->free, node->n_free);
+        return ufl_spatial(graph, node->type, a);
+    case UFL_VARIABLE_DERIVATIVE:
+        return ufl_diff(graph, a, b);
+    case UFL_COEFFICIENT_DERIVATIVE:
+        return ufl_gateaux(graph, a, operands + 1, operands + 1 + node->n_operands / 2,
+                           node->n_operands / 2);
+    default:
+        return node;
+    }
+}
+
 const ufl_node *ufl_rebuild(ufl_graph *graph, const ufl_node *node,
                             const ufl_node *const *operands) {
     const ufl_node *a = node->n_operands > 0 ? operands[0] : NULL;
@@ -213,35 +251,7 @@ const ufl_node *ufl_rebuild(ufl_graph *graph, const ufl_node *node,
         return ufl_restrict(graph, a, node->detail);
     case UFL_AVERAGE:
         return ufl_average(graph, a, node->detail);
-    case UFL_INNER:
-    case UFL_OUTER:
-    case UFL_DOT:
-    case UFL_CROSS:
-        return ufl_tensor_binary(graph, node->type, a, b);
-    case UFL_TRANSPOSED:
-    case UFL_PERP:
-    case UFL_TRACE:
-    case UFL_DETERMINANT:
-    case UFL_INVERSE:
-    case UFL_COFACTOR:
-    case UFL_DEVIATORIC:
-    case UFL_SKEW:
-    case UFL_SYM:
-        return ufl_tensor_unary(graph, node->type, a);
-    case UFL_GRAD:
-    case UFL_DIV:
-    case UFL_NABLA_GRAD:
-    case UFL_NABLA_DIV:
-    case UFL_CURL:
-        if (!a->mesh) /* a constant that was put in place of a function */
-            return ufl_zero(graph, node->shape, node->rank, node->free, node->n_free);
-        return ufl_spatial(graph, node->type, a);
-    case UFL_VARIABLE_DERIVATIVE:
-        return ufl_diff(graph, a, b);
-    case UFL_COEFFICIENT_DERIVATIVE:
-        return ufl_gateaux(graph, a, operands + 1, operands + 1 + node->n_operands / 2,
-                           node->n_operands / 2);
     default:
-        return node;
+        return ufl_is_terminal(node) ? node : rebuild_compound(graph, node, operands);
     }
 }
