@@ -44,6 +44,7 @@ typedef struct rewriter {
     size_t start; /* of the formula in out */
     int column;   /* of the error to be translated, from 0 in the rewritten formula; -1: none */
     int original; /* the column in the formula that it comes from */
+    bool varies;  /* something has other values at other points */
 } rewriter;
 
 static const char *solution_of(const derive_place *place) {
@@ -131,7 +132,7 @@ static const derive_quantity *find_field(const derive_place *place, const char *
 }
 
 /* The text for a name of the form at a point; false: the name itself. */
-static bool form_name(const rewriter *r, const char *name, char *out, size_t size) {
+static bool form_name(rewriter *r, const char *name, char *out, size_t size) {
     const weft_derive_problem *problem = r->place->scope->problem;
     weft_name_info info;
     for (int i = 0; i < problem->n_aliases; ++i)
@@ -149,6 +150,7 @@ static bool form_name(const rewriter *r, const char *name, char *out, size_t siz
         snprintf(out, size, "derived_n_%.127s_%d", name, r->point);
     else
         return false;
+    r->varies = true;
     return true;
 }
 
@@ -156,8 +158,10 @@ static bool form_name(const rewriter *r, const char *name, char *out, size_t siz
 static weft_status rewrite_name(rewriter *r, const char *name, weft_error *error) {
     const derive_scope *scope = r->place->scope;
     const size_t n = strlen(name);
+    const derive_quantity *field = find_field(r->place, name);
     char text[300] = "";
     const char *axis = n == 1 ? strchr("xyz", *name) : NULL;
+    r->varies |= axis || strcmp(name, solution_of(r->place)) == 0 || (field && field->varies);
     if (axis && *name - 'x' < scope->dimension)
         snprintf(text, sizeof text, "derived_x_%d[%d]", r->point, *name - 'x');
     else if (axis)
@@ -173,8 +177,8 @@ static weft_status rewrite_name(rewriter *r, const char *name, weft_error *error
         return refuse(r, r->at, WEFT_ERROR_TYPE,
                       "give the quantity a group of facets: NAME@GROUP = ...", error,
                       "'%s' has a value on facets only", name);
-    else if (find_field(r->place, name))
-        snprintf(text, sizeof text, "derived_at_%.200s_%d", name, r->point);
+    else if (field)
+        snprintf(text, sizeof text, "derived_at_%.200s_%d", name, field->varies ? r->point : 0);
     else if (!form_name(r, name, text, sizeof text)) {
         copy(r, n);
         return WEFT_OK;
@@ -250,6 +254,15 @@ weft_status derive_formula_write(const derive_place *place, const weft_derived_q
                   .out = out,
                   .column = -1};
     return rewrite(&r, error);
+}
+
+bool derive_formula_varies(const derive_place *place, const weft_derived_quantity *quantity) {
+    weft_text text = {0};
+    rewriter r = {
+        .place = place, .quantity = quantity, .at = quantity->text, .out = &text, .column = -1};
+    const bool is_rewritten = rewrite(&r, NULL) == WEFT_OK;
+    weft_text_free(&text);
+    return !is_rewritten || r.varies;
 }
 
 /* ---- errors in rewritten formulas ------------------------------------------------------------ */

@@ -48,6 +48,7 @@ typedef struct derive_quantity {
     int index;
     derive_elements elements;
     bool is_uniform; /* the formula does not depend on the element */
+    bool varies;     /* it may have different values at the points of an element */
     int rank, sizes[2], n_components;
     int64_t first, n;       /* facets of its group, or cells of it (into group_cells) */
     bool is_whole;          /* all cells */
@@ -69,6 +70,8 @@ typedef struct derive_place {
  *  Errors  WEFT_ERROR_SYNTAX, _TYPE, _INPUT with a caret in the formula; _MEMORY */
 weft_status derive_formula_write(const derive_place *place, const weft_derived_quantity *quantity,
                                  int point, weft_text *out, weft_error *error);
+/** May a formula have different values at the points of an element? Gradients have not. */
+bool derive_formula_varies(const derive_place *place, const weft_derived_quantity *quantity);
 /** Turn the position and the names of an error in a rewritten formula into the user's.
  *  before  bytes of the script's line in front of the formula */
 void derive_formula_correct(const derive_place *place, const weft_derived_quantity *quantity,

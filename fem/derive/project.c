@@ -2,21 +2,22 @@
  * mass matrix. */
 #include "fem/derive/private.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* + W[p]*f_p of a number, outer(W[p], f_p) of a vector, outer(W[p], f_p[r]) of row r of a matrix */
-static void add_term(const derive_quantity *quantity, int term, int point, int row,
+/* + W[p]*f_p of a number, outer(W[p], f_p) of a vector, outer(W[p], f_p[r]) of row r of a matrix;
+ * weight is W[p], or the sum of all for what is constant in a cell */
+static void add_term(const derive_quantity *quantity, const char *weight, int point, int row,
                      weft_text *out) {
     char name[300];
     derive_script_name(quantity, point, name);
-    weft_text_add(out, term ? " + " : " ");
     if (quantity->rank == 0)
-        weft_text_add(out, "derived_W[%d]*%s", term, name);
+        weft_text_add(out, " %s*%s", weight, name);
     else if (quantity->rank == 1)
-        weft_text_add(out, "outer(derived_W[%d], %s)", term, name);
+        weft_text_add(out, " outer(%s, %s)", weight, name);
     else
-        weft_text_add(out, "outer(derived_W[%d], %s[%d])", term, name, row);
+        weft_text_add(out, " outer(%s, %s[%d])", weight, name, row);
 }
 
 void derive_project_write(const weft_derive *derive, const derive_quantity *quantity,
@@ -26,8 +27,14 @@ void derive_project_write(const weft_derive *derive, const derive_quantity *quan
     derive_points_of(&derive->parts[DERIVE_CELLS].points, WEFT_DERIVE_INTEGRAL, &first, &n);
     for (int row = 0; row < rows; ++row) {
         weft_text_add(out, "derived_load_%d_%d[dofs] +=", i, row);
-        for (int k = 0; k < n; ++k)
-            add_term(quantity, k, first + k, row, out);
+        if (!quantity->varies)
+            add_term(quantity, "derived_w", 0, row, out);
+        for (int k = 0; k < n && quantity->varies; ++k) {
+            char weight[32];
+            snprintf(weight, sizeof weight, "derived_W[%d]", k);
+            weft_text_add(out, k ? " +" : "");
+            add_term(quantity, weight, first + k, row, out);
+        }
         weft_text_add(out, ";\nderived_nodal_%d_%d = derived_load_%d_%d/derived_mass;\n", i, row, i,
                       row);
     }

@@ -14,13 +14,15 @@ static bool is_nodal(const weft_derive *derive, const derive_quantity *quantity)
 
 /* ---- the script ------------------------------------------------------------------------------ */
 
-/* Statements of the fields before quantity i, at one point. */
+/* Statements of the fields before quantity i, at one point; of those that are constant in an element
+ * at the first point only. */
 static weft_status write_fields(const weft_derive *derive, int i, derive_elements elements,
                                 int point, weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int k = 0; k < i; ++k) {
         const derive_place place = {&derive->scope, derive->quantities, k, elements};
-        if (derive->quantities[k].given.kind == WEFT_DERIVE_FIELD)
+        if (derive->quantities[k].given.kind == WEFT_DERIVE_FIELD &&
+            (point == 0 || derive->quantities[k].varies))
             TRY(derive_script_define(&place, &derive->quantities[k], point, out, error));
     }
 done:
@@ -94,7 +96,11 @@ weft_status derive_quantity_check(weft_derive *derive, int i, weft_error *error)
     int first = 0, n = 0;
     derive_points_of(points, quantity->given.kind, &first, &n);
     derive_script_start(&derive->scope, quantity->elements, points, &before);
-    TRY(write_fields(derive, i, quantity->elements, first, &before, error));
+    TRY(write_fields(derive, i, quantity->elements, 0, &before, error));
+    if (first > 0)
+        TRY(write_fields(derive, i, quantity->elements, first, &before, error));
+    const derive_place place = {&derive->scope, derive->quantities, i, quantity->elements};
+    quantity->varies = derive_formula_varies(&place, &quantity->given);
     TRY(compile_alone(derive, quantity, first, &before, &compilation, error));
     derive_script_name(quantity, first, name);
     for (int k = 0; k < weft_compilation_names(compilation); ++k) {
@@ -124,6 +130,11 @@ static void write_sum(const derive_quantity *quantity, const derive_points *poin
     int first = 0, n = 0;
     derive_points_of(points, WEFT_DERIVE_INTEGRAL, &first, &n);
     weft_text_add(out, "derived_sum_%d = derived_measure*(", quantity->index);
+    if (!quantity->varies) {
+        derive_script_name(quantity, first, name);
+        weft_text_add(out, "%s);\n", name);
+        return;
+    }
     for (int p = first; p < first + n; ++p) {
         derive_script_name(quantity, p, name);
         weft_text_add(out, "%s%.17g*%s", p > first ? " + " : "", points->weights[p], name);
@@ -158,7 +169,9 @@ static weft_status write_quantity(const weft_derive *derive, const derive_quanti
                                 quantity->elements};
     int first = 0, n = 0;
     derive_points_of(points, quantity->given.kind, &first, &n);
-    for (int p = first; p < first + n && quantity->given.kind != WEFT_DERIVE_FIELD; ++p)
+    const bool once = quantity->given.kind == WEFT_DERIVE_INTEGRAL && !quantity->varies;
+    for (int p = first; p < first + (once ? 1 : n) && quantity->given.kind != WEFT_DERIVE_FIELD;
+         ++p)
         TRY(derive_script_define(&place, quantity, p, out, error));
     if (quantity->given.kind == WEFT_DERIVE_INTEGRAL)
         write_sum(quantity, points, out);
@@ -197,11 +210,10 @@ static weft_status write_script(const weft_derive *derive, derive_elements eleme
     for (int i = 0; i < derive->n_quantities; ++i)
         has_nodal |= is_nodal(derive, &derive->quantities[i]);
     if (has_nodal && elements == DERIVE_CELLS) {
-        weft_text_add(out, "derived_W = quadrature_shapes(derived_J, degree = 4);\n"
-                           "derived_mass[dofs] +=");
+        weft_text_add(out, "derived_W = quadrature_shapes(derived_J, degree = 4);\nderived_w =");
         for (int k = 0; k < points->n_quadrature; ++k)
             weft_text_add(out, "%s derived_W[%d]", k ? " +" : "", k);
-        weft_text_add(out, ";\n");
+        weft_text_add(out, ";\nderived_mass[dofs] += derived_w;\n");
     }
     for (int i = 0; i < derive->n_quantities; ++i)
         if (derive->quantities[i].elements == elements)

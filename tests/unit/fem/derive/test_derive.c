@@ -377,6 +377,27 @@ static void threads_do_not_matter(void **state) {
     }
 }
 
+static void other_cells(void **state) {
+    (void)state;
+    weft_device *device = NULL;
+    weft_mesh *mesh = NULL;
+    weft_space *space = NULL;
+    weft_derive *derive = NULL;
+    weft_error error = {0};
+    check(weft_device_open("host:1", NULL, &device, &error), &error);
+    check(weft_mesh_make_boxes(WEFT_QUADRILATERAL, 2, &mesh, &error), &error);
+    check(weft_space_make(device, mesh, WEFT_ELEMENT_P1, 1, &space, &error), &error);
+    weft_context context = {.device = device};
+    const weft_derive_problem problem = {.space = space};
+    assert_int_equal(weft_derive_make(&context, &problem, NULL, 0, &derive, &error),
+                     WEFT_ERROR_UNSUPPORTED);
+    assert_string_equal(error.message,
+                        "derived quantities are of linear elements on triangles and tetrahedra");
+    weft_space_free(&space);
+    weft_mesh_free(&mesh);
+    weft_device_free(&device);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scalars),
@@ -384,6 +405,7 @@ int main(void) {
         cmocka_unit_test(projections),
         cmocka_unit_test(null_plans),
         cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(other_cells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
