@@ -2,6 +2,7 @@
 #include "apps/common/run.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* A tuning database to read or to write, where the cache allows that. */
 static weft_status open_tuning(const weft_device *device, bool writes, const weft_monitor *monitor,
@@ -121,6 +122,30 @@ done:
     return status;
 }
 
+/* The same; BiCGStab instead of GMRES if that was chosen automatically and does not fit. */
+static weft_status try_method(app_run *run, app_memory_estimate *what, int kind,
+                              const weft_assembly_speeds *speeds, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_error too_large = {0};
+    const bool may_change = run->options->method_auto && what->method == WEFT_METHOD_GMRES;
+    status = try_preconditioner(run, what, kind, speeds, may_change ? &too_large : error);
+    if (!may_change || status == WEFT_OK)
+        return status;
+    if (status != WEFT_ERROR_MEMORY) {
+        if (error)
+            *error = too_large;
+        return status;
+    }
+    what->method = run->method = WEFT_METHOD_BICGSTAB;
+    run->basis_is_too_large = true;
+    TRY(try_preconditioner(run, what, kind, speeds, error));
+    const size_t length = strlen(run->method_reason);
+    (void)snprintf(run->method_reason + length, sizeof run->method_reason - length,
+                   ", and the basis of GMRES does not fit into memory");
+done:
+    return status;
+}
+
 /* Full multigrid, which needs multigrid and CG. */
 static weft_status choose_full(app_run *run, app_memory_estimate *what,
                                const weft_assembly_speeds *speeds, weft_error *error) {
@@ -161,8 +186,8 @@ weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *wha
         const bool is_auto = run->options->preconditioner_auto;
         (void)snprintf(run->preconditioner_reason, sizeof run->preconditioner_reason, "%s",
                        is_auto ? because : "as requested");
-        TRY(try_preconditioner(run, &complete, is_auto ? -1 : run->options->preconditioner,
-                               &speeds.assemblies, error));
+        TRY(try_method(run, &complete, is_auto ? -1 : run->options->preconditioner,
+                       &speeds.assemblies, error));
         goto done;
     }
     const bool has_levels = run->mesh_made.hierarchy && run->mesh_made.hierarchy->n_levels > 1;

@@ -150,13 +150,17 @@ void app_run_choose_method(app_run *run, bool is_symmetric, double asymmetry) {
     const app_run_options *options = run->options;
     char *reason = run->method_reason;
     const size_t size = sizeof run->method_reason;
-    run->method = options->method_auto && !is_symmetric ? WEFT_METHOD_GMRES : options->method;
+    run->method = options->method_auto && !is_symmetric
+                      ? run->basis_is_too_large ? WEFT_METHOD_BICGSTAB : WEFT_METHOD_GMRES
+                      : options->method;
     if (!options->method_auto)
         snprintf(reason, size, "as requested");
     else if (is_symmetric)
         snprintf(reason, size, "the matrix is symmetric");
     else
-        snprintf(reason, size, "the matrix is not symmetric: |K - K^T| is %.1e of |K|", asymmetry);
+        snprintf(reason, size, "the matrix is not symmetric: |K - K^T| is %.1e of |K|%s", asymmetry,
+                 run->basis_is_too_large ? ", and the basis of GMRES does not fit into memory"
+                                         : "");
 }
 
 weft_cg_options app_run_solver_options(const app_run *run) {
@@ -260,8 +264,8 @@ weft_status app_run_measure_probes(app_run *run, weft_error *error) {
     run->probes = calloc((size_t)(probes->n * components) + 1, sizeof *run->probes);
     if (!run->probes)
         return weft_out_of_memory(error, NULL);
-    return app_probes_measure(probes, run->device, run->mesh, run->u_values, components, run->probes,
-                              error);
+    return app_probes_measure(probes, run->device, run->mesh, run->u_values, components,
+                              run->probes, error);
 }
 
 void app_run_finish(app_run *run) {

@@ -39,17 +39,18 @@ typedef struct app_run {
     bool solves_once;                    /* a linear system, from the initial guess zero */
     weft_method method;                  /* from the options, or chosen */
     char method_reason[200];             /* why */
+    bool basis_is_too_large;             /* of GMRES for the memory: BiCGStab takes its place */
     bool minres_if_indefinite;           /* what the automatic choice does if CG finds that */
     weft_cg_result cg;
     double l2_error, h1_error, energy; /* NaN unless requested */
     double *probes;                    /* [probes][components], NaN outside */
-    weft_constraints *constraints; /* NULL: none, and nothing floats */
+    weft_constraints *constraints;     /* NULL: none, and nothing floats */
     weft_free_modes modes;
     weft_constrained reduced; /* while it is solved: op, constrained and b are those of it, and */
     weft_operator *whole;     /* this is the operator without constraints; else NULL */
     double *whole_b;
-    weft_derive *derive;               /* NULL: no derived quantities */
-    double *reactions, *loads;         /* by condition, or component without any; sums of b by
+    weft_derive *derive;       /* NULL: no derived quantities */
+    double *reactions, *loads; /* by condition, or component without any; sums of b by
                                           component; NULL unless requested */
 } app_run;
 
@@ -89,7 +90,8 @@ weft_status app_run_store_speeds(const app_run *run, weft_error *error);
 /** Make the preconditioner that was chosen, or adapt it to new values of the operator. If it was
  *  chosen automatically and refuses the matrix, drop it. */
 weft_status app_run_precondition(app_run *run, weft_error *error);
-/** Set the method: that of the options, or CG for a symmetric matrix and GMRES for others.
+/** Set the method: that of the options, or CG for a symmetric matrix and for others GMRES, or
+ *  BiCGStab if the basis of GMRES does not fit into memory.
  *  asymmetry  |K - K^T| / |K|, for the reason */
 void app_run_choose_method(app_run *run, bool is_symmetric, double asymmetry);
 /** Solve A u = b by the method. If a preconditioner that was chosen automatically breaks CG down,

@@ -82,6 +82,8 @@ weft_status weft_external_make(weft_external_kind kind, const weft_external_matr
         return weft_out_of_memory(error, library->title);
     solver->library = library;
     solver->pattern = matrix->pattern;
+    if (!method && matrix->is_general && library->info.takes_general)
+        method = library->info.general_method;
     TRY(method_find(&library->info, method, &method, error));
     TRY(check_singular(&library->info, matrix, error));
     TRY(weft_external_library_open(library, options ? options->library : NULL, &handle, error));

@@ -27,6 +27,7 @@ typedef struct weft_external_info {
                                    first; NULL at the end */
     bool is_direct;             /* exact up to rounding; no iterations */
     bool takes_general;         /* preconditions matrices that are not symmetric, too */
+    const char *general_method; /* the default for these; NULL: the first */
 } weft_external_info;
 /** The number of kinds, which are numbered from 0. */
 int weft_external_count(void);
@@ -41,8 +42,9 @@ typedef struct weft_external_matrix {
     const double *values;        /* [n_entries] on the host */
     const int32_t *constrained;  /* ascending dofs, whose rows and columns are left out */
     int64_t n_constrained;
-    bool is_general;  /* need not be symmetric, if the library takes_general; M is then not, either */
-    int components;   /* per node; 0 means 1 */
+    bool
+        is_general; /* need not be symmetric, if the library takes_general; M is then not, either */
+    int components; /* per node; 0 means 1 */
     bool is_singular; /* pure Neumann: the constants are the null space, and are projected out */
     int dimension;    /* of the mesh; 0: unknown */
     /* [n_nodes][dimension], of the nodes; NULL: unknown. With components == dimension the rigid

@@ -1,4 +1,5 @@
-/* PETSc: GAMG, or an incomplete factorization, as a preconditioner, or PETSc's CG with it. */
+/* PETSc: GAMG, or an incomplete factorization, as a preconditioner, or PETSc's CG with it; GMRES for
+ * matrices that are not symmetric. */
 #include "fem/external/private.h"
 
 #include <stdio.h>
@@ -175,7 +176,8 @@ static int matrix_make(petsc_state *s, const weft_external_system *system) {
     CALL(petsc->MatCreateSeqAIJWithArrays(s->self, s->n, s->n, system->row_start, system->columns,
                                           system->values, &s->matrix));
     CALL(petsc->MatSetBlockSize(s->matrix, system->components));
-    CALL(petsc->MatSetOption(s->matrix, MAT_SPD, 1));
+    if (!system->is_general)
+        CALL(petsc->MatSetOption(s->matrix, MAT_SPD, 1));
     if (system->is_singular) {
         void *constants = NULL;
         CALL(petsc->MatNullSpaceCreate(s->self, 1, 0, NULL, &constants));
@@ -189,11 +191,13 @@ static int matrix_make(petsc_state *s, const weft_external_system *system) {
 
 static int solver_make(petsc_state *s, const char *method, const weft_external_system *system) {
     const petsc_functions *petsc = &s->petsc;
-    char options[256];
+    char options[320];
     snprintf(options, sizeof options,
-             "-weft_ksp_type cg -weft_ksp_norm_type unpreconditioned -weft_pc_type %s "
+             "-weft_ksp_type %s -weft_ksp_norm_type unpreconditioned%s -weft_pc_type %s "
              "-weft_pc_gamg_reuse_interpolation false%s",
-             method, system->is_singular ? " -weft_mg_coarse_pc_type svd" : "");
+             system->is_general ? "gmres" : "cg",
+             system->is_general ? " -weft_ksp_pc_side right" : "", method,
+             system->is_singular ? " -weft_mg_coarse_pc_type svd" : "");
     CALL(petsc->KSPCreate(s->self, &s->ksp));
     CALL(petsc->KSPSetOptionsPrefix(s->ksp, "weft_"));
     CALL(petsc->PetscOptionsInsertString(NULL, options));
@@ -301,10 +305,12 @@ static const char *const names[] = {
 
 const weft_external_library weft_external_petsc = {
     .info = {.name = "petsc",
-             .help = "GAMG of the library PETSc",
+             .help = "GAMG, or ILU for nonsymmetric matrices, of the library PETSc",
              .variable = "WEFT_PETSC",
              .package = "libpetsc-real3.18",
-             .methods = methods},
+             .methods = methods,
+             .takes_general = true,
+             .general_method = "ilu"},
     .title = "PETSc",
     .names = names,
     .make = make,

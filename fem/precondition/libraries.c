@@ -88,7 +88,7 @@ const weft_preconditioner_kind weft_preconditioner_hypre = {
 };
 
 const weft_preconditioner_kind weft_preconditioner_petsc = {
-    .info = {"petsc", "GAMG of the library PETSc", true},
+    .info = {"petsc", "GAMG, or ILU for nonsymmetric matrices, of the library PETSc", true},
     .make = library_make,
     .update = library_update,
     .apply = library_apply,
