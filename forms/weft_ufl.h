@@ -4,7 +4,7 @@
 #ifndef WEFT_UFL_H
 #define WEFT_UFL_H
 
-#include "core/weft_core.h"
+#include "fusion/weft_library.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -70,6 +70,22 @@ weft_status weft_ufl_print_forms(const weft_ufl *ufl, const char *form, weft_tex
 /** Append a table of integrals with degrees and numbers of points. */
 weft_status weft_ufl_print_degrees(const weft_ufl *ufl, const char *form, weft_text *out,
                                    weft_error *error);
+
+/* ---- compilation ------------------------------------------------------------------------ */
+
+/** Append a script for the problem of the file, as `solve` takes it: K of a (or J), b of L or the
+ *  residual r of F, inputs by the names of the coefficients and constants. J is derived where the file has none.
+ *  Errors  WEFT_ERROR_INPUT (neither a nor F), WEFT_ERROR_UNSUPPORTED with the line: integrals over
+ *          facets or groups; functions that are not of degree 1 on triangles and tetrahedra, or
+ *          coefficients that are neither that nor constant in each cell; WEFT_ERROR_MEMORY */
+weft_status weft_ufl_script(weft_ufl *ufl, weft_text *out, weft_error *error);
+/** Add the elementary functions that this script calls to a library.
+ *  ufl  must outlive the library */
+weft_status weft_ufl_add_functions(weft_ufl *ufl, weft_library *library, weft_error *error);
+/** Append the elementary functions of all integrals, as text of a kernel file.
+ *  form  the name of one, or NULL
+ *  Errors  WEFT_ERROR_UNSUPPORTED: an integral that is not compiled, with its line */
+weft_status weft_ufl_print_kernels(weft_ufl *ufl, const char *form, weft_text *out, weft_error *error);
 
 #ifdef __cplusplus
 }

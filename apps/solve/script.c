@@ -15,7 +15,27 @@ static const char *const taken[] = {
     "asymmetry",  "square",  "total",     "action",      "difference",
     "block_rows", "rows_of", "equations", "block_nodes", "block_components"};
 
+static bool is_form_file(const char *name) {
+    const char *end = strrchr(name, '.');
+    return end && (strcmp(end, ".ufl") == 0 || strcmp(end, ".py") == 0);
+}
+
+/* The script of a form file: its text is Weft's own, so that messages name the file's place. */
+static weft_status read_forms(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    solve_script *script = &run->script;
+    weft_text text = {0};
+    TRY(weft_ufl_read(run->options->script, &run->base.messages->monitor, &script->ufl, error));
+    TRY(weft_ufl_script(script->ufl, &text, error));
+    script->text = text.data;
+    text.data = NULL;
+done:
+    weft_text_free(&text);
+    return status;
+}
+
 void solve_script_clear(solve_script *script) {
+    weft_ufl_free(&script->ufl);
     weft_compilation_free(&script->compilation);
     weft_text_free(&script->cells);
     free(script->text);
@@ -117,6 +137,9 @@ static weft_status name_parts(solve *run, const weft_outline *outline, weft_erro
     const char *custom = options->nonlinear ? "r" : "b";
     script->matrix = options->matrix ? options->matrix : "K";
     script->vector = options->vector ? options->vector : custom;
+    if (script->ufl && !options->nonlinear && has_name(outline, WEFT_NAME_VALUE, "r"))
+        return refuse(run, "add --nonlinear", error,
+                      "the form %s is a residual, which Newton's method solves", "F");
     if (!options->vector && !has_name(outline, WEFT_NAME_VALUE, custom)) {
         if (options->nonlinear)
             return refuse(run, "add r[dofs] += ...; to the script, or name another by --vector",
@@ -144,7 +167,10 @@ weft_status solve_script_read(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     solve_script *script = &run->script;
     weft_outline *outline = NULL;
-    TRY(app_script_read(run->options->script, &script->text, error));
+    if (is_form_file(run->options->script))
+        TRY(read_forms(run, error));
+    else
+        TRY(app_script_read(run->options->script, &script->text, error));
     const weft_fragment fragment = {run->options->script, script->text};
     TRY(weft_outline_make(&fragment, 1, &outline, error));
     TRY(weft_outline_strip(outline, 0, script->text, error));
@@ -163,6 +189,8 @@ weft_status solve_script_try(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < run->options->n_kernels; ++i)
         TRY(weft_library_add_directory(run->base.library, run->options->kernels[i], error));
+    if (run->script.ufl)
+        TRY(weft_ufl_add_functions(run->script.ufl, run->base.library, error));
     TRY(try_out(run, error));
 done:
     return status;

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "apps/common/run.h"
+#include "forms/weft_ufl.h"
 
 /* ---- options (apps/solve/options.c) ---------------------------------------------------------- */
 
@@ -82,6 +83,7 @@ int solve_main(const solve_problem *problem, int argc, char **argv);
 /** The parts of the user's script (apps/solve/script.c). */
 typedef struct solve_script {
     char *text;                    /* malloc'd; without its return statements */
+    weft_ufl *ufl;                 /* the form file that the text was made from, or NULL */
     weft_text cells;               /* the same, followed by K = MATRIX */
     weft_compilation *compilation; /* of the text; owns the names */
     const char *matrix, *vector;   /* vector NULL: there is none */

@@ -7,18 +7,35 @@
 
 typedef struct ufl_stage {
     const char *name;
-    weft_status (*print)(const weft_ufl *ufl, const char *form, weft_text *out, weft_error *error);
+    weft_status (*print)(weft_ufl *ufl, const char *form, weft_text *out, weft_error *error);
 } ufl_stage;
 
-static const ufl_stage stages[] = {{"forms", weft_ufl_print_forms},
-                                   {"degrees", weft_ufl_print_degrees}};
+static weft_status print_forms(weft_ufl *ufl, const char *form, weft_text *out, weft_error *error) {
+    return weft_ufl_print_forms(ufl, form, out, error);
+}
+
+static weft_status print_degrees(weft_ufl *ufl, const char *form, weft_text *out,
+                                 weft_error *error) {
+    return weft_ufl_print_degrees(ufl, form, out, error);
+}
+
+static weft_status print_script(weft_ufl *ufl, const char *form, weft_text *out,
+                                weft_error *error) {
+    (void)form;
+    return weft_ufl_script(ufl, out, error);
+}
+
+static const ufl_stage stages[] = {{"forms", print_forms},
+                                   {"degrees", print_degrees},
+                                   {"script", print_script},
+                                   {"kernels", weft_ufl_print_kernels}};
 enum { N_STAGES = sizeof stages / sizeof stages[0] };
 
 static const app_option table[] = {
     {"print", "STAGE",
-     "What is printed: forms (their arguments, coefficients, constants and integrands; default) or "
+     "What is printed: forms (their arguments, coefficients, constants and integrands; default), "
      "degrees (a table of the integrals with the degrees and numbers of points of their quadrature "
-     "rules)",
+     "rules), script (what solve runs) or kernels (the elementary functions of the integrals)",
      APP_BY(weft_tool_text, weft_tool_options, stage)},
     {"form", "NAME", "Print this form alone", APP_BY(weft_tool_text, weft_tool_options, form)},
     {0}};

@@ -29,6 +29,8 @@ typedef struct emitter {
     bool *declared;           /* [scalars] as a variable */
     double *points, *weights; /* of the cell: [n][d], [n] */
     int n_points, weight_table;
+    int columns;                /* of a result of rank 1, or 0 */
+    const ufl_element *results; /* its element */
     const char *indent;
     long flops;
 } emitter;
@@ -78,6 +80,24 @@ static const char *table_name(emitter *e, element_table *table) {
     return table->number < 0 ? NULL : e->tables[table->number].name;
 }
 
+/* Vectors of a blocked element are [nodes, components], as scripts have them; others have one index. */
+static int columns_of(const ufl_element *element) {
+    return element->family == UFL_BLOCKED && element->sub[0]->n_sub == 0 ? element->block_size : 0;
+}
+
+/* NAME(entry of function `index` of a part) */
+static void write_dof(weft_text *out, const char *name, const ufl_element *element, ufl_part part,
+                      const char *index) {
+    if (columns_of(element) > 0)
+        weft_text_add(out, "%s(%s,%d)", name, index, part.first);
+    else if (element->n_dofs == 1)
+        weft_text_add(out, "%s", name);
+    else if (part.first == 0 && part.stride == 1)
+        weft_text_add(out, "%s(%s)", name, index);
+    else
+        weft_text_add(out, "%s(%d + %d*%s)", name, part.first, part.stride, index);
+}
+
 /* ---- scalars ---- */
 
 static void count_uses(emitter *e, int scalar) {
@@ -99,15 +119,47 @@ static const char *number_text(double value, char out[40]) {
 
 static void write_scalar(emitter *e, int scalar, weft_text *out);
 
+/* b where the scalar is -1*b and has no name; otherwise -1 */
+static int negated(const emitter *e, int scalar) {
+    const ufl_scalar *s = &e->l->scalars.list[scalar];
+    return !e->declared[scalar] && s->type == SCALAR_PRODUCT &&
+                   ufl_scalar_is(&e->l->scalars, s->a, -1)
+               ? s->b
+               : -1;
+}
+
+/* a + b, or a - c where b is -1*c */
+static void write_sum(emitter *e, const ufl_scalar *s, weft_text *out) {
+    int a = s->a, b = s->b;
+    if (negated(e, a) >= 0) {
+        a = s->b;
+        b = s->a;
+    }
+    const int subtracted = negated(e, b);
+    weft_text_add(out, "(");
+    write_scalar(e, a, out);
+    weft_text_add(out, subtracted >= 0 ? " - " : " + ");
+    write_scalar(e, subtracted >= 0 ? subtracted : b, out);
+    weft_text_add(out, ")");
+}
+
 static void write_operation(emitter *e, const ufl_scalar *s, weft_text *out) {
     static const char *const signs[SCALAR_TYPES] = {
-        [SCALAR_SUM] = " + ", [SCALAR_PRODUCT] = "*", [SCALAR_QUOTIENT] = "/"};
+        [SCALAR_PRODUCT] = "*", [SCALAR_QUOTIENT] = "/"};
     ++e->flops;
     switch (s->type) {
     case SCALAR_SUM:
+        write_sum(e, s, out);
+        return;
     case SCALAR_PRODUCT:
     case SCALAR_QUOTIENT:
         weft_text_add(out, "(");
+        if (s->type == SCALAR_PRODUCT && ufl_scalar_is(&e->l->scalars, s->a, -1)) {
+            weft_text_add(out, "-");
+            write_scalar(e, s->b, out);
+            weft_text_add(out, ")");
+            return;
+        }
         write_scalar(e, s->a, out);
         weft_text_add(out, "%s", signs[s->type]);
         write_scalar(e, s->b, out);
@@ -149,7 +201,7 @@ static void write_scalar(emitter *e, int scalar, weft_text *out) {
     else if (s->type == SCALAR_VERTEX)
         weft_text_add(out, "X(%d,%d)", s->a, s->b);
     else if (s->type == SCALAR_CONSTANT)
-        weft_text_add(out, "c%d(%d)", s->a, s->b);
+        weft_text_add(out, e->l->constants[s->a]->rank ? "c%d(%d)" : "c%d", s->a, s->b);
     else
         write_operation(e, s, out);
 }
@@ -177,8 +229,12 @@ static bool declare_interpolated(emitter *e, int number, const ufl_scalar *s) {
     const ufl_node *w = e->l->coefficients[s->a];
     ufl_part parts[UFL_PARTS_MAX];
     const int n = ufl_component_parts(e->l->context, w->space->element, s->b, parts);
+    char dofs[16];
+    snprintf(dofs, sizeof dofs, "w%d", s->a);
     if (n == 1 && s->constant) {
-        weft_text_add(&e->body, "%sreal s%d = w%d(%d);\n", indent, number, s->a, parts[0].first);
+        weft_text_add(&e->body, "%sreal s%d = ", indent, number);
+        write_dof(&e->body, dofs, w->space->element, parts[0], "0");
+        weft_text_add(&e->body, ";\n");
         return true;
     }
     weft_text_add(&e->body, "%sreal s%d = 0;\n", indent, number);
@@ -187,10 +243,10 @@ static bool declare_interpolated(emitter *e, int number, const ufl_scalar *s) {
         const char *name = table_name(e, table);
         if (!name)
             return false;
-        weft_text_add(&e->body,
-                      "%sfor (int i = 0; i < %d; ++i)\n%s    s%d += %s(%d,p,i) * w%d(%d + %d*i);\n",
-                      indent, table->n_functions, indent, number, name, s->c, s->a, parts[k].first,
-                      parts[k].stride);
+        weft_text_add(&e->body, "%sfor (int i = 0; i < %d; ++i)\n%s    s%d += %s(%d,p,i) * ",
+                      indent, table->n_functions, indent, number, name, s->c);
+        write_dof(&e->body, dofs, w->space->element, parts[k], "i");
+        weft_text_add(&e->body, ";\n");
         e->flops += 2L * table->n_functions;
     }
     return n >= 0;
@@ -208,7 +264,7 @@ static bool declare_scalars(emitter *e, bool constant) {
             if (!declare_interpolated(e, i, s))
                 return false;
             e->declared[i] = true;
-        } else if (ufl_scalar_operands(s) > 0 && e->uses[i] > 1) {
+        } else if (ufl_scalar_operands(s) > 0 && e->uses[i] > 1 && negated(e, i) < 0) {
             weft_text value = {0};
             write_operation(e, s, &value);
             weft_text_add(&e->body, "%sreal s%d = %s;\n", e->indent, i,
@@ -300,11 +356,14 @@ static bool fill_entries(emitter *e, const ufl_terms *terms, tensor_entries *ent
     return true;
 }
 
-static const char *result_text(int rank, int i, int j, char out[40]) {
+/* columns  of a vector, or 0 */
+static const char *result_text(int rank, int columns, int i, int j, char out[40]) {
     if (rank == 0)
         snprintf(out, 40, "A");
-    else if (rank == 1)
+    else if (rank == 1 && columns == 0)
         snprintf(out, 40, "A(%d)", i);
+    else if (rank == 1)
+        snprintf(out, 40, "A(%d,%d)", i / columns, i % columns);
     else
         snprintf(out, 40, "A(%d,%d)", i, j);
     return out;
@@ -354,13 +413,13 @@ static void write_entries(emitter *e, int rank, tensor_entries *entries) {
         for (int j = 0; j < entries->columns; ++j) {
             const size_t at = (size_t)(i * entries->columns + j);
             const size_t mirrored = (size_t)(j * entries->columns + i);
-            weft_text_add(&e->body, "%s = ", result_text(rank, i, j, left));
+            weft_text_add(&e->body, "%s = ", result_text(rank, e->columns, i, j, left));
             /* an entry below the diagonal of a symmetric tensor is there already */
             if (rank == 2 && j < i && j < entries->rows && i < entries->columns &&
                 entries->n[at] > 0 && entries->n[at] == entries->n[mirrored] &&
                 same_parts(entries->parts + at * most, entries->parts + mirrored * most,
                            entries->n[at]))
-                weft_text_add(&e->body, "%s", result_text(rank, j, i, right));
+                weft_text_add(&e->body, "%s", result_text(rank, e->columns, j, i, right));
             else
                 write_entry(e, entries->parts + at * most, entries->n[at], &e->body);
             weft_text_add(&e->body, ";\n");
@@ -486,23 +545,41 @@ static bool write_vector_term(emitter *e, const ufl_term *term) {
         return false;
     weft_text_add(&e->body, "    real f%d = weight%d(p)*", term->basis[0], e->weight_table);
     write_scalar(e, term->factor, &e->body);
-    weft_text_add(
-        &e->body,
-        ";\n    for (int i = 0; i < %d; ++i)\n        A(%d + %d*i) += f%d * %s(%d,p,i);\n",
-        rows->n_functions, test->part.first, test->part.stride, term->basis[0], name,
-        test->derivative);
+    weft_text_add(&e->body, ";\n    for (int i = 0; i < %d; ++i)\n        ", rows->n_functions);
+    write_dof(&e->body, "A", e->results, test->part, "i");
+    weft_text_add(&e->body, " += f%d * %s(%d,p,i);\n", term->basis[0], name, test->derivative);
     e->flops += 2L * rows->n_functions + 1;
     return true;
 }
 
+/* What is constant on the cell and used at points is computed once, before the loop: it counts as used
+ * twice. */
+static void hoist_constants(emitter *e, const ufl_terms *terms) {
+    const ufl_scalars *scalars = &e->l->scalars;
+    for (int t = 0; t < terms->n; ++t)
+        e->uses[terms->list[t].factor] += scalars->list[terms->list[t].factor].constant;
+    for (int i = 0; i < scalars->n; ++i) {
+        const ufl_scalar *s = &scalars->list[i];
+        const int operands[] = {s->a, s->b, s->c, s->d};
+        for (int k = 0; k < ufl_scalar_operands(s) && e->uses[i] > 0 && !s->constant; ++k)
+            e->uses[operands[k]] += scalars->list[operands[k]].constant;
+    }
+}
+
 static bool write_quadrature_loop(emitter *e, const ufl_terms *terms, int rank, const int *sizes) {
+    hoist_constants(e, terms);
     e->weight_table = add_table(e, "weight", 1, e->n_points, 0, 0, e->weights);
     if (e->weight_table < 0 || !declare_scalars(e, true))
         return false;
     if (rank == 0)
         weft_text_add(&e->body, "A = 0;\n");
     else if (rank == 1)
-        weft_text_add(&e->body, "for (int i = 0; i < %d; ++i)\n    A(i) = 0;\n", sizes[0]);
+        weft_text_add(&e->body,
+                      e->columns > 0
+                          ? "for (int i = 0; i < %d; ++i)\n    for (int c = 0; c < %d; ++c)\n"
+                            "        A(i,c) = 0;\n"
+                          : "for (int i = 0; i < %d; ++i)\n    A(i) = 0;\n",
+                      e->columns > 0 ? sizes[0] / e->columns : sizes[0], e->columns);
     else
         weft_text_add(&e->body,
                       "for (int i = 0; i < %d; ++i)\n    for (int j = 0; j < %d; ++j)\n"
@@ -584,12 +661,18 @@ static bool make_arguments(emitter *e, ufl_lowered *out) {
     const ufl_element *coordinates = l->mesh->coordinates->sub[0];
     list[out->n_arguments++] =
         (ufl_function_argument){"X", NULL, coordinates->n_dofs, l->mesh->gdim};
-    for (int i = 0; i < l->n_coefficients; ++i)
+    for (int i = 0; i < l->n_coefficients; ++i) {
+        const ufl_element *element = l->coefficients[i]->space->element;
+        const int columns = columns_of(element);
         list[out->n_arguments++] =
             (ufl_function_argument){ufl_print(l->context, "w%d", i), l->coefficients[i],
-                                    l->coefficients[i]->space->element->n_dofs, 0};
+                                    columns > 0            ? element->n_dofs / columns
+                                    : element->n_dofs == 1 ? 0
+                                                           : element->n_dofs,
+                                    columns};
+    }
     for (int i = 0; i < l->n_constants; ++i) {
-        int components = 1;
+        int components = l->constants[i]->rank > 0;
         for (int k = 0; k < l->constants[i]->rank; ++k)
             components *= l->constants[i]->shape[k];
         list[out->n_arguments++] = (ufl_function_argument){ufl_print(l->context, "c%d", i),
@@ -617,8 +700,11 @@ static const char *write_function(emitter *e, const ufl_lowered *lowered) {
         write_type(argument->rows, argument->columns, &text);
     }
     weft_text_add(&text, ") -> A: ");
-    write_type(lowered->rank > 0 ? lowered->sizes[0] : 0, lowered->rank > 1 ? lowered->sizes[1] : 0,
-               &text);
+    if (lowered->columns > 0)
+        write_type(lowered->sizes[0] / lowered->columns, lowered->columns, &text);
+    else
+        write_type(lowered->rank > 0 ? lowered->sizes[0] : 0,
+                   lowered->rank > 1 ? lowered->sizes[1] : 0, &text);
     weft_text_add(&text, "\n//@ kind      map\n//@ flops     %ld\n", e->flops > 0 ? e->flops : 1);
     for (int i = 0; i < e->n_tables; ++i) {
         const ufl_function_table *table = &e->tables[i];
@@ -652,6 +738,10 @@ static bool lower(emitter *e, ufl_lowered *out) {
     for (int i = 0; i < out->rank; ++i)
         if (arguments[i]->detail < 2)
             out->sizes[arguments[i]->detail] = arguments[i]->space->element->n_dofs;
+    if (out->rank == 1) {
+        e->results = arguments[0]->space->element;
+        out->columns = e->columns = columns_of(e->results);
+    }
     if (!make_rule(e, out->integral, out->degree))
         return false;
     terms = ufl_factor(l, integrand);

@@ -14,7 +14,8 @@
  *
  *  with the coordinates X of the cell's vertices (or nodes, where the geometry is of higher degree),
  *  the dofs of each coefficient on the cell in the order of its element, and the components of each
- *  constant. A is [test dofs, trial dofs], [test dofs], or a scalar.
+ *  constant. A is [test dofs, trial dofs], [test dofs], or a scalar. Vectors of blocked elements have the
+ *  shape [nodes, components].
  *  Source  Kirby and Logg 2006, A compiler for variational forms (reference tensors); Logg, Mardal and
  *          Wells 2012, chapter 7; FFCx 0.11 */
 #pragma once
@@ -31,7 +32,7 @@ typedef enum ufl_representation {
 typedef struct ufl_function_argument {
     const char *name;     /* "X", "w0", "c0" */
     const ufl_node *node; /* the coefficient or constant; NULL: the coordinates */
-    int rows, columns;    /* columns 0: a vector */
+    int rows, columns;    /* columns 0: a vector; rows 0 too: a number */
 } ufl_function_argument;
 
 typedef struct ufl_function_table {
@@ -44,7 +45,8 @@ typedef struct ufl_lowered {
     const char *name;
     const ufl_integral *integral;
     int facet;          /* local facet of the cell; -1: the cell */
-    int rank, sizes[2]; /* of the result */
+    int rank, sizes[2]; /* of the result: dofs of the test and the trial function */
+    int columns;        /* > 0: a result of rank 1 has the shape [sizes[0] / columns, columns] */
     int n_arguments, n_tables, n_points, degree;
     const ufl_function_argument *arguments;
     const ufl_function_table *tables;

@@ -15,7 +15,7 @@ static inline int forms_size(const ufl_lowered *lowered) {
 }
 
 static inline int forms_argument_size(const ufl_function_argument *argument) {
-    return argument->rows * (argument->columns > 0 ? argument->columns : 1);
+    return (argument->rows > 0 ? argument->rows : 1) * (argument->columns > 0 ? argument->columns : 1);
 }
 
 static inline weft_status forms_bind(weft_device *device, const double *plain, int n, int size,
@@ -53,10 +53,12 @@ static inline weft_status forms_run(weft_device *device, const ufl_lowered *lowe
     weft_text_add(&script, "index cells;\n");
     for (int i = 0; i < lowered->n_arguments; ++i) {
         const ufl_function_argument *argument = &lowered->arguments[i];
-        weft_text_add(&script, "input %s : real[%d", argument->name, argument->rows);
+        weft_text_add(&script, "input %s : real", argument->name);
         if (argument->columns > 0)
-            weft_text_add(&script, ",%d", argument->columns);
-        weft_text_add(&script, "] over cells;\n");
+            weft_text_add(&script, "[%d,%d]", argument->rows, argument->columns);
+        else if (argument->rows > 0)
+            weft_text_add(&script, "[%d]", argument->rows);
+        weft_text_add(&script, " over cells;\n");
     }
     weft_text_add(&script, "A = %s(", lowered->name);
     for (int i = 0; i < lowered->n_arguments; ++i)
