@@ -1,4 +1,5 @@
 /* Numbers the nodes of a space on vertices, edges, faces and cells, and places them. */
+#include "core/base/fault.h"
 #include "fem/space/private.h"
 
 #include <stdlib.h>
@@ -122,6 +123,8 @@ static void put_entity(const numbering *s, int64_t cell, int dimension, int loca
         sort_vertices(weft_cell_of(weft_cell_entity_type(s->cell, dimension)), nodes, order);
         from = s->turns[dimension].from + order_code(n, order) * inside;
     }
+    if (weft_fault(dimension == 1 ? "edge_swapped" : "face_turned"))
+        from = NULL;
     for (int i = 0; i < inside; ++i)
         out[from ? from[i] : i] = (int32_t)(start + i);
 }

@@ -56,6 +56,10 @@ bugs=(
     "member_size            unit_fusion_runtime_horizontal" # a member of a shared launch has the first one's size
     "launch_shared_too_early unit_fusion_plan_horizontal" # a kernel shares the launch of one that it needs
     "chunks_collide         unit_fusion_connectivity_chunk_colouring" # chunks of a colour share a target
+    "edge_swapped           unit_fem_space_degrees" # nodes on an edge are in the order of each cell
+    "face_turned            unit_fem_space_degrees" # nodes on a face are in the order of each cell
+    "facet_unsorted         unit_fem_space_degrees" # the two cells of a facet have its vertices in their own orders
+    "point_missing          unit_fem_element_quadrature" # a product rule has a point too few in each direction
     "wrong_parent           unit_fem_precondition_multigrid" # a refined dof has its first parent's value
     "coarse_dof_free        unit_fem_precondition_multigrid" # a coarse dof is not constrained as the same fine one is
     "mask_lost              unit_fem_precondition_multigrid" # residuals of constrained dofs are restricted
