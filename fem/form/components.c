@@ -13,6 +13,23 @@ int64_t weft_form_vector_dofs(const weft_form *form) {
     return weft_connectivity_to(form->dofs) * weft_form_components(form);
 }
 
+enum { SHARE = 1 << 16 };
+
+typedef struct numbering {
+    const int32_t *nodes;
+    int32_t *out;
+    int64_t n; /* nodes of all cells */
+    int32_t components;
+} numbering;
+
+static void share_number(void *user, int64_t share) {
+    const numbering *m = user;
+    const int64_t last = (share + 1) * SHARE < m->n ? (share + 1) * SHARE : m->n;
+    for (int64_t i = share * SHARE; i < last; ++i)
+        for (int32_t k = 0; k < m->components; ++k)
+            m->out[i * m->components + k] = m->nodes[i] * m->components + k;
+}
+
 weft_status weft_vector_dofs_make(weft_device *device, const weft_form *form, weft_vector_dofs *out,
                                   weft_error *error) {
     weft_status status = WEFT_OK;
@@ -29,11 +46,12 @@ weft_status weft_vector_dofs_make(weft_device *device, const weft_form *form, we
         return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                               "%lld nodes of %d components are more than 2^31 - 1 dofs",
                               (long long)weft_connectivity_to(form->dofs), c);
-    out->indices = weft_array_make((size_t)n, sizeof *out->indices);
+    out->indices = weft_array_make_unset((uint64_t)n * sizeof *out->indices);
     if (!out->indices)
         return weft_out_of_memory(error, "the dofs of cells");
-    for (int64_t i = 0; i < n; ++i)
-        out->indices[i] = nodes[i / c] * c + (int32_t)(i % c);
+    const int64_t n_nodes = n_cells * width;
+    TRY(weft_device_for(device, (n_nodes + SHARE - 1) / SHARE, share_number,
+                        &(numbering){nodes, out->indices, n_nodes, c}, error));
     TRY(weft_connectivity_make(device, out->indices, n_cells, width * c,
                                weft_form_vector_dofs(form), &out->connectivity, error));
     out->is_own = true;

@@ -170,7 +170,77 @@ static void levels_are_those_of_the_host(void **state) {
     }
 }
 
+/* ---- device memory that runs out ---- */
+
+static weft_status (*memory_make)(weft_memory *memory, weft_error *error);
+static int64_t n_left; /* allocations until the one that fails; 0: none does */
+
+static weft_status failing_memory_make(weft_memory *memory, weft_error *error) {
+    if (n_left > 0 && --n_left == 0)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "no device memory, for the test");
+    return memory_make(memory, error);
+}
+
+static weft_status use_operator(multigrid_case *c, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_operator *op = NULL;
+    TRY(weft_operator_make(&c->context, WEFT_ASSEMBLY_CSR, &c->form.form, 1, &op, error));
+    TRY(weft_operator_assemble(op, error));
+done:
+    weft_operator_free(&op);
+    return status;
+}
+
+static weft_status use_levels(multigrid_case *c, weft_error *error) {
+    const weft_levels_options wanted = {.problem = &c->problem,
+                                        .hierarchy = c->hierarchy,
+                                        .components = 1,
+                                        .degree = 2,
+                                        .most_levels = 2,
+                                        .coarsest_rows = 4};
+    weft_levels levels;
+    bool made = false;
+    const weft_status status = weft_levels_on_device(&c->context, &wanted, &levels, &made, error);
+    weft_levels_clear(&levels);
+    return status;
+}
+
+/* Every allocation fails once: the error is reported, and nothing stays allocated. */
+static void each_allocation_may_fail(void **state) {
+    (void)state;
+    weft_status (*const uses[])(multigrid_case * c, weft_error * error) = {use_operator,
+                                                                           use_levels};
+    const case_options options = {.d = 2, .n = 3, .times = 1, .components = 1, .is_emulated = true};
+    multigrid_case c;
+    if (getenv("WEFT_TEST_DEVICE"))
+        skip_test("the memory of a real device does not fail on request");
+    multigrid_case_open(&c, &options, WEFT_ASSEMBLY_CSR);
+    assert_int_equal(weft_operator_assemble(c.op, NULL), WEFT_OK);
+    weft_device_table *table = (weft_device_table *)(uintptr_t)c.device->table;
+    memory_make = table->memory_make;
+    table->memory_make = failing_memory_make;
+    for (size_t u = 0; u < sizeof uses / sizeof *uses; ++u) {
+        weft_error error = {0};
+        assert_int_equal(uses[u](&c, &error), WEFT_OK); /* connectivities keep their forms */
+        const size_t bytes = weft_device_bytes(c.device);
+        weft_status status = WEFT_ERROR_MEMORY;
+        int64_t n_failed = 0;
+        for (; status != WEFT_OK; ++n_failed) {
+            n_left = n_failed + 1;
+            status = uses[u](&c, &error);
+            if (status != WEFT_OK)
+                assert_int_equal(status, WEFT_ERROR_MEMORY);
+            assert_int_equal(weft_device_bytes(c.device), bytes);
+        }
+        assert_true(n_failed > 10);
+        n_left = 0;
+    }
+    table->memory_make = memory_make;
+    multigrid_case_free(&c);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(levels_are_those_of_the_host)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(levels_are_those_of_the_host),
+                                       cmocka_unit_test(each_allocation_may_fail)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
