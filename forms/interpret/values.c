@@ -158,21 +158,26 @@ bool ufl_truth(ufl_interpreter *interpreter, ufl_value value, bool *out) {
     }
 }
 
-static bool equal_lists(const ufl_list *a, const ufl_list *b) {
-    for (size_t i = 0; a->n == b->n && i < a->n; ++i)
-        if (!ufl_equal(a->items[i], b->items[i]))
+static bool equal(ufl_value a, ufl_value b, int depth, long *budget);
+
+/* Lists may contain themselves: what is too deep or takes too long is different. */
+static bool equal_lists(const ufl_list *a, const ufl_list *b, int depth, long *budget) {
+    if (a->n != b->n || depth > UFL_NESTING_MAX)
+        return false;
+    for (size_t i = 0; i < a->n; ++i)
+        if (--*budget < 0 || !equal(a->items[i], b->items[i], depth + 1, budget))
             return false;
-    return a->n == b->n;
+    return true;
 }
 
-bool ufl_equal(ufl_value a, ufl_value b) {
+static bool equal(ufl_value a, ufl_value b, int depth, long *budget) {
     if (is_number(a) && is_number(b))
         return number_of(a) == number_of(b);
     if (a.kind == UFL_K_NODE && is_number(b))
         return (ufl_is_number(a.node) || (ufl_is_zero(a.node) && ufl_is_true_scalar(a.node))) &&
                ufl_number(a.node) == number_of(b);
     if (b.kind == UFL_K_NODE && is_number(a))
-        return ufl_equal(b, a);
+        return equal(b, a, depth, budget);
     if (a.kind != b.kind)
         return false;
     switch (a.kind) {
@@ -183,7 +188,7 @@ bool ufl_equal(ufl_value a, ufl_value b) {
         return strcmp(a.text, b.text) == 0;
     case UFL_K_TUPLE:
     case UFL_K_LIST:
-        return a.list == b.list || equal_lists(a.list, b.list);
+        return a.list == b.list || equal_lists(a.list, b.list, depth, budget);
     case UFL_K_INDEX:
         return a.integer == b.integer;
     case UFL_K_CELL:
@@ -193,6 +198,11 @@ bool ufl_equal(ufl_value a, ufl_value b) {
     default:
         return a.text == b.text;
     }
+}
+
+bool ufl_equal(ufl_value a, ufl_value b) {
+    long budget = 2 * UFL_LIST_MAX;
+    return equal(a, b, 0, &budget);
 }
 
 bool ufl_iterate(ufl_interpreter *interpreter, ufl_value value, const ufl_value **items,

@@ -353,6 +353,10 @@ static void test_depth(void **state) {
         {"V = FiniteElement(\"P\", triangle, 1)\nx = Coefficient(V)\nfor i in range(5000):\n"
          "    x = sin(x)\na = x*dx",
          "", "\n", 1},
+        {"x = [1]\nx.append(x)\ny = [1]\ny.append(y)\nz = 1/int(x == y)", "", "\n", 1},
+        {"x = [1]\nx.append(x)\nx.append(x)\ny = [1]\ny.append(y)\ny.append(y)\n"
+         "z = 1/int(x == y)",
+         "", "\n", 1},
         {"x = []\nfor i in range(300):\n    x = [x]\ny = str(x)", "", "\n", 1}};
     static char text[262145];
     for (size_t i = 0; i < sizeof deep / sizeof deep[0]; ++i) {
