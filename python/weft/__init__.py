@@ -16,12 +16,13 @@ Arrays stay on the device, and numpy, CuPy, PyTorch and JAX use them without a c
 from ._library import (DeviceError, Error, FileError, InputError, OutOfMemoryError, ScriptError, UnsupportedError,
                        UsageError, version as __version__)
 from .device import Array, Device
+from .forms import FormFile
 from .mesh import Mesh
 from .problem import (AdvectionDiffusion, Condition, Conditions, Dirichlet, Form, Neumann, NotConverged, Operator,
                       Robin, Solution, Space)
 from .script import Program, Script
 
 __all__ = ["AdvectionDiffusion", "Array", "Condition", "Conditions", "Device", "DeviceError", "Dirichlet", "Error",
-           "FileError", "Form", "InputError", "Mesh", "Neumann", "NotConverged", "Operator", "OutOfMemoryError",
+           "FileError", "Form", "FormFile", "InputError", "Mesh", "Neumann", "NotConverged", "Operator", "OutOfMemoryError",
            "Program", "Robin", "Script", "ScriptError", "Solution", "Space", "UnsupportedError", "UsageError",
            "__version__"]

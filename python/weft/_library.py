@@ -152,6 +152,11 @@ _STATUS: dict[str, list[Any]] = {
     "weft_result_write": [c_char_p, POINTER(s.weft_mesh), POINTER(s.weft_field), c_int],
     "weft_advection_diffusion_make": [POINTER(s.weft_context), POINTER(s.weft_advection_diffusion_problem),
                                       POINTER(_P)],
+    "weft_ufl_read": [c_char_p, POINTER(s.weft_monitor), POINTER(_P)],
+    "weft_ufl_read_text": [c_char_p, c_char_p, c_size_t, POINTER(s.weft_monitor), POINTER(_P)],
+    "weft_ufl_script": [_P, POINTER(s.weft_text)],
+    "weft_ufl_print_kernels": [_P, c_char_p, POINTER(s.weft_text)],
+    "weft_ufl_add_functions": [_P, _P],
     "weft_advection_diffusion_run": [_P, c_int64, POINTER(s.weft_step_state)],
 }
 # Others: arguments and result.
@@ -190,11 +195,13 @@ _OTHER: dict[str, tuple[list[Any], Any]] = {
     "weft_cg_iterations_limit": ([c_int, c_int64, c_double], c_int),
     "weft_step_outcome_name": ([c_int], c_char_p),
     "weft_advection_diffusion_field": ([_P], _P),
+    "weft_ufl_n_forms": ([_P], c_int),
+    "weft_ufl_form": ([_P, c_int, POINTER(s.weft_ufl_form_info)], None),
     "weft_mesh_free": ([POINTER(POINTER(s.weft_mesh))], None),
     "weft_hierarchy_free": ([POINTER(POINTER(s.weft_hierarchy))], None),
 }
 for _object in ("device", "memory", "library", "compilation", "program", "connectivity", "space", "bc", "operator",
-                "preconditioner", "solver", "advection_diffusion"):
+                "preconditioner", "solver", "advection_diffusion", "ufl"):
     _OTHER["weft_%s_free" % _object] = ([POINTER(_P)], None)
 
 for _name, _arguments in _STATUS.items():

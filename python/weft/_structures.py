@@ -184,6 +184,11 @@ class weft_preconditioner_info(Structure):
     _fields_ = [("name", c_char_p), ("help", c_char_p), ("needs_matrix", c_bool), ("needs_levels", c_bool)]
 
 
+class weft_ufl_form_info(Structure):
+    _fields_ = [("name", c_char_p), ("rank", c_int), ("n_integrals", c_int), ("n_coefficients", c_int),
+                ("n_constants", c_int)]
+
+
 class weft_method_info(Structure):
     _fields_ = [("name", c_char_p), ("title", c_char_p), ("help", c_char_p), ("needs_symmetric", c_bool),
                 ("needs_definite", c_bool)]

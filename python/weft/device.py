@@ -37,6 +37,7 @@ class Device:
         self._handle = Handle("device", self._monitor)
         lib.weft_device_open(encode(name), byref(options), byref(self._handle.pointer))
         self._functions = Handle("library")
+        self._form_files: list[Any] = []
         lib.weft_fem_library_make(byref(self._functions.pointer))
         self._context = s.weft_context(
             device=self._handle.pointer, library=self._functions.pointer, plan=int(plan == "unfused"),

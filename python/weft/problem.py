@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import POINTER, byref, c_bool, c_double, c_int, c_int32, c_int64, c_void_p
+from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_int32, c_int64, c_void_p
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Sequence, Union
 
 from . import _structures as s
 from ._library import Handle, UsageError, encode, free, lib
 from .device import Array, Device
+from .forms import FormFile
 from .mesh import Mesh, _view
 from .script import Script, _Borrowed, _count, _expressions, _interleave, _parameters, _text_of
 
@@ -78,7 +79,7 @@ def _numpy_empty(shape: Any) -> Any:
 class Form:
     """A script that computes the local matrices K of the cells of a space.
 
-    script       text, a path that ends in .weft, or the name of a shipped script such as "poisson.weft"
+    script       text, a path that ends in .weft, the name of a shipped script such as "poisson.weft", or a FormFile
     inputs       name -> array over nodes or cells, or a number; x, the coordinates, is bound already
     expressions  name -> formula
     parameters   name -> integer; d, the dimension, is bound already
@@ -89,6 +90,9 @@ class Form:
                  expressions: Optional[Mapping[str, Any]] = None, parameters: Optional[Mapping[str, int]] = None,
                  action: Optional[str] = None) -> None:
         self.space = space
+        if isinstance(script, FormFile):
+            script._add_to(space.device)
+            script = script.script
         name, text = _text_of(script)
         coordinates = lib.weft_space_coordinates(space._handle.pointer)
         self._inputs = {"x": _Borrowed(coordinates, space)}
@@ -116,6 +120,15 @@ class Form:
         if known and known["over"] == "cells":
             return _interleave(device, value, _count(known["shape"]), device.limits.lanes_double, "float64")
         return device.asarray(value)
+
+    def vector(self, name: str = "b") -> Array:
+        """A vector that the script accumulates, such as b of `b[dofs] += ...`."""
+        out = self.space.zeros()
+        names = (c_char_p * 1)(encode(name))
+        memories = (c_void_p * 1)(out._pointer)
+        outputs = s.weft_form_outputs(names=names, memories=memories, n=1)
+        lib.weft_form_run(byref(self.space.device._context), byref(self._form), byref(outputs))
+        return out
 
     def asymmetry(self) -> float:
         """max |K - K^T| / max |K| over the cells: about 1e-16 for a symmetric form."""

@@ -8,7 +8,7 @@ import unittest
 
 from weft import _structures
 
-HEADERS = ["fem/weft_fem.h", "fem/weft_time.h"]
+HEADERS = ["fem/weft_fem.h", "fem/weft_time.h", "forms/weft_ufl.h"]
 
 
 class Layout(unittest.TestCase):

@@ -94,6 +94,29 @@ class Problems(unittest.TestCase):
         with self.assertRaisesRegex(weft.UnsupportedError, "degree 0"):
             weft.Space(mesh, self.device, degree=0)
 
+    def test_forms_of_ufl(self):
+        text = """
+e = FiniteElement("Lagrange", triangle, 1)
+u, v, f = TrialFunction(e), TestFunction(e), Coefficient(e)
+kappa = Constant(triangle)
+a = kappa*inner(grad(u), grad(v))*dx
+L = f*v*dx
+"""
+        forms = weft.FormFile(text, name="Poisson.ufl")
+        self.assertEqual(forms.forms, {"a": 2, "L": 1})
+        self.assertIn("ufl_a_0", forms.kernels)
+        space = weft.Space(weft.Mesh("square:32"), self.device)
+        conditions = weft.Conditions(space)
+        f = space.interpolate("4*pi^2*" + SINES)
+        form = weft.Form(space, forms, inputs={"kappa": 2.0, "f": f})
+        solution = weft.Operator(form, conditions).solve(form.vector(), tolerance=1e-10)
+        # |u - u_h| is about 2e-3 at h = 1/32, of order 2
+        self.assertLess(space.errors(solution.x, SINES)[0], 4e-3)
+        with self.assertRaisesRegex(weft.ScriptError, "Poisson.ufl:1:5"):
+            weft.FormFile("a = u*dx", name="Poisson.ufl")
+        with self.assertRaises(weft.FileError):
+            weft.FormFile("nowhere.ufl")
+
     def test_not_converged(self):
         with self.assertRaisesRegex(weft.NotConverged, "after 3 iterations") as caught:
             self.poisson(weft.Mesh("square:32"), max_iterations=3)
