@@ -13,7 +13,7 @@ for wanted in aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu aarch64-linux-gnu-g++:
     fi
 done
 folder=$(realpath -m "$1")
-packages=(libc6-dev libmetis-dev libglpk-dev libhdf5-dev libjansson-dev libxxhash-dev
+packages=(libc6-dev libmetis-dev libglpk-dev libhdf5-dev libjansson-dev libxxhash-dev libyaml-dev
     libsqlite3-dev libcmocka-dev libstdc++6)
 
 stamp="${packages[*]}"

@@ -18,7 +18,7 @@ trap 'rm -f "$log"' EXIT
 dependencies() {
     local module header
     pwd
-    for module in hdf5-serial libxxhash jansson sqlite3 cmocka; do
+    for module in hdf5-serial libxxhash jansson sqlite3 yaml-0.1 cmocka; do
         echo "$module $("${PKG_CONFIG:-pkg-config}" --modversion "$module" 2>/dev/null || echo missing)"
     done
     for header in metis.h glpk.h gmshc.h; do

@@ -6,7 +6,7 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/progress.sh"
 
 needed=(gcc libc6-dev cmake ninja-build pkg-config libgmsh-dev libmetis-dev libglpk-dev libhdf5-dev
-    libjansson-dev libxxhash-dev libsqlite3-dev)
+    libjansson-dev libxxhash-dev libsqlite3-dev libyaml-dev)
 optional=() # a test that needs one of these is skipped without it, and says so
 case "${1:-build}" in
 build) ;;
@@ -28,7 +28,7 @@ esac
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     echo "This is not Debian or Ubuntu. The build needs: gcc or clang, cmake 3.25, ninja, pkg-config," >&2
-    echo "Gmsh (C API), METIS, GLPK, HDF5 (serial), jansson, xxHash, SQLite; the tests need cmocka." >&2
+    echo "Gmsh (C API), METIS, GLPK, HDF5 (serial), jansson, xxHash, SQLite, libyaml; the tests need cmocka." >&2
     exit 0 # the configuration will name what is missing
 fi
 

@@ -1,4 +1,5 @@
 /* Reads the command line of advection_diffusion. */
+#include "apps/common/problem.h"
 #include "apps/advection_diffusion/advection_diffusion.h"
 
 #include <math.h>
@@ -171,10 +172,12 @@ weft_status ad_options_read(int argc, char **argv, ad_options *out, weft_error *
     out->run.preconditioner_auto = false;
     out->run.tolerance = 1e-10; /* errors accumulate over steps, and the initial guess is good */
     const app_command_line line = {.doc = doc,
-                                   .tables = {{app_mesh_options_table, &out->run},
+                                   .tables = {{app_problem_options, out},
+                                              {app_mesh_options_table, &out->run},
                                               {app_reading_options, &out->run.mesh.reading},
                                               {problem_options, out},
                                               {app_derivation_options, &out->run}},
+                                   .texts = &out->run.texts,
                                    .argument = app_argument_refuse};
     TRY(app_command_line_read(&line, argc, argv, error));
     if (!out->initial)

@@ -1,7 +1,9 @@
 /* Reads a command line by tables of options, which argp parses and lists in its help. */
 #include "apps/common/option_table.h"
+#include "apps/common/problem.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { FIRST_KEY = 0x100 };
 
@@ -52,6 +54,7 @@ typedef struct bound_rows {
     const app_option **rows; /* [n] */
     void **values;           /* [n] */
     int n;
+    app_entries given; /* on the command line */
 } bound_rows;
 
 /* The key of a row in argp's table: its letter, or its index. */
@@ -59,17 +62,109 @@ static int key_of(const app_option *row, int index) {
     return row->letter ? row->letter : FIRST_KEY + index;
 }
 
-static weft_status read_option(void *user, int key, const char *text, weft_error *error) {
-    const bound_rows *bound = user;
-    char option[64];
-    if (key == ARGP_KEY_ARG)
-        return bound->line->argument(bound->line->user, text, error);
+weft_status app_read_nothing(const app_option *row, const char *option, const char *text, void *at,
+                             weft_error *error) {
+    (void)row, (void)option, (void)text, (void)at, (void)error;
+    return WEFT_OK;
+}
+
+/* Collect the options; they are read when all are known. */
+static weft_status collect(void *user, int key, const char *text, weft_error *error) {
+    bound_rows *bound = user;
+    app_entry made = {.text = text};
     int i = 0;
-    while (!bound->rows[i]->name || key_of(bound->rows[i], i) != key)
+    while (key != ARGP_KEY_ARG && (!bound->rows[i]->name || key_of(bound->rows[i], i) != key))
         ++i;
-    const app_option *row = bound->rows[i];
-    snprintf(option, sizeof option, "--%s", row->name);
-    return row->read(row, option, text, (char *)bound->values[i] + row->offset, error);
+    if (key != ARGP_KEY_ARG) {
+        made.row = bound->rows[i];
+        made.values = bound->values[i];
+    }
+    return APP_APPEND(bound->given.list, bound->given.n, made, error);
+}
+
+static weft_status read_entry(const bound_rows *bound, const app_entry *entry, weft_error *error) {
+    char option[64];
+    if (!entry->row)
+        return bound->line->argument(bound->line->user, entry->text, error);
+    snprintf(option, sizeof option, "--%s", entry->row->name);
+    return entry->row->read(entry->row, option, entry->text,
+                            (char *)entry->values + entry->row->offset, error);
+}
+
+static bool is_named(const app_entry *entry, const char *name) {
+    return entry->row && entry->row->read == app_read_nothing &&
+           strcmp(entry->row->name, name) == 0;
+}
+
+/* Is the entry of the file replaced by one of the command line? */
+static bool is_replaced(const bound_rows *bound, const app_entry *entry) {
+    for (int i = 0; i < bound->given.n; ++i)
+        if (app_entry_replaces(&bound->given.list[i], entry))
+            return true;
+    return false;
+}
+
+/* The options of the problem file that are not replaced, then those of the command line. */
+static weft_status join_problem(bound_rows *bound, const char *path, app_entries *all,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    app_entries file = {0};
+    if (path) {
+        if (!*bound->line->texts)
+            TRY(weft_arena_make(bound->line->texts, error));
+        TRY(app_problem_read(path, bound->line, *bound->line->texts, &file, error));
+    }
+    for (int i = 0; i < file.n; ++i)
+        if (!is_replaced(bound, &file.list[i]))
+            TRY(APP_APPEND(all->list, all->n, file.list[i], error));
+    for (int i = 0; i < bound->given.n; ++i)
+        if (!is_named(&bound->given.list[i], "problem") &&
+            !is_named(&bound->given.list[i], "print-problem"))
+            TRY(APP_APPEND(all->list, all->n, bound->given.list[i], error));
+done:
+    free(file.list);
+    return status;
+}
+
+static weft_status print_problem(const app_entries *all, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text text = {0};
+    app_problem_write(all, &text);
+    if (text.failed)
+        TRY(weft_out_of_memory(error, NULL));
+    if (text.data)
+        fputs(text.data, stdout);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        TRY(weft_error_set(error, WEFT_ERROR_IO, "the problem file cannot be printed"));
+done:
+    weft_text_free(&text);
+    return status;
+}
+
+static weft_status read_all(bound_rows *bound, weft_error *error) {
+    weft_status status = WEFT_OK;
+    app_entries all = {0};
+    const char *path = NULL;
+    bool prints = false;
+    for (int i = 0; i < bound->given.n; ++i) {
+        const app_entry *entry = &bound->given.list[i];
+        path = is_named(entry, "problem") ? entry->text : path;
+        prints |= is_named(entry, "print-problem");
+    }
+    TRY(join_problem(bound, path, &all, error));
+    for (int i = 0; i < all.n; ++i) {
+        status = read_entry(bound, &all.list[i], error);
+        if (status != WEFT_OK && all.list[i].line > 0)
+            app_problem_locate(path, &all.list[i], error);
+        TRY(status);
+    }
+    if (!prints)
+        goto done;
+    TRY(print_problem(&all, error));
+    exit(0);
+done:
+    free(all.list);
+    return status;
 }
 
 static bool is_end(const app_option *row) {
@@ -112,8 +207,10 @@ weft_status app_command_line_read(const app_command_line *line, int argc, char *
         TRY(weft_out_of_memory(error, NULL));
     bind_rows(&bound, entries);
     const struct argp argp = {.options = entries, .args_doc = line->arguments, .doc = line->doc};
-    TRY(app_options_parse(&argp, argc, argv, read_option, &bound, error));
+    TRY(app_options_parse(&argp, argc, argv, collect, &bound, error));
+    TRY(read_all(&bound, error));
 done:
+    free(bound.given.list);
     free(entries);
     free(bound.rows);
     free(bound.values);

@@ -30,6 +30,8 @@ typedef struct app_option {
 typedef weft_status app_option_read(const app_option *row, const char *option, const char *text,
                                     void *at, weft_error *error);
 app_option_read app_read_text, app_read_number, app_read_integer, app_read_choice, app_read_flag;
+/** Does nothing: for options that app_command_line_read handles. */
+app_option_read app_read_nothing;
 
 /* What stands in a row behind its name, value and help. */
 #define APP_BY(function, type, member) .read = (function), .offset = offsetof(type, member)
@@ -51,12 +53,16 @@ typedef struct app_option_table {
 
 typedef struct app_command_line {
     const char *arguments, *doc; /* as args_doc and doc in argp */
-    app_option_table tables[12];  /* in the order of the help; the rest zero */
+    app_option_table tables[16]; /* in the order of the help; the rest zero */
     weft_status (*argument)(void *user, const char *text, weft_error *error);
     void *user; /* of argument */
+    weft_arena **texts; /* with app_problem_options: gets the texts of a problem file; caller's, also
+                           after an error: weft_arena_free */
 } app_command_line;
-/** Read a command line. --help, --usage and --version print and exit.
- *  Errors  WEFT_ERROR_USAGE, those of the rows; WEFT_ERROR_IO: the help cannot be printed;
+/** Read a command line. --help, --usage, --version and --print-problem print and exit. The options of
+ *  --problem are read first, without those that the command line replaces.
+ *  Errors  WEFT_ERROR_USAGE, those of the rows; those of app_problem_read; WEFT_ERROR_IO: nothing can
+ *          be printed;
  *          WEFT_ERROR_MEMORY */
 weft_status app_command_line_read(const app_command_line *line, int argc, char **argv,
                                   weft_error *error);

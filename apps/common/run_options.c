@@ -25,6 +25,7 @@ int app_iterations_limit(const app_run_options *options, const weft_mesh *mesh) 
 void app_run_options_clear(app_run_options *options) {
     app_conditions_clear(&options->conditions);
     app_probes_clear(&options->probes);
+    weft_arena_free(&options->texts);
     app_derived_options_clear(&options->derived);
     app_constraints_clear(&options->constraints);
     app_lines_clear(&options->lines);

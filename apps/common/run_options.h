@@ -30,6 +30,7 @@ typedef struct app_run_options {
     app_verbosity verbosity;
     app_conditions conditions;
     app_probes probes;
+    weft_arena *texts; /* of a problem file; NULL: none */
     app_derived_options derived;
     app_constraints constraints;
     app_lines lines;

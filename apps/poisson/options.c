@@ -1,4 +1,5 @@
 /* Reads the command line of poisson. */
+#include "apps/common/problem.h"
 #include "apps/poisson/poisson.h"
 
 #include <math.h>
@@ -50,7 +51,8 @@ weft_status poisson_options_read(int argc, char **argv, solve_options *out, weft
     weft_status status = WEFT_OK;
     *out = (solve_options){.run = app_run_options_default()};
     const app_command_line line = {.doc = doc,
-                                   .tables = {{app_mesh_options_table, &out->run},
+                                   .tables = {{app_problem_options, out},
+                                              {app_mesh_options_table, &out->run},
                                               {app_reading_options, &out->run.mesh.reading},
                                               {problem_options, out},
                                               {app_constraint_options, &out->run},
@@ -58,6 +60,7 @@ weft_status poisson_options_read(int argc, char **argv, solve_options *out, weft
                                               {app_derivation_options, &out->run},
                                               {app_derive_options, &out->run},
                                               {app_result_options, &out->run}},
+                                   .texts = &out->run.texts,
                                    .argument = app_argument_refuse};
     TRY(app_command_line_read(&line, argc, argv, error));
     if (!out->source)

@@ -1,4 +1,5 @@
 /* Reads the command line of solve. */
+#include "apps/common/problem.h"
 #include "apps/common/fem.h"
 #include "apps/common/support.h"
 #include "apps/solve/solve.h"
@@ -209,7 +210,8 @@ weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_e
                            .load_steps = 1};
     const app_command_line line = {.arguments = "SCRIPT.weft",
                                    .doc = doc,
-                                   .tables = {{script_options, out},
+                                   .tables = {{app_problem_options, out},
+                                              {script_options, out},
                                               {app_mesh_options_table, &out->run},
                                               {app_reading_options, &out->run.mesh.reading},
                                               {condition_options, out},
@@ -220,6 +222,7 @@ weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_e
                                               {app_derive_options, &out->run},
                                               {app_result_options, &out->run},
                                               {sum_options, out}},
+                                   .texts = &out->run.texts,
                                    .argument = read_script,
                                    .user = out};
     TRY(app_command_line_read(&line, argc, argv, error));

@@ -9,7 +9,7 @@ trap 'rm -rf "$scratch"' EXIT
 export WEFT_BUILD_FOLDER="$scratch/a folder"
 unset CC CFLAGS PKG_CONFIG_PATH
 
-modules='hdf5-serial libxxhash jansson sqlite3 cmocka'
+modules='hdf5-serial libxxhash jansson sqlite3 yaml-0.1 cmocka'
 mkdir "$scratch/modules"
 while read -r file; do
     cp -n "$file" "$scratch/modules"
