@@ -1,11 +1,12 @@
-/* Evaluates tables by arithmetic without branches: with t_i = (s - x_i)/h_i limited to [0, 1],
+/* Evaluates tables by arithmetic without branches. With s limited to [x_0, x_n-1], u_i = max(s - x_i, 0)
+ * and l_i = u_i - u_i+1, which goes from 0 to h_i between knots i and i + 1,
  *
- *      y(s)  = y_0 + sum over i of t_i (a_i + t_i (b_i + t_i c_i)),
- *      y'(s) = m_0 + sum over i of t_i (2 b_i + t_i 3 c_i)/h_i     between the first and the last knot,
+ *      y(s)  = y_0 + sum over i of l_i (a_i + l_i (b_i + l_i c_i)),
+ *      y'(s) = m_0 + sum over i of l_i (2 b_i + 3 l_i c_i)     between the first and the last knot,
  *
  *  where each term goes from 0 to the difference of its two knots and is the cubic Hermite
- *  interpolant between them: a_i = h_i m_i, b_i = 3 (y_i+1 - y_i) - h_i (2 m_i + m_i+1),
- *  c_i = h_i (m_i + m_i+1) - 2 (y_i+1 - y_i). */
+ *  interpolant between them: a_i = m_i, b_i = (3 d_i - 2 m_i - m_i+1)/h_i,
+ *  c_i = (m_i + m_i+1 - 2 d_i)/h_i^2, d_i = (y_i+1 - y_i)/h_i. */
 #include "fusion/graph/private.h"
 #include "fusion/script/table.h"
 
@@ -29,23 +30,6 @@ static weft_status binary(weft_graph_builder *builder, tree *t, weft_arithmetic_
                           const char *name, int a, int b, int *out, weft_error *error) {
     return weft_tree_add(builder, t,
                          (weft_arithmetic){.op = op, .name = name, .a = a, .b = b}, out, error);
-}
-
-/* t_i */
-static weft_status add_position(weft_graph_builder *builder, tree *t, const weft_script_table *table,
-                                int i, int s, int *out, weft_error *error) {
-    weft_status status = WEFT_OK;
-    int left = -1, factor = -1, zero = -1, one = -1;
-    TRY(number(builder, t, table->x[i], &left, error));
-    TRY(binary(builder, t, ARITHMETIC_SUBTRACT, NULL, s, left, &left, error));
-    TRY(number(builder, t, 1 / (table->x[i + 1] - table->x[i]), &factor, error));
-    TRY(binary(builder, t, ARITHMETIC_MULTIPLY, NULL, left, factor, &left, error));
-    TRY(number(builder, t, 0, &zero, error));
-    TRY(number(builder, t, 1, &one, error));
-    TRY(binary(builder, t, ARITHMETIC_INTRINSIC, "max", left, zero, &left, error));
-    TRY(binary(builder, t, ARITHMETIC_INTRINSIC, "min", left, one, out, error));
-done:
-    return status;
 }
 
 /* p (k[0] + p (k[1] + p k[2])), of n coefficients */
@@ -75,48 +59,97 @@ done:
     return status;
 }
 
+/* max(s - x_i, 0) */
+static weft_status add_reach(weft_graph_builder *builder, tree *t, const weft_script_table *table,
+                             int i, int s, int *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int zero = -1;
+    TRY(number(builder, t, table->x[i], out, error));
+    TRY(binary(builder, t, ARITHMETIC_SUBTRACT, NULL, s, *out, out, error));
+    if (i == 0)
+        goto done;
+    TRY(number(builder, t, 0, &zero, error));
+    TRY(add_select(builder, t, *out, 0, zero, *out, out, error));
+done:
+    return status;
+}
+
+/* s is limited to the range of the table. */
 static weft_status add_table(weft_graph_builder *builder, tree *t, const weft_script_table *table,
                              bool is_slope, int s, int *root, weft_error *error) {
     weft_status status = WEFT_OK;
-    int sum = -1, zero = -1;
+    int sum = -1, reach = -1, next = -1;
     TRY(number(builder, t, is_slope ? table->slopes[0] : table->y[0], &sum, error));
-    for (int i = 0; i < table->n - 1; ++i) {
-        const double h = table->x[i + 1] - table->x[i], dy = table->y[i + 1] - table->y[i];
-        const double m = table->slopes[i], m1 = table->slopes[i + 1];
-        const double a = h * m, b = 3 * dy - h * (2 * m + m1), c = h * (m + m1) - 2 * dy;
-        const double of_value[] = {a, b, c}, of_slope[] = {2 * b / h, 3 * c / h};
-        int position = -1, term = -1;
-        TRY(add_position(builder, t, table, i, s, &position, error));
-        TRY(add_term(builder, t, is_slope ? of_slope : of_value, is_slope ? 2 : 3, position, &term,
+    TRY(add_reach(builder, t, table, 0, s, &reach, error));
+    for (int i = 0; i < table->n - 1; ++i, reach = next) {
+        const double h = table->x[i + 1] - table->x[i], m = table->slopes[i];
+        const double d = (table->y[i + 1] - table->y[i]) / h, m1 = table->slopes[i + 1];
+        const double b = (3 * d - 2 * m - m1) / h, c = (m + m1 - 2 * d) / (h * h);
+        const double of_value[] = {m, b, c}, of_slope[] = {2 * b, 3 * c};
+        int length = reach, term = -1;
+        if (i < table->n - 2) { /* s does not go beyond the last knot */
+            TRY(add_reach(builder, t, table, i + 1, s, &next, error));
+            TRY(binary(builder, t, ARITHMETIC_SUBTRACT, NULL, reach, next, &length, error));
+        }
+        TRY(add_term(builder, t, is_slope ? of_slope : of_value, is_slope ? 2 : 3, length, &term,
                      error));
         TRY(binary(builder, t, ARITHMETIC_ADD, NULL, sum, term, &sum, error));
-    }
-    if (is_slope) {
-        TRY(number(builder, t, 0, &zero, error));
-        TRY(add_select(builder, t, s, table->x[table->n - 1], sum, zero, &sum, error));
-        TRY(add_select(builder, t, s, table->x[0], zero, sum, &sum, error));
     }
     *root = sum;
 done:
     return status;
 }
 
-/* An argument that is more than a name is computed once, by a call of its own. */
+/* min(max(s, first), last) */
+static weft_status add_limits(weft_graph_builder *builder, tree *t, const weft_script_table *table,
+                              int s, int *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int end = -1;
+    TRY(number(builder, t, table->x[0], &end, error));
+    TRY(binary(builder, t, ARITHMETIC_INTRINSIC, "max", s, end, out, error));
+    TRY(number(builder, t, table->x[table->n - 1], &end, error));
+    TRY(binary(builder, t, ARITHMETIC_INTRINSIC, "min", *out, end, out, error));
+done:
+    return status;
+}
+
+/* Make what a tree over an index set computes an operand of another tree. */
+static weft_status add_call(weft_graph_builder *builder, const tree *from, weft_location place,
+                            tree *t, int *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_operand operand = {0};
+    TRY(weft_tree_make_call(builder, from, from->index_set, place, &operand, error));
+    TRY(weft_tree_operand(builder, t, &operand, place, out, error));
+done:
+    return status;
+}
+
+/* The argument and its limits are computed once, by calls of their own; uniform ones are computed before
+ * the loop over elements. */
 weft_status weft_table_inline(weft_graph_builder *builder, const name_scope *scope,
                               const weft_node *node, tree *t, int *root, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_operand operand = {0};
-    tree argument = {.index_set = UNIFORM};
-    int s = -1;
+    const weft_script_table *table = node->table;
+    const bool is_slope = strcmp(node->name, "table_slope") == 0;
+    tree argument = {.index_set = UNIFORM}, limited = {.index_set = UNIFORM};
+    int s = -1, inside = -1, zero = -1;
     TRY(weft_tree_build(builder, scope, node->children[1], &argument, &s, error));
-    if (argument.n == 1 || argument.index_set == UNIFORM) {
+    if (argument.index_set == UNIFORM) {
         TRY(weft_tree_build(builder, scope, node->children[1], t, &s, error));
+        TRY(add_limits(builder, t, table, s, &inside, error));
     } else {
-        TRY(weft_tree_make_call(builder, &argument, argument.index_set, node->place, &operand,
-                                error));
-        TRY(weft_tree_operand(builder, t, &operand, node->place, &s, error));
+        TRY(add_call(builder, &argument, node->place, &limited, &s, error));
+        TRY(add_limits(builder, &limited, table, s, &inside, error));
+        TRY(add_call(builder, &limited, node->place, t, &inside, error));
+        if (is_slope)
+            TRY(add_call(builder, &argument, node->place, t, &s, error));
     }
-    TRY(add_table(builder, t, node->table, strcmp(node->name, "table_slope") == 0, s, root, error));
+    TRY(add_table(builder, t, table, is_slope, inside, root, error));
+    if (!is_slope)
+        goto done;
+    TRY(number(builder, t, 0, &zero, error));
+    TRY(add_select(builder, t, s, table->x[table->n - 1], *root, zero, root, error));
+    TRY(add_select(builder, t, s, table->x[0], zero, *root, root, error));
 done:
     return status;
 }
