@@ -1,7 +1,7 @@
 # cmake --install: libraries, headers, the CMake package `weft`, weft.pc, programs, meshes, docs.
 include(CMakePackageConfigHelpers)
 
-foreach(folder core fusion fem)
+foreach(folder core gemm fusion fem)
     set_target_properties(weft_${folder} PROPERTIES EXPORT_NAME ${folder})
     install(TARGETS weft_${folder} EXPORT weft-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
     install(FILES ${folder}/weft_${folder}.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft/${folder})

@@ -37,6 +37,8 @@ typedef struct weft_limits {
     size_t register_bytes; /* vector registers per core, or registers per multiprocessor */
     int cluster_blocks;  /* thread blocks that may share their shared memory, with bulk copies into
                             it; 0: none */
+    int matrix_depth;    /* largest k of instructions for double-precision matrix products: 16, 4;
+                            0: there are none */
     size_t onchip_bytes; /* L1 data cache per core, or the maximum shared memory per block */
     size_t l2_bytes;     /* the last cache before memory: the host's last level, a GPU's L2 */
     size_t memory_bytes; /* total device memory */

@@ -69,6 +69,8 @@ typedef struct weft_launch {
     const char *kernel;            /* its name in the module */
     weft_memory *const *arguments; /* borrowed */
     int n_arguments;
+    const void *values; /* NULL, or a struct, borrowed during the call: cuda passes it by value behind
+                           the arguments, the host passes its address as one more argument */
     int64_t n_elements;
     int lanes;                     /* elements per block */
     const weft_schedule *schedule; /* host; NULL: every block is independent */

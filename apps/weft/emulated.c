@@ -42,13 +42,14 @@ static weft_status emulated_launch(weft_device *device, const weft_launch *launc
     const weft_host_kernel entry = weft_host_module_kernel(launch->module, "emulate_wide");
     (void)n_blocks; /* of lanes */
     if (named == NULL || entry == NULL || launch->cooperative ||
-        launch->n_arguments > WEFT_EMULATED_ARGUMENTS)
+        launch->n_arguments >= WEFT_EMULATED_ARGUMENTS)
         return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                               "the kernel %s cannot be emulated on the host", launch->kernel);
     memcpy(&kernel, &named, sizeof kernel);
     memcpy(&emulate, &entry, sizeof emulate);
     for (int i = 0; i < launch->n_arguments; ++i)
         arguments[i] = weft_memory_host(launch->arguments[i]);
+    arguments[launch->n_arguments] = (void *)(uintptr_t)launch->values;
     const int64_t blocks =
         launch->n_blocks > 0 ? launch->n_blocks : (launch->n_elements + threads - 1) / threads;
     emulate(kernel, launch->n_elements, arguments, (unsigned)blocks, (unsigned)threads,

@@ -145,19 +145,19 @@ done:
     return status;
 }
 
-/* Launch a kernel NAME(long long n_elements, T0 *argument0, ...). */
+/* Launch a kernel NAME(long long n_elements, T0 *argument0, ..., values). */
 weft_status weft_cuda_launch(weft_device *device, const weft_launch *launch, int64_t n_blocks,
                              weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cuda_state *state = device->state;
-    void *few[FEW_ARGUMENTS + 1], **parameters = few;
+    void *few[FEW_ARGUMENTS + 2], **parameters = few;
     long long n = launch->n_elements;
     int threads = launch->block_threads > 0 ? launch->block_threads : BLOCK_THREADS;
     int64_t n_groups = launch->n_blocks > 0 ? launch->n_blocks : n / threads + (n % threads > 0);
     (void)n_blocks;
     TRY(check_launch(device, launch, n_groups, error));
     if (launch->n_arguments > FEW_ARGUMENTS)
-        parameters = malloc(((size_t)launch->n_arguments + 1) * sizeof *parameters);
+        parameters = malloc(((size_t)launch->n_arguments + 2) * sizeof *parameters);
     if (!parameters)
         TRY(weft_out_of_memory(error, "a launch"));
     parameters[0] = &n;
@@ -165,6 +165,7 @@ weft_status weft_cuda_launch(weft_device *device, const weft_launch *launch, int
         weft_cuda_array *array = launch->arguments[i]->state;
         parameters[i + 1] = &array->address;
     }
+    parameters[launch->n_arguments + 1] = (void *)(uintptr_t)launch->values;
     TRY(weft_cuda_enter(state, error));
     status = run_kernel(state, launch, threads, n_groups, parameters, error);
     weft_cuda_leave(state);

@@ -120,7 +120,7 @@ static void run_colours(weft_threads *threads, host_run *run, const weft_schedul
 static weft_status host_launch(weft_device *device, const weft_launch *launch, int64_t n_blocks,
                                weft_error *error) {
     weft_status status = WEFT_OK;
-    void *few[FEW_ARGUMENTS];
+    void *few[FEW_ARGUMENTS + 1];
     void **arguments = few;
     host_run run = {.n_elements = launch->n_elements, .n_blocks = n_blocks};
     if (launch->cooperative)
@@ -132,11 +132,12 @@ static weft_status host_launch(weft_device *device, const weft_launch *launch, i
         TRY(weft_error_set(error, WEFT_ERROR_DEVICE, "module %s has no kernel %s",
                            launch->module->name, launch->kernel));
     if (launch->n_arguments > FEW_ARGUMENTS)
-        arguments = malloc((size_t)launch->n_arguments * sizeof *arguments);
+        arguments = malloc(((size_t)launch->n_arguments + 1) * sizeof *arguments);
     if (!arguments)
         TRY(weft_out_of_memory(error, "a launch"));
     for (int i = 0; i < launch->n_arguments; ++i)
         arguments[i] = launch->arguments[i]->host;
+    arguments[launch->n_arguments] = (void *)(uintptr_t)launch->values;
     run.arguments = arguments;
     if (launch->schedule)
         run_colours(device->threads, &run, launch->schedule);

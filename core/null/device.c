@@ -171,6 +171,7 @@ static const weft_limits h200_limits = {
     .lanes_float = 32,
     .threads = 1,
     .multiprocessors = 132,
+    .matrix_depth = 16,
     .cluster_blocks = 16,
     .register_bytes = 65536 * 4,
     .onchip_bytes = 227 * 1024,

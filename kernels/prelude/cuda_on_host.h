@@ -233,6 +233,93 @@ static inline void rows_barrier(int threads) {
     emulated_wait(AT_NAMED_BARRIER);
 }
 
+/* ---- dense products: what kernels/gemm/device.cu does by instructions of the device ---- */
+
+#define BY_VALUE(type) const type &
+#define DYNAMIC_SHARED(name) unsigned char *const name = emulated_shared
+#ifndef UNROLL
+#define UNROLL
+#endif
+#define NO_UNROLL
+
+struct float2 {
+    float x, y;
+};
+struct double2 {
+    double x, y;
+};
+struct float4 {
+    float x, y, z, w;
+};
+template <class T> static T __ldg(const T *p) {
+    return *p;
+}
+template <class T> static void __stcs(T *p, T v) {
+    *p = v;
+}
+static inline double negative(double x) {
+    return -x;
+}
+
+/* Asynchronous copies are done as late as their threads' waits allow. */
+struct emulated_copy {
+    void *to;
+    const void *from;
+    int bytes, present;
+};
+typedef std::vector<emulated_copy> emulated_group;
+static std::vector<std::vector<emulated_group>> emulated_groups; /* of each thread; the last is open */
+
+static std::vector<emulated_group> &emulated_own_groups() {
+    if (emulated_groups.size() < emulated.n_threads)
+        emulated_groups.resize(emulated.n_threads);
+    std::vector<emulated_group> &own = emulated_groups[emulated.me];
+    if (own.empty())
+        own.emplace_back();
+    return own;
+}
+template <int BYTES> static void copy_async(void *to, const void *from, int present) {
+    if ((uintptr_t)to % BYTES != 0 || (present > 0 && (uintptr_t)from % BYTES != 0))
+        abort(); /* a device refuses it */
+    emulated_own_groups().back().push_back({to, from, BYTES, present});
+}
+template <int BYTES> static void copy_async(void *to, const void *from) {
+    copy_async<BYTES>(to, from, BYTES);
+}
+static inline void copy_commit() {
+    emulated_own_groups().emplace_back();
+}
+template <int N> static void copy_wait() {
+    std::vector<emulated_group> &own = emulated_own_groups();
+    while (own.size() > N + 1) {
+        for (const emulated_copy &copy : own.front()) {
+            memset(copy.to, 0, (size_t)copy.bytes);
+            memcpy(copy.to, copy.from, (size_t)copy.present);
+        }
+        own.erase(own.begin());
+    }
+}
+
+/* The fragments of a warp's product. */
+struct emulated_fragments {
+    double a[8], b[4];
+};
+static emulated_fragments emulated_lanes[1024];
+template <int K> static void mma(double *c, const double *a, const double *b) {
+    constexpr int slots = K >= 4 ? K / 4 : 1, halves = K == 1 ? 1 : 2;
+    const unsigned me = emulated.me, lane = me % 32, warp = me - lane;
+    memcpy(emulated_lanes[me].a, a, sizeof(double) * slots * halves);
+    memcpy(emulated_lanes[me].b, b, sizeof(double) * slots);
+    emulated_wait(AT_WARP_BARRIER);
+    for (unsigned h = 0; h < halves; ++h)
+        for (unsigned e = 0; e < 2; ++e)
+            for (int s = 0; s < slots; ++s)
+                for (unsigned t = 0; t < 4; ++t)
+                    c[2 * h + e] += emulated_lanes[warp + lane / 4 * 4 + t].a[halves * s + (int)h] *
+                                    emulated_lanes[warp + (2 * (lane % 4) + e) * 4 + t].b[s];
+    emulated_wait(AT_WARP_BARRIER);
+}
+
 static void emulated_entry(unsigned) {
     for (;;) {
         emulated.body();

@@ -13,7 +13,7 @@ for candidate in "${CXX:-c++}" g++ clang++; do
         break
     fi
 done
-headers="core/embedded.h core/weft_core.h fusion/weft_fusion.h fem/weft_fem.h
+headers="core/embedded.h core/weft_core.h gemm/weft_gemm.h fusion/weft_fusion.h fem/weft_fem.h
     $(grep -oE '[a-z]+(/[a-z]+)*/[a-z_]+\.h' "$WEFT_SOURCE/cmake/weft_install.cmake")"
 [ "$(wc -w <<<"$headers")" -ge 12 ] || { echo "the list of installed headers was not found"; exit 1; }
 for header in $headers; do

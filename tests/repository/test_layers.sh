@@ -9,7 +9,7 @@ set -euo pipefail
 # includes there are.
 check_tree() (
     cd "$1"
-    grep -rnE --include='*.c' --include='*.h' '^[[:space:]]*#[[:space:]]*include' core fusion fem forms apps |
+    grep -rnE --include='*.c' --include='*.h' '^[[:space:]]*#[[:space:]]*include' core gemm fusion fem forms apps |
         awk -F: -v layers=cmake/layers.txt '
     BEGIN { while ((getline line < layers) > 0) if (line !~ /^(#|$)/) rank[line] = ++n_layers }
     {
@@ -45,7 +45,7 @@ check_tree() (
 # The check itself: a tree with one mistake of each kind.
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-mkdir -p "$scratch"/{cmake,core/base,forms/base,fusion/plan,fusion/other,fem/mesh,apps/gmsh,tests/unit/fusion/plan}
+mkdir -p "$scratch"/{cmake,gemm,core/base,forms/base,fusion/plan,fusion/other,fem/mesh,apps/gmsh,tests/unit/fusion/plan}
 printf '# lowest first\ncore\ncore/base\nfusion/plan\nfem/mesh\napps/gmsh\n' >"$scratch/cmake/layers.txt"
 echo '#include "fusion/plan/plan.h"' >"$scratch/core/base/upwards.c"
 printf '#include "core/base/private.h"\n#include "fusion/plan/private.h"\n' >"$scratch/fusion/plan/private.c"

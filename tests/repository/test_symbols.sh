@@ -7,7 +7,7 @@ cd "$WEFT_BUILD" # nm repeats the paths, which may have blanks
 defined() { # libraries...
     nm -A --defined-only --extern-only "$@" 2>/dev/null | awk '$2 ~ /^[TDBR]$/ { print $3 }' | sort
 }
-all=$(defined libweft_{core,fusion,fem,forms,app}.a)
+all=$(defined libweft_{core,gemm,fusion,fem,forms,app}.a)
 twice=$(uniq -d <<<"$all")
 [ -z "$twice" ] || { echo "defined twice: $twice"; exit 1; }
 [ "$(wc -l <<<"$all")" -gt 500 ]

@@ -81,6 +81,8 @@ static void gpu_run_kernel(const weft_launch *launch) {
         fail_msg("there is no kernel %s", launch->kernel);
     for (int i = 0; i < launch->n_arguments; ++i)
         arguments[i] = weft_memory_host(launch->arguments[i]);
+    if (launch->values)
+        arguments[launch->n_arguments] = (void *)(uintptr_t)launch->values;
     if (launch->cluster_blocks > 1) {
         void (*set)(unsigned) = NULL;
         void *found = dlsym(module->object, "emulate_cluster");
@@ -106,7 +108,7 @@ static weft_status gpu_launch(weft_device *device, const weft_launch *launch, in
     emulated_gpu *gpu = gpu_of(device);
     (void)n_blocks;
     (void)error;
-    assert_true(launch->n_arguments <= GPU_ARGUMENTS);
+    assert_true(launch->n_arguments < GPU_ARGUMENTS);
     if (!gpu->made) {
         gpu_run_kernel(launch);
         return WEFT_OK;
@@ -306,6 +308,7 @@ static emulated_gpu *emulated_gpu_make(weft_device *device) {
     device->limits.lanes_double = device->limits.lanes_float = GPU_LANES;
     device->limits.multiprocessors = 132;
     device->limits.register_bytes = 65536 * 4;
+    device->limits.matrix_depth = 16;
     device->limits.onchip_bytes = 227 * 1024;
     device->table = &gpu->table;
     return gpu;

@@ -1,0 +1,93 @@
+/* The points that are used where nothing was tuned: for each type and order of the operands a few
+ * shapes, from large tiles to small ones. Rates are measured on an H200, relative to the first. */
+#include "gemm/kernels.h"
+
+#define MMA(...) {WEFT_GEMM_MMA, {__VA_ARGS__}}
+#define FMA(...) {WEFT_GEMM_FMA, {__VA_ARGS__}}
+enum { MOST = 5 };
+
+/* [along k of A + 2 along k of B], as in kernels/gemm */
+typedef weft_gemm_default table[4][MOST];
+
+static const table single = {
+    {{FMA(256, 128, 16, 8, 16, 8, 2, 3, 1, 8, 0), 1},
+     {FMA(128, 128, 16, 8, 8, 8, 2, 3, 2, 8, 0), 0.93},
+     {FMA(128, 64, 16, 8, 8, 8, 2, 3, 4, 8, 0), 0.88},
+     {FMA(64, 64, 16, 8, 4, 4, 2, 3, 4, 8, 0), 0.75}},
+    {{FMA(256, 128, 16, 8, 16, 8, 2, 3, 1, 8, 0), 1},
+     {FMA(128, 128, 16, 8, 8, 8, 2, 3, 2, 8, 0), 0.93},
+     {FMA(128, 64, 16, 8, 8, 8, 2, 3, 4, 8, 0), 0.88},
+     {FMA(64, 64, 16, 8, 4, 4, 2, 3, 4, 8, 0), 0.75}},
+    {{FMA(256, 128, 16, 8, 16, 8, 2, 3, 1, 8, 0), 1},
+     {FMA(128, 128, 16, 8, 8, 8, 2, 3, 2, 8, 0), 0.93},
+     {FMA(128, 64, 16, 8, 8, 8, 2, 3, 4, 8, 0), 0.88},
+     {FMA(64, 64, 16, 8, 4, 4, 2, 3, 4, 8, 0), 0.75}},
+    {{FMA(256, 128, 16, 8, 16, 8, 2, 3, 1, 8, 0), 1},
+     {FMA(128, 128, 16, 8, 8, 8, 2, 3, 2, 8, 0), 0.93},
+     {FMA(128, 64, 16, 8, 8, 8, 2, 3, 4, 8, 0), 0.88},
+     {FMA(64, 64, 16, 8, 4, 4, 2, 3, 4, 8, 0), 0.75}}};
+
+static const table double_mma = {
+    {{MMA(128, 64, 1, 64, 32, 4, 2, 8, 2, 2, 8, 0), 1},
+     {MMA(64, 64, 1, 32, 32, 4, 2, 8, 2, 3, 8, 0), 0.92},
+     {MMA(64, 32, 1, 32, 16, 4, 2, 8, 2, 4, 8, 0), 0.7}},
+    {{MMA(128, 64, 1, 64, 32, 4, 2, 8, 2, 2, 8, 0), 1},
+     {MMA(64, 64, 1, 32, 32, 4, 2, 8, 2, 3, 8, 0), 0.92},
+     {MMA(64, 32, 1, 32, 16, 4, 2, 8, 2, 4, 8, 0), 0.7}},
+    {{MMA(128, 64, 1, 64, 32, 4, 2, 8, 2, 2, 8, 0), 1},
+     {MMA(64, 64, 1, 32, 32, 4, 2, 8, 2, 3, 8, 0), 0.92},
+     {MMA(64, 32, 1, 32, 16, 4, 2, 8, 2, 4, 8, 0), 0.7}},
+    {{MMA(128, 64, 1, 64, 32, 4, 2, 8, 2, 2, 8, 0), 1},
+     {MMA(64, 64, 1, 32, 32, 4, 2, 8, 2, 3, 8, 0), 0.92},
+     {MMA(64, 32, 1, 32, 16, 4, 2, 8, 2, 4, 8, 0), 0.7}}};
+
+static const table single_complex = {
+    {{FMA(128, 64, 8, 8, 8, 8, 2, 3, 2, 8, 0), 1}, {FMA(64, 64, 8, 8, 8, 8, 2, 4, 4, 8, 0), 0.9}},
+    {{FMA(128, 64, 8, 8, 8, 8, 2, 3, 2, 8, 1), 1}, {FMA(64, 64, 8, 8, 8, 8, 2, 4, 4, 8, 1), 0.9}},
+    {{FMA(128, 64, 8, 8, 8, 8, 2, 3, 2, 8, 1), 1}, {FMA(64, 64, 8, 8, 8, 8, 2, 4, 4, 8, 1), 0.9}},
+    {{FMA(128, 64, 8, 8, 8, 8, 2, 3, 2, 8, 1), 1}, {FMA(64, 64, 8, 8, 8, 8, 2, 4, 4, 8, 1), 0.9}}};
+
+static const table double_complex_mma = {
+    {{MMA(64, 64, 1, 32, 32, 4, 1, 4, 1, 2, 8, 0), 1},
+     {MMA(64, 32, 1, 32, 16, 4, 1, 4, 1, 3, 8, 0), 0.9}},
+    {{MMA(64, 64, 1, 32, 32, 4, 1, 4, 1, 2, 8, 0), 1},
+     {MMA(64, 32, 1, 32, 16, 4, 1, 4, 1, 3, 8, 0), 0.9}},
+    {{MMA(64, 64, 1, 32, 32, 4, 1, 4, 1, 2, 8, 0), 1},
+     {MMA(64, 32, 1, 32, 16, 4, 1, 4, 1, 3, 8, 0), 0.9}},
+    {{MMA(64, 64, 1, 32, 32, 4, 1, 4, 1, 2, 8, 0), 1},
+     {MMA(64, 32, 1, 32, 16, 4, 1, 4, 1, 3, 8, 0), 0.9}}};
+
+/* FP64 tensor cores whose instructions have k = 4 only (compute capability 8.0). */
+static const weft_gemm_default double_mma_4[MOST] = {
+    {MMA(128, 64, 1, 64, 32, 3, 2, 0, 2, 2, 8, 0), 1},
+    {MMA(64, 64, 1, 32, 32, 4, 2, 0, 2, 3, 8, 0), 0.92},
+    {MMA(64, 32, 1, 32, 16, 4, 2, 0, 2, 4, 8, 0), 0.7}};
+static const weft_gemm_default double_complex_mma_4[MOST] = {
+    {MMA(64, 64, 1, 32, 32, 4, 1, 0, 1, 2, 8, 0), 1},
+    {MMA(64, 32, 1, 32, 16, 4, 1, 0, 1, 3, 8, 0), 0.9}};
+
+/* No FP64 tensor cores. */
+static const weft_gemm_default double_fma[MOST] = {
+    {FMA(64, 64, 16, 8, 8, 8, 2, 3, 4, 8, 0), 1}, {FMA(64, 32, 16, 8, 4, 8, 2, 3, 4, 8, 0), 0.8}};
+static const weft_gemm_default double_complex_fma[MOST] = {
+    {FMA(64, 32, 8, 4, 4, 8, 2, 3, 2, 8, 0), 1}, {FMA(32, 32, 8, 4, 4, 8, 2, 3, 4, 8, 0), 0.8}};
+
+int weft_gemm_defaults(weft_gemm_type type, weft_gemm_op op_a, weft_gemm_op op_b, int matrix_depth,
+                       const weft_gemm_default **out) {
+    const int order = (op_a != WEFT_GEMM_PLAIN) + 2 * (op_b == WEFT_GEMM_PLAIN);
+    const bool deep = matrix_depth > 4, complex = weft_gemm_is_complex(type);
+    int n = 0;
+    if (type == WEFT_GEMM_SINGLE)
+        *out = single[order];
+    else if (type == WEFT_GEMM_SINGLE_COMPLEX)
+        *out = single_complex[order];
+    else if (matrix_depth == 0)
+        *out = complex ? double_complex_fma : double_fma;
+    else if (!deep)
+        *out = complex ? double_complex_mma_4 : double_mma_4;
+    else
+        *out = complex ? double_complex_mma[order] : double_mma[order];
+    while (n < MOST && (*out)[n].rate > 0)
+        ++n;
+    return n;
+}

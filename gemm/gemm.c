@@ -1,0 +1,262 @@
+/* Computes dense products: checks them, chooses a kernel, compiles it and launches it. */
+#include "gemm/kernels.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct weft_gemm_compiled {
+    weft_module *module;
+    char key[33]; /* hash of the source */
+    struct weft_gemm_compiled *next;
+} weft_gemm_compiled;
+
+weft_status weft_gemm_kernels_make(weft_device *device, weft_gemm_kernels **out,
+                                   weft_error *error) {
+    weft_gemm_kernels *kernels = calloc(1, sizeof *kernels);
+    if (!kernels)
+        return weft_out_of_memory(error, "dense products");
+    kernels->device = device;
+    kernels->limits = weft_gemm_limits_of(weft_device_limits(device));
+    pthread_mutex_init(&kernels->mutex, NULL);
+    *out = kernels;
+    return WEFT_OK;
+}
+
+void weft_gemm_kernels_free(weft_gemm_kernels **kernels) {
+    if (!kernels || !*kernels)
+        return;
+    for (weft_gemm_compiled *one = (*kernels)->compiled, *next; one; one = next) {
+        next = one->next;
+        weft_module_free(&one->module);
+        free(one);
+    }
+    pthread_mutex_destroy(&(*kernels)->mutex);
+    free(*kernels);
+    *kernels = NULL;
+}
+
+/* ---- checks --------------------------------------------------------------------------------- */
+
+static weft_status check_matrix(const char *name, const weft_gemm_matrix *matrix, int bytes,
+                                int64_t rows, int64_t columns, int64_t n, weft_error *error) {
+    const int64_t limit = INT64_MAX / 4 / (bytes > 0 ? bytes : 1);
+    if (!matrix->memory)
+        return weft_error_set(error, WEFT_ERROR_SHAPE, "matrix %s has no memory", name);
+    if (matrix->ld < (rows > 1 ? rows : 1))
+        return weft_error_set(error, WEFT_ERROR_SHAPE,
+                              "the leading dimension of %s is %lld, but it has %lld rows", name,
+                              (long long)matrix->ld, (long long)rows);
+    if (matrix->first < 0 || matrix->stride < 0)
+        return weft_error_set(error, WEFT_ERROR_SHAPE,
+                              "matrix %s begins at entry %lld with stride %lld: neither may be "
+                              "negative",
+                              name, (long long)matrix->first, (long long)matrix->stride);
+    if (rows == 0 || columns == 0 || n == 0)
+        return WEFT_OK;
+    const double entries = (double)matrix->first + (double)(n - 1) * (double)matrix->stride +
+                           (double)(columns - 1) * (double)matrix->ld + (double)rows;
+    const int64_t held = (int64_t)(weft_memory_bytes(matrix->memory) / (size_t)bytes);
+    if (entries > (double)limit || (int64_t)entries > held)
+        return weft_error_set(error, WEFT_ERROR_SHAPE,
+                              "matrix %s ends at entry %.0f, but its memory holds %lld", name,
+                              entries, (long long)held);
+    return WEFT_OK;
+}
+
+static weft_status check(const weft_gemm_product *p, int64_t n, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int bytes = weft_gemm_element_bytes(p->type);
+    const int64_t sizes[] = {p->m, p->n, p->k, n};
+    for (int i = 0; i < 4; ++i)
+        if (sizes[i] < 0 || sizes[i] > INT32_MAX / 2)
+            TRY(weft_error_set(error, WEFT_ERROR_SHAPE,
+                               "a product of size %lld x %lld x %lld, %lld times: sizes are from 0 "
+                               "to 2^30",
+                               (long long)p->m, (long long)p->n, (long long)p->k, (long long)n));
+    const bool a = p->op_a != WEFT_GEMM_PLAIN, b = p->op_b != WEFT_GEMM_PLAIN;
+    TRY(check_matrix("A", &p->a, bytes, a ? p->k : p->m, a ? p->m : p->k, n, error));
+    TRY(check_matrix("B", &p->b, bytes, b ? p->n : p->k, b ? p->k : p->n, n, error));
+    TRY(check_matrix("C", &p->c, bytes, p->m, p->n, n, error));
+    if (n > 1 && p->c.stride == 0 && p->m > 0 && p->n > 0)
+        TRY(weft_error_set(error, WEFT_ERROR_SHAPE,
+                           "all %lld products of a batch go to the same C: its stride is 0",
+                           (long long)n));
+done:
+    return status;
+}
+
+/* ---- the choice of a kernel ----------------------------------------------------------------- */
+
+static void tile_of(const weft_gemm_point *point, int64_t *rows, int64_t *columns) {
+    const bool mma = point->stencil == WEFT_GEMM_MMA;
+    const bool swap = mma && point->values[MMA_SWAP] != 0;
+    *rows = point->values[swap ? MMA_BN : MMA_BM];
+    *columns = point->values[swap ? MMA_BM : MMA_BN];
+}
+
+/* Predicted time, in units that are the same for all points of a type: waves of blocks, of which
+ * the last may leave multiprocessors with fewer blocks than they hold. */
+static double predicted(const weft_gemm_kernels *kernels, const weft_gemm_product *product,
+                        int64_t n_products, const weft_gemm_default *candidate) {
+    const int processors = weft_device_limits(kernels->device)->multiprocessors;
+    weft_gemm_resources resources = {0};
+    int64_t rows = 1, columns = 1;
+    (void)weft_gemm_judge(product->type, &candidate->point, &kernels->limits, NULL, &resources);
+    tile_of(&candidate->point, &rows, &columns);
+    const int resident = candidate->point.values[candidate->point.stencil == WEFT_GEMM_MMA
+                                                     ? MMA_MINB
+                                                     : FMA_MINB];
+    const int64_t blocks = (product->m + rows - 1) / rows *
+                           ((product->n + columns - 1) / columns) * n_products;
+    const int64_t wave = (int64_t)processors * resident;
+    const int64_t whole = blocks / wave, rest = blocks % wave;
+    const double last = (double)((rest + processors - 1) / processors) / resident;
+    /* one block alone hides less latency than a full multiprocessor */
+    const double tail = rest > 0 ? 0.3 + 0.7 * last : 0;
+    return ((double)whole + tail) * (double)wave * (double)(rows * columns) / candidate->rate;
+}
+
+weft_gemm_point weft_gemm_choose(const weft_gemm_kernels *kernels,
+                                 const weft_gemm_product *product, int64_t n_products) {
+    const weft_gemm_default *list = NULL;
+    const int n = weft_gemm_defaults(product->type, product->op_a, product->op_b,
+                                     kernels->limits.matrix_depth, &list);
+    int best = 0;
+    for (int i = 1; i < n; ++i)
+        if (predicted(kernels, product, n_products, &list[i]) <
+            predicted(kernels, product, n_products, &list[best]))
+            best = i;
+    return list[best].point;
+}
+
+/* ---- compilation and launch ----------------------------------------------------------------- */
+
+static bool is_aligned(const weft_gemm_matrix *matrix, int bytes, int64_t n) {
+    return matrix->first * bytes % 16 == 0 && matrix->ld * bytes % 16 == 0 &&
+           (n == 1 || matrix->stride * bytes % 16 == 0);
+}
+
+static weft_gemm_variant variant_of(const weft_gemm_product *p, int64_t n,
+                                    const weft_gemm_point *point) {
+    const int bytes = weft_gemm_element_bytes(p->type), *v = point->values;
+    const int depth = point->stencil == WEFT_GEMM_FMA       ? v[FMA_BK]
+                      : p->type == WEFT_GEMM_DOUBLE_COMPLEX ? 8 * v[MMA_KB]
+                                                            : 16 * v[MMA_KB];
+    int64_t rows = 1, columns = 1;
+    weft_gemm_variant variant = {.type = p->type, .op_a = p->op_a, .op_b = p->op_b};
+    tile_of(point, &rows, &columns);
+    variant.aligned = is_aligned(&p->a, bytes, n) && is_aligned(&p->b, bytes, n) &&
+                      is_aligned(&p->c, bytes, n);
+    variant.edges =
+        !variant.aligned || p->m % rows != 0 || p->n % columns != 0 || p->k % depth != 0;
+    return variant;
+}
+
+static weft_gemm_compiled *find(weft_gemm_kernels *kernels, const char *key) {
+    pthread_mutex_lock(&kernels->mutex);
+    weft_gemm_compiled *one = kernels->compiled;
+    while (one && strcmp(one->key, key) != 0)
+        one = one->next;
+    pthread_mutex_unlock(&kernels->mutex);
+    return one;
+}
+
+weft_status weft_gemm_module(weft_gemm_kernels *kernels, const weft_gemm_product *product,
+                             int64_t n, const weft_gemm_point *point, weft_module **module,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text source = {0};
+    weft_gemm_compiled *made = NULL;
+    char key[33];
+    const weft_gemm_variant variant = variant_of(product, n, point);
+    TRY(weft_gemm_source(&variant, point, &source, error));
+    weft_hash(source.data, source.length, key);
+    weft_gemm_compiled *found = find(kernels, key);
+    if (!found) {
+        made = calloc(1, sizeof *made);
+        if (!made)
+            TRY(weft_out_of_memory(error, "a kernel"));
+        memcpy(made->key, key, sizeof key);
+        TRY(weft_module_make(kernels->device, "gemm", source.data, &made->module, error));
+        pthread_mutex_lock(&kernels->mutex);
+        made->next = kernels->compiled;
+        kernels->compiled = found = made;
+        pthread_mutex_unlock(&kernels->mutex);
+        made = NULL;
+    }
+    *module = found->module;
+done:
+    free(made);
+    weft_text_free(&source);
+    return status;
+}
+
+static weft_gemm_values values_of(const weft_gemm_product *p, int64_t n, bool swap) {
+    const weft_gemm_matrix *a = swap ? &p->b : &p->a, *b = swap ? &p->a : &p->b;
+    const bool reads = p->alpha[0] != 0 || (weft_gemm_is_complex(p->type) && p->alpha[1] != 0);
+    return (weft_gemm_values){.m = (int)(swap ? p->n : p->m),
+                              .n = (int)(swap ? p->m : p->n),
+                              .k = reads ? (int)p->k : 0,
+                              .lda = a->ld,
+                              .ldb = b->ld,
+                              .ldc = p->c.ld,
+                              .first_a = a->first,
+                              .first_b = b->first,
+                              .first_c = p->c.first,
+                              .stride_a = n > 1 ? a->stride : 0,
+                              .stride_b = n > 1 ? b->stride : 0,
+                              .stride_c = n > 1 ? p->c.stride : 0,
+                              .alpha = {p->alpha[0], p->alpha[1]},
+                              .beta = {p->beta[0], p->beta[1]}};
+}
+
+weft_status weft_gemm_run(weft_gemm_kernels *kernels, const weft_gemm_product *product, int64_t n,
+                          const weft_gemm_point *point, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_module *module = NULL;
+    weft_gemm_resources resources = {0};
+    int64_t rows = 1, columns = 1;
+    const bool swap = point->stencil == WEFT_GEMM_MMA && point->values[MMA_SWAP] != 0;
+    TRY(check(product, n, error));
+    if (product->m == 0 || product->n == 0 || n == 0)
+        goto done;
+    const weft_gemm_verdict verdict =
+        weft_gemm_judge(product->type, point, &kernels->limits, NULL, &resources);
+    if (verdict == WEFT_GEMM_INDIVISIBLE || verdict == WEFT_GEMM_NOT_ON_DEVICE)
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "the kernel's parameters: %s",
+                           weft_gemm_verdict_texts[verdict]));
+    TRY(weft_gemm_module(kernels, product, n, point, &module, error));
+    tile_of(point, &rows, &columns);
+    const weft_gemm_values values = values_of(product, n, swap);
+    weft_memory *arguments[] = {swap ? product->b.memory : product->a.memory,
+                                swap ? product->a.memory : product->b.memory,
+                                product->c.memory};
+    TRY(weft_device_launch(kernels->device,
+                           &(weft_launch){.module = module,
+                                          .kernel = "product",
+                                          .arguments = arguments,
+                                          .n_arguments = 3,
+                                          .values = &values,
+                                          .n_elements = n,
+                                          .lanes = 1,
+                                          .block_threads = resources.threads,
+                                          .shared_bytes = resources.shared_bytes,
+                                          .n_blocks = (product->m + rows - 1) / rows *
+                                                      ((product->n + columns - 1) / columns) * n},
+                           error));
+done:
+    return status;
+}
+
+weft_status weft_gemm_batched(weft_gemm_kernels *kernels, const weft_gemm_product *product,
+                              int64_t n, weft_error *error) {
+    const weft_gemm_point point = weft_gemm_choose(kernels, product, n);
+    return weft_gemm_run(kernels, product, n, &point, error);
+}
+
+weft_status weft_gemm(weft_gemm_kernels *kernels, const weft_gemm_product *product,
+                      weft_error *error) {
+    return weft_gemm_batched(kernels, product, 1, error);
+}

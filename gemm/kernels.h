@@ -1,0 +1,63 @@
+/** Internals of dense products:
+ *
+ *      gemm.c      checks, chooses a point, compiles and launches
+ *      source.c    the text of a kernel
+ *      defaults.c  the points that are used where nothing was tuned */
+#pragma once
+
+#include "gemm/space.h"
+
+#include <pthread.h>
+
+/** What a kernel is compiled for, beside its point. */
+typedef struct weft_gemm_variant {
+    weft_gemm_type type;
+    weft_gemm_op op_a, op_b;
+    bool edges;   /* sizes need not be multiples of the tile */
+    bool aligned; /* every column begins at a multiple of 16 bytes */
+} weft_gemm_variant;
+
+/** Append the source of a kernel called "product".
+ *  Errors  WEFT_ERROR_INTERNAL: the library lacks the stencil's file; WEFT_ERROR_MEMORY */
+weft_status weft_gemm_source(const weft_gemm_variant *variant, const weft_gemm_point *point,
+                             weft_text *out, weft_error *error);
+
+/** Arguments of a kernel, as in kernels/gemm/device.cu. Units: entries. */
+typedef struct weft_gemm_values {
+    int m, n, k, unused;
+    int64_t lda, ldb, ldc, first_a, first_b, first_c, stride_a, stride_b, stride_c;
+    double alpha[2], beta[2];
+} weft_gemm_values;
+
+int weft_gemm_element_bytes(weft_gemm_type type);
+bool weft_gemm_is_complex(weft_gemm_type type);
+
+/** A point, and how fast a GPU full of its blocks was at it, relative to the other defaults. */
+typedef struct weft_gemm_default {
+    weft_gemm_point point;
+    double rate;
+} weft_gemm_default;
+/** The points to choose from.
+ *  Returns their number; *out is static */
+int weft_gemm_defaults(weft_gemm_type type, weft_gemm_op op_a, weft_gemm_op op_b, int matrix_depth,
+                       const weft_gemm_default **out);
+
+struct weft_gemm_kernels {
+    weft_device *device;
+    weft_gemm_limits limits;
+    struct weft_gemm_compiled *compiled; /* a list */
+    pthread_mutex_t mutex;               /* protects it */
+};
+
+/** Choose a point for a product: the least predicted time among the defaults. */
+weft_gemm_point weft_gemm_choose(const weft_gemm_kernels *kernels,
+                                 const weft_gemm_product *product, int64_t n_products);
+/** Compute n products with a given point.
+ *  Errors  as weft_gemm_batched; WEFT_ERROR_UNSUPPORTED: the device cannot run the point */
+weft_status weft_gemm_run(weft_gemm_kernels *kernels, const weft_gemm_product *product, int64_t n,
+                          const weft_gemm_point *point, weft_error *error);
+/** Compile the kernel that weft_gemm_run needs, or find it. Several threads may call it at once.
+ *  module  the kernels' */
+weft_status weft_gemm_module(weft_gemm_kernels *kernels, const weft_gemm_product *product,
+                             int64_t n, const weft_gemm_point *point, weft_module **module,
+                             weft_error *error);

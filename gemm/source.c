@@ -1,0 +1,52 @@
+/* Writes the source of a kernel: macros, then the stencil. */
+#include "gemm/embedded_gemm.h"
+#include "gemm/kernels.h"
+
+#include <string.h>
+
+int weft_gemm_element_bytes(weft_gemm_type type) {
+    static const int bytes[WEFT_GEMM_TYPES] = {4, 8, 8, 16};
+    return bytes[type];
+}
+
+bool weft_gemm_is_complex(weft_gemm_type type) {
+    return type == WEFT_GEMM_SINGLE_COMPLEX || type == WEFT_GEMM_DOUBLE_COMPLEX;
+}
+
+static weft_status add_file(const char *name, weft_text *out, weft_error *error) {
+    for (const weft_embedded_file *file = weft_embedded_gemm; file->name; ++file)
+        if (strcmp(file->name, name) == 0) {
+            weft_text_add(out, "%s", file->text);
+            return WEFT_OK;
+        }
+    return weft_error_set(error, WEFT_ERROR_INTERNAL, "the library has no kernels/gemm/%s", name);
+}
+
+weft_status weft_gemm_source(const weft_gemm_variant *variant, const weft_gemm_point *point,
+                             weft_text *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_gemm_stencil *stencil = &weft_gemm_stencils[point->stencil];
+    const bool complex = weft_gemm_is_complex(variant->type);
+    const bool single =
+        variant->type == WEFT_GEMM_SINGLE || variant->type == WEFT_GEMM_SINGLE_COMPLEX;
+    const bool swap = point->stencil == WEFT_GEMM_MMA && point->values[MMA_SWAP] != 0;
+    /* k is contiguous in A^T and in B */
+    const bool along[2] = {variant->op_a != WEFT_GEMM_PLAIN, variant->op_b == WEFT_GEMM_PLAIN};
+    const bool conjugate[2] = {complex && variant->op_a == WEFT_GEMM_CONJUGATE_TRANSPOSED,
+                               complex && variant->op_b == WEFT_GEMM_CONJUGATE_TRANSPOSED};
+    for (int i = 0; i < stencil->n; ++i)
+        weft_text_add(out, "#define %s %d\n", stencil->parameters[i].name, point->values[i]);
+    weft_text_add(out, "#define COMPLEX %d\n#define SINGLE %d\n", complex, single);
+    weft_text_add(out, "#define A_ALONG_K %d\n#define B_ALONG_K %d\n", along[swap], along[!swap]);
+    weft_text_add(out, "#define A_CONJUGATE %d\n#define B_CONJUGATE %d\n", conjugate[swap],
+                  conjugate[!swap]);
+    weft_text_add(out, "#define C_TRANSPOSED %d\n#define EDGES %d\n#define ALIGNED %d\n", swap,
+                  variant->edges, variant->aligned);
+    weft_text_add(out, "#define NAME product\n");
+    TRY(add_file("device.cu", out, error));
+    TRY(add_file(stencil->file, out, error));
+    if (out->failed)
+        status = weft_out_of_memory(error, "a kernel's source");
+done:
+    return status;
+}

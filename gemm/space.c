@@ -1,0 +1,265 @@
+/* The parameters of the stencils, and the constraints on them. */
+#include "gemm/space.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const weft_gemm_stencil weft_gemm_stencils[WEFT_GEMM_STENCILS] = {
+    {"mma",
+     "mma.cu",
+     12,
+     {{"BM", 7, {32, 48, 64, 96, 128, 192, 256}},
+      {"BN", 7, {32, 48, 64, 96, 128, 192, 256}},
+      {"KB", 3, {1, 2, 4}}, /* rows of 128 bytes of a stage */
+      {"WM", 4, {16, 32, 48, 64}},
+      {"WN", 4, {16, 32, 48, 64}},
+      {"STAGES", 5, {2, 3, 4, 5, 6}},
+      {"SUB", 3, {1, 2, 4}}, /* k of a thread in a step */
+      {"KI", 3, {4, 8, 16}}, /* k of the instruction; 0: in halves of 8 rows */
+      {"BUFFERS", 3, {0, 1, 2}},
+      {"MINB", 1, {1}},  /* set from the resources */
+      {"GROUP", 1, {8}}, /* orthogonal to the others: tuned last */
+      {"SWAP", 1, {0}}}},
+    {"fma",
+     "fma.cu",
+     11,
+     {{"BM", 6, {32, 64, 96, 128, 192, 256}},
+      {"BN", 6, {32, 64, 96, 128, 192, 256}},
+      {"BK", 3, {8, 16, 32}},
+      {"TM", 5, {4, 6, 8, 12, 16}},
+      {"TN", 5, {4, 6, 8, 12, 16}},
+      {"LM", 2, {4, 8}},
+      {"RUN", 3, {1, 2, 4}}, /* neighbouring lanes along a column */
+      {"STAGES", 4, {2, 3, 4, 5}},
+      {"MINB", 1, {1}},
+      {"GROUP", 1, {8}},
+      {"TURN", 1, {0}}}}};
+
+const char *const weft_gemm_verdict_texts[WEFT_GEMM_VERDICTS] = {
+    "survive",         "tiles do not divide evenly", "do not run on the device", "spill registers",
+    "too few warps",   "too little reuse",           "too few bytes ahead"};
+
+static int least(int a, int b) {
+    return a < b ? a : b;
+}
+
+static bool is_complex(weft_gemm_type type) {
+    return type == WEFT_GEMM_SINGLE_COMPLEX || type == WEFT_GEMM_DOUBLE_COMPLEX;
+}
+
+static int element_bytes(weft_gemm_type type) {
+    static const int bytes[WEFT_GEMM_TYPES] = {4, 8, 8, 16};
+    return bytes[type];
+}
+
+weft_gemm_limits weft_gemm_limits_of(const weft_limits *limits) {
+    return (weft_gemm_limits){.threads_block = 1024,
+                              .warps = 64,
+                              .blocks = 32,
+                              .registers_thread = 255,
+                              .registers = (int)(limits->register_bytes / 4),
+                              .shared_block = (int)limits->onchip_bytes,
+                              .shared = (int)limits->onchip_bytes,
+                              .shared_reserved = 1024,
+                              .matrix_depth = limits->matrix_depth};
+}
+
+weft_gemm_guidelines weft_gemm_guidelines_of(weft_gemm_type type) {
+    static const double reuse[WEFT_GEMM_TYPES] = {20, 20, 32, 32};
+    const bool doubles = type == WEFT_GEMM_DOUBLE || type == WEFT_GEMM_DOUBLE_COMPLEX;
+    return (weft_gemm_guidelines){
+        .warps = 8, .reuse = reuse[type], .bytes_ahead = doubles ? 40 * 1024 : 0};
+}
+
+/* ---- mma: kernels/gemm/mma.cu --------------------------------------------------------------- */
+
+enum { MMA_OWN_REGISTERS = 31, MMA_COMPLEX_REGISTERS = 8, FMA_OWN_REGISTERS = 28 };
+
+static bool mma_divides(bool complex, const int *v, int *threads) {
+    const int thread_k = (complex ? 8 : 16) / 4, slots = v[MMA_KI] < 4 ? 1 : v[MMA_KI] / 4;
+    if (v[MMA_BM] % v[MMA_WM] != 0 || v[MMA_BN] % v[MMA_WN] != 0)
+        return false;
+    *threads = v[MMA_BM] / v[MMA_WM] * (v[MMA_BN] / v[MMA_WN]) * 32;
+    if (v[MMA_SUB] > thread_k || slots > v[MMA_SUB] || (!complex && v[MMA_SUB] < 2))
+        return false;
+    if (v[MMA_BUFFERS] > 0 && v[MMA_KB] * thread_k / v[MMA_SUB] % 2 != 0)
+        return false;
+    return v[MMA_BM] * v[MMA_KB] * 8 % *threads == 0 && v[MMA_BN] * v[MMA_KB] * 8 % *threads == 0;
+}
+
+static int mma_registers(bool complex, const int *v) {
+    const int parts = complex ? 2 : 1;
+    const int sum = parts * v[MMA_WM] * v[MMA_WN] / 32 * 2;
+    const int a = parts * v[MMA_WM] / 16 * 2 * v[MMA_SUB] * 2;
+    const int b = parts * v[MMA_WN] / 16 * 2 * v[MMA_SUB] * 2;
+    const int fragments = v[MMA_BUFFERS] == 0   ? a + b
+                          : v[MMA_BUFFERS] == 1 ? 2 * (a + b)
+                                                : a + 2 * b;
+    return sum + fragments + MMA_OWN_REGISTERS + (complex ? MMA_COMPLEX_REGISTERS : 0);
+}
+
+static double mma_reuse(bool complex, const int *v) {
+    return (complex ? 2.0 : 1.0) * v[MMA_WM] * v[MMA_WN] / (v[MMA_WM] + v[MMA_WN]);
+}
+
+/* ---- fma: kernels/gemm/fma.cu --------------------------------------------------------------- */
+
+static bool fma_divides(weft_gemm_type type, const int *v, int *threads) {
+    const int chunk = 16 / element_bytes(type), ln = 32 / v[FMA_LM];
+    if (v[FMA_TM] % chunk != 0 || v[FMA_TN] % chunk != 0 ||
+        v[FMA_BM] % (v[FMA_LM] * v[FMA_TM]) != 0 || v[FMA_BN] % (ln * v[FMA_TN]) != 0)
+        return false;
+    if (v[FMA_LM] * v[FMA_TM] / chunk % 8 != 0 || ln * v[FMA_TN] / chunk % 8 != 0)
+        return false;
+    *threads = v[FMA_BM] / v[FMA_TM] * (v[FMA_BN] / v[FMA_TN]);
+    return v[FMA_BM] * v[FMA_BK] / chunk % *threads == 0 &&
+           v[FMA_BN] * v[FMA_BK] / chunk % *threads == 0;
+}
+
+static int fma_registers(weft_gemm_type type, const int *v, int threads) {
+    const int parts = is_complex(type) ? 2 : 1;
+    const int words = element_bytes(type) / parts / 4; /* of a real number */
+    const int held =
+        v[FMA_TURN] ? 0
+                    : (v[FMA_BM] + v[FMA_BN]) * v[FMA_BK] * element_bytes(type) / 4 / threads;
+    return parts * words * (v[FMA_TM] * v[FMA_TN] + 2 * (v[FMA_TM] + v[FMA_TN])) + held +
+           FMA_OWN_REGISTERS;
+}
+
+static double fma_reuse(weft_gemm_type type, const int *v) {
+    const double reads = (v[FMA_TM] + v[FMA_TN]) * element_bytes(type) / 16.0;
+    return v[FMA_TM] * v[FMA_TN] * (is_complex(type) ? 4 : 1) / reads;
+}
+
+/* ---- verdicts ------------------------------------------------------------------------------- */
+
+static weft_gemm_verdict judge_guided(const weft_gemm_guidelines *guidelines, double reuse,
+                                      const weft_gemm_resources *r, int stages) {
+    if (r->resident * r->threads / 32 < guidelines->warps)
+        return WEFT_GEMM_FEW_WARPS;
+    if (reuse < guidelines->reuse)
+        return WEFT_GEMM_LITTLE_REUSE;
+    if (r->shared_bytes / stages * (stages - 1) * r->resident < guidelines->bytes_ahead)
+        return WEFT_GEMM_LITTLE_AHEAD;
+    return WEFT_GEMM_SURVIVES;
+}
+
+weft_gemm_verdict weft_gemm_judge(weft_gemm_type type, const weft_gemm_point *point,
+                                  const weft_gemm_limits *limits,
+                                  const weft_gemm_guidelines *guidelines,
+                                  weft_gemm_resources *resources) {
+    enum { STEP = 8, FEWEST = 64, MANY_STAGES = 4 };
+    const int *v = point->values;
+    const bool mma = point->stencil == WEFT_GEMM_MMA;
+    const int stages = v[mma ? MMA_STAGES : FMA_STAGES];
+    weft_gemm_resources r = {0};
+    if (!(mma ? mma_divides(is_complex(type), v, &r.threads) : fma_divides(type, v, &r.threads)))
+        return WEFT_GEMM_INDIVISIBLE;
+    r.shared_bytes = mma ? (v[MMA_BM] + v[MMA_BN]) * v[MMA_KB] * 128 * stages
+                         : (v[FMA_BM] + v[FMA_BN]) * v[FMA_BK] * element_bytes(type) * stages;
+    r.registers = mma ? mma_registers(is_complex(type), v) : fma_registers(type, v, r.threads);
+    const int given = (r.registers + STEP - 1) / STEP * STEP;
+    r.resident = least(limits->shared / (r.shared_bytes + limits->shared_reserved),
+                       limits->registers / (given * r.threads));
+    r.resident = least(least(r.resident, limits->warps / (r.threads / 32)), limits->blocks);
+    if (resources)
+        *resources = r;
+    if (r.threads > limits->threads_block || r.threads < FEWEST ||
+        r.shared_bytes > limits->shared_block || (mma && v[MMA_KI] > limits->matrix_depth))
+        return WEFT_GEMM_NOT_ON_DEVICE;
+    if (r.registers > limits->registers_thread || (r.resident < 1 && !guidelines))
+        return WEFT_GEMM_REGISTERS;
+    if (!guidelines)
+        return WEFT_GEMM_SURVIVES;
+    if (mma && stages > MANY_STAGES && v[MMA_KB] > 1)
+        return WEFT_GEMM_LITTLE_AHEAD;
+    return judge_guided(guidelines, mma ? mma_reuse(is_complex(type), v) : fma_reuse(type, v), &r,
+                        stages);
+}
+
+weft_gemm_point weft_gemm_point_first(int stencil) {
+    weft_gemm_point point = {.stencil = stencil};
+    for (int i = 0; i < weft_gemm_stencils[stencil].n; ++i)
+        point.values[i] = weft_gemm_stencils[stencil].parameters[i].values[0];
+    return point;
+}
+
+bool weft_gemm_point_next(weft_gemm_point *point) {
+    const weft_gemm_stencil *stencil = &weft_gemm_stencils[point->stencil];
+    for (int i = stencil->n; i-- > 0;) {
+        const int *values = stencil->parameters[i].values;
+        for (int k = 0; k + 1 < stencil->parameters[i].n; ++k)
+            if (values[k] == point->values[i]) {
+                point->values[i] = values[k + 1];
+                return true;
+            }
+        point->values[i] = values[0];
+    }
+    return false;
+}
+
+/* The parameters that make a shape: tiles of block and warp or thread. */
+static bool same_shape(const weft_gemm_point *a, const weft_gemm_point *b) {
+    static const int parts[WEFT_GEMM_STENCILS][5] = {
+        {MMA_BM, MMA_BN, MMA_WM, MMA_WN, MMA_WN}, {FMA_BM, FMA_BN, FMA_TM, FMA_TN, FMA_LM}};
+    for (int i = 0; i < 5; ++i)
+        if (a->values[parts[a->stencil][i]] != b->values[parts[a->stencil][i]])
+            return false;
+    return true;
+}
+
+void weft_gemm_count(weft_gemm_type type, int stencil, const weft_gemm_limits *limits,
+                     const weft_gemm_guidelines *guidelines, int64_t counts[WEFT_GEMM_VERDICTS],
+                     int *shapes) {
+    enum { MOST_SHAPES = 1024 };
+    weft_gemm_point found[MOST_SHAPES], point = weft_gemm_point_first(stencil);
+    *shapes = 0;
+    memset(counts, 0, WEFT_GEMM_VERDICTS * sizeof *counts);
+    do {
+        const weft_gemm_verdict verdict = weft_gemm_judge(type, &point, limits, guidelines, NULL);
+        int i = 0;
+        ++counts[verdict];
+        if (verdict != WEFT_GEMM_SURVIVES)
+            continue;
+        while (i < *shapes && !same_shape(&found[i], &point))
+            ++i;
+        if (i == *shapes && i < MOST_SHAPES)
+            found[(*shapes)++] = point;
+    } while (weft_gemm_point_next(&point));
+}
+
+void weft_gemm_point_text(const weft_gemm_point *point, weft_text *out) {
+    const weft_gemm_stencil *stencil = &weft_gemm_stencils[point->stencil];
+    weft_text_add(out, "%s", stencil->name);
+    for (int i = 0; i < stencil->n; ++i)
+        weft_text_add(out, "%c%d", i == 0 ? ' ' : ',', point->values[i]);
+}
+
+weft_status weft_gemm_point_read(const char *text, weft_gemm_point *out, weft_error *error) {
+    for (int s = 0; s < WEFT_GEMM_STENCILS; ++s) {
+        const weft_gemm_stencil *stencil = &weft_gemm_stencils[s];
+        const size_t length = strlen(stencil->name);
+        weft_gemm_point point = {.stencil = s};
+        if (strncmp(text, stencil->name, length) != 0 || text[length] != ' ')
+            continue;
+        const char *at = text + length;
+        int n = 0;
+        for (; n < stencil->n && *at == (n == 0 ? ' ' : ','); ++n) {
+            char *end = NULL;
+            const long value = strtol(at + 1, &end, 10);
+            if (end == at + 1 || value < 0 || value > 4096)
+                break;
+            point.values[n] = (int)value;
+            at = end;
+        }
+        if (n == stencil->n && *at == '\0') {
+            *out = point;
+            return WEFT_OK;
+        }
+    }
+    weft_error_set(error, WEFT_ERROR_INPUT, "'%.100s' is not a point of a stencil", text);
+    weft_error_hint(error, "write its name and its values, such as mma "
+                           "128,64,1,64,32,4,2,8,2,2,8,0 or fma 128,128,16,8,8,8,2,3,2,8,0");
+    return WEFT_ERROR_INPUT;
+}

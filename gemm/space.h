@@ -1,0 +1,106 @@
+/** The space of kernels for dense products: stencils, their parameters, and which combinations a
+ *  device can run and should try. In: a stencil, a type, limits, guidelines. Out: a verdict for each
+ *  point, and counts. Pure functions.
+ *  Source  Kurzak, Tomov and Dongarra 2011, section 4 */
+#pragma once
+
+#include "gemm/weft_gemm.h"
+
+enum { WEFT_GEMM_PARAMETERS = 12, WEFT_GEMM_VALUES = 8 };
+
+/** A stencil: a kernel source whose macros are parameters. */
+typedef struct weft_gemm_stencil {
+    const char *name, *file; /* "mma", "mma.cu" */
+    int n;
+    struct {
+        const char *name; /* of the macro */
+        int n, values[WEFT_GEMM_VALUES];
+    } parameters[WEFT_GEMM_PARAMETERS];
+} weft_gemm_stencil;
+enum { WEFT_GEMM_MMA, WEFT_GEMM_FMA, WEFT_GEMM_STENCILS };
+extern const weft_gemm_stencil weft_gemm_stencils[WEFT_GEMM_STENCILS];
+
+/* Positions of the parameters. */
+enum { MMA_BM, MMA_BN, MMA_KB, MMA_WM, MMA_WN, MMA_STAGES, MMA_SUB, MMA_KI, MMA_BUFFERS, MMA_MINB,
+       MMA_GROUP, MMA_SWAP };
+enum { FMA_BM, FMA_BN, FMA_BK, FMA_TM, FMA_TN, FMA_LM, FMA_RUN, FMA_STAGES, FMA_MINB, FMA_GROUP,
+       FMA_TURN };
+
+/** A point of the space: a value for each parameter of a stencil. */
+typedef struct weft_gemm_point {
+    int stencil;
+    int values[WEFT_GEMM_PARAMETERS];
+} weft_gemm_point;
+
+/** What the constraints ask of a device. Registers are of 4 bytes. */
+typedef struct weft_gemm_limits {
+    int threads_block, warps, blocks; /* per block; resident on a multiprocessor */
+    int registers_thread, registers;  /* per thread; of a multiprocessor */
+    int shared_block, shared;         /* bytes */
+    int shared_reserved;              /* bytes that the system takes of each block */
+    int matrix_depth;                 /* as in weft_limits */
+} weft_gemm_limits;
+/** The limits of a GPU, with those of compute capability 9.0 for what weft_limits does not tell. */
+weft_gemm_limits weft_gemm_limits_of(const weft_limits *limits);
+
+/** What is worth trying, beyond what is possible. */
+typedef struct weft_gemm_guidelines {
+    int warps;       /* resident, at least */
+    double reuse;    /* mma: multiply-adds per shared element of a warp's tile; fma: multiply-adds per
+                        16 bytes read from shared memory; at least */
+    int bytes_ahead; /* asked for ahead of their use by a multiprocessor, at least */
+} weft_gemm_guidelines;
+/** Those of section 7 of the study behind the stencils: S 20, C 32, D 20, Z 32; 8 warps. */
+weft_gemm_guidelines weft_gemm_guidelines_of(weft_gemm_type type);
+
+/** Why a point is not tried, in the order of the tests. */
+typedef enum weft_gemm_verdict {
+    WEFT_GEMM_SURVIVES,
+    WEFT_GEMM_INDIVISIBLE,   /* hard: tiles, threads and copies do not divide evenly */
+    WEFT_GEMM_NOT_ON_DEVICE, /* threads, shared memory, instructions */
+    WEFT_GEMM_REGISTERS,     /* soft: estimated to spill */
+    WEFT_GEMM_FEW_WARPS,     /* guidelines */
+    WEFT_GEMM_LITTLE_REUSE,
+    WEFT_GEMM_LITTLE_AHEAD,
+    WEFT_GEMM_VERDICTS
+} weft_gemm_verdict;
+extern const char *const weft_gemm_verdict_texts[WEFT_GEMM_VERDICTS];
+
+typedef struct weft_gemm_resources {
+    int threads, shared_bytes, registers; /* per block; registers: estimated, per thread */
+    int resident;                         /* blocks on a multiprocessor */
+} weft_gemm_resources;
+
+/** Judge a point.
+ *  guidelines  NULL: only what is possible
+ *  resources   may be NULL; set if the tiles divide evenly */
+weft_gemm_verdict weft_gemm_judge(weft_gemm_type type, const weft_gemm_point *point,
+                                  const weft_gemm_limits *limits,
+                                  const weft_gemm_guidelines *guidelines,
+                                  weft_gemm_resources *resources);
+/** The first point of a stencil (all lowest values), and the next; false after the last. */
+weft_gemm_point weft_gemm_point_first(int stencil);
+bool weft_gemm_point_next(weft_gemm_point *point);
+
+/** Count the points of a stencil by verdict.
+ *  shapes  number of block and warp (fma: thread) tiles among the survivors */
+void weft_gemm_count(weft_gemm_type type, int stencil, const weft_gemm_limits *limits,
+                     const weft_gemm_guidelines *guidelines, int64_t counts[WEFT_GEMM_VERDICTS],
+                     int *shapes);
+
+/** Append "mma 128,64,1,64,32,4,2,8,2,2,8,0", and read it.
+ *  Errors  WEFT_ERROR_INPUT */
+void weft_gemm_point_text(const weft_gemm_point *point, weft_text *out);
+weft_status weft_gemm_point_read(const char *text, weft_gemm_point *out, weft_error *error);
+
+/* ---- the paper's own space (gemm/fermi.c) --------------------------------------------------- */
+
+/** Guidelines of the paper's Table 1. */
+typedef struct weft_gemm_fermi_guidelines {
+    int threads, blocks; /* resident on a multiprocessor, at least */
+    double reuse;        /* multiply-adds per element read from shared memory, at least */
+} weft_gemm_fermi_guidelines;
+/** Count the kernels of the paper's generator for layout NN, load grids included.
+ *  Source  Kurzak, Tomov and Dongarra 2011, algorithms 2 and 3 */
+int64_t weft_gemm_fermi_count(weft_gemm_type type, const weft_gemm_limits *limits,
+                              const weft_gemm_fermi_guidelines *guidelines);

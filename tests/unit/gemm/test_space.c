@@ -1,0 +1,104 @@
+/* labels: quick */
+/* The spaces of kernels: the paper's, whose counts were made by an independent program of its
+ * constraints for Fermi's limits; and today's, whose counts were made by an independent program for
+ * an H200's. Counts are exact. */
+#include "gemm/space.h"
+#include "test_support.h"
+
+#include <string.h>
+
+static const weft_gemm_limits fermi = {.threads_block = 1024,
+                                       .warps = 48,
+                                       .blocks = 8,
+                                       .registers_thread = 63,
+                                       .registers = 32768,
+                                       .shared_block = 49152,
+                                       .shared = 49152};
+
+static const weft_gemm_limits hopper = {.threads_block = 1024,
+                                        .warps = 64,
+                                        .blocks = 32,
+                                        .registers_thread = 255,
+                                        .registers = 65536,
+                                        .shared_block = 227 * 1024,
+                                        .shared = 227 * 1024,
+                                        .shared_reserved = 1024,
+                                        .matrix_depth = 16};
+
+static void test_paper(void **state) {
+    (void)state;
+    const struct {
+        weft_gemm_type type;
+        double reuse;
+        int64_t all, guided;
+    } cases[] = {{WEFT_GEMM_SINGLE, 3, 1136490, 86},
+                 {WEFT_GEMM_DOUBLE, 2, 380193, 66},
+                 {WEFT_GEMM_DOUBLE_COMPLEX, 2, 100307, 60}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        const weft_gemm_fermi_guidelines guidelines = {512, 2, cases[i].reuse};
+        assert_int_equal(weft_gemm_fermi_count(cases[i].type, &fermi, NULL), cases[i].all);
+        assert_int_equal(weft_gemm_fermi_count(cases[i].type, &fermi, &guidelines),
+                         cases[i].guided);
+    }
+}
+
+static void test_counts(void **state) {
+    (void)state;
+    const struct {
+        weft_gemm_type type;
+        int stencil;
+        double reuse;
+        int64_t all, possible, survivors;
+        int shapes;
+    } cases[] = {{WEFT_GEMM_DOUBLE, WEFT_GEMM_MMA, 16, 317520, 14624, 2041, 61},
+                 {WEFT_GEMM_DOUBLE, WEFT_GEMM_MMA, 20, 317520, 14624, 618, 23},
+                 {WEFT_GEMM_DOUBLE_COMPLEX, WEFT_GEMM_MMA, 21, 317520, 5302, 1918, 65},
+                 {WEFT_GEMM_DOUBLE_COMPLEX, WEFT_GEMM_MMA, 32, 317520, 5302, 260, 9},
+                 {WEFT_GEMM_SINGLE, WEFT_GEMM_FMA, 16, 64800, 3240, 1416, 56},
+                 {WEFT_GEMM_SINGLE, WEFT_GEMM_FMA, 20, 64800, 3240, 654, 26},
+                 {WEFT_GEMM_SINGLE_COMPLEX, WEFT_GEMM_FMA, 32, 64800, 4254, 168, 12}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        weft_gemm_guidelines guidelines = weft_gemm_guidelines_of(cases[i].type);
+        int64_t counts[WEFT_GEMM_VERDICTS], all = 0;
+        int shapes = 0;
+        guidelines.reuse = cases[i].reuse;
+        weft_gemm_count(cases[i].type, cases[i].stencil, &hopper, &guidelines, counts, &shapes);
+        for (int v = 0; v < WEFT_GEMM_VERDICTS; ++v)
+            all += counts[v];
+        assert_int_equal(all, cases[i].all);
+        assert_int_equal(all - counts[WEFT_GEMM_INDIVISIBLE] - counts[WEFT_GEMM_NOT_ON_DEVICE] -
+                             counts[WEFT_GEMM_REGISTERS],
+                         cases[i].possible);
+        assert_int_equal(counts[WEFT_GEMM_SURVIVES], cases[i].survivors);
+        assert_int_equal(shapes, cases[i].shapes);
+    }
+}
+
+static void test_text(void **state) {
+    (void)state;
+    static const char *const good[] = {"mma 128,64,1,64,32,4,2,8,2,2,8,0",
+                                       "fma 128,128,16,8,8,8,2,3,2,8,0"};
+    static const char *const bad[] = {"",
+                                      "mma",
+                                      "fma 128,128,16,8,8,8,2,3,2,8",
+                                      "fma 128,128,16,8,8,8,2,3,2,8,0,1",
+                                      "fma 128,128,16,8,8,8,2,3,2,8,-1",
+                                      "mmx 128,64,1,64,32,4,2,8,2,2,8,0"};
+    weft_gemm_point point;
+    weft_error error;
+    for (int i = 0; i < 2; ++i) {
+        weft_text text = {0};
+        assert_int_equal(weft_gemm_point_read(good[i], &point, &error), WEFT_OK);
+        weft_gemm_point_text(&point, &text);
+        assert_string_equal(text.data, good[i]);
+        weft_text_free(&text);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i)
+        assert_int_equal(weft_gemm_point_read(bad[i], &point, &error), WEFT_ERROR_INPUT);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_paper), cmocka_unit_test(test_counts),
+                                       cmocka_unit_test(test_text)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
