@@ -67,6 +67,7 @@ _weft_word() { # current word, which is not an option
         compgen -W diff -- "$1"
         _weft_files "$1" json
         ;;
+    "weft gemm") compgen -W "S D C Z space" -- "$1" ;;
     "weft compare") _weft_files "$1" json ;;
     "weft test") compgen -d -S / -- "$1" ;;
     weft-gmsh) _weft_files "$1" "${_weft_meshes[@]}" ;;

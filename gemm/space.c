@@ -134,11 +134,11 @@ static double fma_reuse(weft_gemm_type type, const int *v) {
 
 /* ---- verdicts ------------------------------------------------------------------------------- */
 
-static weft_gemm_verdict judge_guided(const weft_gemm_guidelines *guidelines, double reuse,
+static weft_gemm_verdict judge_guided(const weft_gemm_guidelines *guidelines,
                                       const weft_gemm_resources *r, int stages) {
     if (r->resident * r->threads / 32 < guidelines->warps)
         return WEFT_GEMM_FEW_WARPS;
-    if (reuse < guidelines->reuse)
+    if (r->reuse < guidelines->reuse)
         return WEFT_GEMM_LITTLE_REUSE;
     if (r->shared_bytes / stages * (stages - 1) * r->resident < guidelines->bytes_ahead)
         return WEFT_GEMM_LITTLE_AHEAD;
@@ -159,6 +159,7 @@ weft_gemm_verdict weft_gemm_judge(weft_gemm_type type, const weft_gemm_point *po
     r.shared_bytes = mma ? (v[MMA_BM] + v[MMA_BN]) * v[MMA_KB] * 128 * stages
                          : (v[FMA_BM] + v[FMA_BN]) * v[FMA_BK] * element_bytes(type) * stages;
     r.registers = mma ? mma_registers(is_complex(type), v) : fma_registers(type, v, r.threads);
+    r.reuse = mma ? mma_reuse(is_complex(type), v) : fma_reuse(type, v);
     const int given = (r.registers + STEP - 1) / STEP * STEP;
     r.resident = least(limits->shared / (r.shared_bytes + limits->shared_reserved),
                        limits->registers / (given * r.threads));
@@ -174,8 +175,7 @@ weft_gemm_verdict weft_gemm_judge(weft_gemm_type type, const weft_gemm_point *po
         return WEFT_GEMM_SURVIVES;
     if (mma && stages > MANY_STAGES && v[MMA_KB] > 1)
         return WEFT_GEMM_LITTLE_AHEAD;
-    return judge_guided(guidelines, mma ? mma_reuse(is_complex(type), v) : fma_reuse(type, v), &r,
-                        stages);
+    return judge_guided(guidelines, &r, stages);
 }
 
 weft_gemm_point weft_gemm_point_first(int stencil) {

@@ -69,6 +69,7 @@ extern const char *const weft_gemm_verdict_texts[WEFT_GEMM_VERDICTS];
 typedef struct weft_gemm_resources {
     int threads, shared_bytes, registers; /* per block; registers: estimated, per thread */
     int resident;                         /* blocks on a multiprocessor */
+    double reuse;                         /* as in weft_gemm_guidelines */
 } weft_gemm_resources;
 
 /** Judge a point.

@@ -104,6 +104,13 @@ template <int K> INLINE void mma(double *c, const double *a, const double *b) {
 #endif
 }
 
+/* x, of which the compiler does not know that it is the same in every iteration: what depends on it is
+ * computed where it is used, rather than kept in registers. */
+INLINE int64 opaque(int64 x) {
+    asm volatile("" : "+l"(x));
+    return x;
+}
+
 /* -x by one integer operation, which leaves the FP64 units alone. */
 INLINE double negative(double x) {
     return __hiloint2double(__double2hiint(x) ^ (int)0x80000000, __double2loint(x));

@@ -79,6 +79,7 @@ template <bool ALONG_K, int ROWS> struct operand {
     static INLINE void ask(unsigned char *to, const unsigned char *from, int64 pitch, int rows,
                            int k, chunk_reals *held) {
         const int thread = threadIdx.x;
+        pitch = opaque(pitch);
         if constexpr (BY_ELEMENT) {
             UNROLL for (int i = 0; i < OWN_ELEMENTS; ++i) {
                 const int id = thread + i * THREADS, block = id / 32;

@@ -54,14 +54,19 @@ template <bool ALONG_K, int ROWS> struct operand {
     static INLINE void copy(unsigned char *to, const unsigned char *from, int64 pitch, int rows,
                             int k) {
         const int thread = threadIdx.x;
+        if (EDGES)
+            pitch = opaque(pitch);
+        const int64 step = THREADS / LINE * pitch;
+        const unsigned char *next = from;
         UNROLL for (int i = 0; i < OWN; ++i) {
             const int id = thread + i * THREADS;
             unsigned char *at = to + place(id);
             if constexpr (!EDGES) {
                 if constexpr (THREADS % LINE == 0)
-                    copy_async<16>(at, from + i * (THREADS / LINE) * pitch);
+                    copy_async<16>(at, next);
                 else
                     copy_async<16>(at, from - source(thread, pitch) + source(id, pitch));
+                next += step;
             } else {
                 const int c = id % LINE, l = id / LINE;
                 constexpr int PIECE = ALIGNED ? 16 : 8;
@@ -264,18 +269,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, MINB)
         from_b += operand_b::source(threadIdx.x, pitch_b);
     }
     const int n_tiles = EDGES ? (p.k + BLOCK_K - 1) / BLOCK_K : p.k / BLOCK_K;
-    int asked = 0, read = 0, write = STAGES - 1;
+    int read = 0, write = STAGES - 1;
 
-    auto ask = [&](int stage) {
-        if (asked < n_tiles) {
+    auto ask = [&](int stage, int tile) {
+        if (tile < n_tiles) {
             unsigned char *to = shared + stage * STAGE_BYTES;
-            const int k = least(p.k - asked * BLOCK_K, BLOCK_K);
+            const int k = least(p.k - tile * BLOCK_K, BLOCK_K);
             operand_a::copy(to, from_a, pitch_a, rows_a, k);
             operand_b::copy(to + A_BYTES, from_b, pitch_b, rows_b, k);
             from_a += operand_a::advance(pitch_a);
             from_b += operand_b::advance(pitch_b);
         }
-        ++asked;
         copy_commit();
     };
     accumulators sum;
@@ -283,7 +287,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MINB)
         UNROLL for (int i = 0; i < FRAGMENTS_A; ++i)
             UNROLL for (int j = 0; j < 2 * FRAGMENTS_B; ++j)
                 UNROLL for (int e = 0; e < 4; ++e) sum[x][i][j][e] = 0;
-    UNROLL for (int s = 0; s < STAGES - 1; ++s) ask(s);
+    UNROLL for (int s = 0; s < STAGES - 1; ++s) ask(s, s);
 
     /* BUFFERS 0: read fragments, then multiply; 1: two sets of fragments; 2: two sets of B's, and a
      * row of A's is read again in its place after its last use. */
@@ -299,8 +303,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MINB)
                             step / (THREAD_K / SUB), step % (THREAD_K / SUB) * SUB, g, t,
                             fb[set][j]);
     };
-    auto refill = [&]() {
-        ask(write);
+    auto refill = [&](int tile) {
+        ask(write, tile + STAGES - 1);
         write = write + 1 == STAGES ? 0 : write + 1;
     };
     auto next_stage = [&]() {
@@ -310,7 +314,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MINB)
     if constexpr (BUFFERS == 0) {
         NO_UNROLL for (int tile = 0; tile < n_tiles; ++tile) {
             next_stage();
-            refill();
+            refill(tile);
             UNROLL for (int s = 0; s < STEPS; ++s) {
                 UNROLL for (int i = 0; i < FRAGMENTS_A; ++i) read_a(0, i, s);
                 read_b(0, s);
@@ -333,7 +337,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MINB)
                         read_a((s + 1) & 1, i, (s + 1) % STEPS);
                 read_b((s + 1) & 1, (s + 1) % STEPS);
                 if (s == 0)
-                    refill();
+                    refill(tile);
                 UNROLL for (int i = 0; i < FRAGMENTS_A; ++i) {
                     multiply_row(sum, fa[BUFFERS == 1 ? s & 1 : 0], fb[s & 1], i);
                     if constexpr (BUFFERS == 2)

@@ -257,6 +257,9 @@ template <class T> static T __ldg(const T *p) {
 template <class T> static void __stcs(T *p, T v) {
     *p = v;
 }
+static inline long long opaque(long long x) {
+    return x;
+}
 static inline double negative(double x) {
     return -x;
 }

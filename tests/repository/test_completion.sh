@@ -59,6 +59,7 @@ expect "--param --plan-file --rematerialize" "--set --force --store" weft compil
 expect "tokens plan source" "" weft compile --print ""
 expect "diffusion kirchhoff mine.weft" "cg notes.txt" solve ""
 expect "list verify clear" "" weft cache ""
+expect "D space" "list" weft gemm ""
 expect "jacobian show" "" weft library ""
 expect "poisson" "lma" scaling --app ""
 

@@ -3,6 +3,7 @@
  * GPU if WEFT_TEST_DEVICE=cuda, else in the emulation of CUDA text. Entries, alpha and beta are small
  * whole numbers, so every sum is exact in either precision: results must be equal. C is not read
  * where beta is 0: it holds NaN there. */
+#include "core/base/threads.h"
 #include "emulated_gpu.h"
 #include "gemm/kernels.h"
 #include "test_support.h"
@@ -192,10 +193,44 @@ static bool on_gpu(void) {
     return name && strncmp(name, "cuda", 4) == 0;
 }
 
+/* A GPU's compiler is slow: all kernels at once. */
+static void compile_one(void *user, int64_t number) {
+    (void)user;
+    weft_error error;
+    weft_gemm_point point;
+    weft_module *module = NULL;
+    const int shape_number = (int)(number % N_SHAPES), order = (int)(number / N_SHAPES % 9);
+    const sample *one = &samples[number / N_SHAPES / 9];
+    const int ops = weft_gemm_is_complex(one->type) ? 3 : 2;
+    const shape *s = &shapes[shape_number];
+    const bool a = order % ops != 0, b = order / ops % ops != 0;
+    weft_gemm_product p = {.type = one->type,
+                           .op_a = (weft_gemm_op)(order % ops),
+                           .op_b = (weft_gemm_op)(order / ops % ops),
+                           .m = s->m,
+                           .n = s->n,
+                           .k = s->k};
+    p.a = (weft_gemm_matrix){.first = s->first, .ld = (a ? s->k : s->m) + s->extra};
+    p.b = (weft_gemm_matrix){.first = s->first, .ld = (b ? s->n : s->k) + s->extra};
+    p.c = (weft_gemm_matrix){.first = s->first, .ld = s->m + s->extra};
+    if (order < ops * ops && weft_gemm_point_read(one->point, &point, &error) == WEFT_OK)
+        (void)weft_gemm_module(kernels, &p, s->batch, &point, &module, &error);
+}
+
+static void compile_samples(void) {
+    weft_threads *threads = NULL;
+    weft_error error;
+    check(weft_threads_make(weft_threads_available(), &threads, &error), &error);
+    weft_threads_run(threads, (int64_t)N_SAMPLES * 9 * N_SHAPES, compile_one, NULL);
+    weft_threads_free(&threads);
+}
+
 /* All orders of operands: on a GPU for each sample, in the emulation, which compiles slowly, two for
  * each, so that every order comes up with every stencil. */
 static void test_samples(void **state) {
     (void)state;
+    if (on_gpu())
+        compile_samples();
     for (int i = 0; i < N_SAMPLES; ++i) {
         const int ops = weft_gemm_is_complex(samples[i].type) ? 3 : 2, orders = ops * ops;
         const int from = on_gpu() ? 0 : 3 * i, to = on_gpu() ? orders : from + 2;

@@ -1,0 +1,465 @@
+/* weft gemm: computes, checks, times and tunes dense products, and prints their space. */
+#include "apps/weft/gemm.h"
+#include "apps/common/statistics.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct gemm_options {
+    const char *device, *compare, *point, *t4[2];
+    const char *arguments[5];
+    int n_arguments, n_t4, batch;
+    bool check;
+    double tune; /* seconds; 0: do not */
+} gemm_options;
+
+static app_option_read read_export;
+static const app_option table[] = {
+    {"device", "NAME", "The device (default: auto)", APP_TEXT(gemm_options, device)},
+    {"batch", "N", "Compute N products of this shape in one launch",
+     APP_INTEGER(gemm_options, batch, 1, 100000000)},
+    {"tune", "SECONDS", "Search for the fastest kernel for so long, and store it",
+     APP_NUMBER(gemm_options, tune, 0.001, 1e6)},
+    {"check", NULL,
+     "Compare up to 2048 entries of C with sums in twice the precision of double, and the bits of "
+     "two runs",
+     APP_FLAG(gemm_options, check, true)},
+    {"compare", "NAME", "Time another library in the same run: cublas or openblas",
+     APP_TEXT(gemm_options, compare)},
+    {"point", "TEXT", "Use the kernel with these parameters, as the command prints them",
+     APP_TEXT(gemm_options, point)},
+    {"export", "FORMAT FILE", "With --tune: write all measurements; the format is t4",
+     .read = read_export},
+    {0}};
+
+static const char doc[] =
+    "Compute a dense matrix product C = op(A) op(B) with random numbers, and print its speed."
+    "\v"
+    "TYPE is S (single), D (double), C (single complex) or Z (double complex). OPS are two letters, "
+    "of A and of B: N as it is, T transposed, C conjugated and transposed; several are separated "
+    "by commas, and all stands for all four (complex: nine). C has M rows and N columns, K is the "
+    "length of the sums. Times are medians of nine interleaved rounds; p is that of a rank test. "
+    "Power and clock are those of the GPU at the end, from NVIDIA's management library.\n"
+    "\n"
+    "weft gemm space TYPE [OPS] counts the points of the space of kernels by the constraint that "
+    "excludes them, with the limits of the device.\n"
+    "\n"
+    "--tune measures candidates on random numbers, in three stages: all at 2048 x 2048 x 2048, the "
+    "best quarter at 4096, the best twelve at the size given. The winner is used from then on for "
+    "products of this type and of similar size (weft tuning list).\n"
+    "\n"
+    "Exit status: 0 done, 1 the check found an error, 2 wrong usage or input, 3 the device failed.\n"
+    "\n"
+    "Examples:\n"
+    "  weft gemm D NN 8448 8192 8192 --compare cublas\n"
+    "  weft gemm S NN,TN 1000 1000 1000 --check\n"
+    "  weft gemm D NN 24 24 24 --batch 100000\n"
+    "  weft gemm Z all 4224 4096 4096 --tune 60\n"
+    "  weft gemm space D --device null:h200";
+
+static weft_status read_export(const app_option *row, const char *option, const char *text,
+                               void *at, weft_error *error) {
+    gemm_options *options = at;
+    static const char *const formats[] = {"t4"};
+    (void)row;
+    if (options->n_t4 == 0 && strcmp(text, formats[0]) != 0)
+        return weft_tool_refuse("format", text, formats, 1, error);
+    (void)option;
+    options->t4[options->n_t4++ % 2] = text;
+    return WEFT_OK;
+}
+
+static weft_status read_argument(void *user, const char *text, weft_error *error) {
+    gemm_options *options = user;
+    if (options->n_arguments < 5) {
+        options->arguments[options->n_arguments++] = text;
+        return WEFT_OK;
+    }
+    return weft_error_set(error, WEFT_ERROR_USAGE, "unexpected argument '%.200s'", text);
+}
+
+/* ---- arguments ------------------------------------------------------------------------------ */
+
+static weft_status read_type(const char *text, weft_gemm_type *out, weft_error *error) {
+    static const char *const names[] = {"S", "D", "C", "Z"};
+    for (int i = 0; i < WEFT_GEMM_TYPES; ++i)
+        if (strcmp(text, names[i]) == 0) {
+            *out = (weft_gemm_type)i;
+            return WEFT_OK;
+        }
+    return weft_tool_refuse("type", text, names, WEFT_GEMM_TYPES, error);
+}
+
+typedef struct op_list {
+    weft_gemm_op ops[9][2];
+    int n;
+} op_list;
+
+/* "NN", "NN,TN", "all" */
+static weft_status read_ops(const char *text, weft_gemm_type type, op_list *out,
+                            weft_error *error) {
+    static const char letters[] = "NTC";
+    const int n = weft_gemm_is_complex(type) ? 3 : 2;
+    out->n = 0;
+    if (strcmp(text, "all") == 0) {
+        for (int i = 0; i < n * n; ++i) {
+            out->ops[out->n][0] = (weft_gemm_op)(i / n);
+            out->ops[out->n++][1] = (weft_gemm_op)(i % n);
+        }
+        return WEFT_OK;
+    }
+    for (const char *at = text; out->n < 9; at += 3) {
+        const char *a = at[0] ? strchr(letters, at[0]) : NULL;
+        const char *b = a && at[1] ? strchr(letters, at[1]) : NULL;
+        if (!b || (at[2] != ',' && at[2] != '\0'))
+            break;
+        out->ops[out->n][0] = (weft_gemm_op)(a - letters);
+        out->ops[out->n++][1] = (weft_gemm_op)(b - letters);
+        if (at[2] == '\0')
+            return WEFT_OK;
+    }
+    weft_error_set(error, WEFT_ERROR_USAGE, "'%.100s' does not say which operands are transposed",
+                   text);
+    weft_error_hint(error, "write two letters of N, T and C, such as NT; several with commas, at "
+                           "most nine; or all");
+    return WEFT_ERROR_USAGE;
+}
+
+static weft_status read_sizes(const gemm_options *options, int64_t sizes[3], weft_error *error) {
+    static const char *const names[] = {"M", "N", "K"};
+    for (int i = 0; i < 3; ++i) {
+        char *end = NULL;
+        errno = 0;
+        const char *text = options->arguments[2 + i];
+        sizes[i] = strtol(text, &end, 10);
+        if (end == text || *end != '\0' || errno != 0 || sizes[i] < 1 || sizes[i] > 1 << 24)
+            return weft_error_set(error, WEFT_ERROR_USAGE,
+                                  "%s is a whole number from 1 to 16777216, not '%.100s'",
+                                  names[i], text);
+    }
+    return WEFT_OK;
+}
+
+/* ---- weft gemm space ------------------------------------------------------------------------ */
+
+static weft_status print_space(const gemm_options *options, const weft_monitor *monitor,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = NULL;
+    weft_gemm_type type = WEFT_GEMM_DOUBLE;
+    op_list ops;
+    const weft_device_options device_options = weft_device_options_default(monitor);
+    if (options->n_arguments < 2)
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "the space of which type: S, D, C or Z?"));
+    TRY(read_type(options->arguments[1], &type, error));
+    if (options->n_arguments > 2) /* it does not depend on the order; a wrong one is refused */
+        TRY(read_ops(options->arguments[2], type, &ops, error));
+    TRY(weft_device_open(options->device, &device_options, &device, error));
+    const weft_limits *limits = weft_device_limits(device);
+    if (limits->execution != WEFT_EXECUTION_SIMT)
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s is not a GPU", limits->name));
+    const weft_gemm_limits own = weft_gemm_limits_of(limits);
+    const weft_gemm_guidelines guidelines = weft_gemm_guidelines_of(type);
+    printf("%s\n", limits->name);
+    for (int stencil = 0; stencil < WEFT_GEMM_STENCILS; ++stencil) {
+        int64_t counts[WEFT_GEMM_VERDICTS], all = 0;
+        int shapes = 0;
+        const bool single = type == WEFT_GEMM_SINGLE || type == WEFT_GEMM_SINGLE_COMPLEX;
+        if (stencil == WEFT_GEMM_MMA && single)
+            continue;
+        weft_gemm_count(type, stencil, &own, &guidelines, counts, &shapes);
+        for (int v = 0; v < WEFT_GEMM_VERDICTS; ++v)
+            all += counts[v];
+        printf("stencil %s: %lld points\n", weft_gemm_stencils[stencil].name, (long long)all);
+        for (int v = 1; v < WEFT_GEMM_VERDICTS; ++v)
+            printf("  %8lld  %s\n", (long long)counts[v], weft_gemm_verdict_texts[v]);
+        printf("  %8lld  %s, of %d shapes\n", (long long)counts[0], weft_gemm_verdict_texts[0],
+               shapes);
+    }
+done:
+    weft_device_free(&device);
+    return status;
+}
+
+/* ---- products ------------------------------------------------------------------------------- */
+
+typedef struct session {
+    const gemm_options *options;
+    app_messages *messages;
+    weft_gemm_kernels *kernels;
+    weft_tuning *tuning;
+    weft_meter *meter;
+    gemm_case one;
+    gemm_rival rival; /* name NULL: none */
+    weft_gemm_point point;
+    bool tuned;
+    int *code;
+} session;
+
+static weft_status run_ours(void *user, weft_error *error) {
+    const session *s = user;
+    return weft_gemm_run(s->kernels, &s->one.product, s->one.n, &s->point, error);
+}
+
+typedef struct rival_work {
+    const session *s;
+    int form;
+} rival_work;
+
+static weft_status run_rival(void *user, weft_error *error) {
+    const rival_work *work = user;
+    return work->s->rival.run(work->s->rival.state, work->form, &work->s->one, error);
+}
+
+static weft_status write_t4(const session *s, const weft_gemm_search *search, weft_error *error) {
+    weft_text text = {0};
+    weft_gemm_search_t4(&s->one.product, search, &text);
+    weft_status status = text.failed ? weft_out_of_memory(error, "the results") : WEFT_OK;
+    FILE *file = status == WEFT_OK ? fopen(s->options->t4[1], "w") : NULL;
+    if (status == WEFT_OK &&
+        (!file || fputs(text.data, file) < 0 || fflush(file) != 0 || ferror(file)))
+        status = weft_error_set(error, WEFT_ERROR_IO, "cannot write %s: %s", s->options->t4[1],
+                                strerror(errno));
+    if (file)
+        (void)fclose(file);
+    weft_text_free(&text);
+    return status;
+}
+
+static void print_candidate(const char *what, const weft_gemm_candidate *c, double flops) {
+    weft_text text = {0};
+    weft_gemm_point_text(&c->point, &text);
+    const double last = c->seconds[WEFT_GEMM_STAGES - 1];
+    printf("    %-8s %-38s %7.2f TFlop/s, %d registers, %d bytes spilled", what,
+           text.data ? text.data : "", flops / last * 1e-12, c->registers, c->spill_bytes);
+    if (c->joules > 0)
+        printf(", %.1f pJ a flop, %.0f MHz", c->joules / flops * 1e12, c->megahertz);
+    printf("\n");
+    weft_text_free(&text);
+}
+
+static double flops_of(const gemm_case *one) {
+    const weft_gemm_product *p = &one->product;
+    return (weft_gemm_is_complex(p->type) ? 8.0 : 2.0) * (double)p->m * (double)p->n *
+           (double)p->k * (double)one->n;
+}
+
+/* The finalists, the best first. */
+static void print_finalists(const session *s, const weft_gemm_search *search) {
+    print_candidate("best", &search->candidates[search->best], flops_of(&s->one));
+    for (int i = 0; i < search->n; ++i)
+        if (i != search->best && search->candidates[i].seconds[WEFT_GEMM_STAGES - 1] > 0)
+            print_candidate(i == search->standard ? "default" : "", &search->candidates[i],
+                            flops_of(&s->one));
+}
+
+static weft_status tune(session *s, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_arena *arena = NULL;
+    weft_gemm_search search;
+    const double start = weft_clock();
+    TRY(weft_arena_make(&arena, error));
+    TRY(weft_gemm_search_best(s->kernels, &s->one.product, s->one.n,
+                              &(weft_gemm_search_options){.seconds = s->options->tune,
+                                                          .spill_bytes = -1,
+                                                          .seed = 1},
+                              arena, &search, error));
+    TRY(weft_gemm_search_store(s->tuning, s->one.device, &s->one.product, s->one.n, &search,
+                               error));
+    s->point = search.candidates[search.best].point;
+    s->tuned = true;
+    printf("  tuned %s: %d candidates, %d compiled, %d timed, in %.1f s\n", s->one.layout, search.n,
+           search.n_compiled, search.n_timed, weft_clock() - start);
+    print_finalists(s, &search);
+    if (s->options->n_t4 > 0)
+        TRY(write_t4(s, &search, error));
+done:
+    weft_arena_free(&arena);
+    return status;
+}
+
+static weft_status choose(session *s, weft_error *error) {
+    weft_status status = WEFT_OK;
+    s->tuned = false;
+    s->point = weft_gemm_choose(s->kernels, &s->one.product, s->one.n);
+    if (s->options->point)
+        TRY(weft_gemm_point_read(s->options->point, &s->point, error));
+    else if (s->options->tune > 0)
+        TRY(tune(s, error));
+    else
+        TRY(weft_gemm_tuned(s->tuning, s->one.device, &s->one.product, s->one.n, &s->point,
+                            &s->tuned, error));
+done:
+    return status;
+}
+
+/* Print errors; a rival's result takes the place of ours in C. */
+static weft_status check(session *s, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_gemm_product *p = &s->one.product;
+    const bool single = p->type == WEFT_GEMM_SINGLE || p->type == WEFT_GEMM_SINGLE_COMPLEX;
+    const double unit = single ? 0x1p-24 : 0x1p-53;
+    double own = 0, again = 0, other = 0;
+    uint64_t hash = 0, hash_again = 0, ignored = 0;
+    TRY(run_ours(s, error));
+    TRY(gemm_case_error(&s->one, &own, &hash, error));
+    TRY(weft_memory_zero(p->c.memory, error));
+    TRY(run_ours(s, error));
+    TRY(gemm_case_error(&s->one, &again, &hash_again, error));
+    /* Sums of k terms in any order: Higham 2002, section 3.1 */
+    bool good = own <= 2 * (double)(p->k + 2) * unit && hash == hash_again;
+    printf("  error %.2e", own);
+    if (s->rival.name) {
+        TRY(run_rival(&(rival_work){s, 0}, error));
+        TRY(gemm_case_error(&s->one, &other, &ignored, error));
+        printf(" (%s %.2e)", s->rival.name, other);
+        good = good && own <= 2 * other;
+    }
+    printf(", %s bits%s\n", hash == hash_again ? "same" : "DIFFERENT", good ? "" : ": WRONG");
+    if (!good)
+        *s->code = 1;
+done:
+    return status;
+}
+
+/* The form of the rival with the least median: its times. Returns the median. */
+static double best_form(const double *seconds, int forms, double other[WEFT_GEMM_ROUNDS]) {
+    double least = 0;
+    for (int i = 0; i < forms; ++i) {
+        double sorted[WEFT_GEMM_ROUNDS];
+        memcpy(sorted, &seconds[i * WEFT_GEMM_ROUNDS], sizeof sorted);
+        const double own = app_spread_of(sorted, WEFT_GEMM_ROUNDS).median;
+        if (i == 0 || own < least) {
+            least = own;
+            memcpy(other, &seconds[i * WEFT_GEMM_ROUNDS], sizeof sorted);
+        }
+    }
+    return least;
+}
+
+/* One line: our times, [forms + 1][WEFT_GEMM_ROUNDS] in front, and the rival's. */
+static void print_times(const session *s, double *seconds, int forms) {
+    double other[WEFT_GEMM_ROUNDS];
+    weft_text text = {0};
+    const weft_meter_reading reading = weft_meter_read(s->meter);
+    const double least = best_form(seconds + WEFT_GEMM_ROUNDS, forms, other);
+    const double p =
+        forms > 0 ? app_rank_test(seconds, WEFT_GEMM_ROUNDS, other, WEFT_GEMM_ROUNDS) : 1;
+    const double median = app_spread_of(seconds, WEFT_GEMM_ROUNDS).median;
+    const weft_gemm_product *product = &s->one.product;
+    const double bytes = (double)(weft_memory_bytes(product->a.memory) +
+                                  weft_memory_bytes(product->b.memory) +
+                                  weft_memory_bytes(product->c.memory));
+    weft_gemm_point_text(&s->point, &text);
+    printf("%s %-7s %-38s %11.2f us %9.1f GFlop/s %7.1f GB/s", s->one.layout,
+           s->options->point ? "given"
+           : s->tuned        ? "tuned"
+                             : "default",
+           text.data ? text.data : "", median * 1e6, flops_of(&s->one) / median * 1e-9,
+           bytes / median * 1e-9);
+    if (forms > 0)
+        printf("; %s %.2f us, ratio %.3f, p %.1e", s->rival.name, least * 1e6, least / median, p);
+    if (s->meter)
+        printf("; %.0f W, %.0f MHz, throttle %#llx", reading.watts, reading.megahertz,
+               (unsigned long long)reading.throttle);
+    printf("\n");
+    weft_text_free(&text);
+}
+
+static weft_status measure(session *s, weft_error *error) {
+    weft_status status = WEFT_OK;
+    enum { FORMS = 3 };
+    rival_work users[FORMS];
+    weft_gemm_work works[FORMS] = {{run_ours, s}};
+    double seconds[FORMS * WEFT_GEMM_ROUNDS];
+    const int forms = s->rival.name ? s->rival.n_forms : 0;
+    for (int i = 0; i < forms; ++i) {
+        users[i] = (rival_work){s, i};
+        works[1 + i] = (weft_gemm_work){run_rival, &users[i]};
+    }
+    TRY(weft_gemm_time(s->one.device, works, 1 + forms, WEFT_GEMM_ROUNDS, 5e-3, seconds, error));
+    print_times(s, seconds, forms);
+done:
+    return status;
+}
+
+static weft_status run_orders(session *s, const op_list *ops, weft_error *error) {
+    static const char letters[] = "NTC";
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < ops->n; ++i) {
+        const char layout[] = {letters[ops->ops[i][0]], letters[ops->ops[i][1]], '\0'};
+        s->one.layout = layout;
+        gemm_case_set(&s->one, ops->ops[i][0], ops->ops[i][1]);
+        TRY(choose(s, error));
+        TRY(measure(s, error));
+        if (s->options->check)
+            TRY(check(s, error));
+        (void)fflush(stdout);
+    }
+done:
+    s->one.layout = NULL;
+    return status;
+}
+
+static weft_status run_products(const gemm_options *options, app_messages *messages, int *code,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = NULL;
+    session s = {.options = options, .messages = messages, .code = code};
+    weft_gemm_type type = WEFT_GEMM_DOUBLE;
+    op_list ops = {.n = 0};
+    int64_t sizes[3] = {0};
+    const weft_device_options device_options = weft_device_options_default(&messages->monitor);
+    if (options->n_arguments < 5) {
+        status = weft_error_set(error, WEFT_ERROR_USAGE, "type, operands or sizes are missing");
+        weft_error_hint(error, "weft gemm D NN 1000 1000 1000; weft gemm --help explains them");
+        goto done;
+    }
+    TRY(read_type(options->arguments[0], &type, error));
+    TRY(read_ops(options->arguments[1], type, &ops, error));
+    TRY(read_sizes(options, sizes, error));
+    TRY(weft_device_open(options->device, &device_options, &device, error));
+    if (weft_device_limits(device)->records_only)
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s computes nothing",
+                           weft_device_limits(device)->name));
+    TRY(weft_tuning_open(&device_options, &s.tuning, error));
+    TRY(weft_gemm_kernels_make(device, &s.kernels, error));
+    TRY(gemm_case_make(device, type, sizes, options->batch > 0 ? options->batch : 1, &s.one,
+                       error));
+    if (options->compare)
+        TRY(gemm_rival_open(options->compare, &s.one, &s.rival, error));
+    s.meter = weft_meter_open(device);
+    printf("%s: %s, %lld x %lld x %lld, %lld %s\n", options->arguments[0],
+           weft_device_limits(device)->name, (long long)sizes[0], (long long)sizes[1],
+           (long long)sizes[2], (long long)s.one.n, s.one.n > 1 ? "products" : "product");
+    TRY(run_orders(&s, &ops, error));
+done:
+    if (s.rival.close)
+        s.rival.close(s.rival.state);
+    weft_meter_close(&s.meter);
+    gemm_case_free(&s.one);
+    weft_gemm_kernels_free(&s.kernels);
+    weft_tuning_close(&s.tuning);
+    weft_device_free(&device);
+    return status;
+}
+
+weft_status weft_tool_gemm(int argc, char **argv, app_messages *messages, int *code,
+                           weft_error *error) {
+    weft_status status = WEFT_OK;
+    gemm_options options = {.device = "auto"};
+    const app_command_line line = {.arguments = "TYPE OPS M N K\nspace TYPE [OPS]",
+                                   .doc = doc,
+                                   .tables = {{table, &options}},
+                                   .argument = read_argument,
+                                   .user = &options};
+    TRY(app_command_line_read(&line, argc, argv, error));
+    if (options.n_arguments > 0 && strcmp(options.arguments[0], "space") == 0)
+        status = print_space(&options, &messages->monitor, error);
+    else
+        status = run_products(&options, messages, code, error);
+done:
+    return status;
+}

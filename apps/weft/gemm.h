@@ -1,0 +1,53 @@
+/** weft gemm: a product with its data, other libraries that compute it, and its check. */
+#pragma once
+
+#include "apps/weft/tool.h"
+#include "gemm/tune.h"
+
+/** A product whose matrices hold random numbers in [-1, 1): number i of a memory is a period of
+ *  numbers at i modulo their count, so that the host need not keep matrices. */
+typedef struct gemm_case {
+    weft_device *device;
+    weft_gemm_product product; /* memories are owned; c.memory is of our result */
+    int64_t n;                 /* products of a batch */
+    double *period;            /* [n_period] */
+    int64_t n_period;
+    const char *layout; /* "NN" */
+} gemm_case;
+/** Make data for a type and sizes, for every order of the operands.
+ *  out     caller's; gemm_case_free
+ *  Errors  WEFT_ERROR_MEMORY, those of memories */
+weft_status gemm_case_make(weft_device *device, weft_gemm_type type, const int64_t sizes[3],
+                           int64_t n, gemm_case *out, weft_error *error);
+void gemm_case_free(gemm_case *one);
+/** Set the order of the operands, and the leading dimensions that belong to it. */
+void gemm_case_set(gemm_case *one, weft_gemm_op op_a, weft_gemm_op op_b);
+
+/** The largest error of C on some entries (all of them if there are few), relative to the sum of the
+ *  absolute values of the products of an entry, against sums in twice the precision of double; with
+ *  alpha = 1 and beta = 0.
+ *  hash  of these entries, to compare the bits of two runs */
+weft_status gemm_case_error(const gemm_case *one, double *out, uint64_t *hash, weft_error *error);
+
+/** Another library that computes the product. */
+typedef struct gemm_rival {
+    const char *name;
+    int n_forms; /* ways to call it: for a batch, with strides and with pointers */
+    weft_status (*run)(void *state, int form, const gemm_case *one, weft_error *error);
+    void (*close)(void *state);
+    void *state;
+} gemm_rival;
+/** Open a library for a case.
+ *  name    "cublas" (on a GPU) or "openblas" (on the host)
+ *  out     caller's; out->close(out->state)
+ *  Errors  WEFT_ERROR_USAGE: unknown name; WEFT_ERROR_UNSUPPORTED: it is not installed, or of
+ *          another device */
+weft_status gemm_rival_open(const char *name, const gemm_case *one, gemm_rival *out,
+                            weft_error *error);
+/** (apps/weft/gemm_cublas.c, apps/weft/gemm_openblas.c) */
+weft_status gemm_cublas_open(const gemm_case *one, gemm_rival *out, weft_error *error);
+weft_status gemm_openblas_open(const gemm_case *one, gemm_rival *out, weft_error *error);
+/** The first shared library that can be opened, by its name or in the CUDA toolkit's folder.
+ *  names  NULL-terminated
+ *  Errors  WEFT_ERROR_UNSUPPORTED, with a hint */
+weft_status gemm_library_open(const char *const *names, void **out, weft_error *error);

@@ -1,0 +1,171 @@
+/* Stores what a search has measured: in the tuning database, and as JSON for other tools. */
+#include "gemm/embedded_gemm.h"
+#include "gemm/tune.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char type_letters[] = "SDCZ", op_letters[] = "NTC";
+
+/* "gemm D NN", and for a batch "gemm batch D NN". */
+static void name_of(const weft_gemm_product *p, int64_t n, char out[32]) {
+    snprintf(out, 32, "gemm %s%c %c%c", n > 1 ? "batch " : "", type_letters[p->type],
+             op_letters[p->op_a], op_letters[p->op_b]);
+}
+
+/* The key of winners: name and sources, so that another stencil has other winners. */
+static weft_status key_of(const weft_gemm_product *p, int64_t n, char out[33], weft_error *error) {
+    weft_text text = {0};
+    char name[32];
+    name_of(p, n, name);
+    weft_text_add(&text, "%s\n", name);
+    for (const weft_embedded_file *file = weft_embedded_gemm; file->name; ++file)
+        weft_text_add(&text, "%s", file->text);
+    const bool failed = text.failed;
+    if (!failed)
+        weft_hash(text.data, text.length, out);
+    weft_text_free(&text);
+    return failed ? weft_out_of_memory(error, "the key of a product") : WEFT_OK;
+}
+
+/* A class a factor of 4 wide for each of m, n and k. */
+static int class_of(const weft_gemm_product *p, int64_t n) {
+    enum { CLASSES = 32 };
+    if (n > 1) /* small sizes matter one by one */
+        return (int)((p->m % 512 * 512 + p->n % 512) * 512 + p->k % 512);
+    return (weft_tuning_size_class(p->m) * CLASSES + weft_tuning_size_class(p->n)) * CLASSES +
+           weft_tuning_size_class(p->k);
+}
+
+static weft_status store_times(weft_tuning *tuning, const char *identity,
+                               const weft_gemm_product *p, int64_t n,
+                               const weft_gemm_search *search, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_arena *arena = NULL;
+    char name[32];
+    size_t count = 0;
+    weft_tuning_time *times =
+        calloc((size_t)search->n * WEFT_GEMM_STAGES + 1, sizeof *times);
+    if (!times)
+        TRY(weft_out_of_memory(error, "times"));
+    TRY(weft_arena_make(&arena, error));
+    name_of(p, n, name);
+    for (int i = 0; i < search->n; ++i) {
+        const weft_gemm_candidate *c = &search->candidates[i];
+        weft_text text = {0};
+        weft_gemm_point_text(&c->point, &text);
+        const char *primitive =
+            text.failed ? NULL : weft_arena_print(arena, "%s %s", name, text.data);
+        weft_text_free(&text);
+        if (!primitive)
+            TRY(weft_out_of_memory(error, "times"));
+        for (int stage = 0; stage < WEFT_GEMM_STAGES; ++stage)
+            if (c->seconds[stage] > 0)
+                times[count++] = (weft_tuning_time){
+                    .primitive = primitive,
+                    .point = {.elements = search->sizes[stage][0],
+                              .threads = search->sizes[stage][1],
+                              .iterations = search->sizes[stage][2],
+                              .extra = n},
+                    .seconds = c->seconds[stage]};
+    }
+    TRY(weft_tuning_add_times(tuning, identity, times, count, error));
+done:
+    weft_arena_free(&arena);
+    free(times);
+    return status;
+}
+
+weft_status weft_gemm_search_store(weft_tuning *tuning, weft_device *device,
+                                   const weft_gemm_product *product, int64_t n,
+                                   const weft_gemm_search *search, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text text = {0};
+    char identity[33], key[33];
+    const weft_gemm_candidate *best = &search->candidates[search->best];
+    const double last = best->seconds[WEFT_GEMM_STAGES - 1];
+    weft_device_identity(device, identity);
+    TRY(weft_tuning_describe(tuning, identity, weft_device_limits(device)->name, error));
+    TRY(key_of(product, n, key, error));
+    weft_gemm_point_text(&best->point, &text);
+    if (text.failed)
+        TRY(weft_out_of_memory(error, "the best kernel"));
+    TRY(weft_tuning_store(tuning, identity,
+                          &(weft_tuning_best_plan){.script = key,
+                                                   .size_class = class_of(product, n),
+                                                   .cover = text.data,
+                                                   .predicted = last,
+                                                   .seconds = last},
+                          error));
+    TRY(store_times(tuning, identity, product, n, search, error));
+done:
+    weft_text_free(&text);
+    return status;
+}
+
+weft_status weft_gemm_tuned(weft_tuning *tuning, const weft_device *device,
+                            const weft_gemm_product *product, int64_t n, weft_gemm_point *out,
+                            bool *found, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_arena *arena = NULL;
+    weft_tuning_best_plan plan = {0};
+    char identity[33], key[33];
+    *found = false;
+    TRY(weft_arena_make(&arena, error));
+    weft_device_identity(device, identity);
+    TRY(key_of(product, n, key, error));
+    TRY(weft_tuning_lookup(tuning, identity, key, class_of(product, n), arena, &plan, error));
+    weft_error ignored;
+    *found = plan.cover && weft_gemm_point_read(plan.cover, out, &ignored) == WEFT_OK;
+done:
+    weft_arena_free(&arena);
+    return status;
+}
+
+/* ---- T4 ------------------------------------------------------------------------------------- */
+
+static const char *validity(weft_gemm_outcome outcome) {
+    return outcome == WEFT_GEMM_RUNS                                   ? "correct"
+           : outcome == WEFT_GEMM_FAILS                                ? "runtime"
+           : outcome == WEFT_GEMM_SPILLS || outcome == WEFT_GEMM_UNTRIED ? "constraints"
+                                                                       : "compile";
+}
+
+static void add_result(const weft_gemm_candidate *c, bool first, weft_text *out) {
+    const weft_gemm_stencil *stencil = &weft_gemm_stencils[c->point.stencil];
+    double last = 0;
+    weft_text_add(out, "%s\n    {\"configuration\": {", first ? "" : ",");
+    for (int i = 0; i < stencil->n; ++i)
+        weft_text_add(out, "%s\"%s\": %d", i > 0 ? ", " : "", stencil->parameters[i].name,
+                      c->point.values[i]);
+    weft_text_add(out, "},\n     \"times\": {\"compilation\": %.6g, \"runtimes\": [",
+                  c->compile_seconds);
+    for (int r = 0, n = 0; r < WEFT_GEMM_ROUNDS; ++r)
+        if (c->rounds[r] > 0)
+            weft_text_add(out, "%s%.9g", n++ > 0 ? ", " : "", c->rounds[r]);
+    for (int stage = 0; stage < WEFT_GEMM_STAGES; ++stage)
+        last = c->seconds[stage] > 0 ? c->seconds[stage] : last;
+    weft_text_add(out, "]},\n     \"invalidity\": \"%s\", \"correctness\": %d,\n",
+                  validity(c->outcome), c->outcome == WEFT_GEMM_RUNS);
+    weft_text_add(out, "     \"measurements\": [");
+    if (last > 0)
+        weft_text_add(out, "{\"name\": \"time\", \"value\": %.9g, \"unit\": \"s\"}", last);
+    if (c->joules > 0)
+        weft_text_add(out, ", {\"name\": \"energy\", \"value\": %.6g, \"unit\": \"J\"}", c->joules);
+    weft_text_add(out, "],\n     \"objectives\": [\"time\"]}");
+}
+
+void weft_gemm_search_t4(const weft_gemm_product *product, const weft_gemm_search *search,
+                         weft_text *out) {
+    char name[32];
+    name_of(product, 1, name);
+    weft_text_add(out,
+                  "{\"schema_version\": \"1.0.0\",\n \"metadata\": {\"problem\": \"%s\", \"m\": "
+                  "%lld, \"n\": %lld, \"k\": %lld},\n \"results\": [",
+                  name, (long long)product->m, (long long)product->n, (long long)product->k);
+    for (int i = 0, n = 0; i < search->n; ++i)
+        if (search->candidates[i].outcome != WEFT_GEMM_UNTRIED)
+            add_result(&search->candidates[i], n++ == 0, out);
+    weft_text_add(out, "]}\n");
+}
