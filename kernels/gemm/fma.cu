@@ -143,7 +143,11 @@ typedef operand<B_ALONG_K, BN> operand_b;
 
 typedef real accumulators[PARTS][TM][TN];
 
+/* The order of the sums decides which registers the compiler gives them: in this one most
+ * instructions find one factor in the cache of operands, and the others in different banks. In the
+ * order (re re, re im, im im, im re) a fifth more cycles go to conflicts of banks. */
 INLINE void multiply(accumulators &sum, const real *a, const real *b) {
+    constexpr int RE = 0, IM = PARTS - 1;
     UNROLL for (int j = 0; j < TN; ++j) {
         if constexpr (!COMPLEX) {
             UNROLL for (int ii = 0; ii < TM; ++ii) {
@@ -151,18 +155,14 @@ INLINE void multiply(accumulators &sum, const real *a, const real *b) {
                 sum[0][i][j] += a[i] * b[j];
             }
         } else {
-            constexpr int RE = 0, IM = PARTS - 1;
             const real re = b[PARTS * j], im = B_CONJUGATE ? -b[PARTS * j + IM] : b[PARTS * j + IM];
+            real y[TM];
+            UNROLL for (int i = 0; i < TM; ++i) y[i] =
+                A_CONJUGATE ? -a[PARTS * i + IM] : a[PARTS * i + IM];
             UNROLL for (int i = 0; i < TM; ++i) sum[RE][i][j] += a[PARTS * i] * re;
-            UNROLL for (int i = 0; i < TM; ++i) sum[IM][i][j] += a[PARTS * i] * im;
-            UNROLL for (int i = 0; i < TM; ++i) {
-                const real y = A_CONJUGATE ? -a[PARTS * i + IM] : a[PARTS * i + IM];
-                sum[RE][i][j] -= y * im;
-            }
-            UNROLL for (int i = 0; i < TM; ++i) {
-                const real y = A_CONJUGATE ? -a[PARTS * i + IM] : a[PARTS * i + IM];
-                sum[IM][i][j] += y * re;
-            }
+            UNROLL for (int i = TM - 1; i >= 0; --i) sum[IM][i][j] += y[i] * re;
+            UNROLL for (int i = 0; i < TM; ++i) sum[RE][i][j] -= y[i] * im;
+            UNROLL for (int i = TM - 1; i >= 0; --i) sum[IM][i][j] += a[PARTS * i] * im;
         }
     }
 }
