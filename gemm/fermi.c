@@ -19,15 +19,15 @@ static int resident(const weft_gemm_limits *limits, int64_t all, int64_t need, i
 }
 
 /* Algorithm 3, 2 to 4. */
-static bool survives(const fermi_shape *s, bool complex, int element, const weft_gemm_limits *limits,
-                     const weft_gemm_fermi_guidelines *guidelines) {
+static bool survives(const fermi_shape *s, bool complex, int element,
+                     const weft_gemm_limits *limits, const weft_gemm_fermi_guidelines *guidelines) {
     const int threads = s->m_dim * s->n_dim;
     const int m = s->m_block / s->m_dim, n = s->n_block / s->n_dim; /* of a thread */
     const int64_t shared =
         (int64_t)((s->m_block + 1) * s->k_block + (s->k_block + 1) * s->n_block) * element;
-    const int64_t registers = ((int64_t)(m * n + m + n) * threads + s->m_block * s->k_block +
-                               s->k_block * s->n_block) *
-                              (element / 4);
+    const int64_t registers =
+        ((int64_t)(m * n + m + n) * threads + s->m_block * s->k_block + s->k_block * s->n_block) *
+        (element / 4);
     const double reuse = complex ? 4.0 * m * n / (2.0 * (m + n)) : (double)m * n / (m + n);
     const int least_blocks = guidelines ? guidelines->blocks : 1;
     const int least_threads = guidelines ? guidelines->threads : 1;

@@ -32,6 +32,9 @@ void weft_gemm_kernels_free(weft_gemm_kernels **kernels) {
         weft_module_free(&one->module);
         free(one);
     }
+    for (int i = 0; i < (*kernels)->n_packed; ++i)
+        weft_memory_free(&(*kernels)->packed[i]);
+    free((*kernels)->packed);
     pthread_mutex_destroy(&(*kernels)->mutex);
     free(*kernels);
     *kernels = NULL;
@@ -87,6 +90,10 @@ done:
     return status;
 }
 
+weft_gemm_shape weft_gemm_shape_of(const weft_gemm_product *product) {
+    return (weft_gemm_shape){product->type, product->m, product->n, product->k};
+}
+
 /* ---- the choice of a kernel ----------------------------------------------------------------- */
 
 static void tile_of(const weft_gemm_point *point, int64_t *rows, int64_t *columns) {
@@ -101,15 +108,12 @@ static void tile_of(const weft_gemm_point *point, int64_t *rows, int64_t *column
 static double predicted(const weft_gemm_kernels *kernels, const weft_gemm_product *product,
                         int64_t n_products, const weft_gemm_default *candidate) {
     const int processors = weft_device_limits(kernels->device)->multiprocessors;
-    weft_gemm_resources resources = {0};
     int64_t rows = 1, columns = 1;
-    (void)weft_gemm_judge(product->type, &candidate->point, &kernels->limits, NULL, &resources);
     tile_of(&candidate->point, &rows, &columns);
-    const int resident = candidate->point.values[candidate->point.stencil == WEFT_GEMM_MMA
-                                                     ? MMA_MINB
-                                                     : FMA_MINB];
-    const int64_t blocks = (product->m + rows - 1) / rows *
-                           ((product->n + columns - 1) / columns) * n_products;
+    const int resident =
+        candidate->point.values[candidate->point.stencil == WEFT_GEMM_MMA ? MMA_MINB : FMA_MINB];
+    const int64_t blocks =
+        (product->m + rows - 1) / rows * ((product->n + columns - 1) / columns) * n_products;
     const int64_t wave = (int64_t)processors * resident;
     const int64_t whole = blocks / wave, rest = blocks % wave;
     const double last = (double)((rest + processors - 1) / processors) / resident;
@@ -118,9 +122,15 @@ static double predicted(const weft_gemm_kernels *kernels, const weft_gemm_produc
     return ((double)whole + tail) * (double)wave * (double)(rows * columns) / candidate->rate;
 }
 
-weft_gemm_point weft_gemm_choose(const weft_gemm_kernels *kernels,
-                                 const weft_gemm_product *product, int64_t n_products) {
+weft_gemm_point weft_gemm_choose(const weft_gemm_kernels *kernels, const weft_gemm_product *product,
+                                 int64_t n_products) {
     const weft_gemm_default *list = NULL;
+    const weft_gemm_shape shape = weft_gemm_shape_of(product);
+    weft_gemm_point small;
+    if (kernels->limits.vector_bytes > 0)
+        return weft_gemm_host_default(&shape, &kernels->limits);
+    if (n_products > 1 && weft_gemm_small_default(&shape, &kernels->limits, &small))
+        return small;
     const int n = weft_gemm_defaults(product->type, product->op_a, product->op_b,
                                      kernels->limits.matrix_depth, &list);
     int best = 0;
@@ -138,17 +148,20 @@ static bool is_aligned(const weft_gemm_matrix *matrix, int bytes, int64_t n) {
            (n == 1 || matrix->stride * bytes % 16 == 0);
 }
 
-static weft_gemm_variant variant_of(const weft_gemm_product *p, int64_t n,
-                                    const weft_gemm_point *point) {
+static weft_gemm_variant variant_of(const weft_gemm_kernels *kernels, const weft_gemm_product *p,
+                                    int64_t n, const weft_gemm_point *point) {
     const int bytes = weft_gemm_element_bytes(p->type), *v = point->values;
     const int depth = point->stencil == WEFT_GEMM_FMA       ? v[FMA_BK]
                       : p->type == WEFT_GEMM_DOUBLE_COMPLEX ? 8 * v[MMA_KB]
                                                             : 16 * v[MMA_KB];
     int64_t rows = 1, columns = 1;
-    weft_gemm_variant variant = {.type = p->type, .op_a = p->op_a, .op_b = p->op_b};
+    weft_gemm_variant variant = {.shape = weft_gemm_shape_of(p), .op_a = p->op_a, .op_b = p->op_b};
+    variant.vector_bytes = kernels->limits.vector_bytes;
+    if (point->stencil == WEFT_GEMM_SMALL || point->stencil == WEFT_GEMM_HOST)
+        return variant; /* these take any alignment */
     tile_of(point, &rows, &columns);
-    variant.aligned = is_aligned(&p->a, bytes, n) && is_aligned(&p->b, bytes, n) &&
-                      is_aligned(&p->c, bytes, n);
+    variant.aligned =
+        is_aligned(&p->a, bytes, n) && is_aligned(&p->b, bytes, n) && is_aligned(&p->c, bytes, n);
     variant.edges =
         !variant.aligned || p->m % rows != 0 || p->n % columns != 0 || p->k % depth != 0;
     return variant;
@@ -170,7 +183,7 @@ weft_status weft_gemm_module(weft_gemm_kernels *kernels, const weft_gemm_product
     weft_text source = {0};
     weft_gemm_compiled *made = NULL;
     char key[33];
-    const weft_gemm_variant variant = variant_of(product, n, point);
+    const weft_gemm_variant variant = variant_of(kernels, product, n, point);
     TRY(weft_gemm_source(&variant, point, &source, error));
     weft_hash(source.data, source.length, key);
     weft_gemm_compiled *found = find(kernels, key);
@@ -193,7 +206,17 @@ done:
     return status;
 }
 
-static weft_gemm_values values_of(const weft_gemm_product *p, int64_t n, bool swap) {
+/* Thread blocks of n products. */
+static int64_t blocks_of(const weft_gemm_product *p, int64_t n, const weft_gemm_point *point,
+                         const weft_gemm_resources *resources) {
+    int64_t rows = 1, columns = 1;
+    if (point->stencil == WEFT_GEMM_SMALL)
+        return (n + resources->products - 1) / resources->products;
+    tile_of(point, &rows, &columns);
+    return (p->m + rows - 1) / rows * ((p->n + columns - 1) / columns) * n;
+}
+
+weft_gemm_values weft_gemm_values_of(const weft_gemm_product *p, int64_t n, bool swap) {
     const weft_gemm_matrix *a = swap ? &p->b : &p->a, *b = swap ? &p->a : &p->b;
     const bool reads = p->alpha[0] != 0 || (weft_gemm_is_complex(p->type) && p->alpha[1] != 0);
     return (weft_gemm_values){.m = (int)(swap ? p->n : p->m),
@@ -217,22 +240,25 @@ weft_status weft_gemm_run(weft_gemm_kernels *kernels, const weft_gemm_product *p
     weft_status status = WEFT_OK;
     weft_module *module = NULL;
     weft_gemm_resources resources = {0};
-    int64_t rows = 1, columns = 1;
+    const weft_gemm_shape shape = weft_gemm_shape_of(product);
     const bool swap = point->stencil == WEFT_GEMM_MMA && point->values[MMA_SWAP] != 0;
     TRY(check(product, n, error));
     if (product->m == 0 || product->n == 0 || n == 0)
         goto done;
     const weft_gemm_verdict verdict =
-        weft_gemm_judge(product->type, point, &kernels->limits, NULL, &resources);
+        weft_gemm_judge(&shape, point, &kernels->limits, NULL, &resources);
     if (verdict == WEFT_GEMM_INDIVISIBLE || verdict == WEFT_GEMM_NOT_ON_DEVICE)
-        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "the kernel's parameters: %s",
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "a kernel with these parameters is not possible here: its %s",
                            weft_gemm_verdict_texts[verdict]));
+    if (point->stencil == WEFT_GEMM_HOST) {
+        TRY(weft_gemm_host_run(kernels, product, n, point, error));
+        goto done;
+    }
     TRY(weft_gemm_module(kernels, product, n, point, &module, error));
-    tile_of(point, &rows, &columns);
-    const weft_gemm_values values = values_of(product, n, swap);
+    const weft_gemm_values values = weft_gemm_values_of(product, n, swap);
     weft_memory *arguments[] = {swap ? product->b.memory : product->a.memory,
-                                swap ? product->a.memory : product->b.memory,
-                                product->c.memory};
+                                swap ? product->a.memory : product->b.memory, product->c.memory};
     TRY(weft_device_launch(kernels->device,
                            &(weft_launch){.module = module,
                                           .kernel = "product",
@@ -243,8 +269,7 @@ weft_status weft_gemm_run(weft_gemm_kernels *kernels, const weft_gemm_product *p
                                           .lanes = 1,
                                           .block_threads = resources.threads,
                                           .shared_bytes = resources.shared_bytes,
-                                          .n_blocks = (product->m + rows - 1) / rows *
-                                                      ((product->n + columns - 1) / columns) * n},
+                                          .n_blocks = blocks_of(product, n, point, &resources)},
                            error));
 done:
     return status;

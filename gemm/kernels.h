@@ -1,6 +1,7 @@
 /** Internals of dense products:
  *
  *      gemm.c      checks, chooses a point, compiles and launches
+ *      host.c      the same on the host
  *      source.c    the text of a kernel
  *      defaults.c  the points that are used where nothing was tuned */
 #pragma once
@@ -11,10 +12,11 @@
 
 /** What a kernel is compiled for, beside its point. */
 typedef struct weft_gemm_variant {
-    weft_gemm_type type;
+    weft_gemm_shape shape;
     weft_gemm_op op_a, op_b;
-    bool edges;   /* sizes need not be multiples of the tile */
-    bool aligned; /* every column begins at a multiple of 16 bytes */
+    bool edges;       /* sizes need not be multiples of the tile */
+    bool aligned;     /* every column begins at a multiple of 16 bytes */
+    int vector_bytes; /* of the host's registers; 0: a GPU */
 } weft_gemm_variant;
 
 /** Append the source of a kernel called "product".
@@ -47,15 +49,33 @@ struct weft_gemm_kernels {
     weft_gemm_limits limits;
     struct weft_gemm_compiled *compiled; /* a list */
     pthread_mutex_t mutex;               /* protects it */
+    weft_memory **packed;                /* of the host, [n_packed]: buffers of the threads */
+    int n_packed;
 };
 
+/** The type and the sizes of a product. */
+weft_gemm_shape weft_gemm_shape_of(const weft_gemm_product *product);
+/** A point of the stencil "small" for a batch of products of a shape; false: they are too large. */
+bool weft_gemm_small_default(const weft_gemm_shape *shape, const weft_gemm_limits *limits,
+                             weft_gemm_point *out);
+/** A point for a host: from the number and size of its registers; for a few rows and columns tiles that
+ *  they fill. */
+weft_gemm_point weft_gemm_host_default(const weft_gemm_shape *shape,
+                                       const weft_gemm_limits *limits);
 /** Choose a point for a product: the least predicted time among the defaults. */
-weft_gemm_point weft_gemm_choose(const weft_gemm_kernels *kernels,
-                                 const weft_gemm_product *product, int64_t n_products);
+weft_gemm_point weft_gemm_choose(const weft_gemm_kernels *kernels, const weft_gemm_product *product,
+                                 int64_t n_products);
 /** Compute n products with a given point.
  *  Errors  as weft_gemm_batched; WEFT_ERROR_UNSUPPORTED: the device cannot run the point */
 weft_status weft_gemm_run(weft_gemm_kernels *kernels, const weft_gemm_product *product, int64_t n,
                           const weft_gemm_point *point, weft_error *error);
+enum { WEFT_GEMM_TASKS = 256 }; /* most threads of a host that share a product */
+/** The same on the host. The product is checked. */
+weft_status weft_gemm_host_run(weft_gemm_kernels *kernels, const weft_gemm_product *product,
+                               int64_t n, const weft_gemm_point *point, weft_error *error);
+/** Arguments of a kernel that computes n products.
+ *  swap  A and B exchange their places, as do m and n */
+weft_gemm_values weft_gemm_values_of(const weft_gemm_product *product, int64_t n, bool swap);
 /** Compile the kernel that weft_gemm_run needs, or find it. Several threads may call it at once.
  *  module  the kernels' */
 weft_status weft_gemm_module(weft_gemm_kernels *kernels, const weft_gemm_product *product,

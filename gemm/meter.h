@@ -10,10 +10,10 @@ weft_meter *weft_meter_open(const weft_device *device);
 void weft_meter_close(weft_meter **meter);
 
 typedef struct weft_meter_reading {
-    double joules;        /* since some time in the past; 0: not counted */
-    double watts;         /* now */
-    double megahertz;     /* of the multiprocessors, now */
-    uint64_t throttle;    /* reasons, as in nvmlClocksThrottleReasons; 4: the power limit */
+    double joules;     /* since some time in the past; 0: not counted */
+    double watts;      /* now */
+    double megahertz;  /* of the multiprocessors, now */
+    uint64_t throttle; /* reasons, as in nvmlClocksThrottleReasons; 4: the power limit */
 } weft_meter_reading;
 /** Read the meter; NULL gives zeros. */
 weft_meter_reading weft_meter_read(const weft_meter *meter);

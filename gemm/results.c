@@ -45,8 +45,7 @@ static weft_status store_times(weft_tuning *tuning, const char *identity,
     weft_arena *arena = NULL;
     char name[32];
     size_t count = 0;
-    weft_tuning_time *times =
-        calloc((size_t)search->n * WEFT_GEMM_STAGES + 1, sizeof *times);
+    weft_tuning_time *times = calloc((size_t)search->n * WEFT_GEMM_STAGES + 1, sizeof *times);
     if (!times)
         TRY(weft_out_of_memory(error, "times"));
     TRY(weft_arena_make(&arena, error));
@@ -62,13 +61,12 @@ static weft_status store_times(weft_tuning *tuning, const char *identity,
             TRY(weft_out_of_memory(error, "times"));
         for (int stage = 0; stage < WEFT_GEMM_STAGES; ++stage)
             if (c->seconds[stage] > 0)
-                times[count++] = (weft_tuning_time){
-                    .primitive = primitive,
-                    .point = {.elements = search->sizes[stage][0],
-                              .threads = search->sizes[stage][1],
-                              .iterations = search->sizes[stage][2],
-                              .extra = n},
-                    .seconds = c->seconds[stage]};
+                times[count++] = (weft_tuning_time){.primitive = primitive,
+                                                    .point = {.elements = search->sizes[stage][0],
+                                                              .threads = search->sizes[stage][1],
+                                                              .iterations = search->sizes[stage][2],
+                                                              .extra = n},
+                                                    .seconds = c->seconds[stage]};
     }
     TRY(weft_tuning_add_times(tuning, identity, times, count, error));
 done:
@@ -126,10 +124,10 @@ done:
 /* ---- T4 ------------------------------------------------------------------------------------- */
 
 static const char *validity(weft_gemm_outcome outcome) {
-    return outcome == WEFT_GEMM_RUNS                                   ? "correct"
-           : outcome == WEFT_GEMM_FAILS                                ? "runtime"
+    return outcome == WEFT_GEMM_RUNS                                     ? "correct"
+           : outcome == WEFT_GEMM_FAILS                                  ? "runtime"
            : outcome == WEFT_GEMM_SPILLS || outcome == WEFT_GEMM_UNTRIED ? "constraints"
-                                                                       : "compile";
+                                                                         : "compile";
 }
 
 static void add_result(const weft_gemm_candidate *c, bool first, weft_text *out) {

@@ -26,9 +26,9 @@ weft_status weft_gemm_source(const weft_gemm_variant *variant, const weft_gemm_p
                              weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_gemm_stencil *stencil = &weft_gemm_stencils[point->stencil];
-    const bool complex = weft_gemm_is_complex(variant->type);
+    const bool complex = weft_gemm_is_complex(variant->shape.type);
     const bool single =
-        variant->type == WEFT_GEMM_SINGLE || variant->type == WEFT_GEMM_SINGLE_COMPLEX;
+        variant->shape.type == WEFT_GEMM_SINGLE || variant->shape.type == WEFT_GEMM_SINGLE_COMPLEX;
     const bool swap = point->stencil == WEFT_GEMM_MMA && point->values[MMA_SWAP] != 0;
     /* k is contiguous in A^T and in B */
     const bool along[2] = {variant->op_a != WEFT_GEMM_PLAIN, variant->op_b == WEFT_GEMM_PLAIN};
@@ -42,8 +42,14 @@ weft_status weft_gemm_source(const weft_gemm_variant *variant, const weft_gemm_p
                   conjugate[!swap]);
     weft_text_add(out, "#define C_TRANSPOSED %d\n#define EDGES %d\n#define ALIGNED %d\n", swap,
                   variant->edges, variant->aligned);
+    if (point->stencil == WEFT_GEMM_SMALL)
+        weft_text_add(out, "#define SM %d\n#define SN %d\n#define SK %d\n", (int)variant->shape.m,
+                      (int)variant->shape.n, (int)variant->shape.k);
     weft_text_add(out, "#define NAME product\n");
-    TRY(add_file("device.cu", out, error));
+    if (variant->vector_bytes > 0)
+        weft_text_add(out, "#define VECTOR_BYTES %d\n", variant->vector_bytes);
+    else
+        TRY(add_file("device.cu", out, error));
     TRY(add_file(stencil->file, out, error));
     if (out->failed)
         status = weft_out_of_memory(error, "a kernel's source");

@@ -34,11 +34,28 @@ const weft_gemm_stencil weft_gemm_stencils[WEFT_GEMM_STENCILS] = {
       {"STAGES", 4, {2, 3, 4, 5}},
       {"MINB", 1, {1}},
       {"GROUP", 1, {8}},
-      {"TURN", 1, {0}}}}};
+      {"TURN", 1, {0}}}},
+    {"small",
+     "small.cu",
+     3,
+     {{"TM", 6, {1, 2, 3, 4, 6, 8}}, {"TN", 6, {1, 2, 3, 4, 6, 8}}, {"BLOCK", 3, {64, 128, 256}}}},
+    {"host",
+     "host.c",
+     5,
+     {{"MR", 8, {2, 4, 8, 12, 16, 24, 32, 48}},
+      {"NR", 7, {2, 3, 4, 5, 6, 8, 12}},
+      {"KC", 4, {128, 192, 256, 384}},
+      {"MC", 4, {96, 144, 192, 288}},
+      {"NC", 1, {4080}}}}};
 
 const char *const weft_gemm_verdict_texts[WEFT_GEMM_VERDICTS] = {
-    "survive",         "tiles do not divide evenly", "do not run on the device", "spill registers",
-    "too few warps",   "too little reuse",           "too few bytes ahead"};
+    "survive",
+    "tiles do not divide evenly",
+    "threads, shared memory or instructions exceed the device",
+    "registers are too few",
+    "too few warps",
+    "too little reuse",
+    "too few bytes ahead"};
 
 static int least(int a, int b) {
     return a < b ? a : b;
@@ -54,6 +71,12 @@ static int element_bytes(weft_gemm_type type) {
 }
 
 weft_gemm_limits weft_gemm_limits_of(const weft_limits *limits) {
+    const int vector = limits->lanes_double * (int)sizeof(double);
+    if (limits->execution == WEFT_EXECUTION_SIMD)
+        return (weft_gemm_limits){.vector_bytes = vector,
+                                  .vector_registers =
+                                      (int)(limits->register_bytes / (size_t)vector),
+                                  .cache_bytes = (int)limits->onchip_bytes};
     return (weft_gemm_limits){.threads_block = 1024,
                               .warps = 64,
                               .blocks = 32,
@@ -121,8 +144,7 @@ static int fma_registers(weft_gemm_type type, const int *v, int threads) {
     const int parts = is_complex(type) ? 2 : 1;
     const int words = element_bytes(type) / parts / 4; /* of a real number */
     const int held =
-        v[FMA_TURN] ? 0
-                    : (v[FMA_BM] + v[FMA_BN]) * v[FMA_BK] * element_bytes(type) / 4 / threads;
+        v[FMA_TURN] ? 0 : (v[FMA_BM] + v[FMA_BN]) * v[FMA_BK] * element_bytes(type) / 4 / threads;
     return parts * words * (v[FMA_TM] * v[FMA_TN] + 2 * (v[FMA_TM] + v[FMA_TN])) + held +
            FMA_OWN_REGISTERS;
 }
@@ -130,6 +152,77 @@ static int fma_registers(weft_gemm_type type, const int *v, int threads) {
 static double fma_reuse(weft_gemm_type type, const int *v) {
     const double reads = (v[FMA_TM] + v[FMA_TN]) * element_bytes(type) / 16.0;
     return v[FMA_TM] * v[FMA_TN] * (is_complex(type) ? 4 : 1) / reads;
+}
+
+/* ---- small: kernels/gemm/small.cu ----------------------------------------------------------- */
+
+enum { SMALL_OWN_REGISTERS = 24, SMALL_SHARED = 100 * 1024 };
+
+static int odd(int64_t n) {
+    return (int)n | 1;
+}
+
+static weft_gemm_verdict small_judge(const weft_gemm_shape *shape, const int *v,
+                                     const weft_gemm_limits *limits, weft_gemm_resources *r) {
+    enum { FEWEST = 4 };
+    const int m = (int)shape->m, n = (int)shape->n, k = (int)shape->k, tm = v[SMALL_TM],
+              tn = v[SMALL_TN];
+    const int64_t most = WEFT_GEMM_SMALL_MOST;
+    const int words = element_bytes(shape->type) / 4;
+    if (shape->m > most || shape->n > most || shape->k > most || m < 1 || n < 1 || k < 1 ||
+        (tm > 1 && tm > m) || (tn > 1 && tn > n))
+        return WEFT_GEMM_INDIVISIBLE;
+    const int per = (m + tm - 1) / tm * ((n + tn - 1) / tn);
+    /* either order of an operand: the larger of both odd pitches */
+    const int a = odd(m) * k > odd(k) * m ? odd(m) * k : odd(k) * m;
+    const int b = odd(n) * k > odd(k) * n ? odd(n) * k : odd(k) * n;
+    const int size = a + b > odd(m) * n ? a + b : odd(m) * n;
+    r->products = v[SMALL_BLOCK] / per > 0 ? v[SMALL_BLOCK] / per : 1;
+    r->threads = (r->products * per + 31) / 32 * 32;
+    r->shared_bytes = r->products * size * element_bytes(shape->type);
+    r->registers = words * (tm * tn + tm + tn) + tm + tn + SMALL_OWN_REGISTERS;
+    r->reuse = (double)tm * tn / (tm + tn);
+    if (r->threads > limits->threads_block || r->shared_bytes > limits->shared_block)
+        return WEFT_GEMM_NOT_ON_DEVICE;
+    if (r->registers > limits->registers_thread)
+        return WEFT_GEMM_REGISTERS;
+    r->resident = least(limits->shared / (r->shared_bytes + limits->shared_reserved),
+                        limits->registers / (r->registers * r->threads));
+    r->resident = least(least(r->resident, limits->warps / (r->threads / 32)), limits->blocks);
+    if (r->resident < 1)
+        return WEFT_GEMM_REGISTERS;
+    return r->resident * r->threads / 32 < FEWEST ? WEFT_GEMM_FEW_WARPS : WEFT_GEMM_SURVIVES;
+}
+
+/* ---- host: kernels/gemm/host.c -------------------------------------------------------------- */
+
+/* Source  Low, Igual, Smith and Quintana-Orti 2016: the micro-tiles of A and B in half of the L1 cache,
+ * MC x KC of A in half of an L2 cache of at least 512 KB */
+static weft_gemm_verdict host_judge(weft_gemm_type type, const int *v,
+                                    const weft_gemm_limits *limits,
+                                    const weft_gemm_guidelines *guidelines,
+                                    weft_gemm_resources *r) {
+    enum { HALF_L2 = 448 * 1024 };
+    const int parts = is_complex(type) ? 2 : 1, bytes = element_bytes(type);
+    const int lanes = limits->vector_bytes / (bytes / parts);
+    if (lanes < 1)
+        return WEFT_GEMM_NOT_ON_DEVICE;
+    if (v[HOST_MR] % lanes != 0 || v[HOST_MC] % v[HOST_MR] != 0)
+        return WEFT_GEMM_INDIVISIBLE;
+    const int rows = v[HOST_MR] / lanes;
+    r->registers = parts * (rows * v[HOST_NR] + rows) + parts;
+    r->reuse = (double)v[HOST_MR] * v[HOST_NR] / (v[HOST_MR] + v[HOST_NR]);
+    if (r->registers > limits->vector_registers)
+        return WEFT_GEMM_REGISTERS;
+    if (!guidelines)
+        return WEFT_GEMM_SURVIVES;
+    /* two multiply-adds per cycle, each of four to five cycles */
+    if (parts * rows * v[HOST_NR] < 8)
+        return WEFT_GEMM_LITTLE_REUSE;
+    if (v[HOST_KC] * (v[HOST_NR] * bytes) > limits->cache_bytes / 2 ||
+        v[HOST_MC] * v[HOST_KC] * bytes > HALF_L2)
+        return WEFT_GEMM_LITTLE_AHEAD;
+    return WEFT_GEMM_SURVIVES;
 }
 
 /* ---- verdicts ------------------------------------------------------------------------------- */
@@ -145,15 +238,30 @@ static weft_gemm_verdict judge_guided(const weft_gemm_guidelines *guidelines,
     return WEFT_GEMM_SURVIVES;
 }
 
-weft_gemm_verdict weft_gemm_judge(weft_gemm_type type, const weft_gemm_point *point,
+weft_gemm_verdict weft_gemm_judge(const weft_gemm_shape *shape, const weft_gemm_point *point,
                                   const weft_gemm_limits *limits,
                                   const weft_gemm_guidelines *guidelines,
                                   weft_gemm_resources *resources) {
     enum { STEP = 8, FEWEST = 64, MANY_STAGES = 4 };
     const int *v = point->values;
+    const weft_gemm_type type = shape->type;
     const bool mma = point->stencil == WEFT_GEMM_MMA;
+    weft_gemm_resources r = {.products = 1};
+    if (point->stencil == WEFT_GEMM_HOST || limits->vector_bytes > 0) {
+        const weft_gemm_verdict verdict = point->stencil != WEFT_GEMM_HOST
+                                              ? WEFT_GEMM_NOT_ON_DEVICE
+                                              : host_judge(type, v, limits, guidelines, &r);
+        if (resources)
+            *resources = r;
+        return verdict;
+    }
+    if (point->stencil == WEFT_GEMM_SMALL) {
+        const weft_gemm_verdict verdict = small_judge(shape, v, limits, &r);
+        if (resources)
+            *resources = r;
+        return verdict;
+    }
     const int stages = v[mma ? MMA_STAGES : FMA_STAGES];
-    weft_gemm_resources r = {0};
     if (!(mma ? mma_divides(is_complex(type), v, &r.threads) : fma_divides(type, v, &r.threads)))
         return WEFT_GEMM_INDIVISIBLE;
     r.shared_bytes = mma ? (v[MMA_BM] + v[MMA_BN]) * v[MMA_KB] * 128 * stages
@@ -202,14 +310,17 @@ bool weft_gemm_point_next(weft_gemm_point *point) {
 /* The parameters that make a shape: tiles of block and warp or thread. */
 static bool same_shape(const weft_gemm_point *a, const weft_gemm_point *b) {
     static const int parts[WEFT_GEMM_STENCILS][5] = {
-        {MMA_BM, MMA_BN, MMA_WM, MMA_WN, MMA_WN}, {FMA_BM, FMA_BN, FMA_TM, FMA_TN, FMA_LM}};
+        {MMA_BM, MMA_BN, MMA_WM, MMA_WN, MMA_WN},
+        {FMA_BM, FMA_BN, FMA_TM, FMA_TN, FMA_LM},
+        {SMALL_TM, SMALL_TN, SMALL_TM, SMALL_TM, SMALL_TM},
+        {HOST_MR, HOST_NR, HOST_MR, HOST_MR, HOST_MR}};
     for (int i = 0; i < 5; ++i)
         if (a->values[parts[a->stencil][i]] != b->values[parts[a->stencil][i]])
             return false;
     return true;
 }
 
-void weft_gemm_count(weft_gemm_type type, int stencil, const weft_gemm_limits *limits,
+void weft_gemm_count(const weft_gemm_shape *shape, int stencil, const weft_gemm_limits *limits,
                      const weft_gemm_guidelines *guidelines, int64_t counts[WEFT_GEMM_VERDICTS],
                      int *shapes) {
     enum { MOST_SHAPES = 1024 };
@@ -217,7 +328,7 @@ void weft_gemm_count(weft_gemm_type type, int stencil, const weft_gemm_limits *l
     *shapes = 0;
     memset(counts, 0, WEFT_GEMM_VERDICTS * sizeof *counts);
     do {
-        const weft_gemm_verdict verdict = weft_gemm_judge(type, &point, limits, guidelines, NULL);
+        const weft_gemm_verdict verdict = weft_gemm_judge(shape, &point, limits, guidelines, NULL);
         int i = 0;
         ++counts[verdict];
         if (verdict != WEFT_GEMM_SURVIVES)

@@ -17,14 +17,46 @@ typedef struct weft_gemm_stencil {
         int n, values[WEFT_GEMM_VALUES];
     } parameters[WEFT_GEMM_PARAMETERS];
 } weft_gemm_stencil;
-enum { WEFT_GEMM_MMA, WEFT_GEMM_FMA, WEFT_GEMM_STENCILS };
+enum { WEFT_GEMM_MMA, WEFT_GEMM_FMA, WEFT_GEMM_SMALL, WEFT_GEMM_HOST, WEFT_GEMM_STENCILS };
 extern const weft_gemm_stencil weft_gemm_stencils[WEFT_GEMM_STENCILS];
 
 /* Positions of the parameters. */
-enum { MMA_BM, MMA_BN, MMA_KB, MMA_WM, MMA_WN, MMA_STAGES, MMA_SUB, MMA_KI, MMA_BUFFERS, MMA_MINB,
-       MMA_GROUP, MMA_SWAP };
-enum { FMA_BM, FMA_BN, FMA_BK, FMA_TM, FMA_TN, FMA_LM, FMA_RUN, FMA_STAGES, FMA_MINB, FMA_GROUP,
-       FMA_TURN };
+enum {
+    MMA_BM,
+    MMA_BN,
+    MMA_KB,
+    MMA_WM,
+    MMA_WN,
+    MMA_STAGES,
+    MMA_SUB,
+    MMA_KI,
+    MMA_BUFFERS,
+    MMA_MINB,
+    MMA_GROUP,
+    MMA_SWAP
+};
+enum {
+    FMA_BM,
+    FMA_BN,
+    FMA_BK,
+    FMA_TM,
+    FMA_TN,
+    FMA_LM,
+    FMA_RUN,
+    FMA_STAGES,
+    FMA_MINB,
+    FMA_GROUP,
+    FMA_TURN
+};
+enum { SMALL_TM, SMALL_TN, SMALL_BLOCK };
+enum { HOST_MR, HOST_NR, HOST_KC, HOST_MC, HOST_NC };
+enum { WEFT_GEMM_SMALL_MOST = 64 }; /* m, n and k of products of the stencil "small" */
+
+/** What is computed: the type and the sizes, which matter to the stencil "small" only. */
+typedef struct weft_gemm_shape {
+    weft_gemm_type type;
+    int64_t m, n, k;
+} weft_gemm_shape;
 
 /** A point of the space: a value for each parameter of a stencil. */
 typedef struct weft_gemm_point {
@@ -39,14 +71,17 @@ typedef struct weft_gemm_limits {
     int shared_block, shared;         /* bytes */
     int shared_reserved;              /* bytes that the system takes of each block */
     int matrix_depth;                 /* as in weft_limits */
+    int vector_bytes, vector_registers,
+        cache_bytes; /* of a host: of a register, their number, L1 */
 } weft_gemm_limits;
-/** The limits of a GPU, with those of compute capability 9.0 for what weft_limits does not tell. */
+/** The limits of a device; of a GPU with those of compute capability 9.0 for what weft_limits does not
+ *  tell. */
 weft_gemm_limits weft_gemm_limits_of(const weft_limits *limits);
 
 /** What is worth trying, beyond what is possible. */
 typedef struct weft_gemm_guidelines {
-    int warps;       /* resident, at least */
-    double reuse;    /* mma: multiply-adds per shared element of a warp's tile; fma: multiply-adds per
+    int warps;    /* resident, at least */
+    double reuse; /* mma: multiply-adds per shared element of a warp's tile; fma: multiply-adds per
                         16 bytes read from shared memory; at least */
     int bytes_ahead; /* asked for ahead of their use by a multiprocessor, at least */
 } weft_gemm_guidelines;
@@ -68,6 +103,7 @@ extern const char *const weft_gemm_verdict_texts[WEFT_GEMM_VERDICTS];
 
 typedef struct weft_gemm_resources {
     int threads, shared_bytes, registers; /* per block; registers: estimated, per thread */
+    int products;                         /* per block */
     int resident;                         /* blocks on a multiprocessor */
     double reuse;                         /* as in weft_gemm_guidelines */
 } weft_gemm_resources;
@@ -75,7 +111,7 @@ typedef struct weft_gemm_resources {
 /** Judge a point.
  *  guidelines  NULL: only what is possible
  *  resources   may be NULL; set if the tiles divide evenly */
-weft_gemm_verdict weft_gemm_judge(weft_gemm_type type, const weft_gemm_point *point,
+weft_gemm_verdict weft_gemm_judge(const weft_gemm_shape *shape, const weft_gemm_point *point,
                                   const weft_gemm_limits *limits,
                                   const weft_gemm_guidelines *guidelines,
                                   weft_gemm_resources *resources);
@@ -85,7 +121,7 @@ bool weft_gemm_point_next(weft_gemm_point *point);
 
 /** Count the points of a stencil by verdict.
  *  shapes  number of block and warp (fma: thread) tiles among the survivors */
-void weft_gemm_count(weft_gemm_type type, int stencil, const weft_gemm_limits *limits,
+void weft_gemm_count(const weft_gemm_shape *shape, int stencil, const weft_gemm_limits *limits,
                      const weft_gemm_guidelines *guidelines, int64_t counts[WEFT_GEMM_VERDICTS],
                      int *shapes);
 

@@ -8,9 +8,9 @@
 
 enum {
     MOST_CANDIDATES = 4096,
-    CHUNK = 48,      /* candidates compiled before they are timed */
+    CHUNK = 48, /* candidates compiled before they are timed */
     FINALISTS = 12,
-    REGROUPED = 2,   /* the best, of which other groups of tiles are tried */
+    REGROUPED = 2, /* the best, of which other groups of tiles are tried */
     FIRST_SIZE = 2048,
     SECOND_SIZE = 4096,
     ROUNDS = 3, /* of the first two stages */
@@ -58,9 +58,8 @@ weft_status weft_gemm_time(weft_device *device, const weft_gemm_work *works, int
         double first = 0;
         TRY(time_once(&works[i], timer, 1, &first, error));
         TRY(time_once(&works[i], timer, 1, &first, error));
-        repetitions[i] = first > 0 && least / first < MOST_REPETITIONS
-                             ? 1 + (int)(least / first)
-                             : MOST_REPETITIONS;
+        repetitions[i] = first > 0 && least / first < MOST_REPETITIONS ? 1 + (int)(least / first)
+                                                                       : MOST_REPETITIONS;
     }
     for (int r = 0; r < rounds; ++r)
         for (int i = 0; i < n; ++i)
@@ -103,15 +102,20 @@ static int add(weft_gemm_search *search, const weft_gemm_point *point) {
  * and transposition by single copies (fma) where k is contiguous in an operand. */
 static void add_survivors(searcher *s, int stencil) {
     const weft_gemm_guidelines guidelines = weft_gemm_guidelines_of(s->product.type);
-    const bool along =
-        s->product.op_a != WEFT_GEMM_PLAIN || s->product.op_b == WEFT_GEMM_PLAIN;
+    const weft_gemm_shape shape = weft_gemm_shape_of(&s->product);
+    const bool along = s->product.op_a != WEFT_GEMM_PLAIN || s->product.op_b == WEFT_GEMM_PLAIN;
     weft_gemm_point point = weft_gemm_point_first(stencil);
     do {
         weft_gemm_resources resources = {0};
-        if (weft_gemm_judge(s->product.type, &point, &s->kernels->limits, &guidelines,
-                            &resources) != WEFT_GEMM_SURVIVES)
+        if (weft_gemm_judge(&shape, &point, &s->kernels->limits, &guidelines, &resources) !=
+            WEFT_GEMM_SURVIVES)
             continue;
         weft_gemm_point made = point;
+        if (stencil >= WEFT_GEMM_SMALL) {
+            if (!has(s->out, &made))
+                add(s->out, &made);
+            continue;
+        }
         made.values[stencil == WEFT_GEMM_MMA ? MMA_MINB : FMA_MINB] = resources.resident;
         add(s->out, &made);
         if (stencil == WEFT_GEMM_MMA || along) {
@@ -131,10 +135,11 @@ static int by_merit(const void *a, const void *b) {
  * random factor, so that a search cut short has seen all parts of the space. */
 static void order(searcher *s, int from) {
     uint64_t x = s->how.seed;
+    const weft_gemm_shape shape = weft_gemm_shape_of(&s->product);
     for (int i = from; i < s->out->n; ++i) {
         weft_gemm_resources resources = {0};
         weft_gemm_candidate *c = &s->out->candidates[i];
-        (void)weft_gemm_judge(s->product.type, &c->point, &s->kernels->limits, NULL, &resources);
+        (void)weft_gemm_judge(&shape, &c->point, &s->kernels->limits, NULL, &resources);
         x = x * 6364136223846793005u + 1442695040888963407u;
         c->merit = resources.reuse * (1 + (double)(x >> 33) * 0x1p-31);
     }
@@ -149,14 +154,21 @@ static void add_candidates(searcher *s) {
     const int n =
         weft_gemm_defaults(p->type, p->op_a, p->op_b, s->kernels->limits.matrix_depth, &list);
     s->out->standard = add(s->out, &standard);
-    for (int i = 0; i < n; ++i)
+    for (int i = 0; i < n && standard.stencil < WEFT_GEMM_SMALL; ++i)
         if (!has(s->out, &list[i].point))
             add(s->out, &list[i].point);
     const int from = s->out->n;
-    const bool matrix_units =
-        s->kernels->limits.matrix_depth > 0 &&
-        (p->type == WEFT_GEMM_DOUBLE || p->type == WEFT_GEMM_DOUBLE_COMPLEX);
-    add_survivors(s, matrix_units ? WEFT_GEMM_MMA : WEFT_GEMM_FMA);
+    if (s->kernels->limits.vector_bytes > 0) {
+        add_survivors(s, WEFT_GEMM_HOST);
+        order(s, from);
+        return;
+    }
+    if (s->n > 1)
+        add_survivors(s, WEFT_GEMM_SMALL);
+    const bool matrix_units = s->kernels->limits.matrix_depth > 0 &&
+                              (p->type == WEFT_GEMM_DOUBLE || p->type == WEFT_GEMM_DOUBLE_COMPLEX);
+    if (standard.stencil != WEFT_GEMM_SMALL)
+        add_survivors(s, matrix_units ? WEFT_GEMM_MMA : WEFT_GEMM_FMA);
     order(s, from);
 }
 
@@ -176,8 +188,7 @@ static void set_sizes(searcher *s) {
     const int64_t sizes[] = {s->product.m, s->product.n, s->product.k};
     for (int stage = 0; stage < WEFT_GEMM_STAGES; ++stage)
         for (int i = 0; i < 3; ++i)
-            s->out->sizes[stage][i] =
-                s->n > 1 || sizes[i] < most[stage] ? sizes[i] : most[stage];
+            s->out->sizes[stage][i] = s->n > 1 || sizes[i] < most[stage] ? sizes[i] : most[stage];
 }
 
 static void compile(void *user, int64_t i) {
@@ -223,7 +234,8 @@ static void time_candidate(searcher *s, int i, int stage) {
     const weft_gemm_work work = {run_work, &user};
     double seconds[ROUNDS];
     weft_error ignored;
-    if (weft_gemm_time(s->kernels->device, &work, 1, ROUNDS, s->how.least / 10, seconds, &ignored) != WEFT_OK)
+    if (weft_gemm_time(s->kernels->device, &work, 1, ROUNDS, s->how.least / 10, seconds,
+                       &ignored) != WEFT_OK)
         c->outcome = WEFT_GEMM_FAILS;
     else
         c->seconds[stage] = median(seconds, ROUNDS);
@@ -295,8 +307,7 @@ static weft_status time_finalists(searcher *s, const int *list, int n, weft_erro
     weft_gemm_work works[MOST];
     double seconds[MOST * WEFT_GEMM_ROUNDS];
     for (int i = 0; i < n; ++i) {
-        users[i] =
-            (work_user){s->kernels, s->product, s->n, &s->out->candidates[list[i]].point};
+        users[i] = (work_user){s->kernels, s->product, s->n, &s->out->candidates[list[i]].point};
         works[i] = (weft_gemm_work){run_work, &users[i]};
     }
     TRY(weft_gemm_time(s->kernels->device, works, n, WEFT_GEMM_ROUNDS, s->how.least, seconds,
@@ -320,6 +331,8 @@ static int regroup(searcher *s, const int *list, int n, int *more) {
     for (int i = 0; i < n && i < REGROUPED; ++i)
         for (int g = 0; g < 2; ++g) {
             weft_gemm_point point = s->out->candidates[list[i]].point;
+            if (point.stencil >= WEFT_GEMM_SMALL)
+                continue;
             point.values[point.stencil == WEFT_GEMM_MMA ? MMA_GROUP : FMA_GROUP] = groups[g];
             const int made = has(s->out, &point) ? -1 : add(s->out, &point);
             if (made >= 0)
@@ -343,9 +356,8 @@ static weft_status last_stages(searcher *s, weft_error *error) {
         time_candidate(s, list[i], 1);
     n = fastest(out, 1, FINALISTS, list);
     if (n == 0)
-        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                           "no kernel of %d candidates ran on %s", out->n_compiled,
-                           weft_device_limits(s->kernels->device)->name));
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "no kernel of %d candidates ran on %s",
+                           out->n_compiled, weft_device_limits(s->kernels->device)->name));
     n += regroup(s, list, n, list + n);
     bool standard = false;
     for (int i = 0; i < n; ++i)

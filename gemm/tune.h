@@ -41,12 +41,12 @@ typedef struct weft_gemm_candidate {
 } weft_gemm_candidate;
 
 typedef struct weft_gemm_search_options {
-    double seconds;    /* to search in; the last stage is not cut */
-    int threads;       /* that compile at once; 0: all */
-    int spill_bytes;   /* most that a candidate may spill per thread; -1: 128 */
-    int chunk;         /* candidates compiled before they are timed; 0: 48 */
-    double least;      /* seconds of a measurement in the last stage; 0: 20 ms; a tenth before it */
-    uint32_t seed;     /* of the order of the candidates */
+    double seconds;  /* to search in; the last stage is not cut */
+    int threads;     /* that compile at once; 0: all */
+    int spill_bytes; /* most that a candidate may spill per thread; -1: 128 */
+    int chunk;       /* candidates compiled before they are timed; 0: 48 */
+    double least;    /* seconds of a measurement in the last stage; 0: 20 ms; a tenth before it */
+    uint32_t seed;   /* of the order of the candidates */
 } weft_gemm_search_options;
 
 typedef struct weft_gemm_search {

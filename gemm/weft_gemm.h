@@ -31,14 +31,15 @@ typedef struct weft_gemm_matrix {
     weft_memory *memory; /* borrowed */
     int64_t first;       /* entry (0, 0) */
     int64_t ld;          /* from one column to the next; at least the number of stored rows */
-    int64_t stride;      /* from one matrix of a batch to the next; 0 for A or B: all are the same */
+    int64_t stride; /* from one matrix of a batch to the next; 0 for A or B: all are the same */
 } weft_gemm_matrix;
 
 typedef struct weft_gemm_product {
     weft_gemm_type type;
     weft_gemm_op op_a, op_b;
-    int64_t m, n, k;          /* op(A) is m x k, op(B) is k x n, C is m x n; below 2^31 */
-    double alpha[2], beta[2]; /* real and imaginary part; rounded to the type. If alpha is 0, A and B
+    int64_t m, n, k; /* op(A) is m x k, op(B) is k x n, C is m x n; below 2^31 */
+    double alpha[2],
+        beta[2]; /* real and imaginary part; rounded to the type. If alpha is 0, A and B
                                  are not read; if beta is 0, C is not read */
     weft_gemm_matrix a, b, c; /* c must not overlap a or b */
 } weft_gemm_product;
@@ -49,8 +50,7 @@ typedef struct weft_gemm_kernels weft_gemm_kernels;
  *  device  borrowed; must outlive the kernels
  *  out     caller's; weft_gemm_kernels_free
  *  Errors  WEFT_ERROR_MEMORY */
-weft_status weft_gemm_kernels_make(weft_device *device, weft_gemm_kernels **out,
-                                   weft_error *error);
+weft_status weft_gemm_kernels_make(weft_device *device, weft_gemm_kernels **out, weft_error *error);
 void weft_gemm_kernels_free(weft_gemm_kernels **kernels);
 
 /** Compute a product; on cuda asynchronously. Repeated calls give the same bits.

@@ -37,7 +37,8 @@ static const app_option table[] = {
 static const char doc[] =
     "Compute a dense matrix product C = op(A) op(B) with random numbers, and print its speed."
     "\v"
-    "TYPE is S (single), D (double), C (single complex) or Z (double complex). OPS are two letters, "
+    "TYPE is S (single), D (double), C (single complex) or Z (double complex). OPS are two "
+    "letters, "
     "of A and of B: N as it is, T transposed, C conjugated and transposed; several are separated "
     "by commas, and all stands for all four (complex: nine). C has M rows and N columns, K is the "
     "length of the sums. Times are medians of nine interleaved rounds; p is that of a rank test. "
@@ -50,7 +51,8 @@ static const char doc[] =
     "best quarter at 4096, the best twelve at the size given. The winner is used from then on for "
     "products of this type and of similar size (weft tuning list).\n"
     "\n"
-    "Exit status: 0 done, 1 the check found an error, 2 wrong usage or input, 3 the device failed.\n"
+    "Exit status: 0 done, 1 the check found an error, 2 wrong usage or input, 3 the device "
+    "failed.\n"
     "\n"
     "Examples:\n"
     "  weft gemm D NN 8448 8192 8192 --compare cublas\n"
@@ -136,8 +138,8 @@ static weft_status read_sizes(const gemm_options *options, int64_t sizes[3], wef
         sizes[i] = strtol(text, &end, 10);
         if (end == text || *end != '\0' || errno != 0 || sizes[i] < 1 || sizes[i] > 1 << 24)
             return weft_error_set(error, WEFT_ERROR_USAGE,
-                                  "%s is a whole number from 1 to 16777216, not '%.100s'",
-                                  names[i], text);
+                                  "%s is a whole number from 1 to 16777216, not '%.100s'", names[i],
+                                  text);
     }
     return WEFT_OK;
 }
@@ -158,8 +160,6 @@ static weft_status print_space(const gemm_options *options, const weft_monitor *
         TRY(read_ops(options->arguments[2], type, &ops, error));
     TRY(weft_device_open(options->device, &device_options, &device, error));
     const weft_limits *limits = weft_device_limits(device);
-    if (limits->execution != WEFT_EXECUTION_SIMT)
-        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s is not a GPU", limits->name));
     const weft_gemm_limits own = weft_gemm_limits_of(limits);
     const weft_gemm_guidelines guidelines = weft_gemm_guidelines_of(type);
     printf("%s\n", limits->name);
@@ -167,9 +167,12 @@ static weft_status print_space(const gemm_options *options, const weft_monitor *
         int64_t counts[WEFT_GEMM_VERDICTS], all = 0;
         int shapes = 0;
         const bool single = type == WEFT_GEMM_SINGLE || type == WEFT_GEMM_SINGLE_COMPLEX;
-        if (stencil == WEFT_GEMM_MMA && single)
-            continue;
-        weft_gemm_count(type, stencil, &own, &guidelines, counts, &shapes);
+        const bool of_host = stencil == WEFT_GEMM_HOST;
+        if (of_host != (limits->execution == WEFT_EXECUTION_SIMD) || stencil == WEFT_GEMM_SMALL ||
+            (stencil == WEFT_GEMM_MMA && single))
+            continue; /* that of small products depends on their sizes */
+        weft_gemm_count(&(weft_gemm_shape){.type = type}, stencil, &own, &guidelines, counts,
+                        &shapes);
         for (int v = 0; v < WEFT_GEMM_VERDICTS; ++v)
             all += counts[v];
         printf("stencil %s: %lld points\n", weft_gemm_stencils[stencil].name, (long long)all);
@@ -261,11 +264,10 @@ static weft_status tune(session *s, weft_error *error) {
     weft_gemm_search search;
     const double start = weft_clock();
     TRY(weft_arena_make(&arena, error));
-    TRY(weft_gemm_search_best(s->kernels, &s->one.product, s->one.n,
-                              &(weft_gemm_search_options){.seconds = s->options->tune,
-                                                          .spill_bytes = -1,
-                                                          .seed = 1},
-                              arena, &search, error));
+    TRY(weft_gemm_search_best(
+        s->kernels, &s->one.product, s->one.n,
+        &(weft_gemm_search_options){.seconds = s->options->tune, .spill_bytes = -1, .seed = 1},
+        arena, &search, error));
     TRY(weft_gemm_search_store(s->tuning, s->one.device, &s->one.product, s->one.n, &search,
                                error));
     s->point = search.candidates[search.best].point;
@@ -349,9 +351,9 @@ static void print_times(const session *s, double *seconds, int forms) {
         forms > 0 ? app_rank_test(seconds, WEFT_GEMM_ROUNDS, other, WEFT_GEMM_ROUNDS) : 1;
     const double median = app_spread_of(seconds, WEFT_GEMM_ROUNDS).median;
     const weft_gemm_product *product = &s->one.product;
-    const double bytes = (double)(weft_memory_bytes(product->a.memory) +
-                                  weft_memory_bytes(product->b.memory) +
-                                  weft_memory_bytes(product->c.memory));
+    const double bytes =
+        (double)(weft_memory_bytes(product->a.memory) + weft_memory_bytes(product->b.memory) +
+                 weft_memory_bytes(product->c.memory));
     weft_gemm_point_text(&s->point, &text);
     printf("%s %-7s %-38s %11.2f us %9.1f GFlop/s %7.1f GB/s", s->one.layout,
            s->options->point ? "given"

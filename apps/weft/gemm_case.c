@@ -60,13 +60,10 @@ weft_status gemm_case_make(weft_device *device, weft_gemm_type type, const int64
                            int64_t n, gemm_case *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const int parts = weft_gemm_is_complex(type) ? 2 : 1;
-    gemm_case one = {.device = device,
-                     .n = n,
-                     .product = {.type = type,
-                                 .m = sizes[0],
-                                 .n = sizes[1],
-                                 .k = sizes[2],
-                                 .alpha = {1, 0}}};
+    gemm_case one = {
+        .device = device,
+        .n = n,
+        .product = {.type = type, .m = sizes[0], .n = sizes[1], .k = sizes[2], .alpha = {1, 0}}};
     TRY(make_period(&one, error));
     TRY(make_matrix(&one, n * sizes[0] * sizes[2] * parts, &one.product.a.memory, error));
     TRY(make_matrix(&one, n * sizes[2] * sizes[1] * parts, &one.product.b.memory, error));
@@ -118,8 +115,8 @@ static void add_product(exact_sum *s, double a, double b) {
 static double entry(const gemm_case *one, const weft_gemm_matrix *matrix, weft_gemm_op op,
                     int64_t i, int64_t j, int64_t x, int part) {
     const int parts = weft_gemm_is_complex(one->product.type) ? 2 : 1;
-    const int64_t at = x * matrix->stride +
-                       (op == WEFT_GEMM_PLAIN ? i + j * matrix->ld : j + i * matrix->ld);
+    const int64_t at =
+        x * matrix->stride + (op == WEFT_GEMM_PLAIN ? i + j * matrix->ld : j + i * matrix->ld);
     const double value = one->period[(at * parts + part) % PERIOD];
     return part == 1 && op == WEFT_GEMM_CONJUGATE_TRANSPOSED ? -value : value;
 }

@@ -13,9 +13,9 @@ typedef void real_function(int order, int op_a, int op_b, int m, int n, int k, d
 typedef void single_function(int order, int op_a, int op_b, int m, int n, int k, float alpha,
                              const void *A, int lda, const void *B, int ldb, float beta, void *C,
                              int ldc);
-typedef void complex_function(int order, int op_a, int op_b, int m, int n, int k,
-                              const void *alpha, const void *A, int lda, const void *B, int ldb,
-                              const void *beta, void *C, int ldc);
+typedef void complex_function(int order, int op_a, int op_b, int m, int n, int k, const void *alpha,
+                              const void *A, int lda, const void *B, int ldb, const void *beta,
+                              void *C, int ldc);
 
 typedef struct openblas_state {
     single_function *single;

@@ -20,19 +20,26 @@ static void check_default(weft_gemm_type type, weft_gemm_op op_a, weft_gemm_op o
     weft_text text = {0};
     const int64_t size = edges ? 1000 : 1536;
     const weft_gemm_matrix matrix = {.ld = size};
-    const weft_gemm_product product = {.type = type, .op_a = op_a, .op_b = op_b, .m = size,
-                                       .n = size, .k = size, .a = matrix, .b = matrix, .c = matrix};
+    const weft_gemm_product product = {.type = type,
+                                       .op_a = op_a,
+                                       .op_b = op_b,
+                                       .m = size,
+                                       .n = size,
+                                       .k = size,
+                                       .a = matrix,
+                                       .b = matrix,
+                                       .c = matrix};
     weft_gemm_resources estimate = {0};
-    const int resident =
-        point->values[point->stencil == WEFT_GEMM_MMA ? MMA_MINB : FMA_MINB];
+    const int resident = point->values[point->stencil == WEFT_GEMM_MMA ? MMA_MINB : FMA_MINB];
     weft_gemm_point_text(point, &text);
-    if (weft_gemm_judge(type, point, &kernels->limits, NULL, &estimate) != WEFT_GEMM_SURVIVES)
+    if (weft_gemm_judge(&(weft_gemm_shape){.type = type}, point, &kernels->limits, NULL,
+                        &estimate) != WEFT_GEMM_SURVIVES)
         fail_msg("%s is not possible", text.data);
     if (weft_gemm_module(kernels, &product, 1, point, &module, &error) != WEFT_OK ||
         weft_module_kernel_resources(module, "product", &resources, &error) != WEFT_OK)
         fail_msg("%s: %s", text.data, error.message);
-    printf("type %d operands %d %d %s%s: %d registers, %d bytes spilled\n", type, op_a, op_b, text.data,
-           edges ? " edges" : "", resources.registers, resources.spill_store_bytes);
+    printf("type %d operands %d %d %s%s: %d registers, %d bytes spilled\n", type, op_a, op_b,
+           text.data, edges ? " edges" : "", resources.registers, resources.spill_store_bytes);
     if (!edges && resources.spill_store_bytes > SPILLED)
         ++n_spilling;
     assert_true(resident * estimate.threads * ((resources.registers + 7) / 8 * 8) <= 65536);

@@ -1,6 +1,6 @@
 /* labels: full */
-/* Dense products of every type and order of the operands against three loops over the definition, on a
- * GPU if WEFT_TEST_DEVICE=cuda, else in the emulation of CUDA text. Entries, alpha and beta are small
+/* Dense products of every type and order of the operands against three loops over the definition: on the
+ * host; and on a GPU if WEFT_TEST_DEVICE=cuda, else in the emulation of CUDA text. Entries, alpha and beta are small
  * whole numbers, so every sum is exact in either precision: results must be equal. C is not read
  * where beta is 0: it holds NaN there. */
 #include "core/base/threads.h"
@@ -90,8 +90,7 @@ static void expect(const weft_gemm_product *p, matrix *a, matrix *b, matrix *c, 
         for (int64_t j = 0; j < p->n; ++j)
             for (int64_t i = 0; i < p->m; ++i) {
                 double complex sum = 0;
-                double complex *at =
-                    &c->entries[p->c.first + x * p->c.stride + i + j * p->c.ld];
+                double complex *at = &c->entries[p->c.first + x * p->c.stride + i + j * p->c.ld];
                 for (int64_t l = 0; l < p->k; ++l)
                     sum += entry(a, p->op_a, i, l, x) * entry(b, p->op_b, l, j, x);
                 *at = alpha * sum + (beta == 0 ? 0 : beta * *at);
@@ -121,6 +120,10 @@ typedef struct shape {
     double beta;
 } shape;
 
+static int64_t pitch(int rows, const shape *s) {
+    return rows + s->extra > 0 ? rows + s->extra : 1;
+}
+
 /* One product; NULL: with the default point. */
 static void run(weft_gemm_type type, weft_gemm_op op_a, weft_gemm_op op_b, const char *point_text,
                 const shape *s) {
@@ -131,11 +134,11 @@ static void run(weft_gemm_type type, weft_gemm_op op_a, weft_gemm_op op_b, const
              point_text ? point_text : "default");
     const bool parts = weft_gemm_is_complex(type);
     const bool a = op_a != WEFT_GEMM_PLAIN, b = op_b != WEFT_GEMM_PLAIN;
-    const int64_t lda = (a ? s->k : s->m) + s->extra, ldb = (b ? s->n : s->k) + s->extra;
+    const int64_t lda = pitch(a ? s->k : s->m, s), ldb = pitch(b ? s->n : s->k, s);
     const int64_t ldc = s->m + s->extra;
     const int64_t columns_a = a ? s->m : s->k, columns_b = b ? s->k : s->n;
-    matrix A = matrix_make(type, lda, columns_a, s->first, lda * columns_a + s->extra, s->batch,
-                           false);
+    matrix A =
+        matrix_make(type, lda, columns_a, s->first, lda * columns_a + s->extra, s->batch, false);
     matrix B = matrix_make(type, ldb, columns_b, s->first, 0, s->batch, false);
     matrix C = matrix_make(type, ldc, s->n, s->first, ldc * s->n, s->batch, s->beta == 0);
     weft_gemm_product p = {.type = type,
@@ -172,20 +175,24 @@ typedef struct sample {
     weft_gemm_type type;
     const char *point;
 } sample;
+/* Small products in batches, of which the last block has a part. */
+static const shape small_shapes[] = {{3, 3, 3, 0, 0, 70, 0},  {4, 4, 4, 2, 1, 33, 2},
+                                     {6, 30, 6, 0, 0, 9, -1}, {17, 9, 24, 0, 0, 7, 1},
+                                     {8, 8, 0, 0, 0, 5, 3},   {64, 64, 64, 1, 0, 2, 0}};
+
 /* Points with small tiles, each with another value of a parameter that changes the code. */
-static const sample samples[] = {
-    {WEFT_GEMM_DOUBLE, "mma 32,32,1,16,16,3,2,8,0,1,8,0"},
-    {WEFT_GEMM_DOUBLE, "mma 32,32,1,32,16,4,2,4,2,1,1,1"},
-    {WEFT_GEMM_DOUBLE, "mma 64,32,2,32,32,2,4,16,1,1,8,0"},
-    {WEFT_GEMM_DOUBLE, "mma 32,32,1,16,16,3,2,0,2,1,8,1"},
-    {WEFT_GEMM_DOUBLE, "fma 64,32,8,4,4,8,2,3,1,8,0"},
-    {WEFT_GEMM_DOUBLE, "fma 64,32,8,4,4,8,2,3,1,8,1"},
-    {WEFT_GEMM_SINGLE, "fma 64,64,16,8,4,4,2,3,1,8,0"},
-    {WEFT_GEMM_SINGLE, "fma 64,64,16,8,4,4,1,2,1,8,1"},
-    {WEFT_GEMM_DOUBLE_COMPLEX, "mma 32,32,1,16,16,3,1,4,1,1,8,0"},
-    {WEFT_GEMM_DOUBLE_COMPLEX, "mma 32,32,1,16,32,3,2,8,0,1,8,1"},
-    {WEFT_GEMM_SINGLE_COMPLEX, "fma 64,32,8,4,4,8,2,3,1,8,0"},
-    {WEFT_GEMM_SINGLE_COMPLEX, "fma 32,64,8,4,8,4,2,3,1,8,1"}};
+static const sample samples[] = {{WEFT_GEMM_DOUBLE, "mma 32,32,1,16,16,3,2,8,0,1,8,0"},
+                                 {WEFT_GEMM_DOUBLE, "mma 32,32,1,32,16,4,2,4,2,1,1,1"},
+                                 {WEFT_GEMM_DOUBLE, "mma 64,32,2,32,32,2,4,16,1,1,8,0"},
+                                 {WEFT_GEMM_DOUBLE, "mma 32,32,1,16,16,3,2,0,2,1,8,1"},
+                                 {WEFT_GEMM_DOUBLE, "fma 64,32,8,4,4,8,2,3,1,8,0"},
+                                 {WEFT_GEMM_DOUBLE, "fma 64,32,8,4,4,8,2,3,1,8,1"},
+                                 {WEFT_GEMM_SINGLE, "fma 64,64,16,8,4,4,2,3,1,8,0"},
+                                 {WEFT_GEMM_SINGLE, "fma 64,64,16,8,4,4,1,2,1,8,1"},
+                                 {WEFT_GEMM_DOUBLE_COMPLEX, "mma 32,32,1,16,16,3,1,4,1,1,8,0"},
+                                 {WEFT_GEMM_DOUBLE_COMPLEX, "mma 32,32,1,16,32,3,2,8,0,1,8,1"},
+                                 {WEFT_GEMM_SINGLE_COMPLEX, "fma 64,32,8,4,4,8,2,3,1,8,0"},
+                                 {WEFT_GEMM_SINGLE_COMPLEX, "fma 32,64,8,4,8,4,2,3,1,8,1"}};
 enum { N_SAMPLES = sizeof samples / sizeof *samples };
 
 static bool on_gpu(void) {
@@ -210,8 +217,8 @@ static void compile_one(void *user, int64_t number) {
                            .m = s->m,
                            .n = s->n,
                            .k = s->k};
-    p.a = (weft_gemm_matrix){.first = s->first, .ld = (a ? s->k : s->m) + s->extra};
-    p.b = (weft_gemm_matrix){.first = s->first, .ld = (b ? s->n : s->k) + s->extra};
+    p.a = (weft_gemm_matrix){.first = s->first, .ld = pitch(a ? s->k : s->m, s)};
+    p.b = (weft_gemm_matrix){.first = s->first, .ld = pitch(b ? s->n : s->k, s)};
     p.c = (weft_gemm_matrix){.first = s->first, .ld = s->m + s->extra};
     if (order < ops * ops && weft_gemm_point_read(one->point, &point, &error) == WEFT_OK)
         (void)weft_gemm_module(kernels, &p, s->batch, &point, &module, &error);
@@ -243,6 +250,42 @@ static void test_samples(void **state) {
     }
 }
 
+static void test_small(void **state) {
+    (void)state;
+    const int n = sizeof small_shapes / sizeof *small_shapes;
+    for (int type = 0; type < WEFT_GEMM_TYPES; ++type)
+        for (int i = on_gpu() ? 0 : type % 2; i < n; i += on_gpu() ? 1 : 2) {
+            const int ops = weft_gemm_is_complex((weft_gemm_type)type) ? 3 : 2;
+            const int o = 3 * type + i;
+            run((weft_gemm_type)type, (weft_gemm_op)(o % ops), (weft_gemm_op)(o / ops % ops), NULL,
+                &small_shapes[i]);
+        }
+    run(WEFT_GEMM_DOUBLE, WEFT_GEMM_TRANSPOSED, WEFT_GEMM_PLAIN, "small 3,2,64", &small_shapes[3]);
+}
+
+/* Blocks so small that every loop of the host's product is run several times, by three threads. */
+static void test_host(void **state) {
+    (void)state;
+    static const char *const points[WEFT_GEMM_TYPES] = {"host 16,3,16,32,12", "host 8,3,16,24,12",
+                                                        "host 16,2,16,16,12", "host 8,2,16,16,12"};
+    static const shape wide = {70, 90, 75, 1, 2, 1, -2};
+    const int n = sizeof small_shapes / sizeof *small_shapes;
+    for (int type = 0; type < WEFT_GEMM_TYPES;
+         ++type) { /* every second order: compilers are slow */
+        const int ops = weft_gemm_is_complex((weft_gemm_type)type) ? 3 : 2;
+        for (int o = type % 2; o < ops * ops; o += ops) {
+            const weft_gemm_op a = (weft_gemm_op)(o % ops), b = (weft_gemm_op)(o / ops);
+            run((weft_gemm_type)type, a, b, points[type], &wide);
+            for (int s = 0; s < N_SHAPES; ++s)
+                run((weft_gemm_type)type, a, b, points[type], &shapes[s]);
+            for (int s = 0; s < n; ++s)
+                run((weft_gemm_type)type, a, b, points[type], &small_shapes[s]);
+        }
+        for (int s = 0; s < n; s += 2)
+            run((weft_gemm_type)type, WEFT_GEMM_PLAIN, WEFT_GEMM_PLAIN, NULL, &small_shapes[s]);
+    }
+}
+
 static void test_default(void **state) {
     (void)state;
     run(WEFT_GEMM_DOUBLE, WEFT_GEMM_PLAIN, WEFT_GEMM_PLAIN, NULL, &shapes[1]);
@@ -255,8 +298,14 @@ static void test_alpha_zero(void **state) {
     weft_error error;
     matrix a = matrix_make(WEFT_GEMM_DOUBLE, 20, 20, 0, 0, 1, true);
     matrix c = matrix_make(WEFT_GEMM_DOUBLE, 20, 20, 0, 0, 1, false);
-    weft_gemm_product p = {.type = WEFT_GEMM_DOUBLE, .m = 20, .n = 20, .k = 20, .beta = {3, 0},
-                           .a = a.on_device, .b = a.on_device, .c = c.on_device};
+    weft_gemm_product p = {.type = WEFT_GEMM_DOUBLE,
+                           .m = 20,
+                           .n = 20,
+                           .k = 20,
+                           .beta = {3, 0},
+                           .a = a.on_device,
+                           .b = a.on_device,
+                           .c = c.on_device};
     check(weft_gemm(kernels, &p, &error), &error);
     for (size_t i = 0; i < c.n; ++i)
         c.entries[i] *= 3;
@@ -269,8 +318,13 @@ static void test_errors(void **state) {
     (void)state;
     weft_error error = {0};
     matrix a = matrix_make(WEFT_GEMM_DOUBLE, 8, 8, 0, 0, 1, false);
-    const weft_gemm_product good = {.type = WEFT_GEMM_DOUBLE, .m = 8, .n = 8, .k = 8,
-                                    .alpha = {1, 0}, .a = a.on_device, .b = a.on_device,
+    const weft_gemm_product good = {.type = WEFT_GEMM_DOUBLE,
+                                    .m = 8,
+                                    .n = 8,
+                                    .k = 8,
+                                    .alpha = {1, 0},
+                                    .a = a.on_device,
+                                    .b = a.on_device,
                                     .c = a.on_device};
     weft_gemm_product p = good;
     p.m = -1;
@@ -304,6 +358,14 @@ static int open_device(void **state) {
     return 0;
 }
 
+static int open_host(void **state) {
+    (void)state;
+    weft_error error;
+    check(weft_device_open("host:3", NULL, &device, &error), &error);
+    check(weft_gemm_kernels_make(device, &kernels, &error), &error);
+    return 0;
+}
+
 static int close_device(void **state) {
     (void)state;
     weft_gemm_kernels_free(&kernels);
@@ -312,8 +374,12 @@ static int close_device(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_default), cmocka_unit_test(test_alpha_zero),
-        cmocka_unit_test(test_errors), cmocka_unit_test(test_samples)};
-    return cmocka_run_group_tests(tests, open_device, close_device);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_default),
+                                       cmocka_unit_test(test_alpha_zero),
+                                       cmocka_unit_test(test_errors), cmocka_unit_test(test_small),
+                                       cmocka_unit_test(test_samples)};
+    const struct CMUnitTest on_host[] = {cmocka_unit_test(test_host),
+                                         cmocka_unit_test(test_errors)};
+    return cmocka_run_group_tests(on_host, open_host, close_device) +
+           cmocka_run_group_tests(tests, open_device, close_device);
 }

@@ -62,7 +62,8 @@ static void test_counts(void **state) {
         int64_t counts[WEFT_GEMM_VERDICTS], all = 0;
         int shapes = 0;
         guidelines.reuse = cases[i].reuse;
-        weft_gemm_count(cases[i].type, cases[i].stencil, &hopper, &guidelines, counts, &shapes);
+        weft_gemm_count(&(weft_gemm_shape){.type = cases[i].type}, cases[i].stencil, &hopper,
+                        &guidelines, counts, &shapes);
         for (int v = 0; v < WEFT_GEMM_VERDICTS; ++v)
             all += counts[v];
         assert_int_equal(all, cases[i].all);

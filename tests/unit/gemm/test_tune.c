@@ -72,20 +72,19 @@ static void test_search(void **state) {
                                        .c = matrix_make(device, SIZE)};
     check(weft_gemm_tuned(tuning, device, &product, 1, &point, &found, &error), &error);
     assert_false(found);
-    check(weft_gemm_search_best(kernels, &product, 1,
-                                &(weft_gemm_search_options){.seconds = 1e-3,
-                                                            .threads = 1,
-                                                            .spill_bytes = -1,
-                                                            .chunk = 3,
-                                                            .least = 1e-9},
-                                arena, &search, &error),
+    check(weft_gemm_search_best(
+              kernels, &product, 1,
+              &(weft_gemm_search_options){
+                  .seconds = 1e-3, .threads = 1, .spill_bytes = -1, .chunk = 3, .least = 1e-9},
+              arena, &search, &error),
           &error);
     assert_int_equal(search.n_compiled, 3); /* a chunk */
     assert_int_equal(search.candidates[search.standard].outcome, WEFT_GEMM_RUNS);
     assert_true(search.candidates[search.best].seconds[2] > 0);
     for (int i = 0; i < search.n; ++i)
         if (search.candidates[i].seconds[2] > 0)
-            assert_true(search.candidates[i].seconds[2] >= search.candidates[search.best].seconds[2]);
+            assert_true(search.candidates[i].seconds[2] >=
+                        search.candidates[search.best].seconds[2]);
     check_t4(&product, &search);
     check(weft_gemm_search_store(tuning, device, &product, 1, &search, &error), &error);
     check(weft_gemm_tuned(tuning, device, &product, 1, &point, &found, &error), &error);
