@@ -100,14 +100,35 @@ static void solve_messages(void **state) {
     check("solve", solve_cases, sizeof solve_cases / sizeof *solve_cases);
 }
 
+/* Displacements of a script that calls its constants by other names. */
+static void no_constants(void **state) {
+    (void)state;
+    char *folder = test_folder_make(), path[4096];
+    snprintf(path, sizeof path, "%s/own.weft", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("parameter d = 2;\nindex cells, nodes;\nconnectivity dofs : cells -> nodes[d + 1];\n"
+          "input x : real[d] over nodes;\nJ = jacobian(x[dofs]);\n"
+          "K = elastic_stiffness(tform_dshape(J), J, 1, 1);\n",
+          file);
+    assert_int_equal(fclose(file), 0);
+    const bad_case bad = {"no constants",
+                          {path, "--derive", "s = von_mises(stress(u))"},
+                          {"--derive s:1:11: error: stress(u) needs values lambda and mu of the "
+                           "script",
+                           "hooke_stress(strain(u), LAMBDA, MU)"}};
+    check("solve", &bad, 1);
+    test_folder_remove(&folder);
+}
+
 static void time_messages(void **state) {
     (void)state;
     check("advection_diffusion", time_cases, sizeof time_cases / sizeof *time_cases);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(poisson_messages),
-                                       cmocka_unit_test(solve_messages),
-                                       cmocka_unit_test(time_messages)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(poisson_messages), cmocka_unit_test(solve_messages),
+        cmocka_unit_test(no_constants), cmocka_unit_test(time_messages)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,8 @@
  * balance them, and what floats is what it is with supports that carry nothing. */
 #include "solve_run.h"
 
+#include <unistd.h>
+
 static void expect(double found, double wanted, double tolerance) {
     if (!(fabs(found - wanted) <= tolerance))
         fail_msg("%.17g, expected %.17g within %g", found, wanted, tolerance);
@@ -28,6 +30,38 @@ static void periodic_cells(void **state) {
     expect(app_number(roots[0], "dependent_dofs"), 33, 0);
     json_decref(roots[0]);
     json_decref(roots[1]);
+}
+
+/* Sides that Gmsh has meshed alike because of Periodic; half the size divides the error by four. */
+static void periodic_curves_of_gmsh(void **state) {
+    (void)state;
+    if (access(WEFT_BINARY_DIR "/weft-gmsh", X_OK) != 0)
+        skip_test("weft-gmsh is not part of this build");
+    char *folder = test_folder_make(), path[4096];
+    double errors[2];
+    snprintf(path, sizeof path, "%s/cell.geo", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("DefineConstant[ h = 0.1 ];\n"
+          "Point(1) = {0, 0, 0, h}; Point(2) = {1, 0, 0, h}; Point(3) = {1, 1, 0, h};\n"
+          "Point(4) = {0, 1, 0, h}; Line(1) = {1, 2}; Line(2) = {2, 3}; Line(3) = {3, 4};\n"
+          "Line(4) = {4, 1}; Curve Loop(1) = {1, 2, 3, 4}; Plane Surface(1) = {1};\n"
+          "Periodic Curve {2} = {-4} Translate {1, 0, 0};\n"
+          "Periodic Curve {3} = {-1} Translate {0, 1, 0};\n"
+          "Physical Curve(\"left\") = {4}; Physical Curve(\"right\") = {2};\n"
+          "Physical Curve(\"bottom\") = {1}; Physical Curve(\"top\") = {3};\n"
+          "Physical Surface(\"cell\") = {1};\n",
+          file);
+    assert_int_equal(fclose(file), 0);
+    for (int i = 0; i < 2; ++i) {
+        json_t *root =
+            POISSON(0, "--mesh", path, "--size", i ? "0.04" : "0.08", "--source", "8*pi^2*" WAVE,
+                    "--exact", WAVE, "--periodic", "left=right", "--periodic", "bottom=top");
+        errors[i] = app_number(root, "l2_error");
+        json_decref(root);
+    }
+    assert_true(errors[0] / errors[1] > 3);
+    test_folder_remove(&folder);
 }
 
 /* The same on other storages and with other preconditioners. */
@@ -94,8 +128,11 @@ static void null_device(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(periodic_cells), cmocka_unit_test(storages_and_preconditioners),
-        cmocka_unit_test(point_loads),    cmocka_unit_test(floating_as_supported),
+        cmocka_unit_test(periodic_cells),
+        cmocka_unit_test(periodic_curves_of_gmsh),
+        cmocka_unit_test(storages_and_preconditioners),
+        cmocka_unit_test(point_loads),
+        cmocka_unit_test(floating_as_supported),
         cmocka_unit_test(null_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
