@@ -110,6 +110,12 @@ weft_status weft_space_exterior_make(const weft_space *space, int group, weft_sp
 /** All facets between two cells; the side + (first) is the cell of the lower number. */
 weft_status weft_space_interior_make(const weft_space *space, weft_space_sides *out,
                                      weft_error *error);
+/** The cells of a group of cells, as they are (not turned), for integrals over this group alone;
+ *  n_sides is 1.
+ *  group   its index in the mesh; a group of another dimension has no cells
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_space_group_cells_make(const weft_space *space, int group, weft_space_sides *out,
+                                        weft_error *error);
 void weft_space_sides_free(weft_space_sides *sides);
 
 /** Several spaces over one mesh, as one list of dofs: those of the first space, then those of the

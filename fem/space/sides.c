@@ -41,18 +41,19 @@ static weft_status find_turned(turned *t, const int *vertices, const int **out, 
     return WEFT_OK;
 }
 
-static weft_status fill(const weft_space *space, const weft_sides *sides, weft_space_sides *out,
+/* local [n][n_sides]: the number of the facet in its cells */
+static weft_status fill(const weft_space *space, const unsigned char *local, weft_space_sides *out,
                         weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_mesh *mesh = weft_space_mesh(space);
     const weft_element *element = weft_space_element(space);
     const int width = element->n_nodes;
     turned t = {.element = element};
-    for (int64_t i = 0; i < sides->n * sides->n_sides; ++i) {
+    for (int64_t i = 0; i < out->n * out->n_sides; ++i) {
         int vertices[8];
         const int *from = NULL;
-        const int32_t *row = weft_space_cell_nodes(space) + (int64_t)sides->cells[i] * width;
-        weft_side_order(mesh, sides->cells[i], sides->local[i], vertices);
+        const int32_t *row = weft_space_cell_nodes(space) + (int64_t)out->cells[i] * width;
+        weft_side_order(mesh, out->cells[i], local[i], vertices);
         TRY(find_turned(&t, vertices, &from, error));
         for (int k = 0; k < width; ++k)
             out->nodes[i * width + k] = row[from[k]];
@@ -63,25 +64,59 @@ done:
     return status;
 }
 
-/* Takes sides->cells over. */
-static weft_status make(const weft_space *space, weft_sides *sides, weft_space_sides *out,
-                        weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int width = sides->n_sides * weft_space_element(space)->n_nodes;
+/* Allocate for the cells, which are taken over. */
+static weft_status start(const weft_space *space, weft_sides *sides, weft_space_sides *out,
+                         weft_error *error) {
+    const size_t width = (size_t)weft_space_element(space)->n_nodes * (size_t)sides->n_sides;
     out->n = sides->n;
     out->n_sides = sides->n_sides;
-    out->width = width;
-    out->nodes = weft_array_make((size_t)sides->n * (size_t)width, sizeof *out->nodes);
-    if (!out->nodes)
-        TRY(weft_out_of_memory(error, "the nodes of facets"));
-    TRY(fill(space, sides, out, error));
+    out->width = (int)width;
     out->cells = sides->cells;
     sides->cells = NULL;
-    TRY(weft_connectivity_make(weft_space_device(space), out->nodes, out->n, width,
+    out->nodes = weft_array_make((size_t)out->n * width, sizeof *out->nodes);
+    return out->nodes ? WEFT_OK : weft_out_of_memory(error, "the nodes of facets");
+}
+
+static weft_status connect(const weft_space *space, weft_space_sides *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_connectivity_make(weft_space_device(space), out->nodes, out->n, out->width,
                                weft_space_nodes(space), &out->dofs, error));
     TRY(weft_connectivity_make(weft_space_device(space), out->cells, out->n, out->n_sides,
                                weft_space_mesh(space)->n_cells, &out->to_cells, error));
 done:
+    return status;
+}
+
+static weft_status make(const weft_space *space, weft_sides *sides, weft_space_sides *out,
+                        weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(start(space, sides, out, error));
+    TRY(fill(space, sides->local, out, error));
+    TRY(connect(space, out, error));
+done:
+    return status;
+}
+
+weft_status weft_space_group_cells_make(const weft_space *space, int group, weft_space_sides *out,
+                                        weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_mesh *mesh = weft_space_mesh(space);
+    const weft_group *from = &mesh->groups[group];
+    const size_t width = (size_t)weft_space_element(space)->n_nodes;
+    weft_sides sides = {.n = from->n_cells, .n_sides = 1};
+    sides.cells = weft_array_make((size_t)from->n_cells, sizeof *sides.cells);
+    if (!sides.cells)
+        TRY(weft_out_of_memory(error, "the cells of a group"));
+    memcpy(sides.cells, mesh->group_cells + from->first_cell,
+           (size_t)from->n_cells * sizeof *sides.cells);
+    TRY(start(space, &sides, out, error));
+    for (int64_t i = 0; i < out->n; ++i)
+        memcpy(out->nodes + (size_t)i * width,
+               weft_space_cell_nodes(space) + (size_t)out->cells[i] * width,
+               width * sizeof *out->nodes);
+    TRY(connect(space, out, error));
+done:
+    weft_sides_free(&sides);
     return status;
 }
 

@@ -5,6 +5,7 @@
  * turned face gives a node to the wrong cell.
  * Tolerance: places are sums of at most 8 products of numbers up to 1: 1e-13. */
 #include "fem/weft_fem.h"
+#include "fusion/weft_program.h"
 #include "test_support.h"
 
 #include <math.h>
@@ -320,6 +321,45 @@ static void test_sides(void **state) {
     weft_device_free(&device);
 }
 
+/* A group of cells has the rows of its cells. */
+static void test_group_cells(void **state) {
+    (void)state;
+    static const double x[] = {0, 1, 2, 3};
+    static const int32_t cells[] = {0, 1, 1, 2, 2, 3}, listed[] = {2, 0};
+    weft_device *device = NULL;
+    weft_mesh *mesh = NULL;
+    weft_space_sides group = {0};
+    weft_mesh_data data = {.dimension = 1,
+                           .cell = WEFT_INTERVAL,
+                           .n_nodes = 4,
+                           .n_cells = 3,
+                           .n_groups = 1,
+                           .n_group_cells = 2};
+    data.x = weft_array_make(4, sizeof *data.x);
+    data.cells = weft_array_make(6, sizeof *data.cells);
+    data.groups = weft_array_make(1, sizeof *data.groups);
+    data.group_cells = weft_array_make(2, sizeof *data.group_cells);
+    memcpy(data.x, x, sizeof x);
+    memcpy(data.cells, cells, sizeof cells);
+    memcpy(data.group_cells, listed, sizeof listed);
+    *data.groups = (weft_group){.name = "ends", .dimension = 1, .n_cells = 2};
+    assert_int_equal(weft_mesh_make(&data, "line", NULL, &mesh, NULL), WEFT_OK);
+    assert_int_equal(weft_device_open("host:1", NULL, &device, NULL), WEFT_OK);
+    weft_space *space = make_space(device, mesh, WEFT_LAGRANGE, 2, 1);
+    assert_int_equal(weft_space_group_cells_make(space, 0, &group, NULL), WEFT_OK);
+    assert_int_equal(group.n, 2);
+    assert_int_equal(group.width, 3);
+    assert_int_equal(group.cells[1], 2);
+    assert_memory_equal(group.nodes, weft_space_cell_nodes(space), 3 * sizeof *group.nodes);
+    assert_memory_equal(group.nodes + 3, weft_space_cell_nodes(space) + 6, 3 * sizeof *group.nodes);
+    assert_int_equal(weft_connectivity_from(group.dofs), 2);
+    assert_int_equal(weft_connectivity_to(group.to_cells), 3);
+    weft_space_sides_free(&group);
+    weft_space_free(&space);
+    weft_mesh_free(&mesh);
+    weft_device_free(&device);
+}
+
 /* Formulas are evaluated at the nodes of any degree, in one to three dimensions. */
 static void test_formulas(void **state) {
     (void)state;
@@ -396,8 +436,8 @@ static void test_mixed(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lagrange), cmocka_unit_test(test_discontinuous),
-        cmocka_unit_test(test_sides),    cmocka_unit_test(test_formulas),
-        cmocka_unit_test(test_mixed),
+        cmocka_unit_test(test_sides),    cmocka_unit_test(test_group_cells),
+        cmocka_unit_test(test_formulas), cmocka_unit_test(test_mixed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
