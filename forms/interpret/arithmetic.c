@@ -332,6 +332,8 @@ ufl_value ufl_relation(ufl_interpreter *interpreter, const char *symbol, ufl_val
         return contains(interpreter, a, b, *symbol == 'i');
     if (strncmp(symbol, "is", 2) == 0)
         return ufl_of_bool(ufl_equal(a, b) == (symbol[2] == '\0'));
+    if (is_list(a) && is_list(b) && !ufl_charge(interpreter, 2000 + (int64_t)a.list->n))
+        return ufl_nothing();
     while (strcmp(symbols[row], symbol) != 0)
         ++row;
     if (row < 2) {

@@ -85,11 +85,12 @@ typedef struct ufl_interpreter {
     ufl_scope *globals, *locals;
     bool legacy;
     int statements, calls, frames;
+    int64_t work; /* elements of lists that were visited */
     enum { UFL_GO_ON, UFL_BROKEN, UFL_CONTINUED, UFL_RETURNED } flow;
     ufl_value result; /* of return */
 } ufl_interpreter;
 
-enum { UFL_ARGUMENTS_MAX = 16, UFL_FRAMES_MAX = 3000 };
+enum { UFL_ARGUMENTS_MAX = 16, UFL_FRAMES_MAX = 3000, UFL_WORK_MAX = 100000000 };
 
 /** A function that is written in C.
  *  parameters  "a,b,c=" ('=': may be left out), or "a,*" for any number after a
@@ -111,9 +112,7 @@ typedef struct ufl_builtin {
 
 /* ---- values.c ---- */
 ufl_value ufl_nothing(void), ufl_none(void); /* UFL_K_UNBOUND; None */
-ufl_value ufl_of_int(int64_t integer);
-ufl_value ufl_of_float(double number);
-ufl_value ufl_of_bool(bool is);
+ufl_value ufl_of_int(int64_t integer), ufl_of_float(double number), ufl_of_bool(bool is);
 ufl_value ufl_of_text(const char *text);
 ufl_value ufl_of_node(const ufl_node *node); /* NULL: UFL_K_UNBOUND */
 ufl_value ufl_of_form(const ufl_form *form); /* and so on */
@@ -126,6 +125,7 @@ ufl_value ufl_of_items(ufl_interpreter *interpreter, ufl_kind kind, const ufl_va
 bool ufl_append(ufl_interpreter *interpreter, ufl_list *list, ufl_value value);
 bool ufl_truth(ufl_interpreter *interpreter, ufl_value value, bool *out);
 bool ufl_equal(ufl_value a, ufl_value b);
+bool ufl_charge(ufl_interpreter *interpreter, int64_t elements); /* false: UFL_WORK_MAX */
 /** Elements of a sequence: a list, tuple, dictionary (keys), string or vector-valued expression. */
 bool ufl_iterate(ufl_interpreter *interpreter, ufl_value value, const ufl_value **items, size_t *n);
 /** "a list", "a Form", for messages. */

@@ -201,8 +201,17 @@ static bool equal(ufl_value a, ufl_value b, int depth, long *budget) {
 }
 
 bool ufl_equal(ufl_value a, ufl_value b) {
-    long budget = 2 * UFL_LIST_MAX;
+    long budget = UFL_LIST_MAX;
     return equal(a, b, 0, &budget);
+}
+
+bool ufl_charge(ufl_interpreter *interpreter, int64_t elements) {
+    interpreter->work += elements;
+    if (interpreter->work <= UFL_WORK_MAX)
+        return true;
+    ufl_wrong(interpreter, WEFT_ERROR_UNSUPPORTED, "the file visits more than %d elements of lists",
+              UFL_WORK_MAX);
+    return false;
 }
 
 bool ufl_iterate(ufl_interpreter *interpreter, ufl_value value, const ufl_value **items,
@@ -213,7 +222,7 @@ bool ufl_iterate(ufl_interpreter *interpreter, ufl_value value, const ufl_value 
     case UFL_K_LIST:
         *items = value.list->items;
         *n = value.list->n;
-        return true;
+        return ufl_charge(interpreter, (int64_t)*n);
     case UFL_K_DICT:
         made = ufl_of_items(interpreter, UFL_K_LIST, NULL, 0);
         for (size_t i = 0; made.kind && i < value.list->n; i += 2)

@@ -353,6 +353,8 @@ static void test_depth(void **state) {
         {"V = FiniteElement(\"P\", triangle, 1)\nx = Coefficient(V)\nfor i in range(5000):\n"
          "    x = sin(x)\na = x*dx",
          "", "\n", 1},
+        {"x = [1]*10**6\nfor i in range(50000):\n    y = sum(x)", "", "\n", 1},
+        {"x = [1]*10**6\ny = [1]*10**6\nfor i in range(50000):\n    z = x == y", "", "\n", 1},
         {"x = [1]\nx.append(x)\ny = [1]\ny.append(y)\nz = 1/int(x == y)", "", "\n", 1},
         {"x = [1]\nx.append(x)\nx.append(x)\ny = [1]\ny.append(y)\ny.append(y)\n"
          "z = 1/int(x == y)",
