@@ -2,7 +2,7 @@
 /* The spaces of kernels: the paper's, whose counts were made by an independent program of its
  * constraints for Fermi's limits; and today's, whose counts were made by an independent program for
  * an H200's. Counts are exact. */
-#include "gemm/space.h"
+#include "gemm/kernels.h"
 #include "test_support.h"
 
 #include <string.h>
@@ -75,6 +75,30 @@ static void test_counts(void **state) {
     }
 }
 
+/* What is used without tuning runs without estimated spills on GPUs with FP64 tensor cores (of compute
+ * capability 9.0, 8.0) and without. */
+static void test_defaults(void **state) {
+    (void)state;
+    static const struct {
+        int depth, shared;
+    } gpus[] = {{16, 227 * 1024}, {4, 163 * 1024}, {0, 99 * 1024}};
+    for (int g = 0; g < 3; ++g)
+        for (int type = 0; type < WEFT_GEMM_TYPES; ++type)
+            for (int order = 0; order < 4; ++order) {
+                weft_gemm_limits limits = hopper;
+                const weft_gemm_default *list = NULL;
+                const weft_gemm_shape shape = {.type = (weft_gemm_type)type};
+                const int n = weft_gemm_defaults((weft_gemm_type)type, (weft_gemm_op)(order % 2),
+                                                 (weft_gemm_op)(order / 2), gpus[g].depth, &list);
+                limits.matrix_depth = gpus[g].depth;
+                limits.shared_block = limits.shared = gpus[g].shared;
+                assert_true(n > 0);
+                for (int i = 0; i < n; ++i)
+                    assert_true(weft_gemm_judge(&shape, &list[i].point, &limits, NULL, NULL) ==
+                                WEFT_GEMM_SURVIVES);
+            }
+}
+
 static void test_text(void **state) {
     (void)state;
     static const char *const good[] = {"mma 128,64,1,64,32,4,2,8,2,2,8,0",
@@ -100,6 +124,7 @@ static void test_text(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_paper), cmocka_unit_test(test_counts),
+                                       cmocka_unit_test(test_defaults),
                                        cmocka_unit_test(test_text)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
