@@ -45,7 +45,7 @@ int ufl_compile_form(weft_ufl *ufl, const ufl_prepared *form, const char *name,
                      "leave the term out, and give boundary terms by --neumann or --robin");
             return -1;
         }
-        list[i] = ufl_lower_integral(&ufl->graph, form, i, function_name(ufl, name, i), -1);
+        list[i] = ufl_lower_integral(&ufl->graph, form, i, function_name(ufl, name, i), NULL);
         if (!list[i])
             return -1;
     }
@@ -289,16 +289,20 @@ weft_status weft_ufl_print_kernels(weft_ufl *ufl, const char *form, weft_text *o
         found = true;
         for (int k = 0; k < prepared->form.n_integrals; ++k) {
             const ufl_integral *integral = &prepared->form.integrals[k];
-            const int facets =
-                integral->type == UFL_CELL
-                    ? 1
-                    : ufl_cell_entities(integral->mesh->cell, integral->mesh->tdim - 1);
-            for (int facet = 0; facet < facets; ++facet) {
+            const int n = integral->type == UFL_CELL
+                              ? 1
+                              : ufl_cell_entities(integral->mesh->cell, integral->mesh->tdim - 1);
+            const int pairs = integral->type == UFL_INTERIOR_FACET ? n : 1;
+            for (int at = 0; at < n * pairs; ++at) {
+                const int facets[2] = {at / pairs, at % pairs};
                 const char *function = function_name(ufl, name, k);
-                if (function && integral->type != UFL_CELL)
-                    function = ufl_print(&ufl->context, "%s_facet_%d", function, facet);
+                if (function && integral->type == UFL_EXTERIOR_FACET)
+                    function = ufl_print(&ufl->context, "%s_facet_%d", function, facets[0]);
+                if (function && integral->type == UFL_INTERIOR_FACET)
+                    function =
+                        ufl_print(&ufl->context, "%s_facets_%d_%d", function, facets[0], facets[1]);
                 const ufl_lowered *lowered = ufl_lower_integral(
-                    &ufl->graph, prepared, k, function, integral->type == UFL_CELL ? -1 : facet);
+                    &ufl->graph, prepared, k, function, integral->type == UFL_CELL ? NULL : facets);
                 if (lowered)
                     weft_text_add(out, "%s\n", lowered->text);
             }

@@ -14,8 +14,8 @@ enum { TABLES_MAX = 16, OPERATIONS_MAX = 6000 };
 
 typedef struct element_table {
     const ufl_element *scalar;
-    int order, n_functions, number; /* number: of the table in the text; -1: not used there */
-    double *values;                 /* [derivative][point][function] */
+    int side, order, n_functions, number; /* number: of the table in the text; -1: not used there */
+    double *values;                       /* [derivative][point][function] */
 } element_table;
 
 typedef struct emitter {
@@ -25,9 +25,9 @@ typedef struct emitter {
     int n_elements;
     ufl_function_table tables[TABLES_MAX];
     int n_tables;
-    int *uses;                /* [scalars] how often each is used */
-    bool *declared;           /* [scalars] as a variable */
-    double *points, *weights; /* of the cell: [n][d], [n] */
+    int *uses;                   /* [scalars] how often each is used */
+    bool *declared;              /* [scalars] as a variable */
+    double *points[2], *weights; /* of the cell on each side: [n][d]; [n] */
     int n_points, weight_table;
     int columns;                /* of a result of rank 1, or 0 */
     const ufl_element *results; /* its element */
@@ -37,17 +37,17 @@ typedef struct emitter {
 
 /* ---- tables ---- */
 
-static element_table *table_of(emitter *e, const ufl_element *scalar) {
+static element_table *table_of(emitter *e, const ufl_element *scalar, int side) {
     for (int i = 0; i < e->n_elements; ++i)
-        if (e->elements[i].scalar == scalar)
+        if (e->elements[i].scalar == scalar && e->elements[i].side == side)
             return &e->elements[i];
     if (e->n_elements == (int)(sizeof e->elements / sizeof e->elements[0]))
         return ufl_fail(e->l->context, WEFT_ERROR_UNSUPPORTED, "more than 32 scalar elements");
     element_table *table = &e->elements[e->n_elements];
-    *table = (element_table){.scalar = scalar, .number = -1};
+    *table = (element_table){.scalar = scalar, .side = side, .number = -1};
     table->order = scalar->family == UFL_QUADRATURE ? 0 : e->l->order > 1 ? e->l->order : 1;
-    table->n_functions =
-        ufl_tabulate(e->l->context, scalar, table->order, e->n_points, e->points, &table->values);
+    table->n_functions = ufl_tabulate(e->l->context, scalar, table->order, e->n_points,
+                                      e->points[side], &table->values);
     if (table->n_functions < 0)
         return NULL;
     ++e->n_elements;
@@ -87,10 +87,12 @@ static int columns_of(const ufl_element *element) {
 
 /* NAME(entry of function `index` of a part) */
 static void write_dof(weft_text *out, const char *name, const ufl_element *element, ufl_part part,
-                      const char *index) {
+                      const char *index, bool has_sides) {
     if (columns_of(element) > 0)
-        weft_text_add(out, "%s(%s,%d)", name, index, part.first);
-    else if (element->n_dofs == 1)
+        weft_text_add(out, part.first >= columns_of(element) ? "%s(%d + %s,%d)" : "%s(%.0d%s,%d)",
+                      name, part.first / columns_of(element), index,
+                      part.first % columns_of(element));
+    else if (element->n_dofs == 1 && !has_sides)
         weft_text_add(out, "%s", name);
     else if (part.first == 0 && part.stride == 1)
         weft_text_add(out, "%s(%s)", name, index);
@@ -214,7 +216,7 @@ static bool declare_interpolated(emitter *e, int number, const ufl_scalar *s) {
         int powers[3] = {0};
         if (s->type == SCALAR_JACOBIAN)
             powers[s->b] = 1;
-        element_table *table = table_of(e, coordinates->sub[0]);
+        element_table *table = table_of(e, coordinates->sub[0], 0);
         const char *name = table_name(e, table);
         if (!name)
             return false;
@@ -226,26 +228,28 @@ static bool declare_interpolated(emitter *e, int number, const ufl_scalar *s) {
         e->flops += 2L * table->n_functions;
         return true;
     }
-    const ufl_node *w = e->l->coefficients[s->a];
+    const ufl_node *w = e->l->coefficients[s->a / 2];
     ufl_part parts[UFL_PARTS_MAX];
     const int n = ufl_component_parts(e->l->context, w->space->element, s->b, parts);
     char dofs[16];
-    snprintf(dofs, sizeof dofs, "w%d", s->a);
+    snprintf(dofs, sizeof dofs, "w%d", s->a / 2);
+    for (int k = 0; k < n; ++k)
+        parts[k].first += s->a % 2 * w->space->element->n_dofs;
     if (n == 1 && s->constant) {
         weft_text_add(&e->body, "%sreal s%d = ", indent, number);
-        write_dof(&e->body, dofs, w->space->element, parts[0], "0");
+        write_dof(&e->body, dofs, w->space->element, parts[0], "0", e->l->n_sides == 2);
         weft_text_add(&e->body, ";\n");
         return true;
     }
     weft_text_add(&e->body, "%sreal s%d = 0;\n", indent, number);
     for (int k = 0; k < n; ++k) {
-        element_table *table = table_of(e, parts[k].scalar);
+        element_table *table = table_of(e, parts[k].scalar, s->a % 2);
         const char *name = table_name(e, table);
         if (!name)
             return false;
         weft_text_add(&e->body, "%sfor (int i = 0; i < %d; ++i)\n%s    s%d += %s(%d,p,i) * ",
                       indent, table->n_functions, indent, number, name, s->c);
-        write_dof(&e->body, dofs, w->space->element, parts[k], "i");
+        write_dof(&e->body, dofs, w->space->element, parts[k], "i", e->l->n_sides == 2);
         weft_text_add(&e->body, ";\n");
         e->flops += 2L * table->n_functions;
     }
@@ -328,7 +332,7 @@ static bool fill_entries(emitter *e, const ufl_terms *terms, tensor_entries *ent
         for (int k = 0; k < 2; ++k)
             if (term->basis[k] >= 0) {
                 parts[k] = e->l->bases[term->basis[k]].part;
-                tables[k] = table_of(e, parts[k].scalar);
+                tables[k] = table_of(e, parts[k].scalar, e->l->bases[term->basis[k]].side);
                 if (!tables[k])
                     return false;
                 n[k] = tables[k]->n_functions;
@@ -452,7 +456,8 @@ static long count_operations(emitter *e, const ufl_terms *terms) {
         for (int k = 0; k < 2; ++k)
             if (terms->list[t].basis[k] >= 0) {
                 const element_table *table =
-                    table_of(e, e->l->bases[terms->list[t].basis[k]].part.scalar);
+                    table_of(e, e->l->bases[terms->list[t].basis[k]].part.scalar,
+                             e->l->bases[terms->list[t].basis[k]].side);
                 block *= table ? table->n_functions : 1;
             }
         sum += block;
@@ -496,7 +501,7 @@ static bool write_reference_tensor(emitter *e, const ufl_terms *terms, int rank,
  * sum over functions of the trial function, in a local array for each of its parts. */
 static bool write_matrix_terms(emitter *e, const ufl_terms *terms, int first, int end) {
     const ufl_basis *test = &e->l->bases[terms->list[first].basis[0]];
-    element_table *rows = table_of(e, test->part.scalar);
+    element_table *rows = table_of(e, test->part.scalar, test->side);
     const char *row_name = table_name(e, rows);
     if (!row_name)
         return false;
@@ -507,7 +512,8 @@ static bool write_matrix_terms(emitter *e, const ufl_terms *terms, int first, in
         if (done[t - first])
             continue;
         const ufl_part part = e->l->bases[terms->list[t].basis[1]].part;
-        element_table *columns = table_of(e, part.scalar);
+        element_table *columns =
+            table_of(e, part.scalar, e->l->bases[terms->list[t].basis[1]].side);
         const char *column_name = table_name(e, columns);
         if (!column_name)
             return false;
@@ -539,14 +545,14 @@ static bool write_matrix_terms(emitter *e, const ufl_terms *terms, int first, in
 
 static bool write_vector_term(emitter *e, const ufl_term *term) {
     const ufl_basis *test = &e->l->bases[term->basis[0]];
-    element_table *rows = table_of(e, test->part.scalar);
+    element_table *rows = table_of(e, test->part.scalar, test->side);
     const char *name = table_name(e, rows);
     if (!name)
         return false;
     weft_text_add(&e->body, "    real f%d = weight%d(p)*", term->basis[0], e->weight_table);
     write_scalar(e, term->factor, &e->body);
     weft_text_add(&e->body, ";\n    for (int i = 0; i < %d; ++i)\n        ", rows->n_functions);
-    write_dof(&e->body, "A", e->results, test->part, "i");
+    write_dof(&e->body, "A", e->results, test->part, "i", e->l->n_sides == 2);
     weft_text_add(&e->body, " += f%d * %s(%d,p,i);\n", term->basis[0], name, test->derivative);
     e->flops += 2L * rows->n_functions + 1;
     return true;
@@ -614,17 +620,35 @@ static bool write_quadrature_loop(emitter *e, const ufl_terms *terms, int rank, 
 
 /* ---- the whole function ---- */
 
-/* Points and weights on the cell, or on a facet mapped to the cell. */
+/* The points of a rule in the cell, or those of a facet's rule mapped to the cell. */
+static double *map_points(emitter *e, const weft_quadrature *rule, const weft_cell *cell,
+                          int facet) {
+    const int d = cell->dimension;
+    int v[8] = {0};
+    double *points = ufl_alloc(e->l->context, (size_t)(rule->n * d), sizeof *points);
+    if (facet >= 0)
+        weft_cell_entity(cell, d - 1, facet, v);
+    for (int p = 0; points && p < rule->n; ++p)
+        for (int c = 0; c < d; ++c) {
+            double x = facet < 0 ? rule->points[p * d + c] : cell->vertices[v[0]][c];
+            for (int k = 0; facet >= 0 && k < d - 1; ++k)
+                x += rule->points[p * (d - 1) + k] *
+                     (cell->vertices[v[k + 1]][c] - cell->vertices[v[0]][c]);
+            points[p * d + c] = x;
+        }
+    return points;
+}
+
+/* Points and weights on the cell, or on facets mapped to their cells. */
 static bool make_rule(emitter *e, const ufl_integral *integral, int degree) {
     static const weft_scheme schemes[] = {[UFL_RULE_DEFAULT] = WEFT_SCHEME_DEFAULT,
                                           [UFL_RULE_GAUSS_JACOBI] = WEFT_SCHEME_GAUSS_JACOBI,
                                           [UFL_RULE_GLL] = WEFT_SCHEME_GLL,
                                           [UFL_RULE_VERTEX] = WEFT_SCHEME_VERTEX};
     const weft_cell *cell = weft_cell_of(ufl_weft_cell(e->l->mesh->cell));
-    const int d = cell->dimension, facet = e->l->facet;
+    const int d = cell->dimension, facet = e->l->facets[0];
     weft_quadrature rule = {0};
     weft_error error = {0};
-    int v[8] = {0};
     weft_status status =
         weft_quadrature_make(facet < 0 ? cell->type : weft_cell_entity_type(cell, d - 1),
                              schemes[integral->metadata.rule], degree, &rule, &error);
@@ -634,22 +658,16 @@ static bool make_rule(emitter *e, const ufl_integral *integral, int degree) {
         return false;
     }
     e->n_points = rule.n;
-    e->points = ufl_alloc(e->l->context, (size_t)(rule.n * d), sizeof *e->points);
     e->weights = ufl_alloc(e->l->context, (size_t)rule.n, sizeof *e->weights);
-    if (facet >= 0)
-        weft_cell_entity(cell, d - 1, facet, v);
-    for (int p = 0; e->points && e->weights && p < rule.n; ++p) {
-        e->weights[p] = rule.weights[p];
-        for (int c = 0; c < d; ++c) {
-            double x = facet < 0 ? rule.points[p * d + c] : cell->vertices[v[0]][c];
-            for (int k = 0; facet >= 0 && k < d - 1; ++k)
-                x += rule.points[p * (d - 1) + k] *
-                     (cell->vertices[v[k + 1]][c] - cell->vertices[v[0]][c]);
-            e->points[p * d + c] = x;
-        }
+    for (int side = 0; side < e->l->n_sides; ++side) {
+        e->points[side] = map_points(e, &rule, cell, e->l->facets[side]);
+        if (!e->points[side])
+            e->weights = NULL;
     }
+    if (e->weights)
+        memcpy(e->weights, rule.weights, (size_t)rule.n * sizeof *e->weights);
     weft_quadrature_free(&rule);
-    return e->points && e->weights;
+    return e->weights != NULL;
 }
 
 static bool make_arguments(emitter *e, ufl_lowered *out) {
@@ -660,15 +678,16 @@ static bool make_arguments(emitter *e, ufl_lowered *out) {
         return false;
     const ufl_element *coordinates = l->mesh->coordinates->sub[0];
     list[out->n_arguments++] =
-        (ufl_function_argument){"X", NULL, coordinates->n_dofs, l->mesh->gdim};
+        (ufl_function_argument){"X", NULL, l->n_sides * coordinates->n_dofs, l->mesh->gdim};
     for (int i = 0; i < l->n_coefficients; ++i) {
         const ufl_element *element = l->coefficients[i]->space->element;
         const int columns = columns_of(element);
+        const int dofs = l->n_sides * element->n_dofs;
         list[out->n_arguments++] =
             (ufl_function_argument){ufl_print(l->context, "w%d", i), l->coefficients[i],
-                                    columns > 0            ? element->n_dofs / columns
-                                    : element->n_dofs == 1 ? 0
-                                                           : element->n_dofs,
+                                    columns > 0 ? dofs / columns
+                                    : dofs == 1 ? 0
+                                                : dofs,
                                     columns};
     }
     for (int i = 0; i < l->n_constants; ++i) {
@@ -715,7 +734,7 @@ static const char *write_function(emitter *e, const ufl_lowered *lowered) {
     }
     weft_text_add(
         &text, "//@ source    integral over %s, degree %d, %d points%s\n",
-        e->l->facet < 0 ? "the cell" : "a facet", lowered->degree, lowered->n_points,
+        e->l->facets[0] < 0 ? "the cell" : "a facet", lowered->degree, lowered->n_points,
         lowered->representation == UFL_REFERENCE_TENSOR ? ", summed when this was generated" : "");
     weft_text_add(&text, "//@ threads   1\n%s", e->body.data ? e->body.data : "");
     char *kept = NULL;
@@ -737,7 +756,7 @@ static bool lower(emitter *e, ufl_lowered *out) {
         return false;
     for (int i = 0; i < out->rank; ++i)
         if (arguments[i]->detail < 2)
-            out->sizes[arguments[i]->detail] = arguments[i]->space->element->n_dofs;
+            out->sizes[arguments[i]->detail] = l->n_sides * arguments[i]->space->element->n_dofs;
     if (out->rank == 1) {
         e->results = arguments[0]->space->element;
         out->columns = e->columns = columns_of(e->results);
@@ -777,15 +796,17 @@ static bool lower(emitter *e, ufl_lowered *out) {
 }
 
 const ufl_lowered *ufl_lower_integral(ufl_graph *graph, const ufl_prepared *form, int number,
-                                      const char *name, int facet) {
+                                      const char *name, const int *facets) {
     const ufl_integral *integral = &form->form.integrals[number];
+    const bool interior = integral->type == UFL_INTERIOR_FACET;
     ufl_context *context = graph->context;
     ufl_lowering l = {.graph = graph,
                       .context = context,
                       .mesh = integral->mesh,
-                      .facet = facet,
+                      .facets = {facets ? facets[0] : -1, facets && interior ? facets[1] : -1},
+                      .n_sides = interior ? 2 : 1,
                       .scalars = {.context = context},
-                      .determinant = -1,
+                      .determinant = {-1, -1},
                       .scale = -1};
     emitter e = {.l = &l, .indent = ""};
     memset(l.jacobian, -1, sizeof l.jacobian);
@@ -793,17 +814,22 @@ const ufl_lowered *ufl_lower_integral(ufl_graph *graph, const ufl_prepared *form
     ufl_lowered *out = ufl_alloc(context, 1, sizeof *out);
     if (!out)
         return NULL;
-    *out = (ufl_lowered){
-        .name = name, .integral = integral, .facet = facet, .degree = form->degrees[number]};
+    *out = (ufl_lowered){.name = name,
+                         .integral = integral,
+                         .facets = {l.facets[0], l.facets[1]},
+                         .degree = form->degrees[number]};
     context->place = integral->place;
     if (integral->mesh->gdim != integral->mesh->tdim)
         return ufl_fail(context, WEFT_ERROR_UNSUPPORTED,
                         "cells of dimension %d in space of dimension %d", integral->mesh->tdim,
                         integral->mesh->gdim);
-    if ((integral->type == UFL_CELL) != (facet < 0) ||
-        (integral->type != UFL_CELL && integral->type != UFL_EXTERIOR_FACET))
+    if ((integral->type == UFL_CELL) != (facets == NULL) ||
+        (integral->type != UFL_CELL && integral->type != UFL_EXTERIOR_FACET && !interior))
         return ufl_fail(context, WEFT_ERROR_UNSUPPORTED, "integrals over %s are not compiled",
                         ufl_measure_name(integral->type));
+    if (interior && !integral->mesh->affine)
+        return ufl_fail(context, WEFT_ERROR_UNSUPPORTED,
+                        "integrals over interior facets of cells that are not affine");
     if (form->points[number])
         return ufl_fail(context, WEFT_ERROR_UNSUPPORTED, "integrals with %s are not compiled",
                         form->points[number]->name);

@@ -187,7 +187,8 @@ static const ufl_terms *function_terms(ufl_lowering *l, const ufl_node *function
             constant = constant && parts[i].scalar->n_dofs == 1;
         return scalar_terms(l, constant && order > 0
                                    ? ufl_scalar_number(&l->scalars, 0)
-                                   : ufl_scalar_leaf(&l->scalars, SCALAR_COEFFICIENT, number, flat,
+                                   : ufl_scalar_leaf(&l->scalars, SCALAR_COEFFICIENT,
+                                                     number < 0 ? -1 : 2 * number + l->side, flat,
                                                      derivative, constant));
     }
     const ufl_terms *sum = make_terms(l, NULL, 0);
@@ -196,7 +197,8 @@ static const ufl_terms *function_terms(ufl_lowering *l, const ufl_node *function
         memset(&basis, 0, sizeof basis);
         basis.argument = function->detail;
         basis.part.scalar = parts[i].scalar;
-        basis.part.first = parts[i].first;
+        basis.part.first = parts[i].first + l->side * function->space->element->n_dofs;
+        basis.side = l->side;
         basis.part.stride = parts[i].stride;
         basis.derivative = derivative;
         ufl_term term = {{-1, -1}, ufl_scalar_number(&l->scalars, 1)};
@@ -491,6 +493,13 @@ static const ufl_terms *compute(ufl_lowering *l, const ufl_node *node, const int
         return conditional_terms(l, node);
     case UFL_VARIABLE:
         return evaluate(l, ufl_operand(node, 0), component);
+    case UFL_RESTRICTED: {
+        const int before = l->side;
+        l->side = node->detail == '-' && l->n_sides == 2;
+        const ufl_terms *result = evaluate(l, ufl_operand(node, 0), component);
+        l->side = before;
+        return result;
+    }
     default:
         break;
     }
@@ -503,13 +512,14 @@ static const ufl_terms *evaluate(ufl_lowering *l, const ufl_node *node, const in
     int key[KEY_MAX], n = 0;
     if (l->context->status != WEFT_OK)
         return NULL;
-    if (node->rank + node->n_free > KEY_MAX)
+    if (node->rank + node->n_free + 1 > KEY_MAX)
         return ufl_fail(l->context, WEFT_ERROR_UNSUPPORTED,
                         "an expression with more than %d indices", KEY_MAX);
     for (int i = 0; i < node->rank; ++i)
         key[n++] = component[i];
     for (int i = 0; i < node->n_free; ++i)
         key[n++] = l->bound[node->free[i].number];
+    key[n++] = l->side;
     if ((l->memo->bits == 0 || 2 * (l->memo->n + 1) > (size_t)1 << l->memo->bits) && !memo_grow(l))
         return NULL;
     size_t slot = memo_slot(l->memo, node, key, n);

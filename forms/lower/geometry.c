@@ -4,7 +4,8 @@
 #include <math.h>
 
 static int vertex(ufl_lowering *l, int v, int i) {
-    return ufl_scalar_leaf(&l->scalars, SCALAR_VERTEX, v, i, -1, true);
+    const int n = weft_cell_of(ufl_weft_cell(l->mesh->cell))->n_entities[0];
+    return ufl_scalar_leaf(&l->scalars, SCALAR_VERTEX, v + l->side * n, i, -1, true);
 }
 
 static int square(ufl_lowering *l, int a) {
@@ -16,11 +17,11 @@ static int difference(ufl_lowering *l, int v, int w, int i) {
 }
 
 int ufl_jacobian(ufl_lowering *l, int i, int j) {
-    if (l->jacobian[i][j] < 0)
-        l->jacobian[i][j] = l->mesh->affine
-                                ? difference(l, j + 1, 0, i)
-                                : ufl_scalar_leaf(&l->scalars, SCALAR_JACOBIAN, i, j, -1, false);
-    return l->jacobian[i][j];
+    if (l->jacobian[l->side][i][j] < 0)
+        l->jacobian[l->side][i][j] =
+            l->mesh->affine ? difference(l, j + 1, 0, i)
+                            : ufl_scalar_leaf(&l->scalars, SCALAR_JACOBIAN, i, j, -1, false);
+    return l->jacobian[l->side][i][j];
 }
 
 /* A minor of the Jacobian without row i and column j, with its sign. */
@@ -40,24 +41,24 @@ static int cofactor(ufl_lowering *l, int i, int j) {
 }
 
 int ufl_jacobian_determinant(ufl_lowering *l) {
-    if (l->determinant < 0) {
+    if (l->determinant[l->side] < 0) {
         int sum = ufl_scalar_number(&l->scalars, 0);
         for (int j = 0; j < l->mesh->tdim; ++j)
             sum = ufl_scalar_add(
                 &l->scalars, sum,
                 ufl_scalar_multiply(&l->scalars, ufl_jacobian(l, 0, j), cofactor(l, 0, j)));
-        l->determinant = sum;
+        l->determinant[l->side] = sum;
     }
-    return l->determinant;
+    return l->determinant[l->side];
 }
 
 int ufl_jacobian_inverse(ufl_lowering *l, int i, int j) {
-    if (l->inverse[i][j] < 0) {
+    if (l->inverse[l->side][i][j] < 0) {
         const int one = ufl_scalar_number(&l->scalars, 1);
         const int reciprocal = ufl_scalar_divide(&l->scalars, one, ufl_jacobian_determinant(l));
-        l->inverse[i][j] = ufl_scalar_multiply(&l->scalars, reciprocal, cofactor(l, j, i));
+        l->inverse[l->side][i][j] = ufl_scalar_multiply(&l->scalars, reciprocal, cofactor(l, j, i));
     }
-    return l->inverse[i][j];
+    return l->inverse[l->side][i][j];
 }
 
 static int root_of_squares(ufl_lowering *l, const int *parts, int n) {
@@ -120,12 +121,13 @@ static int normal_length(ufl_lowering *l, const double *normal) {
 int ufl_weight_scale(ufl_lowering *l) {
     if (l->scale < 0) {
         ufl_scalars *s = &l->scalars;
+        l->side = 0;
         int scale = ufl_scalar_function(s, "abs", ufl_jacobian_determinant(l));
-        if (l->facet >= 0) {
+        if (l->facets[l->side] >= 0) {
             /* Nanson: the facet's area is |det J| |K^T n| times that in the reference cell. */
             double normal[3] = {0};
-            const double length =
-                reference_normal(weft_cell_of(ufl_weft_cell(l->mesh->cell)), l->facet, normal);
+            const double length = reference_normal(weft_cell_of(ufl_weft_cell(l->mesh->cell)),
+                                                   l->facets[l->side], normal);
             scale = ufl_scalar_multiply(s, ufl_scalar_number(s, length),
                                         ufl_scalar_multiply(s, scale, normal_length(l, normal)));
             if (l->mesh->tdim == 1) /* a point has measure 1 */
@@ -205,9 +207,9 @@ int ufl_quantity_scalar(ufl_lowering *l, const ufl_node *node, const int *compon
     case UFL_JACOBIAN_DETERMINANT:
         return ufl_jacobian_determinant(l);
     case UFL_FACET_NORMAL:
-        if (l->facet < 0)
+        if (l->facets[l->side] < 0)
             break;
-        reference_normal(cell, l->facet, normal);
+        reference_normal(cell, l->facets[l->side], normal);
         return ufl_scalar_divide(s, mapped_normal(l, normal, component[0]),
                                  normal_length(l, normal));
     case UFL_CELL_VOLUME:
@@ -216,7 +218,7 @@ int ufl_quantity_scalar(ufl_lowering *l, const ufl_node *node, const int *compon
         return ufl_scalar_multiply(s, ufl_scalar_number(s, cell->measure),
                                    ufl_scalar_function(s, "abs", ufl_jacobian_determinant(l)));
     case UFL_FACET_AREA:
-        if (!l->mesh->affine || l->facet < 0)
+        if (!l->mesh->affine || l->facets[l->side] < 0)
             break;
         return ufl_scalar_multiply(s, ufl_scalar_number(s, weft_cell_of(cell->facet)->measure),
                                    ufl_weight_scale(l));
@@ -232,15 +234,15 @@ int ufl_quantity_scalar(ufl_lowering *l, const ufl_node *node, const int *compon
                               quantity != UFL_CELL_DIAMETER);
     case UFL_MIN_FACET_EDGE_LENGTH:
     case UFL_MAX_FACET_EDGE_LENGTH:
-        if (l->facet < 0 || cell->dimension < 2)
+        if (l->facets[l->side] < 0 || cell->dimension < 2)
             break;
-        n = weft_cell_entity(cell, cell->dimension - 1, l->facet, v);
+        n = weft_cell_entity(cell, cell->dimension - 1, l->facets[l->side], v);
         return extreme_length(l, quantity == UFL_MIN_FACET_EDGE_LENGTH ? "min" : "max", v, n, true);
     default:
         break;
     }
     ufl_fail(l->context, WEFT_ERROR_UNSUPPORTED, "%s is not supported in an integral over %s of %s",
-             ufl_quantity_name(quantity), l->facet < 0 ? "cells" : "facets",
+             ufl_quantity_name(quantity), l->facets[l->side] < 0 ? "cells" : "facets",
              ufl_cell_name(l->mesh->cell));
     return -1;
 }

@@ -44,7 +44,7 @@ typedef struct ufl_function_table {
 typedef struct ufl_lowered {
     const char *name;
     const ufl_integral *integral;
-    int facet;          /* local facet of the cell; -1: the cell */
+    int facets[2];      /* local facets of the cells; -1: the cell */
     int rank, sizes[2]; /* of the result: dofs of the test and the trial function */
     int columns;        /* > 0: a result of rank 1 has the shape [sizes[0] / columns, columns] */
     int n_arguments, n_tables, n_points, degree;
@@ -58,11 +58,13 @@ typedef struct ufl_lowered {
 /** Lower one integral of a prepared form.
  *  integral  its number
  *  name      of the function; borrowed
- *  facet     integrals over facets: the local number of the facet; over cells -1
+ *  facets    NULL for integrals over cells; [1] the local number of an exterior facet; [2] those of an interior
+ *            facet in the cells on its sides '+' and '-', whose local vertices are in the order of the mesh's
+ *            numbers in both. X, coefficients and A then have the entries of '+', then those of '-'
  *  Returns arena memory, or NULL and an error: WEFT_ERROR_UNSUPPORTED at the place of what Weft does not
  *  have */
 const ufl_lowered *ufl_lower_integral(ufl_graph *graph, const ufl_prepared *form, int integral,
-                                      const char *name, int facet);
+                                      const char *name, const int *facets);
 /** Add the functions to a library, which keeps copies of text and tables.
  *  lowered  [n]; must outlive the library (its tables are read when scripts are compiled)
  *  Errors   those of weft_library_add_text */

@@ -24,7 +24,7 @@ weft_cell_type ufl_weft_cell(ufl_cell_type cell);
 
 /** A function of an argument at a point: derivative of the functions of a part. */
 typedef struct ufl_basis {
-    int argument;
+    int argument, side;
     ufl_part part;
     int derivative; /* weft_derivative_index */
 } ufl_basis;
@@ -44,15 +44,16 @@ typedef struct ufl_lowering {
     ufl_graph *graph;
     ufl_context *context;
     const ufl_mesh *mesh;
-    int facet; /* local number; -1: the cell */
+    int facets[2], n_sides; /* local numbers; -1: the cell */
+    int side;               /* on which what is evaluated now is: 0 '+', 1 '-' */
     ufl_scalars scalars;
     ufl_basis *bases;
     int n_bases, order; /* order: of the highest derivative */
     const ufl_node **coefficients,
         **constants; /* as SCALAR_COEFFICIENT and _CONSTANT number them */
     int n_coefficients, n_constants;
-    int jacobian[3][3], inverse[3][3], determinant,
-        scale; /* scalars; scale: of weights; -1: not yet */
+    /* scalars of each side; -1: not yet. scale: of weights, from side '+' */
+    int jacobian[2][3][3], inverse[2][3][3], determinant[2], scale;
     struct ufl_memo *memo;
     int *bound; /* [n_indices] values of free indices */
 } ufl_lowering;

@@ -6,12 +6,13 @@
 #include "forms/expression/expression.h"
 
 typedef enum ufl_scalar_type {
-    SCALAR_NUMBER,      /* value */
-    SCALAR_VERTEX,      /* coordinate b of vertex a of the cell */
-    SCALAR_COORDINATE,  /* coordinate a of the point */
-    SCALAR_JACOBIAN,    /* d x_a / d X_b at the point, on cells that are not affine */
-    SCALAR_COEFFICIENT, /* derivative c (weft_derivative_index) of component b of coefficient a */
-    SCALAR_CONSTANT,    /* component b of constant a */
+    SCALAR_NUMBER,     /* value */
+    SCALAR_VERTEX,     /* coordinate b of vertex a; those of the second cell follow the first's */
+    SCALAR_COORDINATE, /* coordinate a of the point */
+    SCALAR_JACOBIAN,   /* d x_a / d X_b at the point, on cells that are not affine */
+    SCALAR_COEFFICIENT, /* derivative c (weft_derivative_index) of component b of coefficient a/2, on side
+                           a%2 of a facet */
+    SCALAR_CONSTANT, /* component b of constant a */
     SCALAR_SUM,
     SCALAR_PRODUCT,
     SCALAR_QUOTIENT,

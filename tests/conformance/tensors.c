@@ -50,12 +50,16 @@ static weft_status add_tensors(weft_device *device, const ufl_lowered *lowered,
     return status;
 }
 
-/* The local facet of a sample; -1 for cells. */
-static int facet_of(const json_t *sample, bool on_cells) {
+/* The local facets of a sample, as one number; 0 for cells. */
+static int facets_of(const json_t *sample, bool on_cells, int facets[2]) {
     const json_t *entity = json_object_get(sample, "entity");
-    if (on_cells)
-        return -1;
-    return (int)json_integer_value(json_is_array(entity) ? json_array_get(entity, 0) : entity);
+    facets[0] = facets[1] = 0;
+    if (!on_cells)
+        facets[0] =
+            (int)json_integer_value(json_is_array(entity) ? json_array_get(entity, 0) : entity);
+    if (!on_cells && json_array_size(entity) > 1)
+        facets[1] = (int)json_integer_value(json_array_get(entity, 1));
+    return facets[0] * FACETS_MAX + facets[1];
 }
 
 /* The largest difference of n tensors, relative to the largest entry of each. */
@@ -86,8 +90,8 @@ typedef struct comparison {
     size_t size;
 } comparison;
 
-static tensor_outcome compare_samples(comparison *c, int facet, const json_t *const *samples,
-                                      int n) {
+static tensor_outcome compare_samples(comparison *c, const int *facets,
+                                      const json_t *const *samples, int n) {
     const ufl_prepared *form = c->ufl->prepared[c->form];
     const size_t size = json_array_size(json_object_get(samples[0], c->key));
     double *sums = calloc((size_t)n * size + 1, sizeof *sums);
@@ -99,7 +103,7 @@ static tensor_outcome compare_samples(comparison *c, int facet, const json_t *co
         if (strcmp(ufl_integral_type_name(integral->type), c->type) != 0 || integral->id != c->id)
             continue;
         c->ufl->context.status = WEFT_OK;
-        const ufl_lowered *lowered = ufl_lower_integral(&c->ufl->graph, form, k, "tensor", facet);
+        const ufl_lowered *lowered = ufl_lower_integral(&c->ufl->graph, form, k, "tensor", facets);
         if (!lowered || (size_t)forms_size(lowered) != size ||
             add_tensors(c->device, lowered, form, samples, n, sums, &error) != WEFT_OK) {
             snprintf(c->what, c->size, "%s %d, line %d: %s", c->type, c->id, error.line,
@@ -148,14 +152,15 @@ tensor_outcome tensors_compare(weft_device *device, weft_ufl *ufl, int form, con
             return TENSOR_UNKNOWN;
         take_gauss_jacobi(ufl, form);
     }
-    for (int facet = -1; facet < FACETS_MAX; ++facet) {
+    for (int at = 0; at < FACETS_MAX * FACETS_MAX; ++at) {
         const json_t *samples[SAMPLES_MAX];
-        int n = 0;
+        int n = 0, facets[2];
         for (size_t i = 0; i < json_array_size(all) && n < SAMPLES_MAX; ++i)
-            if (facet_of(json_array_get(all, i), on_cells) == facet)
+            if (facets_of(json_array_get(all, i), on_cells, facets) == at)
                 samples[n++] = json_array_get(all, i);
+        const int wanted[2] = {at / FACETS_MAX, at % FACETS_MAX};
         const tensor_outcome outcome =
-            n > 0 ? compare_samples(&c, facet, samples, n) : TENSOR_MATCHED;
+            n > 0 ? compare_samples(&c, on_cells ? NULL : wanted, samples, n) : TENSOR_MATCHED;
         if (outcome != TENSOR_MATCHED)
             return outcome;
     }
