@@ -58,6 +58,17 @@ Physical Curve("skin") = {1, 2, 3}; Physical Curve("tip") = {2};
 Physical Surface("part") = {1};
 GEO
 cp part.geo beam.geo
+cat >wall.geo <<'GEO'
+h = 0.1;
+Point(1) = {0, 0, 0, h}; Point(2) = {0.3, 0, 0, h}; Point(3) = {0.4, 0, 0, h};
+Point(4) = {0.4, 1, 0, h}; Point(5) = {0.3, 1, 0, h}; Point(6) = {0, 1, 0, h};
+Line(1) = {1, 2}; Line(2) = {2, 3}; Line(3) = {3, 4}; Line(4) = {4, 5}; Line(5) = {5, 6}; Line(6) = {6, 1};
+Line(7) = {2, 5};
+Curve Loop(1) = {1, 7, 5, 6}; Curve Loop(2) = {2, 3, 4, -7};
+Plane Surface(1) = {1}; Plane Surface(2) = {2};
+Physical Surface("brick") = {1}; Physical Surface("wool") = {2};
+Physical Curve("inside") = {6}; Physical Curve("outside") = {3};
+GEO
 
 # The commands below "Examples:", with continued lines as one: each line begins with two blanks.
 examples() {
