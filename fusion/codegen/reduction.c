@@ -2,6 +2,7 @@
  * one thread joins them. On a GPU a thread block computes one or more tiles, each with its own
  * partial result, and a kernel of one block joins them, after one of several blocks if they are
  * many. The reduction trees depend on the size only. */
+#include "core/base/fault.h"
 #include "fusion/base/target.h"
 #include "fusion/codegen/private.h"
 #include "fusion/plan/implementations.h"
@@ -128,8 +129,9 @@ static void threaded_finish(const source_writer *w, const weft_plan_kernel *kern
                           "    if (gridDim.x > 1) {\n");
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
-        weft_text_add(w->out, "        finish_part_%s(tree, partials_%s, %d, n_elements);\n",
-                      weft_source_join_name(call), result_name(w, call), result_count(w, call));
+        weft_text_add(w->out, "        finish_part_%s(tree, partials_%s, %d, n_elements%s);\n",
+                      weft_source_join_name(call), result_name(w, call), result_count(w, call),
+                      weft_fault("partial_dropped") ? " - TILE" : "");
     }
     weft_text_add(w->out, "        return;\n    }\n");
     for (int i = 0; i < kernel->n_reductions; ++i) {

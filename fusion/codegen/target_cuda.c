@@ -30,8 +30,7 @@ static void cuda_prelude(weft_text *out, int lanes, bool single) {
     snprintf(numbers[1], sizeof numbers[1], "%d", WEFT_CUDA_THREADS);
     snprintf(numbers[2], sizeof numbers[2], "%d", WEFT_CUDA_REDUCTION_TILE);
     snprintf(numbers[3], sizeof numbers[3], "%d", WEFT_CUDA_DIRECT);
-    snprintf(numbers[4], sizeof numbers[4], "%d",
-             WEFT_CUDA_JOINED - weft_fault("partial_dropped"));
+    snprintf(numbers[4], sizeof numbers[4], "%d", WEFT_CUDA_JOINED);
     functions(&calls);
     const weft_prelude_value values[] = {
         {"lanes", numbers[0]},

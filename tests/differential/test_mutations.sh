@@ -50,7 +50,7 @@ bugs=(
     "place_shared           unit_fusion_runtime_nested_clusters" # all steps of a panel in shared memory have one place
     "lane_sum_elsewhere     unit_fusion_runtime_nested_clusters" # a lane stores the sum of another row
     "second_plan_lost       unit_fusion_compile_cover_choose" # a plan that holds columns has no second one
-    "partial_dropped        unit_fusion_codegen_cuda_kernels" # a thread block joins one partial result too few
+    "partial_dropped        unit_fusion_codegen_cuda_kernels" # blocks that join partial results leave out the last one
     "stride_off             unit_fusion_runtime_coarsening" # a coarsened thread's elements are one too near
     "member_offset          unit_fusion_runtime_horizontal" # blocks of a shared launch are one off
     "member_size            unit_fusion_runtime_horizontal" # a member of a shared launch has the first one's size
