@@ -3,6 +3,7 @@
 #pragma once
 
 #include "apps/common/report.h"
+#include "forms/weft_ufl.h"
 
 /* ---- device (apps/common/device.c) --------------------------------------------------------- */
 
@@ -54,6 +55,13 @@ void app_memory_estimate_compare(const weft_device *device, size_t estimated,
  *  text    malloc'd
  *  Errors  WEFT_ERROR_IO (lists the shipped scripts), WEFT_ERROR_INPUT */
 weft_status app_script_read(const char *name, char **text, weft_error *error);
+/** The same, and form files too (.ufl, .py), whose script is made.
+ *  ufl   the form file, whose functions the script calls (weft_ufl_add_functions); caller's; weft_ufl_free.
+ *        Left NULL for a script
+ *  text  caller's; free()
+ *  Errors  also those of weft_ufl_read and weft_ufl_script */
+weft_status app_script_read_forms(const char *name, const weft_monitor *monitor, weft_ufl **ufl,
+                                  char **text, weft_error *error);
 /** Check that a file or shipped script exists.
  *  is_wanted  selects by text the shipped scripts that the error lists; NULL: all
  *  Errors     WEFT_ERROR_IO */

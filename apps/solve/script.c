@@ -15,25 +15,6 @@ static const char *const taken[] = {
     "asymmetry",  "square",  "total",     "action",      "difference",
     "block_rows", "rows_of", "equations", "block_nodes", "block_components"};
 
-static bool is_form_file(const char *name) {
-    const char *end = strrchr(name, '.');
-    return end && (strcmp(end, ".ufl") == 0 || strcmp(end, ".py") == 0);
-}
-
-/* The script of a form file: its text is Weft's own, so that messages name the file's place. */
-static weft_status read_forms(solve *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    solve_script *script = &run->script;
-    weft_text text = {0};
-    TRY(weft_ufl_read(run->options->script, &run->base.messages->monitor, &script->ufl, error));
-    TRY(weft_ufl_script(script->ufl, &text, error));
-    script->text = text.data;
-    text.data = NULL;
-done:
-    weft_text_free(&text);
-    return status;
-}
-
 void solve_script_clear(solve_script *script) {
     weft_ufl_free(&script->ufl);
     weft_compilation_free(&script->compilation);
@@ -167,10 +148,8 @@ weft_status solve_script_read(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     solve_script *script = &run->script;
     weft_outline *outline = NULL;
-    if (is_form_file(run->options->script))
-        TRY(read_forms(run, error));
-    else
-        TRY(app_script_read(run->options->script, &script->text, error));
+    TRY(app_script_read_forms(run->options->script, &run->base.messages->monitor, &script->ufl,
+                              &script->text, error));
     const weft_fragment fragment = {run->options->script, script->text};
     TRY(weft_outline_make(&fragment, 1, &outline, error));
     TRY(weft_outline_strip(outline, 0, script->text, error));

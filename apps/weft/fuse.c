@@ -141,6 +141,7 @@ static weft_status print_compilation(const weft_tool_options *options, bool expl
         TRY(weft_file_read(options->force, &forced, NULL, error));
     compile_options.forced_plan = forced;
     TRY(weft_tool_library_make(options, &library, error));
+    TRY(weft_tool_scripts_add(&scripts, library, error));
     TRY(weft_device_open(options->device, &device_options, &device, error));
     TRY(weft_tool_tune(&tuned, device, library, &scripts, &compile_options, options->tune, error));
     TRY(weft_compile(library, weft_device_limits(device), scripts.fragments, scripts.n,

@@ -38,7 +38,7 @@ weft_status weft_tool_scripts_read(const char *const *names, int n, weft_tool_sc
     weft_outline *outline = NULL;
     for (int i = 0; i < n; ++i) {
         char *text = NULL;
-        TRY(app_script_read(names[i], &text, error));
+        TRY(app_script_read_forms(names[i], NULL, &out->forms[out->n], &text, error));
         add_fragment(out, names[i], text);
     }
     TRY(weft_outline_make(out->fragments, out->n, &outline, error));
@@ -50,7 +50,19 @@ done:
 }
 
 void weft_tool_scripts_clear(weft_tool_scripts *scripts) {
+    for (size_t i = 0; i < sizeof scripts->forms / sizeof *scripts->forms; ++i)
+        weft_ufl_free(&scripts->forms[i]);
     for (int i = 0; i < scripts->n; ++i)
         free(scripts->texts[i]);
     scripts->n = 0;
+}
+
+weft_status weft_tool_scripts_add(const weft_tool_scripts *scripts, weft_library *library,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < scripts->n; ++i)
+        if (scripts->forms[i])
+            TRY(weft_ufl_add_functions(scripts->forms[i], library, error));
+done:
+    return status;
 }

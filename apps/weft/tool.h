@@ -2,6 +2,7 @@
 #pragma once
 
 #include "apps/weft/options.h"
+#include "forms/weft_ufl.h"
 #include "fusion/cost/measured.h"
 #include "fusion/tune/tune.h"
 
@@ -36,12 +37,13 @@ weft_status weft_tool_check_product_kernels(const weft_library *library, const w
 /** Several scripts, compiled as one. */
 typedef struct weft_tool_scripts {
     weft_fragment fragments[9];
-    char *texts[9]; /* of the fragments, malloc'd */
+    char *texts[9];     /* of the fragments, malloc'd */
+    weft_ufl *forms[9]; /* the form files that texts were made from, or NULL */
     int n;
 } weft_tool_scripts;
 /** Read scripts. If none of them returns anything (as in shipped building blocks), an additional
  *  fragment returns the values that no statement uses. (apps/weft/scripts.c)
- *  names   files, shipped scripts, or "-" for stdin
+ *  names   files, form files, shipped scripts, or "-" for stdin
  *  out     caller's; weft_tool_scripts_clear
  *  Errors  WEFT_ERROR_IO (lists the shipped scripts), WEFT_ERROR_INPUT, WEFT_ERROR_MEMORY, and
  *  those
@@ -49,6 +51,9 @@ typedef struct weft_tool_scripts {
 weft_status weft_tool_scripts_read(const char *const *names, int n, weft_tool_scripts *out,
                                    weft_error *error);
 void weft_tool_scripts_clear(weft_tool_scripts *scripts);
+/** Add the functions of form files to the library of a compilation, which the scripts must outlive. */
+weft_status weft_tool_scripts_add(const weft_tool_scripts *scripts, weft_library *library,
+                                  weft_error *error);
 
 /** Make the library of the shipped functions and those of --kernels. */
 weft_status weft_tool_library_make(const weft_tool_options *options, weft_library **out,
