@@ -155,6 +155,8 @@ weft_status weft_solver_solve(weft_solver *cg, weft_memory *b, weft_memory *x,
         scale = wanted;
         TRY(weft_cg_norm(cg, error));
     }
+    if (isnan(least)) /* which products with zero have not shown */
+        cg->norm = NAN;
     weft_cg_limit(cg, options->tolerance);
     if (cg->norm <= 0) {
         TRY(solve_zero(cg, &convergence, error));
