@@ -1,6 +1,7 @@
 /* Components of elements as functions of scalar elements, and the tables of these. */
 #include "forms/lower/private.h"
 
+#include <math.h>
 #include <string.h>
 
 weft_cell_type ufl_weft_cell(ufl_cell_type cell) {
@@ -35,10 +36,6 @@ static bool add_parts(part_list *parts, const ufl_element *element, int flat, in
         }
         return false;
     }
-    case UFL_ENRICHED:
-        /* Basix gives the sum a nodal basis of its own, so that its functions are not those of its parts. */
-        return ufl_fail(parts->context, WEFT_ERROR_UNSUPPORTED,
-                        "sums of elements (%s) are not compiled", element->name);
     default:
         parts->list[parts->n++] = (ufl_part){element, first, stride};
         return true;
@@ -51,24 +48,30 @@ int ufl_component_parts(ufl_context *context, const ufl_element *element, int fl
     return add_parts(&list, element, flat, 0, 1) ? list.n : -1;
 }
 
-int ufl_tabulate(ufl_context *context, const ufl_element *scalar, int order, int n_points,
-                 const double *points, double **out) {
+static weft_family family_of(const ufl_element *scalar) {
     static const weft_family families[] = {[UFL_LAGRANGE] = WEFT_LAGRANGE,
                                            [UFL_BUBBLE] = WEFT_BUBBLE,
                                            [UFL_REAL] = WEFT_REAL,
                                            [UFL_QUADRATURE] = WEFT_QUADRATURE};
+    if (scalar->family == UFL_LAGRANGE && (scalar->discontinuous || scalar->degree == 0))
+        return WEFT_DISCONTINUOUS;
+    return families[scalar->family];
+}
+
+/* Tabulate an element of fem. nodes: NULL, or gets a copy of its nodes, [n][d]; dimensions: of the entities that they
+ * are on. */
+static int tabulate_simple(ufl_context *context, const ufl_element *scalar, int order, int n_points,
+                           const double *points, double **out, double **nodes, int **dimensions) {
     const int d = ufl_cell_dimension(scalar->cell);
     weft_element *element = NULL;
-    weft_family family = families[scalar->family];
-    if (family == WEFT_LAGRANGE && (scalar->discontinuous || scalar->degree == 0))
-        family = WEFT_DISCONTINUOUS;
-    if (scalar->tensor_order)
-        return ufl_fail(context, WEFT_ERROR_UNSUPPORTED, "elements with lexicographic numbering"),
-               -1;
     weft_error error = {0};
-    weft_status status =
-        weft_element_make(family, ufl_weft_cell(scalar->cell), scalar->degree, &element, &error);
     int n = -1;
+    if (scalar->tensor_order) {
+        ufl_fail(context, WEFT_ERROR_UNSUPPORTED, "elements with lexicographic numbering");
+        return -1;
+    }
+    weft_status status = weft_element_make(family_of(scalar), ufl_weft_cell(scalar->cell),
+                                           scalar->degree, &element, &error);
     if (status == WEFT_OK) {
         n = element->n_nodes;
         *out = ufl_alloc(context, (size_t)(weft_derivative_count(d, order) * n_points * n),
@@ -76,9 +79,133 @@ int ufl_tabulate(ufl_context *context, const ufl_element *scalar, int order, int
         status = *out ? weft_element_tabulate(element, order, n_points, points, *out, &error)
                       : WEFT_ERROR_MEMORY;
     }
+    if (status == WEFT_OK && nodes) {
+        const weft_cell *cell = weft_cell_of(ufl_weft_cell(scalar->cell));
+        *nodes = ufl_alloc(context, (size_t)(n * d), sizeof **nodes);
+        *dimensions = ufl_alloc(context, (size_t)n, sizeof **dimensions);
+        if (!*nodes || !*dimensions)
+            status = WEFT_ERROR_MEMORY;
+        else {
+            int i = 0;
+            memcpy(*nodes, element->points, (size_t)(n * d) * sizeof **nodes);
+            for (int k = 0; k <= d; ++k)
+                for (int j = 0; j < cell->n_entities[k] * element->entity_nodes[k] && i < n; ++j)
+                    (*dimensions)[i++] = k;
+        }
+    }
     weft_element_free(&element);
     if (status == WEFT_OK)
         return n;
-    ufl_fail(context, status, "%s: %s", scalar->name, error.message);
+    if (context->status == WEFT_OK)
+        ufl_fail(context, status, "%s: %s", scalar->name, error.message);
     return -1;
+}
+
+/* Solve V x = b for all columns of b, [n][m], in place, by elimination with pivots. false: V is singular. */
+static bool solve_dense(double *V, int n, double *b, int m) {
+    for (int k = 0; k < n; ++k) {
+        int pivot = k;
+        for (int i = k; i < n; ++i)
+            if (fabs(V[i * n + k]) > fabs(V[pivot * n + k]))
+                pivot = i;
+        if (fabs(V[pivot * n + k]) < 1e-10)
+            return false;
+        for (int j = 0; j < n; ++j) {
+            const double swapped = V[k * n + j];
+            V[k * n + j] = V[pivot * n + j];
+            V[pivot * n + j] = swapped;
+        }
+        for (int j = 0; j < m; ++j) {
+            const double swapped = b[k * m + j];
+            b[k * m + j] = b[pivot * m + j];
+            b[pivot * m + j] = swapped;
+        }
+        for (int i = 0; i < n; ++i) {
+            const double factor = i == k ? 0 : V[i * n + k] / V[k * n + k];
+            for (int j = k; j < n && factor != 0; ++j)
+                V[i * n + j] -= factor * V[k * n + j];
+            for (int j = 0; j < m && factor != 0; ++j)
+                b[i * m + j] -= factor * b[k * m + j];
+        }
+    }
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < m; ++j)
+            b[i * m + j] /= V[i * n + i];
+    return true;
+}
+
+/* The functions of all parts side by side at some points: [derivative][point][function]. With the nodes of all parts. */
+typedef struct side_by_side {
+    int n, *dimensions;
+    double *values, *nodes;
+} side_by_side;
+
+static bool join_parts(ufl_context *context, const ufl_element *sum, int order, int n_points,
+                       const double *points, side_by_side *out) {
+    const int d = ufl_cell_dimension(sum->cell), count = weft_derivative_count(d, order) * n_points;
+    int first = 0;
+    out->n = sum->n_dofs;
+    out->values = ufl_alloc(context, (size_t)(count * out->n), sizeof *out->values);
+    out->nodes = ufl_alloc(context, (size_t)(out->n * d), sizeof *out->nodes);
+    out->dimensions = ufl_alloc(context, (size_t)out->n, sizeof *out->dimensions);
+    if (!out->values || !out->nodes || !out->dimensions)
+        return false;
+    for (int k = 0; k < sum->n_sub; ++k) {
+        double *values = NULL, *nodes = NULL;
+        int *dimensions = NULL;
+        const int n = tabulate_simple(context, sum->sub[k], order, n_points, points, &values,
+                                      &nodes, &dimensions);
+        if (n < 0)
+            return false;
+        for (int i = 0; i < count; ++i)
+            memcpy(out->values + i * out->n + first, values + i * n, (size_t)n * sizeof *values);
+        memcpy(out->nodes + first * d, nodes, (size_t)(n * d) * sizeof *nodes);
+        memcpy(out->dimensions + first, dimensions, (size_t)n * sizeof *dimensions);
+        first += n;
+    }
+    return true;
+}
+
+/* A sum of elements as Basix has it: the functions that are 1 at one of the nodes of the parts and 0 at the others, in
+ * the order of the entities that the nodes are on. */
+static int tabulate_sum(ufl_context *context, const ufl_element *sum, int order, int n_points,
+                        const double *points, double **out) {
+    const int d = ufl_cell_dimension(sum->cell), count = weft_derivative_count(d, order) * n_points;
+    side_by_side wanted = {0}, at_nodes = {0};
+    if (!join_parts(context, sum, order, n_points, points, &wanted) ||
+        !join_parts(context, sum, 0, sum->n_dofs, wanted.nodes, &at_nodes))
+        return -1;
+    const int n = sum->n_dofs;
+    double *V = ufl_alloc(context, (size_t)(n * n), sizeof *V);
+    double *b = ufl_alloc(context, (size_t)(n * count), sizeof *b);
+    *out = ufl_alloc(context, (size_t)(n * count), sizeof **out);
+    if (!V || !b || !*out)
+        return -1;
+    /* sum_j m_j(x) phi_k(x_j) = phi_k(x): row k, unknown j, a column for each point and derivative */
+    for (int k = 0; k < n; ++k) {
+        for (int j = 0; j < n; ++j)
+            V[k * n + j] = at_nodes.values[j * n + k];
+        for (int i = 0; i < count; ++i)
+            b[k * count + i] = wanted.values[i * n + k];
+    }
+    if (!solve_dense(V, n, b, count)) {
+        ufl_fail(context, WEFT_ERROR_UNSUPPORTED, "%s: nodes of the parts coincide", sum->name);
+        return -1;
+    }
+    int to = 0;
+    for (int dimension = 0; dimension <= d; ++dimension)
+        for (int j = 0; j < n; ++j)
+            if (wanted.dimensions[j] == dimension) {
+                for (int i = 0; i < count; ++i)
+                    (*out)[i * n + to] = b[j * count + i];
+                ++to;
+            }
+    return n;
+}
+
+int ufl_tabulate(ufl_context *context, const ufl_element *scalar, int order, int n_points,
+                 const double *points, double **out) {
+    if (scalar->family == UFL_ENRICHED)
+        return tabulate_sum(context, scalar, order, n_points, points, out);
+    return tabulate_simple(context, scalar, order, n_points, points, out, NULL, NULL);
 }

@@ -11,7 +11,7 @@ typedef struct ufl_part {
     const ufl_element *scalar;
     int first, stride;
 } ufl_part;
-enum { UFL_PARTS_MAX = 1 }; /* sums of elements will have several */
+enum { UFL_PARTS_MAX = 1 };
 /** The parts whose sum is component `flat` of the value. Returns their number, or -1 and an error. */
 int ufl_component_parts(ufl_context *context, const ufl_element *element, int flat,
                         ufl_part parts[UFL_PARTS_MAX]);
