@@ -4,6 +4,7 @@
  *  Source  UFL 2026.1.0: algorithms compute_form_data, estimate_degrees, apply_integral_scaling */
 #pragma once
 
+#include "fem/weft_element.h"
 #include "forms/transform/transform.h"
 
 typedef struct ufl_prepared {
@@ -23,6 +24,13 @@ const ufl_prepared *ufl_prepare(ufl_graph *graph, const ufl_form *form, const uf
 int ufl_estimate_degree(ufl_graph *graph, const ufl_node *node);
 /** The degree that the change of variables adds: of |det J| on cells, |det FJ| on facets. */
 int ufl_scaling_degree(ufl_integral_type type, const ufl_mesh *mesh);
+/** fem's name of a cell. */
+weft_cell_type ufl_weft_cell(ufl_cell_type cell);
+/** The rule of an integral over cells or facets.
+ *  out     weft_quadrature_free
+ *  Errors  those of weft_quadrature_make */
+weft_status ufl_rule_make(ufl_integral_type type, const ufl_mesh *mesh, ufl_rule rule, int degree,
+                          weft_quadrature *out, weft_error *error);
 /** The number of points of a rule on the cells or facets that an integral runs over (fem/element); -1
  *  where there is none: degrees above 100, GLL on triangles and tetrahedra. */
 int ufl_rule_points(ufl_integral_type type, const ufl_mesh *mesh, ufl_rule rule, int degree);

@@ -641,17 +641,11 @@ static double *map_points(emitter *e, const weft_quadrature *rule, const weft_ce
 
 /* Points and weights on the cell, or on facets mapped to their cells. */
 static bool make_rule(emitter *e, const ufl_integral *integral, int degree) {
-    static const weft_scheme schemes[] = {[UFL_RULE_DEFAULT] = WEFT_SCHEME_DEFAULT,
-                                          [UFL_RULE_GAUSS_JACOBI] = WEFT_SCHEME_GAUSS_JACOBI,
-                                          [UFL_RULE_GLL] = WEFT_SCHEME_GLL,
-                                          [UFL_RULE_VERTEX] = WEFT_SCHEME_VERTEX};
     const weft_cell *cell = weft_cell_of(ufl_weft_cell(e->l->mesh->cell));
-    const int d = cell->dimension, facet = e->l->facets[0];
     weft_quadrature rule = {0};
     weft_error error = {0};
-    weft_status status =
-        weft_quadrature_make(facet < 0 ? cell->type : weft_cell_entity_type(cell, d - 1),
-                             schemes[integral->metadata.rule], degree, &rule, &error);
+    const weft_status status = ufl_rule_make(integral->type, e->l->mesh, integral->metadata.rule,
+                                             degree, &rule, &error);
     if (status != WEFT_OK) {
         e->l->context->place = integral->place;
         ufl_fail(e->l->context, status, "%s", error.message);

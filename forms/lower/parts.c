@@ -4,15 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-weft_cell_type ufl_weft_cell(ufl_cell_type cell) {
-    static const weft_cell_type types[] = {
-        [UFL_INTERVAL] = WEFT_INTERVAL,           [UFL_TRIANGLE] = WEFT_TRIANGLE,
-        [UFL_QUADRILATERAL] = WEFT_QUADRILATERAL, [UFL_TETRAHEDRON] = WEFT_TETRAHEDRON,
-        [UFL_HEXAHEDRON] = WEFT_HEXAHEDRON,       [UFL_VERTEX] = WEFT_POINT,
-    };
-    return types[cell];
-}
-
 typedef struct part_list {
     ufl_context *context;
     ufl_part *list;

@@ -1,7 +1,6 @@
 /** What the files of forms/lower share. */
 #pragma once
 
-#include "fem/weft_element.h"
 #include "forms/lower/lower.h"
 #include "forms/lower/scalar.h"
 
@@ -20,7 +19,6 @@ int ufl_component_parts(ufl_context *context, const ufl_element *element, int fl
  *  Returns the number of functions, or -1 and an error. */
 int ufl_tabulate(ufl_context *context, const ufl_element *scalar, int order, int n_points,
                  const double *points, double **out);
-weft_cell_type ufl_weft_cell(ufl_cell_type cell);
 
 /** A function of an argument at a point: derivative of the functions of a part. */
 typedef struct ufl_basis {

@@ -70,6 +70,21 @@ Physical Surface("brick") = {1}; Physical Surface("wool") = {2};
 Physical Curve("inside") = {6}; Physical Curve("outside") = {3};
 GEO
 
+for file in Poisson.ufl Stokes.ufl; do
+    cat >$file <<'UFL'
+element = FiniteElement("Lagrange", triangle, 1)
+u, v = TrialFunction(element), TestFunction(element)
+a = inner(grad(u), grad(v))*dx
+UFL
+done
+cat >HyperElasticity.py <<'UFL'
+from basix.ufl import element
+from ufl import FunctionSpace, Mesh, TestFunction, TrialFunction, dx
+mesh = Mesh(element("Lagrange", "triangle", 1, shape=(2,)))
+V = FunctionSpace(mesh, element("Lagrange", "triangle", 2))
+a = TrialFunction(V)*TestFunction(V)*dx
+UFL
+
 # The commands below "Examples:", with continued lines as one: each line begins with two blanks.
 examples() {
     "$@" --help | awk '/^Examples?:$/ { inside = 1; next }
