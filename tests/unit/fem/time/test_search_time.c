@@ -100,6 +100,7 @@ static const combination combinations[] = {
     {{"nodal_time.weft", "return u;"}, NULL, 0, "value"},
     {{"load.weft", "return b;"}, "d", 3, "source"},
     {{"integral.weft", "return I;"}, "d", 3, NULL},
+    {{"reaction.weft", "return r;"}, NULL, 0, NULL},
     {{"neumann.weft", "return b;"}, "d", 3, "flux"},
 };
 enum { COMBINATIONS = sizeof combinations / sizeof combinations[0] };
