@@ -104,6 +104,7 @@ run_examples() { # command file
         *cuda*) ;;                                           # needs a GPU
         "weft calibrate"*--validate* | "weft calibrate --device host") ;; # takes minutes
         "weft calibrate --plot"*) ;;                         # draws what --validate has written
+        "weft gemm "*[0-9][0-9][0-9][0-9]*) ;;               # large products: minutes on a host
         *.geo* | *.msh*)
             [ ! -x "$WEFT_BUILD/weft-gmsh" ] || run_example "$command"
             ;;
