@@ -6,7 +6,9 @@
  *      scalar.c    scalar expressions
  *      geometry.c  Jacobian, normals, sizes of cells
  *      factor.c    integrand -> terms, one for each pair of functions of the arguments
- *      emit.c      terms -> the text of the function
+ *      tensor.c, loop.c  terms -> statements, without and with a loop over points
+ *      text.c      scalars and tables as text
+ *      emit.c      the whole function
  *
  *  A function computes the tensor of one integral over one cell:
  *

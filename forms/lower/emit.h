@@ -1,0 +1,56 @@
+/** Writing the text of a function: what its parts share.
+ *  In: scalars, terms, tables of elements. Out: statements of kernel bodies. */
+#pragma once
+
+#include "forms/lower/private.h"
+
+enum { UFL_TABLES_MAX = 16 };
+
+typedef struct ufl_element_table {
+    const ufl_element *scalar;
+    int side, order, n_functions, number; /* number: of the table in the text; -1: not used there */
+    double *values;                       /* [derivative][point][function] */
+} ufl_element_table;
+
+typedef struct ufl_emitter {
+    ufl_lowering *l;
+    weft_text body;
+    ufl_element_table elements[32];
+    int n_elements;
+    ufl_function_table tables[UFL_TABLES_MAX];
+    int n_tables;
+    int *uses;                   /* [scalars] how often each is used */
+    bool *declared;              /* [scalars] as a variable */
+    double *points[2], *weights; /* of the cell on each side: [n][d]; [n] */
+    int n_points, weight_table;
+    int columns;                /* of a result of rank 1, or 0 */
+    const ufl_element *results; /* its element */
+    const char *indent;
+    long flops;
+} ufl_emitter;
+
+/** The table of a scalar element at the points of a side; NULL and an error. */
+ufl_element_table *ufl_emit_table(ufl_emitter *e, const ufl_element *scalar, int side);
+/** Its name in the text, which then declares it; NULL and an error, also for a NULL table. */
+const char *ufl_emit_table_name(ufl_emitter *e, ufl_element_table *table);
+/** Add a table of the function. Returns its number, or -1 and an error. */
+int ufl_emit_add_table(ufl_emitter *e, const char *prefix, int rank, int n0, int n1, int n2,
+                       const double *values);
+/** Components of a blocked element, whose vectors are [nodes, components]; 0 for other elements. */
+int ufl_emit_columns(const ufl_element *element);
+/** NAME(entry of function `index` of a part) */
+void ufl_emit_dof(weft_text *out, const char *name, const ufl_element *element, ufl_part part,
+                  const char *index, bool has_sides);
+/** A number as C writes it. Returns out. */
+const char *ufl_emit_number(double value, char out[40]);
+/** Count the uses of a scalar and its operands. */
+void ufl_emit_count_uses(ufl_emitter *e, int scalar);
+/** A scalar, by its variable where it has one. */
+void ufl_emit_scalar(ufl_emitter *e, int scalar, weft_text *out);
+/** Declare what is used more than once or interpolated: what is constant on the cell, or the rest. */
+bool ufl_emit_declare(ufl_emitter *e, bool constant);
+
+/** All entries as sums over factors that are constant on the cell. (tensor.c) */
+bool ufl_emit_tensor(ufl_emitter *e, const ufl_terms *terms, int rank, const int *sizes);
+/** A loop over the quadrature points. (loop.c) */
+bool ufl_emit_loop(ufl_emitter *e, const ufl_terms *terms, int rank, const int *sizes);
