@@ -45,6 +45,26 @@ static ufl_ruleset *rules_for(ufl_graph *graph, ufl_pass *pass, const ufl_node *
     return rules;
 }
 
+const ufl_node **ufl_map_operands(ufl_graph *graph, const ufl_node *node, const ufl_node *few[3],
+                                  ufl_operand_map *map, void *user) {
+    const ufl_node **operands = few;
+    if (node->n_operands > 3)
+        operands = ufl_alloc(graph->context, (size_t)node->n_operands, sizeof *operands);
+    if (!operands)
+        return NULL;
+    for (int i = 0; i < node->n_operands; ++i) {
+        operands[i] = map(graph, user, node, i);
+        if (!operands[i])
+            return NULL;
+    }
+    graph->context->place = node->place;
+    return operands;
+}
+
+static const ufl_node *operand_applied(ufl_graph *graph, void *user, const ufl_node *node, int i) {
+    return ufl_apply_derivatives(graph, user, ufl_operand(node, i));
+}
+
 const ufl_node *ufl_apply_derivatives(ufl_graph *graph, ufl_pass *pass, const ufl_node *node) {
     if (!node || ufl_is_terminal(node))
         return node;
@@ -59,17 +79,10 @@ const ufl_node *ufl_apply_derivatives(ufl_graph *graph, ufl_pass *pass, const uf
         result = rules ? ufl_differentiate(graph, rules, result) : NULL;
         return ufl_map_put(graph, &pass->map, node, result);
     }
-    const ufl_node *few[3], **operands = few;
-    if (node->n_operands > 3)
-        operands = ufl_alloc(graph->context, (size_t)node->n_operands, sizeof *operands);
+    const ufl_node *few[3];
+    const ufl_node **operands = ufl_map_operands(graph, node, few, operand_applied, pass);
     if (!operands)
         return NULL;
-    for (int i = 0; i < node->n_operands; ++i) {
-        operands[i] = ufl_apply_derivatives(graph, pass, ufl_operand(node, i));
-        if (!operands[i])
-            return NULL;
-    }
-    graph->context->place = node->place;
     return ufl_map_put(graph, &pass->map, node, ufl_rebuild(graph, node, operands));
 }
 

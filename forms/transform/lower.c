@@ -1,6 +1,5 @@
 /* Writes tensor algebra and div, curl, ... in index notation. */
-#include "forms/operators/operators.h"
-#include "forms/transform/transform.h"
+#include "forms/transform/private.h"
 
 static int free_index(ufl_graph *graph) {
     return UFL_FREE(ufl_new_index(graph));
@@ -252,26 +251,23 @@ static const ufl_node *lowered(ufl_graph *graph, const ufl_node *node,
     }
 }
 
+/* What a derivative is taken by stays as it is. */
+static const ufl_node *operand_lowered(ufl_graph *graph, void *user, const ufl_node *node, int i) {
+    const bool stays = (node->type == UFL_COEFFICIENT_DERIVATIVE && i > 0) ||
+                       (node->type == UFL_VARIABLE_DERIVATIVE && i == 1);
+    return stays ? ufl_operand(node, i) : ufl_lower_algebra(graph, user, ufl_operand(node, i));
+}
+
 const ufl_node *ufl_lower_algebra(ufl_graph *graph, ufl_pass *pass, const ufl_node *node) {
     if (!node || ufl_is_terminal(node))
         return node;
     const ufl_node *result = ufl_map_find(&pass->map, node);
     if (result)
         return result;
-    const ufl_node *few[3], **operands = few;
-    if (node->n_operands > 3)
-        operands = ufl_alloc(graph->context, (size_t)node->n_operands, sizeof *operands);
+    const ufl_node *few[3];
+    const ufl_node **operands = ufl_map_operands(graph, node, few, operand_lowered, pass);
     if (!operands)
         return NULL;
-    for (int i = 0; i < node->n_operands; ++i) {
-        bool expand = node->type != UFL_COEFFICIENT_DERIVATIVE || i == 0;
-        expand = expand && !(node->type == UFL_VARIABLE_DERIVATIVE && i == 1);
-        operands[i] =
-            expand ? ufl_lower_algebra(graph, pass, ufl_operand(node, i)) : ufl_operand(node, i);
-        if (!operands[i])
-            return NULL;
-    }
-    graph->context->place = node->place;
     result = lowered(graph, node, operands);
     return ufl_map_put(graph, &pass->map, node, result);
 }

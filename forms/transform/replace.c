@@ -7,6 +7,12 @@ typedef struct replacement {
     int n;
 } replacement;
 
+static const ufl_node *replaced(ufl_graph *graph, replacement *what, const ufl_node *node);
+
+static const ufl_node *operand_replaced(ufl_graph *graph, void *user, const ufl_node *node, int i) {
+    return replaced(graph, user, ufl_operand(node, i));
+}
+
 static const ufl_node *replaced(ufl_graph *graph, replacement *what, const ufl_node *node) {
     for (int i = 0; i < what->n; ++i)
         if (what->from[i] == node)
@@ -16,17 +22,10 @@ static const ufl_node *replaced(ufl_graph *graph, replacement *what, const ufl_n
     const ufl_node *result = ufl_map_find(&what->map, node);
     if (result)
         return result;
-    const ufl_node *few[3], **operands = few;
-    if (node->n_operands > 3)
-        operands = ufl_alloc(graph->context, (size_t)node->n_operands, sizeof *operands);
+    const ufl_node *few[3];
+    const ufl_node **operands = ufl_map_operands(graph, node, few, operand_replaced, what);
     if (!operands)
         return NULL;
-    for (int i = 0; i < node->n_operands; ++i) {
-        operands[i] = replaced(graph, what, ufl_operand(node, i));
-        if (!operands[i])
-            return NULL;
-    }
-    graph->context->place = node->place;
     return ufl_map_put(graph, &what->map, node, ufl_rebuild(graph, node, operands));
 }
 
