@@ -10,7 +10,7 @@
 
 #include <pthread.h>
 
-/** What a kernel is compiled for, beside its point. */
+/** What a kernel is compiled for, besides its point. */
 typedef struct weft_gemm_variant {
     weft_gemm_shape shape;
     weft_gemm_op op_a, op_b;

@@ -81,7 +81,7 @@ static void write_number(FILE *file, double value) {
     if (isfinite(value))
         fprintf(file, ",%.17g", value);
     else
-        fputc(',', file); /* outside of the mesh, or no number */
+        fputc(',', file); /* outside of the mesh, or NaN */
 }
 
 static void write_row(const ad_run *run) {

@@ -27,7 +27,7 @@ static weft_status make_period(gemm_case *one, weft_error *error) {
     return WEFT_OK;
 }
 
-/* `reals` numbers of the period, which begins anew at each PERIOD. */
+/* `reals` numbers: the period, repeated. */
 static weft_status make_matrix(const gemm_case *one, int64_t reals, weft_memory **out,
                                weft_error *error) {
     weft_status status = WEFT_OK;

@@ -199,7 +199,7 @@ done:
     return status;
 }
 
-/* The coarsest mesh stands at the start of everything: one more cycle there costs nothing. */
+/* All levels start from the solution on the coarsest mesh: one more cycle there costs nothing. */
 static int cycles_of(const weft_cycle *cycle, int number, int cycles) {
     if (!cycle->levels[number].op)
         return 1; /* solved by an inverse */

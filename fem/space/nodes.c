@@ -9,17 +9,17 @@ enum { SHARES = 256, CODES = 16 };
 
 /* Nodes in the interior of an entity in the order of its vertices' numbers, for each order of these
  * vertices in a cell. */
-typedef struct turns {
+typedef struct permutations {
     int n_vertices, n; /* n nodes */
     int *from;         /* [CODES][n]: the cell's node at place i of the sorted order */
-} turns;
+} permutations;
 
 typedef struct numbering {
     const weft_mesh *mesh;
     const weft_cell *cell;
     const weft_element *element;
-    weft_entities entities[4]; /* of dimension 1 to d, where they have nodes */
-    turns turns[3];            /* of edges and faces */
+    weft_entities entities[4];    /* of dimension 1 to d, where they have nodes */
+    permutations permutations[3]; /* of edges and faces */
     int32_t *cells;
     int64_t n_nodes;
 } numbering;
@@ -55,15 +55,15 @@ static int order_code(int n_vertices, const int order[4]) {
 }
 
 /* All orders of an entity type, tabulated from those that node numbers 0 .. n - 1 can have. */
-static weft_status make_turns(const weft_element *element, int dimension, turns *out,
-                              weft_error *error) {
+static weft_status make_permutations(const weft_element *element, int dimension, permutations *out,
+                                     weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_cell *entity =
         weft_cell_of(weft_cell_entity_type(weft_cell_of(element->cell), dimension));
     const int n = entity->n_entities[0], inside = element->entity_nodes[dimension];
     weft_element *own = NULL;
     int *nodes = NULL;
-    *out = (turns){.n_vertices = n, .n = inside};
+    *out = (permutations){.n_vertices = n, .n = inside};
     TRY(weft_element_make(WEFT_LAGRANGE, entity->type, element->degree, &own, error));
     out->from = calloc((size_t)CODES * (size_t)inside + 1, sizeof *out->from);
     nodes = malloc((size_t)own->n_nodes * sizeof *nodes);
@@ -121,7 +121,7 @@ static void put_entity(const numbering *s, int64_t cell, int dimension, int loca
     if (dimension > 0 && dimension < s->cell->dimension) {
         int order[4];
         sort_vertices(weft_cell_of(weft_cell_entity_type(s->cell, dimension)), nodes, order);
-        from = s->turns[dimension].from + order_code(n, order) * inside;
+        from = s->permutations[dimension].from + order_code(n, order) * inside;
     }
     if (weft_fault(dimension == 1 ? "edge_swapped" : "face_turned"))
         from = NULL;
@@ -155,7 +155,7 @@ static weft_status check_count(const numbering *s, int64_t n, weft_error *error)
     return WEFT_ERROR_UNSUPPORTED;
 }
 
-/* The entities that have nodes, the turns of their nodes, and the number of nodes. */
+/* The entities that have nodes, the permutations of their nodes, and the number of nodes. */
 static weft_status prepare(numbering *s, weft_error *error) {
     weft_status status = WEFT_OK;
     const int d = s->cell->dimension, *k = s->element->entity_nodes;
@@ -168,7 +168,7 @@ static weft_status prepare(numbering *s, weft_error *error) {
                 continue;
             TRY(weft_entities_make(s->mesh, dimension, &s->entities[dimension], error));
             if (dimension < d)
-                TRY(make_turns(s->element, dimension, &s->turns[dimension], error));
+                TRY(make_permutations(s->element, dimension, &s->permutations[dimension], error));
             n += s->entities[dimension].n * k[dimension];
         }
     }
@@ -198,7 +198,7 @@ done:
     for (int dimension = 1; dimension < 4; ++dimension)
         weft_entities_free(&s.entities[dimension]);
     for (int dimension = 1; dimension < 3; ++dimension)
-        free(s.turns[dimension].from);
+        free(s.permutations[dimension].from);
     free(s.cells);
     return status;
 }

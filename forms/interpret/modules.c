@@ -66,7 +66,7 @@ static ufl_value basix_constant(ufl_interpreter *interpreter, const char *name) 
     return ufl_nothing();
 }
 
-/* What elements are told about their pullback and space, which Weft knows from the family. */
+/* Names of pullbacks and Sobolev spaces in the arguments of elements; Weft knows both from the family. */
 static const char *const space_constants[] = {"identity_pullback",
                                               "contravariant_piola",
                                               "covariant_piola",

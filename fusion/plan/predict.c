@@ -13,7 +13,7 @@
  * 128 threads, with one to three loads and one element per thread */
 #define THREAD_SECONDS 6.2e-10
 #define BARRIER_SECONDS 2e-8 /* wait of a block at a barrier, while others run */
-/* Rows of two matrices by turns: GESUMMV with n = 16,384 floats takes 502 to 510 us on an H200, as two
+/* Alternating between rows of two matrices: GESUMMV with n = 16,384 floats takes 502 to 510 us on an H200, as two
  * kernels 489 */
 #define RING_SHARE 0.03
 #define LAST_CACHE_FACTOR 3 /* bandwidth of register spills relative to that of memory */
@@ -371,7 +371,7 @@ static double start_seconds(const weft_predictor *p, const weft_implementation *
                : THREAD_SECONDS * threads / multiprocessors(p) / made->serial_iterations;
 }
 
-/* How many times as long a kernel takes that reads rows of several matrices by turns, in a ring. */
+/* How many times as long a kernel takes that alternates between rows of several matrices, in a ring. */
 static double ring_factor(const weft_predictor *p, const weft_implementation *made) {
     int n_matrices = 0;
     for (int m = 0; m < made->n_onchip; ++m)

@@ -79,7 +79,7 @@ class View(NamedTuple):
 
 
 class _Taken:
-    """A tensor taken from a capsule; its producer is told when it is no longer used."""
+    """A tensor taken from a capsule; its producer is notified when it is no longer used."""
 
     def __init__(self, managed: Any) -> None:
         self.managed = managed

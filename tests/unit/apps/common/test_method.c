@@ -67,7 +67,8 @@ static void basis_that_does_not_fit(void **state) {
     app_run_clear(&c.run);
 }
 
-/* GMRES by the user's wish, and what no method can hold, are refused. */
+/* GMRES is refused where the user asks for it and its basis does not fit; so is a problem
+ * whose vectors fit into memory with no method. */
 static void refused(void **state) {
     (void)state;
     case_of c = {0};

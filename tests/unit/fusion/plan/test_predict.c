@@ -94,7 +94,7 @@ static int launches_of_two_products(const weft_library *library, int64_t n) {
     return n_kernels;
 }
 
-/* Reading two matrices by turns costs 3 % of the bandwidth, which is more than a launch if they are
+/* Alternating between two matrices costs 3 % of the bandwidth, which is more than a launch if they are
  * large. */
 static void large_matrices_are_read_one_after_another(void **state) {
     assert_int_equal(launches_of_two_products(*state, 1024), 1);
