@@ -2,11 +2,14 @@
  *  In: a syntax tree. Out: what the file exports: forms with their names, elements, and the names of the
  *  functions and constants that the forms contain.
  *
- *      execute.c     statements, scopes, functions
+ *      execute.c     statements, functions
+ *      scopes.c      names and their values
+ *      exports.c     what the file leaves behind
  *      evaluate.c    expressions
  *      arithmetic.c  operators of Python on all kinds of values
  *      values.c      making, comparing and describing values
- *      attributes.c  value.name and methods
+ *      subscripts.c  value[index]
+ *      attributes.c  value.name and methods; containers.c, measures.c those of lists and of dx
  *      arguments.c   matching the arguments of a call with parameters
  *      python.c, algebra.c, spaces.c, calculus.c  the functions that a file can call
  *      modules.c     which names each module has

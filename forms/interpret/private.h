@@ -153,7 +153,7 @@ const ufl_mesh *ufl_to_mesh(ufl_interpreter *interpreter, ufl_value value);
 const ufl_space *ufl_to_space(ufl_interpreter *interpreter, ufl_value value);
 bool ufl_slot_cell(ufl_call *call, int slot, ufl_value *out);
 
-/* ---- evaluate.c, execute.c, arithmetic.c, attributes.c ---- */
+/* ---- evaluate.c, execute.c, arithmetic.c, subscripts.c, attributes.c ---- */
 ufl_value ufl_evaluate(ufl_interpreter *interpreter, const ufl_syntax *syntax);
 ufl_value ufl_apply(ufl_interpreter *interpreter, ufl_value function, const ufl_value *arguments,
                     int n, const char *const *keywords);
@@ -170,7 +170,13 @@ int ufl_components(ufl_interpreter *interpreter, ufl_value index, ufl_component 
 /** Free indices; returns their number or -1. */
 int ufl_free_indices(ufl_interpreter *interpreter, ufl_value value, int *out);
 
-/* ---- scopes (execute.c) ---- */
+/** The methods of each kind; tables are ended by a row without a name. (containers.c, measures.c) */
+extern const ufl_builtin ufl_list_methods[], ufl_dict_methods[], ufl_string_methods[],
+    ufl_measure_methods[];
+/** What the file leaves behind; NULL and an error. (exports.c) */
+const ufl_module *ufl_collect(ufl_interpreter *interpreter);
+
+/* ---- scopes.c ---- */
 ufl_scope *ufl_scope_make(ufl_interpreter *interpreter, ufl_scope *parent);
 ufl_value *ufl_scope_find(const ufl_scope *scope, const char *name); /* NULL: not bound */
 bool ufl_scope_bind(ufl_interpreter *interpreter, ufl_scope *scope, const char *name,

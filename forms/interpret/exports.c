@@ -1,0 +1,137 @@
+/* What a file leaves behind: its forms, elements and names. */
+#include "forms/interpret/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(((const ufl_named_node *)a)->name, ((const ufl_named_node *)b)->name);
+}
+
+/* Names of functions and constants, in alphabetical order: the last one counts. */
+static bool collect_names(ufl_interpreter *interpreter, ufl_module *module) {
+    const ufl_scope *scope = interpreter->globals;
+    ufl_named_node *names = ufl_alloc(interpreter->context, scope->n, sizeof *names);
+    if (!names)
+        return false;
+    for (size_t i = 0; i < (size_t)1 << scope->bits; ++i) {
+        ufl_value value = scope->values[i];
+        if (scope->names[i] && value.kind == UFL_K_NODE && value.node->type >= UFL_ARGUMENT &&
+            value.node->type <= UFL_GEOMETRY)
+            names[module->n_names++] = (ufl_named_node){value.node, scope->names[i]};
+    }
+    qsort(names, (size_t)module->n_names, sizeof *names, by_name);
+    module->names = names;
+    return true;
+}
+
+const char *ufl_module_name(const ufl_module *module, const ufl_node *node) {
+    for (int i = module->n_names - 1; i >= 0; --i)
+        if (module->names[i].node == node)
+            return module->names[i].name;
+    return NULL;
+}
+
+/* The first variable, in alphabetical order, that holds a form. */
+static const char *form_name(const ufl_scope *scope, const ufl_form *form) {
+    const char *name = NULL;
+    for (size_t i = 0; i < (size_t)1 << scope->bits; ++i)
+        if (scope->names[i] && scope->values[i].kind == UFL_K_FORM &&
+            scope->values[i].form == form && (!name || strcmp(scope->names[i], name) < 0))
+            name = scope->names[i];
+    return name;
+}
+
+static bool add_form(ufl_interpreter *interpreter, ufl_module *module, ufl_export **forms,
+                     const ufl_form *form, const char *otherwise) {
+    const char *name = form_name(interpreter->globals, form);
+    *forms = ufl_room(interpreter->context, *forms, (size_t)module->n_forms, sizeof **forms);
+    if (!*forms)
+        return false;
+    (*forms)[module->n_forms++] = (ufl_export){name ? name : otherwise, form};
+    module->forms = *forms;
+    return true;
+}
+
+/* forms = [...], or else a, L, M, and F, J unless both a and L are there. */
+static bool collect_forms(ufl_interpreter *interpreter, ufl_module *module) {
+    static const char *const names[] = {"a", "L", "M", "F", "J"};
+    ufl_export *forms = NULL;
+    const ufl_value *list = ufl_scope_find(interpreter->globals, "forms"), *items = NULL;
+    size_t n = 0;
+    if (list && list->kind != UFL_K_NONE) {
+        if (!ufl_iterate(interpreter, *list, &items, &n))
+            return false;
+        for (size_t i = 0; i < n; ++i) {
+            if (items[i].kind != UFL_K_FORM) {
+                ufl_wrong(interpreter, WEFT_ERROR_TYPE, "forms[%zu] is %s, not a form", i,
+                          ufl_kind_words(items[i]));
+                return false;
+            }
+            if (!add_form(interpreter, module, &forms, items[i].form,
+                          ufl_print(interpreter->context, "forms[%zu]", i)))
+                return false;
+        }
+        return true;
+    }
+    bool both = true;
+    for (int i = 0; i < 5; ++i) {
+        const ufl_value *value = ufl_scope_find(interpreter->globals, names[i]);
+        bool is_form = value && value->kind == UFL_K_FORM;
+        if (i < 2)
+            both = both && is_form;
+        if (is_form && (i < 3 || !both) &&
+            !add_form(interpreter, module, &forms, value->form, names[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool collect_elements(ufl_interpreter *interpreter, ufl_module *module) {
+    const ufl_value *list = ufl_scope_find(interpreter->globals, "elements"), *items = list;
+    size_t n = 1;
+    bool many = list && (list->kind == UFL_K_LIST || list->kind == UFL_K_TUPLE);
+    if (!list)
+        items = ufl_scope_find(interpreter->globals, "element");
+    else if (many && !ufl_iterate(interpreter, *list, &items, &n))
+        return false;
+    if (!items)
+        return true;
+    const ufl_element **elements = ufl_alloc(interpreter->context, n, sizeof *elements);
+    if (!elements)
+        return false;
+    for (size_t i = 0; i < n; ++i)
+        if (items[i].kind == UFL_K_ELEMENT)
+            elements[module->n_elements++] = items[i].element;
+    module->elements = elements;
+    return true;
+}
+
+/* expressions = [(expression, points), ...] */
+static bool collect_expressions(ufl_interpreter *interpreter, ufl_module *module) {
+    const ufl_value *list = ufl_scope_find(interpreter->globals, "expressions"), *items = NULL;
+    size_t n = 0;
+    if (!list || list->kind == UFL_K_NODE)
+        return true;
+    if (!ufl_iterate(interpreter, *list, &items, &n))
+        return false;
+    const ufl_node **nodes = ufl_alloc(interpreter->context, n, sizeof *nodes);
+    if (!nodes)
+        return false;
+    for (size_t i = 0; i < n; ++i)
+        if (items[i].kind == UFL_K_TUPLE && items[i].list->n > 0 &&
+            items[i].list->items[0].kind == UFL_K_NODE)
+            nodes[module->n_expressions++] = items[i].list->items[0].node;
+    module->expressions = nodes;
+    return true;
+}
+
+const ufl_module *ufl_collect(ufl_interpreter *interpreter) {
+    ufl_module *module = ufl_alloc(interpreter->context, 1, sizeof *module);
+    if (!module || !collect_names(interpreter, module) || !collect_forms(interpreter, module) ||
+        !collect_elements(interpreter, module) || !collect_expressions(interpreter, module))
+        return NULL;
+    const ufl_value *unknown = ufl_scope_find(interpreter->globals, "unknown");
+    module->unknown = unknown && unknown->kind == UFL_K_NODE ? unknown->node : NULL;
+    return module;
+}
