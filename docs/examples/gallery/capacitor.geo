@@ -1,0 +1,11 @@
+DefineConstant[ h = 0.1 ];
+Point(1) = {0, 0, 0, h};   Point(2) = {2, 0, 0, h};   Point(3) = {0, 2, 0, h};   Point(4) = {-2, 0, 0, h};   Point(5) = {0, -2, 0, h};
+Point(6) = {0.5, 0, 0, h}; Point(7) = {1.5, 0, 0, h/2}; Point(8) = {0.5, 1, 0, h}; Point(9) = {-0.5, 0, 0, h}; Point(10) = {0.5, -1, 0, h};
+Circle(1) = {2, 1, 3}; Circle(2) = {3, 1, 4}; Circle(3) = {4, 1, 5}; Circle(4) = {5, 1, 2};
+Circle(5) = {7, 6, 8}; Circle(6) = {8, 6, 9}; Circle(7) = {9, 6, 10}; Circle(8) = {10, 6, 7};
+Curve Loop(1) = {1, 2, 3, 4};
+Curve Loop(2) = {5, 6, 7, 8};
+Plane Surface(1) = {1, 2};
+Physical Curve("shield") = {1, 2, 3, 4};
+Physical Curve("core") = {5, 6, 7, 8};
+Physical Surface("gap") = {1};
