@@ -1,8 +1,9 @@
 """Draw a nodal field of a result file as a small SVG: bands of equal values in the plane, the visible surface in space.
 
-usage: /usr/bin/python3 docs/draw_solution.py RESULT.vtkhdf OUT.svg [FIELD [DEFORM]]      (needs Debian's python3-vtk9)
+usage: /usr/bin/python3 docs/draw_solution.py RESULT.vtkhdf OUT.svg [FIELD [DEFORM [PART]]]      (needs Debian's python3-vtk9)
 
-FIELD is a name (default u), of vectors the length; name[K] is a component. DEFORM moves the nodes by DEFORM*u.
+FIELD is a name (default u), of vectors the length; name[K] is a component. DEFORM moves the nodes by DEFORM*u (default 0). PART,
+0 to 1, shows that part of the width from the lower left.
 """
 import math
 import sys
@@ -142,7 +143,7 @@ def draw_space(turned, cells, values, scale, levels):
         f'<path fill="{fill}" d="{outline}"/>' for _, fill, outline in shown if outline] + ["</g>"]
 
 
-def draw(source, out, name="u", deform=0.0):
+def draw(source, out, name="u", deform=0.0, part=1.0):
     points, cells, values = read(source, name, deform)
     space = len(cells[0]) == 4
     if space:
@@ -150,6 +151,9 @@ def draw(source, out, name="u", deform=0.0):
     lowest, highest = min(values), max(values)
     levels = [lowest + k * (highest - lowest) / BANDS for k in range(BANDS)]
     box = [(min(p[k] for p in points), max(p[k] for p in points)) for k in (0, 1)]
+    if part < 1:
+        side = part * (box[0][1] - box[0][0])
+        box = [(low, low + side) for low, _ in box]
     unit = (SIZE - 2 * MARGIN) / max(high - low for low, high in box)
     width, height = (round(2 * MARGIN + unit * (high - low)) for low, high in box)
     bar = max(height, 1600)
@@ -159,7 +163,8 @@ def draw(source, out, name="u", deform=0.0):
 
     lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width + 1000} {bar}" '
              f'width="{(width + 1000) // 10}" font-family="sans-serif" font-size="150" fill="#444444">']
-    lines += (draw_space if space else draw_plane)(points, cells, values, scale, levels)
+    lines.append(f'<svg width="{width}" height="{bar}">')
+    lines += (draw_space if space else draw_plane)(points, cells, values, scale, levels) + ["</svg>"]
     step = (bar - 2 * MARGIN) / BANDS
     for k in range(BANDS):
         lines.append(f'<rect x="{width + 100}" y="{bar - MARGIN - (k + 1) * step:.0f}" width="180" '
@@ -173,4 +178,4 @@ def draw(source, out, name="u", deform=0.0):
 if __name__ == "__main__":
     if len(sys.argv) < 3:
         sys.exit(__doc__)
-    draw(sys.argv[1], sys.argv[2], *sys.argv[3:4], *map(float, sys.argv[4:5]))
+    draw(sys.argv[1], sys.argv[2], *sys.argv[3:4], *map(float, sys.argv[4:6]))

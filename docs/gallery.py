@@ -12,7 +12,7 @@ of $WEFT_BUILD, or of build/. A problem is a file that begins with comments:
     # run: COMMAND
     # check: QUANTITY = EXPRESSION | EXPECTED VALUE | TOLERANCE        Python, over the result of --json; numbers or lists
     # source: where the expected values are from
-    # draw: FIELD [DEFORM]                                             as for docs/draw_solution.py
+    # draw: FIELD [DEFORM [PART]]                                      as for docs/draw_solution.py
 """
 import json
 import math
@@ -64,7 +64,8 @@ class Problem:
 
     def solve(self, scratch):
         """Run the command; the result of --json."""
-        report, self.output = (os.path.join(scratch, self.name + end) for end in (".json", ".vtkhdf"))
+        series = self.run.startswith("advection_diffusion")
+        report, self.output = (os.path.join(scratch, self.name + end) for end in (".json", ".pvd" if series else ".vtkhdf"))
         words = self.run.split() + ["--quiet", "--json", report]
         if self.draw:
             words += ["--output", self.output]
@@ -72,6 +73,9 @@ class Problem:
         done = subprocess.run(words, cwd=FOLDER, capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(f"{self.file}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+        if series and self.draw:
+            steps = self.output.replace(".pvd", "_steps")
+            self.output = os.path.join(steps, max(os.listdir(steps)))
         with open(report, encoding="utf-8") as file:
             return json.load(file)
 
@@ -144,9 +148,9 @@ def main():
                       f"expected {text_of(wanted, tolerance)} within {tolerance:.2g}")
             if problem.draw and not check:
                 import draw_solution
-                name, _, deform = problem.draw.partition(" ")
-                draw_solution.draw(problem.output, os.path.join(DOCS, "pictures", f"gallery-{problem.name}.svg"), name,
-                                   float(deform or 0))
+                field, *numbers = problem.draw.split()
+                draw_solution.draw(problem.output, os.path.join(DOCS, "pictures", f"gallery-{problem.name}.svg"), field,
+                                   *map(float, numbers))
     page, path = HEAD + "\n".join(sections), os.path.join(DOCS, "gallery.md")
     if not check:
         with open(path, "w", encoding="utf-8") as out:
