@@ -1,15 +1,21 @@
 /* labels: full */
 /* Reads every form file of a folder and compares forms, elements, degrees and, where the oracle has samples,
  * tensors with those that FFCx found.
- * usage: forms_conformance [--verbose] [DIR]
- *   DIR  corpus/SET/FILE, oracle/SET/FILE.json, CORPUS.md with a line "| FILE | TIER | ..." a file below
- *        "## SET"; default: WEFT_UFL_ORACLE. Without either the test is skipped.
+ * usage: forms_conformance [--verbose] [--device DEVICE] [--precision float|double] [--part K/N] [DIR]
+ *   DIR          corpus/SET/FILE, oracle/SET/FILE.json, CORPUS.md with a line "| FILE | TIER | ..." a file
+ *                below "## SET"; default: WEFT_UFL_ORACLE. Without either the test is skipped.
+ *   --device     that computes the tensors: one of Weft's, or one of device_batch.h: batch (the default),
+ *                emulated
+ *   --precision  default: double
+ *   --part       of N parts of the files, the K-th (from 1), to run several at once
  * Tier 1 and 2 must be read and agree, where FFCx compiled the form; tensors of tier 1 must be compiled and
  * equal, those of tier 2 equal where they are compiled. Where FFCx refused a form, and in tier 3, the file must be
- * refused with a message that has a line. The device is $WEFT_TEST_DEVICE, or the host. */
+ * refused with a message that has a line. Every body of a function runs, and for matrices the action too. */
+#include "device_batch.h"
 #include "tensors.h"
 
 #include <dirent.h>
+#include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +27,7 @@ typedef struct table_row {
     int files, read, refused, right; /* right: as expected */
     int forms, integrals, degrees;   /* of the oracle; degrees: integrals that agree */
     int compiled, matched;           /* integrals whose tensors were compared */
+    int actions, bodies;             /* matched integrals with an action; functions that ran */
 } table_row;
 
 typedef struct corpus_study {
@@ -28,9 +35,9 @@ typedef struct corpus_study {
     char *tiers; /* text of CORPUS.md, or NULL */
     char sets[SETS_MAX][64];
     table_row rows[SETS_MAX][TIERS];
-    int n_sets;
+    int n_sets, n_files, part, n_parts;
     bool verbose;
-    weft_device *device;
+    tensor_way way;
 } corpus_study;
 
 static void complain(const char *set, const char *file, const char *form, const char *what) {
@@ -240,23 +247,32 @@ static bool oracle_refuses(const json_t *oracle) {
     return false;
 }
 
-/* Compare the tensors of all integrals of a form. Returns whether they are as expected. */
-static bool study_tensors(const corpus_study *study, weft_ufl *ufl, int form,
-                          const json_t *expected, const char *set, const char *file, int tier,
-                          table_row *row) {
-    const json_t *integrals = json_object_get(expected, "integrals");
-    bool fine = true;
-    for (size_t i = 0; i < json_array_size(integrals); ++i) {
-        char what[1200] = "";
-        const tensor_outcome outcome = tensors_compare(
-            study->device, ufl, form, json_array_get(integrals, i), what, sizeof what);
-        row->compiled += outcome == TENSOR_MATCHED || outcome == TENSOR_WRONG;
-        row->matched += outcome == TENSOR_MATCHED;
-        fine = fine && outcome != TENSOR_WRONG && !(outcome == TENSOR_UNSUPPORTED && tier < 2);
-        if (what[0])
-            complain(set, file, json_string_value(json_object_get(expected, "name")), what);
-    }
-    return fine;
+typedef struct tensor_count {
+    const json_t *forms;
+    const char *set, *file;
+    int tier;
+    table_row *row;
+    bool verbose, fine;
+} tensor_count;
+
+static void count_tensor(void *user, const tensor_finding *finding) {
+    tensor_count *count = user;
+    const json_t *form = json_array_get(count->forms, (size_t)finding->form);
+    const json_t *integral =
+        json_array_get(json_object_get(form, "integrals"), (size_t)finding->integral);
+    const bool matched = finding->outcome == TENSOR_MATCHED;
+    char what[1300];
+    count->row->compiled += matched || finding->outcome == TENSOR_WRONG;
+    count->row->matched += matched;
+    count->row->actions += matched && finding->has_action;
+    count->row->bodies += finding->n_bodies;
+    count->fine = count->fine && finding->outcome != TENSOR_WRONG &&
+                  !(finding->outcome == TENSOR_UNSUPPORTED && count->tier < 2);
+    snprintf(what, sizeof what, "%s %lld: %s", json_string_value(json_object_get(integral, "type")),
+             (long long)json_integer_value(json_object_get(integral, "id")), finding->what);
+    if (finding->outcome != TENSOR_MATCHED &&
+        (finding->outcome != TENSOR_UNKNOWN || count->verbose))
+        complain(count->set, count->file, json_string_value(json_object_get(form, "name")), what);
 }
 
 static void study_file(corpus_study *study, int set, const char *file) {
@@ -298,11 +314,11 @@ static void study_file(corpus_study *study, int set, const char *file) {
                          what);
                 fine = false;
             }
-            fine = study_tensors(study, ufl, (int)i, json_array_get(forms, i), name, file, tier,
-                                 row) &&
-                   fine;
         }
-        row->right += fine;
+        tensor_count count = {forms, name, file, tier, row, study->verbose, true};
+        if (n == json_array_size(forms))
+            tensors_compare(&study->way, ufl, forms, count_tensor, &count);
+        row->right += fine && count.fine;
     }
     weft_ufl_free(&ufl);
     json_decref(oracle);
@@ -357,7 +373,8 @@ static void study_sets(corpus_study *study) {
             ++study->n_sets;
         }
         for (size_t k = 0; k < n_files; ++k) {
-            if (set < SETS_MAX && is_form_file(files[k]))
+            if (set < SETS_MAX && is_form_file(files[k]) &&
+                study->n_files++ % study->n_parts == study->part - 1)
                 study_file(study, set, files[k]);
             free(files[k]);
         }
@@ -368,17 +385,18 @@ static void study_sets(corpus_study *study) {
 }
 
 static void print_row(const char *set, const char *tier, const table_row *row) {
-    printf("%-14s %-5s %6d %6d %8d %9d %6d %10d %8d %9d %8d\n", set, tier, row->files, row->read,
-           row->refused, row->right, row->forms, row->integrals, row->degrees, row->compiled,
-           row->matched);
+    printf("%-14s %-5s %6d %6d %8d %9d %6d %10d %8d %9d %8d %8d %7d\n", set, tier, row->files,
+           row->read, row->refused, row->right, row->forms, row->integrals, row->degrees,
+           row->compiled, row->matched, row->actions, row->bodies);
 }
 
 /* Returns whether every file is as expected. */
 static bool print_table(const corpus_study *study) {
     static const char *const names[TIERS] = {"?", "1", "2", "3"};
     table_row sum = {0};
-    printf("%-14s %-5s %6s %6s %8s %9s %6s %10s %8s %9s %8s\n", "set", "tier", "files", "read",
-           "refused", "expected", "forms", "integrals", "degrees", "compiled", "matched");
+    printf("%-14s %-5s %6s %6s %8s %9s %6s %10s %8s %9s %8s %8s %7s\n", "set", "tier", "files",
+           "read", "refused", "expected", "forms", "integrals", "degrees", "compiled", "matched",
+           "actions", "bodies");
     for (int tier = 0; tier < TIERS; ++tier)
         for (int set = 0; set < study->n_sets; ++set) {
             const table_row *row = &study->rows[set][tier];
@@ -394,19 +412,55 @@ static bool print_table(const corpus_study *study) {
             sum.degrees += row->degrees;
             sum.compiled += row->compiled;
             sum.matched += row->matched;
+            sum.actions += row->actions;
+            sum.bodies += row->bodies;
         }
     print_row("all", "", &sum);
     return sum.files > 0 && sum.right == sum.files;
 }
 
+static int usage(void) {
+    fputs("usage: forms_conformance [--verbose] [--device DEVICE] [--precision float|double] "
+          "[--part K/N] [DIR]\n",
+          stderr);
+    return 2;
+}
+
+/* Returns false where an option is wrong. */
+static bool read_options(int argc, char **argv, corpus_study *study, const char **device) {
+    static const struct option options[] = {{"verbose", no_argument, NULL, 'v'},
+                                            {"device", required_argument, NULL, 'd'},
+                                            {"precision", required_argument, NULL, 'p'},
+                                            {"part", required_argument, NULL, 'k'},
+                                            {0}};
+    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        char *end = NULL;
+        if (option == 'v')
+            study->verbose = true;
+        else if (option == 'd')
+            *device = optarg;
+        else if (option == 'p' && (strcmp(optarg, "float") == 0 || strcmp(optarg, "double") == 0))
+            study->way.single = optarg[0] == 'f';
+        else if (option == 'k') {
+            study->part = (int)strtol(optarg, &end, 10);
+            study->n_parts = *end == '/' ? (int)strtol(end + 1, &end, 10) : 0;
+            if (*end != '\0' || study->part < 1 || study->part > study->n_parts)
+                return false;
+        } else
+            return false;
+    }
+    if (optind < argc)
+        study->folder = argv[optind];
+    return optind + 1 >= argc;
+}
+
 int main(int argc, char **argv) {
-    corpus_study study = {.folder = getenv("WEFT_UFL_ORACLE")};
+    corpus_study study = {.folder = getenv("WEFT_UFL_ORACLE"), .part = 1, .n_parts = 1};
     char path[PATH_SIZE];
-    for (int i = 1; i < argc; ++i)
-        if (strcmp(argv[i], "--verbose") == 0)
-            study.verbose = true;
-        else
-            study.folder = argv[i];
+    const char *device = "batch";
+    weft_error error = {0};
+    if (!read_options(argc, argv, &study, &device))
+        return usage();
     if (!study.folder) {
         puts("skipped: WEFT_UFL_ORACLE is not set (a folder with corpus/, oracle/ and CORPUS.md)");
         return SKIPPED;
@@ -414,15 +468,16 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/CORPUS.md", study.folder);
     if (weft_file_read(path, &study.tiers, NULL, NULL) != WEFT_OK)
         study.tiers = NULL;
-    const char *device = getenv("WEFT_TEST_DEVICE");
-    weft_error error;
-    if (weft_device_open(device ? device : "host", NULL, &study.device, &error) != WEFT_OK) {
+    const weft_status status = device_batch_is(device)
+                                   ? device_batch_open(device, &study.way.device, &error)
+                                   : weft_device_open(device, NULL, &study.way.device, &error);
+    if (status != WEFT_OK) {
         fprintf(stderr, "error: %s\n", error.message);
         return 3;
     }
     study_sets(&study);
     bool fine = print_table(&study);
-    weft_device_free(&study.device);
+    weft_device_free(&study.way.device);
     free(study.tiers);
     return fine ? 0 : 1;
 }

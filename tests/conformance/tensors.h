@@ -12,7 +12,24 @@ typedef enum tensor_outcome {
     TENSOR_UNKNOWN /* no samples, or samples whose quadrature points only FFCx has */
 } tensor_outcome;
 
-/** Compile all integrals of a form that have the type and id of one of the oracle's, and compare.
- *  what  why they differ, or what is not supported */
-tensor_outcome tensors_compare(weft_device *device, weft_ufl *ufl, int form, const json_t *expected,
-                               char *what, size_t size);
+/** Where tensors are computed. */
+typedef struct tensor_way {
+    weft_device *device;
+    bool single; /* float, else double */
+} tensor_way;
+
+/** What was found about one integral of the oracle. */
+typedef struct tensor_finding {
+    int form, integral; /* their numbers in the oracle's file */
+    tensor_outcome outcome;
+    int n_bodies;    /* functions that ran: of each variant, facet, and metadata */
+    bool has_action; /* the action of the form was compared too */
+    char what[1200]; /* why they differ, or what is not supported; else "" */
+} tensor_finding;
+
+/** Compile all integrals of a file's forms, with every body that their functions have, run them, and
+ *  compare; for matrices A, also the action, with A times a random vector.
+ *  forms   of the oracle, in the order of the file's
+ *  report  called once for each of the oracle's integrals, in order */
+void tensors_compare(const tensor_way *way, weft_ufl *ufl, const json_t *forms,
+                     void (*report)(void *user, const tensor_finding *finding), void *user);

@@ -9,92 +9,157 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FORMS_ARGUMENTS = 64 };
+
 static inline int forms_size(const ufl_lowered *lowered) {
     return (lowered->rank > 0 ? lowered->sizes[0] : 1) *
            (lowered->rank > 1 ? lowered->sizes[1] : 1);
 }
 
 static inline int forms_argument_size(const ufl_function_argument *argument) {
-    return (argument->rows > 0 ? argument->rows : 1) * (argument->columns > 0 ? argument->columns : 1);
+    return (argument->rows > 0 ? argument->rows : 1) *
+           (argument->columns > 0 ? argument->columns : 1);
 }
 
-static inline weft_status forms_bind(weft_device *device, const double *plain, int n, int size,
-                                     weft_memory **out, weft_error *error) {
+/** Where and how a function runs. */
+typedef struct forms_way {
+    weft_device *device;
+    bool single; /* float, else double */
+    int variant; /* which of the bodies that the function has; the last, if it has fewer */
+} forms_way;
+
+/** A function over n cells, ready to run. Starts from {0}. */
+typedef struct forms_job {
+    weft_library *library;
+    weft_compilation *compilation;
+    weft_program *program;
+    weft_memory *memories[FORMS_ARGUMENTS];
+    int n, size, n_variants;
+    bool single;
+} forms_job;
+
+static inline void forms_job_free(forms_job *job) {
+    weft_program_free(&job->program);
+    weft_compilation_free(&job->compilation);
+    weft_library_free(&job->library);
+    for (int i = 0; i < FORMS_ARGUMENTS; ++i)
+        weft_memory_free(&job->memories[i]);
+}
+
+static inline void forms_script(const ufl_lowered *lowered, weft_text *out) {
+    weft_text_add(out, "index cells;\n");
+    for (int i = 0; i < lowered->n_arguments; ++i) {
+        const ufl_function_argument *argument = &lowered->arguments[i];
+        weft_text_add(out, "input %s : real", argument->name);
+        if (argument->columns > 0)
+            weft_text_add(out, "[%d,%d]", argument->rows, argument->columns);
+        else if (argument->rows > 0)
+            weft_text_add(out, "[%d]", argument->rows);
+        weft_text_add(out, " over cells;\n");
+    }
+    weft_text_add(out, "A = %s(", lowered->name);
+    for (int i = 0; i < lowered->n_arguments; ++i)
+        weft_text_add(out, "%s%s", i ? ", " : "", lowered->arguments[i].name);
+    weft_text_add(out, ");\nreturn A;\n");
+}
+
+static inline weft_status forms_bind(forms_job *job, const forms_way *way, int k, const char *name,
+                                     const double *plain, int size, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int lanes = weft_device_limits(device)->lanes_double;
-    const size_t bytes = (size_t)((n + lanes - 1) / lanes * lanes * size) * sizeof *plain;
-    double *mixed = calloc(bytes, 1);
+    const int lanes = weft_program_lanes(job->program);
+    const size_t n = (size_t)((job->n + lanes - 1) / lanes * lanes * size);
+    const size_t bytes = n * (way->single ? sizeof(float) : sizeof(double));
+    double *mixed = calloc(n, sizeof *mixed);
     if (!mixed)
         TRY(weft_out_of_memory(error, NULL));
-    weft_interleave(plain, n, size, lanes, mixed);
-    TRY(weft_memory_make(device, bytes, out, error));
-    TRY(weft_memory_write(*out, 0, mixed, bytes, error));
+    weft_interleave(plain, job->n, size, lanes, mixed);
+    for (size_t i = 0; way->single && i < n; ++i) {
+        const float rounded = (float)mixed[i];
+        memcpy((char *)mixed + i * sizeof rounded, &rounded, sizeof rounded);
+    }
+    TRY(weft_memory_make(way->device, bytes, &job->memories[k], error));
+    TRY(weft_memory_write(job->memories[k], 0, mixed, bytes, error));
+    TRY(weft_program_bind(job->program, name, job->memories[k], error));
 done:
     free(mixed);
     return status;
 }
 
-/* Add the tensors of n cells to sums.
- *  data  [n_arguments], each [n][size of the argument]
- *  sums  [n][size of the tensor] */
-static inline weft_status forms_run(weft_device *device, const ufl_lowered *lowered,
-                                    const double *const *data, int n, double *sums,
-                                    weft_error *error) {
-    enum { MOST = 64 };
+/** Compile a function and bind its arguments.
+ *  data  [n_arguments], each [n][size of the argument] */
+static inline weft_status forms_job_make(forms_job *job, const forms_way *way,
+                                         const ufl_lowered *lowered, const double *const *data,
+                                         int n, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_library *library = NULL;
-    weft_compilation *compilation = NULL;
-    weft_program *program = NULL;
-    weft_memory *memories[MOST] = {NULL};
     weft_text script = {0};
-    double *plain = NULL, *mixed = NULL;
-    const weft_compile_options options = {.elements = 1000};
-    const int size = forms_size(lowered);
-    weft_text_add(&script, "index cells;\n");
-    for (int i = 0; i < lowered->n_arguments; ++i) {
-        const ufl_function_argument *argument = &lowered->arguments[i];
-        weft_text_add(&script, "input %s : real", argument->name);
-        if (argument->columns > 0)
-            weft_text_add(&script, "[%d,%d]", argument->rows, argument->columns);
-        else if (argument->rows > 0)
-            weft_text_add(&script, "[%d]", argument->rows);
-        weft_text_add(&script, " over cells;\n");
-    }
-    weft_text_add(&script, "A = %s(", lowered->name);
-    for (int i = 0; i < lowered->n_arguments; ++i)
-        weft_text_add(&script, "%s%s", i ? ", " : "", lowered->arguments[i].name);
-    weft_text_add(&script, ");\nreturn A;\n");
+    weft_variant_choice choice = {lowered->name, way->variant};
+    const weft_compile_options options = {
+        .elements = 1000, .single = way->single, .variants = &choice, .n_variants = 1};
+    job->n = n;
+    job->size = forms_size(lowered);
+    job->single = way->single;
+    forms_script(lowered, &script);
     const weft_fragment fragment = {"tensors", script.data};
-    TRY(weft_library_make(&library, error));
-    TRY(ufl_lowered_add(&lowered, 1, library, error));
-    TRY(weft_compile(library, weft_device_limits(device), &fragment, 1, &options, &compilation,
-                     error));
-    TRY(weft_program_make(device, compilation, &program, error));
-    TRY(weft_program_size(program, "cells", n, error));
-    for (int i = 0; i < lowered->n_arguments && i < MOST; ++i) {
-        TRY(forms_bind(device, data[i], n, forms_argument_size(&lowered->arguments[i]),
-                       &memories[i], error));
-        TRY(weft_program_bind(program, lowered->arguments[i].name, memories[i], error));
+    TRY(weft_library_make(&job->library, error));
+    TRY(ufl_lowered_add(&lowered, 1, job->library, error));
+    for (size_t i = 0; i < weft_library_size(job->library); ++i) {
+        weft_function_info info;
+        weft_library_info(job->library, i, &info);
+        if (strcmp(info.name, lowered->name) == 0)
+            job->n_variants = info.n_variants;
     }
-    TRY(weft_program_run(program, error));
-    weft_memory *result = weft_program_result(program, "A");
-    mixed = calloc(weft_memory_bytes(result), 1);
-    plain = calloc((size_t)(n * size), sizeof *plain);
+    if (choice.variant >= job->n_variants)
+        choice.variant = job->n_variants - 1;
+    TRY(weft_compile(job->library, weft_device_limits(way->device), &fragment, 1, &options,
+                     &job->compilation, error));
+    TRY(weft_program_make(way->device, job->compilation, &job->program, error));
+    TRY(weft_program_size(job->program, "cells", n, error));
+    for (int i = 0; i < lowered->n_arguments && i < FORMS_ARGUMENTS; ++i)
+        TRY(forms_bind(job, way, i, lowered->arguments[i].name, data[i],
+                       forms_argument_size(&lowered->arguments[i]), error));
+done:
+    weft_text_free(&script);
+    return status;
+}
+
+/** Run, and add the tensors to sums, [n][size]. */
+static inline weft_status forms_job_run(forms_job *job, double *sums, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double *plain = NULL, *mixed = NULL;
+    TRY(weft_program_run(job->program, error));
+    weft_memory *result = weft_program_result(job->program, "A");
+    const size_t bytes = weft_memory_bytes(result);
+    const size_t n = bytes / (job->single ? sizeof(float) : sizeof(double));
+    mixed = calloc(n, sizeof *mixed);
+    plain = calloc((size_t)(job->n * job->size), sizeof *plain);
     if (!mixed || !plain)
         TRY(weft_out_of_memory(error, NULL));
-    TRY(weft_memory_read(result, 0, mixed, weft_memory_bytes(result), error));
-    weft_deinterleave(mixed, n, size, weft_program_lanes(program), plain);
-    for (int i = 0; i < n * size; ++i)
+    TRY(weft_memory_read(result, 0, mixed, bytes, error));
+    for (size_t i = n; job->single && i-- > 0;) {
+        float rounded;
+        memcpy(&rounded, (char *)mixed + i * sizeof rounded, sizeof rounded);
+        mixed[i] = (double)rounded;
+    }
+    weft_deinterleave(mixed, job->n, job->size, weft_program_lanes(job->program), plain);
+    for (int i = 0; i < job->n * job->size; ++i)
         sums[i] += plain[i];
 done:
     free(plain);
     free(mixed);
-    weft_program_free(&program);
-    weft_compilation_free(&compilation);
-    weft_library_free(&library);
-    for (int i = 0; i < MOST; ++i)
-        weft_memory_free(&memories[i]);
-    weft_text_free(&script);
+    return status;
+}
+
+/** Both, in double precision. */
+static inline weft_status forms_run(weft_device *device, const ufl_lowered *lowered,
+                                    const double *const *data, int n, double *sums,
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    forms_job job = {0};
+    const forms_way way = {.device = device};
+    TRY(forms_job_make(&job, &way, lowered, data, n, error));
+    TRY(forms_job_run(&job, sums, error));
+done:
+    forms_job_free(&job);
     return status;
 }
 
