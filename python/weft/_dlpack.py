@@ -70,12 +70,22 @@ def capsule(address: int, shape: tuple[int, ...], dtype: str, device: int, numbe
 
 
 class View(NamedTuple):
-    """An array of another package: in C order, on a GPU."""
+    """An array of another package on a GPU. Strides are in bytes."""
 
     address: int
     shape: tuple[int, ...]
+    strides: tuple[int, ...]
     name: str
     owner: Any
+
+    def is_contiguous(self) -> bool:
+        """In C order, without gaps."""
+        return self.strides == _strides(self.shape, self.unit)
+
+    @property
+    def unit(self) -> int:
+        """Bytes of an element."""
+        return 1 if self.name == "bool" else int(self.name.lstrip("abcdefghijklmnopqrstuvwxyz")) // 8
 
 
 class _Taken:
@@ -89,13 +99,18 @@ class _Taken:
             self.managed.contents.deleter(ctypes.addressof(self.managed.contents))
 
 
-def _contiguous(shape: tuple[int, ...], strides: Optional[tuple[int, ...]], unit: int) -> bool:
-    expected = unit
-    for size, stride in reversed(list(zip(shape, strides or ()))):
-        if size > 1 and stride != expected:
-            return False
-        expected *= size
-    return True
+def _strides(shape: tuple[int, ...], unit: int) -> tuple[int, ...]:
+    strides = []
+    for size in reversed(shape):
+        strides.append(unit)
+        unit *= size
+    return tuple(reversed(strides))
+
+
+def _plain_strides(shape: tuple[int, ...], strides: Any, unit: int) -> tuple[int, ...]:
+    """Strides as in C order where an axis has one element, whose stride says nothing."""
+    plain = _strides(shape, unit)
+    return plain if strides is None else tuple(q if n == 1 else s for n, s, q in zip(shape, strides, plain))
 
 
 def _synchronize() -> None:
@@ -103,31 +118,40 @@ def _synchronize() -> None:
     ctypes.CDLL("libcuda.so.1").cuCtxSynchronize()
 
 
+def gpu_of(values: Any) -> Optional[int]:
+    """The number of the GPU that holds an array of another package; None for all other values."""
+    if hasattr(values, "__dlpack_device__"):
+        kind, number = values.__dlpack_device__()
+        return int(number) if kind == CUDA else None
+    return 0 if hasattr(values, "__cuda_array_interface__") else None
+
+
 def cuda_view(values: Any) -> Optional[View]:
-    """A view of values that are in C order on a GPU, ready to be read; None for all others."""
+    """A view of values that are on a GPU, ready to be read; None where their type or package allows none."""
     interface = getattr(values, "__cuda_array_interface__", None)
-    if interface is not None:
-        type_text = interface["typestr"]
-        name = {"f": "float", "i": "int", "u": "uint"}.get(type_text[1], "other") + str(8 * int(type_text[2:]))
+    if interface is not None and not interface["data"][1]:
+        kind, unit = interface["typestr"][1], int(interface["typestr"][2:])
+        names = {"f": "float%d" % (8 * unit), "i": "int%d" % (8 * unit), "u": "uint%d" % (8 * unit), "b": "bool"}
         shape = tuple(interface["shape"])
-        address, read_only = interface["data"]
-        if read_only or not address or not _contiguous(shape, interface.get("strides"), int(type_text[2:])):
+        if kind not in names:
             return None
         _synchronize()
-        return View(address, shape, name, values)
-    if not hasattr(values, "__dlpack_device__") or values.__dlpack_device__()[0] != CUDA:
+        return View(interface["data"][0] or 0, shape, _plain_strides(shape, interface.get("strides"), unit), names[kind],
+                    values)
+    if not hasattr(values, "__dlpack__"):
         return None
-    capsule_ = values.__dlpack__(stream=1)
+    capsule_ = values.__dlpack__(stream=1)  # also what must not be written, such as arrays of JAX
     if not _is_valid(capsule_, _NAME):
         return None
     managed = ctypes.cast(_get(capsule_, _NAME), POINTER(_Managed))
     _rename(capsule_, _USED)
     taken = _Taken(managed)
     tensor = managed.contents.tensor
-    shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
-    strides = tuple(tensor.strides[i] for i in range(tensor.ndim)) if tensor.strides else None
-    names = {0: "int", 1: "uint", 2: "float"}
-    if tensor.lanes != 1 or tensor.code not in names or not tensor.data or not _contiguous(shape, strides, 1):
+    names = {0: "int%d" % tensor.bits, 1: "uint%d" % tensor.bits, 2: "float%d" % tensor.bits, 6: "bool"}
+    if tensor.lanes != 1 or tensor.code not in names:
         return None
+    unit = tensor.bits // 8
+    shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
+    strides = tuple(unit * tensor.strides[i] for i in range(tensor.ndim)) if tensor.strides else None
     _synchronize()
-    return View(tensor.data + tensor.byte_offset, shape, names[tensor.code] + str(tensor.bits), taken)
+    return View((tensor.data or 0) + tensor.byte_offset, shape, _plain_strides(shape, strides, unit), names[tensor.code], taken)

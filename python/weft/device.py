@@ -89,19 +89,18 @@ class Device:
 
         Not copied: an Array of this device; on the host a contiguous numpy array, or what gives one through DLPack;
         on a GPU a contiguous array of that GPU, of any package that has __cuda_array_interface__ or DLPack, such as
-        CuPy, PyTorch or JAX. The result then shares their memory. Everything else is copied.
+        CuPy, PyTorch or JAX. The result then shares their memory; arrays of JAX must not be written. Everything else is
+        copied.
         """
         if isinstance(values, Array) and values.device is self:
             return values
         name = _type_name(dtype)
-        if self.is_cuda:
-            found = _dlpack.cuda_view(values)
-            if found is not None and found.name == name:
-                return self._borrow(found.address, found.shape, name, (values, found.owner))
         import numpy
 
-        if not isinstance(values, numpy.ndarray) and hasattr(values, "__dlpack__"):
-            values = numpy.from_dlpack(values)
+        view = self._gpu_view(values)
+        if view is not None and view.name == name and view.is_contiguous() and view.address:
+            return self._borrow(view.address, view.shape, name, (values, view.owner))
+        values = self._read(view) if view is not None else self.to_numpy(values)
         plain = numpy.ascontiguousarray(values, dtype=name)
         # Address 0 and arrays without elements cannot be borrowed.
         if not self.is_cuda and not self.limits.records_only and plain.size > 0 and plain.flags.aligned:
@@ -111,10 +110,55 @@ class Device:
         array.set(plain)
         return array
 
+    def _gpu_view(self, values: Any) -> Optional[_dlpack.View]:
+        """A view of an array of another package on this GPU; None for what is on the host."""
+        gpu = _dlpack.gpu_of(values)
+        if gpu is None or isinstance(values, Array):
+            return None
+        if not self.is_cuda or gpu != _ordinal(self.name):
+            raise UsageError("the array is on GPU %d and the device is %s; copy the array to the host first"
+                             % (gpu, self.name), "usage")
+        view = _dlpack.cuda_view(values)
+        if view is None:
+            raise UsageError("arrays of this type on a GPU are not supported: %s" % getattr(values, "dtype", type(values)),
+                             "usage")
+        return view
+
+    def to_numpy(self, values: Any) -> numpy.ndarray:
+        """The values as a numpy array, copied from a GPU where they are there."""
+        import numpy
+
+        view = self._gpu_view(values)
+        if view is not None:
+            return self._read(view)
+        # numpy.from_dlpack gives arrays that must not be written, which asarray() would copy.
+        if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
+            return numpy.from_dlpack(values)
+        return numpy.asarray(values)
+
+    def _read(self, view: _dlpack.View) -> numpy.ndarray:
+        """Copy a view, with any strides, to the host."""
+        import numpy
+
+        if 0 in view.shape:
+            return numpy.empty(view.shape, view.name)
+        ends = [(n - 1) * stride for n, stride in zip(view.shape, view.strides)]
+        low, high = sum(min(e, 0) for e in ends), sum(max(e, 0) for e in ends) + view.unit
+        room = numpy.empty(high - low, "uint8")
+        memory = Handle("memory", self, view.owner)
+        lib.weft_memory_borrow(self._pointer, c_void_p(view.address + low), room.nbytes, byref(memory.pointer))
+        lib.weft_memory_read(memory.pointer, 0, room.ctypes.data, room.nbytes)
+        return numpy.ndarray(view.shape, view.name, room, -low, view.strides)
+
     def _borrow(self, address: int, shape: Sequence[int], name: str, owner: Any) -> Array:
         handle = Handle("memory", self, owner)
         lib.weft_memory_borrow(self._pointer, c_void_p(address), _bytes(shape, name), byref(handle.pointer))
         return Array(self, handle, tuple(shape), name)
+
+
+def _ordinal(name: str) -> int:
+    digits = name.split(":")[1] if name.startswith("cuda:") else "0"  # "cuda:0: NVIDIA H200, ..."
+    return int(digits) if digits.strip().isdigit() else 0
 
 
 def _type_name(dtype: Any) -> str:
@@ -194,7 +238,7 @@ class Array:
         """Copy values of the same shape, or one number, into the array."""
         import numpy
 
-        plain = numpy.ascontiguousarray(numpy.broadcast_to(numpy.asarray(values), self.shape), dtype=self.dtype)
+        plain = numpy.ascontiguousarray(numpy.broadcast_to(self.device.to_numpy(values), self.shape), dtype=self.dtype)
         if self.size > 0:
             lib.weft_memory_write(self._pointer, 0, plain.ctypes.data, self.nbytes)
 
@@ -214,7 +258,7 @@ class Array:
                 "data": (self._address(), False), "version": 3, "strides": None}
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return (_dlpack.CUDA, self._ordinal()) if self.device.is_cuda else (_dlpack.CPU, 0)
+        return (_dlpack.CUDA, _ordinal(self.device.name)) if self.device.is_cuda else (_dlpack.CPU, 0)
 
     def __dlpack__(self, stream: Any = None, **options: Any) -> Any:
         if self.device.limits.records_only:
@@ -222,8 +266,3 @@ class Array:
         self.device.wait()
         kind, number = self.__dlpack_device__()
         return _dlpack.capsule(self._address(), self.shape, self.dtype, kind, number, self._handle)
-
-    def _ordinal(self) -> int:
-        name = self.device.name  # "cuda:0: NVIDIA H200, ..."
-        digits = name.split(":")[1] if name.startswith("cuda:") else "0"
-        return int(digits) if digits.strip().isdigit() else 0

@@ -215,7 +215,7 @@ def _interleave(device: Device, value: Any, n: int, lanes: int, real: str) -> Ar
     if isinstance(value, Array) and value.device is device and n == 1 and value.size % lanes == 0:
         if value._address() % 64 == 0:
             return value
-    plain = numpy.asarray(value.numpy() if isinstance(value, Array) else value, dtype=real).reshape(-1, n)
+    plain = numpy.asarray(device.to_numpy(value), dtype=real).reshape(-1, n)
     spare = -len(plain) % lanes
     if len(plain) and (n > 1 or spare):
         plain = numpy.concatenate([plain, numpy.repeat(plain[-1:], spare, axis=0)])

@@ -43,6 +43,16 @@ class Arrays(unittest.TestCase):
         array.set(1)
         self.assertEqual(fixed[4], 4)
 
+    def test_views_with_any_strides_are_read(self):
+        if self.device.is_cuda:
+            self.skipTest("the host only: a GPU's are in test_tensors")
+        whole = numpy.arange(60.0).reshape(3, 4, 5)
+        for values in (whole, whole.T, whole[::-1, 1:, ::2], whole[:, ::-3], whole[1, 2], whole[0, 0, 3:4], whole > 7):
+            view = _dlpack.View(values.ctypes.data, values.shape,
+                                _dlpack._plain_strides(values.shape, values.strides, values.itemsize), values.dtype.name, whole)
+            self.assertEqual(view.is_contiguous(), values.flags.c_contiguous)
+            numpy.testing.assert_array_equal(self.device._read(view), values)
+
     def test_memory_lives_as_long_as_it_is_used(self):
         array = self.device.zeros(1000)
         array.set(numpy.arange(1000.0))
