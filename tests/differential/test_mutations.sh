@@ -75,7 +75,7 @@ ninja -C "$folder" fuzz_plans $(printf '%s\n' "${bugs[@]}" | grep -o 'unit_[a-z_
     { tail -n 40 "$folder.log"; exit 1; }
 
 # the list names exactly the bugs that the sources can inject
-injected=$(grep -ohE 'weft_fault\([^;]*"[a-z_]+"\)' -r "$source"/{core,fusion,fem,forms} | grep -oE '"[a-z_]+"' | tr -d \" | sort -u)
+injected=$(grep -ohE 'weft_fault\([^;)]*"[a-z_]+"\)' -r "$source"/{core,fusion,fem,forms} | grep -oE '"[a-z_]+"' | tr -d \" | sort -u)
 listed=$(printf '%s\n' "${bugs[@]}" | sed 's/ .*//' | sort)
 diff <(echo "$injected") <(echo "$listed") || { echo "the list differs from the bugs in the sources"; exit 1; }
 
