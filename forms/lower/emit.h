@@ -26,6 +26,7 @@ typedef struct ufl_emitter {
     int columns;                /* of a result of rank 1, or 0 */
     const ufl_element *results; /* its element */
     const char *indent;
+    const char *prefix; /* of names of functions; NULL: none */
     long flops;
 } ufl_emitter;
 
@@ -49,6 +50,9 @@ void ufl_emit_count_uses(ufl_emitter *e, int scalar);
 void ufl_emit_scalar(ufl_emitter *e, int scalar, weft_text *out);
 /** Declare what is used more than once or interpolated: what is constant on the cell, or the rest. */
 bool ufl_emit_declare(ufl_emitter *e, bool constant);
+
+/** Declare an operation that is used more than once. */
+void ufl_emit_shared(ufl_emitter *e, int scalar);
 
 /** All entries as sums over factors that are constant on the cell. (tensor.c) */
 bool ufl_emit_tensor(ufl_emitter *e, const ufl_terms *terms, int rank, const int *sizes);

@@ -180,7 +180,7 @@ static const ufl_terms *function_terms(ufl_lowering *l, const ufl_node *function
         return NULL;
     if (order > l->order)
         l->order = order;
-    if (function->type == UFL_COEFFICIENT) {
+    if (function->type == UFL_COEFFICIENT || (l->acts && function->detail == 1)) {
         const int number = number_of(l, &l->coefficients, &l->n_coefficients, function);
         bool constant = true;
         for (int i = 0; i < n; ++i)

@@ -47,6 +47,8 @@ int ufl_jacobian_determinant(ufl_lowering *l) {
             sum = ufl_scalar_add(
                 &l->scalars, sum,
                 ufl_scalar_multiply(&l->scalars, ufl_jacobian(l, 0, j), cofactor(l, 0, j)));
+        if (l->acts && !l->mesh->affine)
+            sum = ufl_scalar_leaf(&l->scalars, SCALAR_DETERMINANT, sum, -1, -1, false);
         l->determinant[l->side] = sum;
     }
     return l->determinant[l->side];
@@ -55,7 +57,12 @@ int ufl_jacobian_determinant(ufl_lowering *l) {
 int ufl_jacobian_inverse(ufl_lowering *l, int i, int j) {
     if (l->inverse[l->side][i][j] < 0) {
         const int one = ufl_scalar_number(&l->scalars, 1);
-        const int reciprocal = ufl_scalar_divide(&l->scalars, one, ufl_jacobian_determinant(l));
+        const int determinant = ufl_jacobian_determinant(l);
+        const int reciprocal =
+            l->acts ? ufl_scalar_function(&l->scalars, "reciprocal", determinant)
+                    : ufl_scalar_divide(&l->scalars, one, determinant);
+        if (l->acts)
+            l->scalars.collected = reciprocal + 1;
         l->inverse[l->side][i][j] = ufl_scalar_multiply(&l->scalars, reciprocal, cofactor(l, j, i));
     }
     return l->inverse[l->side][i][j];

@@ -107,7 +107,111 @@ static int symmetric(ufl_scalars *scalars, ufl_scalar_type type, int a, int b) {
         (ufl_scalar){.type = type, .a = a < b ? a : b, .b = a < b ? b : a, .c = -1, .d = -1});
 }
 
+/* ---- powers that are pulled out: what is number * (power * rest) ---- */
+
+typedef struct collected_form {
+    int number, power, rest; /* scalars; the exponent; -1: 1 */
+} collected_form;
+
+static int multiply_plain(ufl_scalars *scalars, int a, int b);
+static int add_plain(ufl_scalars *scalars, int a, int b);
+
+/* The exponent where the scalar is a power of the collected one, else 0. */
+static int exponent_of(const ufl_scalars *scalars, int a) {
+    const int base = scalars->collected - 1;
+    if (a == base)
+        return 1;
+    const ufl_scalar *s = &scalars->list[a];
+    if (s->type != SCALAR_PRODUCT || (s->a != base && s->b != base))
+        return 0;
+    const int rest = exponent_of(scalars, s->a == base ? s->b : s->a);
+    return rest > 0 ? rest + 1 : 0;
+}
+
+static collected_form split(const ufl_scalars *scalars, int a) {
+    collected_form form = {-1, 0, a};
+    const ufl_scalar *s = &scalars->list[a];
+    if (s->type == SCALAR_PRODUCT && scalars->list[s->a].type == SCALAR_NUMBER) {
+        form.number = s->a;
+        form.rest = s->b;
+        s = &scalars->list[s->b];
+    }
+    form.power = exponent_of(scalars, form.rest);
+    if (form.power > 0)
+        form.rest = -1;
+    else if (s->type == SCALAR_PRODUCT) {
+        const int left = exponent_of(scalars, s->a), right = exponent_of(scalars, s->b);
+        form.power = left > 0 ? left : right;
+        form.rest = left > 0 ? s->b : right > 0 ? s->a : form.rest;
+    }
+    return form;
+}
+
+static int join(ufl_scalars *scalars, collected_form form) {
+    int result = form.rest;
+    if (form.power > 0) {
+        int power = scalars->collected - 1;
+        for (int k = 1; k < form.power; ++k)
+            power = symmetric(scalars, SCALAR_PRODUCT, power, scalars->collected - 1);
+        result = result < 0 ? power : symmetric(scalars, SCALAR_PRODUCT, power, result);
+    }
+    if (form.number < 0)
+        return result;
+    return result < 0 ? form.number
+                      : keep(scalars, (ufl_scalar){.type = SCALAR_PRODUCT,
+                                                   .a = form.number,
+                                                   .b = result,
+                                                   .c = -1,
+                                                   .d = -1});
+}
+
+int ufl_scalar_collected(ufl_scalars *scalars, int a, int *rest) {
+    collected_form form = {-1, 0, a};
+    if (scalars->collected > 0 && a >= 0)
+        form = split(scalars, a);
+    const int power = form.power;
+    form.power = 0;
+    *rest = form.number < 0 && form.rest < 0 ? ufl_scalar_number(scalars, 1) : join(scalars, form);
+    return power;
+}
+
+static int one_of(ufl_scalars *scalars, int a) {
+    return a < 0 ? ufl_scalar_number(scalars, 1) : a;
+}
+
 int ufl_scalar_add(ufl_scalars *scalars, int a, int b) {
+    int left = -1, right = -1;
+    if (scalars->collected == 0 || a < 0 || b < 0)
+        return add_plain(scalars, a, b);
+    const int power = ufl_scalar_collected(scalars, a, &left);
+    if (power == 0 || ufl_scalar_collected(scalars, b, &right) != power)
+        return add_plain(scalars, a, b);
+    int sum = add_plain(scalars, left, right);
+    for (int k = 0; k < power; ++k)
+        sum = ufl_scalar_multiply(scalars, scalars->collected - 1, sum);
+    return sum;
+}
+
+int ufl_scalar_multiply(ufl_scalars *scalars, int a, int b) {
+    if (scalars->collected == 0 || a < 0 || b < 0)
+        return multiply_plain(scalars, a, b);
+    const collected_form left = split(scalars, a), right = split(scalars, b);
+    if (left.power + right.power == 0)
+        return multiply_plain(scalars, a, b);
+    int rest = multiply_plain(scalars, one_of(scalars, left.rest), one_of(scalars, right.rest));
+    rest = multiply_plain(
+        scalars,
+        multiply_plain(scalars, one_of(scalars, left.number), one_of(scalars, right.number)), rest);
+    if (rest < 0 || ufl_scalar_is(scalars, rest, 0))
+        return rest;
+    collected_form product = split(scalars, rest);
+    product.power = left.power + right.power;
+    if (product.rest >= 0 && ufl_scalar_is(scalars, product.rest, 1))
+        product.rest = -1;
+    return join(scalars, product);
+}
+
+static int add_plain(ufl_scalars *scalars, int a, int b) {
     double x = 0, y = 0;
     if (a < 0 || b < 0)
         return -1;
@@ -130,7 +234,7 @@ int ufl_scalar_subtract(ufl_scalars *scalars, int a, int b) {
                                 ufl_scalar_multiply(scalars, ufl_scalar_number(scalars, -1), b));
 }
 
-int ufl_scalar_multiply(ufl_scalars *scalars, int a, int b) {
+static int multiply_plain(ufl_scalars *scalars, int a, int b) {
     double x = 0, y = 0;
     if (a < 0 || b < 0)
         return -1;
@@ -145,18 +249,18 @@ int ufl_scalar_multiply(ufl_scalars *scalars, int a, int b) {
         return a;
     /* Numbers are collected in front: 2*(3*a) is 6*a. */
     if (known_b)
-        return ufl_scalar_multiply(scalars, b, a);
+        return multiply_plain(scalars, b, a);
     const ufl_scalar *right = &scalars->list[b], *left = &scalars->list[a];
     double z = 0;
     if (known_a && right->type == SCALAR_PRODUCT && number_of(scalars, right->a, &z))
-        return ufl_scalar_multiply(scalars, ufl_scalar_number(scalars, x * z), right->b);
+        return multiply_plain(scalars, ufl_scalar_number(scalars, x * z), right->b);
     if (!known_a && right->type == SCALAR_PRODUCT && number_of(scalars, right->a, &z)) {
         const int number = right->a, rest = right->b;
-        return ufl_scalar_multiply(scalars, number, ufl_scalar_multiply(scalars, a, rest));
+        return multiply_plain(scalars, number, multiply_plain(scalars, a, rest));
     }
     if (!known_a && left->type == SCALAR_PRODUCT && number_of(scalars, left->a, &z)) {
         const int number = left->a, rest = left->b;
-        return ufl_scalar_multiply(scalars, number, ufl_scalar_multiply(scalars, rest, b));
+        return multiply_plain(scalars, number, multiply_plain(scalars, rest, b));
     }
     if (known_a)
         return keep(scalars,

@@ -10,6 +10,8 @@ typedef enum ufl_scalar_type {
     SCALAR_VERTEX,     /* coordinate b of vertex a; those of the second cell follow the first's */
     SCALAR_COORDINATE, /* coordinate a of the point */
     SCALAR_JACOBIAN,   /* d x_a / d X_b at the point, on cells that are not affine */
+    SCALAR_DETERMINANT, /* of the Jacobian at the point, which is also the scalar a (actions alone) */
+    SCALAR_WEIGHT,      /* of the point (actions alone) */
     SCALAR_COEFFICIENT, /* derivative c (weft_derivative_index) of component b of coefficient a/2, on side
                            a%2 of a facet */
     SCALAR_CONSTANT, /* component b of constant a */
@@ -36,6 +38,8 @@ typedef struct ufl_scalars {
     int n;
     int *table; /* open addressing, 2^bits slots of number + 1 */
     int bits;
+    int collected; /* > 0: powers of scalar collected - 1 are pulled out of products and of sums in which
+                      every term has the same one (actions alone) */
 } ufl_scalars;
 
 /** Each returns a number in the list, or -1 after an error. An operand of -1 gives -1. */
@@ -51,6 +55,9 @@ int ufl_scalar_function2(ufl_scalars *scalars, const char *name, int a, int b);
 /** name  borrowed: "<", "<=", ">" or ">=" */
 int ufl_scalar_select(ufl_scalars *scalars, const char *name, int a, int b, int c, int d);
 int ufl_scalar_power(ufl_scalars *scalars, int a, int exponent); /* an integer, exponent >= 0 */
+
+/** Split a scalar into a power of the collected one, which is returned, and the rest. */
+int ufl_scalar_collected(ufl_scalars *scalars, int a, int *rest);
 
 static inline bool ufl_scalar_is(const ufl_scalars *scalars, int a, double value) {
     return a >= 0 && scalars->list[a].type == SCALAR_NUMBER && scalars->list[a].value == value;

@@ -136,7 +136,7 @@ static void write_operation(ufl_emitter *e, const ufl_scalar *s, weft_text *out)
         return;
     case SCALAR_FUNCTION1:
     case SCALAR_FUNCTION2:
-        weft_text_add(out, "%s(", s->name);
+        weft_text_add(out, "%s%s(", e->prefix ? e->prefix : "", s->name);
         ufl_emit_scalar(e, s->a, out);
         if (s->type == SCALAR_FUNCTION2) {
             weft_text_add(out, ", ");
@@ -145,7 +145,7 @@ static void write_operation(ufl_emitter *e, const ufl_scalar *s, weft_text *out)
         weft_text_add(out, ")");
         return;
     case SCALAR_SELECT:
-        weft_text_add(out, "select(");
+        weft_text_add(out, "%sselect(", e->prefix ? e->prefix : "");
         ufl_emit_scalar(e, s->a, out);
         weft_text_add(out, " %s ", s->name);
         ufl_emit_scalar(e, s->b, out);
@@ -223,6 +223,17 @@ static bool declare_interpolated(ufl_emitter *e, int number, const ufl_scalar *s
     return n >= 0;
 }
 
+void ufl_emit_shared(ufl_emitter *e, int scalar) {
+    weft_text value = {0};
+    if (e->uses[scalar] < 2 || negated(e, scalar) >= 0)
+        return;
+    write_operation(e, &e->l->scalars.list[scalar], &value);
+    weft_text_add(&e->body, "%sreal s%d = %s;\n", e->indent, scalar, value.data ? value.data : "0");
+    e->body.failed = e->body.failed || value.failed;
+    weft_text_free(&value);
+    e->declared[scalar] = true;
+}
+
 /* Declare what is used more than once, and what is interpolated: of the scalars that are used, those
  * that are constant on the cell, or the others. */
 bool ufl_emit_declare(ufl_emitter *e, bool constant) {
@@ -235,15 +246,8 @@ bool ufl_emit_declare(ufl_emitter *e, bool constant) {
             if (!declare_interpolated(e, i, s))
                 return false;
             e->declared[i] = true;
-        } else if (ufl_scalar_operands(s) > 0 && e->uses[i] > 1 && negated(e, i) < 0) {
-            weft_text value = {0};
-            write_operation(e, s, &value);
-            weft_text_add(&e->body, "%sreal s%d = %s;\n", e->indent, i,
-                          value.data ? value.data : "0");
-            e->body.failed = e->body.failed || value.failed;
-            weft_text_free(&value);
-            e->declared[i] = true;
-        }
+        } else if (ufl_scalar_operands(s) > 0)
+            ufl_emit_shared(e, i);
     }
     return true;
 }

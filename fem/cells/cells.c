@@ -1,0 +1,172 @@
+/* Prepares and launches kernels that compute whole cells. */
+#include "fem/cells/cells.h"
+
+#include "fusion/connectivity/connectivity.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { GEOMETRY = 2, RESULT = 2, ARGUMENTS = GEOMETRY + RESULT + 2 * WEFT_CELL_SOURCES };
+
+struct weft_cell_action {
+    weft_device *device;
+    weft_module *module;
+    char *name;
+    int64_t n_cells;
+    int cells, block_threads, shared_bytes;
+    weft_memory *owned[2 + WEFT_CELL_SOURCES]; /* connectivities */
+    int n_owned;
+    weft_memory *arguments[ARGUMENTS];
+    int n_arguments, argument; /* the place of x; -1: none */
+    weft_connectivity *nodes;  /* on the host: the schedule is its */
+    const weft_schedule *schedule;
+    int32_t *indices; /* of `nodes` */
+};
+
+void weft_cell_action_free(weft_cell_action **action) {
+    if (!action || !*action)
+        return;
+    weft_module_free(&(*action)->module);
+    for (int i = 0; i < (*action)->n_owned; ++i)
+        weft_memory_free(&(*action)->owned[i]);
+    weft_connectivity_free(&(*action)->nodes);
+    free((*action)->indices);
+    free((*action)->name);
+    free(*action);
+    *action = NULL;
+}
+
+static weft_status check(const weft_cell_action *action, const weft_connectivity *connectivity,
+                         int width, const char *what, weft_error *error) {
+    if (weft_connectivity_from(connectivity) == action->n_cells &&
+        weft_connectivity_width(connectivity) == width)
+        return WEFT_OK;
+    return weft_error_set(error, WEFT_ERROR_SHAPE,
+                          "%s: %s are [%lld][%d], not [%lld][%d]", action->name, what,
+                          (long long)weft_connectivity_from(connectivity),
+                          weft_connectivity_width(connectivity), (long long)action->n_cells, width);
+}
+
+/* The indices in the kernel's order, on the device; kept: NULL, or gets those of the host. */
+static weft_status add_connectivity(weft_cell_action *action, const weft_connectivity *connectivity,
+                                    int width, const int *order, const char *what, int32_t **kept,
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_memory *memory = NULL;
+    int32_t *indices = NULL;
+    TRY(check(action, connectivity, width, what, error));
+    const size_t bytes = (size_t)action->n_cells * (size_t)width * sizeof *indices;
+    const int32_t *from = weft_connectivity_indices(connectivity);
+    indices = malloc(bytes > 0 ? bytes : 1);
+    if (!indices)
+        TRY(weft_out_of_memory(error, "the dofs of cells"));
+    for (int64_t cell = 0; cell < action->n_cells; ++cell)
+        for (int i = 0; i < width; ++i)
+            indices[cell * width + i] = from[cell * width + (order ? order[i] : i)];
+    TRY(weft_memory_make(action->device, bytes > 0 ? bytes : sizeof *indices, &memory, error));
+    if (bytes > 0)
+        TRY(weft_memory_write(memory, 0, indices, bytes, error));
+    action->arguments[action->n_arguments++] = memory;
+    action->owned[action->n_owned++] = memory;
+    memory = NULL;
+    if (kept) {
+        *kept = indices;
+        indices = NULL;
+    }
+done:
+    free(indices);
+    weft_memory_free(&memory);
+    return status;
+}
+
+static weft_status bind(weft_cell_action *action, const weft_cell_kernel *kernel,
+                        const weft_connectivity *vertices, weft_memory *coordinates,
+                        const weft_connectivity *nodes, const weft_cell_binding *sources,
+                        weft_error *error) {
+    weft_status status = WEFT_OK;
+    const bool on_host = weft_device_limits(action->device)->execution == WEFT_EXECUTION_SIMD;
+    TRY(add_connectivity(action, vertices, kernel->n_vertices, NULL, "vertices of cells", NULL,
+                         error));
+    action->arguments[action->n_arguments++] = coordinates;
+    action->arguments[action->n_arguments++] = NULL; /* y */
+    TRY(add_connectivity(action, nodes, kernel->n_nodes, kernel->order, "nodes of cells",
+                         on_host ? &action->indices : NULL, error));
+    for (int i = 0; i < kernel->n_sources; ++i) {
+        const weft_cell_source *source = &kernel->sources[i];
+        const bool same = source->kind == WEFT_CELL_NODAL && sources[i].nodes == nodes &&
+                          source->n_nodes == kernel->n_nodes &&
+                          memcmp(source->order, kernel->order,
+                                 (size_t)kernel->n_nodes * sizeof *kernel->order) == 0;
+        if (same)
+            action->arguments[action->n_arguments++] = action->arguments[GEOMETRY + 1];
+        else if (source->kind == WEFT_CELL_NODAL)
+            TRY(add_connectivity(action, sources[i].nodes, source->n_nodes, source->order,
+                                 "nodes of cells of a coefficient", NULL, error));
+        if (i == kernel->argument)
+            action->argument = action->n_arguments;
+        action->arguments[action->n_arguments++] = sources[i].values;
+    }
+    if (on_host && action->n_cells > 0) {
+        TRY(weft_connectivity_make(action->device, action->indices, action->n_cells,
+                                   kernel->n_nodes, weft_connectivity_to(nodes), &action->nodes,
+                                   error));
+        TRY(weft_connectivity_schedule(action->nodes, kernel->cells, &action->schedule, error));
+    }
+done:
+    return status;
+}
+
+weft_status weft_cell_action_make(weft_device *device, const weft_cell_kernel *kernel,
+                                  const weft_connectivity *vertices, weft_memory *coordinates,
+                                  const weft_connectivity *nodes, const weft_cell_binding *sources,
+                                  weft_cell_action **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cell_action *made = calloc(1, sizeof *made);
+    if (!made)
+        TRY(weft_out_of_memory(error, "the action of a form"));
+    made->device = device;
+    made->argument = -1;
+    made->n_cells = weft_connectivity_from(nodes);
+    made->cells = kernel->cells;
+    made->block_threads = kernel->block_threads;
+    made->shared_bytes = kernel->shared_bytes;
+    made->name = strdup(kernel->name);
+    if (!made->name)
+        TRY(weft_out_of_memory(error, "the action of a form"));
+    TRY(bind(made, kernel, vertices, coordinates, nodes, sources, error));
+    TRY(weft_module_make(device, kernel->name, kernel->text, &made->module, error));
+    *out = made;
+    made = NULL;
+done:
+    weft_cell_action_free(&made);
+    return status;
+}
+
+weft_status weft_cell_action_add(const weft_cell_action *action, weft_memory *x, weft_memory *y,
+                                 weft_error *error) {
+    weft_memory *arguments[ARGUMENTS];
+    memcpy(arguments, action->arguments, sizeof arguments);
+    arguments[GEOMETRY] = y;
+    if (action->argument >= 0)
+        arguments[action->argument] = x;
+    if (action->n_cells == 0)
+        return WEFT_OK;
+    const bool on_host = action->schedule != NULL;
+    const weft_launch launch = {.module = action->module,
+                                .kernel = action->name,
+                                .arguments = arguments,
+                                .n_arguments = action->n_arguments,
+                                .n_elements = action->n_cells,
+                                .lanes = on_host ? action->cells : 32,
+                                .schedule = action->schedule,
+                                .block_threads = action->block_threads,
+                                .shared_bytes = action->shared_bytes,
+                                .n_blocks = on_host ? 0
+                                                    : (action->n_cells + action->cells - 1) /
+                                                          action->cells};
+    return weft_device_launch(action->device, &launch, error);
+}
+
+const weft_module *weft_cell_action_module(const weft_cell_action *action) {
+    return action->module;
+}

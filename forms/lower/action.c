@@ -1,0 +1,353 @@
+/* Lowers an integrand to functions at the points of hexahedra: what is interpolated, and the factors of the test
+ * function and its derivatives. */
+#include "forms/lower/action_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- tables of a line ---- */
+
+/* Gauss points of the rule of a hexahedron are those of the rule of an interval. */
+static bool make_points(ufl_action_writer *w, const ufl_prepared *form, int number) {
+    const ufl_integral *integral = &form->form.integrals[number];
+    const ufl_mesh line = {.cell = UFL_INTERVAL};
+    ufl_context *context = w->l.context;
+    weft_quadrature rule = {0};
+    weft_error error = {0};
+    const weft_status status = ufl_rule_make(UFL_CELL, &line, integral->metadata.rule,
+                                             form->degrees[number], &rule, &error);
+    if (status != WEFT_OK) {
+        ufl_fail(context, status, "%s", error.message);
+        return false;
+    }
+    w->n_points = rule.n;
+    w->points = ufl_alloc(context, (size_t)rule.n, sizeof *w->points);
+    w->weights = ufl_alloc(context, (size_t)rule.n, sizeof *w->weights);
+    bool symmetric = rule.n <= UFL_LINE_MAX;
+    for (int i = 0; w->points && w->weights && i < rule.n; ++i) {
+        w->points[i] = rule.points[i];
+        w->weights[i] = rule.weights[i];
+        symmetric = symmetric && fabs(rule.points[i] + rule.points[rule.n - 1 - i] - 1) < 1e-12;
+    }
+    weft_quadrature_free(&rule);
+    if (!symmetric)
+        ufl_fail(context, WEFT_ERROR_UNSUPPORTED,
+                 "sum factorisation with %d points on a line, or points that are not symmetric",
+                 w->n_points);
+    return symmetric && w->points && w->weights;
+}
+
+/* The place in the element's numbering of node (x, y, z) of the lattice, x fastest, with the nodes of a line in ascending
+ * order. */
+static int *lattice_order(ufl_action_writer *w, const weft_element *element, const int *ascending) {
+    const int n = element->line->n_nodes;
+    int *order = ufl_alloc(w->l.context, (size_t)element->n_nodes, sizeof *order);
+    for (int i = 0; order && i < element->n_nodes; ++i) {
+        int place[3];
+        for (int a = 0; a < 3; ++a)
+            place[a] = ascending[element->lattice[3 * i + a]];
+        order[(place[2] * n + place[1]) * n + place[0]] = i;
+    }
+    return order;
+}
+
+static bool fill_line(ufl_action_writer *w, ufl_line *line, const weft_element *element) {
+    const weft_element *nodes = element->line;
+    const int n = nodes->n_nodes, q = w->n_points;
+    int ascending[UFL_LINE_MAX];
+    weft_error error = {0};
+    double *values = ufl_alloc(w->l.context, (size_t)(n * q), sizeof *values);
+    line->n = n;
+    line->values = ufl_alloc(w->l.context, (size_t)(n * q), sizeof *line->values);
+    if (!values || !line->values)
+        return false;
+    if (weft_element_tabulate(nodes, 0, q, w->points, values, &error) != WEFT_OK) {
+        ufl_fail(w->l.context, error.status, "%s", error.message);
+        return false;
+    }
+    for (int i = 0; i < n; ++i) {
+        ascending[i] = 0;
+        for (int j = 0; j < n; ++j)
+            ascending[i] += nodes->points[j] < nodes->points[i];
+        for (int p = 0; p < q; ++p)
+            line->values[p * n + ascending[i]] = values[p * n + i];
+    }
+    line->order = lattice_order(w, element, ascending);
+    return line->order != NULL;
+}
+
+/* The tables of a Lagrange element on hexahedra. NULL and an error. */
+static const ufl_line *find_line(ufl_action_writer *w, const ufl_element *scalar) {
+    for (int i = 0; i < w->n_lines; ++i)
+        if (w->lines[i].element == scalar)
+            return &w->lines[i];
+    if (scalar->family != UFL_LAGRANGE || scalar->degree < 1 || scalar->tensor_order ||
+        scalar->cell != UFL_HEXAHEDRON || scalar->degree >= UFL_LINE_MAX ||
+        w->n_lines == WEFT_CELL_SOURCES)
+        return ufl_fail(w->l.context, WEFT_ERROR_UNSUPPORTED, "sum factorisation of %s",
+                        scalar->name);
+    ufl_line *line = &w->lines[w->n_lines];
+    weft_element *element = NULL;
+    weft_error error = {0};
+    const weft_status status =
+        weft_element_make(scalar->discontinuous ? WEFT_DISCONTINUOUS : WEFT_LAGRANGE,
+                          WEFT_HEXAHEDRON, scalar->degree, &element, &error);
+    line->element = scalar;
+    const bool made = status == WEFT_OK && fill_line(w, line, element);
+    weft_element_free(&element);
+    if (status != WEFT_OK)
+        ufl_fail(w->l.context, status, "%s", error.message);
+    w->n_lines += made;
+    return made ? line : NULL;
+}
+
+/* ---- sources and fields ---- */
+
+static const ufl_element *scalar_element(const ufl_element *element) {
+    return element->family == UFL_BLOCKED ? element->sub[0] : element;
+}
+
+static bool add_source(ufl_action_writer *w, const ufl_node *node) {
+    weft_cell_kernel *kernel = &w->out->kernel;
+    if (kernel->n_sources == WEFT_CELL_SOURCES)
+        return ufl_fail(w->l.context, WEFT_ERROR_UNSUPPORTED,
+                        "sum factorisation with more than %d coefficients and constants",
+                        WEFT_CELL_SOURCES);
+    weft_cell_source *source = &kernel->sources[kernel->n_sources];
+    w->out->sources[kernel->n_sources++] = node;
+    *source = (weft_cell_source){.kind = WEFT_CELL_CONSTANT, .components = 1, .uniform = true};
+    if (node->type == UFL_CONSTANT) {
+        for (int k = 0; k < node->rank; ++k)
+            source->components *= node->shape[k];
+        return true;
+    }
+    const ufl_element *element = node->space->element, *scalar = scalar_element(element);
+    source->components = element->family == UFL_BLOCKED ? element->block_size : 1;
+    source->uniform = scalar->family == UFL_REAL;
+    if (scalar->n_dofs == 1)
+        return true;
+    const ufl_line *line = find_line(w, scalar);
+    if (!line)
+        return false;
+    source->kind = WEFT_CELL_NODAL;
+    source->uniform = false;
+    source->n_nodes = scalar->n_dofs;
+    source->order = line->order;
+    if (node->type == UFL_ARGUMENT)
+        kernel->argument = kernel->n_sources - 1;
+    return true;
+}
+
+/* The field of a component of a source, which is added where it is new. -1 and an error. */
+static int find_field(ufl_action_writer *w, int source, int component) {
+    for (int i = 0; i < w->n_fields; ++i)
+        if (w->fields[i].source == source && w->fields[i].component == component)
+            return i;
+    if (w->n_fields == UFL_ACTION_FIELDS) {
+        ufl_fail(w->l.context, WEFT_ERROR_UNSUPPORTED,
+                 "sum factorisation with more than %d components of functions", UFL_ACTION_FIELDS);
+        return -1;
+    }
+    const ufl_line *line =
+        find_line(w, scalar_element(w->out->sources[source]->space->element));
+    w->fields[w->n_fields] =
+        (ufl_field){.source = source, .component = component, .line = line, .slot = -1};
+    return line ? w->n_fields++ : -1;
+}
+
+static bool use_leaf(ufl_action_writer *w, const ufl_scalar *s) {
+    if (s->type == SCALAR_VERTEX)
+        return ufl_fail(w->l.context, WEFT_ERROR_UNSUPPORTED,
+                        "sizes of cells in sum factorisation");
+    if (s->type != SCALAR_COEFFICIENT || s->constant)
+        return true;
+    ufl_part parts[UFL_PARTS_MAX];
+    const ufl_node *node = w->l.coefficients[s->a / 2];
+    if (ufl_component_parts(w->l.context, node->space->element, s->b, parts) != 1 || s->c > 3)
+        return ufl_fail(w->l.context, WEFT_ERROR_UNSUPPORTED,
+                        "sum factorisation of second derivatives or mixed elements");
+    const int field = find_field(w, s->a / 2, parts[0].first);
+    if (field >= 0 && s->c > 0)
+        w->fields[field].slot = 0;
+    return field >= 0;
+}
+
+/* ---- the integrand ---- */
+
+static void count_uses(ufl_action_writer *w, int scalar, bool expanded) {
+    ufl_scalar *s = &w->l.scalars.list[scalar];
+    const int operands[] = {s->a, s->b, s->c, s->d};
+    if (w->emitter.uses[scalar]++ > 0)
+        return;
+    const int n = s->type == SCALAR_DETERMINANT && expanded ? 1 : ufl_scalar_operands(s);
+    for (int i = 0; i < n; ++i)
+        count_uses(w, operands[i], expanded);
+}
+
+/* Use counts of all scalars. Where columns of the Jacobian are needed anyway the determinant is computed from them. */
+static bool count_all(ufl_action_writer *w) {
+    const size_t n = (size_t)w->l.scalars.n + 1;
+    w->emitter.uses = ufl_alloc(w->l.context, n, sizeof *w->emitter.uses);
+    w->emitter.declared = ufl_alloc(w->l.context, n, sizeof *w->emitter.declared);
+    if (!w->emitter.uses || !w->emitter.declared)
+        return false;
+    for (int pass = 0; pass < 2; ++pass) {
+        memset(w->emitter.uses, 0, n * sizeof *w->emitter.uses);
+        for (int t = 0; t < w->n_terms; ++t)
+            count_uses(w, w->terms[t].factor, w->expands);
+        for (int i = 0; i < w->l.scalars.n; ++i)
+            w->expands |=
+                w->emitter.uses[i] > 0 && w->l.scalars.list[i].type == SCALAR_JACOBIAN;
+    }
+    for (int i = 0; i < w->l.scalars.n; ++i)
+        if (w->emitter.uses[i] > 0 && !use_leaf(w, &w->l.scalars.list[i]))
+            return false;
+    return true;
+}
+
+/* |det J| w times a factor rest / det^power. */
+static int scaled(ufl_lowering *l, int weight, int factor) {
+    ufl_scalars *s = &l->scalars;
+    int rest = -1;
+    const int power = ufl_scalar_collected(s, factor, &rest), collected = s->collected;
+    s->collected = 0;
+    int scale = weight;
+    if (power == 0)
+        scale = ufl_scalar_multiply(
+            s, weight, ufl_scalar_function(s, "abs", ufl_jacobian_determinant(l)));
+    else {
+        const int reciprocal = collected - 1;
+        scale = ufl_scalar_multiply(
+            s, weight,
+            ufl_scalar_function(s, power == 1 ? "sign" : "abs",
+                                power == 1 ? ufl_jacobian_determinant(l) : reciprocal));
+        for (int k = 2; k < power; ++k)
+            scale = ufl_scalar_multiply(s, scale, reciprocal);
+    }
+    const int result = ufl_scalar_is(s, rest, 1) ? scale : ufl_scalar_multiply(s, scale, rest);
+    s->collected = collected;
+    return result;
+}
+
+static bool make_terms(ufl_action_writer *w, const ufl_node *integrand) {
+    ufl_lowering *l = &w->l;
+    const ufl_terms *terms = ufl_factor(l, integrand);
+    if (!terms)
+        return false;
+    w->terms = ufl_alloc(l->context, (size_t)terms->n + 1, sizeof *w->terms);
+    const int weight = ufl_scalar_leaf(&l->scalars, SCALAR_WEIGHT, -1, -1, -1, false);
+    for (int t = 0; w->terms && t < terms->n; ++t) {
+        const ufl_basis *basis = &l->bases[terms->list[t].basis[0]];
+        ufl_action_term *term = &w->terms[t];
+        term->component = basis->part.first;
+        term->derivative = basis->derivative;
+        term->factor = scaled(l, weight, terms->list[t].factor);
+        if (term->factor < 0)
+            return false;
+        if (basis->part.scalar != w->test->element || basis->derivative > 3)
+            return ufl_fail(l->context, WEFT_ERROR_UNSUPPORTED,
+                            "sum factorisation of second derivatives or mixed elements");
+    }
+    w->n_terms = terms->n;
+    return w->terms != NULL;
+}
+
+/* Components of the test function that have terms, and the arrays that they share with fields. */
+static bool make_tests(ufl_action_writer *w) {
+    for (int t = 0; t < w->n_terms; ++t) {
+        int k = 0;
+        while (k < w->n_tests && w->tests[k].component != w->terms[t].component)
+            ++k;
+        if (k == UFL_ACTION_FIELDS)
+            return ufl_fail(w->l.context, WEFT_ERROR_UNSUPPORTED,
+                            "sum factorisation with more than %d components", UFL_ACTION_FIELDS);
+        if (k == w->n_tests)
+            w->tests[w->n_tests++] =
+                (ufl_field){.component = w->terms[t].component, .line = w->test, .slot = -1};
+        w->terms[t].test = k;
+        if (w->terms[t].derivative > 0)
+            w->tests[k].slot = 0;
+        else
+            w->tests[k].has_value = true;
+    }
+    ufl_field *const lists[] = {w->fields, w->tests};
+    const int lengths[] = {w->n_fields, w->n_tests};
+    for (int i = 0; i < 2; ++i) {
+        int slots = 0;
+        for (int k = 0; k < lengths[i]; ++k) {
+            if (lists[i][k].slot < 0)
+                continue;
+            lists[i][k].slot = slots++;
+            if (w->n_points < lists[i][k].line->n)
+                return ufl_fail(w->l.context, WEFT_ERROR_UNSUPPORTED,
+                                "sum factorisation of gradients with %d points on a line of %d "
+                                "nodes",
+                                w->n_points, lists[i][k].line->n);
+        }
+        if (slots > w->n_gradients)
+            w->n_gradients = slots;
+        if (lengths[i] > w->n_values)
+            w->n_values = lengths[i];
+    }
+    return true;
+}
+
+static bool lower(ufl_action_writer *w, const ufl_prepared *form, int number) {
+    const ufl_integral *integral = &form->form.integrals[number];
+    const ufl_node **arguments = NULL;
+    ufl_lowering *l = &w->l;
+    const int rank = ufl_terminals(l->graph, &integral->integrand, 1, UFL_ARGUMENT, &arguments);
+    if (rank < 1 || !make_points(w, form, number))
+        return false;
+    const ufl_element *element = arguments[0]->space->element;
+    w->test = find_line(w, scalar_element(element));
+    if (!w->test || !make_terms(w, integral->integrand))
+        return false;
+    w->out->kernel.argument = -1;
+    for (int i = 0; i < l->n_coefficients; ++i)
+        if (!add_source(w, l->coefficients[i]))
+            return false;
+    for (int i = 0; i < l->n_constants; ++i)
+        if (!add_source(w, l->constants[i]))
+            return false;
+    w->out->kernel.components = element->family == UFL_BLOCKED ? element->block_size : 1;
+    w->out->kernel.n_nodes = scalar_element(element)->n_dofs;
+    w->out->kernel.order = w->test->order;
+    return count_all(w) && make_tests(w);
+}
+
+const ufl_cell_action *ufl_lower_action(ufl_graph *graph, const ufl_prepared *form, int number,
+                                   const char *name, const weft_limits *limits,
+                                   const ufl_action_shape *shape) {
+    const ufl_integral *integral = &form->form.integrals[number];
+    ufl_context *context = graph->context;
+    ufl_action_writer *w = ufl_alloc(context, 1, sizeof *w);
+    ufl_cell_action *out = ufl_alloc(context, 1, sizeof *out);
+    if (!w || !out)
+        return NULL;
+    w->l = (ufl_lowering){.graph = graph,
+                          .context = context,
+                          .mesh = integral->mesh,
+                          .facets = {-1, -1},
+                          .n_sides = 1,
+                          .acts = true,
+                          .scalars = {.context = context},
+                          .determinant = {-1, -1},
+                          .scale = -1};
+    memset(w->l.jacobian, -1, sizeof w->l.jacobian);
+    memset(w->l.inverse, -1, sizeof w->l.inverse);
+    w->emitter = (ufl_emitter){.l = &w->l, .indent = "    ", .prefix = "weft_"};
+    w->out = out;
+    w->name = name;
+    w->limits = limits;
+    w->shape = shape ? *shape : (ufl_action_shape){0, 0};
+    context->place = integral->place;
+    if (integral->type != UFL_CELL || integral->mesh->cell != UFL_HEXAHEDRON ||
+        integral->mesh->coordinates->sub[0]->degree != 1 || form->points[number])
+        return ufl_fail(context, WEFT_ERROR_UNSUPPORTED,
+                        "sum factorisation of integrals that are not over trilinear hexahedra");
+    const bool made = lower(w, form, number) && ufl_action_write(w);
+    weft_text_free(&w->emitter.body);
+    return made ? out : NULL;
+}
