@@ -167,6 +167,6 @@ weft_status weft_cell_action_add(const weft_cell_action *action, weft_memory *x,
     return weft_device_launch(action->device, &launch, error);
 }
 
-const weft_module *weft_cell_action_module(const weft_cell_action *action) {
+weft_module *weft_cell_action_module(const weft_cell_action *action) {
     return action->module;
 }

@@ -64,4 +64,4 @@ void weft_cell_action_free(weft_cell_action **action);
  *  x, y  [nodes][components] */
 weft_status weft_cell_action_add(const weft_cell_action *action, weft_memory *x, weft_memory *y,
                                  weft_error *error);
-const weft_module *weft_cell_action_module(const weft_cell_action *action);
+weft_module *weft_cell_action_module(const weft_cell_action *action);

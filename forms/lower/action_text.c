@@ -306,8 +306,14 @@ static void write_gpu(ufl_action_writer *w, weft_text *out) {
                       "template <> struct test<%d> { static constexpr int component = %d, slot = %d, "
                       "value = %d; };\n",
                       i, w->tests[i].component, w->tests[i].slot, w->tests[i].has_value);
+    weft_text_add(out, "#define FIELDS(F)");
+    for (int i = 0; i < w->n_fields; ++i)
+        weft_text_add(out, " F(%d)", i);
+    weft_text_add(out, "\n#define TESTS(F)");
+    for (int i = 0; i < w->n_tests; ++i)
+        weft_text_add(out, " F(%d)", i);
     weft_text_add(out,
-                  "#define CELLS %d\n#define RESIDENT %d\n#define CELLS_KERNEL extern \"C\" "
+                  "\n#define CELLS %d\n#define RESIDENT %d\n#define CELLS_KERNEL extern \"C\" "
                   "__global__ void __launch_bounds__(CELLS * POINTS * POINTS, RESIDENT) %s("
                   "long long n_elements, const int32_t *__restrict__ vertices, const scalar "
                   "*__restrict__ coordinates, scalar *__restrict__ y, const int32_t *__restrict__ "

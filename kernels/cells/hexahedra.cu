@@ -5,27 +5,13 @@
  *
  * forms/action/text.c writes what precedes this text: POINTS, CELLS (per thread block), RESIDENT (blocks per
  * multiprocessor), N_FIELDS, N_TESTS, N_VALUES and N_GRADIENTS (arrays of a cell), GRADIENTS (of any function), tables,
- * the structs field<F> and test<T>, and the function `point`, which is the integrand at a point. Contractions use that
+ * the structs field<F> and test<F>, the lists FIELDS and TESTS of their numbers, and the function `point`, which is the integrand at a point. Contractions use that
  * points and nodes are symmetric: even and odd parts of a line are contracted apart, by half the operations
  * (Solomonoff 1992, J. Comput. Phys. 98). */
 #define Q POINTS
 #define HALF (Q / 2)
 #define PLANE (Q * Q)
 #define GEOMETRY 24
-
-template <int N> struct number {
-    static constexpr int value = N;
-};
-template <int F, int N, class Body> INLINE void each_from(Body body)
-{
-    if constexpr (F < N) {
-        body(number<F>());
-        each_from<F + 1, N>(body);
-    }
-}
-#define EACH_FIELD each_from<0, N_FIELDS>([&](auto one) { using own = field<decltype(one)::value>; constexpr int F = decltype(one)::value; (void)F;
-#define EACH_TEST each_from<0, N_TESTS>([&](auto one) { using own = test<decltype(one)::value>; constexpr int F = decltype(one)::value; (void)F;
-#define EACH_END });
 
 /* Where value (x, y, z) of an array stands: lines along any direction are read with as few bank conflicts as a search
  * found. SWAP: threads (a, b) of lines along x or y take the other two coordinates in the other order. */
@@ -219,197 +205,266 @@ INLINE void turn()
         __syncthreads();
 }
 
-#define ARRAY(i) (arrays + (i) * (CELLS * L::size))
-#define SLOPE(slot, axis) ARRAY(N_VALUES + 2 * (slot) + (axis))
+/* One thread's part of a cell: the arrays of the cell, and which line it has in each direction. */
+struct lines {
+    scalar *arrays, *g;
+    int tx, ty;     /* x and y of lines along z */
+    int xy, xz;     /* y and z of lines along x */
+    int yx, yz;     /* x and z of lines along y */
+
+    __device__ __forceinline__ scalar *value(int i) const { return arrays + i * (CELLS * L::size); }
+    __device__ __forceinline__ scalar *slope(int slot, int axis) const
+    {
+        return value(N_VALUES + 2 * slot + axis);
+    }
+    /* place k of the thread's line along x, y or z */
+    __device__ __forceinline__ int on_x(int k) const { return L::at(k, xy, xz); }
+    __device__ __forceinline__ int on_y(int k) const { return L::at(yx, k, yz); }
+    __device__ __forceinline__ int on_z(int k) const { return L::at(tx, ty, k); }
+
+    template <int F> __device__ __forceinline__ void load(int64_t cell, const int32_t *dofs, const scalar *from) const
+    {
+        using own = field<F>;
+        constexpr int P = own::n;
+        if (tx >= P || ty >= P)
+            return;
+        const int32_t *const map = dofs + cell * (P * P * P) + ty * P + tx;
+        real u[P], v[Q];
+        int id[P];
+        UNROLL for (int k = 0; k < P; ++k)
+            id[k] = __ldg(map + k * P * P);
+        UNROLL for (int k = 0; k < P; ++k)
+            u[k] = __ldg(from + (int64_t)id[k] * own::components + own::component);
+        interpolate<P>(u, v);
+        UNROLL for (int k = 0; k < Q; ++k)
+            value(F)[on_z(k)] = v[k];
+    }
+    template <int F> __device__ __forceinline__ void to_points_x() const
+    {
+        constexpr int P = field<F>::n;
+        if (xy >= P)
+            return;
+        real u[P], v[Q];
+        UNROLL for (int k = 0; k < P; ++k)
+            u[k] = value(F)[on_x(k)];
+        interpolate<P>(u, v);
+        UNROLL for (int k = 0; k < Q; ++k)
+            value(F)[on_x(k)] = v[k];
+    }
+    template <int F> __device__ __forceinline__ void read_to_points_y(real (&v)[Q]) const
+    {
+        constexpr int P = field<F>::n;
+        real u[P];
+        UNROLL for (int k = 0; k < P; ++k)
+            u[k] = value(F)[on_y(k)];
+        interpolate<P>(u, v);
+    }
+    template <int F> __device__ __forceinline__ void to_points_y() const
+    {
+        real v[Q];
+        read_to_points_y<F>(v);
+        UNROLL for (int k = 0; k < Q; ++k)
+            value(F)[on_y(k)] = v[k];
+        if constexpr (field<F>::slot >= 0) {
+            real d[Q];
+            differentiate(v, d);
+            UNROLL for (int k = 0; k < Q; ++k)
+                slope(field<F>::slot, 1)[on_y(k)] = d[k];
+        }
+    }
+    template <int F> __device__ __forceinline__ void slope_x() const
+    {
+        if constexpr (field<F>::slot >= 0) {
+            real v[Q], d[Q];
+            UNROLL for (int k = 0; k < Q; ++k)
+                v[k] = value(F)[on_x(k)];
+            differentiate(v, d);
+            UNROLL for (int k = 0; k < Q; ++k)
+                slope(field<F>::slot, 0)[on_x(k)] = d[k];
+        }
+    }
+    template <int F> __device__ __forceinline__ void read_z(real (&v)[N_VALUES][Q], real (&d)[N_GRADIENTS + 1][Q]) const
+    {
+        UNROLL for (int k = 0; k < Q; ++k)
+            v[F][k] = value(F)[on_z(k)];
+        if constexpr (field<F>::slot >= 0)
+            differentiate(v[F], d[field<F>::slot]);
+    }
+    template <int F>
+    __device__ __forceinline__ void at_point(int k, const real (&v)[N_VALUES][Q], const real (&d)[N_GRADIENTS + 1][Q],
+                                             real *u) const
+    {
+        constexpr int slot = field<F>::slot;
+        u[4 * F] = v[F][k];
+        if constexpr (slot >= 0) {
+            u[4 * F + 1] = slope(slot, 0)[on_z(k)];
+            u[4 * F + 2] = slope(slot, 1)[on_z(k)];
+            u[4 * F + 3] = d[slot][k];
+        }
+    }
+    template <int F>
+    __device__ __forceinline__ void from_point(int k, const real *f, real (&v)[N_VALUES][Q],
+                                               real (&d)[N_GRADIENTS + 1][Q]) const
+    {
+        constexpr int slot = test<F>::slot;
+        v[F][k] = test<F>::value ? f[4 * F] : (real)0;
+        if constexpr (slot >= 0) {
+            slope(slot, 0)[on_z(k)] = f[4 * F + 1];
+            slope(slot, 1)[on_z(k)] = f[4 * F + 2];
+            d[slot][k] = f[4 * F + 3];
+        }
+    }
+    template <int F> __device__ __forceinline__ void write_z(real (&v)[N_VALUES][Q], real (&d)[N_GRADIENTS + 1][Q]) const
+    {
+        if constexpr (test<F>::slot >= 0)
+            differentiate_transposed(d[test<F>::slot], v[F]);
+        UNROLL for (int k = 0; k < Q; ++k)
+            value(F)[on_z(k)] = v[F][k];
+    }
+    template <int F> __device__ __forceinline__ void add_slope_x() const
+    {
+        if constexpr (test<F>::slot >= 0) {
+            real v[Q], d[Q];
+            UNROLL for (int k = 0; k < Q; ++k) {
+                d[k] = slope(test<F>::slot, 0)[on_x(k)];
+                v[k] = value(F)[on_x(k)];
+            }
+            differentiate_transposed(d, v);
+            UNROLL for (int k = 0; k < Q; ++k)
+                value(F)[on_x(k)] = v[k];
+        }
+    }
+    template <int F> __device__ __forceinline__ void write_from_points_y(const real (&v)[Q]) const
+    {
+        real u[TEST_NODES];
+        interpolate_transposed<TEST_NODES>(v, u);
+        UNROLL for (int k = 0; k < TEST_NODES; ++k)
+            value(F)[on_y(k)] = u[k];
+    }
+    template <int F> __device__ __forceinline__ void from_points_y() const
+    {
+        real v[Q];
+        UNROLL for (int k = 0; k < Q; ++k)
+            v[k] = value(F)[on_y(k)];
+        if constexpr (test<F>::slot >= 0) {
+            real d[Q];
+            UNROLL for (int k = 0; k < Q; ++k)
+                d[k] = slope(test<F>::slot, 1)[on_y(k)];
+            differentiate_transposed(d, v);
+        }
+        write_from_points_y<F>(v);
+    }
+    template <int F> __device__ __forceinline__ void from_points_x() const
+    {
+        if (xy >= TEST_NODES)
+            return;
+        real v[Q], u[TEST_NODES];
+        UNROLL for (int k = 0; k < Q; ++k)
+            v[k] = value(F)[on_x(k)];
+        interpolate_transposed<TEST_NODES>(v, u);
+        UNROLL for (int k = 0; k < TEST_NODES; ++k)
+            value(F)[on_x(k)] = u[k];
+    }
+    template <int F> __device__ __forceinline__ void store(int64_t cell, const int32_t *dofs, scalar *y) const
+    {
+        constexpr int P = TEST_NODES;
+        if (tx >= P || ty >= P)
+            return;
+        const int32_t *const map = dofs + cell * (P * P * P) + ty * P + tx;
+        real u[P], v[Q];
+        UNROLL for (int k = 0; k < Q; ++k)
+            v[k] = value(F)[on_z(k)];
+        interpolate_transposed<P>(v, u);
+        UNROLL for (int k = 0; k < P; ++k)
+            atomicAdd(y + (int64_t)__ldg(map + k * P * P) * TEST_COMPONENTS + test<F>::component, u[k]);
+    }
+};
+
+/* FIELDS and TESTS call a macro with the number of each field or test. */
+#define LOAD(F) own.load<F>(cell, dofs[field<F>::source], values[field<F>::source]);
+#define TO_POINTS_X(F) own.to_points_x<F>();
+#define READ_TO_POINTS_Y(F) own.read_to_points_y<F>(v[F]);
+#define WRITE_FROM_POINTS_Y(F) own.write_from_points_y<F>(v[F]);
+#define TO_POINTS_Y(F) own.to_points_y<F>();
+#define SLOPE_X(F) own.slope_x<F>();
+#define READ_Z(F) own.read_z<F>(v, d);
+#define AT_POINT(F) own.at_point<F>(k, v, d, u);
+#define FROM_POINT(F) own.from_point<F>(k, f, v, d);
+#define WRITE_Z(F) own.write_z<F>(v, d);
+#define ADD_SLOPE_X(F) own.add_slope_x<F>();
+#define FROM_POINTS_Y(F) own.from_points_y<F>();
+#define FROM_POINTS_X(F) own.from_points_x<F>();
+#define STORE(F) own.store<F>(cell, test_dofs, y);
 
 CELLS_KERNEL
 {
     extern __shared__ __align__(16) unsigned char shared[];
     const int el = threadIdx.x / PLANE, r = threadIdx.x - el * PLANE, ty = r / Q, tx = r - ty * Q;
-    scalar *const arrays = (scalar *)shared + el * L::size;
-    scalar *const g = (scalar *)shared + (N_VALUES + 2 * N_GRADIENTS) * CELLS * L::size + el * GEOMETRY;
     const int64_t cell = blockIdx.x * (int64_t)CELLS + el;
     const bool on = cell < n_elements;
-    const int xy = L::swap_x ? ty : tx, xz = L::swap_x ? tx : ty, yx = L::swap_y ? ty : tx, yz = L::swap_y ? tx : ty;
+    lines own;
+    own.arrays = (scalar *)shared + el * L::size;
+    own.g = (scalar *)shared + (N_VALUES + 2 * N_GRADIENTS) * CELLS * L::size + el * GEOMETRY;
+    own.tx = tx;
+    own.ty = ty;
+    own.xy = L::swap_x ? ty : tx;
+    own.xz = L::swap_x ? tx : ty;
+    own.yx = L::swap_y ? ty : tx;
+    own.yz = L::swap_y ? tx : ty;
     real uniform[N_UNIFORM + 1];
     SOURCES
     if (on) {
         for (int i = r; i < 24; i += PLANE)
-            g[i] = __ldg(coordinates + (int64_t)__ldg(vertices + cell * 8 + i / 3) * 3 + i % 3);
+            own.g[i] = __ldg(coordinates + (int64_t)__ldg(vertices + cell * 8 + i / 3) * 3 + i % 3);
         LOAD_UNIFORM
-        EACH_FIELD
-            constexpr int P = own::n;
-            if (tx < P && ty < P) {
-                const int32_t *const map = dofs[own::source] + cell * (P * P * P) + ty * P + tx;
-                real u[P], v[Q];
-                int id[P];
-                UNROLL for (int k = 0; k < P; ++k)
-                    id[k] = __ldg(map + k * P * P);
-                UNROLL for (int k = 0; k < P; ++k)
-                    u[k] = __ldg(values[own::source] + (int64_t)id[k] * own::components + own::component);
-                interpolate<P>(u, v);
-                UNROLL for (int k = 0; k < Q; ++k)
-                    ARRAY(F)[L::at(tx, ty, k)] = v[k];
-            }
-        EACH_END
+        FIELDS(LOAD)
     }
     turn();
     for (int c = r; c < 3; c += PLANE)
-        trilinear(g, c);
-    EACH_FIELD
-        constexpr int P = own::n;
-        if (xy < P) {
-            real u[P], v[Q];
-            UNROLL for (int k = 0; k < P; ++k)
-                u[k] = ARRAY(F)[L::at(k, xy, xz)];
-            interpolate<P>(u, v);
-            UNROLL for (int k = 0; k < Q; ++k)
-                ARRAY(F)[L::at(k, xy, xz)] = v[k];
-        }
-    EACH_END
+        trilinear(own.g, c);
+    FIELDS(TO_POINTS_X)
     turn();
-    if constexpr (!GRADIENTS) { /* the points of a line along y are not needed by other threads */
+    if constexpr (!GRADIENTS) { /* what other threads have at the points of a line along y is not needed */
         real v[N_VALUES][Q];
-        const line<1> own_line(g, points[yz], points[yx]);
-        const real w = weights[yx] * weights[yz];
-        EACH_FIELD
-            constexpr int P = own::n;
-            real u[P];
-            UNROLL for (int k = 0; k < P; ++k)
-                u[k] = ARRAY(F)[L::at(yx, k, yz)];
-            interpolate<P>(u, v[F]);
-        EACH_END
+        FIELDS(READ_TO_POINTS_Y)
+        const line<1> geometry(own.g, points[own.yz], points[own.yx]);
+        const real w = weights[own.yx] * weights[own.yz];
         UNROLL for (int k = 0; k < Q; ++k) {
             real u[4 * N_FIELDS + 1], f[4 * N_TESTS];
             UNROLL for (int i = 0; i < N_FIELDS; ++i)
                 u[4 * i] = v[i][k];
-            own_line.at(k, w, u, uniform, f);
+            geometry.at(k, w, u, uniform, f);
             UNROLL for (int i = 0; i < N_TESTS; ++i)
                 v[i][k] = f[4 * i];
         }
-        EACH_TEST
-            real u[TEST_NODES];
-            interpolate_transposed<TEST_NODES>(v[F], u);
-            UNROLL for (int k = 0; k < TEST_NODES; ++k)
-                ARRAY(F)[L::at(yx, k, yz)] = u[k];
-        EACH_END
+        TESTS(WRITE_FROM_POINTS_Y)
     } else {
-        EACH_FIELD
-            constexpr int P = own::n;
-            real u[P], v[Q];
-            UNROLL for (int k = 0; k < P; ++k)
-                u[k] = ARRAY(F)[L::at(yx, k, yz)];
-            interpolate<P>(u, v);
-            UNROLL for (int k = 0; k < Q; ++k)
-                ARRAY(F)[L::at(yx, k, yz)] = v[k];
-            if constexpr (own::slot >= 0) {
-                real d[Q];
-                differentiate(v, d);
-                UNROLL for (int k = 0; k < Q; ++k)
-                    SLOPE(own::slot, 1)[L::at(yx, k, yz)] = d[k];
-            }
-        EACH_END
+        FIELDS(TO_POINTS_Y)
         turn();
-        EACH_FIELD
-            if constexpr (own::slot >= 0) {
-                real v[Q], d[Q];
-                UNROLL for (int k = 0; k < Q; ++k)
-                    v[k] = ARRAY(F)[L::at(k, xy, xz)];
-                differentiate(v, d);
-                UNROLL for (int k = 0; k < Q; ++k)
-                    SLOPE(own::slot, 0)[L::at(k, xy, xz)] = d[k];
-            }
-        EACH_END
+        FIELDS(SLOPE_X)
         turn();
         {
             real v[N_VALUES][Q], d[N_GRADIENTS + 1][Q];
-            EACH_FIELD
-                UNROLL for (int k = 0; k < Q; ++k)
-                    v[F][k] = ARRAY(F)[L::at(tx, ty, k)];
-                if constexpr (own::slot >= 0)
-                    differentiate(v[F], d[own::slot]);
-            EACH_END
-            const line<2> own_line(g, points[tx], points[ty]);
+            FIELDS(READ_Z)
+            const line<2> geometry(own.g, points[tx], points[ty]);
             const real w = weights[tx] * weights[ty];
             UNROLL for (int k = 0; k < Q; ++k) {
                 real u[4 * N_FIELDS + 1], f[4 * N_TESTS];
-                const int l = L::at(tx, ty, k);
-                EACH_FIELD
-                    u[4 * F] = v[F][k];
-                    if constexpr (own::slot >= 0) {
-                        u[4 * F + 1] = SLOPE(own::slot, 0)[l];
-                        u[4 * F + 2] = SLOPE(own::slot, 1)[l];
-                        u[4 * F + 3] = d[own::slot][k];
-                    }
-                EACH_END
-                own_line.at(k, w, u, uniform, f);
-                EACH_TEST
-                    v[F][k] = own::value ? f[4 * F] : (real)0;
-                    if constexpr (own::slot >= 0) {
-                        SLOPE(own::slot, 0)[l] = f[4 * F + 1];
-                        SLOPE(own::slot, 1)[l] = f[4 * F + 2];
-                        d[own::slot][k] = f[4 * F + 3];
-                    }
-                EACH_END
+                FIELDS(AT_POINT)
+                geometry.at(k, w, u, uniform, f);
+                TESTS(FROM_POINT)
             }
-            EACH_TEST
-                if constexpr (own::slot >= 0)
-                    differentiate_transposed(d[own::slot], v[F]);
-                UNROLL for (int k = 0; k < Q; ++k)
-                    ARRAY(F)[L::at(tx, ty, k)] = v[F][k];
-            EACH_END
+            TESTS(WRITE_Z)
         }
         turn();
-        EACH_TEST
-            if constexpr (own::slot >= 0) {
-                real v[Q], d[Q];
-                UNROLL for (int k = 0; k < Q; ++k) {
-                    d[k] = SLOPE(own::slot, 0)[L::at(k, xy, xz)];
-                    v[k] = ARRAY(F)[L::at(k, xy, xz)];
-                }
-                differentiate_transposed(d, v);
-                UNROLL for (int k = 0; k < Q; ++k)
-                    ARRAY(F)[L::at(k, xy, xz)] = v[k];
-            }
-        EACH_END
+        TESTS(ADD_SLOPE_X)
         turn();
-        EACH_TEST
-            real v[Q], u[TEST_NODES];
-            UNROLL for (int k = 0; k < Q; ++k)
-                v[k] = ARRAY(F)[L::at(yx, k, yz)];
-            if constexpr (own::slot >= 0) {
-                real d[Q];
-                UNROLL for (int k = 0; k < Q; ++k)
-                    d[k] = SLOPE(own::slot, 1)[L::at(yx, k, yz)];
-                differentiate_transposed(d, v);
-            }
-            interpolate_transposed<TEST_NODES>(v, u);
-            UNROLL for (int k = 0; k < TEST_NODES; ++k)
-                ARRAY(F)[L::at(yx, k, yz)] = u[k];
-        EACH_END
+        TESTS(FROM_POINTS_Y)
     }
     turn();
-    EACH_TEST
-        if (xy < TEST_NODES) {
-            real v[Q], u[TEST_NODES];
-            UNROLL for (int k = 0; k < Q; ++k)
-                v[k] = ARRAY(F)[L::at(k, xy, xz)];
-            interpolate_transposed<TEST_NODES>(v, u);
-            UNROLL for (int k = 0; k < TEST_NODES; ++k)
-                ARRAY(F)[L::at(k, xy, xz)] = u[k];
-        }
-    EACH_END
+    TESTS(FROM_POINTS_X)
     turn();
-    EACH_TEST
-        constexpr int P = TEST_NODES;
-        if (on && tx < P && ty < P) {
-            const int32_t *const map = test_dofs + cell * (P * P * P) + ty * P + tx;
-            real u[P], v[Q];
-            UNROLL for (int k = 0; k < Q; ++k)
-                v[k] = ARRAY(F)[L::at(tx, ty, k)];
-            interpolate_transposed<P>(v, u);
-            UNROLL for (int k = 0; k < P; ++k)
-                atomicAdd(y + (int64_t)__ldg(map + k * P * P) * TEST_COMPONENTS + own::component, u[k]);
-        }
-    EACH_END
+    if (on) {
+        TESTS(STORE)
+    }
 }

@@ -103,62 +103,94 @@ static inline void action_evaluate(const action_table *table, int point, const d
     }
 }
 
-/** y += the action of the integrand on the cells [0, n_cells).
- *  x, w  of the spaces; w: coefficient, may be NULL */
-static inline void action_reference(const weft_space *space, const weft_space *other, int quadrature_degree,
-                                    int64_t n_cells, cell_integrand *integrand, const double *x, const double *w,
-                                    double *y) {
-    enum { MOST = 4000 };
-    const weft_mesh *mesh = weft_space_mesh(space);
-    const int c = weft_space_components(space), oc = other ? weft_space_components(other) : 0;
-    weft_quadrature rule = {0};
-    if (weft_quadrature_make(WEFT_HEXAHEDRON, WEFT_SCHEME_DEFAULT, quadrature_degree, &rule, NULL) != WEFT_OK)
+/** The tables of a form's functions. */
+typedef struct action_tables {
+    weft_quadrature rule;
+    action_table own, other, geometry;
+    int components, other_components; /* 0: no coefficient */
+} action_tables;
+
+static inline action_tables action_tables_make(weft_element_kind kind, int components, weft_element_kind other,
+                                               int other_components, int quadrature_degree) {
+    action_tables made = {.components = components, .other_components = other_components};
+    if (weft_quadrature_make(WEFT_HEXAHEDRON, WEFT_SCHEME_DEFAULT, quadrature_degree, &made.rule, NULL) != WEFT_OK)
         abort();
-    const weft_element *element = weft_space_element(space);
-    action_table table = action_tabulate(element->family, element->degree, &rule), others = {0};
-    action_table geometry = action_tabulate(WEFT_LAGRANGE, 1, &rule);
-    if (other)
-        others = action_tabulate(weft_space_element(other)->family, weft_space_element(other)->degree, &rule);
-    double *dofs = calloc(2 * MOST, sizeof *dofs), *other_dofs = dofs + MOST;
-    for (int64_t cell = 0; cell < n_cells; ++cell) {
-        const int32_t *nodes = weft_space_cell_nodes(space) + cell * table.n_nodes;
+    made.own = action_tabulate(kind.family, kind.degree, &made.rule);
+    made.geometry = action_tabulate(WEFT_LAGRANGE, 1, &made.rule);
+    if (other_components > 0)
+        made.other = action_tabulate(other.family, other.degree, &made.rule);
+    return made;
+}
+static inline void action_tables_free(action_tables *tables) {
+    free(tables->own.values);
+    free(tables->other.values);
+    free(tables->geometry.values);
+    weft_quadrature_free(&tables->rule);
+}
+
+/** Add the action on one cell.
+ *  vertices  [8][3]; dofs, result [nodes][components]; other: of the coefficient */
+static inline void action_cell(const action_tables *t, const double *vertices, const double *dofs,
+                               const double *other, cell_integrand *integrand, double *result) {
+    const int n = t->own.n_nodes, c = t->components, stride = t->rule.n * n;
+    for (int p = 0; p < t->rule.n; ++p) {
+        double place[3], J[3][3], K[3][3], u[4], du[4][3], v[4], dv[4][3], f0[4] = {0}, f1[4][3] = {{0}};
+        for (int k = 0; k < 3; ++k) {
+            double all[4];
+            action_sum(&t->geometry, p, vertices + k, 3, all);
+            place[k] = all[0];
+            memcpy(J[k], all + 1, sizeof J[k]);
+        }
+        const double scale = fabs(action_inverse(J, K)) * t->rule.weights[p];
+        action_evaluate(&t->own, p, dofs, c, K, u, du);
+        action_evaluate(&t->other, p, other, t->other_components, K, v, dv);
+        integrand(place, u, du, v, dv, f0, f1);
+        for (int k = 0; k < c; ++k)
+            for (int i = 0; i < n; ++i) {
+                const double *phi = t->own.values + p * n + i;
+                double sum = f0[k] * phi[0];
+                for (int r = 0; r < 3; ++r)
+                    for (int m = 0; m < 3; ++m)
+                        sum += f1[k][m] * K[r][m] * phi[(1 + r) * stride];
+                result[i * c + k] += scale * sum;
+            }
+    }
+}
+
+/** y += the action of the integrand on all cells.
+ *  x, w  of the spaces; w: coefficient of `other`, may be NULL with it */
+static inline void action_reference(const weft_space *space, const weft_space *other, int quadrature_degree,
+                                    cell_integrand *integrand, const double *x, const double *w, double *y) {
+    const weft_mesh *mesh = weft_space_mesh(space);
+    const weft_space *const spaces[2] = {space, other ? other : space};
+    weft_element_kind kinds[2];
+    for (int i = 0; i < 2; ++i)
+        kinds[i] = (weft_element_kind){weft_space_element(spaces[i])->family,
+                                       weft_space_element(spaces[i])->degree};
+    const int c = weft_space_components(space), oc = other ? weft_space_components(other) : 0;
+    action_tables tables = action_tables_make(kinds[0], c, kinds[1], oc, quadrature_degree);
+    const int n = tables.own.n_nodes * c, m = tables.other.n_nodes * oc;
+    double *dofs = calloc((size_t)(2 * n + m), sizeof *dofs), *result = dofs + n, *others = result + n;
+    if (!dofs)
+        abort();
+    for (int64_t cell = 0; cell < mesh->n_cells; ++cell) {
+        const int32_t *nodes = weft_space_cell_nodes(space) + cell * tables.own.n_nodes;
         double vertices[24];
         for (int i = 0; i < 24; ++i)
             vertices[i] = mesh->x[3 * mesh->cells[8 * cell + i / 3] + i % 3];
-        for (int i = 0; i < table.n_nodes * c; ++i)
+        for (int i = 0; i < n; ++i) {
             dofs[i] = x[(int64_t)nodes[i / c] * c + i % c];
-        for (int i = 0; other && i < others.n_nodes * oc; ++i)
-            other_dofs[i] = w[(int64_t)weft_space_cell_nodes(other)[cell * others.n_nodes + i / oc] * oc + i % oc];
-        for (int p = 0; p < rule.n; ++p) {
-            double place[3], J[3][3], K[3][3], u[4], du[4][3], v[4], dv[4][3], f0[4] = {0}, f1[4][3] = {{0}};
-            for (int k = 0; k < 3; ++k) {
-                double all[4];
-                action_sum(&geometry, p, vertices + k, 3, all);
-                place[k] = all[0];
-                memcpy(J[k], all + 1, sizeof J[k]);
-            }
-            const double scale = fabs(action_inverse(J, K)) * rule.weights[p];
-            action_evaluate(&table, p, dofs, c, K, u, du);
-            if (other)
-                action_evaluate(&others, p, other_dofs, oc, K, v, dv);
-            integrand(place, u, du, v, dv, f0, f1);
-            for (int k = 0; k < c; ++k)
-                for (int i = 0; i < table.n_nodes; ++i) {
-                    const double *phi = table.values + p * table.n_nodes + i;
-                    const int stride = rule.n * table.n_nodes;
-                    double sum = f0[k] * phi[0];
-                    for (int r = 0; r < 3; ++r)
-                        for (int m = 0; m < 3; ++m)
-                            sum += f1[k][m] * K[r][m] * phi[(1 + r) * stride];
-                    y[(int64_t)nodes[i] * c + k] += scale * sum;
-                }
+            result[i] = 0;
         }
+        for (int i = 0; i < m; ++i)
+            others[i] =
+                w[(int64_t)weft_space_cell_nodes(other)[cell * tables.other.n_nodes + i / oc] * oc + i % oc];
+        action_cell(&tables, vertices, dofs, others, integrand, result);
+        for (int i = 0; i < n; ++i)
+            y[(int64_t)nodes[i / c] * c + i % c] += result[i];
     }
     free(dofs);
-    free(table.values);
-    free(geometry.values);
-    free(others.values);
-    weft_quadrature_free(&rule);
+    action_tables_free(&tables);
 }
 
 #endif

@@ -1,0 +1,345 @@
+/* Products of forms by kernels of whole cells (forms/lower/action.h), from the text of one-line forms, on a box of
+ * hexahedra with displaced vertices, general connectivities and geometry recomputed from the vertices.
+ *
+ *      bench_forms [DEVICE] [--dofs N] [--form mass|laplace] [--degree P] [--shape CELLSxBLOCKS]...
+ *
+ *  On null:h200 the kernels are compiled alone. Without options: cuda, 12 million dofs, both forms, degrees 2, 4, 6, 8, the default shape. Each product is
+ *  checked in four places against quadrature with the functions of whole cells; it is BP1 or BP3 of CEED with
+ *  degree + 2 points per direction. */
+#include "cell_action_support.h"
+
+#include "core/weft_device_graph.h"
+
+enum { GROUPS = 7, RUNS = 6, SHAPES = 16, BLOCK = 8 };
+
+typedef struct options {
+    const char *device;
+    double dofs;
+    int form, degree; /* form 1: mass, 3: Laplace; 0: all */
+    ufl_action_shape shapes[SHAPES];
+    int n_shapes;
+} options;
+
+typedef struct box {
+    int n, p; /* cells along an axis; degree */
+    int64_t n_cells, n_dofs;
+    int32_t *vertices, *nodes; /* [cells][8], [cells][(p+1)^3] in the element's order */
+    double *x;                 /* [(n+1)^3][3] */
+    int32_t *number;           /* [(n*p+1)^3] of a dof of the lattice */
+} box;
+
+static void box_free(box *b) {
+    free(b->vertices);
+    free(b->nodes);
+    free(b->x);
+    free(b->number);
+}
+
+/* Cell number `cell`, in blocks of BLOCK^3 cells; false: outside. */
+static int64_t *cell_order(int n) {
+    int64_t *order = malloc((size_t)n * (size_t)n * (size_t)n * sizeof *order), count = 0;
+    for (int K = 0; order && K < n; K += BLOCK)
+        for (int J = 0; J < n; J += BLOCK)
+            for (int I = 0; I < n; I += BLOCK)
+                for (int k = K; k < K + BLOCK && k < n; ++k)
+                    for (int j = J; j < J + BLOCK && j < n; ++j)
+                        for (int i = I; i < I + BLOCK && i < n; ++i)
+                            order[count++] = ((int64_t)k * n + j) * n + i;
+    return order;
+}
+
+/* Dofs are numbered where a cell first has them. order: of weft_cell_kernel. */
+static bool box_make(int n, int p, const int *order, box *b) {
+    const int w = p + 1, width = w * w * w, v = n + 1;
+    const int64_t lattice = (int64_t)n * p + 1;
+    *b = (box){.n = n, .p = p, .n_cells = (int64_t)n * n * n};
+    int64_t *cells = cell_order(n);
+    b->vertices = malloc((size_t)b->n_cells * 8 * sizeof *b->vertices);
+    b->nodes = malloc((size_t)b->n_cells * (size_t)width * sizeof *b->nodes);
+    b->x = malloc((size_t)v * (size_t)v * (size_t)v * 3 * sizeof *b->x);
+    b->number = malloc((size_t)(lattice * lattice * lattice) * sizeof *b->number);
+    if (!cells || !b->vertices || !b->nodes || !b->x || !b->number)
+        return false;
+    for (int64_t i = 0; i < lattice * lattice * lattice; ++i)
+        b->number[i] = -1;
+    for (int64_t i = 0; i < (int64_t)v * v * v; ++i) {
+        const int64_t place[3] = {i % v, i / v % v, i / v / v};
+        for (int c = 0; c < 3; ++c) {
+            const bool inside = place[c] > 0 && place[c] < n;
+            b->x[3 * i + c] =
+                ((double)place[c] + (inside ? 0.15 * action_random((uint64_t)(3 * i + c)) : 0)) / n;
+        }
+    }
+    for (int64_t e = 0; e < b->n_cells; ++e) {
+        const int64_t i = cells[e] % n, j = cells[e] / n % n, k = cells[e] / n / n;
+        for (int q = 0; q < 8; ++q)
+            b->vertices[8 * e + q] =
+                (int32_t)(((k + (q >> 2)) * v + j + (q >> 1 & 1)) * v + i + (q & 1));
+        for (int t = 0; t < width; ++t) {
+            int32_t *number = &b->number[((k * p + t / w / w) * lattice + j * p + t / w % w) * lattice +
+                                         i * p + t % w];
+            if (*number < 0)
+                *number = (int32_t)b->n_dofs++;
+            b->nodes[e * width + order[t]] = *number;
+        }
+    }
+    free(cells);
+    return true;
+}
+
+static void mass(const double *x, const double *u, double (*du)[3], const double *w, double (*dw)[3], double *f0,
+                 double (*f1)[3]) {
+    (void)x, (void)du, (void)w, (void)dw, (void)f1;
+    f0[0] = u[0];
+}
+static void laplace(const double *x, const double *u, double (*du)[3], const double *w, double (*dw)[3],
+                    double *f0, double (*f1)[3]) {
+    (void)x, (void)u, (void)w, (void)dw, (void)f0;
+    memcpy(f1[0], du[0], sizeof f1[0]);
+}
+
+/* Largest error at the dofs inside 2 x 2 x 2 cells in four places, relative to the largest value there. */
+static double check(const box *b, int form, const double *x, const double *y, const int *order) {
+    const int p = b->p, w = p + 1, width = w * w * w, n = b->n, side = 2 * p + 1;
+    const weft_element_kind kind = {WEFT_LAGRANGE, p};
+    const int64_t lattice = (int64_t)n * p + 1;
+    action_tables tables = action_tables_make(kind, 1, kind, 0, 2 * p + 3);
+    double *dofs = calloc((size_t)(2 * width + side * side * side), sizeof *dofs), *result = dofs + width,
+           *sums = result + width, worst = 0, largest = 0;
+    for (int place = 0; dofs && place < 4; ++place) {
+        int at[3];
+        for (int c = 0; c < 3; ++c)
+            at[c] = (int)((action_random((uint64_t)(100 * place + c)) + 1) / 2 * (n - 1));
+        memset(sums, 0, (size_t)(side * side * side) * sizeof *sums);
+        for (int cell = 0; cell < 8; ++cell) {
+            const int64_t i = at[0] + (cell & 1), j = at[1] + (cell >> 1 & 1), k = at[2] + (cell >> 2);
+            double vertices[24];
+            for (int q = 0; q < 24; ++q) {
+                const int corner = q / 3;
+                vertices[q] = b->x[3 * (((k + (corner >> 2)) * (n + 1) + j + (corner >> 1 & 1)) * (n + 1) + i +
+                                        (corner & 1)) +
+                                   q % 3];
+            }
+            for (int t = 0; t < width; ++t) {
+                dofs[order[t]] = x[b->number[((k * p + t / w / w) * lattice + j * p + t / w % w) * lattice +
+                                             i * p + t % w]];
+                result[order[t]] = 0;
+            }
+            action_cell(&tables, vertices, dofs, NULL, form == 1 ? mass : laplace, result);
+            for (int t = 0; t < width; ++t)
+                sums[((t / w / w + (cell >> 2) * p) * side + t / w % w + (cell >> 1 & 1) * p) * side + t % w +
+                     (cell & 1) * p] += result[order[t]];
+        }
+        for (int z = 1; z < side - 1; ++z)
+            for (int yy = 1; yy < side - 1; ++yy)
+                for (int xx = 1; xx < side - 1; ++xx) {
+                    const double expected = sums[(z * side + yy) * side + xx];
+                    const double got = y[b->number[((at[2] * (int64_t)p + z) * lattice + at[1] * (int64_t)p + yy) *
+                                                       lattice +
+                                                   at[0] * (int64_t)p + xx]];
+                    worst = fabs(got - expected) <= worst ? worst : fabs(got - expected);
+                    largest = fmax(largest, fabs(expected));
+                }
+    }
+    free(dofs);
+    action_tables_free(&tables);
+    return largest > 0 ? worst / largest : INFINITY;
+}
+
+static int compare(const void *a, const void *b) {
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static weft_status time_action(weft_device *device, const weft_cell_action *action, weft_memory *x, weft_memory *y,
+                               double *seconds, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_timer *timer = NULL;
+    double taken[GROUPS];
+    TRY(weft_timer_make(device, &timer, error));
+    for (int g = -1; g < GROUPS; ++g) {
+        double all = 0;
+        TRY(weft_timer_start(timer, error));
+        for (int i = 0; i < RUNS; ++i)
+            TRY(weft_cell_action_add(action, x, y, error));
+        TRY(weft_timer_stop(timer, error));
+        TRY(weft_timer_seconds(timer, &all, error));
+        if (g >= 0)
+            taken[g] = all / RUNS;
+    }
+    qsort(taken, GROUPS, sizeof *taken, compare);
+    *seconds = taken[GROUPS / 2];
+done:
+    weft_timer_free(&timer);
+    return status;
+}
+
+typedef struct problem {
+    weft_device *device;
+    weft_connectivity *vertices, *nodes;
+    weft_memory *coordinates, *x, *y;
+    double *hx, *hy;
+} problem;
+
+static void problem_free(problem *p) {
+    weft_connectivity_free(&p->vertices);
+    weft_connectivity_free(&p->nodes);
+    weft_memory_free(&p->coordinates);
+    weft_memory_free(&p->x);
+    weft_memory_free(&p->y);
+    free(p->hx);
+    free(p->hy);
+}
+
+static weft_status problem_make(problem *p, const box *b, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t v = b->n + 1, n_vertices = v * v * v;
+    const int w = b->p + 1;
+    TRY(weft_connectivity_make(p->device, b->vertices, b->n_cells, 8, n_vertices, &p->vertices, error));
+    TRY(weft_connectivity_make(p->device, b->nodes, b->n_cells, w * w * w, b->n_dofs, &p->nodes, error));
+    TRY(weft_memory_make(p->device, (size_t)n_vertices * 3 * sizeof(double), &p->coordinates, error));
+    TRY(weft_memory_write(p->coordinates, 0, b->x, (size_t)n_vertices * 3 * sizeof(double), error));
+    TRY(weft_vector_make(p->device, b->n_dofs, &p->hx, &p->x, error));
+    TRY(weft_vector_make(p->device, b->n_dofs, &p->hy, &p->y, error));
+    for (int64_t i = 0; i < b->n_dofs; ++i)
+        p->hx[i] = action_random((uint64_t)i);
+    TRY(weft_vector_push(p->x, p->hx, b->n_dofs, error));
+done:
+    return status;
+}
+
+static weft_status run_shape(const problem *p, const box *b, weft_ufl *ufl, int form, const ufl_action_shape *shape,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    char name[40];
+    double seconds = 0;
+    weft_cell_action *action = NULL;
+    weft_cell_binding bindings[1] = {{p->nodes, NULL}};
+    weft_kernel_resources resources = {0};
+    snprintf(name, sizeof name, "%s_%d_%d_%d", form == 1 ? "mass" : "laplace", b->p, shape->cells, shape->resident);
+    const ufl_cell_action *lowered =
+        ufl_lower_action(&ufl->graph, ufl->prepared[0], 0, name, weft_device_limits(p->device), shape);
+    if (!lowered)
+        return error->status;
+    TRY(weft_cell_action_make(p->device, &lowered->kernel, p->vertices, p->coordinates, p->nodes, bindings, &action,
+                              error));
+    if (weft_device_limits(p->device)->records_only) {
+        TRY(weft_module_kernel_resources(weft_cell_action_module(action), name,
+                                         &resources, error));
+        printf("BP%d p=%d %3dx%-3d regs %3d spill %3d stack %3d  shared %6d\n", form, b->p, lowered->kernel.cells,
+               shape->resident, resources.registers, resources.spill_load_bytes, resources.stack_bytes,
+               lowered->kernel.shared_bytes);
+        goto done;
+    }
+    TRY(weft_memory_zero(p->y, error));
+    TRY(weft_cell_action_add(action, p->x, p->y, error));
+    TRY(weft_vector_pull(p->y, p->hy, b->n_dofs, error));
+    double sum = 0, size = 0;
+    for (int64_t i = 0; i < b->n_dofs; ++i) {
+        sum += p->hy[i];
+        size += fabs(p->hy[i]);
+    }
+    const double error_there = check(b, form, p->hx, p->hy, lowered->kernel.order);
+    TRY(time_action(p->device, action, p->x, p->y, &seconds, error));
+    (void)weft_module_resources(weft_cell_action_module(action), name, &resources);
+    printf("BP%d p=%d %3dx%-3d %7.2f GDoF/s  %8.1f us  regs %3d spill %3d stack %3d  shared %6d  error %.0e%s  "
+           "compiled in %.2f s %s\n",
+           form, b->p, lowered->kernel.cells, shape->resident, (double)b->n_dofs / seconds * 1e-9, seconds * 1e6,
+           resources.registers, resources.spill_load_bytes, resources.stack_bytes, lowered->kernel.shared_bytes,
+           error_there, form == 3 && fabs(sum) > 1e-9 * size ? " SUM" : "",
+           weft_module_seconds(weft_cell_action_module(action)), error_there < 1e-11 ? "ok" : "WRONG");
+    fflush(stdout);
+done:
+    weft_cell_action_free(&action);
+    return status;
+}
+
+static weft_status run_degree(const options *o, weft_device *device, int degree, weft_error *error) {
+    weft_status status = WEFT_OK;
+    static const ufl_action_shape standard = {0, 0};
+    box b = {0};
+    problem p = {.device = device};
+    weft_ufl *ufl = NULL;
+    for (int form = 3; form >= 1; form -= 2) {
+        char text[300];
+        if (o->form > 0 && o->form != form)
+            continue;
+        snprintf(text, sizeof text,
+                 "e = FiniteElement('Q', hexahedron, %d)\nu = TrialFunction(e)\nv = TestFunction(e)\na = %s*dx\n",
+                 degree, form == 1 ? "u*v" : "dot(grad(u), grad(v))");
+        TRY(weft_ufl_read_text("forms.ufl", text, strlen(text), NULL, &ufl, error));
+        ufl->context.error = error;
+        if (b.n == 0) {
+            const ufl_cell_action *lowered = ufl_lower_action(&ufl->graph, ufl->prepared[0], 0, "order",
+                                                              weft_device_limits(device), NULL);
+            if (!lowered) {
+                status = error->status;
+                goto done;
+            }
+            const int n = (int)(cbrt(o->dofs) / degree);
+            if (!box_make(n > 2 ? n : 2, degree, lowered->kernel.order, &b))
+                TRY(weft_out_of_memory(error, "a mesh"));
+            TRY(problem_make(&p, &b, error));
+            printf("# p=%d: %lld cells, %lld dofs\n", degree, (long long)b.n_cells, (long long)b.n_dofs);
+        }
+        for (int i = 0; i < (o->n_shapes > 0 ? o->n_shapes : 1); ++i)
+            TRY(run_shape(&p, &b, ufl, form, o->n_shapes > 0 ? &o->shapes[i] : &standard, error));
+        weft_ufl_free(&ufl);
+    }
+done:
+    weft_ufl_free(&ufl);
+    problem_free(&p);
+    box_free(&b);
+    return status;
+}
+
+static bool parse(int argc, char **argv, options *o) {
+    *o = (options){.device = "cuda", .dofs = 12e6};
+    for (int i = 1; i < argc; ++i) {
+        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (argv[i][0] != '-') {
+            o->device = argv[i];
+            continue;
+        }
+        if (!value)
+            return false;
+        ++i;
+        if (strcmp(argv[i - 1], "--dofs") == 0)
+            o->dofs = atof(value);
+        else if (strcmp(argv[i - 1], "--degree") == 0)
+            o->degree = atoi(value);
+        else if (strcmp(argv[i - 1], "--form") == 0)
+            o->form = strcmp(value, "mass") == 0 ? 1 : 3;
+        else if (strcmp(argv[i - 1], "--shape") == 0 && o->n_shapes < SHAPES &&
+                 sscanf(value, "%dx%d", &o->shapes[o->n_shapes].cells,
+                        &o->shapes[o->n_shapes].resident) == 2)
+            ++o->n_shapes;
+        else
+            return false;
+    }
+    return true;
+}
+
+int main(int argc, char **argv) {
+    options o;
+    weft_device *device = NULL;
+    weft_error error = {0};
+    char text[2048];
+    if (!parse(argc, argv, &o)) {
+        fprintf(stderr, "usage: bench_forms [DEVICE] [--dofs N] [--form mass|laplace] [--degree P] "
+                        "[--shape CELLSxBLOCKS]...\n");
+        return 2;
+    }
+    weft_status status = weft_device_open(o.device, NULL, &device, &error);
+    if (status == WEFT_OK)
+        printf("# %s\n", weft_device_limits(device)->name);
+    for (int degree = 2; degree <= 8 && status == WEFT_OK; degree += 2)
+        if (o.degree == 0 || degree == 2)
+            status = run_degree(&o, device, o.degree > 0 ? o.degree : degree, &error);
+    if (status != WEFT_OK) {
+        weft_error_text(&error, text, sizeof text);
+        fprintf(stderr, "%s\n", text);
+    }
+    weft_device_free(&device);
+    return status == WEFT_OK ? 0 : 1;
+}
