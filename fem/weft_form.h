@@ -47,6 +47,12 @@ typedef struct weft_form_input {
     weft_memory *memory;
 } weft_form_input;
 
+/** A connectivity of a form besides its dofs, for what it gathers from other nodes. */
+typedef struct weft_form_connectivity {
+    const char *name; /* in the script: connectivity NAME : cells -> ... */
+    weft_connectivity *connectivity;
+} weft_form_connectivity;
+
 /** A form over one index set: a script that computes local matrices K from its inputs. Scripts
  *  declare `index cells, nodes; connectivity dofs : cells -> nodes[..]` with these names. */
 typedef struct weft_form {
@@ -66,6 +72,8 @@ typedef struct weft_form {
                            of mvmul(K, v), with fewer operations; NULL: none */
     int components; /* per node; 0 means 1. Row i*components + k of K belongs to component k of
                        the cell's node i; vectors are [nodes][components] */
+    const weft_form_connectivity *connectivities; /* besides dofs */
+    int n_connectivities;
 } weft_form;
 
 /** A check of whether a form's local matrices are symmetric, which can be repeated as its inputs

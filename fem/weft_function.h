@@ -34,9 +34,19 @@ weft_status weft_space_evaluate(weft_context *context, const weft_space *space, 
 weft_status weft_space_errors(weft_context *context, const weft_space *space, weft_memory *u,
                               const char *exact, const char *origin, double squares[2],
                               weft_error *error);
+/** The same for component k of a function of any element and cell, by a rule of degree 2 p + 3 for an element of
+ *  degree p.
+ *  u       [nodes][components], on the host
+ *  Errors  also WEFT_ERROR_UNSUPPORTED (formulas by group) */
+weft_status weft_space_measure_errors(weft_context *context, const weft_space *space,
+                                      const double *u, int component, const char *exact,
+                                      const char *origin, double squares[2], weft_error *error);
+/** The integral of component k over the mesh; u NULL: of 1. */
+weft_status weft_space_integral(const weft_space *space, const double *u, int component,
+                                double *out, weft_error *error);
 /** The area (2D) or volume (3D) of the mesh, in its unit. */
 double weft_mesh_measure(const weft_mesh *mesh);
-/** Write "(x, y)" or "(x, y, z)" for messages. Returns out. */
+/** Write "x", "(x, y)" or "(x, y, z)" for messages. Returns out. */
 const char *weft_point_text(const double *point, int dimension, char out[64]);
 /** Write functions of a space to a result file. From degree 3 on, values are interpolated to
  *  equispaced nodes, since VTK's Lagrange cells of any degree have these.

@@ -82,7 +82,7 @@ void weft_assembly_list(weft_text *out, bool helps);
 /** Speed of an assembly on a device. */
 typedef struct weft_assembly_speed {
     bool is_available;
-    /* Fractions of weft_limits.bandwidth reached by a product, [dimension - 2], and by assembly.
+    /* Fractions of weft_limits.bandwidth reached by a product, in up to two dimensions and in three, and by assembly.
      * Above 1 on the host, whose nominal bandwidth is a cautious figure. */
     double product[2], assembly;
     /* Patterns, positions, patches, transposes: seconds per cell of one host thread. */

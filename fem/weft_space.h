@@ -118,29 +118,38 @@ weft_status weft_space_group_cells_make(const weft_space *space, int group, weft
                                         weft_error *error);
 void weft_space_sides_free(weft_space_sides *sides);
 
-/** Several spaces over one mesh, as one list of dofs: those of the first space, then those of the
- *  second... A cell has them in this order, each part node by node. Initialise with {0}. */
-enum { WEFT_MIXED_MAX = 16 };
-typedef struct weft_mixed {
-    int64_t n_dofs, first[WEFT_MIXED_MAX]; /* first dof of each part */
-    int width;                             /* dofs of a cell */
-    int32_t *cell_dofs;                    /* [n_cells][width] */
-    weft_connectivity *dofs;               /* cells -> dofs */
-} weft_mixed;
-/** spaces  [n], on one device
- *  out     weft_mixed_free, also after an error
- *  Errors  WEFT_ERROR_USAGE (different meshes, too many parts), WEFT_ERROR_UNSUPPORTED (2^31 dofs),
- *          WEFT_ERROR_MEMORY */
-weft_status weft_mixed_make(const weft_space *const *spaces, int n, weft_mixed *out,
-                            weft_error *error);
-void weft_mixed_free(weft_mixed *mixed);
+typedef enum weft_entities_kind {
+    WEFT_ENTITIES_CELLS, /* of a group of cells, or all */
+    WEFT_ENTITIES_EXTERIOR,
+    WEFT_ENTITIES_INTERIOR
+} weft_entities_kind;
+/** The nodes, or dofs, of the cells on the sides of entities. Initialise with {0}. */
+typedef struct weft_entity_dofs {
+    weft_connectivity *connectivity; /* entities -> nodes; or dofs, if there are several spaces */
+    int32_t *indices;                /* NULL: the connectivity is borrowed from the space */
+} weft_entity_dofs;
+/** Nodes of one space; or dofs of several spaces over one mesh: those of the first space (node * components + k),
+ *  then those of the second... An entity has all of its side + in this order, then those of -.
+ *  group   as weft_space_exterior_make; -1: all cells, the whole boundary
+ *  flat    dofs although there is one space
+ *  out     weft_entity_dofs_free, also after an error; before the spaces
+ *  Errors  those of weft_space_exterior_make; WEFT_ERROR_USAGE (different meshes) */
+weft_status weft_entity_dofs_make(const weft_space *const *spaces, int n, bool flat,
+                                  weft_entities_kind kind, int group, weft_entity_dofs *out,
+                                  weft_error *error);
+void weft_entity_dofs_free(weft_entity_dofs *dofs);
 
 /** Input of weft_assembly_choose for a symmetric operator on the space. */
 weft_assembly_problem weft_space_problem(const weft_space *space, double applications);
 
 /* ---- forms on a space ------------------------------------------------------------------- */
 
-enum { WEFT_FORM_INPUTS = 32, WEFT_FORM_EXPRESSIONS = 32, WEFT_FORM_PARAMETERS = 32 };
+enum {
+    WEFT_FORM_INPUTS = 32,
+    WEFT_FORM_EXPRESSIONS = 32,
+    WEFT_FORM_PARAMETERS = 32,
+    WEFT_FORM_CONNECTIVITIES = 32
+};
 
 /** A weft_form with storage for its bindings. Must not be moved after weft_form_start. */
 typedef struct weft_bound_form {
@@ -148,6 +157,7 @@ typedef struct weft_bound_form {
     weft_form_input inputs[WEFT_FORM_INPUTS];
     weft_expression expressions[WEFT_FORM_EXPRESSIONS];
     weft_parameter parameters[WEFT_FORM_PARAMETERS];
+    weft_form_connectivity connectivities[WEFT_FORM_CONNECTIVITIES];
 } weft_bound_form;
 
 /** Initialise a form without bindings. name, text and dofs are borrowed. */
@@ -164,6 +174,8 @@ void weft_form_bind_input(weft_bound_form *form, const char *name, weft_memory *
 void weft_form_bind_expression(weft_bound_form *form, const char *name, const char *text,
                                const char *origin);
 void weft_form_bind_parameter(weft_bound_form *form, const char *name, int value);
+void weft_form_bind_connectivity(weft_bound_form *form, const char *name,
+                                 weft_connectivity *connectivity);
 /** Run a form that returns n <= 2 lists with one number per cell, and sum each list.
  *  names  [n] of the lists
  *  sums   [n] */

@@ -4,6 +4,7 @@
 #ifndef WEFT_UFL_H
 #define WEFT_UFL_H
 
+#include "fem/weft_element.h"
 #include "fusion/weft_library.h"
 
 #ifdef __cplusplus
@@ -73,13 +74,64 @@ weft_status weft_ufl_print_degrees(const weft_ufl *ufl, const char *form, weft_t
 
 /* ---- compilation ------------------------------------------------------------------------ */
 
-/** Append a script for the problem of the file, as `solve` takes it: K of a (or J), b of L or the
- *  residual r of F, inputs by the names of the coefficients and constants. J is derived where the file has none.
- *  Errors  WEFT_ERROR_INPUT (neither a nor F), WEFT_ERROR_UNSUPPORTED with the line: integrals over
- *          facets or groups; functions that are not of degree 1 on triangles and tetrahedra, or
- *          coefficients that are neither that nor constant in each cell; WEFT_ERROR_MEMORY */
+enum { WEFT_UFL_SUBSPACES_MAX = 16 };
+
+/** A scalar or vector Lagrange space (or the like), of which mixed and enriched spaces have several. */
+typedef struct weft_ufl_subspace {
+    weft_family family;
+    int degree, components;
+    int first_value; /* of its components among those of the function; enriched: where its terms start */
+} weft_ufl_subspace;
+
+/** An index set of scripts besides "cells", with the connectivity that leads to it. */
+typedef struct weft_ufl_set {
+    const char *nodes, *connectivity; /* "nodes", "dofs" */
+    int width;                        /* entries for each cell */
+    int n;                            /* subspaces */
+    weft_ufl_subspace sub[WEFT_UFL_SUBSPACES_MAX];
+    bool flat; /* nodes are dofs: those of the first subspace, node by node, then those of the second... */
+    int n_values; /* of a function, in all subspaces */
+} weft_ufl_set;
+
+typedef enum weft_ufl_domain {
+    WEFT_UFL_CELLS,
+    WEFT_UFL_EXTERIOR_FACETS,
+    WEFT_UFL_INTERIOR_FACETS
+} weft_ufl_domain;
+
+/** What is integrated over one domain: a script, in which `cells` are its cells or facets. Facets have
+ *  the nodes of the cells on their sides, turned so that the facet is weft_cell.base (fem/weft_space.h). */
+typedef struct weft_ufl_part {
+    weft_ufl_domain domain;
+    int id;                  /* of a physical group; -1: everywhere */
+    bool has_matrix;         /* K, [width * components][width * components] of a cell */
+    bool has_vector;         /* b or, of F, r */
+    const char *script;
+} weft_ufl_part;
+
+/** A problem: a u = L or F(u) = 0. It is the sum of its parts. */
+typedef struct weft_ufl_problem {
+    const char *matrix, *vector; /* names of the forms; vector NULL: none */
+    bool nonlinear;
+    weft_cell_type cell;
+    int components; /* of the unknown at each node of sets[0] */
+    int n_sets, geometry, n_parts;
+    const weft_ufl_set *sets;   /* [n_sets]: the unknown's, coefficients'; sets[geometry]: coordinates x */
+    const weft_ufl_part *parts; /* [n_parts] */
+} weft_ufl_problem;
+
+/** The problem of the file: forms a and L, or F and J, which is derived where the file has none.
+ *  Coefficients and constants are inputs of the scripts by their names in the file: over an index set, over
+ *  cells (DG0 in problems without other domains) or uniform (Real, Constant). What F is differentiated by is
+ *  called u.
+ *  out     owned by ufl
+ *  Errors  WEFT_ERROR_INPUT (neither a nor F), WEFT_ERROR_UNSUPPORTED with the line (test and trial functions in
+ *          different spaces, elements without nodes, integrals that are not compiled), WEFT_ERROR_MEMORY */
+weft_status weft_ufl_problem_of(weft_ufl *ufl, const weft_ufl_problem **out, weft_error *error);
+/** Append the problem as one script, in which names of further parts end in their measure: K_ds_2.
+ *  Errors  those of weft_ufl_problem_of */
 weft_status weft_ufl_script(weft_ufl *ufl, weft_text *out, weft_error *error);
-/** Add the elementary functions that this script calls to a library.
+/** Add the elementary functions that the scripts call to a library.
  *  ufl  must outlive the library */
 weft_status weft_ufl_add_functions(weft_ufl *ufl, weft_library *library, weft_error *error);
 /** Append the elementary functions of all integrals, as text of a kernel file.

@@ -190,7 +190,8 @@ weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *wha
                        &speeds.assemblies, error));
         goto done;
     }
-    const bool has_levels = run->mesh_made.hierarchy && run->mesh_made.hierarchy->n_levels > 1;
+    const bool has_levels = run->mesh_made.hierarchy && run->mesh_made.hierarchy->n_levels > 1 &&
+                            app_run_is_linear(run);
     n = weft_preconditioner_costs(weft_device_limits(run->device), &complete.problem, has_levels,
                                   &speeds.preconditioners, costs);
     for (int i = 0; i < n; ++i) {
@@ -232,7 +233,7 @@ weft_status app_run_store_speeds(const app_run *run, weft_error *error) {
     const weft_preconditioner_report *report = weft_preconditioner_reported(run->preconditioner);
     const double rows = (double)n;
     speed.set_up = report->set_up_seconds / rows;
-    speed.iteration[dimension - 2] = run->seconds.solve / run->cg.iterations / rows;
+    speed.iteration[dimension < 3 ? 0 : 1] = run->seconds.solve / run->cg.iterations / rows;
     weft_device_identity(run->device, identity);
     TRY(open_tuning(run->device, true, &run->messages->monitor, &tuning, error));
     if (tuning)

@@ -181,7 +181,7 @@ weft_status app_run_constrain(app_run *run, weft_error *error) {
     if (!weft_operator_pattern(run->op)) { /* what was chosen before it was known */
         weft_operator_free(&run->op);
         run->assembly = WEFT_ASSEMBLY_CSR;
-        TRY(weft_bc_operator_make(run->bc, run->assembly, &run->form.form, &run->op, error));
+        TRY(app_run_operator_make(run, error));
     }
     run->whole_b = weft_array_make((size_t)n, sizeof *run->whole_b);
     if (!run->whole_b)

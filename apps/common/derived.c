@@ -150,14 +150,14 @@ weft_status app_run_result_write(const app_run *run, weft_error *error) {
         const int c = fields[i].n_components, shown = c == 2 ? 3 : c == 4 && i > 0 ? 9 : c;
         if (shown == c)
             continue;
-        rooms[i] = fill_up(&fields[i], fields[i].on_cells ? run->mesh->n_cells : run->mesh->n_nodes,
+        rooms[i] = fill_up(&fields[i], fields[i].on_cells ? run->mesh->n_cells : weft_space_nodes(run->space),
                            shown);
         if (!rooms[i])
             TRY(weft_out_of_memory(error, NULL));
         fields[i].values = rooms[i];
         fields[i].n_components = shown;
     }
-    TRY(weft_result_write(run->options->output, run->mesh, fields, n, error));
+    TRY(weft_space_write(run->options->output, run->space, fields, n, error));
 done:
     for (int i = 0; rooms && i < n; ++i)
         free(rooms[i]);

@@ -55,7 +55,9 @@ void app_memory_estimate_compare(const weft_device *device, size_t estimated,
  *  text    malloc'd
  *  Errors  WEFT_ERROR_IO (lists the shipped scripts), WEFT_ERROR_INPUT */
 weft_status app_script_read(const char *name, char **text, weft_error *error);
-/** The same, and form files too (.ufl, .py), whose script is made.
+/** Does the name end in .ufl or .py? */
+bool app_is_form_file(const char *name);
+/** As app_script_read, and form files too (.ufl, .py), whose script is made.
  *  ufl   the form file, whose functions the script calls (weft_ufl_add_functions); caller's; weft_ufl_free.
  *        Left NULL for a script
  *  text  caller's; free()

@@ -23,6 +23,7 @@ void app_run_clear(app_run *run) {
     free(run->b_values);
     free(run->cg.history);
     free(run->probes);
+    free(run->more_forms);
     app_mesh_free(&run->mesh, &run->mesh_made);
     weft_library_free(&run->library);
     weft_context_tune_free(&run->context);
@@ -56,7 +57,8 @@ weft_status app_run_mesh_make(app_run *run, weft_error *error) {
     TRY(app_run_choose_levels(run, &options, error));
     TRY(app_mesh_make(run->device, &options, &run->messages->monitor, &run->mesh, &run->mesh_made,
                       error));
-    TRY(weft_mesh_need_simplices(run->mesh, "this program", error));
+    if (!run->takes_any_cells)
+        TRY(weft_mesh_need_simplices(run->mesh, "this program", error));
     run->seconds.mesh = run->mesh_made.seconds;
     run->seconds.order = run->mesh_made.order_seconds;
     TRY(weft_data_make(run->device, run->mesh, &run->data, error));
@@ -65,11 +67,56 @@ done:
     return status;
 }
 
+bool app_run_is_linear(const app_run *run) {
+    const weft_cell_type cell = weft_mesh_cell(run->mesh)->type;
+    const weft_element *element = run->space ? weft_space_element(run->space) : NULL;
+    return (!element || (element->family == WEFT_LAGRANGE && element->degree == 1)) &&
+           (cell == WEFT_TRIANGLE || cell == WEFT_TETRAHEDRON) && !run->mesh->curve;
+}
+
+weft_status app_run_need_linear(const app_run *run, bool is_given, const char *option,
+                                weft_error *error) {
+    if (!is_given || app_run_is_linear(run))
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                   "%s is for functions of degree 1 on straight triangles and tetrahedra", option);
+    weft_error_hint(error, "leave it out, or solve in an element of degree 1");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
+weft_status app_run_operator_make(app_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_operator *op = NULL;
+    const weft_form *robin = NULL;
+    const int n_robin = weft_bc_forms(run->bc, &robin), n = 1 + run->n_more_forms + n_robin;
+    weft_form *forms = calloc((size_t)n, sizeof *forms);
+    if (!forms)
+        return weft_out_of_memory(error, NULL);
+    forms[0] = run->form.form;
+    for (int i = 1; i < n; ++i)
+        forms[i] = i <= run->n_more_forms ? run->more_forms[i - 1] : robin[i - 1 - run->n_more_forms];
+    TRY(weft_operator_make(&run->context, run->assembly, forms, n, &op, error));
+    TRY(weft_operator_assemble(op, error));
+    run->op = op;
+    op = NULL;
+done:
+    weft_operator_free(&op);
+    free(forms);
+    return status;
+}
+
 weft_status app_run_space_make(app_run *run, int components, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(app_probes_check(&run->options->probes, run->mesh->dimension, error));
     TRY(app_run_lines_check(run, error));
-    TRY(weft_space_make(run->device, run->mesh, WEFT_ELEMENT_P1, components, &run->space, error));
+    if (!run->space)
+        TRY(weft_space_make(run->device, run->mesh, WEFT_ELEMENT_P1, components, &run->space,
+                            error));
+    TRY(app_run_need_linear(run, run->options->lines.n > 0, "--line", error));
+    TRY(app_run_need_linear(run, run->options->constraints.n > 0, "a constraint or point load",
+                            error));
+    TRY(app_run_need_linear(run, run->options->derived.n > 0, "a derived quantity", error));
+    TRY(app_run_need_linear(run, run->options->probes.n > 0, "--probe", error));
     TRY(app_pieces_make(&run->options->conditions, run->mesh, components, &run->pieces, error));
     if (run->pieces.n == 0 && app_has_constraints(run->options)) /* not u = 0 on the boundary */
         run->pieces.list[run->pieces.n++] = (weft_condition){
@@ -243,11 +290,19 @@ done:
 }
 
 weft_status app_run_remove_mean(app_run *run, double integral, weft_error *error) {
-    const double mean = integral / weft_mesh_measure(run->mesh);
+    weft_status status = WEFT_OK;
     const int64_t n = weft_space_dofs(run->space);
+    double measure = 0;
+    if (app_run_is_linear(run))
+        measure = weft_mesh_measure(run->mesh);
+    else
+        TRY(weft_space_integral(run->space, NULL, 0, &measure, error));
+    const double mean = integral / measure;
     for (int64_t i = 0; i < n; ++i)
         run->u_values[i] -= mean;
-    return weft_vector_push(run->u, run->u_values, n, error);
+    TRY(weft_vector_push(run->u, run->u_values, n, error));
+done:
+    return status;
 }
 
 void app_run_set_errors(app_run *run, double l2_squared, double h1_squared) {
@@ -259,13 +314,18 @@ void app_run_set_errors(app_run *run, double l2_squared, double h1_squared) {
 }
 
 weft_status app_run_measure_probes(app_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
     const app_probes *probes = &run->options->probes;
     const int components = weft_space_components(run->space);
     run->probes = calloc((size_t)(probes->n * components) + 1, sizeof *run->probes);
     if (!run->probes)
         return weft_out_of_memory(error, NULL);
-    return app_probes_measure(probes, run->device, run->mesh, run->u_values, components,
-                              run->probes, error);
+    if (probes->n == 0)
+        return WEFT_OK;
+    TRY(app_probes_measure(probes, run->device, run->mesh, run->u_values, components, run->probes,
+                           error));
+done:
+    return status;
 }
 
 void app_run_finish(app_run *run) {

@@ -18,6 +18,7 @@ typedef struct app_run {
     app_mesh_made mesh_made;
     weft_data *data; /* of the mesh, for formulas by group */
     weft_space *space;
+    bool takes_any_cells; /* meshes of intervals, quadrilaterals and hexahedra too */
     app_seconds seconds;
 
     /* linear and nonlinear systems */
@@ -29,6 +30,8 @@ typedef struct app_run {
     weft_memory *u, *b;          /* solution, right-hand side */
     double *u_values, *b_values; /* the arrays that u and b wrap */
     weft_bound_form form;        /* of the cells */
+    weft_form *more_forms;       /* [n_more_forms] of the operator; malloc'd */
+    int n_more_forms;
     weft_assembly assembly;      /* from the options, or chosen */
     size_t estimated_bytes;      /* peak on the device */
     weft_operator *op;
@@ -63,7 +66,14 @@ weft_status app_run_open(app_run *run, weft_error *error);
 weft_status app_run_files_check(const app_run *run, weft_error *error);
 /** Read or make the mesh, refine and order it. */
 weft_status app_run_mesh_make(app_run *run, weft_error *error);
-/** Make the space and its boundary conditions.
+/** Make the operator of `form`, `more_forms` and Robin conditions, and assemble it. */
+weft_status app_run_operator_make(app_run *run, weft_error *error);
+/** Is u linear on triangles or tetrahedra, with the nodes of the mesh? */
+bool app_run_is_linear(const app_run *run);
+/** Refuse an option that is for linear u on triangles and tetrahedra, if it was given. */
+weft_status app_run_need_linear(const app_run *run, bool is_given, const char *option,
+                                weft_error *error);
+/** Make the space, unless there is one, and its boundary conditions.
  *  Errors  WEFT_ERROR_USAGE: a probe with too many coordinates; those of app_pieces_make and
  *          weft_bc_make */
 weft_status app_run_space_make(app_run *run, int components, weft_error *error);

@@ -89,7 +89,7 @@ done:
     return status;
 }
 
-static bool is_form_file(const char *name) {
+bool app_is_form_file(const char *name) {
     const char *end = strrchr(name, '.');
     return end && (strcmp(end, ".ufl") == 0 || strcmp(end, ".py") == 0);
 }
@@ -98,7 +98,7 @@ weft_status app_script_read_forms(const char *name, const weft_monitor *monitor,
                                   char **text, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text script = {0};
-    if (!is_form_file(name))
+    if (!app_is_form_file(name))
         return app_script_read(name, text, error);
     TRY(weft_ufl_read(name, monitor, ufl, error));
     TRY(weft_ufl_script(*ufl, &script, error));

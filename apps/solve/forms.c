@@ -15,27 +15,47 @@ static const double ACTION = 1e-9;
 /* Tolerance for |A 1| / |diag A|: rounding if constants are in the kernel of A. */
 static const double UNSEEN = 1e-10;
 
-void solve_form_cells(solve *run, weft_bound_form *out) {
+/* The memory of an input that is the run's own or one of the options'; NULL: it has none yet. */
+static weft_memory *memory_of(const solve *run, const char *name) {
+    const solve_script *script = &run->script;
+    if (strcmp(name, "x") == 0)
+        return weft_space_coordinates(
+            script->problem
+                ? script->spaces[script->problem->geometry * WEFT_UFL_SUBSPACES_MAX]
+                : run->base.space);
+    if (strcmp(name, "u") == 0 && run->options->nonlinear)
+        return run->base.u;
+    for (int i = 0; i < run->n_inputs; ++i)
+        if (strcmp(run->inputs[i].name, name) == 0)
+            return run->inputs[i].memory;
+    return script->has_load && strcmp(name, "load") == 0 ? run->load : NULL;
+}
+
+/* Bind the connectivities of a form file's spaces that the script has. */
+static void bind_sets(const solve *run, const solve_part *part, weft_bound_form *out) {
+    const weft_ufl_problem *problem = run->script.problem;
+    for (int i = 1; problem && i < problem->n_sets; ++i)
+        if (part->dofs[i].connectivity)
+            weft_form_bind_connectivity(out, problem->sets[i].connectivity,
+                                        part->dofs[i].connectivity);
+}
+
+void solve_form_of(solve *run, const solve_part *part, weft_bound_form *out) {
     const solve_options *options = run->options;
     const solve_script *script = &run->script;
     weft_name_info info;
-    weft_form_start(options->script, script->cells.data, weft_space_cells(run->base.space), out);
+    weft_form_start(options->script, part->cells.data,
+                    part->dofs ? part->dofs[0].connectivity : weft_space_cells(run->base.space),
+                    out);
     out->form.components = run->components;
     out->form.action = script->action;
-    for (int i = 0; i < weft_compilation_names(script->compilation); ++i) {
-        weft_compilation_name(script->compilation, i, &info);
-        if (info.kind == WEFT_NAME_INPUT && strcmp(info.name, "x") == 0)
-            weft_form_bind_input(out, "x", weft_space_coordinates(run->base.space));
+    for (int i = 0; i < weft_compilation_names(part->compilation); ++i) {
+        weft_compilation_name(part->compilation, i, &info);
+        weft_memory *memory = info.kind == WEFT_NAME_INPUT ? memory_of(run, info.name) : NULL;
+        if (memory)
+            weft_form_bind_input(out, info.name, memory);
     }
-    if (options->nonlinear)
-        weft_form_bind_input(out, "u", run->base.u);
-    for (int i = 0; i < run->n_inputs; ++i)
-        weft_form_bind_input(out, run->inputs[i].name, run->inputs[i].memory);
-    bool has_load = script->has_load;
-    for (int i = 0; i < run->n_inputs; ++i)
-        has_load = has_load && strcmp(run->inputs[i].name, "load") != 0;
-    if (has_load)
-        weft_form_bind_input(out, "load", run->load);
+    bind_sets(run, part, out);
     for (int i = 0; i < options->defines.n; ++i)
         weft_form_bind_expression(out, options->defines.list[i].name,
                                   options->defines.list[i].value, options->defines.list[i].origin);
@@ -79,12 +99,31 @@ static weft_status choose_method(solve *run, bool is_symmetric, double asymmetry
     return solve_memory_estimate(run, error); /* chooses the assembly again */
 }
 
+/* The greatest of all parts; NaN if one has it. */
+static weft_status measure_asymmetry(solve *run, double *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    *out = 0;
+    for (int i = 0; i < run->script.n_parts; ++i) {
+        double asymmetry = 0;
+        if (run->script.parts[i].symmetry)
+            TRY(weft_symmetry_measure(run->script.parts[i].symmetry, &asymmetry, error));
+        if (!(asymmetry <= *out))
+            *out = asymmetry;
+    }
+done:
+    return status;
+}
+
 static weft_status check_symmetry(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     if (run->base.is_null)
         return WEFT_OK;
-    TRY(weft_symmetry_make(&run->base.context, &run->base.form.form, &run->symmetry, error));
-    TRY(weft_symmetry_measure(run->symmetry, &run->asymmetry, error));
+    for (int i = 0; i < run->script.n_parts; ++i) {
+        solve_part *part = &run->script.parts[i];
+        if (part->has_matrix)
+            TRY(weft_symmetry_make(&run->base.context, &part->bound.form, &part->symmetry, error));
+    }
+    TRY(measure_asymmetry(run, &run->asymmetry, error));
     if (isnan(run->asymmetry)) {
         status = weft_error_set(error, WEFT_ERROR_INPUT,
                                 "the local matrix '%s' has entries that are not finite numbers",
@@ -104,7 +143,7 @@ weft_status solve_tangent_check(solve *run, int step, int iteration, bool *is_re
     const weft_assembly before = run->base.assembly;
     double asymmetry = 0;
     char where[80];
-    TRY(weft_symmetry_measure(run->symmetry, &asymmetry, error));
+    TRY(measure_asymmetry(run, &asymmetry, error));
     if (asymmetry > run->asymmetry) /* NaN is reported by the solver */
         run->asymmetry = asymmetry;
     snprintf(where, sizeof where, " in load step %d, iteration %d", step, iteration);
@@ -113,8 +152,7 @@ weft_status solve_tangent_check(solve *run, int step, int iteration, bool *is_re
     if (*is_remade) {
         weft_preconditioner_free(&run->base.preconditioner);
         weft_operator_free(&run->base.op);
-        TRY(weft_bc_operator_make(run->base.bc, run->base.assembly, &run->base.form.form,
-                                  &run->base.op, error));
+        TRY(app_run_operator_make(&run->base, error));
     }
 done:
     return status;
@@ -196,9 +234,29 @@ done:
     return status;
 }
 
+/* The forms of the operator: the first in `form`, the others follow. */
+static weft_status make_forms(solve *run, weft_error *error) {
+    bool is_first = true;
+    run->base.more_forms = calloc((size_t)run->script.n_parts, sizeof *run->base.more_forms);
+    if (!run->base.more_forms)
+        return weft_out_of_memory(error, NULL);
+    for (int i = 0; i < run->script.n_parts; ++i) {
+        solve_part *part = &run->script.parts[i];
+        if (!part->has_matrix)
+            continue;
+        solve_form_of(run, part, &part->bound);
+        if (is_first)
+            solve_form_of(run, part, &run->base.form);
+        else
+            run->base.more_forms[run->base.n_more_forms++] = part->bound.form;
+        is_first = false;
+    }
+    return WEFT_OK;
+}
+
 weft_status solve_form_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    solve_form_cells(run, &run->base.form);
+    TRY(make_forms(run, error));
     run->base.minres_if_indefinite = true;
     TRY(check_symmetry(run, error));
     TRY(check_action(run, error));

@@ -48,16 +48,28 @@ static int count(const weft_name_info *info) {
     return n;
 }
 
+static bool is_over(const weft_name_info *info, const char *index_set) {
+    return info->over && strcmp(info->over, index_set) == 0;
+}
+
+/* Entries for which an input has values. */
+static int64_t n_entries(const solve *run, const weft_name_info *info) {
+    const weft_space *space = solve_space_of(run, info->over);
+    return space                     ? weft_space_nodes(space)
+           : is_over(info, "cells")  ? run->base.mesh->n_cells
+           : is_over(info, "nodes")  ? solve_nodes(run)
+                                     : 1;
+}
+
 /* Fill component k of an input from its formula. */
 static weft_status fill(solve *run, const solve_binding *binding, const weft_name_info *info,
                         const char *text, int k, double *values, weft_error *error) {
     weft_status status = WEFT_OK;
     const int components = count(info);
-    const bool on_cells = info->over && strcmp(info->over, "cells") == 0;
+    const bool on_cells = is_over(info, "cells");
+    const weft_space *space = on_cells ? run->base.space : solve_space_of(run, info->over);
     const int64_t lanes = weft_device_limits(run->base.device)->lanes_double;
-    const int64_t n = !info->over ? 1
-                      : on_cells  ? run->base.mesh->n_cells
-                                  : run->base.mesh->n_nodes;
+    const int64_t n = n_entries(run, info);
     const int64_t room = (n + lanes - 1) / lanes * lanes;
     double *column = NULL, constant = 0;
     weft_memory *memory = NULL;
@@ -67,16 +79,17 @@ static weft_status fill(solve *run, const solve_binding *binding, const weft_nam
     if (!is_constant) {
         TRY(weft_vector_make(run->base.device, room, &column, &memory, error));
         TRY(on_cells ? evaluate_centres(run, text, binding->origin, memory, column, error)
-                     : weft_space_evaluate(&run->base.context, run->base.space, text,
-                                           binding->origin, memory, column, error));
+                     : weft_space_evaluate(&run->base.context, space, text, binding->origin, memory,
+                                           column, error));
     }
     for (int64_t i = 0; i < (on_cells ? room : n); ++i) {
         const int64_t from = i < n ? i : n - 1; /* spare lanes repeat the last cell */
         const double value = column ? column[from] : constant;
         if (!isfinite(value) && !run->base.is_null)
             TRY(weft_formula_refuse(
-                run->base.space, text, binding->origin,
-                on_cells ? run->base.mesh->cells[from * (run->base.mesh->dimension + 1)] : from,
+                space, text, binding->origin,
+                on_cells ? weft_space_cell_nodes(space)[from * weft_space_element(space)->n_nodes]
+                         : from,
                 error));
         values[place(on_cells, lanes, components, i, k)] = value;
     }
@@ -144,18 +157,11 @@ static bool is_own(const solve *run, const char *name) {
            (is_load && (run->options->nonlinear || !find_binding(run, name)));
 }
 
-static bool is_over(const weft_name_info *info, const char *index_set) {
-    return info->over && strcmp(info->over, index_set) == 0;
-}
-
 /* The number of values of an input, with the spare lanes of the last block of cells. */
 static int64_t input_size(const solve *run, const weft_name_info *info) {
     const int64_t lanes = weft_device_limits(run->base.device)->lanes_double;
-    const int64_t n_elements = is_over(info, "cells")
-                                   ? (run->base.mesh->n_cells + lanes - 1) / lanes * lanes
-                               : is_over(info, "nodes") ? run->base.mesh->n_nodes
-                                                        : 1;
-    return count(info) * n_elements;
+    const int64_t n = n_entries(run, info);
+    return count(info) * (is_over(info, "cells") ? (n + lanes - 1) / lanes * lanes : n);
 }
 
 static weft_status make_input(solve *run, const weft_name_info *info, weft_error *error) {
@@ -165,7 +171,7 @@ static weft_status make_input(solve *run, const weft_name_info *info, weft_error
     solve_input *input = &run->inputs[run->n_inputs];
     if (!binding)
         TRY(refuse_missing(run, info, error));
-    if (info->over && !is_over(info, "cells") && !is_over(info, "nodes"))
+    if (info->over && !is_over(info, "cells") && !solve_space_of(run, info->over))
         TRY(refuse_over(run, info, error));
     input->name = info->name;
     ++run->n_inputs;
@@ -218,38 +224,57 @@ static weft_status start_solution(solve *run, const weft_name_info *info, weft_e
     return binding ? bind(run, binding, info, run->base.u_values, error) : WEFT_OK;
 }
 
+/* The inputs of all parts, each once.
+ *  out  [*n], to be freed */
+static weft_status list_inputs(const solve *run, weft_name_info **out, size_t *n,
+                               weft_error *error) {
+    size_t room = 1;
+    for (int p = 0; p < run->script.n_parts; ++p)
+        room += (size_t)weft_compilation_names(run->script.parts[p].compilation);
+    *n = 0;
+    *out = calloc(room, sizeof **out);
+    if (!*out)
+        return weft_out_of_memory(error, NULL);
+    for (int p = 0; p < run->script.n_parts; ++p)
+        for (int i = 0; i < weft_compilation_names(run->script.parts[p].compilation); ++i) {
+            weft_name_info info;
+            weft_compilation_name(run->script.parts[p].compilation, i, &info);
+            bool is_new = info.kind == WEFT_NAME_INPUT;
+            for (size_t k = 0; k < *n; ++k)
+                is_new &= strcmp((*out)[k].name, info.name) != 0;
+            if (is_new)
+                (*out)[(*n)++] = info;
+        }
+    return WEFT_OK;
+}
+
 static weft_status make_inputs(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_compilation *compilation = run->script.compilation;
-    const int n_names = weft_compilation_names(compilation);
-    const char **names = calloc((size_t)n_names + 1, sizeof *names);
-    size_t n = 0;
-    run->inputs = calloc((size_t)n_names + 1, sizeof *run->inputs);
+    weft_name_info *list = NULL;
+    const char **names = NULL;
+    size_t n = 0, n_names = 0;
+    TRY(list_inputs(run, &list, &n, error));
+    names = calloc(n + 1, sizeof *names);
+    run->inputs = calloc(n + 1, sizeof *run->inputs);
     if (!names || !run->inputs)
         TRY(weft_out_of_memory(error, NULL));
-    for (int i = 0; i < n_names; ++i) {
-        weft_name_info info;
-        weft_compilation_name(compilation, i, &info);
-        if (info.kind == WEFT_NAME_INPUT && strcmp(info.name, "x") != 0 &&
-            !(run->script.action && strcmp(info.name, "v") == 0))
-            names[n++] = info.name;
-    }
-    TRY(check_unknown(run, names, n, error));
-    for (int i = 0; i < n_names; ++i) {
-        weft_name_info info;
-        weft_compilation_name(compilation, i, &info);
-        if (info.kind != WEFT_NAME_INPUT)
-            continue;
-        if (strcmp(info.name, "u") == 0 && run->options->nonlinear)
-            TRY(start_solution(run, &info, error));
-        else if (!is_own(run, info.name))
-            TRY(make_input(run, &info, error));
+    for (size_t i = 0; i < n; ++i)
+        if (strcmp(list[i].name, "x") != 0 &&
+            !(run->script.action && strcmp(list[i].name, "v") == 0))
+            names[n_names++] = list[i].name;
+    TRY(check_unknown(run, names, n_names, error));
+    for (size_t i = 0; i < n; ++i) {
+        if (strcmp(list[i].name, "u") == 0 && run->options->nonlinear)
+            TRY(start_solution(run, &list[i], error));
+        else if (!is_own(run, list[i].name))
+            TRY(make_input(run, &list[i], error));
     }
     if (run->n_inputs + 4 > WEFT_FORM_INPUTS)
         status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "more than %d inputs",
                                 WEFT_FORM_INPUTS - 4);
 done:
     free(names);
+    free(list);
     return status;
 }
 
@@ -262,38 +287,44 @@ static double predict_product_bytes(const solve *run, const weft_assembly_proble
     return NAN;
 }
 
+/* Nodes of a cell. */
+static int solve_width(const solve *run) {
+    return run->base.space ? weft_space_element(run->base.space)->n_nodes
+                           : run->base.mesh->dimension + 1;
+}
+
 weft_status solve_memory_estimate(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const app_run_options *options = &run->options->run;
-    const weft_compilation *script = run->script.compilation;
     const weft_mesh *mesh = run->base.mesh;
     const bool is_null = run->base.is_null;
+    weft_name_info *inputs = NULL;
+    size_t n_inputs = 0;
     const double expected =
-        weft_cg_iterations_expected(mesh->dimension, mesh->n_nodes, options->tolerance);
+        weft_cg_iterations_expected(mesh->dimension, solve_nodes(run), options->tolerance);
     const double products = is_null && !options->assembly_auto /* stops after the first */
                                 ? 1
                                 : fmin(expected, app_iterations_limit(options, mesh) + 2.0);
     /* On the null device, a script's vector is planned by patches. */
     app_memory_estimate what = {.problem = {.dimension = mesh->dimension,
-                                            .width = mesh->dimension + 1,
-                                            .n_nodes = mesh->n_nodes,
+                                            .width = solve_width(run),
+                                            .n_nodes = solve_nodes(run),
                                             .n_cells = mesh->n_cells,
                                             .symmetric = run->is_symmetric,
                                             .applications = products,
                                             .components = run->components,
-                                            .assembles_load = !is_null || !script},
+                                            .assembles_load = !is_null || run->script.n_parts == 0},
                                 .n_vectors = run->options->nonlinear && !is_null ? 4 : 2,
                                 .method = run->base.method,
                                 .restart = options->restart};
-    for (int i = 0; script && i < weft_compilation_names(script); ++i) {
-        weft_name_info info;
-        weft_compilation_name(script, i, &info);
-        if (info.kind == WEFT_NAME_INPUT && !is_own(run, info.name))
-            what.input_bytes += (size_t)input_size(run, &info) * sizeof(double);
-    }
+    TRY(list_inputs(run, &inputs, &n_inputs, error));
+    for (size_t i = 0; i < n_inputs; ++i)
+        if (!is_own(run, inputs[i].name))
+            what.input_bytes += (size_t)input_size(run, &inputs[i]) * sizeof(double);
     TRY(app_run_memory_estimate(&run->base, &what, error));
     run->product_bytes = predict_product_bytes(run, &what.problem);
 done:
+    free(inputs);
     return status;
 }
 
@@ -303,7 +334,7 @@ weft_status solve_data_make(solve *run, weft_error *error) {
     TRY(weft_memory_make(run->base.device, sizeof(double), &run->load, error));
     run->load_value = 1;
     TRY(weft_memory_write(run->load, 0, &run->load_value, sizeof run->load_value, error));
-    if (run->script.compilation)
+    if (run->script.n_parts > 0)
         TRY(make_inputs(run, error));
     weft_bc_set(run->base.bc, run->options->nonlinear ? 0 : 1, run->base.u_values);
     TRY(weft_vector_push(run->base.u, run->base.u_values, run->n_dofs, error));

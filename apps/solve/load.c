@@ -8,6 +8,7 @@
 #include "fusion/weft_program.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static weft_status make_fluxes(solve *run, weft_error *error) {
@@ -23,12 +24,12 @@ done:
     return status;
 }
 
-/* Compile the script that returns its vector; Newton's method runs it repeatedly. */
-static weft_status make_program(solve *run, weft_error *error) {
+/* Compile the script of a part that returns its vector; Newton's method runs it repeatedly. */
+static weft_status make_program(solve *run, solve_part *part, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text text = {0};
     weft_bound_form form;
-    solve_form_cells(run, &form);
+    solve_form_of(run, part, &form);
     weft_text_add(&text, "return %s;\n", run->script.vector);
     if (text.failed)
         TRY(weft_out_of_memory(error, NULL));
@@ -40,20 +41,23 @@ static weft_status make_program(solve *run, weft_error *error) {
                                           .n_parameters = form.form.n_parameters};
     double start = weft_clock();
     TRY(weft_compile(run->base.library, weft_device_limits(run->base.device), fragments, 2,
-                     &options, &run->vector_compilation, error));
+                     &options, &part->vector_compilation, error));
     run->base.context.plan_seconds += weft_clock() - start;
     start = weft_clock();
-    TRY(weft_program_make(run->base.device, run->vector_compilation, &run->vector_program, error));
+    TRY(weft_program_make(run->base.device, part->vector_compilation, &part->vector_program,
+                          error));
     run->base.context.compile_seconds += weft_clock() - start;
-    run->base.context.n_kernels += weft_compilation_kernels(run->vector_compilation);
-    TRY(weft_program_bind_connectivity(run->vector_program, "dofs",
-                                       weft_space_cells(run->base.space), error));
+    run->base.context.n_kernels += weft_compilation_kernels(part->vector_compilation);
+    TRY(weft_program_bind_connectivity(part->vector_program, "dofs", form.form.dofs, error));
+    for (int i = 0; i < form.form.n_connectivities; ++i)
+        TRY(weft_program_bind_connectivity(part->vector_program, form.connectivities[i].name,
+                                           form.connectivities[i].connectivity, error));
     for (int i = 0; i < form.form.n_inputs; ++i)
-        TRY(weft_program_bind(run->vector_program, form.inputs[i].name, form.inputs[i].memory,
+        TRY(weft_program_bind(part->vector_program, form.inputs[i].name, form.inputs[i].memory,
                               error));
-    TRY(weft_data_bind(run->base.data, run->vector_compilation, run->vector_program,
-                       weft_space_cells(run->base.space), error));
-    TRY(weft_program_bind(run->vector_program, run->script.vector, run->base.b, error));
+    TRY(weft_data_bind(run->base.data, part->vector_compilation, part->vector_program,
+                       form.form.dofs, error));
+    TRY(weft_program_bind(part->vector_program, run->script.vector, run->base.b, error));
 done:
     weft_text_free(&text);
     return status;
@@ -67,8 +71,9 @@ weft_status solve_load_make(solve *run, weft_error *error) {
     has_flux |= run->options->nonlinear && app_has_point_loads(run->base.options);
     if (has_flux)
         TRY(make_fluxes(run, error));
-    if (run->script.vector)
-        TRY(make_program(run, error));
+    for (int i = 0; i < run->script.n_parts; ++i)
+        if (run->script.parts[i].has_vector)
+            TRY(make_program(run, &run->script.parts[i], error));
     if (!run->options->nonlinear || run->base.is_null)
         TRY(solve_vector_make(run, 1, error));
 done:
@@ -77,13 +82,14 @@ done:
 
 static weft_status check_finite(const solve *run, weft_error *error) {
     const int d = run->base.mesh->dimension;
+    const double *points = weft_space_points(run->base.space);
     char point[64];
     for (int64_t i = 0; i < run->n_dofs && !run->options->nonlinear; ++i) {
         if (isfinite(run->base.b_values[i]))
             continue;
         weft_error_set(error, WEFT_ERROR_INPUT, "the vector '%s' is not finite at the node %s",
                        run->script.vector ? run->script.vector : "b",
-                       weft_point_text(&run->base.mesh->x[i / run->components * d], d, point));
+                       weft_point_text(&points[i / run->components * d], d, point));
         weft_error_location(error, run->options->script, NULL, 0, 0);
         weft_error_hint(error, "look at the formulas of --input and --define: 1/x has no value at "
                                "x = 0, log(x) none for x <= 0");
@@ -94,19 +100,27 @@ static weft_status check_finite(const solve *run, weft_error *error) {
 
 weft_status solve_vector_make(solve *run, double factor, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (run->vector_program)
-        TRY(weft_program_run(run->vector_program, error));
+    double *sum = weft_array_make((size_t)run->n_dofs, sizeof *sum);
+    if (!sum)
+        return weft_out_of_memory(error, NULL);
+    for (int i = 0; i < run->script.n_parts; ++i) {
+        if (!run->script.parts[i].vector_program)
+            continue;
+        TRY(weft_program_run(run->script.parts[i].vector_program, error));
+        if (run->base.is_null)
+            continue;
+        TRY(weft_vector_pull(run->base.b, run->base.b_values, run->n_dofs, error));
+        for (int64_t k = 0; k < run->n_dofs; ++k)
+            sum[k] += run->base.b_values[k];
+    }
     if (run->base.is_null)
         goto done;
-    if (run->vector_program)
-        TRY(weft_vector_pull(run->base.b, run->base.b_values, run->n_dofs, error));
-    else
-        memset(run->base.b_values, 0, (size_t)run->n_dofs * sizeof *run->base.b_values);
-    for (int64_t i = 0; i < run->n_dofs && run->flux; ++i)
-        run->base.b_values[i] += factor * run->flux[i];
+    for (int64_t i = 0; i < run->n_dofs; ++i)
+        run->base.b_values[i] = sum[i] + (run->flux ? factor * run->flux[i] : 0);
     TRY(check_finite(run, error));
     TRY(weft_vector_push(run->base.b, run->base.b_values, run->n_dofs, error));
 done:
+    free(sum);
     return status;
 }
 

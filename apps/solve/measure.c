@@ -13,6 +13,12 @@ static weft_status measure_component(solve *run, int k, const char *text, double
     double *values = NULL;
     weft_memory *memory = NULL;
     weft_bound_form form;
+    if (!app_run_is_linear(&run->base))
+        return text ? weft_space_measure_errors(&run->base.context, run->base.space,
+                                                run->base.u_values, k, text, "--exact", errors,
+                                                error)
+                    : weft_space_integral(run->base.space, run->base.u_values, k,
+                                          &run->integral_u[k], error);
     TRY(weft_vector_make(run->base.device, run->base.mesh->n_nodes, &values, &memory, error));
     for (int64_t i = 0; i < run->base.mesh->n_nodes; ++i)
         values[i] = run->base.u_values[i * c + k];
@@ -92,8 +98,8 @@ weft_status solve_measure(solve *run, weft_error *error) {
     if (run->exact)
         TRY(measure_errors(run, error));
     if (run->options->sum) {
-        solve_form_cells(run, &form);
-        TRY(weft_form_sum(&run->base.context, &form, run->base.mesh->n_cells, names, 1, &run->sum,
+        solve_form_of(run, &run->script.parts[0], &form);
+        TRY(weft_form_sum(&run->base.context, &form, weft_connectivity_from(form.form.dofs), names, 1, &run->sum,
                           error));
     }
     TRY(app_run_measure_probes(&run->base, error));

@@ -89,10 +89,15 @@ weft_status solve_report_print(const solve *run, weft_error *error) {
 weft_status solve_plan_print(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text text = {0};
-    if (!run->vector_compilation)
-        return WEFT_OK;
-    TRY(weft_compilation_print(run->vector_compilation, "plan", "text", &text, error));
-    printf("\n%s of %s\n%s", run->script.vector, run->options->script, text.data ? text.data : "");
+    for (int i = 0; i < run->script.n_parts; ++i) {
+        const weft_compilation *compilation = run->script.parts[i].vector_compilation;
+        if (!compilation)
+            continue;
+        weft_text_free(&text);
+        TRY(weft_compilation_print(compilation, "plan", "text", &text, error));
+        printf("\n%s of %s\n%s", run->script.vector, run->options->script,
+               text.data ? text.data : "");
+    }
 done:
     weft_text_free(&text);
     return status;

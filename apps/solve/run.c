@@ -19,8 +19,7 @@ static weft_status make_operator(solve *run, weft_error *error) {
     const weft_form *robin = NULL;
     const int n_robin = weft_bc_forms(run->base.bc, &robin);
     TRY(run->problem->form_make(run, error));
-    TRY(weft_bc_operator_make(run->base.bc, run->base.assembly, &run->base.form.form, &run->base.op,
-                              error));
+    TRY(app_run_operator_make(&run->base, error));
     if (n_robin > 0 && run->options->script) /* for the energy and Newton's method */
         TRY(weft_operator_make(&run->base.context, WEFT_ASSEMBLY_MATRIX_FREE, robin, n_robin,
                                &run->robin, error));
@@ -38,7 +37,7 @@ static weft_status assemble(solve *run, weft_error *error) {
     run->components = 1;
     if (run->problem->script_fit)
         TRY(run->problem->script_fit(run, error));
-    run->n_dofs = run->base.mesh->n_nodes * run->components;
+    run->n_dofs = solve_nodes(run) * run->components;
     app_run_choose_method(&run->base, true, 0);
     run->is_symmetric =
         !run->options->script || weft_method_about(run->base.method)->needs_symmetric;
@@ -97,10 +96,7 @@ done:
 }
 
 static void clear(solve *run) {
-    weft_program_free(&run->vector_program);
-    weft_compilation_free(&run->vector_compilation);
     weft_operator_free(&run->robin);
-    weft_symmetry_free(&run->symmetry);
     for (int i = 0; i < run->n_inputs; ++i) {
         weft_memory_free(&run->inputs[i].memory);
         free(run->inputs[i].values);

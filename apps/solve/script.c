@@ -16,9 +16,8 @@ static const char *const taken[] = {
     "block_rows", "rows_of", "equations", "block_nodes", "block_components"};
 
 void solve_script_clear(solve_script *script) {
+    solve_parts_clear(script);
     weft_ufl_free(&script->ufl);
-    weft_compilation_free(&script->compilation);
-    weft_text_free(&script->cells);
     free(script->text);
     script->text = NULL;
 }
@@ -31,19 +30,22 @@ static weft_status refuse(const solve *run, const char *hint, weft_error *error,
     return WEFT_ERROR_INPUT;
 }
 
-/* Compile the script for a dimension, returning the values that are used. */
-static weft_status compile(const solve *run, int dimension, weft_compilation **out,
-                           weft_error *error) {
+/* Compile a part for a dimension, returning the values that are used. */
+static weft_status compile(const solve *run, const solve_part *part, int dimension,
+                           weft_compilation **out, weft_error *error) {
     weft_status status = WEFT_OK;
     const solve_options *options = run->options;
     const solve_script *script = &run->script;
     weft_text returns[4] = {{0}, {0}, {0}, {0}};
-    const char *const names[] = {script->matrix, script->vector, options->sum, script->action};
+    const bool is_first = part == script->parts;
+    const char *const names[] = {part->has_matrix ? script->matrix : NULL,
+                                 part->has_vector ? script->vector : NULL,
+                                 is_first ? options->sum : NULL, is_first ? script->action : NULL};
     static const char *const origins[] = {"--matrix", "--vector", "--sum", "Kv"};
-    weft_fragment fragments[5] = {{options->script, script->text}};
+    weft_fragment fragments[5] = {{options->script, part->text}};
     weft_bound_form form;
     int n = 1;
-    weft_form_start(options->script, script->text, NULL, &form);
+    weft_form_start(options->script, part->text, NULL, &form);
     for (int i = 0; i < options->defines.n; ++i)
         weft_form_bind_expression(&form, options->defines.list[i].name,
                                   options->defines.list[i].value, options->defines.list[i].origin);
@@ -78,13 +80,13 @@ static int dimension_of(const char *mesh) {
 }
 
 /* Without a mesh, a script is invalid if it compiles in neither dimension. */
-static weft_status try_out(solve *run, weft_error *error) {
+static weft_status try_out(solve *run, const solve_part *part, weft_error *error) {
     const int dimension = dimension_of(run->options->run.mesh.name);
     weft_compilation *compilation = NULL;
-    weft_status status = compile(run, dimension ? dimension : 2, &compilation, error);
+    weft_status status = compile(run, part, dimension ? dimension : 2, &compilation, error);
     if (status != WEFT_OK && !dimension && run->script.has_d) {
         weft_compilation_free(&compilation);
-        const weft_status in_space = compile(run, 3, &compilation, NULL);
+        const weft_status in_space = compile(run, part, 3, &compilation, NULL);
         status = in_space == WEFT_OK ? WEFT_OK : status;
     }
     weft_compilation_free(&compilation);
@@ -118,9 +120,6 @@ static weft_status name_parts(solve *run, const weft_outline *outline, weft_erro
     const char *custom = options->nonlinear ? "r" : "b";
     script->matrix = options->matrix ? options->matrix : "K";
     script->vector = options->vector ? options->vector : custom;
-    if (script->ufl && !options->nonlinear && has_name(outline, WEFT_NAME_VALUE, "r"))
-        return refuse(run, "add --nonlinear", error,
-                      "the form %s is a residual, which Newton's method solves", "F");
     if (!options->vector && !has_name(outline, WEFT_NAME_VALUE, custom)) {
         if (options->nonlinear)
             return refuse(run, "add r[dofs] += ...; to the script, or name another by --vector",
@@ -133,34 +132,49 @@ static weft_status name_parts(solve *run, const weft_outline *outline, weft_erro
     if (!options->matrix && !has_name(outline, WEFT_NAME_VALUE, "K"))
         return refuse(run, "add K = ...; to the script, or name another matrix by --matrix NAME",
                       error, "this script makes no local matrix '%s'", "K");
-    weft_text_add(&script->cells, "%s", script->text);
+    solve_part *part = &script->parts[0];
+    part->has_matrix = true;
+    part->has_vector = script->vector != NULL;
+    weft_text_add(&part->cells, "%s", script->text);
     if (strcmp(script->matrix, "K") != 0) {
         if (has_name(outline, WEFT_NAME_VALUE, "K"))
             return refuse(run, "call that matrix K, or what is K now something else", error,
                           "the matrix is '%s', but the script gives the name K to something else",
                           script->matrix);
-        weft_text_add(&script->cells, "\nK = %s;\n", script->matrix);
+        weft_text_add(&part->cells, "\nK = %s;\n", script->matrix);
     }
-    return script->cells.failed ? weft_out_of_memory(error, NULL) : WEFT_OK;
+    return part->cells.failed ? weft_out_of_memory(error, NULL) : WEFT_OK;
 }
 
-weft_status solve_script_read(solve *run, weft_error *error) {
+static weft_status read_script(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     solve_script *script = &run->script;
     weft_outline *outline = NULL;
-    TRY(app_script_read_forms(run->options->script, &run->base.messages->monitor, &script->ufl,
-                              &script->text, error));
+    TRY(app_script_read(run->options->script, &script->text, error));
     const weft_fragment fragment = {run->options->script, script->text};
     TRY(weft_outline_make(&fragment, 1, &outline, error));
     TRY(weft_outline_strip(outline, 0, script->text, error));
+    script->parts = calloc(1, sizeof *script->parts);
+    if (!script->parts)
+        TRY(weft_out_of_memory(error, NULL));
+    script->n_parts = 1;
+    script->parts[0].text = script->text;
     script->has_d = has_name(outline, WEFT_NAME_PARAMETER, "d");
     script->has_u = has_name(outline, WEFT_NAME_INPUT, "u");
     if (has_name(outline, WEFT_NAME_INPUT, "v") && has_name(outline, WEFT_NAME_VALUE, "Kv"))
         script->action = "Kv";
     TRY(name_parts(run, outline, error));
-    TRY(check_options(run, error));
 done:
     weft_outline_free(&outline);
+    return status;
+}
+
+weft_status solve_script_read(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const bool is_form_file = app_is_form_file(run->options->script);
+    TRY(is_form_file ? solve_forms_read(run, error) : read_script(run, error));
+    TRY(check_options(run, error));
+done:
     return status;
 }
 
@@ -170,7 +184,8 @@ weft_status solve_script_try(solve *run, weft_error *error) {
         TRY(weft_library_add_directory(run->base.library, run->options->kernels[i], error));
     if (run->script.ufl)
         TRY(weft_ufl_add_functions(run->script.ufl, run->base.library, error));
-    TRY(try_out(run, error));
+    for (int i = 0; i < run->script.n_parts; ++i)
+        TRY(try_out(run, &run->script.parts[i], error));
 done:
     return status;
 }
@@ -187,7 +202,7 @@ static bool find(const weft_compilation *compilation, const char *name, weft_nam
 }
 
 static weft_status check_names(const solve *run, weft_error *error) {
-    const weft_compilation *compilation = run->script.compilation;
+    const weft_compilation *compilation = run->script.parts[0].compilation;
     weft_name_info info;
     for (size_t i = 0; i < sizeof taken / sizeof *taken; ++i)
         if (find(compilation, taken[i], &info) && !(i == 0 && run->script.action))
@@ -209,7 +224,7 @@ static bool is_text(const char *a, const char *b) {
 static weft_status check_dofs(const solve *run, weft_error *error) {
     const int width = run->base.mesh->dimension + 1;
     weft_name_info dofs;
-    if (!find(run->script.compilation, "dofs", &dofs) || dofs.kind != WEFT_NAME_CONNECTIVITY ||
+    if (!find(run->script.parts[0].compilation, "dofs", &dofs) || dofs.kind != WEFT_NAME_CONNECTIVITY ||
         !is_text(dofs.over, "cells") || !is_text(dofs.to, "nodes"))
         return refuse(run, "write connectivity dofs : cells -> nodes[d + 1];", error,
                       "this script has no connectivity '%s' from cells to nodes", "dofs");
@@ -230,7 +245,7 @@ static weft_status check_matrix(solve *run, weft_error *error) {
     static const char hint[] =
         "the local matrix of a cell of n nodes with c components each is real[n*c,n*c] over cells, "
         "row i*c + k for component k of node i";
-    if (!find(run->script.compilation, run->script.matrix, &K) || K.sparse)
+    if (!find(run->script.parts[0].compilation, run->script.matrix, &K) || K.sparse)
         return refuse(run, "write K = ...; without A[dofs,dofs] +=, which solve does itself", error,
                       "'%s' is not a local matrix", run->script.matrix);
     if (!is_text(K.over, "cells") || K.rank != 2 || K.sizes[0] != K.sizes[1] ||
@@ -252,7 +267,7 @@ static weft_status check_vector(const solve *run, weft_error *error) {
     weft_name_info b;
     if (!name)
         return WEFT_OK;
-    const bool fine = find(run->script.compilation, name, &b) && is_text(b.over, "nodes") &&
+    const bool fine = find(run->script.parts[0].compilation, name, &b) && is_text(b.over, "nodes") &&
                       b.kind == WEFT_NAME_VALUE && !b.sparse &&
                       (b.rank == 0 ? c == 1 : b.rank == 1 && b.sizes[0] == c && c > 1);
     if (fine)
@@ -275,9 +290,9 @@ static weft_status check_action(const solve *run, weft_error *error) {
     weft_name_info v, Kv;
     if (!run->script.action)
         return WEFT_OK;
-    const bool fine = find(run->script.compilation, "v", &v) && is_text(v.over, "nodes") &&
+    const bool fine = find(run->script.parts[0].compilation, "v", &v) && is_text(v.over, "nodes") &&
                       v.rank == (c > 1) && (c == 1 || v.sizes[0] == c) &&
-                      find(run->script.compilation, "Kv", &Kv) && is_text(Kv.over, "cells") &&
+                      find(run->script.parts[0].compilation, "Kv", &Kv) && is_text(Kv.over, "cells") &&
                       Kv.rank == 1 + (c > 1) && Kv.sizes[0] == width &&
                       (c == 1 || Kv.sizes[1] == c);
     return fine ? WEFT_OK
@@ -289,25 +304,36 @@ static weft_status check_action(const solve *run, weft_error *error) {
 
 static weft_status check_sum(const solve *run, weft_error *error) {
     weft_name_info sum;
-    if (!run->options->sum || (find(run->script.compilation, run->options->sum, &sum) &&
+    if (!run->options->sum || (find(run->script.parts[0].compilation, run->options->sum, &sum) &&
                                is_text(sum.over, "cells") && sum.rank == 0 && !sum.sparse))
         return WEFT_OK;
     return refuse(run, "a number for each cell can be summed", error,
                   "'%s' is not a real over cells", run->options->sum);
 }
 
-weft_status solve_script_fit(solve *run, weft_error *error) {
+/* A user's script has the shapes that solve can use. */
+static weft_status check_script(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(compile(run, run->base.mesh->dimension, &run->script.compilation, error));
     TRY(check_dofs(run, error));
     TRY(check_matrix(run, error));
     TRY(check_names(run, error));
     TRY(check_vector(run, error));
     TRY(check_action(run, error));
+done:
+    return status;
+}
+
+weft_status solve_script_fit(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    solve_script *script = &run->script;
+    for (int i = 0; i < script->n_parts; ++i)
+        TRY(compile(run, &script->parts[i], run->base.mesh->dimension,
+                    &script->parts[i].compilation, error));
+    TRY(script->ufl ? solve_spaces_make(run, error) : check_script(run, error));
     TRY(check_sum(run, error));
     weft_name_info load;
-    run->script.has_load = find(run->script.compilation, "load", &load) &&
-                           load.kind == WEFT_NAME_INPUT && !load.over && load.rank == 0;
+    script->has_load = !script->ufl && find(script->parts[0].compilation, "load", &load) &&
+                       load.kind == WEFT_NAME_INPUT && !load.over && load.rank == 0;
 done:
     return status;
 }

@@ -80,13 +80,31 @@ int solve_main(const solve_problem *problem, int argc, char **argv);
 
 /* ---- the run -------------------------------------------------------------------------------- */
 
-/** The parts of the user's script (apps/solve/script.c). */
-typedef struct solve_script {
-    char *text;                    /* malloc'd; without its return statements */
-    weft_ufl *ufl;                 /* the form file that the text was made from, or NULL */
-    weft_text cells;               /* the same, followed by K = MATRIX */
+/** What is integrated over one domain: the user's script, or one of those of a form file, which then has one
+ *  for each of its measures (apps/solve/parts.c). */
+typedef struct solve_part {
+    const char *text;
+    const weft_ufl_part *ufl;      /* NULL: the user's script */
+    bool has_matrix, has_vector;
+    weft_text cells;               /* the text, followed by K = MATRIX */
     weft_compilation *compilation; /* of the text; owns the names */
-    const char *matrix, *vector;   /* vector NULL: there is none */
+    weft_entity_dofs *dofs;        /* [n_sets] of form files */
+    int64_t n_cells;
+    weft_bound_form bound;         /* of the matrix */
+    weft_symmetry *symmetry;
+    weft_compilation *vector_compilation;
+    weft_program *vector_program;
+} solve_part;
+
+/** The user's script or form file (apps/solve/script.c). */
+typedef struct solve_script {
+    char *text;                      /* malloc'd; without its return statements; NULL for form files */
+    weft_ufl *ufl;                   /* the form file, or NULL */
+    const weft_ufl_problem *problem; /* of it */
+    solve_part *parts;               /* [n_parts] */
+    int n_parts;
+    weft_space **spaces;         /* [n_sets][WEFT_UFL_SUBSPACES_MAX] of form files */
+    const char *matrix, *vector; /* vector NULL: there is none */
     const char *action;            /* Kv, or NULL */
     bool has_d, has_u, has_load;   /* parameter d, inputs u and load */
     int components;
@@ -123,11 +141,8 @@ struct solve {
     weft_memory *load;          /* the load factor */
     double load_value;
     double *flux; /* [n_dofs] of Neumann and Robin conditions, at full load; NULL: none */
-    weft_compilation *vector_compilation; /* of the script's vector */
-    weft_program *vector_program;
     solve_input *inputs;
     int n_inputs;
-    weft_symmetry *symmetry; /* of the form of the cells */
     double asymmetry;        /* the largest found */
     bool is_symmetric;       /* the matrix, as far as known; of Newton's method: all tangents yet */
     weft_operator *robin;    /* of the Robin forms alone, with --nonlinear */
@@ -145,6 +160,8 @@ struct solve {
 solve_step solve_script_read, solve_script_try, solve_script_fit, solve_form_make,
     solve_fixed_check, solve_load_make, solve_balance_check, solve_integrate, solve_plan_print;
 void solve_script_clear(solve_script *script);
+/** Read a form file: one part for each of its measures. (apps/solve/parts.c) */
+weft_status solve_forms_read(solve *run, weft_error *error);
 
 /** Compile every formula of the options to find its errors, and check the output files.
  *  (apps/solve/check.c) */
@@ -155,9 +172,17 @@ weft_status solve_check(solve *run, weft_error *error);
 weft_status solve_memory_estimate(solve *run, weft_error *error);
 /** Make u, b, and the script's inputs. (apps/solve/inputs.c) */
 weft_status solve_data_make(solve *run, weft_error *error);
-/** Fill in a form of the cells: the script with its inputs, parameters and expressions.
+/** Fill in the form of a part: the script with its inputs, parameters and expressions.
  *  (apps/solve/forms.c) */
-void solve_form_cells(solve *run, weft_bound_form *out);
+void solve_form_of(solve *run, const solve_part *part, weft_bound_form *out);
+/** Make the spaces of a form file and the connectivities of its parts.
+ *  Errors  WEFT_ERROR_INPUT: a mesh of other cells, no group of a number */
+weft_status solve_spaces_make(solve *run, weft_error *error);
+void solve_parts_clear(solve_script *script);
+/** The space over whose nodes an input is; NULL: none. */
+const weft_space *solve_space_of(const solve *run, const char *index_set);
+/** Nodes of u: those of its space, or of the mesh before that is made. */
+int64_t solve_nodes(const solve *run);
 /** Choose the method for the tangent at the current u by its symmetry.
  *  is_remade  the operator's format was for symmetric matrices only, and another one was made
  *  Errors     WEFT_ERROR_INPUT: it is not symmetric, as requested options need */

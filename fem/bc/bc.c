@@ -60,6 +60,19 @@ done:
     return status;
 }
 
+static weft_status refuse_flux(const weft_bc *bc, const weft_condition *condition,
+                               weft_error *error) {
+    const weft_element *element = weft_space_element(bc->space);
+    if (element->family == WEFT_LAGRANGE && element->degree == 1 &&
+        weft_cell_of(element->cell)->simplex && element->cell != WEFT_INTERVAL)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                   "conditions on the flux are for functions of degree 1 on triangles and tetrahedra");
+    weft_error_location(error, condition->origin, NULL, 0, 0);
+    weft_error_hint(error, "write the boundary term into the form, with ds");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
 static weft_status place_piece(weft_bc *bc, weft_bc_piece *piece, char *marks, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_condition *condition = &piece->condition;
@@ -70,6 +83,7 @@ static weft_status place_piece(weft_bc *bc, weft_bc_piece *piece, char *marks, w
             marks[(int64_t)piece->nodes[i] * c + condition->component] = 1;
         goto done;
     }
+    TRY(refuse_flux(bc, condition, error));
     TRY(find_group(bc->space, condition, &piece->group, error));
     TRY(find_facets(bc, piece, error));
 done:

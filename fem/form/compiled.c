@@ -137,6 +137,9 @@ weft_status weft_compiled_bind_form(weft_compiled *compiled, const weft_form *fo
     weft_status status = WEFT_OK;
     if (form->dofs)
         TRY(weft_program_bind_connectivity(compiled->program, "dofs", form->dofs, error));
+    for (int i = 0; i < form->n_connectivities; ++i)
+        TRY(weft_program_bind_connectivity(compiled->program, form->connectivities[i].name,
+                                           form->connectivities[i].connectivity, error));
     for (int i = 0; i < form->n_inputs; ++i)
         TRY(weft_program_bind(compiled->program, form->inputs[i].name, form->inputs[i].memory,
                               error));

@@ -63,7 +63,7 @@ static void predict(weft_assembly assembly, const weft_limits *limits,
     /* Recomputing blocks takes more arithmetic per byte: on the host 1.5 times the time of csr for
      * 80 k triangles with two components, 1.4 times for 83 k tetrahedra with three. */
     const double dense = format->recomputes ? sqrt((double)sizes.n_components) : 1;
-    const double product = speed->product[p->dimension == 2 ? 0 : 1] / dense;
+    const double product = speed->product[p->dimension < 3 ? 0 : 1] / dense;
     *cost = (weft_assembly_cost){.name = format->info.name, .assembly = assembly};
     cost->why_not = impossible(format, p, sizes.on_gpu);
     cost->possible = !cost->why_not;
@@ -125,7 +125,7 @@ int weft_assembly_costs(const weft_limits *limits, const weft_assembly_problem *
 weft_status weft_assembly_choose(const weft_limits *limits, const weft_assembly_problem *problem,
                                  weft_assembly *out, weft_text *reason, weft_error *error) {
     weft_assembly_cost costs[WEFT_ASSEMBLIES_MOST];
-    if (problem->dimension < 2 || problem->dimension > 3 || problem->width < 1 ||
+    if (problem->dimension < 1 || problem->dimension > 3 || problem->width < 1 ||
         problem->n_nodes < 1 || problem->n_cells < 1 || !(problem->applications >= 0))
         return weft_error_set(
             error, WEFT_ERROR_USAGE,

@@ -64,7 +64,7 @@ weft_status weft_preconditioner_speeds_write(weft_tuning *tuning, const char *de
             continue;
         for (int k = 0; k < NAMES; ++k) {
             char name[80];
-            if (k > 0 && k != dimension - 1)
+            if (k > 0 && k != (dimension < 3 ? 1 : 2))
                 continue;
             name_figure(figures[i].name, k, name);
             if (*value_of(&speed, k) > 0)
@@ -78,7 +78,7 @@ done:
 /* Levels of a hierarchy from n_rows rows to 500. */
 static double count_levels(double rows, int dimension) {
     double levels = 1;
-    for (; rows > 500; rows /= dimension == 2 ? 4 : 8)
+    for (; rows > 500; rows /= dimension < 3 ? 4 : 8)
         ++levels;
     return levels;
 }
@@ -98,8 +98,8 @@ static weft_preconditioner_cost cost_of(int figure, const weft_limits *limits,
     double iteration = products * csr->product_seconds;
     if (measured && measured->set_up > 0)
         set_up = measured->set_up * rows;
-    if (measured && measured->iteration[problem->dimension - 2] > 0)
-        iteration = measured->iteration[problem->dimension - 2] * rows;
+    if (measured && measured->iteration[problem->dimension < 3 ? 0 : 1] > 0)
+        iteration = measured->iteration[problem->dimension < 3 ? 0 : 1] * rows;
     set_up += levels;
     weft_preconditioner_cost out = {.name = f->name,
                                     .iterations = f->iterations,

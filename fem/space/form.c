@@ -12,7 +12,8 @@ void weft_form_start(const char *name, const char *text, weft_connectivity *dofs
                             .dofs = dofs,
                             .inputs = out->inputs,
                             .expressions = out->expressions,
-                            .parameters = out->parameters};
+                            .parameters = out->parameters,
+                            .connectivities = out->connectivities};
 }
 
 weft_status weft_form_ship(const weft_space *space, const char *script, weft_connectivity *dofs,
@@ -40,6 +41,12 @@ void weft_form_bind_expression(weft_bound_form *form, const char *name, const ch
 
 void weft_form_bind_parameter(weft_bound_form *form, const char *name, int value) {
     form->parameters[form->form.n_parameters++] = (weft_parameter){name, value};
+}
+
+void weft_form_bind_connectivity(weft_bound_form *form, const char *name,
+                                 weft_connectivity *connectivity) {
+    form->connectivities[form->form.n_connectivities++] =
+        (weft_form_connectivity){name, connectivity};
 }
 
 weft_status weft_form_sum(weft_context *context, const weft_bound_form *form, int64_t n_cells,

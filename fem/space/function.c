@@ -21,6 +21,8 @@ bool weft_formula_constant(const char *text, double *value) {
 const char *weft_point_text(const double *point, int dimension, char out[64]) {
     if (dimension == 3)
         (void)snprintf(out, 64, "(%g, %g, %g)", point[0], point[1], point[2]);
+    else if (dimension == 1)
+        (void)snprintf(out, 64, "%g", point[0]);
     else
         (void)snprintf(out, 64, "(%g, %g)", point[0], point[1]);
     return out;
@@ -31,12 +33,34 @@ weft_status weft_formula_refuse(const weft_space *space, const char *text, const
     const int d = weft_space_mesh(space)->dimension;
     char point[64];
     weft_error_set(error, WEFT_ERROR_INPUT, "this expression is not finite at or near %s",
-                   weft_point_text(&weft_space_mesh(space)->x[node * d], d, point));
+                   weft_point_text(&weft_space_points(space)[node * d], d, point));
     weft_error_location(error, origin, text, 1, 1);
     weft_error_hint(
         error,
         "change it so that it has a value there: 1/x has none at x = 0, log(x) none for x <= 0");
     return WEFT_ERROR_INPUT;
+}
+
+/* Groups are known for the nodes of the mesh. */
+static weft_status refuse_groups(const weft_space *space, const char *text, const char *origin,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_element *element = weft_space_element(space);
+    if (element->family == WEFT_LAGRANGE && element->degree == 1)
+        return WEFT_OK;
+    for (const char *at = text; *at;) {
+        weft_formula_piece piece;
+        TRY(weft_formula_next(&at, &piece, origin, error));
+        if (!piece.group[0])
+            continue;
+        weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                       "formulas by group are for functions of degree 1 or constant in each cell");
+        weft_error_location(error, origin, text, 1, 1);
+        weft_error_hint(error, "write one formula for all groups");
+        TRY(WEFT_ERROR_UNSUPPORTED);
+    }
+done:
+    return status;
 }
 
 weft_status weft_space_evaluate(weft_context *context, const weft_space *space, const char *text,
@@ -46,6 +70,7 @@ weft_status weft_space_evaluate(weft_context *context, const weft_space *space, 
     const char *output = "u";
     const int64_t n = weft_space_nodes(space);
     weft_bound_form form;
+    TRY(refuse_groups(space, text, origin, error));
     TRY(weft_form_ship(space, "nodal.weft", NULL, &form, error));
     weft_form_bind_expression(&form, "value", text, origin);
     TRY(weft_form_run(context, &form.form, &(weft_form_outputs){&output, &memory, 1, "nodes", n},

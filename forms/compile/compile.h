@@ -1,17 +1,54 @@
-/** The forms of a file as a script over a mesh with its elementary functions.
- *  In: a form file that was read. Out: the text of a script that `solve` takes, and functions for a
- *  library.
+/** The problem of a form file as scripts over a mesh with their elementary functions.
+ *  In: a form file that was read. Out: what weft_ufl_problem describes, and functions for a library.
  *
- *  The script has K, the local matrix of a or J, and b of L, or the residual r of F; each is the sum of one call
- *  for each integral. Coefficients are inputs over nodes (P1), over cells (DG0) or uniform (Real, Constant), by their
- *  names in the file; what a form is differentiated by is called u. */
+ *      problem.c   finds a and L, or F and J; lists spaces and domains; lowers the integrals
+ *      script.c    writes the script of each domain, or of all
+ *      compile.c   functions for libraries and for printing */
 #pragma once
 
 #include "forms/file/file.h"
 #include "forms/lower/lower.h"
 
-/** All functions of a form's integrals over cells.
- *  out  arena; [n]
- *  Returns their number, or -1 and an error. */
-int ufl_compile_form(weft_ufl *ufl, const ufl_prepared *form, const char *name,
-                     const ufl_lowered ***out);
+enum { UFL_SETS_MAX = 32, UFL_PARTS_OF_PROBLEM_MAX = 64 };
+
+/** The functions of one form over one domain. */
+typedef struct ufl_calls {
+    const ufl_prepared *form;
+    const ufl_lowered *list[16];
+    int n;
+} ufl_calls;
+
+typedef struct ufl_part_calls {
+    ufl_calls matrix, vector;
+} ufl_part_calls;
+
+typedef struct ufl_problem {
+    weft_ufl_problem shown;
+    const ufl_prepared *matrix, *vector;
+    const ufl_node *unknown; /* called u; NULL: none */
+    weft_ufl_set sets[UFL_SETS_MAX];
+    const ufl_element *elements[UFL_SETS_MAX]; /* of the sets; scalar where components are interleaved */
+    weft_ufl_part parts[UFL_PARTS_OF_PROBLEM_MAX];
+    ufl_part_calls calls[UFL_PARTS_OF_PROBLEM_MAX]; /* of the parts */
+} ufl_problem;
+
+/** Arena memory, or NULL and an error. */
+const ufl_problem *ufl_problem_make(weft_ufl *ufl);
+/** The function of one integral. "ufl_a_0", with a name for the facets where there are several */
+const char *ufl_kernel_name(weft_ufl *ufl, const char *form, int integral);
+/** The element that numbers the nodes of a function: that of a component where components are interleaved. */
+const ufl_element *ufl_nodal_element(const ufl_element *element);
+/** The set of a coefficient; -1: it is uniform, or over cells. */
+int ufl_problem_set(const ufl_problem *problem, const ufl_node *coefficient);
+/** Whether a coefficient has one value for each cell in the order of the cells. */
+bool ufl_is_over_cells(const ufl_problem *problem, const ufl_node *coefficient);
+/** Append the script of a part.
+ *  suffix    of its names
+ *  declared  inputs that stand in the text already, [UFL_INPUTS_MAX]; they are left out, new ones are added */
+enum { UFL_INPUTS_MAX = 64 };
+typedef struct ufl_inputs {
+    const ufl_node *list[UFL_INPUTS_MAX];
+    int n;
+} ufl_inputs;
+bool ufl_write_part(weft_ufl *ufl, const ufl_problem *problem, int part, const char *suffix,
+                    ufl_inputs *declared, weft_text *out);

@@ -13,6 +13,7 @@ struct weft_ufl {
     ufl_names names; /* variables of the file, for printing */
     const ufl_module *module;
     const ufl_prepared **prepared; /* [module->n_forms] */
+    const struct ufl_problem *problem; /* made on first use, by forms/compile */
     char *file, *text;
 };
 

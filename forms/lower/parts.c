@@ -39,16 +39,6 @@ int ufl_component_parts(ufl_context *context, const ufl_element *element, int fl
     return add_parts(&list, element, flat, 0, 1) ? list.n : -1;
 }
 
-static weft_family family_of(const ufl_element *scalar) {
-    static const weft_family families[] = {[UFL_LAGRANGE] = WEFT_LAGRANGE,
-                                           [UFL_BUBBLE] = WEFT_BUBBLE,
-                                           [UFL_REAL] = WEFT_REAL,
-                                           [UFL_QUADRATURE] = WEFT_QUADRATURE};
-    if (scalar->family == UFL_LAGRANGE && (scalar->discontinuous || scalar->degree == 0))
-        return WEFT_DISCONTINUOUS;
-    return families[scalar->family];
-}
-
 /* Tabulate an element of fem. nodes: NULL, or gets a copy of its nodes, [n][d]; dimensions: of the entities that they
  * are on. */
 static int tabulate_simple(ufl_context *context, const ufl_element *scalar, int order, int n_points,
@@ -61,7 +51,7 @@ static int tabulate_simple(ufl_context *context, const ufl_element *scalar, int 
         ufl_fail(context, WEFT_ERROR_UNSUPPORTED, "elements with lexicographic numbering");
         return -1;
     }
-    weft_status status = weft_element_make(family_of(scalar), ufl_weft_cell(scalar->cell),
+    weft_status status = weft_element_make(ufl_weft_family(scalar), ufl_weft_cell(scalar->cell),
                                            scalar->degree, &element, &error);
     if (status == WEFT_OK) {
         n = element->n_nodes;

@@ -115,11 +115,16 @@ class weft_form_input(Structure):
     _fields_ = [("name", c_char_p), ("memory", c_void_p)]
 
 
+class weft_form_connectivity(Structure):
+    _fields_ = [("name", c_char_p), ("connectivity", c_void_p)]
+
+
 class weft_form(Structure):
     _fields_ = [("name", c_char_p), ("text", c_char_p), ("dofs", c_void_p), ("inputs", POINTER(weft_form_input)),
                 ("n_inputs", c_int), ("expressions", POINTER(weft_expression)), ("n_expressions", c_int),
                 ("parameters", POINTER(weft_parameter)), ("n_parameters", c_int), ("product", c_char_p),
-                ("action", c_char_p), ("components", c_int)]
+                ("action", c_char_p), ("components", c_int),
+                ("connectivities", POINTER(weft_form_connectivity)), ("n_connectivities", c_int)]
 
 
 class weft_form_outputs(Structure):

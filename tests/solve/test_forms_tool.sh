@@ -21,7 +21,17 @@ refused() { # text of a form file, message
     grep -qF -- "$2" "$folder/out" || { echo "expected '$2', got:"; cat "$folder/out"; exit 1; }
 }
 refused 'M = Constant(triangle)*dx' 'neither a bilinear form a nor a linear form F'
-refused 'e = FiniteElement("P", triangle, 2); u = TrialFunction(e); v = TestFunction(e)
-a = u*v*dx' 'continuous functions of degree 1 on triangles and tetrahedra, this is P2 triangle'
+refused 'e = FiniteElement("P", triangle, 2); g = FiniteElement("P", triangle, 1)
+a = TrialFunction(e)*TestFunction(g)*dx' 'test and trial functions are in different spaces'
 refused 'e = FiniteElement("P", triangle, 1); u = TrialFunction(e); v = TestFunction(e)
-a = u*v*dx + u*v*ds' 'bad.ufl:2:'
+a = u*v*dx + u*v*dP' 'bad.ufl:2:'
+cat >"$folder/robin.ufl" <<'EOF'
+e = FiniteElement("P", triangle, 2)
+u, v, g = TrialFunction(e), TestFunction(e), Coefficient(FiniteElement("P", triangle, 1))
+a, L = inner(grad(u), grad(v))*dx + g*u*v*ds + u*v*ds(2), v*ds(2)
+EOF
+"$WEFT_BUILD/weft" ufl "$folder/robin.ufl" --print script >"$folder/script"
+grep -q '^K_ds = ufl_a_1(X_ds, g\[geometry_ds\]);' "$folder/script"
+grep -q '^b\[dofs_ds_2\] += ufl_L_0(X_ds_2);' "$folder/script"
+"$WEFT_BUILD/weft" explain "$folder/robin.ufl" --device host:1 >"$folder/out"
+grep -q '^4 calls' "$folder/out"

@@ -46,7 +46,7 @@ static weft_status use_space(void *user, weft_error *error) {
     weft_space *space = NULL, *linear = NULL;
     weft_space_facets facets = {0};
     weft_space_sides exterior = {0}, interior = {0};
-    weft_mixed mixed = {0};
+    weft_entity_dofs mixed = {0}, sides = {0};
     int32_t *nodes = NULL;
     int64_t n = 0;
     TRY(weft_space_make(s->device, s->mesh, (weft_element_kind){WEFT_LAGRANGE, 3}, 1, &space,
@@ -56,10 +56,14 @@ static weft_status use_space(void *user, weft_error *error) {
     TRY(weft_space_group_nodes(space, 0, &nodes, &n, error));
     TRY(weft_space_exterior_make(space, 1, &exterior, error));
     TRY(weft_space_interior_make(space, &interior, error));
-    TRY(weft_mixed_make((const weft_space *const[]){space, linear}, 2, &mixed, error));
+    TRY(weft_entity_dofs_make((const weft_space *const[]){space, linear}, 2, true,
+                              WEFT_ENTITIES_EXTERIOR, 1, &mixed, error));
+    TRY(weft_entity_dofs_make((const weft_space *const[]){space}, 1, false, WEFT_ENTITIES_INTERIOR,
+                              -1, &sides, error));
 done:
     free(nodes);
-    weft_mixed_free(&mixed);
+    weft_entity_dofs_free(&mixed);
+    weft_entity_dofs_free(&sides);
     weft_space_facets_free(&facets);
     weft_space_sides_free(&exterior);
     weft_space_sides_free(&interior);

@@ -405,27 +405,29 @@ static void test_mixed(void **state) {
     (void)state;
     weft_device *device = NULL;
     weft_error error = {0};
-    weft_mixed mixed = {0};
+    weft_entity_dofs mixed = {0};
     assert_int_equal(weft_device_open("host:2", NULL, &device, NULL), WEFT_OK);
     weft_mesh *mesh = read_mesh("cube:1"), *other = read_mesh("cube:1");
     weft_space *parts[2] = {make_space(device, mesh, WEFT_LAGRANGE, 2, 3),
                             make_space(device, mesh, WEFT_LAGRANGE, 1, 1)};
-    assert_int_equal(weft_mixed_make((const weft_space *const *)parts, 2, &mixed, &error), WEFT_OK);
-    assert_int_equal(mixed.width, 34);
-    assert_int_equal(mixed.n_dofs, 27 * 3 + 8);
-    assert_int_equal(mixed.first[1], 81);
+    assert_int_equal(weft_entity_dofs_make((const weft_space *const *)parts, 2, true,
+                                           WEFT_ENTITIES_CELLS, -1, &mixed, &error),
+                     WEFT_OK);
+    assert_int_equal(weft_connectivity_width(mixed.connectivity), 34);
+    assert_int_equal(weft_connectivity_to(mixed.connectivity), 27 * 3 + 8);
     for (int i = 0; i < 34; ++i) {
         const int32_t *nodes = i < 30 ? weft_space_cell_nodes(parts[0]) + 10 + i / 3
                                       : weft_space_cell_nodes(parts[1]) + 4 + i - 30;
-        assert_int_equal(mixed.cell_dofs[34 + i], i < 30 ? *nodes * 3 + i % 3 : 81 + *nodes);
+        assert_int_equal(mixed.indices[34 + i], i < 30 ? *nodes * 3 + i % 3 : 81 + *nodes);
     }
-    weft_mixed_free(&mixed);
+    weft_entity_dofs_free(&mixed);
     weft_space_free(&parts[1]);
     parts[1] = make_space(device, other, WEFT_LAGRANGE, 1, 1);
-    assert_int_equal(weft_mixed_make((const weft_space *const *)parts, 2, &mixed, &error),
+    assert_int_equal(weft_entity_dofs_make((const weft_space *const *)parts, 2, true,
+                                           WEFT_ENTITIES_CELLS, -1, &mixed, &error),
                      WEFT_ERROR_USAGE);
     assert_string_equal(error.message, "part 2 of a mixed space is on another mesh");
-    weft_mixed_free(&mixed);
+    weft_entity_dofs_free(&mixed);
     weft_space_free(&parts[0]);
     weft_space_free(&parts[1]);
     weft_mesh_free(&mesh);

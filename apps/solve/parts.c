@@ -1,0 +1,203 @@
+/* Reads form files, and makes their spaces and the connectivities of each domain of integration. */
+#include "apps/solve/solve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void solve_parts_clear(solve_script *script) {
+    const int n_sets = script->problem ? script->problem->n_sets : 0;
+    for (int i = 0; i < script->n_parts; ++i) {
+        solve_part *part = &script->parts[i];
+        weft_program_free(&part->vector_program);
+        weft_compilation_free(&part->vector_compilation);
+        weft_symmetry_free(&part->symmetry);
+        weft_compilation_free(&part->compilation);
+        weft_text_free(&part->cells);
+        for (int k = 0; k < n_sets && part->dofs; ++k)
+            weft_entity_dofs_free(&part->dofs[k]);
+        free(part->dofs);
+    }
+    free(script->parts);
+    for (int i = 1; i < n_sets * WEFT_UFL_SUBSPACES_MAX && script->spaces; ++i)
+        weft_space_free(&script->spaces[i]);
+    free(script->spaces); /* the first is the run's */
+}
+
+static weft_status refuse_linear(const solve *run, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_INPUT,
+                   "the form F is a residual, which Newton's method solves");
+    weft_error_location(error, run->options->script, NULL, 0, 0);
+    weft_error_hint(error, "add --nonlinear");
+    return WEFT_ERROR_INPUT;
+}
+
+static weft_status refuse_nonlinear(const solve *run, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_INPUT,
+                   "with --nonlinear the file gives a residual F, and this one gives a and L");
+    weft_error_location(error, run->options->script, NULL, 0, 0);
+    weft_error_hint(error, "leave --nonlinear out, or write F = a(u) - L with a Coefficient u");
+    return WEFT_ERROR_INPUT;
+}
+
+weft_status solve_forms_read(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    solve_script *script = &run->script;
+    TRY(weft_ufl_read(run->options->script, &run->base.messages->monitor, &script->ufl, error));
+    TRY(weft_ufl_problem_of(script->ufl, &script->problem, error));
+    const weft_ufl_problem *problem = script->problem;
+    if (problem->nonlinear && !run->options->nonlinear)
+        TRY(refuse_linear(run, error));
+    if (!problem->nonlinear && run->options->nonlinear)
+        TRY(refuse_nonlinear(run, error));
+    run->base.takes_any_cells = true;
+    script->matrix = "K";
+    script->vector = !problem->vector ? NULL : problem->nonlinear ? "r" : "b";
+    script->has_u = problem->nonlinear;
+    script->parts = calloc((size_t)problem->n_parts + 1, sizeof *script->parts);
+    if (!script->parts)
+        TRY(weft_out_of_memory(error, NULL));
+    for (; script->n_parts < problem->n_parts; ++script->n_parts) {
+        const weft_ufl_part *ufl = &problem->parts[script->n_parts];
+        solve_part *part = &script->parts[script->n_parts];
+        part->ufl = ufl;
+        part->text = ufl->script;
+        part->has_matrix = ufl->has_matrix;
+        part->has_vector = ufl->has_vector;
+        weft_text_add(&part->cells, "%s", ufl->script);
+        if (part->cells.failed)
+            TRY(weft_out_of_memory(error, NULL));
+    }
+done:
+    return status;
+}
+
+/* ---- on a mesh --------------------------------------------------------------------------- */
+
+static weft_status check_cells(const solve *run, weft_error *error) {
+    const weft_cell *form = weft_cell_of(run->script.problem->cell);
+    const weft_cell *mesh = weft_mesh_cell(run->base.mesh);
+    if (form == mesh)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_INPUT, "the forms are for %s, and the mesh has %s",
+                   form->plural, mesh->plural);
+    weft_error_location(error, run->options->script, NULL, 0, 0);
+    weft_error_hint(error, "give a mesh of %s, or change the cell in the form file", form->plural);
+    return WEFT_ERROR_INPUT;
+}
+
+static weft_status make_spaces(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    solve_script *script = &run->script;
+    const weft_ufl_problem *problem = script->problem;
+    script->spaces =
+        calloc((size_t)problem->n_sets * WEFT_UFL_SUBSPACES_MAX, sizeof(weft_space *));
+    if (!script->spaces)
+        return weft_out_of_memory(error, NULL);
+    for (int i = 0; i < problem->n_sets; ++i)
+        for (int k = 0; k < problem->sets[i].n; ++k) {
+            const weft_ufl_subspace *sub = &problem->sets[i].sub[k];
+            const int components = i == 0 && !problem->sets[0].flat ? problem->components
+                                                                    : sub->components;
+            TRY(weft_space_make(run->base.device, run->base.mesh,
+                                (weft_element_kind){sub->family, sub->degree}, components,
+                                &script->spaces[i * WEFT_UFL_SUBSPACES_MAX + k], error));
+        }
+done:
+    run->base.space = script->spaces[0];
+    return status;
+}
+
+/* The group of a measure ds(id) or dx(id): that of this number. */
+static weft_status find_group(const solve *run, const weft_ufl_part *part, int *group,
+                              weft_error *error) {
+    const weft_mesh *mesh = run->base.mesh;
+    const int dimension = mesh->dimension - (part->domain != WEFT_UFL_CELLS);
+    const char *measure = part->domain == WEFT_UFL_CELLS ? "dx"
+                          : part->domain == WEFT_UFL_EXTERIOR_FACETS ? "ds" : "dS";
+    char number[16];
+    *group = -1;
+    if (part->id < 0)
+        return WEFT_OK;
+    snprintf(number, sizeof number, "%d", part->id);
+    for (int g = 0; g < mesh->n_groups && *group < 0; ++g)
+        if (mesh->groups[g].dimension == dimension && strcmp(mesh->groups[g].name, number) == 0)
+            *group = g;
+    if (*group >= 0)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_INPUT, "the mesh has no group of number %d for %s(%d)",
+                   part->id, measure, part->id);
+    weft_error_location(error, run->options->script, NULL, 0, 0);
+    return WEFT_ERROR_INPUT;
+}
+
+static bool names_connectivity(const weft_compilation *compilation, const char *name) {
+    weft_name_info info;
+    for (int i = 0; i < weft_compilation_names(compilation); ++i) {
+        weft_compilation_name(compilation, i, &info);
+        if (info.kind == WEFT_NAME_CONNECTIVITY && strcmp(info.name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static weft_status connect_part(solve *run, solve_part *part, weft_error *error) {
+    weft_status status = WEFT_OK;
+    static const weft_entities_kind kinds[] = {
+        WEFT_ENTITIES_CELLS, WEFT_ENTITIES_EXTERIOR, WEFT_ENTITIES_INTERIOR};
+    const weft_ufl_problem *problem = run->script.problem;
+    int group = -1;
+    TRY(find_group(run, part->ufl, &group, error));
+    part->dofs = calloc((size_t)problem->n_sets, sizeof *part->dofs);
+    if (!part->dofs)
+        TRY(weft_out_of_memory(error, NULL));
+    for (int i = 0; i < problem->n_sets; ++i) {
+        const weft_ufl_set *set = &problem->sets[i];
+        weft_space **spaces = run->script.spaces + (size_t)i * WEFT_UFL_SUBSPACES_MAX;
+        if (names_connectivity(part->compilation, set->connectivity))
+            TRY(weft_entity_dofs_make((const weft_space *const *)spaces, set->n, set->flat,
+                                      kinds[part->ufl->domain], group, &part->dofs[i], error));
+    }
+    part->n_cells = weft_connectivity_from(part->dofs[0].connectivity);
+done:
+    return status;
+}
+
+static weft_status refuse_mixed(const solve *run, weft_error *error) {
+    for (int i = 0; i < run->script.problem->n_sets; ++i)
+        if (run->script.problem->sets[i].flat) {
+            weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "functions in mixed and enriched spaces are not solved for");
+            weft_error_location(error, run->options->script, NULL, 0, 0);
+            return WEFT_ERROR_UNSUPPORTED;
+        }
+    return WEFT_OK;
+}
+
+weft_status solve_spaces_make(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    solve_script *script = &run->script;
+    TRY(refuse_mixed(run, error));
+    TRY(check_cells(run, error));
+    TRY(make_spaces(run, error));
+    run->components = script->problem->components;
+    for (int i = 0; i < script->n_parts; ++i)
+        TRY(connect_part(run, &script->parts[i], error));
+done:
+    return status;
+}
+
+/* ---- what stands over nodes -------------------------------------------------------------- */
+
+int64_t solve_nodes(const solve *run) {
+    return run->base.space ? weft_space_nodes(run->base.space) : run->base.mesh->n_nodes;
+}
+
+const weft_space *solve_space_of(const solve *run, const char *index_set) {
+    const weft_ufl_problem *problem = run->script.problem;
+    if (!index_set)
+        return NULL;
+    for (int i = 0; problem && i < problem->n_sets; ++i)
+        if (strcmp(problem->sets[i].nodes, index_set) == 0)
+            return run->script.spaces[i * WEFT_UFL_SUBSPACES_MAX];
+    return !problem && strcmp(index_set, "nodes") == 0 ? run->base.space : NULL;
+}

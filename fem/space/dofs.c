@@ -1,0 +1,99 @@
+/* The nodes of one space, or the dofs of several, of the cells on the sides of cells and facets. */
+#include "fem/space/private.h"
+
+#include <stdlib.h>
+
+static weft_status sides_make(const weft_space *space, weft_entities_kind kind, int group,
+                              weft_space_sides *out, weft_error *error) {
+    switch (kind) {
+    case WEFT_ENTITIES_EXTERIOR:
+        return weft_space_exterior_make(space, group, out, error);
+    case WEFT_ENTITIES_INTERIOR:
+        return weft_space_interior_make(space, out, error);
+    default:
+        return weft_space_group_cells_make(space, group, out, error);
+    }
+}
+
+static int dofs_of_cell(const weft_space *space) {
+    return weft_space_element(space)->n_nodes * weft_space_components(space);
+}
+
+/* Write the dofs of one space to the rows of all: first + node * components + k.
+ *  nodes  [n][n_sides][nodes of a cell];  out  [n][n_sides][width], at the space's place of a side */
+static void put_dofs(const weft_space *space, const int32_t *nodes, int64_t n_sides, int64_t first,
+                     int width, int32_t *out) {
+    const int c = weft_space_components(space), per_cell = weft_space_element(space)->n_nodes;
+    for (int64_t side = 0; side < n_sides; ++side)
+        for (int k = 0; k < per_cell * c; ++k)
+            out[side * width + k] =
+                (int32_t)(first + (int64_t)nodes[side * per_cell + k / c] * c + k % c);
+}
+
+static weft_status flatten(const weft_space *const *spaces, int n, weft_entities_kind kind,
+                           int group, weft_entity_dofs *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_space_sides sides = {0};
+    int64_t n_dofs = 0, n_entities = 0;
+    int width = 0, at = 0, n_sides = 1;
+    for (int i = 0; i < n; ++i) {
+        width += dofs_of_cell(spaces[i]);
+        if (weft_space_mesh(spaces[i]) != weft_space_mesh(spaces[0]))
+            return weft_error_set(error, WEFT_ERROR_USAGE,
+                                  "part %d of a mixed space is on another mesh", i + 1);
+    }
+    for (int i = 0; i < n; ++i) {
+        const int32_t *nodes = weft_space_cell_nodes(spaces[i]);
+        n_entities = weft_space_mesh(spaces[i])->n_cells;
+        if (kind != WEFT_ENTITIES_CELLS || group >= 0) {
+            TRY(sides_make(spaces[i], kind, group, &sides, error));
+            nodes = sides.nodes;
+            n_entities = sides.n;
+            n_sides = sides.n_sides;
+        }
+        const size_t room = (size_t)n_entities * (size_t)(n_sides * width);
+        if (!out->indices)
+            out->indices = weft_array_make(room, sizeof *out->indices);
+        if (!out->indices)
+            TRY(weft_out_of_memory(error, "the dofs of several spaces"));
+        put_dofs(spaces[i], nodes, n_entities * n_sides, n_dofs, width, out->indices + at);
+        at += dofs_of_cell(spaces[i]);
+        n_dofs += weft_space_dofs(spaces[i]);
+        weft_space_sides_free(&sides);
+    }
+    if (n_dofs > INT32_MAX)
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "more than 2^31 - 1 degrees of freedom"));
+    TRY(weft_connectivity_make(weft_space_device(spaces[0]), out->indices, n_entities,
+                               n_sides * width, n_dofs, &out->connectivity, error));
+done:
+    weft_space_sides_free(&sides);
+    return status;
+}
+
+weft_status weft_entity_dofs_make(const weft_space *const *spaces, int n, bool flat,
+                                  weft_entities_kind kind, int group, weft_entity_dofs *out,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_space_sides sides = {0};
+    if (n > 1 || flat)
+        return flatten(spaces, n, kind, group, out, error);
+    if (kind == WEFT_ENTITIES_CELLS && group < 0) {
+        out->connectivity = weft_space_cells(spaces[0]);
+        return WEFT_OK;
+    }
+    TRY(sides_make(spaces[0], kind, group, &sides, error));
+    out->indices = sides.nodes;
+    out->connectivity = sides.dofs;
+    sides.nodes = NULL;
+    sides.dofs = NULL;
+done:
+    weft_space_sides_free(&sides);
+    return status;
+}
+
+void weft_entity_dofs_free(weft_entity_dofs *dofs) {
+    if (dofs->indices)
+        weft_connectivity_free(&dofs->connectivity);
+    free(dofs->indices);
+    *dofs = (weft_entity_dofs){0};
+}

@@ -1,0 +1,300 @@
+/* Finds the forms of a problem, lists its spaces and domains, and lowers its integrals. */
+#include "forms/compile/compile.h"
+
+#include <ctype.h>
+#include <string.h>
+
+const char *ufl_kernel_name(weft_ufl *ufl, const char *form, int integral) {
+    char *name = ufl_print(&ufl->context, "ufl_%s_%d", form, integral);
+    for (char *c = name; c && *c; ++c)
+        if (!isalnum((unsigned char)*c))
+            *c = '_';
+    return name;
+}
+
+/* ---- the forms --------------------------------------------------------------------------- */
+
+static int find_form(const weft_ufl *ufl, const char *name) {
+    for (int i = 0; i < ufl->module->n_forms; ++i)
+        if (strcmp(ufl->module->forms[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+/* What F is differentiated by where the file has no J: `unknown`, or the coefficient that is called u. */
+static const ufl_node *find_unknown(weft_ufl *ufl, const ufl_prepared *form) {
+    const ufl_node *found = ufl->module->unknown;
+    for (int i = 0; !found && i < form->n_coefficients; ++i)
+        if (strcmp(ufl_terminal_name(ufl, form, form->coefficients[i]), "u") == 0)
+            found = form->coefficients[i];
+    for (int i = 0; !found && i < form->n_coefficients; ++i)
+        if (form->coefficients[i]->space == form->arguments[0]->space)
+            found = form->coefficients[i];
+    return found;
+}
+
+static const ufl_prepared *derive_tangent(weft_ufl *ufl, const ufl_form *form,
+                                          const ufl_node *unknown) {
+    const ufl_directions directions = {.w = &unknown, .n_w = 1};
+    const ufl_form *tangent = ufl_derivative(&ufl->graph, form, &directions);
+    return tangent ? ufl_prepare(&ufl->graph, tangent, &ufl->names) : NULL;
+}
+
+/* Find a and L, or F and J. */
+static bool find_forms(weft_ufl *ufl, ufl_problem *out) {
+    const int a = find_form(ufl, "a"), L = find_form(ufl, "L"), F = find_form(ufl, "F"),
+              J = find_form(ufl, "J");
+    ufl->context.place = (ufl_place){0, 0};
+    if (a >= 0 && ufl->prepared[a]->n_arguments == 2) {
+        out->matrix = ufl->prepared[a];
+        out->vector = L >= 0 && ufl->prepared[L]->n_arguments == 1 ? ufl->prepared[L] : NULL;
+        out->shown.matrix = "a";
+        out->shown.vector = out->vector ? "L" : NULL;
+        return true;
+    }
+    if (F < 0 || ufl->prepared[F]->n_arguments != 1) {
+        ufl_fail(&ufl->context, WEFT_ERROR_INPUT,
+                 "this file has no problem: neither a bilinear form a nor a linear form F");
+        ufl_hint(&ufl->context,
+                 "call the forms a and L, or F and J; weft ufl shows those that there are");
+        return false;
+    }
+    out->vector = ufl->prepared[F];
+    out->shown.matrix = "J";
+    out->shown.vector = "F";
+    out->shown.nonlinear = true;
+    out->unknown = find_unknown(ufl, out->vector);
+    if (!out->unknown) {
+        ufl_fail(&ufl->context, WEFT_ERROR_INPUT,
+                 "the form F has no coefficient in its own space, so no unknown");
+        return false;
+    }
+    out->matrix = J >= 0 && ufl->prepared[J]->n_arguments == 2
+                      ? ufl->prepared[J]
+                      : derive_tangent(ufl, ufl->module->forms[F].form, out->unknown);
+    return out->matrix != NULL;
+}
+
+static bool check_arguments(weft_ufl *ufl, const ufl_problem *problem) {
+    const ufl_prepared *forms[] = {problem->matrix, problem->vector};
+    const ufl_space *space = problem->matrix->arguments[0]->space;
+    for (int i = 0; i < 2; ++i)
+        for (int k = 0; forms[i] && k < forms[i]->n_arguments; ++k)
+            if (forms[i]->arguments[k]->space != space) {
+                ufl->context.place = forms[i]->arguments[k]->place;
+                ufl_fail(&ufl->context, WEFT_ERROR_UNSUPPORTED,
+                         "test and trial functions are in different spaces");
+                return false;
+            }
+    return true;
+}
+
+/* ---- spaces ------------------------------------------------------------------------------ */
+
+const ufl_element *ufl_nodal_element(const ufl_element *element) {
+    const bool interleaved = element->family == UFL_BLOCKED && element->sub[0]->n_sub == 0;
+    return interleaved ? element->sub[0] : element;
+}
+
+static bool refuse_element(weft_ufl *ufl, const ufl_element *element) {
+    ufl_fail(&ufl->context, WEFT_ERROR_UNSUPPORTED, "problems with functions of %s are not solved",
+             element->name);
+    ufl_hint(&ufl->context, "weft ufl FILE --print kernels shows the functions of its integrals");
+    return false;
+}
+
+/* Append the scalar elements of an element, each with `components`, in the order of its dofs. */
+static bool add_subspaces(weft_ufl *ufl, const ufl_element *element, int components, int first_value,
+                          weft_ufl_set *set) {
+    bool fine = true;
+    if (element->tensor_order || set->n == WEFT_UFL_SUBSPACES_MAX)
+        return refuse_element(ufl, element);
+    if (element->n_sub == 0) {
+        set->sub[set->n++] = (weft_ufl_subspace){ufl_weft_family(element), element->degree, components,
+                                                 first_value};
+        return true;
+    }
+    if (element->family == UFL_BLOCKED && components == 1 && element->sub[0]->family != UFL_MIXED)
+        return add_subspaces(ufl, element->sub[0], element->block_size, first_value, set);
+    if (element->family == UFL_BLOCKED || (element->family == UFL_MIXED && components > 1))
+        return refuse_element(ufl, element);
+    for (int i = 0; i < element->n_sub && fine; ++i) {
+        fine = add_subspaces(ufl, element->sub[i], components, first_value, set);
+        if (element->family == UFL_MIXED)
+            first_value += element->sub[i]->value_size;
+    }
+    return fine;
+}
+
+static int find_set(const ufl_problem *problem, const ufl_element *element) {
+    for (int i = 0; i < problem->shown.n_sets; ++i)
+        if (problem->elements[i] == element)
+            return i;
+    return -1;
+}
+
+/* Add the nodes of an element under these names, unless they are there. Returns its number or -1. */
+static int add_set(weft_ufl *ufl, ufl_problem *problem, const ufl_element *element, const char *nodes,
+                   const char *connectivity) {
+    const int found = find_set(problem, element), n = problem->shown.n_sets;
+    weft_ufl_set *set = &problem->sets[n];
+    if (found >= 0)
+        return found;
+    if (n == UFL_SETS_MAX) {
+        ufl_fail(&ufl->context, WEFT_ERROR_UNSUPPORTED, "functions in more than %d spaces",
+                 UFL_SETS_MAX);
+        return -1;
+    }
+    *set = (weft_ufl_set){.nodes = nodes,
+                          .connectivity = connectivity,
+                          .width = element->n_dofs,
+                          .flat = element->n_sub > 0,
+                          .n_values = element->value_size};
+    if (!nodes || !connectivity || !add_subspaces(ufl, element, 1, 0, set))
+        return -1;
+    problem->elements[n] = element;
+    return problem->shown.n_sets++;
+}
+
+bool ufl_is_over_cells(const ufl_problem *problem, const ufl_node *coefficient) {
+    const ufl_element *scalar = ufl_nodal_element(coefficient->space->element);
+    if (scalar->family != UFL_LAGRANGE || scalar->degree > 0)
+        return false;
+    for (int i = 0; i < problem->shown.n_parts; ++i)
+        if (problem->parts[i].domain != WEFT_UFL_CELLS || problem->parts[i].id != UFL_ID_EVERYWHERE)
+            return false;
+    return true;
+}
+
+static bool is_uniform(const ufl_node *node) {
+    return node->type != UFL_COEFFICIENT ||
+           ufl_nodal_element(node->space->element)->family == UFL_REAL;
+}
+
+int ufl_problem_set(const ufl_problem *problem, const ufl_node *node) {
+    if (is_uniform(node) || (node != problem->unknown && ufl_is_over_cells(problem, node)))
+        return -1;
+    return find_set(problem, ufl_nodal_element(node->space->element));
+}
+
+static bool add_coefficient_sets(weft_ufl *ufl, ufl_problem *problem, const ufl_calls *calls) {
+    for (int i = 0; i < calls->n; ++i)
+        for (int k = 1; k < calls->list[i]->n_arguments; ++k) {
+            const ufl_node *node = calls->list[i]->arguments[k].node;
+            if (is_uniform(node) || (node != problem->unknown && ufl_is_over_cells(problem, node)))
+                continue;
+            const char *name = ufl_terminal_name(ufl, calls->form, node);
+            ufl->context.place = node->place;
+            if (add_set(ufl, problem, ufl_nodal_element(node->space->element),
+                        ufl_print(&ufl->context, "nodes_%s", name),
+                        ufl_print(&ufl->context, "dofs_%s", name)) < 0)
+                return false;
+        }
+    return true;
+}
+
+static bool find_sets(weft_ufl *ufl, ufl_problem *problem) {
+    const ufl_node *argument = problem->matrix->arguments[0];
+    const ufl_mesh *mesh = argument->space->mesh;
+    const ufl_element *element = argument->space->element;
+    const ufl_element *nodal = ufl_nodal_element(element);
+    ufl->context.place = argument->place;
+    problem->shown.cell = ufl_weft_cell(mesh->cell);
+    problem->shown.components = nodal != element ? element->block_size : 1;
+    if (add_set(ufl, problem, nodal, "nodes", "dofs") < 0)
+        return false;
+    problem->sets[0].n_values = element->value_size;
+    problem->shown.geometry =
+        add_set(ufl, problem, mesh->coordinates->sub[0], "vertices", "geometry");
+    for (int i = 0; problem->shown.geometry >= 0 && i < problem->shown.n_parts; ++i)
+        if (!add_coefficient_sets(ufl, problem, &problem->calls[i].matrix) ||
+            !add_coefficient_sets(ufl, problem, &problem->calls[i].vector))
+            return false;
+    return problem->shown.geometry >= 0;
+}
+
+/* ---- domains ----------------------------------------------------------------------------- */
+
+static bool domain_of(weft_ufl *ufl, const ufl_integral *integral, weft_ufl_domain *out) {
+    if (integral->type <= UFL_INTERIOR_FACET) {
+        *out = (weft_ufl_domain)integral->type;
+        return true;
+    }
+    ufl_fail(&ufl->context, WEFT_ERROR_UNSUPPORTED, "integrals over %s are not compiled",
+             ufl_measure_name(integral->type));
+    return false;
+}
+
+/* The part of a domain, made where it is new; NULL and an error. */
+static int find_part(weft_ufl *ufl, ufl_problem *problem, weft_ufl_domain domain, int id) {
+    int n = problem->shown.n_parts, at = 0;
+    while (at < n && (problem->parts[at].domain < domain ||
+                      (problem->parts[at].domain == domain && problem->parts[at].id < id)))
+        ++at;
+    if (at < n && problem->parts[at].domain == domain && problem->parts[at].id == id)
+        return at;
+    if (n == UFL_PARTS_OF_PROBLEM_MAX) {
+        ufl_fail(&ufl->context, WEFT_ERROR_UNSUPPORTED, "integrals over more than %d domains", n);
+        return -1;
+    }
+    memmove(&problem->parts[at + 1], &problem->parts[at], (size_t)(n - at) * sizeof *problem->parts);
+    memmove(&problem->calls[at + 1], &problem->calls[at], (size_t)(n - at) * sizeof *problem->calls);
+    problem->parts[at] = (weft_ufl_part){.domain = domain, .id = id};
+    problem->calls[at] = (ufl_part_calls){{.form = problem->matrix}, {.form = problem->vector}};
+    ++problem->shown.n_parts;
+    return at;
+}
+
+static bool lower_form(weft_ufl *ufl, ufl_problem *problem, const ufl_prepared *form,
+                       const char *name, bool is_matrix) {
+    for (int i = 0; form && i < form->form.n_integrals; ++i) {
+        const ufl_integral *integral = &form->form.integrals[i];
+        weft_ufl_domain domain;
+        ufl->context.place = integral->place;
+        if (!domain_of(ufl, integral, &domain))
+            return false;
+        const int at = find_part(ufl, problem, domain, integral->id);
+        if (at < 0)
+            return false;
+        ufl_calls *calls = is_matrix ? &problem->calls[at].matrix : &problem->calls[at].vector;
+        if (calls->n == (int)(sizeof calls->list / sizeof *calls->list)) {
+            ufl_fail(&ufl->context, WEFT_ERROR_UNSUPPORTED,
+                     "more than %d integrals with different metadata over one domain", calls->n);
+            return false;
+        }
+        const int base = weft_cell_of(ufl_weft_cell(integral->mesh->cell))->base;
+        const int facets[2] = {base, base}; /* cells are turned */
+        const ufl_lowered *lowered =
+            ufl_lower_integral(&ufl->graph, form, i, ufl_kernel_name(ufl, name, i),
+                               integral->type == UFL_CELL ? NULL : facets);
+        if (!lowered)
+            return false;
+        calls->list[calls->n++] = lowered;
+        problem->parts[at].has_matrix |= is_matrix;
+        problem->parts[at].has_vector |= !is_matrix;
+    }
+    return true;
+}
+
+const ufl_problem *ufl_problem_make(weft_ufl *ufl) {
+    ufl_problem *problem = ufl_alloc(&ufl->context, 1, sizeof *problem);
+    if (!problem || !find_forms(ufl, problem) || !check_arguments(ufl, problem) ||
+        !lower_form(ufl, problem, problem->matrix, problem->shown.matrix, true) ||
+        !lower_form(ufl, problem, problem->vector, problem->shown.vector, false) ||
+        !find_sets(ufl, problem))
+        return NULL;
+    problem->shown.sets = problem->sets;
+    problem->shown.parts = problem->parts;
+    for (int i = 0; i < problem->shown.n_parts; ++i) {
+        weft_text text = {0};
+        ufl_inputs declared = {.n = 0};
+        if (ufl_write_part(ufl, problem, i, "", &declared, &text) && !text.failed)
+            problem->parts[i].script = ufl_copy(&ufl->context, text.data, text.length);
+        else if (text.failed)
+            ufl_fail(&ufl->context, WEFT_ERROR_MEMORY, "out of memory");
+        weft_text_free(&text);
+        if (!problem->parts[i].script)
+            return NULL;
+    }
+    return problem;
+}
