@@ -48,8 +48,10 @@ weft_status weft_gemm_source(const weft_gemm_variant *variant, const weft_gemm_p
     weft_text_add(out, "#define NAME product\n");
     if (variant->vector_bytes > 0)
         weft_text_add(out, "#define VECTOR_BYTES %d\n", variant->vector_bytes);
-    else
+    else {
         TRY(add_file("device.cu", out, error));
+        TRY(add_file("units.cu", out, error));
+    }
     TRY(add_file(stencil->file, out, error));
     if (out->failed)
         status = weft_out_of_memory(error, "a kernel's source");

@@ -203,16 +203,22 @@ static void arithmetic_write(const source_writer *w, const weft_call *call, int 
     }
 }
 
+void weft_source_arithmetic_value(const source_writer *w, const weft_call *call) {
+    weft_text_add(w->out, "SPLAT(");
+    arithmetic_write(w, call, call->n_arithmetic - 1);
+    weft_text_add(w->out, ")");
+}
+
 void weft_source_arithmetic(const source_writer *w, const weft_call *call, const char *result) {
     const int count = weft_shape_count(&w->graph->values[call->result].shape);
     if (w->graph->values[call->result].shape.rank == 0)
-        weft_text_add(w->out, "        %s[0] = SPLAT(", result);
+        weft_text_add(w->out, "        %s[0] = ", result);
     else
         weft_text_add(w->out,
-                      "        UNROLL for (int c = 0; c < %d; ++c)\n            %s[c] = SPLAT(",
+                      "        UNROLL for (int c = 0; c < %d; ++c)\n            %s[c] = ",
                       count, result);
-    arithmetic_write(w, call, call->n_arithmetic - 1);
-    weft_text_add(w->out, ");\n");
+    weft_source_arithmetic_value(w, call);
+    weft_text_add(w->out, ";\n");
 }
 
 /* The number of threads of the variant that one thread of the element computes. */

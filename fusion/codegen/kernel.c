@@ -378,6 +378,7 @@ static const kernel_text texts[WEFT_KERNEL_KINDS] = {
     [KERNEL_REDUCTION] = {"KERNEL", write_chunk, write_map_kernel},
     [KERNEL_CELL_COLOURS] = {"KERNEL", write_colour, write_map_kernel},
     [KERNEL_MULTI_THREAD] = {"MULTI_THREAD_KERNEL", NULL, weft_source_threads},
+    [KERNEL_DENSE] = {"MULTI_THREAD_KERNEL", NULL, weft_source_dense},
     [KERNEL_PRODUCT] = {"ROWS_KERNEL", NULL, weft_source_product},
     [KERNEL_VERTEX_PATCH] = {NULL, NULL, weft_source_patch_kernel},
     [KERNEL_EDGE_PATCH] = {NULL, NULL, weft_source_patch_kernel},

@@ -50,8 +50,7 @@ static void load_shared(const source_writer *w, const weft_operand *load) {
                       v, p, count, count);
 }
 
-/* "p_K[...]": the memory of component c of a value. */
-static void add_place(const source_writer *w, const weft_operand *operand) {
+void weft_source_component(const source_writer *w, const weft_operand *operand) {
     const weft_value *value = &w->graph->values[operand->value];
     const int count = weft_shape_count(&value->shape);
     const char *p = weft_source_variable(w, weft_value_storage(w->graph, operand->value), -1) + 2;
@@ -61,21 +60,22 @@ static void add_place(const source_writer *w, const weft_operand *operand) {
                       "p_%s[(int64_t)m_%s[block * (%d * LANES) + lane + c / %d * LANES] * %d + "
                       "c %% %d]",
                       p, map->name, map->width, count, count, count);
-    } else if (w->graph->index_sets[value->index_set].plain)
+    } else if (value->index_set < 0)
+        weft_text_add(w->out, "p_%s[c]", p);
+    else if (w->graph->index_sets[value->index_set].plain)
         weft_text_add(w->out, "p_%s[element * %d + c]", p, count);
     else
         weft_text_add(w->out, "p_%s[block * (%d * LANES) + lane + c * LANES]", p, count);
 }
 
-/* "p_b[...]": the memory that component c of a contribution is added to. */
-static void add_target(const source_writer *w, const weft_accumulation *a) {
+void weft_source_target(const source_writer *w, const weft_accumulation *a) {
     const weft_graph_connectivity *connectivity = &w->graph->connectivities[a->connectivity];
     if (a->matrix)
         weft_text_add(w->out, "p_%s[positions_%s[block * (%d * LANES) + lane + c * LANES]]",
                       weft_source_variable(w, a->target, -1) + 2, w->graph->values[a->target].name,
                       connectivity->width * connectivity->width);
     else
-        add_place(w, &(weft_operand){.value = a->target, .connectivity = a->connectivity});
+        weft_source_component(w, &(weft_operand){.value = a->target, .connectivity = a->connectivity});
 }
 
 /* Store or add component c of a result, which is `from`, wherever it goes. */
@@ -84,13 +84,13 @@ static void store_component(const source_writer *w, const place_of_call *at, con
     for (int i = 0; i < kernel->n_stores; ++i)
         if (kernel->stores[i] == at->call->result) {
             weft_text_add(w->out, "            ");
-            add_place(w, &(weft_operand){.value = at->call->result, .connectivity = -1});
+            weft_source_component(w, &(weft_operand){.value = at->call->result, .connectivity = -1});
             weft_text_add(w->out, " = %s;\n", from);
         }
     for (int i = 0; i < kernel->n_scatters; ++i)
         if (w->graph->accumulations[kernel->scatters[i]].source == at->call->result) {
             weft_text_add(w->out, "            atomicAdd(&");
-            add_target(w, &w->graph->accumulations[kernel->scatters[i]]);
+            weft_source_target(w, &w->graph->accumulations[kernel->scatters[i]]);
             weft_text_add(w->out, ", %s);\n", from);
         }
 }
@@ -209,7 +209,7 @@ static void load_own(const source_writer *w, const place_of_call *at, int operan
         open_component(w, at, operand, k);
         weft_text_add(w->out, "            %s[%d] = ",
                       weft_source_own(w, at->call, at->variant, operand, &at->threads), k);
-        add_place(w, load);
+        weft_source_component(w, load);
         weft_text_add(w->out, ";\n            }\n");
     }
     weft_text_add(w->out, "        }\n");

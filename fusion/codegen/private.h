@@ -65,6 +65,14 @@ const char *weft_source_join_name(const weft_call *call);
 /** fusion/codegen/multi_thread.c: a kernel with calls of several threads per element. */
 weft_status weft_source_threads(const source_writer *w, const weft_plan_kernel *kernel,
                                 weft_error *error);
+/** "p_K[...]": the memory of component `c` of a value; that which component `c` of a contribution
+ *  is added to. In scope: element, block, lane. */
+void weft_source_component(const source_writer *w, const weft_operand *operand);
+void weft_source_target(const source_writer *w, const weft_accumulation *a);
+/** fusion/codegen/dense.c: a kernel of products of small matrices; what stands before the first. */
+weft_status weft_source_dense(const source_writer *w, const weft_plan_kernel *kernel,
+                              weft_error *error);
+void weft_source_dense_prelude(const weft_limits *limits, bool single, weft_text *out);
 /* fusion/codegen/reduction.c: reductions on a GPU, one tile per thread block; several elements per
  * thread. */
 /** The k-th element of a thread in its block's tile. */
@@ -155,5 +163,7 @@ extern const char *const weft_patch_arguments[WEFT_PATCH_ARGUMENTS + WEFT_EDGE_P
 weft_status weft_source_patch_matrix(const source_writer *w, const weft_plan_kernel *kernel,
                                      weft_error *error);
 extern const char *const weft_patch_matrix_arguments[WEFT_PATCH_MATRIX_ARGUMENTS];
+/** The value of elementwise arithmetic at component `c`, as an expression. */
+void weft_source_arithmetic_value(const source_writer *w, const weft_call *call);
 /** "v_x[0] = ...;": assign elementwise arithmetic to the register array `result`. */
 void weft_source_arithmetic(const source_writer *w, const weft_call *call, const char *result);

@@ -228,10 +228,10 @@ done:
     return status;
 }
 
-static bool has_nested(const weft_control *control) {
+static bool has_kind(const weft_control *control, weft_kernel_kind kind) {
     for (int i = 0; i < control->n_segments; ++i)
         for (int k = 0; k < control->segments[i]->plan->n_kernels; ++k)
-            if (control->segments[i]->plan->kernels[k].kind == KERNEL_NESTED)
+            if (control->segments[i]->plan->kernels[k].kind == kind)
                 return true;
     return false;
 }
@@ -249,8 +249,10 @@ weft_status weft_source_make(const weft_compilation *c, const char **out, weft_e
                                              .out = &text},
                                   .control = c->control};
     backend->prelude(&text, lanes, c->options.single);
-    if (has_nested(c->control))
+    if (has_kind(c->control, KERNEL_NESTED))
         weft_source_nested_prelude(backend, &text);
+    if (has_kind(c->control, KERNEL_DENSE))
+        weft_source_dense_prelude(&c->limits, c->options.single, &text);
     for (int i = 0; i < c->control->n_segments; ++i)
         TRY(segment_source(c->control->segments[i], &text, error));
     TRY(scalar_data(c->arena, c->control, &graph, error));

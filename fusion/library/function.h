@@ -132,6 +132,7 @@ struct weft_function {
     int n_wheres;
     const char *index_sets[2]; /* names in `over` of nested functions; NULL: none */
     bool is_reduction;
+    bool is_product; /* `//@ product A*B` */
     weft_reduction reduction;
     weft_term *flops;
     weft_variant *variants[WEFT_VARIANTS_MAX];

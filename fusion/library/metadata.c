@@ -418,6 +418,31 @@ done:
     return status;
 }
 
+/* "//@ product A*B": the result is the matrix product of the two arguments, in this order. */
+weft_status weft_reader_product(kernel_reader *reader, const meta_line *meta) {
+    weft_status status = WEFT_OK;
+    weft_function *function = reader->function;
+    const weft_formal *a = &function->arguments[0], *b = &function->arguments[1];
+    reader->mode = READ_FORMULA;
+    TRY(weft_meta_tokens(reader, meta));
+    const weft_token *token = reader->token;
+    if (function->n_arguments != 2 || a->rank != 2 || b->rank != 2 || function->result.rank != 2 ||
+        strcmp(token[0].text, a->name) != 0 || strcmp(token[1].text, "*") != 0 ||
+        strcmp(token[2].text, b->name) != 0)
+        TRY(weft_error_at(reader->error, WEFT_ERROR_TYPE, token->place,
+                          "a product line names the two matrices of a function that has no other "
+                          "arguments, in their order, as in A*B"));
+    reader->token += 3;
+    TRY(weft_expect_end(reader));
+    function->is_product = true;
+done:
+    return status;
+}
+
+bool weft_function_is_product(const weft_function *function) {
+    return function->is_product;
+}
+
 int weft_function_over(const weft_function *function, int argument) {
     return argument < 0 ? function->result.over : function->arguments[argument].over;
 }

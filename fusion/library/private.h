@@ -82,6 +82,7 @@ weft_status weft_reader_where(kernel_reader *reader, const meta_line *meta);
 /** (fusion/library/examples.c) */
 weft_status weft_reader_example(kernel_reader *reader, const meta_line *meta);
 weft_status weft_reader_shift(kernel_reader *reader, const meta_line *meta);
+weft_status weft_reader_product(kernel_reader *reader, const meta_line *meta);
 weft_status weft_reader_kind(kernel_reader *reader, const meta_line *meta);
 weft_status weft_reader_source(kernel_reader *reader, const meta_line *meta);
 weft_status weft_reader_flops(kernel_reader *reader, const meta_line *meta);

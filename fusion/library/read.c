@@ -222,10 +222,11 @@ static weft_status read_meta(file_reader *file, const meta_line *meta, const cha
     } readers[] = {{"kind", weft_reader_kind},     {"flops", weft_reader_flops},
                    {"source", weft_reader_source}, {"parameter", weft_reader_parameter},
                    {"table", weft_reader_table},   {"where", weft_reader_where},
-                   {"shift", weft_reader_shift},   {"example", weft_reader_example}};
+                   {"shift", weft_reader_shift},   {"example", weft_reader_example},
+                   {"product", weft_reader_product}};
     static const char *const keywords[] = {"function",  "kind",    "flops", "source",
                                            "parameter", "table",   "where", "shift",
-                                           "example",   "threads", "common"};
+                                           "example",   "product", "threads", "common"};
     kernel_reader *reader = &file->reader;
     reader->depth = 0;
     *variant = NULL;
@@ -256,7 +257,7 @@ static weft_status read_meta(file_reader *file, const meta_line *meta, const cha
     weft_error_hint(reader->error,
                     near ? "did you mean '%s'?"
                          : "expected function, kind, flops, source, parameter, "
-                           "table, where, shift, example, threads or common",
+                           "table, where, shift, example, product, threads or common",
                     near);
     return status;
 }

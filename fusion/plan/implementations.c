@@ -112,7 +112,7 @@ static void arrange_kept(variant_search *p, weft_implementation *one) {
 static void finish_kept(variant_search *p) {
     for (int i = 0; i < p->n_beam; ++i) {
         int at = i;
-        if (p->beam[i].threads_per_element > 0)
+        if (p->beam[i].threads_per_element > 0 && !p->beam[i].is_dense)
             arrange_kept(p, &p->beam[i]);
         const weft_implementation moved = p->beam[i];
         for (; at > 0 && weft_implementation_is_better(&moved, &p->beam[at - 1]); --at)
@@ -155,6 +155,10 @@ static weft_status implement(variant_search *p, const weft_fusion *fusion, weft_
             error));
     else
         TRY(weft_variants_try_all(p, error));
+    if (p->is_gpu && !fixed) {
+        TRY(choose_variants(p, &p->candidate, error));
+        TRY(weft_variants_try_dense(p, error));
+    }
     if (p->n_beam == 0 && !fixed && p->directive.choices[FUSE_THREADS] <= 1) {
         /* nothing fits: fall back to one thread per element */
         TRY(choose_variants(p, &p->candidate, error));

@@ -195,6 +195,8 @@ static weft_kernel_kind kernel_kind(const planner *p, const weft_plan_kernel *ke
         return patch_kind(p, &p->graph->accumulations[kernel->scatters[0]]);
     if (kernel->product >= 0)
         return KERNEL_PRODUCT;
+    if (kernel->implementation->is_dense)
+        return KERNEL_DENSE;
     if (kernel->implementation->threads_per_element > 0)
         return KERNEL_MULTI_THREAD;
     if (kernel->n_reductions > 0)

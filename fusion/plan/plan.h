@@ -40,6 +40,7 @@ typedef enum weft_kernel_kind {
     KERNEL_REDUCTION,       /* KERNEL_MAP with one partial result per tile of each reduction */
     KERNEL_CELL_COLOURS,    /* KERNEL_MAP launched once per colour, with non-atomic additions */
     KERNEL_MULTI_THREAD,    /* several threads per element */
+    KERNEL_DENSE,           /* products of small matrices by warps (dense.h) */
     KERNEL_PRODUCT,         /* starts with a hand-written product kernel that computes whole rows */
     KERNEL_VERTEX_PATCH,    /* one owner-computes accumulation over the cells of each vertex */
     KERNEL_EDGE_PATCH,      /* one owner-computes accumulation, each cell of a patch once */

@@ -9,6 +9,7 @@
 
 #define WEFT_DEFAULT_ELEMENTS 1e6
 #define WEFT_DEFAULT_LAUNCH 1e-6
+#define DENSE_FLOPS 1e12
 /* Start of a thread on its multiprocessor: on an H200, maps of 2^27 floats take 638 to 643 us in blocks of
  * 128 threads, with one to three loads and one element per thread */
 #define THREAD_SECONDS 6.2e-10
@@ -331,6 +332,12 @@ double weft_predict_launch(const weft_predictor *p) {
                                                        : WEFT_DEFAULT_LAUNCH;
 }
 
+/* Products by warps: tiles have up to twice the entries of a matrix. */
+static double dense_seconds(const weft_predictor *p, const weft_implementation *made) {
+    const double flops = p->limits->flops > 0 ? p->limits->flops : DENSE_FLOPS;
+    return 2 * made->flops / flops;
+}
+
 /* Set the predicted seconds per element of an implementation that runs at this point. */
 static void predict_at(const weft_predictor *p, weft_implementation *made,
                        weft_operating_point point, double uneven, double n) {
@@ -342,8 +349,8 @@ static void predict_at(const weft_predictor *p, weft_implementation *made,
     add_all_stores(p, made, &moved, &point);
     made->equation_seconds = uneven * (moved.seconds + spill_seconds(p, made));
     made->latency_seconds = uneven * (moved.latency - moved.longest);
-    made->compute_seconds = 0;
-    for (int i = 0; i < made->fusion->n_calls; ++i) {
+    made->compute_seconds = made->is_dense ? dense_seconds(p, made) : 0;
+    for (int i = 0; i < made->fusion->n_calls && !made->is_dense; ++i) {
         const weft_call *call = &p->graph->calls[made->order[i]];
         const int number = p->computes[call->id] + made->variants[i] * PLACES;
         const double share =

@@ -298,6 +298,14 @@ static void print_computing(const weft_graph *graph, const weft_plan *plan,
         weft_text_add(out, "    on chip  at most %d components at once\n", one->onchip_peak);
 }
 
+static void print_dense(const weft_graph *graph, const weft_plan *plan,
+                        const weft_plan_kernel *kernel, weft_text *out) {
+    const weft_implementation *one = kernel->implementation;
+    print_computing(graph, plan, kernel, out);
+    weft_text_add(out, "    products by warps: %d threads per element, %d elements per block\n",
+                  one->threads_per_element, one->elements_per_block);
+}
+
 static void print_finish(const weft_graph *graph, const weft_plan *plan,
                          const weft_plan_kernel *kernel, weft_text *out) {
     (void)plan;
@@ -359,6 +367,7 @@ static const struct kernel_print {
     [KERNEL_REDUCTION] = {NULL, print_computing},
     [KERNEL_CELL_COLOURS] = {"cell-colored", print_computing},
     [KERNEL_MULTI_THREAD] = {NULL, print_computing},
+    [KERNEL_DENSE] = {NULL, print_dense},
     [KERNEL_PRODUCT] = {NULL, print_computing},
     [KERNEL_VERTEX_PATCH] = {"vertex-patch", print_computing},
     [KERNEL_EDGE_PATCH] = {"edge-patch", print_computing},

@@ -1,6 +1,8 @@
 /* Searches implementations of one fusion: variants of its calls, threads per element, blocks. */
 #include "fusion/plan/variants.h"
 #include "fusion/base/array.h"
+#include "fusion/base/target.h"
+#include "fusion/plan/dense.h"
 
 #include <math.h>
 #include <string.h>
@@ -153,6 +155,39 @@ static weft_status try_choice(variant_search *p, weft_error *error) {
     }
     return as_directed == 1 || most == 1 ? weft_variants_try_registers(p, error)
                                          : try_threads(p, error);
+}
+
+weft_status weft_variants_try_dense(variant_search *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_implementation *one = &p->candidate;
+    const int n = one->fusion->n_calls;
+    weft_dense dense;
+    for (int i = 0; i < n; ++i)
+        if (one->variants[i] != 0)
+            return WEFT_OK;
+    if (!weft_dense_find(p->graph, one->order, n, &dense))
+        return WEFT_OK;
+    const int threads = WEFT_CUDA_LANES * dense.warps, elements = WEFT_DENSE_THREADS / threads;
+    const weft_block_shape shape = {threads, elements, 1, elements};
+    ++p->made->considered;
+    if (!weft_block_meets_directive(&p->directive, &shape)) {
+        ++p->made->not_as_directed;
+        return WEFT_OK;
+    }
+    one->is_dense = true;
+    one->threads_per_element = threads;
+    one->elements_per_block = one->stride = elements;
+    one->serial_iterations = 1;
+    one->shared_components = 0;
+    one->register_components = dense.entries;
+    memset(one->barriers, 0, (size_t)n * sizeof *one->barriers);
+    for (int m = 0; m < one->n_onchip; ++m)
+        one->placement[m] = PLACE_REGISTER;
+    weft_predict(p->predictor, one);
+    TRY(keep(p, error));
+done:
+    one->is_dense = false;
+    return status;
 }
 
 static int variants_at(const variant_search *p, int position) {

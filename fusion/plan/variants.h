@@ -34,5 +34,7 @@ weft_status weft_variants_try_registers(variant_search *p, weft_error *error);
 /** Try every choice of the variants that are not forced, or a subset if there are more than
  *  combinations_most. The candidate starts with variant 0 of each free call. */
 weft_status weft_variants_try_all(variant_search *p, weft_error *error);
+/** Try products by warps (fusion/plan/dense.h), unless the script asks for other variants. */
+weft_status weft_variants_try_dense(variant_search *p, weft_error *error);
 /** Does a cost less than b? */
 bool weft_implementation_is_better(const weft_implementation *a, const weft_implementation *b);

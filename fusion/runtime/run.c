@@ -243,6 +243,7 @@ static const struct kernel_launcher {
     [KERNEL_REDUCTION] = {reduction_grid, launch_once},
     [KERNEL_CELL_COLOURS] = {NULL, weft_program_colours_launch},
     [KERNEL_MULTI_THREAD] = {multi_thread_grid, launch_once},
+    [KERNEL_DENSE] = {multi_thread_grid, launch_once},
     [KERNEL_PRODUCT] = {weft_program_product_grid, launch_once},
     [KERNEL_VERTEX_PATCH] = {weft_program_patch_grid, launch_once},
     [KERNEL_EDGE_PATCH] = {weft_program_patch_grid, launch_once},

@@ -11,8 +11,8 @@ for (int i = 0; i < m; ++i)
 //@ threads   m   A(t,:) B(:,t)
 for (int j = 0; j < n; ++j)
     B(j,t) = A(t,j);
-//@ threads   m*n   A(t/n,t%n) B(t%n,t/n)
-B(t % n,t / n) = A(t / n,t % n);
+//@ threads   m*n   A(t%m,t/m) B(t/m,t%m)
+B(t / m,t % m) = A(t % m,t / m);
 
 //@ function  diagonal(A: real[n,n]) -> x: real[n]
 //@ kind      map

@@ -3,6 +3,7 @@
 //@ function  mmul(A: real[m,k], B: real[k,n]) -> C: real[m,n]
 //@ kind      map
 //@ flops     (2*k - 1)*m*n
+//@ product   A*B
 //@ source    Golub and Van Loan 2013, Matrix Computations, section 1.1
 //@ threads   1
 for (int i = 0; i < m; ++i)

@@ -1,0 +1,32 @@
+/** Kernels of products of small matrices, computed by warps (kernels/gemm/tile.cu).
+ *  In:  the calls of a fusion
+ *  Out: what each does in such a kernel, or that the fusion cannot be one */
+#pragma once
+
+#include "fusion/plan/fusions.h"
+
+enum {
+    WEFT_DENSE_CALLS = 32,   /* most calls of such a kernel */
+    WEFT_DENSE_LEAST = 8,    /* rows and columns from which on products are computed by warps */
+    WEFT_DENSE_TERMS = 16,   /* most terms of an entry that is computed where it is read */
+    WEFT_DENSE_THREADS = 128 /* per thread block */
+};
+
+typedef enum weft_dense_role {
+    DENSE_SCALAR, /* one number, which every thread computes */
+    DENSE_ENTRY,  /* computed entry by entry, where an entry is read */
+    DENSE_TILE,   /* a product, of which warps compute tiles */
+    DENSE_FOLLOWS /* each entry is computed from the same entry of tiles */
+} weft_dense_role;
+
+typedef struct weft_dense {
+    weft_dense_role roles[WEFT_DENSE_CALLS]; /* by position in the order */
+    int variants[WEFT_DENSE_CALLS]; /* the body of a call, whose thread t computes entry t */
+    weft_shape shape;               /* of all tiled products */
+    int warps;                      /* per element */
+    int entries;                    /* of a tile, per thread */
+} weft_dense;
+
+/** Can these calls be such a kernel?
+ *  order  [n] calls of one fusion in order of execution */
+bool weft_dense_find(const weft_graph *graph, const int *order, int n, weft_dense *out);

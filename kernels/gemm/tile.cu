@@ -1,0 +1,69 @@
+/* Tiles of products of small matrices, a tile in the registers of a warp. The entries of A and B are read where
+ * they are, by what the caller passes: a(i, l) and b(l, j). A warp reads each once if a product is one tile, so that
+ * they may be computed on the way. Needs INLINE, UNROLL, real, and MATRIX_DEPTH: the largest k of the
+ * instructions of tensor cores, 0 for units of fused multiply-adds. */
+
+#define MEMBER __device__ __forceinline__
+
+/* M x N: of the product; a tile has at most 32 x 32 entries. Lane 4 g + t holds
+ *     v[(mb * NB + nb) * 4 + 2 h + e]    row 16 mb + g + 8 h, column 8 nb + 2 t + e of the tile */
+template <int M, int N> struct warp_tile {
+    static constexpr int MB = M > 16 ? 2 : 1, NB = N > 24 ? 4 : (N + 7) / 8;
+    static constexpr int DOWN = (M + 16 * MB - 1) / (16 * MB), ACROSS = (N + 8 * NB - 1) / (8 * NB);
+    static constexpr int COUNT = DOWN * ACROSS, ENTRIES = MB * NB * 4;
+    real v[ENTRIES];
+    int row, column; /* of the first entry */
+
+    MEMBER void start(int number) {
+        row = number / ACROSS * (16 * MB);
+        column = number % ACROSS * (8 * NB);
+        UNROLL for (int i = 0; i < ENTRIES; ++i) v[i] = 0;
+    }
+    MEMBER int row_of(int i) const {
+        return row + i / (4 * NB) * 16 + i % 4 / 2 * 8 + threadIdx.x % 32 / 4;
+    }
+    MEMBER int column_of(int i) const {
+        return column + i / 4 % NB * 8 + threadIdx.x % 4 * 2 + i % 2;
+    }
+    MEMBER bool has(int i) const {
+        return (M % (16 * MB) == 0 || row_of(i) < M) && (N % (8 * NB) == 0 || column_of(i) < N);
+    }
+    /* += A B, with sums of K */
+    template <int K, class A, class B> MEMBER void add(const A &a, const B &b) {
+#if MATRIX_DEPTH > 0
+        _Pragma("unroll 4") for (int l = 0; l < K; l += 4) step<K>(a, b, l);
+#else
+        _Pragma("unroll 4") for (int l = 0; l < K; ++l) {
+            real x[MB * 2], y[NB * 2];
+            UNROLL for (int i = 0; i < MB * 2; ++i) {
+                const int at = row_of(i / 2 * 4 * NB + i % 2 * 2);
+                x[i] = M % (16 * MB) == 0 || at < M ? a(at, l) : (real)0;
+            }
+            UNROLL for (int j = 0; j < NB * 2; ++j) {
+                const int at = column_of(j / 2 * 4 + j % 2);
+                y[j] = N % (8 * NB) == 0 || at < N ? b(l, at) : (real)0;
+            }
+            UNROLL for (int i = 0; i < ENTRIES; ++i)
+                v[i] += x[i / (4 * NB) * 2 + i % 4 / 2] * y[i / 4 % NB * 2 + i % 2];
+        }
+#endif
+    }
+#if MATRIX_DEPTH > 0
+    template <int K, class A, class B> MEMBER void step(const A &a, const B &b, int l) {
+        const int g = threadIdx.x % 32 / 4, mine = l + threadIdx.x % 4;
+        const bool inside = K % 4 == 0 || mine < K;
+        real x[MB][2], y[NB];
+        UNROLL for (int i = 0; i < MB * 2; ++i) {
+            const int at = row + i * 8 + g;
+            x[i / 2][i % 2] = inside && (M % (16 * MB) == 0 || at < M) ? a(at, mine) : (real)0;
+        }
+        UNROLL for (int j = 0; j < NB; ++j) {
+            const int at = column + j * 8 + g;
+            y[j] = inside && (N % (8 * NB) == 0 || at < N) ? b(mine, at) : (real)0;
+        }
+        UNROLL for (int i = 0; i < MB; ++i)
+            UNROLL for (int j = 0; j < NB; ++j)
+                mma<MATRIX_DEPTH >= 16 ? 4 : 0>(v + (i * NB + j) * 4, x[i], &y[j]);
+    }
+#endif
+};

@@ -1,0 +1,22 @@
+//@ Kernels of products of small matrices (fusion/codegen/dense.c). Every value is a list of entries: in
+//@ memory, or computed when it is read.
+#define MATRIX_DEPTH @depth@
+#define FORCE_INLINE __attribute__((always_inline))
+
+template <class F> struct entries_by {
+    F f;
+    __device__ __forceinline__ real operator[](int c) const { return f(c); }
+};
+template <class F> entries_by(F) -> entries_by<F>;
+/* the entry at hand */
+struct one_entry {
+    real x;
+    __device__ __forceinline__ real &operator[](int) { return x; }
+};
+/* entry (i, j) of a matrix of N columns, stored by rows from `first` on */
+template <int N, class V> struct by_rows {
+    const V &v;
+    int first;
+    __device__ __forceinline__ real operator()(int i, int j) const { return v[first + i * N + j]; }
+};
+template <int N, class V> INLINE by_rows<N, V> rows_of(const V &v, int first) { return {v, first}; }
