@@ -11,7 +11,8 @@
 /* A slice is 32 rows of nearly equal length, a lane each: the rows of a block are sorted by length.
  * A code is 5 bits for one of the block's 32 bases and 11 bits to add to it, which spares 2 of 12
  * bytes. What is read once goes past the L1 cache, which is left to v. */
-#define SELL_GROUP 2 /* entries in flight a thread: 32 registers, so that 2048 threads share a multiprocessor */
+/* entries in flight per thread, 2 doubles or 4 floats: 32 registers, so that 2048 threads share a multiprocessor */
+#define SELL_GROUP (int)(16 / sizeof(real))
 
 INLINE uint32_t sell_word(const uint32_t *p)
 {

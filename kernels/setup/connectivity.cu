@@ -58,14 +58,8 @@ INLINE void sink(uint32_t *heap, int64_t at, int64_t n)
     heap[at] = moved;
 }
 
-/* n: targets.  Long lists by heap sort, which needs no memory. */
-extern "C" __global__ void sort_places(long long n, const int64_t *start, uint32_t *places)
+INLINE void sort_list(uint32_t *list, int64_t length)
 {
-    const int64_t target = element();
-    if (target >= n)
-        return;
-    uint32_t *list = places + start[target];
-    const int64_t length = start[target + 1] - start[target];
     if (length <= FEW_PLACES) {
         for (int64_t i = 1; i < length; ++i) {
             const uint32_t moved = list[i];
@@ -84,4 +78,26 @@ extern "C" __global__ void sort_places(long long n, const int64_t *start, uint32
         list[last] = greatest;
         sink(list, 0, last);
     }
+}
+
+#define HELD_PLACES 8192 /* 32 per target */
+
+/* n: targets.  In shared memory, unless the lists of a block are too long for it; long lists by heap sort, which
+ * needs no memory. */
+extern "C" __global__ void sort_places(long long n, const int64_t *start, uint32_t *places)
+{
+    __shared__ uint32_t held[HELD_PLACES];
+    const int64_t target = element(), first = blockIdx.x * (int64_t)blockDim.x;
+    const int64_t from = start[first], last = first + blockDim.x < n ? first + blockDim.x : n;
+    const int64_t n_places = start[last] - from;
+    const bool fits = n_places <= HELD_PLACES;
+    for (int64_t i = threadIdx.x; i < n_places && fits; i += blockDim.x)
+        held[i] = places[from + i];
+    __syncthreads();
+    if (target < n)
+        sort_list(fits ? held + (start[target] - from) : places + start[target],
+                  start[target + 1] - start[target]);
+    __syncthreads();
+    for (int64_t i = threadIdx.x; i < n_places && fits; i += blockDim.x)
+        places[from + i] = held[i];
 }
