@@ -19,18 +19,22 @@ done:
     return status;
 }
 
-weft_status weft_cycle_convert_in(weft_cycle *cycle, weft_memory *r, weft_memory *active,
-                                  weft_error *error) {
+weft_status weft_cycle_size(weft_cycle *cycle, weft_memory *r, weft_memory *active,
+                            weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_program_bind(cycle->size.program, "r", r, error));
     TRY(weft_cycle_program_run(cycle, &cycle->size, active, error));
-    TRY(weft_lists_to_single(cycle->lists, cycle->levels[0].n, cycle->square, r, cycle->levels[0].b,
-                             error));
 done:
     return status;
 }
 
-weft_status weft_cycle_convert_out(weft_cycle *cycle, weft_memory *from, weft_memory *z,
-                                   weft_error *error) {
-    return weft_lists_to_double(cycle->lists, cycle->levels[0].n, cycle->square, from, z, error);
+weft_status weft_cycle_convert_in(weft_cycle *cycle, weft_memory *r, weft_memory *square,
+                                  weft_error *error) {
+    return weft_lists_to_single(cycle->lists, cycle->levels[0].n, square, r, cycle->levels[0].b,
+                                error);
+}
+
+weft_status weft_cycle_convert_out(weft_cycle *cycle, weft_memory *from, weft_memory *square,
+                                   weft_memory *z, weft_error *error) {
+    return weft_lists_to_double(cycle->lists, cycle->levels[0].n, square, from, z, error);
 }

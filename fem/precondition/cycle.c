@@ -194,7 +194,7 @@ static weft_status warm_up(weft_cycle *cycle, int full_cycles, weft_error *error
     TRY(weft_memory_make(cycle->context->device, bytes, &r, error));
     TRY(weft_memory_make(cycle->context->device, bytes, &z, error));
     TRY(weft_memory_zero(r, error));
-    TRY(weft_cycle_run(cycle, r, z, NULL, error));
+    TRY(weft_cycle_run(cycle, r, z, NULL, NULL, error));
     if (full_cycles > 0) {
         weft_full_report report;
         TRY(weft_cycle_run_full(cycle, full_cycles, r, z, &report, error));
@@ -298,16 +298,20 @@ done:
     return status;
 }
 
-weft_status weft_cycle_run(weft_cycle *cycle, weft_memory *r, weft_memory *z, weft_memory *active,
-                           weft_error *error) {
+weft_status weft_cycle_run(weft_cycle *cycle, weft_memory *r, weft_memory *z, weft_memory *square,
+                           weft_memory *active, weft_error *error) {
     weft_status status = WEFT_OK;
+    if (cycle->single && !square) {
+        TRY(weft_cycle_size(cycle, r, active, error));
+        square = cycle->square;
+    }
     if (cycle->single)
-        TRY(weft_cycle_convert_in(cycle, r, active, error));
+        TRY(weft_cycle_convert_in(cycle, r, square, error));
     else
         TRY(weft_cycle_bind_ends(cycle, r, z, error));
     TRY(weft_cycle_run_from(cycle, 0, active, error));
     if (cycle->single)
-        TRY(weft_cycle_convert_out(cycle, cycle->levels[0].z, z, error));
+        TRY(weft_cycle_convert_out(cycle, cycle->levels[0].z, square, z, error));
 done:
     return status;
 }

@@ -61,7 +61,7 @@ typedef struct weft_cycle {
     weft_compiled coarsest;
     /* with single precision: conversion of r and z (convert.c) */
     weft_compiled size;
-    weft_memory *square; /* r.r */
+    weft_memory *square; /* r.r, where the caller has none */
     weft_lists *lists;
     weft_cycle_full *full; /* NULL before its first use */
     bool is_predicated;    /* programs are compiled so that launches can be skipped */
@@ -75,9 +75,10 @@ weft_status weft_cycle_make(weft_context *context, weft_cycle_source *sources, i
                             weft_error *error);
 void weft_cycle_clear(weft_cycle *cycle);
 /** z = V r; [n] doubles.
+ *  square  r.r, on the device; NULL: computed where it is needed
  *  active  NULL, or see weft_program_product */
-weft_status weft_cycle_run(weft_cycle *cycle, weft_memory *r, weft_memory *z, weft_memory *active,
-                           weft_error *error);
+weft_status weft_cycle_run(weft_cycle *cycle, weft_memory *r, weft_memory *z, weft_memory *square,
+                           weft_memory *active, weft_error *error);
 
 /** z = F r, full multigrid on the levels of meshes with `cycles` V-cycles each; [n] doubles. */
 weft_status weft_cycle_run_full(weft_cycle *cycle, int cycles, weft_memory *r, weft_memory *z,
@@ -103,10 +104,13 @@ weft_status weft_cycle_coarsest(weft_cycle *cycle, const weft_csr *A, const doub
 /** Make what converts r to levels[0].b, and a list of the finest level to z; nothing in double
  *  precision. */
 weft_status weft_cycle_conversion(weft_cycle *cycle, weft_error *error);
-weft_status weft_cycle_convert_in(weft_cycle *cycle, weft_memory *r, weft_memory *active,
+weft_status weft_cycle_convert_in(weft_cycle *cycle, weft_memory *r, weft_memory *square,
                                   weft_error *error);
-weft_status weft_cycle_convert_out(weft_cycle *cycle, weft_memory *from, weft_memory *z,
-                                   weft_error *error);
+weft_status weft_cycle_convert_out(weft_cycle *cycle, weft_memory *from, weft_memory *square,
+                                   weft_memory *z, weft_error *error);
+/** cycle->square = r.r */
+weft_status weft_cycle_size(weft_cycle *cycle, weft_memory *r, weft_memory *active,
+                            weft_error *error);
 /** Place doubles on the device as reals of the cycle. */
 weft_status weft_cycle_place(const weft_cycle *cycle, const double *values, int64_t n,
                              weft_memory **out, weft_error *error);

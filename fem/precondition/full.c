@@ -252,7 +252,8 @@ weft_status weft_cycle_run_full(weft_cycle *cycle, int cycles, weft_memory *r, w
     if (!cycle->full)
         TRY(make_full(cycle, error));
     if (cycle->single) {
-        TRY(weft_cycle_convert_in(cycle, r, NULL, error));
+        TRY(weft_cycle_size(cycle, r, NULL, error));
+        TRY(weft_cycle_convert_in(cycle, r, cycle->square, error));
     } else {
         TRY(weft_memory_copy(cycle->full->b, r, bytes, error));
         TRY(weft_cycle_bind_ends(cycle, cycle->full->b, cycle->full->z, error));
@@ -260,7 +261,7 @@ weft_status weft_cycle_run_full(weft_cycle *cycle, int cycles, weft_memory *r, w
     TRY(run_levels(cycle, cycles, error));
     TRY(read_changes(cycle, cycles, report, error));
     if (cycle->single)
-        TRY(weft_cycle_convert_out(cycle, cycle->full->levels[0].s, z, error));
+        TRY(weft_cycle_convert_out(cycle, cycle->full->levels[0].s, cycle->square, z, error));
     else
         TRY(weft_memory_copy(z, cycle->full->levels[0].s, bytes, error));
 done:

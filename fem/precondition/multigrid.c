@@ -165,7 +165,8 @@ done:
 static weft_status apply(weft_preconditioner *preconditioner, weft_memory *r, weft_memory *z,
                          weft_error *error) {
     multigrid *state = preconditioner->state;
-    return weft_cycle_run(&state->cycle, r, z, preconditioner->active, error);
+    return weft_cycle_run(&state->cycle, r, z, preconditioner->square, preconditioner->active,
+                          error);
 }
 
 static weft_status full(weft_preconditioner *preconditioner, int cycles, weft_memory *r,

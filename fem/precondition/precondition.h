@@ -34,7 +34,9 @@ struct weft_preconditioner {
     weft_preconditioner_problem problem;
     weft_preconditioner_report report;
     void *state;         /* private to the kind */
-    weft_memory *active; /* during apply in a loop: weft_program_product.active, otherwise NULL */
+    /* during apply in a loop, otherwise NULL: weft_program_product.active; r.r on the device, which
+     * may be off by rounding, as a scale */
+    weft_memory *active, *square;
 };
 
 extern const weft_preconditioner_kind weft_preconditioner_chebyshev, weft_preconditioner_multigrid,

@@ -58,9 +58,10 @@ static weft_status precondition(void *user, const weft_program_product *product,
     const weft_solver *cg = user;
     weft_preconditioner *preconditioner = cg->options->preconditioner;
     preconditioner->active = product->active;
+    preconditioner->square = cg->memory[WEFT_CG_RR];
     const weft_status status =
         weft_preconditioner_apply(preconditioner, product->v, product->y, error);
-    preconditioner->active = NULL;
+    preconditioner->active = preconditioner->square = NULL;
     return status;
 }
 
