@@ -26,14 +26,16 @@ static const char *better(const app_run *run) {
 }
 
 void app_cg_advise(const app_run *run) {
-    const weft_pattern *pattern = weft_operator_pattern(run->op);
-    weft_memory *memory = pattern ? weft_operator_values(run->op) : NULL;
+    weft_memory *memory = weft_operator_values(run->op);
     const double *values = memory ? weft_memory_host(memory) : NULL;
     const double usual = usual_iterations(run);
     weft_couplings couplings;
     if (!values || run->method != WEFT_METHOD_CG || run->cg.iterations <= usual ||
-        pattern->n_rows < SMALL || run->cg.outcome == WEFT_CG_INDEFINITE ||
+        weft_operator_dofs(run->op) < SMALL || run->cg.outcome == WEFT_CG_INDEFINITE ||
         run->cg.outcome == WEFT_CG_NAN)
+        return;
+    const weft_pattern *pattern = weft_operator_pattern(run->op);
+    if (!pattern)
         return;
     const weft_couplings_matrix matrix = {pattern, values, weft_space_components(run->space),
                                           run->mesh->dimension, run->mesh->x};

@@ -33,7 +33,7 @@ struct weft_preconditioner {
     weft_context *context;
     weft_preconditioner_problem problem;
     weft_preconditioner_report report;
-    void *state;         /* private to the kind */
+    void *state; /* private to the kind */
     /* during apply in a loop, otherwise NULL: weft_program_product.active; r.r on the device, which
      * may be off by rounding, as a scale */
     weft_memory *active, *square;

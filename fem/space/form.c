@@ -1,6 +1,7 @@
 /* Forms with what is bound to them: scripts over the cells, facets or nodes of a space. */
 #include "fem/mesh/mesh.h"
 #include "fem/space/space.h"
+#include "fusion/setup/setup.h"
 
 #include <stdlib.h>
 
@@ -49,25 +50,49 @@ void weft_form_bind_connectivity(weft_bound_form *form, const char *name,
         (weft_form_connectivity){name, connectivity};
 }
 
+enum { THREADS = 256 }; /* see kernels/setup/values.cu */
+
+/* The sums of the device's blocks of threads if kernels for set-up run there, otherwise the list. */
+static weft_status sum_list(weft_device *device, weft_memory *list, int64_t n, double *sum,
+                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    const bool on_device = weft_setup_on_device(device);
+    const int64_t n_parts = on_device ? (n + THREADS - 1) / THREADS : n;
+    weft_setup *setup = NULL;
+    weft_memory *parts = NULL;
+    double *values = weft_array_make_unset((uint64_t)n_parts * sizeof *values);
+    if (!values)
+        TRY(weft_out_of_memory(error, "the sum of a list"));
+    if (on_device) {
+        const weft_setup_kernel kernel = {"values", "block_sums", n, n_parts, 0};
+        TRY(weft_setup_make(device, &setup, error));
+        TRY(weft_memory_make_unset(device, (size_t)n_parts * sizeof *values, &parts, error));
+        TRY(weft_setup_launch(setup, &kernel, (weft_memory *[]){list, parts}, 2, error));
+    }
+    TRY(weft_memory_read(on_device ? parts : list, 0, values, (size_t)n_parts * sizeof *values,
+                         error));
+    *sum = weft_sum(values, n_parts);
+done:
+    free(values);
+    weft_memory_free(&parts);
+    weft_setup_free(&setup);
+    return status;
+}
+
 weft_status weft_form_sum(weft_context *context, const weft_bound_form *form, int64_t n_cells,
                           const char *const *names, int n, double *sums, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t lanes = weft_device_limits(context->device)->lanes_double;
     const int64_t room = (n_cells + lanes - 1) / lanes * lanes; /* interleaved: in their order */
-    double *values[2] = {NULL, NULL};
     weft_memory *memories[2] = {NULL, NULL};
     for (int i = 0; i < n; ++i)
-        TRY(weft_vector_make(context->device, room, &values[i], &memories[i], error));
+        TRY(weft_memory_make(context->device, (size_t)room * sizeof(double), &memories[i], error));
     TRY(weft_form_run(context, &form->form,
                       &(weft_form_outputs){names, memories, n, "cells", n_cells}, error));
-    for (int i = 0; i < n; ++i) {
-        TRY(weft_vector_pull(memories[i], values[i], n_cells, error));
-        sums[i] = weft_sum(values[i], n_cells);
-    }
+    for (int i = 0; i < n; ++i)
+        TRY(sum_list(context->device, memories[i], n_cells, &sums[i], error));
 done:
-    for (int i = 0; i < 2; ++i) {
-        weft_memory_free(&memories[i]);
-        free(values[i]);
-    }
+    weft_memory_free(&memories[0]);
+    weft_memory_free(&memories[1]);
     return status;
 }

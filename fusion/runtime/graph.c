@@ -11,7 +11,7 @@
 enum {
     ITERATIONS = 10, /* loop iterations per node iteration of an innermost loop; even, so that
                         double-buffered lists end in the memory where they started */
-    LONG = 2,        /* the same with an operator of many launches */
+    LONG = 2,        /* the same with an operator of many launches, if lists are double-buffered */
     NESTED = 4, /* the same for a nested loop, which usually has few iterations and whose lists are
                    not double-buffered */
     NAME_LENGTH = 48
@@ -189,14 +189,38 @@ static bool has_long_operator(const weft_script *script) {
     return false;
 }
 
+static bool has_double_buffers(const weft_program *p, const weft_control_step *loop) {
+    for (int i = 0; i < loop->body.n; ++i) {
+        const weft_control_step *step = &loop->body.list[i];
+        const weft_plan *plan =
+            step->kind == CONTROL_SEGMENT ? p->segments[step->number]->segment->plan : NULL;
+        for (int k = 0; plan != NULL && k < plan->n_kernels; ++k)
+            for (int j = 0; j < plan->kernels[k].n_arguments; ++j)
+                if (plan->kernels[k].arguments[j].kind == ARGUMENT_DOUBLE_BUFFER)
+                    return true;
+    }
+    return false;
+}
+
+/* Iterations that are recorded in one of the node's: those after the end of the loop do nothing, but
+ * cost launches, of kernels with many blocks as much as a fifth of an iteration. */
+static int recorded_iterations(const weft_program *p, const weft_control_step *loop) {
+    if (has_loops(loop))
+        return 1;
+    if (loop->loop >= 0)
+        return NESTED;
+    return !has_long_operator(p->compilation->script) ? ITERATIONS
+           : has_double_buffers(p, loop)              ? LONG
+                                                      : 1;
+}
+
 static weft_status record_loop(weft_program *p, const weft_control_step *loop, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_control_step *last = weft_control_last_scalars(loop);
     const weft_control_step *joined = NULL;
     if (weft_control_joined(p->compilation->control, loop, &joined) != NULL)
         p->segments[joined->number]->leaves_join = true;
-    const int innermost = has_long_operator(p->compilation->script) ? LONG : ITERATIONS;
-    const int iterations = has_loops(loop) ? 1 : loop->loop >= 0 ? NESTED : innermost;
+    const int iterations = recorded_iterations(p, loop);
     TRY(launch_loop(p, loop, true, error));
     TRY(weft_device_graph_while(p->device, p->graph->active[loop->number], error));
     for (int k = 0; k < iterations; ++k) {

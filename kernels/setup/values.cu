@@ -58,6 +58,22 @@ INLINE void block_sum_two(double *first, double *second)
     }
 }
 
+/* sums [blocks]: of the list */
+extern "C" __global__ void block_sums(long long n, const double *list, double *sums)
+{
+    __shared__ double parts[SETUP_THREADS];
+    const int64_t i = element();
+    const int me = (int)threadIdx.x;
+    parts[me] = i < n ? list[i] : 0;
+    for (int by = SETUP_THREADS / 2; by > 0; by /= 2) {
+        __syncthreads();
+        if (me < by)
+            parts[me] += parts[me + by];
+    }
+    if (me == 0)
+        sums[blockIdx.x] = parts[0];
+}
+
 /* sums [blocks][2]: of a^2, and of (a - b)^2 */
 extern "C" __global__ void differences(long long n, const double *a, const double *b, double *sums)
 {

@@ -21,8 +21,12 @@ static void converges_as_on_the_host(void **state) {
         options.is_emulated = true;
         multigrid_case_make(&gpu, &options);
         const int expected = multigrid_solve(&host, true, 1e-10);
+        emulated_gpu *device = gpu_of(gpu.device);
+        device->counted = "to_single"; /* once per cycle; none after the end of the loop */
         const int found = multigrid_solve(&gpu, true, 1e-10);
         assert_in_range(found, expected - 1, expected + 1);
+        assert_int_equal(device->n_wanted, found);
+        assert_int_equal(device->n_idle, 0);
         double most = 0;
         for (int64_t j = 0; j < host.n; ++j)
             most = fmax(most, fabs(host.z_values[j]));
