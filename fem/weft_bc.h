@@ -26,8 +26,8 @@ typedef enum weft_condition_kind {
 typedef struct weft_condition {
     weft_condition_kind kind;
     const char *group;  /* of facets; "boundary": the whole boundary */
-    const char *value;  /* g, a formula in x, y, z */
-    const char *alpha;  /* Robin only: a formula in x, y, z */
+    const char *value;  /* g, a formula in x, y, z and t, which is 0 until weft_bc_set_time */
+    const char *alpha;  /* Robin only: another such formula */
     const char *origin; /* names the condition in messages; NULL: the group's name */
     int component;
 } weft_condition;
@@ -70,6 +70,24 @@ int weft_bc_forms(const weft_bc *bc, const weft_form **forms);
  *  Errors  those of weft_operator_make and weft_operator_assemble */
 weft_status weft_bc_operator_make(weft_bc *bc, weft_assembly assembly, const weft_form *cells,
                                   weft_operator **out, weft_error *error);
+
+/* ---- conditions in time ---------------------------------------------------------------- */
+
+/** Whether a formula of the conditions uses t: a value of Dirichlet conditions, a flux, or an alpha. */
+typedef struct weft_bc_motion {
+    bool dirichlet, flux, alpha;
+} weft_bc_motion;
+weft_bc_motion weft_bc_moves(const weft_bc *bc);
+/** Set the time t of all formulas. Operators of Robin conditions whose alpha uses t have to be
+ *  assembled afterwards. */
+weft_status weft_bc_set_time(weft_bc *bc, double t, weft_error *error);
+/** Set u = g, by kernels on the device, at the dofs of Dirichlet conditions whose formula uses t; the
+ *  first call compiles.
+ *  u       [n_dofs]
+ *  Errors  those of weft_bc_load_make, except that values which are not finite are taken */
+weft_status weft_bc_apply(weft_bc *bc, weft_memory *u, weft_error *error);
+/** Add int g phi_i over the facets of Neumann and Robin conditions to b [n_dofs], likewise. */
+weft_status weft_bc_add_fluxes(weft_bc *bc, weft_memory *b, weft_error *error);
 
 /* ---- loads ------------------------------------------------------------------------------ */
 

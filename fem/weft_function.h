@@ -44,6 +44,10 @@ weft_status weft_space_measure_errors(weft_context *context, const weft_space *s
 /** The integral of component k over the mesh; u NULL: of 1. */
 weft_status weft_space_integral(const weft_space *space, const double *u, int component,
                                 double *out, weft_error *error);
+/** The same against a formula in x, y, z and t, at time t. */
+weft_status weft_space_errors_at(weft_context *context, const weft_space *space, weft_memory *u,
+                                 const char *exact, const char *origin, double t,
+                                 double squares[2], weft_error *error);
 /** The area (2D) or volume (3D) of the mesh, in its unit. */
 double weft_mesh_measure(const weft_mesh *mesh);
 /** Write "x", "(x, y)" or "(x, y, z)" for messages. Returns out. */

@@ -116,6 +116,8 @@ typedef struct weft_name_info {
  *  values in script order. */
 int weft_compilation_names(const weft_compilation *compilation);
 void weft_compilation_name(const weft_compilation *compilation, int i, weft_name_info *out);
+/** Does anything that is returned, updated or accumulated into an input depend on this input? */
+bool weft_compilation_reads(const weft_compilation *compilation, const char *input);
 /** An input that an expression with formulas by group or fields of files reads. It must be
  *  bound like other inputs; weft_data_bind of fem does so for groups of a mesh. Borrowed from the
  *  compilation. */

@@ -59,7 +59,8 @@ static weft_status check_formulas(solve *run, weft_error *error) {
     formulas f = {0};
     TRY(collect(run->options, &f, error));
     if (f.all.n > 0)
-        TRY(app_expressions_check(run->base.library, weft_device_limits(run->base.device), false,
+        TRY(app_expressions_check(run->base.library, weft_device_limits(run->base.device),
+                                  run->options->time.text != NULL,
                                   &f.all, error));
 done:
     for (int i = 0; i < f.n_lists; ++i)
@@ -105,7 +106,11 @@ static weft_status check_constraints(const solve *run, weft_error *error) {
 weft_status solve_check(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const app_run_options *options = &run->options->run;
-    TRY(app_outputs_check(options->mesh.name, options->output, options->json, error));
+    const bool in_time = run->options->time.text != NULL;
+    TRY(app_outputs_check(options->mesh.name, in_time ? NULL : options->output, options->json,
+                          error));
+    if (in_time)
+        TRY(solve_time_check(run, error));
     if (run->options->script)
         TRY(app_outputs_check(run->options->script, NULL, options->json, error));
     const double start = weft_clock();

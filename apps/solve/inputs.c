@@ -152,7 +152,7 @@ static weft_status refuse_over(const solve *run, const weft_name_info *info, wef
 
 static bool is_own(const solve *run, const char *name) {
     const bool is_load = strcmp(name, "load") == 0 && run->script.has_load;
-    return strcmp(name, "x") == 0 || (run->script.action && strcmp(name, "v") == 0) ||
+    return strcmp(name, "x") == 0 || (run->options->time.text && strcmp(name, "t") == 0) || (run->script.action && strcmp(name, "v") == 0) ||
            (strcmp(name, "u") == 0 && run->options->nonlinear) ||
            (is_load && (run->options->nonlinear || !find_binding(run, name)));
 }

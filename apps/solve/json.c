@@ -65,7 +65,8 @@ weft_status solve_json_write(const solve *run, weft_error *error) {
     const bool fine =
         root && app_json_set_mesh(root, base->mesh) && set_script(root, run) &&
         app_json_set_plan(root, &base->context, base->assembly) && set_results(root, run) &&
-        set_newton(root, run) && set_amounts(root, run) && app_run_json_constraints(root, base) &&
+        set_newton(root, run) && solve_time_json(root, run) &&
+        set_amounts(root, run) && app_run_json_constraints(root, base) &&
         app_run_json_derived(root, base) &&
         app_json_set_probes(root, &options->probes, base->probes, run->components) &&
         (options->verbosity != APP_VERBOSE || app_json_set_history(root, &base->cg)) &&

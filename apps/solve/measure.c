@@ -24,8 +24,8 @@ static weft_status measure_component(solve *run, int k, const char *text, double
         values[i] = run->base.u_values[i * c + k];
     TRY(weft_vector_push(memory, values, run->base.mesh->n_nodes, error));
     if (text) {
-        TRY(weft_space_errors(&run->base.context, run->base.space, memory, text, "--exact", errors,
-                              error));
+        TRY(weft_space_errors_at(&run->base.context, run->base.space, memory, text, "--exact",
+                                 run->time.state.t, errors, error));
         goto done;
     }
     TRY(weft_form_ship(run->base.space, "integral.weft", weft_space_cells(run->base.space), &form,
@@ -80,7 +80,7 @@ weft_status solve_integrate(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int k = 0; k < run->components; ++k)
         TRY(measure_component(run, k, NULL, NULL, error));
-    if (!run->options->nonlinear)
+    if (!run->options->nonlinear && !run->options->time.text)
         TRY(measure_energy(run, error));
 done:
     return status;
@@ -119,6 +119,8 @@ weft_status solve_derive_make(solve *run, weft_error *error) {
 
 weft_status solve_derive(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
+    if (run->options->time.text)
+        return WEFT_OK;
     const bool is_residual = run->options->nonlinear && !run->base.is_null;
     if (run->base.derive)
         TRY(weft_derive_run(run->base.derive, 0, error));

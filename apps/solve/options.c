@@ -207,7 +207,8 @@ weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_e
     *out = (solve_options){.run = app_run_options_default(),
                            .newton_tolerance = 1e-10,
                            .newton_iterations = 25,
-                           .load_steps = 1};
+                           .load_steps = 1,
+                           .time = solve_time_options_default()};
     const app_command_line line = {.arguments = "SCRIPT.weft",
                                    .doc = doc,
                                    .tables = {{app_problem_options, out},
@@ -218,6 +219,7 @@ weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_e
                                               {app_constraint_options, &out->run},
                                               {app_solver_options, &out->run},
                                               {newton_options, out},
+                                              {solve_time_option_table, &out->time},
                                               {app_derivation_options, &out->run},
                                               {app_derive_options, &out->run},
                                               {app_result_options, &out->run},
@@ -227,6 +229,7 @@ weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_e
                                    .user = out};
     TRY(app_command_line_read(&line, argc, argv, error));
     TRY(check(out, error));
+    TRY(solve_time_options_check(&out->time, error));
 done:
     if (status != WEFT_OK)
         solve_options_clear(out);

@@ -7,13 +7,16 @@
 #include "fusion/weft_compile.h"
 
 static bool is_solved(const solve *run) {
-    return run->options->nonlinear ? run->newton_converged
+    return run->options->time.text     ? run->time.state.outcome == WEFT_TRANSIENT_DONE
+           : run->options->nonlinear ? run->newton_converged
                                    : run->base.cg.outcome == WEFT_CG_CONVERGED;
 }
 
 weft_status solve_output_write(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const double start = weft_clock();
+    if (run->options->time.text) /* the series is written */
+        return WEFT_OK;
     if (!app_output_wanted(&run->options->run, is_solved(run), &run->base.messages->monitor))
         return WEFT_OK;
     TRY(app_run_result_write(&run->base, error));
@@ -65,7 +68,9 @@ weft_status solve_report_print(const solve *run, weft_error *error) {
     if (app_is_silent(&run->options->run))
         return WEFT_OK;
     print_head(run);
-    if (run->options->nonlinear)
+    if (run->options->time.text)
+        solve_time_print(run);
+    else if (run->options->nonlinear)
         print_newton(run);
     else
         app_cg_print(run->base.method, run->base.method_reason, &run->base.cg);
@@ -78,7 +83,7 @@ weft_status solve_report_print(const solve *run, weft_error *error) {
     app_run_print_errors(&run->base, run->options->exact);
     printf("integral u");
     print_values(run->integral_u, run->components);
-    if (!run->options->nonlinear)
+    if (!run->options->nonlinear && !run->options->time.text)
         printf("energy      %.10g\n", app_strip_nan_sign(run->base.energy));
     if (run->options->sum)
         printf("sum         %s  %.10g\n", run->options->sum, app_strip_nan_sign(run->sum));
@@ -105,13 +110,15 @@ done:
 
 weft_status solve_null_print(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(weft_operator_apply(run->base.op, run->base.u, run->base.b, error));
+    if (!run->options->time.text)
+        TRY(weft_operator_apply(run->base.op, run->base.u, run->base.b, error));
     TRY(solve_derive(run, error));
     if (app_is_silent(&run->options->run))
         goto done;
     print_head(run);
     TRY(run->problem->plan_print(run, error));
-    app_run_print_null(&run->base, "up to the first product of CG",
+    app_run_print_null(&run->base, run->options->time.text ? "up to the first step"
+                                                         : "up to the first product of CG",
                        "; --verbose names every kernel");
 done:
     return status;

@@ -44,6 +44,10 @@ static weft_status assemble(solve *run, weft_error *error) {
     TRY(solve_memory_estimate(run, error));
     TRY(make_dofs(run, error));
     TRY(solve_data_make(run, error));
+    if (run->options->time.text) {
+        TRY(solve_time_make(run, error));
+        goto done;
+    }
     TRY(make_operator(run, error));
     TRY(run->problem->load_make(run, error));
     if (!run->options->nonlinear && app_has_point_loads(run->base.options)) {
@@ -51,8 +55,8 @@ static weft_status assemble(solve *run, weft_error *error) {
         TRY(weft_vector_push(run->base.b, run->base.b_values, run->n_dofs, error));
     }
     TRY(solve_derive_make(run, error));
-    run->base.seconds.assembly = app_clock(&run->base.context) - start;
 done:
+    run->base.seconds.assembly = app_clock(&run->base.context) - start;
     return status;
 }
 
@@ -61,7 +65,9 @@ static weft_status compute(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     if (run->base.project)
         TRY(run->problem->balance_check(run, error));
-    TRY(run->options->nonlinear ? solve_newton(run, error) : app_run_solve(&run->base, error));
+    TRY(run->options->time.text   ? solve_time_run(run, error)
+        : run->options->nonlinear ? solve_newton(run, error)
+                                  : app_run_solve(&run->base, error));
     TRY(solve_measure(run, error));
     TRY(solve_derive(run, error));
     TRY(app_run_lines_write(&run->base, error));
@@ -96,6 +102,7 @@ done:
 }
 
 static void clear(solve *run) {
+    solve_time_clear(run);
     weft_operator_free(&run->robin);
     for (int i = 0; i < run->n_inputs; ++i) {
         weft_memory_free(&run->inputs[i].memory);
@@ -160,6 +167,8 @@ static int report_newton(const solve *run) {
 static int report_outcome(const solve *run) {
     if (run->base.is_null)
         return 0;
+    if (run->options->time.text)
+        return solve_time_report(run);
     if (run->options->nonlinear)
         return report_newton(run);
     if (run->base.cg.outcome == WEFT_CG_CONVERGED)

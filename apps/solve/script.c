@@ -36,13 +36,15 @@ static weft_status compile(const solve *run, const solve_part *part, int dimensi
     weft_status status = WEFT_OK;
     const solve_options *options = run->options;
     const solve_script *script = &run->script;
-    weft_text returns[4] = {{0}, {0}, {0}, {0}};
+    enum { RETURNS = 5 };
+    weft_text returns[RETURNS] = {{0}};
     const bool is_first = part == script->parts;
-    const char *const names[] = {part->has_matrix ? script->matrix : NULL,
+    const char *const names[RETURNS] = {part->has_matrix ? script->matrix : NULL,
                                  part->has_vector ? script->vector : NULL,
-                                 is_first ? options->sum : NULL, is_first ? script->action : NULL};
-    static const char *const origins[] = {"--matrix", "--vector", "--sum", "Kv"};
-    weft_fragment fragments[5] = {{options->script, part->text}};
+                                 is_first ? options->sum : NULL, is_first ? script->action : NULL,
+                                        is_first ? script->mass : NULL};
+    static const char *const origins[] = {"--matrix", "--vector", "--sum", "Kv", "--mass"};
+    weft_fragment fragments[RETURNS + 1] = {{options->script, part->text}};
     weft_bound_form form;
     int n = 1;
     weft_form_start(options->script, part->text, NULL, &form);
@@ -53,7 +55,7 @@ static weft_status compile(const solve *run, const solve_part *part, int dimensi
         weft_form_bind_parameter(&form, options->sets.list[i].name, options->sets.list[i].number);
     if (script->has_d)
         weft_form_bind_parameter(&form, "d", dimension);
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < RETURNS; ++i) {
         if (!names[i])
             continue;
         weft_text_add(&returns[i], "return %s;\n", names[i]);
@@ -69,7 +71,7 @@ static weft_status compile(const solve *run, const solve_part *part, int dimensi
     TRY(weft_compile(run->base.library, weft_device_limits(run->base.device), fragments, n,
                      &compiled, out, error));
 done:
-    for (int i = 0; i < 4; ++i)
+    for (int i = 0; i < RETURNS; ++i)
         weft_text_free(&returns[i]);
     return status;
 }
@@ -132,6 +134,14 @@ static weft_status name_parts(solve *run, const weft_outline *outline, weft_erro
     if (!options->matrix && !has_name(outline, WEFT_NAME_VALUE, "K"))
         return refuse(run, "add K = ...; to the script, or name another matrix by --matrix NAME",
                       error, "this script makes no local matrix '%s'", "K");
+    if (options->time.text)
+        script->mass = options->time.mass ? options->time.mass : "M";
+    if (script->mass && !has_name(outline, WEFT_NAME_VALUE, script->mass))
+        return refuse(run,
+                      "add M = ...; to the script, the local mass matrix of M du/dt + K u = b, or name "
+                      "another by --mass NAME",
+                      error, "with --time the script makes a mass matrix, and this one makes no '%s'",
+                      script->mass);
     solve_part *part = &script->parts[0];
     part->has_matrix = true;
     part->has_vector = script->vector != NULL;
@@ -261,6 +271,20 @@ static weft_status check_matrix(solve *run, weft_error *error) {
                           run->components, (long long)run->n_dofs, SOLVE_COMPONENTS_MAX);
 }
 
+/* The mass matrix has the shape of the matrix. */
+static weft_status check_mass(const solve *run, weft_error *error) {
+    const char *name = run->script.mass;
+    weft_name_info M, K;
+    if (!name)
+        return WEFT_OK;
+    if (find(run->script.parts[0].compilation, name, &M) && !M.sparse &&
+        find(run->script.parts[0].compilation, run->script.matrix, &K) && is_text(M.over, "cells") &&
+        M.rank == 2 && M.sizes[0] == K.sizes[0] && M.sizes[1] == K.sizes[1])
+        return WEFT_OK;
+    return refuse(run, "it is a local matrix with as many rows and columns as that of the form", error,
+                  "'%s' does not have the shape of a mass matrix", name);
+}
+
 static weft_status check_vector(const solve *run, weft_error *error) {
     const int c = run->components;
     const char *name = run->script.vector;
@@ -316,6 +340,7 @@ static weft_status check_script(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(check_dofs(run, error));
     TRY(check_matrix(run, error));
+    TRY(check_mass(run, error));
     TRY(check_names(run, error));
     TRY(check_vector(run, error));
     TRY(check_action(run, error));

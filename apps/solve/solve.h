@@ -13,6 +13,7 @@
 #pragma once
 
 #include "apps/common/run.h"
+#include "apps/solve/time.h"
 #include "forms/weft_ufl.h"
 
 /* ---- options (apps/solve/options.c) ---------------------------------------------------------- */
@@ -42,6 +43,7 @@ typedef struct solve_options {
     bool nonlinear;
     double newton_tolerance;
     int newton_iterations, load_steps;
+    solve_time_options time;
 } solve_options;
 
 /** Read the command line of solve. --help, --usage and --version print and exit.
@@ -105,6 +107,7 @@ typedef struct solve_script {
     int n_parts;
     weft_space **spaces;         /* [n_sets][WEFT_UFL_SUBSPACES_MAX] of form files */
     const char *matrix, *vector; /* vector NULL: there is none */
+    const char *mass;              /* with --time, else NULL */
     const char *action;            /* Kv, or NULL */
     bool has_d, has_u, has_load;   /* parameter d, inputs u and load */
     int components;
@@ -149,6 +152,7 @@ struct solve {
     solve_iteration *iterations; /* [n_iterations] */
     int n_iterations;
     bool newton_converged, newton_to_rounding;
+    solve_time time;
     double sum; /* NaN unless requested */
     double integral_u[SOLVE_COMPONENTS_MAX];
 };

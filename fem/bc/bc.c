@@ -118,6 +118,23 @@ static weft_status collect_marks(weft_bc *bc, const char *marks, weft_error *err
     return WEFT_OK;
 }
 
+/* The values of a formula at the nodes of the space, at the present time. */
+static weft_status evaluate_nodes(const weft_bc *bc, const weft_condition *condition,
+                                  weft_memory *memory, double *values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *output = "u";
+    const int64_t n = weft_space_nodes(bc->space);
+    weft_bound_form form;
+    TRY(weft_form_ship(bc->space, "nodal_time.weft", NULL, &form, error));
+    weft_form_bind_input(&form, "when", bc->when);
+    weft_form_bind_expression(&form, "value", condition->value, condition->origin);
+    TRY(weft_form_run(bc->context, &form.form, &(weft_form_outputs){&output, &memory, 1, "nodes", n},
+                      error));
+    TRY(weft_vector_pull(memory, values, n, error));
+done:
+    return status;
+}
+
 /* Write g of one condition to all [dofs], of which the constrained ones are then read. */
 static weft_status evaluate(weft_bc *bc, const weft_bc_piece *piece, double *all,
                             weft_error *error) {
@@ -129,8 +146,7 @@ static weft_status evaluate(weft_bc *bc, const weft_bc_piece *piece, double *all
     if (!weft_formula_constant(condition->value, &constant)) {
         TRY(weft_vector_make(bc->context->device, weft_space_nodes(bc->space), &values, &memory,
                              error));
-        TRY(weft_space_evaluate(bc->context, bc->space, condition->value, condition->origin, memory,
-                                values, error));
+        TRY(evaluate_nodes(bc, condition, memory, values, error));
     }
     for (int64_t i = 0; i < piece->n_nodes && !bc->is_null; ++i) {
         const int32_t node = piece->nodes[i];
@@ -166,6 +182,7 @@ weft_status weft_bc_form(const weft_bc *bc, const weft_bc_piece *piece, const ch
     const int c = weft_space_components(bc->space);
     TRY(weft_form_ship(bc->space, c > 1 ? script_component : script, bc->facets[piece->facets].dofs,
                        out, error));
+    weft_form_bind_input(out, "when", bc->when);
     out->form.components = c;
     if (c > 1) {
         weft_form_bind_parameter(out, "c", c);
@@ -223,6 +240,7 @@ weft_status weft_bc_make(weft_context *context, const weft_space *space,
     *bc = (weft_bc){.context = context,
                     .space = space,
                     .is_null = weft_device_limits(context->device)->records_only};
+    TRY(weft_memory_make(context->device, sizeof(double), &bc->when, error));
     TRY(make_room(bc, conditions, n, error));
     for (int i = 0; i < n; ++i)
         TRY(place_piece(bc, &bc->pieces[i], marks, error));
@@ -242,6 +260,8 @@ done:
 void weft_bc_free(weft_bc **bc) {
     if (!bc || !*bc)
         return;
+    weft_bc_steps_free(*bc);
+    weft_memory_free(&(*bc)->when);
     for (int i = 0; i < (*bc)->n_pieces; ++i)
         free((*bc)->pieces[i].nodes);
     for (int i = 0; i < (*bc)->n_facets; ++i)

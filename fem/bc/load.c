@@ -46,6 +46,7 @@ static weft_status add_facet_source(const weft_bc *bc, int group, const char *te
     TRY(weft_space_facets_make(bc->space, group, &facets, error));
     TRY(weft_form_ship(bc->space, "neumann.weft", facets.dofs, &form, error));
     weft_form_bind_input(&form, "b", b);
+    weft_form_bind_input(&form, "when", bc->when);
     weft_form_bind_expression(&form, "flux", text, origin);
     weft_form_bind_parameter(&form, "degree", degree);
     TRY(add(bc, &form, facets.n, b, values, error));
@@ -137,19 +138,30 @@ done:
     return status;
 }
 
+bool weft_bc_has_flux(const weft_condition *condition) {
+    return condition->kind != WEFT_DIRICHLET && !is_zero(condition->value);
+}
+
+weft_status weft_bc_flux_form(const weft_bc *bc, const weft_bc_piece *piece, int degree,
+                              weft_memory *b, weft_bound_form *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_bc_form(bc, piece, "neumann.weft", "neumann_component.weft", out, error));
+    weft_form_bind_input(out, "b", b);
+    weft_form_bind_expression(out, "flux", piece->condition.value, piece->condition.origin);
+    weft_form_bind_parameter(out, "degree", degree);
+done:
+    return status;
+}
+
 static weft_status add_fluxes(const weft_bc *bc, int degree, weft_memory *b, double *values,
                               weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < bc->n_pieces; ++i) {
         const weft_bc_piece *piece = &bc->pieces[i];
-        const weft_condition *condition = &piece->condition;
         weft_bound_form form;
-        if (condition->kind == WEFT_DIRICHLET || is_zero(condition->value))
+        if (!weft_bc_has_flux(&piece->condition))
             continue;
-        TRY(weft_bc_form(bc, piece, "neumann.weft", "neumann_component.weft", &form, error));
-        weft_form_bind_input(&form, "b", b);
-        weft_form_bind_expression(&form, "flux", condition->value, condition->origin);
-        weft_form_bind_parameter(&form, "degree", degree);
+        TRY(weft_bc_flux_form(bc, piece, degree, b, &form, error));
         TRY(add(bc, &form, bc->facets[piece->facets].n, b, values, error));
     }
 done:

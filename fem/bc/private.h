@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fem/bc/bc.h"
+#include "fem/form/form.h"
 #include "fem/weft_fem.h"
 
 /** A condition and where it stands. */
@@ -12,6 +13,26 @@ typedef struct weft_bc_piece {
     int group;  /* of Neumann and Robin, in the mesh; -1: the whole boundary */
     int facets; /* of them, into weft_bc.facets */
 } weft_bc_piece;
+
+/** The dofs of a Dirichlet condition whose value depends on t, and what their coordinates are. */
+typedef struct weft_bc_mover {
+    int piece;
+    int32_t *dofs;
+    weft_connectivity *at; /* these dofs -> dofs of the space */
+    weft_memory *points;
+    int64_t n;
+} weft_bc_mover;
+
+/** Programs that evaluate conditions at a time (fem/bc/time.c). */
+typedef struct weft_bc_steps {
+    bool is_made;
+    weft_bc_mover *movers; /* [n_movers] */
+    int n_movers;
+    weft_memory *moving; /* [n_dofs] 1 at dofs of movers, else 0 */
+    weft_compiled values;
+    weft_compiled *fluxes; /* [n_fluxes] */
+    int n_fluxes;
+} weft_bc_steps;
 
 struct weft_bc {
     weft_context *context;
@@ -28,9 +49,17 @@ struct weft_bc {
     int32_t *constrained;
     double *given; /* [n_constrained] */
     int64_t n_constrained;
+    weft_memory *when; /* the time t of formulas, one double */
+    weft_bc_steps steps;
 };
 
 /** Start a shipped form over a condition's facets, for its component where there are several; the
  *  script for several is NAME_component.weft. */
 weft_status weft_bc_form(const weft_bc *bc, const weft_bc_piece *piece, const char *script,
                          const char *script_component, weft_bound_form *out, weft_error *error);
+
+bool weft_bc_has_flux(const weft_condition *condition);
+/** The load of a Neumann or Robin condition, added to b. */
+weft_status weft_bc_flux_form(const weft_bc *bc, const weft_bc_piece *piece, int degree,
+                              weft_memory *b, weft_bound_form *out, weft_error *error);
+void weft_bc_steps_free(weft_bc *bc);

@@ -118,6 +118,20 @@ void weft_compilation_name(const weft_compilation *compilation, int i, weft_name
         }
 }
 
+bool weft_compilation_reads(const weft_compilation *compilation, const char *input) {
+    const weft_control *control = compilation->control;
+    for (int k = 0; k < control->n_segments; ++k) {
+        const weft_graph *graph = control->segments[k]->graph;
+        for (int i = 0; i < graph->n_calls; ++i)
+            for (int m = 0; m < graph->calls[i].n_operands; ++m) {
+                const weft_value *value = &graph->values[graph->calls[i].operands[m].value];
+                if (value->is_input && strcmp(value->name, input) == 0)
+                    return true;
+            }
+    }
+    return false;
+}
+
 int weft_compilation_data_inputs(const weft_compilation *compilation) {
     return compilation->script->n_data;
 }

@@ -20,7 +20,7 @@ typedef struct fixture {
     weft_mesh *mesh;
     int d;
     int64_t n;
-    weft_memory *x;
+    weft_memory *x, *when; /* when: the time of conditions, 0 */
     weft_connectivity *cells, *facets;
     int32_t *facet_nodes;
     int64_t n_facets;
@@ -62,6 +62,7 @@ static inline fixture fixture_make(const char *device, int d, int64_t cells_a_si
     assert_int_equal(
         weft_memory_wrap(f.device, f.mesh->x, (size_t)(f.n * d) * sizeof(double), &f.x, &error),
         WEFT_OK);
+    assert_int_equal(weft_memory_make(f.device, sizeof(double), &f.when, &error), WEFT_OK);
     assert_int_equal(weft_connectivity_make(f.device, f.mesh->cells, f.mesh->n_cells, d + 1, f.n,
                                             &f.cells, &error),
                      WEFT_OK);
@@ -80,6 +81,7 @@ static inline void fixture_free(fixture *f) {
     weft_connectivity_free(&f->facets);
     free(f->facet_nodes);
     weft_memory_free(&f->x);
+    weft_memory_free(&f->when);
     weft_mesh_free(&f->mesh);
     weft_library_free(&f->library);
     weft_device_free(&f->device);

@@ -56,7 +56,7 @@ static void check_problem(int d, problem p, weft_plan_kind plan) {
     reference_stiffness(&f, p.variable, A);
     if (p.robin)
         reference_robin(&f, A);
-    weft_form_input inputs[] = {{"x", f.x}};
+    weft_form_input inputs[] = {{"x", f.x}, {"when", f.when}};
     weft_parameter dimension = {"d", d};
     weft_expression k = {"diffusivity", "1 + x + 2*y", "test"}, alpha = {"alpha", "1 + y", "test"};
     weft_form forms[2] = {{.name = "poisson",
@@ -70,7 +70,7 @@ static void check_problem(int d, problem p, weft_plan_kind plan) {
                            .text = weft_fem_script("robin"),
                            .dofs = f.facets,
                            .inputs = inputs,
-                           .n_inputs = 1,
+                           .n_inputs = 2,
                            .expressions = &alpha,
                            .n_expressions = 1,
                            .parameters = &dimension,

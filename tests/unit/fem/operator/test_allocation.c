@@ -102,7 +102,7 @@ static weft_status use_operator(void *user, weft_error *error) {
     weft_memory *x = NULL, *b = NULL;
     weft_cg_result result = {0};
     double difference = 0;
-    const weft_form_input inputs[] = {{"x", f->x}};
+    const weft_form_input inputs[] = {{"x", f->x}, {"when", f->when}};
     TRY(weft_connectivity_make(f->device, f->mesh->cells, f->mesh->n_cells, 3, f->n, &cells,
                                error));
     TRY(weft_connectivity_make(f->device, f->facet_nodes, f->n_facets, 2, f->n, &facets, error));
@@ -117,7 +117,7 @@ static weft_status use_operator(void *user, weft_error *error) {
                                 .text = weft_fem_script(scalar ? "robin" : "robin_component"),
                                 .dofs = facets,
                                 .inputs = inputs,
-                                .n_inputs = 1,
+                                .n_inputs = 2,
                                 .components = with->components}};
     if (!scalar)
         TRY(weft_form_asymmetry(&f->context, &forms[0], &difference, error));

@@ -22,7 +22,7 @@ static weft_status use_operator(void *user, weft_error *error) {
     weft_connectivity *cells = NULL, *facets = NULL;
     weft_operator *op = NULL;
     weft_memory *v = NULL, *y = NULL, *values = NULL;
-    weft_form_input inputs[] = {{"x", f->x}};
+    weft_form_input inputs[] = {{"x", f->x}, {"when", f->when}};
     TRY(weft_connectivity_make(f->device, f->mesh->cells, f->mesh->n_cells, 3, f->n, &cells,
                                error));
     TRY(weft_connectivity_make(f->device, f->facet_nodes, f->n_facets, 2, f->n, &facets, error));
@@ -35,7 +35,7 @@ static weft_status use_operator(void *user, weft_error *error) {
                           .text = weft_fem_script("robin"),
                           .dofs = facets,
                           .inputs = inputs,
-                          .n_inputs = 1}};
+                          .n_inputs = 2}};
     TRY(weft_memory_make(f->device, (size_t)f->n * sizeof(double), &v, error));
     TRY(weft_memory_make(f->device, (size_t)f->n * sizeof(double), &y, error));
     TRY(weft_operator_make(&f->context, with->assembly, forms, 2, &op, error));

@@ -55,13 +55,13 @@ static void reference_springs(const fixture *f, int k, double *A) {
 
 typedef struct system_of {
     weft_form forms[2];
-    weft_form_input inputs[1];
+    weft_form_input inputs[2];
     weft_parameter dimension[1], robin[3];
     weft_expression young[2], alpha[1];
 } system_of;
 
 static void forms_make(const fixture *f, int k, system_of *out) {
-    *out = (system_of){.inputs = {{"x", f->x}},
+    *out = (system_of){.inputs = {{"x", f->x}, {"when", f->when}},
                        .dimension = {{"d", f->d}},
                        .robin = {{"d", f->d}, {"c", f->d}, {"k", k}},
                        .young = {{"young", "1 + x", "test"}, {"poisson", "0.25", "test"}},
@@ -81,7 +81,7 @@ static void forms_make(const fixture *f, int k, system_of *out) {
                                 .text = weft_fem_script("robin_component.weft"),
                                 .dofs = f->facets,
                                 .inputs = out->inputs,
-                                .n_inputs = 1,
+                                .n_inputs = 2,
                                 .parameters = out->robin,
                                 .n_parameters = 3,
                                 .expressions = out->alpha,

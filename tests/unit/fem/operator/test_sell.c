@@ -25,7 +25,7 @@ static void operator_is_made_and_launched(void **state) {
     (void)state;
     for (int d = 2; d <= 3; ++d) {
         fixture f = fixture_make("null:h200", d, 5, WEFT_PLAN_FUSED);
-        weft_form_input inputs[] = {{"x", f.x}};
+        weft_form_input inputs[] = {{"x", f.x}, {"when", f.when}};
         weft_parameter dimension = {"d", d};
         weft_expression alpha = {"alpha", "1", "test"};
         weft_form forms[2] = {{.name = "poisson",
@@ -39,7 +39,7 @@ static void operator_is_made_and_launched(void **state) {
                                .text = weft_fem_script("robin"),
                                .dofs = f.facets,
                                .inputs = inputs,
-                               .n_inputs = 1,
+                               .n_inputs = 2,
                                .expressions = &alpha,
                                .n_expressions = 1,
                                .parameters = &dimension,

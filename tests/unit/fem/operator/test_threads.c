@@ -124,7 +124,7 @@ static void empty_forms(void **state) {
         weft_connectivity *none = NULL;
         assert_int_equal(weft_connectivity_make(f.device, f.facet_nodes, 0, 2, f.n, &none, NULL),
                          WEFT_OK);
-        weft_form_input inputs[] = {{"x", f.x}};
+        weft_form_input inputs[] = {{"x", f.x}, {"when", f.when}};
         weft_form forms[] = {{.name = "poisson",
                               .text = weft_fem_script("poisson"),
                               .dofs = f.cells,
@@ -134,7 +134,7 @@ static void empty_forms(void **state) {
                               .text = weft_fem_script("robin"),
                               .dofs = none,
                               .inputs = inputs,
-                              .n_inputs = 1}};
+                              .n_inputs = 2}};
         weft_operator *op = NULL;
         weft_memory *v = fixture_vector(&f), *y = fixture_vector(&f);
         double *values = weft_memory_host(v), *found = weft_memory_host(y);

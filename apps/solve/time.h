@@ -1,0 +1,48 @@
+/** Problems in time: options and state of --time. */
+#pragma once
+
+#include "apps/common/run.h"
+
+struct solve;
+
+typedef struct solve_time_options {
+    const char *text; /* of --time; NULL: the problem is stationary */
+    double dt, end;
+    weft_time_scheme scheme;
+    double theta;
+    const char *mass;    /* its name in the script; NULL: M */
+    const char *initial; /* one formula per component; NULL: 0 */
+    int output_every;    /* steps; 0: at the end */
+    bool overwrite;      /* an existing series */
+} solve_time_options;
+solve_time_options solve_time_options_default(void);
+/** Rows of a solve_time_options. */
+extern const app_option solve_time_option_table[];
+/** Refuse options that contradict each other.
+ *  Errors  WEFT_ERROR_USAGE */
+weft_status solve_time_options_check(const solve_time_options *options, weft_error *error);
+
+/** State of a run in time. */
+typedef struct solve_time {
+    weft_memory *t; /* the script's input */
+    weft_transient_part *parts;
+    weft_transient *transient;
+    weft_transient_state state;
+    weft_transient_outcome outcome;
+    weft_series *series;
+    int64_t n_steps; /* to be made, of equal steps */
+} solve_time;
+
+/** Check the names of output files, and refuse what cannot be in time.
+ *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_UNSUPPORTED, WEFT_ERROR_IO */
+weft_status solve_time_check(const struct solve *run, weft_error *error);
+/** Make the weft_transient from the form, conditions and initial values. (apps/solve/time.c) */
+weft_status solve_time_make(struct solve *run, weft_error *error);
+/** Make all steps, with output. */
+weft_status solve_time_run(struct solve *run, weft_error *error);
+void solve_time_clear(struct solve *run);
+/** Print and write what the steps took. (apps/solve/time_report.c) */
+void solve_time_print(const struct solve *run);
+bool solve_time_json(json_t *root, const struct solve *run);
+/** Report a failed step to stderr; returns the exit code. */
+int solve_time_report(const struct solve *run);

@@ -1,0 +1,90 @@
+/* Reads the options of problems in time. */
+#include "apps/solve/time.h"
+
+#include <math.h>
+
+enum { STEPS_MOST = 1000000000 };
+
+/* DT,END */
+static weft_status read_time(const app_option *row, const char *option, const char *text, void *at,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    solve_time_options *o = at;
+    char *dt = NULL, *end = NULL;
+    (void)row;
+    TRY(app_split_comma(option, text, "DT,END", &dt, &end, error));
+    TRY(app_parse_number(option, dt, 0, 1e300, &o->dt, error));
+    TRY(app_parse_number(option, end, 0, 1e300, &o->end, error));
+    if (!(o->dt > 0) || !(o->end > 0)) {
+        status = weft_error_set(error, WEFT_ERROR_USAGE, "%s of 0",
+                                o->dt > 0 ? "an end" : "a time step");
+        weft_error_location(error, option, text, 1, 1);
+        weft_error_hint(error, "write --time DT,END: steps of length DT from t = 0 to END");
+        goto done;
+    }
+    o->text = text;
+done:
+    free(dt);
+    free(end);
+    return status;
+}
+
+static weft_status read_scheme(const app_option *row, const char *option, const char *text,
+                               void *at, weft_error *error) {
+    (void)row;
+    const weft_status status = weft_time_scheme_find(text, at, error);
+    if (status != WEFT_OK)
+        weft_error_location(error, option, text, 1, 1);
+    return status;
+}
+
+const app_option solve_time_option_table[] = {
+    {.help = "Time:"},
+    {"time", "DT,END",
+     "Solve M du/dt + K u = b, or with --nonlinear M du/dt + r(u) = 0, in steps of length DT from "
+     "t "
+     "= 0 to END. The script makes the local matrix M too; its input t is the time, and conditions "
+     "may use t",
+     .read = read_time},
+    {"scheme", "NAME",
+     "bdf2 (default), sdirk2 (TR-BDF2, two solves per step), both of order 2 and stable for any "
+     "step, or theta",
+     APP_BY(read_scheme, solve_time_options, scheme)},
+    {"theta", "THETA",
+     "Weight of the new time in the theta scheme: 0.5 (default) is Crank-Nicolson, of order 2, 1 "
+     "implicit Euler, of order 1",
+     APP_NUMBER(solve_time_options, theta, 0.5, 1)},
+    {"mass", "NAME", "Name of the mass matrix in the script (default M)",
+     APP_TEXT(solve_time_options, mass)},
+    {"initial", "EXPR[,EXPR...]", "u at t = 0, one expression per component (default 0)",
+     APP_TEXT(solve_time_options, initial)},
+    {"output-every", "N",
+     "Write a time series, NAME.pvd or NAME.vtkhdf, to --output after every N steps (default: only "
+     "at the start and the end)",
+     APP_INTEGER(solve_time_options, output_every, 1, STEPS_MOST)},
+    {"overwrite", NULL, "Replace an existing series of --output",
+     APP_FLAG(solve_time_options, overwrite, true)},
+    {0}};
+
+solve_time_options solve_time_options_default(void) {
+    return (solve_time_options){.scheme = WEFT_TIME_BDF2, .theta = 0.5};
+}
+
+weft_status solve_time_options_check(const solve_time_options *options, weft_error *error) {
+    const double steps = options->end / options->dt;
+    if (!options->text)
+        return WEFT_OK;
+    if (options->dt > options->end * (1 + 1e-9)) {
+        weft_error_set(error, WEFT_ERROR_USAGE, "the first step would end after the end");
+        weft_error_location(error, "--time", options->text, 1, 1);
+        weft_error_hint(error, "write --time DT,END, with the length of a step first");
+        return WEFT_ERROR_USAGE;
+    }
+    if (steps > STEPS_MOST) {
+        weft_error_set(error, WEFT_ERROR_USAGE, "%.3g time steps are too many", steps);
+        weft_error_location(error, "--time", options->text, 1, 1);
+        weft_error_hint(error, "write --time DT,END, with at most 1e9 steps");
+        return WEFT_ERROR_USAGE;
+    }
+    return WEFT_OK;
+}

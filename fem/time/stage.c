@@ -1,0 +1,90 @@
+/* Solves the equation of a stage: one linear system, or Newton's method. */
+#include "fem/time/transient.h"
+
+#include <stdlib.h>
+
+/* a/h sum u_j M u_j - sum q_j r_j: what the stage takes from earlier ones */
+static void add_known(const weft_transient *transient, const weft_time_stage *stage, double dt,
+                      double sign, weft_terms *terms) {
+    for (int i = 0; i < 3; ++i)
+        weft_terms_add(terms, sign * stage->a / dt * stage->u[i], transient->mass_u[i]);
+    for (int i = 0; i < 2; ++i)
+        weft_terms_add(terms, -sign * stage->q[i], transient->residual[i]);
+}
+
+static weft_status solve(weft_transient *transient, weft_memory *b, weft_memory *x,
+                         weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cg_result result = {0};
+    weft_cg_options options = transient->problem.solver;
+    options.preconditioner = transient->system.preconditioner;
+    TRY(weft_solver_solve(transient->system.solver, b, x, &options, &result, error));
+    transient->state.iterations += result.iterations;
+    transient->state.solver = result.outcome;
+    if (result.outcome != WEFT_CG_CONVERGED)
+        transient->state.outcome = WEFT_TRANSIENT_SOLVER;
+done:
+    free(result.history);
+    return status;
+}
+
+/* A U = b + known */
+static weft_status solve_linear(weft_transient *transient, const weft_time_stage *stage, double dt,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_time_system *system = &transient->system;
+    weft_terms terms = {0};
+    TRY(weft_time_system_assemble(system, stage->a / dt, true, error));
+    TRY(weft_time_system_load(system, &transient->vectors, transient->u, transient->load, error));
+    weft_terms_add(&terms, 1, transient->load);
+    add_known(transient, stage, dt, 1, &terms);
+    TRY(weft_vectors_sum(&transient->vectors, &terms, transient->rhs, error));
+    TRY(solve(transient, transient->rhs, transient->u, error));
+done:
+    return status;
+}
+
+/* mass_now = M U, residual_now = r(U), which the equation of the stage gives. */
+static weft_status take_residual(weft_transient *transient, const weft_time_stage *stage, double dt,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_terms terms = {0};
+    TRY(weft_operator_apply(transient->system.mass, transient->u, transient->mass_now, error));
+    weft_terms_add(&terms, -stage->a / dt, transient->mass_now);
+    add_known(transient, stage, dt, 1, &terms);
+    TRY(weft_vectors_sum(&transient->vectors, &terms, transient->residual_now, error));
+done:
+    return status;
+}
+
+weft_status weft_time_stage_solve(weft_transient *transient, const weft_time_stage *stage,
+                                  double dt, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_time_system_set(&transient->system, transient->state.t + stage->c * dt, error));
+    TRY(weft_bc_apply(transient->problem.bc, transient->u, error));
+    TRY(solve_linear(transient, stage, dt, error));
+    if (transient->state.outcome == WEFT_TRANSIENT_DONE)
+        TRY(take_residual(transient, stage, dt, error));
+done:
+    return status;
+}
+
+weft_status weft_time_residual_start(weft_transient *transient, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_time_system *system = &transient->system;
+    weft_terms terms = {0};
+    TRY(weft_time_system_set(system, transient->state.t, error));
+    TRY(weft_time_system_load(system, &transient->vectors, transient->u, transient->load, error));
+    if (transient->problem.is_nonlinear) {
+        TRY(weft_memory_copy(transient->residual[0], transient->load,
+                             (size_t)system->n * sizeof(double), error));
+        goto done;
+    }
+    TRY(weft_time_system_assemble(system, 0, false, error));
+    TRY(weft_operator_apply(system->total, transient->u, transient->work, error));
+    weft_terms_add(&terms, 1, transient->work);
+    weft_terms_add(&terms, -1, transient->load);
+    TRY(weft_vectors_sum(&transient->vectors, &terms, transient->residual[0], error));
+done:
+    return status;
+}

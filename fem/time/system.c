@@ -1,0 +1,341 @@
+/* Makes the operators a M + K and M and the program of the right-hand side from a form. */
+#include "fem/time/transient.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_of_word(char c) {
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Append text with the word `from` replaced. */
+static void add_renamed(weft_text *out, const char *text, const char *from, const char *to) {
+    while (*text) {
+        size_t n = 1;
+        if (is_of_word(*text))
+            while (is_of_word(text[n]))
+                ++n;
+        if (n == strlen(from) && strncmp(text, from, n) == 0)
+            weft_text_add(out, "%s", to);
+        else
+            weft_text_add_bytes(out, text, n);
+        text += n;
+    }
+}
+
+/* Scripts that follow a form call its local matrix K, so that the form's own K gets another name. */
+static const char own_matrix[] = "K__own";
+
+static const char *renamed(const char *name) {
+    return strcmp(name, "K") == 0 ? own_matrix : name;
+}
+
+/* K = input times MASS + MATRIX, and K = MASS */
+static weft_status write_texts(const weft_transient_part *from, weft_time_part *part,
+                               weft_error *error) {
+    weft_text *total = &part->total_text, *mass = &part->mass_text;
+    add_renamed(total, from->form->text, "K", own_matrix);
+    add_renamed(mass, from->form->text, "K", own_matrix);
+    if (from->mass) {
+        weft_text_add(total, "\ninput time__shift : real;\nK = time__shift*%s",
+                      renamed(from->mass));
+        weft_text_add(mass, "\nK = 1*%s;\n", renamed(from->mass));
+    }
+    if (from->matrix)
+        weft_text_add(total, "%s%s", from->mass ? " + " : "\nK = 1*", renamed(from->matrix));
+    weft_text_add(total, ";\n");
+    return total->failed || mass->failed ? weft_out_of_memory(error, "a form in time") : WEFT_OK;
+}
+
+/* A copy of a form with another text. */
+static void copy_form(const weft_form *from, const char *text, weft_bound_form *out) {
+    *out = (weft_bound_form){.form = *from};
+    out->form.text = text;
+    out->form.action = NULL;
+    out->form.inputs = out->inputs;
+    memcpy(out->inputs, from->inputs, (size_t)from->n_inputs * sizeof *from->inputs);
+}
+
+/* ---- what depends on what -------------------------------------------------------------------- */
+
+/* Does a value of a form read one of its inputs? Compiles without making kernels. */
+static weft_status reads(const weft_time_system *system, const weft_form *form, const char *value,
+                         const char *input, bool *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_compilation *compilation = NULL;
+    weft_text text = {0};
+    if (!value)
+        return WEFT_OK;
+    weft_text_add(&text, "return %s;\n", value);
+    const weft_fragment fragments[] = {{form->name, form->text}, {value, text.data}};
+    const weft_compile_options options = weft_form_options(form);
+    if (text.failed)
+        TRY(weft_out_of_memory(error, "a form in time"));
+    TRY(weft_compile(system->context->library, weft_device_limits(system->context->device),
+                     fragments, 2, &options, &compilation, error));
+    *out |= weft_compilation_reads(compilation, input);
+done:
+    weft_compilation_free(&compilation);
+    weft_text_free(&text);
+    return status;
+}
+
+static weft_status refuse_mass(const weft_transient_part *part, const char *input,
+                               weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "the mass matrix '%s' depends on '%s'",
+                   part->mass, input);
+    weft_error_location(error, part->form->name, NULL, 0, 0);
+    weft_error_hint(error, "the mass is constant: put what depends on time or on the solution into "
+                           "the stiffness");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
+static weft_status find_motion(weft_time_system *system, const weft_transient_part *part,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    bool moves = false, changes = false;
+    TRY(reads(system, part->form, part->mass, "t", &moves, error));
+    TRY(reads(system, part->form, part->mass, "u", &changes, error));
+    if (moves || changes)
+        TRY(refuse_mass(part, moves ? "t" : "u", error));
+    TRY(reads(system, part->form, part->matrix, "t", &system->matrix_moves, error));
+done:
+    return status;
+}
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+static weft_status make_vector(weft_time_system *system, const weft_transient_part *from,
+                               weft_time_part *part, weft_memory *target, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text text = {0};
+    weft_text_add(&text, "return %s;\n", from->vector);
+    const weft_fragment fragments[] = {{from->form->name, from->form->text},
+                                       {from->vector, text.data}};
+    const weft_compile_options options = weft_form_options(from->form);
+    if (text.failed)
+        TRY(weft_out_of_memory(error, "a form in time"));
+    TRY(weft_compiled_make(system->context, fragments, 2, &options, &part->vector, error));
+    TRY(weft_compiled_bind_form(&part->vector, from->form, error));
+    TRY(weft_program_bind(part->vector.program, from->vector, target, error));
+    system->vector_moves |= weft_compilation_reads(part->vector.compilation, "t");
+done:
+    weft_text_free(&text);
+    return status;
+}
+
+/* The first vector goes into the load, or raw; others into `more`, which is added. */
+static weft_status make_vectors(weft_time_system *system, weft_memory *load, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_transient_problem *problem = system->problem;
+    const size_t bytes = (size_t)system->n * sizeof(double);
+    weft_device *device = system->context->device;
+    weft_memory *target = load;
+    if (problem->is_nonlinear) {
+        TRY(weft_memory_make(device, bytes, &system->raw, error));
+        TRY(weft_memory_make(device, bytes, &system->flux, error));
+        TRY(weft_memory_make(device, bytes, &system->robin_u, error));
+        target = system->raw;
+    }
+    for (int i = 0; i < problem->n_parts; ++i) {
+        if (!problem->parts[i].vector)
+            continue;
+        TRY(make_vector(system, &problem->parts[i], &system->parts[i], target, error));
+        if (!system->more)
+            TRY(weft_memory_make(device, bytes, &system->more, error));
+        target = system->more;
+    }
+done:
+    return status;
+}
+
+static weft_status make_forms(weft_time_system *system, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < system->problem->n_parts; ++i) {
+        const weft_transient_part *from = &system->problem->parts[i];
+        weft_time_part *part = &system->parts[i];
+        TRY(find_motion(system, from, error));
+        TRY(write_texts(from, part, error));
+        copy_form(from->form, part->total_text.data, &part->total);
+        copy_form(from->form, part->mass_text.data, &part->mass);
+        if (from->mass)
+            weft_form_bind_input(&part->total, "time__shift", system->shift);
+    }
+done:
+    return status;
+}
+
+static weft_status make_operators(weft_time_system *system, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_transient_problem *problem = system->problem;
+    const weft_form *robin = NULL;
+    const int n_robin = weft_bc_forms(problem->bc, &robin);
+    const size_t most = (size_t)(n_robin + problem->n_parts);
+    weft_form *total = calloc(most, sizeof *total), *mass = calloc(most, sizeof *mass);
+    int n = 0, n_mass = 0;
+    if (!total || !mass)
+        TRY(weft_out_of_memory(error, "a form in time"));
+    for (int i = 0; i < problem->n_parts; ++i) {
+        if (problem->parts[i].mass)
+            mass[n_mass++] = system->parts[i].mass.form;
+        if (problem->parts[i].mass || problem->parts[i].matrix)
+            total[n++] = system->parts[i].total.form;
+    }
+    memcpy(total + n, robin, (size_t)n_robin * sizeof *total);
+    TRY(weft_operator_make(system->context, problem->assembly, total, n + n_robin, &system->total,
+                           error));
+    TRY(weft_operator_make(system->context, problem->mass_assembly, mass, n_mass, &system->mass,
+                           error));
+    TRY(weft_operator_assemble(system->mass, error));
+    if (problem->is_nonlinear && n_robin > 0)
+        TRY(weft_operator_make(system->context, WEFT_ASSEMBLY_MATRIX_FREE, robin, n_robin,
+                               &system->robin, error));
+    TRY(weft_solver_make(system->context, system->total, &system->solver, error));
+done:
+    free(total);
+    free(mass);
+    return status;
+}
+
+weft_status weft_time_system_make(weft_context *context, const weft_transient_problem *problem,
+                                  weft_memory *load, weft_time_system *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_bc_motion motion = weft_bc_moves(problem->bc);
+    *out = (weft_time_system){.context = context,
+                              .problem = problem,
+                              .n = weft_space_dofs(problem->space),
+                              .matrix_moves = motion.alpha,
+                              .vector_moves = motion.flux,
+                              .parts = calloc((size_t)problem->n_parts, sizeof *out->parts)};
+    if (!out->parts)
+        return weft_out_of_memory(error, "a form in time");
+    TRY(weft_memory_make(context->device, sizeof(double), &out->shift, error));
+    TRY(make_forms(out, error));
+    TRY(make_vectors(out, load, error));
+    TRY(make_operators(out, error));
+done:
+    return status;
+}
+
+void weft_time_system_clear(weft_time_system *system) {
+    weft_solver_free(&system->solver);
+    weft_preconditioner_free(&system->preconditioner);
+    weft_operator_free(&system->total);
+    weft_operator_free(&system->mass);
+    weft_operator_free(&system->robin);
+    for (int i = 0; system->parts && i < system->problem->n_parts; ++i) {
+        weft_compiled_free(&system->parts[i].vector);
+        weft_text_free(&system->parts[i].total_text);
+        weft_text_free(&system->parts[i].mass_text);
+    }
+    free(system->parts);
+    weft_memory_free(&system->more);
+    weft_memory_free(&system->raw);
+    weft_memory_free(&system->flux);
+    weft_memory_free(&system->robin_u);
+    weft_memory_free(&system->shift);
+}
+
+/* ---- at a time ------------------------------------------------------------------------------- */
+
+weft_status weft_time_system_set(weft_time_system *system, double t, weft_error *error) {
+    weft_status status = WEFT_OK;
+    system->at = t;
+    TRY(weft_memory_write(system->problem->time, 0, &t, sizeof t, error));
+    TRY(weft_bc_set_time(system->problem->bc, t, error));
+done:
+    return status;
+}
+
+static weft_status precondition(weft_time_system *system, weft_error *error) {
+    const weft_transient_problem *problem = system->problem;
+    const weft_preconditioner_problem what = {
+        .op = system->total,
+        .constrained = problem->solver.constrained,
+        .n_constrained = problem->solver.n_constrained,
+        .is_general = !weft_method_about(problem->solver.method)->needs_symmetric,
+        .space = problem->space,
+        .hierarchy = problem->hierarchy,
+        .degree = problem->smoother_degree,
+        .monitor = system->context->monitor};
+    if (problem->preconditioner < 0)
+        return WEFT_OK;
+    return system->preconditioner
+               ? weft_preconditioner_update(system->preconditioner, error)
+               : weft_preconditioner_make(system->context, problem->preconditioner, &what,
+                                          &system->preconditioner, error);
+}
+
+weft_status weft_time_system_assemble(weft_time_system *system, double a, bool precondition_too,
+                                      weft_error *error) {
+    weft_status status = WEFT_OK;
+    const bool changes = system->matrix_moves || system->problem->is_nonlinear;
+    if (system->is_assembled && !changes && system->a == a)
+        return WEFT_OK;
+    system->is_assembled = false;
+    TRY(weft_memory_write(system->shift, 0, &a, sizeof a, error));
+    TRY(weft_operator_assemble(system->total, error));
+    if (precondition_too)
+        TRY(precondition(system, error));
+    system->a = a;
+    system->is_assembled = precondition_too;
+done:
+    return status;
+}
+
+/* load = raw + alpha u - fluxes */
+static weft_status add_conditions(weft_time_system *system, weft_vectors *vectors, weft_memory *u,
+                                  weft_memory *load, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_terms terms = {0};
+    if (!system->has_vector || weft_bc_moves(system->problem->bc).flux) {
+        TRY(weft_memory_zero(system->flux, error));
+        TRY(weft_bc_add_fluxes(system->problem->bc, system->flux, error));
+    }
+    weft_terms_add(&terms, 1, system->raw);
+    weft_terms_add(&terms, -1, system->flux);
+    if (system->robin) {
+        TRY(weft_operator_assemble(system->robin, error));
+        TRY(weft_operator_apply(system->robin, u, system->robin_u, error));
+        weft_terms_add(&terms, 1, system->robin_u);
+    }
+    TRY(weft_vectors_sum(vectors, &terms, load, error));
+done:
+    return status;
+}
+
+/* The sum of the forms' vectors. */
+static weft_status run_vectors(weft_time_system *system, weft_vectors *vectors, weft_memory *target,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    bool is_first = true;
+    for (int i = 0; i < system->problem->n_parts; ++i) {
+        if (!system->parts[i].vector.program)
+            continue;
+        TRY(weft_program_run(system->parts[i].vector.program, error));
+        if (!is_first)
+            TRY(weft_vectors_add(vectors, target, system->more, error));
+        is_first = false;
+    }
+    if (is_first)
+        TRY(weft_memory_zero(target, error));
+done:
+    return status;
+}
+
+weft_status weft_time_system_load(weft_time_system *system, weft_vectors *vectors, weft_memory *u,
+                                  weft_memory *load, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const bool is_nonlinear = system->problem->is_nonlinear;
+    if (!is_nonlinear && system->has_vector &&
+        (!system->vector_moves || system->vector_at == system->at))
+        return WEFT_OK;
+    TRY(run_vectors(system, vectors, is_nonlinear ? system->raw : load, error));
+    TRY(is_nonlinear ? add_conditions(system, vectors, u, load, error)
+                     : weft_bc_add_fluxes(system->problem->bc, load, error));
+    system->has_vector = true;
+    system->vector_at = system->at;
+done:
+    return status;
+}

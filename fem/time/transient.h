@@ -1,0 +1,71 @@
+/** Shared by the files that integrate any form in time.
+ *
+ *      fem/time/scheme.c     coefficients of the schemes
+ *      fem/time/system.c     operators and right-hand sides from the form and the conditions
+ *      fem/time/stage.c      solves the equation of a stage
+ *      fem/time/transient.c  make, step, free */
+#pragma once
+
+#include "fem/time/scheme.h"
+#include "fem/time/vectors.h"
+
+/** The forms a M + K and M and the vector of a part. */
+typedef struct weft_time_part {
+    weft_text total_text, mass_text;
+    weft_bound_form total, mass;
+    weft_compiled vector;
+} weft_time_part;
+
+/** a M + K, M and b or r at a time. */
+typedef struct weft_time_system {
+    weft_context *context;
+    const weft_transient_problem *problem;
+    int64_t n;             /* dofs */
+    weft_time_part *parts; /* [problem->n_parts] */
+    weft_memory *shift;    /* the input a */
+    weft_operator *total, *mass;
+    weft_operator *robin;              /* of the conditions alone, if the problem is nonlinear */
+    weft_memory *more;                 /* the vector of a further part; NULL: there is none */
+    weft_memory *raw, *flux, *robin_u; /* of nonlinear problems: r of the forms; fluxes; alpha u */
+    bool matrix_moves, vector_moves;   /* depend on t; alpha and fluxes included */
+    bool is_assembled, has_vector;
+    double at, a, vector_at; /* the time; of the assembled total; of the vector */
+    weft_preconditioner *preconditioner;
+    weft_solver *solver;
+} weft_time_system;
+
+struct weft_transient {
+    weft_transient_problem problem;
+    weft_time_system system;
+    weft_vectors vectors;
+    weft_memory *u;    /* the solution, and U of the stage that is solved; borrowed */
+    weft_memory *load; /* b, or r */
+    weft_memory *rhs, *work;
+    /* M u, at the start of the step, of the step before, and of stage 1; and of the present U */
+    weft_memory *mass_u[3], *mass_now;
+    weft_memory *residual[2], *residual_now; /* r_n, r_1; of the present U */
+    weft_memory *u_old, *u_before;           /* at the start of the step, and of the step before */
+    double dt_before;                        /* 0: there is no step before */
+    bool has_residual;                       /* residual[0] is of u and t */
+    weft_transient_state state;
+};
+
+/** Make the operators without assembling them, and the program of the vector.
+ *  out  weft_time_system_clear, also after an error */
+weft_status weft_time_system_make(weft_context *context, const weft_transient_problem *problem,
+                                  weft_memory *load, weft_time_system *out, weft_error *error);
+void weft_time_system_clear(weft_time_system *system);
+/** Set the time of all formulas. */
+weft_status weft_time_system_set(weft_time_system *system, double t, weft_error *error);
+/** Assemble a M + K if that is not what the operator has, and adapt the preconditioner. */
+weft_status weft_time_system_assemble(weft_time_system *system, double a, bool precondition,
+                                      weft_error *error);
+/** load = b(t) with fluxes; of nonlinear problems r(u, t) - fluxes + alpha u. */
+weft_status weft_time_system_load(weft_time_system *system, weft_vectors *vectors, weft_memory *u,
+                                  weft_memory *load, weft_error *error);
+
+/** Solve a stage for transient->u, with mass_now and residual_now. Sets state.outcome. */
+weft_status weft_time_stage_solve(weft_transient *transient, const weft_time_stage *stage,
+                                  double dt, weft_error *error);
+/** residual[0] = r(u, t) at the present state. */
+weft_status weft_time_residual_start(weft_transient *transient, weft_error *error);

@@ -1,0 +1,33 @@
+/** Sums and products of vectors, by kernels. In: vectors on a device. Out: another, or a number. */
+#pragma once
+
+#include "fem/form/form.h"
+
+enum { WEFT_TERMS_MAX = 6 };
+/** Terms of a sum of vectors. Start from {0}. */
+typedef struct weft_terms {
+    double factor[WEFT_TERMS_MAX];
+    weft_memory *vector[WEFT_TERMS_MAX];
+    int n;
+} weft_terms;
+/** Append factor * vector; nothing if the factor is 0. */
+void weft_terms_add(weft_terms *terms, double factor, weft_memory *vector);
+
+/** Programs for vectors of one length, each compiled at first use. Start from {0} with context and n. */
+typedef struct weft_vectors {
+    weft_context *context;
+    int64_t n;
+    weft_compiled sums[WEFT_TERMS_MAX];
+    weft_memory *factors[WEFT_TERMS_MAX]; /* [i + 1] numbers */
+    weft_compiled product, addition;
+} weft_vectors;
+void weft_vectors_clear(weft_vectors *vectors);
+/** out = the sum of at least one term; out is none of the vectors. */
+weft_status weft_vectors_sum(weft_vectors *vectors, const weft_terms *terms, weft_memory *out,
+                             weft_error *error);
+/** y = y + x */
+weft_status weft_vectors_add(weft_vectors *vectors, weft_memory *y, weft_memory *x,
+                             weft_error *error);
+/** *out = a.b */
+weft_status weft_vectors_product(weft_vectors *vectors, weft_memory *a, weft_memory *b, double *out,
+                                 weft_error *error);

@@ -1,0 +1,83 @@
+/* labels: quick */
+/* Problems in time against u = x exp(-t), which linear elements represent exactly, so that the error is
+ * that of the time integration: 6 du/dt - div(k grad u) = f with f = -6 x exp(-t) and any k(t). Orders
+ * of the schemes: Hairer and Wanner 1996, IV.8 and V.1; Bank et al. 1985. Tolerance: halving a step of
+ * 0.1 leaves terms of the next order, which are below a tenth of the order. */
+#include "solve_run.h"
+
+static const double TOLERANCE = 0.1;
+
+#define HEAT                                                                                       \
+    "heat.weft", "--mesh=square:2", "--define=density=2", "--define=capacity=3",                   \
+        "--define=source=-6*x*exp(-t)", "--initial=x", "--exact=x*exp(-t)", "--tolerance=1e-13",   \
+        "--dirichlet=left=0"
+
+static double error_of(const char *time, const char *const *options) {
+    const char *all[40] = {HEAT, time};
+    int n = 0;
+    while (all[n])
+        ++n;
+    while (*options)
+        all[n++] = *options++;
+    json_t *root = app_solve("solve", 0, all);
+    const double error = app_number(root, "l2_error");
+    json_decref(root);
+    return error;
+}
+
+/* The order between steps of 0.1 and 0.05. */
+static double order(const char *const *options) {
+    return log2(error_of("--time=0.1,1", options) / error_of("--time=0.05,1", options));
+}
+
+#define ORDER(...) order((const char *const[]){__VA_ARGS__, NULL})
+#define MOVING "--define=conductivity=1+t"
+
+/* Of each scheme, with a value, a flux and convection that depend on t, and a conductivity that does. */
+static void test_orders(void **state) {
+    (void)state;
+    assert_double_near(1, ORDER("--scheme=theta", "--theta=1", "--dirichlet=right=exp(-t)"), 0,
+                       TOLERANCE);
+    assert_double_near(2, ORDER("--scheme=theta", "--neumann=right=exp(-t)"), 0, TOLERANCE);
+    assert_double_near(2, ORDER("--scheme=theta", MOVING, "--neumann=right=(1+t)*exp(-t)"), 0,
+                       TOLERANCE);
+    assert_double_near(2, ORDER("--robin=right=2+t,(3+t)*exp(-t)"), 0, TOLERANCE);
+    assert_double_near(2, ORDER(MOVING, "--dirichlet=right=exp(-t)", "--assembly=matrix-free"), 0,
+                       TOLERANCE);
+    assert_double_near(2, ORDER("--scheme=sdirk2", MOVING, "--robin=right=2,(3+t)*exp(-t)"), 0,
+                       TOLERANCE);
+}
+
+/* A last step that is shorter ends at the end; the result does not depend on the assembly. */
+static void test_ends(void **state) {
+    (void)state;
+    static const char *const assemblies[] = {"--assembly=csr", "--assembly=edge", "--assembly=lma"};
+    double first = 0;
+    for (int i = 0; i < 3; ++i) {
+        json_t *root = app_solve("solve", 0,
+                                 (const char *const[]){HEAT, "--time=0.3,1", assemblies[i],
+                                                       "--dirichlet=right=exp(-t)", NULL});
+        const json_t *time = json_object_get(root, "time");
+        assert_int_equal(app_number(time, "steps"), 4);
+        assert_double_near(app_number(time, "t"), 1, 1e-12, 0);
+        const double error = app_number(root, "l2_error");
+        if (i == 0)
+            first = error;
+        assert_double_near(error, first, 1e-9, 0);
+        json_decref(root);
+    }
+}
+
+static void test_null(void **state) {
+    (void)state;
+    json_t *root = app_solve(
+        "solve", 0, (const char *const[]){HEAT, "--time=0.1,1", "--device=null:h200", NULL});
+    assert_string_equal(app_text(root, "outcome"), "planned");
+    json_decref(root);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders), cmocka_unit_test(test_ends),
+                                       cmocka_unit_test(test_null)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
