@@ -9,7 +9,7 @@ typedef enum tensor_outcome {
     TENSOR_MATCHED,
     TENSOR_UNSUPPORTED, /* not compiled */
     TENSOR_WRONG,
-    TENSOR_UNKNOWN /* no samples, or samples whose quadrature points only FFCx has */
+    TENSOR_UNKNOWN /* no samples */
 } tensor_outcome;
 
 /** Where tensors are computed. */
