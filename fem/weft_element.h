@@ -65,7 +65,7 @@ typedef enum weft_family {
     WEFT_LAGRANGE,      /* continuous; nodes at warped Gauss-Lobatto-Legendre points (gll_warped) */
     WEFT_DISCONTINUOUS, /* the same functions and nodes, all in the interior; degree 0: constant */
     WEFT_BUBBLE,     /* polynomials of the degree that vanish on the boundary; equispaced nodes */
-    WEFT_QUADRATURE, /* values at the points of the default rule of the degree */
+    WEFT_QUADRATURE, /* values at the points of the symmetric rule of the degree */
     WEFT_REAL        /* the constant 1, one dof for the whole mesh */
 } weft_family;
 
@@ -137,7 +137,8 @@ typedef enum weft_scheme {
     WEFT_SCHEME_DEFAULT, /* symmetric on simplices where that has fewer points, else the next */
     WEFT_SCHEME_GAUSS_JACOBI, /* degree / 2 + 1 points a direction, collapsed on simplices */
     WEFT_SCHEME_GLL,          /* Gauss-Lobatto-Legendre, (degree + 4) / 2 a direction */
-    WEFT_SCHEME_VERTEX        /* the vertices with equal weights, exact for degree 1 */
+    WEFT_SCHEME_VERTEX,       /* the vertices with equal weights, exact for degree 1 */
+    WEFT_SCHEME_SYMMETRIC     /* symmetric on simplices where that exists, from degree 2 */
 } weft_scheme;
 
 enum { WEFT_QUADRATURE_DEGREE_MAX = 100 };

@@ -2,8 +2,8 @@
  * points.
  *
  *  A rule consists of orbits: all distinct permutations of the barycentric coordinates of a point,
- *  with one weight. Degree 2: Strang and Fix 1973, section 4.3, and Hammer and Stroud 1956;
- *  triangle, 4 and 5: Cowper 1973; tetrahedron, 5: Walkington 2000. The others solve the moment
+ *  with one weight. Degree 2, and 3 on the triangle: Strang and Fix 1973, section 4.3, and Hammer and
+ *  Stroud 1956; triangle, 4 and 5: Cowper 1973; tetrahedron, 5: Walkington 2000. The others solve the moment
  *  equations of the polynomials that are invariant under permutations: Levenberg-Marquardt from
  *  random points for the orbits of the fewest points that have as many unknowns as equations, then
  *  Newton's method in 40 digits. Each is used up to its degree from the next lower one on. */
@@ -130,12 +130,14 @@ static const symmetric_orbit orbits[] = {
     {0.0081107708299033415661,
      {0.021265472541483245989, 0.021265472541483245989, 0.81083024109854856112,
       0.14663881381848494690}},
+    {0.16666666666666666667,
+     {0.10903900907287721232, 0.23193336855303057250, 0.65902762237409221518}},
 };
 
 static const symmetric_rule rules[] = {
-    {2, 2, 3, 0, 1},   {2, 4, 6, 1, 2},   {2, 5, 7, 3, 3},    {2, 6, 12, 6, 3},   {2, 7, 15, 9, 3},
-    {2, 8, 16, 12, 5}, {2, 9, 19, 17, 6}, {2, 10, 25, 23, 6}, {2, 11, 30, 29, 6}, {3, 2, 4, 35, 1},
-    {3, 5, 14, 36, 3}, {3, 6, 24, 39, 4}, {3, 7, 35, 43, 5},
+    {2, 2, 3, 0, 1},  {2, 3, 6, 48, 1},  {2, 4, 6, 1, 2},   {2, 5, 7, 3, 3},    {2, 6, 12, 6, 3},
+    {2, 7, 15, 9, 3}, {2, 8, 16, 12, 5}, {2, 9, 19, 17, 6}, {2, 10, 25, 23, 6}, {2, 11, 30, 29, 6},
+    {3, 2, 4, 35, 1}, {3, 5, 14, 36, 3}, {3, 6, 24, 39, 4}, {3, 7, 35, 43, 5},
 };
 
 /* The next distinct permutation in lexicographic order; false after the last one. */
@@ -175,11 +177,13 @@ static const symmetric_rule *find(int d, int degree) {
     return NULL;
 }
 
-int weft_symmetric_rule(const weft_cell *cell, int degree, double *points, double *weights) {
+int weft_symmetric_rule(const weft_cell *cell, int degree, bool always, double *points,
+                        double *weights) {
     const int d = cell->dimension, line = degree / 2 + 1;
     const symmetric_rule *rule = cell->simplex ? find(d, degree) : NULL;
     int n = 0;
-    if (!rule || rule->n_points >= (d == 2 ? line * line : line * line * line))
+    if (!rule || degree < 2 ||
+        (!always && rule->n_points >= (d == 2 ? line * line : line * line * line)))
         return 0;
     for (int o = rule->first; points && o < rule->first + rule->n_orbits; ++o) {
         double b[4];

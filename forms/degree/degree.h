@@ -24,10 +24,6 @@ const ufl_prepared *ufl_prepare(ufl_graph *graph, const ufl_form *form, const uf
 int ufl_estimate_degree(ufl_graph *graph, const ufl_node *node);
 /** The degree that the change of variables adds: of |det J| on cells, |det FJ| on facets. */
 int ufl_scaling_degree(ufl_integral_type type, const ufl_mesh *mesh);
-/** fem's name of a cell. */
-weft_cell_type ufl_weft_cell(ufl_cell_type cell);
-/** fem's family of a scalar element. */
-weft_family ufl_weft_family(const ufl_element *scalar);
 /** The rule of an integral over cells or facets.
  *  out     weft_quadrature_free
  *  Errors  those of weft_quadrature_make */

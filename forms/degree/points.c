@@ -1,25 +1,6 @@
 /* Makes quadrature rules of integrals, and counts their points. */
 #include "forms/degree/degree.h"
 
-weft_cell_type ufl_weft_cell(ufl_cell_type cell) {
-    static const weft_cell_type types[] = {
-        [UFL_INTERVAL] = WEFT_INTERVAL,           [UFL_TRIANGLE] = WEFT_TRIANGLE,
-        [UFL_QUADRILATERAL] = WEFT_QUADRILATERAL, [UFL_TETRAHEDRON] = WEFT_TETRAHEDRON,
-        [UFL_HEXAHEDRON] = WEFT_HEXAHEDRON,       [UFL_VERTEX] = WEFT_POINT,
-    };
-    return types[cell];
-}
-
-weft_family ufl_weft_family(const ufl_element *scalar) {
-    static const weft_family families[] = {[UFL_LAGRANGE] = WEFT_LAGRANGE,
-                                           [UFL_BUBBLE] = WEFT_BUBBLE,
-                                           [UFL_REAL] = WEFT_REAL,
-                                           [UFL_QUADRATURE] = WEFT_QUADRATURE};
-    if (scalar->family == UFL_LAGRANGE && (scalar->discontinuous || scalar->degree == 0))
-        return WEFT_DISCONTINUOUS;
-    return families[scalar->family];
-}
-
 weft_status ufl_rule_make(ufl_integral_type type, const ufl_mesh *mesh, ufl_rule rule, int degree,
                           weft_quadrature *out, weft_error *error) {
     static const weft_scheme schemes[] = {[UFL_RULE_DEFAULT] = WEFT_SCHEME_DEFAULT,

@@ -42,3 +42,12 @@ bool ufl_cell_find(const char *name, ufl_cell_type *out) {
         }
     return false;
 }
+
+weft_cell_type ufl_weft_cell(ufl_cell_type cell) {
+    static const weft_cell_type types[] = {
+        [UFL_INTERVAL] = WEFT_INTERVAL,           [UFL_TRIANGLE] = WEFT_TRIANGLE,
+        [UFL_QUADRILATERAL] = WEFT_QUADRILATERAL, [UFL_TETRAHEDRON] = WEFT_TETRAHEDRON,
+        [UFL_HEXAHEDRON] = WEFT_HEXAHEDRON,       [UFL_VERTEX] = WEFT_POINT,
+    };
+    return types[cell];
+}

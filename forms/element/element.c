@@ -194,6 +194,39 @@ const ufl_element *ufl_element_make(ufl_elements *elements, const char *family, 
     return keep(elements, &made);
 }
 
+weft_family ufl_weft_family(const ufl_element *scalar) {
+    static const weft_family families[] = {[UFL_LAGRANGE] = WEFT_LAGRANGE,
+                                           [UFL_BUBBLE] = WEFT_BUBBLE,
+                                           [UFL_REAL] = WEFT_REAL,
+                                           [UFL_QUADRATURE] = WEFT_QUADRATURE};
+    if (scalar->family == UFL_LAGRANGE && (scalar->discontinuous || scalar->degree == 0))
+        return WEFT_DISCONTINUOUS;
+    return families[scalar->family];
+}
+
+weft_status ufl_element_rule(const ufl_element *element, weft_quadrature *out, weft_error *error) {
+    static const struct {
+        const char *name;
+        weft_scheme scheme;
+    } schemes[] = {{"default", WEFT_SCHEME_SYMMETRIC}, /* as Basix, up to degree 5 on triangles */
+                   {"canonical", WEFT_SCHEME_SYMMETRIC},
+                   {"gauss_jacobi", WEFT_SCHEME_GAUSS_JACOBI},
+                   {"GJ", WEFT_SCHEME_GAUSS_JACOBI},
+                   {"Gauss-Jacobi", WEFT_SCHEME_GAUSS_JACOBI},
+                   {"GLL", WEFT_SCHEME_GLL},
+                   {"gll", WEFT_SCHEME_GLL},
+                   {"vertex", WEFT_SCHEME_VERTEX}};
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; ++i)
+        if (strcmp(schemes[i].name, element->scheme) == 0)
+            return weft_quadrature_make(ufl_weft_cell(element->cell), schemes[i].scheme,
+                                        element->degree, out, error);
+    return weft_error_set(
+        error, WEFT_ERROR_UNSUPPORTED,
+        "there is no quadrature rule '%.100s': Weft has default, gauss_jacobi, GLL "
+        "and vertex",
+        element->scheme);
+}
+
 const ufl_element *ufl_element_quadrature(ufl_elements *elements, ufl_cell_type cell, int degree,
                                           const char *scheme) {
     if (degree < 0 || degree > QUADRATURE_MAX)
@@ -207,8 +240,14 @@ const ufl_element *ufl_element_quadrature(ufl_elements *elements, ufl_cell_type 
                         .discontinuous = true,
                         .scheme = scheme,
                         .value_size = 1,
-                        .block_size = 1,
-                        .n_dofs = -1};
+                        .block_size = 1};
+    weft_quadrature rule = {0};
+    weft_error error = {0};
+    const weft_status status = ufl_element_rule(&made, &rule, &error);
+    if (status != WEFT_OK)
+        return ufl_fail(elements->context, status, "%s", error.message);
+    made.n_dofs = rule.n;
+    weft_quadrature_free(&rule);
     made.name =
         ufl_print(elements->context, "Quadrature%d %s (%s)", degree, ufl_cell_name(cell), scheme);
     return keep(elements, &made);
@@ -263,7 +302,7 @@ const ufl_element *ufl_element_blocked(ufl_elements *elements, const ufl_element
     if (made.value_size > 1000)
         return ufl_fail(context, WEFT_ERROR_TYPE, "an element has at most 1000 components, not %d",
                         made.value_size);
-    made.n_dofs = sub->n_dofs < 0 ? -1 : sub->n_dofs * made.block_size;
+    made.n_dofs = sub->n_dofs * made.block_size;
     const ufl_element **subs = ufl_alloc(context, 1, sizeof *subs);
     if (!subs)
         return NULL;
@@ -304,7 +343,7 @@ static const ufl_element *combine(ufl_elements *elements, ufl_element *made,
         made->degree = made->degree < sub[i]->degree ? sub[i]->degree : made->degree;
         made->superdegree =
             made->superdegree < sub[i]->superdegree ? sub[i]->superdegree : made->superdegree;
-        made->n_dofs = made->n_dofs < 0 || sub[i]->n_dofs < 0 ? -1 : made->n_dofs + sub[i]->n_dofs;
+        made->n_dofs = made->n_dofs + sub[i]->n_dofs;
     }
     made->sub = copy;
     made->n_sub = n;

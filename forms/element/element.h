@@ -3,6 +3,7 @@
  *  pointers compare. Nothing is tabulated here (fem/element does that from family, cell, degree). */
 #pragma once
 
+#include "fem/weft_element.h"
 #include "forms/base/base.h"
 
 typedef enum ufl_cell_type {
@@ -16,6 +17,8 @@ typedef enum ufl_cell_type {
 
 const char *ufl_cell_name(ufl_cell_type cell);
 int ufl_cell_dimension(ufl_cell_type cell);
+/** fem's name of a cell. */
+weft_cell_type ufl_weft_cell(ufl_cell_type cell);
 bool ufl_cell_is_simplex(ufl_cell_type cell);
 /** The number of entities of a dimension: vertices 0, edges 1, ... the cell itself. */
 int ufl_cell_entities(ufl_cell_type cell, int dimension);
@@ -46,7 +49,7 @@ typedef struct ufl_element {
     int rank, shape[UFL_RANK_MAX]; /* of the value */
     int value_size;                /* product of the shape */
     int block_size;                /* blocked: components with dofs; else 1 */
-    int n_dofs;                    /* of one cell; -1 for quadrature elements and trees of them */
+    int n_dofs;                    /* of one cell */
     const char *name;              /* unique: "P2 triangle", "(2,) x P2 triangle" */
 } ufl_element;
 
@@ -85,6 +88,12 @@ const ufl_element *ufl_element_enriched(ufl_elements *elements, const ufl_elemen
                                         int n);
 const ufl_element *ufl_element_quadrature(ufl_elements *elements, ufl_cell_type cell, int degree,
                                           const char *scheme);
+/** fem's family of a scalar element. */
+weft_family ufl_weft_family(const ufl_element *scalar);
+/** The points at which a quadrature element has its values, in their order.
+ *  out     weft_quadrature_free
+ *  Errors  those of weft_quadrature_make */
+weft_status ufl_element_rule(const ufl_element *element, weft_quadrature *out, weft_error *error);
 /** The same Lagrange element with lexicographic dofs. */
 const ufl_element *ufl_element_tensor_order(ufl_elements *elements, const ufl_element *element);
 /** Is a quadrature element among the element and its parts? */

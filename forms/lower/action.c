@@ -160,6 +160,9 @@ static bool use_leaf(ufl_action_writer *w, const ufl_scalar *s) {
     if (s->type == SCALAR_VERTEX)
         return ufl_fail(w->l.context, WEFT_ERROR_UNSUPPORTED,
                         "sizes of cells in sum factorisation");
+    if (s->type == SCALAR_CURVATURE)
+        return ufl_fail(w->l.context, WEFT_ERROR_UNSUPPORTED,
+                        "sum factorisation of second derivatives or mixed elements");
     if (s->type != SCALAR_COEFFICIENT || s->constant)
         return true;
     ufl_part parts[UFL_PARTS_MAX];
@@ -190,7 +193,8 @@ static bool count_all(ufl_action_writer *w) {
     const size_t n = (size_t)w->l.scalars.n + 1;
     w->emitter.uses = ufl_alloc(w->l.context, n, sizeof *w->emitter.uses);
     w->emitter.declared = ufl_alloc(w->l.context, n, sizeof *w->emitter.declared);
-    if (!w->emitter.uses || !w->emitter.declared)
+    w->emitter.depths = ufl_alloc(w->l.context, n, sizeof *w->emitter.depths);
+    if (!w->emitter.uses || !w->emitter.declared || !w->emitter.depths)
         return false;
     for (int pass = 0; pass < 2; ++pass) {
         memset(w->emitter.uses, 0, n * sizeof *w->emitter.uses);

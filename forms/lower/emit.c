@@ -48,7 +48,8 @@ static bool prepare_scalars(ufl_emitter *e, const ufl_terms *terms) {
     const size_t n = (size_t)e->l->scalars.n + 1;
     e->uses = ufl_alloc(e->l->context, n, sizeof *e->uses);
     e->declared = ufl_alloc(e->l->context, n, sizeof *e->declared);
-    if (!e->uses || !e->declared)
+    e->depths = ufl_alloc(e->l->context, n, sizeof *e->depths);
+    if (!e->uses || !e->declared || !e->depths)
         return false;
     for (int t = 0; t < terms->n; ++t)
         ufl_emit_count_uses(e, terms->list[t].factor);
@@ -75,13 +76,16 @@ static double *map_points(ufl_emitter *e, const weft_quadrature *rule, const wef
     return points;
 }
 
-/* Points and weights on the cell, or on facets mapped to their cells. */
-static bool make_rule(ufl_emitter *e, const ufl_integral *integral, int degree) {
+/* Points and weights on the cell, or on facets mapped to their cells.
+ * own  a quadrature element whose points they are, or NULL */
+static bool make_rule(ufl_emitter *e, const ufl_integral *integral, int degree,
+                      const ufl_element *own) {
     const weft_cell *cell = weft_cell_of(ufl_weft_cell(e->l->mesh->cell));
     weft_quadrature rule = {0};
     weft_error error = {0};
-    const weft_status status =
-        ufl_rule_make(integral->type, e->l->mesh, integral->metadata.rule, degree, &rule, &error);
+    const weft_status status = own ? ufl_element_rule(own, &rule, &error)
+                                   : ufl_rule_make(integral->type, e->l->mesh,
+                                                   integral->metadata.rule, degree, &rule, &error);
     if (status != WEFT_OK) {
         e->l->context->place = integral->place;
         ufl_fail(e->l->context, status, "%s", error.message);
@@ -176,22 +180,26 @@ static const char *write_function(ufl_emitter *e, const ufl_lowered *lowered) {
     return kept;
 }
 
-static bool lower(ufl_emitter *e, ufl_lowered *out) {
+static bool lower(ufl_emitter *e, ufl_lowered *out, const ufl_element *points) {
     ufl_lowering *l = e->l;
     const ufl_terms *terms = NULL;
     const ufl_node **arguments = NULL;
     const ufl_node *integrand = out->integral->integrand;
     out->rank = ufl_terminals(l->graph, &integrand, 1, UFL_ARGUMENT, &arguments);
-    if (out->rank < 0)
+    if (out->rank > 2)
+        ufl_fail(l->context, WEFT_ERROR_UNSUPPORTED, "a form with more than two arguments");
+    if (out->rank < 0 || out->rank > 2)
         return false;
-    for (int i = 0; i < out->rank; ++i)
-        if (arguments[i]->detail < 2)
-            out->sizes[arguments[i]->detail] = l->n_sides * arguments[i]->space->element->n_dofs;
+    /* a form of a trial function alone has rank 1, too */
+    for (int i = 0; i < out->rank; ++i) {
+        l->numbers[i] = arguments[i]->detail;
+        out->sizes[i] = l->n_sides * arguments[i]->space->element->n_dofs;
+    }
     if (out->rank == 1) {
         e->results = arguments[0]->space->element;
         out->columns = e->columns = ufl_emit_columns(e->results);
     }
-    if (!make_rule(e, out->integral, out->degree))
+    if (!make_rule(e, out->integral, out->degree, points))
         return false;
     terms = ufl_factor(l, integrand);
     if (!terms)
@@ -249,21 +257,14 @@ const ufl_lowered *ufl_lower_integral(ufl_graph *graph, const ufl_prepared *form
                          .facets = {l.facets[0], l.facets[1]},
                          .degree = form->degrees[number]};
     context->place = integral->place;
-    if (integral->mesh->gdim != integral->mesh->tdim)
-        return ufl_fail(context, WEFT_ERROR_UNSUPPORTED,
-                        "cells of dimension %d in space of dimension %d", integral->mesh->tdim,
-                        integral->mesh->gdim);
     if ((integral->type == UFL_CELL) != (facets == NULL) ||
         (integral->type != UFL_CELL && integral->type != UFL_EXTERIOR_FACET && !interior))
         return ufl_fail(context, WEFT_ERROR_UNSUPPORTED, "integrals over %s are not compiled",
                         ufl_measure_name(integral->type));
-    if (interior && !integral->mesh->affine)
-        return ufl_fail(context, WEFT_ERROR_UNSUPPORTED,
-                        "integrals over interior facets of cells that are not affine");
-    if (form->points[number])
-        return ufl_fail(context, WEFT_ERROR_UNSUPPORTED, "integrals with %s are not compiled",
+    if (form->points[number] && integral->type != UFL_CELL)
+        return ufl_fail(context, WEFT_ERROR_UNSUPPORTED, "integrals over facets with %s",
                         form->points[number]->name);
-    const bool made = lower(&e, out);
+    const bool made = lower(&e, out, form->points[number]);
     weft_text_free(&e.body);
     return made ? out : NULL;
 }

@@ -21,6 +21,7 @@ typedef struct ufl_emitter {
     int n_tables;
     int *uses;                   /* [scalars] how often each is used */
     bool *declared;              /* [scalars] as a variable */
+    int *depths;                 /* [scalars] nested operations in their text */
     double *points[2], *weights; /* of the cell on each side: [n][d]; [n] */
     int n_points, weight_table;
     int columns;                /* of a result of rank 1, or 0 */

@@ -180,6 +180,14 @@ static const ufl_terms *function_terms(ufl_lowering *l, const ufl_node *function
         return NULL;
     if (order > l->order)
         l->order = order;
+    for (int i = 0; i < n && order > 0; ++i)
+        if (parts[i].scalar->family == UFL_QUADRATURE) {
+            l->context->place = function->place;
+            return ufl_fail(
+                l->context, WEFT_ERROR_TYPE,
+                "the derivative of a function on a quadrature element, which has values at "
+                "points alone");
+        }
     if (function->type == UFL_COEFFICIENT || (l->acts && function->detail == 1)) {
         const int number = number_of(l, &l->coefficients, &l->n_coefficients, function);
         bool constant = true;
@@ -195,7 +203,8 @@ static const ufl_terms *function_terms(ufl_lowering *l, const ufl_node *function
     for (int i = 0; sum && i < n; ++i) {
         ufl_basis basis;
         memset(&basis, 0, sizeof basis);
-        basis.argument = function->detail;
+        const int position = function->detail == l->numbers[0] ? 0 : 1;
+        basis.argument = position;
         basis.part.scalar = parts[i].scalar;
         basis.part.first = parts[i].first + l->side * function->space->element->n_dofs;
         basis.side = l->side;
@@ -203,11 +212,9 @@ static const ufl_terms *function_terms(ufl_lowering *l, const ufl_node *function
         basis.derivative = derivative;
         ufl_term term = {{-1, -1}, ufl_scalar_number(&l->scalars, 1)};
         const int number = basis_of(l, &basis);
-        if (number < 0 || function->detail > 1)
-            return number < 0 ? NULL
-                              : ufl_fail(l->context, WEFT_ERROR_UNSUPPORTED,
-                                         "a form with more than two arguments");
-        term.basis[function->detail] = number;
+        if (number < 0)
+            return NULL;
+        term.basis[position] = number;
         sum = add_terms(l, sum, make_terms(l, &term, 1));
     }
     return sum;
@@ -231,6 +238,34 @@ static const ufl_terms *physical_terms(ufl_lowering *l, const ufl_node *function
     return sum;
 }
 
+/* The second derivative on cells whose Jacobian is not constant: d/dx_m (K_rn f_r)
+ *     = K_sm (K_rn f_rs - K_ra (dJ_ab/dX_s) K_bn f_r),  f_r = df/dX_r */
+static const ufl_terms *second_terms(ufl_lowering *l, const ufl_node *function, int flat,
+                                     const int *directions) {
+    ufl_scalars *scalars = &l->scalars;
+    const int d = l->mesh->tdim, n = directions[0], m = directions[1];
+    int powers[3] = {0};
+    const ufl_terms *sum = physical_terms(l, function, flat, directions, 2, 0, powers);
+    for (int r = 0; sum && r < d; ++r) {
+        int factor = ufl_scalar_number(scalars, 0);
+        for (int k = 0; k < d * d * d; ++k) {
+            const int s = k / (d * d), a = k / d % d, b = k % d;
+            const int left = ufl_scalar_multiply(scalars, ufl_jacobian_inverse(l, s, m),
+                                                 ufl_jacobian_inverse(l, r, a));
+            const int right = ufl_scalar_multiply(scalars, ufl_jacobian_gradient(l, a, b, s),
+                                                  ufl_jacobian_inverse(l, b, n));
+            factor =
+                ufl_scalar_subtract(scalars, factor, ufl_scalar_multiply(scalars, left, right));
+        }
+        ++powers[r];
+        const ufl_terms *first = function_terms(l, function, flat, powers, 1);
+        --powers[r];
+        const ufl_terms *scale = scalar_terms(l, factor);
+        sum = add_terms(l, sum, first && scale ? multiply_terms(l, function, scale, first) : NULL);
+    }
+    return sum;
+}
+
 static int flatten(const ufl_node *node, const int *component) {
     int flat = 0;
     for (int i = 0; i < node->rank; ++i)
@@ -242,16 +277,19 @@ static const ufl_terms *terminal_terms(ufl_lowering *l, const ufl_node *node, co
                                        int order) {
     int powers[3] = {0};
     if (node->type == UFL_ARGUMENT || node->type == UFL_COEFFICIENT) {
-        if (order > 1 && !l->mesh->affine) {
+        if (order > 1 && !l->mesh->affine && (order > 2 || l->mesh->gdim != l->mesh->tdim)) {
             l->context->place = node->place;
-            return ufl_fail(l->context, WEFT_ERROR_UNSUPPORTED,
-                            "second derivatives on cells that are not affine");
+            return ufl_fail(l->context, WEFT_ERROR_UNSUPPORTED, "%s derivatives on %s",
+                            order > 2 ? "third" : "second",
+                            order > 2 ? "cells that are not affine" : "curved cells in space");
         }
         if (node->space->mesh != l->mesh) {
             l->context->place = node->place;
             return ufl_fail(l->context, WEFT_ERROR_UNSUPPORTED,
                             "a function on another mesh than that of the integral");
         }
+        if (order == 2 && !l->mesh->affine)
+            return second_terms(l, node, flatten(node, component), component + node->rank);
         return physical_terms(l, node, flatten(node, component), component + node->rank, order, 0,
                               powers);
     }
@@ -361,6 +399,23 @@ static int power_scalar(ufl_lowering *l, const ufl_node *node) {
     }
     const int power = scalar_of(l, exponent);
     return power < 0 ? -1 : ufl_scalar_function2(s, "pow", base, power);
+}
+
+/* J and Y of integer order, as FFCx has them. */
+static int bessel_scalar(ufl_lowering *l, const ufl_node *node) {
+    const ufl_node *order = ufl_operand(node, 0);
+    const int a = scalar_of(l, ufl_operand(node, 1));
+    const bool whole = ufl_is_zero(order) || order->type == UFL_INT;
+    if ((node->detail == 'J' || node->detail == 'Y') && whole)
+        return ufl_scalar_function2(&l->scalars, node->detail == 'J' ? "bessel_j" : "bessel_y",
+                                    ufl_scalar_number(&l->scalars, ufl_number(order)), a);
+    l->context->place = node->place;
+    ufl_fail(l->context, WEFT_ERROR_UNSUPPORTED,
+             whole ? "the Bessel function %c"
+                   : "the Bessel function %c of an order that is "
+                     "not a whole number",
+             node->detail);
+    return -1;
 }
 
 static const ufl_terms *divide_terms(ufl_lowering *l, const ufl_node *node) {
@@ -489,6 +544,8 @@ static const ufl_terms *compute(ufl_lowering *l, const ufl_node *node, const int
     case UFL_MIN:
     case UFL_MAX:
         return scalar_terms(l, function_scalar(l, node));
+    case UFL_BESSEL:
+        return scalar_terms(l, bessel_scalar(l, node));
     case UFL_CONDITIONAL:
         return conditional_terms(l, node);
     case UFL_VARIABLE:

@@ -4,7 +4,7 @@
 #include <math.h>
 
 static int vertex(ufl_lowering *l, int v, int i) {
-    const int n = weft_cell_of(ufl_weft_cell(l->mesh->cell))->n_entities[0];
+    const int n = l->mesh->coordinates->sub[0]->n_dofs;
     return ufl_scalar_leaf(&l->scalars, SCALAR_VERTEX, v + l->side * n, i, -1, true);
 }
 
@@ -20,8 +20,49 @@ int ufl_jacobian(ufl_lowering *l, int i, int j) {
     if (l->jacobian[l->side][i][j] < 0)
         l->jacobian[l->side][i][j] =
             l->mesh->affine ? difference(l, j + 1, 0, i)
-                            : ufl_scalar_leaf(&l->scalars, SCALAR_JACOBIAN, i, j, -1, false);
+                            : ufl_scalar_leaf(&l->scalars, SCALAR_JACOBIAN, i, j, l->side, false);
     return l->jacobian[l->side][i][j];
+}
+
+int ufl_jacobian_gradient(ufl_lowering *l, int i, int j, int k) {
+    int powers[3] = {0};
+    ++powers[j];
+    ++powers[k];
+    return l->mesh->affine
+               ? ufl_scalar_number(&l->scalars, 0)
+               : ufl_scalar_leaf(&l->scalars, SCALAR_CURVATURE, i,
+                                 weft_derivative_index(l->mesh->tdim, powers), l->side, false);
+}
+
+/* sum_i J_ia J_ib, the metric of cells that are not as high-dimensional as the space. */
+static int metric(ufl_lowering *l, int a, int b) {
+    int sum = ufl_scalar_number(&l->scalars, 0);
+    for (int i = 0; i < l->mesh->gdim; ++i)
+        sum = ufl_scalar_add(
+            &l->scalars, sum,
+            ufl_scalar_multiply(&l->scalars, ufl_jacobian(l, i, a), ufl_jacobian(l, i, b)));
+    return sum;
+}
+
+/* det J^T J, of one or two columns. */
+static int metric_determinant(ufl_lowering *l) {
+    ufl_scalars *s = &l->scalars;
+    if (l->mesh->tdim == 1)
+        return metric(l, 0, 0);
+    return ufl_scalar_subtract(s, ufl_scalar_multiply(s, metric(l, 0, 0), metric(l, 1, 1)),
+                               ufl_scalar_multiply(s, metric(l, 0, 1), metric(l, 0, 1)));
+}
+
+/* (J^T J)^-1 J^T */
+static int pseudo_inverse(ufl_lowering *l, int i, int j) {
+    ufl_scalars *s = &l->scalars;
+    const int other = 1 - i;
+    int above = ufl_jacobian(l, j, i);
+    if (l->mesh->tdim == 2)
+        above =
+            ufl_scalar_subtract(s, ufl_scalar_multiply(s, metric(l, other, other), above),
+                                ufl_scalar_multiply(s, metric(l, 0, 1), ufl_jacobian(l, j, other)));
+    return ufl_scalar_divide(s, above, metric_determinant(l));
 }
 
 /* A minor of the Jacobian without row i and column j, with its sign. */
@@ -42,8 +83,10 @@ static int cofactor(ufl_lowering *l, int i, int j) {
 
 int ufl_jacobian_determinant(ufl_lowering *l) {
     if (l->determinant[l->side] < 0) {
-        int sum = ufl_scalar_number(&l->scalars, 0);
-        for (int j = 0; j < l->mesh->tdim; ++j)
+        const bool square = l->mesh->gdim == l->mesh->tdim;
+        int sum = square ? ufl_scalar_number(&l->scalars, 0)
+                         : ufl_scalar_function(&l->scalars, "sqrt", metric_determinant(l));
+        for (int j = 0; square && j < l->mesh->tdim; ++j)
             sum = ufl_scalar_add(
                 &l->scalars, sum,
                 ufl_scalar_multiply(&l->scalars, ufl_jacobian(l, 0, j), cofactor(l, 0, j)));
@@ -55,6 +98,8 @@ int ufl_jacobian_determinant(ufl_lowering *l) {
 }
 
 int ufl_jacobian_inverse(ufl_lowering *l, int i, int j) {
+    if (l->inverse[l->side][i][j] < 0 && l->mesh->gdim != l->mesh->tdim)
+        l->inverse[l->side][i][j] = pseudo_inverse(l, i, j);
     if (l->inverse[l->side][i][j] < 0) {
         const int one = ufl_scalar_number(&l->scalars, 1);
         const int determinant = ufl_jacobian_determinant(l);
@@ -120,18 +165,20 @@ static int mapped_normal(ufl_lowering *l, const double *normal, int i) {
 
 static int normal_length(ufl_lowering *l, const double *normal) {
     int parts[3];
-    for (int i = 0; i < l->mesh->tdim; ++i)
+    for (int i = 0; i < l->mesh->gdim; ++i)
         parts[i] = mapped_normal(l, normal, i);
-    return root_of_squares(l, parts, l->mesh->tdim);
+    return root_of_squares(l, parts, l->mesh->gdim);
 }
 
 int ufl_weight_scale(ufl_lowering *l) {
     if (l->scale < 0) {
         ufl_scalars *s = &l->scalars;
+        const int side = l->side;
         l->side = 0;
         int scale = ufl_scalar_function(s, "abs", ufl_jacobian_determinant(l));
         if (l->facets[l->side] >= 0) {
-            /* Nanson: the facet's area is |det J| |K^T n| times that in the reference cell. */
+            /* Nanson: the facet's area is |det J| |K^T n| times that in the reference cell. On surfaces in
+             * space, too: det (J^T J) n.(J^T J)^-1 n is the square of the length of J t, t normal to n. */
             double normal[3] = {0};
             const double length = reference_normal(weft_cell_of(ufl_weft_cell(l->mesh->cell)),
                                                    l->facets[l->side], normal);
@@ -140,6 +187,7 @@ int ufl_weight_scale(ufl_lowering *l) {
             if (l->mesh->tdim == 1) /* a point has measure 1 */
                 scale = ufl_scalar_number(s, 1);
         }
+        l->side = side;
         l->scale = scale;
     }
     return l->scale;
@@ -198,6 +246,33 @@ static int circumradius(ufl_lowering *l) {
     return ufl_scalar_divide(s, ufl_scalar_function(s, "sqrt", area), volume);
 }
 
+/* Component i of edge e of a facet, in the order of the facet's own edges; of the cell where facet < 0. As
+ * in FFCx edges point from their second vertex to their first. */
+static int edge_vector(ufl_lowering *l, int facet, int e, int i) {
+    const weft_cell *cell = weft_cell_of(ufl_weft_cell(l->mesh->cell));
+    int v[8], edge[8];
+    if (facet < 0)
+        return difference(l, cell->edges[e][0], cell->edges[e][1], i);
+    weft_cell_entity(cell, cell->dimension - 1, facet, v);
+    weft_cell_entity(weft_cell_of(cell->facet), 1, e, edge);
+    return difference(l, v[edge[0]], v[edge[1]], i);
+}
+
+/* d x_i / d s_k, by coordinate k of the facet's own reference cell. */
+static int facet_jacobian(ufl_lowering *l, int i, int k) {
+    const weft_cell *cell = weft_cell_of(ufl_weft_cell(l->mesh->cell));
+    int v[8], sum = ufl_scalar_number(&l->scalars, 0);
+    weft_cell_entity(cell, cell->dimension - 1, l->facets[l->side], v);
+    for (int j = 0; j < cell->dimension; ++j)
+        sum = ufl_scalar_add(
+            &l->scalars, sum,
+            ufl_scalar_multiply(&l->scalars,
+                                ufl_scalar_number(&l->scalars, cell->vertices[v[k + 1]][j] -
+                                                                   cell->vertices[v[0]][j]),
+                                ufl_jacobian(l, i, j)));
+    return sum;
+}
+
 int ufl_quantity_scalar(ufl_lowering *l, const ufl_node *node, const int *component) {
     ufl_scalars *s = &l->scalars;
     const weft_cell *cell = weft_cell_of(ufl_weft_cell(l->mesh->cell));
@@ -219,6 +294,22 @@ int ufl_quantity_scalar(ufl_lowering *l, const ufl_node *node, const int *compon
         reference_normal(cell, l->facets[l->side], normal);
         return ufl_scalar_divide(s, mapped_normal(l, normal, component[0]),
                                  normal_length(l, normal));
+    case UFL_CELL_VERTICES:
+        return vertex(l, component[0], component[1]);
+    case UFL_CELL_EDGE_VECTORS:
+        return edge_vector(l, -1, component[0], component[1]);
+    case UFL_FACET_EDGE_VECTORS:
+        if (l->facets[l->side] < 0 || cell->dimension < 3)
+            break;
+        return edge_vector(l, l->facets[l->side], component[0], component[1]);
+    case UFL_FACET_JACOBIAN:
+        if (l->facets[l->side] < 0)
+            break;
+        return facet_jacobian(l, component[0], component[1]);
+    case UFL_FACET_JACOBIAN_DETERMINANT:
+        if (l->facets[l->side] < 0)
+            break;
+        return ufl_weight_scale(l);
     case UFL_CELL_VOLUME:
         if (!l->mesh->affine)
             break;

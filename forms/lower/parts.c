@@ -39,6 +39,23 @@ int ufl_component_parts(ufl_context *context, const ufl_element *element, int fl
     return add_parts(&list, element, flat, 0, 1) ? list.n : -1;
 }
 
+/* Renumber functions as basix.create_tp_element does: by their factors on each axis, the last axis fastest. */
+static bool sort_lexicographically(ufl_context *context, const weft_element *element, int rows,
+                                   double *values) {
+    const int n = element->n_nodes, d = weft_cell_of(element->cell)->dimension;
+    double *row = ufl_alloc(context, (size_t)n, sizeof *row);
+    for (int k = 0; row && k < rows; ++k) {
+        memcpy(row, values + k * n, (size_t)n * sizeof *row);
+        for (int i = 0; i < n; ++i) {
+            int to = 0;
+            for (int a = 0; a < d; ++a)
+                to = to * (element->degree + 1) + element->lattice[i * d + a];
+            values[k * n + to] = row[i];
+        }
+    }
+    return row != NULL;
+}
+
 /* Tabulate an element of fem. nodes: NULL, or gets a copy of its nodes, [n][d]; dimensions: of the entities that they
  * are on. */
 static int tabulate_simple(ufl_context *context, const ufl_element *scalar, int order, int n_points,
@@ -47,10 +64,6 @@ static int tabulate_simple(ufl_context *context, const ufl_element *scalar, int 
     weft_element *element = NULL;
     weft_error error = {0};
     int n = -1;
-    if (scalar->tensor_order) {
-        ufl_fail(context, WEFT_ERROR_UNSUPPORTED, "elements with lexicographic numbering");
-        return -1;
-    }
     weft_status status = weft_element_make(ufl_weft_family(scalar), ufl_weft_cell(scalar->cell),
                                            scalar->degree, &element, &error);
     if (status == WEFT_OK) {
@@ -60,6 +73,9 @@ static int tabulate_simple(ufl_context *context, const ufl_element *scalar, int 
         status = *out ? weft_element_tabulate(element, order, n_points, points, *out, &error)
                       : WEFT_ERROR_MEMORY;
     }
+    if (status == WEFT_OK && scalar->tensor_order && element->lattice &&
+        !sort_lexicographically(context, element, weft_derivative_count(d, order) * n_points, *out))
+        status = WEFT_ERROR_MEMORY;
     if (status == WEFT_OK && nodes) {
         const weft_cell *cell = weft_cell_of(ufl_weft_cell(scalar->cell));
         *nodes = ufl_alloc(context, (size_t)(n * d), sizeof **nodes);

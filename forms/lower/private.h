@@ -53,6 +53,7 @@ typedef struct ufl_lowering {
     int n_coefficients, n_constants;
     /* scalars of each side; -1: not yet. scale: of weights, from side '+' */
     int jacobian[2][3][3], inverse[2][3][3], determinant[2], scale;
+    int numbers[2]; /* of the arguments: test and trial function */
     struct ufl_memo *memo;
     int *bound; /* [n_indices] values of free indices */
 } ufl_lowering;
@@ -64,6 +65,8 @@ const ufl_terms *ufl_factor(ufl_lowering *l, const ufl_node *node);
 /** Component (i, j) of the Jacobian, or of its inverse; its determinant; the factor of weights. */
 int ufl_jacobian(ufl_lowering *l, int i, int j);
 int ufl_jacobian_inverse(ufl_lowering *l, int i, int j);
+/** Derivative of component (i, j) of the Jacobian by reference coordinate k. */
+int ufl_jacobian_gradient(ufl_lowering *l, int i, int j, int k);
 int ufl_jacobian_determinant(ufl_lowering *l);
 int ufl_weight_scale(ufl_lowering *l);
 /** Component of a geometric quantity; -1 and an error where it is not supported. */

@@ -9,7 +9,8 @@ typedef enum ufl_scalar_type {
     SCALAR_NUMBER,     /* value */
     SCALAR_VERTEX,     /* coordinate b of vertex a; those of the second cell follow the first's */
     SCALAR_COORDINATE, /* coordinate a of the point */
-    SCALAR_JACOBIAN,   /* d x_a / d X_b at the point, on cells that are not affine */
+    SCALAR_JACOBIAN, /* d x_a / d X_b at the point, on side c of a facet; on cells that are not affine */
+    SCALAR_CURVATURE,   /* derivative b (weft_derivative_index) of x_a at the point, on side c */
     SCALAR_DETERMINANT, /* of the Jacobian at the point, which is also the scalar a (actions alone) */
     SCALAR_WEIGHT,      /* of the point (actions alone) */
     SCALAR_COEFFICIENT, /* derivative c (weft_derivative_index) of component b of coefficient a/2, on side

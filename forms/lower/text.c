@@ -14,7 +14,8 @@ ufl_element_table *ufl_emit_table(ufl_emitter *e, const ufl_element *scalar, int
         return ufl_fail(e->l->context, WEFT_ERROR_UNSUPPORTED, "more than 32 scalar elements");
     ufl_element_table *table = &e->elements[e->n_elements];
     *table = (ufl_element_table){.scalar = scalar, .side = side, .number = -1};
-    table->order = scalar->family == UFL_QUADRATURE ? 0 : e->l->order > 1 ? e->l->order : 1;
+    const int order = scalar == e->l->mesh->coordinates->sub[0] && !e->l->mesh->affine ? 2 : 1;
+    table->order = scalar->family == UFL_QUADRATURE ? 0 : e->l->order > order ? e->l->order : order;
     table->n_functions = ufl_tabulate(e->l->context, scalar, table->order, e->n_points,
                                       e->points[side], &table->values);
     if (table->n_functions < 0)
@@ -180,18 +181,21 @@ static bool declare_interpolated(ufl_emitter *e, int number, const ufl_scalar *s
     const char *indent = e->indent;
     if (s->type != SCALAR_COEFFICIENT) {
         const ufl_element *coordinates = e->l->mesh->coordinates;
-        int powers[3] = {0};
+        const int side = s->type == SCALAR_COORDINATE ? 0 : s->c;
+        int powers[3] = {0}, derivative = s->b;
         if (s->type == SCALAR_JACOBIAN)
             powers[s->b] = 1;
-        ufl_element_table *table = ufl_emit_table(e, coordinates->sub[0], 0);
+        if (s->type != SCALAR_CURVATURE)
+            derivative = weft_derivative_index(e->l->mesh->tdim, powers);
+        ufl_element_table *table = ufl_emit_table(e, coordinates->sub[0], side);
         const char *name = ufl_emit_table_name(e, table);
         if (!name)
             return false;
         weft_text_add(&e->body,
                       "%sreal s%d = 0;\n%sfor (int i = 0; i < %d; ++i)\n%s    s%d += "
-                      "%s(%d,p,i) * X(i,%d);\n",
-                      indent, number, indent, table->n_functions, indent, number, name,
-                      weft_derivative_index(e->l->mesh->tdim, powers), s->a);
+                      "%s(%d,p,i) * X(%.0d%si,%d);\n",
+                      indent, number, indent, table->n_functions, indent, number, name, derivative,
+                      side * coordinates->sub[0]->n_dofs, side ? " + " : "", s->a);
         e->flops += 2L * table->n_functions;
         return true;
     }
@@ -205,6 +209,12 @@ static bool declare_interpolated(ufl_emitter *e, int number, const ufl_scalar *s
     if (n == 1 && s->constant) {
         weft_text_add(&e->body, "%sreal s%d = ", indent, number);
         ufl_emit_dof(&e->body, dofs, w->space->element, parts[0], "0", e->l->n_sides == 2);
+        weft_text_add(&e->body, ";\n");
+        return true;
+    }
+    if (n == 1 && parts[0].scalar->family == UFL_QUADRATURE) { /* values at these very points */
+        weft_text_add(&e->body, "%sreal s%d = ", indent, number);
+        ufl_emit_dof(&e->body, dofs, w->space->element, parts[0], "p", false);
         weft_text_add(&e->body, ";\n");
         return true;
     }
@@ -223,9 +233,22 @@ static bool declare_interpolated(ufl_emitter *e, int number, const ufl_scalar *s
     return n >= 0;
 }
 
+/* Kernel bodies have at most 64 nested parentheses. */
+enum { NESTED_MAX = 24 };
+
+static int depth_of(const ufl_emitter *e, const ufl_scalar *s) {
+    const int operands[] = {s->a, s->b, s->c, s->d};
+    int depth = 0;
+    for (int i = 0; i < ufl_scalar_operands(s); ++i)
+        if (!e->declared[operands[i]] && e->depths[operands[i]] > depth)
+            depth = e->depths[operands[i]];
+    return depth + 1;
+}
+
 void ufl_emit_shared(ufl_emitter *e, int scalar) {
     weft_text value = {0};
-    if (e->uses[scalar] < 2 || negated(e, scalar) >= 0)
+    e->depths[scalar] = depth_of(e, &e->l->scalars.list[scalar]);
+    if ((e->uses[scalar] < 2 && e->depths[scalar] <= NESTED_MAX) || negated(e, scalar) >= 0)
         return;
     write_operation(e, &e->l->scalars.list[scalar], &value);
     weft_text_add(&e->body, "%sreal s%d = %s;\n", e->indent, scalar, value.data ? value.data : "0");
@@ -234,7 +257,7 @@ void ufl_emit_shared(ufl_emitter *e, int scalar) {
     e->declared[scalar] = true;
 }
 
-/* Declare what is used more than once, and what is interpolated: of the scalars that are used, those
+/* Declare what is used more than once, what is nested deeply, and what is interpolated: of the scalars that are used, those
  * that are constant on the cell, or the others. */
 bool ufl_emit_declare(ufl_emitter *e, bool constant) {
     for (int i = 0; i < e->l->scalars.n; ++i) {
@@ -242,7 +265,7 @@ bool ufl_emit_declare(ufl_emitter *e, bool constant) {
         if (e->uses[i] == 0 || s->constant != constant || e->declared[i])
             continue;
         if (s->type == SCALAR_COEFFICIENT || s->type == SCALAR_COORDINATE ||
-            s->type == SCALAR_JACOBIAN) {
+            s->type == SCALAR_JACOBIAN || s->type == SCALAR_CURVATURE) {
             if (!declare_interpolated(e, i, s))
                 return false;
             e->declared[i] = true;

@@ -10,6 +10,14 @@ static double sign(double x) {
     return x > 0 ? 1 : x < 0 ? -1 : x;
 }
 
+static double bessel_j(double n, double x) {
+    return jn((int)n, x);
+}
+
+static double bessel_y(double n, double x) {
+    return yn((int)n, x);
+}
+
 #define ALL "every x"
 #define BOTH "every x and y"
 #define OWN (INTRINSIC_HOST_OWN | INTRINSIC_CUDA_OWN)
@@ -54,6 +62,10 @@ const weft_intrinsic weft_intrinsics[] = {
     {"ceil", 1, INTRINSIC_HOST_OWN, "ceil", NULL, 0, 0, ceil, NULL, ALL, 17},
     {"round", 1, INTRINSIC_HOST_OWN, "round", NULL, 0, 0, round, NULL, ALL, 13},
     {"trunc", 1, INTRINSIC_HOST_OWN, "trunc", NULL, 0, 0, trunc, NULL, ALL, 13},
+    {"bessel_j", 2, INTRINSIC_BODY_ONLY, "jn", NULL, 0, 0, NULL, bessel_j,
+     "x a whole number, every y", 200},
+    {"bessel_y", 2, INTRINSIC_BODY_ONLY, "yn", NULL, 0, 0, NULL, bessel_y,
+     "x a whole number, y >= 0", 200},
     {"select", 3, INTRINSIC_MASK | OWN, NULL, NULL, 0, 0, NULL, NULL,
      "every x and y; a comparison comes first", 2},
     {"reciprocal", 1, INTRINSIC_BODY_ONLY | OWN, NULL, "1 / x", 0, 0, NULL, NULL, "x not 0", 20},

@@ -13,16 +13,18 @@
 #define TOLERANCE_SINGLE 2e-5
 #define SMALLEST_SINGLE 1e-30 /* what is less is about to underflow, */
 #define LARGEST_SINGLE 1e37   /* what is more, to overflow */
-enum { SAMPLES_MAX = 64, FACETS_MAX = 6, JOBS_MAX = 16 };
+#define POINT_DISTANCE 1e-9   /* between equal points */
+enum { SAMPLES_MAX = 64, FACETS_MAX = 6, JOBS_MAX = 16, POINTS_MAX = 4096 };
 
 /* The samples of an integral of the oracle that have the same local facets, computed in one way. */
 typedef struct tensor_case {
     int finding, variant, n, size, n_jobs;
     const json_t *samples[SAMPLES_MAX];
-    const ufl_prepared *form;  /* or its action, */
-    const ufl_node *direction; /* on this; NULL: the form itself */
-    double *expected, *sums;   /* [n][size] */
-    forms_job jobs[JOBS_MAX];  /* one for each metadata */
+    const json_t *coefficients; /* of the oracle's form */
+    const ufl_prepared *form;   /* or its action, */
+    const ufl_node *direction;  /* on this; NULL: the form itself */
+    double *expected, *sums;    /* [n][size] */
+    forms_job jobs[JOBS_MAX];   /* one for each metadata */
 } tensor_case;
 
 typedef struct comparison {
@@ -48,26 +50,77 @@ static double direction_value(int i) {
     return (mixed & 0x100 ? -1 : 1) * (0.5 + (double)(mixed >> 16) / 65536);
 }
 
+/* The oracle's number of each point of a quadrature element, by its place.
+ * element  of the oracle, without blocks
+ * order    [rule->n]
+ * Returns false where FFCx has other points */
+static bool match_points(const json_t *element, const weft_quadrature *rule, int *order) {
+    const json_t *points = json_object_get(element, "points");
+    const int n = (int)json_array_size(points);
+    for (int p = 0; p < rule->n; ++p) {
+        order[p] = -1;
+        for (int q = 0; q < n; ++q) {
+            double most = 0;
+            for (int c = 0; c < rule->dimension; ++c)
+                most = fmax(most, fabs(json_number_value(json_array_get(
+                                           json_array_get(points, (size_t)q), (size_t)c)) -
+                                       rule->points[p * rule->dimension + c]));
+            if (most < POINT_DISTANCE)
+                order[p] = q;
+        }
+        if (order[p] < 0)
+            return false;
+    }
+    return n == rule->n;
+}
+
+/* Where the oracle has entry k of each coefficient that is, or is a vector of, a quadrature element.
+ *  description  of the oracle
+ *  order        [points]; order[0] < 0: the numbers are the same
+ *  Returns false where that is not known */
+static bool find_order(const ufl_element *element, const json_t *description, int *order) {
+    const ufl_element *points = ufl_element_find_quadrature(element);
+    weft_quadrature rule = {0};
+    order[0] = -1;
+    if (!points)
+        return true;
+    if (element->family == UFL_BLOCKED)
+        description = json_object_get(description, "of");
+    const bool found = ufl_element_rule(points, &rule, NULL) == WEFT_OK && rule.n <= POINTS_MAX &&
+                       match_points(description, &rule, order);
+    weft_quadrature_free(&rule);
+    return found;
+}
+
 /* The data of an argument for all samples, [n][size]. */
 static double *sample_data(const tensor_case *c, const ufl_prepared *original,
                            const ufl_function_argument *argument) {
     const int size = forms_argument_size(argument);
+    int order[POINTS_MAX] = {-1}, coefficient = 0;
     double *plain = calloc((size_t)(c->n * size) + 1, sizeof *plain);
+    while (coefficient < original->n_coefficients &&
+           original->coefficients[coefficient] != argument->node)
+        ++coefficient;
+    const int block =
+        argument->node && argument->node->space ? argument->node->space->element->block_size : 1;
+    if (coefficient < original->n_coefficients)
+        find_order(argument->node->space->element,
+                   json_array_get(c->coefficients, (size_t)coefficient), order);
     for (int i = 0; plain && i < c->n; ++i) {
         const json_t *from = NULL;
         if (!argument->node)
             from = json_object_get(c->samples[i], "x");
         else if (argument->node->type == UFL_COEFFICIENT) {
-            for (int k = 0; k < original->n_coefficients; ++k)
-                if (original->coefficients[k] == argument->node)
-                    from = json_array_get(json_object_get(c->samples[i], "w"), (size_t)k);
+            from = json_array_get(json_object_get(c->samples[i], "w"), (size_t)coefficient);
         } else
             for (int k = 0; k < original->n_constants; ++k)
                 if (original->constants[k] == argument->node)
                     from = json_array_get(json_object_get(c->samples[i], "c"), (size_t)k);
         for (int k = 0; k < size; ++k) {
             /* x has three coordinates a node */
-            const int at = argument->node ? k : k / argument->columns * 3 + k % argument->columns;
+            const int at = !argument->node ? k / argument->columns * 3 + k % argument->columns
+                           : order[0] >= 0 ? order[k / block] * block + k % block
+                                           : k;
             plain[i * size + k] = argument->node && argument->node == c->direction
                                       ? direction_value(k)
                                       : json_number_value(json_array_get(from, (size_t)at));
@@ -233,7 +286,18 @@ static const ufl_prepared *make_action(comparison *all, int form, tensor_finding
     return prepared;
 }
 
-static void prepare_integral(comparison *all, int finding, const json_t *expected) {
+/* Do coefficients on quadrature elements have the same points? */
+static bool same_points(const ufl_prepared *form, const json_t *coefficients) {
+    int order[POINTS_MAX];
+    for (int k = 0; k < form->n_coefficients; ++k)
+        if (!find_order(form->coefficients[k]->space->element,
+                        json_array_get(coefficients, (size_t)k), order))
+            return false;
+    return true;
+}
+
+static void prepare_integral(comparison *all, int finding, const json_t *form,
+                             const json_t *expected) {
     tensor_finding *found = &all->findings[finding];
     const ufl_prepared *original = all->ufl->prepared[found->form];
     const json_t *samples = json_object_get(expected, "samples");
@@ -247,6 +311,10 @@ static void prepare_integral(comparison *all, int finding, const json_t *expecte
         find(found, TENSOR_UNKNOWN, "no samples");
         return;
     }
+    if (!same_points(original, json_object_get(form, "coefficients"))) {
+        find(found, TENSOR_UNSUPPORTED, "a quadrature element of other points than FFCx's");
+        return;
+    }
     const ufl_prepared *action =
         original->n_arguments == 2 ? make_action(all, found->form, found, &direction) : NULL;
     if (!exact) {
@@ -256,7 +324,10 @@ static void prepare_integral(comparison *all, int finding, const json_t *expecte
     }
     found->has_action = action != NULL;
     for (int at = 0; at < FACETS_MAX * FACETS_MAX; ++at) {
-        tensor_case model = {.finding = finding, .form = original, .size = (int)size};
+        tensor_case model = {.finding = finding,
+                             .form = original,
+                             .size = (int)size,
+                             .coefficients = json_object_get(form, "coefficients")};
         int facets[2];
         for (size_t i = 0; i < json_array_size(samples) && model.n < SAMPLES_MAX; ++i)
             if (facets_of(json_array_get(samples, i), on_cells, facets) == at)
@@ -305,7 +376,8 @@ void tensors_compare(const tensor_way *way, weft_ufl *ufl, const json_t *forms,
         const json_t *integrals = json_object_get(json_array_get(forms, f), "integrals");
         for (size_t i = 0; i < json_array_size(integrals); ++i) {
             all.findings[all.n_findings++] = (tensor_finding){.form = (int)f, .integral = (int)i};
-            prepare_integral(&all, all.n_findings - 1, json_array_get(integrals, i));
+            prepare_integral(&all, all.n_findings - 1, json_array_get(forms, f),
+                             json_array_get(integrals, i));
         }
     }
     for (int i = 0; i < all.n_cases; ++i)

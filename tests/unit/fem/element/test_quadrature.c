@@ -72,6 +72,7 @@ static void test_monomials(void **state) {
         const int most = cell->dimension == 3 ? 10 : 20;
         for (int degree = 0; degree <= most; ++degree) {
             check_rule(cell, WEFT_SCHEME_DEFAULT, degree);
+            check_rule(cell, WEFT_SCHEME_SYMMETRIC, degree);
             check_rule(cell, WEFT_SCHEME_GAUSS_JACOBI, degree);
             if (!cell->simplex || cell->dimension == 1)
                 check_rule(cell, WEFT_SCHEME_GLL, degree);
@@ -90,6 +91,9 @@ static void test_number_of_points(void **state) {
         weft_scheme scheme;
         int degree, n;
     } known[] = {{WEFT_TRIANGLE, WEFT_SCHEME_DEFAULT, 1, 1},
+                 {WEFT_TRIANGLE, WEFT_SCHEME_DEFAULT, 3, 4},
+                 {WEFT_TRIANGLE, WEFT_SCHEME_SYMMETRIC, 1, 1},
+                 {WEFT_TRIANGLE, WEFT_SCHEME_SYMMETRIC, 3, 6},
                  {WEFT_TRIANGLE, WEFT_SCHEME_DEFAULT, 6, 12},
                  {WEFT_TRIANGLE, WEFT_SCHEME_DEFAULT, 8, 16},
                  {WEFT_TRIANGLE, WEFT_SCHEME_DEFAULT, 10, 25},
