@@ -72,7 +72,7 @@ static bool attach_degrees(ufl_graph *graph, ufl_prepared *prepared, ufl_integra
         prepared->degrees[i] = given ? integral->metadata.degree : integral->estimated_degree;
         if (!find_points(graph, integral, &prepared->points[i]))
             return false;
-        if (prepared->points[i])
+        if (prepared->points[i] && !given)
             prepared->degrees[i] = -1;
     }
     return graph->context->status == WEFT_OK;

@@ -398,11 +398,9 @@ const ufl_element *ufl_element_find_quadrature(const ufl_element *element) {
 int ufl_element_block(const ufl_element *element, int flat) {
     if (!element->symmetric)
         return flat;
-    int n = element->shape[0], i = flat / n, j = flat % n, block = 0;
-    int first = i < j ? i : j, second = i < j ? j : i;
-    for (int k = 0; k < first; ++k)
-        block += n - k;
-    return block + second - first;
+    const int i = flat / element->shape[0], j = flat % element->shape[0];
+    return i > j ? i * (i + 1) / 2 + j
+                 : j * (j + 1) / 2 + i; /* as Basix: rows of the lower triangle */
 }
 
 /* ---- meshes and spaces ---- */

@@ -41,7 +41,7 @@ typedef struct ufl_element {
     int degree;      /* as given; of a tree: the largest */
     int superdegree; /* UFL's embedded superdegree: what degree estimation counts */
     bool discontinuous;
-    bool symmetric;     /* blocked: only the components i <= j have dofs */
+    bool symmetric;     /* blocked: only the components i >= j have dofs, row by row */
     bool tensor_order;  /* dofs numbered lexicographically (basix.create_tp_element) */
     const char *scheme; /* quadrature elements: "default", "GLL", "vertex", "gauss_jacobi" */
     int n_sub;

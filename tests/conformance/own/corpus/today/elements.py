@@ -7,7 +7,7 @@ P2 = elements.element("P", cell, 2)
 mesh = Mesh(elements.element("P", cell, 1, shape=(gdim,)))
 symmetric = elements.element("DG", cell, 1, shape=(3, 3), symmetry=True)
 bubble = elements.enriched_element([elements.element("P", cell, 1), elements.element("Bubble", cell, 4)])
-points = elements.quadrature_element(cell, degree=3)
+points = elements.quadrature_element(cell, degree=2)
 nested = elements.mixed_element([elements.mixed_element([P2, P2]), elements.blocked_element(P2, shape=(3,))])
 
 S = TrialFunction(FunctionSpace(mesh, symmetric))
