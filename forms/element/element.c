@@ -195,13 +195,13 @@ const ufl_element *ufl_element_make(ufl_elements *elements, const char *family, 
 }
 
 weft_family ufl_weft_family(const ufl_element *scalar) {
-    static const weft_family families[] = {[UFL_LAGRANGE] = WEFT_LAGRANGE,
-                                           [UFL_BUBBLE] = WEFT_BUBBLE,
-                                           [UFL_REAL] = WEFT_REAL,
-                                           [UFL_QUADRATURE] = WEFT_QUADRATURE};
+    static const weft_family known[] = {[UFL_LAGRANGE] = WEFT_LAGRANGE,
+                                        [UFL_BUBBLE] = WEFT_BUBBLE,
+                                        [UFL_REAL] = WEFT_REAL,
+                                        [UFL_QUADRATURE] = WEFT_QUADRATURE};
     if (scalar->family == UFL_LAGRANGE && (scalar->discontinuous || scalar->degree == 0))
         return WEFT_DISCONTINUOUS;
-    return families[scalar->family];
+    return known[scalar->family];
 }
 
 weft_status ufl_element_rule(const ufl_element *element, weft_quadrature *out, weft_error *error) {
