@@ -34,7 +34,8 @@ static weft_status choose_variants(variant_search *p, weft_implementation *made,
     return WEFT_OK;
 }
 
-/* Reject a variant forced for a function that the script does not call: a misspelling. */
+/* Reject a variant forced for a function that the script does not call: a misspelling. One whose calls were removed has no
+ * effect. */
 static weft_status check_variants(weft_arena *arena, const weft_graph *graph,
                                   const weft_compile_options *options, weft_error *error) {
     const char **names = weft_arena_alloc(arena, (size_t)graph->n_calls + 1, sizeof *names);
@@ -49,6 +50,8 @@ static weft_status check_variants(weft_arena *arena, const weft_graph *graph,
             names[n++] = graph->calls[i].label;
             called |= strcmp(graph->calls[i].label, options->variants[k].function) == 0;
         }
+        for (int i = 0; i < graph->n_unused; ++i)
+            called |= strcmp(graph->unused[i], options->variants[k].function) == 0;
         if (called)
             continue;
         const char *near = weft_nearest_name(options->variants[k].function, names, n);
@@ -64,8 +67,7 @@ static weft_status check_variants(weft_arena *arena, const weft_graph *graph,
 /* Reductions, product calls, patches and cell colours have block shapes of their own, with one
  * thread per element. */
 static bool has_fixed_shape(const variant_search *p, const weft_fusion *fusion) {
-    if (weft_fusion_product(p->graph, fusion) >= 0 ||
-        weft_fusion_is_nested(p->graph, fusion))
+    if (weft_fusion_product(p->graph, fusion) >= 0 || weft_fusion_is_nested(p->graph, fusion))
         return true;
     for (int i = 0; i < fusion->n_calls; ++i) {
         const int call = fusion->calls[i];
