@@ -133,7 +133,7 @@ static void variant_that_does_not_exist(void **state) {
     const weft_compile_options needless = {.variants = &first, .n_variants = 1};
     assert_int_equal(weft_compile(*state, &limits, &removed, 1, &needless, &compilation, &error),
                      WEFT_OK);
-    weft_compilation_free(compilation);
+    weft_compilation_free(&compilation);
 }
 
 /* Poisson: local matrices and load of P1 triangles, in closed form. */
