@@ -12,6 +12,14 @@ typedef struct body_value {
     uint64_t bits[BODY_COMPONENTS_MAX / 64];
 } body_value;
 
+/** What is known of the locals at the writer's current statement. */
+typedef struct body_locals {
+    /* ints whose value is known; others are emitted by name */
+    bool known[WEFT_LOCALS_MAX];
+    int64_t integers[WEFT_LOCALS_MAX];
+    body_value values[WEFT_LOCALS_MAX];
+} body_locals;
+
 typedef struct body_writer {
     const weft_specialisation *specialisation;
     const weft_variant *variant;
@@ -21,12 +29,10 @@ typedef struct body_writer {
     weft_error *error;
     bool thread_known; /* the style's thread is a number */
     int64_t thread;
-    /* ints whose value is known here; others are emitted by name */
-    bool known[WEFT_LOCALS_MAX];
-    int64_t values[WEFT_LOCALS_MAX];
+    body_locals *locals;              /* NULL: outside a body, where there are none */
     bool uses_table[WEFT_TABLES_MAX]; /* tables with an unknown subscript, emitted as arrays */
     int depth;                        /* of indentation */
-    body_value result_value, local_values[WEFT_LOCALS_MAX];
+    body_value result_value;
     int n_doubts; /* enclosing branches and loops that may not be executed */
 } body_writer;
 

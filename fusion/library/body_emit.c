@@ -46,13 +46,13 @@ static int count_loop(body_writer *w, const weft_statement *loop, int limit) {
     int count = 0;
     if (!loop_known(w, loop, &i, &bound))
         return limit;
-    w->known[loop->local] = true;
+    w->locals->known[loop->local] = true;
     for (; compare(loop->compare, i, bound) && count < limit; i += loop->step) {
-        w->values[loop->local] = i;
+        w->locals->integers[loop->local] = i;
         int one = count_list(w, loop->body, limit - count);
         count += one > 0 ? one : 1;
     }
-    w->known[loop->local] = false;
+    w->locals->known[loop->local] = false;
     return count;
 }
 
@@ -77,8 +77,8 @@ static int count_list(body_writer *w, const weft_statement *first, int limit) {
             break;
         case STATEMENT_DECLARE:
             if (!w->variant->body.locals[s->local].real) {
-                w->known[s->local] = weft_body_integer(w, s->value, &value);
-                w->values[s->local] = value;
+                w->locals->known[s->local] = weft_body_integer(w, s->value, &value);
+                w->locals->integers[s->local] = value;
             } else {
                 ++count;
             }
@@ -98,9 +98,9 @@ static bool declares(body_writer *w, const weft_statement *first) {
     for (const weft_statement *s = first; s; s = s->next) {
         if (s->kind != STATEMENT_DECLARE)
             continue;
-        w->known[s->local] = !w->variant->body.locals[s->local].real &&
-                             weft_body_integer(w, s->value, &w->values[s->local]);
-        if (!w->known[s->local])
+        w->locals->known[s->local] = !w->variant->body.locals[s->local].real &&
+                                     weft_body_integer(w, s->value, &w->locals->integers[s->local]);
+        if (!w->locals->known[s->local])
             return true;
     }
     return false;
@@ -142,11 +142,12 @@ static weft_status write_loop(body_writer *w, const weft_statement *loop) {
     if (count_loop(w, loop, most) < most) {
         loop_known(w, loop, &i, &bound);
         for (; compare(loop->compare, i, bound); i += loop->step) {
-            w->known[loop->local] = true; /* an inner use of the counter may have cleared it */
-            w->values[loop->local] = i;
+            w->locals->known[loop->local] =
+                true; /* an inner use of the counter may have cleared it */
+            w->locals->integers[loop->local] = i;
             TRY(write_inline(w, loop->body));
         }
-        w->known[loop->local] = false;
+        w->locals->known[loop->local] = false;
         return WEFT_OK;
     }
     static const char *const compares[] = {"<", "<=", ">", ">="};
@@ -197,9 +198,9 @@ static weft_status write_declaration(body_writer *w, const weft_statement *s) {
         TRY(weft_body_check(w, s->value));
     if (!local->real) {
         int64_t value = 0;
-        w->known[s->local] = weft_body_integer(w, s->value, &value);
-        w->values[s->local] = value;
-        if (w->known[s->local])
+        w->locals->known[s->local] = weft_body_integer(w, s->value, &value);
+        w->locals->integers[s->local] = value;
+        if (w->locals->known[s->local])
             return WEFT_OK;
         indent(w);
         weft_text_add(w->out, "const int %s = ", local->name);
@@ -300,7 +301,9 @@ weft_status weft_body_emit(const weft_specialisation *specialisation, int varian
         return weft_error_set(
             error, WEFT_ERROR_USAGE, "%s has %d variants: there is none of number %d",
             specialisation->function->info.name, specialisation->n_variants, variant);
-    body_writer w = {.specialisation = specialisation,
+    body_locals locals = {0};
+    body_writer w = {.locals = &locals,
+                     .specialisation = specialisation,
                      .variant = specialisation->function->variants[variant],
                      .arguments = arguments,
                      .result = result,

@@ -18,8 +18,10 @@ bool weft_body_integer(const body_writer *w, const weft_term *term, int64_t *out
         *out = w->thread;
         return w->thread_known;
     case TERM_LOCAL:
-        *out = w->values[term->index];
-        return term->type == TYPE_INT && w->known[term->index];
+        if (term->type != TYPE_INT || w->locals == NULL || !w->locals->known[term->index])
+            return false;
+        *out = w->locals->integers[term->index];
+        return true;
     case TERM_NEGATE:
     case TERM_NOT:
         if (!weft_body_integer(w, term->children[0], &a))

@@ -19,6 +19,7 @@ enum { STEPS_MAX = 1 << 24, ALL = -1, NONE = -1 };
 
 typedef struct prover {
     body_writer w; /* evaluates integers; w.thread is the current thread */
+    body_locals locals;
     const weft_variant *variant;
     int number; /* of the variant */
     int threads;
@@ -252,8 +253,8 @@ static weft_status run_loop(prover *p, const weft_statement *loop) {
     TRY(integer_of(p, loop->condition, &bound));
     for (weft_term_binary(loop->compare, i, bound, &goes_on); goes_on;
          weft_term_binary(loop->compare, i, bound, &goes_on)) {
-        p->w.known[loop->local] = true;
-        p->w.values[loop->local] = i;
+        p->w.locals->known[loop->local] = true;
+        p->w.locals->integers[loop->local] = i;
         TRY(run(p, loop->body));
         i += loop->step;
     }
@@ -299,7 +300,8 @@ static weft_status run(prover *p, const weft_statement *first) {
                           "the %d threads of this body have too many accesses to check them",
                           p->threads);
         if (s->kind == STATEMENT_DECLARE && !p->variant->body.locals[s->local].real)
-            p->w.known[s->local] = weft_body_integer(&p->w, s->value, &p->w.values[s->local]);
+            p->w.locals->known[s->local] =
+                weft_body_integer(&p->w, s->value, &p->w.locals->integers[s->local]);
         else if (p->open[s->number])
             TRY(run_statement(p, s));
     }
@@ -392,6 +394,7 @@ weft_status weft_thread_patterns_prove(weft_arena *arena, weft_specialisation *s
                     .variant = variant,
                     .number = v,
                     .threads = specialisation->threads[v]};
+        p.w.locals = &p.locals;
         TRY(WEFT_ALLOC(arena, p.writers, n, error));
         TRY(WEFT_ALLOC(arena, p.open, (size_t)variant->body.n_statements, error));
         for (size_t i = 0; i < n; ++i)
