@@ -10,7 +10,6 @@
 #include <ucontext.h>
 
 #include <utility>
-#include <vector>
 
 #define __global__
 #define __device__
@@ -49,6 +48,20 @@ struct emulated_place {
     void *kept[5];
 };
 
+/* Asynchronous copies are done as late as their threads' waits allow. */
+struct emulated_copy {
+    void *to;
+    const void *from;
+    int bytes, present;
+    long long group;
+};
+/* Those of a thread that are not done yet, in order. */
+struct emulated_copies {
+    emulated_copy *list;
+    size_t n, capacity;
+    long long open; /* group that copies are added to */
+};
+
 /* Its stack belongs to it for as long as blocks have this many threads: started once, it runs its
  * thread of one block after another. */
 struct emulated_thread {
@@ -56,6 +69,7 @@ struct emulated_thread {
     emulated_state state;
     unsigned wanted; /* at a named barrier: so many threads */
     void *stack; /* NULL before it starts */
+    emulated_copies copies;
 };
 
 struct emulated_block {
@@ -67,7 +81,8 @@ struct emulated_block {
     unsigned me, block_threads, first_block;
     unsigned current; /* block of the cluster whose static shared memory is in place */
     bool progress;
-    std::vector<std::vector<char>> statics, shared; /* [blocks of the cluster] */
+    char *statics, *shared; /* [blocks of the cluster][bytes of one] */
+    size_t shared_stride;
 };
 static emulated_block emulated;
 
@@ -204,11 +219,14 @@ static inline unsigned cluster_rank() {
 static inline void cluster_wait() {
     emulated_wait(AT_CLUSTER_BARRIER);
 }
+static char *emulated_statics_of(unsigned block) {
+    return emulated.statics + block * emulated_statics_bytes();
+}
 /* The same place in another block's static shared memory. */
 template <class T> static T *emulated_there(T *p, unsigned rank) {
     return rank == emulated.current
                ? p
-               : (T *)(emulated.statics[rank].data() + ((char *)p - __start_emulated_statics));
+               : (T *)(emulated_statics_of(rank) + ((char *)p - __start_emulated_statics));
 }
 template <class T, class V> static void cluster_push(T *to, V v, ring_barrier *b, unsigned rank) {
     *emulated_there(to, rank) = (T)v;
@@ -264,43 +282,34 @@ static inline double negative(double x) {
     return -x;
 }
 
-/* Asynchronous copies are done as late as their threads' waits allow. */
-struct emulated_copy {
-    void *to;
-    const void *from;
-    int bytes, present;
-};
-typedef std::vector<emulated_copy> emulated_group;
-static std::vector<std::vector<emulated_group>> emulated_groups; /* of each thread; the last is open */
-
-static std::vector<emulated_group> &emulated_own_groups() {
-    if (emulated_groups.size() < emulated.n_threads)
-        emulated_groups.resize(emulated.n_threads);
-    std::vector<emulated_group> &own = emulated_groups[emulated.me];
-    if (own.empty())
-        own.emplace_back();
-    return own;
-}
 template <int BYTES> static void copy_async(void *to, const void *from, int present) {
     if ((uintptr_t)to % BYTES != 0 || (present > 0 && (uintptr_t)from % BYTES != 0))
         abort(); /* a device refuses it */
-    emulated_own_groups().back().push_back({to, from, BYTES, present});
+    emulated_copies *own = &emulated.threads[emulated.me].copies;
+    if (own->n == own->capacity) {
+        own->capacity = 2 * own->capacity + 16;
+        own->list = (emulated_copy *)realloc(own->list, own->capacity * sizeof *own->list);
+    }
+    own->list[own->n++] = {to, from, BYTES, present, own->open};
 }
 template <int BYTES> static void copy_async(void *to, const void *from) {
     copy_async<BYTES>(to, from, BYTES);
 }
 static inline void copy_commit() {
-    emulated_own_groups().emplace_back();
+    ++emulated.threads[emulated.me].copies.open;
 }
 template <int N> static void copy_wait() {
-    std::vector<emulated_group> &own = emulated_own_groups();
-    while (own.size() > N + 1) {
-        for (const emulated_copy &copy : own.front()) {
-            memset(copy.to, 0, (size_t)copy.bytes);
-            memcpy(copy.to, copy.from, (size_t)copy.present);
-        }
-        own.erase(own.begin());
+    emulated_copies *own = &emulated.threads[emulated.me].copies;
+    size_t n = 0;
+    for (; n < own->n && own->list[n].group < own->open - N; ++n) {
+        const emulated_copy *copy = &own->list[n];
+        memset(copy->to, 0, (size_t)copy->bytes);
+        memcpy(copy->to, copy->from, (size_t)copy->present);
     }
+    if (n == 0)
+        return;
+    own->n -= n;
+    memmove(own->list, own->list + n, own->n * sizeof *own->list);
 }
 
 /* The fragments of a warp's product. */
@@ -334,13 +343,12 @@ static void emulated_entry(unsigned) {
 static void emulated_place_block(unsigned block) {
     const size_t bytes = emulated_statics_bytes();
     if (block != emulated.current && bytes > 0) {
-        memcpy(emulated.statics[emulated.current].data(), __start_emulated_statics, bytes);
-        memcpy(__start_emulated_statics, emulated.statics[block].data(), bytes);
+        memcpy(emulated_statics_of(emulated.current), __start_emulated_statics, bytes);
+        memcpy(__start_emulated_statics, emulated_statics_of(block), bytes);
     }
     emulated.current = block;
     blockIdx.x = emulated.first_block + block;
-    emulated_shared = (unsigned char *)(((uintptr_t)emulated.shared[block].data() + 127) &
-                                        ~(uintptr_t)127);
+    emulated_shared = (unsigned char *)emulated.shared + block * emulated.shared_stride;
 }
 
 /* To the thread until it waits or is done. */
@@ -458,8 +466,10 @@ template <auto kernel> static void emulated_entry_of(long long n, void **argumen
 
 /* Also when the object is closed. */
 __attribute__((destructor)) static void emulated_free_threads() {
-    for (size_t t = 0; t < emulated.n_threads; ++t)
+    for (size_t t = 0; t < emulated.n_threads; ++t) {
         free(emulated.threads[t].stack);
+        free(emulated.threads[t].copies.list);
+    }
     free(emulated.threads);
     free(emulated.lanes);
 }
@@ -497,17 +507,21 @@ extern "C" void emulate_call(void (*call)(long long, void **), long long n, void
     emulated_cluster_blocks = 1;
     blockDim.x = n_threads;
     gridDim.x = n_blocks;
+    const size_t bytes = emulated_statics_bytes();
+    emulated.shared_stride = ((size_t)shared_bytes + 256 + 127) / 128 * 128;
+    emulated.shared = (char *)aligned_alloc(128, cluster * emulated.shared_stride);
+    emulated.statics = (char *)malloc(cluster * bytes + 1);
     for (unsigned i = 0; i < n_blocks / cluster; ++i) {
-        const size_t bytes = emulated_statics_bytes();
         emulated.first_block = (unsigned)emulated_number(i, n_blocks / cluster, order) * cluster;
         emulated.current = 0;
-        emulated.shared.assign(cluster, std::vector<char>(shared_bytes + 256, (char)0xff));
-        if (cluster > 1)
-            emulated.statics.assign(cluster, std::vector<char>(bytes, (char)0xff));
+        memset(emulated.shared, 0xff, cluster * emulated.shared_stride);
+        memset(emulated.statics, 0xff, cluster * bytes);
         if (bytes > 0)
             memset(__start_emulated_statics, 0xff, bytes);
         emulated_run_block(order);
     }
+    free(emulated.shared);
+    free(emulated.statics);
 }
 
 template <size_t> using emulated_pointer = void *;

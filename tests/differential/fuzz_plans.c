@@ -3,10 +3,10 @@
  * a script that crashes is found too. What fails is reduced before it is shown. */
 #include "core/host/compiler.h"
 #include "core/weft_core.h"
-#include "fusion/weft_library.h"
-#include "device_batch.h"
-#include "shrink.h"
 #include "cross_check.h"
+#include "device_batch.h"
+#include "fusion/weft_library.h"
+#include "shrink.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { DEVICES = 8, AT_ONCE = 40, MOST_FAILURES = 3, MOST_JOBS = 256 };
+enum { DEVICES = 8, AT_ONCE = 10, MOST_FAILURES = 3, MOST_JOBS = 256 };
 enum { OPTIMISED = 10 /* one group in so many is compiled as the host's device does it */ };
 
 /* What is compiled as users get it: by the best instruction set, and by each that there is. */
@@ -120,10 +120,11 @@ static int try_device(const fuzz *f, const char *name, random_script *const *scr
         random_values_free(&values);
     }
     if (f->verbose)
-        printf("%s: %d programs, %d by directives, %d fail; %.1f s planning, %.1f s running, %.1f s "
-               "compilers\n",
-               name, n_trials, n_directed, n_failures, made_at - own, seconds_of(RUSAGE_SELF) - made_at,
-               seconds_of(RUSAGE_CHILDREN) - compilers);
+        printf(
+            "%s: %d programs, %d by directives, %d fail; %.1f s planning, %.1f s running, %.1f s "
+            "compilers\n",
+            name, n_trials, n_directed, n_failures, made_at - own,
+            seconds_of(RUSAGE_SELF) - made_at, seconds_of(RUSAGE_CHILDREN) - compilers);
 done:
     for (int i = 0; i < n_trials; ++i)
         cross_check_free(&trials[i]);
@@ -356,16 +357,12 @@ static int usage(void) {
 }
 
 int main(int argc, char **argv) {
-    static const struct option options[] = {{"count", required_argument, NULL, 'n'},
-                                            {"seed", required_argument, NULL, 's'},
-                                            {"jobs", required_argument, NULL, 'j'},
-                                            {"device", required_argument, NULL, 'd'},
-                                            {"print", no_argument, NULL, 'p'},
-                                            {"verbose", no_argument, NULL, 'v'},
-                                            {"plain", no_argument, NULL, 'q'},
-                                            {"all", no_argument, NULL, 'a'},
-                                            {"version", no_argument, NULL, 'V'},
-                                            {0}};
+    static const struct option options[] = {
+        {"count", required_argument, NULL, 'n'}, {"seed", required_argument, NULL, 's'},
+        {"jobs", required_argument, NULL, 'j'},  {"device", required_argument, NULL, 'd'},
+        {"print", no_argument, NULL, 'p'},       {"verbose", no_argument, NULL, 'v'},
+        {"plain", no_argument, NULL, 'q'},       {"all", no_argument, NULL, 'a'},
+        {"version", no_argument, NULL, 'V'},     {0}};
     fuzz f = {.count = 100, .seed = 1, .jobs = 1};
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (option == 'n')
