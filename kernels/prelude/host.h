@@ -5,6 +5,13 @@
 #include <stdint.h>
 #include <string.h>
 
+#ifdef __clang__ /* has no builtins of these */
+#define __builtin_jn jn
+#define __builtin_yn yn
+#define __builtin_jnf jnf
+#define __builtin_ynf ynf
+#endif
+
 #define LANES @lanes@
 typedef @scalar@ scalar;
 typedef scalar real __attribute__((vector_size(LANES * sizeof(scalar)), may_alias));
