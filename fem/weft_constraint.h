@@ -53,6 +53,12 @@ weft_status weft_constraints_tie(weft_constraints *constraints, const char *grou
  *          (names the first) */
 weft_status weft_constraints_match(weft_constraints *constraints, const char *group,
                                    const char *other, const char *origin, weft_error *error);
+/** All components at nodes that the mesh file declares to be images of each other are the same:
+ *  Gmsh's Periodic.
+ *  Errors  also WEFT_ERROR_INPUT: the mesh declares none; there are several components, and the image
+ *          is not a translation */
+weft_status weft_constraints_images(weft_constraints *constraints, const char *origin,
+                                    weft_error *error);
 /** The normal component is 0 at all nodes of a group of facets, in any direction: a symmetry plane, or
  *  sliding without friction. At a node, normals of facets within 30 degrees are averaged.
  *  Errors  also WEFT_ERROR_INPUT: no such group; not as many components as dimensions */

@@ -13,6 +13,7 @@
 #include "fem/weft_function.h"
 #include "fem/weft_hierarchy.h"
 #include "fem/weft_locate.h"
+#include "fem/weft_order.h"
 #include "fem/weft_result.h"
 #include "fem/weft_solver.h"
 #include "fem/weft_time.h"

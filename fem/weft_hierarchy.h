@@ -17,6 +17,7 @@
 #define WEFT_HIERARCHY_H
 
 #include "fem/weft_form.h"
+#include "fem/weft_order.h"
 
 #ifdef __cplusplus
 extern "C" {

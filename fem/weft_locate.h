@@ -37,6 +37,12 @@ void weft_locator_free(weft_locator **locator);
 weft_status weft_locator_find(const weft_locator *locator, const double *points, int64_t n,
                               bool nearest, int64_t *cells, double *barycentric,
                               weft_error *error);
+/** Find the cell that contains a point, by a scan over all cells: for single probes.
+ *  point        [d]
+ *  cell         -1: outside, by more than 1e-10 in a barycentric coordinate
+ *  barycentric  [d+1] coordinates in the cell */
+void weft_mesh_locate(const weft_mesh *mesh, const double *point, int64_t *cell,
+                      double *barycentric);
 /** Find the cells of points in a mesh: a few points by a scan over all cells, more by a tree.
  *  Otherwise as weft_locator_find without `nearest`.
  *  Errors  also WEFT_ERROR_UNSUPPORTED (cells that are not simplices) */

@@ -10,14 +10,23 @@
 extern "C" {
 #endif
 
-/** A physical group of facets (dimension d-1) or cells (dimension d). Groups of points, and groups
- *  of curves in 3D, keep only their name. */
+/** A physical group of facets (dimension d-1), cells (dimension d) or, where d > 1, points. Groups
+ *  of curves in 3D keep only their name. */
 typedef struct weft_group {
     char name[256]; /* physical name; its number as text if it has none */
     int dimension;
     int64_t first_facet, n_facets; /* into weft_mesh.group_facets */
     int64_t first_cell, n_cells;   /* into weft_mesh.group_cells */
+    int64_t first_point, n_points; /* into weft_point_lists.nodes */
 } weft_group;
+
+/** Nodes that a mesh file names: those of groups of points, and those that Gmsh's Periodic declares
+ *  to be images of each other, as {number of the declaration, node, its image}. */
+typedef struct weft_point_lists {
+    int64_t n_nodes, n_pairs;
+    int32_t *nodes; /* [n_nodes], by group; a node may be in several groups */
+    int32_t *pairs; /* [n_pairs][3], ascending, without duplicates */
+} weft_point_lists;
 
 /** A mesh of cells of one type. Free with weft_mesh_free. Arrays come from weft_array_make (padded).
  *  Below, v and w are the numbers of vertices of a cell and of a facet: d+1 and d on simplices. */
@@ -34,8 +43,9 @@ typedef struct weft_mesh {
                         with the cell on the left */
     int n_groups;
     weft_group *groups;
-    int32_t *group_facets;    /* facet numbers by group; a facet may be in several groups */
-    int32_t *group_cells;     /* cell numbers by group, ascending in each group */
+    int32_t *group_facets; /* facet numbers by group; a facet may be in several groups */
+    int32_t *group_cells;  /* cell numbers by group, ascending in each group */
+    weft_point_lists points;
     int64_t n_flipped_cells;  /* repaired: cells whose orientation was negative */
     int64_t n_dropped_nodes;  /* repaired: nodes of the input that no cell uses */
     int64_t n_ignored_facets; /* group facets that are not a facet of any cell */
@@ -56,12 +66,13 @@ typedef struct weft_mesh_data {
     int64_t n_group_facets;
     int32_t *group_facet_nodes; /* [n_group_facets][w] */
     int64_t n_group_cells;
-    int32_t *group_cells; /* [n_group_cells]: of group g, [first_cell .. + n_cells) */
+    int32_t *group_cells;    /* [n_group_cells]: of group g, [first_cell .. + n_cells) */
+    weft_point_lists points; /* of group g, nodes[first_point .. + n_points); pairs in any order */
 } weft_mesh_data;
 
 /** Make a checked mesh: turn inverted cells over and drop unused nodes (both are counted), find the
  *  boundary, match group facets (those that are not a facet of any cell are ignored and counted),
- *  and remove repeated facets and cells from groups.
+ *  and remove repeated facets and cells from groups, and unused nodes from the lists of points.
  *  data    its arrays are taken over, i.e. freed or moved and set to NULL, also on errors
  *  source  for messages, which count nodes and cells from 1, in data's order
  *  out     caller's; weft_mesh_free
@@ -116,6 +127,7 @@ weft_status weft_mesh_make_cube(int64_t n, weft_mesh **out, weft_error *error);
  *  out     caller's; weft_mesh_free
  *  Nodes   copy by copy, x fastest, each in the tile's order; cells likewise
  *  Facets  those where copies meet are removed, also from groups; all others are kept
+ *  Points  groups of points keep only their name
  *  Errors  WEFT_ERROR_INPUT (a node or facet on a side has no partner on the opposite side within
  *          1e-8 of the box; names the first), WEFT_ERROR_USAGE (a count below 1),
  *          WEFT_ERROR_UNSUPPORTED (2^31 nodes or cells), WEFT_ERROR_MEMORY; *out untouched */
@@ -131,6 +143,8 @@ weft_status weft_mesh_tile(weft_device *device, const weft_mesh *tile, const int
  *  Facets  the children of a facet are consecutive, so the boundary remains first; a group has all
  *          children of its facets. Midpoints lie on straight edges: curved boundaries are not
  *          approximated any better
+ *  Points  groups of points keep their nodes; midpoints of edges of facets are images of each other
+ *          where the ends are
  *  Shapes  triangles keep their shape. The inner octahedron of a tetrahedron is divided into four
  *          along the diagonal for which the worst child is best. The first step produces the worst
  *          shapes; later steps, also of further calls, make none worse. cube:N refined is cube:2N
@@ -152,47 +166,19 @@ int weft_mesh_facet_vertices(const weft_mesh *mesh);
  *  group   its index, or -1 for the whole boundary
  *  Errors  WEFT_ERROR_INPUT (no such group; lists the groups, and suggests the nearest name) */
 weft_status weft_mesh_group(const weft_mesh *mesh, const char *name, int *group, weft_error *error);
+/** Find the group of facets or points of this name, of facets first; "boundary" as above.
+ *  Errors  WEFT_ERROR_INPUT, as above */
+weft_status weft_mesh_place(const weft_mesh *mesh, const char *name, int *group, weft_error *error);
 /** The facets of a group (-1: the whole boundary) as lists of nodes.
  *  out     [*n][d], from weft_array_make; caller's; free()
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_mesh_group_facets(const weft_mesh *mesh, int group, int32_t **out, int64_t *n,
                                    weft_error *error);
-/** The distinct nodes on a group of facets (-1: the whole boundary).
+/** The distinct nodes on a group of facets or points (-1: the whole boundary).
  *  out     [*n] ascending, from weft_array_make; caller's; free()
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_mesh_group_nodes(const weft_mesh *mesh, int group, int32_t **out, int64_t *n,
                                   weft_error *error);
-
-typedef enum weft_ordering {
-    WEFT_ORDERING_BISECTION, /* recursive coordinate bisection: parallel, parts of equal size */
-    WEFT_ORDERING_METIS      /* METIS parts of the node graph, breadth first within: one thread */
-} weft_ordering;
-/** New -> old numbers of a renumbered mesh. */
-typedef struct weft_renumbering {
-    int32_t *nodes, *cells; /* [n_nodes], [n_cells] */
-} weft_renumbering;
-/** Renumber nodes and cells for locality: nodes by compact parts, with neighbouring parts close to
- *  each other; cells by their lowest node.
- *  device       borrowed, for its threads; NULL: one. The result does not depend on their number
- *  mesh         renumbered in place
- *  part_nodes   nodes per part; exact for WEFT_ORDERING_BISECTION, except for the last part;
- *               approximate for METIS; 0: 512, METIS 4096
- *  renumbering  NULL, or gets two arrays; caller's; free()
- *  Memory       during the call, 16 bytes per tetrahedron and 36 per node, and that of METIS; with
- *               a renumbering 8, with groups of cells 12 more per cell
- *  Errors       WEFT_ERROR_MEMORY; the mesh is unchanged */
-weft_status weft_mesh_order(weft_device *device, weft_mesh *mesh, weft_ordering method,
-                            int64_t part_nodes, const weft_monitor *monitor,
-                            weft_renumbering *renumbering, weft_error *error);
-/** Mean distance of node numbers within a cell, divided by n_nodes; an ordering should reduce it.
- *  device  as for weft_mesh_order */
-double weft_mesh_bandwidth(weft_device *device, const weft_mesh *mesh);
-/** Find the cell that contains a point, by a scan over all cells: for single probes.
- *  point        [d]
- *  cell         -1: outside, by more than 1e-10 in a barycentric coordinate
- *  barycentric  [d+1] coordinates in the cell */
-void weft_mesh_locate(const weft_mesh *mesh, const double *point, int64_t *cell,
-                      double *barycentric);
 
 #ifdef __cplusplus
 }

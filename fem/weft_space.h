@@ -69,7 +69,8 @@ weft_memory *weft_space_coordinates(const weft_space *space);
 /** The same on the host. Borrowed. */
 const double *weft_space_points(const weft_space *space);
 /** The distinct nodes on a group of facets (-1: the whole boundary), those of discontinuous
- *  elements too, in the cell of the facet; none for constants, bubbles and points of rules.
+ *  elements too, in the cell of the facet; none for constants, bubbles and points of rules. Of a group
+ *  of points, those of continuous elements.
  *  out     [*n] ascending, from weft_array_make; caller's; free()
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_space_group_nodes(const weft_space *space, int group, int32_t **out, int64_t *n,

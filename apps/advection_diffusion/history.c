@@ -64,8 +64,8 @@ static void write_head(const ad_run *run) {
     const weft_derived_value *values = NULL;
     const int n = run->base.derive ? weft_derive_values(run->base.derive, &values) : 0;
     fprintf(run->history, "t");
-    for (int i = 0; i < run->options->run.probes.n; ++i)
-        fprintf(run->history, ",\"T(%s)\"", run->options->run.probes.list[i].text);
+    for (int i = 0; i < run->base.points.n; ++i)
+        fprintf(run->history, ",\"T(%s)\"", run->base.points.list[i].text);
     for (int i = 0; i < n; ++i) {
         if (values[i].kind == WEFT_DERIVE_EXTREMA) {
             write_name(run->history, &values[i], " least", -1);
@@ -88,7 +88,7 @@ static void write_row(const ad_run *run) {
     const weft_derived_value *values = NULL;
     const int n = run->base.derive ? weft_derive_values(run->base.derive, &values) : 0;
     fprintf(run->history, "%.17g", run->state.t);
-    for (int i = 0; i < run->options->run.probes.n; ++i)
+    for (int i = 0; i < run->base.points.n; ++i)
         write_number(run->history, ad_probe_value(run, i));
     for (int i = 0; i < n; ++i) {
         if (values[i].kind == WEFT_DERIVE_EXTREMA) {
@@ -119,7 +119,7 @@ weft_status ad_history_add(ad_run *run, weft_error *error) {
     const double start = weft_clock();
     if (!run->options->history)
         return WEFT_OK;
-    if (run->options->run.probes.n > 0)
+    if (run->base.points.n > 0)
         TRY(weft_memory_read(weft_advection_diffusion_field(run->stepper), 0, run->values,
                              (size_t)run->base.mesh->n_nodes * sizeof *run->values, error));
     if (run->base.derive)

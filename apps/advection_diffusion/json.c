@@ -46,10 +46,10 @@ static bool set_record(json_t *array, const ad_run *run, const ad_record *record
                 app_json_set(iterations, "diffusion", json_integer(record->state.diffusion));
     for (int i = 0; fine && i < 4; ++i)
         fine = json_array_append_new(stages, json_integer(record->state.advection[i])) == 0;
-    if (fine && run->options->run.probes.n > 0) {
+    if (fine && run->base.points.n > 0) {
         json_t *probes = json_array();
         fine = app_json_set(object, "probes", probes);
-        for (int i = 0; fine && i < run->options->run.probes.n; ++i)
+        for (int i = 0; fine && i < run->base.points.n; ++i)
             fine = json_array_append_new(probes, app_json_real(record->probes[i])) == 0;
     }
     return fine;
@@ -79,7 +79,7 @@ static bool set_results(json_t *root, const ad_run *run) {
 
 static bool set_probes(json_t *root, const ad_run *run) {
     const double *last = run->n_records > 0 ? run->records[run->n_records - 1].probes : NULL;
-    return app_json_set_probes(root, &run->options->run.probes, last, 1);
+    return app_json_set_probes(root, &run->base.points, last, 1);
 }
 
 weft_status ad_json_write(const ad_run *run, weft_error *error) {

@@ -19,7 +19,7 @@ double ad_probe_value(const ad_run *run, int i) {
 
 weft_status ad_record_add(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int n_probes = run->options->run.probes.n;
+    const int n_probes = run->base.points.n;
     const double start = weft_clock(), before = run->base.seconds.measure;
     ad_record record = {.state = run->state};
     record.probes = calloc((size_t)n_probes + 1, sizeof *record.probes);

@@ -35,12 +35,12 @@ static weft_status check_formulas(const ad_run *run, weft_error *error) {
 
 static weft_status find_probes(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const app_probes *probes = &run->options->run.probes;
+    const app_probes *probes = &run->base.points;
+    TRY(app_probes_find(&run->options->run.probes, run->base.mesh, &run->base.points, error));
     run->probe_cells = calloc((size_t)probes->n + 1, sizeof *run->probe_cells);
     run->probe_weights = calloc((size_t)probes->n + 1, sizeof *run->probe_weights);
     if (!run->probe_cells || !run->probe_weights)
         return weft_out_of_memory(error, NULL);
-    TRY(app_probes_check(probes, run->base.mesh->dimension, error));
     TRY(app_probes_locate(probes, run->base.device, run->base.mesh, run->probe_cells,
                           run->probe_weights, error));
 done:

@@ -64,8 +64,7 @@ weft_status ad_report_print(const ad_run *run, weft_error *error) {
     print_scheme(run);
     print_records(run);
     if (run->n_records > 0)
-        app_probes_print(&run->options->run.probes, "T", run->records[run->n_records - 1].probes,
-                         1);
+        app_probes_print(&run->base.points, "T", run->records[run->n_records - 1].probes, 1);
     app_run_print_derived(&run->base);
     print_costs(run);
     if (run->options->history)

@@ -43,7 +43,9 @@ void app_conditions_clear(app_conditions *conditions) {
 weft_status app_condition_group(const weft_mesh *mesh, const app_condition *condition,
                                 weft_error *error) {
     int group = 0;
-    const weft_status status = weft_mesh_group(mesh, condition->group, &group, error);
+    const weft_status status = condition->kind == WEFT_DIRICHLET
+                                   ? weft_mesh_place(mesh, condition->group, &group, error)
+                                   : weft_mesh_group(mesh, condition->group, &group, error);
     if (status == WEFT_OK || !error)
         return status;
     if (!error->file[0])
@@ -103,30 +105,48 @@ void app_pieces_free(app_pieces *pieces) {
 weft_status app_probe_read(app_probes *probes, const char *text, weft_error *error) {
     weft_status status = WEFT_OK;
     app_probe probe = {.text = text};
-    TRY(app_parse_point("--probe", text, probe.point, &probe.n, error));
+    TRY(app_place_read("--probe", text, &probe.place, error));
     TRY(APP_APPEND(probes->list, probes->n, probe, error));
+    probe.place.group = NULL;
 done:
+    app_place_clear(&probe.place);
     return status;
 }
 
 void app_probes_clear(app_probes *probes) {
+    for (int i = 0; i < probes->n; ++i)
+        app_place_clear(&probes->list[i].place);
     free(probes->list);
     *probes = (app_probes){0};
 }
 
-weft_status app_probes_check(const app_probes *probes, int dimension, weft_error *error) {
-    const int d = dimension;
-    for (int i = 0; i < probes->n; ++i) {
-        const app_probe *probe = &probes->list[i];
-        if (probe->n == d)
-            continue;
-        weft_error_set(error, WEFT_ERROR_USAGE,
-                       "this point has %d coordinates, the mesh has %d dimensions", probe->n, d);
-        weft_error_location(error, "--probe", probe->text, 1, 1);
-        weft_error_hint(error, d == 2 ? "write --probe X,Y" : "write --probe X,Y,Z");
-        return WEFT_ERROR_USAGE;
+static weft_status find_probe(const app_probe *probe, const weft_mesh *mesh, app_probes *out,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int d = mesh->dimension;
+    double *points = NULL;
+    int64_t n = 0;
+    char origin[300];
+    snprintf(origin, sizeof origin, "--probe %.255s", probe->text);
+    TRY(app_place_points(&probe->place, mesh, origin, d == 2 ? "--probe X,Y" : "--probe X,Y,Z",
+                         &points, &n, error));
+    for (int64_t i = 0; i < n; ++i) {
+        app_probe found = {.text = probe->text, .place.n = d};
+        memcpy(found.place.point, points + i * d, (size_t)d * sizeof *points);
+        TRY(APP_APPEND(out->list, out->n, found, error));
     }
-    return WEFT_OK;
+done:
+    free(points);
+    return status;
+}
+
+weft_status app_probes_find(const app_probes *probes, const weft_mesh *mesh, app_probes *out,
+                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < probes->n; ++i)
+        TRY(find_probe(&probes->list[i], mesh, out, error));
+done:
+    return status;
 }
 
 weft_status app_probes_locate(const app_probes *probes, weft_device *device, const weft_mesh *mesh,
@@ -139,7 +159,7 @@ weft_status app_probes_locate(const app_probes *probes, weft_device *device, con
     if (!points || !barycentric)
         TRY(weft_out_of_memory(error, NULL));
     for (size_t i = 0; i < n; ++i)
-        memcpy(points + i * (size_t)d, probes->list[i].point, (size_t)d * sizeof *points);
+        memcpy(points + i * (size_t)d, probes->list[i].place.point, (size_t)d * sizeof *points);
     TRY(weft_mesh_locate_points(device, mesh, points, probes->n, cells, barycentric, error));
     for (size_t i = 0; i < n; ++i)
         memcpy(weights[i], barycentric + i * (size_t)(d + 1),

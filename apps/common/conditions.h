@@ -3,7 +3,7 @@
 #pragma once
 
 #include "apps/common/formula.h"
-#include "fem/weft_fem.h"
+#include "apps/common/place.h"
 
 /** One --dirichlet, --neumann or --robin. */
 typedef struct app_condition {
@@ -25,8 +25,7 @@ void app_conditions_clear(app_conditions *conditions);
 
 typedef struct app_probe {
     const char *text; /* as given; borrowed from argv */
-    double point[3];
-    int n; /* coordinates given */
+    app_place place;
 } app_probe;
 
 typedef struct app_probes {
@@ -36,10 +35,12 @@ typedef struct app_probes {
 
 weft_status app_probe_read(app_probes *probes, const char *text, weft_error *error);
 void app_probes_clear(app_probes *probes);
-/** Check the dimension of all probes.
- *  Errors  WEFT_ERROR_USAGE: a probe has more or fewer coordinates than the mesh */
-weft_status app_probes_check(const app_probes *probes, int dimension, weft_error *error);
-/** Evaluate a nodal field at the probes.
+/** The probes on a mesh: one for each point of a group.
+ *  out     app_probes_clear; every place in it is a point
+ *  Errors  as app_place_points */
+weft_status app_probes_find(const app_probes *probes, const weft_mesh *mesh, app_probes *out,
+                            weft_error *error);
+/** Evaluate a nodal field at probes of app_probes_find.
  *  values  [n_nodes][components]
  *  out     [n][components], the caller's array; NaN for probes outside the mesh */
 weft_status app_probes_measure(const app_probes *probes, weft_device *device, const weft_mesh *mesh,
@@ -64,6 +65,6 @@ typedef struct app_pieces {
  *  out     caller's, also on errors; app_pieces_free
  *  Errors  WEFT_ERROR_USAGE: the number of expressions is not the number of components;
  *          WEFT_ERROR_INPUT: no such group; WEFT_ERROR_MEMORY */
-weft_status app_pieces_make(const app_conditions *conditions, const weft_mesh *mesh,
-                            int components, app_pieces *out, weft_error *error);
+weft_status app_pieces_make(const app_conditions *conditions, const weft_mesh *mesh, int components,
+                            app_pieces *out, weft_error *error);
 void app_pieces_free(app_pieces *pieces);

@@ -40,8 +40,14 @@ static weft_status read_point(const char *option, const char *form, const char *
                               app_constraint *out, weft_error *error) {
     weft_status status = WEFT_OK;
     char *point = NULL, *values = NULL;
-    TRY(app_split_assignment(option, text, form, &point, &values, error));
-    TRY(app_parse_point(option, point, out->point, &out->n_point, error));
+    TRY(app_split_assignment(option, text, text[0] == '"' ? "POINT" : form, &point, &values,
+                             error));
+    if (text[0] == '"') {
+        out->place.group = point;
+        point = NULL;
+    } else {
+        TRY(app_place_read(option, point, &out->place, error));
+    }
     TRY(read_values(option, values, out, error));
 done:
     free(point);
@@ -54,11 +60,11 @@ weft_status app_constraint_read(app_constraints *constraints, app_constraint_kin
     weft_status status = WEFT_OK;
     const char *option = kinds[kind].option, *form = kinds[kind].form, *group = NULL;
     app_constraint made = {.kind = kind};
-    if (kind == APP_PERIODIC) {
+    if (kind == APP_PERIODIC && strcmp(text, "mesh") != 0) {
         TRY(app_split_assignment(option, text, form, &made.group, &made.other, error));
     } else if (kind == APP_POINT_VALUE || kind == APP_POINT_LOAD) {
         TRY(read_point(option, form, text, &made, error));
-    } else {
+    } else if (kind != APP_PERIODIC) {
         TRY(app_parse_text(option, text, &group, error));
         made.group = strdup(group);
         if (!made.group)
@@ -68,6 +74,7 @@ weft_status app_constraint_read(app_constraints *constraints, app_constraint_kin
     TRY(APP_APPEND(constraints->list, constraints->n, made, error));
     made = (app_constraint){0};
 done:
+    app_place_clear(&made.place);
     free(made.group);
     free(made.other);
     return status;
@@ -75,6 +82,7 @@ done:
 
 void app_constraints_clear(app_constraints *constraints) {
     for (int i = 0; i < constraints->n; ++i) {
+        app_place_clear(&constraints->list[i].place);
         free(constraints->list[i].group);
         free(constraints->list[i].other);
     }
@@ -84,40 +92,50 @@ void app_constraints_clear(app_constraints *constraints) {
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-static weft_status check_point(const app_run *run, const app_constraint *one, weft_error *error) {
-    const int c = weft_space_components(run->space), d = run->mesh->dimension;
-    if (one->n_point == d && one->n_values == c)
-        return WEFT_OK;
-    if (one->n_point != d)
-        weft_error_set(error, WEFT_ERROR_USAGE,
-                       "this point has %d coordinates, the mesh has %d dimensions", one->n_point,
-                       d);
-    else
-        weft_error_set(error, WEFT_ERROR_USAGE,
-                       "%d value%s given, but the solution has %d component%s", one->n_values,
-                       one->n_values == 1 ? " is" : "s are", c, c == 1 ? "" : "s");
+/* The points of a constraint, [*n][d]; free(). */
+static weft_status find_points(const app_run *run, const app_constraint *one, double **out,
+                               int64_t *n, weft_error *error) {
+    const int c = weft_space_components(run->space);
+    char form[128];
+    snprintf(form, sizeof form, "%s %s, one value for each component, or `free`",
+             kinds[one->kind].option, kinds[one->kind].form);
+    if (one->n_values == c)
+        return app_place_points(&one->place, run->mesh, one->origin, form, out, n, error);
+    weft_error_set(error, WEFT_ERROR_USAGE, "%d value%s given, but the solution has %d component%s",
+                   one->n_values, one->n_values == 1 ? " is" : "s are", c, c == 1 ? "" : "s");
     weft_error_location(error, one->origin, NULL, 0, 0);
-    weft_error_hint(error, "write %s %s, one value for each component, or `free`",
-                    kinds[one->kind].option, kinds[one->kind].form);
+    weft_error_hint(error, "write %s", form);
     return WEFT_ERROR_USAGE;
+}
+
+static weft_status add_values(app_run *run, const app_constraint *one, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int c = weft_space_components(run->space), d = run->mesh->dimension;
+    double *points = NULL;
+    int64_t n = 0;
+    TRY(find_points(run, one, &points, &n, error));
+    for (int64_t i = 0; i < n * c; ++i)
+        if (!isnan(one->values[i % c]))
+            TRY(weft_constraints_point(run->constraints, points + i / c * d, (int)(i % c),
+                                       one->values[i % c], one->origin, error));
+done:
+    free(points);
+    return status;
 }
 
 static weft_status add(app_run *run, const app_constraint *one, weft_error *error) {
     weft_status status = WEFT_OK;
     const int c = weft_space_components(run->space);
-    if (one->kind == APP_PERIODIC)
+    if (one->kind == APP_PERIODIC && !one->group)
+        TRY(weft_constraints_images(run->constraints, one->origin, error));
+    if (one->kind == APP_PERIODIC && one->group)
         TRY(weft_constraints_match(run->constraints, one->group, one->other, one->origin, error));
     if (one->kind == APP_SYMMETRY)
         TRY(weft_constraints_slide(run->constraints, one->group, one->origin, error));
     for (int k = 0; k < c && one->kind == APP_TIE; ++k)
         TRY(weft_constraints_tie(run->constraints, one->group, k, one->origin, error));
-    if (one->kind != APP_POINT_VALUE)
-        goto done;
-    TRY(check_point(run, one, error));
-    for (int k = 0; k < c; ++k)
-        if (!isnan(one->values[k]))
-            TRY(weft_constraints_point(run->constraints, one->point, k, one->values[k], one->origin,
-                                       error));
+    if (one->kind == APP_POINT_VALUE)
+        TRY(add_values(run, one, error));
 done:
     return status;
 }
@@ -138,20 +156,28 @@ done:
     return status;
 }
 
+static weft_status add_load(const app_run *run, const app_constraint *one, double *b,
+                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int c = weft_space_components(run->space), d = run->mesh->dimension;
+    double *points = NULL;
+    int64_t n = 0;
+    TRY(find_points(run, one, &points, &n, error));
+    for (int64_t i = 0; i < n * c; ++i)
+        if (!isnan(one->values[i % c]))
+            TRY(weft_point_load_add(run->space, points + i / c * d, (int)(i % c),
+                                    one->values[i % c], one->origin, b, error));
+done:
+    free(points);
+    return status;
+}
+
 weft_status app_run_point_loads(const app_run *run, double *b, weft_error *error) {
     weft_status status = WEFT_OK;
     const app_constraints *options = &run->options->constraints;
-    const int c = weft_space_components(run->space);
-    for (int i = 0; i < options->n; ++i) {
-        const app_constraint *one = &options->list[i];
-        if (one->kind != APP_POINT_LOAD)
-            continue;
-        TRY(check_point(run, one, error));
-        for (int k = 0; k < c; ++k)
-            if (!isnan(one->values[k]))
-                TRY(weft_point_load_add(run->space, one->point, k, one->values[k], one->origin, b,
-                                        error));
-    }
+    for (int i = 0; i < options->n; ++i)
+        if (options->list[i].kind == APP_POINT_LOAD)
+            TRY(add_load(run, &options->list[i], b, error));
 done:
     return status;
 }
@@ -159,6 +185,13 @@ done:
 bool app_has_constraints(const app_run_options *options) {
     for (int i = 0; i < options->constraints.n; ++i)
         if (options->constraints.list[i].kind != APP_POINT_LOAD)
+            return true;
+    return false;
+}
+
+bool app_has_periodic(const app_run_options *options) {
+    for (int i = 0; i < options->constraints.n; ++i)
+        if (options->constraints.list[i].kind == APP_PERIODIC)
             return true;
     return false;
 }

@@ -2,8 +2,7 @@
  *  a run. */
 #pragma once
 
-#include "apps/common/support.h"
-#include "fem/weft_fem.h"
+#include "apps/common/place.h"
 
 enum { APP_CONSTRAINT_COMPONENTS = 8 };
 
@@ -17,9 +16,8 @@ typedef enum app_constraint_kind {
 
 typedef struct app_constraint {
     app_constraint_kind kind;
-    char *group, *other; /* malloc'd; other: of --periodic */
-    double point[3];
-    int n_point;                              /* coordinates given */
+    char *group, *other; /* malloc'd; other: of --periodic, NULL: what the mesh declares */
+    app_place place;     /* of points */
     double values[APP_CONSTRAINT_COMPONENTS]; /* NaN: free */
     int n_values;
     char origin[300];
@@ -30,8 +28,8 @@ typedef struct app_constraints {
     int n;
 } app_constraints;
 
-/** Parse GROUP (tie, symmetry), GROUP=GROUP (periodic) or X,Y[,Z]=VALUE[,VALUE...] (points; `free` in
- *  place of a value) and append it.
+/** Parse GROUP (tie, symmetry), GROUP=GROUP or `mesh` (periodic) or POINT=VALUE[,VALUE...] (points;
+ *  `free` in place of a value) and append it.
  *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_MEMORY */
 weft_status app_constraint_read(app_constraints *constraints, app_constraint_kind kind,
                                 const char *text, weft_error *error);

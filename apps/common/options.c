@@ -438,7 +438,7 @@ done:
 weft_status app_split_assignment(const char *option, const char *text, const char *form,
                                  char **left, char **right, weft_error *error) {
     size_t at = strcspn(text, "=");
-    if (text[0] == '"' && strncmp(form, "GROUP", 5) == 0)
+    if (text[0] == '"' && (strncmp(form, "GROUP", 5) == 0 || strncmp(form, "POINT", 5) == 0))
         return split_quoted(option, text, form, left, right, error);
     if (!text[at]) {
         refuse_value(error, option, text, at, "expected '='");

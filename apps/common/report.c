@@ -130,8 +130,8 @@ bool app_json_set_probes(json_t *root, const app_probes *probes, const double *v
     for (int i = 0; fine && i < probes->n; ++i) {
         json_t *object = json_object(), *point = json_array();
         fine = json_array_append_new(array, object) == 0 && app_json_set(object, "point", point);
-        for (int k = 0; fine && k < probes->list[i].n; ++k)
-            fine = json_array_append_new(point, json_real(probes->list[i].point[k])) == 0;
+        for (int k = 0; fine && k < probes->list[i].place.n; ++k)
+            fine = json_array_append_new(point, json_real(probes->list[i].place.point[k])) == 0;
         fine = fine && app_json_set(object, "u",
                                     values ? app_json_values(&values[i * components], components)
                                            : json_null());

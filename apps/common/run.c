@@ -15,6 +15,7 @@ void app_run_clear(app_run *run) {
     weft_operator_free(&run->op);
     weft_bc_free(&run->bc);
     app_pieces_free(&run->pieces);
+    app_probes_clear(&run->points);
     weft_space_free(&run->space);
     weft_data_free(&run->data);
     weft_memory_free(&run->u);
@@ -61,6 +62,11 @@ weft_status app_run_mesh_make(app_run *run, weft_error *error) {
         TRY(weft_mesh_need_simplices(run->mesh, "this program", error));
     run->seconds.mesh = run->mesh_made.seconds;
     run->seconds.order = run->mesh_made.order_seconds;
+    if (run->mesh->points.n_pairs > 0 && !app_has_periodic(run->options))
+        weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
+                 "%s declares periodic sides: the mesh matches there, but the solution is not "
+                 "periodic without --periodic mesh (of poisson and solve)",
+                 run->mesh->source);
     TRY(weft_data_make(run->device, run->mesh, &run->data, error));
     run->context.data = run->data;
 done:
@@ -107,7 +113,7 @@ done:
 
 weft_status app_run_space_make(app_run *run, int components, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(app_probes_check(&run->options->probes, run->mesh->dimension, error));
+    TRY(app_probes_find(&run->options->probes, run->mesh, &run->points, error));
     TRY(app_run_lines_check(run, error));
     if (!run->space)
         TRY(weft_space_make(run->device, run->mesh, WEFT_ELEMENT_P1, components, &run->space,
@@ -315,7 +321,7 @@ void app_run_set_errors(app_run *run, double l2_squared, double h1_squared) {
 
 weft_status app_run_measure_probes(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const app_probes *probes = &run->options->probes;
+    const app_probes *probes = &run->points;
     const int components = weft_space_components(run->space);
     run->probes = calloc((size_t)(probes->n * components) + 1, sizeof *run->probes);
     if (!run->probes)
@@ -344,7 +350,7 @@ void app_run_print_errors(const app_run *run, const char *exact) {
 weft_status app_run_print_end(const app_run *run, bool is_solved, weft_error *error) {
     const app_run_options *options = run->options;
     char bytes[32];
-    app_probes_print(&options->probes, "u", run->probes, weft_space_components(run->space));
+    app_probes_print(&run->points, "u", run->probes, weft_space_components(run->space));
     app_seconds_print(&run->seconds);
     printf("memory      %s at most\n", app_print_bytes((double)weft_memory_peak(), bytes));
     if (options->output && (is_solved || options->keep_unconverged))

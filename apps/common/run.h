@@ -23,6 +23,7 @@ typedef struct app_run {
 
     /* linear and nonlinear systems */
     app_pieces pieces; /* conditions by component */
+    app_probes points; /* of the probes */
     weft_bc *bc;
     const int32_t *constrained; /* dofs, ascending; borrowed from bc */
     int64_t n_constrained;
@@ -123,6 +124,8 @@ weft_status app_run_measure_probes(app_run *run, weft_error *error);
 weft_status app_run_constraints_make(app_run *run, weft_error *error);
 /** Add --point-load to b [n_dofs]. */
 weft_status app_run_point_loads(const app_run *run, double *b, weft_error *error);
+/** Whether --periodic is among the options. */
+bool app_has_periodic(const app_run_options *options);
 bool app_has_point_loads(const app_run_options *options);
 /** Whether there are others than point loads, which take the place of u = 0 on the boundary. */
 bool app_has_constraints(const app_run_options *options);

@@ -231,7 +231,8 @@ static weft_status read_constraint(const app_option *row, const char *option, co
 const app_option app_constraint_options[] = {
     {.help = "Constraints between nodes, and points:"},
     {"periodic", "GROUP=GROUP",
-     "u on one group is u at the same place of the other one; repeatable",
+     "u on one group is u at the same place of the other one; `mesh`: on the sides that "
+     "Gmsh's Periodic declares; repeatable",
      APP_BY(read_constraint, app_run_options, constraints), .low = APP_PERIODIC},
     {"tie", "GROUP", "u is equal at all nodes of a group; repeatable",
      APP_BY(read_constraint, app_run_options, constraints), .low = APP_TIE},
@@ -240,10 +241,12 @@ const app_option app_constraint_options[] = {
      "support; repeatable",
      APP_BY(read_constraint, app_run_options, constraints), .low = APP_SYMMETRY},
     {"point-value", "X,Y[,Z]=VALUE[,VALUE...]",
-     "u has a value at a point; `free` leaves a component as it is; repeatable",
+     "u has a value at a point, or at those of a group of points; `free` leaves a component "
+     "as it is; repeatable",
      APP_BY(read_constraint, app_run_options, constraints), .low = APP_POINT_VALUE},
     {"point-load", "X,Y[,Z]=VALUE[,VALUE...]",
-     "A concentrated source, or force, at a point; repeatable",
+     "A concentrated source, or force, at a point, or at each of a group of points; "
+     "repeatable",
      APP_BY(read_constraint, app_run_options, constraints), .low = APP_POINT_LOAD},
     {0}};
 
@@ -282,7 +285,7 @@ static weft_status read_line(const app_option *row, const char *option, const ch
 
 const app_option app_result_options[] = {
     {.help = "Results:"},
-    {"probe", "X,Y[,Z]", "Print u at a point; repeatable",
+    {"probe", "X,Y[,Z]", "Print u at a point, or at those of a group of points; repeatable",
      APP_BY(app_read_probe, app_run_options, probes)},
     {"line", "X,Y:X,Y:N=FILE.csv",
      "Write u and the quantities of --derive at N points of a line as CSV; repeatable",

@@ -1,4 +1,5 @@
-/* From Gmsh's model to the stream: nodes, cells of the highest dimension, facets of groups. */
+/* From Gmsh's model to the stream: nodes, cells of the highest dimension, facets and points of groups, pairs of
+ * nodes that Periodic makes images of each other. */
 #include "apps/gmsh/weft_gmsh.h"
 #include "fem/io/stream.h"
 
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE = 1 << 14, TYPES = MSH_TYPES };
+enum { PIECE = 1 << 14, TYPES = MSH_TYPES, POINT = 15 };
 
 /* Elements of one entity, as node tags. */
 typedef struct block {
@@ -70,12 +71,14 @@ typedef struct extraction {
     int dimension;
     const cell_kind *kind;
     node_map nodes;
-    blocks cells, facets;
+    blocks cells, facets, points;
     weft_stream_group *groups;
     int *tags; /* of the groups, Gmsh's */
     int n_groups;
     bool entities_are_groups; /* where the format has no groups, but numbers of parts */
-    int64_t n_cells, n_facets, n_group_cells;
+    int64_t n_cells, n_facets, n_group_cells, n_points;
+    int32_t *pairs; /* [n_pairs][3] */
+    int64_t n_pairs;
 } extraction;
 
 static weft_status no_memory(extraction *e) {
@@ -283,6 +286,8 @@ static weft_status keep_members(extraction *e, weft_stream_group *group, int ent
         group->n_cells += cells_of(e, entity).n;
     if (group->dimension == e->dimension - 1)
         return keep_facets(e, abs(entity));
+    if (group->dimension == 0)
+        return keep_elements(e, &e->points, POINT, abs(entity), &e->n_points);
     return WEFT_OK;
 }
 
@@ -325,10 +330,12 @@ static weft_status keep_group(extraction *e, int dimension, int tag, weft_stream
     group->dimension = dimension;
     group->first_facet = e->n_facets;
     group->first_cell = e->n_group_cells;
+    group->first_point = e->n_points;
     failed = group_entities(e, dimension, tag, &entities, &n_entities);
     for (size_t i = 0; !failed && i < n_entities; ++i)
         TRY(keep_members(e, group, entities[i]));
     group->n_facets = e->n_facets - group->first_facet;
+    group->n_points = e->n_points - group->first_point;
     e->n_group_cells += group->n_cells;
 done:
     gmshFree(entities);
@@ -433,6 +440,7 @@ static void number_nodes(extraction *e, double *x) {
     if (e->mesh->is_geo) {
         mark_used(nodes, &e->cells);
         mark_used(nodes, &e->facets);
+        mark_used(nodes, &e->points);
     }
     for (size_t i = 0; i < nodes->n_tags; ++i) {
         size_t slot = slot_of(nodes, nodes->tags[i]);
@@ -512,6 +520,50 @@ static void write_group_cells(extraction *e) {
     }
 }
 
+/* Add the pairs of nodes of one entity and its master, without those of nodes that are not sent. */
+static weft_status add_pairs(extraction *e, int32_t declaration, const size_t *nodes,
+                             const size_t *images, size_t n) {
+    const size_t old = (size_t)e->n_pairs;
+    int32_t *pairs = realloc(e->pairs, (old + n) * 3 * sizeof *pairs);
+    if (!pairs)
+        return no_memory(e);
+    e->pairs = pairs;
+    for (size_t i = 0; i < n; ++i) {
+        const size_t a = slot_of(&e->nodes, nodes[i]), b = slot_of(&e->nodes, images[i]);
+        if (a == e->nodes.n_slots || b == e->nodes.n_slots || e->nodes.number[a] < 0 ||
+            e->nodes.number[b] < 0)
+            continue;
+        int32_t *pair = e->pairs + 3 * e->n_pairs++;
+        pair[0] = declaration;
+        pair[1] = e->nodes.number[a];
+        pair[2] = e->nodes.number[b];
+    }
+    return WEFT_OK;
+}
+
+/* What Periodic Curve (in space Surface) declares, also of points and curves that it implies: each
+ * entity and its master count as a declaration. */
+static weft_status keep_pairs(extraction *e) {
+    weft_status status = WEFT_OK;
+    int *entities = NULL, failed = 0;
+    size_t n_entities = 0;
+    gmshModelGetEntities(&entities, &n_entities, e->dimension - 1, &failed);
+    for (size_t i = 0; !failed && i + 1 < n_entities && status == WEFT_OK; i += 2) {
+        size_t *nodes = NULL, *images = NULL, n = 0, n_images = 0, n_transform = 0;
+        double *transform = NULL;
+        int master = 0;
+        gmshModelMeshGetPeriodicNodes(entities[i], entities[i + 1], &master, &nodes, &n, &images,
+                                      &n_images, &transform, &n_transform, 0, &failed);
+        if (!failed && master != entities[i + 1] && n > 0 && n == n_images)
+            status = add_pairs(e, (int32_t)(i / 2), nodes, images, n);
+        gmshFree(nodes);
+        gmshFree(images);
+        gmshFree(transform);
+    }
+    gmshFree(entities);
+    return status;
+}
+
 static void write_mesh(extraction *e, const double *x) {
     weft_stream_header header = {.dimension = e->dimension,
                                  .cell = (int32_t)e->kind->cell,
@@ -520,7 +572,9 @@ static void write_mesh(extraction *e, const double *x) {
                                  .n_nodes = e->nodes.n,
                                  .n_cells = e->n_cells,
                                  .n_group_facets = e->n_facets,
-                                 .n_group_cells = e->n_group_cells};
+                                 .n_group_cells = e->n_group_cells,
+                                 .n_group_points = e->n_points,
+                                 .n_pairs = e->n_pairs};
     if (e->mesh->counts.nodes > e->nodes.n)
         header.n_left_nodes = e->mesh->counts.nodes - e->nodes.n;
     stream_record(e->out, WEFT_STREAM_HEADER, &header, sizeof header);
@@ -528,6 +582,8 @@ static void write_mesh(extraction *e, const double *x) {
     write_blocks(e, WEFT_STREAM_CELLS, &e->cells);
     write_blocks(e, WEFT_STREAM_GROUP_FACETS, &e->facets);
     write_group_cells(e);
+    write_blocks(e, WEFT_STREAM_GROUP_POINTS, &e->points);
+    stream_record(e->out, WEFT_STREAM_PAIRS, e->pairs, (uint64_t)e->n_pairs * 3 * sizeof *e->pairs);
     for (int g = 0; g < e->n_groups; ++g)
         stream_record(e->out, WEFT_STREAM_GROUP, &e->groups[g], sizeof e->groups[g]);
 }
@@ -542,6 +598,7 @@ weft_status extract(const loaded *mesh, stream *out, weft_error *error) {
     TRY(keep_cells(&e));
     TRY(keep_groups(&e));
     TRY(map_nodes(&e, &x));
+    TRY(keep_pairs(&e));
     if (e.dimension < 3)
         TRY(check_plane(&e, x));
     write_mesh(&e, x);
@@ -556,5 +613,7 @@ done:
     free(e.tags);
     free_blocks(&e.cells);
     free_blocks(&e.facets);
+    free_blocks(&e.points);
+    free(e.pairs);
     return status;
 }

@@ -288,36 +288,6 @@ done:
     return status;
 }
 
-/* Gmsh meshes sides that are to match alike, which is what Periodic asks of it; that the solution
- * is periodic, nothing here makes it. */
-static void warn_periodic(const char *path, stream *out) {
-    int *entities = NULL, failed = 0, n_matched = 0;
-    size_t n_entities = 0;
-    int dimension = gmshModelGetDimension(&failed);
-    gmshModelGetEntities(&entities, &n_entities, dimension - 1, &failed);
-    for (size_t i = 0; !failed && i + 1 < n_entities; i += 2) {
-        int master = entities[i + 1];
-        size_t *nodes = NULL, *masters = NULL, n = 0, n_masters = 0, n_map = 0;
-        double *map = NULL;
-        gmshModelMeshGetPeriodicNodes(entities[i], entities[i + 1], &master, &nodes, &n, &masters,
-                                      &n_masters, &map, &n_map, 0, &failed);
-        n_matched += !failed && master != entities[i + 1];
-        gmshFree(nodes);
-        gmshFree(masters);
-        gmshFree(map);
-    }
-    gmshFree(entities);
-    if (n_matched == 0)
-        return;
-    char message[900];
-    snprintf(message, sizeof message,
-             "%.500s: %d %s%s declared Periodic: the mesh matches there, but Weft has no periodic "
-             "boundary conditions, and the solution is not periodic",
-             path, n_matched, dimension == 2 ? "curve" : "surface",
-             n_matched == 1 ? " is" : "s are");
-    stream_log(out, WEFT_LOG_WARNING, message);
-}
-
 weft_status load(const char *path, double size, stream *out, loaded *mesh, weft_error *error) {
     weft_status status = WEFT_OK;
     mesh->path = path;
@@ -326,7 +296,6 @@ weft_status load(const char *path, double size, stream *out, loaded *mesh, weft_
                      : load_mesh(path, &mesh->names, out, error));
     mesh->groups_by_entity = path_ends_with(path, ".bdf") || path_ends_with(path, ".nas") ||
                              path_ends_with(path, ".mesh");
-    warn_periodic(path, out);
 done:
     return status;
 }

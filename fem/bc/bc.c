@@ -33,10 +33,13 @@ done:
     return status;
 }
 
+/* Of facets; for values at nodes also of points. */
 static weft_status find_group(const weft_space *space, const weft_condition *condition, int *group,
                               weft_error *error) {
-    const weft_status status =
-        weft_mesh_group(weft_space_mesh(space), condition->group, group, error);
+    const weft_mesh *mesh = weft_space_mesh(space);
+    const weft_status status = condition->kind == WEFT_DIRICHLET
+                                   ? weft_mesh_place(mesh, condition->group, group, error)
+                                   : weft_mesh_group(mesh, condition->group, group, error);
     if (status != WEFT_OK && error && !error->file[0])
         weft_error_location(error, condition->origin, NULL, 0, 0);
     return status;

@@ -186,6 +186,48 @@ done:
     return status;
 }
 
+/* Whether two pairs of nodes of one declaration are as far from each other. */
+static bool is_translation(const weft_mesh *mesh, const int32_t *pair, const int32_t *other) {
+    const int d = mesh->dimension;
+    double size = 0, apart = 0;
+    for (int k = 0; k < d; ++k) {
+        const double a = mesh->x[(int64_t)pair[2] * d + k] - mesh->x[(int64_t)pair[1] * d + k];
+        const double b = mesh->x[(int64_t)other[2] * d + k] - mesh->x[(int64_t)other[1] * d + k];
+        size = fmax(size, fabs(a));
+        apart = fmax(apart, fabs(a - b));
+    }
+    return apart <= 1e-6 * size;
+}
+
+weft_status weft_constraints_images(weft_constraints *constraints, const char *origin,
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_mesh *mesh = weft_space_mesh(constraints->space);
+    const weft_point_lists *points = &mesh->points;
+    if (points->n_pairs == 0) {
+        weft_error_set(error, WEFT_ERROR_INPUT, "%s declares no periodic sides", mesh->source);
+        weft_error_hint(error,
+                        "in a .geo file, Periodic Curve or Periodic Surface does; or name two "
+                        "groups: --periodic GROUP=GROUP");
+        return locate(origin, WEFT_ERROR_INPUT, error);
+    }
+    for (int64_t i = 0; i < points->n_pairs; ++i) {
+        const int32_t *pair = points->pairs + 3 * i;
+        if (i > 0 && pair[0] == pair[-3] && weft_space_components(constraints->space) > 1 &&
+            !is_translation(mesh, pair, pair - 3)) {
+            weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "the sides that %s declares periodic are turned against each other, and "
+                           "the solution has components",
+                           mesh->source);
+            weft_error_hint(error, "vectors are periodic by translation only");
+            return locate(origin, WEFT_ERROR_UNSUPPORTED, error);
+        }
+        TRY(match_node(constraints, pair[1], pair[2], origin, error));
+    }
+done:
+    return status;
+}
+
 /* ---- sliding --------------------------------------------------------------------------------- */
 
 /* Up to three normals of the facets around a node. */
@@ -265,8 +307,8 @@ weft_status weft_constraints_slide(weft_constraints *constraints, const char *gr
         weft_error_hint(error, "it is for displacements, with as many components as dimensions");
         return locate(origin, WEFT_ERROR_INPUT, error);
     }
+    TRY(locate(origin, weft_mesh_group(mesh, group, &number, error), error));
     TRY(group_nodes(constraints, group, origin, &nodes, &n, error));
-    TRY(weft_mesh_group(mesh, group, &number, error));
     TRY(weft_mesh_group_facets(mesh, number, &facets, &n_facets, error));
     normals = calloc((size_t)mesh->n_nodes, sizeof *normals);
     if (!normals)

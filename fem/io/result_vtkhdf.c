@@ -224,6 +224,30 @@ done:
     return status;
 }
 
+/* Where there are any, as versions of Weft before them have none. numbers [2 n_groups] */
+static weft_status write_points(const writer *w, int64_t *numbers) {
+    weft_status status = WEFT_OK;
+    const weft_mesh *m = w->mesh;
+    const weft_point_lists *points = &m->points;
+    const int n = m->n_groups;
+    const hid_t i64 = H5T_STD_I64LE, i32 = H5T_STD_I32LE, native = H5T_NATIVE_INT32;
+    for (int g = 0; g < n; ++g) {
+        numbers[g] = m->groups[g].first_point;
+        numbers[n + g] = m->groups[g].n_points;
+    }
+    if (points->n_nodes > 0) {
+        TRY(write_set(w, w->weft, &(data_set){"GroupPoints", i32, native, points->n_nodes, 0},
+                      points->nodes));
+        TRY(write_set(w, w->weft, &(data_set){"GroupPointRanges", i64, H5T_NATIVE_INT64, 2 * n, 0},
+                      numbers));
+    }
+    if (points->n_pairs > 0)
+        TRY(write_set(w, w->weft, &(data_set){"Periodic", i32, native, points->n_pairs, 3},
+                      points->pairs));
+done:
+    return status;
+}
+
 static weft_status write_groups(const writer *w) {
     static const int64_t version = 1;
     weft_status status = WEFT_OK;
@@ -246,6 +270,7 @@ static weft_status write_groups(const writer *w) {
                   &(data_set){"GroupFacets", H5T_STD_I32LE, H5T_NATIVE_INT32, n_numbers, 0},
                   m->group_facets));
     TRY(write_group_arrays(w, names, numbers));
+    TRY(write_points(w, numbers));
 done:
     free(names);
     free(numbers);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { GROUP_LIMIT = 100000, N_ARRAYS = 4 };
+enum { GROUP_LIMIT = 100000, N_ARRAYS = 6 };
 
 typedef struct reader {
     weft_stream_source *source;
@@ -67,7 +67,9 @@ static weft_status read_header(reader *r) {
         header.n_groups > GROUP_LIMIT || header.n_nodes < 0 || header.n_nodes > INT32_MAX ||
         header.n_cells < 0 || header.n_cells > INT32_MAX || header.n_group_facets < 0 ||
         header.n_group_facets > INT32_MAX || header.n_group_cells < 0 ||
-        header.n_group_cells > INT64_MAX / 64 || header.n_left_nodes < 0)
+        header.n_group_cells > INT64_MAX / 64 || header.n_group_points < 0 ||
+        header.n_group_points > INT64_MAX / 64 || header.n_pairs < 0 ||
+        header.n_pairs > INT64_MAX / 64 || header.n_left_nodes < 0)
         return broken(r, "absurd counts");
     data->dimension = header.dimension;
     data->cell = (weft_cell_type)header.cell;
@@ -78,7 +80,8 @@ static weft_status read_header(reader *r) {
     const uint64_t w = (uint64_t)weft_cell_of(cell->facet)->n_entities[0];
     const uint64_t bytes[N_ARRAYS] = {
         (uint64_t)header.n_nodes * d * sizeof(double), (uint64_t)header.n_cells * v * id,
-        (uint64_t)header.n_group_facets * w * id, (uint64_t)header.n_group_cells * id};
+        (uint64_t)header.n_group_facets * w * id,      (uint64_t)header.n_group_cells * id,
+        (uint64_t)header.n_group_points * id,          (uint64_t)header.n_pairs * 3 * id};
     uint64_t announced = (uint64_t)header.n_groups * sizeof(weft_stream_group);
     for (int i = 0; i < N_ARRAYS; ++i)
         announced += bytes[i];
@@ -90,6 +93,8 @@ static weft_status read_header(reader *r) {
     data->n_groups = header.n_groups;
     data->n_group_facets = header.n_group_facets;
     data->n_group_cells = header.n_group_cells;
+    data->points.n_nodes = header.n_group_points;
+    data->points.n_pairs = header.n_pairs;
     bool good = true;
     for (int i = 0; i < N_ARRAYS; ++i) {
         r->arrays[i].bytes = bytes[i];
@@ -100,6 +105,8 @@ static weft_status read_header(reader *r) {
     data->cells = r->arrays[1].array;
     data->group_facet_nodes = r->arrays[2].array;
     data->group_cells = r->arrays[3].array;
+    data->points.nodes = r->arrays[4].array;
+    data->points.pairs = r->arrays[5].array;
     data->groups = weft_array_make((size_t)header.n_groups, sizeof *data->groups);
     if (!good || !data->groups)
         status =
@@ -133,6 +140,9 @@ static weft_status read_group(reader *r) {
     if (from.first_cell < 0 || from.n_cells < 0 ||
         from.first_cell > r->data->n_group_cells - from.n_cells)
         return broken(r, "a group of cells that are not there");
+    if (from.first_point < 0 || from.n_points < 0 ||
+        from.first_point > r->data->points.n_nodes - from.n_points)
+        return broken(r, "a group of points that are not there");
     weft_group *group = &r->data->groups[r->n_groups++];
     from.name[sizeof from.name - 1] = '\0';
     weft_copy_cut(group->name, sizeof group->name, from.name);
@@ -141,6 +151,8 @@ static weft_status read_group(reader *r) {
     group->n_facets = from.n_facets;
     group->first_cell = from.first_cell;
     group->n_cells = from.n_cells;
+    group->first_point = from.first_point;
+    group->n_points = from.n_points;
 done:
     return status;
 }
@@ -237,6 +249,8 @@ static weft_status read_record(reader *r) {
     case WEFT_STREAM_CELLS:
     case WEFT_STREAM_GROUP_FACETS:
     case WEFT_STREAM_GROUP_CELLS:
+    case WEFT_STREAM_GROUP_POINTS:
+    case WEFT_STREAM_PAIRS:
         return read_array(r, (int)(record.kind - WEFT_STREAM_COORDINATES), record.bytes);
     case WEFT_STREAM_GROUP:
         return read_group(r);

@@ -4,8 +4,8 @@
  *      record   weft_stream_record, `bytes` bytes of content
  *
  *  Progress and log records may occur anywhere. An error record ends the stream. Otherwise there is
- *  one header; then coordinates, cells, group facets and group cells, each in any number of
- *  records, and groups, in any order; then an end record, when everything that the header announced
+ *  one header; then coordinates, cells, group facets, group cells, group points and pairs, each in any number
+ *  of records, and groups, in any order; then an end record, when everything that the header announced
  *  has been sent. */
 #pragma once
 
@@ -18,7 +18,7 @@ typedef struct weft_stream_start {
     uint32_t version, byte_order; /* WEFT_STREAM_VERSION, 0x01020304 */
 } weft_stream_start;
 #define WEFT_STREAM_MAGIC "WEFTMESH"
-enum { WEFT_STREAM_VERSION = 3, WEFT_STREAM_BYTE_ORDER = 0x01020304 };
+enum { WEFT_STREAM_VERSION = 4, WEFT_STREAM_BYTE_ORDER = 0x01020304 };
 
 typedef enum weft_stream_kind {
     WEFT_STREAM_PROGRESS = 1, /* weft_stream_progress */
@@ -29,6 +29,8 @@ typedef enum weft_stream_kind {
     WEFT_STREAM_CELLS,        /* int32 [..][nodes of a cell], from 0 */
     WEFT_STREAM_GROUP_FACETS, /* int32 [..][w], from 0 */
     WEFT_STREAM_GROUP_CELLS,  /* int32 [..], from 0 */
+    WEFT_STREAM_GROUP_POINTS, /* int32 [..], from 0 */
+    WEFT_STREAM_PAIRS,        /* int32 [..][3], as weft_point_lists.pairs */
     WEFT_STREAM_GROUP,        /* weft_stream_group */
     WEFT_STREAM_END           /* no content */
 } weft_stream_kind;
@@ -56,12 +58,12 @@ typedef struct weft_stream_error {
 typedef struct weft_stream_header {
     int32_t dimension, n_groups;
     int32_t cell, degree; /* as in weft_mesh_data */
-    int64_t n_nodes, n_cells, n_group_facets, n_group_cells;
+    int64_t n_nodes, n_cells, n_group_facets, n_group_cells, n_group_points, n_pairs;
     int64_t n_left_nodes; /* unused nodes of the file, which are not sent */
 } weft_stream_header;
 
 typedef struct weft_stream_group {
     char name[256];
     int32_t dimension, zero;
-    int64_t first_facet, n_facets, first_cell, n_cells;
+    int64_t first_facet, n_facets, first_cell, n_cells, first_point, n_points;
 } weft_stream_group;

@@ -35,7 +35,9 @@ static weft_status write_group(int out, const weft_group *group, weft_error *err
                                 .first_facet = group->first_facet,
                                 .n_facets = group->n_facets,
                                 .first_cell = group->first_cell,
-                                .n_cells = group->n_cells};
+                                .n_cells = group->n_cells,
+                                .first_point = group->first_point,
+                                .n_points = group->n_points};
     memcpy(record.name, group->name, sizeof record.name);
     return write_record(out, WEFT_STREAM_GROUP, &record, sizeof record, error);
 }
@@ -53,7 +55,9 @@ weft_status weft_mesh_stream_write(int out, const weft_mesh_data *data, weft_err
                                        .n_nodes = data->n_nodes,
                                        .n_cells = data->n_cells,
                                        .n_group_facets = data->n_group_facets,
-                                       .n_group_cells = data->n_group_cells};
+                                       .n_group_cells = data->n_group_cells,
+                                       .n_group_points = data->points.n_nodes,
+                                       .n_pairs = data->points.n_pairs};
     TRY(write_record(out, WEFT_STREAM_HEADER, &header, sizeof header, error));
     TRY(write_record(out, WEFT_STREAM_COORDINATES, data->x,
                      (uint64_t)data->n_nodes * d * sizeof *data->x, error));
@@ -62,6 +66,10 @@ weft_status weft_mesh_stream_write(int out, const weft_mesh_data *data, weft_err
                      (uint64_t)data->n_group_facets * w * id, error));
     TRY(write_record(out, WEFT_STREAM_GROUP_CELLS, data->group_cells,
                      (uint64_t)data->n_group_cells * id, error));
+    TRY(write_record(out, WEFT_STREAM_GROUP_POINTS, data->points.nodes,
+                     (uint64_t)data->points.n_nodes * id, error));
+    TRY(write_record(out, WEFT_STREAM_PAIRS, data->points.pairs,
+                     (uint64_t)data->points.n_pairs * 3 * id, error));
     for (int g = 0; g < data->n_groups; ++g)
         TRY(write_group(out, &data->groups[g], error));
     TRY(write_record(out, WEFT_STREAM_END, NULL, 0, error));

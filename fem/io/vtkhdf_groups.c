@@ -113,6 +113,49 @@ done:
     return status;
 }
 
+/* A list of numbers in rows of `width` (0: a plain list); NULL where the file has none. */
+static weft_status read_numbers(weft_vtkhdf_reader *r, const char *name, int width, int32_t **out,
+                                int64_t *n) {
+    weft_status status = WEFT_OK;
+    hid_t set = -1;
+    if (H5Lexists(r->file, name, H5P_DEFAULT) <= 0)
+        return WEFT_OK;
+    *n = -1;
+    TRY(weft_vtkhdf_open_set(r, name, n, width, &set));
+    H5Dclose(set);
+    *out = weft_array_make_unset((uint64_t)*n * (width ? (uint64_t)width : 1) * sizeof **out);
+    if (!*out)
+        TRY(weft_vtkhdf_no_memory(r));
+    TRY(weft_vtkhdf_read_set(r, name, *n, width, H5T_NATIVE_INT32, *out));
+done:
+    return status;
+}
+
+static weft_status read_points(weft_vtkhdf_reader *r) {
+    weft_status status = WEFT_OK;
+    weft_point_lists *points = &r->data.points;
+    const int64_t n = r->data.n_groups;
+    int64_t *ranges = NULL;
+    TRY(read_numbers(r, "Weft/Periodic", 3, &points->pairs, &points->n_pairs));
+    TRY(read_numbers(r, "Weft/GroupPoints", 0, &points->nodes, &points->n_nodes));
+    if (!points->nodes)
+        goto done;
+    ranges = calloc((size_t)(2 * n) + 1, sizeof *ranges);
+    if (!ranges)
+        TRY(weft_vtkhdf_no_memory(r));
+    TRY(weft_vtkhdf_read_set(r, "Weft/GroupPointRanges", 2 * n, 0, H5T_NATIVE_INT64, ranges));
+    for (int64_t g = 0; g < n; ++g) {
+        weft_group *group = &r->data.groups[g];
+        if (ranges[g] < 0 || ranges[n + g] < 0 || ranges[g] > points->n_nodes - ranges[n + g])
+            TRY(weft_vtkhdf_damaged(r, "a group has points that are not there"));
+        group->first_point = ranges[g];
+        group->n_points = ranges[n + g];
+    }
+done:
+    free(ranges);
+    return status;
+}
+
 /* Facet numbers of groups -> facet nodes, as weft_mesh_make wants them. */
 weft_status weft_vtkhdf_read_groups(weft_vtkhdf_reader *r) {
     weft_status status = WEFT_OK;
@@ -144,6 +187,7 @@ weft_status weft_vtkhdf_read_groups(weft_vtkhdf_reader *r) {
     }
     TRY(read_group_table(r, n));
     TRY(read_cell_groups(r));
+    TRY(read_points(r));
 done:
     free(facets);
     free(numbers);

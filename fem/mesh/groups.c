@@ -1,4 +1,4 @@
-/* Finds groups of facets by name, and lists their facets and nodes. */
+/* Finds groups by name, and lists their facets and nodes. */
 #include "fem/weft_fem.h"
 
 #include <stdlib.h>
@@ -84,6 +84,17 @@ weft_status weft_mesh_group(const weft_mesh *mesh, const char *name, int *group,
     return WEFT_ERROR_INPUT;
 }
 
+weft_status weft_mesh_place(const weft_mesh *mesh, const char *name, int *group,
+                            weft_error *error) {
+    for (int g = 0; g < mesh->n_groups; ++g)
+        if (mesh->dimension > 1 && mesh->groups[g].dimension == 0 &&
+            strcmp(mesh->groups[g].name, name) == 0 && weft_mesh_group(mesh, name, group, NULL)) {
+            *group = g;
+            return WEFT_OK;
+        }
+    return weft_mesh_group(mesh, name, group, error);
+}
+
 weft_status weft_mesh_cell_group(const weft_mesh *mesh, const char *name, int *group,
                                  weft_error *error) {
     int other = -1;
@@ -148,9 +159,22 @@ weft_status weft_mesh_group_facets(const weft_mesh *mesh, int group, int32_t **o
     return WEFT_OK;
 }
 
+static weft_status list_points(const weft_mesh *mesh, const weft_group *group, int32_t **out,
+                               int64_t *n, weft_error *error) {
+    *out = weft_array_make((size_t)group->n_points, sizeof **out);
+    if (!*out)
+        return weft_out_of_memory(error, "the nodes of a group");
+    for (int64_t i = 0; i < group->n_points; ++i)
+        (*out)[i] = mesh->points.nodes[group->first_point + i];
+    *n = group->n_points;
+    return WEFT_OK;
+}
+
 weft_status weft_mesh_group_nodes(const weft_mesh *mesh, int group, int32_t **out, int64_t *n,
                                   weft_error *error) {
     weft_status status = WEFT_OK;
+    if (group >= 0 && mesh->groups[group].n_points > 0)
+        return list_points(mesh, &mesh->groups[group], out, n, error);
     const int w = weft_mesh_facet_vertices(mesh);
     int64_t count = 0, facets = group_size(mesh, group);
     int32_t *nodes = NULL;

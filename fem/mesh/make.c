@@ -305,15 +305,16 @@ static void renumber(int32_t *nodes, int64_t n, const int32_t *new_number) {
 static weft_status drop_unused(weft_mesh *mesh, weft_error *error) {
     const size_t d = (size_t)mesh->dimension;
     const int64_t n_of_cells = mesh->n_cells * weft_mesh_cell_vertices(mesh);
-    int32_t *new_number = calloc((size_t)mesh->n_nodes, sizeof *new_number);
+    int32_t *new_number = malloc((size_t)mesh->n_nodes * sizeof *new_number);
     if (!new_number)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for %lld nodes",
                               (long long)mesh->n_nodes);
+    memset(new_number, 0xFF, (size_t)mesh->n_nodes * sizeof *new_number);
     for (int64_t i = 0; i < n_of_cells; ++i)
         new_number[mesh->cells[i]] = 1;
     int64_t n = 0;
     for (int64_t i = 0; i < mesh->n_nodes; ++i) {
-        if (!new_number[i])
+        if (new_number[i] < 0)
             continue;
         if (n < i)
             memcpy(mesh->x + (size_t)n * d, mesh->x + (size_t)i * d, d * sizeof *mesh->x);
@@ -324,6 +325,7 @@ static weft_status drop_unused(weft_mesh *mesh, weft_error *error) {
         memset(mesh->x + (size_t)n * d, 0, (size_t)mesh->n_dropped_nodes * d * sizeof *mesh->x);
         renumber(mesh->cells, n_of_cells, new_number);
         renumber(mesh->facets, mesh->n_facets * weft_mesh_facet_vertices(mesh), new_number);
+        weft_points_renumber(mesh, new_number);
         mesh->n_nodes = n;
     }
     free(new_number);
@@ -414,6 +416,7 @@ weft_status weft_mesh_make_from(weft_mesh_data *data, const char *source, int64_
     data->cells = NULL;
     weft_copy_cut(mesh->source, sizeof mesh->source, source);
     TRY(make_groups(mesh, data, facets.number, error));
+    TRY(weft_points_make(mesh, data, source, error));
     TRY(drop_unused(mesh, error));
     mesh->n_dropped_nodes += n_left_nodes - n_others;
     report_repaired(mesh, monitor);

@@ -81,6 +81,7 @@ void weft_mesh_free(weft_mesh **mesh) {
     free((*mesh)->groups);
     free((*mesh)->group_facets);
     free((*mesh)->group_cells);
+    weft_points_free(&(*mesh)->points);
     free(*mesh);
     *mesh = NULL;
 }
@@ -91,6 +92,7 @@ void weft_mesh_data_free(weft_mesh_data *data) {
     free(data->groups);
     free(data->group_facet_nodes);
     free(data->group_cells);
+    weft_points_free(&data->points);
     data->x = NULL;
     data->cells = NULL;
     data->groups = NULL;

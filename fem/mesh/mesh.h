@@ -51,6 +51,21 @@ double weft_determinant(int d, double a[3][3]);
 void weft_error_append_cell(weft_error *error, const weft_mesh_data *data, int64_t cell);
 /** Sort the cells of each group, and remove duplicates. */
 void weft_group_cells_sort(weft_mesh *mesh);
+/** Copy the lists of points of the data, whose nodes are in range, into the mesh and its groups.
+ *  Errors  WEFT_ERROR_INPUT: a node out of range; WEFT_ERROR_MEMORY */
+weft_status weft_points_make(weft_mesh *mesh, const weft_mesh_data *data, const char *source,
+                             weft_error *error);
+/** Give the nodes new numbers; -1: they are left out. */
+void weft_points_renumber(weft_mesh *mesh, const int32_t *new_number);
+/** The lists of a refined mesh.
+ *  number    of a node in the refined mesh
+ *  midpoint  the same of the middle of two nodes; -1: they are no edge
+ *  Errors    WEFT_ERROR_MEMORY */
+weft_status weft_points_refine(const weft_mesh *from, weft_mesh *to, const void *user,
+                               int32_t (*number)(const void *user, int32_t node),
+                               int32_t (*midpoint)(const void *user, int32_t a, int32_t b),
+                               weft_error *error);
+void weft_points_free(weft_point_lists *points);
 /** A hash of nodes and cells, 32 digits and a terminator. */
 void weft_mesh_hash(const weft_mesh *mesh, char out[33]);
 /** Free the arrays and set them to NULL. */

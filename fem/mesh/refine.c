@@ -207,6 +207,21 @@ static int32_t midpoint(const refinement *r, int32_t a, int32_t b) {
     return (int32_t)(r->number[low] + 1 + first);
 }
 
+static int32_t find_number(const void *user, int32_t node) {
+    const refinement *r = user;
+    return (int32_t)r->number[node];
+}
+
+static int32_t find_midpoint(const void *user, int32_t a, int32_t b) {
+    const refinement *r = user;
+    const int32_t low = a < b ? a : b, high = a < b ? b : a;
+    if (low == high || r->number[low + 1] - r->number[low] == 1)
+        return -1;
+    const int32_t found = midpoint(r, a, b);
+    const uint32_t edge = (uint32_t)found - r->number[low] - 1;
+    return r->ends[r->start[low] + edge] == high ? found : -1;
+}
+
 /* Numbers in the new mesh of a simplex's vertices and midpoints. */
 INLINE void number_vertices(const refinement *r, const int32_t *nodes, int width, int32_t *out) {
     for (int k = 0; k < width; ++k)
@@ -394,6 +409,7 @@ static weft_status refine_once(weft_device *device, const weft_mesh *mesh, int32
     TRY(for_shares(device, mesh->n_cells, put_cells, &r, error));
     TRY(for_shares(device, mesh->n_facets, put_facets, &r, error));
     put_groups(&r);
+    TRY(weft_points_refine(mesh, r.to, &r, find_number, find_midpoint, error));
     *out = r.to;
     r.to = NULL;
     if (parents) {

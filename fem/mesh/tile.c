@@ -1,7 +1,7 @@
 /* Repeats a mesh along the axes. A node where copies meet belongs to the copy in which it is on the
  * low side; each copy numbers its own nodes consecutively. */
-#include "fem/base/text.h"
 #include "fem/mesh/tile.h"
+#include "fem/base/text.h"
 #include "fem/mesh/mesh.h"
 
 #include <stdio.h>
@@ -189,6 +189,7 @@ static weft_status tile_facets(mesh_tiling *tiling, weft_error *error) {
     fill_facets(tiling, number);
     for (int g = 0; g < tile->n_groups; ++g) {
         mesh->groups[g] = tile->groups[g];
+        mesh->groups[g].first_point = mesh->groups[g].n_points = 0;
         mesh->groups[g].first_facet = n_group_facets;
         mesh->groups[g].n_facets = group_facets(tiling, number, g, NULL);
         n_group_facets += mesh->groups[g].n_facets;

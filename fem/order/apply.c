@@ -110,6 +110,7 @@ weft_status weft_mesh_renumber(weft_device *device, weft_mesh *mesh,
                                   grouped || renumbering->cells ? cell_from : NULL};
     TRY(weft_simplices_sort(device, &cells, move.new_of, mesh->n_nodes, error));
     groups_renumber(mesh, new_facet);
+    weft_points_renumber(mesh, move.new_of);
     if (grouped)
         group_cells_renumber(mesh, cell_from, new_cell);
     for (int64_t c = 0; mesh->curve && c < mesh->n_cells; ++c)

@@ -98,6 +98,12 @@ done:
     return status;
 }
 
+static weft_status none(int32_t **out, int64_t *n, weft_error *error) {
+    *n = 0;
+    *out = weft_array_make(0, sizeof **out);
+    return *out ? WEFT_OK : weft_out_of_memory(error, "the nodes of a group");
+}
+
 weft_status weft_space_group_nodes(const weft_space *space, int group, int32_t **out, int64_t *n,
                                    weft_error *error) {
     weft_status status = WEFT_OK;
@@ -105,6 +111,11 @@ weft_status weft_space_group_nodes(const weft_space *space, int group, int32_t *
     int width = 0;
     int32_t *listed = NULL, *nodes = NULL;
     unsigned char *seen = NULL;
+    const weft_mesh *mesh = weft_space_mesh(space);
+    if (group >= 0 && mesh->groups[group].n_points > 0) /* vertices come first */
+        return weft_space_element(space)->family == WEFT_LAGRANGE
+                   ? weft_mesh_group_nodes(mesh, group, out, n, error)
+                   : none(out, n, error);
     TRY(list_nodes(space, group, &listed, &n_facets, &width, error));
     const int64_t n_nodes = weft_space_nodes(space);
     seen = calloc((size_t)n_nodes + 1, 1);

@@ -115,6 +115,7 @@ _STATUS: dict[str, list[Any]] = {
     "weft_mesh_refine": [_P, POINTER(s.weft_mesh), c_int, POINTER(s.weft_monitor), POINTER(POINTER(s.weft_mesh))],
     "weft_mesh_order": [_P, POINTER(s.weft_mesh), c_int, c_int64, POINTER(s.weft_monitor), _P],
     "weft_mesh_group": [POINTER(s.weft_mesh), c_char_p, POINTER(c_int)],
+    "weft_mesh_place": [POINTER(s.weft_mesh), c_char_p, POINTER(c_int)],
     "weft_mesh_group_nodes": [POINTER(s.weft_mesh), c_int, POINTER(POINTER(c_int32)), POINTER(c_int64)],
     "weft_mesh_group_facets": [POINTER(s.weft_mesh), c_int, POINTER(POINTER(c_int32)), POINTER(c_int64)],
     "weft_hierarchy_make": [_P, POINTER(POINTER(s.weft_mesh)), POINTER(s.weft_hierarchy_options),

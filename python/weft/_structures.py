@@ -35,7 +35,11 @@ class weft_device_options(Structure):
 
 class weft_group(Structure):
     _fields_ = [("name", c_char * 256), ("dimension", c_int), ("first_facet", c_int64), ("n_facets", c_int64),
-                ("first_cell", c_int64), ("n_cells", c_int64)]
+                ("first_cell", c_int64), ("n_cells", c_int64), ("first_point", c_int64), ("n_points", c_int64)]
+
+
+class weft_point_lists(Structure):
+    _fields_ = [("n_nodes", c_int64), ("n_pairs", c_int64), ("nodes", c_void_p), ("pairs", c_void_p)]
 
 
 class weft_mesh(Structure):
@@ -43,14 +47,15 @@ class weft_mesh(Structure):
                 ("cells", POINTER(c_int32)), ("curve", POINTER(c_double)), ("n_facets", c_int64),
                 ("n_boundary_facets", c_int64), ("facets", POINTER(c_int32)), ("n_groups", c_int), ("groups", POINTER(weft_group)),
                 ("group_facets", POINTER(c_int32)), ("group_cells", POINTER(c_int32)),
-                ("n_flipped_cells", c_int64), ("n_dropped_nodes", c_int64), ("n_ignored_facets", c_int64),
+                ("points", weft_point_lists), ("n_flipped_cells", c_int64), ("n_dropped_nodes", c_int64), ("n_ignored_facets", c_int64),
                 ("source", c_char * 512)]
 
 
 class weft_mesh_data(Structure):
     _fields_ = [("dimension", c_int), ("cell", c_int), ("n_nodes", c_int64), ("n_cells", c_int64), ("x", c_void_p),
                 ("cells", c_void_p), ("degree", c_int), ("n_groups", c_int), ("groups", c_void_p),
-                ("n_group_facets", c_int64), ("group_facet_nodes", c_void_p), ("n_group_cells", c_int64), ("group_cells", c_void_p)]
+                ("n_group_facets", c_int64), ("group_facet_nodes", c_void_p), ("n_group_cells", c_int64), ("group_cells", c_void_p),
+                ("points", weft_point_lists)]
 
 
 class weft_mesh_options(Structure):

@@ -74,7 +74,8 @@ class Mesh:
 
     @classmethod
     def from_arrays(cls, points: Any, cells: Any, facet_groups: Optional[Mapping[str, Any]] = None,
-                    cell_groups: Optional[Mapping[str, Any]] = None, refine: int = 0, order: bool = False,
+                    cell_groups: Optional[Mapping[str, Any]] = None,
+                    point_groups: Optional[Mapping[str, Any]] = None, refine: int = 0, order: bool = False,
                     device: Optional[Device] = None) -> Mesh:
         """A mesh of arrays, which are copied and checked: cells of negative orientation are flipped.
 
@@ -82,6 +83,7 @@ class Mesh:
         cells         [cells, d + 1] nodes, from 0
         facet_groups  name -> [facets, d] nodes
         cell_groups   name -> numbers of cells
+        point_groups  name -> nodes
         """
         import numpy
 
@@ -96,21 +98,26 @@ class Mesh:
         if points.shape[1] != d:
             raise InputError("cells of %d nodes need points of %d coordinates, these have %d"
                              % (d + 1, d, points.shape[1]), "input")
-        groups, facets, members = [], [], []
-        n_facets = n_members = 0
+        groups, facets, members, places = [], [], [], []
+        n_facets = n_members = n_places = 0
         for name, nodes in (facet_groups or {}).items():
             nodes = numpy.asarray(nodes).reshape(-1, d)
-            groups.append(s.weft_group(encode(name), d - 1, n_facets, len(nodes), 0, 0))
+            groups.append(s.weft_group(encode(name), d - 1, first_facet=n_facets, n_facets=len(nodes)))
             facets.append(nodes)
             n_facets += len(nodes)
         for name, numbers in (cell_groups or {}).items():
             numbers = numpy.asarray(numbers).reshape(-1)
             if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(cells):
                 raise InputError("group %s has a cell out of range: there are %d" % (name, len(cells)), "input")
-            groups.append(s.weft_group(encode(name), d, 0, 0, n_members, len(numbers)))
+            groups.append(s.weft_group(encode(name), d, first_cell=n_members, n_cells=len(numbers)))
             members.append(numbers)
             n_members += len(numbers)
-        for name in list(facet_groups or {}) + list(cell_groups or {}):
+        for name, nodes in (point_groups or {}).items():
+            nodes = numpy.asarray(nodes).reshape(-1)
+            groups.append(s.weft_group(encode(name), 0, first_point=n_places, n_points=len(nodes)))
+            places.append(nodes)
+            n_places += len(nodes)
+        for name in [*(facet_groups or {}), *(cell_groups or {}), *(point_groups or {})]:
             if len(encode(name) or b"") > 255:
                 raise InputError("the name of a group is longer than 255 bytes: %s..." % name[:40], "input")
         data = s.weft_mesh_data(
@@ -118,7 +125,8 @@ class Mesh:
             cells=_give(cells, "int32"), n_groups=len(groups),
             groups=_give_bytes(b"".join(bytes(group) for group in groups)), n_group_facets=n_facets,
             group_facet_nodes=_give(numpy.concatenate(facets) if facets else (), "int32"),
-            n_group_cells=n_members, group_cells=_give(numpy.concatenate(members) if members else (), "int32"))
+            n_group_cells=n_members, group_cells=_give(numpy.concatenate(members) if members else (), "int32"),
+            points=s.weft_point_lists(n_nodes=n_places, nodes=_give(numpy.concatenate(places) if places else (), "int32")))
         mesh = POINTER(s.weft_mesh)()
         lib.weft_mesh_make(byref(data), b"arrays", None, byref(mesh))
         made = cls._own(mesh)
@@ -201,7 +209,7 @@ class Mesh:
 
     @property
     def groups(self) -> dict[str, int]:
-        """Names of the groups, and their dimension: d of cells, d - 1 of facets."""
+        """Names of the groups, and their dimension: d of cells, d - 1 of facets, 0 of points."""
         mesh = self._mesh.contents
         return {mesh.groups[i].name.decode(errors="replace"): mesh.groups[i].dimension for i in range(mesh.n_groups)}
 
@@ -216,11 +224,11 @@ class Mesh:
         known = sorted(name for name, dimension in self.groups.items() if dimension == mesh.dimension)
         raise InputError("no group of cells is called %r; there are: %s" % (name, ", ".join(known) or "none"), "input")
 
-    def _group(self, name: str, function: Any, width: int) -> numpy.ndarray:
+    def _group(self, name: str, function: Any, width: int, find: Any) -> numpy.ndarray:
         import numpy
 
         group, numbers, n = c_int(), POINTER(c_int32)(), c_int64()
-        lib.weft_mesh_group(self._mesh, encode(name), byref(group))
+        find(self._mesh, encode(name), byref(group))
         function(self._mesh, group, byref(numbers), byref(n))
         try:
             shape = (n.value, width) if width > 1 else (n.value,)
@@ -229,12 +237,12 @@ class Mesh:
             free(numbers)
 
     def nodes(self, group: str = "boundary") -> numpy.ndarray:
-        """The distinct nodes of a group of facets, ascending."""
-        return self._group(group, lib.weft_mesh_group_nodes, 1)
+        """The distinct nodes of a group of facets or points, ascending."""
+        return self._group(group, lib.weft_mesh_group_nodes, 1, lib.weft_mesh_place)
 
     def facets(self, group: str = "boundary") -> numpy.ndarray:
         """[facets, d] nodes of a group of facets."""
-        return self._group(group, lib.weft_mesh_group_facets, self.dimension)
+        return self._group(group, lib.weft_mesh_group_facets, self.dimension, lib.weft_mesh_group)
 
     def write(self, path: str, fields: Optional[Mapping[str, Any]] = None) -> None:
         """Write the mesh, and fields over its nodes or cells, for ParaView.

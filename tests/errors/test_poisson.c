@@ -54,11 +54,11 @@ static const poisson_case usage_cases[] = {
     {{"probe", {"--mesh=square:2", "--probe=0.5"}, {"--probe:1:4", "--probe X,Y"}}, false},
     {{"probe's dimension",
       {"--mesh=square:2", "--probe=0,0,0"},
-      {"--probe:1:1", "3 coordinates", "X,Y"}},
+      {"--probe 0,0,0: error: this point has 3 coordinates", "3 coordinates", "X,Y"}},
      false},
     {{"probe's dimension",
       {"--mesh=cube:2", "--probe=0,0"},
-      {"--probe:1:1", "2 coordinates", "X,Y,Z"}},
+      {"--probe 0,0: error: this point has 2 coordinates", "X,Y,Z"}},
      false},
 };
 

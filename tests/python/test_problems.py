@@ -201,14 +201,17 @@ L = f*v*dx
     def test_meshes_of_arrays(self):
         points = [[0, 0], [1, 0], [1, 1], [0, 1]]
         mesh = weft.Mesh.from_arrays(points, [[0, 1, 2], [0, 3, 2]], facet_groups={"bottom": [[0, 1]]},
-                                     cell_groups={"half": [1]})
+                                     cell_groups={"half": [1]}, point_groups={"corner": [2, 0]})
         self.assertEqual((mesh.dimension, mesh.n_nodes, mesh.n_cells), (2, 4, 2))
-        self.assertEqual(mesh.groups, {"bottom": 1, "half": 2})
+        self.assertEqual(mesh.groups, {"bottom": 1, "half": 2, "corner": 0})
+        self.assertEqual(list(mesh.nodes("corner")), [0, 2])
         self.assertEqual(list(mesh.cell_group("half")), [1])
         self.assertEqual(sorted(mesh.nodes("bottom")), [0, 1])
         self.assertEqual(len(mesh.facets()), 4)
         numpy.testing.assert_array_equal(mesh.points, points)
         self.assertFalse(mesh.points.flags.writeable)
+        with self.assertRaisesRegex(weft.InputError, "node 10"):
+            weft.Mesh.from_arrays(points, [[0, 1, 2], [0, 3, 2]], point_groups={"nowhere": [9]})
         for bad, message in ((([[0, 0]], [[0, 1, 2]]), "do not exist"), ((points, [[0, 1, 5]]), "do not exist"),
                              ((points, [[0, 1, 2.5]]), "integers"), ((points, [[0, 1]]), r"\[cells, d \+ 1\]"),
                              (([[0, 0], [1, 0], [2, 0]], [[0, 1, 2]]), "volume|area")):

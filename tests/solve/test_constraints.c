@@ -65,6 +65,85 @@ static void periodic_curves_of_gmsh(void **state) {
 }
 
 /* The same on other storages and with other preconditioners. */
+static char *write_geo(const char *folder, const char *text) {
+    char *path = test_path(folder, "mesh.geo");
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+    return path;
+}
+
+/* A quarter of a ring whose sides Periodic turns into each other: Re z^4 + Im z^4 is the same on both, but its normal
+ * derivative there is not 0. The file, its MSH file and its result file say the same. */
+static void sides_of_the_mesh_file(void **state) {
+    (void)state;
+    if (access(WEFT_BINARY_DIR "/weft-gmsh", X_OK) != 0)
+        skip_test("weft-gmsh is not part of this build");
+    char *folder = test_folder_make();
+    char *path = write_geo(
+        folder,
+        "DefineConstant[ h = 0.1 ];\n"
+        "Point(1) = {0, 0, 0, h}; Point(2) = {1, 0, 0, h}; Point(3) = {2, 0, 0, h};\n"
+        "Point(4) = {0, 2, 0, h}; Point(5) = {0, 1, 0, h};\n"
+        "Line(1) = {2, 3}; Circle(2) = {3, 1, 4}; Line(3) = {5, 4}; Circle(4) = {2, 1, 5};\n"
+        "Curve Loop(1) = {1, 2, -3, -4}; Plane Surface(1) = {1};\n"
+        "Periodic Curve{3} = {1} Rotate{{0, 0, 1}, {0, 0, 0}, Pi/2};\n"
+        "Physical Curve(\"arcs\") = {2, 4}; Physical Point(\"ends\") = {3, 4};\n"
+        "Physical Surface(\"ring\") = {1};\n");
+    char *saved = test_path(folder, "saved.vtkhdf");
+#define QUARTIC "x^4-6*x^2*y^2+y^4+4*x*y*(x^2-y^2)"
+    json_t *roots[3];
+    for (int i = 0; i < 3; ++i)
+        roots[i] =
+            POISSON(0, "--mesh", i < 2 ? path : saved, "--refine", i == 1 ? "2" : "1", "--source",
+                    "0", "--periodic", "mesh", "--dirichlet", "arcs=" QUARTIC, "--exact", QUARTIC,
+                    i ? "--quiet" : "--output", i ? "--probe=ends" : saved, "--probe", "1.5,0");
+    assert_true(poisson_order(roots[0], roots[1], "l2_error") > 1.8);
+    const size_t n = json_array_size(json_object_get(roots[1], "probes"));
+    expect((double)n, 3, 0);
+    expect(app_number(roots[2], "l2_error"), app_number(roots[1], "l2_error"), 1e-7);
+    for (size_t i = 0; i < 2; ++i)
+        expect(app_probe_value(roots[1], i), 16, 1e-7);
+    for (int i = 0; i < 3; ++i)
+        json_decref(roots[i]);
+    free(path);
+    free(saved);
+    test_folder_remove(&folder);
+}
+
+/* Groups of points are what their coordinates are. */
+static void groups_of_points(void **state) {
+    (void)state;
+    if (access(WEFT_BINARY_DIR "/weft-gmsh", X_OK) != 0)
+        skip_test("weft-gmsh is not part of this build");
+    char *folder = test_folder_make();
+    char *path = write_geo(
+        folder, "h = 0.2;\n"
+                "Point(1) = {0, 0, 0, h}; Point(2) = {1, 0, 0, h}; Point(3) = {1, 1, 0, h};\n"
+                "Point(4) = {0, 1, 0, h}; Point(5) = {0.4, 0.3, 0, h};\n"
+                "Line(1) = {1, 2}; Line(2) = {2, 3}; Line(3) = {3, 4}; Line(4) = {4, 1};\n"
+                "Curve Loop(1) = {1, 2, 3, 4}; Plane Surface(1) = {1}; Point{5} In Surface{1};\n"
+                "Physical Point(\"well\") = {5}; Physical Point(\"a, b\") = {2, 3};\n"
+                "Physical Curve(\"left\") = {4}; Physical Surface(\"square\") = {1};\n");
+    json_t *by_group = POISSON(0, "--mesh", path, "--source", "0", "--dirichlet", "left=0",
+                               "--point-load", "well=2", "--point-value", "\"a, b\"=1",
+                               "--tolerance", "1e-12", "--probe", "well", "--probe", "\"a, b\"");
+    json_t *by_place = POISSON(0, "--mesh", path, "--source", "0", "--dirichlet", "left=0",
+                               "--point-load", "0.4,0.3=2", "--dirichlet", "a, b=1", "--tolerance",
+                               "1e-12", "--probe", "0.4,0.3", "--probe", "1,0", "--reactions");
+    expect(app_probe_value(by_group, 0), app_probe_value(by_place, 0), 1e-8);
+    expect(app_probe_value(by_group, 1), 1, 1e-8);
+    expect(app_probe_value(by_group, 2), 1, 1e-8);
+    expect(item(by_place, "reactions", 0, "reaction", 0) +
+               item(by_place, "reactions", 1, "reaction", 0),
+           -2, 1e-8);
+    json_decref(by_group);
+    json_decref(by_place);
+    free(path);
+    test_folder_remove(&folder);
+}
+
 static void storages_and_preconditioners(void **state) {
     (void)state;
     double first = 0;
@@ -130,6 +209,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(periodic_cells),
         cmocka_unit_test(periodic_curves_of_gmsh),
+        cmocka_unit_test(sides_of_the_mesh_file),
+        cmocka_unit_test(groups_of_points),
         cmocka_unit_test(storages_and_preconditioners),
         cmocka_unit_test(point_loads),
         cmocka_unit_test(floating_as_supported),
