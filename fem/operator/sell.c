@@ -308,12 +308,14 @@ static weft_status sell_on_device(const weft_operator *op, weft_setup *setup,
                                   weft_error *error) {
     weft_status status = WEFT_OK;
     const sell_operator *sell = op->state;
+    const weft_matrix_part *parts = op->parts;
     if (!sell->setup)
         return WEFT_OK;
     if (out)
         TRY(copy_csr(op, setup, out, error));
     if (single)
-        TRY(weft_sell_matrix_single(setup, sell->matrix, single, error));
+        TRY(weft_sell_matrix_single(setup, sell->matrix, weft_form_components(&parts[0].form) == 1,
+                                    single, error));
     *made = true;
 done:
     return status;

@@ -20,6 +20,7 @@ typedef struct levels_work {
     weft_context *context;
     weft_setup *setup;
     weft_levels *out;
+    bool halves; /* for weft_sell_matrix_single */
 } levels_work;
 
 static void level_clear(device_level *level, const weft_operator *finest) {
@@ -97,7 +98,7 @@ static weft_status coarsen(const levels_work *w, const device_level *fine,
         goto done;
     TRY(weft_sell_matrix_from_device(w->setup, &coarse->csr.pattern, false, &sell, error));
     TRY(weft_sell_matrix_set(w->setup, &coarse->csr, sell, error));
-    TRY(weft_sell_matrix_single(w->setup, sell, &coarse->single, error));
+    TRY(weft_sell_matrix_single(w->setup, sell, w->halves, &coarse->single, error));
     TRY(weft_operator_from_sell(w->context, &sell, coarse->csr.pattern.n_entries, &coarse->op,
                                 error));
 done:
@@ -219,7 +220,7 @@ weft_status weft_levels_on_device(weft_context *context, const weft_levels_optio
                                   weft_levels *out, bool *made, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_preconditioner_problem *problem = options->problem;
-    levels_work w = {.context = context, .out = out};
+    levels_work w = {.context = context, .out = out, .halves = options->components == 1};
     device_level level = {.op = problem->op};
     *made = false;
     *out = (weft_levels){0};

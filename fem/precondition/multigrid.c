@@ -362,11 +362,13 @@ static weft_status multigrid_make(weft_preconditioner *preconditioner, weft_erro
 }
 
 /* Matrices, lists and transfers of all levels, whose rows sum to those of the finest times 2^d / (2^d - 1),
- * the inverse of the coarsest, and a list of full multigrid. On a GPU entries are floats with 16-bit columns. */
+ * the inverse of the coarsest, and a list of full multigrid. On a GPU entries are halves, with several components
+ * floats, with 16-bit columns. */
 static size_t estimate_memory(const weft_operator_sizes *sizes, int dimension) {
     const double rows = (double)sizes->n_rows, entries = (double)sizes->n_entries;
     const double children = dimension == 2 ? 4 : 8, coarsest = fmin(rows, COARSEST_ROWS);
-    const double finest = sizes->on_gpu ? 6.2 * entries + 80 * rows : 12 * entries + 95 * rows;
+    const double entry = sizes->n_components == 1 ? 4.2 : 6.2;
+    const double finest = sizes->on_gpu ? entry * entries + 82 * rows : 12 * entries + 95 * rows;
     const double real_bytes = sizes->on_gpu ? sizeof(float) : sizeof(double);
     return (size_t)(finest * children / (children - 1) + real_bytes * coarsest * coarsest);
 }

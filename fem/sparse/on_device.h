@@ -67,9 +67,16 @@ void weft_device_matrix_free(weft_device_matrix *matrix);
  *  Errors  WEFT_ERROR_COMPILER, _DEVICE */
 weft_status weft_sell_matrix_set(weft_setup *setup, const weft_device_matrix *from,
                                  const weft_sell_matrix *to, weft_error *error);
-/** A copy with values in single precision, which shares the layout.
+/** A copy for product kernels of scripts in single precision, which shares the layout.
+ *  halves  store entries off the diagonal in half precision (IEEE 754 binary16), in units of a power
+ *          of two per row, unless some do not fit: for matrices of one component, which then differ
+ *          from this one in x.A x by at most about 2^-11 of it, because sums of rows are kept. With
+ *          several components rotations of a body would gain energy
+ *  Halves  the product kernel is sell_half: float [n_rows], the diagonal; pairs of halves, [slice][k / 2][lane],
+ *          where the slice's values start in SELL, halved; unit of a row 2^(e - 7), e the exponent
+ *          of its diagonal entry
  *  out     caller's; weft_sell_matrix_free; either may be freed first */
-weft_status weft_sell_matrix_single(weft_setup *setup, weft_sell_matrix *matrix,
+weft_status weft_sell_matrix_single(weft_setup *setup, weft_sell_matrix *matrix, bool halves,
                                     weft_sell_matrix **out, weft_error *error);
 
 /** A refined mesh's dofs over those of the coarser one, on the device. */

@@ -14,9 +14,11 @@ struct weft_sell_matrix {
     weft_device *device;
     int64_t n_rows, n_blocks, n_values;
     weft_memory *values, *start, *columns, *column_start, *bases, *rows, *slots;
-    int *n_uses; /* matrices that share the layout, i.e. all memories but the values; NULL: one */
+    weft_memory *diagonal; /* apart from the values, which are halves; otherwise NULL */
+    int *
+        n_uses; /* matrices that share the layout: all memories but values and diagonal; NULL: one */
     weft_module *module;
-    weft_memory *arguments[6]; /* of the product kernel */
+    weft_memory *arguments[7]; /* of the product kernel */
     weft_product_arguments product_kernel;
 };
 
@@ -32,6 +34,7 @@ void weft_sell_matrix_free(weft_sell_matrix **matrix) {
     weft_memory **layout[] = {&m->start, &m->columns, &m->column_start,
                               &m->bases, &m->rows,    &m->slots};
     weft_memory_free(&m->values);
+    weft_memory_free(&m->diagonal);
     const bool is_last = !m->n_uses || --*m->n_uses == 0;
     for (size_t i = 0; is_last && i < sizeof layout / sizeof *layout; ++i)
         weft_memory_free(layout[i]);
@@ -72,13 +75,13 @@ static weft_status finish(weft_sell_matrix *m, bool single, weft_error *error) {
         TRY(weft_sell_source(&text, error));
         TRY(weft_module_make(m->device, "sell", text.data, &m->module, error));
     }
-    weft_memory *const arguments[] = {m->values,       m->start, m->columns,
-                                      m->column_start, m->bases, m->rows};
+    weft_memory *const arguments[] = {m->diagonal,     m->values, m->start, m->columns,
+                                      m->column_start, m->bases,  m->rows};
     memcpy(m->arguments, arguments, sizeof arguments);
     m->product_kernel = (weft_product_arguments){
-        .product_kernel = "sell",
-        .arguments = m->arguments,
-        .n_arguments = 6,
+        .product_kernel = m->diagonal ? "sell_half" : "sell",
+        .arguments = m->arguments + !m->diagonal,
+        .n_arguments = 6 + (m->diagonal != NULL),
         .n_rows = m->n_rows,
         .shared_bytes = WEFT_SELL_ROWS * (int)(single ? sizeof(float) : sizeof(double))};
 done:
@@ -219,7 +222,46 @@ weft_status weft_sell_matrix_set(weft_setup *setup, const weft_device_matrix *fr
     return weft_setup_launch(setup, &kernel, arguments, 6, error);
 }
 
-weft_status weft_sell_matrix_single(weft_setup *setup, weft_sell_matrix *matrix,
+static weft_status narrow(weft_setup *setup, const weft_sell_matrix *from, weft_sell_matrix *to,
+                          weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_setup_kernel kernel = {"values", "narrow", to->n_values, 0, 0};
+    TRY(weft_memory_make_unset(to->device, (size_t)to->n_values * sizeof(float), &to->values,
+                               error));
+    TRY(weft_setup_launch(setup, &kernel, (weft_memory *[]){from->values, to->values}, 2, error));
+done:
+    return status;
+}
+
+/* Entries off the diagonal as halves, if they fit; otherwise the values of `to` are as before. */
+static weft_status halve(weft_setup *setup, const weft_sell_matrix *from, weft_sell_matrix *to,
+                         weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n_places = to->n_blocks * WEFT_SELL_ROWS;
+    const size_t n_words = (size_t)to->n_values / 2; /* with room for an odd entry per slot */
+    int32_t is_bad = 0;
+    weft_memory *sizes = NULL, *bad = NULL;
+    TRY(weft_memory_make_unset(to->device, n_words * sizeof(uint32_t), &to->values, error));
+    TRY(weft_memory_make_unset(to->device, (size_t)to->n_rows * sizeof(float), &to->diagonal,
+                               error));
+    TRY(weft_setup_numbers(setup, &to->n_rows, 1, &sizes, error));
+    TRY(weft_memory_make(to->device, sizeof is_bad, &bad, error));
+    const weft_setup_kernel kernel = {"halves", "sell_halves", n_places, 0, 0};
+    weft_memory *const arguments[] = {sizes,        from->values, to->start, to->rows,
+                                      to->diagonal, to->values,   bad};
+    TRY(weft_setup_launch(setup, &kernel, arguments, 7, error));
+    TRY(weft_memory_read(bad, 0, &is_bad, sizeof is_bad, error));
+    if (is_bad) {
+        weft_memory_free(&to->values);
+        weft_memory_free(&to->diagonal);
+    }
+done:
+    weft_memory_free(&sizes);
+    weft_memory_free(&bad);
+    return status;
+}
+
+weft_status weft_sell_matrix_single(weft_setup *setup, weft_sell_matrix *matrix, bool halves,
                                     weft_sell_matrix **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_sell_matrix *made = calloc(1, sizeof *made);
@@ -233,11 +275,10 @@ weft_status weft_sell_matrix_single(weft_setup *setup, weft_sell_matrix *matrix,
     made->values = NULL;
     made->module = NULL;
     ++*made->n_uses;
-    TRY(weft_memory_make_unset(made->device, (size_t)made->n_values * sizeof(float), &made->values,
-                               error));
-    const weft_setup_kernel narrow = {"values", "narrow", made->n_values, 0, 0};
-    TRY(weft_setup_launch(setup, &narrow, (weft_memory *[]){matrix->values, made->values}, 2,
-                          error));
+    if (halves)
+        TRY(halve(setup, matrix, made, error));
+    if (!made->values)
+        TRY(narrow(setup, matrix, made, error));
     TRY(finish(made, true, error));
     *out = made;
     made = NULL;
