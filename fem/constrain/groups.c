@@ -1,5 +1,6 @@
 /* Makes constraints of groups and points: ties, matching groups, sliding, values and loads at points. */
 #include "fem/constrain/private.h"
+#include "fem/weft_locate.h"
 
 #include <math.h>
 #include <stdlib.h>
