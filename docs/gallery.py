@@ -14,6 +14,7 @@ of $WEFT_BUILD, or of build/. A problem is a file that begins with comments:
     # source: where the expected values are from
     # draw: FIELD [DEFORM [PART]]                                      as for docs/draw_solution.py
 """
+import itertools
 import json
 import math
 import os
@@ -42,29 +43,25 @@ class Problem:
         self.file, self.name = file, os.path.splitext(file)[0]
         self.run = self.source = self.draw = ""
         self.checks, self.text = [], []
-        with open(os.path.join(FOLDER, file), encoding="utf-8") as lines:
-            comments = [re.sub(r"^# ?", "", line.rstrip()) for line in self._first(lines)]
+        with open(os.path.join(FOLDER, file), encoding="utf-8") as source:
+            lines = source.read().split("\n")
+        comments = [re.sub(r"^# ?", "", line.rstrip()) for line in itertools.takewhile(lambda line: line[:1] == "#", lines)]
+        self.is_series = any(re.match("(time|steps):", line) for line in lines)
         self.title = comments[0]
         for line in comments[1:]:
             key, _, value = line.partition(": ")
             if key == "check":
-                quantity, _, rest = value.partition(" = ")
-                self.checks.append((quantity, *(part.strip() for part in rest.split(" | "))))
+                first, expected, tolerance = value.split(" | ")
+                quantity, _, expression = first.rpartition(" = ")
+                self.checks.append((quantity, expression, expected, tolerance))
             elif key in ("run", "source", "draw"):
                 setattr(self, key, value)
             else:
                 self.text.append(line)
 
-    @staticmethod
-    def _first(lines):
-        for line in lines:
-            if not line.startswith("#"):
-                return
-            yield line
-
     def solve(self, scratch):
         """Run the command; the result of --json."""
-        series = self.run.startswith("advection_diffusion")
+        series = self.is_series
         report, self.output = (os.path.join(scratch, self.name + end) for end in (".json", ".pvd" if series else ".vtkhdf"))
         words = self.run.split() + ["--quiet", "--json", report]
         if self.draw:
@@ -122,7 +119,7 @@ def section(problem, rows):
         lines += [f"![{problem.title}](pictures/gallery-{problem.name}.svg)", ""]
     lines += ["| quantity | computed | expected | tolerance |", "|---|---|---|---|"]
     for quantity, found, wanted, tolerance, _ in rows:
-        lines.append(f"| {quantity} | {text_of(found, tolerance)} | {text_of(wanted, tolerance)} | {tolerance:.2g} |")
+        lines.append(f"| {quantity} | {text_of(found, tolerance)} | {text_of(wanted, tolerance)} | {tolerance:.3g} |")
     return "\n".join(lines + ["", f"Source: {problem.source}.", f"File: [{problem.file}](examples/gallery/{problem.file}).", ""])
 
 
