@@ -55,6 +55,10 @@ static weft_status add_connectivity(weft_cell_action *action, const weft_connect
     weft_memory *memory = NULL;
     int32_t *indices = NULL;
     TRY(check(action, connectivity, width, what, error));
+    if (action->n_cells > INT32_MAX / width)
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "%s: %lld cells with %d nodes are 2^31 or more entries of a connectivity",
+                           action->name, (long long)action->n_cells, width));
     const size_t bytes = (size_t)action->n_cells * (size_t)width * sizeof *indices;
     const int32_t *from = weft_connectivity_indices(connectivity);
     indices = malloc(bytes > 0 ? bytes : 1);

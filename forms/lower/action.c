@@ -57,12 +57,13 @@ static bool fill_line(ufl_action_writer *w, ufl_line *line, const weft_element *
     const int n = nodes->n_nodes, q = w->n_points;
     int ascending[UFL_LINE_MAX];
     weft_error error = {0};
-    double *values = ufl_alloc(w->l.context, (size_t)(n * q), sizeof *values);
+    double *values = ufl_alloc(w->l.context, (size_t)(2 * n * q), sizeof *values);
     line->n = n;
     line->values = ufl_alloc(w->l.context, (size_t)(n * q), sizeof *line->values);
-    if (!values || !line->values)
+    line->slopes = ufl_alloc(w->l.context, (size_t)(n * q), sizeof *line->slopes);
+    if (!values || !line->values || !line->slopes)
         return false;
-    if (weft_element_tabulate(nodes, 0, q, w->points, values, &error) != WEFT_OK) {
+    if (weft_element_tabulate(nodes, 1, q, w->points, values, &error) != WEFT_OK) {
         ufl_fail(w->l.context, error.status, "%s", error.message);
         return false;
     }
@@ -70,8 +71,10 @@ static bool fill_line(ufl_action_writer *w, ufl_line *line, const weft_element *
         ascending[i] = 0;
         for (int j = 0; j < n; ++j)
             ascending[i] += nodes->points[j] < nodes->points[i];
-        for (int p = 0; p < q; ++p)
+        for (int p = 0; p < q; ++p) {
             line->values[p * n + ascending[i]] = values[p * n + i];
+            line->slopes[p * n + ascending[i]] = values[(q + p) * n + i];
+        }
     }
     line->order = lattice_order(w, element, ascending);
     return line->order != NULL;

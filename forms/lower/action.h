@@ -3,7 +3,7 @@
  *  matrix times a vector, for all cells (fem/cells runs it).
  *
  *      action.c        integrand -> functions at points, terms of the test function
- *      action_text.c   these -> what precedes kernels/cells/hexahedra.cu or .c
+ *      action_text.c   these -> what precedes kernels/cells/a file of kernels/cells
  *
  *  The trial function is data like a coefficient, so the integrand is f0 v + f1 . grad v with f0, f1 that
  *  depend on all data at the point: one kernel serves every form.

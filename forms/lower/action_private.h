@@ -10,7 +10,7 @@ enum { UFL_LINE_MAX = 14, UFL_ACTION_FIELDS = 16 };
 typedef struct ufl_line {
     const ufl_element *element; /* on hexahedra */
     int n;                      /* nodes of a line */
-    double *values;             /* [points][n], nodes ascending */
+    double *values, *slopes;    /* [points][n], nodes ascending */
     int *order;                 /* weft_cell_source.order */
 } ufl_line;
 
@@ -20,6 +20,7 @@ typedef struct ufl_field {
     const ufl_line *line;
     int slot;       /* of arrays for its derivatives; -1: none are needed */
     bool has_value; /* of the test function: not derivatives alone */
+    int first, layer; /* kernels by layers: places in shared memory */
 } ufl_field;
 
 /** factor * (derivative of component `component` of the test function) */
@@ -42,6 +43,8 @@ typedef struct ufl_action_writer {
     ufl_action_term *terms;
     int n_lines, n_fields, n_tests, n_terms;
     int n_values, n_gradients; /* arrays of a cell */
+    bool by_layers; /* kernels/cells/hexahedra_layers.cu, else hexahedra_lines.cu */
+    int field_values, layer_size;
     bool expands;              /* the determinant is computed from the columns of the Jacobian */
 } ufl_action_writer;
 

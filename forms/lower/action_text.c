@@ -44,6 +44,13 @@ static bool write_parts(ufl_action_writer *w, const char *prefix, const char *su
     return true;
 }
 
+/* Values and derivatives of the functions of a line at the points, for kernels that do not split them. */
+static void write_functions(ufl_action_writer *w, const ufl_line *line, const char *suffix,
+                            weft_text *out) {
+    write_table(w, "value", suffix, line->values, w->n_points * line->n, out);
+    write_table(w, "slope", suffix, line->slopes, w->n_points * line->n, out);
+}
+
 /* Derivatives of the Lagrange polynomials through the points, at the points (Berrut and Trefethen 2004, section 9.3). */
 static bool write_slopes(ufl_action_writer *w, weft_text *out) {
     const int q = w->n_points;
@@ -75,6 +82,8 @@ static bool write_tables(ufl_action_writer *w, weft_text *out) {
         if (!made[w->lines[i].n] &&
             !write_parts(w, "", suffix, w->lines[i].values, w->lines[i].n, out))
             return false;
+        if (w->by_layers && !made[w->lines[i].n])
+            write_functions(w, &w->lines[i], suffix, out);
         made[w->lines[i].n] = true;
     }
     weft_text_add(out, "#define NODES(F)");
@@ -226,11 +235,7 @@ static void write_uniform(const ufl_action_writer *w, bool on_gpu, weft_text *ou
 }
 
 static void write_host(ufl_action_writer *w, weft_text *out) {
-    int most = 0;
-    for (int i = 0; i < w->n_lines; ++i)
-        most = w->lines[i].n > most ? w->lines[i].n : most;
-    weft_text_add(out, "#define MOST_NODES %d\n#define KERNEL_NAME %s\n#define FIELDS(F)", most,
-                  w->name);
+    weft_text_add(out, "#define KERNEL_NAME %s\n#define FIELDS(F)", w->name);
     for (int i = 0; i < w->n_fields; ++i)
         weft_text_add(out, " F(%d, %d, %d, %d, %d, %d)", i, w->fields[i].source,
                       w->fields[i].line->n,
@@ -252,7 +257,7 @@ static void write_host(ufl_action_writer *w, weft_text *out) {
 
 /* ---- a kernel of a GPU ---- */
 
-/* As `layout` in kernels/cells/hexahedra.cu. */
+/* As `layout` in kernels/cells/hexahedra_lines.cu. */
 static int layout_size(int q) {
     const int plane = q * q + (q % 2 == 0 ? 5 : 0);
     return q == 4 ? 64 : q == 8 ? 546 : (q - 1) * plane + q * q;
@@ -260,25 +265,53 @@ static int layout_size(int q) {
 
 /* Threads per multiprocessor for which registers are left, by measurements of single functions on an H200
  * (docs/measurements.md); functions with several components need more registers. */
+static int wanted_threads(const ufl_action_writer *w) {
+    if (w->by_layers)
+        return w->n_gradients > 0 ? 384 : 768;
+    return w->n_values > 1 ? 384 : w->n_gradients > 0 ? 640 : 960;
+}
+
+static int cube(int n) {
+    return n * n * n;
+}
+
+/* Bytes of shared memory for each cell, as in kernels/cells. */
+static int cell_bytes(ufl_action_writer *w) {
+    const int q = w->n_points;
+    int layers[2] = {0, 0};
+    if (!w->by_layers)
+        return ((w->n_values + 2 * w->n_gradients) * layout_size(q) + 25) * 8;
+    w->field_values = 0;
+    for (int i = 0; i < w->n_fields; ++i) {
+        const int n = w->fields[i].line->n;
+        w->fields[i].first = w->field_values;
+        w->fields[i].layer = layers[0];
+        w->field_values += cube(n);
+        layers[0] += n * n * (w->fields[i].slot >= 0 ? 2 : 1);
+    }
+    for (int i = 0; i < w->n_tests; ++i) {
+        w->tests[i].layer = layers[1];
+        layers[1] += w->test->n * w->test->n * (w->tests[i].slot >= 0 ? 2 : 1);
+    }
+    w->layer_size = (layers[0] > layers[1] ? layers[0] : layers[1]) | 1; /* odd: no bank conflicts */
+    return (w->field_values + 25 + q * w->layer_size) * 8;
+}
+
 static void choose_shape(ufl_action_writer *w) {
     weft_cell_kernel *kernel = &w->out->kernel;
-    const int q = w->n_points, plane = q * q;
-    kernel->cells = w->shape.cells > 0 ? w->shape.cells : q == 4 ? 8 : 252 / plane;
-    if (w->shape.cells == 0 && plane >= 64)
-        kernel->cells = 1;
-    if (kernel->cells < 1)
-        kernel->cells = 1;
-    for (;; kernel->cells /= 2) {
-        kernel->block_threads = kernel->cells * plane;
-        kernel->shared_bytes =
-            ((w->n_values + 2 * w->n_gradients) * layout_size(q) + 24) * kernel->cells * 8;
-        if (kernel->cells == 1 || (size_t)kernel->shared_bytes <= w->limits->onchip_bytes)
-            break;
-    }
+    const int q = w->n_points, threads = w->by_layers ? q : q * q, bytes = cell_bytes(w);
+    kernel->cells = w->shape.cells > 0 ? w->shape.cells
+                    : threads >= 64    ? 1
+                    : threads == 16    ? 8
+                    : w->by_layers     ? 128 / threads
+                                       : 252 / threads;
+    while (kernel->cells > 1 && (size_t)(bytes * kernel->cells) > w->limits->onchip_bytes)
+        kernel->cells /= 2;
+    kernel->block_threads = kernel->cells * threads;
+    kernel->shared_bytes = bytes * kernel->cells;
     if (w->shape.resident == 0) {
-        const int threads = w->n_values > 1 ? 384 : w->n_gradients == 0 ? 960 : 640;
-        w->shape.resident = threads / kernel->block_threads;
         const int most = (int)(w->limits->onchip_bytes / (size_t)(kernel->shared_bytes + 1024));
+        w->shape.resident = wanted_threads(w) / kernel->block_threads;
         if (w->shape.resident > most)
             w->shape.resident = most;
         if (w->shape.resident < 1)
@@ -286,39 +319,55 @@ static void choose_shape(ufl_action_writer *w) {
     }
 }
 
-static void write_gpu(ufl_action_writer *w, weft_text *out) {
+static void write_structs(const ufl_action_writer *w, weft_text *out) {
     const weft_cell_kernel *kernel = &w->out->kernel;
-    weft_text_add(out, "template <int N> struct nodes;\n");
-    weft_text_add(out, "#define LINE(N) template <> struct nodes<N> { "
+    weft_text_add(out, "template <int N> struct nodes;\n#define LINE(N) template <> struct nodes<N> { "
                        "static __device__ __forceinline__ scalar even(int i) { return even_##N[i]; } "
-                       "static __device__ __forceinline__ scalar odd(int i) { return odd_##N[i]; } };\n"
-                       "NODES(LINE)\n#undef LINE\n");
+                       "static __device__ __forceinline__ scalar odd(int i) { return odd_##N[i]; } ");
+    if (w->by_layers)
+        weft_text_add(out, "static __device__ __forceinline__ scalar value(int q, int i) { return "
+                           "value_##N[q * N + i]; } static __device__ __forceinline__ scalar slope(int q, "
+                           "int i) { return slope_##N[q * N + i]; } ");
+    weft_text_add(out, "};\nNODES(LINE)\n#undef LINE\n");
     weft_text_add(out, "template <int N> struct field;\ntemplate <int N> struct test;\n");
     for (int i = 0; i < w->n_fields; ++i)
         weft_text_add(out,
                       "template <> struct field<%d> { static constexpr int source = %d, n = %d, "
-                      "components = %d, component = %d, slot = %d; };\n",
+                      "components = %d, component = %d, slot = %d, first = %d, layer = %d; };\n",
                       i, w->fields[i].source, w->fields[i].line->n,
                       kernel->sources[w->fields[i].source].components, w->fields[i].component,
-                      w->fields[i].slot);
+                      w->fields[i].slot, w->fields[i].first, w->fields[i].layer);
     for (int i = 0; i < w->n_tests; ++i)
         weft_text_add(out,
                       "template <> struct test<%d> { static constexpr int component = %d, slot = %d, "
-                      "value = %d; };\n",
-                      i, w->tests[i].component, w->tests[i].slot, w->tests[i].has_value);
+                      "value = %d, layer = %d; };\n",
+                      i, w->tests[i].component, w->tests[i].slot, w->tests[i].has_value,
+                      w->tests[i].layer);
     weft_text_add(out, "#define FIELDS(F)");
     for (int i = 0; i < w->n_fields; ++i)
         weft_text_add(out, " F(%d)", i);
     weft_text_add(out, "\n#define TESTS(F)");
     for (int i = 0; i < w->n_tests; ++i)
         weft_text_add(out, " F(%d)", i);
+    weft_text_add(out, "\n");
+}
+
+static void write_gpu(ufl_action_writer *w, weft_text *out) {
+    const weft_cell_kernel *kernel = &w->out->kernel;
+    choose_shape(w);
+    write_structs(w, out);
+    if (w->by_layers)
+        weft_text_add(out,
+                      "#define FIELD_VALUES %d\n#define LAYER_SIZE %d\n#define ROWS_UNROLL "
+                      "_Pragma(\"unroll %d\")\n",
+                      w->field_values, w->layer_size, w->n_gradients > 0 ? 1 : w->n_points);
     weft_text_add(out,
-                  "\n#define CELLS %d\n#define RESIDENT %d\n#define CELLS_KERNEL extern \"C\" "
-                  "__global__ void __launch_bounds__(CELLS * POINTS * POINTS, RESIDENT) %s("
+                  "#define CELLS %d\n#define RESIDENT %d\n#define CELLS_KERNEL extern \"C\" "
+                  "__global__ void __launch_bounds__(%d, RESIDENT) %s("
                   "long long n_elements, const int32_t *__restrict__ vertices, const scalar "
                   "*__restrict__ coordinates, scalar *__restrict__ y, const int32_t *__restrict__ "
                   "test_dofs",
-                  kernel->cells, w->shape.resident, w->name);
+                  kernel->cells, w->shape.resident, kernel->block_threads, w->name);
     for (int i = 0; i < kernel->n_sources; ++i) {
         if (kernel->sources[i].kind == WEFT_CELL_NODAL)
             weft_text_add(out, ", const int32_t *__restrict__ dofs%d", i);
@@ -328,34 +377,42 @@ static void write_gpu(ufl_action_writer *w, weft_text *out) {
     write_sources(w, true, out);
 }
 
+static void write_file(const char *name, weft_text *out) {
+    const weft_embedded_file *found = weft_embedded_cells;
+    while (found->name && strcmp(found->name, name) != 0)
+        ++found;
+    weft_text_add(out, "%s", found->text ? found->text : "");
+}
+
 bool ufl_action_write(ufl_action_writer *w) {
     const bool on_gpu = w->limits->execution == WEFT_EXECUTION_SIMT;
-    const char *const file = on_gpu ? "hexahedra.cu" : "hexahedra.c";
-    const weft_embedded_file *found = weft_embedded_cells;
     weft_cell_kernel *kernel = &w->out->kernel;
     weft_text text = {0};
-    while (found->name && strcmp(found->name, file) != 0)
-        ++found;
+    int most = 0;
+    for (int i = 0; i < w->n_lines; ++i)
+        most = w->lines[i].n > most ? w->lines[i].n : most;
+    w->by_layers = on_gpu && w->n_values == 1 && w->n_points <= 4 && most <= 4;
     weft_source_backend(w->limits)->prelude(&text, w->limits->lanes_double, false);
     weft_text_add(&text, on_gpu ? "#ifndef __CUDACC__\n#define __constant__\n#endif\n" : "");
     weft_text_add(&text,
                   "#define POINTS %d\n#define N_FIELDS %d\n#define N_TESTS %d\n#define N_VALUES %d\n"
                   "#define N_GRADIENTS %d\n#define GRADIENTS %d\n#define TEST_NODES %d\n"
-                  "#define TEST_COMPONENTS %d\n",
+                  "#define TEST_COMPONENTS %d\n#define MOST_NODES %d\n",
                   w->n_points, w->n_fields, w->n_tests, w->n_values, w->n_gradients,
-                  w->n_gradients > 0, w->test->n, kernel->components);
+                  w->n_gradients > 0, w->test->n, kernel->components, most);
     bool fine = write_tables(w, &text) && write_point(w, &text);
     write_uniform(w, on_gpu, &text);
     kernel->name = w->name;
     kernel->n_vertices = 8;
     kernel->dimension = 3;
-    if (on_gpu)
-        choose_shape(w);
-    if (fine && on_gpu)
+    if (fine && on_gpu) {
         write_gpu(w, &text);
-    else if (fine)
+        write_file("hexahedra_geometry.cu", &text);
+        write_file(w->by_layers ? "hexahedra_layers.cu" : "hexahedra_lines.cu", &text);
+    } else if (fine) {
         write_host(w, &text);
-    weft_text_add(&text, "%s", found->text ? found->text : "");
+        write_file("hexahedra.c", &text);
+    }
     if (text.failed)
         ufl_fail(w->l.context, WEFT_ERROR_MEMORY, "out of memory");
     else

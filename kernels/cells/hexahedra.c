@@ -1,5 +1,5 @@
 /* The action of a form on hexahedra by sum factorisation on the host: LANES cells at a time, one per lane, with the
- * stages of hexahedra.cu, which says what precedes this text and how even and odd parts of a line are contracted. */
+ * stages of hexahedra_lines.cu, which says what precedes this text and how even and odd parts of a line are contracted. */
 #define Q POINTS
 #define HALF (Q / 2)
 #define LAYER (Q * Q)

@@ -8,10 +8,8 @@
  * the structs field<F> and test<F>, the lists FIELDS and TESTS of their numbers, and the function `point`, which is the integrand at a point. Contractions use that
  * points and nodes are symmetric: even and odd parts of a line are contracted apart, by half the operations
  * (Solomonoff 1992, J. Comput. Phys. 98). */
-#define Q POINTS
 #define HALF (Q / 2)
 #define PLANE (Q * Q)
-#define GEOMETRY 24
 
 /* Where value (x, y, z) of an array stands: lines along any direction are read with as few bank conflicts as a search
  * found. SWAP: threads (a, b) of lines along x or y take the other two coordinates in the other order. */
@@ -133,69 +131,6 @@ INLINE void differentiate_transposed(const real (&f)[Q], real (&r)[Q])
     }
 }
 
-INLINE void cross(const real *a, const real *b, real *c)
-{
-    c[0] = fma(a[1], b[2], -(a[2] * b[1]));
-    c[1] = fma(a[2], b[0], -(a[0] * b[2]));
-    c[2] = fma(a[0], b[1], -(a[1] * b[0]));
-}
-INLINE real dot(const real *a, const real *b) { return fma(a[2], b[2], fma(a[1], b[1], a[0] * b[0])); }
-
-/* Component c of the vertices v[8][3] becomes the coefficients of the trilinear map: those of the monomials 1, X, Y, XY,
- * Z, XZ, YZ, XYZ. */
-INLINE void trilinear(scalar *v, int c)
-{
-    real g[8];
-    UNROLL for (int i = 0; i < 8; ++i)
-        g[i] = v[3 * i + c];
-    UNROLL for (int bit = 1; bit < 8; bit *= 2)
-        UNROLL for (int i = 0; i < 8; ++i)
-            if (i & bit)
-                g[i] -= g[i - bit];
-    UNROLL for (int i = 0; i < 8; ++i)
-        v[3 * i + c] = g[i];
-}
-
-/* The geometry along a line in direction D, whose other coordinates are s (of axis D + 1) and t (of axis D + 2): the
- * columns of the Jacobian J0 + J1 S, the determinant d0 + d1 S + d2 S^2 and the coordinates x0 + x1 S. */
-template <int D> struct line {
-    static constexpr int E = (D + 1) % 3, F = (D + 2) % 3;
-    real J0[3][3], J1[3][3], x0[3], d[3];
-    __device__ __forceinline__ line(const scalar *g, real s, real t)
-    {
-        constexpr int d1 = 1 << D, e = 1 << E, f = 1 << F;
-        UNROLL for (int c = 0; c < 3; ++c) {
-            const real all = g[21 + c];
-            J0[D][c] = fma(fma(all, s, g[3 * (d1 + f) + c]), t, fma(g[3 * (d1 + e) + c], s, g[3 * d1 + c]));
-            J0[E][c] = fma(g[3 * (e + f) + c], t, g[3 * e + c]);
-            J1[E][c] = fma(all, t, g[3 * (d1 + e) + c]);
-            J0[F][c] = fma(g[3 * (e + f) + c], s, g[3 * f + c]);
-            J1[F][c] = fma(all, s, g[3 * (d1 + f) + c]);
-            J1[D][c] = 0;
-            x0[c] = fma(J0[F][c], t, fma(g[3 * e + c], s, g[c]));
-        }
-        real m[3], n[3];
-        cross(J0[E], J0[F], m);
-        d[0] = dot(J0[D], m);
-        cross(J1[E], J1[F], m);
-        d[2] = dot(J0[D], m);
-        cross(J1[E], J0[F], m);
-        cross(J0[E], J1[F], n);
-        d[1] = dot(J0[D], m) + dot(J0[D], n);
-    }
-    __device__ __forceinline__ void at(int k, real w, const real *u, const real *uniform, real *f) const
-    {
-        const real S = points[k];
-        real J[3][3], x[3];
-        UNROLL for (int c = 0; c < 3; ++c) {
-            UNROLL for (int i = 0; i < 3; ++i)
-                J[i][c] = i == D ? J0[i][c] : fma(J1[i][c], S, J0[i][c]);
-            x[c] = fma(J0[D][c], S, x0[c]);
-        }
-        point(J, fma(fma(d[2], S, d[1]), S, d[0]), x, w * weights[k], u, uniform, f);
-    }
-};
-
 /* Between lines in different directions: a barrier for the threads of a cell. */
 INLINE void turn()
 {
@@ -207,22 +142,28 @@ INLINE void turn()
 
 /* One thread's part of a cell: the arrays of the cell, and which line it has in each direction. */
 struct lines {
-    scalar *arrays, *g;
+    int first;      /* of the cell's arrays in shared memory */
     int tx, ty;     /* x and y of lines along z */
     int xy, xz;     /* y and z of lines along x */
     int yx, yz;     /* x and z of lines along y */
 
-    __device__ __forceinline__ scalar *value(int i) const { return arrays + i * (CELLS * L::size); }
+    __device__ __forceinline__ scalar *value(int i) const
+    {
+        return shared_values() + first + i * (CELLS * L::size);
+    }
     __device__ __forceinline__ scalar *slope(int slot, int axis) const
     {
         return value(N_VALUES + 2 * slot + axis);
     }
+    /* the same for the loop over points: in the order of the text, since points of which parts are computed ahead take
+     * registers */
+    __device__ __forceinline__ volatile scalar *in_turn(int slot, int axis) const { return slope(slot, axis); }
     /* place k of the thread's line along x, y or z */
     __device__ __forceinline__ int on_x(int k) const { return L::at(k, xy, xz); }
     __device__ __forceinline__ int on_y(int k) const { return L::at(yx, k, yz); }
     __device__ __forceinline__ int on_z(int k) const { return L::at(tx, ty, k); }
 
-    template <int F> __device__ __forceinline__ void load(int64_t cell, const int32_t *dofs, const scalar *from) const
+    template <int F> __device__ __forceinline__ void load(int cell, const int32_t *dofs, const scalar *from) const
     {
         using own = field<F>;
         constexpr int P = own::n;
@@ -234,7 +175,7 @@ struct lines {
         UNROLL for (int k = 0; k < P; ++k)
             id[k] = __ldg(map + k * P * P);
         UNROLL for (int k = 0; k < P; ++k)
-            u[k] = __ldg(from + (int64_t)id[k] * own::components + own::component);
+            u[k] = __ldg(from + id[k] * own::components + own::component);
         interpolate<P>(u, v);
         UNROLL for (int k = 0; k < Q; ++k)
             value(F)[on_z(k)] = v[k];
@@ -297,8 +238,8 @@ struct lines {
         constexpr int slot = field<F>::slot;
         u[4 * F] = v[F][k];
         if constexpr (slot >= 0) {
-            u[4 * F + 1] = slope(slot, 0)[on_z(k)];
-            u[4 * F + 2] = slope(slot, 1)[on_z(k)];
+            u[4 * F + 1] = in_turn(slot, 0)[on_z(k)];
+            u[4 * F + 2] = in_turn(slot, 1)[on_z(k)];
             u[4 * F + 3] = d[slot][k];
         }
     }
@@ -309,8 +250,8 @@ struct lines {
         constexpr int slot = test<F>::slot;
         v[F][k] = test<F>::value ? f[4 * F] : (real)0;
         if constexpr (slot >= 0) {
-            slope(slot, 0)[on_z(k)] = f[4 * F + 1];
-            slope(slot, 1)[on_z(k)] = f[4 * F + 2];
+            in_turn(slot, 0)[on_z(k)] = f[4 * F + 1];
+            in_turn(slot, 1)[on_z(k)] = f[4 * F + 2];
             d[slot][k] = f[4 * F + 3];
         }
     }
@@ -365,7 +306,7 @@ struct lines {
         UNROLL for (int k = 0; k < TEST_NODES; ++k)
             value(F)[on_x(k)] = u[k];
     }
-    template <int F> __device__ __forceinline__ void store(int64_t cell, const int32_t *dofs, scalar *y) const
+    template <int F> __device__ __forceinline__ void store(int cell, const int32_t *dofs, scalar *y) const
     {
         constexpr int P = TEST_NODES;
         if (tx >= P || ty >= P)
@@ -376,7 +317,7 @@ struct lines {
             v[k] = value(F)[on_z(k)];
         interpolate_transposed<P>(v, u);
         UNROLL for (int k = 0; k < P; ++k)
-            atomicAdd(y + (int64_t)__ldg(map + k * P * P) * TEST_COMPONENTS + test<F>::component, u[k]);
+            atomicAdd(y + __ldg(map + k * P * P) * TEST_COMPONENTS + test<F>::component, u[k]);
     }
 };
 
@@ -398,13 +339,12 @@ struct lines {
 
 CELLS_KERNEL
 {
-    extern __shared__ __align__(16) unsigned char shared[];
     const int el = threadIdx.x / PLANE, r = threadIdx.x - el * PLANE, ty = r / Q, tx = r - ty * Q;
-    const int64_t cell = blockIdx.x * (int64_t)CELLS + el;
+    const int cell = blockIdx.x * CELLS + el; /* places in connectivities are below 2^31: 64 bits take registers */
     const bool on = cell < n_elements;
     lines own;
-    own.arrays = (scalar *)shared + el * L::size;
-    own.g = (scalar *)shared + (N_VALUES + 2 * N_GRADIENTS) * CELLS * L::size + el * GEOMETRY;
+    own.first = el * L::size;
+    scalar *const g = shared_values() + (N_VALUES + 2 * N_GRADIENTS) * CELLS * L::size + el * GEOMETRY;
     own.tx = tx;
     own.ty = ty;
     own.xy = L::swap_x ? ty : tx;
@@ -415,19 +355,19 @@ CELLS_KERNEL
     SOURCES
     if (on) {
         for (int i = r; i < 24; i += PLANE)
-            own.g[i] = __ldg(coordinates + (int64_t)__ldg(vertices + cell * 8 + i / 3) * 3 + i % 3);
+            g[i] = __ldg(coordinates + (int64_t)__ldg(vertices + cell * 8 + i / 3) * 3 + i % 3);
         LOAD_UNIFORM
         FIELDS(LOAD)
     }
     turn();
     for (int c = r; c < 3; c += PLANE)
-        trilinear(own.g, c);
+        trilinear(g, c);
     FIELDS(TO_POINTS_X)
     turn();
     if constexpr (!GRADIENTS) { /* what other threads have at the points of a line along y is not needed */
         real v[N_VALUES][Q];
         FIELDS(READ_TO_POINTS_Y)
-        const line<1> geometry(own.g, points[own.yz], points[own.yx]);
+        const line<1> geometry(layer_geometry<1>(g, points[own.yx]), g, points[own.yz]);
         const real w = weights[own.yx] * weights[own.yz];
         UNROLL for (int k = 0; k < Q; ++k) {
             real u[4 * N_FIELDS + 1], f[4 * N_TESTS];
@@ -445,8 +385,13 @@ CELLS_KERNEL
         turn();
         {
             real v[N_VALUES][Q], d[N_GRADIENTS + 1][Q];
+#ifdef GEO
+            const line<2> geometry(layer_geometry<2>(g, points[ty]), g, points[tx]);
+#endif
             FIELDS(READ_Z)
-            const line<2> geometry(own.g, points[tx], points[ty]);
+#ifndef GEO
+            const line<2> geometry(layer_geometry<2>(g, points[ty]), g, points[tx]);
+#endif
             const real w = weights[tx] * weights[ty];
             UNROLL for (int k = 0; k < Q; ++k) {
                 real u[4 * N_FIELDS + 1], f[4 * N_TESTS];
