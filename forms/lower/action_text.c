@@ -257,18 +257,41 @@ static void write_host(ufl_action_writer *w, weft_text *out) {
 
 /* ---- a kernel of a GPU ---- */
 
-/* As `layout` in kernels/cells/hexahedra_lines.cu. */
-static int layout_size(int q) {
-    const int plane = q * q + (q % 2 == 0 ? 5 : 0);
-    return q == 4 ? 64 : q == 8 ? 546 : (q - 1) * plane + q * q;
+/* Arrays of q^3 values in shared memory: how much longer than q^2 a plane is, and than their values an array, for the
+ * fewest bank conflicts of lines in all directions (a search over both for half a warp of 16 banks). */
+typedef struct array_layout {
+    int plane, size, swap_x, swap_y;
+} array_layout;
+
+static array_layout layout_of(int q) {
+    static const array_layout found[UFL_LINE_MAX + 1] = {
+        [3] = {9, 12, 0, 1}, [5] = {4, 8, 0, 1}, [6] = {5, 3, 1, 0},   [7] = {6, 6, 0, 0},
+        [9] = {8, 7, 0, 0},  [10] = {5, 11, 1, 0}, [11] = {2, 9, 0, 0}, [12] = {1, 5, 1, 0},
+    };
+    array_layout layout = found[q];
+    layout.plane += q * q;
+    layout.size += (q - 1) * layout.plane + q * q;
+    if (q == 4) /* exclusive or */
+        layout = (array_layout){16, 64, 0, 0};
+    if (q == 8) /* half-planes are shifted, too */
+        layout = (array_layout){68, 546, 0, 1};
+    return layout;
 }
 
-/* Threads per multiprocessor for which registers are left, by measurements of single functions on an H200
- * (docs/measurements.md); functions with several components need more registers. */
+/* Cells per thread block, and threads per multiprocessor for which registers are left, by measurements of single
+ * functions on an H200 (docs/measurements.md); functions with several components need more registers. */
+static int wanted_cells(const ufl_action_writer *w) {
+    const int q = w->n_points;
+    if (w->by_layers)
+        return 64 / q;
+    return q >= 8 ? 1 : q == 4 ? 8 : (w->n_gradients > 0 ? 252 : 144) / (q * q);
+}
 static int wanted_threads(const ufl_action_writer *w) {
     if (w->by_layers)
         return w->n_gradients > 0 ? 384 : 768;
-    return w->n_values > 1 ? 384 : w->n_gradients > 0 ? 640 : 960;
+    if (w->n_values > 1)
+        return 384;
+    return w->n_gradients > 0 ? (w->n_points >= 8 ? 512 : 756) : (w->n_points >= 8 ? 800 : 1008);
 }
 
 static int cube(int n) {
@@ -280,7 +303,7 @@ static int cell_bytes(ufl_action_writer *w) {
     const int q = w->n_points;
     int layers[2] = {0, 0};
     if (!w->by_layers)
-        return ((w->n_values + 2 * w->n_gradients) * layout_size(q) + 25) * 8;
+        return ((w->n_values + 2 * w->n_gradients) * layout_of(q).size + 25) * 8;
     w->field_values = 0;
     for (int i = 0; i < w->n_fields; ++i) {
         const int n = w->fields[i].line->n;
@@ -300,11 +323,7 @@ static int cell_bytes(ufl_action_writer *w) {
 static void choose_shape(ufl_action_writer *w) {
     weft_cell_kernel *kernel = &w->out->kernel;
     const int q = w->n_points, threads = w->by_layers ? q : q * q, bytes = cell_bytes(w);
-    kernel->cells = w->shape.cells > 0 ? w->shape.cells
-                    : threads >= 64    ? 1
-                    : threads == 16    ? 8
-                    : w->by_layers     ? 128 / threads
-                                       : 252 / threads;
+    kernel->cells = w->shape.cells > 0 ? w->shape.cells : wanted_cells(w);
     while (kernel->cells > 1 && (size_t)(bytes * kernel->cells) > w->limits->onchip_bytes)
         kernel->cells /= 2;
     kernel->block_threads = kernel->cells * threads;
@@ -352,10 +371,22 @@ static void write_structs(const ufl_action_writer *w, weft_text *out) {
     weft_text_add(out, "\n");
 }
 
+static bool uses_coordinates(const ufl_action_writer *w) {
+    for (int i = 0; i < w->l.scalars.n; ++i)
+        if (w->emitter.uses[i] > 0 && w->l.scalars.list[i].type == SCALAR_COORDINATE)
+            return true;
+    return false;
+}
+
 static void write_gpu(ufl_action_writer *w, weft_text *out) {
     const weft_cell_kernel *kernel = &w->out->kernel;
+    const array_layout layout = layout_of(w->n_points);
     choose_shape(w);
     write_structs(w, out);
+    weft_text_add(out,
+                  "#define PLANE_SIZE %d\n#define LAYOUT_SIZE %d\n#define SWAP_X %d\n"
+                  "#define SWAP_Y %d\n#define COORDINATES %d\n",
+                  layout.plane, layout.size, layout.swap_x, layout.swap_y, uses_coordinates(w));
     if (w->by_layers)
         weft_text_add(out,
                       "#define FIELD_VALUES %d\n#define LAYER_SIZE %d\n#define ROWS_UNROLL "

@@ -1,5 +1,5 @@
 /* The geometry of trilinear hexahedra on a GPU, for the kernels of this folder. forms/lower/action_text.c writes what
- * precedes this text: POINTS (per line), tables, and the function `point`, which is the integrand at a point. */
+ * precedes this text: POINTS (per line), COORDINATES (whether the integrand has them), tables, and the function `point`, which is the integrand at a point. */
 #define Q POINTS
 #define GEOMETRY 25 /* numbers per cell, one more than used: no bank conflicts between cells */
 
@@ -69,7 +69,8 @@ template <int D> struct line {
             J0[F][c] = fma(g[3 * (e + f) + c], s, g[3 * f + c]);
             J1[F][c] = fma(g[21 + c], s, g[3 * (d1 + f) + c]);
             J1[D][c] = 0;
-            x0[c] = fma(J0[F][c], layer.t, fma(g[3 * e + c], s, g[c]));
+            if (COORDINATES)
+                x0[c] = fma(J0[F][c], layer.t, fma(g[3 * e + c], s, g[c]));
             m[c] = fma(layer.n2[c], s, layer.n0[c]);
         }
         d[0] = dot(J0[F], m);
@@ -83,7 +84,7 @@ template <int D> struct line {
         UNROLL for (int c = 0; c < 3; ++c) {
             UNROLL for (int i = 0; i < 3; ++i)
                 J[i][c] = i == D ? J0[i][c] : fma(J1[i][c], S, J0[i][c]);
-            x[c] = fma(J0[D][c], S, x0[c]);
+            x[c] = COORDINATES ? fma(J0[D][c], S, x0[c]) : (real)0;
         }
         point(J, fma(fma(d[2], S, d[1]), S, d[0]), x, w * weights[k], u, uniform, f);
     }

@@ -19,7 +19,7 @@ typedef const scalar *repeated;
 #endif
 
 template <int F>
-INLINE void load(int64_t first, int n, const int32_t *dofs, const scalar *from)
+INLINE void load(int first, int n, const int32_t *dofs, const scalar *from)
 {
     using own = field<F>;
     constexpr int V = own::n * own::n * own::n;
@@ -129,7 +129,7 @@ template <int F> INLINE void from_layer(const real (*sum)[TEST_NODES * TEST_NODE
     }
 }
 /* Thread by thread a column of nodes along z. */
-template <int F> INLINE void store(int64_t first, int n, const int32_t *dofs, scalar *y)
+template <int F> INLINE void store(int first, int n, const int32_t *dofs, scalar *y)
 {
     constexpr int P = TEST_NODES;
     using B = nodes<P>;
@@ -166,7 +166,7 @@ template <int F> INLINE void store(int64_t first, int n, const int32_t *dofs, sc
 CELLS_KERNEL
 {
     const int el = threadIdx.x / Q, q = threadIdx.x - el * Q;
-    const int64_t first = blockIdx.x * (int64_t)CELLS, cell = first + el < n_elements ? first + el : n_elements - 1;
+    const int first = blockIdx.x * CELLS, cell = first + el < n_elements ? first + el : (int)n_elements - 1;
     const int n = n_elements - first < CELLS ? (int)(n_elements - first) : CELLS;
     scalar *const g = shared_values() + GEOMETRY_FIRST, *const own_g = g + el * GEOMETRY;
     scalar *const layer = shared_values() + LAYERS_FIRST + threadIdx.x * LAYER_SIZE;
@@ -186,10 +186,10 @@ CELLS_KERNEL
         UNROLL for (int i = 0; i < TEST_NODES * TEST_NODES; ++i)
             sums[t][0][i] = sums[t][1][i] = 0;
     ROWS_UNROLL for (int yy = 0; yy < Q; ++yy) {
-        const line<0> geometry(own_layer, (repeated)own_g, points[yy]);
-        const real w = weights[yy] * weights[q];
         real row[N_FIELDS + 1][3][MOST_NODES], results[N_TESTS][3][TEST_NODES];
         FIELDS(TO_ROW)
+        const line<0> geometry(own_layer, (repeated)own_g, points[yy]);
+        const real w = weights[yy] * weights[q];
         UNROLL for (int t = 0; t < N_TESTS; ++t)
             UNROLL for (int i = 0; i < TEST_NODES; ++i)
                 results[t][0][i] = results[t][1][i] = results[t][2][i] = 0;

@@ -11,22 +11,20 @@
 #define HALF (Q / 2)
 #define PLANE (Q * Q)
 
-/* Where value (x, y, z) of an array stands: lines along any direction are read with as few bank conflicts as a search
- * found. SWAP: threads (a, b) of lines along x or y take the other two coordinates in the other order. */
+/* Where value (x, y, z) of an array stands. forms/lower/action_text.c has PLANE_SIZE, LAYOUT_SIZE and, for lines along x
+ * and y, whether threads (a, b) take the other two coordinates in the other order, from a search for the fewest bank
+ * conflicts; on four points exclusive or has none. */
 template <int N> struct layout {
-    static constexpr int plane = N * N + (N % 2 == 0 ? 5 : 0), size = (N - 1) * plane + N * N;
-    static constexpr bool swap_x = N % 2 == 0, swap_y = false;
-    static __device__ __forceinline__ int at(int x, int y, int z) { return x + N * y + plane * z; }
+    static __device__ __forceinline__ int at(int x, int y, int z) { return x + N * y + PLANE_SIZE * z; }
 };
 template <> struct layout<4> {
-    static constexpr int size = 64;
-    static constexpr bool swap_x = false, swap_y = false;
     static __device__ __forceinline__ int at(int x, int y, int z) { return 16 * z + 4 * (y ^ z) + (x ^ y); }
 };
 template <> struct layout<8> {
-    static constexpr int size = 546;
-    static constexpr bool swap_x = false, swap_y = true;
-    static __device__ __forceinline__ int at(int x, int y, int z) { return x + 8 * y + (y >> 1) + 68 * z + 2 * (z >> 2); }
+    static __device__ __forceinline__ int at(int x, int y, int z)
+    {
+        return x + 8 * y + (y >> 1) + PLANE_SIZE * z + 2 * (z >> 2);
+    }
 };
 using L = layout<Q>;
 
@@ -149,7 +147,7 @@ struct lines {
 
     __device__ __forceinline__ scalar *value(int i) const
     {
-        return shared_values() + first + i * (CELLS * L::size);
+        return shared_values() + first + i * (CELLS * LAYOUT_SIZE);
     }
     __device__ __forceinline__ scalar *slope(int slot, int axis) const
     {
@@ -343,14 +341,14 @@ CELLS_KERNEL
     const int cell = blockIdx.x * CELLS + el; /* places in connectivities are below 2^31: 64 bits take registers */
     const bool on = cell < n_elements;
     lines own;
-    own.first = el * L::size;
-    scalar *const g = shared_values() + (N_VALUES + 2 * N_GRADIENTS) * CELLS * L::size + el * GEOMETRY;
+    own.first = el * LAYOUT_SIZE;
+    scalar *const g = shared_values() + (N_VALUES + 2 * N_GRADIENTS) * CELLS * LAYOUT_SIZE + el * GEOMETRY;
     own.tx = tx;
     own.ty = ty;
-    own.xy = L::swap_x ? ty : tx;
-    own.xz = L::swap_x ? tx : ty;
-    own.yx = L::swap_y ? ty : tx;
-    own.yz = L::swap_y ? tx : ty;
+    own.xy = SWAP_X ? ty : tx;
+    own.xz = SWAP_X ? tx : ty;
+    own.yx = SWAP_Y ? ty : tx;
+    own.yz = SWAP_Y ? tx : ty;
     real uniform[N_UNIFORM + 1];
     SOURCES
     if (on) {
@@ -385,13 +383,8 @@ CELLS_KERNEL
         turn();
         {
             real v[N_VALUES][Q], d[N_GRADIENTS + 1][Q];
-#ifdef GEO
             const line<2> geometry(layer_geometry<2>(g, points[ty]), g, points[tx]);
-#endif
             FIELDS(READ_Z)
-#ifndef GEO
-            const line<2> geometry(layer_geometry<2>(g, points[ty]), g, points[tx]);
-#endif
             const real w = weights[tx] * weights[ty];
             UNROLL for (int k = 0; k < Q; ++k) {
                 real u[4 * N_FIELDS + 1], f[4 * N_TESTS];

@@ -221,10 +221,8 @@ static weft_status run_shape(const problem *p, const box *b, weft_ufl *ufl, int 
         ufl_lower_action(&ufl->graph, ufl->prepared[0], 0, name, weft_device_limits(p->device), shape);
     if (!lowered)
         return error->status;
-    if (getenv("BENCH_DEFINES")) ((ufl_cell_action *)(uintptr_t)lowered)->kernel.text = ufl_print(&ufl->context, "%s\n%s", getenv("BENCH_DEFINES"), lowered->kernel.text);
     TRY(weft_cell_action_make(p->device, &lowered->kernel, p->vertices, p->coordinates, p->nodes, bindings, &action,
                               error));
-    if (getenv("BENCH_TEXT")) puts(lowered->kernel.text);
     if (weft_device_limits(p->device)->records_only) {
         TRY(weft_module_kernel_resources(weft_cell_action_module(action), name,
                                          &resources, error));
