@@ -25,6 +25,7 @@ typedef enum weft_cg_name {
     WEFT_CG_ENERGY, /* x.A x */
     WEFT_CG_SHARE,  /* 1 / n if means are subtracted, otherwise 0 */
     WEFT_CG_SIZE,   /* of WEFT_CG_SOLUTION x.x/d over free dofs; see also the scripts below */
+    WEFT_CG_START,  /* of WEFT_CG_GIVEN: sum of |x| */
     WEFT_CG_LEAST,  /* of the diagonal of free dofs */
     WEFT_CG_MOST,
     WEFT_CG_WRONG,      /* NaN if it has an entry that is no finite number, else 0 */
@@ -41,7 +42,7 @@ typedef enum weft_cg_script {
     WEFT_CG_MEAN, /* subtracts from x its mean */
     WEFT_CG_SOLUTION,
     WEFT_CG_DIAGONAL, /* makes d from diag(A) */
-    WEFT_CG_GIVEN,    /* makes p from x at constrained dofs, and size, the sum of |p| */
+    WEFT_CG_GIVEN,    /* makes p from x at constrained dofs; size, the sum of |p|; start, of |x| */
     WEFT_CG_ADD,      /* adds z to x; rz = q.z, size = z.z */
     WEFT_CG_SCRIPTS
 } weft_cg_script;
@@ -69,6 +70,7 @@ struct weft_solver {
     double start_rr;                  /* r.r at the start of the present cycle of GMRES */
     bool repeats;                     /* another cycle would be like the last */
     bool is_homogeneous;              /* constrained values are 0, after weft_cg_norm */
+    bool is_zero;                     /* x is 0, from weft_cg_norm until it changes */
     double energy;                    /* x.A x when the residual was last b - A x */
     double gain;                      /* decrease of the energy of the error */
     double norm;                      /* |b - A x_constrained| */

@@ -3,9 +3,9 @@
 #include "fem/solve/private.h"
 
 static const char *const names[WEFT_CG_NAMES] = {
-    "x",         "b",     "z",    "p",     "q",      "d",          "rz",
-    "rz_before", "rr",    "pq",   "step",  "gain",   "energy",     "share",
-    "size",      "least", "most", "wrong", "jacobi", "iterations", "limit",
+    "x",     "b",    "z",     "p",      "q",          "d",     "rz",   "rz_before",
+    "rr",    "pq",   "step",  "gain",   "energy",     "share", "size", "start",
+    "least", "most", "wrong", "jacobi", "iterations", "limit",
 };
 
 typedef struct weft_cg_use {
@@ -32,7 +32,7 @@ static const weft_cg_use uses[WEFT_CG_SCRIPTS] = {
     {"cg_diagonal.weft",
      5,
      {WEFT_CG_D, WEFT_CG_JACOBI, WEFT_CG_LEAST, WEFT_CG_MOST, WEFT_CG_WRONG}},
-    {"cg_given.weft", 4, {WEFT_CG_X, WEFT_CG_D, WEFT_CG_P, WEFT_CG_SIZE}},
+    {"cg_given.weft", 5, {WEFT_CG_X, WEFT_CG_D, WEFT_CG_P, WEFT_CG_SIZE, WEFT_CG_START}},
     {"cg_add.weft", 5, {WEFT_CG_X, WEFT_CG_Z, WEFT_CG_Q, WEFT_CG_RZ, WEFT_CG_SIZE}},
 };
 

@@ -153,15 +153,17 @@ done:
 
 weft_status weft_cg_norm(weft_solver *cg, weft_error *error) {
     weft_status status = WEFT_OK;
-    double given = 0;
+    double given = 0, start = INFINITY;
     TRY(weft_memory_zero(cg->memory[WEFT_CG_Q], error));
     if (cg->options->n_constrained) {
         TRY(weft_cg_run(cg, WEFT_CG_GIVEN, error));
         TRY(uniform_read(cg, WEFT_CG_SIZE, &given, error));
+        TRY(uniform_read(cg, WEFT_CG_START, &start, error));
         if (!(given <= 0)) /* also if it is NaN */
             TRY(weft_operator_apply(cg->op, cg->memory[WEFT_CG_P], cg->memory[WEFT_CG_Q], error));
     }
     cg->is_homogeneous = given <= 0;
+    cg->is_zero = start <= 0; /* false where it is not known */
     TRY(weft_memory_zero(cg->memory[WEFT_CG_P], error));
     TRY(difference(cg, error));
     cg->norm = sqrt(cg->rr);
@@ -205,7 +207,10 @@ done:
 
 weft_status weft_cg_residual(weft_solver *cg, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(weft_operator_apply(cg->op, cg->memory[WEFT_CG_X], cg->memory[WEFT_CG_Q], error));
+    TRY(cg->is_zero
+            ? weft_memory_zero(cg->memory[WEFT_CG_Q], error)
+            : weft_operator_apply(cg->op, cg->memory[WEFT_CG_X], cg->memory[WEFT_CG_Q], error));
+    cg->is_zero = false; /* what follows changes x */
     TRY(difference(cg, error));
     TRY(uniform_write(cg, WEFT_CG_RZ_BEFORE, INFINITY, error));
     TRY(uniform_write(cg, WEFT_CG_PQ, 1, error));
@@ -297,7 +302,7 @@ weft_status weft_cg_start(weft_solver *cg, weft_memory *b, weft_memory *x,
     cg->energy = cg->gain = 0;
     cg->discretisation = cg->algebraic = NAN;
     cg->breakdown = NULL;
-    cg->repeats = false;
+    cg->repeats = cg->is_zero = false;
     TRY(check(cg, error));
     for (int i = WEFT_CG_RZ; i < WEFT_CG_NAMES; ++i)
         TRY(uniform_write(cg, (weft_cg_name)i, 0, error));

@@ -199,7 +199,8 @@ static weft_status prepare_reductions(weft_program_segment *p, int number, weft_
         TRY(weft_program_partials(p, result->id, needed, error));
     }
     weft_schedule_free(&p->chunks[number]);
-    TRY(chunks_make(p, kernel, &p->chunks[number], error));
+    if (!p->segment->plan->is_simt)
+        TRY(chunks_make(p, kernel, &p->chunks[number], error));
 done:
     return status;
 }
