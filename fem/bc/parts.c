@@ -1,5 +1,7 @@
 /* Parts of a mesh that do not touch, and whether conditions fix u in each of them. */
 #include "fem/bc/private.h"
+#include "fusion/connectivity/connectivity.h"
+#include "fusion/setup/setup.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -127,7 +129,7 @@ static weft_status refuse_part(const weft_mesh *mesh, int64_t n_parts, int64_t n
     return WEFT_ERROR_INPUT;
 }
 
-weft_status weft_bc_find_free(const weft_bc *bc, int component, bool *is_free, weft_error *error) {
+static weft_status find_loose(const weft_bc *bc, int component, bool *is_free, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_mesh *mesh = weft_space_mesh(bc->space);
     int64_t n_parts = 0, n_loose = 0, loose = 0;
@@ -152,5 +154,63 @@ weft_status weft_bc_find_free(const weft_bc *bc, int component, bool *is_free, w
 done:
     free(parent);
     free(fixed);
+    return status;
+}
+
+static bool fixes_any(const weft_bc *bc, int component) {
+    const int c = weft_space_components(bc->space);
+    for (int64_t i = 0; i < bc->n_constrained; ++i)
+        if (bc->constrained[i] % c == component)
+            return true;
+    for (int i = 0; i < bc->n_pieces; ++i)
+        if (fixes(&bc->pieces[i].condition, component) && bc->facets[bc->pieces[i].facets].n > 0)
+            return true;
+    return false;
+}
+
+/* Whether the mesh is one part, on a device on which set-up runs and where the cells are needed anyway;
+ * false where that is not known. */
+static weft_status find_whole(const weft_bc *bc, bool *is_whole, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = bc->context->device;
+    const weft_mesh *mesh = weft_space_mesh(bc->space);
+    weft_connectivity *cells = weft_space_cells(bc->space);
+    const int64_t lanes = weft_device_limits(device)->lanes_double;
+    uint32_t n_parts = 0;
+    weft_setup *setup = NULL;
+    weft_memory *indices = NULL, *sizes = NULL, *parent = NULL, *count = NULL;
+    if (!weft_setup_on_device(device) || weft_connectivity_indices(cells) != mesh->cells)
+        return WEFT_OK;
+    TRY(weft_setup_make(device, &setup, error));
+    TRY(weft_connectivity_interleaved(cells, (int)lanes, &indices, error));
+    TRY(weft_setup_numbers(setup, (int64_t[]){weft_connectivity_width(cells), lanes}, 2, &sizes,
+                           error));
+    TRY(weft_memory_make_unset(device, (size_t)mesh->n_nodes * sizeof(int32_t), &parent, error));
+    TRY(weft_memory_make(device, sizeof n_parts, &count, error));
+    const weft_setup_kernel start = {"parts", "parts_start", mesh->n_nodes, 0, 0};
+    TRY(weft_setup_launch(setup, &start, &parent, 1, error));
+    const weft_setup_kernel joins = {"parts", "parts_join", mesh->n_cells, 0, 0};
+    TRY(weft_setup_launch(setup, &joins, (weft_memory *[]){sizes, indices, parent}, 3, error));
+    const weft_setup_kernel counts = {"parts", "parts_count", mesh->n_nodes, 0, 0};
+    TRY(weft_setup_launch(setup, &counts, (weft_memory *[]){parent, count}, 2, error));
+    TRY(weft_memory_read(count, 0, &n_parts, sizeof n_parts, error));
+    *is_whole = n_parts == 1;
+done:
+    weft_memory_free(&sizes);
+    weft_memory_free(&parent);
+    weft_memory_free(&count);
+    weft_setup_free(&setup);
+    return status;
+}
+
+weft_status weft_bc_find_free(const weft_bc *bc, int component, bool *is_free, weft_error *error) {
+    weft_status status = WEFT_OK;
+    bool is_whole = false;
+    TRY(find_whole(bc, &is_whole, error));
+    if (is_whole)
+        *is_free = !fixes_any(bc, component);
+    else
+        status = find_loose(bc, component, is_free, error);
+done:
     return status;
 }
