@@ -169,6 +169,39 @@ class Mesh:
                                {name: numpy.concatenate(parts) for name, parts in facet_groups.items()},
                                {name: numpy.concatenate(parts) for name, parts in cell_groups.items()}, **options)
 
+    @classmethod
+    def from_dolfinx(cls, mesh: Any, *tags: Any, names: Optional[Mapping[int, str]] = None, **options: Any) -> Mesh:
+        """A mesh of a dolfinx.mesh.Mesh in one process. Cells are those of its geometry, numbered as there.
+
+        tags   dolfinx.mesh.MeshTags of cells and facets, each value of which becomes a group
+        names  value -> name of the group; others are called by their value
+        """
+        import numpy
+
+        topology, geometry = mesh.topology, mesh.geometry
+        d = topology.dim
+        topology.create_connectivity(d, 0)
+        n_cells = len(topology.connectivity(d, 0).array) // (d + 1)
+        cells = numpy.asarray(getattr(geometry.dofmap, "array", geometry.dofmap)).reshape(-1)
+        if len(cells) != n_cells * (d + 1) or d not in (2, 3):
+            raise InputError("expected straight triangles or tetrahedra", "input")
+        cells = cells.reshape(-1, d + 1)
+        vertices = topology.connectivity(d, 0).array.reshape(-1, d + 1)
+        nodes = numpy.zeros(vertices.max() + 1 if len(vertices) else 0, "int32")
+        nodes[vertices] = cells  # geometry and topology number the vertices differently
+        groups: dict[int, dict[str, Any]] = {d: {}, d - 1: {}}
+        for tag in tags:
+            if tag.dim not in groups:
+                raise InputError("tags of dimension %d: expected those of cells or facets" % tag.dim, "input")
+            for value in numpy.unique(tag.values):
+                groups[tag.dim][(names or {}).get(int(value), str(int(value)))] = tag.indices[tag.values == value]
+        if groups[d - 1]:
+            topology.create_connectivity(d - 1, 0)
+            facets = nodes[topology.connectivity(d - 1, 0).array.reshape(-1, d)]
+            groups[d - 1] = {name: facets[numbers] for name, numbers in groups[d - 1].items()}
+        return cls.from_arrays(geometry.x[:, :d] if d < 3 and not geometry.x[:, d:].any() else geometry.x, cells,
+                               groups[d - 1], groups[d], **options)
+
     def _prepare(self, refine: int, order: bool, device: Optional[Device]) -> None:
         owner = self._owner
         pointer = device._pointer if device else None

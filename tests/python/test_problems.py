@@ -234,6 +234,23 @@ L = f*v*dx
         self.assertEqual(sorted(mesh.nodes("floor")), [0, 1])
         self.assertEqual(list(mesh.cell_group("metal")), [0])
 
+    def test_dolfinx(self):
+        # two triangles, as dolfinx keeps them: the topology numbers the vertices 0 1 2 3 as the geometry's nodes 2 0 3 1
+        block = types.SimpleNamespace
+        tables = {(2, 0): [0, 1, 2, 1, 3, 2], (1, 0): [0, 1, 1, 2, 0, 2, 1, 3, 2, 3]}
+        topology = block(dim=2, create_connectivity=lambda a, b: None,
+                         connectivity=lambda a, b: block(array=numpy.array(tables[a, b], "int32")))
+        geometry = block(x=numpy.array([[1, 0, 0], [1, 1, 0], [0, 0, 0], [0, 1, 0.0]]),
+                         dofmap=numpy.array([[2, 0, 3], [0, 1, 3]], "int32"))
+        facets = block(dim=1, indices=numpy.array([0, 3]), values=numpy.array([5, 6]))
+        cells = block(dim=2, indices=numpy.array([0, 1]), values=numpy.array([1, 5]))
+        mesh = weft.Mesh.from_dolfinx(block(topology=topology, geometry=geometry), facets, cells, names={1: "lower", 6: "right"})
+        self.assertEqual(mesh.groups, {"5": 2, "right": 1, "lower": 2})
+        numpy.testing.assert_array_equal(mesh.points[mesh.nodes("right")][:, 0], 1)
+        numpy.testing.assert_array_equal(mesh.points[mesh.cells[mesh.cell_group("lower")[0]]].sum(axis=0), [1, 1])
+        with self.assertRaisesRegex(weft.InputError, "dimension 0"):
+            weft.Mesh.from_dolfinx(block(topology=topology, geometry=geometry), block(dim=0))
+
     def test_files(self):
         mesh = weft.Mesh("square:6")
         with tempfile.TemporaryDirectory() as folder:
