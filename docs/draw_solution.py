@@ -29,6 +29,15 @@ def read(path, name, deform):
     reader.SetFileName(path)
     reader.Update()
     grid = reader.GetOutput()
+    if grid.GetCell(0).GetNumberOfPoints() > 4:  # curves within cells: divided into straight ones
+        divide = vtk.vtkDataSetSurfaceFilter()
+        divide.SetInputData(grid)
+        divide.SetNonlinearSubdivisionLevel(2)
+        merge = vtk.vtkCleanPolyData()
+        merge.SetInputConnection(divide.GetOutputPort())
+        merge.SetTolerance(1e-9)
+        merge.Update()
+        grid = merge.GetOutput()
     name, _, component = name.partition("[")
     field = grid.GetPointData().GetArray(name)
     if field is None:
