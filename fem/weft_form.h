@@ -74,6 +74,7 @@ typedef struct weft_form {
                        the cell's node i; vectors are [nodes][components] */
     const weft_form_connectivity *connectivities; /* besides dofs */
     int n_connectivities;
+    bool adds_couplings; /* its cells couple nodes that those of an operator's first form do not */
 } weft_form;
 
 /** A check of whether a form's local matrices are symmetric, which can be repeated as its inputs

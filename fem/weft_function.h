@@ -16,7 +16,8 @@ bool weft_formula_constant(const char *text, double *value);
 /** Set and return WEFT_ERROR_INPUT: the formula is not finite at or near the given node. */
 weft_status weft_formula_refuse(const weft_space *space, const char *text, const char *origin,
                                 int64_t node, weft_error *error);
-/** Evaluate a formula in x, y, z at the nodes.
+/** Evaluate a formula in x, y, z at the nodes. Formulas by group are for groups of cells; where the nodes are
+ *  those of the mesh, for groups of facets too.
  *  origin          names the formula in messages
  *  memory, values  [nodes], from weft_vector_make
  *  Errors          WEFT_ERROR_SYNTAX, _TYPE (with a caret in the formula), _COMPILER, _DEVICE,

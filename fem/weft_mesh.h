@@ -18,6 +18,7 @@ typedef struct weft_group {
     int64_t first_facet, n_facets; /* into weft_mesh.group_facets */
     int64_t first_cell, n_cells;   /* into weft_mesh.group_cells */
     int64_t first_point, n_points; /* into weft_point_lists.nodes */
+    int number;                    /* of the physical group; 0: not known. Measures ds(2) name it */
 } weft_group;
 
 /** Nodes that a mesh file names: those of groups of points, and those that Gmsh's Periodic declares

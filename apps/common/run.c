@@ -124,7 +124,8 @@ weft_status app_run_space_make(app_run *run, int components, weft_error *error) 
     TRY(app_run_need_linear(run, run->options->derived.n > 0, "a derived quantity", error));
     TRY(app_run_need_linear(run, run->options->probes.n > 0, "--probe", error));
     TRY(app_pieces_make(&run->options->conditions, run->mesh, components, &run->pieces, error));
-    if (run->pieces.n == 0 && app_has_constraints(run->options)) /* not u = 0 on the boundary */
+    if (run->pieces.n == 0 &&
+        (run->is_natural || app_has_constraints(run->options))) /* not u = 0 on the boundary */
         run->pieces.list[run->pieces.n++] = (weft_condition){
             .kind = WEFT_NEUMANN, .group = "boundary", .value = "0", .origin = "--neumann"};
     TRY(weft_bc_make(&run->context, run->space, run->pieces.list, run->pieces.n, &run->bc, error));

@@ -19,6 +19,7 @@ typedef struct app_run {
     weft_data *data; /* of the mesh, for formulas by group */
     weft_space *space;
     bool takes_any_cells; /* meshes of intervals, quadrilaterals and hexahedra too */
+    bool is_natural;      /* without a condition, the flux is zero on the boundary, not u */
     app_seconds seconds;
 
     /* linear and nonlinear systems */

@@ -328,6 +328,7 @@ static weft_status keep_group(extraction *e, int dimension, int tag, weft_stream
     gmshFree(name);
     TRY(status);
     group->dimension = dimension;
+    group->number = tag;
     group->first_facet = e->n_facets;
     group->first_cell = e->n_group_cells;
     group->first_point = e->n_points;

@@ -42,6 +42,16 @@ static void bind_sets(const solve *run, const solve_part *part, weft_bound_form 
                                         part->dofs[i].connectivity);
 }
 
+/* Facets of the boundary have the couplings of their cells, if these are integrated over first. */
+static bool adds_couplings(const solve *run, const solve_part *part) {
+    const solve_part *first = run->script.parts;
+    while (!first->has_matrix)
+        ++first;
+    const bool everywhere =
+        !first->ufl || (first->ufl->domain == WEFT_UFL_CELLS && first->ufl->id < 0);
+    return part != first && (!everywhere || part->ufl->domain == WEFT_UFL_INTERIOR_FACETS);
+}
+
 void solve_form_of(solve *run, const solve_part *part, weft_bound_form *out) {
     const solve_options *options = run->options;
     const solve_script *script = &run->script;
@@ -58,6 +68,7 @@ void solve_form_of(solve *run, const solve_part *part, weft_bound_form *out) {
             weft_form_bind_input(out, info.name, memory);
     }
     bind_sets(run, part, out);
+    out->form.adds_couplings = adds_couplings(run, part);
     for (int i = 0; i < options->defines.n; ++i)
         weft_form_bind_expression(out, options->defines.list[i].name,
                                   options->defines.list[i].value, options->defines.list[i].origin);

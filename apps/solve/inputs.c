@@ -10,12 +10,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The same for any cells, as a function that is constant in each. */
+static weft_status evaluate_constants(solve *run, const char *text, const char *origin,
+                                      weft_memory *memory, double *values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_space *space = NULL;
+    double *of_nodes = NULL;
+    weft_memory *nodes = NULL;
+    const int64_t n = run->base.mesh->n_cells;
+    TRY(weft_space_make(run->base.device, run->base.mesh,
+                        (weft_element_kind){WEFT_DISCONTINUOUS, 0}, 1, &space, error));
+    TRY(weft_vector_make(run->base.device, n, &of_nodes, &nodes, error));
+    TRY(weft_space_evaluate(&run->base.context, space, text, origin, nodes, of_nodes, error));
+    for (int64_t c = 0; c < n; ++c)
+        values[c] = of_nodes[weft_space_cell_nodes(space)[c]];
+    TRY(weft_vector_push(memory, values, n, error));
+done:
+    weft_memory_free(&nodes);
+    free(of_nodes);
+    weft_space_free(&space);
+    return status;
+}
+
 /* Evaluate a formula at the centres of cells. */
 static weft_status evaluate_centres(solve *run, const char *text, const char *origin,
                                     weft_memory *memory, double *values, weft_error *error) {
     weft_status status = WEFT_OK;
     const char *output = "u";
     weft_bound_form form;
+    if (!app_run_is_linear(&run->base))
+        return evaluate_constants(run, text, origin, memory, values, error);
     TRY(weft_form_ship(run->base.space, "centres.weft", weft_space_cells(run->base.space), &form,
                        error));
     weft_form_bind_expression(&form, "value", text, origin);
@@ -287,10 +311,15 @@ static double predict_product_bytes(const solve *run, const weft_assembly_proble
     return NAN;
 }
 
-/* Nodes of a cell. */
-static int solve_width(const solve *run) {
-    return run->base.space ? weft_space_element(run->base.space)->n_nodes
-                           : run->base.mesh->dimension + 1;
+/* Nodes of a cell, or of the widest domain. */
+static int count_width(const solve *run) {
+    int width = 0;
+    for (int i = 0; i < run->script.n_parts; ++i) {
+        const weft_entity_dofs *dofs = run->script.parts[i].dofs;
+        const int of_part = dofs ? weft_connectivity_width(dofs[0].connectivity) : 0;
+        width = of_part > width ? of_part : width;
+    }
+    return width > 0 ? width : run->base.mesh->dimension + 1;
 }
 
 weft_status solve_memory_estimate(solve *run, weft_error *error) {
@@ -307,7 +336,7 @@ weft_status solve_memory_estimate(solve *run, weft_error *error) {
                                 : fmin(expected, app_iterations_limit(options, mesh) + 2.0);
     /* On the null device, a script's vector is planned by patches. */
     app_memory_estimate what = {.problem = {.dimension = mesh->dimension,
-                                            .width = solve_width(run),
+                                            .width = count_width(run),
                                             .n_nodes = solve_nodes(run),
                                             .n_cells = mesh->n_cells,
                                             .symmetric = run->is_symmetric,

@@ -109,6 +109,10 @@ static const app_option script_options[] = {
      APP_BY(read_binding, solve_options, defines)},
     {"param", "NAME=INT", "Value of a parameter of the script; repeatable", .former = "set",
      APP_BY(read_binding, solve_options, sets)},
+    {"measure", "MEASURE=GROUP",
+     "The group of ds(ID), dx(ID) or dS(ID) of a form file, such as 'ds(1)=wall' (default: the physical "
+     "group of the number ID); repeatable",
+     APP_BY(read_binding, solve_options, measures)},
     {"kernels", "DIR",
      "Add the functions of DIR/**/*.kernel.c; they replace shipped functions of the same name; "
      "repeatable",
@@ -253,4 +257,5 @@ void solve_options_clear(solve_options *options) {
     clear_bindings(&options->inputs);
     clear_bindings(&options->defines);
     clear_bindings(&options->sets);
+    clear_bindings(&options->measures);
 }

@@ -63,6 +63,7 @@ weft_status solve_forms_read(solve *run, weft_error *error) {
         part->text = ufl->script;
         part->has_matrix = ufl->has_matrix;
         part->has_vector = ufl->has_vector;
+        run->base.is_natural |= ufl->domain != WEFT_UFL_CELLS;
         weft_text_add(&part->cells, "%s", ufl->script);
         if (part->cells.failed)
             TRY(weft_out_of_memory(error, NULL));
@@ -107,26 +108,96 @@ done:
     return status;
 }
 
-/* The group of a measure ds(id) or dx(id): that of this number. */
+static const char *const measures[] = {"dx", "ds", "dS"};
+
+static weft_status refuse_measure(const solve *run, const char *measure, int dimension,
+                                  weft_error *error) {
+    const weft_mesh *mesh = run->base.mesh;
+    weft_text list = {0};
+    for (int g = 0; g < mesh->n_groups; ++g)
+        if (mesh->groups[g].dimension == dimension)
+            weft_text_add(&list, "%s%s (%d)", list.length > 0 ? ", " : "", mesh->groups[g].name,
+                          mesh->groups[g].number);
+    weft_error_set(error, WEFT_ERROR_INPUT, "the mesh %s has no group for %s", mesh->source,
+                   measure);
+    weft_error_location(error, run->options->script, NULL, 0, 0);
+    if (list.length > 0 && !list.failed)
+        weft_error_hint(error, "add --measure '%s=GROUP', with one of %s", measure, list.data);
+    else
+        weft_error_hint(error, "the mesh has no groups of %s",
+                        dimension == mesh->dimension ? "cells" : "facets");
+    weft_text_free(&list);
+    return WEFT_ERROR_INPUT;
+}
+
+/* Whether a group is the one of a measure: it has the name that the options give, or the number. */
+static bool is_group(const weft_group *group, const solve_binding *given, int id) {
+    char number[16];
+    snprintf(number, sizeof number, "%d", id);
+    if (given)
+        return strcmp(group->name, given->value) == 0;
+    return (id > 0 && group->number == id) || strcmp(group->name, number) == 0;
+}
+
+/* The group of a measure ds(id); -1: everywhere. */
 static weft_status find_group(const solve *run, const weft_ufl_part *part, int *group,
                               weft_error *error) {
     const weft_mesh *mesh = run->base.mesh;
+    const solve_bindings *bindings = &run->options->measures;
     const int dimension = mesh->dimension - (part->domain != WEFT_UFL_CELLS);
-    const char *measure = part->domain == WEFT_UFL_CELLS ? "dx"
-                          : part->domain == WEFT_UFL_EXTERIOR_FACETS ? "ds" : "dS";
-    char number[16];
+    const solve_binding *given = NULL;
+    char measure[32];
     *group = -1;
     if (part->id < 0)
         return WEFT_OK;
-    snprintf(number, sizeof number, "%d", part->id);
+    snprintf(measure, sizeof measure, "%s(%d)", measures[part->domain], part->id);
+    for (int i = 0; i < bindings->n; ++i)
+        if (strcmp(bindings->list[i].name, measure) == 0)
+            given = &bindings->list[i];
     for (int g = 0; g < mesh->n_groups && *group < 0; ++g)
-        if (mesh->groups[g].dimension == dimension && strcmp(mesh->groups[g].name, number) == 0)
+        if (mesh->groups[g].dimension == dimension && is_group(&mesh->groups[g], given, part->id))
             *group = g;
-    if (*group >= 0)
-        return WEFT_OK;
-    weft_error_set(error, WEFT_ERROR_INPUT, "the mesh has no group of number %d for %s(%d)",
-                   part->id, measure, part->id);
+    return *group >= 0 ? WEFT_OK : refuse_measure(run, measure, dimension, error);
+}
+
+/* Every --measure is one of the form file. */
+static weft_status check_measures(const solve *run, weft_error *error) {
+    const weft_ufl_problem *problem = run->script.problem;
+    for (int i = 0; i < run->options->measures.n; ++i) {
+        const solve_binding *given = &run->options->measures.list[i];
+        bool found = false;
+        for (int p = 0; problem && p < problem->n_parts; ++p) {
+            char measure[32];
+            snprintf(measure, sizeof measure, "%s(%d)", measures[problem->parts[p].domain],
+                     problem->parts[p].id);
+            found |= problem->parts[p].id >= 0 && strcmp(measure, given->name) == 0;
+        }
+        if (found)
+            continue;
+        weft_error_set(error, WEFT_ERROR_USAGE, "no integral has the measure %s", given->name);
+        weft_error_location(error, given->origin, NULL, 0, 0);
+        weft_error_hint(error, "weft ufl %s --print degrees lists the measures",
+                        run->options->script);
+        return WEFT_ERROR_USAGE;
+    }
+    return WEFT_OK;
+}
+
+/* A domain without cells or facets. */
+static weft_status refuse_empty(const solve *run, const weft_ufl_part *part, int group,
+                                weft_error *error) {
+    const bool interior = part->domain == WEFT_UFL_INTERIOR_FACETS;
+    const weft_mesh *mesh = run->base.mesh;
+    weft_error_set(error, WEFT_ERROR_INPUT, "%s%s has no %s for %s",
+                   group < 0 ? "the mesh" : "the group ", group < 0 ? "" : mesh->groups[group].name,
+                   part->domain == WEFT_UFL_CELLS ? "cells"
+                   : interior                     ? "facets between cells"
+                                                  : "facets on the boundary",
+                   measures[part->domain]);
     weft_error_location(error, run->options->script, NULL, 0, 0);
+    if (part->domain != WEFT_UFL_CELLS)
+        weft_error_hint(error, "facets %s are integrated over by %s",
+                        interior ? "on the boundary" : "between cells", interior ? "ds" : "dS");
     return WEFT_ERROR_INPUT;
 }
 
@@ -158,6 +229,8 @@ static weft_status connect_part(solve *run, solve_part *part, weft_error *error)
                                       kinds[part->ufl->domain], group, &part->dofs[i], error));
     }
     part->n_cells = weft_connectivity_from(part->dofs[0].connectivity);
+    if (part->n_cells == 0)
+        TRY(refuse_empty(run, part->ufl, group, error));
 done:
     return status;
 }
@@ -177,6 +250,7 @@ weft_status solve_spaces_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     solve_script *script = &run->script;
     TRY(refuse_mixed(run, error));
+    TRY(check_measures(run, error));
     TRY(check_cells(run, error));
     TRY(make_spaces(run, error));
     run->components = script->problem->components;

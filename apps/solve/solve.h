@@ -39,7 +39,7 @@ typedef struct solve_options {
     char *source, *diffusivity; /* malloc'd; of poisson; may be NULL */
     const char *kernels[SOLVE_KERNELS_MAX];
     int n_kernels;
-    solve_bindings inputs, defines, sets;
+    solve_bindings inputs, defines, sets, measures;
     bool nonlinear;
     double newton_tolerance;
     int newton_iterations, load_steps;

@@ -66,6 +66,10 @@ done:
 static weft_status refuse_flux(const weft_bc *bc, const weft_condition *condition,
                                weft_error *error) {
     const weft_element *element = weft_space_element(bc->space);
+    double constant = NAN;
+    if (condition->kind == WEFT_NEUMANN && weft_formula_constant(condition->value, &constant) &&
+        constant == 0)
+        return WEFT_OK;
     if (element->family == WEFT_LAGRANGE && element->degree == 1 &&
         weft_cell_of(element->cell)->simplex && element->cell != WEFT_INTERVAL)
         return WEFT_OK;

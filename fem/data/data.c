@@ -160,7 +160,8 @@ static site site_of(const weft_mesh *mesh, const weft_connectivity *elements) {
     if (!elements)
         return (site){.on_nodes = true};
     if (weft_connectivity_indices(elements) == mesh->cells ||
-        (weft_connectivity_from(elements) == mesh->n_cells && weft_connectivity_width(elements) > d))
+        (weft_connectivity_from(elements) == mesh->n_cells &&
+         (weft_connectivity_width(elements) > d || (weft_connectivity_width(elements) == 1 && d > 1))))
         return cells_site(mesh);
     const int width = weft_mesh_facet_vertices(mesh);
     return (site){.elements = {weft_connectivity_from(elements), width,

@@ -213,11 +213,13 @@ static weft_status write_group_arrays(const writer *w, char (*names)[WEFT_GROUP_
         numbers[g] = m->groups[g].dimension;
         numbers[n + g] = m->groups[g].first_facet;
         numbers[2 * n + g] = m->groups[g].n_facets;
+        numbers[3 * n + g] = m->groups[g].number;
     }
     TRY(write_set(w, w->weft, &(data_set){"GroupNames", text, text, n, 0}, names));
     TRY(write_set(w, w->weft, &(data_set){"GroupDimensions", i64, native, n, 0}, numbers));
     TRY(write_set(w, w->weft, &(data_set){"GroupFirst", i64, native, n, 0}, numbers + n));
     TRY(write_set(w, w->weft, &(data_set){"GroupCount", i64, native, n, 0}, numbers + 2 * n));
+    TRY(write_set(w, w->weft, &(data_set){"GroupNumbers", i64, native, n, 0}, numbers + 3 * n));
 done:
     if (text >= 0)
         H5Tclose(text);
@@ -255,7 +257,7 @@ static weft_status write_groups(const writer *w) {
     size_t n = (size_t)m->n_groups;
     int64_t n_numbers = 0;
     char(*names)[WEFT_GROUP_NAME_BYTES] = calloc(n + 1, sizeof *names);
-    int64_t *numbers = calloc(3 * n + 1, sizeof *numbers);
+    int64_t *numbers = calloc(4 * n + 1, sizeof *numbers);
     if (!names || !numbers)
         TRY(weft_error_set(w->error, WEFT_ERROR_MEMORY, "%s: out of memory", w->path));
     for (size_t g = 0; g < n; ++g)

@@ -147,6 +147,7 @@ static weft_status read_group(reader *r) {
     from.name[sizeof from.name - 1] = '\0';
     weft_copy_cut(group->name, sizeof group->name, from.name);
     group->dimension = from.dimension;
+    group->number = from.number;
     group->first_facet = from.first_facet;
     group->n_facets = from.n_facets;
     group->first_cell = from.first_cell;

@@ -64,6 +64,6 @@ typedef struct weft_stream_header {
 
 typedef struct weft_stream_group {
     char name[256];
-    int32_t dimension, zero;
+    int32_t dimension, number;
     int64_t first_facet, n_facets, first_cell, n_cells, first_point, n_points;
 } weft_stream_group;

@@ -32,6 +32,7 @@ void weft_mesh_stream_log(int out, weft_log_level level, const char *message) {
 
 static weft_status write_group(int out, const weft_group *group, weft_error *error) {
     weft_stream_group record = {.dimension = group->dimension,
+                                .number = group->number,
                                 .first_facet = group->first_facet,
                                 .n_facets = group->n_facets,
                                 .first_cell = group->first_cell,

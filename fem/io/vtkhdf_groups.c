@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* numbers: dimension, first and count of each group. */
+/* numbers: dimension, first, count and number of each group. */
 static weft_status make_groups(weft_vtkhdf_reader *r, int64_t n,
                                char (*names)[WEFT_GROUP_NAME_BYTES], const int64_t *numbers,
                                int64_t n_facets) {
@@ -24,6 +24,7 @@ static weft_status make_groups(weft_vtkhdf_reader *r, int64_t n,
         group->dimension = (int)dimension;
         group->first_facet = first;
         group->n_facets = count;
+        group->number = (int)numbers[3 * n + g];
     }
     return WEFT_OK;
 }
@@ -38,7 +39,7 @@ static weft_status read_group_table(weft_vtkhdf_reader *r, int64_t n_facets) {
     text = H5Tcopy(H5T_C_S1);
     if (n > 100000 || text < 0 || H5Tset_size(text, WEFT_GROUP_NAME_BYTES) < 0)
         TRY(weft_vtkhdf_damaged(r, "the number of groups is absurd"));
-    numbers = calloc((size_t)n * 3 + 1, sizeof *numbers);
+    numbers = calloc((size_t)n * 4 + 1, sizeof *numbers);
     names = calloc((size_t)n + 1, sizeof *names);
     if (!numbers || !names)
         TRY(weft_vtkhdf_no_memory(r));
@@ -46,6 +47,8 @@ static weft_status read_group_table(weft_vtkhdf_reader *r, int64_t n_facets) {
     TRY(weft_vtkhdf_read_set(r, "Weft/GroupDimensions", n, 0, H5T_NATIVE_INT64, numbers));
     TRY(weft_vtkhdf_read_set(r, "Weft/GroupFirst", n, 0, H5T_NATIVE_INT64, numbers + n));
     TRY(weft_vtkhdf_read_set(r, "Weft/GroupCount", n, 0, H5T_NATIVE_INT64, numbers + 2 * n));
+    if (H5Lexists(r->file, "Weft/GroupNumbers", H5P_DEFAULT) > 0)
+        TRY(weft_vtkhdf_read_set(r, "Weft/GroupNumbers", n, 0, H5T_NATIVE_INT64, numbers + 3 * n));
     TRY(make_groups(r, n, names, numbers, n_facets));
 done:
     if (text >= 0)

@@ -256,6 +256,7 @@ static void fill_sides(const grid *g, weft_mesh_data *data) {
         weft_group *group = &data->groups[side];
         snprintf(group->name, sizeof group->name, "%s", names[g->d == 3][side]);
         group->dimension = g->d - 1;
+        group->number = side + 1;
         group->first_facet = side * a_side;
         group->n_facets = a_side;
         for (int axis = 0; axis < g->d; ++axis)

@@ -48,9 +48,15 @@ typedef struct weft_sides {
  *  Errors  WEFT_ERROR_UNSUPPORTED, WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_sides_of_group(const weft_mesh *mesh, int group, weft_sides *out,
                                 weft_error *error);
-/** All facets between two cells, by their lowest vertex; the first cell has the lower number.
+/** Those of them that are on the boundary, in the order of weft_mesh_group_facets.
  *  Errors  WEFT_ERROR_UNSUPPORTED, WEFT_ERROR_MEMORY; *out untouched */
-weft_status weft_sides_interior(const weft_mesh *mesh, weft_sides *out, weft_error *error);
+weft_status weft_sides_exterior(const weft_mesh *mesh, int group, weft_sides *out,
+                                weft_error *error);
+/** The facets of a group that are between two cells; the first cell has the lower number. -1: all, by their
+ *  lowest vertex.
+ *  Errors  WEFT_ERROR_UNSUPPORTED, WEFT_ERROR_MEMORY; *out untouched */
+weft_status weft_sides_interior(const weft_mesh *mesh, int group, weft_sides *out,
+                                weft_error *error);
 void weft_sides_free(weft_sides *sides);
 /** The order of a cell's vertices in which a facet becomes weft_cell.base with its vertices
  *  ascending; on quadrilateral facets the lowest vertex first, then the lower of its neighbours. So

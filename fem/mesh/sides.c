@@ -40,21 +40,29 @@ static weft_status make_facets(const weft_mesh *mesh, weft_entities *facets, int
     return WEFT_OK;
 }
 
-weft_status weft_sides_of_group(const weft_mesh *mesh, int group, weft_sides *out,
-                                weft_error *error) {
+typedef enum wanted { ANY, EXTERIOR, INTERIOR } wanted;
+
+static weft_status sides_of_group(const weft_mesh *mesh, int group, wanted kind, weft_sides *out,
+                                  weft_error *error) {
     weft_status status = WEFT_OK;
     weft_entities facets = {0};
     weft_sides sides = {0};
-    int64_t *slots = NULL, n = 0;
+    int64_t *slots = NULL, n = 0, kept = 0;
     int32_t *nodes = NULL;
-    const int width = weft_mesh_facet_vertices(mesh);
+    const int width = weft_mesh_facet_vertices(mesh), n_sides = kind == INTERIOR ? 2 : 1;
     TRY(weft_mesh_group_facets(mesh, group, &nodes, &n, error));
-    TRY(allocate(n, 1, &sides, error));
+    TRY(allocate(n, n_sides, &sides, error));
     if (n > 0)
         TRY(make_facets(mesh, &facets, &slots, error));
-    for (int64_t i = 0; i < n; ++i)
-        set_side(&sides, i, &facets,
-                 slots[2 * weft_entity_find(mesh, &facets, slots, width, nodes + i * width)]);
+    for (int64_t i = 0; i < n; ++i) {
+        const int64_t *found =
+            slots + 2 * weft_entity_find(mesh, &facets, slots, width, nodes + i * width);
+        if (kind != ANY && (found[1] >= 0) != (kind == INTERIOR))
+            continue;
+        for (int side = 0; side < n_sides; ++side)
+            set_side(&sides, kept++, &facets, found[side]);
+    }
+    sides.n = kept / n_sides;
     *out = sides;
     sides = (weft_sides){0};
 done:
@@ -65,22 +73,32 @@ done:
     return status;
 }
 
-weft_status weft_sides_interior(const weft_mesh *mesh, weft_sides *out, weft_error *error) {
+weft_status weft_sides_of_group(const weft_mesh *mesh, int group, weft_sides *out,
+                                weft_error *error) {
+    return sides_of_group(mesh, group, ANY, out, error);
+}
+
+weft_status weft_sides_exterior(const weft_mesh *mesh, int group, weft_sides *out,
+                                weft_error *error) {
+    return sides_of_group(mesh, group, EXTERIOR, out, error);
+}
+
+weft_status weft_sides_interior(const weft_mesh *mesh, int group, weft_sides *out,
+                                weft_error *error) {
     weft_status status = WEFT_OK;
     weft_entities facets = {0};
     weft_sides sides = {0};
     int64_t *slots = NULL, n = 0;
+    if (group >= 0)
+        return sides_of_group(mesh, group, INTERIOR, out, error);
     TRY(make_facets(mesh, &facets, &slots, error));
     for (int64_t f = 0; f < facets.n; ++f)
         n += slots[2 * f + 1] >= 0;
     TRY(allocate(n, 2, &sides, error));
     n = 0;
-    for (int64_t f = 0; f < facets.n; ++f) {
-        if (slots[2 * f + 1] < 0)
-            continue;
-        set_side(&sides, n++, &facets, slots[2 * f]);
-        set_side(&sides, n++, &facets, slots[2 * f + 1]);
-    }
+    for (int64_t f = 0; f < facets.n; ++f)
+        for (int side = 0; side < 2 && slots[2 * f + 1] >= 0; ++side)
+            set_side(&sides, n++, &facets, slots[2 * f + side]);
     *out = sides;
     sides = (weft_sides){0};
 done:

@@ -64,6 +64,7 @@ static void name_groups(weft_mesh *mesh, const char *const *names, int64_t facet
         weft_group *group = &mesh->groups[g];
         snprintf(group->name, sizeof group->name, "%s", names[g]);
         group->dimension = mesh->dimension - 1;
+        group->number = g + 1;
         group->first_facet = g * facets_a_group;
         group->n_facets = facets_a_group;
     }

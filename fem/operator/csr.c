@@ -31,7 +31,12 @@ static const weft_operator_table csr_table = {.assemble = weft_matrix_parts_asse
                                               .diagonal = weft_operator_csr_diagonal,
                                               .free = weft_matrix_parts_free};
 
-/* The first form determines the pattern, which contains the couplings of the others. */
+static weft_status make_values(weft_operator *op, weft_error *error) {
+    return weft_memory_make(op->context->device, (size_t)op->pattern->n_entries * sizeof(double),
+                            &op->values, error);
+}
+
+/* The pattern is there, or the first form's. */
 static weft_status part_make(weft_operator *op, weft_matrix_part *part, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = op->context->device;
@@ -40,8 +45,7 @@ static weft_status part_make(weft_operator *op, weft_matrix_part *part, weft_err
     const int lanes = weft_program_lanes(part->assemble.program);
     if (!op->pattern) {
         TRY(weft_pattern_make(device, rows, lanes, &op->pattern, &part->positions, error));
-        TRY(weft_memory_make(device, (size_t)op->pattern->n_entries * sizeof(double), &op->values,
-                             error));
+        TRY(make_values(op, error));
     } else {
         TRY(weft_pattern_positions(device, op->pattern, rows, lanes, &part->positions, error));
     }
@@ -57,6 +61,9 @@ static weft_status csr_make(weft_context *context, const weft_form *forms, int n
     if (weft_device_limits(context->device)->execution == WEFT_EXECUTION_SIMT)
         return weft_operator_make_sell(context, forms, n_forms, out, error);
     TRY(weft_matrix_parts_make(context, &csr_table, 0, forms, n_forms, &op, error));
+    TRY(weft_matrix_parts_pattern(op, &op->pattern, error));
+    if (op->pattern)
+        TRY(make_values(op, error));
     for (int i = 0; i < n_forms; ++i)
         TRY(part_make(op, (weft_matrix_part *)op->parts + i, error));
     *out = op;

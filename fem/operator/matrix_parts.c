@@ -1,6 +1,9 @@
 /* Formats that add every form to one matrix: the parts, one for each form. */
 #include "fem/operator/private.h"
 #include "fem/sparse/addto.h"
+#include "fem/sparse/csr.h"
+
+#include <stdlib.h>
 
 weft_status weft_matrix_parts_make(weft_context *context, const weft_operator_table *table,
                                    size_t state_bytes, const weft_form *forms, int n_forms,
@@ -18,6 +21,24 @@ weft_status weft_matrix_parts_make(weft_context *context, const weft_operator_ta
     op = NULL;
 done:
     weft_operator_free(&op);
+    return status;
+}
+
+weft_status weft_matrix_parts_pattern(const weft_operator *op, weft_pattern **out,
+                                      weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_matrix_part *parts = op->parts;
+    int n = 0;
+    const weft_connectivity **list = calloc((size_t)op->n_parts, sizeof *list);
+    if (!list)
+        return weft_out_of_memory(error, "a sparse matrix");
+    for (int i = 0; i < op->n_parts; ++i)
+        if (i == 0 || parts[i].form.adds_couplings)
+            list[n++] = parts[i].vector_dofs.connectivity;
+    if (n > 1)
+        TRY(weft_pattern_make_of_all(op->context->device, list, n, out, error));
+done:
+    free(list);
     return status;
 }
 

@@ -29,6 +29,10 @@ typedef struct weft_matrix_part {
 weft_status weft_matrix_parts_make(weft_context *context, const weft_operator_table *table,
                                    size_t state_bytes, const weft_form *forms, int n_forms,
                                    weft_operator **out, weft_error *error);
+/** The pattern of the first form and of those that add couplings.
+ *  out  untouched if there are none of these: then it is the pattern of the first */
+weft_status weft_matrix_parts_pattern(const weft_operator *op, weft_pattern **out,
+                                      weft_error *error);
 /** Compile the program that adds a form to the matrix; the first form sets it. */
 weft_status weft_matrix_part_compile(const weft_operator *op, const weft_matrix_part *part,
                                      weft_scatter scatter, weft_compiled *out, weft_error *error);

@@ -364,7 +364,8 @@ static weft_status layout_on_host(weft_operator *op, weft_connectivity *dofs, we
     sell_operator *sell = op->state;
     weft_setup_free(&sell->setup);
     weft_row_cells_free(&sell->cells);
-    TRY(weft_pattern_make(op->context->device, dofs, WEFT_SLICE, &op->pattern, NULL, error));
+    if (!op->pattern)
+        TRY(weft_pattern_make(op->context->device, dofs, WEFT_SLICE, &op->pattern, NULL, error));
     TRY(weft_sell_matrix_make(op->context->device, op->pattern, false, &sell->layout, &sell->matrix,
                               error));
 done:
@@ -374,7 +375,7 @@ done:
 static weft_status make_layout(weft_operator *op, weft_connectivity *dofs, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_error why = {0};
-    bool unsupported = !weft_setup_on_device(op->context->device);
+    bool unsupported = !weft_setup_on_device(op->context->device) || op->pattern;
     if (!unsupported) {
         status = layout_on_device(op, dofs, &why);
         TRY(weft_status_supported(status, &why, &unsupported, error));
@@ -395,7 +396,7 @@ weft_status weft_operator_make_sell(weft_context *context, const weft_form *form
     TRY(weft_matrix_parts_make(context, &sell_table, sizeof(sell_operator), forms, n_forms, &op,
                                error));
     weft_matrix_part *parts = op->parts;
-    /* the first form determines the pattern, which contains the couplings of the others */
+    TRY(weft_matrix_parts_pattern(op, &op->pattern, error)); /* else that of the first form */
     TRY(make_layout(op, parts[0].vector_dofs.connectivity, error));
     for (int i = 0; i < n_forms; ++i)
         TRY(part_make(op, &parts[i], error));

@@ -121,8 +121,10 @@ static weft_status structure_make(weft_operator *op, weft_pattern **pattern, wef
                                   "memory of a block",
                                   limits->onchip_bytes);
     }
-    TRY(weft_pattern_make(device, parts[0].vector_dofs.connectivity, limits->lanes_double, pattern,
-                          NULL, error));
+    TRY(weft_matrix_parts_pattern(op, pattern, error));
+    if (!*pattern)
+        TRY(weft_pattern_make(device, parts[0].vector_dofs.connectivity, limits->lanes_double,
+                              pattern, NULL, error));
     TRY(weft_symmetric_make(device, *pattern, &options, &state->symmetric, error));
     TRY(weft_memory_make(device, (size_t)state->symmetric->n_values * sizeof(double),
                          &state->values, error));

@@ -9,7 +9,7 @@ static weft_status sides_make(const weft_space *space, weft_entities_kind kind, 
     case WEFT_ENTITIES_EXTERIOR:
         return weft_space_exterior_make(space, group, out, error);
     case WEFT_ENTITIES_INTERIOR:
-        return weft_space_interior_make(space, out, error);
+        return weft_space_interior_make(space, group, out, error);
     default:
         return weft_space_group_cells_make(space, group, out, error);
     }

@@ -1,5 +1,6 @@
 /* Forms with what is bound to them: scripts over the cells, facets or nodes of a space. */
 #include "fem/mesh/mesh.h"
+#include "fem/space/private.h"
 #include "fem/space/space.h"
 #include "fusion/setup/setup.h"
 
@@ -19,9 +20,14 @@ void weft_form_start(const char *name, const char *text, weft_connectivity *dofs
 
 weft_status weft_form_ship(const weft_space *space, const char *script, weft_connectivity *dofs,
                            weft_bound_form *out, weft_error *error) {
-    const char *text = weft_fem_script(script);
     if (dofs && weft_mesh_need_simplices(weft_space_mesh(space), script, error) != WEFT_OK)
         return WEFT_ERROR_UNSUPPORTED;
+    return weft_form_ship_any(space, script, dofs, out, error);
+}
+
+weft_status weft_form_ship_any(const weft_space *space, const char *script, weft_connectivity *dofs,
+                               weft_bound_form *out, weft_error *error) {
+    const char *text = weft_fem_script(script);
     if (!text)
         return weft_error_set(error, WEFT_ERROR_INTERNAL, "the script %s is not part of this build",
                               script);

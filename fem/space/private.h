@@ -4,6 +4,10 @@
 #include "fem/mesh/entities.h"
 #include "fem/weft_space.h"
 
+/** weft_form_ship for a script that takes any cells. */
+weft_status weft_form_ship_any(const weft_space *space, const char *script, weft_connectivity *dofs,
+                               weft_bound_form *out, weft_error *error);
+
 /** Number the nodes of an element on a mesh: those of the vertices, edges, faces and cells with the
  *  same lowest vertex follow each other, in the order of that vertex. Nodes on an edge or a face
  *  that several cells share are in the order of its vertices' numbers, so any order of a cell's

@@ -30,6 +30,12 @@ typedef struct weft_pattern_search {
 } weft_pattern_search;
 /** The error for a coupling that the pattern lacks: WEFT_ERROR_SHAPE. */
 weft_status weft_coupling_missing(weft_error *error);
+/** The pattern of several connectivities to the same rows.
+ *  dofs    [n]
+ *  out     caller's; weft_pattern_free
+ *  Errors  as weft_pattern_make */
+weft_status weft_pattern_make_of_all(weft_device *device, const weft_connectivity *const *dofs,
+                                     int n, weft_pattern **out, weft_error *error);
 /** weft_pattern_positions with the given search. */
 weft_status weft_pattern_positions_by(weft_device *device, const weft_pattern_search *search,
                                       const weft_connectivity *dofs, int lanes,

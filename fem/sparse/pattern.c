@@ -1,4 +1,4 @@
-/* Makes the sparsity pattern of a connectivity. */
+/* Makes the sparsity pattern of connectivities. */
 #include "core/base/sort.h"
 #include "fem/base/memory.h"
 #include "fem/sparse/csr.h"
@@ -242,19 +242,37 @@ done:
     return status;
 }
 
-static weft_status pattern_find(weft_device *device, const weft_connectivity *dofs,
+/* Run a step over the cells of each connectivity. */
+static weft_status run_each(weft_device *device, weft_pattern_work *w,
+                            const weft_connectivity *const *dofs, int n,
+                            void (*share)(void *user, int64_t share), weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < n; ++i) {
+        w->indices = weft_connectivity_indices(dofs[i]);
+        w->n_cells = weft_connectivity_from(dofs[i]);
+        w->width = weft_connectivity_width(dofs[i]);
+        TRY(weft_device_for(device, SHARES, share, w, error));
+    }
+done:
+    return status;
+}
+
+static weft_status pattern_find(weft_device *device, const weft_connectivity *const *dofs, int n,
                                 weft_pattern *pattern, int32_t **n_upper, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_pattern_work w = {.indices = weft_connectivity_indices(dofs),
-                           .n_cells = weft_connectivity_from(dofs),
-                           .n_rows = weft_connectivity_to(dofs),
-                           .width = weft_connectivity_width(dofs),
+    weft_pattern_work w = {.n_cells = weft_connectivity_from(dofs[0]),
+                           .n_rows = weft_connectivity_to(dofs[0]),
                            .shared = device && weft_device_limits(device)->threads > 1};
-    size_t n_rows = (size_t)w.n_rows, n_cells = (size_t)w.n_cells, width = (size_t)w.width;
+    size_t n_rows = (size_t)w.n_rows, n_pairs = 0, width = 0;
+    for (int i = 0; i < n; ++i) {
+        const size_t of_cell = (size_t)weft_connectivity_width(dofs[i]);
+        n_pairs += (size_t)weft_connectivity_from(dofs[i]) * (of_cell * (of_cell - 1) / 2);
+        width = of_cell > width ? of_cell : width;
+    }
     w.start = weft_scratch_make(n_rows + 1, sizeof *w.start);
     w.n_upper = weft_scratch_make(n_rows, sizeof *w.n_upper);
     w.n_lower = weft_scratch_make(n_rows, sizeof *w.n_lower);
-    w.upper = weft_scratch_make(n_cells * (width * (width - 1) / 2), sizeof *w.upper);
+    w.upper = weft_scratch_make(n_pairs, sizeof *w.upper);
     w.sorted = weft_scratch_make(SHARES * width, sizeof *w.sorted);
     pattern->row_start = weft_array_make(n_rows + 1, sizeof *pattern->row_start);
     pattern->n_rows = w.n_rows;
@@ -263,9 +281,9 @@ static weft_status pattern_find(weft_device *device, const weft_connectivity *do
         TRY(no_memory(error, w.n_cells));
     memset(w.start, 0, (n_rows + 1) * sizeof *w.start);
     memset(w.n_lower, 0, n_rows * sizeof *w.n_lower);
-    TRY(weft_device_for(device, SHARES, share_count, &w, error));
+    TRY(run_each(device, &w, dofs, n, share_count, error));
     starts_sum(&w);
-    TRY(weft_device_for(device, SHARES, share_fill, &w, error));
+    TRY(run_each(device, &w, dofs, n, share_fill, error));
     TRY(weft_device_for(device, SHARES, share_unite, &w, error));
     rows_sum(&w, pattern);
     if (pattern->n_entries > (int64_t)UINT32_MAX) {
@@ -297,11 +315,27 @@ weft_status weft_pattern_make(weft_device *device, const weft_connectivity *dofs
     pattern = calloc(1, sizeof *pattern);
     if (!pattern)
         TRY(no_memory(error, weft_connectivity_from(dofs)));
-    TRY(pattern_find(device, dofs, pattern, &n_upper, error));
+    TRY(pattern_find(device, &dofs, 1, pattern, &n_upper, error));
     const weft_pattern_search search = {
         .pattern = pattern, .n_upper = n_upper, .vectors = weft_vectors_of(device)};
     if (positions)
         TRY(weft_pattern_positions_by(device, &search, dofs, lanes, positions, error));
+    *out = pattern;
+    pattern = NULL;
+done:
+    free(n_upper);
+    weft_pattern_free(&pattern);
+    return status;
+}
+
+weft_status weft_pattern_make_of_all(weft_device *device, const weft_connectivity *const *dofs,
+                                     int n, weft_pattern **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int32_t *n_upper = NULL;
+    weft_pattern *pattern = calloc(1, sizeof *pattern);
+    if (!pattern)
+        TRY(no_memory(error, weft_connectivity_from(dofs[0])));
+    TRY(pattern_find(device, dofs, n, pattern, &n_upper, error));
     *out = pattern;
     pattern = NULL;
 done:

@@ -34,8 +34,8 @@ class weft_device_options(Structure):
 
 
 class weft_group(Structure):
-    _fields_ = [("name", c_char * 256), ("dimension", c_int), ("first_facet", c_int64), ("n_facets", c_int64),
-                ("first_cell", c_int64), ("n_cells", c_int64), ("first_point", c_int64), ("n_points", c_int64)]
+    _fields_ = [("name", c_char * 256), ("dimension", c_int), ("first_facet", c_int64),
+                ("n_facets", c_int64), ("first_cell", c_int64), ("n_cells", c_int64), ("first_point", c_int64), ("n_points", c_int64), ("number", c_int)]
 
 
 class weft_point_lists(Structure):
@@ -129,7 +129,8 @@ class weft_form(Structure):
                 ("n_inputs", c_int), ("expressions", POINTER(weft_expression)), ("n_expressions", c_int),
                 ("parameters", POINTER(weft_parameter)), ("n_parameters", c_int), ("product", c_char_p),
                 ("action", c_char_p), ("components", c_int),
-                ("connectivities", POINTER(weft_form_connectivity)), ("n_connectivities", c_int)]
+                ("connectivities", POINTER(weft_form_connectivity)), ("n_connectivities", c_int),
+                ("adds_couplings", c_bool)]
 
 
 class weft_form_outputs(Structure):

@@ -35,3 +35,14 @@ grep -q '^K_ds = ufl_a_1(X_ds, g\[geometry_ds\]);' "$folder/script"
 grep -q '^b\[dofs_ds_2\] += ufl_L_0(X_ds_2);' "$folder/script"
 "$WEFT_BUILD/weft" explain "$folder/robin.ufl" --device host:1 >"$folder/out"
 grep -q '^4 calls' "$folder/out"
+refuse_solve() { # message, options of solve
+    local message=$1
+    shift
+    "$WEFT_BUILD/solve" "$folder/robin.ufl" --input g=1 "$@" >"$folder/out" 2>&1 && exit 1
+    grep -qF -- "$message" "$folder/out" || { echo "expected '$message', got:"; cat "$folder/out"; exit 1; }
+}
+refuse_solve 'the forms are for triangles, and the mesh has hexahedra' --mesh hexes:2
+refuse_solve "add --measure 'ds(2)=GROUP', with one of left (1), right (2), bottom (3), top (4)" --mesh square:2 \
+    --measure 'ds(2)=rigth'
+refuse_solve 'no integral has the measure ds(3)' --mesh square:2 --measure 'ds(3)=left'
+refuse_solve 'write the boundary term into the form, with ds' --mesh square:2 --neumann left=1

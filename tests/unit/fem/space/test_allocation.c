@@ -55,7 +55,7 @@ static weft_status use_space(void *user, weft_error *error) {
     TRY(weft_space_facets_make(space, -1, &facets, error));
     TRY(weft_space_group_nodes(space, 0, &nodes, &n, error));
     TRY(weft_space_exterior_make(space, 1, &exterior, error));
-    TRY(weft_space_interior_make(space, &interior, error));
+    TRY(weft_space_interior_make(space, -1, &interior, error));
     TRY(weft_entity_dofs_make((const weft_space *const[]){space, linear}, 2, true,
                               WEFT_ENTITIES_EXTERIOR, 1, &mixed, error));
     TRY(weft_entity_dofs_make((const weft_space *const[]){space}, 1, false, WEFT_ENTITIES_INTERIOR,

@@ -272,8 +272,8 @@ static void check_sides(weft_device *device, const weft_mesh *mesh, weft_family 
             assert_int_equal(weft_space_exterior_make(vertices, -1, &corners, NULL), WEFT_OK);
             assert_int_equal(sides.n, mesh->n_boundary_facets);
         } else {
-            assert_int_equal(weft_space_interior_make(space, &sides, NULL), WEFT_OK);
-            assert_int_equal(weft_space_interior_make(vertices, &corners, NULL), WEFT_OK);
+            assert_int_equal(weft_space_interior_make(space, -1, &sides, NULL), WEFT_OK);
+            assert_int_equal(weft_space_interior_make(vertices, -1, &corners, NULL), WEFT_OK);
             assert_int_equal(2 * sides.n + mesh->n_boundary_facets,
                              mesh->n_cells * cell->n_entities[d - 1]);
         }
