@@ -72,6 +72,7 @@ static weft_status run_stages(weft_compilation *c, const weft_fragment *fragment
                               weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_script_make(c->arena, fragments, n_fragments, &c->options, &c->script, error));
+    TRY(weft_check_variants(c, error));
     TRY(weft_control_make(c, &c->control, error));
     TRY(weft_source_make(c, &c->source, error));
 done:
@@ -174,8 +175,7 @@ void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_ke
         .bytes_loaded = kernel->bytes_loaded,
         .bytes_stored = kernel->bytes_stored,
         .flops = kernel->flops,
-        .seconds =
-            kernel->implementation != NULL ? kernel->implementation->cost : kernel->seconds,
+        .seconds = kernel->implementation != NULL ? kernel->implementation->cost : kernel->seconds,
         .is_member = kernel->kind == KERNEL_MEMBER,
         .is_sized = kernel->kind == KERNEL_NESTED && kernel->slice == SLICE_COLUMNS,
         .patches = weft_kernel_is_patch(kernel->kind),

@@ -10,3 +10,7 @@
  *  out    caller's; weft_compilation_free */
 weft_status weft_compile_cover(const weft_compilation *base, weft_cover *cover,
                                weft_compilation **out, weft_error *error);
+
+/** Check that every variant which the options choose belongs to a function that the script calls.
+ *  Errors  WEFT_ERROR_USAGE with the nearest name */
+weft_status weft_check_variants(const weft_compilation *compilation, weft_error *error);

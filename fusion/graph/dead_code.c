@@ -47,10 +47,8 @@ static void compact(weft_graph *graph, const bool *live, const bool *live_accumu
     int n = 0;
     for (int i = 0; i < graph->n_calls; ++i) {
         moved[i] = live[i] ? n : -1;
-        if (!live[i]) {
-            graph->unused[graph->n_unused++] = graph->calls[i].label;
+        if (!live[i])
             continue;
-        }
         graph->calls[n] = graph->calls[i];
         graph->calls[n].id = n;
         ++n;
@@ -75,8 +73,7 @@ weft_status weft_graph_eliminate_dead(weft_arena *arena, weft_graph *graph, weft
     bool *live_accumulation =
         weft_arena_alloc(arena, (size_t)graph->n_accumulations + 1, sizeof *live_accumulation);
     int *moved = weft_arena_alloc(arena, (size_t)graph->n_calls + 1, sizeof *moved);
-    graph->unused = weft_arena_alloc(arena, (size_t)graph->n_calls + 1, sizeof *graph->unused);
-    if (live == NULL || live_accumulation == NULL || moved == NULL || graph->unused == NULL)
+    if (live == NULL || live_accumulation == NULL || moved == NULL)
         return weft_no_memory(error);
     mark(graph, live, live_accumulation);
     compact(graph, live, live_accumulation, moved);

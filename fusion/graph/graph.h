@@ -120,9 +120,6 @@ typedef struct weft_graph {
     int n_values;
     weft_call *calls; /* in script order, which is a topological order */
     int n_calls;
-    const char *
-        *unused; /* functions of calls that were removed, because no returned value needs them */
-    int n_unused;
     weft_accumulation *accumulations;
     int n_accumulations;
     const char **operators; /* names */

@@ -34,40 +34,11 @@ static weft_status choose_variants(variant_search *p, weft_implementation *made,
     return WEFT_OK;
 }
 
-/* Reject a variant forced for a function that the script does not call: a misspelling. One whose calls were removed has no
- * effect. */
-static weft_status check_variants(weft_arena *arena, const weft_graph *graph,
-                                  const weft_compile_options *options, weft_error *error) {
-    const char **names = weft_arena_alloc(arena, (size_t)graph->n_calls + 1, sizeof *names);
-    if (names == NULL)
-        return weft_no_memory(error);
-    for (int k = 0; k < options->n_variants; ++k) {
-        size_t n = 0;
-        bool called = false;
-        for (int i = 0; i < graph->n_calls; ++i) {
-            if (graph->calls[i].specialisation == NULL)
-                continue;
-            names[n++] = graph->calls[i].label;
-            called |= strcmp(graph->calls[i].label, options->variants[k].function) == 0;
-        }
-        for (int i = 0; i < graph->n_unused; ++i)
-            called |= strcmp(graph->unused[i], options->variants[k].function) == 0;
-        if (called)
-            continue;
-        const char *near = weft_nearest_name(options->variants[k].function, names, n);
-        weft_error_set(error, WEFT_ERROR_USAGE, "a variant is chosen for '%s', which is not called",
-                       options->variants[k].function);
-        if (near != NULL)
-            weft_error_hint(error, "did you mean '%s'?", near);
-        return WEFT_ERROR_USAGE;
-    }
-    return WEFT_OK;
-}
-
 /* Reductions, product calls, patches and cell colours have block shapes of their own, with one
  * thread per element. */
 static bool has_fixed_shape(const variant_search *p, const weft_fusion *fusion) {
-    if (weft_fusion_product(p->graph, fusion) >= 0 || weft_fusion_is_nested(p->graph, fusion))
+    if (weft_fusion_product(p->graph, fusion) >= 0 ||
+        weft_fusion_is_nested(p->graph, fusion))
         return true;
     for (int i = 0; i < fusion->n_calls; ++i) {
         const int call = fusion->calls[i];
@@ -184,7 +155,6 @@ weft_status weft_implementations_make(weft_arena *arena, const weft_graph *graph
         .arena = arena, .graph = graph, .fusions = fusions, .limits = limits, .options = options};
     weft_implementations *made = NULL;
     TRY(WEFT_ALLOC(arena, made, 1, error));
-    TRY(check_variants(arena, graph, options, error));
     TRY(weft_predictor_make(arena, graph, limits, options, &p.predictor, error));
     TRY(weft_order_table_make(arena, &p.orders, error));
     TRY(weft_placer_make(arena, graph, limits, options, &p.placer, error));

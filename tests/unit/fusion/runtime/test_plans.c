@@ -123,15 +123,22 @@ static void variant_that_does_not_exist(void **state) {
                      WEFT_ERROR_USAGE);
     assert_string_equal(error.message, "a variant is chosen for 'mmull', which is not called");
     assert_string_equal(error.hint, "did you mean 'mmul'?");
-    /* A call that no returned value needs is removed: its variant has no effect. */
-    const weft_fragment removed = {"removed.weft", "index cells;\n"
-                                                   "input A : real[3,3] over cells;\n"
-                                                   "B = mmul(A, A);\n"
-                                                   "C = transpose(A);\n"
-                                                   "return C;\n"};
+    /* A variant has no effect where the script is compiled in parts that do not call the function, or where a call is removed. */
+    static const char *const removed = "index cells;\n"
+                                       "input A : real[3,3] over cells;\n"
+                                       "input s : real;\n"
+                                       "B = mmul(A, A);\n"
+                                       "u = s*1;\n"
+                                       "C = transpose(A);\n"
+                                       "repeat at most 2 while (u < 1) {\n"
+                                       "    D = B;\n"
+                                       "    update u = u + 1;\n"
+                                       "}\n"
+                                       "return C;\n";
+    const weft_fragment parts = {"parts.weft", removed};
     const weft_variant_choice first = {"mmul", 0};
     const weft_compile_options needless = {.variants = &first, .n_variants = 1};
-    assert_int_equal(weft_compile(*state, &limits, &removed, 1, &needless, &compilation, &error),
+    assert_int_equal(weft_compile(*state, &limits, &parts, 1, &needless, &compilation, &error),
                      WEFT_OK);
     weft_compilation_free(&compilation);
 }
