@@ -17,5 +17,6 @@
 #include "fem/weft_result.h"
 #include "fem/weft_solver.h"
 #include "fem/weft_time.h"
+#include "fem/weft_transient.h"
 
 #endif

@@ -1,97 +1,14 @@
-/** Time integration.
+/** Time integration of advection-diffusion problems.
  *
- *      In: a form with mass and stiffness, or a residual; conditions; an initial field
- *      In: a mesh and formulas of advection and diffusion; an initial field
- *      Out: the field after each step */
+ *      In: a mesh, formulas, an initial field.  Out: the field after each step. */
 #ifndef WEFT_TIME_H
 #define WEFT_TIME_H
 
-#include "fem/weft_bc.h"
-#include "fem/weft_solver.h"
+#include "fem/weft_operator.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* ---- any form in time ------------------------------------------------------------------- */
-
-typedef enum weft_time_scheme {
-    WEFT_TIME_THETA, /* order 2 for theta = 1/2, else 1 */
-    WEFT_TIME_BDF2,  /* order 2; the first step is one of SDIRK2 */
-    WEFT_TIME_SDIRK2 /* order 2: TR-BDF2, two solves per step, with the same matrix */
-} weft_time_scheme;
-typedef struct weft_time_scheme_info {
-    const char *name, *help;
-} weft_time_scheme_info;
-int weft_time_scheme_count(void);
-const weft_time_scheme_info *weft_time_scheme_about(weft_time_scheme scheme);
-/** Errors  WEFT_ERROR_USAGE (no such scheme; the hint has the nearest name, and all) */
-weft_status weft_time_scheme_find(const char *name, weft_time_scheme *out, weft_error *error);
-
-/** One of the forms whose sum the problem is, over the cells, or some of them, or facets. Names of
- *  values of its script; NULL: it has none. */
-typedef struct weft_transient_part {
-    const weft_form *form;
-    const char *matrix, *mass, *vector; /* local matrices K and M; the list b or r that it accumulates */
-} weft_transient_part;
-
-/** The problem
- *
- *      M du/dt + K(t) u = b(t)        or, if it is nonlinear,        M du/dt + r(u, t) = 0,
- *
- *  K the derivative of r, with the conditions of bc, whose fluxes and alpha belong to b, K and r. All
- *  pointers are borrowed and must outlive the weft_transient.
- *
- *  Scripts may have an input `t`, the time, and those of a nonlinear problem an input `u`. M depends on neither. What depends on t is computed in each stage of
- *  each step, the rest once. */
-typedef struct weft_transient_problem {
-    const weft_space *space;
-    weft_bc *bc;
-    const weft_transient_part *parts; /* [n_parts]; at least one has a mass */
-    int n_parts;
-    bool is_nonlinear;
-    weft_time_scheme scheme;
-    double theta; /* in (0, 1] */
-    double start;
-    weft_memory *u;    /* [n_dofs]; at first the initial values, except those of Dirichlet dofs */
-    weft_memory *time; /* what is bound to the input t, one double; set here */
-    weft_assembly assembly, mass_assembly;
-    weft_cg_options solver; /* of each linear system; the preconditioner is made here */
-    int preconditioner;     /* a kind; -1: none but Jacobi's */
-    const weft_hierarchy *hierarchy; /* for those that need one; may be NULL */
-    int smoother_degree;             /* 0: a default */
-} weft_transient_problem;
-
-typedef enum weft_transient_outcome {
-    WEFT_TRANSIENT_DONE,
-    WEFT_TRANSIENT_SOLVER /* a linear system was not solved; see solver */
-} weft_transient_outcome;
-
-/** State of a run. */
-typedef struct weft_transient_state {
-    int64_t step; /* steps since the start */
-    double t, dt; /* the time, and the length of the last step */
-    weft_transient_outcome outcome;
-    weft_cg_outcome solver; /* of the last solve */
-    int iterations;         /* of the linear solves of the last step */
-    int64_t all_iterations;
-} weft_transient_state;
-
-typedef struct weft_transient weft_transient;
-/** Compile all programs, assemble the operators and set the Dirichlet values of u.
- *  context  borrowed; must outlive the result
- *  out      caller's; weft_transient_free
- *  Errors   those of weft_operator_make, weft_bc_apply and weft_preconditioner_make; *out untouched */
-weft_status weft_transient_make(weft_context *context, const weft_transient_problem *problem,
-                                weft_transient **out, weft_error *error);
-void weft_transient_free(weft_transient **transient);
-/** Make one step of length dt.
- *  state  on return; an outcome other than WEFT_TRANSIENT_DONE leaves u as it was, and is not an error
- *  Errors WEFT_ERROR_USAGE (dt is not positive), those of weft_solver_solve */
-weft_status weft_transient_step(weft_transient *transient, double dt, weft_transient_state *state,
-                                weft_error *error);
-
-/* ---- advection and diffusion ------------------------------------------------------------ */
 
 typedef enum weft_splitting {
     WEFT_SPLITTING_LIE,   /* advection, then diffusion: first order */

@@ -6,14 +6,27 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
+/* Steps of length --time between 0 and t, the last of which may be shorter. */
+static double count(double t, double dt) {
+    return ceil(t / dt * (1 - 1e-9));
+}
+
+/* The most steps of the series after the first. */
+static int64_t count_outputs(const solve_time_options *o) {
+    const double by_time = o->output_interval > 0 ? count(o->end, o->output_interval) : 0;
+    const double by_steps =
+        o->output_every > 0 ? count(o->end, o->dt) / o->output_every + by_time : 0;
+    return (int64_t)(by_time + by_steps) + 1;
+}
+
 static weft_series_options series_options(const solve *run) {
-    const int64_t every = run->options->time.output_every, n = run->time.n_steps;
     return (weft_series_options){.name = "u",
                                  .problem = "",
-                                 .n_steps = every > 0 ? n / every + (n % every != 0) : 1,
+                                 .n_steps = count_outputs(&run->options->time),
                                  .at_start = true,
                                  .end = run->options->time.end,
                                  .overwrite = run->options->time.overwrite};
@@ -104,31 +117,84 @@ static weft_status make_parts(solve *run, weft_error *error) {
     return WEFT_OK;
 }
 
+/* Is the tangent symmetric? At a constant u it may be, and nowhere else, so that u is changed a little
+ * from node to node while the form is checked. */
+static weft_status make_forms(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double *kept = NULL;
+    if (!run->options->nonlinear)
+        return run->problem->form_make(run, error);
+    kept = weft_array_make((size_t)run->n_dofs, sizeof *kept);
+    if (!kept)
+        return weft_out_of_memory(error, NULL);
+    memcpy(kept, run->base.u_values, (size_t)run->n_dofs * sizeof *kept);
+    for (int64_t i = 0; i < run->n_dofs; ++i)
+        run->base.u_values[i] += 1e-3 * (1 + fabs(kept[i])) * (double)(i * 7 % 5);
+    TRY(weft_vector_push(run->base.u, run->base.u_values, run->n_dofs, error));
+    TRY(run->problem->form_make(run, error));
+    memcpy(run->base.u_values, kept, (size_t)run->n_dofs * sizeof *kept);
+    TRY(weft_vector_push(run->base.u, run->base.u_values, run->n_dofs, error));
+done:
+    free(kept);
+    return status;
+}
+
+/* A mass that is not symmetric needs the methods that such a stiffness needs. */
+static weft_status check_mass(solve *run, const weft_transient_problem *problem,
+                              weft_error *error) {
+    static const double SYMMETRIC = 1e-12;
+    weft_status status = WEFT_OK;
+    double asymmetry = 0;
+    if (run->base.is_null)
+        return WEFT_OK;
+    TRY(weft_transient_asymmetry(&run->base.context, problem, &asymmetry, error));
+    if (asymmetry <= SYMMETRIC)
+        goto done;
+    if (run->is_symmetric)
+        app_run_choose_method(&run->base, false, asymmetry);
+    if (weft_assembly_about(run->base.assembly)->symmetric_only)
+        run->base.assembly = WEFT_ASSEMBLY_CSR;
+    if (!weft_method_about(run->base.method)->needs_symmetric)
+        goto done;
+    status = weft_error_set(error, WEFT_ERROR_INPUT,
+                            "the mass matrix '%s' is not symmetric: |M - M^T| is %.1e of |M|",
+                            run->script.mass, asymmetry);
+    weft_error_location(error, run->options->script, NULL, 0, 0);
+    weft_error_hint(error, "leave out --method %s, or look at the script",
+                    weft_method_about(run->base.method)->name);
+done:
+    return status;
+}
+
 weft_status solve_time_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const solve_time_options *time = &run->options->time;
     TRY(make_initial(run, error));
     TRY(weft_vector_push(run->base.u, run->base.u_values, run->n_dofs, error));
     TRY(weft_memory_make(run->base.device, sizeof(double), &run->time.t, error));
-    TRY(run->problem->form_make(run, error));
+    TRY(make_forms(run, error));
     TRY(make_parts(run, error));
-    const weft_transient_problem problem = {.space = run->base.space,
-                                            .bc = run->base.bc,
-                                            .parts = run->time.parts,
-                                            .n_parts = run->script.n_parts,
-                                            .is_nonlinear = run->options->nonlinear,
-                                            .scheme = time->scheme,
-                                            .theta = time->theta,
-                                            .u = run->base.u,
-                                            .time = run->time.t,
-                                            .assembly = run->base.assembly,
-                                            .mass_assembly = run->base.assembly,
-                                            .solver = app_run_solver_options(&run->base),
-                                            .preconditioner = run->base.options->preconditioner,
-                                            .hierarchy = run->base.mesh_made.hierarchy,
-                                            .smoother_degree = run->base.options->smoother_degree};
+    weft_transient_problem problem = {.space = run->base.space,
+                                      .bc = run->base.bc,
+                                      .parts = run->time.parts,
+                                      .n_parts = run->script.n_parts,
+                                      .is_nonlinear = run->options->nonlinear,
+                                      .scheme = time->scheme,
+                                      .theta = time->theta,
+                                      .end = time->end,
+                                      .dt = time->dt,
+                                      .tolerance = time->tolerance,
+                                      .newton_tolerance = run->options->newton_tolerance,
+                                      .newton_iterations = run->options->newton_iterations,
+                                      .u = run->base.u,
+                                      .time = run->time.t,
+                                      .preconditioner = run->base.options->preconditioner,
+                                      .hierarchy = run->base.mesh_made.hierarchy,
+                                      .smoother_degree = run->base.options->smoother_degree};
+    TRY(check_mass(run, &problem, error));
+    problem.assembly = problem.mass_assembly = run->base.assembly;
+    problem.solver = app_run_solver_options(&run->base);
     TRY(weft_transient_make(&run->base.context, &problem, &run->time.transient, error));
-    run->time.n_steps = (int64_t)ceil(time->end / time->dt * (1 - 1e-9));
 done:
     return status;
 }
@@ -144,12 +210,6 @@ void solve_time_clear(solve *run) {
 
 static weft_status pull(solve *run, weft_error *error) {
     return weft_vector_pull(run->base.u, run->base.u_values, run->n_dofs, error);
-}
-
-static bool is_due(const solve *run) {
-    const int every = run->options->time.output_every;
-    const int64_t step = run->time.state.step;
-    return step == run->time.n_steps || (every > 0 && step % every == 0);
 }
 
 static weft_status series_open(solve *run, weft_error *error) {
@@ -175,39 +235,64 @@ done:
 static void report(const solve *run, double start) {
     char phase[160], left[32];
     const weft_transient_state *state = &run->time.state;
-    const double spent = weft_clock() - start, done = (double)state->step;
+    const double end = run->options->time.end, spent = weft_clock() - start;
     snprintf(phase, sizeof phase, "step %" PRId64 ", t = %.4g, %.0f iterations a step, %s left",
-             state->step, state->t, (double)state->all_iterations / done,
-             app_print_seconds(spent / done * ((double)run->time.n_steps - done), left));
-    weft_progress(&run->base.messages->monitor, phase, done, (double)run->time.n_steps);
+             state->step, state->t, (double)state->all_iterations / (double)state->step,
+             app_print_seconds(spent / state->t * (end - state->t), left));
+    weft_progress(&run->base.messages->monitor, phase, state->t, end);
 }
 
-/* The length of the next step: the last one may be shorter. */
-static double next_step(const solve *run) {
+/* Where a step must end: at the next output by time, or the end. */
+static double until(const solve *run) {
     const solve_time_options *time = &run->options->time;
-    const double left = time->end - run->time.state.t;
-    const bool is_last = run->time.state.step + 1 == run->time.n_steps;
-    return is_last && fabs(left - time->dt) > 1e-9 * time->dt ? left : time->dt;
+    const double next = (double)(run->time.n_outputs + 1) * time->output_interval;
+    return time->output_interval > 0 && next < time->end * (1 - 1e-9) ? next : time->end;
+}
+
+static bool is_at(const solve *run, double t) {
+    return fabs(run->time.state.t - t) <= 1e-9 * run->options->time.dt;
+}
+
+/* One step: of the length that is given, unless it would end later than it may. */
+static weft_status step(solve *run, weft_error *error) {
+    const solve_time_options *time = &run->options->time;
+    const double left = until(run) - run->time.state.t;
+    const double dt = left < time->dt * (1 - 1e-9) ? left : time->dt;
+    return time->tolerance > 0
+               ? weft_transient_advance(run->time.transient, until(run), &run->time.state, error)
+               : weft_transient_step(run->time.transient, dt, &run->time.state, error);
+}
+
+/* Do what is due after a step. */
+static weft_status attend(solve *run, weft_error *error) {
+    const int every = run->options->time.output_every;
+    const bool is_due = is_at(run, until(run));
+    if (is_due)
+        run->time.n_outputs += 1;
+    return is_due || (every > 0 && run->time.state.step % every == 0) ? series_add(run, error)
+                                                                      : WEFT_OK;
 }
 
 weft_status solve_time_run(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const double begin = weft_clock();
+    app_stop_catch();
     TRY(series_open(run, error));
     TRY(series_add(run, error));
-    while (run->time.state.step < run->time.n_steps &&
-           run->time.state.outcome == WEFT_TRANSIENT_DONE) {
+    while (!is_at(run, run->options->time.end) && run->time.state.outcome == WEFT_TRANSIENT_DONE &&
+           !app_stop_caught()) {
         const double start = weft_clock();
-        TRY(weft_transient_step(run->time.transient, next_step(run), &run->time.state, error));
+        TRY(step(run, error));
         run->base.seconds.solve += weft_clock() - start;
-        if (run->time.state.outcome == WEFT_TRANSIENT_DONE) {
-            report(run, begin);
-            if (is_due(run))
-                TRY(series_add(run, error));
-        }
+        if (run->time.state.outcome != WEFT_TRANSIENT_DONE)
+            break;
+        report(run, begin);
+        TRY(attend(run, error));
     }
+    run->time.stopped = app_stop_caught();
     TRY(pull(run, error));
     TRY(weft_series_close(&run->time.series, error));
 done:
+    app_stop_release();
     return status;
 }

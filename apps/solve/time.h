@@ -10,10 +10,12 @@ typedef struct solve_time_options {
     double dt, end;
     weft_time_scheme scheme;
     double theta;
-    const char *mass;    /* its name in the script; NULL: M */
-    const char *initial; /* one formula per component; NULL: 0 */
-    int output_every;    /* steps; 0: at the end */
-    bool overwrite;      /* an existing series */
+    const char *mass;       /* its name in the script; NULL: M */
+    const char *initial;    /* one formula per component; NULL: 0 */
+    int output_every;       /* steps; 0: not by steps */
+    double output_interval; /* of time; 0: not by time */
+    double tolerance;       /* of the error; 0: equal steps */
+    bool overwrite;         /* an existing series */
 } solve_time_options;
 solve_time_options solve_time_options_default(void);
 /** Rows of a solve_time_options. */
@@ -30,7 +32,8 @@ typedef struct solve_time {
     weft_transient_state state;
     weft_transient_outcome outcome;
     weft_series *series;
-    int64_t n_steps; /* to be made, of equal steps */
+    int64_t n_outputs; /* written; of output_interval */
+    int stopped;       /* the signal that requested the stop, or 0 */
 } solve_time;
 
 /** Check the names of output files, and refuse what cannot be in time.

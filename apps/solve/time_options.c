@@ -54,6 +54,11 @@ const app_option solve_time_option_table[] = {
      "Weight of the new time in the theta scheme: 0.5 (default) is Crank-Nicolson, of order 2, 1 "
      "implicit Euler, of order 1",
      APP_NUMBER(solve_time_options, theta, 0.5, 1)},
+    {"time-tolerance", "T",
+     "Choose the length of steps, the first of which is DT, so that their errors add up to T times "
+     "the "
+     "largest u, both measured by sqrt(u.M u)",
+     APP_NUMBER(solve_time_options, tolerance, 0, 1)},
     {"mass", "NAME", "Name of the mass matrix in the script (default M)",
      APP_TEXT(solve_time_options, mass)},
     {"initial", "EXPR[,EXPR...]", "u at t = 0, one expression per component (default 0)",
@@ -62,6 +67,8 @@ const app_option solve_time_option_table[] = {
      "Write a time series, NAME.pvd or NAME.vtkhdf, to --output after every N steps (default: only "
      "at the start and the end)",
      APP_INTEGER(solve_time_options, output_every, 1, STEPS_MOST)},
+    {"output-interval", "DT", "The same after every interval of time, at whose ends steps end",
+     APP_NUMBER(solve_time_options, output_interval, 0, 1e300)},
     {"overwrite", NULL, "Replace an existing series of --output",
      APP_FLAG(solve_time_options, overwrite, true)},
     {0}};
@@ -78,6 +85,13 @@ weft_status solve_time_options_check(const solve_time_options *options, weft_err
         weft_error_set(error, WEFT_ERROR_USAGE, "the first step would end after the end");
         weft_error_location(error, "--time", options->text, 1, 1);
         weft_error_hint(error, "write --time DT,END, with the length of a step first");
+        return WEFT_ERROR_USAGE;
+    }
+    if (options->tolerance > 0 && options->output_every > 0) {
+        weft_error_set(error, WEFT_ERROR_USAGE,
+                       "with --time-tolerance the number of steps is not known");
+        weft_error_location(error, "--output-every", NULL, 0, 0);
+        weft_error_hint(error, "write --output-interval DT, an interval of time");
         return WEFT_ERROR_USAGE;
     }
     if (steps > STEPS_MOST) {

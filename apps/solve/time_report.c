@@ -9,10 +9,18 @@ void solve_time_print(const solve *run) {
     printf("time        %s", weft_time_scheme_about(run->options->time.scheme)->name);
     if (run->options->time.scheme == WEFT_TIME_THETA)
         printf(" %g", run->options->time.theta);
-    printf(", %" PRId64 " step%s to t = %.10g, %.1f iterations of %s per step\n", state->step,
-           state->step == 1 ? "" : "s", state->t,
-           state->step > 0 ? (double)state->all_iterations / (double)state->step : 0.0,
+    const double steps = state->step > 0 ? (double)state->step : 1;
+    printf(", %" PRId64 " step%s to t = %.10g", state->step, state->step == 1 ? "" : "s", state->t);
+    if (run->options->time.tolerance > 0)
+        printf(" and %" PRId64 " rejected", state->n_rejected);
+    if (run->options->nonlinear)
+        printf(", %.1f of Newton's method and", (double)state->all_newton / steps);
+    else
+        putchar(',');
+    printf(" %.1f iterations of %s per step\n", (double)state->all_iterations / steps,
            weft_method_about(run->base.method)->title);
+    if (run->time.stopped)
+        printf("            stopped by a signal\n");
 }
 
 bool solve_time_json(json_t *root, const solve *run) {
@@ -25,17 +33,28 @@ bool solve_time_json(json_t *root, const solve *run) {
                         json_string(weft_time_scheme_about(run->options->time.scheme)->name)) &&
            app_json_set(object, "steps", json_integer(state->step)) &&
            app_json_set(object, "t", app_json_real(state->t)) &&
+           app_json_set(object, "rejected", json_integer(state->n_rejected)) &&
+           app_json_set(object, "newton", json_integer(state->all_newton)) &&
            app_json_set(object, "iterations", json_integer(state->all_iterations));
 }
 
 int solve_time_report(const solve *run) {
     const weft_transient_state *state = &run->time.state;
     if (state->outcome == WEFT_TRANSIENT_DONE)
-        return 0;
-    fprintf(
-        stderr,
-        "solve: error: the step from t = %g has failed: %s: %s\nhint: raise --max-iterations or "
-        "--tolerance, or take a smaller step; with --scheme theta, 1 or bdf2 are the most stable\n",
-        state->t, weft_method_about(run->base.method)->title, weft_cg_outcome_name(state->solver));
+        return run->time.stopped ? 128 + run->time.stopped : 0;
+    fprintf(stderr, "solve: error: the step from t = %g has failed: ", state->t);
+    if (state->outcome == WEFT_TRANSIENT_SOLVER)
+        fprintf(stderr,
+                "%s: %s\nhint: raise --max-iterations or --tolerance, or take a smaller step\n",
+                weft_method_about(run->base.method)->title, weft_cg_outcome_name(state->solver));
+    else if (state->outcome == WEFT_TRANSIENT_NEWTON)
+        fputs("Newton's method has not converged\nhint: take a smaller step or more "
+              "--newton-iterations, or look whether K is the derivative of r\n",
+              stderr);
+    else
+        fputs("no step is short enough for --time-tolerance\nhint: raise it; a jump in the data "
+              "takes "
+              "bdf2 or sdirk2\n",
+              stderr);
     return 1;
 }

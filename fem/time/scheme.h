@@ -9,7 +9,7 @@
  *  stage. The U of the last stage is the solution at t + h. */
 #pragma once
 
-#include "fem/weft_time.h"
+#include "fem/weft_transient.h"
 
 typedef struct weft_time_stage {
     double c, a, u[3], q[2];

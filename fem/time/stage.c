@@ -3,21 +3,21 @@
 
 #include <stdlib.h>
 
-/* a/h sum u_j M u_j - sum q_j r_j: what the stage takes from earlier ones */
-static void add_known(const weft_transient *transient, const weft_time_stage *stage, double dt,
-                      double sign, weft_terms *terms) {
+void weft_time_known(const weft_transient *transient, const weft_time_stage *stage, double dt,
+                     weft_terms *terms) {
     for (int i = 0; i < 3; ++i)
-        weft_terms_add(terms, sign * stage->a / dt * stage->u[i], transient->mass_u[i]);
+        weft_terms_add(terms, stage->a / dt * stage->u[i], transient->mass_u[i]);
     for (int i = 0; i < 2; ++i)
-        weft_terms_add(terms, -sign * stage->q[i], transient->residual[i]);
+        weft_terms_add(terms, -stage->q[i], transient->residual[i]);
 }
 
-static weft_status solve(weft_transient *transient, weft_memory *b, weft_memory *x,
-                         weft_error *error) {
+weft_status weft_time_solve(weft_transient *transient, weft_memory *b, weft_memory *x,
+                            double tolerance, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cg_result result = {0};
     weft_cg_options options = transient->problem.solver;
     options.preconditioner = transient->system.preconditioner;
+    options.tolerance = tolerance;
     TRY(weft_solver_solve(transient->system.solver, b, x, &options, &result, error));
     transient->state.iterations += result.iterations;
     transient->state.solver = result.outcome;
@@ -25,6 +25,19 @@ static weft_status solve(weft_transient *transient, weft_memory *b, weft_memory 
         transient->state.outcome = WEFT_TRANSIENT_SOLVER;
 done:
     free(result.history);
+    return status;
+}
+
+/* mass_now = M U, residual_now = r(U), which the equation of the stage gives. */
+static weft_status take_residual(weft_transient *transient, const weft_time_stage *stage, double dt,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_terms terms = {0};
+    TRY(weft_operator_apply(transient->system.mass, transient->u, transient->mass_now, error));
+    weft_terms_add(&terms, -stage->a / dt, transient->mass_now);
+    weft_time_known(transient, stage, dt, &terms);
+    TRY(weft_vectors_sum(&transient->vectors, &terms, transient->residual_now, error));
+done:
     return status;
 }
 
@@ -37,22 +50,12 @@ static weft_status solve_linear(weft_transient *transient, const weft_time_stage
     TRY(weft_time_system_assemble(system, stage->a / dt, true, error));
     TRY(weft_time_system_load(system, &transient->vectors, transient->u, transient->load, error));
     weft_terms_add(&terms, 1, transient->load);
-    add_known(transient, stage, dt, 1, &terms);
+    weft_time_known(transient, stage, dt, &terms);
     TRY(weft_vectors_sum(&transient->vectors, &terms, transient->rhs, error));
-    TRY(solve(transient, transient->rhs, transient->u, error));
-done:
-    return status;
-}
-
-/* mass_now = M U, residual_now = r(U), which the equation of the stage gives. */
-static weft_status take_residual(weft_transient *transient, const weft_time_stage *stage, double dt,
-                                 weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_terms terms = {0};
-    TRY(weft_operator_apply(transient->system.mass, transient->u, transient->mass_now, error));
-    weft_terms_add(&terms, -stage->a / dt, transient->mass_now);
-    add_known(transient, stage, dt, 1, &terms);
-    TRY(weft_vectors_sum(&transient->vectors, &terms, transient->residual_now, error));
+    TRY(weft_time_solve(transient, transient->rhs, transient->u,
+                        transient->problem.solver.tolerance, error));
+    if (transient->state.outcome == WEFT_TRANSIENT_DONE)
+        TRY(take_residual(transient, stage, dt, error));
 done:
     return status;
 }
@@ -62,9 +65,8 @@ weft_status weft_time_stage_solve(weft_transient *transient, const weft_time_sta
     weft_status status = WEFT_OK;
     TRY(weft_time_system_set(&transient->system, transient->state.t + stage->c * dt, error));
     TRY(weft_bc_apply(transient->problem.bc, transient->u, error));
-    TRY(solve_linear(transient, stage, dt, error));
-    if (transient->state.outcome == WEFT_TRANSIENT_DONE)
-        TRY(take_residual(transient, stage, dt, error));
+    TRY(transient->problem.is_nonlinear ? weft_time_newton(transient, stage, dt, error)
+                                        : solve_linear(transient, stage, dt, error));
 done:
     return status;
 }

@@ -166,6 +166,28 @@ done:
     return status;
 }
 
+weft_status weft_transient_asymmetry(weft_context *context, const weft_transient_problem *problem,
+                                     double *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_time_part part = {0};
+    *out = 0;
+    for (int i = 0; i < problem->n_parts; ++i) {
+        double one = 0;
+        if (!problem->parts[i].mass)
+            continue;
+        TRY(write_texts(&problem->parts[i], &part, error));
+        copy_form(problem->parts[i].form, part.mass_text.data, &part.mass);
+        TRY(weft_form_asymmetry(context, &part.mass.form, &one, error));
+        *out = one > *out || one != one ? one : *out;
+        weft_text_free(&part.total_text);
+        weft_text_free(&part.mass_text);
+    }
+done:
+    weft_text_free(&part.total_text);
+    weft_text_free(&part.mass_text);
+    return status;
+}
+
 static weft_status make_operators(weft_time_system *system, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_transient_problem *problem = system->problem;

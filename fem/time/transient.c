@@ -3,20 +3,44 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-static weft_status make_memories(weft_transient *transient, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const size_t bytes = (size_t)transient->vectors.n * sizeof(double);
-    weft_device *device = transient->vectors.context->device;
+enum { VECTORS = 20 };
+
+/* The vectors of a run, that of nonlinear problems at the end. */
+static int list_vectors(weft_transient *transient, weft_memory **out[VECTORS]) {
     weft_memory **const all[] = {
         &transient->load,         &transient->rhs,         &transient->work,
         &transient->mass_u[0],    &transient->mass_u[1],   &transient->mass_u[2],
         &transient->mass_now,     &transient->residual[0], &transient->residual[1],
-        &transient->residual_now, &transient->u_old,       &transient->u_before};
-    for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
-        TRY(weft_memory_make(device, bytes, all[i], error));
+        &transient->residual_now, &transient->u_old,       &transient->u_before,
+        &transient->u_older,      &transient->work2,       &transient->is_free,
+        &transient->u_iterate};
+    const int n = sizeof all / sizeof *all;
+    memcpy(out, all, sizeof all);
+    return transient->problem.is_nonlinear ? n : n - 1;
+}
+
+static weft_status make_vectors(weft_transient *transient, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_memory **all[VECTORS];
+    const int n = list_vectors(transient, all);
+    for (int i = 0; i < n; ++i)
+        TRY(weft_memory_make(transient->vectors.context->device,
+                             (size_t)transient->vectors.n * sizeof(double), all[i], error));
 done:
     return status;
+}
+
+/* 1 at free dofs */
+static weft_status set_free(weft_transient *transient, double *values, weft_error *error) {
+    int64_t n = 0;
+    const int32_t *constrained = weft_bc_constrained(transient->problem.bc, &n);
+    for (int64_t i = 0; i < transient->vectors.n; ++i)
+        values[i] = 1;
+    for (int64_t i = 0; i < n; ++i)
+        values[constrained[i]] = 0;
+    return weft_vector_push(transient->is_free, values, transient->vectors.n, error);
 }
 
 /* u = the initial field, with the Dirichlet values of the start */
@@ -33,6 +57,7 @@ static weft_status set_start(weft_transient *transient, weft_error *error) {
     TRY(weft_time_system_set(&transient->system, problem->start, error));
     TRY(weft_bc_apply(problem->bc, transient->u, error));
     TRY(weft_operator_apply(transient->system.mass, transient->u, transient->mass_u[0], error));
+    TRY(set_free(transient, values, error));
     transient->state.t = problem->start;
 done:
     free(values);
@@ -48,7 +73,7 @@ weft_status weft_transient_make(weft_context *context, const weft_transient_prob
     transient->problem = *problem;
     transient->u = problem->u;
     transient->vectors = (weft_vectors){.context = context, .n = weft_space_dofs(problem->space)};
-    TRY(make_memories(transient, error));
+    TRY(make_vectors(transient, error));
     TRY(weft_time_system_make(context, &transient->problem, transient->load, &transient->system,
                               error));
     TRY(set_start(transient, error));
@@ -61,21 +86,14 @@ done:
 
 void weft_transient_free(weft_transient **out) {
     weft_transient *transient = out ? *out : NULL;
+    weft_memory **all[VECTORS];
     if (!transient)
         return;
     weft_time_system_clear(&transient->system);
     weft_vectors_clear(&transient->vectors);
-    weft_memory_free(&transient->load);
-    weft_memory_free(&transient->rhs);
-    weft_memory_free(&transient->work);
-    for (int i = 0; i < 3; ++i)
-        weft_memory_free(&transient->mass_u[i]);
-    weft_memory_free(&transient->mass_now);
-    for (int i = 0; i < 2; ++i)
-        weft_memory_free(&transient->residual[i]);
-    weft_memory_free(&transient->residual_now);
-    weft_memory_free(&transient->u_old);
-    weft_memory_free(&transient->u_before);
+    const int n = list_vectors(transient, all);
+    for (int i = 0; i < n; ++i)
+        weft_memory_free(all[i]);
     free(transient);
     *out = NULL;
 }
@@ -114,38 +132,94 @@ done:
 
 /* What was at the end of the step is at the start of the next. */
 static void advance(weft_transient *transient, double dt) {
-    swap(&transient->u_old, &transient->u_before);
-    swap(&transient->mass_u[0], &transient->mass_u[1]);
-    swap(&transient->mass_now, &transient->mass_u[0]);
+    swap(&transient->u_older, &transient->u_before);
+    swap(&transient->u_before, &transient->u_old);
+    swap(&transient->mass_u[1], &transient->mass_u[0]);
+    swap(&transient->mass_u[0], &transient->mass_now);
     swap(&transient->residual_now, &transient->residual[0]);
     transient->has_residual = true;
+    transient->dt_older = transient->dt_before;
     transient->dt_before = dt;
+    transient->n_history += transient->n_history < 3;
     transient->state.step += 1;
     transient->state.t += dt;
     transient->state.dt = dt;
 }
 
-weft_status weft_transient_step(weft_transient *transient, double dt, weft_transient_state *state,
-                                weft_error *error) {
+/* Solve for u at the end of a step, which is not taken yet. */
+static weft_status attempt(weft_transient *transient, double dt, weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t bytes = (size_t)transient->vectors.n * sizeof(double);
     weft_time_stage stages[WEFT_TIME_STAGES];
-    if (!(dt > 0) || !isfinite(dt))
-        return weft_error_set(error, WEFT_ERROR_USAGE, "a time step of length %g", dt);
     const double ratio = transient->dt_before > 0 ? dt / transient->dt_before : 0;
     const int n =
-        weft_time_stages(transient->problem.scheme, transient->problem.theta, ratio, stages);
+        weft_time_stages(weft_time_scheme_now(transient), transient->problem.theta, ratio, stages);
+    if (!(dt > 0) || !isfinite(dt))
+        return weft_error_set(error, WEFT_ERROR_USAGE, "a time step of length %g", dt);
+    transient->state.iterations = transient->state.newton = 0;
+    transient->state.outcome = WEFT_TRANSIENT_DONE;
     if (weft_time_needs_residual(stages, n) && !transient->has_residual)
         TRY(weft_time_residual_start(transient, error));
     TRY(weft_memory_copy(transient->u_old, transient->u, bytes, error));
-    transient->state.iterations = 0;
-    transient->state.outcome = WEFT_TRANSIENT_DONE;
     TRY(solve_stages(transient, stages, n, dt, error));
     transient->state.all_iterations += transient->state.iterations;
+    transient->state.all_newton += transient->state.newton;
+done:
+    return status;
+}
+
+static weft_status go_back(weft_transient *transient, weft_error *error) {
+    return weft_memory_copy(transient->u, transient->u_old,
+                            (size_t)transient->vectors.n * sizeof(double), error);
+}
+
+weft_status weft_transient_step(weft_transient *transient, double dt, weft_transient_state *state,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(attempt(transient, dt, error));
     if (transient->state.outcome == WEFT_TRANSIENT_DONE)
         advance(transient, dt);
     else
-        TRY(weft_memory_copy(transient->u, transient->u_old, bytes, error));
+        TRY(go_back(transient, error));
+    *state = transient->state;
+done:
+    return status;
+}
+
+/* The length of a step that does not end after, nor shortly before, `until`. */
+static double fit(double dt, double left) {
+    return left <= dt * (1 + 1e-9) ? left : left < 2 * dt ? left / 2 : dt;
+}
+
+weft_status weft_transient_advance(weft_transient *transient, double until,
+                                   weft_transient_state *state, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_transient_problem *problem = &transient->problem;
+    const double least = 1e-14 * fmax(fabs(problem->start), fabs(problem->end));
+    double dt = transient->dt_next > 0 ? transient->dt_next : problem->dt;
+    for (;;) {
+        bool accepted = false;
+        double next = 0;
+        const double wanted = dt;
+        dt = fit(dt, until - transient->state.t);
+        TRY(attempt(transient, dt, error));
+        if (transient->state.outcome == WEFT_TRANSIENT_DONE)
+            TRY(weft_time_control(transient, dt, &accepted, &next, error));
+        const bool is_solved = transient->state.outcome == WEFT_TRANSIENT_DONE;
+        if (accepted && is_solved) {
+            advance(transient, dt);
+            transient->dt_next = dt < wanted ? fmax(next, wanted) : next;
+            break;
+        }
+        transient->state.n_rejected += 1;
+        TRY(go_back(transient, error));
+        dt = is_solved ? next : dt / 4;
+        if (dt > least)
+            continue;
+        if (is_solved)
+            transient->state.outcome = WEFT_TRANSIENT_STEP;
+        break;
+    }
     *state = transient->state;
 done:
     return status;

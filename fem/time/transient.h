@@ -3,6 +3,8 @@
  *      fem/time/scheme.c     coefficients of the schemes
  *      fem/time/system.c     operators and right-hand sides from the form and the conditions
  *      fem/time/stage.c      solves the equation of a stage
+ *      fem/time/newton.c     that of a nonlinear problem
+ *      fem/time/control.c    errors and lengths of steps
  *      fem/time/transient.c  make, step, free */
 #pragma once
 
@@ -40,13 +42,20 @@ struct weft_transient {
     weft_vectors vectors;
     weft_memory *u;    /* the solution, and U of the stage that is solved; borrowed */
     weft_memory *load; /* b, or r */
-    weft_memory *rhs, *work;
+    weft_memory *rhs, *work, *work2;
     /* M u, at the start of the step, of the step before, and of stage 1; and of the present U */
     weft_memory *mass_u[3], *mass_now;
     weft_memory *residual[2], *residual_now; /* r_n, r_1; of the present U */
-    weft_memory *u_old, *u_before;           /* at the start of the step, and of the step before */
-    double dt_before;                        /* 0: there is no step before */
-    bool has_residual;                       /* residual[0] is of u and t */
+    weft_memory *is_free;                    /* 1, at Dirichlet dofs 0 */
+    weft_memory *u_iterate;                  /* of Newton's method: U before dU */
+    weft_memory *u_older; /* at the start of the step two before, for estimates of errors */
+    weft_memory *u_old, *u_before; /* at the start of the step, and of the step before */
+    double dt_before;              /* 0: there is no step before */
+    double dt_older;               /* of the step before that */
+    int n_history;                 /* steps before this one, at most 3 */
+    double size;                   /* the largest |u| yet */
+    double dt_next;                /* with a tolerance: what the next step should be */
+    bool has_residual;             /* residual[0] is of u and t */
     weft_transient_state state;
 };
 
@@ -67,5 +76,23 @@ weft_status weft_time_system_load(weft_time_system *system, weft_vectors *vector
 /** Solve a stage for transient->u, with mass_now and residual_now. Sets state.outcome. */
 weft_status weft_time_stage_solve(weft_transient *transient, const weft_time_stage *stage,
                                   double dt, weft_error *error);
+/** Solve A x = b, A the system's total. Sets state.outcome and iterations. */
+weft_status weft_time_solve(weft_transient *transient, weft_memory *b, weft_memory *x,
+                            double tolerance, weft_error *error);
+/** Add a/h sum u_j M u_j - sum q_j r_j, what a stage takes from earlier ones. */
+void weft_time_known(const weft_transient *transient, const weft_time_stage *stage, double dt,
+                     weft_terms *terms);
+/** Solve a stage of a nonlinear problem. (fem/time/newton.c) */
+weft_status weft_time_newton(weft_transient *transient, const weft_time_stage *stage, double dt,
+                             weft_error *error);
+/** The order of the problem's scheme. (fem/time/control.c) */
+int weft_time_order(const weft_transient_problem *problem);
+/** The scheme of the next step: with a tolerance WEFT_TIME_SDIRK2 until the errors of others can be
+ *  estimated. */
+weft_time_scheme weft_time_scheme_now(const weft_transient *transient);
+/** Estimate the error of the step that was solved.
+ *  next  what the next step should be, or this one, if it is not accepted */
+weft_status weft_time_control(weft_transient *transient, double dt, bool *accepted, double *next,
+                              weft_error *error);
 /** residual[0] = r(u, t) at the present state. */
 weft_status weft_time_residual_start(weft_transient *transient, weft_error *error);

@@ -17,6 +17,9 @@ void weft_vectors_clear(weft_vectors *vectors) {
     }
     weft_compiled_free(&vectors->product);
     weft_compiled_free(&vectors->addition);
+    weft_compiled_free(&vectors->norms);
+    weft_compiled_free(&vectors->scaled);
+    weft_compiled_free(&vectors->masked);
 }
 
 static weft_status compile(weft_vectors *vectors, const char *name, const weft_text *text,
@@ -71,38 +74,78 @@ done:
     return status;
 }
 
+/* A program of a fixed text, compiled at first use, with its inputs. */
+static weft_status run_text(weft_vectors *vectors, weft_compiled *compiled, const char *text,
+                            const weft_form_input *inputs, int n, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text copy = {0};
+    if (!compiled->program) {
+        weft_text_add(&copy, "index nodes plain;\n%s", text);
+        TRY(compile(vectors, "vectors.weft", &copy, compiled, error));
+    }
+    for (int i = 0; i < n; ++i)
+        TRY(weft_program_bind(compiled->program, inputs[i].name, inputs[i].memory, error));
+    TRY(weft_program_run(compiled->program, error));
+done:
+    weft_text_free(&copy);
+    return status;
+}
+
+static weft_status read_number(const weft_compiled *compiled, const char *name, double *out,
+                               weft_error *error) {
+    return weft_memory_read(weft_program_result(compiled->program, name), 0, out, sizeof *out,
+                            error);
+}
+
 weft_status weft_vectors_add(weft_vectors *vectors, weft_memory *y, weft_memory *x,
                              weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_text text = {0};
-    if (!vectors->addition.program) {
-        weft_text_add(&text, "index nodes plain;\ninput x, y : real over nodes;\n"
-                             "update y = y + x;\n");
-        TRY(compile(vectors, "addition.weft", &text, &vectors->addition, error));
-    }
-    TRY(weft_program_bind(vectors->addition.program, "x", x, error));
-    TRY(weft_program_bind(vectors->addition.program, "y", y, error));
-    TRY(weft_program_run(vectors->addition.program, error));
-done:
-    weft_text_free(&text);
-    return status;
+    return run_text(vectors, &vectors->addition,
+                    "input x, y : real over nodes;\nupdate y = y + x;\n",
+                    (const weft_form_input[]){{"x", x}, {"y", y}}, 2, error);
 }
 
 weft_status weft_vectors_product(weft_vectors *vectors, weft_memory *a, weft_memory *b, double *out,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_text text = {0};
-    if (!vectors->product.program) {
-        weft_text_add(&text, "index nodes plain;\ninput a, b : real over nodes;\ns = dot(a, b);\n"
-                             "return s;\n");
-        TRY(compile(vectors, "product.weft", &text, &vectors->product, error));
-    }
-    TRY(weft_program_bind(vectors->product.program, "a", a, error));
-    TRY(weft_program_bind(vectors->product.program, "b", b, error));
-    TRY(weft_program_run(vectors->product.program, error));
-    TRY(weft_memory_read(weft_program_result(vectors->product.program, "s"), 0, out, sizeof *out,
-                         error));
+    TRY(run_text(vectors, &vectors->product,
+                 "input a, b : real over nodes;\ns = dot(a, b);\nreturn s;\n",
+                 (const weft_form_input[]){{"a", a}, {"b", b}}, 2, error));
+    TRY(read_number(&vectors->product, "s", out, error));
 done:
-    weft_text_free(&text);
+    return status;
+}
+
+weft_status weft_vectors_mask(weft_vectors *vectors, weft_memory *x, weft_memory *mask,
+                              weft_memory *y, weft_error *error) {
+    return run_text(vectors, &vectors->masked,
+                    "input x, mask, y : real over nodes;\nupdate y = mask*x;\n",
+                    (const weft_form_input[]){{"x", x}, {"mask", mask}, {"y", y}}, 3, error);
+}
+
+weft_status weft_vectors_norms(weft_vectors *vectors, weft_memory *r, weft_memory *is_free,
+                               double squares[2], weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(run_text(vectors, &vectors->norms,
+                 "input r, is_free : real over nodes;\nall = dot(r, r);\n"
+                 "loose = dot(is_free*r, r);\nreturn all, loose;\n",
+                 (const weft_form_input[]){{"r", r}, {"is_free", is_free}}, 2, error));
+    TRY(read_number(&vectors->norms, "all", &squares[0], error));
+    TRY(read_number(&vectors->norms, "loose", &squares[1], error));
+done:
+    return status;
+}
+
+weft_status weft_vectors_scaled(weft_vectors *vectors, weft_memory *r, weft_memory *u,
+                                weft_memory *d, weft_memory *is_free, double squares[2],
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(run_text(vectors, &vectors->scaled,
+                 "input r, u, d, is_free : real over nodes;\ns = abs(d);\n"
+                 "left = dot(is_free*r/s, r);\nright = dot(s*u, u);\nreturn left, right;\n",
+                 (const weft_form_input[]){{"r", r}, {"u", u}, {"d", d}, {"is_free", is_free}}, 4,
+                 error));
+    TRY(read_number(&vectors->scaled, "left", &squares[0], error));
+    TRY(read_number(&vectors->scaled, "right", &squares[1], error));
+done:
     return status;
 }

@@ -68,6 +68,73 @@ static void test_ends(void **state) {
     }
 }
 
+/* du/dt - div((1 + u^2) grad u) = f of the same u: u_x^2 (1 + u^2)' = 2 x exp(-3t). */
+static void test_newton(void **state) {
+    (void)state;
+    static const char *const times[] = {"--time=0.1,1", "--time=0.05,1"};
+    static const char *const schemes[] = {"bdf2", "sdirk2"};
+    for (int s = 0; s < 2; ++s) {
+        double errors[2];
+        for (int i = 0; i < 2; ++i) {
+            json_t *root =
+                app_solve("solve", 0,
+                          (const char *const[]){"heat_nonlinear.weft", "--nonlinear",
+                                                "--mesh=square:2", times[i], "--scheme", schemes[s],
+                                                "--initial=x", "--dirichlet=left=0",
+                                                "--robin=right=1+t,exp(-t)*(2+t+exp(-2*t))",
+                                                "--define=conductivity=1+u^2",
+                                                "--define=source=-x*exp(-t)-2*x*exp(-3*t)",
+                                                "--tolerance=1e-12", "--exact=x*exp(-t)", NULL});
+            assert_string_equal(app_text(root, "method"), "gmres");
+            errors[i] = app_number(root, "l2_error");
+            json_decref(root);
+        }
+        assert_double_near(2, log2(errors[0] / errors[1]), 0, TOLERANCE);
+    }
+}
+
+/* Steps are chosen such that the error at the end is the tolerance within a factor of three, relative to the
+ * largest norm of u, in M's norm: where it decays, of u = x exp(-t), and where it adds up, of an oscillation
+ * without conduction, u = (1 + cos t)/2 up to t = 3, when all errors have had one sign. */
+static void test_tolerance(void **state) {
+    (void)state;
+    static const char *const schemes[] = {"bdf2", "sdirk2", "theta"};
+    for (int i = 0; i < 4; ++i) {
+        json_t *root =
+            i == 3
+                ? app_solve("solve", 0,
+                            (const char *const[]){HEAT, "--time=0.01,2", "--time-tolerance=1e-4",
+                                                  "--dirichlet=right=exp(-t)", NULL})
+                : app_solve("solve", 0,
+                            (const char *const[]){"heat.weft", "--mesh=square:2", "--time=0.01,3",
+                                                  "--time-tolerance=1e-3", "--scheme", schemes[i],
+                                                  "--initial=1", "--define=source=-0.5*sin(t)",
+                                                  "--neumann=boundary=0", "--exact=0.5*(1+cos(t))",
+                                                  NULL});
+        const double size = i == 3 ? sqrt(1.0 / 3) : 1, tolerance = i == 3 ? 1e-4 : 1e-3;
+        const double ratio = app_number(root, "l2_error") / size / tolerance;
+        if (!(ratio < 3 && ratio > 1.0 / 3))
+            fail_msg("the error is %g of the tolerance", ratio);
+        assert_double_near(app_number(json_object_get(root, "time"), "t"), i == 3 ? 2 : 3, 1e-12,
+                           0);
+        json_decref(root);
+    }
+}
+
+/* A jump between initial and boundary values needs short steps first; u = 1 - x in the end. */
+static void test_jump(void **state) {
+    (void)state;
+    json_t *root = app_solve("solve", 0,
+                             (const char *const[]){"heat.weft", "--mesh=square:16", "--time=0.1,2",
+                                                   "--time-tolerance=1e-3", "--dirichlet=left=1",
+                                                   "--dirichlet=right=0", "--exact=1-x", NULL});
+    const json_t *time = json_object_get(root, "time");
+    assert_true(app_number(time, "rejected") > 0);
+    assert_true(app_number(time, "steps") < 100);
+    assert_true(app_number(root, "l2_error") < 3e-3);
+    json_decref(root);
+}
+
 static void test_null(void **state) {
     (void)state;
     json_t *root = app_solve(
@@ -77,7 +144,9 @@ static void test_null(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders), cmocka_unit_test(test_ends),
-                                       cmocka_unit_test(test_null)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_orders), cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_newton), cmocka_unit_test(test_tolerance),
+        cmocka_unit_test(test_jump),   cmocka_unit_test(test_null)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
