@@ -161,6 +161,10 @@ void weft_operator_free(weft_operator **op);
  *  Errors  WEFT_ERROR_UNSUPPORTED (a form that is not symmetric, by the assembly edge; checked in
  *          the first call), _MEMORY, _DEVICE */
 weft_status weft_operator_assemble(weft_operator *op, weft_error *error);
+/** Free what only the assembly of a matrix needs, such as the positions of local matrices, after the
+ *  last one: from then on weft_operator_assemble is an error, WEFT_ERROR_USAGE. Without effect on
+ *  operators that store no global matrix. */
+void weft_operator_settle(weft_operator *op);
 /** y = A v; v, y [n_dofs] doubles on the operator's device.
  *  Errors  WEFT_ERROR_SHAPE (v or y is too short), _MEMORY, _DEVICE */
 weft_status weft_operator_apply(weft_operator *op, weft_memory *v, weft_memory *y,

@@ -100,7 +100,8 @@ weft_status app_run_operator_make(app_run *run, weft_error *error) {
         return weft_out_of_memory(error, NULL);
     forms[0] = run->form.form;
     for (int i = 1; i < n; ++i)
-        forms[i] = i <= run->n_more_forms ? run->more_forms[i - 1] : robin[i - 1 - run->n_more_forms];
+        forms[i] =
+            i <= run->n_more_forms ? run->more_forms[i - 1] : robin[i - 1 - run->n_more_forms];
     TRY(weft_operator_make(&run->context, run->assembly, forms, n, &op, error));
     TRY(weft_operator_assemble(op, error));
     run->op = op;
@@ -275,6 +276,7 @@ weft_status app_run_solve(app_run *run, weft_error *error) {
     const double start = app_clock(&run->context);
     run->solves_once = true;
     TRY(app_run_constrain(run, error));
+    weft_operator_settle(run->op);
     options = app_run_solver_options(run);
     options.project_mean = run->project;
     TRY(app_run_precondition(run, error));

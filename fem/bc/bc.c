@@ -73,8 +73,9 @@ static weft_status refuse_flux(const weft_bc *bc, const weft_condition *conditio
     if (element->family == WEFT_LAGRANGE && element->degree == 1 &&
         weft_cell_of(element->cell)->simplex && element->cell != WEFT_INTERVAL)
         return WEFT_OK;
-    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                   "conditions on the flux are for functions of degree 1 on triangles and tetrahedra");
+    weft_error_set(
+        error, WEFT_ERROR_UNSUPPORTED,
+        "conditions on the flux are for functions of degree 1 on triangles and tetrahedra");
     weft_error_location(error, condition->origin, NULL, 0, 0);
     weft_error_hint(error, "write the boundary term into the form, with ds");
     return WEFT_ERROR_UNSUPPORTED;
@@ -135,8 +136,8 @@ static weft_status evaluate_nodes(const weft_bc *bc, const weft_condition *condi
     TRY(weft_form_ship(bc->space, "nodal_time.weft", NULL, &form, error));
     weft_form_bind_input(&form, "when", bc->when);
     weft_form_bind_expression(&form, "value", condition->value, condition->origin);
-    TRY(weft_form_run(bc->context, &form.form, &(weft_form_outputs){&output, &memory, 1, "nodes", n},
-                      error));
+    TRY(weft_form_run(bc->context, &form.form,
+                      &(weft_form_outputs){&output, &memory, 1, "nodes", n}, error));
     TRY(weft_vector_pull(memory, values, n, error));
 done:
     return status;
@@ -170,9 +171,13 @@ done:
 
 static weft_status evaluate_all(weft_bc *bc, weft_error *error) {
     weft_status status = WEFT_OK;
-    double *all = weft_array_make((size_t)weft_space_dofs(bc->space), sizeof *all);
+    if (bc->n_pieces == 0) /* u = 0 */
+        return WEFT_OK;
+    double *all = weft_array_make_unset((uint64_t)weft_space_dofs(bc->space) * sizeof *all);
     if (!all)
         return weft_out_of_memory(error, "boundary conditions");
+    for (int64_t i = 0; i < bc->n_constrained; ++i)
+        all[bc->constrained[i]] = 0;
     for (int i = 0; i < bc->n_pieces; ++i)
         if (bc->pieces[i].condition.kind == WEFT_DIRICHLET)
             TRY(evaluate(bc, &bc->pieces[i], all, error));

@@ -11,6 +11,7 @@
 typedef struct weft_operator_table {
     /* compute the stored values; NULL: nothing is stored */
     weft_status (*assemble)(weft_operator *op, weft_error *error);
+    void (*settle)(weft_operator *op); /* NULL: assembly needs nothing besides */
     weft_status (*apply)(weft_operator *op, weft_memory *v, weft_memory *y, weft_error *error);
     weft_status (*diagonal)(weft_operator *op, weft_memory *d, weft_error *error);
     void (*free)(weft_operator *op);
@@ -34,6 +35,7 @@ struct weft_operator {
     weft_context *context;
     void *state, *parts; /* private to the format: a struct, and an array with one item per form */
     int n_parts;
+    bool is_settled;
     int64_t n_dofs;
     weft_pattern *pattern; /* NULL: the format stores no matrix; its arrays may be NULL until
                               weft_operator_pattern reads them */

@@ -323,6 +323,7 @@ done:
 
 static const weft_operator_table sell_table = {
     .assemble = sell_assemble,
+    .settle = weft_matrix_parts_free,
     .apply = sell_apply,
     .diagonal = sell_diagonal,
     .free = sell_free,

@@ -93,6 +93,14 @@ static void check_problem(int d, problem p, weft_plan_kind plan) {
         assert_int_equal(weft_operator_assemble(op, &error),
                          WEFT_OK); /* again: not twice as much */
         check_operator(&f, op, A);
+        const size_t before = weft_device_bytes(f.device);
+        const bool has_positions = assemblies[a] == WEFT_ASSEMBLY_CSR ||
+                                   assemblies[a] == WEFT_ASSEMBLY_SYMMETRIC;
+        weft_operator_settle(op);
+        assert_int_equal(weft_device_bytes(f.device) < before, has_positions);
+        check_operator(&f, op, A);
+        assert_int_equal(weft_operator_assemble(op, &error),
+                         has_positions ? WEFT_ERROR_USAGE : WEFT_OK);
         weft_operator_free(&op);
         assert_null(op);
     }
