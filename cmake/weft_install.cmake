@@ -15,7 +15,7 @@ foreach(header core/weft_base.h core/weft_cache.h core/weft_device.h core/weft_e
         fusion/tune/tune.h fem/weft_bc.h fem/weft_constraint.h fem/weft_data.h fem/weft_derive.h fem/weft_element.h
         fem/weft_form.h fem/weft_function.h fem/weft_hierarchy.h fem/weft_locate.h fem/weft_mesh.h fem/weft_order.h
         fem/weft_operator.h fem/weft_preconditioner.h fem/weft_result.h fem/weft_solver.h
-        fem/weft_space.h fem/weft_time.h forms/weft_ufl.h)
+        fem/weft_space.h fem/weft_time.h fem/weft_transient.h forms/weft_ufl.h)
     cmake_path(GET header PARENT_PATH folder)
     install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft/${folder})
 endforeach()

@@ -10,6 +10,7 @@ static const struct {
 } commands[] = {
     {"compile", weft_tool_fuse, "Compile a script and print one stage: graph, plan, source, ..."},
     {"explain", weft_tool_explain, "Explain the plans of a script, and what prevents more fusion"},
+    {"run", weft_tool_run, "Run a script on a mesh, with loops of its own"},
     {"ufl", weft_tool_ufl, "Read a UFL form file and print its forms or their degrees"},
     {"plan", weft_tool_plan, "Show the differences of two saved plans"},
     {"library", weft_tool_library, "List and show the elementary functions"},

@@ -14,7 +14,7 @@ typedef weft_status weft_command(int argc, char **argv, app_messages *messages, 
                                  weft_error *error);
 weft_command weft_tool_fuse, weft_tool_explain, weft_tool_plan, weft_tool_library, weft_tool_new,
     weft_tool_test, weft_tool_compare, weft_tool_cache, weft_tool_calibrate, weft_tool_tuning,
-    weft_tool_devices, weft_tool_ufl, weft_tool_gemm;
+    weft_tool_devices, weft_tool_ufl, weft_tool_gemm, weft_tool_run;
 
 /** weft calibrate --validate: parse the validation scripts to find their errors; then, per device,
  *  compare their predicted and measured times. (apps/weft/check.c) */
