@@ -104,6 +104,10 @@ weft_status weft_bc_load_make(weft_bc *bc, const char *source, const char *origi
 
 /* ---- solvability ------------------------------------------------------------------------ */
 
+/** The parts of the mesh, which share no node.
+ *  part    [n_nodes], numbers of parts from 0, by their lowest nodes; NULL: only *n is wanted
+ *  Errors  WEFT_ERROR_MEMORY, _DEVICE */
+weft_status weft_bc_parts(const weft_bc *bc, int32_t *part, int64_t *n, weft_error *error);
 /** Whether a component is determined only up to a constant. A Dirichlet dof or a Robin condition
  *  with alpha other than 0 fixes the constant in its connected part of the mesh (cells are
  *  connected through shared nodes).

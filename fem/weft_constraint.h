@@ -72,7 +72,7 @@ weft_status weft_constraints_point(weft_constraints *constraints, const double *
                                    weft_error *error);
 
 /** What nothing fixes: the modes that both the operator and the constraints leave free, among the
- *  constants of each component and, of displacements, the rigid body modes of the whole mesh. */
+ *  constants of each component and, of displacements, the rigid body modes, of each part of the mesh. */
 typedef struct weft_free_modes {
     int n;
     double *modes;    /* [n][n_dofs], orthonormal in L2; NULL if n is 0 */

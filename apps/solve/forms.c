@@ -222,7 +222,10 @@ weft_status solve_fixed_check(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const int c = run->components;
     bool fixed[SOLVE_COMPONENTS_MAX] = {false};
-    for (int64_t i = 0; i < run->base.n_constrained; ++i)
+    int64_t n_parts = 1;
+    if (c > 1 && !run->base.is_null)
+        TRY(weft_bc_parts(run->base.bc, NULL, &n_parts, error));
+    for (int64_t i = 0; i < run->base.n_constrained && n_parts == 1; ++i)
         fixed[run->base.constrained[i] % c] = true;
     for (int k = 0; k < c && !run->base.is_null; ++k) {
         double seen = 1;

@@ -203,6 +203,32 @@ done:
     return status;
 }
 
+weft_status weft_bc_parts(const weft_bc *bc, int32_t *part, int64_t *n, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_mesh *mesh = weft_space_mesh(bc->space);
+    bool is_whole = false;
+    int32_t *parent = NULL;
+    TRY(find_whole(bc, &is_whole, error));
+    *n = 1;
+    for (int64_t i = 0; i < mesh->n_nodes && is_whole && part; ++i)
+        part[i] = 0;
+    if (is_whole)
+        goto done;
+    parent = weft_array_make((size_t)mesh->n_nodes, sizeof *parent);
+    if (!parent)
+        TRY(weft_out_of_memory(error, "the parts of a mesh"));
+    TRY(join_cells(bc->context->device, &(joining){mesh, parent}, error));
+    *n = 0;
+    for (int64_t i = 0; i < mesh->n_nodes; ++i) { /* the root of a part is its lowest node */
+        const int64_t number = parent[i] == i ? (*n)++ : 0;
+        if (part)
+            part[i] = parent[i] == i ? (int32_t)number : part[parent[i]];
+    }
+done:
+    free(parent);
+    return status;
+}
+
 weft_status weft_bc_find_free(const weft_bc *bc, int component, bool *is_free, weft_error *error) {
     weft_status status = WEFT_OK;
     bool is_whole = false;

@@ -13,7 +13,7 @@ static const double UNSEEN_SQUARE = 1e-18;
 /* Work of b on a mode, relative to that of its parts without signs: rounding and quadrature. */
 static const double WORK = 1e-6;
 
-enum { CANDIDATES_MAX = 16 };
+enum { CANDIDATES_MAX = 48 }; /* of 8 bodies in space, 16 in the plane */
 
 void weft_free_modes_clear(weft_free_modes *modes) {
     free(modes->modes);
@@ -24,7 +24,7 @@ void weft_free_modes_clear(weft_free_modes *modes) {
 typedef struct candidates {
     int64_t n_dofs;
     int n;
-    double *modes; /* [CANDIDATES_MAX][n_dofs] */
+    double *modes; /* [n][n_dofs] */
 } candidates;
 
 /* ---- modes of the operator ------------------------------------------------------------------- */
@@ -36,18 +36,28 @@ static double largest(const double *values, int64_t n) {
     return most;
 }
 
-/* Constants of the components; of displacements also rotations about the centre, of size 1. */
-static int fill_candidates(const weft_space *space, double *modes) {
+static int modes_of_part(const weft_space *space) {
+    const int d = weft_space_mesh(space)->dimension, c = weft_space_components(space);
+    return c + (c != d ? 0 : d == 2 ? 1 : 3);
+}
+
+/* Constants of the components on a part of the mesh; of displacements also rotations about its centre,
+ * of size 1. */
+static void fill_part(const weft_space *space, const int32_t *part, int32_t wanted, double *modes) {
     const weft_mesh *mesh = weft_space_mesh(space);
     const int d = mesh->dimension, c = weft_space_components(space);
+    const int n_rotations = modes_of_part(space) - c;
     const int64_t n = mesh->n_nodes;
-    const int n_rotations = c != d ? 0 : d == 2 ? 1 : 3;
-    double centre[3] = {0}, size = 0;
+    double centre[3] = {0}, size = 0, count = 0;
+    for (int64_t i = 0; i < n; ++i)
+        count += part[i] == wanted;
     for (int64_t i = 0; i < n * d; ++i)
-        centre[i % d] += mesh->x[i] / (double)n;
+        centre[i % d] += part[i / d] == wanted ? mesh->x[i] / count : 0;
     for (int64_t i = 0; i < n * d; ++i)
-        size = fmax(size, fabs(mesh->x[i] - centre[i % d]));
+        size = part[i / d] == wanted ? fmax(size, fabs(mesh->x[i] - centre[i % d])) : size;
     for (int64_t i = 0; i < n; ++i) {
+        if (part[i] != wanted)
+            continue;
         for (int k = 0; k < c; ++k)
             modes[k * n * c + i * c + k] = 1;
         for (int r = 0; r < n_rotations; ++r) { /* about axis 2 - r, in the plane of a and b */
@@ -57,7 +67,64 @@ static int fill_candidates(const weft_space *space, double *modes) {
             mode[b] = (mesh->x[i * d + a] - centre[a]) / size;
         }
     }
-    return c + n_rotations;
+}
+
+/* Where a mesh has too many parts, those that are held at more than d nodes are left out: number the
+ * others, and give the nodes of the former -1. */
+static weft_status leave_out_held(const weft_constraints *constraints, int32_t *part, int64_t *n,
+                                  weft_error *error) {
+    const weft_mesh *mesh = weft_space_mesh(constraints->space);
+    const int c = weft_space_components(constraints->space);
+    int32_t *held = weft_array_make((size_t)*n, sizeof *held);
+    int32_t kept = 0;
+    if (!held)
+        return weft_out_of_memory(error, "free modes");
+    for (int64_t i = 0; i < mesh->n_nodes; ++i) {
+        int n_given = 0;
+        for (int k = 0; k < c; ++k)
+            n_given += constraints->row_of[i * c + k] == -2;
+        held[part[i]] += n_given == c;
+    }
+    for (int64_t p = 0; p < *n; ++p)
+        held[p] = held[p] > mesh->dimension ? -1 : kept++;
+    for (int64_t i = 0; i < mesh->n_nodes; ++i)
+        part[i] = held[part[i]];
+    *n = kept;
+    free(held);
+    return WEFT_OK;
+}
+
+static weft_status candidates_make(const weft_constraints *constraints, candidates *out,
+                                   weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_space *space = constraints->space;
+    const int64_t n_each = modes_of_part(space), n_dofs = constraints->n_dofs;
+    int64_t n_parts = 0;
+    int32_t *part = malloc((size_t)weft_space_mesh(space)->n_nodes * sizeof *part);
+    if (!part)
+        TRY(weft_out_of_memory(error, "free modes"));
+    TRY(weft_bc_parts(constraints->bc, part, &n_parts, error));
+    if (n_parts * n_each > CANDIDATES_MAX)
+        TRY(leave_out_held(constraints, part, &n_parts, error));
+    if (n_parts * n_each > CANDIDATES_MAX) {
+        status =
+            weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "%lld parts of the mesh that do not touch may float, and at most %d "
+                           "can",
+                           (long long)n_parts, CANDIDATES_MAX / (int)n_each);
+        weft_error_hint(error, "join the parts in the mesh, or solve for each alone");
+        goto done;
+    }
+    out->n = (int)(n_parts * n_each);
+    out->n_dofs = n_dofs;
+    out->modes = weft_array_make((size_t)out->n * (size_t)n_dofs, sizeof *out->modes);
+    if (!out->modes)
+        TRY(weft_out_of_memory(error, "free modes"));
+    for (int32_t p = 0; p < n_parts; ++p)
+        fill_part(space, part, p, out->modes + p * n_each * n_dofs);
+done:
+    free(part);
+    return status;
 }
 
 /* Keep the candidates that A maps to zero. */
@@ -214,13 +281,10 @@ static void orthonormalise(const weft_space *space, candidates *found, double *w
 weft_status weft_free_modes_find(weft_constraints *constraints, weft_operator *op,
                                  weft_free_modes *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    candidates found = {.n_dofs = constraints->n_dofs};
+    candidates found = {0};
     double *weighted = NULL;
-    found.modes = weft_array_make((size_t)CANDIDATES_MAX * (size_t)found.n_dofs, sizeof(double));
-    if (!found.modes)
-        TRY(weft_out_of_memory(error, "free modes"));
     TRY(constraints_resolve(constraints, error));
-    found.n = fill_candidates(constraints->space, found.modes);
+    TRY(candidates_make(constraints, &found, error));
     TRY(keep_unseen(constraints, op, &found, error));
     if (found.n > 0)
         TRY(keep_unconstrained(constraints, &found, error));

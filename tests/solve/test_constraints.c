@@ -144,6 +144,36 @@ static void groups_of_points(void **state) {
     test_folder_remove(&folder);
 }
 
+/* Of two plates, one is held on the left and the other one floats: it is pulled as much to both sides, and has no mean. A
+ * bar under traction 1 on its ends: e_xx = (1 - nu^2)/E with free sides, the middle of the side of a plate moves by half. */
+static void bodies_that_do_not_touch(void **state) {
+    (void)state;
+    if (access(WEFT_BINARY_DIR "/weft-gmsh", X_OK) != 0)
+        skip_test("weft-gmsh is not part of this build");
+    char *folder = test_folder_make();
+    char *path = write_geo(
+        folder, "h = 0.25;\n"
+                "Point(1) = {0, 0, 0, h}; Point(2) = {1, 0, 0, h}; Point(3) = {1, 1, 0, h};\n"
+                "Point(4) = {0, 1, 0, h}; Point(5) = {2, 0, 0, h}; Point(6) = {3, 0, 0, h};\n"
+                "Point(7) = {3, 1, 0, h}; Point(8) = {2, 1, 0, h};\n"
+                "Line(1) = {1, 2}; Line(2) = {2, 3}; Line(3) = {3, 4}; Line(4) = {4, 1};\n"
+                "Line(5) = {5, 6}; Line(6) = {6, 7}; Line(7) = {7, 8}; Line(8) = {8, 5};\n"
+                "Curve Loop(1) = {1, 2, 3, 4}; Plane Surface(1) = {1};\n"
+                "Curve Loop(2) = {5, 6, 7, 8}; Plane Surface(2) = {2};\n"
+                "Physical Curve(\"held\") = {4}; Physical Curve(\"from\") = {8};\n"
+                "Physical Curve(\"to\") = {6}; Physical Surface(\"plates\") = {1, 2};\n");
+    json_t *root = SOLVE(0, "elasticity.weft", "--mesh", path, "--dirichlet", "held=0,0",
+                         "--neumann", "from=-1,0", "--neumann", "to=1,0", "--tolerance", "1e-12",
+                         "--probe", "2,0.5", "--probe", "3,0.5", "--probe", "0.7,0.3");
+    expect(app_number(root, "free_modes"), 3, 0);
+    expect(item(root, "probes", 0, "u", 0), -0.455, 1e-8);
+    expect(item(root, "probes", 1, "u", 0), 0.455, 1e-8);
+    expect(item(root, "probes", 2, "u", 0), 0, 1e-8);
+    json_decref(root);
+    free(path);
+    test_folder_remove(&folder);
+}
+
 static void storages_and_preconditioners(void **state) {
     (void)state;
     double first = 0;
@@ -211,6 +241,7 @@ int main(void) {
         cmocka_unit_test(periodic_curves_of_gmsh),
         cmocka_unit_test(sides_of_the_mesh_file),
         cmocka_unit_test(groups_of_points),
+        cmocka_unit_test(bodies_that_do_not_touch),
         cmocka_unit_test(storages_and_preconditioners),
         cmocka_unit_test(point_loads),
         cmocka_unit_test(floating_as_supported),
