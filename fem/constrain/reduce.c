@@ -141,7 +141,7 @@ weft_status weft_constraints_reduce(weft_constraints *constraints, weft_operator
     TRY(make_map(constraints, &map, error));
     TRY(weft_galerkin(constraints->context->device, &A, &map, &product, error));
     TRY(add_identity(constraints, &product, &pattern, &reduced, error));
-    TRY(weft_operator_from_matrix(constraints->context, &pattern, reduced, false, &made.op, error));
+    TRY(weft_operator_from_matrix(constraints->context, &pattern, reduced, 0, &made.op, error));
     TRY(list_constrained(constraints, &made, error));
     TRY(reduce_load(constraints, whole, values, b, error));
     for (int i = 0; i < constraints->n_rows; ++i)

@@ -1,7 +1,8 @@
-/* Operators of given sparse matrices: CSR on the host, SELL on a GPU, there also with single
- * precision values, for scripts of that precision. */
+/* Operators of given sparse matrices: CSR on the host, SELL on a GPU, also with single precision
+ * values, for scripts of that precision. */
 #include "fem/base/memory.h"
 #include "fem/operator/private.h"
+#include "fem/sparse/csr.h"
 #include "fem/sparse/sell.h"
 
 #include <stdlib.h>
@@ -9,10 +10,26 @@
 
 typedef struct given_matrix {
     weft_sell_matrix *sell; /* NULL on the host */
+    weft_memory *floats;    /* [n_entries] on the host in single precision, otherwise NULL */
 } given_matrix;
 
 static const weft_operator_table host_table = {.apply = weft_operator_csr_apply,
                                                .diagonal = weft_operator_csr_diagonal};
+
+static weft_status single_apply(weft_operator *op, weft_memory *v, weft_memory *y,
+                                weft_error *error) {
+    const float *values = weft_memory_host(((given_matrix *)op->state)->floats);
+    if (!values) /* a null device */
+        return WEFT_OK;
+    return weft_csr_product_single(op->context->device, op->pattern, values, weft_memory_host(v),
+                                   weft_memory_host(y), error);
+}
+
+static void single_free(weft_operator *op) {
+    weft_memory_free(&((given_matrix *)op->state)->floats);
+}
+
+static const weft_operator_table single_table = {.apply = single_apply, .free = single_free};
 
 static weft_status sell_apply(weft_operator *op, weft_memory *v, weft_memory *y,
                               weft_error *error) {
@@ -84,22 +101,52 @@ done:
     return status;
 }
 
+/* ---- values as floats on the host ---- */
+
+typedef struct rounding {
+    const double *from;
+    float *to;
+    int64_t n;
+} rounding;
+
+enum { ROUNDED = 1 << 16 };
+
+static void round_share(void *user, int64_t share) {
+    const rounding *r = user;
+    const int64_t last = (share + 1) * ROUNDED < r->n ? (share + 1) * ROUNDED : r->n;
+    for (int64_t i = share * ROUNDED; i < last; ++i)
+        r->to[i] = (float)r->from[i];
+}
+
+static weft_status single_values(weft_operator *op, const double *values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = op->context->device;
+    weft_memory **floats = &((given_matrix *)op->state)->floats;
+    const int64_t n = op->pattern->n_entries;
+    TRY(weft_memory_make_unset(device, (size_t)n * sizeof(float), floats, error));
+    rounding r = {values, weft_memory_host(*floats), n};
+    if (r.to)
+        TRY(weft_device_for(device, (n + ROUNDED - 1) / ROUNDED, round_share, &r, error));
+done:
+    return status;
+}
+
 /* ---- the operator ---- */
 
 weft_status weft_operator_from_matrix(weft_context *context, weft_pattern **pattern,
-                                      const double *values, bool single, weft_operator **out,
+                                      const double *values, unsigned how, weft_operator **out,
                                       weft_error *error) {
     weft_status status = WEFT_OK;
+    const bool single = (how & WEFT_MATRIX_SINGLE) != 0;
     weft_device *device = context->device;
     const bool on_gpu = weft_device_limits(device)->execution == WEFT_EXECUTION_SIMT;
     const weft_operator_bytes bytes = {.state = sizeof(given_matrix)};
     weft_operator *op = NULL;
     weft_sell *layout = NULL;
-    if (single && !on_gpu)
-        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                           "single precision matrices are for devices with threads"));
-    TRY(weft_operator_allocate(context, on_gpu ? &sell_table : &host_table, &bytes, NULL, 0, &op,
-                               error));
+    const weft_operator_table *table = on_gpu ? &sell_table : single ? &single_table : &host_table;
+    TRY(weft_operator_allocate(context, table, &bytes, NULL, 0, &op, error));
+    op->single = single;
+    op->borrows_pattern = (how & WEFT_MATRIX_BORROWED) != 0;
     op->pattern = *pattern;
     op->n_dofs = op->pattern->n_rows;
     *pattern = NULL;
@@ -107,6 +154,8 @@ weft_status weft_operator_from_matrix(weft_context *context, weft_pattern **patt
         TRY(weft_sell_matrix_make(device, op->pattern, single, &layout,
                                   &((given_matrix *)op->state)->sell, error));
         TRY(sell_values(op, layout, values, single, error));
+    } else if (single) {
+        TRY(single_values(op, values, error));
     } else {
         TRY(weft_memory_place(device, values, (size_t)op->pattern->n_entries, sizeof *values,
                               &op->values, error));
@@ -114,6 +163,8 @@ weft_status weft_operator_from_matrix(weft_context *context, weft_pattern **patt
     *out = op;
     op = NULL;
 done:
+    if (*pattern && (how & WEFT_MATRIX_BORROWED) != 0)
+        **pattern = (weft_pattern){0};
     weft_pattern_free(pattern);
     weft_sell_free(&layout);
     weft_operator_free(&op);

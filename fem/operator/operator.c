@@ -60,6 +60,8 @@ void weft_operator_free(weft_operator **op) {
         return;
     if ((*op)->table->free)
         (*op)->table->free(*op);
+    if ((*op)->borrows_pattern && (*op)->pattern)
+        *(*op)->pattern = (weft_pattern){0};
     weft_pattern_free(&(*op)->pattern);
     weft_memory_free(&(*op)->values);
     free((*op)->state);
@@ -84,11 +86,11 @@ weft_status weft_operator_assemble(weft_operator *op, weft_error *error) {
 
 static weft_status check_vector(const weft_operator *op, const char *name, const weft_memory *v,
                                 weft_error *error) {
-    if (weft_memory_bytes(v) >= (size_t)op->n_dofs * sizeof(double))
+    const size_t bytes = (size_t)op->n_dofs * (op->single ? sizeof(float) : sizeof(double));
+    if (weft_memory_bytes(v) >= bytes)
         return WEFT_OK;
     return weft_error_set(error, WEFT_ERROR_SHAPE, "%s has %zu bytes, but %lld dofs need %zu", name,
-                          weft_memory_bytes(v), (long long)op->n_dofs,
-                          (size_t)op->n_dofs * sizeof(double));
+                          weft_memory_bytes(v), (long long)op->n_dofs, bytes);
 }
 
 weft_status weft_operator_apply(weft_operator *op, weft_memory *v, weft_memory *y,

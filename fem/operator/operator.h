@@ -37,6 +37,8 @@ struct weft_operator {
     int n_parts;
     bool is_settled;
     int64_t n_dofs;
+    bool single;          /* applied to lists of floats */
+    bool borrows_pattern; /* the arrays of the pattern */
     weft_pattern *pattern; /* NULL: the format stores no matrix; its arrays may be NULL until
                               weft_operator_pattern reads them */
     weft_memory *values;   /* in the pattern's order; NULL: none, or kept in another order */
@@ -63,16 +65,20 @@ weft_operator_choice weft_operator_in_script_choice(const weft_operator_in_scrip
 weft_status weft_operator_in_script_bind(weft_operator_in_script *in_script, weft_program *program,
                                          const char *name, weft_error *error);
 
+/** How an operator is made of a given matrix, as bits. */
+enum {
+    WEFT_MATRIX_SINGLE = 1,  /* the values are stored as float, for scripts compiled `single`, which
+                                are then the only way to apply it */
+    WEFT_MATRIX_BORROWED = 2 /* the arrays of the pattern are borrowed and must outlive the operator */
+};
 /** Make an operator of a given sparse matrix.
  *  pattern  moved to the operator and set to NULL, also after an error
  *  values   [n_entries] in the pattern's order; borrowed for the call
- *  single   on a GPU: the values are stored as float, for scripts compiled `single`, which are then
- *           the only way to apply it
  *  out      caller's; weft_operator_free
- *  Errors   WEFT_ERROR_UNSUPPORTED (single on the host; more than 2^32 - 1 entries), _MEMORY,
+ *  Errors   WEFT_ERROR_UNSUPPORTED (on a GPU more than 2^32 - 1 entries), _MEMORY,
  *           _COMPILER, _DEVICE; *out untouched */
 weft_status weft_operator_from_matrix(weft_context *context, weft_pattern **pattern,
-                                      const double *values, bool single, weft_operator **out,
+                                      const double *values, unsigned how, weft_operator **out,
                                       weft_error *error);
 
 /** The same of a SELL matrix on a GPU. Its pattern is not available to the host.

@@ -126,26 +126,22 @@ void weft_cycle_source_clear(weft_cycle_source *source) {
 
 /* ---- levels ---- */
 
-/* The operator of a level from a copy of its pattern. */
+/* The operator of a level, with the arrays of its matrix or the borrowed pattern of that. */
 static weft_status make_operator(const weft_cycle *cycle, weft_cycle_level *level,
-                                 const weft_csr *A, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const size_t n_entries = (size_t)A->row_start[A->n_rows];
+                                 const weft_cycle_source *source, weft_error *error) {
+    weft_csr *A = source->A;
+    const unsigned how =
+        (cycle->single ? WEFT_MATRIX_SINGLE : 0) | (source->takes ? 0 : WEFT_MATRIX_BORROWED);
     weft_pattern *pattern = calloc(1, sizeof *pattern);
     if (!pattern)
         return weft_out_of_memory(error, "a level of multigrid");
-    pattern->n_rows = A->n_rows;
-    pattern->n_entries = (int64_t)n_entries;
-    pattern->row_start = malloc(((size_t)A->n_rows + 1) * sizeof *pattern->row_start);
-    pattern->columns = malloc(n_entries * sizeof *pattern->columns + 1);
-    if (!pattern->row_start || !pattern->columns)
-        TRY(weft_out_of_memory(error, "a level of multigrid"));
-    memcpy(pattern->row_start, A->row_start, ((size_t)A->n_rows + 1) * sizeof *A->row_start);
-    memcpy(pattern->columns, A->columns, n_entries * sizeof *A->columns);
-    TRY(weft_operator_from_matrix(cycle->context, &pattern, A->values, cycle->single, &level->op,
-                                  error));
-done:
-    weft_pattern_free(&pattern);
+    *pattern = (weft_pattern){A->n_rows, A->row_start[A->n_rows], A->row_start, A->columns};
+    const weft_status status =
+        weft_operator_from_matrix(cycle->context, &pattern, A->values, how, &level->op, error);
+    if (source->takes) {
+        free(A->values);
+        *A = (weft_csr){0};
+    }
     return status;
 }
 
@@ -178,7 +174,7 @@ static weft_status make_level(weft_cycle *cycle, int number, weft_cycle_source *
     if (is_coarsest) {
         TRY(weft_cycle_coarsest(cycle, source->A, d, problem->project_mean, error));
     } else {
-        TRY(make_operator(cycle, level, source->A, error));
+        TRY(make_operator(cycle, level, source, error));
         TRY(make_transfer(cycle, number, source, error));
     }
 done:
@@ -205,13 +201,25 @@ done:
     return status;
 }
 
+/* Are entries of the diagonal of the finest matrix far from the ends of the range of floats? */
+static bool fits_floats(const weft_csr *A) {
+    static const double LEAST = 1e-25, MOST = 1e25;
+    for (int64_t i = 0; A && i < A->n_rows; ++i)
+        for (int64_t k = A->row_start[i]; k < A->row_start[i + 1]; ++k)
+            if (A->columns[k] == i && A->values[k] != 0 &&
+                (A->values[k] < LEAST || A->values[k] > MOST))
+                return false;
+    return true;
+}
+
 weft_status weft_cycle_make(weft_context *context, weft_cycle_source *sources, int n_levels,
                             const weft_preconditioner_problem *problem, weft_cycle *out,
                             weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_limits *limits = weft_device_limits(context->device);
     *out = (weft_cycle){.context = context,
-                        .single = limits->execution == WEFT_EXECUTION_SIMT,
+                        .single = limits->execution == WEFT_EXECUTION_SIMT ||
+                                  (!problem->double_levels && fits_floats(sources[0].A)),
                         .n_levels = n_levels,
                         .is_predicated = weft_device_captures(context->device),
                         .levels = calloc((size_t)n_levels, sizeof *out->levels)};

@@ -4,7 +4,8 @@
  *
  *  Each level has scripts (fem/precondition/level.c): `down` smooths from zero and restricts the
  *  residual, `up` adds the prolonged correction and smooths. The coarsest level is solved by the
- *  inverse of its matrix (coarsest.c). On a GPU everything is in single precision. */
+ *  inverse of its matrix (coarsest.c). Everything is in single precision, unless the problem asks for
+ *  double precision on the host. */
 #pragma once
 
 #include "fem/multigrid/multigrid.h"
@@ -13,7 +14,8 @@
 
 /** A level of a cycle to be made, [0] the finest; borrowed for the call unless noted. */
 typedef struct weft_cycle_source {
-    const weft_csr *A; /* NULL: made on the device, with the next two */
+    weft_csr *A; /* NULL: made on the device, with the next two */
+    bool takes;  /* the arrays of A, which is then {0}; otherwise its pattern must outlive the cycle */
     weft_operator *op; /* the matrix in the cycle's precision; moved */
     weft_memory *d;    /* [n] its inverse diagonal, 0 at constrained dofs; moved */
     const weft_csr *P; /* from the next coarser level; NULL on the coarsest */

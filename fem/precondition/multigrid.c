@@ -31,7 +31,7 @@ typedef struct building {
     const weft_preconditioner_problem *problem;
     weft_context *context;
     int degree;     /* of the smoothing on levels to be added */
-    double *values; /* of the operator, on the host */
+    double *values; /* a copy of the operator's that are not on the host */
     weft_csr finest;
     /* geometric levels, from 1: the matrix of level i, the transfer to it from level i - 1 */
     weft_csr A[WEFT_PRECONDITIONER_LEVELS_MAX], P[WEFT_PRECONDITIONER_LEVELS_MAX];
@@ -69,26 +69,32 @@ static weft_status read_matrix(building *b, weft_error *error) {
         return WEFT_ERROR_UNSUPPORTED;
     }
     TRY(weft_operator_matrix(op, &values, error));
-    const size_t bytes = (size_t)pattern->n_entries * sizeof *b->values;
-    b->values = weft_array_make_unset(bytes);
-    if (!b->values)
-        TRY(weft_out_of_memory(error, "the matrix for multigrid"));
-    TRY(weft_memory_read(values, 0, b->values, bytes, error));
     b->finest = (weft_csr){pattern->n_rows, pattern->n_rows, pattern->row_start, pattern->columns,
-                           b->values};
+                           weft_memory_host(values)};
+    if (!b->finest.values) {
+        const size_t bytes = (size_t)pattern->n_entries * sizeof *b->values;
+        b->finest.values = b->values = weft_array_make_unset(bytes);
+        if (!b->values)
+            TRY(weft_out_of_memory(error, "the matrix for multigrid"));
+        TRY(weft_memory_read(values, 0, b->values, bytes, error));
+    }
 done:
     return status;
 }
 
-static void add_source(building *b, const weft_csr *A, const weft_csr *P, int32_t *parents,
+static void add_source(building *b, weft_csr *A, const weft_csr *P, int32_t *parents,
                        double lambda) {
-    b->sources[b->n_sources++] = (weft_cycle_source){
-        .A = A, .P = P, .parents = parents, .lambda = lambda, .degree = b->degree};
+    b->sources[b->n_sources++] = (weft_cycle_source){.A = A,
+                                                     .takes = A != &b->finest,
+                                                     .P = P,
+                                                     .parents = parents,
+                                                     .lambda = lambda,
+                                                     .degree = b->degree};
 }
 
 /* A matrix to be coarsened, with its mesh (NULL: unknown) and constrained dofs. */
 typedef struct weft_to_coarsen {
-    const weft_csr *A;
+    weft_csr *A;
     const weft_mesh *mesh;
     const int32_t *constrained;
     int64_t n_constrained;
@@ -113,7 +119,8 @@ static weft_status aggregate(building *b, const weft_to_coarsen *from, weft_erro
     TRY(weft_aggregation_make(b->device, from->A, &options, problem->monitor, &b->algebraic,
                               &b->n_algebraic, error));
     for (int i = 0; i < b->n_algebraic; ++i)
-        add_source(b, &b->algebraic[i].A, i + 1 < b->n_algebraic ? &b->algebraic[i].P : NULL, NULL,
+        add_source(b, i == 0 ? from->A : &b->algebraic[i].A,
+                   i + 1 < b->n_algebraic ? &b->algebraic[i].P : NULL, NULL,
                    b->algebraic[i].lambda);
 done:
     return status;
@@ -175,7 +182,7 @@ static weft_status full(weft_preconditioner *preconditioner, int cycles, weft_me
     return weft_cycle_run_full(&state->cycle, cycles, r, z, report, error);
 }
 
-static weft_to_coarsen finest(const building *b) {
+static weft_to_coarsen finest(building *b) {
     const weft_preconditioner_problem *problem = b->problem;
     return (weft_to_coarsen){&b->finest, problem->space ? weft_space_mesh(problem->space) : NULL,
                              problem->constrained, problem->n_constrained};
@@ -362,15 +369,14 @@ static weft_status multigrid_make(weft_preconditioner *preconditioner, weft_erro
 }
 
 /* Matrices, lists and transfers of all levels, whose rows sum to those of the finest times 2^d / (2^d - 1),
- * the inverse of the coarsest, and a list of full multigrid. On a GPU entries are halves, with several components
- * floats, with 16-bit columns. */
+ * the inverse of the coarsest, and a list of full multigrid. Entries are floats, on a GPU with 16-bit columns
+ * and with one component halves; on the host their columns are the pattern's. */
 static size_t estimate_memory(const weft_operator_sizes *sizes, int dimension) {
     const double rows = (double)sizes->n_rows, entries = (double)sizes->n_entries;
     const double children = dimension == 2 ? 4 : 8, coarsest = fmin(rows, COARSEST_ROWS);
     const double entry = sizes->n_components == 1 ? 4.2 : 6.2;
-    const double finest = sizes->on_gpu ? entry * entries + 82 * rows : 12 * entries + 95 * rows;
-    const double real_bytes = sizes->on_gpu ? sizeof(float) : sizeof(double);
-    return (size_t)(finest * children / (children - 1) + real_bytes * coarsest * coarsest);
+    const double finest = sizes->on_gpu ? entry * entries + 82 * rows : 4 * entries + 90 * rows;
+    return (size_t)(finest * children / (children - 1) + sizeof(float) * coarsest * coarsest);
 }
 
 const weft_preconditioner_kind weft_preconditioner_multigrid = {

@@ -31,3 +31,25 @@ weft_status weft_csr_product(weft_device *device, const weft_pattern *pattern, c
                              const double *v, double *y, weft_error *error) {
     return weft_csr_product_dots(device, pattern, values, v, y, NULL, error);
 }
+
+typedef struct single_work {
+    weft_csr_rows_single rows;
+    int64_t n_rows;
+    void (*kernel)(const weft_csr_rows_single *m, int64_t first, int64_t last);
+} single_work;
+
+static void single_chunk(void *user, int64_t i) {
+    const single_work *work = user;
+    const int64_t first = i * WEFT_REDUCTION_TILE, last = first + WEFT_REDUCTION_TILE;
+    work->kernel(&work->rows, first, last < work->n_rows ? last : work->n_rows);
+}
+
+weft_status weft_csr_product_single(weft_device *device, const weft_pattern *pattern,
+                                    const float *values, const float *v, float *y,
+                                    weft_error *error) {
+    single_work work = {{pattern->row_start, pattern->columns, values, v, y},
+                        pattern->n_rows,
+                        weft_simd(weft_vectors_of(device))->csr_rows_single};
+    const int64_t n_chunks = (pattern->n_rows + WEFT_REDUCTION_TILE - 1) / WEFT_REDUCTION_TILE;
+    return weft_device_for(device, n_chunks, single_chunk, &work, error);
+}

@@ -51,10 +51,18 @@ typedef struct weft_csr_rows {
     const double *values, *v;
     double *y;
 } weft_csr_rows;
+typedef struct weft_csr_rows_single {
+    const int64_t *row_start;
+    const int32_t *columns;
+    const float *values, *v;
+    float *y;
+} weft_csr_rows_single;
 
 typedef struct weft_simd_kernels {
     /* y = A v in rows [first, last); returns v.y over these rows */
     double (*csr_rows)(const weft_csr_rows *m, int64_t first, int64_t last);
+    /* y = A v in rows [first, last) */
+    void (*csr_rows_single)(const weft_csr_rows_single *m, int64_t first, int64_t last);
 } weft_simd_kernels;
 /** The kernels for an instruction set, which the processor must have. */
 const weft_simd_kernels *weft_simd(weft_vectors vectors);
@@ -64,3 +72,7 @@ const weft_simd_kernels *weft_simd(weft_vectors vectors);
 weft_status weft_csr_product_dots(weft_device *device, const weft_pattern *pattern,
                                   const double *values, const double *v, double *y, double *dots,
                                   weft_error *error);
+/** weft_csr_product in single precision. */
+weft_status weft_csr_product_single(weft_device *device, const weft_pattern *pattern,
+                                    const float *values, const float *v, float *y,
+                                    weft_error *error);

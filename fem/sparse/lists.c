@@ -5,6 +5,7 @@
 #include "fem/base/memory.h"
 #include "fem/embedded_operators.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,14 +73,51 @@ done:
     return status;
 }
 
+/* ---- precisions ------------------------------------------------------------------------------ */
+
+typedef struct conversion {
+    double root; /* of the square */
+    double *doubles;
+    float *floats;
+    int64_t n;
+} conversion;
+
+enum { CONVERTED = 1 << 14 };
+
+static void share_to_single(void *user, int64_t share) {
+    const conversion *c = user;
+    const int64_t last = (share + 1) * CONVERTED < c->n ? (share + 1) * CONVERTED : c->n;
+    for (int64_t i = share * CONVERTED; i < last; ++i)
+        c->floats[i] = c->root > 0 ? (float)(c->doubles[i] / c->root) : 0;
+}
+
+static void share_to_double(void *user, int64_t share) {
+    const conversion *c = user;
+    const int64_t last = (share + 1) * CONVERTED < c->n ? (share + 1) * CONVERTED : c->n;
+    for (int64_t i = share * CONVERTED; i < last; ++i)
+        c->doubles[i] = (double)c->floats[i] * c->root;
+}
+
+static weft_status convert(const weft_lists *lists, int64_t n, weft_memory *square,
+                           weft_memory *doubles, weft_memory *floats, weft_task task,
+                           weft_error *error) {
+    const double *squared = weft_memory_host(square);
+    if (!squared || !weft_memory_host(doubles)) /* a null device */
+        return WEFT_OK;
+    conversion c = {sqrt(squared[0]), weft_memory_host(doubles), weft_memory_host(floats), n};
+    return weft_device_for(lists->device, (n + CONVERTED - 1) / CONVERTED, task, &c, error);
+}
+
 weft_status weft_lists_to_single(weft_lists *lists, int64_t n, weft_memory *square,
                                  weft_memory *from, weft_memory *to, weft_error *error) {
     weft_memory *const arguments[] = {square, from, to};
-    return launch(lists, "to_single", n, arguments, error);
+    return lists->module ? launch(lists, "to_single", n, arguments, error)
+                         : convert(lists, n, square, from, to, share_to_single, error);
 }
 
 weft_status weft_lists_to_double(weft_lists *lists, int64_t n, weft_memory *square,
                                  weft_memory *from, weft_memory *to, weft_error *error) {
     weft_memory *const arguments[] = {square, from, to};
-    return launch(lists, "to_double", n, arguments, error);
+    return lists->module ? launch(lists, "to_double", n, arguments, error)
+                         : convert(lists, n, square, to, from, share_to_double, error);
 }

@@ -18,7 +18,7 @@ void weft_lists_free(weft_lists **lists);
  *  Errors   WEFT_ERROR_MEMORY, _DEVICE */
 weft_status weft_lists_set(weft_lists *lists, weft_memory *list, const int32_t *entries, int64_t n,
                            double value, weft_error *error);
-/** to = from / sqrt(square), as float, or 0 if square is 0; GPUs only.
+/** to = from / sqrt(square), as float, or 0 if square is 0.
  *  square  one double; from [n] double; to [n] float; on the device */
 weft_status weft_lists_to_single(weft_lists *lists, int64_t n, weft_memory *square,
                                  weft_memory *from, weft_memory *to, weft_error *error);

@@ -21,6 +21,8 @@ typedef struct case_options {
     bool is_free;       /* natural conditions alone */
     const char *device; /* NULL: host:2 */
     bool is_emulated;   /* CUDA text on the host */
+    bool is_single;     /* on the host: levels in single precision, where the matrix allows that */
+    double scale;       /* of the matrix, without conditions; 0: 1 */
 } case_options;
 
 /* An operator, its problem and, after multigrid_make, its preconditioner. Must not be moved. */
@@ -106,7 +108,8 @@ static inline void multigrid_case_open(multigrid_case *c, const case_options *op
     check(weft_vector_make(c->device, c->n, &c->r_values, &c->r, &error), &error);
     check(weft_vector_make(c->device, c->n, &c->z_values, &c->z, &error), &error);
     for (int64_t i = 0; i < mesh->n_nodes; ++i)
-        c->k_values[i] = 1 + 2 * mesh->x[i * options->d];
+        c->k_values[i] =
+            (options->scale > 0 ? options->scale : 1) * (1 + 2 * mesh->x[i * options->d]);
     check(weft_vector_push(c->k, c->k_values, mesh->n_nodes, &error), &error);
     weft_form_start("form.weft", options->components > 1 ? elasticity : diffusion,
                     weft_space_cells(c->space), &c->form);
@@ -117,6 +120,7 @@ static inline void multigrid_case_open(multigrid_case *c, const case_options *op
     check(weft_bc_operator_make(c->bc, assembly, &c->form.form, &c->op, &error), &error);
     c->problem = (weft_preconditioner_problem){.op = c->op,
                                                .project_mean = options->is_free,
+                                               .double_levels = !options->is_single,
                                                .space = c->space,
                                                .hierarchy = c->hierarchy};
     c->problem.constrained = weft_bc_constrained(c->bc, &c->problem.n_constrained);

@@ -1,6 +1,7 @@
 /* labels: quick */
-/* Conjugate gradients with multigrid: the solution of Jacobi's preconditioner, in few iterations, the
- * same bits with any number of threads and in every run. Right-hand sides are random: their part along
+/* Conjugate gradients with multigrid: the solution of Jacobi's preconditioner, in few iterations, as many
+ * with levels in single as in double precision, the same bits with any number of threads and in every
+ * run. Right-hand sides are random: their part along
  * the smoothest function, which the solution mostly consists of, is about 1 / sqrt(n) of them. So
  * residuals of 1e-12 mean errors of at most 1e-12 sqrt(n) of the solution, n < 1e4: 1e-10. */
 #include "preconditioner_support.h"
@@ -34,12 +35,18 @@ static void solutions(void **state) {
         for (int64_t j = 0; j < c.n; ++j)
             most = fmax(most, fabs(expected[j]));
         for (int degree = 2; degree <= 3; ++degree) {
+            int iterations[2]; /* in double and in single precision */
             c.problem.degree = degree;
-            check(multigrid_try(&c, cases[i].options.kind, &error), &error);
-            assert_in_range(multigrid_solve(&c, true, 1e-12), 1, cases[i].most[degree - 2]);
-            for (int64_t j = 0; j < c.n; ++j)
-                assert_double_near(c.z_values[j], expected[j], 0, 1e-10 * most);
-            weft_preconditioner_free(&c.preconditioner);
+            for (int single = 0; single < 2; ++single) {
+                c.problem.double_levels = !single;
+                check(multigrid_try(&c, cases[i].options.kind, &error), &error);
+                iterations[single] = multigrid_solve(&c, true, 1e-12);
+                assert_in_range(iterations[single], 1, cases[i].most[degree - 2]);
+                for (int64_t j = 0; j < c.n; ++j)
+                    assert_double_near(c.z_values[j], expected[j], 0, 1e-10 * most);
+                weft_preconditioner_free(&c.preconditioner);
+            }
+            assert_in_range(iterations[1], iterations[0] - 1, iterations[0] + 1);
         }
         free(expected);
         multigrid_case_free(&c);
@@ -55,6 +62,7 @@ static void same_bits(void **state) {
             multigrid_case c;
             case_options options = cases[i].options;
             options.device = devices[k];
+            options.is_single = true;
             multigrid_case_make(&c, &options);
             multigrid_solve(&c, true, 1e-12);
             if (!first)
@@ -66,7 +74,29 @@ static void same_bits(void **state) {
     }
 }
 
+/* Entries that floats do not have: the levels are in double precision. */
+static void tiny_matrix(void **state) {
+    (void)state;
+    int iterations[2];
+    for (int tiny = 0; tiny < 2; ++tiny) {
+        multigrid_case c;
+        const case_options options = {.d = 2,
+                                      .n = 12,
+                                      .times = 1,
+                                      .components = 1,
+                                      .kind = "multigrid",
+                                      .is_free = true,
+                                      .is_single = true,
+                                      .scale = tiny ? 1e-50 : 1};
+        multigrid_case_make(&c, &options);
+        iterations[tiny] = multigrid_solve(&c, true, 1e-10);
+        multigrid_case_free(&c);
+    }
+    assert_in_range(iterations[1], iterations[0] - 1, iterations[0] + 1);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(solutions), cmocka_unit_test(same_bits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(solutions), cmocka_unit_test(same_bits),
+                                       cmocka_unit_test(tiny_matrix)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
