@@ -107,6 +107,7 @@ typedef struct weft_ufl_part {
     bool has_matrix;         /* K, [width * components][width * components] of a cell */
     bool has_vector;         /* b or, of F, r */
     const char *script;
+    const struct weft_form_kernels *kernels; /* for weft_form.kernels of the matrix; NULL: none */
 } weft_ufl_part;
 
 /** A problem: a u = L or F(u) = 0. It is the sum of its parts. */

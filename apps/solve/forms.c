@@ -61,6 +61,7 @@ void solve_form_of(solve *run, const solve_part *part, weft_bound_form *out) {
                     out);
     out->form.components = run->components;
     out->form.action = script->action;
+    out->form.kernels = part->ufl ? part->ufl->kernels : NULL;
     for (int i = 0; i < weft_compilation_names(part->compilation); ++i) {
         weft_compilation_name(part->compilation, i, &info);
         weft_memory *memory = info.kind == WEFT_NAME_INPUT ? memory_of(run, info.name) : NULL;

@@ -3,6 +3,7 @@
 
 #include "fusion/connectivity/connectivity.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +11,8 @@ enum { GEOMETRY = 2, RESULT = 2, ARGUMENTS = GEOMETRY + RESULT + 2 * WEFT_CELL_S
 
 struct weft_cell_action {
     weft_device *device;
-    weft_module *module;
-    char *name;
+    weft_module *module, *predicated;
+    char *name, *clear_name, *text; /* text: on devices that capture */
     int64_t n_cells;
     int cells, block_threads, shared_bytes;
     weft_memory *owned[2 + WEFT_CELL_SOURCES]; /* connectivities */
@@ -27,11 +28,14 @@ void weft_cell_action_free(weft_cell_action **action) {
     if (!action || !*action)
         return;
     weft_module_free(&(*action)->module);
+    weft_module_free(&(*action)->predicated);
     for (int i = 0; i < (*action)->n_owned; ++i)
         weft_memory_free(&(*action)->owned[i]);
     weft_connectivity_free(&(*action)->nodes);
     free((*action)->indices);
     free((*action)->name);
+    free((*action)->clear_name);
+    free((*action)->text);
     free(*action);
     *action = NULL;
 }
@@ -134,9 +138,13 @@ weft_status weft_cell_action_make(weft_device *device, const weft_cell_kernel *k
     made->cells = kernel->cells;
     made->block_threads = kernel->block_threads;
     made->shared_bytes = kernel->shared_bytes;
+    const size_t length = strlen(kernel->name) + sizeof "_clear";
     made->name = strdup(kernel->name);
-    if (!made->name)
+    made->clear_name = malloc(length);
+    made->text = strdup(kernel->text);
+    if (!made->name || !made->clear_name || !made->text)
         TRY(weft_out_of_memory(error, "the action of a form"));
+    (void)snprintf(made->clear_name, length, "%s_clear", kernel->name);
     TRY(bind(made, kernel, vertices, coordinates, nodes, sources, error));
     TRY(weft_module_make(device, kernel->name, kernel->text, &made->module, error));
     *out = made;
@@ -146,20 +154,22 @@ done:
     return status;
 }
 
-weft_status weft_cell_action_add(const weft_cell_action *action, weft_memory *x, weft_memory *y,
-                                 weft_error *error) {
-    weft_memory *arguments[ARGUMENTS];
-    memcpy(arguments, action->arguments, sizeof arguments);
+/* active: NULL, or the last argument of the predicated kernel */
+static weft_status launch(const weft_cell_action *action, weft_memory *x, weft_memory *y,
+                          weft_memory *active, weft_error *error) {
+    weft_memory *arguments[ARGUMENTS + 1];
+    memcpy(arguments, action->arguments, sizeof action->arguments);
     arguments[GEOMETRY] = y;
+    arguments[action->n_arguments] = active;
     if (action->argument >= 0)
         arguments[action->argument] = x;
     if (action->n_cells == 0)
         return WEFT_OK;
     const bool on_host = action->schedule != NULL;
-    const weft_launch launch = {.module = action->module,
+    const weft_launch launch = {.module = active ? action->predicated : action->module,
                                 .kernel = action->name,
                                 .arguments = arguments,
-                                .n_arguments = action->n_arguments,
+                                .n_arguments = action->n_arguments + (active != NULL),
                                 .n_elements = action->n_cells,
                                 .lanes = on_host ? action->cells : 32,
                                 .schedule = action->schedule,
@@ -169,6 +179,44 @@ weft_status weft_cell_action_add(const weft_cell_action *action, weft_memory *x,
                                                     : (action->n_cells + action->cells - 1) /
                                                           action->cells};
     return weft_device_launch(action->device, &launch, error);
+}
+
+weft_status weft_cell_action_add(const weft_cell_action *action, weft_memory *x, weft_memory *y,
+                                 weft_error *error) {
+    return launch(action, x, y, NULL, error);
+}
+
+weft_status weft_cell_action_guard(weft_cell_action *action, weft_error *error) {
+    static const char define[] = "#define PREDICATED\n";
+    weft_text text = {0};
+    if (action->predicated)
+        return WEFT_OK;
+    weft_text_add(&text, "%s%s", define, action->text);
+    const weft_status status =
+        text.failed ? weft_out_of_memory(error, "a kernel")
+                    : weft_module_make(action->device, action->name, text.data, &action->predicated,
+                                       error);
+    weft_text_free(&text);
+    return status;
+}
+
+weft_status weft_cell_action_add_predicated(const weft_cell_action *action, weft_memory *x,
+                                            weft_memory *y, weft_memory *active, bool clears,
+                                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_memory *cleared[] = {y, active};
+    const weft_launch clear = {.module = action->predicated,
+                               .kernel = action->clear_name,
+                               .arguments = cleared,
+                               .n_arguments = 2,
+                               .n_elements = (int64_t)(weft_memory_bytes(y) / sizeof(double)),
+                               .lanes = 32,
+                               .block_threads = 256};
+    if (clears)
+        TRY(weft_device_launch(action->device, &clear, error));
+    TRY(launch(action, x, y, active, error));
+done:
+    return status;
 }
 
 weft_module *weft_cell_action_module(const weft_cell_action *action) {

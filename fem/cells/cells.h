@@ -6,7 +6,7 @@
  *  Such a kernel is not a part of a script: its threads are not one per cell. Scripts apply it as an operator. */
 #pragma once
 
-#include "fusion/weft_program.h"
+#include "fem/weft_form.h"
 
 enum { WEFT_CELL_SOURCES = 32 };
 
@@ -64,4 +64,47 @@ void weft_cell_action_free(weft_cell_action **action);
  *  x, y  [nodes][components] */
 weft_status weft_cell_action_add(const weft_cell_action *action, weft_memory *x, weft_memory *y,
                                  weft_error *error);
+/** Compile what weft_cell_action_add_predicated launches, on devices that capture. */
+weft_status weft_cell_action_guard(weft_cell_action *action, weft_error *error);
+/** The same in a loop, without effect if *active is 0 when it runs.
+ *  active  as weft_program_product
+ *  clears  y = A x */
+weft_status weft_cell_action_add_predicated(const weft_cell_action *action, weft_memory *x, weft_memory *y,
+                                            weft_memory *active, bool clears, weft_error *error);
 weft_module *weft_cell_action_module(const weft_cell_action *action);
+
+/* ---- products of forms ---- */
+
+/** A kernel of a form, and the names in its script of what it reads. */
+typedef struct weft_form_kernel {
+    const weft_cell_kernel *kernel;
+    const char *coordinates, *vertices; /* an input and its connectivity */
+    const char *inputs[WEFT_CELL_SOURCES], *connectivities[WEFT_CELL_SOURCES]; /* NULL: the argument, "dofs" */
+} weft_form_kernel;
+
+/** What adds K v for all cells of a form, for a device; see weft_form.kernels. */
+typedef struct weft_form_kernels weft_form_kernels;
+struct weft_form_kernels {
+    /** limits  of the device
+     *  out     [*n], owned by what made `self`
+     *  Errors  WEFT_ERROR_UNSUPPORTED: such a form has no kernels on this device */
+    weft_status (*make)(const weft_form_kernels *self, const weft_limits *limits,
+                        const weft_form_kernel **out, int *n, weft_error *error);
+};
+
+enum { WEFT_FORM_KERNELS = 16 };
+/** The actions of a form. Initialise with {0}. */
+typedef struct weft_form_actions {
+    weft_cell_action *list[WEFT_FORM_KERNELS];
+    int n; /* 0: products are made from K */
+} weft_form_actions;
+/** Make the actions where the form has kernels for the device; else none, with the reason in the log.
+ *  form  with all inputs bound
+ *  out   weft_form_actions_free, also after an error */
+weft_status weft_form_actions_make(weft_context *context, const weft_form *form, weft_form_actions *out,
+                                   weft_error *error);
+void weft_form_actions_free(weft_form_actions *actions);
+/** y += K v over all cells; y = K v with `clears`.
+ *  active  NULL, or as weft_cell_action_add_predicated */
+weft_status weft_form_actions_run(const weft_form_actions *actions, weft_memory *v, weft_memory *y,
+                                  weft_memory *active, bool clears, weft_error *error);

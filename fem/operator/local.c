@@ -1,5 +1,6 @@
 /* Operators applied cell by cell, with local matrices stored or recomputed in every product; then a
  * costly coefficient may be stored per cell. */
+#include "fem/cells/cells.h"
 #include "fem/form/compare.h"
 #include "fem/operator/private.h"
 #include "fusion/weft_compilation.h"
@@ -20,6 +21,7 @@ typedef struct weft_part {
     weft_compiled diagonal;   /* form or local, diagonal; made on first use */
     weft_scatter scatter;     /* of product and diagonal */
     bool is_checked;          /* patches were verified against stores in place */
+    weft_form_actions actions; /* n > 0: of products, which have no program */
 } weft_part;
 
 /* Scripts that follow a form: for one component per node, and for several. */
@@ -359,7 +361,7 @@ static weft_status part_check(const weft_operator *op, int i, weft_error *error)
     if (part->is_checked)
         return WEFT_OK;
     part->is_checked = true;
-    if (!has_patches(part->product.compilation))
+    if (part->actions.n > 0 || !has_patches(part->product.compilation))
         return WEFT_OK;
     part->scatter = WEFT_SCATTER_IN_PLACE;
     TRY(part_compile(op, i, &tail_product, false, &plain, error));
@@ -387,8 +389,14 @@ done:
 }
 
 static weft_status part_guard(const weft_operator *op, int i, weft_error *error) {
+    weft_status status = WEFT_OK;
     weft_part *part = (weft_part *)op->parts + i;
-    return part->predicated.program ? WEFT_OK : part_product(op, i, true, &part->predicated, error);
+    for (int k = 0; k < part->actions.n; ++k)
+        TRY(weft_cell_action_guard(part->actions.list[k], error));
+    if (part->actions.n == 0 && !part->predicated.program)
+        TRY(part_product(op, i, true, &part->predicated, error));
+done:
+    return status;
 }
 
 /* The trial of patches, which runs once, and compilation for loops are part of the set-up. */
@@ -412,7 +420,10 @@ static weft_status cells_apply(weft_operator *op, weft_memory *v, weft_memory *y
     weft_part *parts = op->parts;
     for (int i = 0; i < op->n_parts; ++i) {
         TRY(part_check(op, i, error));
-        TRY(product_run(&parts[i].product, v, y, error));
+        if (parts[i].actions.n > 0)
+            TRY(weft_form_actions_run(&parts[i].actions, v, y, NULL, i == 0, error));
+        else
+            TRY(product_run(&parts[i].product, v, y, error));
     }
 done:
     return status;
@@ -426,6 +437,11 @@ static weft_status cells_apply_predicated(weft_operator *op, const weft_program_
         weft_compiled *predicated = &parts[i].predicated;
         TRY(part_check(op, i, error));
         TRY(part_guard(op, i, error));
+        if (parts[i].actions.n > 0) {
+            TRY(weft_form_actions_run(&parts[i].actions, product->v, product->y, product->active, i == 0,
+                                      error));
+            continue;
+        }
         weft_program_predicate(predicated->program, product->active);
         TRY(product_run(predicated, product->v, product->y, error));
     }
@@ -455,6 +471,7 @@ static void cells_free(weft_operator *op) {
         weft_compiled_free(&part->product);
         weft_compiled_free(&part->predicated);
         weft_compiled_free(&part->diagonal);
+        weft_form_actions_free(&part->actions);
         weft_memory_free(&part->local);
         weft_memory_free(&part->kept);
         weft_text_free(&part->kept_text);
@@ -497,6 +514,10 @@ weft_status weft_operator_make_cells(weft_context *context, const weft_form *for
         if (stores)
             TRY(part_store(op, &parts[i], error));
         else
+            TRY(weft_form_actions_make(context, &parts[i].form, &parts[i].actions, error));
+        if (parts[i].actions.n > 0)
+            continue;
+        if (!stores)
             TRY(part_keep(op, i, error));
         TRY(part_product(op, i, false, &parts[i].product, error));
     }

@@ -53,6 +53,7 @@ static void copy_form(const weft_form *from, const char *text, weft_bound_form *
     *out = (weft_bound_form){.form = *from};
     out->form.text = text;
     out->form.action = NULL;
+    out->form.kernels = NULL;
     out->form.inputs = out->inputs;
     memcpy(out->inputs, from->inputs, (size_t)from->n_inputs * sizeof *from->inputs);
 }

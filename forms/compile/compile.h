@@ -3,6 +3,7 @@
  *
  *      problem.c   finds a and L, or F and J; lists spaces and domains; lowers the integrals
  *      script.c    writes the script of each domain, or of all
+ *      kernels.c   kernels of whole cells, by which products are made without matrices
  *      compile.c   functions for libraries and for printing */
 #pragma once
 
@@ -36,6 +37,11 @@ typedef struct ufl_problem {
 const ufl_problem *ufl_problem_make(weft_ufl *ufl);
 /** The function of one integral. "ufl_a_0", with a name for the facets where there are several */
 const char *ufl_kernel_name(weft_ufl *ufl, const char *form, int integral);
+/** The name of a coefficient or constant in the scripts: that of the file, unless the script has it. */
+const char *ufl_input_name(weft_ufl *ufl, const ufl_problem *problem, const ufl_prepared *form,
+                           const ufl_node *node);
+/** Set the kernels of the matrix of a part over cells that may have some. false: out of memory */
+bool ufl_part_kernels(weft_ufl *ufl, ufl_problem *problem, int part);
 /** The element that numbers the nodes of a function: that of a component where components are interleaved. */
 const ufl_element *ufl_nodal_element(const ufl_element *element);
 /** The set of a coefficient; -1: it is uniform, or over cells. */

@@ -293,7 +293,7 @@ const ufl_problem *ufl_problem_make(weft_ufl *ufl) {
         else if (text.failed)
             ufl_fail(&ufl->context, WEFT_ERROR_MEMORY, "out of memory");
         weft_text_free(&text);
-        if (!problem->parts[i].script)
+        if (!problem->parts[i].script || !ufl_part_kernels(ufl, problem, i))
             return NULL;
     }
     return problem;

@@ -12,18 +12,18 @@ typedef struct script_writer {
     weft_text *out;
 } script_writer;
 
-/* The name of an input in the script: that of the file, unless the script has it. */
-static const char *input_name(const script_writer *w, const ufl_prepared *form, const ufl_node *node) {
+const char *ufl_input_name(weft_ufl *ufl, const ufl_problem *problem, const ufl_prepared *form,
+                           const ufl_node *node) {
     static const char *const taken[] = {"x", "X", "K", "b", "r",     "u",     "v",    "y",       "A",
                                         "d", "t", "Kv", "cells", "nodes", "dofs", "vertices",
                                         "geometry"};
-    if (node == w->problem->unknown)
+    if (node == problem->unknown)
         return "u";
-    const char *name = ufl_terminal_name(w->ufl, form, node);
+    const char *name = ufl_terminal_name(ufl, form, node);
     bool clashes = strncmp(name, "dofs_", 5) == 0 || strncmp(name, "nodes_", 6) == 0;
     for (size_t i = 0; i < sizeof taken / sizeof *taken; ++i)
         clashes |= strcmp(name, taken[i]) == 0;
-    return clashes ? ufl_print(&w->ufl->context, "coefficient_%s", name) : name;
+    return clashes ? ufl_print(&ufl->context, "coefficient_%s", name) : name;
 }
 
 static int n_sides(const script_writer *w) {
@@ -85,7 +85,7 @@ static bool declare_input(const script_writer *w, const ufl_prepared *form,
         return ufl_fail(&w->ufl->context, WEFT_ERROR_UNSUPPORTED,
                         "more than %d coefficients and constants", UFL_INPUTS_MAX);
     w->declared->list[w->declared->n++] = node;
-    weft_text_add(w->out, "input %s : real", input_name(w, form, node));
+    weft_text_add(w->out, "input %s : real", ufl_input_name(w->ufl, w->problem, form, node));
     write_shape(node, argument, set, w->out);
     if (set >= 0)
         weft_text_add(w->out, " over %s", w->problem->sets[set].nodes);
@@ -112,7 +112,7 @@ static void write_argument(const script_writer *w, const ufl_prepared *form,
         weft_text_add(w->out, "X%s", w->suffix);
         return;
     }
-    weft_text_add(w->out, ", %s", input_name(w, form, argument->node));
+    weft_text_add(w->out, ", %s", ufl_input_name(w->ufl, w->problem, form, argument->node));
     if (set >= 0)
         weft_text_add(w->out, "[%s%s]", w->problem->sets[set].connectivity, w->suffix);
     if (set >= 0 && argument->rows == 0) /* one dof: a number, not a list */

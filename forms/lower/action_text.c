@@ -393,18 +393,21 @@ static void write_gpu(ufl_action_writer *w, weft_text *out) {
                       "_Pragma(\"unroll %d\")\n",
                       w->field_values, w->layer_size, w->n_gradients > 0 ? 1 : w->n_points);
     weft_text_add(out,
-                  "#define CELLS %d\n#define RESIDENT %d\n#define CELLS_KERNEL extern \"C\" "
+                  "#define CELLS %d\n#define RESIDENT %d\n#ifdef PREDICATED\n"
+                  "#define ACTIVE , const uint32_t *__restrict__ active\n#define CLEAR_KERNEL extern "
+                  "\"C\" __global__ void %s_clear(long long n_elements, scalar *__restrict__ y ACTIVE)\n"
+                  "#else\n#define ACTIVE\n#endif\n#define CELLS_KERNEL extern \"C\" "
                   "__global__ void __launch_bounds__(%d, RESIDENT) %s("
                   "long long n_elements, const int32_t *__restrict__ vertices, const scalar "
                   "*__restrict__ coordinates, scalar *__restrict__ y, const int32_t *__restrict__ "
                   "test_dofs",
-                  kernel->cells, w->shape.resident, kernel->block_threads, w->name);
+                  kernel->cells, w->shape.resident, w->name, kernel->block_threads, w->name);
     for (int i = 0; i < kernel->n_sources; ++i) {
         if (kernel->sources[i].kind == WEFT_CELL_NODAL)
             weft_text_add(out, ", const int32_t *__restrict__ dofs%d", i);
         weft_text_add(out, ", const scalar *__restrict__ values%d", i);
     }
-    weft_text_add(out, ")\n#define SOURCES ");
+    weft_text_add(out, " ACTIVE)\n#define SOURCES ");
     write_sources(w, true, out);
 }
 

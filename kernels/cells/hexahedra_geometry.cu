@@ -3,6 +3,18 @@
 #define Q POINTS
 #define GEOMETRY 25 /* numbers per cell, one more than used: no bank conflicts between cells */
 
+#ifdef PREDICATED /* for loops: without effect when the loop has ended */
+#define RETURN_IF_DONE if (*active == 0) return
+CLEAR_KERNEL
+{
+    const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (i < n_elements && *active != 0)
+        y[i] = 0;
+}
+#else
+#define RETURN_IF_DONE (void)0
+#endif
+
 /* Named in each access, so that compilers see that it is shared memory. */
 INLINE scalar *shared_values()
 {

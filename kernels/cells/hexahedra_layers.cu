@@ -165,6 +165,7 @@ template <int F> INLINE void store(int first, int n, const int32_t *dofs, scalar
 
 CELLS_KERNEL
 {
+    RETURN_IF_DONE;
     const int el = threadIdx.x / Q, q = threadIdx.x - el * Q;
     const int first = blockIdx.x * CELLS, cell = first + el < n_elements ? first + el : (int)n_elements - 1;
     const int n = n_elements - first < CELLS ? (int)(n_elements - first) : CELLS;

@@ -337,6 +337,7 @@ struct lines {
 
 CELLS_KERNEL
 {
+    RETURN_IF_DONE;
     const int el = threadIdx.x / PLANE, r = threadIdx.x - el * PLANE, ty = r / Q, tx = r - ty * Q;
     const int cell = blockIdx.x * CELLS + el; /* places in connectivities are below 2^31: 64 bits take registers */
     const bool on = cell < n_elements;

@@ -130,7 +130,8 @@ class weft_form(Structure):
                 ("parameters", POINTER(weft_parameter)), ("n_parameters", c_int), ("product", c_char_p),
                 ("action", c_char_p), ("components", c_int),
                 ("connectivities", POINTER(weft_form_connectivity)), ("n_connectivities", c_int),
-                ("adds_couplings", c_bool)]
+                ("adds_couplings", c_bool),
+                ("kernels", c_void_p)]
 
 
 class weft_form_outputs(Structure):

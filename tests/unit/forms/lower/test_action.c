@@ -92,6 +92,28 @@ static weft_memory *bind_constant(weft_device *device, const ufl_node *node, int
     return node->rank ? constant_memory(device, b, 3, 1) : constant_memory(device, &c, 1, 1);
 }
 
+/* In a loop: without effect when it has ended, else y = A x. */
+static void check_predicated(weft_cell_action *action, weft_memory *x, weft_memory *y, const double *expected,
+                             int64_t n, double tolerance) {
+    weft_device *device = y->device;
+    weft_error error;
+    weft_memory *active = NULL;
+    double *before = calloc((size_t)(2 * n), sizeof *before), *after = before + n;
+    assert_non_null(before);
+    assert_int_equal(weft_memory_make(device, sizeof(uint32_t), &active, &error), WEFT_OK);
+    assert_int_equal(weft_vector_pull(y, before, n, &error), WEFT_OK);
+    assert_int_equal(weft_cell_action_guard(action, &error), WEFT_OK);
+    for (uint32_t flag = 0; flag < 2; ++flag) {
+        assert_int_equal(weft_memory_write(active, 0, &flag, sizeof flag, &error), WEFT_OK);
+        assert_int_equal(weft_cell_action_add_predicated(action, x, y, active, true, &error), WEFT_OK);
+        assert_int_equal(weft_vector_pull(y, after, n, &error), WEFT_OK);
+        for (int64_t i = 0; i < n; ++i)
+            assert_double_near(after[i], flag ? expected[i] : before[i], 0, flag ? tolerance : 0);
+    }
+    weft_memory_free(&active);
+    free(before);
+}
+
 static void check(const action_case *one, weft_device *device) {
     weft_error error = {0};
     weft_ufl *ufl = NULL;
@@ -157,6 +179,8 @@ static void check(const action_case *one, weft_device *device) {
     assert_true(largest > 1e-4);
     if (worst > RELATIVE * largest)
         fail_msg("%s: error %.2e of %.2e", one->name, worst, largest);
+    if (weft_device_limits(device)->execution == WEFT_EXECUTION_SIMT)
+        check_predicated(action, x_memory, y_memory, expected, n, RELATIVE * largest);
     free(expected);
     weft_cell_action_free(&action);
     for (int i = 0; i < WEFT_CELL_SOURCES; ++i)
