@@ -130,6 +130,7 @@ _STATUS: dict[str, list[Any]] = {
     "weft_program_bind": [_P, c_char_p, _P],
     "weft_program_bind_connectivity": [_P, c_char_p, _P],
     "weft_program_run": [_P],
+    "weft_data_make": [_P, POINTER(s.weft_mesh), POINTER(_P)],
     "weft_space_make": [_P, POINTER(s.weft_mesh), s.weft_element_kind, c_int, POINTER(_P)],
     "weft_space_evaluate": [POINTER(s.weft_context), _P, c_char_p, c_char_p, _P, _P],
     "weft_space_errors": [POINTER(s.weft_context), _P, _P, c_char_p, c_char_p, POINTER(c_double)],
@@ -201,7 +202,7 @@ _OTHER: dict[str, tuple[list[Any], Any]] = {
     "weft_mesh_free": ([POINTER(POINTER(s.weft_mesh))], None),
     "weft_hierarchy_free": ([POINTER(POINTER(s.weft_hierarchy))], None),
 }
-for _object in ("device", "memory", "library", "compilation", "program", "connectivity", "space", "bc", "operator",
+for _object in ("data", "device", "memory", "library", "compilation", "program", "connectivity", "space", "bc", "operator",
                 "preconditioner", "solver", "advection_diffusion", "ufl"):
     _OTHER["weft_%s_free" % _object] = ([POINTER(_P)], None)
 

@@ -19,8 +19,19 @@ if TYPE_CHECKING:
 Number = Union[int, float, str]
 
 
+class _Context:
+    """What compiles and runs formulas on a mesh: also those by group, "1; @steel=50", and those with fields of files."""
+
+    def __init__(self, device: Device, mesh: Mesh) -> None:
+        self._data = Handle("data", device, mesh._owner)
+        lib.weft_data_make(device._pointer, mesh._mesh, byref(self._data.pointer))
+        self._context = s.weft_context.from_buffer_copy(device._context)
+        self._context.data = self._data.pointer.value
+        self.pointer = byref(self._context)
+
+
 class Space:
-    """Functions of a mesh, with a number of components at each node.
+    """Functions of a mesh, with a number of components at each node. Formulas may differ by group: "1; @steel=50".
 
     degree  of the polynomials in each cell; forms are written for one degree, the shipped ones for 1
     family  "lagrange", continuous, or "discontinuous"
@@ -32,6 +43,7 @@ class Space:
             raise UsageError("family is %r, expected 'lagrange' or 'discontinuous'" % family, "usage")
         self.mesh, self.device, self.components = mesh, device or Device(), components
         self._handle = Handle("space", self.device, mesh._owner)
+        self._context = _Context(self.device, mesh)
         lib.weft_space_make(self.device._pointer, mesh._mesh,
                             s.weft_element_kind(int(family != "lagrange"), degree), components,
                             byref(self._handle.pointer))
@@ -56,7 +68,7 @@ class Space:
             return memory
         host = lib.weft_memory_host(memory._pointer)
         values = None if host else _numpy_empty(memory.shape)
-        lib.weft_space_evaluate(byref(self.device._context), self._handle.pointer, encode(str(formula)), b"formula",
+        lib.weft_space_evaluate(self._context.pointer, self._handle.pointer, encode(str(formula)), b"formula",
                                 memory._pointer, host or values.ctypes.data)
         if not host:
             memory.set(values)
@@ -65,7 +77,7 @@ class Space:
     def errors(self, u: Any, exact: Number) -> tuple[float, float]:
         """The errors of a scalar function against a formula: in the L2 norm, and of the gradient."""
         squares = (c_double * 2)()
-        lib.weft_space_errors(byref(self.device._context), self._handle.pointer, self.device.asarray(u)._pointer,
+        lib.weft_space_errors(self._context.pointer, self._handle.pointer, self.device.asarray(u)._pointer,
                               encode(str(exact)), b"exact", squares)
         return squares[0] ** 0.5, squares[1] ** 0.5
 
@@ -127,13 +139,13 @@ class Form:
         names = (c_char_p * 1)(encode(name))
         memories = (c_void_p * 1)(out._pointer)
         outputs = s.weft_form_outputs(names=names, memories=memories, n=1)
-        lib.weft_form_run(byref(self.space.device._context), byref(self._form), byref(outputs))
+        lib.weft_form_run(self.space._context.pointer, byref(self._form), byref(outputs))
         return out
 
     def asymmetry(self) -> float:
         """max |K - K^T| / max |K| over the cells: about 1e-16 for a symmetric form."""
         out = c_double()
-        lib.weft_form_asymmetry(byref(self.space.device._context), byref(self._form), byref(out))
+        lib.weft_form_asymmetry(self.space._context.pointer, byref(self._form), byref(out))
         return out.value
 
 
@@ -170,7 +182,7 @@ class Conditions:
                 for c in conditions]
         self._rows = (s.weft_condition * max(len(rows), 1))(*rows)
         self._handle = Handle("bc", space, self._rows)
-        lib.weft_bc_make(byref(space.device._context), space._handle.pointer, self._rows, len(rows),
+        lib.weft_bc_make(space._context.pointer, space._handle.pointer, self._rows, len(rows),
                          byref(self._handle.pointer))
 
     @property
@@ -238,7 +250,7 @@ class Operator:
         self.form, self.space, self.conditions = form, form.space, conditions
         number = c_int()
         lib.weft_assembly_find(encode(assembly), byref(number))
-        context = byref(self.space.device._context)
+        context = self.space._context.pointer
         self._handle = Handle("operator", form, conditions)
         if conditions is not None:
             if conditions.space is not form.space:
@@ -318,7 +330,7 @@ class Operator:
                 op=self._handle.pointer, constrained=dofs, n_constrained=n, space=self.space._handle.pointer,
                 hierarchy=mesh.hierarchy or None, project_mean=self._is_free())
             handle = Handle("preconditioner", self._handle, self.space, self.conditions)
-            lib.weft_preconditioner_make(byref(self.space.device._context), kind, byref(problem),
+            lib.weft_preconditioner_make(self.space._context.pointer, kind, byref(problem),
                                          byref(handle.pointer))
             self._preconditioners[name] = handle
         return self._preconditioners[name]
@@ -357,7 +369,7 @@ class Operator:
             raise UsageError("no method is called %r; there are: auto, %s" % (method, ", ".join(names)), "usage")
         if self._solver is None:
             self._solver = Handle("solver", self._handle, self.space)
-            lib.weft_solver_make(byref(device._context), self._handle.pointer, byref(self._solver.pointer))
+            lib.weft_solver_make(self.space._context.pointer, self._handle.pointer, byref(self._solver.pointer))
         dofs, n = self._constrained()
         used = self._preconditioner(preconditioner)
         limit = max_iterations if max_iterations is not None else lib.weft_cg_iterations_limit(
@@ -435,7 +447,7 @@ class AdvectionDiffusion:
             splitting=int(splitting == "strang"), lumped=lumped, assembly=number, tolerance=tolerance,
             max_iterations=max_iterations)
         self._handle = Handle("advection_diffusion", problem, made, kept, values, rows, self.space)
-        lib.weft_advection_diffusion_make(byref(self.device._context), byref(problem), byref(self._handle.pointer))
+        lib.weft_advection_diffusion_make(self.space._context.pointer, byref(problem), byref(self._handle.pointer))
         self.state = s.weft_step_state()
 
     @property

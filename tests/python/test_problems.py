@@ -63,6 +63,30 @@ class Problems(unittest.TestCase):
         self.assertLess(space.errors(solution.x, "sin(x)*cos(y)")[0], 3e-4)
         self.assertEqual(list(conditions.constrained), list(space.mesh.nodes("left")))
 
+    def test_formulas_by_group(self):
+        # between u = 1 and u = 0, a wall of k = 50 up to x = 1/2 and 0.02 beyond: the flux is q = 1/(0.5/50 + 0.5/0.02)
+        square = weft.Mesh("square:16")
+        steel = square.points[square.cells].mean(axis=1)[:, 0] < 0.5
+        sides = {name: square.facets(name) for name in ("left", "right")}
+        mesh = weft.Mesh.from_arrays(square.points, square.cells, sides,
+                                     {"steel": numpy.flatnonzero(steel), "air": numpy.flatnonzero(~steel)})
+        space = weft.Space(mesh, self.device)
+        conditions = weft.Conditions(space, [weft.Dirichlet("left", 1), weft.Dirichlet("right", 0)])
+        x, q = mesh.points[:, 0], 1 / (0.5 / 50 + 0.5 / 0.02)
+        exact = numpy.where(x <= 0.5, 1 - q * x / 50, q * (1 - x) / 0.02)
+        for formula in ("@steel=50; @air=0.02", "0.02; @steel=50+0*x"):
+            A = weft.Operator(weft.Form(space, "poisson_diffusivity.weft", expressions={"diffusivity": formula}), conditions)
+            numpy.testing.assert_allclose(A.solve(conditions.load(), tolerance=1e-12).x.numpy(), exact, atol=1e-9)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "k.vtkhdf")
+            mesh.write(path, {"k": numpy.where(steel, 50, 0.02)})
+            A = weft.Operator(weft.Form(space, "poisson_diffusivity.weft",
+                                        expressions={"diffusivity": "field(%s, k)" % path}), conditions)
+            numpy.testing.assert_allclose(A.solve(conditions.load(), tolerance=1e-12).x.numpy(), exact, atol=1e-9)
+        self.assertEqual(space.interpolate("1; @right=7").numpy().max(), 7)
+        with self.assertRaisesRegex(weft.InputError, "no value in the group `air`"):
+            weft.Operator(weft.Form(space, "poisson_diffusivity.weft", expressions={"diffusivity": "@steel=50"}), conditions)
+
     def test_pure_neumann(self):
         space = weft.Space(weft.Mesh("square:16"), self.device)
         conditions = weft.Conditions(space, [weft.Neumann("left", -1), weft.Neumann("right", 1)])
