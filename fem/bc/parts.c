@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { SHARE = 1 << 16, SAMPLED = 8 };
+enum { SHARE = 1 << 16, SAMPLED = 8, THREADS = 256 /* of kernels/setup */ };
 
 /* Disjoint sets of nodes (Tarjan 1975; Jayanti and Tarjan 2016 for several threads): parents point
  * to lower numbers, paths are halved on the way. A root is only ever linked to a lower one, so that
@@ -178,25 +178,33 @@ static weft_status find_whole(const weft_bc *bc, bool *is_whole, weft_error *err
     const int64_t lanes = weft_device_limits(device)->lanes_double;
     uint32_t n_parts = 0;
     weft_setup *setup = NULL;
-    weft_memory *indices = NULL, *sizes = NULL, *parent = NULL, *count = NULL;
+    weft_memory *indices = NULL, *sizes = NULL, *sampled = NULL, *parent = NULL, *count = NULL;
+    const int64_t n_sampling = (mesh->n_cells / SAMPLED + THREADS) / THREADS; /* blocks */
     if (!weft_setup_on_device(device) || weft_connectivity_indices(cells) != mesh->cells)
         return WEFT_OK;
     TRY(weft_setup_make(device, &setup, error));
     TRY(weft_connectivity_interleaved(cells, (int)lanes, &indices, error));
-    TRY(weft_setup_numbers(setup, (int64_t[]){weft_connectivity_width(cells), lanes}, 2, &sizes,
+    TRY(weft_setup_numbers(setup, (int64_t[]){weft_connectivity_width(cells), lanes, SAMPLED}, 3,
+                           &sampled, error));
+    TRY(weft_setup_numbers(setup, (int64_t[]){weft_connectivity_width(cells), lanes, 1}, 3, &sizes,
                            error));
     TRY(weft_memory_make_unset(device, (size_t)mesh->n_nodes * sizeof(int32_t), &parent, error));
     TRY(weft_memory_make(device, sizeof n_parts, &count, error));
     const weft_setup_kernel start = {"parts", "parts_start", mesh->n_nodes, 0, 0};
     TRY(weft_setup_launch(setup, &start, &parent, 1, error));
-    const weft_setup_kernel joins = {"parts", "parts_join", mesh->n_cells, 0, 0};
-    TRY(weft_setup_launch(setup, &joins, (weft_memory *[]){sizes, indices, parent}, 3, error));
+    const weft_setup_kernel joins = {"parts", "parts_join", mesh->n_cells, n_sampling, 0};
+    TRY(weft_setup_launch(setup, &joins, (weft_memory *[]){sampled, indices, parent}, 3, error));
+    const weft_setup_kernel flattens = {"parts", "parts_flatten", mesh->n_nodes, 0, 0};
+    TRY(weft_setup_launch(setup, &flattens, &parent, 1, error));
+    const weft_setup_kernel all = {"parts", "parts_join", mesh->n_cells, 0, 0};
+    TRY(weft_setup_launch(setup, &all, (weft_memory *[]){sizes, indices, parent}, 3, error));
     const weft_setup_kernel counts = {"parts", "parts_count", mesh->n_nodes, 0, 0};
     TRY(weft_setup_launch(setup, &counts, (weft_memory *[]){parent, count}, 2, error));
     TRY(weft_memory_read(count, 0, &n_parts, sizeof n_parts, error));
     *is_whole = n_parts == 1;
 done:
     weft_memory_free(&sizes);
+    weft_memory_free(&sampled);
     weft_memory_free(&parent);
     weft_memory_free(&count);
     weft_setup_free(&setup);

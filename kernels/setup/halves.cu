@@ -56,6 +56,17 @@ INLINE double write_halves(const double *in, int length, uint32_t exponent, uint
     return lost;
 }
 
+/* Zeros, as of a constrained dof on a coarser level. */
+INLINE bool write_zeros(const double *in, int length, uint32_t *out)
+{
+    bool are_zero = true;
+    for (int k = 0; k < length; ++k) {
+        are_zero &= in[(int64_t)k * 32] == 0;
+        out[(int64_t)(k / 2) * 32] = 0;
+    }
+    return are_zero;
+}
+
 /* n: slots.  sizes: rows.  bad[0] becomes 1 where the numbers of a row do not fit.
  * The diagonal takes what rounding takes off, so that sums of rows stay: then x.(B - A)x is a sum of
  * (b_ij - a_ij)(x_i - x_j)^2 / 2, small against x.A x. With it the exponent may change, once. */
@@ -70,8 +81,8 @@ extern "C" __global__ void sell_halves(long long n, const int64_t *sizes, const 
     const int length = (int)((start[slice + 1] - start[slice]) / 32);
     const double *in = values + start[slice] + place % 32;
     uint32_t *out = pairs + (start[slice] - n) / 2 + slice * 16 + place % 32;
-    const double own = row < sizes[0] ? values[row] : 1;
-    bool fits = true, same = false;
+    const double own = row < sizes[0] ? values[row] : 0;
+    bool fits = true, same = own == 0 && write_zeros(in, length, out);
     float kept = (float)own;
     for (int i = 0; i < 3 && fits && !same; ++i) {
         const uint32_t exponent = exponent_of(kept);

@@ -19,14 +19,27 @@ extern "C" __global__ void parts_start(long long n, int32_t *parent)
         parent[i] = (int32_t)i;
 }
 
-/* Cells that share a node are of one part.  n: cells.  sizes: width, lanes of the indices */
+extern "C" __global__ void parts_flatten(long long n, int32_t *parent)
+{
+    const int64_t i = element();
+    if (i < n)
+        parent[i] = root_of(parent, (int32_t)i);
+}
+
+/* Cells that share a node are of one part. Some of the cells connect nearly all nodes; the others then find equal
+ * parents (Sutton et al. 2018).  n: cells.  sizes: width, lanes of the indices, cells per thread: the first of them */
 extern "C" __global__ void parts_join(long long n, const int64_t *sizes, const int32_t *indices,
                                       int32_t *parent)
 {
-    const int64_t cell = element(), width = sizes[0], lanes = sizes[1];
+    const int64_t cell = element() * sizes[2], width = sizes[0], lanes = sizes[1];
     if (cell >= n)
         return;
     const int32_t *nodes = indices + cell / lanes * width * lanes + cell % lanes;
+    bool is_joined = true;
+    for (int64_t k = 1; k < width; ++k)
+        is_joined &= parent[nodes[k * lanes]] == parent[nodes[0]];
+    if (is_joined)
+        return;
     int32_t a = root_of(parent, nodes[0]);
     for (int64_t k = 1; k < width; ++k) {
         int32_t b = root_of(parent, nodes[k * lanes]);
