@@ -49,6 +49,12 @@ weft_status weft_space_integral(const weft_space *space, const double *u, int co
 weft_status weft_space_errors_at(weft_context *context, const weft_space *space, weft_memory *u,
                                  const char *exact, const char *origin, double t,
                                  double squares[2], weft_error *error);
+/** Add the values of a function at the nodes of another space on the same mesh.
+ *  u    [nodes][components of space]
+ *  to   each of its nodes takes the value in the first cell that has it
+ *  out  [nodes of to][components of space] */
+weft_status weft_space_interpolate(const weft_space *space, const double *u, const weft_space *to,
+                                   double *out, weft_error *error);
 /** The area (2D) or volume (3D) of the mesh, in its unit. */
 double weft_mesh_measure(const weft_mesh *mesh);
 /** Write "x", "(x, y)" or "(x, y, z)" for messages. Returns out. */

@@ -30,7 +30,7 @@ void app_cg_advise(const app_run *run) {
     const double *values = memory ? weft_memory_host(memory) : NULL;
     const double usual = usual_iterations(run);
     weft_couplings couplings;
-    if (!values || run->method != WEFT_METHOD_CG || run->cg.iterations <= usual ||
+    if (!values || run->n_fields > 1 || run->method != WEFT_METHOD_CG || run->cg.iterations <= usual ||
         weft_operator_dofs(run->op) < SMALL || run->cg.outcome == WEFT_CG_INDEFINITE ||
         run->cg.outcome == WEFT_CG_NAN)
         return;
@@ -38,7 +38,7 @@ void app_cg_advise(const app_run *run) {
     if (!pattern)
         return;
     const weft_couplings_matrix matrix = {pattern, values, weft_space_components(run->space),
-                                          run->mesh->dimension, run->mesh->x};
+                                          run->mesh->dimension, weft_space_points(run->space)};
     weft_couplings_measure(&matrix, &couplings);
     if (couplings.is == WEFT_COUPLINGS_ANISOTROPIC)
         weft_log(&run->messages->monitor, WEFT_LOG_WARNING,

@@ -181,7 +181,9 @@ weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *wha
         TRY(choose_full(run, &complete, &speeds.assemblies, error));
         goto done;
     }
-    const char *because = jacobi_because(run->options, what->method, what->problem.symmetric);
+    const char *because = run->n_fields > 1
+                              ? "the space is mixed"
+                              : jacobi_because(run->options, what->method, what->problem.symmetric);
     if (!run->options->preconditioner_auto || because) {
         const bool is_auto = run->options->preconditioner_auto;
         (void)snprintf(run->preconditioner_reason, sizeof run->preconditioner_reason, "%s",
@@ -226,7 +228,7 @@ weft_status app_run_store_speeds(const app_run *run, weft_error *error) {
     weft_tuning *tuning = NULL;
     weft_preconditioner_speed speed = {0};
     char identity[33];
-    const int64_t n = weft_space_dofs(run->space);
+    const int64_t n = run->n_dofs;
     const int dimension = run->mesh->dimension;
     if (run->options->tune == 0 || !run->preconditioner || n < ROWS_LEAST || run->cg.iterations < 1)
         return WEFT_OK;

@@ -205,7 +205,7 @@ bool app_has_point_loads(const app_run_options *options) {
 
 weft_status app_run_constrain(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t n = weft_space_dofs(run->space);
+    const int64_t n = run->n_dofs;
     if (!run->constraints)
         return WEFT_OK;
     TRY(weft_constraints_pin(run->constraints, &run->modes, run->b_values, error));
@@ -234,7 +234,7 @@ done:
 
 weft_status app_run_release(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t n = weft_space_dofs(run->space);
+    const int64_t n = run->n_dofs;
     if (!run->whole)
         return WEFT_OK;
     run->op = run->whole;

@@ -104,7 +104,7 @@ static int n_reactions(const app_run *run) {
 weft_status app_run_react(app_run *run, bool is_residual, weft_error *error) {
     weft_status status = WEFT_OK;
     const int c = weft_space_components(run->space);
-    const int64_t n = weft_space_dofs(run->space);
+    const int64_t n = run->n_dofs;
     if (!run->options->derived.reactions)
         return WEFT_OK;
     run->reactions = calloc((size_t)n_reactions(run), sizeof *run->reactions);
@@ -124,8 +124,7 @@ done:
     return status;
 }
 
-/* Vectors and matrices in the plane get zero components, which ParaView expects: 2 -> 3, 4 -> 9. */
-static double *fill_up(const weft_field *field, int64_t n, int shown) {
+double *app_field_fill_up(const weft_field *field, int64_t n, int shown) {
     const int c = field->n_components, m = c == 4 ? 2 : c;
     double *values = weft_array_make((size_t)n, (size_t)shown * sizeof *values);
     for (int64_t i = 0; values && i < n; ++i)
@@ -137,6 +136,8 @@ static double *fill_up(const weft_field *field, int64_t n, int shown) {
 weft_status app_run_result_write(const app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_field *derived = NULL;
+    if (run->n_fields > 1)
+        return app_run_fields_write(run, error);
     const int n = 1 + (run->derive ? weft_derive_fields(run->derive, &derived) : 0);
     weft_field *fields = calloc((size_t)n, sizeof *fields);
     double **rooms = calloc((size_t)n, sizeof *rooms);
@@ -150,7 +151,7 @@ weft_status app_run_result_write(const app_run *run, weft_error *error) {
         const int c = fields[i].n_components, shown = c == 2 ? 3 : c == 4 && i > 0 ? 9 : c;
         if (shown == c)
             continue;
-        rooms[i] = fill_up(&fields[i], fields[i].on_cells ? run->mesh->n_cells : weft_space_nodes(run->space),
+        rooms[i] = app_field_fill_up(&fields[i], fields[i].on_cells ? run->mesh->n_cells : weft_space_nodes(run->space),
                            shown);
         if (!rooms[i])
             TRY(weft_out_of_memory(error, NULL));

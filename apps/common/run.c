@@ -13,10 +13,15 @@ void app_run_clear(app_run *run) {
     weft_preconditioner_free(&run->preconditioner);
     app_run_constraints_clear(run);
     weft_operator_free(&run->op);
-    weft_bc_free(&run->bc);
+    for (int i = 0; i < run->n_fields; ++i) {
+        weft_bc_free(&run->fields[i].bc);
+        weft_space_free(&run->fields[i].space);
+    }
+    if (run->n_fields == 0)
+        weft_space_free(&run->space);
+    free(run->own_constrained);
     app_pieces_free(&run->pieces);
     app_probes_clear(&run->points);
-    weft_space_free(&run->space);
     weft_data_free(&run->data);
     weft_memory_free(&run->u);
     weft_memory_free(&run->b);
@@ -76,7 +81,7 @@ done:
 bool app_run_is_linear(const app_run *run) {
     const weft_cell_type cell = weft_mesh_cell(run->mesh)->type;
     const weft_element *element = run->space ? weft_space_element(run->space) : NULL;
-    return (!element || (element->family == WEFT_LAGRANGE && element->degree == 1)) &&
+    return run->n_fields <= 1 && (!element || (element->family == WEFT_LAGRANGE && element->degree == 1)) &&
            (cell == WEFT_TRIANGLE || cell == WEFT_TETRAHEDRON) && !run->mesh->curve;
 }
 
@@ -119,25 +124,27 @@ weft_status app_run_space_make(app_run *run, int components, weft_error *error) 
     if (!run->space)
         TRY(weft_space_make(run->device, run->mesh, WEFT_ELEMENT_P1, components, &run->space,
                             error));
+    app_run_fields_count(run);
     TRY(app_run_need_linear(run, run->options->lines.n > 0, "--line", error));
+    TRY(app_run_need_linear(run, run->n_fields > 1 && run->options->derived.reactions,
+                            "--reactions", error));
     TRY(app_run_need_linear(run, run->options->constraints.n > 0, "a constraint or point load",
                             error));
     TRY(app_run_need_linear(run, run->options->derived.n > 0, "a derived quantity", error));
     TRY(app_run_need_linear(run, run->options->probes.n > 0, "--probe", error));
-    TRY(app_pieces_make(&run->options->conditions, run->mesh, components, &run->pieces, error));
-    if (run->pieces.n == 0 &&
+    TRY(app_pieces_make(&run->options->conditions, run->mesh, run->n_values, &run->pieces, error));
+    if (run->pieces.n == 0 && run->n_fields == 1 &&
         (run->is_natural || app_has_constraints(run->options))) /* not u = 0 on the boundary */
         run->pieces.list[run->pieces.n++] = (weft_condition){
             .kind = WEFT_NEUMANN, .group = "boundary", .value = "0", .origin = "--neumann"};
-    TRY(weft_bc_make(&run->context, run->space, run->pieces.list, run->pieces.n, &run->bc, error));
-    run->constrained = weft_bc_constrained(run->bc, &run->n_constrained);
+    TRY(app_run_conditions_make(run, error));
 done:
     return status;
 }
 
 weft_status app_run_vectors_make(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t n = weft_space_dofs(run->space);
+    const int64_t n = run->n_dofs;
     TRY(weft_vector_make(run->device, n, &run->u_values, &run->u, error));
     TRY(weft_vector_make(run->device, n, &run->b_values, &run->b, error));
 done:
@@ -164,7 +171,7 @@ static int full_cycles(const app_run *run) {
     if (run->options->until_discretisation)
         return WEFT_FULL_CYCLES_UNTIL;
     return run->solves_once && run->method == WEFT_METHOD_CG &&
-           weft_preconditioner_about(kind)->needs_levels && weft_space_dofs(run->space) >= least;
+           weft_preconditioner_about(kind)->needs_levels && run->n_dofs >= least;
 }
 
 weft_status app_run_precondition(app_run *run, weft_error *error) {
@@ -205,13 +212,15 @@ void app_run_choose_method(app_run *run, bool is_symmetric, double asymmetry) {
     const app_run_options *options = run->options;
     char *reason = run->method_reason;
     const size_t size = sizeof run->method_reason;
-    run->method = options->method_auto && !is_symmetric
+    const bool is_mixed = run->n_fields > 1; /* a saddle point, as a rule */
+    run->method = options->method_auto && is_symmetric && is_mixed ? WEFT_METHOD_MINRES
+                  : options->method_auto && !is_symmetric
                       ? run->basis_is_too_large ? WEFT_METHOD_BICGSTAB : WEFT_METHOD_GMRES
                       : options->method;
     if (!options->method_auto)
         snprintf(reason, size, "as requested");
     else if (is_symmetric)
-        snprintf(reason, size, "the matrix is symmetric");
+        snprintf(reason, size, "the matrix is symmetric%s", is_mixed ? ", the space mixed" : "");
     else
         snprintf(reason, size, "the matrix is not symmetric: |K - K^T| is %.1e of |K|%s", asymmetry,
                  run->basis_is_too_large ? ", and the basis of GMRES does not fit into memory"
@@ -264,7 +273,7 @@ bool app_run_retries_by_jacobi(app_run *run, weft_cg_options *options) {
 /* CG once more from the initial guess. */
 static weft_status solve_again(app_run *run, const weft_cg_options *options, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(weft_vector_push(run->u, run->u_values, weft_space_dofs(run->space), error));
+    TRY(weft_vector_push(run->u, run->u_values, run->n_dofs, error));
     TRY(weft_cg_solve(&run->context, run->op, run->b, run->u, options, &run->cg, error));
 done:
     return status;
@@ -290,7 +299,7 @@ weft_status app_run_solve(app_run *run, weft_error *error) {
         run->minres_if_indefinite)
         TRY(solve_indefinite(run, &options, error));
     run->seconds.solve = app_clock(&run->context) - start - run->seconds.precondition;
-    TRY(weft_vector_pull(run->u, run->u_values, weft_space_dofs(run->space), error));
+    TRY(weft_vector_pull(run->u, run->u_values, run->n_dofs, error));
     app_cg_advise(run);
     TRY(app_run_release(run, error));
     TRY(app_run_store_speeds(run, error));
@@ -300,7 +309,7 @@ done:
 
 weft_status app_run_remove_mean(app_run *run, double integral, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t n = weft_space_dofs(run->space);
+    const int64_t n = run->n_dofs;
     double measure = 0;
     if (app_run_is_linear(run))
         measure = weft_mesh_measure(run->mesh);

@@ -7,6 +7,16 @@
 
 #include "apps/common/fem.h"
 
+/** A function that is part of u: u itself, or one of those of a mixed space. */
+typedef struct app_field {
+    weft_space *space;
+    weft_bc *bc;
+    int first_value; /* of its components among those of u */
+    int64_t first_dof;
+    bool is_enrichment; /* its terms are added to those of the field before, as bubbles */
+} app_field;
+enum { APP_FIELDS_MAX = 16 };
+
 typedef struct app_run {
     const app_run_options *options; /* borrowed, as is messages */
     app_messages *messages;
@@ -17,7 +27,10 @@ typedef struct app_run {
     weft_mesh *mesh;
     app_mesh_made mesh_made;
     weft_data *data; /* of the mesh, for formulas by group */
-    weft_space *space;
+    weft_space *space; /* of the first field */
+    app_field fields[APP_FIELDS_MAX];
+    int n_fields, n_values; /* fields; components of u in all of them */
+    int64_t n_dofs;
     bool takes_any_cells; /* meshes of intervals, quadrilaterals and hexahedra too */
     bool is_natural;      /* without a condition, the flux is zero on the boundary, not u */
     app_seconds seconds;
@@ -25,8 +38,9 @@ typedef struct app_run {
     /* linear and nonlinear systems */
     app_pieces pieces; /* conditions by component */
     app_probes points; /* of the probes */
-    weft_bc *bc;
-    const int32_t *constrained; /* dofs, ascending; borrowed from bc */
+    weft_bc *bc; /* of the first field */
+    const int32_t *constrained; /* dofs, ascending; borrowed from bc, or */
+    int32_t *own_constrained;   /* of several fields; malloc'd */
     int64_t n_constrained;
     bool project;                /* scalar problem whose solution is unique up to a constant */
     weft_memory *u, *b;          /* solution, right-hand side */
@@ -79,6 +93,19 @@ weft_status app_run_need_linear(const app_run *run, bool is_given, const char *o
  *  Errors  WEFT_ERROR_USAGE: a probe with too many coordinates; those of app_pieces_make and
  *          weft_bc_make */
 weft_status app_run_space_make(app_run *run, int components, weft_error *error);
+/** Make u one function of the space, unless fields are there; set n_fields, n_values and n_dofs.
+ *  (apps/common/fields.c) */
+void app_run_fields_count(app_run *run);
+/** Make the boundary conditions of all fields from `pieces`. (apps/common/fields.c)
+ *  Errors  those of weft_bc_make; WEFT_ERROR_UNSUPPORTED: conditions on the flux of mixed functions */
+weft_status app_run_conditions_make(app_run *run, weft_error *error);
+/** Set the dofs of Dirichlet conditions to factor times their values; u [n_dofs]. */
+void app_run_set_conditions(const app_run *run, double factor, double *u);
+/** The field of a component of u, or of a dof. */
+const app_field *app_run_field_of_value(const app_run *run, int value);
+const app_field *app_run_field_of_dof(const app_run *run, int64_t dof);
+/** Write all fields to --output, at the nodes of one of the highest degree. */
+weft_status app_run_fields_write(const app_run *run, weft_error *error);
 /** Make u and b, zeroed. */
 weft_status app_run_vectors_make(app_run *run, weft_error *error);
 /** The options of a solve by the method. */
@@ -153,6 +180,10 @@ weft_status app_run_lines_check(const app_run *run, weft_error *error);
 weft_status app_run_lines_write(const app_run *run, weft_error *error);
 /** Write u and the derived fields to --output. */
 weft_status app_run_result_write(const app_run *run, weft_error *error);
+/** Vectors and matrices in the plane with the zero components that ParaView expects: 2 -> 3, 4 -> 9.
+ *  n       nodes or cells
+ *  Returns [n][shown], to be freed; NULL: out of memory */
+double *app_field_fill_up(const weft_field *field, int64_t n, int shown);
 /** Print integrals, extrema and reactions to stdout. */
 void app_run_print_derived(const app_run *run);
 /** Add "derived" and "reactions". */

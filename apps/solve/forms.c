@@ -222,8 +222,10 @@ done:
 weft_status solve_fixed_check(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const int c = run->components;
-    bool fixed[SOLVE_COMPONENTS_MAX] = {false};
+    bool fixed[SOLVE_VALUES_MAX] = {false};
     int64_t n_parts = 1;
+    if (run->base.n_fields > 1)
+        return solve_nullspace_find(run, error);
     if (c > 1 && !run->base.is_null)
         TRY(weft_bc_parts(run->base.bc, NULL, &n_parts, error));
     for (int64_t i = 0; i < run->base.n_constrained && n_parts == 1; ++i)

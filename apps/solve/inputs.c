@@ -79,7 +79,13 @@ static bool is_over(const weft_name_info *info, const char *index_set) {
 /* Entries for which an input has values. */
 static int64_t n_entries(const solve *run, const weft_name_info *info) {
     const weft_space *space = solve_space_of(run, info->over);
-    return space                     ? weft_space_nodes(space)
+    weft_space **spaces = NULL;
+    const weft_ufl_set *set = solve_set_of(run, info->over, &spaces);
+    int64_t n_dofs = 0;
+    for (int i = 0; set && set->flat && i < set->n; ++i)
+        n_dofs += weft_space_dofs(spaces[i]);
+    return n_dofs > 0                ? n_dofs
+           : space                     ? weft_space_nodes(space)
            : is_over(info, "cells")  ? run->base.mesh->n_cells
            : is_over(info, "nodes")  ? solve_nodes(run)
                                      : 1;
@@ -133,12 +139,61 @@ static weft_status refuse_count(const solve_binding *binding, int n, int wanted,
     return WEFT_ERROR_USAGE;
 }
 
+/* The subspace of a component of a function in several, and its first dof. */
+static int find_subspace(const weft_ufl_set *set, weft_space **spaces, int value, int64_t *first) {
+    int i = 0;
+    *first = 0;
+    while (i + 1 < set->n && value >= set->sub[i].first_value + set->sub[i].components)
+        *first += weft_space_dofs(spaces[i++]);
+    return i;
+}
+
+/* Fill a function in several spaces, whose values are dofs: one formula for each component. */
+static weft_status bind_flat(solve *run, const solve_binding *binding, const weft_ufl_set *set,
+                             weft_space **spaces, double *values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_ufl_subspace *last = &set->sub[set->n - 1];
+    const int n_values = last->first_value + last->components;
+    double *column = NULL, constant = 0;
+    weft_memory *memory = NULL;
+    char **list = NULL;
+    TRY(app_split_components(binding->origin, binding->value, n_values, &list, error));
+    for (int k = 0; k < n_values; ++k) {
+        int64_t first = 0;
+        const int i = find_subspace(set, spaces, k, &first);
+        const int64_t n = weft_space_nodes(spaces[i]);
+        const bool is_constant = weft_formula_constant(list[k], &constant);
+        TRY(weft_vector_make(run->base.device, n, &column, &memory, error));
+        if (!is_constant)
+            TRY(weft_space_evaluate(&run->base.context, spaces[i], list[k], binding->origin, memory,
+                                    column, error));
+        for (int64_t node = 0; node < n; ++node) {
+            const double value = is_constant ? constant : column[node];
+            if (!isfinite(value) && !run->base.is_null)
+                TRY(weft_formula_refuse(spaces[i], list[k], binding->origin, node, error));
+            values[first + node * set->sub[i].components + k - set->sub[i].first_value] = value;
+        }
+        weft_memory_free(&memory);
+        free(column);
+        column = NULL;
+    }
+done:
+    weft_memory_free(&memory);
+    free(column);
+    app_free_list(&list, n_values);
+    return status;
+}
+
 static weft_status bind(solve *run, const solve_binding *binding, const weft_name_info *info,
                         double *values, weft_error *error) {
     weft_status status = WEFT_OK;
     const int components = count(info);
     char **list = NULL;
     int n = 0;
+    weft_space **spaces = NULL;
+    const weft_ufl_set *set = solve_set_of(run, info->over, &spaces);
+    if (set && set->flat)
+        return bind_flat(run, binding, set, spaces, values, error);
     TRY(app_split_list(binding->origin, binding->value, &list, &n, error));
     if (n != components)
         TRY(refuse_count(binding, n, components, error));
@@ -365,7 +420,7 @@ weft_status solve_data_make(solve *run, weft_error *error) {
     TRY(weft_memory_write(run->load, 0, &run->load_value, sizeof run->load_value, error));
     if (run->script.n_parts > 0)
         TRY(make_inputs(run, error));
-    weft_bc_set(run->base.bc, run->options->nonlinear ? 0 : 1, run->base.u_values);
+    app_run_set_conditions(&run->base, run->options->nonlinear ? 0 : 1, run->base.u_values);
     TRY(weft_vector_push(run->base.u, run->base.u_values, run->n_dofs, error));
 done:
     return status;

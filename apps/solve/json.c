@@ -35,6 +35,19 @@ static bool set_newton(json_t *root, const solve *run) {
     return fine;
 }
 
+/* The errors of each component of a mixed function. */
+static bool set_errors(json_t *root, const solve *run) {
+    bool fine = true;
+    for (int i = 0; i < 2 && fine && run->exact && run->base.n_fields > 1; ++i) {
+        double errors[SOLVE_VALUES_MAX];
+        for (int k = 0; k < run->base.n_values; ++k)
+            errors[k] = run->errors[k][i];
+        fine = app_json_set(root, i == 0 ? "l2_errors" : "h1_errors",
+                            app_json_values(errors, run->base.n_values));
+    }
+    return fine;
+}
+
 /* On the null device nothing is solved: the outcome is "planned" and every number is null. */
 static bool set_results(json_t *root, const solve *run) {
     const bool solved = !run->base.is_null;
@@ -45,7 +58,7 @@ static bool set_results(json_t *root, const solve *run) {
            app_json_set(root, "l2_error", app_json_real(run->base.l2_error)) &&
            app_json_set(root, "h1_error", app_json_real(run->base.h1_error)) &&
            app_json_set(root, "integral_u",
-                        solved ? app_json_values(run->integral_u, run->components) : json_null()) &&
+                        solved ? app_json_values(run->integral_u, run->base.n_values) : json_null()) &&
            app_json_set(root, "energy", app_json_real(run->base.energy));
 }
 
@@ -65,6 +78,7 @@ weft_status solve_json_write(const solve *run, weft_error *error) {
     const bool fine =
         root && app_json_set_mesh(root, base->mesh) && set_script(root, run) &&
         app_json_set_plan(root, &base->context, base->assembly) && set_results(root, run) &&
+        set_errors(root, run) &&
         set_newton(root, run) && solve_time_json(root, run) &&
         set_amounts(root, run) && app_run_json_constraints(root, base) &&
         app_run_json_derived(root, base) &&

@@ -82,14 +82,15 @@ done:
 
 static weft_status check_finite(const solve *run, weft_error *error) {
     const int d = run->base.mesh->dimension;
-    const double *points = weft_space_points(run->base.space);
     char point[64];
     for (int64_t i = 0; i < run->n_dofs && !run->options->nonlinear; ++i) {
         if (isfinite(run->base.b_values[i]))
             continue;
+        const app_field *field = app_run_field_of_dof(&run->base, i);
+        const int64_t node = (i - field->first_dof) / weft_space_components(field->space);
         weft_error_set(error, WEFT_ERROR_INPUT, "the vector '%s' is not finite at the node %s",
                        run->script.vector ? run->script.vector : "b",
-                       weft_point_text(&points[i / run->components * d], d, point));
+                       weft_point_text(&weft_space_points(field->space)[node * d], d, point));
         weft_error_location(error, run->options->script, NULL, 0, 0);
         weft_error_hint(error, "look at the formulas of --input and --define: 1/x has no value at "
                                "x = 0, log(x) none for x <= 0");

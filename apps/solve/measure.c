@@ -4,6 +4,17 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* The same for any element, in its own field. */
+static weft_status measure_any(solve *run, int k, const char *text, double errors[2],
+                               weft_error *error) {
+    const app_field *field = app_run_field_of_value(&run->base, k);
+    const double *u = run->base.u_values + field->first_dof;
+    return text ? weft_space_measure_errors(&run->base.context, field->space, u,
+                                            k - field->first_value, text, "--exact", errors, error)
+                : weft_space_integral(field->space, u, k - field->first_value, &run->integral_u[k],
+                                      error);
+}
+
 /* Compute the errors of component k against the formula `text`, or with NULL its integral. */
 static weft_status measure_component(solve *run, int k, const char *text, double errors[2],
                                      weft_error *error) {
@@ -14,11 +25,7 @@ static weft_status measure_component(solve *run, int k, const char *text, double
     weft_memory *memory = NULL;
     weft_bound_form form;
     if (!app_run_is_linear(&run->base))
-        return text ? weft_space_measure_errors(&run->base.context, run->base.space,
-                                                run->base.u_values, k, text, "--exact", errors,
-                                                error)
-                    : weft_space_integral(run->base.space, run->base.u_values, k,
-                                          &run->integral_u[k], error);
+        return measure_any(run, k, text, errors, error);
     TRY(weft_vector_make(run->base.device, run->base.mesh->n_nodes, &values, &memory, error));
     for (int64_t i = 0; i < run->base.mesh->n_nodes; ++i)
         values[i] = run->base.u_values[i * c + k];
@@ -42,9 +49,11 @@ done:
 static weft_status measure_errors(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     double l2 = 0, h1 = 0;
-    for (int k = 0; k < run->components; ++k) {
+    for (int k = 0; k < run->base.n_values; ++k) {
         double errors[2] = {0, 0};
         TRY(measure_component(run, k, run->exact[k], errors, error));
+        run->errors[k][0] = sqrt(errors[0]);
+        run->errors[k][1] = sqrt(errors[1]);
         l2 += errors[0];
         h1 += errors[1];
     }
@@ -78,7 +87,7 @@ done:
 
 weft_status solve_integrate(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    for (int k = 0; k < run->components; ++k)
+    for (int k = 0; k < run->base.n_values; ++k)
         TRY(measure_component(run, k, NULL, NULL, error));
     if (!run->options->nonlinear && !run->options->time.text)
         TRY(measure_energy(run, error));
@@ -90,6 +99,7 @@ weft_status solve_measure(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const char *names[] = {run->options->sum};
     weft_bound_form form;
+    TRY(solve_nullspace_remove(run, error));
     TRY(run->problem->integrate(run, error));
     if (run->base.project) { /* of the solutions take the one whose integral is zero */
         TRY(app_run_remove_mean(&run->base, run->integral_u[0], error));

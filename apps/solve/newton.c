@@ -132,7 +132,7 @@ static weft_status direction(newton *n, weft_error *error) {
         run->base.b_values[i] = -run->base.b_values[i];
         n->du_values[i] = 0;
     }
-    weft_bc_set(run->base.bc, n->factor, run->base.u_values);
+    app_run_set_conditions(&run->base, n->factor, run->base.u_values);
     for (int64_t i = 0; i < run->base.n_constrained; ++i) {
         const int32_t dof = run->base.constrained[i];
         n->du_values[dof] = run->base.u_values[dof] - n->before[dof];

@@ -18,9 +18,9 @@ void solve_parts_clear(solve_script *script) {
         free(part->dofs);
     }
     free(script->parts);
-    for (int i = 1; i < n_sets * WEFT_UFL_SUBSPACES_MAX && script->spaces; ++i)
+    for (int i = WEFT_UFL_SUBSPACES_MAX; i < n_sets * WEFT_UFL_SUBSPACES_MAX && script->spaces; ++i)
         weft_space_free(&script->spaces[i]);
-    free(script->spaces); /* the first is the run's */
+    free(script->spaces); /* those of u are the run's */
 }
 
 static weft_status refuse_linear(const solve *run, weft_error *error) {
@@ -86,25 +86,45 @@ static weft_status check_cells(const solve *run, weft_error *error) {
     return WEFT_ERROR_INPUT;
 }
 
+/* The spaces of a set. Those of the first are the fields of u. */
+static weft_status make_set(solve *run, int i, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_ufl_problem *problem = run->script.problem;
+    weft_space **spaces = run->script.spaces + (size_t)i * WEFT_UFL_SUBSPACES_MAX;
+    const weft_ufl_set *set = &problem->sets[i];
+    for (int k = 0; k < set->n; ++k) {
+        const weft_ufl_subspace *sub = &set->sub[k];
+        TRY(weft_space_make(run->base.device, run->base.mesh,
+                            (weft_element_kind){sub->family, sub->degree},
+                            i == 0 && !set->flat ? problem->components : sub->components,
+                            &spaces[k], error));
+        if (i > 0)
+            continue;
+        run->base.fields[run->base.n_fields++] = (app_field){
+            .space = spaces[k],
+            .first_value = sub->first_value,
+            .is_enrichment = k > 0 && sub->first_value == set->sub[k - 1].first_value};
+    }
+done:
+    return status;
+}
+
 static weft_status make_spaces(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    solve_script *script = &run->script;
-    const weft_ufl_problem *problem = script->problem;
-    script->spaces =
+    const weft_ufl_problem *problem = run->script.problem;
+    run->script.spaces =
         calloc((size_t)problem->n_sets * WEFT_UFL_SUBSPACES_MAX, sizeof(weft_space *));
-    if (!script->spaces)
+    if (!run->script.spaces)
         return weft_out_of_memory(error, NULL);
     for (int i = 0; i < problem->n_sets; ++i)
-        for (int k = 0; k < problem->sets[i].n; ++k) {
-            const weft_ufl_subspace *sub = &problem->sets[i].sub[k];
-            const int components = i == 0 && !problem->sets[0].flat ? problem->components
-                                                                    : sub->components;
-            TRY(weft_space_make(run->base.device, run->base.mesh,
-                                (weft_element_kind){sub->family, sub->degree}, components,
-                                &script->spaces[i * WEFT_UFL_SUBSPACES_MAX + k], error));
-        }
+        TRY(make_set(run, i, error));
+    app_run_fields_count(&run->base);
+    if (run->base.n_values <= SOLVE_VALUES_MAX && run->base.n_dofs <= INT32_MAX)
+        goto done;
+    status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                            "%d components and %lld dofs: at most %d and 2^31 - 1 can be",
+                            run->base.n_values, (long long)run->base.n_dofs, SOLVE_VALUES_MAX);
 done:
-    run->base.space = script->spaces[0];
     return status;
 }
 
@@ -235,21 +255,9 @@ done:
     return status;
 }
 
-static weft_status refuse_mixed(const solve *run, weft_error *error) {
-    for (int i = 0; i < run->script.problem->n_sets; ++i)
-        if (run->script.problem->sets[i].flat) {
-            weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                           "functions in mixed and enriched spaces are not solved for");
-            weft_error_location(error, run->options->script, NULL, 0, 0);
-            return WEFT_ERROR_UNSUPPORTED;
-        }
-    return WEFT_OK;
-}
-
 weft_status solve_spaces_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     solve_script *script = &run->script;
-    TRY(refuse_mixed(run, error));
     TRY(check_measures(run, error));
     TRY(check_cells(run, error));
     TRY(make_spaces(run, error));
@@ -263,15 +271,25 @@ done:
 /* ---- what stands over nodes -------------------------------------------------------------- */
 
 int64_t solve_nodes(const solve *run) {
-    return run->base.space ? weft_space_nodes(run->base.space) : run->base.mesh->n_nodes;
+    return run->base.n_fields > 0 ? run->base.n_dofs / run->components : run->base.mesh->n_nodes;
+}
+
+const weft_ufl_set *solve_set_of(const solve *run, const char *index_set, weft_space ***spaces) {
+    const weft_ufl_problem *problem = run->script.problem;
+    for (int i = 0; index_set && problem && i < problem->n_sets; ++i)
+        if (strcmp(problem->sets[i].nodes, index_set) == 0) {
+            *spaces = run->script.spaces + (size_t)i * WEFT_UFL_SUBSPACES_MAX;
+            return &problem->sets[i];
+        }
+    return NULL;
 }
 
 const weft_space *solve_space_of(const solve *run, const char *index_set) {
     const weft_ufl_problem *problem = run->script.problem;
+    weft_space **spaces = NULL;
     if (!index_set)
         return NULL;
-    for (int i = 0; problem && i < problem->n_sets; ++i)
-        if (strcmp(problem->sets[i].nodes, index_set) == 0)
-            return run->script.spaces[i * WEFT_UFL_SUBSPACES_MAX];
+    if (solve_set_of(run, index_set, &spaces))
+        return spaces[0];
     return !problem && strcmp(index_set, "nodes") == 0 ? run->base.space : NULL;
 }

@@ -63,6 +63,13 @@ static void print_head(const solve *run) {
     app_plan_print(&run->base.context, run->base.assembly, "");
 }
 
+/* Of a mixed function, the errors of each component. */
+static void print_field_errors(const solve *run) {
+    for (int k = 0; run->exact && run->base.n_fields > 1 && k < run->base.n_values; ++k)
+        printf("            component %d: L2 %.6e, H1 seminorm %.6e\n", k,
+               app_strip_nan_sign(run->errors[k][0]), app_strip_nan_sign(run->errors[k][1]));
+}
+
 weft_status solve_report_print(const solve *run, weft_error *error) {
     const app_run_options *options = &run->options->run;
     if (app_is_silent(&run->options->run))
@@ -81,8 +88,9 @@ weft_status solve_report_print(const solve *run, weft_error *error) {
     else if (run->problem->prints_history)
         app_history_line_print(&run->base.cg);
     app_run_print_errors(&run->base, run->options->exact);
+    print_field_errors(run);
     printf("integral u");
-    print_values(run->integral_u, run->components);
+    print_values(run->integral_u, run->base.n_values);
     if (!run->options->nonlinear && !run->options->time.text)
         printf("energy      %.10g\n", app_strip_nan_sign(run->base.energy));
     if (run->options->sum)

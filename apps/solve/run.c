@@ -7,9 +7,9 @@
 static weft_status make_dofs(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const char *exact = run->options->exact;
-    if (exact)
-        TRY(app_split_components("--exact", exact, run->components, &run->exact, error));
     TRY(app_run_space_make(&run->base, run->components, error));
+    if (exact)
+        TRY(app_split_components("--exact", exact, run->base.n_values, &run->exact, error));
 done:
     return status;
 }
@@ -65,6 +65,8 @@ static weft_status compute(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     if (run->base.project)
         TRY(run->problem->balance_check(run, error));
+    if (!run->options->nonlinear)
+        TRY(solve_nullspace_project(run, error));
     TRY(run->options->time.text   ? solve_time_run(run, error)
         : run->options->nonlinear ? solve_newton(run, error)
                                   : app_run_solve(&run->base, error));
@@ -109,7 +111,7 @@ static void clear(solve *run) {
         free(run->inputs[i].values);
     }
     free(run->inputs);
-    app_free_list(&run->exact, run->components);
+    app_free_list(&run->exact, run->base.n_values);
     weft_memory_free(&run->load);
     free(run->flux);
     free(run->iterations);

@@ -18,7 +18,7 @@
 
 /* ---- options (apps/solve/options.c) ---------------------------------------------------------- */
 
-enum { SOLVE_COMPONENTS_MAX = 8, SOLVE_KERNELS_MAX = 8, SOLVE_ALIASES_MAX = 2 };
+enum { SOLVE_COMPONENTS_MAX = 8, SOLVE_VALUES_MAX = 16, SOLVE_KERNELS_MAX = 8, SOLVE_ALIASES_MAX = 2 };
 
 /** NAME=TEXT of --input, --define or --param; NAME@GROUP=TEXT of the same NAME are joined. */
 typedef struct solve_binding {
@@ -154,7 +154,9 @@ struct solve {
     bool newton_converged, newton_to_rounding;
     solve_time time;
     double sum; /* NaN unless requested */
-    double integral_u[SOLVE_COMPONENTS_MAX];
+    double integral_u[SOLVE_VALUES_MAX];
+    double errors[SOLVE_VALUES_MAX][2]; /* in L2 and H1, by component; with --exact */
+    int open_values[SOLVE_VALUES_MAX], n_open; /* components of mixed u that a constant can be added to */
 };
 
 /** The steps of solve (apps/solve/script.c, forms.c, load.c, linear.c, measure.c, report.c).
@@ -185,6 +187,8 @@ weft_status solve_spaces_make(solve *run, weft_error *error);
 void solve_parts_clear(solve_script *script);
 /** The space over whose nodes an input is; NULL: none. */
 const weft_space *solve_space_of(const solve *run, const char *index_set);
+/** The set of a form file of this name with its spaces; NULL: none. */
+const weft_ufl_set *solve_set_of(const solve *run, const char *index_set, weft_space ***spaces);
 /** Nodes of u: those of its space, or of the mesh before that is made. */
 int64_t solve_nodes(const solve *run);
 /** Choose the method for the tangent at the current u by its symmetry.
@@ -196,6 +200,9 @@ weft_status solve_tangent_check(solve *run, int step, int iteration, bool *is_re
 weft_status solve_vector_make(solve *run, double factor, weft_error *error);
 /** Solve r(u) = 0. (apps/solve/newton.c) */
 weft_status solve_newton(solve *run, weft_error *error);
+/** Find components of a mixed u that are determined up to a constant; make the load compatible with them, with the
+ *  prescribed values in u; set their means to zero. (apps/solve/nullspace.c) */
+solve_step solve_nullspace_find, solve_nullspace_project, solve_nullspace_remove;
 /** Compute errors, integrals, energy and probe values. (apps/solve/measure.c) */
 weft_status solve_measure(solve *run, weft_error *error);
 /** Compile the derived quantities, before the solution. (apps/solve/measure.c) */

@@ -47,6 +47,8 @@ weft_status solve_time_check(const solve *run, weft_error *error) {
         {"--output", options->run.output, options->run.mesh.name, "the mesh"}};
     const weft_series_options series = series_options(run);
     TRY(app_overwrite_check(pairs, 2, error));
+    if (run->script.problem && run->script.problem->sets[0].flat)
+        TRY(refuse_option("a mixed space", "solve for a function in one space", error));
     if (options->run.until_discretisation)
         TRY(refuse_option("--until", "leave out --until discretisation", error));
     if (options->load_steps > 1)

@@ -63,15 +63,17 @@ done:
     return status;
 }
 
-static weft_status refuse_flux(const weft_bc *bc, const weft_condition *condition,
-                               weft_error *error) {
-    const weft_element *element = weft_space_element(bc->space);
+static bool is_linear(const weft_space *space) {
+    const weft_element *element = weft_space_element(space);
+    return element->family == WEFT_LAGRANGE && element->degree == 1 &&
+           (element->cell == WEFT_TRIANGLE || element->cell == WEFT_TETRAHEDRON);
+}
+
+/* Other functions may have the flux zero, for which nothing is integrated. */
+static weft_status refuse_flux(const weft_condition *condition, weft_error *error) {
     double constant = NAN;
     if (condition->kind == WEFT_NEUMANN && weft_formula_constant(condition->value, &constant) &&
         constant == 0)
-        return WEFT_OK;
-    if (element->family == WEFT_LAGRANGE && element->degree == 1 &&
-        weft_cell_of(element->cell)->simplex && element->cell != WEFT_INTERVAL)
         return WEFT_OK;
     weft_error_set(
         error, WEFT_ERROR_UNSUPPORTED,
@@ -91,9 +93,11 @@ static weft_status place_piece(weft_bc *bc, weft_bc_piece *piece, char *marks, w
             marks[(int64_t)piece->nodes[i] * c + condition->component] = 1;
         goto done;
     }
-    TRY(refuse_flux(bc, condition, error));
     TRY(find_group(bc->space, condition, &piece->group, error));
-    TRY(find_facets(bc, piece, error));
+    if (!is_linear(bc->space))
+        TRY(refuse_flux(condition, error));
+    else
+        TRY(find_facets(bc, piece, error));
 done:
     return status;
 }

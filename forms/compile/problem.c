@@ -120,8 +120,9 @@ static bool add_subspaces(weft_ufl *ufl, const ufl_element *element, int compone
         return refuse_element(ufl, element);
     for (int i = 0; i < element->n_sub && fine; ++i) {
         fine = add_subspaces(ufl, element->sub[i], components, first_value, set);
-        if (element->family == UFL_MIXED)
-            first_value += element->sub[i]->value_size;
+        if (element->family == UFL_MIXED) /* symmetric tensors count components with dofs */
+            first_value += element->sub[i]->family == UFL_BLOCKED ? element->sub[i]->block_size
+                                                                  : element->sub[i]->value_size;
     }
     return fine;
 }

@@ -118,7 +118,7 @@ static void test_groups(void **state) {
     data.n_group_facets = 6;
     data.groups[0] = (weft_group){"inside", 1, 0, 4, 0, 0, 0, 0, 0};
     data.groups[1] =
-        (weft_group){"all", 2, 77, 99, 0, 0, 0, 0, 0, 0}; /* cells: its facets are not looked at */
+        (weft_group){"all", 2, 77, 99, 0, 0, 0, 0, 0}; /* cells: its facets are not looked at */
     data.groups[2] = (weft_group){"side", 1, 4, 2, 0, 0, 0, 0, 0};
     put_facet(&data, 0, 3, 0);
     put_facet(&data, 1, 1, 2);

@@ -1,0 +1,153 @@
+/* Constants of a mixed function that the equations leave open, as the pressure of an enclosed flow: the load is made
+ * compatible with them, and their mean is zero in the solution. */
+#include "apps/solve/solve.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Tolerance for |A 1| / |diag A|: rounding if constants are in the kernel of A. */
+static const double UNSEEN = 1e-10;
+
+/* The dofs of component k: first, first + step, ... below last. */
+typedef struct component {
+    int64_t first, last, step;
+} component;
+
+static component component_of(const solve *run, int k) {
+    const app_field *field = app_run_field_of_value(&run->base, k);
+    const int c = weft_space_components(field->space);
+    return (component){field->first_dof + k - field->first_value,
+                       field->first_dof + weft_space_dofs(field->space), c};
+}
+
+static bool is_fixed(const solve *run, const component *of) {
+    for (int64_t i = 0; i < run->base.n_constrained; ++i) {
+        const int32_t dof = run->base.constrained[i];
+        if (dof >= of->first && dof < of->last && (dof - of->first) % of->step == 0)
+            return true;
+    }
+    return false;
+}
+
+static weft_status make_vectors(const solve *run, double *values[2], weft_memory *memory[2],
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < 2; ++i)
+        TRY(weft_vector_make(run->base.device, run->n_dofs, &values[i], &memory[i], error));
+done:
+    return status;
+}
+
+/* y = A e, e one in a component and zero in the others */
+static weft_status apply(solve *run, const component *of, double *values[2], weft_memory *memory[2],
+                         weft_error *error) {
+    weft_status status = WEFT_OK;
+    memset(values[0], 0, (size_t)run->n_dofs * sizeof *values[0]);
+    for (int64_t i = of->first; i < of->last; i += of->step)
+        values[0][i] = 1;
+    TRY(weft_vector_push(memory[0], values[0], run->n_dofs, error));
+    TRY(weft_operator_apply(run->base.op, memory[0], memory[1], error));
+    TRY(weft_vector_pull(memory[1], values[1], run->n_dofs, error));
+done:
+    return status;
+}
+
+static double largest(const double *values, int64_t n) {
+    double most = 0;
+    for (int64_t i = 0; i < n; ++i)
+        most = fmax(most, fabs(values[i]));
+    return most;
+}
+
+/* Whether A e is zero in the rows of free dofs. */
+static weft_status is_unseen(solve *run, const component *of, double *values[2],
+                             weft_memory *memory[2], bool *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(apply(run, of, values, memory, error));
+    for (int64_t i = 0; i < run->base.n_constrained; ++i)
+        values[1][run->base.constrained[i]] = 0;
+    const double seen = largest(values[1], run->n_dofs);
+    TRY(weft_operator_diagonal(run->base.op, memory[1], error));
+    TRY(weft_vector_pull(memory[1], values[1], run->n_dofs, error));
+    *out = seen <= UNSEEN * largest(values[1], run->n_dofs);
+done:
+    return status;
+}
+
+static void free_vectors(double *values[2], weft_memory *memory[2]) {
+    for (int i = 0; i < 2; ++i) {
+        weft_memory_free(&memory[i]);
+        free(values[i]);
+    }
+}
+
+weft_status solve_nullspace_find(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double *values[2] = {NULL, NULL};
+    weft_memory *memory[2] = {NULL, NULL};
+    if (run->base.is_null)
+        return WEFT_OK;
+    TRY(make_vectors(run, values, memory, error));
+    for (int k = 0; k < run->base.n_values; ++k) {
+        const component of = component_of(run, k);
+        bool open = false;
+        if (!is_fixed(run, &of))
+            TRY(is_unseen(run, &of, values, memory, &open, error));
+        if (!open)
+            continue;
+        run->open_values[run->n_open++] = k;
+        weft_log(&run->base.messages->monitor, WEFT_LOG_INFO,
+                 "nothing fixes a constant in component %d of u: its mean is set to zero", k);
+    }
+done:
+    free_vectors(values, memory);
+    return status;
+}
+
+/* For symmetric A: b - A g must be orthogonal to e, whose A e is zero but in the rows of constrained dofs. */
+weft_status solve_nullspace_project(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double *values[2] = {NULL, NULL};
+    weft_memory *memory[2] = {NULL, NULL};
+    if (run->n_open == 0 || !run->is_symmetric || run->base.is_null)
+        return WEFT_OK;
+    TRY(make_vectors(run, values, memory, error));
+    for (int m = 0; m < run->n_open; ++m) {
+        const component of = component_of(run, run->open_values[m]);
+        double sum = 0;
+        int64_t n = 0;
+        TRY(apply(run, &of, values, memory, error));
+        for (int64_t i = of.first; i < of.last; i += of.step, ++n)
+            sum += run->base.b_values[i];
+        for (int64_t i = 0; i < run->base.n_constrained; ++i) {
+            const int32_t dof = run->base.constrained[i];
+            sum -= values[1][dof] * run->base.u_values[dof];
+        }
+        for (int64_t i = of.first; i < of.last; i += of.step)
+            run->base.b_values[i] -= sum / (double)n;
+    }
+    TRY(weft_vector_push(run->base.b, run->base.b_values, run->n_dofs, error));
+done:
+    free_vectors(values, memory);
+    return status;
+}
+
+weft_status solve_nullspace_remove(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int m = 0; m < run->n_open; ++m) {
+        const int k = run->open_values[m];
+        const component of = component_of(run, k);
+        const app_field *field = app_run_field_of_value(&run->base, k);
+        double integral = 0, measure = 0;
+        TRY(weft_space_integral(field->space, run->base.u_values + field->first_dof,
+                                k - field->first_value, &integral, error));
+        TRY(weft_space_integral(field->space, NULL, 0, &measure, error));
+        for (int64_t i = of.first; i < of.last; i += of.step)
+            run->base.u_values[i] -= integral / measure;
+    }
+    if (run->n_open > 0)
+        TRY(weft_vector_push(run->base.u, run->base.u_values, run->n_dofs, error));
+done:
+    return status;
+}

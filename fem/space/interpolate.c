@@ -1,0 +1,31 @@
+/* Interpolates a function to the nodes of another space on the same mesh. */
+#include "fem/space/private.h"
+#include "fem/weft_function.h"
+
+#include <stdlib.h>
+
+weft_status weft_space_interpolate(const weft_space *space, const double *u, const weft_space *to,
+                                   double *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_element *from = weft_space_element(space), *at = weft_space_element(to);
+    const int c = weft_space_components(space);
+    const int32_t *nodes = weft_space_cell_nodes(space), *targets = weft_space_cell_nodes(to);
+    double *table = malloc((size_t)from->n_nodes * (size_t)at->n_nodes * sizeof *table);
+    char *is_done = weft_array_make((size_t)weft_space_nodes(to), 1);
+    if (!table || !is_done)
+        TRY(weft_out_of_memory(error, "values at nodes"));
+    TRY(weft_element_tabulate(from, 0, at->n_nodes, at->points, table, error));
+    for (int64_t cell = 0; cell < weft_space_mesh(to)->n_cells; ++cell)
+        for (int i = 0; i < at->n_nodes; ++i) {
+            const int64_t target = targets[cell * at->n_nodes + i];
+            for (int k = 0; k < c && !is_done[target]; ++k)
+                for (int j = 0; j < from->n_nodes; ++j)
+                    out[target * c + k] += table[i * from->n_nodes + j] *
+                                           u[(int64_t)nodes[cell * from->n_nodes + j] * c + k];
+            is_done[target] = 1;
+        }
+done:
+    free(table);
+    free(is_done);
+    return status;
+}
