@@ -26,7 +26,7 @@ struct weft_meter {
 /* NVML counts all GPUs, CUDA those in CUDA_VISIBLE_DEVICES; -1: they are not named by numbers. */
 static int index_of(int ordinal) {
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
-    if (!visible || !visible[0])
+    if (ordinal < 0 || !visible || !visible[0])
         return ordinal;
     for (int i = 0;; ++i) {
         char *end = NULL;
@@ -42,11 +42,11 @@ static int index_of(int ordinal) {
 }
 
 weft_meter *weft_meter_open(const weft_device *device) {
-    if (weft_device_limits(device)->kind != WEFT_DEVICE_CUDA || device->state == NULL)
+    const int index = index_of(weft_cuda_ordinal(device));
+    if (index < 0)
         return NULL;
-    const int index = index_of(((const weft_cuda_state *)device->state)->ordinal);
     weft_meter *meter = calloc(1, sizeof *meter);
-    bool complete = meter && index >= 0;
+    bool complete = meter != NULL;
     if (complete)
         meter->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     complete = complete && meter->library;

@@ -98,6 +98,8 @@ typedef struct weft_cuda_state {
     char *cache_directory, *keep_directory;
 } weft_cuda_state;
 
+/** The number of a cuda device; -1: another kind of device, also one that says it is a GPU. */
+int weft_cuda_ordinal(const weft_device *device);
 /** Make the device's context current; pairs with leave.
  *  Errors  the sticky error, if the device has failed before */
 weft_status weft_cuda_enter(weft_cuda_state *state, weft_error *error);

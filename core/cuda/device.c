@@ -130,6 +130,10 @@ static const weft_device_table table = {
     .close = cuda_close,
 };
 
+int weft_cuda_ordinal(const weft_device *device) {
+    return device->table == &table ? ((const weft_cuda_state *)device->state)->ordinal : -1;
+}
+
 static int attribute(const weft_cuda_state *state, int which) {
     int value = 0;
     return state->driver.cuDeviceGetAttribute(&value, which, state->device) == 0 ? value : 0;

@@ -56,7 +56,8 @@ static const ufl_terms *make_terms(ufl_lowering *l, const ufl_term *list, int n)
     terms->list = ufl_alloc(l->context, (size_t)(n > 0 ? n : 1), sizeof *terms->list);
     if (!terms->list)
         return NULL;
-    memcpy(terms->list, list, (size_t)n * sizeof *list);
+    if (n > 0) /* else there is perhaps no list */
+        memcpy(terms->list, list, (size_t)n * sizeof *list);
     return terms;
 }
 
