@@ -157,7 +157,10 @@ static weft_gemm_variant variant_of(const weft_gemm_kernels *kernels, const weft
     int64_t rows = 1, columns = 1;
     weft_gemm_variant variant = {.shape = weft_gemm_shape_of(p), .op_a = p->op_a, .op_b = p->op_b};
     variant.vector_bytes = kernels->limits.vector_bytes;
-    if (point->stencil == WEFT_GEMM_SMALL || point->stencil == WEFT_GEMM_HOST)
+    variant.matrix_depth = kernels->limits.matrix_depth;
+    variant.packed = p->a.ld == (p->op_a == WEFT_GEMM_PLAIN ? p->m : p->k) &&
+                     p->b.ld == (p->op_b == WEFT_GEMM_PLAIN ? p->k : p->n) && p->c.ld == p->m;
+    if (point->stencil >= WEFT_GEMM_SMALL)
         return variant; /* these take any alignment */
     tile_of(point, &rows, &columns);
     variant.aligned =
@@ -210,6 +213,9 @@ done:
 static int64_t blocks_of(const weft_gemm_product *p, int64_t n, const weft_gemm_point *point,
                          const weft_gemm_resources *resources) {
     int64_t rows = 1, columns = 1;
+    const int warps = resources->threads / 32;
+    if (point->stencil == WEFT_GEMM_DIRECT)
+        return (n * resources->warps + warps - 1) / warps;
     if (point->stencil == WEFT_GEMM_SMALL)
         return (n + resources->products - 1) / resources->products;
     tile_of(point, &rows, &columns);

@@ -42,7 +42,7 @@ weft_status weft_gemm_source(const weft_gemm_variant *variant, const weft_gemm_p
                   conjugate[!swap]);
     weft_text_add(out, "#define C_TRANSPOSED %d\n#define EDGES %d\n#define ALIGNED %d\n", swap,
                   variant->edges, variant->aligned);
-    if (point->stencil == WEFT_GEMM_SMALL)
+    if (point->stencil == WEFT_GEMM_SMALL || point->stencil == WEFT_GEMM_DIRECT)
         weft_text_add(out, "#define SM %d\n#define SN %d\n#define SK %d\n", (int)variant->shape.m,
                       (int)variant->shape.n, (int)variant->shape.k);
     weft_text_add(out, "#define NAME product\n");
@@ -51,6 +51,12 @@ weft_status weft_gemm_source(const weft_gemm_variant *variant, const weft_gemm_p
     else {
         TRY(add_file("device.cu", out, error));
         TRY(add_file("units.cu", out, error));
+    }
+    if (point->stencil == WEFT_GEMM_DIRECT) {
+        weft_text_add(out, "typedef %s real;\n#define MATRIX_DEPTH %d\n#define PACKED %d\n",
+                      single ? "float" : "double", single ? 0 : variant->matrix_depth,
+                      variant->packed);
+        TRY(add_file("tile.cu", out, error));
     }
     TRY(add_file(stencil->file, out, error));
     if (out->failed)

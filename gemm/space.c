@@ -39,6 +39,13 @@ const weft_gemm_stencil weft_gemm_stencils[WEFT_GEMM_STENCILS] = {
      "small.cu",
      3,
      {{"TM", 6, {1, 2, 3, 4, 6, 8}}, {"TN", 6, {1, 2, 3, 4, 6, 8}}, {"BLOCK", 3, {64, 128, 256}}}},
+    {"direct",
+     "direct.cu",
+     4,
+     {{"TILE_M", 4, {1, 2, 3, 4}},
+      {"TILE_N", 6, {1, 2, 3, 4, 6, 8}},
+      {"BLOCK", 3, {64, 128, 256}},
+      {"STAGED", 2, {0, 1}}}},
     {"host",
      "host.c",
      5,
@@ -194,6 +201,70 @@ static weft_gemm_verdict small_judge(const weft_gemm_shape *shape, const int *v,
     return r->resident * r->threads / 32 < FEWEST ? WEFT_GEMM_FEW_WARPS : WEFT_GEMM_SURVIVES;
 }
 
+/* ---- direct: kernels/gemm/direct.cu --------------------------------------------------------- */
+
+enum { DIRECT_OWN_REGISTERS = 32, TILE_BLOCKS = 16 /* of 16 x 8 entries */ };
+
+int weft_gemm_tile(int m, int n, int *down, int *across) {
+    enum { MOST_DOWN = 4, MOST_ACROSS = 8 };
+    double least_work = 0;
+    int best = 0;
+    for (int x = 1; x <= MOST_DOWN; ++x)
+        for (int y = 1; y <= MOST_ACROSS && x * y <= TILE_BLOCKS; ++y) {
+            const int tiles = (m + 16 * x - 1) / (16 * x) * ((n + 8 * y - 1) / (8 * y));
+            /* instructions, and reads, of which several are as dear as one */
+            const double work = tiles * (x * y + 0.5 * (2 * x + y));
+            if (best > 0 && work >= least_work)
+                continue;
+            least_work = work;
+            best = tiles;
+            *down = x;
+            *across = y;
+        }
+    return best;
+}
+
+static int larger(int a, int b) {
+    return a > b ? a : b;
+}
+
+/* Entries of a column in shared memory: an odd multiple of four. */
+static int pitch(int64_t rows) {
+    return (((int)rows + 3) / 4 | 1) * 4;
+}
+
+static weft_gemm_verdict direct_judge(const weft_gemm_shape *shape, const int *v,
+                                      const weft_gemm_limits *limits, weft_gemm_resources *r) {
+    const int64_t most = WEFT_GEMM_SMALL_MOST;
+    const int64_t m = shape->m, n = shape->n, rows = 16 * v[DIRECT_M], columns = 8 * v[DIRECT_N];
+    const int words = element_bytes(shape->type) / 4;
+    if (m > most || n > most || shape->k > most || m < 1 || n < 1 || shape->k < 1 ||
+        is_complex(shape->type) || rows >= m + 16 || columns >= n + 8)
+        return WEFT_GEMM_INDIVISIBLE;
+    const int tiles = (int)((m + rows - 1) / rows * ((n + columns - 1) / columns));
+    const int warps = v[DIRECT_BLOCK] / 32;
+    if (warps % tiles != 0 && (v[DIRECT_STAGED] || tiles % warps != 0))
+        return WEFT_GEMM_INDIVISIBLE;
+    r->threads = v[DIRECT_BLOCK];
+    r->warps = tiles;
+    if (v[DIRECT_STAGED]) /* either order of an operand */
+        r->shared_bytes = warps / tiles * element_bytes(shape->type) *
+                          (larger(pitch(m) * (int)shape->k, pitch(shape->k) * (int)m) +
+                           larger(pitch(n) * (int)shape->k, pitch(shape->k) * (int)n));
+    if (r->shared_bytes > limits->shared_block)
+        return WEFT_GEMM_NOT_ON_DEVICE;
+    /* of a tile, and of factors on the way to it */
+    r->registers = words * (4 * v[DIRECT_M] * v[DIRECT_N] + 4 * (2 * v[DIRECT_M] + v[DIRECT_N])) +
+                   DIRECT_OWN_REGISTERS;
+    r->reuse = (double)rows * (double)columns / (double)(rows + columns);
+    if (r->registers > limits->registers_thread)
+        return WEFT_GEMM_REGISTERS;
+    r->resident =
+        least(limits->registers / (r->registers * r->threads), limits->warps / (r->threads / 32));
+    r->resident = least(r->resident, limits->shared / (r->shared_bytes + limits->shared_reserved));
+    return WEFT_GEMM_SURVIVES;
+}
+
 /* ---- host: kernels/gemm/host.c -------------------------------------------------------------- */
 
 /* Source  Low, Igual, Smith and Quintana-Orti 2016: the micro-tiles of A and B in half of the L1 cache,
@@ -255,8 +326,10 @@ weft_gemm_verdict weft_gemm_judge(const weft_gemm_shape *shape, const weft_gemm_
             *resources = r;
         return verdict;
     }
-    if (point->stencil == WEFT_GEMM_SMALL) {
-        const weft_gemm_verdict verdict = small_judge(shape, v, limits, &r);
+    if (point->stencil >= WEFT_GEMM_SMALL) {
+        const weft_gemm_verdict verdict = point->stencil == WEFT_GEMM_DIRECT
+                                              ? direct_judge(shape, v, limits, &r)
+                                              : small_judge(shape, v, limits, &r);
         if (resources)
             *resources = r;
         return verdict;
@@ -313,6 +386,7 @@ static bool same_shape(const weft_gemm_point *a, const weft_gemm_point *b) {
         {MMA_BM, MMA_BN, MMA_WM, MMA_WN, MMA_WN},
         {FMA_BM, FMA_BN, FMA_TM, FMA_TN, FMA_LM},
         {SMALL_TM, SMALL_TN, SMALL_TM, SMALL_TM, SMALL_TM},
+        {DIRECT_M, DIRECT_N, DIRECT_M, DIRECT_M, DIRECT_M},
         {HOST_MR, HOST_NR, HOST_MR, HOST_MR, HOST_MR}};
     for (int i = 0; i < 5; ++i)
         if (a->values[parts[a->stencil][i]] != b->values[parts[a->stencil][i]])

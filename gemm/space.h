@@ -17,7 +17,14 @@ typedef struct weft_gemm_stencil {
         int n, values[WEFT_GEMM_VALUES];
     } parameters[WEFT_GEMM_PARAMETERS];
 } weft_gemm_stencil;
-enum { WEFT_GEMM_MMA, WEFT_GEMM_FMA, WEFT_GEMM_SMALL, WEFT_GEMM_HOST, WEFT_GEMM_STENCILS };
+enum {
+    WEFT_GEMM_MMA,
+    WEFT_GEMM_FMA,
+    WEFT_GEMM_SMALL, /* and those below: compiled for their sizes, or of hosts */
+    WEFT_GEMM_DIRECT,
+    WEFT_GEMM_HOST,
+    WEFT_GEMM_STENCILS
+};
 extern const weft_gemm_stencil weft_gemm_stencils[WEFT_GEMM_STENCILS];
 
 /* Positions of the parameters. */
@@ -49,10 +56,11 @@ enum {
     FMA_TURN
 };
 enum { SMALL_TM, SMALL_TN, SMALL_BLOCK };
+enum { DIRECT_M, DIRECT_N, DIRECT_BLOCK, DIRECT_STAGED };
 enum { HOST_MR, HOST_NR, HOST_KC, HOST_MC, HOST_NC };
-enum { WEFT_GEMM_SMALL_MOST = 64 }; /* m, n and k of products of the stencil "small" */
+enum { WEFT_GEMM_SMALL_MOST = 64 }; /* m, n and k of products of "small" and "direct" */
 
-/** What is computed: the type and the sizes, which matter to the stencil "small" only. */
+/** What is computed: the type and the sizes, which matter to "small" and "direct" only. */
 typedef struct weft_gemm_shape {
     weft_gemm_type type;
     int64_t m, n, k;
@@ -104,6 +112,7 @@ extern const char *const weft_gemm_verdict_texts[WEFT_GEMM_VERDICTS];
 typedef struct weft_gemm_resources {
     int threads, shared_bytes, registers; /* per block; registers: estimated, per thread */
     int products;                         /* per block */
+    int warps;                            /* of "direct": per product */
     int resident;                         /* blocks on a multiprocessor */
     double reuse;                         /* as in weft_gemm_guidelines */
 } weft_gemm_resources;
@@ -118,6 +127,11 @@ weft_gemm_verdict weft_gemm_judge(const weft_gemm_shape *shape, const weft_gemm_
 /** The first point of a stencil (all lowest values), and the next; false after the last. */
 weft_gemm_point weft_gemm_point_first(int stencil);
 bool weft_gemm_point_next(weft_gemm_point *point);
+
+/** The tile of 16 down x 8 across entries per warp that suits a small product: little beyond its edges, and
+ *  few reads of the factors.
+ *  Returns  the number of tiles */
+int weft_gemm_tile(int m, int n, int *down, int *across);
 
 /** Count the points of a stencil by verdict.
  *  shapes  number of block and warp (fma: thread) tiles among the survivors */

@@ -163,11 +163,13 @@ static void add_candidates(searcher *s) {
         order(s, from);
         return;
     }
-    if (s->n > 1)
+    if (s->n > 1) {
         add_survivors(s, WEFT_GEMM_SMALL);
+        add_survivors(s, WEFT_GEMM_DIRECT);
+    }
     const bool matrix_units = s->kernels->limits.matrix_depth > 0 &&
                               (p->type == WEFT_GEMM_DOUBLE || p->type == WEFT_GEMM_DOUBLE_COMPLEX);
-    if (standard.stencil != WEFT_GEMM_SMALL)
+    if (standard.stencil < WEFT_GEMM_SMALL)
         add_survivors(s, matrix_units ? WEFT_GEMM_MMA : WEFT_GEMM_FMA);
     order(s, from);
 }

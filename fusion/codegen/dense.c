@@ -37,12 +37,78 @@ static const weft_call *call_at(const dense_writer *d, int position) {
     return &d->w->graph->calls[d->order[position]];
 }
 
+/* The place of a list in shared memory, in components; -1: it is not there. */
+static int staged_at(const dense_writer *d, int value, int connectivity) {
+    const weft_implementation *one = d->kernel->implementation;
+    for (int m = 0; m < one->n_onchip; ++m)
+        if (one->onchip[m].value == value && one->onchip[m].connectivity == connectivity &&
+            one->placement[m] == PLACE_SHARED)
+            return one->offsets[m];
+    return -1;
+}
+
+/* A list between memory and shared memory, in the order of the addresses: neighbouring threads have the
+ * same component of neighbouring elements. */
+static void write_copy(const dense_writer *d, int value, bool loads) {
+    const source_writer *w = d->w;
+    const int count = weft_shape_count(&w->graph->values[value].shape);
+    const char *p = weft_source_variable(w, weft_value_storage(w->graph, value), -1) + 2;
+    weft_text_add(w->out,
+                  "    UNROLL_SOME for (int i = threadIdx.x; i < %d * ELEMENTS; i += blockDim.x) "
+                  "{\n"
+                  "        const int other = i %% ELEMENTS, c = i / ELEMENTS;\n",
+                  count);
+    if (loads)
+        weft_text_add(w->out,
+                      "        on_chip[other * %d + %d + c] = p_%s[first / LANES * (%d * LANES) + "
+                      "first %% LANES + other + c * LANES];\n    }\n",
+                      d->kernel->implementation->shared_components, staged_at(d, value, -1), p,
+                      count);
+    else
+        weft_text_add(
+            w->out,
+            "        if (first + other < n_elements)\n"
+            "            p_%s[first / LANES * (%d * LANES) + first %% LANES + other + c * "
+            "LANES] = on_chip[other * %d + %d + c];\n    }\n",
+            p, count, d->kernel->implementation->shared_components, staged_at(d, value, -1));
+}
+
+/* Copy lists to shared memory. */
+static void write_staged_loads(const dense_writer *d) {
+    bool any = false;
+    weft_text_add(d->w->out, "    extern __shared__ __align__(128) unsigned char shared[];\n"
+                             "    scalar *const on_chip = (scalar *)shared;\n");
+    for (int i = 0; i < d->kernel->n_loads; ++i) {
+        const weft_operand *load = &d->kernel->loads[i];
+        if (staged_at(d, load->value, load->connectivity) < 0)
+            continue;
+        write_copy(d, load->value, true);
+        any = true;
+    }
+    weft_text_add(
+        d->w->out, "%s    scalar *const mine = on_chip + threadIdx.x / THREADS_PER_ELEMENT * %d;\n",
+        any ? "    __syncthreads();\n" : "", d->kernel->implementation->shared_components);
+}
+
+/* Copy results from shared memory. */
+static void write_staged_stores(const dense_writer *d) {
+    bool any = false;
+    for (int i = 0; i < d->kernel->n_stores; ++i) {
+        if (staged_at(d, d->kernel->stores[i], -1) < 0)
+            continue;
+        weft_text_add(d->w->out, "%s", any ? "" : "    __syncthreads();\n");
+        write_copy(d, d->kernel->stores[i], false);
+        any = true;
+    }
+}
+
 /* Uniform numbers stay in registers, other lists where they are. */
 static void write_loads(const dense_writer *d) {
     const source_writer *w = d->w;
     for (int i = 0; i < d->kernel->n_loads; ++i) {
         const weft_operand *load = &d->kernel->loads[i];
         const weft_value *value = &w->graph->values[load->value];
+        const int staged = staged_at(d, load->value, load->connectivity);
         if (value->index_set < 0 && weft_shape_count(&value->shape) == 1) {
             weft_source_load_uniforms(w, load, 1);
             continue;
@@ -50,7 +116,10 @@ static void write_loads(const dense_writer *d) {
         weft_text_add(w->out,
                       "    const entries_by %s{[&](const int c) FORCE_INLINE -> real { return ",
                       weft_source_variable(w, load->value, load->connectivity));
-        weft_source_component(w, load);
+        if (staged >= 0)
+            weft_text_add(w->out, "mine[%d + c]", staged);
+        else
+            weft_source_component(w, load);
         weft_text_add(w->out, "; }};\n");
     }
 }
@@ -117,8 +186,11 @@ static void write_stores(const dense_writer *d, int value) {
     const source_writer *w = d->w;
     const char *v = weft_source_variable(w, value, -1);
     for (int i = 0; i < d->kernel->n_stores; ++i)
-        if (d->kernel->stores[i] == value) {
-            weft_text_add(w->out, "            ");
+        if (d->kernel->stores[i] == value && staged_at(d, value, -1) >= 0)
+            weft_text_add(w->out, "            mine[%d + c] = %s[c];\n", staged_at(d, value, -1),
+                          v);
+        else if (d->kernel->stores[i] == value) {
+            weft_text_add(w->out, "            if (is_here)\n                ");
             weft_source_component(w, &(weft_operand){.value = value, .connectivity = -1});
             weft_text_add(w->out, " = %s[c];\n", v);
         }
@@ -126,7 +198,7 @@ static void write_stores(const dense_writer *d, int value) {
         const weft_accumulation *a = &w->graph->accumulations[d->kernel->scatters[i]];
         if (a->source != value)
             continue;
-        weft_text_add(w->out, "            atomicAdd(&");
+        weft_text_add(w->out, "            if (is_here)\n                atomicAdd(&");
         weft_source_target(w, a);
         weft_text_add(w->out, ", %s[c]);\n", v);
     }
@@ -170,10 +242,10 @@ static weft_status write_tiles(const dense_writer *d, weft_error *error) {
     weft_text *out = w->out;
     const int m = d->dense.shape.sizes[0], n = d->dense.shape.sizes[1];
     weft_text_add(out,
-                  "\n    typedef warp_tile<%d, %d> tile;\n"
+                  "\n    typedef warp_tile<%d, %d, %d, %d> tile;\n"
                   "    for (int number = threadIdx.x %% THREADS_PER_ELEMENT / 32; number < "
                   "tile::COUNT; number += THREADS_PER_ELEMENT / 32) {\n",
-                  m, n);
+                  m, n, d->dense.down, d->dense.across);
     for (int i = 0; i < d->n; ++i) {
         const weft_call *call = call_at(d, i);
         if (d->dense.roles[i] != DENSE_TILE)
@@ -226,18 +298,23 @@ weft_status weft_source_dense(const source_writer *w, const weft_plan_kernel *ke
                   "#define ELEMENTS %d /* of a block */\n",
                   one->threads_per_element, one->elements_per_block);
     weft_source_head(w, kernel);
-    weft_text_add(w->out,
-                  "    const int64_t element = blockIdx.x * (int64_t)ELEMENTS + threadIdx.x / "
-                  "THREADS_PER_ELEMENT;\n"
-                  "    const int64_t block = element / LANES;\n"
-                  "    const int lane = (int)(element %% LANES);\n"
-                  "    if (element >= n_elements)\n        return;\n");
+    weft_text_add(
+        w->out,
+        "    const int64_t first = blockIdx.x * (int64_t)ELEMENTS;\n"
+        "    const int64_t own = first + threadIdx.x / THREADS_PER_ELEMENT;\n"
+        "    const bool is_here = own < n_elements; /* else the last one is computed too */\n"
+        "    const int64_t element = is_here ? own : n_elements - 1;\n"
+        "    const int64_t block = element / LANES;\n"
+        "    const int lane = (int)(element %% LANES);\n");
+    if (one->shared_components > 0)
+        write_staged_loads(&d);
     write_loads(&d);
     for (int i = 0; i < d.n; ++i)
         if (d.dense.roles[i] < DENSE_TILE)
             TRY(write_before(&d, i, error));
     write_other_stores(&d);
     TRY(write_tiles(&d, error));
+    write_staged_stores(&d);
     weft_text_add(w->out, "}\n#undef THREADS_PER_ELEMENT\n#undef ELEMENTS\n\n");
 done:
     return status;

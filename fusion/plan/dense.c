@@ -2,6 +2,8 @@
  * if its result is needed entry by entry only; a product that is an operand of another one is computed where its
  * entries are read, if its sums are short: B^T D B is one product whose second factor is D B. */
 #include "fusion/plan/dense.h"
+#include "fusion/base/target.h"
+#include "gemm/space.h"
 
 #include <string.h>
 
@@ -160,9 +162,36 @@ bool weft_dense_find(const weft_graph *graph, const int *order, int n, weft_dens
     while (again)
         if (!find_roles(&f, &again))
             return false;
-    const int tiles = ((out->shape.sizes[0] + 31) / 32) * ((out->shape.sizes[1] + 31) / 32);
-    const int across = (out->shape.sizes[1] + 7) / 8;
-    out->entries = (out->shape.sizes[0] > 16 ? 8 : 4) * (across < 4 ? across : 4);
+    const int tiles =
+        weft_gemm_tile(out->shape.sizes[0], out->shape.sizes[1], &out->down, &out->across);
     out->warps = tiles < 2 ? 1 : tiles < 4 ? 2 : 4;
     return true;
+}
+
+bool weft_dense_is_interleaved(const weft_graph *graph, const weft_implementation *made, int m) {
+    const weft_operand *operand = &made->onchip[m];
+    const int set = graph->values[operand->value].index_set;
+    return set >= 0 && operand->connectivity < 0 && !graph->index_sets[set].plain &&
+           weft_shape_count(&operand->shape) > 1 && (!made->produced_here[m] || made->live_out[m]);
+}
+
+void weft_dense_stage(const weft_graph *graph, const weft_limits *limits, int real_bytes,
+                      weft_implementation *made) {
+    int n = 0;
+    made->shared_components = 0;
+    for (int m = 0; m < made->n_onchip; ++m) {
+        made->placement[m] = PLACE_REGISTER;
+        made->offsets[m] = n;
+        n += weft_dense_is_interleaved(graph, made, m) ? weft_shape_count(&made->onchip[m].shape)
+                                                       : 0;
+    }
+    n += n % 2 == 0 && n > 0; /* the same component of several elements in different banks */
+    if (n == 0 ||
+        (size_t)n * (size_t)made->elements_per_block * (size_t)real_bytes + WEFT_CUDA_RESERVED >
+            limits->onchip_bytes / 2)
+        return;
+    made->shared_components = n;
+    for (int m = 0; m < made->n_onchip; ++m)
+        if (weft_dense_is_interleaved(graph, made, m))
+            made->placement[m] = PLACE_SHARED;
 }

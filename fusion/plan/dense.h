@@ -3,7 +3,7 @@
  *  Out: what each does in such a kernel, or that the fusion cannot be one */
 #pragma once
 
-#include "fusion/plan/fusions.h"
+#include "fusion/plan/implementation.h"
 
 enum {
     WEFT_DENSE_CALLS = 32,   /* most calls of such a kernel */
@@ -23,10 +23,18 @@ typedef struct weft_dense {
     weft_dense_role roles[WEFT_DENSE_CALLS]; /* by position in the order */
     int variants[WEFT_DENSE_CALLS]; /* the body of a call, whose thread t computes entry t */
     weft_shape shape;               /* of all tiled products */
+    int down, across;               /* a tile has 16 down x 8 across entries */
     int warps;                      /* per element */
-    int entries;                    /* of a tile, per thread */
 } weft_dense;
 
 /** Can these calls be such a kernel?
  *  order  [n] calls of one fusion in order of execution */
 bool weft_dense_find(const weft_graph *graph, const int *order, int n, weft_dense *out);
+/** Does an entry of the on-chip list move between memory and chip component by component, with those of other
+ *  elements between them? */
+bool weft_dense_is_interleaved(const weft_graph *graph, const weft_implementation *made, int m);
+/** Place interleaved lists in shared memory, where a block copies them in the order of the addresses, if at least
+ *  two blocks fit: set made's placement, offsets and shared_components.
+ *  made  its elements_per_block is set */
+void weft_dense_stage(const weft_graph *graph, const weft_limits *limits, int real_bytes,
+                      weft_implementation *made);

@@ -178,11 +178,9 @@ weft_status weft_variants_try_dense(variant_search *p, weft_error *error) {
     one->threads_per_element = threads;
     one->elements_per_block = one->stride = elements;
     one->serial_iterations = 1;
-    one->shared_components = 0;
-    one->register_components = dense.entries;
+    one->register_components = 4 * dense.down * dense.across;
     memset(one->barriers, 0, (size_t)n * sizeof *one->barriers);
-    for (int m = 0; m < one->n_onchip; ++m)
-        one->placement[m] = PLACE_REGISTER;
+    weft_dense_stage(p->graph, p->limits, p->options->single ? 4 : 8, one);
     weft_predict(p->predictor, one);
     TRY(keep(p, error));
 done:

@@ -27,6 +27,26 @@ for (int l = 1; l < k; ++l)
     s += A(i,l) * B(l,j);
 C(i,j) = s;
 
+//@ function  row_blocks(c: real[q], M: real[d,d], B: real[d*q,n]) -> Y: real[d*q,n]
+//@ kind      map
+//@ flops     (2*d + 1)*d*q*n
+//@ source    Y = (diag(c) x M) B by Kronecker's product: each d rows of B, at a quadrature point, times c M
+//@ threads   1
+for (int p = 0; p < q; ++p)
+    for (int a = 0; a < d; ++a)
+        for (int j = 0; j < n; ++j) {
+            real s = M(a,0) * B(p * d,j);
+            for (int b = 1; b < d; ++b)
+                s += M(a,b) * B(p * d + b,j);
+            Y(p * d + a,j) = c(p) * s;
+        }
+//@ threads   d*q*n   c(t/(d*n)) M(t/n%d,:) B(:,t%n) Y(t/n,t%n)
+int p = t / (d * n), a = t / n % d, j = t % n;
+real s = M(a,0) * B(p * d,j);
+for (int b = 1; b < d; ++b)
+    s += M(a,b) * B(p * d + b,j);
+Y(t / n,j) = c(p) * s;
+
 //@ function  mvmul(A: real[m,n], x: real[n]) -> y: real[m]
 //@ kind      map
 //@ flops     (2*n - 1)*m

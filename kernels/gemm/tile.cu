@@ -5,10 +5,9 @@
 
 #define MEMBER __device__ __forceinline__
 
-/* M x N: of the product; a tile has at most 32 x 32 entries. Lane 4 g + t holds
+/* M x N: of the product, of which a tile has 16 MB x 8 NB. Lane 4 g + t holds
  *     v[(mb * NB + nb) * 4 + 2 h + e]    row 16 mb + g + 8 h, column 8 nb + 2 t + e of the tile */
-template <int M, int N> struct warp_tile {
-    static constexpr int MB = M > 16 ? 2 : 1, NB = N > 24 ? 4 : (N + 7) / 8;
+template <int M, int N, int MB, int NB> struct warp_tile {
     static constexpr int DOWN = (M + 16 * MB - 1) / (16 * MB), ACROSS = (N + 8 * NB - 1) / (8 * NB);
     static constexpr int COUNT = DOWN * ACROSS, ENTRIES = MB * NB * 4;
     real v[ENTRIES];

@@ -1,6 +1,7 @@
 //@ Kernels of products of small matrices (fusion/codegen/dense.c). Every value is a list of entries: in
 //@ memory, or computed when it is read.
 #define MATRIX_DEPTH @depth@
+#define UNROLL_SOME _Pragma("unroll 4")
 #define FORCE_INLINE __attribute__((always_inline))
 
 template <class F> struct entries_by {

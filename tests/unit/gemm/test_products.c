@@ -232,8 +232,14 @@ static void compile_samples(void) {
     weft_threads_free(&threads);
 }
 
-/* All orders of operands: on a GPU for each sample, in the emulation, which compiles slowly, two for
- * each, so that every order comes up with every stencil. */
+/* Of the three kernels of a point: for whole tiles, for edges, and for columns that are not aligned. */
+static int kernel_of(const shape *s) {
+    return s->extra % 2 == 1 || s->m % 2 == 1 ? 2 : s->m % 64 != 0 || s->k % 64 != 0;
+}
+
+/* All orders of operands: on a GPU for each sample. In the emulation, whose compiler is slow, two for
+ * each, so that every order comes up with every stencil: one with whole tiles or aligned edges, in turn,
+ * and one with columns that are not aligned, the most general kernel. */
 static void test_samples(void **state) {
     (void)state;
     if (on_gpu())
@@ -244,8 +250,9 @@ static void test_samples(void **state) {
         for (int o = from; o < to; ++o) {
             const int order = o % orders;
             for (int s = 0; s < N_SHAPES; ++s)
-                run(samples[i].type, (weft_gemm_op)(order % ops), (weft_gemm_op)(order / ops),
-                    samples[i].point, &shapes[s]);
+                if (on_gpu() || kernel_of(&shapes[s]) == (o == from ? i % 2 : 2))
+                    run(samples[i].type, (weft_gemm_op)(order % ops), (weft_gemm_op)(order / ops),
+                        samples[i].point, &shapes[s]);
         }
     }
 }
@@ -254,13 +261,22 @@ static void test_small(void **state) {
     (void)state;
     const int n = sizeof small_shapes / sizeof *small_shapes;
     for (int type = 0; type < WEFT_GEMM_TYPES; ++type)
-        for (int i = on_gpu() ? 0 : type % 2; i < n; i += on_gpu() ? 1 : 2) {
+        for (int i = on_gpu() ? 0 : type % 3; i < n; i += on_gpu() ? 1 : 3) {
             const int ops = weft_gemm_is_complex((weft_gemm_type)type) ? 3 : 2;
             const int o = 3 * type + i;
             run((weft_gemm_type)type, (weft_gemm_op)(o % ops), (weft_gemm_op)(o / ops % ops), NULL,
                 &small_shapes[i]);
         }
     run(WEFT_GEMM_DOUBLE, WEFT_GEMM_TRANSPOSED, WEFT_GEMM_PLAIN, "small 3,2,64", &small_shapes[3]);
+    /* tiles that are larger than the product, and several tiles */
+    run(WEFT_GEMM_DOUBLE, WEFT_GEMM_PLAIN, WEFT_GEMM_PLAIN, "direct 2,2,64,0", &small_shapes[3]);
+    run(WEFT_GEMM_DOUBLE, WEFT_GEMM_TRANSPOSED, WEFT_GEMM_TRANSPOSED, "direct 2,4,128,1",
+        &small_shapes[5]);
+    run(WEFT_GEMM_DOUBLE, WEFT_GEMM_PLAIN, WEFT_GEMM_TRANSPOSED, "direct 1,1,64,1", &small_shapes[1]);
+    run(WEFT_GEMM_DOUBLE, WEFT_GEMM_TRANSPOSED, WEFT_GEMM_PLAIN, "direct 1,4,64,0", &small_shapes[2]);
+    run(WEFT_GEMM_SINGLE, WEFT_GEMM_PLAIN, WEFT_GEMM_PLAIN, "direct 2,1,64,0", &small_shapes[3]);
+    run(WEFT_GEMM_SINGLE, WEFT_GEMM_TRANSPOSED, WEFT_GEMM_PLAIN, "direct 4,4,64,1",
+        &small_shapes[5]);
 }
 
 /* Blocks so small that every loop of the host's product is run several times, by three threads. */
@@ -296,12 +312,12 @@ static void test_default(void **state) {
 static void test_alpha_zero(void **state) {
     (void)state;
     weft_error error;
-    matrix a = matrix_make(WEFT_GEMM_DOUBLE, 20, 20, 0, 0, 1, true);
-    matrix c = matrix_make(WEFT_GEMM_DOUBLE, 20, 20, 0, 0, 1, false);
+    matrix a = matrix_make(WEFT_GEMM_DOUBLE, 21, 21, 0, 0, 1, true);
+    matrix c = matrix_make(WEFT_GEMM_DOUBLE, 21, 21, 0, 0, 1, false);
     weft_gemm_product p = {.type = WEFT_GEMM_DOUBLE,
-                           .m = 20,
-                           .n = 20,
-                           .k = 20,
+                           .m = 21,
+                           .n = 21,
+                           .k = 21,
                            .beta = {3, 0},
                            .a = a.on_device,
                            .b = a.on_device,
