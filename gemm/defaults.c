@@ -88,11 +88,41 @@ static const weft_gemm_default double_fma[MOST] = {{FMA(64, 64, 8, 4, 8, 8, 2, 3
 static const weft_gemm_default double_complex_fma[MOST] = {
     {FMA(64, 32, 8, 4, 4, 8, 2, 3, 2, 8, 0), 1}, {FMA(32, 32, 8, 4, 4, 8, 2, 3, 4, 8, 0), 0.8}};
 
+/* Tiles of warps: read where they are up to 32 x 32 doubles, else from shared memory; at most nine blocks of 16 x 8,
+ * so that many warps are resident. */
+static bool direct_default(const weft_gemm_shape *shape, const weft_gemm_limits *limits,
+                           weft_gemm_point *out) {
+    enum { LEAST = 8, STRAIGHT = 32, BLOCKS = 9, MOST_WARPS = 8, SINGLE_LEAST = 17 };
+    const int64_t least = shape->m < shape->n ? shape->m : shape->n,
+                  largest = shape->m > shape->n ? shape->m : shape->n;
+    const bool narrow = shape->type == WEFT_GEMM_SINGLE;
+    double least_work = 0;
+    if (weft_gemm_is_complex(shape->type) || least < (narrow ? SINGLE_LEAST : LEAST))
+        return false;
+    for (int x = 1; x <= 4; ++x)
+        for (int y = 1; y <= 8 && x * y <= BLOCKS; ++y) {
+            const int tiles =
+                (int)((shape->m + 16 * x - 1) / (16 * x) * ((shape->n + 8 * y - 1) / (8 * y)));
+            const double work = tiles * (x * y + 0.5 * (2 * x + y));
+            const weft_gemm_point point = {
+                .stencil = WEFT_GEMM_DIRECT,
+                .values = {x, y, tiles <= 2 ? 64 : 32 * tiles, narrow || largest > STRAIGHT}};
+            if (tiles > MOST_WARPS || (least_work > 0 && work >= least_work) ||
+                weft_gemm_judge(shape, &point, limits, NULL, NULL) != WEFT_GEMM_SURVIVES)
+                continue;
+            least_work = work;
+            *out = point;
+        }
+    return least_work > 0;
+}
+
 bool weft_gemm_small_default(const weft_gemm_shape *shape, const weft_gemm_limits *limits,
                              weft_gemm_point *out) {
     enum { FEW = 4, BLOCK = 128 };
     const int64_t largest = shape->m > shape->n ? shape->m : shape->n;
     /* one thread per product where a product fits into its registers */
+    if (direct_default(shape, limits, out))
+        return true;
     const int tile = largest <= FEW ? (int)largest : FEW;
     *out = (weft_gemm_point){.stencil = WEFT_GEMM_SMALL,
                              .values = {[SMALL_TM] = tile < shape->m ? tile : (int)shape->m,
