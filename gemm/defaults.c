@@ -88,11 +88,11 @@ static const weft_gemm_default double_fma[MOST] = {{FMA(64, 64, 8, 4, 8, 8, 2, 3
 static const weft_gemm_default double_complex_fma[MOST] = {
     {FMA(64, 32, 8, 4, 4, 8, 2, 3, 2, 8, 0), 1}, {FMA(32, 32, 8, 4, 4, 8, 2, 3, 4, 8, 0), 0.8}};
 
-/* Tiles of warps: read where they are up to 32 x 32 doubles, else from shared memory; at most nine blocks of 16 x 8,
- * so that many warps are resident. */
+/* Tiles of warps: straight from device memory up to 16 x 16 doubles, else from shared memory; at most nine blocks of
+ * 16 x 8, so that many warps are resident. */
 static bool direct_default(const weft_gemm_shape *shape, const weft_gemm_limits *limits,
                            weft_gemm_point *out) {
-    enum { LEAST = 8, STRAIGHT = 32, BLOCKS = 9, MOST_WARPS = 8, SINGLE_LEAST = 17 };
+    enum { LEAST = 8, STRAIGHT = 16, BLOCKS = 9, MOST_WARPS = 8, SINGLE_LEAST = 17 };
     const int64_t least = shape->m < shape->n ? shape->m : shape->n,
                   largest = shape->m > shape->n ? shape->m : shape->n;
     const bool narrow = shape->type == WEFT_GEMM_SINGLE;

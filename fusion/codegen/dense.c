@@ -60,8 +60,9 @@ static void write_copy(const dense_writer *d, int value, bool loads) {
                   count);
     if (loads)
         weft_text_add(w->out,
-                      "        on_chip[other * %d + %d + c] = p_%s[first / LANES * (%d * LANES) + "
-                      "first %% LANES + other + c * LANES];\n    }\n",
+                      "        copy_async<(int)sizeof(scalar)>(&on_chip[other * %d + %d + c], "
+                      "&p_%s[first / LANES * (%d * LANES) + first %% LANES + other + c * "
+                      "LANES]);\n    }\n",
                       d->kernel->implementation->shared_components, staged_at(d, value, -1), p,
                       count);
     else
@@ -85,9 +86,10 @@ static void write_staged_loads(const dense_writer *d) {
         write_copy(d, load->value, true);
         any = true;
     }
-    weft_text_add(
-        d->w->out, "%s    scalar *const mine = on_chip + threadIdx.x / THREADS_PER_ELEMENT * %d;\n",
-        any ? "    __syncthreads();\n" : "", d->kernel->implementation->shared_components);
+    weft_text_add(d->w->out,
+                  "%s    scalar *const mine = on_chip + threadIdx.x / THREADS_PER_ELEMENT * %d;\n",
+                  any ? "    copy_commit();\n    copy_wait<0>();\n    __syncthreads();\n" : "",
+                  d->kernel->implementation->shared_components);
 }
 
 /* Copy results from shared memory. */
@@ -228,10 +230,10 @@ static void write_other_stores(const dense_writer *d) {
     }
 }
 
-/* "rows_of<24>(v_A, 0)" */
+/* "transposed<24>(v_A, 0)" */
 static void add_factor(const dense_writer *d, const weft_call *call, int operand) {
     const weft_operand *factor = &call->operands[operand];
-    weft_text_add(d->w->out, "rows_of<%d>(%s, %d)", factor->shape.sizes[1],
+    weft_text_add(d->w->out, "transposed<%d>(%s, %d)", factor->shape.sizes[1],
                   weft_source_variable(d->w, factor->value, factor->connectivity), factor->offset);
 }
 
@@ -245,7 +247,7 @@ static weft_status write_tiles(const dense_writer *d, weft_error *error) {
                   "\n    typedef warp_tile<%d, %d, %d, %d> tile;\n"
                   "    for (int number = threadIdx.x %% THREADS_PER_ELEMENT / 32; number < "
                   "tile::COUNT; number += THREADS_PER_ELEMENT / 32) {\n",
-                  m, n, d->dense.down, d->dense.across);
+                  n, m, d->dense.down, d->dense.across);
     for (int i = 0; i < d->n; ++i) {
         const weft_call *call = call_at(d, i);
         if (d->dense.roles[i] != DENSE_TILE)
@@ -253,9 +255,9 @@ static weft_status write_tiles(const dense_writer *d, weft_error *error) {
         weft_source_call_comment(w, call);
         weft_text_add(out, "        tile tile_%d;\n        tile_%d.start(number);\n", i, i);
         weft_text_add(out, "        tile_%d.add<%d>(", i, call->operands[0].shape.sizes[1]);
-        add_factor(d, call, 0);
-        weft_text_add(out, ", ");
         add_factor(d, call, 1);
+        weft_text_add(out, ", ");
+        add_factor(d, call, 0);
         weft_text_add(out, ");\n");
     }
     weft_text_add(out, "        UNROLL for (int at = 0; at < tile::ENTRIES; ++at) {\n");
@@ -267,8 +269,8 @@ static weft_status write_tiles(const dense_writer *d, weft_error *error) {
         if (d->dense.roles[i] == DENSE_TILE && first)
             weft_text_add(out,
                           "            if (!tile_%d.has(at))\n                continue;\n"
-                          "            const int c = tile_%d.row_of(at) * %d + "
-                          "tile_%d.column_of(at);\n",
+                          "            const int c = tile_%d.column_of(at) * %d + "
+                          "tile_%d.row_of(at);\n",
                           i, i, n, i);
         first = 0;
         if (d->dense.roles[i] == DENSE_TILE)

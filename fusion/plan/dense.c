@@ -163,7 +163,7 @@ bool weft_dense_find(const weft_graph *graph, const int *order, int n, weft_dens
         if (!find_roles(&f, &again))
             return false;
     const int tiles =
-        weft_gemm_tile(out->shape.sizes[0], out->shape.sizes[1], &out->down, &out->across);
+        weft_gemm_tile(out->shape.sizes[1], out->shape.sizes[0], &out->down, &out->across);
     out->warps = tiles < 2 ? 1 : tiles < 4 ? 2 : 4;
     return true;
 }
@@ -174,6 +174,8 @@ bool weft_dense_is_interleaved(const weft_graph *graph, const weft_implementatio
     return set >= 0 && operand->connectivity < 0 && !graph->index_sets[set].plain &&
            weft_shape_count(&operand->shape) > 1 && (!made->produced_here[m] || made->live_out[m]);
 }
+
+enum { STAGED_BLOCKS = 3 /* on a multiprocessor, at least */ };
 
 void weft_dense_stage(const weft_graph *graph, const weft_limits *limits, int real_bytes,
                       weft_implementation *made) {
@@ -188,7 +190,7 @@ void weft_dense_stage(const weft_graph *graph, const weft_limits *limits, int re
     n += n % 2 == 0 && n > 0; /* the same component of several elements in different banks */
     if (n == 0 ||
         (size_t)n * (size_t)made->elements_per_block * (size_t)real_bytes + WEFT_CUDA_RESERVED >
-            limits->onchip_bytes / 2)
+            limits->onchip_bytes / STAGED_BLOCKS)
         return;
     made->shared_components = n;
     for (int m = 0; m < made->n_onchip; ++m)

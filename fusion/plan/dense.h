@@ -23,7 +23,7 @@ typedef struct weft_dense {
     weft_dense_role roles[WEFT_DENSE_CALLS]; /* by position in the order */
     int variants[WEFT_DENSE_CALLS]; /* the body of a call, whose thread t computes entry t */
     weft_shape shape;               /* of all tiled products */
-    int down, across;               /* a tile has 16 down x 8 across entries */
+    int down, across;               /* a tile has 8 across rows and 16 down columns */
     int warps;                      /* per element */
 } weft_dense;
 
@@ -34,7 +34,7 @@ bool weft_dense_find(const weft_graph *graph, const int *order, int n, weft_dens
  *  elements between them? */
 bool weft_dense_is_interleaved(const weft_graph *graph, const weft_implementation *made, int m);
 /** Place interleaved lists in shared memory, where a block copies them in the order of the addresses, if at least
- *  two blocks fit: set made's placement, offsets and shared_components.
+ *  three blocks fit: set made's placement, offsets and shared_components.
  *  made  its elements_per_block is set */
 void weft_dense_stage(const weft_graph *graph, const weft_limits *limits, int real_bytes,
                       weft_implementation *made);

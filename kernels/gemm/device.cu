@@ -20,55 +20,6 @@ struct gemm_values {
 #define UNROLL _Pragma("unroll")
 #define NO_UNROLL _Pragma("unroll 1")
 
-INLINE unsigned shared_address(const void *p) {
-    return (unsigned)__cvta_generic_to_shared(p);
-}
-
-/* Copy BYTES to shared memory while the threads compute; only `present` of them are read, the
- * others are zero. */
-template <int BYTES> INLINE void copy_async(void *to, const void *from, int present) {
-#if __CUDA_ARCH__ >= 800
-    if constexpr (BYTES == 16)
-        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(
-                         shared_address(to)),
-                     "l"(from), "r"(present)
-                     : "memory");
-    else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared_address(to)),
-                     "l"(from), "n"(BYTES), "r"(present)
-                     : "memory");
-#else
-    UNROLL for (int i = 0; i < BYTES / 4; ++i)
-        ((float *)to)[i] = 4 * i < present ? ((const float *)from)[i] : 0;
-#endif
-}
-template <int BYTES> INLINE void copy_async(void *to, const void *from) {
-#if __CUDA_ARCH__ >= 800
-    if constexpr (BYTES == 16)
-        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(shared_address(to)),
-                     "l"(from)
-                     : "memory");
-    else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared_address(to)),
-                     "l"(from), "n"(BYTES)
-                     : "memory");
-#else
-    copy_async<BYTES>(to, from, BYTES);
-#endif
-}
-/* A group is what was copied since the last one. */
-INLINE void copy_commit() {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-}
-/* Wait until at most N groups of this thread are on their way. */
-template <int N> INLINE void copy_wait() {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
-#endif
-}
-
 /* x, of which the compiler does not know that it is the same in every iteration: what depends on it is
  * computed where it is used, rather than kept in registers. */
 INLINE int64 opaque(int64 x) {

@@ -14,10 +14,11 @@ struct one_entry {
     real x;
     __device__ __forceinline__ real &operator[](int) { return x; }
 };
-/* entry (i, j) of a matrix of N columns, stored by rows from `first` on */
-template <int N, class V> struct by_rows {
+/* entry (j, i) of a matrix of N columns, stored by rows from `first` on: tiles are of the transposed product, so that
+ * neighbouring threads have neighbouring entries of a row */
+template <int N, class V> struct transposed_entries {
     const V &v;
     int first;
-    __device__ __forceinline__ real operator()(int i, int j) const { return v[first + i * N + j]; }
+    __device__ __forceinline__ real operator()(int j, int i) const { return v[first + i * N + j]; }
 };
-template <int N, class V> INLINE by_rows<N, V> rows_of(const V &v, int first) { return {v, first}; }
+template <int N, class V> INLINE transposed_entries<N, V> transposed(const V &v, int first) { return {v, first}; }

@@ -18,6 +18,16 @@ static void ref_mmul(const check_case *c, const double *const *arguments, double
                 result[i * n + j] += A[i * COLUMNS + l] * B[l * n + j];
 }
 
+/* Row i of B, with its d rows in order, times c_(i/d) and row i % d of M. */
+static void ref_row_blocks(const check_case *c, const double *const *arguments, double *result) {
+    const int d = c->arguments[1].sizes[0], n = c->arguments[2].sizes[1];
+    for (int i = 0; i < c->n_result / n; ++i)
+        for (int j = 0; j < n; ++j)
+            for (int b = 0; b < d; ++b)
+                result[i * n + j] += arguments[0][i / d] * arguments[1][i % d * d + b] *
+                                     arguments[2][(i / d * d + b) * n + j];
+}
+
 static void ref_mvmul(const check_case *c, const double *const *arguments, double *result) {
     for (int i = 0; i < ROWS; ++i)
         for (int j = 0; j < COLUMNS; ++j)
@@ -182,6 +192,8 @@ static const check_case cases[] = {
     {"mmul", NULL, 2, {M(3, 3), M(3, 3)}, 9, ref_mmul, 0, 0, NULL},
     {"mmul", NULL, 2, {M(2, 3), M(3, 5)}, 10, ref_mmul, 0, 0, NULL},
     {"mmul", NULL, 2, {M(7, 11), M(11, 9)}, 63, ref_mmul, 0, 0, NULL}, /* loops stay loops */
+    {"row_blocks", NULL, 3, {V(2), M(3, 3), M(6, 4)}, 24, ref_row_blocks, 0, 0, NULL},
+    {"row_blocks", NULL, 3, {V(1), M(1, 1), M(1, 1)}, 1, ref_row_blocks, 0, 0, NULL},
     {"mvmul", NULL, 2, {M(3, 3), V(3)}, 3, ref_mvmul, 0, 0, NULL},
     {"mvmul", NULL, 2, {M(2, 5), V(5)}, 2, ref_mvmul, 0, 0, NULL},
     {"mvmul", NULL, 2, {M(1, 1), V(1)}, 1, ref_mvmul, 0, 0, NULL},
