@@ -179,6 +179,7 @@ def draw(source, out, name="u", deform=0.0, part=1.0):
         lines.append(f'<rect x="{width + 100}" y="{bar - MARGIN - (k + 1) * step:.0f}" width="180" '
                      f'height="{step + 1:.0f}" fill="{colour((k + 0.5) / BANDS)}"/>')
     for value, y in ((highest, MARGIN + 120), (lowest, bar - MARGIN)):
+        value = 0.0 if abs(value) < 1e-9 * (highest - lowest) else value
         lines.append(f'<text x="{width + 330}" y="{y}">{value:.3g}</text>')
     with open(out, "w", encoding="utf-8") as file:
         file.write("\n".join(lines + ["</svg>"]) + "\n")

@@ -108,8 +108,10 @@ def text_of(value, tolerance):
     """A number to a tenth of the tolerance, or a list of them."""
     if isinstance(value, list):
         return ", ".join(text_of(v, tolerance) for v in value)
+    if value == 0:
+        return "0"
     digits = max(0, math.ceil(-math.log10(tolerance)) + (1 if value != round(value, 1) else 0))
-    return f"{value:.{min(digits, 8)}f}" if 1e-3 <= abs(value) < 1e7 or value == 0 else f"{value:.4g}"
+    return f"{value:.{min(digits, 8)}f}" if 1e-3 <= abs(value) < 1e7 else f"{value:.4g}"
 
 
 def section(problem, rows):
