@@ -1,6 +1,8 @@
 /* Expands derivatives, groups integrals and attaches degrees. */
 #include "forms/degree/degree.h"
 
+#include "core/base/fault.h"
+
 #include "forms/operators/operators.h"
 
 #include <stdlib.h>
@@ -14,7 +16,8 @@ static int group(ufl_graph *graph, ufl_integral *integrals, int n) {
         while (at < count &&
                !(integrals[at].type == integrals[i].type &&
                  integrals[at].mesh == integrals[i].mesh && integrals[at].id == integrals[i].id &&
-                 ufl_metadata_equal(&integrals[at].metadata, &integrals[i].metadata)))
+                 (ufl_metadata_equal(&integrals[at].metadata, &integrals[i].metadata) ||
+                  weft_fault("metadata_merged"))))
             ++at;
         if (at == count) {
             integrals[count++] = integrals[i];
@@ -70,6 +73,7 @@ static bool attach_degrees(ufl_graph *graph, ufl_prepared *prepared, ufl_integra
                                      ufl_scaling_degree(integral->type, integral->mesh);
         bool given = integral->metadata.has_degree && integral->metadata.degree >= 0;
         prepared->degrees[i] = given ? integral->metadata.degree : integral->estimated_degree;
+        prepared->degrees[i] -= prepared->degrees[i] > 0 && weft_fault("degree_lowered");
         if (!find_points(graph, integral, &prepared->points[i]))
             return false;
         if (prepared->points[i] && !given)

@@ -1,6 +1,8 @@
 /* Makes the descriptors of finite elements, meshes and function spaces. */
 #include "forms/element/element.h"
 
+#include "core/base/fault.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -398,7 +400,9 @@ const ufl_element *ufl_element_find_quadrature(const ufl_element *element) {
 int ufl_element_block(const ufl_element *element, int flat) {
     if (!element->symmetric)
         return flat;
-    const int i = flat / element->shape[0], j = flat % element->shape[0];
+    const int i = flat / element->shape[0], j = flat % element->shape[0], n = element->shape[0];
+    if (weft_fault("component_transposed"))
+        return i < j ? i * n - i * (i + 1) / 2 + j : j * n - j * (j + 1) / 2 + i;
     return i > j ? i * (i + 1) / 2 + j
                  : j * (j + 1) / 2 + i; /* as Basix: rows of the lower triangle */
 }

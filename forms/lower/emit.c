@@ -1,6 +1,8 @@
 /* Writes the function of an integral: the text of its body, its signature and its tables. */
 #include "forms/lower/emit.h"
 
+#include "core/base/fault.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -59,12 +61,17 @@ static bool prepare_scalars(ufl_emitter *e, const ufl_terms *terms) {
 
 /* The points of a rule in the cell, or those of a facet's rule mapped to the cell. */
 static double *map_points(ufl_emitter *e, const weft_quadrature *rule, const weft_cell *cell,
-                          int facet) {
-    const int d = cell->dimension;
+                          int side) {
+    const int d = cell->dimension, facet = e->l->facets[side];
     int v[8] = {0};
     double *points = ufl_alloc(e->l->context, (size_t)(rule->n * d), sizeof *points);
     if (facet >= 0)
         weft_cell_entity(cell, d - 1, facet, v);
+    if (side == 1 && d == 3 && !cell->simplex && weft_fault("facet_permuted")) {
+        const int swapped = v[1];
+        v[1] = v[2];
+        v[2] = swapped;
+    }
     for (int p = 0; points && p < rule->n; ++p)
         for (int c = 0; c < d; ++c) {
             double x = facet < 0 ? rule->points[p * d + c] : cell->vertices[v[0]][c];
@@ -94,7 +101,7 @@ static bool make_rule(ufl_emitter *e, const ufl_integral *integral, int degree,
     e->n_points = rule.n;
     e->weights = ufl_alloc(e->l->context, (size_t)rule.n, sizeof *e->weights);
     for (int side = 0; side < e->l->n_sides; ++side) {
-        e->points[side] = map_points(e, &rule, cell, e->l->facets[side]);
+        e->points[side] = map_points(e, &rule, cell, side);
         if (!e->points[side])
             e->weights = NULL;
     }

@@ -1,4 +1,5 @@
 /* The geometry of a cell as scalar expressions: Jacobian, normal, sizes. */
+#include "core/base/fault.h"
 #include "forms/lower/private.h"
 
 #include <math.h>
@@ -103,9 +104,8 @@ int ufl_jacobian_inverse(ufl_lowering *l, int i, int j) {
     if (l->inverse[l->side][i][j] < 0) {
         const int one = ufl_scalar_number(&l->scalars, 1);
         const int determinant = ufl_jacobian_determinant(l);
-        const int reciprocal =
-            l->acts ? ufl_scalar_function(&l->scalars, "reciprocal", determinant)
-                    : ufl_scalar_divide(&l->scalars, one, determinant);
+        const int reciprocal = l->acts ? ufl_scalar_function(&l->scalars, "reciprocal", determinant)
+                                       : ufl_scalar_divide(&l->scalars, one, determinant);
         if (l->acts)
             l->scalars.collected = reciprocal + 1;
         l->inverse[l->side][i][j] = ufl_scalar_multiply(&l->scalars, reciprocal, cofactor(l, j, i));
@@ -292,6 +292,8 @@ int ufl_quantity_scalar(ufl_lowering *l, const ufl_node *node, const int *compon
         if (l->facets[l->side] < 0)
             break;
         reference_normal(cell, l->facets[l->side], normal);
+        for (int i = 0; i < 3 && l->side == 1 && weft_fault("normal_turned"); ++i)
+            normal[i] = -normal[i];
         return ufl_scalar_divide(s, mapped_normal(l, normal, component[0]),
                                  normal_length(l, normal));
     case UFL_CELL_VERTICES:

@@ -59,6 +59,11 @@ bugs=(
     "edge_swapped           unit_fem_space_degrees" # nodes on an edge are in the order of each cell
     "face_turned            unit_fem_space_degrees" # nodes on a face are in the order of each cell
     "facet_unsorted         unit_fem_space_degrees" # the two cells of a facet have its vertices in their own orders
+    "normal_turned          forms"           # the normal on side '-' points into its cell
+    "facet_permuted         forms"           # points on a quadrilateral facet are another cell's in another order
+    "degree_lowered         forms"           # a quadrature rule has a degree too low
+    "metadata_merged        forms"           # integrals of different metadata are summed
+    "component_transposed   forms"           # the components of a symmetric tensor are numbered by columns
     "point_missing          unit_fem_element_quadrature" # a product rule has a point too few in each direction
     "wrong_parent           unit_fem_precondition_multigrid" # a refined dof has its first parent's value
     "coarse_dof_free        unit_fem_precondition_multigrid" # a coarse dof is not constrained as the same fine one is
@@ -71,7 +76,7 @@ if [ ! -f "$folder/build.ninja" ]; then
     cmake -S "$source" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release -DWEFT_FAULT_INJECTION=ON \
         >"$folder.log" 2>&1 || { cat "$folder.log"; exit 1; }
 fi
-ninja -C "$folder" fuzz_plans $(printf '%s\n' "${bugs[@]}" | grep -o 'unit_[a-z_]*' | sort -u) >"$folder.log" 2>&1 ||
+ninja -C "$folder" fuzz_plans forms_conformance $(printf '%s\n' "${bugs[@]}" | grep -o 'unit_[a-z_]*' | sort -u) >"$folder.log" 2>&1 ||
     { tail -n 40 "$folder.log"; exit 1; }
 
 # the list names exactly the bugs that the sources can inject
@@ -84,16 +89,17 @@ run() { # does this test pass?
     batch | emulated)
         "$folder/fuzz_plans" --plain --device "$1" --count "$scripts" --seed 1 --jobs "$(nproc)"
         ;;
+    forms) "$folder/forms_conformance" "$source/tests/conformance/own" ;;
     *) "$folder/tests/$1" ;;
     esac >"$folder.out" 2>&1
 }
 
 # A test has seen something wrong, and not only could not run.
 saw() {
-    grep -qE 'is [^ ]*, not |ended by signal|the plan does not fit|^\[  FAILED  \]' "$folder.out"
+    grep -qE 'is [^ ]*, not |ended by signal|the plan does not fit|^\[  FAILED  \]|differs by|has the degrees' "$folder.out"
 }
 
-for test in $(printf '%s\n' "${bugs[@]}" | tr ' ' '\n' | grep -E '^(batch|emulated|unit_.*)$' | sort -u); do
+for test in $(printf '%s\n' "${bugs[@]}" | tr ' ' '\n' | grep -E '^(batch|emulated|forms|unit_.*)$' | sort -u); do
     run "$test" || { tail -n 20 "$folder.out"; echo "$test fails without any bug"; exit 1; }
     ! saw || { echo "$test passes and speaks of failures"; exit 1; }
 done
@@ -110,7 +116,7 @@ for entry in "${bugs[@]}"; do
         status=1
     elif [ -n "$caught" ]; then
         printf '%-24s caught by %s: %s\n' "$bug" "$caught" \
-            "$(grep -m1 -E 'is [^ ]*, not |ended by signal|the plan does not fit|error: Failure|FAILED' "$folder.out" | cut -c1-120)"
+            "$(grep -m1 -E 'is [^ ]*, not |ended by signal|the plan does not fit|error: Failure|FAILED|differs by|has the degrees' "$folder.out" | cut -c1-120)"
     else
         printf '%-24s NOT CAUGHT by %s\n' "$bug" "$tests"
         status=1
