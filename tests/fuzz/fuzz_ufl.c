@@ -1,5 +1,6 @@
 /* labels: quick */
-/* Any bytes as a form file, of legacy UFL and of today's: forms that print, or an error with a message. */
+/* Any bytes as a form file, of legacy UFL and of today's: forms that print and
+ * compile, or an error with a message. */
 #include "forms/weft_ufl.h"
 
 #include <stdlib.h>
@@ -14,6 +15,9 @@ static void read_as(const char *name, const char *text, size_t size) {
     if (weft_ufl_read_text(name, text, size, NULL, &ufl, &error) == WEFT_OK) {
         if (weft_ufl_print_forms(ufl, NULL, &printed, &error) != WEFT_OK ||
             weft_ufl_print_degrees(ufl, NULL, &printed, &error) != WEFT_OK || !printed.data)
+            abort();
+        const weft_status compiled = weft_ufl_print_kernels(ufl, NULL, &printed, &error);
+        if (compiled != WEFT_OK && (compiled == WEFT_ERROR_INTERNAL || error.message[0] == '\0'))
             abort();
     } else if (error.status == WEFT_OK || error.status == WEFT_ERROR_INTERNAL ||
                error.message[0] == '\0' || ufl) {
