@@ -85,7 +85,8 @@ static bool attach_degrees(ufl_graph *graph, ufl_prepared *prepared, ufl_integra
 const ufl_prepared *ufl_prepare(ufl_graph *graph, const ufl_form *form, const ufl_names *names) {
     ufl_prepared *prepared = ufl_alloc(graph->context, 1, sizeof *prepared);
     const ufl_form *expanded = form ? ufl_expand_derivatives(graph, form) : NULL;
-    if (!prepared || !expanded || !ufl_check_arity(graph, expanded, names))
+    if (!prepared || !expanded || !ufl_check_arity(graph, expanded, names) ||
+        !ufl_check_sides(graph, expanded, names))
         return NULL;
     int n = expanded->n_integrals;
     ufl_integral *integrals = ufl_alloc(graph->context, (size_t)n, sizeof *integrals);

@@ -358,10 +358,11 @@ static int select_scalar(ufl_lowering *l, const ufl_node *condition, int yes, in
 }
 
 /* Where arguments stand in the branches, each term is selected for itself: the other branch is 0. */
-static const ufl_terms *conditional_terms(ufl_lowering *l, const ufl_node *node) {
+static const ufl_terms *conditional_terms(ufl_lowering *l, const ufl_node *node,
+                                          const int *component) {
     const ufl_terms *sum = make_terms(l, NULL, 0);
-    const ufl_terms *branches[2] = {evaluate(l, ufl_operand(node, 1), NULL),
-                                    evaluate(l, ufl_operand(node, 2), NULL)};
+    const ufl_terms *branches[2] = {evaluate(l, ufl_operand(node, 1), component),
+                                    evaluate(l, ufl_operand(node, 2), component)};
     if (!branches[0] || !branches[1])
         return NULL;
     for (int i = 0, j = 0; sum && (i < branches[0]->n || j < branches[1]->n);) {
@@ -548,7 +549,7 @@ static const ufl_terms *compute(ufl_lowering *l, const ufl_node *node, const int
     case UFL_BESSEL:
         return scalar_terms(l, bessel_scalar(l, node));
     case UFL_CONDITIONAL:
-        return conditional_terms(l, node);
+        return conditional_terms(l, node, component);
     case UFL_VARIABLE:
         return evaluate(l, ufl_operand(node, 0), component);
     case UFL_RESTRICTED: {

@@ -6,6 +6,7 @@
  *      lower.c        tensor algebra to index notation
  *      differentiate.c, rules.c, functions.c  derivatives expanded
  *      arity.c        which arguments each term has
+ *      restrictions.c which side of a facet each term takes
  *      arguments.c    derivative, split
  *      replace.c      replace, action, adjoint, energy_norm
  *      parts.c        lhs, rhs, functional */
@@ -67,3 +68,7 @@ const ufl_form *ufl_functional(ufl_graph *graph, const ufl_form *form);
  *  names  for messages; may be NULL
  *  Errors WEFT_ERROR_TYPE at the place of the term */
 bool ufl_check_arity(ufl_graph *graph, const ufl_form *form, const ufl_names *names);
+/** Check that integrands over interior facets of an expanded form take arguments, gradients, discontinuous functions and
+ *  quantities of cells from one side, and nothing from a side of a side.
+ *  Errors WEFT_ERROR_TYPE at the place of what has no side */
+bool ufl_check_sides(ufl_graph *graph, const ufl_form *form, const ufl_names *names);
