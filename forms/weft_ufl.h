@@ -106,6 +106,7 @@ typedef struct weft_ufl_part {
     int id;                  /* of a physical group; -1: everywhere */
     bool has_matrix;         /* K, [width * components][width * components] of a cell */
     bool has_vector;         /* b or, of F, r */
+    bool has_action;         /* Kv, K v for the input v of the unknown's shape: for products without K */
     const char *script;
     const struct weft_form_kernels *kernels; /* for weft_form.kernels of the matrix; NULL: none */
 } weft_ufl_part;

@@ -229,9 +229,14 @@ static weft_status refuse_over(const solve *run, const weft_name_info *info, wef
     return WEFT_ERROR_INPUT;
 }
 
+/* The v of a matrix' K v. */
+static bool is_direction(const solve *run, const char *name) {
+    return (run->script.action || run->script.problem) && strcmp(name, "v") == 0;
+}
+
 static bool is_own(const solve *run, const char *name) {
     const bool is_load = strcmp(name, "load") == 0 && run->script.has_load;
-    return strcmp(name, "x") == 0 || (run->options->time.text && strcmp(name, "t") == 0) || (run->script.action && strcmp(name, "v") == 0) ||
+    return strcmp(name, "x") == 0 || (run->options->time.text && strcmp(name, "t") == 0) || is_direction(run, name) ||
            (strcmp(name, "u") == 0 && run->options->nonlinear) ||
            (is_load && (run->options->nonlinear || !find_binding(run, name)));
 }
@@ -339,7 +344,7 @@ static weft_status make_inputs(solve *run, weft_error *error) {
         TRY(weft_out_of_memory(error, NULL));
     for (size_t i = 0; i < n; ++i)
         if (strcmp(list[i].name, "x") != 0 &&
-            !(run->script.action && strcmp(list[i].name, "v") == 0))
+            !is_direction(run, list[i].name))
             names[n_names++] = list[i].name;
     TRY(check_unknown(run, names, n_names, error));
     for (size_t i = 0; i < n; ++i) {

@@ -60,6 +60,7 @@ weft_status weft_ufl_add_functions(weft_ufl *ufl, weft_library *library, weft_er
         const ufl_part_calls *calls = &ufl->problem->calls[i];
         TRY(ufl_lowered_add(calls->matrix.list, calls->matrix.n, library, error));
         TRY(ufl_lowered_add(calls->vector.list, calls->vector.n, library, error));
+        TRY(ufl_lowered_add(calls->action.list, calls->action.n, library, error));
     }
 done:
     return status;

@@ -21,12 +21,16 @@ typedef struct ufl_calls {
 
 typedef struct ufl_part_calls {
     ufl_calls matrix, vector;
+    ufl_calls action; /* K v of the matrix; none where products are not faster by it */
 } ufl_part_calls;
 
 typedef struct ufl_problem {
     weft_ufl_problem shown;
     const ufl_prepared *matrix, *vector;
-    const ufl_node *unknown; /* called u; NULL: none */
+    const ufl_form *matrix_form; /* as written or derived */
+    const ufl_prepared *action;
+    const ufl_node *unknown;   /* called u; NULL: none */
+    const ufl_node *direction; /* called v; NULL: there are no actions */
     weft_ufl_set sets[UFL_SETS_MAX];
     const ufl_element *elements[UFL_SETS_MAX]; /* of the sets; scalar where components are interleaved */
     weft_ufl_part parts[UFL_PARTS_OF_PROBLEM_MAX];

@@ -1,5 +1,6 @@
 /* Finds the forms of a problem, lists its spaces and domains, and lowers its integrals. */
 #include "forms/compile/compile.h"
+#include "forms/operators/operators.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -33,11 +34,12 @@ static const ufl_node *find_unknown(weft_ufl *ufl, const ufl_prepared *form) {
     return found;
 }
 
-static const ufl_prepared *derive_tangent(weft_ufl *ufl, const ufl_form *form,
-                                          const ufl_node *unknown) {
-    const ufl_directions directions = {.w = &unknown, .n_w = 1};
-    const ufl_form *tangent = ufl_derivative(&ufl->graph, form, &directions);
-    return tangent ? ufl_prepare(&ufl->graph, tangent, &ufl->names) : NULL;
+static bool derive_tangent(weft_ufl *ufl, const ufl_form *form, ufl_problem *out) {
+    const ufl_directions directions = {.w = &out->unknown, .n_w = 1};
+    out->matrix_form = ufl_derivative(&ufl->graph, form, &directions);
+    out->matrix =
+        out->matrix_form ? ufl_prepare(&ufl->graph, out->matrix_form, &ufl->names) : NULL;
+    return out->matrix != NULL;
 }
 
 /* Find a and L, or F and J. */
@@ -47,6 +49,7 @@ static bool find_forms(weft_ufl *ufl, ufl_problem *out) {
     ufl->context.place = (ufl_place){0, 0};
     if (a >= 0 && ufl->prepared[a]->n_arguments == 2) {
         out->matrix = ufl->prepared[a];
+        out->matrix_form = ufl->module->forms[a].form;
         out->vector = L >= 0 && ufl->prepared[L]->n_arguments == 1 ? ufl->prepared[L] : NULL;
         out->shown.matrix = "a";
         out->shown.vector = out->vector ? "L" : NULL;
@@ -69,10 +72,11 @@ static bool find_forms(weft_ufl *ufl, ufl_problem *out) {
                  "the form F has no coefficient in its own space, so no unknown");
         return false;
     }
-    out->matrix = J >= 0 && ufl->prepared[J]->n_arguments == 2
-                      ? ufl->prepared[J]
-                      : derive_tangent(ufl, ufl->module->forms[F].form, out->unknown);
-    return out->matrix != NULL;
+    if (J < 0 || ufl->prepared[J]->n_arguments != 2)
+        return derive_tangent(ufl, ufl->module->forms[F].form, out);
+    out->matrix = ufl->prepared[J];
+    out->matrix_form = ufl->module->forms[J].form;
+    return true;
 }
 
 static bool check_arguments(weft_ufl *ufl, const ufl_problem *problem) {
@@ -173,7 +177,10 @@ static bool is_uniform(const ufl_node *node) {
 }
 
 int ufl_problem_set(const ufl_problem *problem, const ufl_node *node) {
-    if (is_uniform(node) || (node != problem->unknown && ufl_is_over_cells(problem, node)))
+    const bool is_argument = node == problem->unknown || node == problem->direction;
+    if (is_argument)
+        return 0;
+    if (is_uniform(node) || ufl_is_over_cells(problem, node))
         return -1;
     return find_set(problem, ufl_nodal_element(node->space->element));
 }
@@ -182,7 +189,7 @@ static bool add_coefficient_sets(weft_ufl *ufl, ufl_problem *problem, const ufl_
     for (int i = 0; i < calls->n; ++i)
         for (int k = 1; k < calls->list[i]->n_arguments; ++k) {
             const ufl_node *node = calls->list[i]->arguments[k].node;
-            if (is_uniform(node) || (node != problem->unknown && ufl_is_over_cells(problem, node)))
+            if (is_uniform(node) || node == problem->unknown || ufl_is_over_cells(problem, node))
                 continue;
             const char *name = ufl_terminal_name(ufl, calls->form, node);
             ufl->context.place = node->place;
@@ -241,47 +248,87 @@ static int find_part(weft_ufl *ufl, ufl_problem *problem, weft_ufl_domain domain
     memmove(&problem->parts[at + 1], &problem->parts[at], (size_t)(n - at) * sizeof *problem->parts);
     memmove(&problem->calls[at + 1], &problem->calls[at], (size_t)(n - at) * sizeof *problem->calls);
     problem->parts[at] = (weft_ufl_part){.domain = domain, .id = id};
-    problem->calls[at] = (ufl_part_calls){{.form = problem->matrix}, {.form = problem->vector}};
+    problem->calls[at] = (ufl_part_calls){
+        {.form = problem->matrix}, {.form = problem->vector}, {.form = problem->action}};
     ++problem->shown.n_parts;
     return at;
 }
 
-static bool lower_form(weft_ufl *ufl, ufl_problem *problem, const ufl_prepared *form,
-                       const char *name, bool is_matrix) {
-    for (int i = 0; form && i < form->form.n_integrals; ++i) {
-        const ufl_integral *integral = &form->form.integrals[i];
-        weft_ufl_domain domain;
-        ufl->context.place = integral->place;
-        if (!domain_of(ufl, integral, &domain))
-            return false;
-        const int at = find_part(ufl, problem, domain, integral->id);
-        if (at < 0)
-            return false;
-        ufl_calls *calls = is_matrix ? &problem->calls[at].matrix : &problem->calls[at].vector;
-        if (calls->n == (int)(sizeof calls->list / sizeof *calls->list)) {
-            ufl_fail(&ufl->context, WEFT_ERROR_UNSUPPORTED,
-                     "more than %d integrals with different metadata over one domain", calls->n);
-            return false;
-        }
-        const int base = weft_cell_of(ufl_weft_cell(integral->mesh->cell))->base;
-        const int facets[2] = {base, base}; /* cells are turned */
-        const ufl_lowered *lowered =
-            ufl_lower_integral(&ufl->graph, form, i, ufl_kernel_name(ufl, name, i),
-                               integral->type == UFL_CELL ? NULL : facets);
-        if (!lowered)
-            return false;
-        calls->list[calls->n++] = lowered;
-        problem->parts[at].has_matrix |= is_matrix;
-        problem->parts[at].has_vector |= !is_matrix;
+typedef enum calls_kind { MATRIX, VECTOR, ACTION } calls_kind;
+
+static ufl_calls *calls_of(ufl_problem *problem, int part, calls_kind kind) {
+    ufl_part_calls *calls = &problem->calls[part];
+    return kind == MATRIX ? &calls->matrix : kind == VECTOR ? &calls->vector : &calls->action;
+}
+
+/* Products by patches of linear simplices read K, those of hexahedra have kernels of whole cells. */
+static bool wants_action(const ufl_problem *problem, weft_ufl_domain domain) {
+    const ufl_space *space = problem->matrix->arguments[0]->space;
+    const ufl_element *nodal = ufl_nodal_element(space->element);
+    const bool is_linear =
+        nodal->family == UFL_LAGRANGE && nodal->degree <= 1 && ufl_cell_is_simplex(nodal->cell);
+    return domain != WEFT_UFL_CELLS || (!is_linear && nodal->cell != UFL_HEXAHEDRON);
+}
+
+static bool lower_integral(weft_ufl *ufl, ufl_problem *problem, const ufl_prepared *form, int i,
+                           const char *name, calls_kind kind) {
+    const ufl_integral *integral = &form->form.integrals[i];
+    weft_ufl_domain domain;
+    ufl->context.place = integral->place;
+    if (!domain_of(ufl, integral, &domain))
+        return false;
+    if (kind == ACTION && !wants_action(problem, domain))
+        return true;
+    const int at = find_part(ufl, problem, domain, integral->id);
+    if (at < 0)
+        return false;
+    ufl_calls *calls = calls_of(problem, at, kind);
+    if (calls->n == (int)(sizeof calls->list / sizeof *calls->list)) {
+        ufl_fail(&ufl->context, WEFT_ERROR_UNSUPPORTED,
+                 "more than %d integrals with different metadata over one domain", calls->n);
+        return false;
     }
+    const int base = weft_cell_of(ufl_weft_cell(integral->mesh->cell))->base;
+    const int facets[2] = {base, base}; /* cells are turned */
+    const ufl_lowered *lowered =
+        ufl_lower_integral(&ufl->graph, form, i, ufl_kernel_name(ufl, name, i),
+                           integral->type == UFL_CELL ? NULL : facets);
+    if (!lowered)
+        return false;
+    calls->form = form;
+    calls->list[calls->n++] = lowered;
+    problem->parts[at].has_matrix |= kind == MATRIX;
+    problem->parts[at].has_vector |= kind == VECTOR;
+    problem->parts[at].has_action |= kind == ACTION;
     return true;
+}
+
+static bool lower_form(weft_ufl *ufl, ufl_problem *problem, const ufl_prepared *form,
+                       const char *name, calls_kind kind) {
+    for (int i = 0; form && i < form->form.n_integrals; ++i)
+        if (!lower_integral(ufl, problem, form, i, name, kind))
+            return false;
+    return true;
+}
+
+/* K v by functions of their own, from the action of the matrix on a function v. */
+static bool lower_action(weft_ufl *ufl, ufl_problem *problem) {
+    const ufl_space *space = problem->matrix->arguments[1]->space;
+    problem->direction = ufl_coefficient(&ufl->graph, space, -1);
+    const ufl_form *form =
+        problem->direction ? ufl_action(&ufl->graph, problem->matrix_form, problem->direction)
+                           : NULL;
+    problem->action = form ? ufl_prepare(&ufl->graph, form, &ufl->names) : NULL;
+    const char *name = ufl_print(&ufl->context, "%s_action", problem->shown.matrix);
+    return problem->action && name && lower_form(ufl, problem, problem->action, name, ACTION);
 }
 
 const ufl_problem *ufl_problem_make(weft_ufl *ufl) {
     ufl_problem *problem = ufl_alloc(&ufl->context, 1, sizeof *problem);
     if (!problem || !find_forms(ufl, problem) || !check_arguments(ufl, problem) ||
-        !lower_form(ufl, problem, problem->matrix, problem->shown.matrix, true) ||
-        !lower_form(ufl, problem, problem->vector, problem->shown.vector, false) ||
+        !lower_form(ufl, problem, problem->matrix, problem->shown.matrix, MATRIX) ||
+        !lower_form(ufl, problem, problem->vector, problem->shown.vector, VECTOR) ||
+        !lower_action(ufl, problem) ||
         !find_sets(ufl, problem))
         return NULL;
     problem->shown.sets = problem->sets;

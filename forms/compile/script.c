@@ -19,6 +19,8 @@ const char *ufl_input_name(weft_ufl *ufl, const ufl_problem *problem, const ufl_
                                         "geometry"};
     if (node == problem->unknown)
         return "u";
+    if (node == problem->direction)
+        return "v";
     const char *name = ufl_terminal_name(ufl, form, node);
     bool clashes = strncmp(name, "dofs_", 5) == 0 || strncmp(name, "nodes_", 6) == 0;
     for (size_t i = 0; i < sizeof taken / sizeof *taken; ++i)
@@ -43,7 +45,8 @@ static bool uses(const ufl_calls *calls, const ufl_problem *problem, int set) {
 static bool is_used(const script_writer *w, int set) {
     const ufl_part_calls *calls = &w->problem->calls[w->part - w->problem->parts];
     return set == 0 || set == w->problem->shown.geometry ||
-           uses(&calls->matrix, w->problem, set) || uses(&calls->vector, w->problem, set);
+           uses(&calls->matrix, w->problem, set) || uses(&calls->vector, w->problem, set) ||
+           uses(&calls->action, w->problem, set);
 }
 
 /* index cells, nodes; connectivity dofs : cells -> nodes[6]; ... */
@@ -146,12 +149,17 @@ bool ufl_write_part(weft_ufl *ufl, const ufl_problem *problem, int part, const c
     if (!is_known[problem->shown.geometry])
         weft_text_add(out, "input x : real[%d] over %s;\n",
                       problem->matrix->arguments[0]->space->mesh->gdim, geometry->nodes);
-    if (!declare_inputs(&w, &calls->matrix) || !declare_inputs(&w, &calls->vector))
+    if (!declare_inputs(&w, &calls->matrix) || !declare_inputs(&w, &calls->vector) ||
+        !declare_inputs(&w, &calls->action))
         return false;
     weft_text_add(out, "X%s = x[%s%s];\n", suffix, geometry->connectivity, suffix);
     if (calls->matrix.n > 0) {
         weft_text_add(out, "K%s = ", suffix);
         write_calls(&w, &calls->matrix);
+    }
+    if (calls->action.n > 0) {
+        weft_text_add(out, "Kv%s = ", suffix);
+        write_calls(&w, &calls->action);
     }
     if (calls->vector.n > 0) {
         weft_text_add(out, "%s[dofs%s] += ", problem->shown.nonlinear ? "r" : "b", suffix);

@@ -100,12 +100,15 @@ static void interior_facets(void **state) {
               "    - inner(avg(grad(u)), jump(v, n))*dS - inner(jump(u, n), avg(grad(v)))*dS \\\n"
               "    - dot(grad(u), n)*v*ds - u*dot(grad(v), n)*ds\n"
               "L = f*v*dx + 20/h*g*v*ds - g*dot(grad(v), n)*ds\n");
-    json_t *a = SOLVE(0, file, "--mesh", "square:4", "--input", "f=-6", "--input",
-                      "g=1 + x^2 + 2*y^2 - x*y", "--exact", "1 + x^2 + 2*y^2 - x*y", "--tolerance",
-                      "1e-12", "--assembly", "csr", DEVICE);
-    assert_true(app_number(a, "l2_error") < EXACT);
-    assert_true(app_number(a, "h1_error") < EXACT);
-    json_decref(a);
+    static const char *const assemblies[] = {"csr", "matrix-free"};
+    for (int i = 0; i < 2; ++i) {
+        json_t *a = SOLVE(0, file, "--mesh", "square:4", "--input", "f=-6", "--input",
+                          "g=1 + x^2 + 2*y^2 - x*y", "--exact", "1 + x^2 + 2*y^2 - x*y",
+                          "--tolerance", "1e-12", "--assembly", assemblies[i], DEVICE);
+        assert_true(app_number(a, "l2_error") < EXACT);
+        assert_true(app_number(a, "h1_error") < EXACT);
+        json_decref(a);
+    }
 }
 
 /* -(k u')' = f with k = 2, 3 and f = 1, 2 in two cells, u = 0 at both ends: the flux at x = 0 is 1.1, and the integral of u

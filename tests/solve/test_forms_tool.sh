@@ -34,7 +34,7 @@ EOF
 grep -q '^K_ds = ufl_a_1(X_ds, g\[geometry_ds\]);' "$folder/script"
 grep -q '^b\[dofs_ds_2\] += ufl_L_0(X_ds_2);' "$folder/script"
 "$WEFT_BUILD/weft" explain "$folder/robin.ufl" --device host:1 >"$folder/out"
-grep -q '^4 calls' "$folder/out"
+grep -q '^7 calls' "$folder/out"
 refuse_solve() { # message, options of solve
     local message=$1
     shift
