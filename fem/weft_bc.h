@@ -77,6 +77,8 @@ weft_bc_motion weft_bc_moves(const weft_bc *bc);
 /** Set the time t of all formulas. Operators of Robin conditions whose alpha uses t have to be
  *  assembled afterwards. */
 weft_status weft_bc_set_time(weft_bc *bc, double t, weft_error *error);
+/** The memory of t, one double, which may be written on the device too. Borrowed. */
+weft_memory *weft_bc_time(const weft_bc *bc);
 /** Set u = g, by kernels on the device, at the dofs of Dirichlet conditions whose formula uses t; the
  *  first call compiles.
  *  u       [n_dofs]

@@ -4,7 +4,7 @@
 #ifndef WEFT_TIME_H
 #define WEFT_TIME_H
 
-#include "fem/weft_operator.h"
+#include "fem/weft_bc.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,19 +24,23 @@ typedef struct weft_dirichlet_nodes {
 
 /** The problem
  *
- *      dT/dt + u.grad T = div(mu grad T)
+ *      c (dT/dt + u.grad T) = div(mu grad T) + f
  *
  *  with continuous, piecewise linear T on simplices. Formulas are in x, y, z and t, each with an
  *  origin for messages. All pointers are borrowed and must outlive the stepper.
  *
  *  velocity     [mesh->dimension] components of u; NULL: no advection
  *  diffusivity  mu: one formula, or those of a symmetric tensor by rows; NULL: no diffusion
- *  dirichlet    [n_kept]; at nodes in several entries the last one holds; elsewhere mu dT/dn = 0
+ *  dirichlet    [n_kept]; at nodes in several entries the last one holds
+ *  capacity     c, a formula in x, y and z; text NULL: 1
+ *  source       f; text NULL: 0
+ *  bc           Neumann and Robin conditions, mu dT/dn = g or mu dT/dn + alpha T = g, elsewhere on
+ *               the boundary mu dT/dn = 0; its Dirichlet conditions are not used; NULL: none
  *  initial      [n_nodes] T at t = 0, also at Dirichlet nodes
  *
  *  Each step of length dt is split into advection, by the classical Runge-Kutta scheme (four solves
- *  with the mass matrix, or divisions if it is lumped), and diffusion, by the theta scheme (one
- *  solve). Coefficients that depend on t are evaluated at t + dt/2 if operators are reassembled in
+ *  with the mass matrix, or divisions if it is lumped), and diffusion with f and g, by the theta
+ *  scheme (one solve). f and g are evaluated at t + dt/2. Coefficients that depend on t are evaluated at t + dt/2 if operators are reassembled in
  *  every step, otherwise at t = 0. */
 typedef struct weft_advection_diffusion_problem {
     const weft_mesh *mesh;
@@ -47,6 +51,8 @@ typedef struct weft_advection_diffusion_problem {
     const weft_dirichlet_nodes *dirichlet;
     int n_kept;
     const double *initial;
+    weft_expression capacity, source; /* their names are ignored */
+    weft_bc *bc;
     double dt, theta; /* dt > 0, theta in [0, 1] */
     weft_splitting splitting;
     bool lumped;            /* lumped mass matrix in both parts of a step */

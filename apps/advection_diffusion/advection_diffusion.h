@@ -6,8 +6,10 @@
  *
  *  It solves on a mesh of triangles or tetrahedra, with continuous piecewise linear T,
  *
- *      dT/dt + u.grad T = div(mu grad T)
+ *      c (dT/dt + u.grad T) = div(mu grad T) + f
  *      T = g                       on Dirichlet groups
+ *      mu dT/dn = g                on Neumann groups
+ *      mu dT/dn + alpha T = g      on Robin groups
  *      mu dT/dn = 0                elsewhere on the boundary */
 #pragma once
 
@@ -28,11 +30,11 @@ typedef struct ad_formulas {
 } ad_formulas;
 
 typedef struct ad_options {
-    app_run_options run;                                /* only Dirichlet conditions */
+    app_run_options run;
     const char *exact, *checkpoint, *restart;           /* borrowed from argv; NULL: none */
     const char *history; /* the CSV file, or NULL */
     int history_every;   /* steps; 0: 1 */
-    char *initial;                                      /* malloc'd */
+    char *initial, *source, *capacity; /* malloc'd; source and capacity NULL: none, 1 */
     ad_formulas velocity, diffusivity;
     double dt, theta;
     int steps, output_every, checkpoint_every; /* *_every 0: at the end */
@@ -69,7 +71,8 @@ typedef struct ad_record {
 typedef struct ad_run {
     const ad_options *options; /* borrowed */
     app_run base;
-    weft_dirichlet_nodes *dirichlet; /* [n_conditions], nodes owned */
+    weft_dirichlet_nodes *dirichlet; /* [n_dirichlet], nodes owned */
+    int n_dirichlet;
     double *initial;                 /* [n_nodes] */
     double *values;                  /* [n_nodes] T as last copied to the host */
     int64_t *probe_cells;            /* [n_probes], -1: outside */

@@ -15,13 +15,17 @@ static weft_status check_expressions(ad_run *run, weft_error *error) {
     app_formulas all = {0};
     TRY(app_formulas_add(&all, "--initial", options->initial, error));
     TRY(app_formulas_add(&all, "--exact", options->exact, error));
+    TRY(app_formulas_add(&all, "--source", options->source, error));
+    TRY(app_formulas_add(&all, "--capacity", options->capacity, error));
     for (int k = 0; k < 2; ++k)
         for (int i = 0; i < coefficients[k]->n; ++i)
             TRY(app_formulas_add(&all, coefficients[k]->list[i].origin,
                                  coefficients[k]->list[i].text, error));
-    for (int i = 0; i < options->run.conditions.n; ++i)
-        TRY(app_formulas_add(&all, options->run.conditions.list[i].origin,
-                             options->run.conditions.list[i].value, error));
+    for (int i = 0; i < options->run.conditions.n; ++i) {
+        const app_condition *condition = &options->run.conditions.list[i];
+        TRY(app_formulas_add(&all, condition->origin, condition->value, error));
+        TRY(app_formulas_add(&all, condition->origin, condition->alpha, error));
+    }
     TRY(app_expressions_check(run->base.library, weft_device_limits(run->base.device), true, &all,
                               error));
 done:

@@ -78,7 +78,7 @@ weft_status ad_initial_make(ad_run *run, weft_error *error) {
     if (!run->initial || !run->values)
         TRY(weft_out_of_memory(error, NULL));
     TRY(set_values(run, &initial, NULL, n, error));
-    for (int i = 0; i < run->options->run.conditions.n; ++i) {
+    for (int i = 0; i < run->n_dirichlet; ++i) {
         const weft_dirichlet_nodes *dirichlet = &run->dirichlet[i];
         const weft_expression value = {NULL, dirichlet->text, dirichlet->origin};
         TRY(set_values(run, &value, dirichlet->nodes, dirichlet->n_nodes, error));

@@ -63,9 +63,17 @@ static void write_problem(const ad_run *run, weft_text *out) {
     for (int i = 0; i < o->diffusivity.n; ++i)
         weft_text_add(out, "%s%s%s", i == 0 ? " --diffusivity '" : ",", o->diffusivity.list[i].text,
                       i + 1 == o->diffusivity.n ? "'" : "");
-    for (int i = 0; i < o->run.conditions.n; ++i)
-        weft_text_add(out, " --dirichlet '%s=%s'", o->run.conditions.list[i].group,
-                      o->run.conditions.list[i].value);
+    if (o->capacity)
+        weft_text_add(out, " --capacity '%s'", o->capacity);
+    if (o->source)
+        weft_text_add(out, " --source '%s'", o->source);
+    for (int i = 0; i < o->run.conditions.n; ++i) {
+        static const char *const names[] = {"dirichlet", "neumann", "robin"};
+        const app_condition *condition = &o->run.conditions.list[i];
+        weft_text_add(out, " --%s '%s=%s%s%s'", names[condition->kind], condition->group,
+                      condition->alpha ? condition->alpha : "", condition->alpha ? "," : "",
+                      condition->value);
+    }
 }
 
 weft_status ad_series_open(ad_run *run, weft_error *error) {

@@ -44,7 +44,7 @@ void ad_clear(ad_run *run) {
     for (int i = 0; i < run->n_records; ++i)
         free(run->records[i].probes);
     free(run->records);
-    for (int i = 0; run->dirichlet && i < run->options->run.conditions.n; ++i)
+    for (int i = 0; run->dirichlet && i < run->n_dirichlet; ++i)
         free((int32_t *)run->dirichlet[i].nodes);
     free(run->dirichlet);
     free(run->probe_cells);

@@ -47,19 +47,42 @@ done:
     return status;
 }
 
-static weft_status keep_nodes(ad_run *run, int i, weft_error *error) {
+static weft_status keep_nodes(ad_run *run, const app_condition *given, weft_error *error) {
     weft_status status = WEFT_OK;
-    const app_condition *given = &run->options->run.conditions.list[i];
     const weft_condition condition = {
         .group = given->group, .value = given->value, .origin = given->origin};
-    weft_dirichlet_nodes *dirichlet = &run->dirichlet[i];
+    weft_dirichlet_nodes *dirichlet = &run->dirichlet[run->n_dirichlet];
     int32_t *nodes = NULL;
     TRY(app_condition_group(run->base.mesh, given, error));
     TRY(weft_condition_nodes(run->base.space, &condition, &nodes, &dirichlet->n_nodes, error));
     dirichlet->nodes = nodes;
     dirichlet->text = condition.value;
     dirichlet->origin = condition.origin;
+    run->n_dirichlet += 1;
 done:
+    return status;
+}
+
+/* Neumann and Robin conditions. */
+static weft_status make_fluxes(ad_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const app_conditions *all = &run->options->run.conditions;
+    app_conditions some = {calloc((size_t)all->n + 1, sizeof *some.list), 0};
+    if (!some.list)
+        return weft_out_of_memory(error, NULL);
+    for (int i = 0; i < all->n; ++i)
+        if (all->list[i].kind != WEFT_DIRICHLET)
+            some.list[some.n++] = all->list[i];
+    if (some.n == 0)
+        goto done;
+    TRY(app_pieces_make(&some, run->base.mesh, 1, &run->base.pieces, error));
+    for (int i = 0, k = 0; i < all->n; ++i) /* origins that outlive this */
+        if (all->list[i].kind != WEFT_DIRICHLET)
+            run->base.pieces.list[k++].origin = all->list[i].origin;
+    TRY(weft_bc_make(&run->base.context, run->base.space, run->base.pieces.list, run->base.pieces.n,
+                     &run->base.bc, error));
+done:
+    free(some.list);
     return status;
 }
 
@@ -74,7 +97,9 @@ weft_status ad_dofs_make(ad_run *run, weft_error *error) {
     TRY(weft_space_make(run->base.device, run->base.mesh, WEFT_ELEMENT_P1, 1, &run->base.space,
                         error));
     for (int i = 0; i < options->run.conditions.n; ++i)
-        TRY(keep_nodes(run, i, error));
+        if (options->run.conditions.list[i].kind == WEFT_DIRICHLET)
+            TRY(keep_nodes(run, &options->run.conditions.list[i], error));
+    TRY(make_fluxes(run, error));
 done:
     return status;
 }

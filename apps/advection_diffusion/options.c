@@ -34,7 +34,7 @@ done:
 }
 
 static const app_option problem_options[] = {
-    {.help = "Problem: dT/dt + u.grad T = div(mu grad T)"},
+    {.help = "Problem: c (dT/dt + u.grad T) = div(mu grad T) + f"},
     {"velocity", "[@GROUP=]EXPR,EXPR[,EXPR]",
      "u (default: no advection); repeatable, with one vector for each group of cells",
      APP_BY(read_formulas, ad_options, velocity)},
@@ -43,12 +43,20 @@ static const app_option problem_options[] = {
      "each "
      "group of cells",
      APP_BY(read_formulas, ad_options, diffusivity)},
+    {"capacity", "[@GROUP=]EXPR", "c, in x, y and z (default 1); repeatable",
+     APP_BY(app_read_formula, ad_options, capacity)},
+    {"source", "[@GROUP=]EXPR", "f (default 0); repeatable, with one formula for each group of cells",
+     APP_BY(app_read_formula, ad_options, source)},
     {"initial", "[@GROUP=]EXPR",
      "T at t = 0 (default 0); repeatable, with one formula for each group of cells or facets",
      APP_BY(app_read_formula, ad_options, initial)},
     {"dirichlet", "GROUP=EXPR",
      "T = EXPR on a physical group; repeatable; the last one applies where groups meet",
      APP_CONDITION(ad_options, WEFT_DIRICHLET)},
+    {"neumann", "GROUP=EXPR", "Flux into the domain, mu dT/dn = EXPR; repeatable",
+     APP_CONDITION(ad_options, WEFT_NEUMANN)},
+    {"robin", "GROUP=ALPHA,EXPR", "mu dT/dn = EXPR - ALPHA T; repeatable",
+     APP_CONDITION(ad_options, WEFT_ROBIN)},
     {"exact", "EXPR", "Exact solution, to measure the error in L2", APP_TEXT(ad_options, exact)},
 
     {.help = "Time:"},
@@ -123,7 +131,7 @@ static const char doc[] =
     "\v"
     "EXPR is an expression in x, y, in space z, and t: " WEFT_FORMULA_HELP
     ". GROUP is the name of a physical group of the mesh, or `boundary` for the whole boundary. "
-    "Parts of the boundary without --dirichlet are insulated (mu dT/dn = 0).\n"
+    "Parts of the boundary without a condition are insulated (mu dT/dn = 0).\n"
     "\n"
     "On Ctrl-C (SIGINT, SIGTERM, SIGHUP) the program finishes the current step, writes "
     "--checkpoint "
@@ -160,7 +168,7 @@ static weft_status check_complete(const ad_options *o, weft_error *error) {
         return missing("no time step", "add --dt H; --help shows examples", error);
     if (o->steps < 0)
         return missing("no number of steps", "add --steps N; --help shows examples", error);
-    if (o->velocity.n == 0 && o->diffusivity.n == 0)
+    if (o->velocity.n == 0 && o->diffusivity.n == 0 && !o->source)
         return missing("neither --velocity nor --diffusivity",
                        "add one of them, or both; --help shows examples", error);
     return WEFT_OK;
@@ -192,7 +200,9 @@ done:
 void ad_options_clear(ad_options *options) {
     app_run_options_clear(&options->run);
     free(options->initial);
-    options->initial = NULL;
+    free(options->source);
+    free(options->capacity);
+    options->initial = options->source = options->capacity = NULL;
     ad_formulas_clear(&options->velocity);
     ad_formulas_clear(&options->diffusivity);
 }

@@ -16,7 +16,8 @@ static bool use_time(const ad_formulas *formulas) {
 /* Are the operators reassembled in every step? */
 static bool renews(const ad_run *run) {
     const ad_options *options = run->options;
-    const bool change = use_time(&options->velocity) || use_time(&options->diffusivity);
+    const bool change = use_time(&options->velocity) || use_time(&options->diffusivity) ||
+                        (run->base.bc && weft_bc_moves(run->base.bc).alpha);
     if (change && options->reassemble == AD_REASSEMBLE_ONCE)
         weft_log(&run->base.messages->monitor, WEFT_LOG_WARNING,
                  "--reassemble once: the coefficients keep their values at t = 0");
@@ -54,7 +55,10 @@ weft_status ad_stepper_make(ad_run *run, weft_error *error) {
         .diffusivity = ad_formulas_vanish(mu) ? NULL : mu->list,
         .n_diffusivity = ad_formulas_vanish(mu) ? 0 : mu->n,
         .dirichlet = run->dirichlet,
-        .n_kept = options->run.conditions.n,
+        .n_kept = run->n_dirichlet,
+        .capacity = {NULL, options->capacity, "--capacity"},
+        .source = {NULL, options->source, "--source"},
+        .bc = run->base.bc,
         .initial = run->initial,
         .dt = options->dt,
         .theta = options->theta,

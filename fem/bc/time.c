@@ -27,6 +27,10 @@ weft_status weft_bc_set_time(weft_bc *bc, double t, weft_error *error) {
     return weft_memory_write(bc->when, 0, &t, sizeof t, error);
 }
 
+weft_memory *weft_bc_time(const weft_bc *bc) {
+    return bc->when;
+}
+
 /* ---- Dirichlet values ------------------------------------------------------------------------ */
 
 /* The coordinates of the dofs' nodes, [n][dimension]. */

@@ -48,7 +48,7 @@ static weft_status set_bound(weft_advection_diffusion *ad, weft_error *error) {
     for (int64_t i = 0; i < ad->n; ++i)
         largest = fmax(largest, fabs(initial[i]));
     double bound = GROWTH * largest * (GROWTH * largest) * (double)ad->n;
-    if (weft_ad_has_list(ad, WEFT_AD_WHICH) || !isfinite(bound)) /* later values are unknown */
+    if (weft_ad_has_list(ad, WEFT_AD_WHICH) || ad->has_load || !isfinite(bound)) /* later values are unknown */
         bound = 1e300;
     TRY(value_write(ad, WEFT_AD_BOUND, bound > 0 ? bound : 1, error));
     TRY(value_write(ad, WEFT_AD_SIZE, 0, error));
@@ -99,7 +99,8 @@ static weft_status set_values(weft_advection_diffusion *ad, weft_error *error) {
                  {WEFT_AD_PASS, 1},
                  {WEFT_AD_STAGES, 4},
                  {WEFT_AD_SHARE_B, problem->theta * ad->diffusion_step},
-                 {WEFT_AD_SHARE_C, -(1 - problem->theta) * ad->diffusion_step}};
+                 {WEFT_AD_SHARE_C, -(1 - problem->theta) * ad->diffusion_step},
+                 {WEFT_AD_DURATION, ad->diffusion_step}};
     for (size_t i = 0; i < sizeof given / sizeof given[0]; ++i)
         TRY(value_write(ad, given[i].which, given[i].value, error));
 done:
@@ -145,7 +146,8 @@ done:
 static void set_scheme(weft_advection_diffusion *ad) {
     const weft_advection_diffusion_problem *problem = ad->problem;
     ad->advects = problem->velocity != NULL;
-    ad->diffuses = problem->diffusivity != NULL && problem->n_diffusivity > 0;
+    weft_ad_load_set(ad);
+    ad->diffuses = (problem->diffusivity != NULL && problem->n_diffusivity > 0) || ad->has_load;
     ad->solves_mass = ad->advects && !problem->lumped;
     ad->diffusion_step =
         problem->splitting == WEFT_SPLITTING_STRANG && ad->advects ? problem->dt / 2 : problem->dt;
@@ -171,6 +173,7 @@ weft_status weft_advection_diffusion_make(weft_context *context,
     TRY(weft_ad_operators_assemble(ad, error));
     TRY(set_diagonal(ad, WEFT_AD_M, WEFT_AD_D_M, error));
     TRY(set_diagonal(ad, WEFT_AD_B, WEFT_AD_D_B, error));
+    TRY(weft_ad_load_make(ad, error));
     TRY(weft_ad_step_make(ad, error));
     *out = ad;
     ad = NULL;
@@ -184,6 +187,7 @@ void weft_advection_diffusion_free(weft_advection_diffusion **out) {
     if (!ad)
         return;
     weft_compiled_free(&ad->step);
+    weft_ad_load_clear(ad);
     for (int i = 0; i < WEFT_AD_OPERATORS; ++i) {
         weft_operator_free(&ad->operators[i]);
         weft_operator_in_script_free(&ad->in_script[i]);

@@ -10,6 +10,7 @@ static weft_status renewal(void *user, const weft_program_product *product, weft
     weft_status status = WEFT_OK;
     const struct weft_ad_renewal *called = user;
     weft_operator *op = called->owner->operators[called->which];
+    TRY(weft_ad_conditions_at(called->owner, error));
     TRY(weft_operator_assemble(op, error));
     if (called->which == WEFT_AD_M || called->which == WEFT_AD_B)
         TRY(weft_operator_diagonal(op, product->y, error));
@@ -79,6 +80,8 @@ weft_status weft_ad_step_make(weft_advection_diffusion *ad, weft_error *error) {
     for (int i = 0; i < WEFT_AD_OPERATORS; ++i)
         if (ad->operators[i])
             TRY(bind_operator(ad, i, error));
+    if (ad->load_moves)
+        TRY(weft_program_bind_operator(program, "reassemble_load", weft_ad_load_compute, ad, error));
     for (int i = 0; i < WEFT_AD_LISTS; ++i)
         if (ad->lists[i] && weft_ad_has_list(ad, (weft_ad_list)i))
             TRY(weft_program_bind(program, weft_ad_list_name((weft_ad_list)i), ad->lists[i],

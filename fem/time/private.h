@@ -2,6 +2,7 @@
  *
  *      fem/time/advection_diffusion.c  make, run, resume, free
  *      fem/time/forms.c                the operators: forms from scripts and the user's formulas
+ *      fem/time/load.c                 sources, fluxes and Robin conditions
  *      fem/time/step_script.c          the script of a time step
  *      fem/time/bind.c                 compiles the script and binds its names */
 #pragma once
@@ -30,7 +31,8 @@ typedef enum weft_ad_list {
     WEFT_AD_WHICH,               /* number of the Dirichlet condition, from 1; 0: none */
     WEFT_AD_D_M,
     WEFT_AD_D_B,
-    WEFT_AD_LISTS = 19
+    WEFT_AD_LOAD, /* int f phi_i + int g phi_i */
+    WEFT_AD_LISTS = 20
 } weft_ad_list;
 
 /** Uniform values of the step's script; those without an enumerator are used by the script only. */
@@ -53,7 +55,8 @@ typedef enum weft_ad_value {
     WEFT_AD_TOTAL = WEFT_AD_ITERATIONS_1 + 4, /* iterations of all solves */
     WEFT_AD_SHARE_B, /* theta h, input of the form of B, not of the script */
     WEFT_AD_SHARE_C,
-    WEFT_AD_VALUES = 37
+    WEFT_AD_DURATION, /* of a diffusion step */
+    WEFT_AD_VALUES = 38
 } weft_ad_value;
 
 struct weft_advection_diffusion {
@@ -62,6 +65,13 @@ struct weft_advection_diffusion {
     int64_t n;
     bool advects, diffuses, solves_mass; /* solves_mass: slopes by conjugate gradients */
     double diffusion_step;               /* length of a diffusion step: h, or h/2 */
+    bool has_load, load_moves;           /* sources or conditions on facets; they depend on t */
+    weft_compiled source;
+    int n_robin;
+    struct weft_ad_robin {
+        weft_bound_form *forms; /* [n_robin] */
+        weft_text *texts;
+    } robin[2]; /* of B and C */
     weft_bound_form forms[WEFT_AD_OPERATORS];
     weft_operator *operators[WEFT_AD_OPERATORS]; /* NULL: not used by this scheme */
     weft_operator_in_script in_script[WEFT_AD_OPERATORS];
@@ -89,6 +99,19 @@ bool weft_ad_has_value(const weft_advection_diffusion *ad, weft_ad_value value);
 /** Make the operators, or assemble them (fem/time/forms.c). */
 weft_status weft_ad_operators_make(weft_advection_diffusion *ad, weft_error *error);
 weft_status weft_ad_operators_assemble(weft_advection_diffusion *ad, weft_error *error);
+/** Find out which loads there are; compute the load at the present time; the operator
+ *  `reassemble_load` of the step's script (fem/time/load.c). */
+void weft_ad_load_set(weft_advection_diffusion *ad);
+weft_status weft_ad_load_make(weft_advection_diffusion *ad, weft_error *error);
+weft_status weft_ad_load_compute(void *user, const weft_program_product *product,
+                                 weft_error *error);
+/** Set the time of conditions to `when`. */
+weft_status weft_ad_conditions_at(weft_advection_diffusion *ad, weft_error *error);
+/** The forms of Robin conditions for an operator, times its share.
+ *  out  [n_robin] */
+weft_status weft_ad_robin_forms(weft_advection_diffusion *ad, weft_ad_operator which,
+                                weft_memory *share, weft_form *out, weft_error *error);
+void weft_ad_load_clear(weft_advection_diffusion *ad);
 /** Make ad->text (fem/time/step_script.c). */
 weft_status weft_ad_text_make(weft_advection_diffusion *ad, weft_error *error);
 /** Compile and bind ad->step (fem/time/bind.c). */

@@ -13,7 +13,7 @@ const char *weft_ad_operator_name(weft_ad_operator which) {
 const char *weft_ad_list_name(weft_ad_list list) {
     static const char *const names[WEFT_AD_LISTS] = {
         "T",   "g",   "k", "e", "D1", "D2", "D3", "D4",  "free", "which",
-        "d_M", "d_B", "S", "l", "z",  "p",  "y",  "z_B", "p_B"};
+        "d_M", "d_B", "load", "S", "l", "z", "p",  "y",  "z_B", "p_B"};
     return names[list];
 }
 
@@ -21,7 +21,7 @@ const char *weft_ad_value_name(weft_ad_value value) {
     static const char *const names[WEFT_AD_VALUES] = {
         "steps", "step", "t", "h", "when", "iterations", "tolerance", "infinity", "failed", "size",
         "bound", "pass", "iterations_B", "stages", "iterations_1", "iterations_2", "iterations_3",
-        "iterations_4", "total", "share_B", "share_C",
+        "iterations_4", "total", "share_B", "share_C", "duration",
         /* of the script only */
         "stage", "offset", "share", "limit", "rr", "rz", "rz_before", "pq", "count", "limit_B",
         "rr_B", "rz_B", "rz_before_B", "pq_B", "reach", "reach_B"};
@@ -76,7 +76,6 @@ static void add_kept(const weft_advection_diffusion *ad, weft_text *out) {
 
 /* Reassemble the operators at t + h/2, with their inverse diagonals. */
 static void add_renewal(const weft_advection_diffusion *ad, weft_text *out) {
-    weft_text_add(out, "update when = t + h/2;\n");
     for (int i = 0; i < WEFT_AD_OPERATORS; ++i) {
         const char *name = weft_ad_operator_name((weft_ad_operator)i);
         if (!weft_ad_has_operator(ad, (weft_ad_operator)i))
@@ -91,8 +90,12 @@ static void add_body(const weft_advection_diffusion *ad, weft_text *out) {
     const weft_advection_diffusion_problem *problem = ad->problem;
     const bool strang = problem->splitting == WEFT_SPLITTING_STRANG && ad->advects && ad->diffuses;
     add_piece(out, "step_loop.weft");
+    if (problem->reassemble || ad->load_moves)
+        weft_text_add(out, "update when = t + h/2;\n");
     if (problem->reassemble)
         add_renewal(ad, out);
+    if (ad->load_moves)
+        weft_text_add(out, "update load = apply(reassemble_load, T);\n");
     if (strang)
         add_piece(out, "step_strang.weft");
     if (moves(problem))
@@ -102,8 +105,10 @@ static void add_body(const weft_advection_diffusion *ad, weft_text *out) {
         add_piece(out, ad->solves_mass ? "step_slope.weft" : "step_slope_lumped.weft");
         add_piece(out, "step_advected.weft");
     }
-    if (ad->diffuses)
+    if (ad->diffuses) {
+        add_piece(out, ad->has_load ? "step_push_load.weft" : "step_push.weft");
         add_piece(out, "step_diffusion.weft");
+    }
     if (strang)
         add_piece(out, "step_strang_end.weft");
     if (ad->solves_mass)
@@ -130,6 +135,7 @@ static void add_declarations(const weft_advection_diffusion *ad, const char *bod
         declare(body, out, "operator ", name, " over nodes;\n");
         declare(body, out, "operator ", renewal, " over nodes;\n");
     }
+    declare(body, out, "operator ", "reassemble_load", " over nodes;\n");
     for (int i = 0; i < WEFT_AD_LISTS; ++i)
         declare(body, out, "input ", weft_ad_list_name((weft_ad_list)i), " : real over nodes;\n");
     for (int i = 0; i < WEFT_AD_VALUES; ++i)

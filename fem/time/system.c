@@ -1,42 +1,20 @@
 /* Makes the operators a M + K and M and the program of the right-hand side from a form. */
+#include "fem/time/rename.h"
 #include "fem/time/transient.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_of_word(char c) {
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-/* Append text with the word `from` replaced. */
-static void add_renamed(weft_text *out, const char *text, const char *from, const char *to) {
-    while (*text) {
-        size_t n = 1;
-        if (is_of_word(*text))
-            while (is_of_word(text[n]))
-                ++n;
-        if (n == strlen(from) && strncmp(text, from, n) == 0)
-            weft_text_add(out, "%s", to);
-        else
-            weft_text_add_bytes(out, text, n);
-        text += n;
-    }
-}
-
-/* Scripts that follow a form call its local matrix K, so that the form's own K gets another name. */
-static const char own_matrix[] = "K__own";
-
 static const char *renamed(const char *name) {
-    return strcmp(name, "K") == 0 ? own_matrix : name;
+    return strcmp(name, "K") == 0 ? weft_time_own_matrix : name;
 }
 
 /* K = input times MASS + MATRIX, and K = MASS */
 static weft_status write_texts(const weft_transient_part *from, weft_time_part *part,
                                weft_error *error) {
     weft_text *total = &part->total_text, *mass = &part->mass_text;
-    add_renamed(total, from->form->text, "K", own_matrix);
-    add_renamed(mass, from->form->text, "K", own_matrix);
+    weft_time_rename(total, from->form->text);
+    weft_time_rename(mass, from->form->text);
     if (from->mass) {
         weft_text_add(total, "\ninput time__shift : real;\nK = time__shift*%s",
                       renamed(from->mass));
@@ -46,16 +24,6 @@ static weft_status write_texts(const weft_transient_part *from, weft_time_part *
         weft_text_add(total, "%s%s", from->mass ? " + " : "\nK = 1*", renamed(from->matrix));
     weft_text_add(total, ";\n");
     return total->failed || mass->failed ? weft_out_of_memory(error, "a form in time") : WEFT_OK;
-}
-
-/* A copy of a form with another text. */
-static void copy_form(const weft_form *from, const char *text, weft_bound_form *out) {
-    *out = (weft_bound_form){.form = *from};
-    out->form.text = text;
-    out->form.action = NULL;
-    out->form.kernels = NULL;
-    out->form.inputs = out->inputs;
-    memcpy(out->inputs, from->inputs, (size_t)from->n_inputs * sizeof *from->inputs);
 }
 
 /* ---- what depends on what -------------------------------------------------------------------- */
@@ -158,8 +126,8 @@ static weft_status make_forms(weft_time_system *system, weft_error *error) {
         weft_time_part *part = &system->parts[i];
         TRY(find_motion(system, from, error));
         TRY(write_texts(from, part, error));
-        copy_form(from->form, part->total_text.data, &part->total);
-        copy_form(from->form, part->mass_text.data, &part->mass);
+        weft_time_copy_form(from->form, part->total_text.data, &part->total);
+        weft_time_copy_form(from->form, part->mass_text.data, &part->mass);
         if (from->mass)
             weft_form_bind_input(&part->total, "time__shift", system->shift);
     }
@@ -177,7 +145,7 @@ weft_status weft_transient_asymmetry(weft_context *context, const weft_transient
         if (!problem->parts[i].mass)
             continue;
         TRY(write_texts(&problem->parts[i], &part, error));
-        copy_form(problem->parts[i].form, part.mass_text.data, &part.mass);
+        weft_time_copy_form(problem->parts[i].form, part.mass_text.data, &part.mass);
         TRY(weft_form_asymmetry(context, &part.mass.form, &one, error));
         *out = one > *out || one != one ? one : *out;
         weft_text_free(&part.total_text);

@@ -108,7 +108,7 @@ enum { COMBINATIONS = sizeof combinations / sizeof combinations[0] };
 /* A time step with everything: advection by Runge and Kutta, diffusion, both halves. */
 static const char *const step_pieces[] = {
     "step_loop.weft",     "step_strang.weft",    "step_advection.weft",  "step_slope.weft",
-    "step_advected.weft", "step_diffusion.weft", "step_strang_end.weft", "step_end.weft"};
+    "step_advected.weft", "step_push.weft", "step_diffusion.weft", "step_strang_end.weft", "step_end.weft"};
 static const char *const lumped_pieces[] = {"step_loop.weft", "step_advection.weft",
                                             "step_slope_lumped.weft", "step_advected.weft",
                                             "step_end.weft"};
