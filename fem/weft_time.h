@@ -5,6 +5,7 @@
 #define WEFT_TIME_H
 
 #include "fem/weft_bc.h"
+#include "fem/weft_preconditioner.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -40,8 +41,8 @@ typedef struct weft_dirichlet_nodes {
  *
  *  Each step of length dt is split into advection, by the classical Runge-Kutta scheme (four solves
  *  with the mass matrix, or divisions if it is lumped), and diffusion with f and g, by the theta
- *  scheme (one solve). f and g are evaluated at t + dt/2. Coefficients that depend on t are evaluated at t + dt/2 if operators are reassembled in
- *  every step, otherwise at t = 0. */
+ *  scheme (one solve). f and g are evaluated at t + dt/2, as are coefficients that depend on t if
+ *  operators are reassembled in every step; otherwise these are evaluated at t = 0. */
 typedef struct weft_advection_diffusion_problem {
     const weft_mesh *mesh;
     weft_connectivity *cells;                      /* of the mesh: cells -> nodes */
@@ -51,6 +52,11 @@ typedef struct weft_advection_diffusion_problem {
     const weft_dirichlet_nodes *dirichlet;
     int n_kept;
     const double *initial;
+    int preconditioner; /* of the diffusion steps, a kind; -1, or without a space: Jacobi's. If
+                           operators are assembled in every step, it remains that of the first */
+    const weft_space *space;         /* P1 over the mesh; may be NULL */
+    const weft_hierarchy *hierarchy; /* for preconditioners that need one; may be NULL */
+    int smoother_degree;             /* 0: a default */
     weft_expression capacity, source; /* their names are ignored */
     weft_bc *bc;
     double dt, theta; /* dt > 0, theta in [0, 1] */

@@ -84,6 +84,13 @@ static const app_option problem_options[] = {
      "uses "
      "csr instead of a storage for symmetric matrices",
      APP_BY(app_read_assembly, ad_options, run)},
+    {"preconditioner", "NAME",
+     "Of the solves of the diffusion: jacobi (default), {preconditioners}; multigrid needs a refined or "
+     "built-in mesh",
+     APP_BY(app_read_preconditioner, ad_options, run)},
+    {"smoother-degree", "K",
+     "Degree of the polynomial that chebyshev and the smoothers of multigrid use, 1 to 6",
+     APP_INTEGER(ad_options, run.smoother_degree, 1, 6)},
     {"plan", "NAME", "fused (default) or unfused",
      APP_CHOICE(ad_options, run.plan, app_plan_names)},
     {"device", "NAME", APP_DEVICE_HELP, APP_TEXT(ad_options, run.device)},
@@ -191,6 +198,9 @@ weft_status ad_options_read(int argc, char **argv, ad_options *out, weft_error *
     if (!out->initial)
         TRY(app_formula_add("--initial", "0", &out->initial, error));
     TRY(check_complete(out, error));
+    if (!out->run.jacobi || out->run.preconditioner_auto)
+        status = missing("a preconditioner that the diffusion does not take",
+                         "write --preconditioner jacobi, or one that --help lists", error);
 done:
     if (status != WEFT_OK)
         ad_options_clear(out);

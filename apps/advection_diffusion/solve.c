@@ -36,6 +36,9 @@ static weft_status choose_assembly(ad_run *run, bool reassemble, weft_error *err
     TRY(app_speeds_read(run->base.device, &run->base.messages->monitor, &speeds, error));
     TRY(app_assembly_choose(run->base.device, &run->options->run, &problem, &speeds.assemblies,
                             &run->base.messages->monitor, &run->base.assembly, error));
+    if (run->options->run.preconditioner >= 0 && run->options->run.assembly_auto &&
+        !weft_assembly_about(run->base.assembly)->stores_matrix)
+        run->base.assembly = WEFT_ASSEMBLY_CSR;
 done:
     return status;
 }
@@ -59,6 +62,10 @@ weft_status ad_stepper_make(ad_run *run, weft_error *error) {
         .capacity = {NULL, options->capacity, "--capacity"},
         .source = {NULL, options->source, "--source"},
         .bc = run->base.bc,
+        .preconditioner = options->run.preconditioner,
+        .space = run->base.space,
+        .hierarchy = run->base.mesh_made.hierarchy,
+        .smoother_degree = options->run.smoother_degree,
         .initial = run->initial,
         .dt = options->dt,
         .theta = options->theta,

@@ -72,8 +72,8 @@ weft_status app_parse_preconditioner(const char *option, const char *text, int *
     return app_parse_choice(option, text, names, NAMED + n, out, error);
 }
 
-static weft_status read_preconditioner(const app_option *row, const char *option, const char *text,
-                                       void *at, weft_error *error) {
+weft_status app_read_preconditioner(const app_option *row, const char *option, const char *text,
+                                    void *at, weft_error *error) {
     weft_status status = WEFT_OK;
     app_run_options *options = at;
     int choice = 0;
@@ -191,7 +191,7 @@ const app_option app_solver_options[] = {
     {"preconditioner", "NAME",
      "auto (default: jacobi, aggregation or, on refined meshes, multigrid, by predicted time), "
      "jacobi, none, {preconditioners}",
-     .read = read_preconditioner},
+     .read = app_read_preconditioner},
     {"smoother-degree", "K",
      "Degree of the polynomial that chebyshev and the smoothers of multigrid use, 1 to 6",
      APP_INTEGER(app_run_options, smoother_degree, 1, 6)},

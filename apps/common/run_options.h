@@ -40,9 +40,9 @@ typedef struct app_run_options {
  *  weft_mesh_options, the others of app_run_options. */
 extern const app_option app_mesh_options_table[], app_reading_options[], app_solver_options[],
     app_derivation_options[], app_derive_options[], app_constraint_options[], app_result_options[];
-/** What reads --assembly (into app_run_options), --dirichlet, --neumann and --robin (into
+/** What reads --assembly and --preconditioner (into app_run_options), --dirichlet, --neumann and --robin (into
  *  app_conditions) and --probe (into app_probes). */
-app_option_read app_read_assembly, app_read_condition, app_read_probe;
+app_option_read app_read_assembly, app_read_preconditioner, app_read_condition, app_read_probe;
 #define APP_CONDITION(type, kind) APP_BY(app_read_condition, type, run.conditions), .low = (kind)
 extern const char *const app_plan_names[]; /* of --plan */
 /** Help that the apps share. */

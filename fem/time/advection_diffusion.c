@@ -173,6 +173,7 @@ weft_status weft_advection_diffusion_make(weft_context *context,
     TRY(weft_ad_operators_assemble(ad, error));
     TRY(set_diagonal(ad, WEFT_AD_M, WEFT_AD_D_M, error));
     TRY(set_diagonal(ad, WEFT_AD_B, WEFT_AD_D_B, error));
+    TRY(weft_ad_precondition(ad, error));
     TRY(weft_ad_load_make(ad, error));
     TRY(weft_ad_step_make(ad, error));
     *out = ad;
@@ -188,6 +189,8 @@ void weft_advection_diffusion_free(weft_advection_diffusion **out) {
         return;
     weft_compiled_free(&ad->step);
     weft_ad_load_clear(ad);
+    weft_preconditioner_free(&ad->preconditioner);
+    free(ad->constrained);
     for (int i = 0; i < WEFT_AD_OPERATORS; ++i) {
         weft_operator_free(&ad->operators[i]);
         weft_operator_in_script_free(&ad->in_script[i]);

@@ -80,6 +80,8 @@ weft_status weft_ad_step_make(weft_advection_diffusion *ad, weft_error *error) {
     for (int i = 0; i < WEFT_AD_OPERATORS; ++i)
         if (ad->operators[i])
             TRY(bind_operator(ad, i, error));
+    if (weft_ad_is_preconditioned(ad))
+        TRY(weft_program_bind_operator(program, "P", weft_ad_precondition_apply, ad, error));
     if (ad->load_moves)
         TRY(weft_program_bind_operator(program, "reassemble_load", weft_ad_load_compute, ad, error));
     for (int i = 0; i < WEFT_AD_LISTS; ++i)

@@ -3,6 +3,7 @@
  *      fem/time/advection_diffusion.c  make, run, resume, free
  *      fem/time/forms.c                the operators: forms from scripts and the user's formulas
  *      fem/time/load.c                 sources, fluxes and Robin conditions
+ *      fem/time/precondition.c         the preconditioner of the diffusion
  *      fem/time/step_script.c          the script of a time step
  *      fem/time/bind.c                 compiles the script and binds its names */
 #pragma once
@@ -67,6 +68,8 @@ struct weft_advection_diffusion {
     double diffusion_step;               /* length of a diffusion step: h, or h/2 */
     bool has_load, load_moves;           /* sources or conditions on facets; they depend on t */
     weft_compiled source;
+    weft_preconditioner *preconditioner; /* of B; NULL: Jacobi's */
+    int32_t *constrained;                /* dofs of Dirichlet conditions, for it */
     int n_robin;
     struct weft_ad_robin {
         weft_bound_form *forms; /* [n_robin] */
@@ -105,6 +108,12 @@ void weft_ad_load_set(weft_advection_diffusion *ad);
 weft_status weft_ad_load_make(weft_advection_diffusion *ad, weft_error *error);
 weft_status weft_ad_load_compute(void *user, const weft_program_product *product,
                                  weft_error *error);
+/** Make the preconditioner of the diffusion steps, if they have one; the operator P of the step's script
+ *  (fem/time/precondition.c). */
+weft_status weft_ad_precondition(weft_advection_diffusion *ad, weft_error *error);
+weft_status weft_ad_precondition_apply(void *user, const weft_program_product *product,
+                                       weft_error *error);
+bool weft_ad_is_preconditioned(const weft_advection_diffusion *ad);
 /** Set the time of conditions to `when`. */
 weft_status weft_ad_conditions_at(weft_advection_diffusion *ad, weft_error *error);
 /** The forms of Robin conditions for an operator, times its share.

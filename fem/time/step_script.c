@@ -107,7 +107,8 @@ static void add_body(const weft_advection_diffusion *ad, weft_text *out) {
     }
     if (ad->diffuses) {
         add_piece(out, ad->has_load ? "step_push_load.weft" : "step_push.weft");
-        add_piece(out, "step_diffusion.weft");
+        add_piece(out, weft_ad_is_preconditioned(ad) ? "step_diffusion_preconditioned.weft"
+                                                     : "step_diffusion.weft");
     }
     if (strang)
         add_piece(out, "step_strang_end.weft");
@@ -136,6 +137,7 @@ static void add_declarations(const weft_advection_diffusion *ad, const char *bod
         declare(body, out, "operator ", renewal, " over nodes;\n");
     }
     declare(body, out, "operator ", "reassemble_load", " over nodes;\n");
+    declare(body, out, "operator ", "P", " over nodes;\n");
     for (int i = 0; i < WEFT_AD_LISTS; ++i)
         declare(body, out, "input ", weft_ad_list_name((weft_ad_list)i), " : real over nodes;\n");
     for (int i = 0; i < WEFT_AD_VALUES; ++i)

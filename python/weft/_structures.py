@@ -182,8 +182,9 @@ class weft_advection_diffusion_problem(Structure):
     _fields_ = [("mesh", POINTER(weft_mesh)), ("cells", c_void_p), ("x", c_void_p),
                 ("velocity", POINTER(weft_expression)), ("diffusivity", POINTER(weft_expression)),
                 ("n_diffusivity", c_int), ("dirichlet", POINTER(weft_dirichlet_nodes)), ("n_kept", c_int),
-                ("initial", POINTER(c_double)), ("dt", c_double), ("theta", c_double), ("splitting", c_int),
-                ("lumped", c_bool), ("reassemble", c_bool), ("assembly", c_int), ("tolerance", c_double),
+                ("initial", POINTER(c_double)), ("preconditioner", c_int), ("space", c_void_p), ("hierarchy", c_void_p),
+                ("smoother_degree", c_int), ("capacity", weft_expression), ("source", weft_expression), ("bc", c_void_p),
+                ("dt", c_double), ("theta", c_double), ("splitting", c_int), ("lumped", c_bool), ("reassemble", c_bool), ("assembly", c_int), ("tolerance", c_double),
                 ("max_iterations", c_int)]
 
 

@@ -51,8 +51,29 @@ static void test_balance(void **state) {
     json_decref(root);
 }
 
+/* Every preconditioner gives the solution of Jacobi's, in fewer iterations. */
+static void test_preconditioners(void **state) {
+    (void)state;
+    static const char *const names[] = {"jacobi", "chebyshev", "aggregation", "multigrid"};
+    double value = 0, jacobi = 0;
+    for (int i = 0; i < 4; ++i) {
+        json_t *root = AD(0, "--mesh=square:32", "--diffusivity=1", "--source=1+t",
+                          "--dirichlet=left=0", "--robin=right=1,2", "--initial=sin(3*x)",
+                          "--dt=0.2", "--steps=2", "--probe=0.5,0.5", "--preconditioner", names[i]);
+        const double iterations = app_number(root, "iterations");
+        if (i == 0) {
+            jacobi = iterations;
+            value = app_probe_value(root, 0);
+        }
+        assert_double_near(app_probe_value(root, 0), value, 1e-7, 0);
+        assert_true(i == 0 || iterations < 0.7 * jacobi);
+        json_decref(root);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders),
-                                       cmocka_unit_test(test_balance)};
+                                       cmocka_unit_test(test_balance),
+                                       cmocka_unit_test(test_preconditioners)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
