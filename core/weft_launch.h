@@ -20,6 +20,12 @@ typedef struct weft_module weft_module;
 weft_status weft_module_make(weft_device *device, const char *name, const char *source,
                              weft_module **out, weft_error *error);
 void weft_module_free(weft_module **module);
+/** Compile a source for a later weft_module_make into the kernel cache, unless it is there. From any
+ *  thread at any time, also while a graph is captured, since nothing is loaded. Without a cache, and on
+ *  devices other than cuda, nothing happens.
+ *  Errors  those of weft_module_make */
+weft_status weft_module_store(weft_device *device, const char *name, const char *source,
+                              weft_error *error);
 /** Was the module loaded from the cache? */
 bool weft_module_cached(const weft_module *module);
 /** Seconds spent compiling; 0 if it was loaded from the cache. */
@@ -69,7 +75,8 @@ typedef struct weft_launch {
     const char *kernel;            /* its name in the module */
     weft_memory *const *arguments; /* borrowed */
     int n_arguments;
-    const void *values; /* NULL, or a struct, borrowed during the call: cuda passes it by value behind
+    const void
+        *values; /* NULL, or a struct, borrowed during the call: cuda passes it by value behind
                            the arguments, the host passes its address as one more argument */
     int64_t n_elements;
     int lanes;                     /* elements per block */
@@ -79,7 +86,7 @@ typedef struct weft_launch {
     int cluster_blocks; /* cuda: thread blocks per cluster, as its kernel declares; 0: none */
     bool waits; /* cuda: the kernel itself waits for those before it (griddepcontrol.wait), so its
                    blocks may start before they have ended */
-    int64_t n_blocks;              /* cuda: thread blocks; 0: ceil(n_elements / block_threads) */
+    int64_t n_blocks; /* cuda: thread blocks; 0: ceil(n_elements / block_threads) */
     bool cooperative; /* cuda: all thread blocks are resident at once, so they may synchronise; a
                          grid above weft_device_resident_blocks is refused */
 } weft_launch;

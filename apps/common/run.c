@@ -33,6 +33,7 @@ void app_run_clear(app_run *run) {
     app_mesh_free(&run->mesh, &run->mesh_made);
     weft_library_free(&run->library);
     weft_context_tune_free(&run->context);
+    weft_precompilation_end(&run->precompilation);
     weft_device_free(&run->device);
 }
 
@@ -43,6 +44,7 @@ weft_status app_run_open(app_run *run, weft_error *error) {
     TRY(app_device_open(run->options->device, run->options->plan, &run->messages->monitor,
                         &run->device, &run->library, &run->context, error));
     run->is_null = weft_device_limits(run->device)->records_only;
+    run->precompilation = weft_setup_precompile(run->device);
 done:
     return status;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "apps/common/fem.h"
+#include "fusion/setup/setup.h"
 
 /** A function that is part of u: u itself, or one of those of a mixed space. */
 typedef struct app_field {
@@ -21,6 +22,7 @@ typedef struct app_run {
     const app_run_options *options; /* borrowed, as is messages */
     app_messages *messages;
     weft_device *device;
+    weft_precompilation *precompilation; /* of kernels for set-up, while the mesh is made */
     weft_library *library;
     weft_context context;
     bool is_null; /* the device computes nothing */
@@ -48,8 +50,8 @@ typedef struct app_run {
     weft_bound_form form;        /* of the cells */
     weft_form *more_forms;       /* [n_more_forms] of the operator; malloc'd */
     int n_more_forms;
-    weft_assembly assembly;      /* from the options, or chosen */
-    size_t estimated_bytes;      /* peak on the device */
+    weft_assembly assembly; /* from the options, or chosen */
+    size_t estimated_bytes; /* peak on the device */
     weft_operator *op;
     app_run_options chosen;              /* options with the preconditioner that was chosen */
     weft_preconditioner *preconditioner; /* NULL: none but Jacobi's */

@@ -127,6 +127,8 @@ weft_status weft_cuda_memory_full(weft_device *device, size_t bytes, weft_error 
 void weft_cuda_stages_free(weft_cuda_state *state);
 
 weft_status weft_cuda_module_make(weft_module *module, const char *source, weft_error *error);
+weft_status weft_cuda_module_store(weft_device *device, const char *name, const char *source,
+                                   weft_error *error);
 void weft_cuda_module_free(weft_module *module);
 bool weft_cuda_module_resources(const weft_module *module, const char *kernel,
                                 weft_kernel_resources *out);

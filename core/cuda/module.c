@@ -88,6 +88,43 @@ static bool load_entry(weft_cuda_state *state, const weft_entry *entry, bool aga
     return false;
 }
 
+static void describe(const weft_cuda_state *state, const char *name, weft_entry *entry) {
+    snprintf(entry->description, sizeof entry->description, "%.100s, NVRTC %d.%d, sm_%d", name,
+             state->nvrtc.major, state->nvrtc.minor, state->architecture);
+}
+
+static bool is_stored(weft_cuda_state *state, const weft_entry *entry) {
+    size_t size = 0;
+    unsigned char *payload = weft_cache_load(&state->cache, entry, true, &size);
+    free(payload);
+    return payload != NULL;
+}
+
+weft_status weft_cuda_module_store(weft_device *device, const char *name, const char *source,
+                                   weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cuda_state *state = device->state;
+    weft_entry entry = {.kind = WEFT_ENTRY_CUDA_MODULE};
+    weft_cache_lock lock = {-1};
+    weft_cubin cubin = {0};
+    char file[64];
+    weft_source_name(name, file, sizeof file);
+    TRY(prepare(device, error));
+    TRY(make_keys(state, source, &entry, error));
+    describe(state, name, &entry);
+    if (is_stored(state, &entry))
+        goto done;
+    lock = weft_cache_lock_take(&state->cache, entry.key); /* none: nothing can be stored */
+    if (lock.file < 0 || is_stored(state, &entry))
+        goto done;
+    TRY(weft_nvrtc_compile(&state->nvrtc, state->architecture, file, source, &cubin, error));
+    weft_cache_store(&state->cache, &entry, cubin.bytes, cubin.whole);
+done:
+    weft_cache_lock_give(&lock);
+    weft_cubin_free(&cubin);
+    return status;
+}
+
 static weft_status make(weft_cuda_state *state, weft_module *module, const char *source,
                         weft_cuda_module *out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -99,8 +136,7 @@ static weft_status make(weft_cuda_state *state, weft_module *module, const char 
     weft_source_keep(state->keep_directory, monitor, name, "cu", source);
     TRY(prepare(module->device, error));
     TRY(make_keys(state, source, &entry, error));
-    snprintf(entry.description, sizeof entry.description, "%.100s, NVRTC %d.%d, sm_%d",
-             module->name, state->nvrtc.major, state->nvrtc.minor, state->architecture);
+    describe(state, module->name, &entry);
     module->cached = load_entry(state, &entry, false, out);
     if (module->cached)
         goto done;

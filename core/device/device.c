@@ -64,6 +64,12 @@ done:
     return status;
 }
 
+weft_status weft_module_store(weft_device *device, const char *name, const char *source,
+                              weft_error *error) {
+    return device->table->module_store ? device->table->module_store(device, name, source, error)
+                                       : WEFT_OK;
+}
+
 void weft_module_free(weft_module **module) {
     if (!module || !*module)
         return;

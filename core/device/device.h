@@ -48,6 +48,8 @@ typedef struct weft_device_table {
     /* report a failed allocation: bytes requested and bytes in use; may be NULL */
     weft_status (*memory_full)(weft_device *device, size_t bytes, weft_error *error);
     weft_status (*module_make)(weft_module *module, const char *source, weft_error *error);
+    weft_status (*module_store)(weft_device *device, const char *name, const char *source,
+                                weft_error *error); /* NULL: it does nothing */
     void (*module_free)(weft_module *module);
     bool (*module_resources)(const weft_module *module, const char *kernel,
                              weft_kernel_resources *out); /* may be NULL */

@@ -51,6 +51,15 @@ static int file_find(const char *name) {
     return -1;
 }
 
+bool weft_setup_file(int number, char *name, size_t size) {
+    for (int i = 0; i < FILES_MAX && weft_embedded_setup[i].name; ++i) {
+        const char *file = weft_embedded_setup[i].name;
+        if (strcmp(file, "prelude.cu") != 0 && number-- == 0)
+            return snprintf(name, size, "%.*s", (int)strcspn(file, "."), file) > 0;
+    }
+    return false;
+}
+
 weft_status weft_setup_source(const char *file, weft_text *text, weft_error *error) {
     const int prelude = file_find("prelude"), own = file_find(file);
     if (own < 0 || prelude < 0)
