@@ -14,6 +14,7 @@ of $WEFT_BUILD, or of build/. A problem is a file that begins with comments:
     # source: where the expected values are from
     # draw: FIELD [DEFORM [PART]]                                      as for docs/draw_solution.py
 """
+import concurrent.futures
 import itertools
 import json
 import math
@@ -138,8 +139,10 @@ def main():
     problems = [p for p in map(Problem, files) if p.run]
     sections, wrong = [], 0
     with tempfile.TemporaryDirectory() as scratch:
-        for problem in problems:
-            rows = problem.check(problem.solve(scratch))
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            results = list(pool.map(lambda problem: problem.solve(scratch), problems))
+        for problem, result in zip(problems, results):
+            rows = problem.check(result)
             sections.append(section(problem, rows))
             for quantity, found, wanted, tolerance, fine in rows:
                 wrong += not fine

@@ -8,7 +8,7 @@
 static const struct {
     const char *option, *form;
 } kinds[] = {{"--tie", "GROUP"},
-             {"--periodic", "GROUP=GROUP"},
+             {"--periodic", "GROUP=GROUP or `mesh`"},
              {"--symmetry", "GROUP"},
              {"--point-value", "X,Y[,Z]=VALUE[,VALUE...]"},
              {"--point-load", "X,Y[,Z]=VALUE[,VALUE...]"}};

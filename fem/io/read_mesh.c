@@ -81,6 +81,10 @@ static weft_status refuse_name(const char *name, weft_error *error) {
     if (ends_with(name, ".inp") || ends_with(name, ".su2"))
         weft_error_hint(error, "Gmsh writes this format and does not read it: convert the file to "
                                ".msh, .vtk or .bdf, as with meshio");
+    else if (ends_with(name, ".med"))
+        weft_error_hint(error,
+                        "Debian's Gmsh is built without MED: convert the file to .msh, .vtk or "
+                        ".unv, as with Salome or meshio");
     else
         weft_error_hint(error, "give FILE.geo, .msh, .vtkhdf, .unv, .bdf, .nas, .vtk or .mesh, or "
                                "square:N, cube:N, interval:N, quads:N or hexes:N");

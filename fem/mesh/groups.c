@@ -50,8 +50,9 @@ static weft_status group_missing(const weft_mesh *mesh, const char *name, weft_e
     return WEFT_ERROR_INPUT;
 }
 
-/* The first group of this name and dimension (0: facets or cells); -1: none, and *other is one of
- * another dimension or -1. */
+enum { FACETS_OR_CELLS = -1 };
+
+/* The first group of this name and dimension; -1: none, and *other is one of another dimension or -1. */
 static int find(const weft_mesh *mesh, const char *name, int dimension, int *other) {
     int found = -1;
     *other = -1;
@@ -59,7 +60,8 @@ static int find(const weft_mesh *mesh, const char *name, int dimension, int *oth
         const int of_group = mesh->groups[g].dimension;
         if (strcmp(mesh->groups[g].name, name) != 0)
             continue;
-        if (of_group == dimension || (dimension == 0 && of_group >= mesh->dimension - 1))
+        if (of_group == dimension ||
+            (dimension == FACETS_OR_CELLS && of_group >= mesh->dimension - 1))
             found = g;
         else
             *other = g;
@@ -116,14 +118,14 @@ weft_status weft_mesh_cell_group(const weft_mesh *mesh, const char *name, int *g
 weft_status weft_mesh_any_group(const weft_mesh *mesh, const char *name, int *group,
                                 weft_error *error) {
     int other = -1;
-    const int found = find(mesh, name, 0, &other);
+    const int found = find(mesh, name, FACETS_OR_CELLS, &other);
     if (found < 0 && other < 0)
         return group_missing(mesh, name, error);
     if (found < 0) {
-        weft_error_set(error, WEFT_ERROR_INPUT,
-                       "group `%s` of %s has dimension %d, and only groups of cells and of facets "
-                       "keep their elements",
-                       name, mesh->source, mesh->groups[other].dimension);
+        weft_error_set(
+            error, WEFT_ERROR_INPUT,
+            "group `%s` of %s has dimension %d, and a group of cells or facets is needed", name,
+            mesh->source, mesh->groups[other].dimension);
         weft_error_hint(error, "name a group of dimension %d or %d", mesh->dimension - 1,
                         mesh->dimension);
         return WEFT_ERROR_INPUT;

@@ -73,6 +73,10 @@ static void test_kept(void **state) {
     weft_mesh *mesh = NULL, *finer = NULL;
     assert_int_equal(weft_mesh_make(&data, "points", NULL, &mesh, NULL), WEFT_OK);
     check_square(mesh, 3);
+    int group = 0;
+    assert_error(weft_mesh_any_group(mesh, "last", &group, error), WEFT_ERROR_INPUT,
+                 "error: group `last` of points has dimension 0, and a group of cells or facets is "
+                 "needed\nhint: name a group of dimension 1 or 2");
     assert_int_equal(weft_mesh_refine(NULL, mesh, 2, NULL, &finer, NULL), WEFT_OK);
     check_square(finer, 12);
     assert_int_equal(weft_mesh_order(NULL, finer, WEFT_ORDERING_BISECTION, 16, NULL, NULL, NULL),
