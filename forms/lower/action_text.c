@@ -258,16 +258,15 @@ static void write_host(ufl_action_writer *w, weft_text *out) {
 /* ---- a kernel of a GPU ---- */
 
 /* Arrays of q^3 values in shared memory: how much longer than q^2 a plane is, and than their values an array, for the
- * fewest bank conflicts of lines in all directions (a search over both for half a warp of 16 banks). */
+ * fewest bank conflicts of lines in all directions (a search over both for half a warp of 16 banks). Odd numbers of points
+ * are fastest without gaps. */
 typedef struct array_layout {
     int plane, size, swap_x, swap_y;
 } array_layout;
 
 static array_layout layout_of(int q) {
     static const array_layout found[UFL_LINE_MAX + 1] = {
-        [3] = {9, 12, 0, 1}, [5] = {4, 8, 0, 1}, [6] = {5, 3, 1, 0},   [7] = {6, 6, 0, 0},
-        [9] = {8, 7, 0, 0},  [10] = {5, 11, 1, 0}, [11] = {2, 9, 0, 0}, [12] = {1, 5, 1, 0},
-    };
+        [6] = {5, 3, 1, 0}, [10] = {5, 11, 1, 0}, [12] = {1, 5, 1, 0}};
     array_layout layout = found[q];
     layout.plane += q * q;
     layout.size += (q - 1) * layout.plane + q * q;
