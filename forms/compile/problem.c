@@ -270,6 +270,27 @@ static bool wants_action(const ufl_problem *problem, weft_ufl_domain domain) {
     return domain != WEFT_UFL_CELLS || (!is_linear && nodal->cell != UFL_HEXAHEDRON);
 }
 
+/* K v without K, where that is possible (forms/lower/product.c): from integral i of the matrix, which is integral i of
+ * its action. NULL: it is not, or out of memory. */
+static const ufl_lowered *lower_product(weft_ufl *ufl, const ufl_problem *problem, const ufl_integral *action, int i,
+                                        const char *name) {
+    ufl_context *context = &ufl->context;
+    weft_error *kept = context->error, ignored = {0};
+    const ufl_integral *matrix = &problem->matrix->form.integrals[i];
+    if (problem->matrix->form.n_integrals != problem->action->form.n_integrals || matrix->id != action->id ||
+        matrix->type != UFL_CELL || action->type != UFL_CELL || !ufl_metadata_equal(&matrix->metadata, &action->metadata))
+        return NULL;
+    context->error = &ignored;
+    const ufl_lowered *lowered =
+        ufl_lower_product(&ufl->graph, problem->matrix, i, name, problem->direction);
+    context->error = kept;
+    if (context->status == WEFT_ERROR_UNSUPPORTED)
+        context->status = WEFT_OK;
+    else if (context->status != WEFT_OK && kept)
+        *kept = ignored;
+    return lowered;
+}
+
 static bool lower_integral(weft_ufl *ufl, ufl_problem *problem, const ufl_prepared *form, int i,
                            const char *name, calls_kind kind) {
     const ufl_integral *integral = &form->form.integrals[i];
@@ -290,9 +311,12 @@ static bool lower_integral(weft_ufl *ufl, ufl_problem *problem, const ufl_prepar
     }
     const int base = weft_cell_of(ufl_weft_cell(integral->mesh->cell))->base;
     const int facets[2] = {base, base}; /* cells are turned */
+    const char *function = ufl_kernel_name(ufl, name, i);
     const ufl_lowered *lowered =
-        ufl_lower_integral(&ufl->graph, form, i, ufl_kernel_name(ufl, name, i),
-                           integral->type == UFL_CELL ? NULL : facets);
+        kind == ACTION ? lower_product(ufl, problem, integral, i, function) : NULL;
+    if (!lowered && ufl->context.status == WEFT_OK)
+        lowered = ufl_lower_integral(&ufl->graph, form, i, function,
+                                     integral->type == UFL_CELL ? NULL : facets);
     if (!lowered)
         return false;
     calls->form = form;

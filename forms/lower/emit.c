@@ -113,13 +113,17 @@ static bool make_rule(ufl_emitter *e, const ufl_integral *integral, int degree,
 
 static bool make_arguments(ufl_emitter *e, ufl_lowered *out) {
     ufl_lowering *l = e->l;
-    const int n = 1 + l->n_coefficients + l->n_constants;
+    const int n = 2 + l->n_coefficients + l->n_constants;
     ufl_function_argument *list = ufl_alloc(l->context, (size_t)n, sizeof *list);
     if (!list)
         return false;
     const ufl_element *coordinates = l->mesh->coordinates->sub[0];
     list[out->n_arguments++] =
         (ufl_function_argument){"X", NULL, l->n_sides * coordinates->n_dofs, l->mesh->gdim};
+    if (e->product)
+        list[out->n_arguments++] =
+            (ufl_function_argument){"v", out->vector, out->sizes[0] / (out->columns > 0 ? out->columns : 1),
+                                    out->columns};
     for (int i = 0; i < l->n_coefficients; ++i) {
         const ufl_element *element = l->coefficients[i]->space->element;
         const int columns = ufl_emit_columns(element);
@@ -187,6 +191,35 @@ static const char *write_function(ufl_emitter *e, const ufl_lowered *lowered) {
     return kept;
 }
 
+static bool finish(ufl_emitter *e, ufl_lowered *out) {
+    ufl_lowering *l = e->l;
+    if (!make_arguments(e, out))
+        return false;
+    ufl_function_table *tables = ufl_alloc(l->context, (size_t)e->n_tables + 1, sizeof *tables);
+    if (!tables)
+        return false;
+    memcpy(tables, e->tables, (size_t)e->n_tables * sizeof *tables);
+    out->tables = tables;
+    out->n_tables = e->n_tables;
+    out->flops = e->flops;
+    out->text = write_function(e, out);
+    return out->text != NULL;
+}
+
+/* A function of rank 1 with the argument v. */
+static bool lower_product(ufl_emitter *e, ufl_lowered *out, const ufl_node *const *arguments,
+                          const ufl_terms *terms) {
+    if (out->rank != 2 || arguments[0]->space != arguments[1]->space || !all_constant(e->l, terms))
+        return ufl_fail(e->l->context, WEFT_ERROR_UNSUPPORTED,
+                        "a product without the matrix where factors are not constant on cells");
+    e->results = arguments[0]->space->element;
+    out->rank = 1;
+    out->columns = e->columns = ufl_emit_columns(e->results);
+    out->n_points = e->n_points;
+    out->representation = UFL_REFERENCE_TENSOR;
+    return prepare_scalars(e, terms) && ufl_emit_product(e, terms) && finish(e, out);
+}
+
 static bool lower(ufl_emitter *e, ufl_lowered *out, const ufl_element *points) {
     ufl_lowering *l = e->l;
     const ufl_terms *terms = NULL;
@@ -218,6 +251,8 @@ static bool lower(ufl_emitter *e, ufl_lowered *out, const ufl_element *points) {
     memcpy(own.list, terms->list, (size_t)terms->n * sizeof *own.list);
     if (!scale_terms(l, &own))
         return false;
+    if (e->product)
+        return lower_product(e, out, arguments, &own);
     const bool tensor = all_constant(l, &own) && count_operations(e, &own) <= OPERATIONS_MAX;
     out->representation = tensor ? UFL_REFERENCE_TENSOR : UFL_QUADRATURE_LOOP;
     out->n_points = e->n_points;
@@ -227,21 +262,11 @@ static bool lower(ufl_emitter *e, ufl_lowered *out, const ufl_element *points) {
             return false;
     } else if (!prepare_scalars(e, &own) || !ufl_emit_loop(e, &own, out->rank, out->sizes))
         return false;
-    if (!make_arguments(e, out))
-        return false;
-    ufl_function_table *tables = ufl_alloc(l->context, (size_t)e->n_tables + 1, sizeof *tables);
-    if (!tables)
-        return false;
-    memcpy(tables, e->tables, (size_t)e->n_tables * sizeof *tables);
-    out->tables = tables;
-    out->n_tables = e->n_tables;
-    out->flops = e->flops;
-    out->text = write_function(e, out);
-    return out->text != NULL;
+    return finish(e, out);
 }
 
-const ufl_lowered *ufl_lower_integral(ufl_graph *graph, const ufl_prepared *form, int number,
-                                      const char *name, const int *facets) {
+static const ufl_lowered *lower_as(ufl_graph *graph, const ufl_prepared *form, int number,
+                                   const char *name, const int *facets, const ufl_node *vector) {
     const ufl_integral *integral = &form->form.integrals[number];
     const bool interior = integral->type == UFL_INTERIOR_FACET;
     ufl_context *context = graph->context;
@@ -253,7 +278,7 @@ const ufl_lowered *ufl_lower_integral(ufl_graph *graph, const ufl_prepared *form
                       .scalars = {.context = context},
                       .determinant = {-1, -1},
                       .scale = -1};
-    ufl_emitter e = {.l = &l, .indent = ""};
+    ufl_emitter e = {.l = &l, .indent = "", .product = vector != NULL};
     memset(l.jacobian, -1, sizeof l.jacobian);
     memset(l.inverse, -1, sizeof l.inverse);
     ufl_lowered *out = ufl_alloc(context, 1, sizeof *out);
@@ -262,6 +287,7 @@ const ufl_lowered *ufl_lower_integral(ufl_graph *graph, const ufl_prepared *form
     *out = (ufl_lowered){.name = name,
                          .integral = integral,
                          .facets = {l.facets[0], l.facets[1]},
+                         .vector = vector,
                          .degree = form->degrees[number]};
     context->place = integral->place;
     if ((integral->type == UFL_CELL) != (facets == NULL) ||
@@ -274,6 +300,16 @@ const ufl_lowered *ufl_lower_integral(ufl_graph *graph, const ufl_prepared *form
     const bool made = lower(&e, out, form->points[number]);
     weft_text_free(&e.body);
     return made ? out : NULL;
+}
+
+const ufl_lowered *ufl_lower_integral(ufl_graph *graph, const ufl_prepared *form, int number,
+                                      const char *name, const int *facets) {
+    return lower_as(graph, form, number, name, facets, NULL);
+}
+
+const ufl_lowered *ufl_lower_product(ufl_graph *graph, const ufl_prepared *form, int number,
+                                     const char *name, const ufl_node *vector) {
+    return lower_as(graph, form, number, name, NULL, vector);
 }
 
 /* ---- tables for the library ---- */

@@ -27,6 +27,7 @@ typedef struct ufl_emitter {
     int columns;                /* of a result of rank 1, or 0 */
     const ufl_element *results; /* its element */
     const char *indent;
+    bool product; /* of the matrix with a vector, instead of the matrix */
     const char *prefix; /* of names of functions; NULL: none */
     long flops;
 } ufl_emitter;
@@ -57,5 +58,9 @@ void ufl_emit_shared(ufl_emitter *e, int scalar);
 
 /** All entries as sums over factors that are constant on the cell. (tensor.c) */
 bool ufl_emit_tensor(ufl_emitter *e, const ufl_terms *terms, int rank, const int *sizes);
+/** A vector v times the matrix of terms whose factors are constant on affine simplices. (product.c) */
+bool ufl_emit_product(ufl_emitter *e, const ufl_terms *terms);
+/** Solve V x = b for all columns of b, [n][m], in place, by elimination with pivots. false: V is singular. (parts.c) */
+bool ufl_solve_dense(double *V, int n, double *b, int m);
 /** A loop over the quadrature points. (loop.c) */
 bool ufl_emit_loop(ufl_emitter *e, const ufl_terms *terms, int rank, const int *sizes);

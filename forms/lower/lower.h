@@ -7,6 +7,7 @@
  *      geometry.c  Jacobian, normals, sizes of cells
  *      factor.c    integrand -> terms, one for each pair of functions of the arguments
  *      tensor.c, loop.c  terms -> statements, without and with a loop over points
+ *      product.c  terms -> statements of a product with a vector
  *      text.c      scalars and tables as text
  *      emit.c      the whole function
  *
@@ -48,6 +49,7 @@ typedef struct ufl_lowered {
     const ufl_integral *integral;
     int facets[2];      /* local facets of the cells; -1: the cell */
     int rank, sizes[2]; /* of the result: dofs of the test and the trial function */
+    const ufl_node *vector; /* of products: the function that the argument v has the dofs of; else NULL */
     int columns;        /* > 0: a result of rank 1 has the shape [sizes[0] / columns, columns] */
     int n_arguments, n_tables, n_points, degree;
     const ufl_function_argument *arguments;
@@ -67,6 +69,13 @@ typedef struct ufl_lowered {
  *  have */
 const ufl_lowered *ufl_lower_integral(ufl_graph *graph, const ufl_prepared *form, int integral,
                                       const char *name, const int *facets);
+/** Lower the product of one integral over cells with a vector: A = NAME(X, v, w0, ...) is the matrix times the dofs v of
+ *  the trial function, with fewer operations than either.
+ *  vector  a function of the trial function's space: ufl_function_argument.node of v
+ *  Returns arena memory, or NULL and an error: WEFT_ERROR_UNSUPPORTED where factors are not constant on
+ *  cells, and for other elements than Lagrange elements of degree 1 to 4 on triangles and tetrahedra */
+const ufl_lowered *ufl_lower_product(ufl_graph *graph, const ufl_prepared *form, int integral,
+                                     const char *name, const ufl_node *vector);
 /** Add the functions to a library, which keeps copies of text and tables.
  *  lowered  [n]; must outlive the library (its tables are read when scripts are compiled)
  *  Errors   those of weft_library_add_text */

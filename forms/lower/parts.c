@@ -1,5 +1,5 @@
 /* Components of elements as functions of scalar elements, and the tables of these. */
-#include "forms/lower/private.h"
+#include "forms/lower/emit.h"
 
 #include <math.h>
 #include <string.h>
@@ -98,8 +98,7 @@ static int tabulate_simple(ufl_context *context, const ufl_element *scalar, int 
     return -1;
 }
 
-/* Solve V x = b for all columns of b, [n][m], in place, by elimination with pivots. false: V is singular. */
-static bool solve_dense(double *V, int n, double *b, int m) {
+bool ufl_solve_dense(double *V, int n, double *b, int m) {
     for (int k = 0; k < n; ++k) {
         int pivot = k;
         for (int i = k; i < n; ++i)
@@ -185,7 +184,7 @@ static int tabulate_sum(ufl_context *context, const ufl_element *sum, int order,
         for (int i = 0; i < count; ++i)
             b[k * count + i] = wanted.values[i * n + k];
     }
-    if (!solve_dense(V, n, b, count)) {
+    if (!ufl_solve_dense(V, n, b, count)) {
         ufl_fail(context, WEFT_ERROR_UNSUPPORTED, "%s: nodes of the parts coincide", sum->name);
         return -1;
     }

@@ -162,6 +162,57 @@ static void divergence_theorem(void **state) {
     }
 }
 
+/* The product without the matrix is the matrix times the vector, for all kinds of terms. */
+static void products_without_the_matrix(void **state) {
+    (void)state;
+    static const double tetrahedron[] = {0, 0, 0.1, 1, 0.1, 0, 0.2, 0.8, 0, 0.1, 0.1, 1.2}, b[] = {0.5, -1, 2};
+    static const struct {
+        const char *text;
+        int d, n;
+        bool has_b;
+    } cases[] = {
+        {"e = FiniteElement('P', tetrahedron, 2)\na = dot(grad(TrialFunction(e)), grad(TestFunction(e)))*dx\n", 3, 10,
+         false},
+        {"e = FiniteElement('P', tetrahedron, 3)\nu = TrialFunction(e)\nv = TestFunction(e)\n"
+         "b = VectorConstant(tetrahedron)\na = dot(grad(u), grad(v))*dx + u*v*dx + dot(b, grad(u))*v*dx + u*v.dx(1)*dx\n",
+         3, 20, true},
+        {"e = FiniteElement('P', triangle, 4)\na = dot(grad(TrialFunction(e)), grad(TestFunction(e)))*dx\n", 2, 15,
+         false},
+        {"e = VectorElement('P', tetrahedron, 2)\nu = TrialFunction(e)\nv = TestFunction(e)\n"
+         "a = (inner(sym(grad(u)), sym(grad(v))) + 0.7*div(u)*div(v))*dx\n",
+         3, 30, false},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; ++k) {
+        const int n = cases[k].n;
+        const double *x = cases[k].d == 3 ? tetrahedron : triangle;
+        fixture f = read_forms(cases[k].text);
+        weft_error error = {0};
+        double *A = calloc((size_t)(n * n + 2 * n), sizeof *A), *v = A + n * n, *y = v + n, largest = 0;
+        assert_non_null(A);
+        const double *matrix_data[] = {x, b}, *product_data[] = {x, v, b};
+        for (int i = 0; i < n; ++i)
+            v[i] = cos(3 * i + 1);
+        tensor(&f, 0, -1, matrix_data, n * n, A);
+        f.ufl->context.error = &error;
+        const ufl_lowered *product = ufl_lower_product(&f.ufl->graph, f.ufl->prepared[0], 0, "product", f.ufl->prepared[0]->arguments[1]);
+        if (!product)
+            fail_msg("%s", error.message);
+        if (forms_run(f.device, product, product_data, 1, y, &error) != WEFT_OK)
+            fail_msg("%s", error.message);
+        for (int i = 0; i < n; ++i)
+            largest = fmax(largest, fabs(y[i]));
+        assert_true(largest > 1e-3);
+        for (int i = 0; i < n; ++i) {
+            double sum = 0;
+            for (int j = 0; j < n; ++j)
+                sum += A[i * n + j] * v[j];
+            assert_double_near(y[i], sum, 0, RELATIVE * largest);
+        }
+        free(A);
+        free_forms(&f);
+    }
+}
+
 /* What is not compiled is refused at its line. */
 static void refusals(void **state) {
     (void)state;
@@ -181,6 +232,7 @@ int main(void) {
         cmocka_unit_test(stiffness_and_mass_of_p1),
         cmocka_unit_test(elasticity_keeps_rigid_bodies),
         cmocka_unit_test(divergence_theorem),
+        cmocka_unit_test(products_without_the_matrix),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
