@@ -148,8 +148,8 @@ void app_mesh_free(weft_mesh **mesh, app_mesh_made *made) {
 
 void app_mesh_print(const weft_mesh *mesh, const app_mesh_made *made) {
     printf("mesh        %s: %" PRId64 " %s, %" PRId64 " nodes%s%s\n", mesh->source, mesh->n_cells,
-           mesh->dimension == 2 ? "triangles" : "tetrahedra", mesh->n_nodes,
-           made->ordered ? ", ordered by " : "", made->ordered ? made->ordered : "");
+           weft_mesh_cell(mesh)->plural, mesh->n_nodes, made->ordered ? ", ordered by " : "",
+           made->ordered ? made->ordered : "");
     print_count("repaired", mesh->n_flipped_cells, "inverted cell", "flipped");
     print_count("repaired", mesh->n_dropped_nodes, "unused node", "dropped");
     print_count("ignored", mesh->n_ignored_facets, "group facet", "of no cell");

@@ -165,7 +165,7 @@ const app_option app_mesh_options_table[] = {
     {.help = "Mesh:"},
     {"mesh", "MESH",
      "FILE.geo, .msh, .unv, .bdf, .nas, .vtk or .mesh (read by Gmsh), FILE.vtkhdf, square:N (2 N^2 "
-     "triangles) or cube:N (6 N^3 tetrahedra)",
+     "triangles) or cube:N (6 N^3 tetrahedra); for form files also interval:N, quads:N and hexes:N",
      'm', APP_TEXT(app_run_options, mesh.name)},
     {"size", "H", "Mesh size for FILE.geo, in its unit",
      APP_NUMBER(app_run_options, mesh.reading.size, 1e-300, HUGE_VAL)},

@@ -6,10 +6,12 @@
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
 
+#include <inttypes.h>
+
 static bool is_solved(const solve *run) {
-    return run->options->time.text     ? run->time.state.outcome == WEFT_TRANSIENT_DONE
+    return run->options->time.text   ? run->time.state.outcome == WEFT_TRANSIENT_DONE
            : run->options->nonlinear ? run->newton_converged
-                                   : run->base.cg.outcome == WEFT_CG_CONVERGED;
+                                     : run->base.cg.outcome == WEFT_CG_CONVERGED;
 }
 
 weft_status solve_output_write(solve *run, weft_error *error) {
@@ -60,6 +62,9 @@ static void print_head(const solve *run) {
                run->options->script, run->script.matrix,
                run->script.vector ? run->script.vector : "none", run->components,
                run->components == 1 ? "" : "s");
+    if (run->script.ufl)
+        printf("unknowns    %" PRId64 " in all, values prescribed by conditions included\n",
+               run->n_dofs);
     app_plan_print(&run->base.context, run->base.assembly, "");
 }
 
@@ -125,8 +130,9 @@ weft_status solve_null_print(solve *run, weft_error *error) {
         goto done;
     print_head(run);
     TRY(run->problem->plan_print(run, error));
-    app_run_print_null(&run->base, run->options->time.text ? "up to the first step"
-                                                         : "up to the first product of CG",
+    app_run_print_null(&run->base,
+                       run->options->time.text ? "up to the first step"
+                                               : "up to the first product of CG",
                        "; --verbose names every kernel");
 done:
     return status;

@@ -96,7 +96,7 @@ run() { # does this test pass?
 
 # A test has seen something wrong, and not only could not run.
 saw() {
-    grep -qE 'is [^ ]*, not |ended by signal|the plan does not fit|^\[  FAILED  \]|differs by|has the degrees' "$folder.out"
+    grep -qE 'is [^ ]*, not |ended by signal|does not (fit|compile)|^\[  FAILED  \]|differs by|has the degrees' "$folder.out"
 }
 
 for test in $(printf '%s\n' "${bugs[@]}" | tr ' ' '\n' | grep -E '^(batch|emulated|forms|unit_.*)$' | sort -u); do
@@ -116,7 +116,7 @@ for entry in "${bugs[@]}"; do
         status=1
     elif [ -n "$caught" ]; then
         printf '%-24s caught by %s: %s\n' "$bug" "$caught" \
-            "$(grep -m1 -E 'is [^ ]*, not |ended by signal|the plan does not fit|error: Failure|FAILED|differs by|has the degrees' "$folder.out" | cut -c1-120)"
+            "$(grep -m1 -E 'is [^ ]*, not |ended by signal|does not (fit|compile)|error: Failure|FAILED|differs by|has the degrees' "$folder.out" | cut -c1-120)"
     else
         printf '%-24s NOT CAUGHT by %s\n' "$bug" "$tests"
         status=1
