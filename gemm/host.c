@@ -20,9 +20,11 @@ static double filled(const weft_gemm_shape *shape, int mr, int nr, int lanes) {
            (rows > (double)shape->m || columns > (double)shape->n ? 0.8 : 1);
 }
 
+/* A complex sum has two products of each k: half as many at once, so that it is as exact as one of real
+ * numbers. */
 weft_gemm_point weft_gemm_host_default(const weft_gemm_shape *shape,
                                        const weft_gemm_limits *limits) {
-    enum { FEW = 64, KC = 256, MC = 192, NC = 4080 };
+    enum { FEW = 64, KC = 256, COMPLEX_KC = 128, MC = 192, NC = 4080 };
     const bool complex = weft_gemm_is_complex(shape->type), many = limits->vector_registers >= 32;
     const int real_bytes = weft_gemm_element_bytes(shape->type) / (complex ? 2 : 1);
     const int lanes = limits->vector_bytes / real_bytes;
@@ -43,7 +45,7 @@ weft_gemm_point weft_gemm_host_default(const weft_gemm_shape *shape,
     return (weft_gemm_point){.stencil = WEFT_GEMM_HOST,
                              .values = {[HOST_MR] = mr,
                                         [HOST_NR] = nr,
-                                        [HOST_KC] = KC,
+                                        [HOST_KC] = complex ? COMPLEX_KC : KC,
                                         [HOST_MC] = MC / mr > 0 ? MC / mr * mr : mr,
                                         [HOST_NC] = NC}};
 }

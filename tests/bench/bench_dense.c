@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSIONS = 2, LISTS = 8, REPEATS = 7, TEXT = 1024, PERIOD = 1 << 20, COMPARED = 1 << 20 };
+enum { VERSIONS = 2, LISTS = 8, REPEATS = 7, TEXT = 2048, PERIOD = 1 << 20, COMPARED = 1 << 20 };
 static const double LIST_BYTES = 6e8; /* the most of all lists of a script */
 
 static const char *const library_names[VERSIONS] = {"before", "by warps"};
@@ -93,7 +93,20 @@ static void add_squares(bench *b, bool single, const char *plain) {
     }
 }
 
+/* A script of docs/examples/dense. */
+static void add_example(bench *b, const char *name) {
+    char path[1024], text[TEXT] = "";
+    snprintf(path, sizeof path, "%s/docs/examples/dense/%s.weft", WEFT_SOURCE_DIR, name);
+    FILE *file = fopen(path, "r");
+    if (file == NULL || fread(text, 1, TEXT - 1, file) == 0)
+        fprintf(stderr, "cannot read %s\n", path);
+    if (file != NULL)
+        fclose(file);
+    add_case(b, name, false, text);
+}
+
 static void add_cases(bench *b) {
+    static const char *const examples[] = {"element_matrices", "p4_tetrahedra", "condensation"};
     static const char *const plain[] = {" plain", ""};
     add_squares(b, false, " plain");
     add_squares(b, false, "");
@@ -107,21 +120,8 @@ static void add_cases(bench *b) {
                  plain[i]);
         add_case(b, i == 0 ? "B^T D B, 6 x 30" : "B^T D B, interleaved", false, text);
     }
-    add_case(b, "B^T D B, sum of 4 points", false,
-             "index cells plain;\ninput w : real[4] over cells;\n"
-             "input D : real[4,6,6] over cells;\ninput B : real[4,6,30] over cells;\n"
-             "K = w[0]*mmul(transpose(B[0]), mmul(D[0], B[0]))\n"
-             "  + w[1]*mmul(transpose(B[1]), mmul(D[1], B[1]))\n"
-             "  + w[2]*mmul(transpose(B[2]), mmul(D[2], B[2]))\n"
-             "  + w[3]*mmul(transpose(B[3]), mmul(D[3], B[3]));\nreturn K;\n");
-    add_case(b, "P4 tetrahedra", false,
-             "index cells plain;\ninput M : real[3,3] over cells;\n"
-             "input c : real[31] over cells;\ninput B : real[93,35];\ninput Bt : real[35,93];\n"
-             "K = mmul(Bt, row_blocks(c, M, B));\nreturn K;\n");
-    add_case(b, "condensation, 24 + 8", false,
-             "index cells plain;\ninput A : real[24,24] over cells;\n"
-             "input E, F : real[24,8] over cells;\nS = A - mmul(E, transpose(F));\n"
-             "return S;\n");
+    for (int i = 0; i < 3; ++i)
+        add_example(b, examples[i]);
 }
 
 static const char *wanted = "";

@@ -169,6 +169,24 @@ static double element_entry(int64_t e, int c) {
     return k;
 }
 
+/* ---- factors that are the same for all elements, as tables of shape functions ---- */
+
+enum { D = 2, Q = 4, SHAPE_FUNCTIONS = 9 };
+static const char table_text[] = "input c : real[4] over plates;\n"
+                                 "input M : real[2,2] over plates;\ninput H : real[8,9];\n"
+                                 "input Ht : real[9,8];\nW = mmul(Ht, row_blocks(c, M, H));\n";
+
+static double table_entry(int64_t e, int k) {
+    const int i = k / SHAPE_FUNCTIONS, j = k % SHAPE_FUNCTIONS;
+    double sum = 0;
+    for (int l = 0; l < D * Q; ++l)
+        for (int b = 0; b < D; ++b)
+            sum += number("Ht", 0, i * D * Q + l) * number("c", e, l / D) *
+                   number("M", e, l % D * D + b) *
+                   number("H", 0, (l / D * D + b) * SHAPE_FUNCTIONS + j);
+    return sum;
+}
+
 /* ---- loads and accumulations through a connectivity ---- */
 
 static int32_t nodes[PLATES * WIDTH];
@@ -195,8 +213,8 @@ static void products(void **state) {
     weft_text_add(&text, "index cells, plates plain, nodes plain;\n"
                          "connectivity of : plates -> nodes[12];\n");
     add_shapes(&text);
-    weft_text_add(&text, "%s%s%sreturn P0, P1, P2, P3, P4, P5, T, C, Q, K, y;\n", fused_text,
-                  element_text, scatter_text);
+    weft_text_add(&text, "%s%s%s%sreturn P0, P1, P2, P3, P4, P5, T, C, Q, K, W, y;\n", fused_text,
+                  element_text, table_text, scatter_text);
     assert_false(text.failed);
     for (int w = 0; w < WAYS; ++w) {
         program_case c = open_way(&ways[w], text.data);
@@ -217,6 +235,7 @@ static void products(void **state) {
         compare(&c, "C", fused_entry);
         compare(&c, "Q", fused_square);
         compare(&c, "K", element_entry);
+        compare(&c, "W", table_entry);
         compare(&c, "y", scattered_entry);
         case_close(&c);
     }
