@@ -13,7 +13,7 @@
  *      mu dT/dn = 0                elsewhere on the boundary */
 #pragma once
 
-#include "apps/common/run.h"
+#include "apps/common/history.h"
 
 /* ---- options (apps/advection_diffusion/options.c, apps/advection_diffusion/texts.c) ---------- */
 
@@ -84,7 +84,7 @@ typedef struct ad_run {
     weft_field_measure *measure;
 
     weft_series *series; /* the file of --output, open */
-    FILE *history;       /* that of --history, open */
+    app_history history; /* --history */
 
     weft_step_state state;
     int64_t first_step; /* of this process: 0, or that of the checkpoint */

@@ -1,10 +1,7 @@
 /* Writes T at the probes, integrals and extrema after time steps, while the run goes: a CSV file. */
 #include "apps/advection_diffusion/advection_diffusion.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- derived quantities ---------------------------------------------------------------------- */
 
@@ -41,109 +38,34 @@ weft_status ad_derive_make(ad_run *run, weft_error *error) {
     return app_run_derive_make(&run->base, &problem, error);
 }
 
-/* ---- the file -------------------------------------------------------------------------------- */
-
-static weft_status cannot_write(const ad_run *run, weft_error *error) {
-    const int number = errno;
-    weft_error_set(error, WEFT_ERROR_IO, "cannot write %s: %s", run->options->history,
-                   strerror(number));
-    weft_error_hint(error, "make room where it goes, or name another file with --history");
-    return WEFT_ERROR_IO;
-}
-
-static void write_name(FILE *file, const weft_derived_value *value, const char *end, int k) {
-    fprintf(file, ",\"%s%s%s", value->name, value->group ? "@" : "",
-            value->group ? value->group : "");
-    if (k >= 0)
-        fprintf(file, "[%d]", k);
-    fprintf(file, "%s\"", end);
-}
-
-/* t,"T(0.5,0.5)","heat@left","range least","range greatest" */
-static void write_head(const ad_run *run) {
-    const weft_derived_value *values = NULL;
-    const int n = run->base.derive ? weft_derive_values(run->base.derive, &values) : 0;
-    fprintf(run->history, "t");
-    for (int i = 0; i < run->base.points.n; ++i)
-        fprintf(run->history, ",\"T(%s)\"", run->base.points.list[i].text);
-    for (int i = 0; i < n; ++i) {
-        if (values[i].kind == WEFT_DERIVE_EXTREMA) {
-            write_name(run->history, &values[i], " least", -1);
-            write_name(run->history, &values[i], " greatest", -1);
-        }
-        for (int k = 0; values[i].kind == WEFT_DERIVE_INTEGRAL && k < values[i].n_components; ++k)
-            write_name(run->history, &values[i], "", values[i].n_components > 1 ? k : -1);
-    }
-    fputc('\n', run->history);
-}
-
-static void write_number(FILE *file, double value) {
-    if (isfinite(value))
-        fprintf(file, ",%.17g", value);
-    else
-        fputc(',', file); /* outside of the mesh, or NaN */
-}
-
-static void write_row(const ad_run *run) {
-    const weft_derived_value *values = NULL;
-    const int n = run->base.derive ? weft_derive_values(run->base.derive, &values) : 0;
-    fprintf(run->history, "%.17g", run->state.t);
-    for (int i = 0; i < run->base.points.n; ++i)
-        write_number(run->history, ad_probe_value(run, i));
-    for (int i = 0; i < n; ++i) {
-        if (values[i].kind == WEFT_DERIVE_EXTREMA) {
-            write_number(run->history, values[i].least);
-            write_number(run->history, values[i].greatest);
-        }
-        for (int k = 0; values[i].kind == WEFT_DERIVE_INTEGRAL && k < values[i].n_components; ++k)
-            write_number(run->history, values[i].integral[k]);
-    }
-    fputc('\n', run->history);
-}
-
-/* The rows up to time t of the file of an earlier run; NULL: there is none. */
-static char *rows_until(const char *path, double t) {
-    char *text = NULL;
-    if (weft_file_read(path, &text, NULL, NULL) != WEFT_OK)
-        return NULL;
-    char *at = strchr(text, '\n'); /* the head */
-    while (at && at[1] && strtod(at + 1, NULL) <= t * (1 + 1e-12))
-        at = strchr(at + 1, '\n');
-    if (at)
-        at[1] = '\0';
-    return text;
-}
+/* ---- the table ------------------------------------------------------------------------------- */
 
 weft_status ad_history_add(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const double start = weft_clock();
-    if (!run->options->history)
+    const int n = run->base.points.n;
+    double *probes = NULL;
+    if (!run->history.path)
         return WEFT_OK;
-    if (run->base.points.n > 0)
+    probes = calloc((size_t)n + 1, sizeof *probes);
+    if (!probes)
+        TRY(weft_out_of_memory(error, NULL));
+    if (n > 0)
         TRY(weft_memory_read(weft_advection_diffusion_field(run->stepper), 0, run->values,
                              (size_t)run->base.mesh->n_nodes * sizeof *run->values, error));
+    for (int i = 0; i < n; ++i)
+        probes[i] = ad_probe_value(run, i);
     if (run->base.derive)
         TRY(weft_derive_run(run->base.derive, run->state.t, error));
-    if (!run->history) { /* the names of values are known after the first run */
-        char *kept = run->first_step > 0 ? rows_until(run->options->history, run->state.t) : NULL;
-        run->history = fopen(run->options->history, "w");
-        if (!run->history) {
-            free(kept);
-            TRY(cannot_write(run, error));
-        }
-        if (kept)
-            fputs(kept, run->history);
-        else
-            write_head(run);
-        const bool is_there = kept != NULL;
-        free(kept);
-        if (is_there)
-            goto done;
-    }
-    write_row(run);
-    if (fflush(run->history) != 0 || ferror(run->history))
-        TRY(cannot_write(run, error));
+    TRY(app_history_add(&run->history, &run->base,
+                        &(app_history_row){.t = run->state.t,
+                                           .symbol = "T",
+                                           .probes = probes,
+                                           .components = 1,
+                                           .resumes = run->first_step > 0},
+                        error));
 done:
+    free(probes);
     run->base.seconds.measure += weft_clock() - start;
     return status;
 }

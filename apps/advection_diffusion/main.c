@@ -36,8 +36,7 @@ done:
 }
 
 void ad_clear(ad_run *run) {
-    if (run->history)
-        (void)fclose(run->history);              /* each row was flushed */
+    app_history_close(&run->history);
     (void)weft_series_close(&run->series, NULL); /* after an error; else it is closed */
     weft_advection_diffusion_free(&run->stepper);
     weft_field_measure_free(&run->measure);

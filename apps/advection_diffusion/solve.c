@@ -151,6 +151,7 @@ weft_status ad_solve(ad_run *run, weft_error *error) {
     const ad_options *options = run->options;
     const double begin = weft_clock();
     int64_t at_once = 1;
+    run->history.path = options->history;
     app_stop_catch();
     TRY(ad_series_open(run, error));
     TRY(attend(run, error));

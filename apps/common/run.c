@@ -337,7 +337,8 @@ weft_status app_run_measure_probes(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const app_probes *probes = &run->points;
     const int components = weft_space_components(run->space);
-    run->probes = calloc((size_t)(probes->n * components) + 1, sizeof *run->probes);
+    if (!run->probes)
+        run->probes = calloc((size_t)(probes->n * components) + 1, sizeof *run->probes);
     if (!run->probes)
         return weft_out_of_memory(error, NULL);
     if (probes->n == 0)

@@ -121,6 +121,7 @@ weft_status solve_derive_make(solve *run, weft_error *error) {
     weft_derive_problem problem = {.space = run->base.space,
                                    .cells = &run->base.form.form,
                                    .u = run->base.u,
+                                   .in_time = run->options->time.text != NULL,
                                    .aliases = run->aliases};
     if (run->problem->name_coefficients)
         problem.n_aliases = run->problem->name_coefficients(run, run->aliases);
@@ -130,7 +131,9 @@ weft_status solve_derive_make(solve *run, weft_error *error) {
 weft_status solve_derive(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     if (run->options->time.text)
-        return WEFT_OK;
+        return run->base.derive && !run->base.is_null
+                   ? weft_derive_run(run->base.derive, run->time.state.t, error)
+                   : WEFT_OK;
     const bool is_residual = run->options->nonlinear && !run->base.is_null;
     if (run->base.derive)
         TRY(weft_derive_run(run->base.derive, 0, error));

@@ -46,6 +46,7 @@ static weft_status assemble(solve *run, weft_error *error) {
     TRY(solve_data_make(run, error));
     if (run->options->time.text) {
         TRY(solve_time_make(run, error));
+        TRY(solve_derive_make(run, error));
         goto done;
     }
     TRY(make_operator(run, error));

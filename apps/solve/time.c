@@ -44,9 +44,12 @@ weft_status solve_time_check(const solve *run, weft_error *error) {
     const solve_options *options = run->options;
     const app_overwrite pairs[] = {
         {"--json", options->run.json, options->run.output, "the file of --output"},
-        {"--output", options->run.output, options->run.mesh.name, "the mesh"}};
+        {"--output", options->run.output, options->run.mesh.name, "the mesh"},
+        {"--history", options->time.history, options->run.mesh.name, "the mesh"},
+        {"--history", options->time.history, options->run.output, "the file of --output"},
+        {"--history", options->time.history, options->run.json, "the file of --json"}};
     const weft_series_options series = series_options(run);
-    TRY(app_overwrite_check(pairs, 2, error));
+    TRY(app_overwrite_check(pairs, sizeof pairs / sizeof *pairs, error));
     if (run->script.problem && run->script.problem->sets[0].flat)
         TRY(refuse_option("a mixed space", "solve for a function in one space", error));
     if (options->run.until_discretisation)
@@ -59,6 +62,8 @@ weft_status solve_time_check(const solve *run, weft_error *error) {
             "constraints between nodes and loads at points are for stationary problems", error));
     if (options->run.derived.reactions)
         TRY(refuse_option("--reactions", "reactions are computed for stationary problems", error));
+    if (options->time.history)
+        TRY(app_file_check(options->time.history, error));
     if (options->run.output && !run->base.is_null)
         TRY(weft_series_check(options->run.output, &series, error));
 done:
@@ -171,6 +176,12 @@ done:
 weft_status solve_time_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const solve_time_options *time = &run->options->time;
+    if (run->base.n_fields > 1)
+        TRY(refuse_option("--time", "spaces of several functions are for stationary problems",
+                          error));
+    if (run->base.options->output && (run->components > 1 || !app_run_is_linear(&run->base)))
+        TRY(refuse_option("--output", "series have one component of degree 1; --history has others",
+                          error));
     TRY(make_initial(run, error));
     TRY(weft_vector_push(run->base.u, run->base.u_values, run->n_dofs, error));
     TRY(weft_memory_make(run->base.device, sizeof(double), &run->time.t, error));
@@ -204,6 +215,7 @@ done:
 void solve_time_clear(solve *run) {
     (void)weft_series_close(&run->time.series, NULL); /* after an error; else it is closed */
     weft_transient_free(&run->time.transient);
+    app_history_close(&run->time.history);
     free(run->time.parts);
     weft_memory_free(&run->time.t);
 }
@@ -231,6 +243,26 @@ static weft_status series_add(solve *run, weft_error *error) {
     TRY(weft_series_add(run->time.series, run->time.state.t, run->base.u_values, error));
 done:
     run->base.seconds.output += weft_clock() - start;
+    return status;
+}
+
+static weft_status history_add(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const double start = weft_clock();
+    if (!run->time.history.path)
+        return WEFT_OK;
+    TRY(pull(run, error));
+    TRY(app_run_measure_probes(&run->base, error));
+    if (run->base.derive)
+        TRY(weft_derive_run(run->base.derive, run->time.state.t, error));
+    TRY(app_history_add(&run->time.history, &run->base,
+                        &(app_history_row){.t = run->time.state.t,
+                                           .symbol = "u",
+                                           .probes = run->base.probes,
+                                           .components = run->components},
+                        error));
+done:
+    run->base.seconds.measure += weft_clock() - start;
     return status;
 }
 
@@ -267,20 +299,27 @@ static weft_status step(solve *run, weft_error *error) {
 
 /* Do what is due after a step. */
 static weft_status attend(solve *run, weft_error *error) {
-    const int every = run->options->time.output_every;
+    weft_status status = WEFT_OK;
+    const int every = run->options->time.output_every, rows = run->options->time.history_every;
     const bool is_due = is_at(run, until(run));
     if (is_due)
         run->time.n_outputs += 1;
-    return is_due || (every > 0 && run->time.state.step % every == 0) ? series_add(run, error)
-                                                                      : WEFT_OK;
+    if (is_due || (every > 0 && run->time.state.step % every == 0))
+        TRY(series_add(run, error));
+    if (run->time.state.step % (rows > 0 ? rows : 1) == 0 || is_at(run, run->options->time.end))
+        TRY(history_add(run, error));
+done:
+    return status;
 }
 
 weft_status solve_time_run(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const double begin = weft_clock();
+    run->time.history.path = run->options->time.history;
     app_stop_catch();
     TRY(series_open(run, error));
     TRY(series_add(run, error));
+    TRY(history_add(run, error));
     while (!is_at(run, run->options->time.end) && run->time.state.outcome == WEFT_TRANSIENT_DONE &&
            !app_stop_caught()) {
         const double start = weft_clock();

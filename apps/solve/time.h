@@ -1,7 +1,7 @@
 /** Problems in time: options and state of --time. */
 #pragma once
 
-#include "apps/common/run.h"
+#include "apps/common/history.h"
 
 struct solve;
 
@@ -16,6 +16,8 @@ typedef struct solve_time_options {
     double output_interval; /* of time; 0: not by time */
     double tolerance;       /* of the error; 0: equal steps */
     bool overwrite;         /* an existing series */
+    const char *history;    /* a CSV file, or NULL */
+    int history_every;      /* steps; 0: 1 */
 } solve_time_options;
 solve_time_options solve_time_options_default(void);
 /** Rows of a solve_time_options. */
@@ -32,6 +34,7 @@ typedef struct solve_time {
     weft_transient_state state;
     weft_transient_outcome outcome;
     weft_series *series;
+    app_history history;
     int64_t n_outputs; /* written; of output_interval */
     int stopped;       /* the signal that requested the stop, or 0 */
 } solve_time;

@@ -71,16 +71,38 @@ const app_option solve_time_option_table[] = {
      APP_NUMBER(solve_time_options, output_interval, 0, 1e300)},
     {"overwrite", NULL, "Replace an existing series of --output",
      APP_FLAG(solve_time_options, overwrite, true)},
+    {"history", "FILE.csv",
+     "Write u at the probes, and --integral and --extrema, after each step while the run goes",
+     APP_TEXT(solve_time_options, history)},
+    {"history-every", "N", "Write to --history after every N steps (default 1)",
+     APP_INTEGER(solve_time_options, history_every, 1, STEPS_MOST)},
     {0}};
 
 solve_time_options solve_time_options_default(void) {
     return (solve_time_options){.scheme = WEFT_TIME_BDF2, .theta = 0.5};
 }
 
+/* Options that need --time. */
+static weft_status check_rests(const solve_time_options *o, weft_error *error) {
+    const char *without = o->initial               ? "--initial"
+                          : o->output_every > 0    ? "--output-every"
+                          : o->output_interval > 0 ? "--output-interval"
+                          : o->history             ? "--history"
+                          : o->tolerance > 0       ? "--time-tolerance"
+                          : o->mass                ? "--mass"
+                                                   : NULL;
+    if (!without)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_USAGE, "%s is for problems in time", without);
+    weft_error_location(error, without, NULL, 0, 0);
+    weft_error_hint(error, "add --time DT,END, or leave it out");
+    return WEFT_ERROR_USAGE;
+}
+
 weft_status solve_time_options_check(const solve_time_options *options, weft_error *error) {
     const double steps = options->end / options->dt;
     if (!options->text)
-        return WEFT_OK;
+        return check_rests(options, error);
     if (options->dt > options->end * (1 + 1e-9)) {
         weft_error_set(error, WEFT_ERROR_USAGE, "the first step would end after the end");
         weft_error_location(error, "--time", options->text, 1, 1);

@@ -135,6 +135,32 @@ static void test_jump(void **state) {
     json_decref(root);
 }
 
+/* The heat that a flux of 1 brings in is t, whatever the conductivity: each row of the table has it. */
+static void test_history(void **state) {
+    (void)state;
+    char *folder = test_folder_make(), *path = test_path(folder, "heat.csv"), *text = NULL;
+    json_t *root = app_solve(
+        "solve", 0,
+        (const char *const[]){"heat.weft", "--mesh=square:2", "--time=0.25,1", "--history", path,
+                              "--define=conductivity=2+t", "--neumann=left=1", "--probe=0.5,0.5",
+                              "--integral=total=u", "--tolerance=1e-12", NULL});
+    json_decref(root);
+    text = test_file_read(path, NULL);
+    assert_non_null(text);
+    assert_memory_equal(text, "t,\"u(0.5,0.5)\",\"total\"\n", 23);
+    int n = 0;
+    for (const char *row = strchr(text, '\n'); row && row[1]; row = strchr(row + 1, '\n'), ++n) {
+        double t = 0, u = 0, total = 0;
+        assert_int_equal(sscanf(row + 1, "%lf,%lf,%lf", &t, &u, &total), 3);
+        assert_double_near(t, 0.25 * n, 0, 1e-12);
+        assert_double_near(total, t, 0, 1e-9);
+    }
+    assert_int_equal(n, 5);
+    free(text);
+    free(path);
+    test_folder_remove(&folder);
+}
+
 static void test_null(void **state) {
     (void)state;
     json_t *root = app_solve(
@@ -147,6 +173,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_orders), cmocka_unit_test(test_ends),
         cmocka_unit_test(test_newton), cmocka_unit_test(test_tolerance),
-        cmocka_unit_test(test_jump),   cmocka_unit_test(test_null)};
+        cmocka_unit_test(test_jump),   cmocka_unit_test(test_history),
+        cmocka_unit_test(test_null)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
