@@ -20,6 +20,12 @@ typedef struct weft_module weft_module;
 weft_status weft_module_make(weft_device *device, const char *name, const char *source,
                              weft_module **out, weft_error *error);
 void weft_module_free(weft_module **module);
+/** The module of this name, which is made at the first call and kept until the device is closed.
+ *  name    stands for the source, which must be the same in each call
+ *  out     borrowed
+ *  Errors  those of weft_module_make */
+weft_status weft_device_module(weft_device *device, const char *name, const char *source,
+                               weft_module **out, weft_error *error);
 /** Compile a source for a later weft_module_make into the kernel cache, unless it is there. From any
  *  thread at any time, also while a graph is captured, since nothing is loaded. Without a cache, and on
  *  devices other than cuda, nothing happens.

@@ -6,9 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A list that only grows, so that it is read without a lock. */
+struct weft_kept_module {
+    weft_module *module;
+    struct weft_kept_module *next;
+};
+
+static void kept_free(weft_device *device) {
+    struct weft_kept_module *kept = atomic_exchange(&device->kept, NULL);
+    while (kept) {
+        struct weft_kept_module *next = kept->next;
+        weft_module_free(&kept->module);
+        free(kept);
+        kept = next;
+    }
+}
+
 void weft_device_free(weft_device **device) {
     if (!device || !*device)
         return;
+    kept_free(*device);
     weft_threads_free(&(*device)->threads);
     if ((*device)->table && (*device)->table->close)
         (*device)->table->close(*device);
@@ -61,6 +78,30 @@ done:
         free(module->name);
     free(module);
     free(copy);
+    return status;
+}
+
+/* Two threads may both make a module; either is found from then on. */
+weft_status weft_device_module(weft_device *device, const char *name, const char *source,
+                               weft_module **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    struct weft_kept_module *made = NULL;
+    for (struct weft_kept_module *kept = atomic_load(&device->kept); kept; kept = kept->next)
+        if (strcmp(kept->module->name, name) == 0) {
+            *out = kept->module;
+            return WEFT_OK;
+        }
+    made = calloc(1, sizeof *made);
+    if (!made)
+        TRY(weft_out_of_memory(error, "a module"));
+    TRY(weft_module_make(device, name, source, &made->module, error));
+    *out = made->module;
+    made->next = atomic_load(&device->kept);
+    while (!atomic_compare_exchange_weak(&device->kept, &made->next, made))
+        continue;
+    made = NULL;
+done:
+    free(made);
     return status;
 }
 

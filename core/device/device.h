@@ -76,6 +76,7 @@ struct weft_device {
     atomic_bool graph;     /* a graph capture is in progress */
     atomic_llong launches;
     atomic_size_t bytes, bytes_peak;
+    _Atomic(struct weft_kept_module *) kept; /* weft_device_module */
 };
 
 struct weft_memory {

@@ -11,7 +11,7 @@
 
 struct weft_lists {
     weft_device *device;
-    weft_module *module; /* NULL on the host */
+    weft_module *module; /* the device's; NULL on the host */
 };
 
 weft_status weft_lists_make(weft_device *device, weft_lists **out, weft_error *error) {
@@ -25,7 +25,7 @@ weft_status weft_lists_make(weft_device *device, weft_lists **out, weft_error *e
         if (strcmp(file->name, "lists.cu") == 0)
             text = file->text;
     if (weft_device_limits(device)->execution == WEFT_EXECUTION_SIMT)
-        TRY(weft_module_make(device, "lists", text, &lists->module, error));
+        TRY(weft_device_module(device, "lists", text, &lists->module, error));
     *out = lists;
     lists = NULL;
 done:
@@ -36,7 +36,6 @@ done:
 void weft_lists_free(weft_lists **lists) {
     if (!lists || !*lists)
         return;
-    weft_module_free(&(*lists)->module);
     free(*lists);
     *lists = NULL;
 }

@@ -17,7 +17,7 @@ struct weft_sell_matrix {
     weft_memory *diagonal; /* apart from the values, which are halves; otherwise NULL */
     int *
         n_uses; /* matrices that share the layout: all memories but values and diagonal; NULL: one */
-    weft_module *module;
+    weft_module *module;       /* the device's; NULL in single precision */
     weft_memory *arguments[7]; /* of the product kernel */
     weft_product_arguments product_kernel;
 };
@@ -40,7 +40,6 @@ void weft_sell_matrix_free(weft_sell_matrix **matrix) {
         weft_memory_free(layout[i]);
     if (is_last)
         free(m->n_uses);
-    weft_module_free(&m->module);
     free(m);
     *matrix = NULL;
 }
@@ -73,7 +72,7 @@ static weft_status finish(weft_sell_matrix *m, bool single, weft_error *error) {
     weft_text text = {0};
     if (!single) {
         TRY(weft_sell_source(&text, error));
-        TRY(weft_module_make(m->device, "sell", text.data, &m->module, error));
+        TRY(weft_device_module(m->device, "sell", text.data, &m->module, error));
     }
     weft_memory *const arguments[] = {m->diagonal,     m->values, m->start, m->columns,
                                       m->column_start, m->bases,  m->rows};

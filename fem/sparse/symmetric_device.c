@@ -9,7 +9,7 @@ struct weft_symmetric_matrix {
     weft_device *device;
     int64_t n_rows;
     weft_memory *patches, *columns, *lists;
-    weft_module *module;
+    weft_module *module;       /* the device's */
     weft_memory *arguments[4]; /* of the product kernel */
     weft_product_arguments rows;
 };
@@ -60,7 +60,7 @@ weft_status weft_symmetric_matrix_make(weft_device *device, const weft_symmetric
     TRY(weft_memory_place(device, symmetric->lists, (size_t)symmetric->n_lists,
                           sizeof *symmetric->lists, &made->lists, error));
     TRY(weft_symmetric_source(weft_device_limits(device), &text, error));
-    TRY(weft_module_make(device, "edge", text.data, &made->module, error));
+    TRY(weft_device_module(device, "edge", text.data, &made->module, error));
     made->arguments[0] = made->patches;
     made->arguments[2] = made->columns;
     made->arguments[3] = made->lists;
@@ -83,7 +83,6 @@ void weft_symmetric_matrix_free(weft_symmetric_matrix **matrix) {
     weft_memory_free(&(*matrix)->patches);
     weft_memory_free(&(*matrix)->columns);
     weft_memory_free(&(*matrix)->lists);
-    weft_module_free(&(*matrix)->module);
     free(*matrix);
     *matrix = NULL;
 }

@@ -11,7 +11,8 @@ enum { FILES_MAX = 16, THREADS = 256, SUMS_TILE = 2048 }; /* as in kernels/setup
 
 struct weft_setup {
     weft_device *device;
-    weft_module *modules[FILES_MAX]; /* in the order of weft_embedded_setup; NULL: not needed yet */
+    weft_module *modules[FILES_MAX]; /* the device's, in the order of weft_embedded_setup; NULL: not
+                                        needed yet */
 };
 
 bool weft_setup_on_device(const weft_device *device) {
@@ -31,8 +32,6 @@ weft_status weft_setup_make(weft_device *device, weft_setup **out, weft_error *e
 void weft_setup_free(weft_setup **setup) {
     if (!setup || !*setup)
         return;
-    for (int i = 0; i < FILES_MAX; ++i)
-        weft_module_free(&(*setup)->modules[i]);
     free(*setup);
     *setup = NULL;
 }
@@ -78,7 +77,7 @@ static weft_status module_load(weft_setup *setup, const char *file, weft_module 
     weft_text text = {0};
     TRY(weft_setup_source(file, &text, error));
     (void)snprintf(title, sizeof title, "setup_%s", file);
-    TRY(weft_module_make(setup->device, title, text.data, out, error));
+    TRY(weft_device_module(setup->device, title, text.data, out, error));
 done:
     weft_text_free(&text);
     return status;

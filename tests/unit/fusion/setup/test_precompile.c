@@ -77,6 +77,23 @@ static void stored(void **state) {
     test_folder_remove(&folder);
 }
 
+/* Loaded once per device, and unloaded with it. */
+static void kept(void **state) {
+    (void)state;
+    static const char text[] = "extern \"C\" __global__ void two(long long n, int *p) {}\n";
+    char *folder = test_folder_make();
+    weft_device *device = device_open(folder);
+    weft_module *modules[3] = {NULL, NULL, NULL};
+    for (int i = 0; i < 3; ++i)
+        assert_int_equal(weft_device_module(device, "two", text, &modules[i], NULL), WEFT_OK);
+    assert_ptr_equal(modules[0], modules[1]);
+    assert_ptr_equal(modules[0], modules[2]);
+    assert_int_equal(control->n_modules, 1);
+    weft_device_free(&device);
+    assert_int_equal(control->n_modules, 0);
+    test_folder_remove(&folder);
+}
+
 static void wrong_source(void **state) {
     (void)state;
     char *folder = test_folder_make();
@@ -90,6 +107,7 @@ static void wrong_source(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(stored), cmocka_unit_test(wrong_source)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(stored), cmocka_unit_test(kept),
+                                       cmocka_unit_test(wrong_source)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
