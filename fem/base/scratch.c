@@ -23,7 +23,7 @@ void *weft_scratch_make(size_t count, size_t size) {
 weft_status weft_memory_place(weft_device *device, const void *array, size_t count, size_t size,
                               weft_memory **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(weft_memory_make(device, count * size, out, error));
+    TRY(weft_memory_make_unset(device, count * size, out, error));
     TRY(weft_memory_write(*out, 0, array, count * size, error));
 done:
     return status;
