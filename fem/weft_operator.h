@@ -136,10 +136,11 @@ weft_status weft_assembly_choose(const weft_limits *limits, const weft_assembly_
                                  weft_assembly *out, weft_text *reason, weft_error *error);
 /** Add the memory of an operator of this assembly, with its connectivity, on a device with these
  *  limits to an estimate. Accurate to a few per cent for simplices of degree 1.
- *  late  the bytes of it that are allocated by the first product */
+ *  late   the bytes of it that are allocated by the first product
+ *  early  those that weft_operator_settle frees */
 void weft_operator_memory_estimate(const weft_limits *limits, weft_assembly assembly,
                                    const weft_assembly_problem *problem,
-                                   weft_memory_estimate *estimate, size_t *late);
+                                   weft_memory_estimate *estimate, size_t *late, size_t *early);
 /* ---- operators -------------------------------------------------------------------------- */
 
 typedef struct weft_operator weft_operator;

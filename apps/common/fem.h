@@ -22,8 +22,9 @@ typedef struct app_memory_estimate {
     int n_vectors;      /* of n_dofs values, including solution and right-hand side */
     size_t input_bytes; /* of a script's inputs */
     weft_method method;
-    int restart;        /* of GMRES */
-    int preconditioner; /* a kind of weft_preconditioner; -1: none */
+    int restart;          /* of GMRES */
+    int preconditioner;   /* a kind of weft_preconditioner; -1: none */
+    bool assembles_again; /* after a solve, so that what assembly needs is kept */
 } app_memory_estimate;
 
 /** Speeds of a device for predictions: those of the tuning database, elsewhere constants. */

@@ -33,7 +33,8 @@ static size_t larger(size_t a, size_t b) {
 
 /* Estimate the peak memory of a run: coordinates, vectors and operator, plus the largest of the temporary
  * data: on a GPU the right-hand side gathered from the cells, before the first operator
- * application; the solver's vectors; after it, two fields on cells that are summed. */
+ * application; the solver's vectors, when what assembly alone needs is freed; after it, two fields on
+ * cells that are summed. */
 static void estimate_run(const weft_limits *limits, const app_memory_estimate *what,
                          weft_assembly assembly, weft_memory_estimate *estimate) {
     const weft_assembly_problem *problem = &what->problem;
@@ -43,7 +44,7 @@ static void estimate_run(const weft_limits *limits, const app_memory_estimate *w
     const size_t cells = ((size_t)problem->n_cells + lanes - 1) / lanes * lanes;
     const bool gathers = limits->execution == WEFT_EXECUTION_SIMT && problem->assembles_load;
     const size_t load = gathers ? cells * (size_t)problem->width * c : 0;
-    size_t late = 0;
+    size_t late = 0, early = 0;
     weft_memory_estimate_add(estimate, "coordinates", nodes * (size_t)problem->dimension,
                              real_bytes);
     weft_memory_estimate_add(estimate, "solution, right-hand side", 2 * nodes * c, real_bytes);
@@ -51,7 +52,7 @@ static void estimate_run(const weft_limits *limits, const app_memory_estimate *w
                              real_bytes);
     weft_memory_estimate_add(estimate, "inputs of the script", what->input_bytes, 1);
     const size_t before = estimate->bytes;
-    weft_operator_memory_estimate(limits, assembly, problem, estimate, &late);
+    weft_operator_memory_estimate(limits, assembly, problem, estimate, &late, &early);
     const size_t whole = estimate->bytes - before;
     const weft_cg_options solver = {.method = what->method, .restart = what->restart};
     const size_t preconditioner =
@@ -64,7 +65,8 @@ static void estimate_run(const weft_limits *limits, const app_memory_estimate *w
             ? 0
             : larger(weft_cg_memory_estimate(limits, assembly, problem, &solver) + preconditioner,
                      2 * cells * real_bytes);
-    const size_t most = larger(whole - late + load * real_bytes, whole + cg);
+    const size_t kept = whole - (what->assembles_again || limits->records_only ? 0 : early);
+    const size_t most = larger(larger(whole - late + load * real_bytes, whole), kept + cg);
     if (most > whole)
         weft_memory_estimate_add(estimate, "solver, preconditioner, lists of cells", most - whole,
                                  1);

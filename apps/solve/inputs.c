@@ -404,6 +404,7 @@ weft_status solve_memory_estimate(solve *run, weft_error *error) {
                                             .components = run->components,
                                             .assembles_load = !is_null || run->script.n_parts == 0},
                                 .n_vectors = run->options->nonlinear && !is_null ? 4 : 2,
+                                .assembles_again = run->options->nonlinear,
                                 .method = run->base.method,
                                 .restart = options->restart};
     TRY(list_inputs(run, &inputs, &n_inputs, error));

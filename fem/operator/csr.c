@@ -82,15 +82,19 @@ static void csr_count_bytes(const weft_operator_sizes *s, weft_assembly_cost *co
     cost->memory_bytes = entries + 8 * rows + positions;
 }
 
+const char *const weft_assembly_rows = "rows of the matrix of each cell";
+const char *const weft_assembly_positions = "positions of K in the matrix";
+const char *const weft_assembly_cells = "cells round each row";
+
 void weft_operator_estimate_rows(const weft_operator_sizes *s, weft_memory_estimate *estimate) {
     if (s->n_components > 1)
-        weft_memory_estimate_add(estimate, "rows of the matrix of each cell",
-                                 s->n_padded * s->n_local, sizeof(int32_t));
+        weft_memory_estimate_add(estimate, weft_assembly_rows, s->n_padded * s->n_local,
+                                 sizeof(int32_t));
 }
 
 void weft_operator_estimate_positions(const weft_operator_sizes *s,
                                       weft_memory_estimate *estimate) {
-    weft_memory_estimate_add(estimate, "positions of K in the matrix",
+    weft_memory_estimate_add(estimate, weft_assembly_positions,
                              s->n_padded * s->n_local * s->n_local, sizeof(uint32_t));
 }
 
@@ -115,8 +119,8 @@ static size_t csr_estimate_memory(const weft_operator_sizes *s, double applicati
     if (s->n_components > 1)
         weft_operator_estimate_positions(s, estimate);
     else
-        weft_memory_estimate_add(estimate, "cells round each row",
-                                 s->n_padded * s->n_local / 25 * 26, sizeof(uint64_t));
+        weft_memory_estimate_add(estimate, weft_assembly_cells, s->n_padded * s->n_local / 25 * 26,
+                                 sizeof(uint64_t));
     weft_memory_estimate_add(estimate, "halos of the matrix' blocks", s->n_rows, sizeof(int32_t));
     weft_memory_estimate_add(estimate, "matrix, rows and starts",
                              blocks * (2 * WEFT_SELL_SLICES + WEFT_SELL_BASES + WEFT_SELL_ROWS),

@@ -1,5 +1,5 @@
 /* The table of operator formats, with queries by number and name. */
-#include "fem/operator/operator.h"
+#include "fem/operator/private.h"
 #include "fem/sparse/sell.h"
 
 #include <stdio.h>
@@ -122,7 +122,7 @@ weft_operator_sizes weft_operator_sizes_of(const weft_limits *limits,
 
 void weft_operator_memory_estimate(const weft_limits *limits, weft_assembly assembly,
                                    const weft_assembly_problem *problem,
-                                   weft_memory_estimate *estimate, size_t *late) {
+                                   weft_memory_estimate *estimate, size_t *late, size_t *early) {
     const weft_operator_format *format = formats[assembly];
     const weft_operator_sizes sizes = weft_operator_sizes_of(limits, problem);
     weft_memory_estimate_add(estimate, "connectivity", sizes.n_padded * sizes.width,
@@ -135,4 +135,10 @@ void weft_operator_memory_estimate(const weft_limits *limits, weft_assembly asse
                                  sizeof(int64_t));
     }
     *late = format->estimate_memory(&sizes, problem->applications, estimate);
+    *early = 0;
+    for (int i = 0; i < estimate->n_arrays; ++i)
+        if (strcmp(estimate->arrays[i].name, weft_assembly_positions) == 0 ||
+            strcmp(estimate->arrays[i].name, weft_assembly_rows) == 0 ||
+            strcmp(estimate->arrays[i].name, weft_assembly_cells) == 0)
+            *early += estimate->arrays[i].bytes;
 }
