@@ -2,6 +2,7 @@
 # labels: quick
 # docs/examples/poisson.c finds the solution to the order of its element, on the mesh it has by default, on finer
 # ones and on one of Gmsh's shape; its file is a mesh that Weft reads; mistakes end it with a message.
+# docs/examples/load.c compiles a form file and integrates x + y over the unit square: 1; mistakes are shown.
 # Linear elements: the error in L2 falls by 4 and that in H1 by 2 where the mesh size is halved, here within 5 %.
 # On a mesh of the size h the error in H1 is at most h |u|_2 (Braess 2007, theorem II.6.4), |u|_2 < 1.2 for this u.
 set -euo pipefail
@@ -25,3 +26,12 @@ sed 's/^converged, error \(.*\) in L2, \(.*\) in H1$/\1 \2/' printed | awk '
 code=0
 "$example" nowhere.vtkhdf 2>errors || code=$?
 { [ "$code" = 2 ] && grep -q 'cannot read nowhere.vtkhdf' errors; } || { echo "FAILED: code $code"; cat errors; exit 1; }
+load=$WEFT_BUILD/tests/example_load
+"$load" >printed
+grep -q '^L: rank 1, 1 coefficients, degree 2 on the triangle$' printed && grep -q '^integral of f: 1.0000000000$' \
+    <(sed 's/..$//' printed) || { echo "FAILED: load"; cat printed; exit 1; }
+code=0
+printf 'L = v*dx\n' >bad.ufl
+"$load" bad.ufl 2>errors || code=$?
+{ [ "$code" -gt 0 ] && grep -q "bad.ufl:1:5: error: the name 'v' is not defined" errors; } ||
+    { echo "FAILED: code $code"; cat errors; exit 1; }

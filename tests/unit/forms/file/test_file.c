@@ -18,8 +18,8 @@ static void test_poisson(void **state) {
     weft_error error = {0};
     weft_ufl_form_info form;
     weft_ufl_integral_info integral;
-    assert_int_equal(weft_ufl_read_text("Poisson.ufl", poisson, strlen(poisson), NULL, &ufl, &error),
-                     WEFT_OK);
+    assert_int_equal(
+        weft_ufl_read_text("Poisson.ufl", poisson, strlen(poisson), NULL, &ufl, &error), WEFT_OK);
     assert_int_equal(weft_ufl_n_forms(ufl), 2);
     weft_ufl_form(ufl, 0, &form);
     assert_string_equal(form.name, "a");
@@ -42,8 +42,8 @@ static void test_text(void **state) {
     weft_ufl *ufl = NULL;
     weft_error error = {0};
     weft_text text = {0};
-    assert_int_equal(weft_ufl_read_text("Poisson.ufl", poisson, strlen(poisson), NULL, &ufl, &error),
-                     WEFT_OK);
+    assert_int_equal(
+        weft_ufl_read_text("Poisson.ufl", poisson, strlen(poisson), NULL, &ufl, &error), WEFT_OK);
     assert_int_equal(weft_ufl_print_forms(ufl, "L", &text, &error), WEFT_OK);
     assert_string_equal(text.data, "L: linear form\n"
                                    "  arguments    v: P1 triangle\n"
@@ -71,8 +71,35 @@ static void test_missing_trial_function(void **state) {
                         "function v, and the trial function u is missing");
 }
 
+static void keep_message(void *user, weft_log_level level, const char *message) {
+    weft_text_add(user, "%d %s\n", level == WEFT_LOG_WARNING, message);
+}
+
+/* High estimates are obeyed, with a warning; degrees that the file gives are not warned of. */
+static void test_high_degrees(void **state) {
+    static const char text[] = "e = FiniteElement('P', tetrahedron, 2)\n"
+                               "w, v = Coefficient(e), TestFunction(e)\n"
+                               "L = w**12*v*dx\n"
+                               "M = w**12*w*dx(degree=20) + w**5*dx\n";
+    weft_ufl *ufl = NULL;
+    weft_text log = {0};
+    const weft_monitor monitor = {.log = keep_message, .user = &log};
+    weft_ufl_integral_info integral;
+    (void)state;
+    assert_int_equal(weft_ufl_read_text("high.ufl", text, strlen(text), &monitor, &ufl, NULL),
+                     WEFT_OK);
+    weft_ufl_integral(ufl, 0, 0, &integral);
+    assert_int_equal(integral.degree, 26);
+    assert_string_equal(log.data,
+                        "1 high.ufl:3: form L: degree 26 was estimated for dx, 2744 points for "
+                        "each cell; dx(degree=4) would take 14\n");
+    weft_text_free(&log);
+    weft_ufl_free(&ufl);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_poisson), cmocka_unit_test(test_text),
+                                       cmocka_unit_test(test_high_degrees),
                                        cmocka_unit_test(test_missing_trial_function)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -213,6 +213,30 @@ static void products_without_the_matrix(void **state) {
     }
 }
 
+/* Lanes compute both branches of a condition: what is not a number in the other one must not leak, nor its derivative. */
+static void other_branches_do_not_leak(void **state) {
+    (void)state;
+    fixture f =
+        read_forms("e = FiniteElement('P', triangle, 1)\nv = TestFunction(e)\nw = Coefficient(e)\n"
+                   "M = conditional(gt(w, 0), w*sqrt(w) + ln(w), -2*w)*dx(degree=2)\n"
+                   "forms = [M, derivative(M, w, v)]\n");
+    const double area = fabs((triangle[2] - triangle[0]) * (triangle[5] - triangle[1]) -
+                             (triangle[4] - triangle[0]) * (triangle[3] - triangle[1])) /
+                        2;
+    const double values[] = {-1.5, 4}; /* w is constant: sqrt(4) = 2 */
+    const double integrals[] = {3, 8 + log(4)}, slopes[] = {-2, 3 + 0.25};
+    for (int k = 0; k < 2; ++k) {
+        const double w[] = {values[k], values[k], values[k]}, *data[] = {triangle, w};
+        double integral = 0, b[3];
+        tensor(&f, 0, -1, data, 1, &integral);
+        tensor(&f, 1, -1, data, 3, b);
+        assert_double_near(integral, integrals[k] * area, RELATIVE, RELATIVE);
+        for (int i = 0; i < 3; ++i)
+            assert_double_near(b[i], slopes[k] * area / 3, RELATIVE, RELATIVE);
+    }
+    free_forms(&f);
+}
+
 /* What is not compiled is refused at its line. */
 static void refusals(void **state) {
     (void)state;
@@ -233,6 +257,7 @@ int main(void) {
         cmocka_unit_test(elasticity_keeps_rigid_bodies),
         cmocka_unit_test(divergence_theorem),
         cmocka_unit_test(products_without_the_matrix),
+        cmocka_unit_test(other_branches_do_not_leak),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
