@@ -153,10 +153,13 @@ static weft_status choose_full(app_run *run, app_memory_estimate *what,
     int kind = run->options->preconditioner;
     if (run->options->preconditioner_auto)
         TRY(weft_preconditioner_find("multigrid", &kind, error));
-    if (!what->problem.symmetric || what->method != WEFT_METHOD_CG || kind < 0) {
+    if (!what->problem.symmetric || what->method != WEFT_METHOD_CG || kind < 0 ||
+        !app_run_is_linear(run)) {
         status = weft_error_set(error, WEFT_ERROR_USAGE,
-                                "full multigrid needs a symmetric matrix, and multigrid as the "
-                                "preconditioner");
+                                app_run_is_linear(run)
+                                    ? "full multigrid needs a symmetric matrix, and multigrid as "
+                                      "the preconditioner"
+                                    : "full multigrid is for functions of degree 1");
         weft_error_location(error, "--until", NULL, 0, 0);
         weft_error_hint(error, "leave out --until, or --method and --preconditioner");
         goto done;
@@ -166,6 +169,12 @@ static weft_status choose_full(app_run *run, app_memory_estimate *what,
     TRY(try_preconditioner(run, what, kind, speeds, error));
 done:
     return status;
+}
+
+/* Are the nodes of the mesh among those of u, as for multigrid on its levels? */
+static bool is_continuous(const app_run *run) {
+    return !run->space ||
+           (run->n_fields == 1 && weft_space_element(run->space)->family == WEFT_LAGRANGE);
 }
 
 weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *what,
@@ -193,7 +202,7 @@ weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *wha
         goto done;
     }
     const bool has_levels = run->mesh_made.hierarchy && run->mesh_made.hierarchy->n_levels > 1 &&
-                            app_run_is_linear(run);
+                            is_continuous(run);
     n = weft_preconditioner_costs(weft_device_limits(run->device), &complete.problem, has_levels,
                                   &speeds.preconditioners, costs);
     for (int i = 0; i < n; ++i) {

@@ -172,7 +172,7 @@ static int full_cycles(const app_run *run) {
     const int kind = run->options->preconditioner;
     if (run->options->until_discretisation)
         return WEFT_FULL_CYCLES_UNTIL;
-    return run->solves_once && run->method == WEFT_METHOD_CG &&
+    return run->solves_once && run->method == WEFT_METHOD_CG && app_run_is_linear(run) &&
            weft_preconditioner_about(kind)->needs_levels && run->n_dofs >= least;
 }
 
@@ -188,7 +188,7 @@ weft_status app_run_precondition(app_run *run, weft_error *error) {
                                                  .n_constrained = run->n_constrained,
                                                  .is_general = is_general,
                                                  .project_mean = run->project,
-                                                 .space = run->space,
+                                                 .space = run->n_fields > 1 ? NULL : run->space,
                                                  .hierarchy = run->mesh_made.hierarchy,
                                                  .degree = options->smoother_degree,
                                                  .full_cycles = full_cycles(run),

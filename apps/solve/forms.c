@@ -239,7 +239,8 @@ weft_status solve_fixed_check(solve *run, weft_error *error) {
         run->base.project = c == 1 && !run->options->nonlinear && run->is_symmetric;
         if (run->base.project)
             continue;
-        if (!run->options->nonlinear && run->is_symmetric) /* it floats */
+        if (!run->options->nonlinear && run->is_symmetric &&
+            app_run_is_linear(&run->base)) /* it floats */
             TRY(app_run_constraints_make(&run->base, error));
         if (run->base.modes.n > 0)
             goto done;

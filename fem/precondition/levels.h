@@ -43,3 +43,14 @@ void weft_levels_clear(weft_levels *levels);
 /** Parents of dofs from those of nodes, [dofs of the level][2], twice the same for a dof of the
  *  coarser level. free(); NULL without memory. */
 int32_t *weft_dof_parents(weft_device *device, const weft_hierarchy_level *level, int components);
+
+/** Does a space have higher degree, so that linear functions on its mesh are a coarser level? */
+bool weft_space_coarsens(const weft_space *space);
+/** The prolongation from linear functions. Rows of constrained dofs are empty; columns of constrained coarse dofs, those of
+ *  vertices whose own dof is constrained, have no entries.
+ *  P       [dofs][mesh nodes * components]; caller's; weft_csr_clear
+ *  coarse  [*n_coarse] ascending; caller's; free()
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_degree_prolongation(const weft_space *space, const int32_t *constrained,
+                                     int64_t n_constrained, weft_csr *P, int32_t **coarse,
+                                     int64_t *n_coarse, weft_error *error);

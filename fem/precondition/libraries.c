@@ -54,7 +54,7 @@ static weft_status library_make(weft_preconditioner *preconditioner, weft_error 
     if (space) {
         matrix.components = weft_space_components(space);
         matrix.dimension = weft_space_mesh(space)->dimension;
-        matrix.coordinates = weft_space_mesh(space)->x;
+        matrix.coordinates = weft_space_points(space);
     }
     TRY(matrix_find(preconditioner, &matrix.values, error));
     TRY(weft_external_find(preconditioner->kind->info.name, &kind, error));

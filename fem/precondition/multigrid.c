@@ -33,7 +33,8 @@ typedef struct building {
     int degree;     /* of the smoothing on levels to be added */
     double *values; /* a copy of the operator's that are not on the host */
     weft_csr finest;
-    /* geometric levels, from 1: the matrix of level i, the transfer to it from level i - 1 */
+    /* geometric levels, from 1: the matrix of level i, the transfer to it from level i - 1; 0: linear
+     * functions below a space of higher degree */
     weft_csr A[WEFT_PRECONDITIONER_LEVELS_MAX], P[WEFT_PRECONDITIONER_LEVELS_MAX];
     int32_t *constrained[WEFT_PRECONDITIONER_LEVELS_MAX];
     weft_levels on_device; /* in place of these, made on the device */
@@ -92,10 +93,12 @@ static void add_source(building *b, weft_csr *A, const weft_csr *P, int32_t *par
                                                      .degree = b->degree};
 }
 
-/* A matrix to be coarsened, with its mesh (NULL: unknown) and constrained dofs. */
+/* A matrix to be coarsened, with its mesh, the coordinates of its nodes (both NULL: unknown), and
+ * constrained dofs. */
 typedef struct weft_to_coarsen {
     weft_csr *A;
     const weft_mesh *mesh;
+    const double *x;
     const int32_t *constrained;
     int64_t n_constrained;
 } weft_to_coarsen;
@@ -113,7 +116,7 @@ static weft_status aggregate(building *b, const weft_to_coarsen *from, weft_erro
     if (from->mesh) {
         options.components = weft_space_components(problem->space);
         options.dimension = from->mesh->dimension;
-        options.x = from->mesh->x;
+        options.x = from->x;
         options.rigid_body_modes = options.components == from->mesh->dimension;
     }
     TRY(weft_aggregation_make(b->device, from->A, &options, problem->monitor, &b->algebraic,
@@ -184,15 +187,37 @@ static weft_status full(weft_preconditioner *preconditioner, int cycles, weft_me
 
 static weft_to_coarsen finest(building *b) {
     const weft_preconditioner_problem *problem = b->problem;
-    return (weft_to_coarsen){&b->finest, problem->space ? weft_space_mesh(problem->space) : NULL,
-                             problem->constrained, problem->n_constrained};
+    const weft_space *space = problem->space;
+    return (weft_to_coarsen){&b->finest, space ? weft_space_mesh(space) : NULL,
+                             space ? weft_space_points(space) : NULL, problem->constrained,
+                             problem->n_constrained};
+}
+
+/* From a space of higher degree to linear functions on the same mesh, whose matrix is the Galerkin product. Its list of
+ * constrained dofs is b's. */
+static weft_status coarsen_degree(building *b, weft_to_coarsen *from, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_space *space = b->problem->space;
+    int64_t n_constrained = 0;
+    double lambda = 0;
+    TRY(weft_csr_eigenvalue(b->device, from->A, from->constrained, from->n_constrained, &lambda,
+                            error));
+    TRY(weft_degree_prolongation(space, from->constrained, from->n_constrained, &b->P[0],
+                                 &b->constrained[0], &n_constrained, error));
+    TRY(weft_galerkin(b->device, from->A, &b->P[0], &b->A[0], error));
+    add_source(b, from->A, &b->P[0], NULL, lambda);
+    *from = (weft_to_coarsen){&b->A[0], from->mesh, from->mesh->x, b->constrained[0], n_constrained};
+done:
+    return status;
 }
 
 static weft_status coarsen_by_aggregation(building *b, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_to_coarsen from = finest(b);
+    weft_to_coarsen from = finest(b);
     bool made = false;
     TRY(read_matrix(b, error));
+    if (weft_space_coarsens(b->problem->space))
+        TRY(coarsen_degree(b, &from, error));
     TRY(aggregate(b, &from, error));
     if (b->n_sources > 1) /* the coarsest level is inverted on the host */
         TRY(weft_levels_finest(b->context, b->problem, &b->sources[0], &made, error));
@@ -287,7 +312,7 @@ static weft_status coarsen_once(building *b, const weft_hierarchy *hierarchy, in
     TRY(weft_galerkin(b->device, from->A, &b->P[number], &b->A[number], error));
     add_source(b, from->A, &b->P[number], dof_parents, lambda);
     dof_parents = NULL;
-    *from = (weft_to_coarsen){&b->A[number], coarser, constrained, n_constrained};
+    *from = (weft_to_coarsen){&b->A[number], coarser, coarser->x, constrained, n_constrained};
 done:
     free(dof_parents);
     return status;
@@ -299,6 +324,8 @@ static weft_status coarsen_on_host(building *b, int most_levels, weft_to_coarsen
     weft_status status = WEFT_OK;
     TRY(read_matrix(b, error));
     *from = finest(b);
+    if (weft_space_coarsens(b->problem->space))
+        TRY(coarsen_degree(b, from, error));
     for (int i = 1; i < most_levels && from->A->n_rows > COARSEST_ROWS; ++i)
         TRY(coarsen_once(b, b->problem->hierarchy, i, from, error));
 done:
@@ -333,7 +360,8 @@ static weft_status coarsen_on_device(building *b, int most_levels, weft_to_coars
         b->sources[b->n_sources++] = levels->sources[i];
     levels->n = 0; /* they are b's now */
     *from =
-        (weft_to_coarsen){&levels->last, levels->mesh, levels->constrained, levels->n_constrained};
+        (weft_to_coarsen){&levels->last, levels->mesh, levels->mesh->x, levels->constrained,
+                          levels->n_constrained};
 done:
     return status;
 }
@@ -352,7 +380,8 @@ static weft_status coarsen_by_hierarchy(building *b, weft_error *error) {
     const int most = b->problem->levels > 0 && b->problem->levels < hierarchy->n_levels
                          ? b->problem->levels
                          : hierarchy->n_levels;
-    TRY(coarsen_on_device(b, most, &from, &made, error));
+    if (!weft_space_coarsens(b->problem->space))
+        TRY(coarsen_on_device(b, most, &from, &made, error));
     if (!made)
         TRY(coarsen_on_host(b, most, &from, error));
     /* the levels by aggregation stand in for an exact solution of the coarsest mesh */

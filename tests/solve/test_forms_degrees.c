@@ -142,12 +142,35 @@ static void cell_groups(void **state) {
     }
 }
 
+/* Multigrid goes from cubic to linear functions first, so that its iterations do not grow with the mesh: fewer than 20, where
+ * Jacobi's preconditioner takes about 200 on the finer one. */
+static void multigrid(void **state) {
+    static const char *const kinds[] = {"aggregation", "multigrid"};
+    (void)state;
+    put(file, "V = FiniteElement('P', triangle, 3)\n"
+              "u, v, f = TrialFunction(V), TestFunction(V), Coefficient(V)\n"
+              "a, L = inner(grad(u), grad(v))*dx, f*v*dx\n");
+    for (int i = 0; i < 2; ++i) {
+        json_t *runs[2];
+        for (int k = 0; k < 2; ++k) {
+            runs[k] = SOLVE(0, file, "--mesh", k == 0 ? "square:16" : "square:32", "--input",
+                            "f=2*pi^2*" SINE_2, "--exact", SINE_2, "--tolerance", "1e-10",
+                            "--preconditioner", kinds[i], DEVICE);
+            assert_true(app_number(runs[k], "iterations") < 20);
+        }
+        assert_double_near(poisson_order(runs[0], runs[1], "l2_error"), 4, 0.1, 0);
+        json_decref(runs[0]);
+        json_decref(runs[1]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orders),
         cmocka_unit_test(boundary_terms),
         cmocka_unit_test(interior_facets),
         cmocka_unit_test(cell_groups),
+        cmocka_unit_test(multigrid),
     };
     return cmocka_run_group_tests(tests, name_files, remove_files);
 }
