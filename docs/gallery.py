@@ -126,6 +126,11 @@ def section(problem, rows):
     return "\n".join(lines + ["", f"Source: {problem.source}.", f"File: [{problem.file}](examples/gallery/{problem.file}).", ""])
 
 
+def contents(problems):
+    anchors = [re.sub(r"[^a-z0-9 -]", "", p.title.lower()).replace(" ", "-") for p in problems]
+    return "".join(f"- [{p.title}](#{anchor})\n" for p, anchor in zip(problems, anchors)) + "\n"
+
+
 def without_computed(page):
     """A page without its column of computed numbers, whose last digits may depend on the machine."""
     return re.sub(r"^(\| [^|]*\|)[^|]*\|", r"\1", page, flags=re.MULTILINE)
@@ -153,7 +158,7 @@ def main():
                 field, *numbers = problem.draw.split()
                 draw_solution.draw(problem.output, os.path.join(DOCS, "pictures", f"gallery-{problem.name}.svg"), field,
                                    *map(float, numbers))
-    page, path = HEAD + "\n".join(sections), os.path.join(DOCS, "gallery.md")
+    page, path = HEAD + contents(problems) + "\n".join(sections), os.path.join(DOCS, "gallery.md")
     if not check:
         with open(path, "w", encoding="utf-8") as out:
             out.write(page)
