@@ -81,6 +81,20 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
                 return __ldg(b + (B_ALONG_K ? place<SK>(l, j, ldb) : place<SN>(j, l, ldb)));
             });
 #endif
+#if ROWS_RUN && PACKED
+    /* four rows of a lane at once, where C begins at a multiple of 16 bytes */
+    if (SM % 4 == 0 && beta == 0 && (unsigned long long)c % 16 == 0) {
+        UNROLL for (int i = 0; i < tile::ENTRIES; ++i) {
+            constexpr int BELOW = 4 * TILE_N; /* from a row of a lane to the next but one */
+            if (i / BELOW % 2 == 1 || i % 4 / 2 == 1 || !here || !sum.has(i))
+                continue;
+            const float4 four = {alpha * sum.v[i], alpha * sum.v[i + 2], alpha * sum.v[i + BELOW],
+                                 alpha * sum.v[i + BELOW + 2]};
+            *(float4 *)(c + place<SM>(sum.row_of(i), sum.column_of(i), p.ldc)) = four;
+        }
+        return;
+    }
+#endif
     UNROLL for (int i = 0; i < tile::ENTRIES; ++i) {
         if (!here || !sum.has(i))
             continue;

@@ -4,6 +4,10 @@
  * instructions of tensor cores, 0 for units of fused multiply-adds. */
 
 #define MEMBER __device__ __forceinline__
+#ifndef ROWS_RUN /* without tensor cores: the rows, or the columns, of a lane follow one another */
+#define ROWS_RUN 0
+#define COLUMNS_RUN 0
+#endif
 
 /* M x N: of the product, of which a tile has 16 MB x 8 NB. Lane 4 g + t holds
  *     v[(mb * NB + nb) * 4 + 2 h + e]    row 16 mb + g + 8 h, column 8 nb + 2 t + e of the tile */
@@ -19,10 +23,15 @@ template <int M, int N, int MB, int NB> struct warp_tile {
         UNROLL for (int i = 0; i < ENTRIES; ++i) v[i] = 0;
     }
     MEMBER int row_of(int i) const {
-        return row + i / (4 * NB) * 16 + i % 4 / 2 * 8 + threadIdx.x % 32 / 4;
+        const int g = threadIdx.x % 32 / 4;
+        return row + (ROWS_RUN ? g * 2 * MB + i / (4 * NB) * 2 + i % 4 / 2
+                               : i / (4 * NB) * 16 + i % 4 / 2 * 8 + g);
     }
     MEMBER int column_of(int i) const {
-        return column + i / 4 % NB * 8 + threadIdx.x % 4 * 2 + i % 2;
+        const int t = threadIdx.x % 4;
+        return column + (MATRIX_DEPTH > 0 ? i / 4 % NB * 8 + t * 2 + i % 2
+                         : COLUMNS_RUN    ? t * 2 * NB + i / 4 % NB * 2 + i % 2
+                                          : (i / 4 % NB * 2 + i % 2) * 4 + t);
     }
     MEMBER bool has(int i) const {
         return (M % (16 * MB) == 0 || row_of(i) < M) && (N % (8 * NB) == 0 || column_of(i) < N);
@@ -32,20 +41,28 @@ template <int M, int N, int MB, int NB> struct warp_tile {
 #if MATRIX_DEPTH > 0
         _Pragma("unroll 4") for (int l = 0; l < K; l += 4) step<K>(a, b, l);
 #else
-        _Pragma("unroll 4") for (int l = 0; l < K; ++l) {
-            real x[MB * 2], y[NB * 2];
-            UNROLL for (int i = 0; i < MB * 2; ++i) {
-                const int at = row_of(i / 2 * 4 * NB + i % 2 * 2);
-                x[i] = M % (16 * MB) == 0 || at < M ? a(at, l) : (real)0;
-            }
-            UNROLL for (int j = 0; j < NB * 2; ++j) {
-                const int at = column_of(j / 2 * 4 + j % 2);
-                y[j] = N % (8 * NB) == 0 || at < N ? b(l, at) : (real)0;
-            }
-            UNROLL for (int i = 0; i < ENTRIES; ++i)
-                v[i] += x[i / (4 * NB) * 2 + i % 4 / 2] * y[i / 4 % NB * 2 + i % 2];
-        }
+        constexpr int WHOLE = K / 4 * 4;
+        _Pragma("unroll 2") for (int l = 0; l < WHOLE; l += 4) steps<4>(a, b, l);
+        if constexpr (WHOLE < K)
+            steps<K - WHOLE>(a, b, WHOLE);
 #endif
+    }
+    /* L of the K terms: what is contiguous in shared memory is read in one access by the compiler */
+    template <int L, class A, class B> MEMBER void steps(const A &a, const B &b, int l) {
+        real x[MB * 2][L], y[NB * 2][L];
+        UNROLL for (int i = 0; i < MB * 2; ++i) {
+            const int at = row_of(i / 2 * 4 * NB + i % 2 * 2);
+            UNROLL for (int s = 0; s < L; ++s)
+                x[i][s] = M % (16 * MB) == 0 || at < M ? a(at, l + s) : (real)0;
+        }
+        UNROLL for (int j = 0; j < NB * 2; ++j) {
+            const int at = column_of(j / 2 * 4 + j % 2);
+            UNROLL for (int s = 0; s < L; ++s)
+                y[j][s] = N % (8 * NB) == 0 || at < N ? b(l + s, at) : (real)0;
+        }
+        UNROLL for (int s = 0; s < L; ++s)
+            UNROLL for (int i = 0; i < ENTRIES; ++i)
+                v[i] += x[i / (4 * NB) * 2 + i % 4 / 2][s] * y[i / 4 % NB * 2 + i % 2][s];
     }
 #if MATRIX_DEPTH > 0
     template <int K, class A, class B> MEMBER void step(const A &a, const B &b, int l) {

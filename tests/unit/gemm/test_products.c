@@ -178,7 +178,8 @@ typedef struct sample {
 /* Small products in batches, of which the last block has a part. */
 static const shape small_shapes[] = {{3, 3, 3, 0, 0, 70, 0},  {4, 4, 4, 2, 1, 33, 2},
                                      {6, 30, 6, 0, 0, 9, -1}, {17, 9, 24, 0, 0, 7, 1},
-                                     {8, 8, 0, 0, 0, 5, 3},   {64, 64, 64, 1, 0, 2, 0}};
+                                     {8, 8, 0, 0, 0, 5, 3},   {64, 64, 64, 1, 0, 2, 0},
+                                     {64, 36, 20, 0, 0, 3, 0}};
 
 /* Points with small tiles, each with another value of a parameter that changes the code. */
 static const sample samples[] = {{WEFT_GEMM_DOUBLE, "mma 32,32,1,16,16,3,2,8,0,1,8,0"},
@@ -275,8 +276,9 @@ static void test_small(void **state) {
     run(WEFT_GEMM_DOUBLE, WEFT_GEMM_PLAIN, WEFT_GEMM_TRANSPOSED, "direct 1,1,64,1", &small_shapes[1]);
     run(WEFT_GEMM_DOUBLE, WEFT_GEMM_TRANSPOSED, WEFT_GEMM_PLAIN, "direct 1,4,64,0", &small_shapes[2]);
     run(WEFT_GEMM_SINGLE, WEFT_GEMM_PLAIN, WEFT_GEMM_PLAIN, "direct 2,1,64,0", &small_shapes[3]);
-    run(WEFT_GEMM_SINGLE, WEFT_GEMM_TRANSPOSED, WEFT_GEMM_PLAIN, "direct 4,4,64,1",
+    run(WEFT_GEMM_SINGLE, WEFT_GEMM_PLAIN, WEFT_GEMM_TRANSPOSED, "direct 2,4,128,1",
         &small_shapes[5]);
+    run(WEFT_GEMM_SINGLE, WEFT_GEMM_PLAIN, WEFT_GEMM_PLAIN, "direct 4,5,32,1", &small_shapes[6]);
 }
 
 /* Blocks so small that every loop of the host's product is run several times, by three threads. */
