@@ -32,7 +32,7 @@ bugs=(
     "parts_merged           unit_fusion_runtime_arithmetic" # calls on other parts of a list are taken for the same
     "offset_lost            batch emulated"  # a part of a list seen through a map starts at 0
     "tail_transposed        batch emulated"  # a gather reads the last block at wrong places
-    "old_name_updated       batch emulated"  # another name for the old value of a list gets the next one
+    "old_name_updated       unit_fusion_runtime_update_cycle" # another name for the old value of a list gets the next one
     "stale_double_buffer    unit_fusion_runtime_double_buffers" # a list that alternated between two memories keeps its old value
     "one_iteration_more     batch emulated"  # a loop does one iteration more
     "colours_collide        unit_fusion_connectivity_cell_colouring" # cells of a colour share a target

@@ -42,7 +42,31 @@ static void product(void **state) {
     case_close(&c);
 }
 
+/* Another name for a list keeps the value that the list had before its update. */
+static void old_name(void **state) {
+    (void)state;
+    static const char script[] = "index nodes;\ninput x : real over nodes;\nold = x;\n"
+                                 "update x = 2*x;\n%sd = x - old;\nreturn d;\n";
+    double x[N], wanted[N];
+    for (int i = 0; i < N; ++i)
+        wanted[i] = i + 1; /* 2x - x */
+    for (int split = 0; split < 2; ++split) {
+        char text[sizeof script + 8];
+        snprintf(text, sizeof text, script, split ? "split;\n" : "");
+        memcpy(x, wanted, sizeof x);
+        program_case c = case_open(NULL, "host:1", text, NULL);
+        case_size(&c, "nodes", N);
+        case_input(&c, "x", x);
+        case_run(&c);
+        double *d = case_result(&c, "d");
+        assert_same_bits(d, wanted, N);
+        free(d);
+        case_close(&c);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(ring), cmocka_unit_test(product)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(ring), cmocka_unit_test(product),
+                                       cmocka_unit_test(old_name)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
