@@ -282,7 +282,7 @@ static array_layout layout_of(int q) {
 static int wanted_cells(const ufl_action_writer *w) {
     const int q = w->n_points;
     if (w->by_layers)
-        return 64 / q;
+        return (w->n_gradients > 0 ? 32 : 64) / q;
     return q >= 8 ? 1 : q == 4 ? 8 : (w->n_gradients > 0 ? 252 : 144) / (q * q);
 }
 static int wanted_threads(const ufl_action_writer *w) {

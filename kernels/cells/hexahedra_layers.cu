@@ -11,11 +11,13 @@
 #define GEOMETRY_FIRST (CELLS * FIELD_VALUES)
 #define LAYERS_FIRST (GEOMETRY_FIRST + CELLS * GEOMETRY)
 
-/* Read from shared memory in each row: registers could not hold it. */
+/* Read from shared memory in each row, and two points of a row at a time: registers could not hold more. */
 #if GRADIENTS
 typedef const volatile scalar *repeated;
+#define SOME_POINTS _Pragma("unroll 2")
 #else
 typedef const scalar *repeated;
+#define SOME_POINTS UNROLL
 #endif
 
 template <int F>
@@ -194,7 +196,7 @@ CELLS_KERNEL
         UNROLL for (int t = 0; t < N_TESTS; ++t)
             UNROLL for (int i = 0; i < TEST_NODES; ++i)
                 results[t][0][i] = results[t][1][i] = results[t][2][i] = 0;
-        UNROLL for (int x = 0; x < Q; ++x) {
+        SOME_POINTS for (int x = 0; x < Q; ++x) {
             real u[4 * N_FIELDS + 1], f[4 * N_TESTS];
             FIELDS(TO_POINT)
             geometry.at(x, w, u, uniform, f);
