@@ -218,17 +218,30 @@ done:
     return status;
 }
 
+/* Of several parts, conditions may hold some, and others float. */
+static weft_status find_floating_parts(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int64_t n_parts = 1;
+    TRY(weft_bc_parts(run->base.bc, NULL, &n_parts, error));
+    if (n_parts == 1)
+        goto done;
+    TRY(app_run_constraints_make(&run->base, error));
+    if (run->base.modes.n == 0)
+        app_run_constraints_clear(&run->base);
+done:
+    return status;
+}
+
 /* A component without Dirichlet values may be fixed by the matrix, as by a mass term. */
 weft_status solve_fixed_check(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const int c = run->components;
     bool fixed[SOLVE_VALUES_MAX] = {false};
-    int64_t n_parts = 1;
     if (run->base.n_fields > 1)
         return solve_nullspace_find(run, error);
-    if (c > 1 && !run->base.is_null)
-        TRY(weft_bc_parts(run->base.bc, NULL, &n_parts, error));
-    for (int64_t i = 0; i < run->base.n_constrained && n_parts == 1; ++i)
+    const bool may_float =
+        !run->options->nonlinear && run->is_symmetric && app_run_is_linear(&run->base);
+    for (int64_t i = 0; i < run->base.n_constrained; ++i)
         fixed[run->base.constrained[i] % c] = true;
     for (int k = 0; k < c && !run->base.is_null; ++k) {
         double seen = 1;
@@ -239,8 +252,7 @@ weft_status solve_fixed_check(solve *run, weft_error *error) {
         run->base.project = c == 1 && !run->options->nonlinear && run->is_symmetric;
         if (run->base.project)
             continue;
-        if (!run->options->nonlinear && run->is_symmetric &&
-            app_run_is_linear(&run->base)) /* it floats */
+        if (may_float)
             TRY(app_run_constraints_make(&run->base, error));
         if (run->base.modes.n > 0)
             goto done;
@@ -250,6 +262,8 @@ weft_status solve_fixed_check(solve *run, weft_error *error) {
         weft_error_hint(error, "add --dirichlet or --robin for some group");
         goto done;
     }
+    if (c > 1 && may_float && !run->base.is_null)
+        TRY(find_floating_parts(run, error));
 done:
     return status;
 }

@@ -170,6 +170,11 @@ static void bodies_that_do_not_touch(void **state) {
     expect(item(root, "probes", 1, "u", 0), 0.455, 1e-8);
     expect(item(root, "probes", 2, "u", 0), 0, 1e-8);
     json_decref(root);
+    root = SOLVE(0, "elasticity.weft", "--mesh", path, "--dirichlet", "held=0,0", "--dirichlet",
+                 "from=0,0", "--neumann", "to=1,0", "--probe", "0.7,0.3");
+    assert_null(json_object_get(root, "free_modes")); /* both are held */
+    expect(item(root, "probes", 0, "u", 0), 0, 1e-8);
+    json_decref(root);
     free(path);
     test_folder_remove(&folder);
 }
