@@ -39,12 +39,15 @@ typedef struct weft_transient_part {
  *  K the derivative of r, with the conditions of bc, whose fluxes and alpha belong to b, K and r. All
  *  pointers are borrowed and must outlive the weft_transient.
  *
+ *  or, if no part has a mass, the equation K u = b, or r(u) = 0, of the script's own scheme for u at
+ *  the end of a step, in which `previous` and `length` are u at its start and its length.
+ *
  *  Scripts may have an input `t`, the time, and those of a nonlinear problem an input `u`. M depends on neither. What depends on t is computed in each stage of
  *  each step, the rest once. */
 typedef struct weft_transient_problem {
     const weft_space *space;
     weft_bc *bc;
-    const weft_transient_part *parts; /* [n_parts]; at least one has a mass */
+    const weft_transient_part *parts; /* [n_parts] */
     int n_parts;
     bool is_nonlinear;
     weft_time_scheme scheme;
@@ -58,6 +61,8 @@ typedef struct weft_transient_problem {
                                 over all dofs, or as small as rounding allows */
     int newton_iterations;   /* at most, in each stage */
     weft_memory *u;    /* [n_dofs]; at first the initial values, except those of Dirichlet dofs */
+    weft_memory *previous, *length; /* of own schemes, [n_dofs] and one double, which scripts have as
+                                       inputs; set here; NULL: the parts have a mass */
     weft_memory *time; /* what is bound to the input t, one double; set here */
     weft_assembly assembly, mass_assembly;
     weft_cg_options solver; /* of each linear system; the preconditioner is made here */

@@ -25,8 +25,8 @@ static weft_memory *memory_of(const solve *run, const char *name) {
                 : run->base.space);
     if (strcmp(name, "u") == 0 && run->options->nonlinear)
         return run->base.u;
-    if (strcmp(name, "t") == 0 && run->options->time.text)
-        return run->time.t;
+    if (solve_time_sets(run, name))
+        return solve_time_memory(run, name);
     for (int i = 0; i < run->n_inputs; ++i)
         if (strcmp(run->inputs[i].name, name) == 0)
             return run->inputs[i].memory;

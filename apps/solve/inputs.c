@@ -236,7 +236,7 @@ static bool is_direction(const solve *run, const char *name) {
 
 static bool is_own(const solve *run, const char *name) {
     const bool is_load = strcmp(name, "load") == 0 && run->script.has_load;
-    return strcmp(name, "x") == 0 || (run->options->time.text && strcmp(name, "t") == 0) || is_direction(run, name) ||
+    return strcmp(name, "x") == 0 || solve_time_sets(run, name) || is_direction(run, name) ||
            (strcmp(name, "u") == 0 && run->options->nonlinear) ||
            (is_load && (run->options->nonlinear || !find_binding(run, name)));
 }

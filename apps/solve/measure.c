@@ -1,14 +1,43 @@
 /* Computes errors, integrals and energy of the solution, and its values at the probes. */
 #include "apps/solve/solve.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
+
+/* The errors against a formula in x, y, z and t, of which t is a number now. */
+static weft_status measure_at(solve *run, const app_field *field, int k, const char *text,
+                              double errors[2], weft_error *error) {
+    weft_status status = WEFT_OK;
+    const double *u = run->base.u_values + field->first_dof;
+    weft_text formula = {0};
+    while (*text) {
+        size_t n = 1;
+        if (isalnum((unsigned char)*text))
+            while (isalnum((unsigned char)text[n]) || text[n] == '_')
+                ++n;
+        if (n == 1 && *text == 't')
+            weft_text_add(&formula, "(%.17g)", run->time.state.t);
+        else
+            weft_text_add_bytes(&formula, text, n);
+        text += n;
+    }
+    if (formula.failed)
+        TRY(weft_out_of_memory(error, NULL));
+    TRY(weft_space_measure_errors(&run->base.context, field->space, u, k - field->first_value,
+                                  formula.data, "--exact", errors, error));
+done:
+    weft_text_free(&formula);
+    return status;
+}
 
 /* The same for any element, in its own field. */
 static weft_status measure_any(solve *run, int k, const char *text, double errors[2],
                                weft_error *error) {
     const app_field *field = app_run_field_of_value(&run->base, k);
     const double *u = run->base.u_values + field->first_dof;
+    if (text && run->options->time.text)
+        return measure_at(run, field, k, text, errors, error);
     return text ? weft_space_measure_errors(&run->base.context, field->space, u,
                                             k - field->first_value, text, "--exact", errors, error)
                 : weft_space_integral(field->space, u, k - field->first_value, &run->integral_u[k],

@@ -39,6 +39,16 @@ static weft_status refuse_nonlinear(const solve *run, weft_error *error) {
     return WEFT_ERROR_INPUT;
 }
 
+static weft_status refuse_stationary(const solve *run, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_INPUT,
+                   "with --time the forms name the solution of the step before, and these have no '%s'",
+                   run->options->time.previous);
+    weft_error_location(error, run->options->script, NULL, 0, 0);
+    weft_error_hint(error, "write u_old = Coefficient(element), or name another by --previous NAME; a "
+                           "Constant dt is the length of a step, a Constant t the time at its end");
+    return WEFT_ERROR_INPUT;
+}
+
 weft_status solve_forms_read(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     solve_script *script = &run->script;
@@ -63,11 +73,14 @@ weft_status solve_forms_read(solve *run, weft_error *error) {
         part->text = ufl->script;
         part->has_matrix = ufl->has_matrix;
         part->has_vector = ufl->has_vector;
+        solve_time_find_scheme(run, false, ufl->script);
         run->base.is_natural |= ufl->domain != WEFT_UFL_CELLS;
         weft_text_add(&part->cells, "%s", ufl->script);
         if (part->cells.failed)
             TRY(weft_out_of_memory(error, NULL));
     }
+    if (run->options->time.text && !run->time.is_own)
+        TRY(refuse_stationary(run, error));
 done:
     return status;
 }

@@ -134,12 +134,15 @@ static weft_status name_parts(solve *run, const weft_outline *outline, weft_erro
     if (!options->matrix && !has_name(outline, WEFT_NAME_VALUE, "K"))
         return refuse(run, "add K = ...; to the script, or name another matrix by --matrix NAME",
                       error, "this script makes no local matrix '%s'", "K");
-    if (options->time.text)
-        script->mass = options->time.mass ? options->time.mass : "M";
+    const char *mass = options->time.mass ? options->time.mass : "M";
+    if (has_name(outline, WEFT_NAME_INPUT, options->time.previous))
+        solve_time_find_scheme(run, has_name(outline, WEFT_NAME_VALUE, mass), script->text);
+    if (options->time.text && !run->time.is_own)
+        script->mass = mass;
     if (script->mass && !has_name(outline, WEFT_NAME_VALUE, script->mass))
         return refuse(run,
                       "add M = ...; to the script, the local mass matrix of M du/dt + K u = b, or name "
-                      "another by --mass NAME",
+                      "another by --mass NAME; a scheme of your own takes an input u_old",
                       error, "with --time the script makes a mass matrix, and this one makes no '%s'",
                       script->mass);
     solve_part *part = &script->parts[0];

@@ -70,6 +70,53 @@ done:
     return status;
 }
 
+/* ---- own schemes ----------------------------------------------------------------------------- */
+
+void solve_time_find_scheme(solve *run, bool names_mass, const char *text) {
+    run->time.is_own |=
+        run->options->time.text && !names_mass && weft_has_word(text, run->options->time.previous);
+}
+
+/* A name as the user wrote it: in scripts of form files some have a prefix. */
+static const char *plain(const char *name) {
+    static const char prefix[] = "coefficient_";
+    return strncmp(name, prefix, sizeof prefix - 1) == 0 ? name + sizeof prefix - 1 : name;
+}
+
+bool solve_time_sets(const solve *run, const char *name) {
+    name = plain(name);
+    const bool is_own = run->time.is_own &&
+                        (strcmp(name, run->options->time.previous) == 0 || strcmp(name, "dt") == 0);
+    return run->options->time.text && (is_own || strcmp(name, "t") == 0);
+}
+
+weft_memory *solve_time_memory(const solve *run, const char *name) {
+    name = plain(name);
+    return !solve_time_sets(run, name) ? NULL
+           : strcmp(name, "t") == 0    ? run->time.t
+           : strcmp(name, "dt") == 0   ? run->time.dt
+                                       : run->time.previous;
+}
+
+/* Memory of the inputs that steps set, before forms are made. */
+static weft_status make_inputs(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = run->base.device;
+    TRY(weft_memory_make(device, sizeof(double), &run->time.t, error));
+    if (!run->time.is_own)
+        goto done;
+    if (run->options->time.tolerance > 0)
+        TRY(refuse_option("--time-tolerance", "the errors of a script's own scheme are not known",
+                          error));
+    TRY(weft_memory_make(device, sizeof(double), &run->time.dt, error));
+    TRY(weft_memory_write(run->time.dt, 0, &run->options->time.dt, sizeof(double), error));
+    TRY(weft_memory_make(device, (size_t)run->n_dofs * sizeof(double), &run->time.previous, error));
+    TRY(weft_memory_copy(run->time.previous, run->base.u, (size_t)run->n_dofs * sizeof(double),
+                         error));
+done:
+    return status;
+}
+
 /* ---- making ---------------------------------------------------------------------------------- */
 
 /* Set u to the formulas of --initial. */
@@ -184,7 +231,7 @@ weft_status solve_time_make(solve *run, weft_error *error) {
                           error));
     TRY(make_initial(run, error));
     TRY(weft_vector_push(run->base.u, run->base.u_values, run->n_dofs, error));
-    TRY(weft_memory_make(run->base.device, sizeof(double), &run->time.t, error));
+    TRY(make_inputs(run, error));
     TRY(make_forms(run, error));
     TRY(make_parts(run, error));
     weft_transient_problem problem = {.space = run->base.space,
@@ -201,6 +248,8 @@ weft_status solve_time_make(solve *run, weft_error *error) {
                                       .newton_iterations = run->options->newton_iterations,
                                       .u = run->base.u,
                                       .time = run->time.t,
+                                      .previous = run->time.previous,
+                                      .length = run->time.dt,
                                       .preconditioner = run->base.options->preconditioner,
                                       .hierarchy = run->base.mesh_made.hierarchy,
                                       .smoother_degree = run->base.options->smoother_degree};
@@ -218,6 +267,8 @@ void solve_time_clear(solve *run) {
     app_history_close(&run->time.history);
     free(run->time.parts);
     weft_memory_free(&run->time.t);
+    weft_memory_free(&run->time.previous);
+    weft_memory_free(&run->time.dt);
 }
 
 /* ---- the steps ------------------------------------------------------------------------------- */

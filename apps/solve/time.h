@@ -11,6 +11,7 @@ typedef struct solve_time_options {
     weft_time_scheme scheme;
     double theta;
     const char *mass;       /* its name in the script; NULL: M */
+    const char *previous;   /* name of the input of own schemes */
     const char *initial;    /* one formula per component; NULL: 0 */
     int output_every;       /* steps; 0: not by steps */
     double output_interval; /* of time; 0: not by time */
@@ -28,7 +29,9 @@ weft_status solve_time_options_check(const solve_time_options *options, weft_err
 
 /** State of a run in time. */
 typedef struct solve_time {
-    weft_memory *t; /* the script's input */
+    weft_memory *t;             /* the script's input */
+    weft_memory *previous, *dt; /* inputs of own schemes; else NULL */
+    bool is_own;                /* the script has its own scheme */
     weft_transient_part *parts;
     weft_transient *transient;
     weft_transient_state state;
@@ -39,6 +42,14 @@ typedef struct solve_time {
     int stopped;       /* the signal that requested the stop, or 0 */
 } solve_time;
 
+/** Find out whether the script has its own scheme.
+ *  names_mass  the script makes a mass matrix
+ *  text        of a part */
+void solve_time_find_scheme(struct solve *run, bool names_mass, const char *text);
+/** The memory of an input that steps set; NULL: it is none of these. */
+weft_memory *solve_time_memory(const struct solve *run, const char *name);
+/** Is it the name of such an input? */
+bool solve_time_sets(const struct solve *run, const char *name);
 /** Check the names of output files, and refuse what cannot be in time.
  *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_UNSUPPORTED, WEFT_ERROR_IO */
 weft_status solve_time_check(const struct solve *run, weft_error *error);

@@ -61,6 +61,11 @@ const app_option solve_time_option_table[] = {
      APP_NUMBER(solve_time_options, tolerance, 0, 1)},
     {"mass", "NAME", "Name of the mass matrix in the script (default M)",
      APP_TEXT(solve_time_options, mass)},
+    {"previous", "NAME",
+     "Name of the input that is u at the start of a step, in scripts and form files with a scheme "
+     "of their "
+     "own, which make no mass matrix (default u_old); their input dt is the length of a step",
+     APP_TEXT(solve_time_options, previous)},
     {"initial", "EXPR[,EXPR...]", "u at t = 0, one expression per component (default 0)",
      APP_TEXT(solve_time_options, initial)},
     {"output-every", "N",
@@ -79,7 +84,7 @@ const app_option solve_time_option_table[] = {
     {0}};
 
 solve_time_options solve_time_options_default(void) {
-    return (solve_time_options){.scheme = WEFT_TIME_BDF2, .theta = 0.5};
+    return (solve_time_options){.scheme = WEFT_TIME_BDF2, .theta = 0.5, .previous = "u_old"};
 }
 
 /* Options that need --time. */

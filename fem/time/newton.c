@@ -25,7 +25,8 @@ static weft_status residual_make(newton *n, weft_error *error) {
     weft_transient *transient = n->transient;
     weft_terms terms = {0};
     double squares[2];
-    TRY(weft_operator_apply(transient->system.mass, transient->u, transient->mass_now, error));
+    if (transient->system.mass)
+        TRY(weft_operator_apply(transient->system.mass, transient->u, transient->mass_now, error));
     TRY(weft_time_system_load(&transient->system, &transient->vectors, transient->u,
                               transient->load, error));
     weft_terms_add(&terms, -n->stage->a / n->dt, transient->mass_now);
@@ -98,7 +99,7 @@ weft_status weft_time_newton(weft_transient *transient, const weft_time_stage *s
         if (converged || iteration == transient->problem.newton_iterations || isnan(n.norm))
             break;
         before = n.norm;
-        TRY(weft_time_system_assemble(&transient->system, stage->a / dt, true, error));
+        TRY(weft_time_system_assemble(&transient->system, weft_time_shift(stage, dt), true, error));
         TRY(weft_memory_zero(transient->work, error));
         TRY(weft_time_solve(transient, transient->rhs, transient->work,
                             transient->problem.solver.tolerance, error));

@@ -10,6 +10,9 @@ static bool is_of_word(char c) {
     return isalnum((unsigned char)c) || c == '_';
 }
 
+/* The input of a form's action, of which the products of other texts have their own. */
+static const char own_direction[] = "v__own";
+
 void weft_time_rename(weft_text *out, const char *text) {
     while (*text) {
         size_t n = 1;
@@ -18,6 +21,8 @@ void weft_time_rename(weft_text *out, const char *text) {
                 ++n;
         if (n == 1 && *text == 'K')
             weft_text_add(out, "%s", weft_time_own_matrix);
+        else if (n == 1 && *text == 'v')
+            weft_text_add(out, "%s", own_direction);
         else
             weft_text_add_bytes(out, text, n);
         text += n;

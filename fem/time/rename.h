@@ -5,7 +5,7 @@
 
 /** The name that K has in a text of weft_time_rename. */
 extern const char weft_time_own_matrix[];
-/** Append a text with K renamed, so that another K can be assigned after it. */
+/** Append a text with K, and the v of actions, renamed, so that others can follow. */
 void weft_time_rename(weft_text *out, const char *text);
 /** A copy of a form with another text, which is borrowed, and room for further inputs. */
 void weft_time_copy_form(const weft_form *from, const char *text, weft_bound_form *out);

@@ -65,6 +65,8 @@ static int sdirk2_stages(weft_time_stage out[WEFT_TIME_STAGES]) {
     return 2;
 }
 
+const weft_time_stage weft_time_own_stage = {.c = 1};
+
 int weft_time_stages(weft_time_scheme scheme, double theta, double ratio,
                      weft_time_stage out[WEFT_TIME_STAGES]) {
     if (scheme == WEFT_TIME_THETA)

@@ -16,6 +16,8 @@ typedef struct weft_time_stage {
 } weft_time_stage;
 
 enum { WEFT_TIME_STAGES = 2 };
+/** The stage of a script that has its own scheme: r(U, t + h) = 0. */
+extern const weft_time_stage weft_time_own_stage;
 /** The stages of a step; returns their number.
  *  ratio  length of this step to that of the previous one; 0: there is none, for which a scheme that
  *         needs one uses WEFT_TIME_SDIRK2 */

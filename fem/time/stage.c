@@ -3,6 +3,10 @@
 
 #include <stdlib.h>
 
+double weft_time_shift(const weft_time_stage *stage, double dt) {
+    return (stage->a > 0 ? stage->a : 1) / dt; /* an own scheme's matrix depends on dt */
+}
+
 void weft_time_known(const weft_transient *transient, const weft_time_stage *stage, double dt,
                      weft_terms *terms) {
     for (int i = 0; i < 3; ++i)
@@ -33,6 +37,8 @@ static weft_status take_residual(weft_transient *transient, const weft_time_stag
                                  weft_error *error) {
     weft_status status = WEFT_OK;
     weft_terms terms = {0};
+    if (!transient->system.mass)
+        return WEFT_OK;
     TRY(weft_operator_apply(transient->system.mass, transient->u, transient->mass_now, error));
     weft_terms_add(&terms, -stage->a / dt, transient->mass_now);
     weft_time_known(transient, stage, dt, &terms);
@@ -47,7 +53,7 @@ static weft_status solve_linear(weft_transient *transient, const weft_time_stage
     weft_status status = WEFT_OK;
     weft_time_system *system = &transient->system;
     weft_terms terms = {0};
-    TRY(weft_time_system_assemble(system, stage->a / dt, true, error));
+    TRY(weft_time_system_assemble(system, weft_time_shift(stage, dt), true, error));
     TRY(weft_time_system_load(system, &transient->vectors, transient->u, transient->load, error));
     weft_terms_add(&terms, 1, transient->load);
     weft_time_known(transient, stage, dt, &terms);

@@ -21,7 +21,7 @@ static weft_status write_texts(const weft_transient_part *from, weft_time_part *
         weft_text_add(mass, "\nK = 1*%s;\n", renamed(from->mass));
     }
     if (from->matrix)
-        weft_text_add(total, "%s%s", from->mass ? " + " : "\nK = 1*", renamed(from->matrix));
+        weft_text_add(total, " + %s", renamed(from->matrix));
     weft_text_add(total, ";\n");
     return total->failed || mass->failed ? weft_out_of_memory(error, "a form in time") : WEFT_OK;
 }
@@ -68,7 +68,13 @@ static weft_status find_motion(weft_time_system *system, const weft_transient_pa
     TRY(reads(system, part->form, part->mass, "u", &changes, error));
     if (moves || changes)
         TRY(refuse_mass(part, moves ? "t" : "u", error));
-    TRY(reads(system, part->form, part->matrix, "t", &system->matrix_moves, error));
+    for (int i = 0; i < part->form->n_inputs; ++i) {
+        const weft_memory *memory = part->form->inputs[i].memory;
+        if (memory == system->problem->time ||
+            (memory == system->problem->previous && memory != NULL))
+            TRY(reads(system, part->form, part->matrix, part->form->inputs[i].name,
+                      &system->matrix_moves, error));
+    }
 done:
     return status;
 }
@@ -126,7 +132,10 @@ static weft_status make_forms(weft_time_system *system, weft_error *error) {
         weft_time_part *part = &system->parts[i];
         TRY(find_motion(system, from, error));
         TRY(write_texts(from, part, error));
-        weft_time_copy_form(from->form, part->total_text.data, &part->total);
+        if (from->mass)
+            weft_time_copy_form(from->form, part->total_text.data, &part->total);
+        else
+            part->total.form = *from->form;
         weft_time_copy_form(from->form, part->mass_text.data, &part->mass);
         if (from->mass)
             weft_form_bind_input(&part->total, "time__shift", system->shift);
@@ -176,9 +185,11 @@ static weft_status make_operators(weft_time_system *system, weft_error *error) {
     memcpy(total + n, robin, (size_t)n_robin * sizeof *total);
     TRY(weft_operator_make(system->context, problem->assembly, total, n + n_robin, &system->total,
                            error));
-    TRY(weft_operator_make(system->context, problem->mass_assembly, mass, n_mass, &system->mass,
-                           error));
-    TRY(weft_operator_assemble(system->mass, error));
+    if (!problem->previous) {
+        TRY(weft_operator_make(system->context, problem->mass_assembly, mass, n_mass, &system->mass,
+                               error));
+        TRY(weft_operator_assemble(system->mass, error));
+    }
     if (problem->is_nonlinear && n_robin > 0)
         TRY(weft_operator_make(system->context, WEFT_ASSEMBLY_MATRIX_FREE, robin, n_robin,
                                &system->robin, error));
@@ -197,7 +208,7 @@ weft_status weft_time_system_make(weft_context *context, const weft_transient_pr
                               .problem = problem,
                               .n = weft_space_dofs(problem->space),
                               .matrix_moves = motion.alpha,
-                              .vector_moves = motion.flux,
+                              .vector_moves = motion.flux || problem->previous,
                               .parts = calloc((size_t)problem->n_parts, sizeof *out->parts)};
     if (!out->parts)
         return weft_out_of_memory(error, "a form in time");

@@ -56,7 +56,8 @@ static weft_status set_start(weft_transient *transient, weft_error *error) {
     TRY(weft_vector_push(transient->u, values, n, error));
     TRY(weft_time_system_set(&transient->system, problem->start, error));
     TRY(weft_bc_apply(problem->bc, transient->u, error));
-    TRY(weft_operator_apply(transient->system.mass, transient->u, transient->mass_u[0], error));
+    if (transient->system.mass)
+        TRY(weft_operator_apply(transient->system.mass, transient->u, transient->mass_u[0], error));
     TRY(set_free(transient, values, error));
     transient->state.t = problem->start;
 done:
@@ -152,8 +153,12 @@ static weft_status attempt(weft_transient *transient, double dt, weft_error *err
     const size_t bytes = (size_t)transient->vectors.n * sizeof(double);
     weft_time_stage stages[WEFT_TIME_STAGES];
     const double ratio = transient->dt_before > 0 ? dt / transient->dt_before : 0;
-    const int n =
+    int n =
         weft_time_stages(weft_time_scheme_now(transient), transient->problem.theta, ratio, stages);
+    if (transient->problem.previous) {
+        stages[0] = weft_time_own_stage;
+        n = 1;
+    }
     if (!(dt > 0) || !isfinite(dt))
         return weft_error_set(error, WEFT_ERROR_USAGE, "a time step of length %g", dt);
     transient->state.iterations = transient->state.newton = 0;
@@ -161,6 +166,10 @@ static weft_status attempt(weft_transient *transient, double dt, weft_error *err
     if (weft_time_needs_residual(stages, n) && !transient->has_residual)
         TRY(weft_time_residual_start(transient, error));
     TRY(weft_memory_copy(transient->u_old, transient->u, bytes, error));
+    if (transient->problem.previous) {
+        TRY(weft_memory_copy(transient->problem.previous, transient->u, bytes, error));
+        TRY(weft_memory_write(transient->problem.length, 0, &dt, sizeof dt, error));
+    }
     TRY(solve_stages(transient, stages, n, dt, error));
     transient->state.all_iterations += transient->state.iterations;
     transient->state.all_newton += transient->state.newton;

@@ -79,6 +79,8 @@ weft_status weft_time_stage_solve(weft_transient *transient, const weft_time_sta
 /** Solve A x = b, A the system's total. Sets state.outcome and iterations. */
 weft_status weft_time_solve(weft_transient *transient, weft_memory *b, weft_memory *x,
                             double tolerance, weft_error *error);
+/** a/h; of own schemes 1/h, which the script's matrix depends on in its own way. */
+double weft_time_shift(const weft_time_stage *stage, double dt);
 /** Add a/h sum u_j M u_j - sum q_j r_j, what a stage takes from earlier ones. */
 void weft_time_known(const weft_transient *transient, const weft_time_stage *stage, double dt,
                      weft_terms *terms);

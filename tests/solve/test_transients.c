@@ -161,6 +161,59 @@ static void test_history(void **state) {
     test_folder_remove(&folder);
 }
 
+/* A form file that is implicit Euler: u = x^2 exp(-t) has no error in space with quadratic elements. And a
+ * nonlinear one, which gives what theta = 1 gives of the script for the same problem. */
+static void test_forms(void **state) {
+    (void)state;
+    static const char linear[] =
+        "element = FiniteElement('Lagrange', triangle, 2)\n"
+        "u = TrialFunction(element)\nv = TestFunction(element)\nu_old = Coefficient(element)\n"
+        "dt = Constant(triangle)\nt = Constant(triangle)\nx = SpatialCoordinate(triangle)\n"
+        "a = u*v*dx + dt*inner(grad(u), grad(v))*dx\n"
+        "L = u_old*v*dx - dt*(x[0]**2 + 2)*exp(-t)*v*dx\n";
+    static const char nonlinear[] =
+        "element = FiniteElement('Lagrange', triangle, 1)\n"
+        "u = Coefficient(element)\nv = TestFunction(element)\nu_old = Coefficient(element)\n"
+        "dt = Constant(triangle)\nt = Constant(triangle)\nx = SpatialCoordinate(triangle)\n"
+        "f = -x[0]*exp(-t) - 2*x[0]*exp(-3*t)\n"
+        "F = (u - u_old)/dt*v*dx + (1 + u**2)*inner(grad(u), grad(v))*dx - f*v*dx\n";
+    static const char *const times[] = {"--time=0.1,1", "--time=0.05,1"};
+    char *folder = test_folder_make(), *path = test_path(folder, "heat.ufl");
+    double errors[2];
+    test_text_write(path, linear);
+    for (int i = 0; i < 2; ++i) {
+        json_t *root =
+            app_solve("solve", 0,
+                      (const char *const[]){path, "--mesh=square:2", times[i], "--initial=x^2",
+                                            "--dirichlet=left=0", "--dirichlet=right=exp(-t)",
+                                            "--exact=x^2*exp(-t)", NULL});
+        errors[i] = app_number(root, "l2_error");
+        json_decref(root);
+    }
+    assert_double_near(1, log2(errors[0] / errors[1]), 0, TOLERANCE);
+    test_text_write(path, nonlinear);
+    for (int i = 0; i < 2; ++i) {
+        const char *own[] = {path, NULL}, *theta[] = {"heat_nonlinear.weft",
+                                                      "--scheme=theta",
+                                                      "--theta=1",
+                                                      "--define=conductivity=1+u^2",
+                                                      "--define=source=-x*exp(-t)-2*x*exp(-3*t)",
+                                                      NULL};
+        const char *all[20] = {"--nonlinear",        "--mesh=square:2",
+                               "--time=0.25,1",      "--initial=x",
+                               "--dirichlet=left=0", "--dirichlet=right=exp(-t)",
+                               "--tolerance=1e-12",  "--exact=x*exp(-t)"};
+        for (int k = 0, n = 8; (i ? theta : own)[k]; ++k)
+            all[n++] = (i ? theta : own)[k];
+        json_t *root = app_solve("solve", 0, all);
+        errors[i] = app_number(root, "l2_error");
+        json_decref(root);
+    }
+    assert_double_near(errors[0], errors[1], 1e-6, 0);
+    free(path);
+    test_folder_remove(&folder);
+}
+
 static void test_null(void **state) {
     (void)state;
     json_t *root = app_solve(
@@ -174,6 +227,6 @@ int main(void) {
         cmocka_unit_test(test_orders), cmocka_unit_test(test_ends),
         cmocka_unit_test(test_newton), cmocka_unit_test(test_tolerance),
         cmocka_unit_test(test_jump),   cmocka_unit_test(test_history),
-        cmocka_unit_test(test_null)};
+        cmocka_unit_test(test_forms),  cmocka_unit_test(test_null)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
