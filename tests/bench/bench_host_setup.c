@@ -92,7 +92,7 @@ static weft_status order(setup *s, const char *name, weft_error *error) {
     TRY(weft_mesh_order(s->device, s->mesh, metis ? WEFT_ORDERING_METIS : WEFT_ORDERING_BISECTION,
                         0, NULL, NULL, error));
     phase_end(s, (double)s->mesh->n_cells * 16.0 + (double)s->mesh->n_nodes * 24.0, true);
-    phase_start(s, "mean distance of a cell's nodes (for the log)");
+    phase_start(s, "mean distance of a cell's nodes");
     const double after = weft_mesh_bandwidth(s->device, s->mesh);
     phase_end(s, 0.0, true);
     printf("    mean distance %.3g of all before, %.3g after\n", before, after);
