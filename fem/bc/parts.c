@@ -45,7 +45,7 @@ typedef struct joining {
 } joining;
 
 static void join_cell(const joining *j, int64_t cell) {
-    const int width = j->mesh->dimension + 1;
+    const int width = weft_mesh_cell_vertices(j->mesh);
     const int32_t *nodes = j->mesh->cells + cell * width;
     const int32_t part = __atomic_load_n(&j->parent[nodes[0]], __ATOMIC_RELAXED);
     for (int v = 1; v < width; ++v)
@@ -100,12 +100,31 @@ static bool fixes(const weft_condition *condition, int component) {
            !(weft_formula_constant(condition->alpha, &alpha) && alpha == 0);
 }
 
-/* Mark the parts in which a Dirichlet dof or a Robin facet fixes the component. */
-static void mark_fixed(const weft_bc *bc, int component, int32_t *parent, char *fixed) {
+/* A vertex of a cell that has the node, for each node of a space; NULL: the nodes are those of the mesh. */
+static weft_status find_vertices(const weft_space *space, int32_t **out, weft_error *error) {
+    const weft_mesh *mesh = weft_space_mesh(space);
+    const int32_t *nodes = weft_space_cell_nodes(space);
+    const int width = weft_space_element(space)->n_nodes, v = weft_mesh_cell_vertices(mesh);
+    *out = NULL;
+    if (nodes == mesh->cells)
+        return WEFT_OK;
+    *out = weft_array_make((size_t)weft_space_nodes(space), sizeof **out);
+    if (!*out)
+        return weft_out_of_memory(error, "the parts of a mesh");
+    for (int64_t i = 0; i < mesh->n_cells * width; ++i)
+        (*out)[nodes[i]] = mesh->cells[i / width * v];
+    return WEFT_OK;
+}
+
+/* Mark the parts in which a Dirichlet dof or a Robin facet, which only linear functions have, fixes the component. */
+static void mark_fixed(const weft_bc *bc, int component, const int32_t *vertices, int32_t *parent,
+                       char *fixed) {
     const int c = weft_space_components(bc->space);
-    for (int64_t i = 0; i < bc->n_constrained; ++i)
+    for (int64_t i = 0; i < bc->n_constrained; ++i) {
+        const int32_t node = bc->constrained[i] / c;
         if (bc->constrained[i] % c == component)
-            fixed[find_root(parent, bc->constrained[i] / c)] = 1;
+            fixed[find_root(parent, vertices ? vertices[node] : node)] = 1;
+    }
     for (int i = 0; i < bc->n_pieces; ++i) {
         if (!fixes(&bc->pieces[i].condition, component))
             continue;
@@ -135,10 +154,12 @@ static weft_status find_loose(const weft_bc *bc, int component, bool *is_free, w
     int64_t n_parts = 0, n_loose = 0, loose = 0;
     int32_t *parent = weft_array_make((size_t)mesh->n_nodes, sizeof *parent);
     char *fixed = weft_array_make((size_t)mesh->n_nodes, 1);
+    int32_t *vertices = NULL;
     if (!parent || !fixed)
         TRY(weft_out_of_memory(error, "the parts of a mesh"));
     TRY(join_cells(bc->context->device, &(joining){mesh, parent}, error));
-    mark_fixed(bc, component, parent, fixed);
+    TRY(find_vertices(bc->space, &vertices, error));
+    mark_fixed(bc, component, vertices, parent, fixed);
     for (int64_t i = 0; i < mesh->n_nodes; ++i) {
         if (parent[i] != i)
             continue;
@@ -154,6 +175,7 @@ static weft_status find_loose(const weft_bc *bc, int component, bool *is_free, w
 done:
     free(parent);
     free(fixed);
+    free(vertices);
     return status;
 }
 

@@ -159,6 +159,9 @@ _STATUS: dict[str, list[Any]] = {
     "weft_ufl_script": [_P, POINTER(s.weft_text)],
     "weft_ufl_print_kernels": [_P, c_char_p, POINTER(s.weft_text)],
     "weft_ufl_add_functions": [_P, _P],
+    "weft_ufl_problem_of": [_P, POINTER(POINTER(s.weft_ufl_problem))],
+    "weft_entity_dofs_make": [POINTER(_P), c_int, c_bool, c_int, c_int, POINTER(s.weft_entity_dofs)],
+    "weft_space_measure_errors": [POINTER(s.weft_context), _P, _P, c_int, c_char_p, c_char_p, POINTER(c_double)],
     "weft_advection_diffusion_run": [_P, c_int64, POINTER(s.weft_step_state)],
 }
 # Others: arguments and result.
@@ -198,6 +201,8 @@ _OTHER: dict[str, tuple[list[Any], Any]] = {
     "weft_step_outcome_name": ([c_int], c_char_p),
     "weft_advection_diffusion_field": ([_P], _P),
     "weft_ufl_n_forms": ([_P], c_int),
+    "weft_entity_dofs_free": ([POINTER(s.weft_entity_dofs)], None),
+    "weft_bc_forms": ([_P, POINTER(POINTER(s.weft_form))], c_int),
     "weft_ufl_form": ([_P, c_int, POINTER(s.weft_ufl_form_info)], None),
     "weft_mesh_free": ([POINTER(POINTER(s.weft_mesh))], None),
     "weft_hierarchy_free": ([POINTER(POINTER(s.weft_hierarchy))], None),

@@ -197,6 +197,30 @@ class weft_preconditioner_info(Structure):
     _fields_ = [("name", c_char_p), ("help", c_char_p), ("needs_matrix", c_bool), ("needs_levels", c_bool)]
 
 
+class weft_entity_dofs(Structure):
+    _fields_ = [("connectivity", c_void_p), ("indices", POINTER(c_int32))]
+
+
+class weft_ufl_subspace(Structure):
+    _fields_ = [("family", c_int), ("degree", c_int), ("components", c_int), ("first_value", c_int)]
+
+
+class weft_ufl_set(Structure):
+    _fields_ = [("nodes", c_char_p), ("connectivity", c_char_p), ("width", c_int), ("n", c_int),
+                ("sub", weft_ufl_subspace * 16), ("flat", c_bool), ("n_values", c_int)]
+
+
+class weft_ufl_part(Structure):
+    _fields_ = [("domain", c_int), ("id", c_int), ("has_matrix", c_bool), ("has_vector", c_bool), ("has_action", c_bool),
+                ("script", c_char_p), ("kernels", c_void_p)]
+
+
+class weft_ufl_problem(Structure):
+    _fields_ = [("matrix", c_char_p), ("vector", c_char_p), ("nonlinear", c_bool), ("cell", c_int), ("components", c_int),
+                ("n_sets", c_int), ("geometry", c_int), ("n_parts", c_int), ("sets", POINTER(weft_ufl_set)),
+                ("parts", POINTER(weft_ufl_part))]
+
+
 class weft_ufl_form_info(Structure):
     _fields_ = [("name", c_char_p), ("rank", c_int), ("n_integrals", c_int), ("n_coefficients", c_int),
                 ("n_constants", c_int)]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from ctypes import byref
+from ctypes import POINTER, byref
 from typing import Any
 
 from . import _structures as s
-from ._library import Handle, encode, lib
+from ._library import Handle, InputError, UnsupportedError, UsageError, encode, lib
 from .device import Device
 from .script import _take_text
 
@@ -18,11 +18,13 @@ class FormFile:
     source  a path that ends in .ufl (legacy UFL) or .py (UFL and Basix), or the text of such a file
     name    for text: its ending says which of the two it is; messages name it
 
-    The script of a problem has K for the form a (or J), and b for L (or the residual r for F).
+    The script of a problem has K for the form a (or J), and b for L (or the residual r for F). Forms are of one function in a
+    Lagrange element of any degree, continuous or discontinuous, on any cells; each measure has a script of its own.
     """
 
     def __init__(self, source: Any, name: str = "forms.py") -> None:
         self._handle = Handle("ufl")
+        self.name = name
         path = os.fspath(source) if isinstance(source, os.PathLike) else str(source)
         if "\n" not in path and path.endswith((".ufl", ".py")):
             lib.weft_ufl_read(encode(path), None, byref(self._handle.pointer))
@@ -49,6 +51,36 @@ class FormFile:
     def kernels(self) -> str:
         """The elementary functions of all integrals, as text of a kernel file."""
         return _take_text(lib.weft_ufl_print_kernels, self._handle.pointer, None)
+
+    def _problem(self) -> s.weft_ufl_problem:
+        found = POINTER(s.weft_ufl_problem)()
+        lib.weft_ufl_problem_of(self._handle.pointer, byref(found))
+        return found.contents
+
+    def _check(self, problem: s.weft_ufl_problem, space: Any) -> None:
+        """Refuse spaces in which the forms are not."""
+        if any(problem.sets[i].flat for i in range(problem.n_sets)):
+            raise UnsupportedError("%s: functions in mixed and enriched spaces are for the program solve" % self.name,
+                                   "unsupported")
+        sub = problem.sets[0].sub[0]
+        if (sub.family, sub.degree, problem.components) != (int(space.family != "lagrange"), space.degree,
+                                                            space.components):
+            raise UsageError("%s: the forms are for Space(mesh, components=%d, degree=%d, family=%r)" % (
+                self.name, problem.components, sub.degree, "discontinuous" if sub.family else "lagrange"), "usage")
+
+    def _group(self, part: s.weft_ufl_part, mesh: Any, measures: Any) -> int:
+        """The group of a measure, or -1: everywhere."""
+        if part.id < 0:
+            return -1
+        measure = "%s(%d)" % (("dx", "ds", "dS")[part.domain], part.id)
+        data = mesh._mesh.contents
+        for g in range(data.n_groups):
+            group = data.groups[g]
+            name = group.name.decode()
+            wanted = name == measures[measure] if measure in measures else group.number == part.id or name == str(part.id)
+            if group.dimension == data.dimension - (part.domain != 0) and wanted:
+                return g
+        raise InputError("the mesh has no group for %s: give measures={%r: name}" % (measure, measure), "input")
 
     def _add_to(self, device: Device) -> None:
         lib.weft_ufl_add_functions(self._handle.pointer, device._functions.pointer)

@@ -42,6 +42,7 @@ class Space:
         if family not in ("lagrange", "discontinuous"):
             raise UsageError("family is %r, expected 'lagrange' or 'discontinuous'" % family, "usage")
         self.mesh, self.device, self.components = mesh, device or Device(), components
+        self.degree, self.family = degree, family
         self._handle = Handle("space", self.device, mesh._owner)
         self._context = _Context(self.device, mesh)
         lib.weft_space_make(self.device._pointer, mesh._mesh,
@@ -77,9 +78,20 @@ class Space:
     def errors(self, u: Any, exact: Number) -> tuple[float, float]:
         """The errors of a scalar function against a formula: in the L2 norm, and of the gradient."""
         squares = (c_double * 2)()
+        if (self.degree, self.family) != (1, "lagrange") or self.mesh._mesh.contents.cell not in (0, 2, 3):
+            values = _numpy_values(self.device.asarray(u))
+            lib.weft_space_measure_errors(self._context.pointer, self._handle.pointer, values.ctypes.data, 0,
+                                          encode(str(exact)), b"exact", squares)
+            return squares[0] ** 0.5, squares[1] ** 0.5
         lib.weft_space_errors(self._context.pointer, self._handle.pointer, self.device.asarray(u)._pointer,
                               encode(str(exact)), b"exact", squares)
         return squares[0] ** 0.5, squares[1] ** 0.5
+
+
+def _numpy_values(array: Array) -> Any:
+    import numpy
+
+    return numpy.ascontiguousarray(array.numpy(), dtype="float64")
 
 
 def _numpy_empty(shape: Any) -> Any:
@@ -88,44 +100,116 @@ def _numpy_empty(shape: Any) -> Any:
     return numpy.empty(shape)
 
 
+class _Piece:
+    """A script over cells or facets with what is bound to it, as a weft_form."""
+
+    def __init__(self, space: Space, name: str, text: str, dofs: Any, inputs: Mapping[str, Any],
+                 expressions: Optional[Mapping[str, Any]], numbers: Mapping[str, int], action: Optional[str],
+                 connectivities: Sequence[tuple[bytes, Any]] = (), adds_couplings: bool = False) -> None:
+        self.texts = (encode(name), encode(text), encode(action))
+        self.inputs = dict(inputs)
+        rows = [s.weft_form_input(encode(key), handle.pointer) for key, handle in self.inputs.items()]
+        formulas, n_formulas = _expressions(expressions)
+        values, n_values = _parameters(numbers)
+        others = [s.weft_form_connectivity(*row) for row in connectivities]
+        self.form = s.weft_form(
+            name=self.texts[0], text=self.texts[1], dofs=dofs, inputs=(s.weft_form_input * len(rows))(*rows),
+            n_inputs=len(rows), expressions=formulas, n_expressions=n_formulas, parameters=values,
+            n_parameters=n_values, action=self.texts[2], components=space.components,
+            connectivities=(s.weft_form_connectivity * max(len(others), 1))(*others), n_connectivities=len(others),
+            adds_couplings=adds_couplings)
+        self.has_matrix = self.has_vector = True
+
+
+class _Dofs:
+    """The nodes of cells, or of the cells on the sides of facets, in a space."""
+
+    def __init__(self, space: Handle, kind: int, group: int) -> None:
+        self._space, self.value = space, s.weft_entity_dofs()
+        self._free = lib.weft_entity_dofs_free
+        lib.weft_entity_dofs_make(byref(space.pointer), 1, False, kind, group, byref(self.value))
+
+    def __del__(self, byref: Any = byref) -> None:
+        self._free(byref(self.value))
+
+
 class Form:
     """A script that computes the local matrices K of the cells of a space.
 
     script       text, a path that ends in .weft, the name of a shipped script such as "poisson.weft", or a FormFile
-    inputs       name -> array over nodes or cells, or a number; x, the coordinates, is bound already
+    inputs       name -> array over nodes or cells, or a number; x, the coordinates, is bound already. Coefficients of a
+                 FormFile are arrays over the nodes of a Space of their own element
     expressions  name -> formula
     parameters   name -> integer; d, the dimension, is bound already
     action       name of a value of the script that equals K v, for matrix-free products
+    measures     of a FormFile: "ds(2)" -> name of a group; by default that with this number
     """
 
     def __init__(self, space: Space, script: Any, inputs: Optional[Mapping[str, Any]] = None,
                  expressions: Optional[Mapping[str, Any]] = None, parameters: Optional[Mapping[str, int]] = None,
-                 action: Optional[str] = None) -> None:
+                 action: Optional[str] = None, measures: Optional[Mapping[str, str]] = None) -> None:
         self.space = space
         if isinstance(script, FormFile):
-            script._add_to(space.device)
-            script = script.script
+            self._pieces = self._of_file(script, inputs or {}, expressions, parameters or {}, measures or {})
+            return
         name, text = _text_of(script)
-        coordinates = lib.weft_space_coordinates(space._handle.pointer)
-        self._inputs = {"x": _Borrowed(coordinates, space)}
+        bound = {"x": _Borrowed(lib.weft_space_coordinates(space._handle.pointer), space)}
         # Names that the script does not declare are refused by the compiler; d is bound where it is declared.
         numbers = dict(parameters or {})
         if "d" not in numbers and "parameter d" in " ".join(text.split()):
             numbers["d"] = space.mesh.dimension
-        self._texts = (encode(name), encode(text), encode(action))
         if inputs:
             # Compiled once to learn which inputs are over cells, and in which shape.
             names = Script(space.device, text + "\nreturn K;\n", expressions, numbers).names
             for key, value in inputs.items():
-                self._inputs[key] = self._list(names.get(key), value)._handle
-        rows = [s.weft_form_input(encode(key), handle.pointer) for key, handle in self._inputs.items()]
-        formulas, n_formulas = _expressions(expressions)
-        values, n_values = _parameters(numbers)
-        self._form = s.weft_form(
-            name=self._texts[0], text=self._texts[1], dofs=lib.weft_space_cells(space._handle.pointer),
-            inputs=(s.weft_form_input * len(rows))(*rows), n_inputs=len(rows), expressions=formulas,
-            n_expressions=n_formulas, parameters=values, n_parameters=n_values, action=self._texts[2],
-            components=space.components)
+                bound[key] = self._list(names.get(key), value)._handle
+        self._pieces = [_Piece(space, name, text, lib.weft_space_cells(space._handle.pointer), bound, expressions,
+                               numbers, action)]
+
+    def _of_file(self, file: FormFile, inputs: Mapping[str, Any], expressions: Optional[Mapping[str, Any]],
+                 parameters: Mapping[str, int], measures: Mapping[str, str]) -> list[_Piece]:
+        space, problem = self.space, file._problem()
+        file._add_to(space.device)
+        file._check(problem, space)
+        spaces = [space._handle]
+        for i in range(1, problem.n_sets):
+            sub = problem.sets[i].sub[0]
+            spaces.append(Handle("space", space.device, space.mesh._owner))
+            lib.weft_space_make(space.device._pointer, space.mesh._mesh, s.weft_element_kind(sub.family, sub.degree), 1,
+                                byref(spaces[i].pointer))
+        self._spaces = spaces
+        pieces, used = [], set()
+        for part in problem.parts[:problem.n_parts]:
+            text = part.script.decode()
+            result = "K" if part.has_matrix else "r" if problem.nonlinear else "b"
+            names = Script(space.device, text + "\nreturn %s;\n" % result, expressions, parameters).names
+            group = file._group(part, space.mesh, measures)
+            dofs = [_Dofs(handle, part.domain, group) if "connectivity %s :" % problem.sets[i].connectivity.decode() in text
+                    else None for i, handle in enumerate(spaces)]
+            x = spaces[problem.geometry]
+            bound = {"x": _Borrowed(lib.weft_space_coordinates(x.pointer), x)}
+            for key in set(inputs) & set(names):
+                bound[key] = self._list(names[key], inputs[key])._handle
+            used |= set(bound)
+            others = [(problem.sets[i].connectivity, dofs[i].value.connectivity)
+                      for i in range(1, problem.n_sets) if dofs[i]]
+            adds = part.domain == 2 or (part.domain == 0 and part.id >= 0)
+            piece = _Piece(space, file.name, text, dofs[0].value.connectivity, bound, expressions, parameters,
+                           "Kv" if part.has_action else None, others, adds)
+            piece.dofs, piece.has_matrix, piece.has_vector = dofs, part.has_matrix, part.has_vector
+            pieces.append(piece)
+        unknown = sorted(set(inputs) - used)
+        if unknown:
+            raise UsageError("the forms have no input %r" % unknown[0], "usage")
+        return pieces
+
+    @property
+    def _form(self) -> s.weft_form:
+        return next(piece.form for piece in self._pieces if piece.has_matrix)
+
+    @property
+    def _matrix_forms(self) -> list[s.weft_form]:
+        return [piece.form for piece in self._pieces if piece.has_matrix]
 
     def _list(self, known: Optional[Mapping[str, Any]], value: Any) -> Array:
         device = self.space.device
@@ -137,16 +221,26 @@ class Form:
         """A vector that the script accumulates, such as b of `b[dofs] += ...`."""
         out = self.space.zeros()
         names = (c_char_p * 1)(encode(name))
-        memories = (c_void_p * 1)(out._pointer)
-        outputs = s.weft_form_outputs(names=names, memories=memories, n=1)
-        lib.weft_form_run(self.space._context.pointer, byref(self._form), byref(outputs))
+        pieces = [piece for piece in self._pieces if piece.has_vector]
+        total = 0
+        for piece in pieces:
+            memories = (c_void_p * 1)(out._pointer)
+            outputs = s.weft_form_outputs(names=names, memories=memories, n=1)
+            lib.weft_form_run(self.space._context.pointer, byref(piece.form), byref(outputs))
+            if len(pieces) > 1 and not self.space.device.limits.records_only:
+                total = total + out.numpy().copy()
+        if len(pieces) > 1 and not self.space.device.limits.records_only:
+            out.set(total)
         return out
 
     def asymmetry(self) -> float:
         """max |K - K^T| / max |K| over the cells: about 1e-16 for a symmetric form."""
-        out = c_double()
-        lib.weft_form_asymmetry(self.space._context.pointer, byref(self._form), byref(out))
-        return out.value
+        most = 0.0
+        for form in self._matrix_forms:
+            out = c_double()
+            lib.weft_form_asymmetry(self.space._context.pointer, byref(form), byref(out))
+            most = max(most, out.value)
+        return most
 
 
 class Condition(NamedTuple):
@@ -255,11 +349,12 @@ class Operator:
         if conditions is not None:
             if conditions.space is not form.space:
                 raise UsageError("the form and the conditions have different spaces", "usage")
-            lib.weft_bc_operator_make(conditions._handle.pointer, number, byref(form._form),
-                                      byref(self._handle.pointer))
-        else:
-            lib.weft_operator_make(context, number, byref(form._form), 1, byref(self._handle.pointer))
-            lib.weft_operator_assemble(self._handle.pointer)
+        robin = POINTER(s.weft_form)()
+        n_robin = lib.weft_bc_forms(conditions._handle.pointer, byref(robin)) if conditions is not None else 0
+        forms = form._matrix_forms + robin[:n_robin]
+        lib.weft_operator_make(context, number, (s.weft_form * len(forms))(*forms), len(forms),
+                               byref(self._handle.pointer))
+        lib.weft_operator_assemble(self._handle.pointer)
         self._solver: Optional[Handle] = None
         self._preconditioners: dict[Any, Handle] = {}
 

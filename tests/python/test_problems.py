@@ -141,6 +141,33 @@ L = f*v*dx
         with self.assertRaises(weft.FileError):
             weft.FormFile("nowhere.ufl")
 
+    def test_forms_of_higher_degree(self):
+        """u = 1 + x^2 + 2 y^2 is in P2 and Q2: a Robin condition at x = 1, a flux at y = 0, coefficients in other spaces."""
+        exact = "1 + x^2 + 2*y^2"
+        for cell, mesh in (("triangle", "square:4"), ("quadrilateral", "quads:3")):
+            forms = weft.FormFile("""
+V = FiniteElement("P", %s, 2)
+u, v = TrialFunction(V), TestFunction(V)
+f = Coefficient(FiniteElement("DG", V.cell(), 0))
+g = Coefficient(V)
+n = FacetNormal(V.cell())
+a = inner(grad(u), grad(v))*dx + 3*u*v*ds(2)
+L = f*v*dx + (3*g + dot(grad(g), n))*v*ds(2) + dot(grad(g), n)*v*ds(9)
+""" % cell, name="Robin.ufl")
+            mesh = weft.Mesh(mesh)
+            space = weft.Space(mesh, self.device, degree=2)
+            constants = weft.Space(mesh, self.device, degree=0, family="discontinuous")
+            form = weft.Form(space, forms, inputs={"f": constants.interpolate("-6"), "g": space.interpolate(exact)},
+                             measures={"ds(9)": "bottom"})
+            conditions = weft.Conditions(space, [weft.Dirichlet("left", exact), weft.Dirichlet("top", exact)])
+            for assembly in "csr", "matrix-free":
+                solution = weft.Operator(form, conditions, assembly=assembly).solve(form.vector(), tolerance=1e-12)
+                self.assertLess(max(space.errors(solution.x, exact)), 1e-8)
+            with self.assertRaisesRegex(weft.UsageError, "degree=2"):
+                weft.Form(weft.Space(mesh, self.device), forms)
+            with self.assertRaisesRegex(weft.InputError, "no group for ds"):
+                weft.Form(space, forms)
+
     def test_not_converged(self):
         with self.assertRaisesRegex(weft.NotConverged, "after 3 iterations") as caught:
             self.poisson(weft.Mesh("square:32"), max_iterations=3)
