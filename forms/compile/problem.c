@@ -261,13 +261,15 @@ static ufl_calls *calls_of(ufl_problem *problem, int part, calls_kind kind) {
     return kind == MATRIX ? &calls->matrix : kind == VECTOR ? &calls->vector : &calls->action;
 }
 
-/* Products by patches of linear simplices read K, those of hexahedra have kernels of whole cells. */
+static bool is_linear(const ufl_problem *problem) {
+    const ufl_element *nodal = ufl_nodal_element(problem->matrix->arguments[0]->space->element);
+    return nodal->family == UFL_LAGRANGE && nodal->degree <= 1 && ufl_cell_is_simplex(nodal->cell);
+}
+
+/* Hexahedra have kernels of whole cells. */
 static bool wants_action(const ufl_problem *problem, weft_ufl_domain domain) {
-    const ufl_space *space = problem->matrix->arguments[0]->space;
-    const ufl_element *nodal = ufl_nodal_element(space->element);
-    const bool is_linear =
-        nodal->family == UFL_LAGRANGE && nodal->degree <= 1 && ufl_cell_is_simplex(nodal->cell);
-    return domain != WEFT_UFL_CELLS || (!is_linear && nodal->cell != UFL_HEXAHEDRON);
+    return domain != WEFT_UFL_CELLS ||
+           ufl_nodal_element(problem->matrix->arguments[0]->space->element)->cell != UFL_HEXAHEDRON;
 }
 
 /* K v without K, where that is possible (forms/lower/product.c): from integral i of the matrix, which is integral i of
@@ -314,6 +316,8 @@ static bool lower_integral(weft_ufl *ufl, ufl_problem *problem, const ufl_prepar
     const char *function = ufl_kernel_name(ufl, name, i);
     const ufl_lowered *lowered =
         kind == ACTION ? lower_product(ufl, problem, integral, i, function) : NULL;
+    if (!lowered && ufl->context.status == WEFT_OK && kind == ACTION && domain == WEFT_UFL_CELLS && is_linear(problem))
+        return true; /* K of linear simplices takes fewer operations than a loop over points */
     if (!lowered && ufl->context.status == WEFT_OK)
         lowered = ufl_lower_integral(&ufl->graph, form, i, function,
                                      integral->type == UFL_CELL ? NULL : facets);
@@ -344,7 +348,14 @@ static bool lower_action(weft_ufl *ufl, ufl_problem *problem) {
                            : NULL;
     problem->action = form ? ufl_prepare(&ufl->graph, form, &ufl->names) : NULL;
     const char *name = ufl_print(&ufl->context, "%s_action", problem->shown.matrix);
-    return problem->action && name && lower_form(ufl, problem, problem->action, name, ACTION);
+    if (!problem->action || !name || !lower_form(ufl, problem, problem->action, name, ACTION))
+        return false;
+    for (int i = 0; i < problem->shown.n_parts; ++i) /* all integrals of a part, or none */
+        if (problem->calls[i].action.n < problem->calls[i].matrix.n) {
+            problem->calls[i].action.n = 0;
+            problem->parts[i].has_action = false;
+        }
+    return true;
 }
 
 const ufl_problem *ufl_problem_make(weft_ufl *ufl) {

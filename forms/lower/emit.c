@@ -155,6 +155,14 @@ static void write_type(int rows, int columns, weft_text *out) {
         weft_text_add(out, "real[%d,%d]", rows, columns);
 }
 
+/* Affine cells are seen by differences of their vertices, unless coordinates are used. */
+static bool ignores_place(const ufl_lowering *l) {
+    for (int i = 0; i < l->scalars.n; ++i)
+        if (l->scalars.list[i].type == SCALAR_COORDINATE)
+            return false;
+    return l->mesh->affine;
+}
+
 static const char *write_function(ufl_emitter *e, const ufl_lowered *lowered) {
     weft_text text = {0};
     weft_text_add(&text, "//@ function  %s(", lowered->name);
@@ -177,6 +185,10 @@ static const char *write_function(ufl_emitter *e, const ufl_lowered *lowered) {
             weft_text_add(&text, ",%d", table->sizes[k]);
         weft_text_add(&text, "] = %s_table(%d)\n", lowered->name, i);
     }
+    if (ignores_place(e->l))
+        weft_text_add(&text, "//@ shift     X\n");
+    if (e->product && e->ignores_constants)
+        weft_text_add(&text, "//@ shift     v\n");
     weft_text_add(
         &text, "//@ source    integral over %s, degree %d, %d points%s\n",
         e->l->facets[0] < 0 ? "the cell" : "a facet", lowered->degree, lowered->n_points,

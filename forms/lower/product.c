@@ -322,6 +322,9 @@ bool ufl_emit_product(ufl_emitter *e, const ufl_terms *terms) {
                 find_part(i ? &trial : &test, basis->part) < 0)
                 return refuse(e, "second derivatives, several spaces or many components");
         }
+    e->ignores_constants = element == scalar;
+    for (int t = 0; t < terms->n; ++t)
+        e->ignores_constants = e->ignores_constants && e->l->bases[terms->list[t].basis[1]].derivative > 0;
     if (!make_coefficients(w))
         return false;
     for (int i = 0; i < w->of[w->k].n * w->of[w->k].n; ++i)

@@ -217,10 +217,89 @@ static void thread_by_thread(void **state) {
     weft_device_free(&device);
 }
 
+/* y = A x of the Laplacian of this degree on tetrahedra. */
+static int64_t multiply(weft_device *device, weft_assembly assembly, int degree, double **y) {
+    char text[200];
+    weft_error error = {0};
+    const weft_ufl_problem *problem = NULL;
+    weft_ufl *ufl = NULL;
+    weft_mesh *mesh = NULL;
+    weft_space *space = NULL, *corners = NULL;
+    weft_library *library = NULL;
+    weft_operator *op = NULL;
+    weft_memory *x_memory = NULL, *y_memory = NULL;
+    weft_bound_form form;
+    double *x = NULL;
+    snprintf(text, sizeof text,
+             "e = FiniteElement('P', tetrahedron, %d)\na = dot(grad(TrialFunction(e)), grad(TestFunction(e)))*dx\n",
+             degree);
+    assert_int_equal(weft_ufl_read_text("forms.ufl", text, strlen(text), NULL, &ufl, &error), WEFT_OK);
+    assert_int_equal(weft_ufl_problem_of(ufl, &problem, &error), WEFT_OK);
+    assert_true(problem->parts[0].has_action);
+    assert_int_equal(weft_fem_library_make(&library, &error), WEFT_OK);
+    assert_int_equal(weft_ufl_add_functions(ufl, library, &error), WEFT_OK);
+    weft_context context = {.device = device, .library = library, .plan = WEFT_PLAN_FUSED};
+    assert_int_equal(weft_mesh_make_cube(4, &mesh, &error), WEFT_OK);
+    assert_int_equal(
+        weft_space_make(device, mesh, (weft_element_kind){WEFT_LAGRANGE, degree}, 1, &space, &error), WEFT_OK);
+    assert_int_equal(weft_space_make(device, mesh, WEFT_ELEMENT_P1, 1, &corners, &error), WEFT_OK);
+    weft_form_start("forms.ufl", problem->parts[0].script, weft_space_cells(space), &form);
+    form.form.action = "Kv";
+    weft_form_bind_input(&form, "x", weft_space_coordinates(corners));
+    if (degree > 1)
+        weft_form_bind_connectivity(&form, "geometry", weft_space_cells(corners));
+    const weft_status status = weft_operator_make(&context, assembly, &form.form, 1, &op, &error);
+    if (status != WEFT_OK)
+        fail_msg("%s", error.message);
+    assert_int_equal(weft_operator_assemble(op, &error), WEFT_OK);
+    const int64_t n = weft_space_dofs(space);
+    assert_int_equal(weft_vector_make(device, n, &x, &x_memory, &error), WEFT_OK);
+    assert_int_equal(weft_vector_make(device, n, y, &y_memory, &error), WEFT_OK);
+    for (int64_t i = 0; i < n; ++i)
+        x[i] = action_random((uint64_t)i);
+    assert_int_equal(weft_vector_push(x_memory, x, n, &error), WEFT_OK);
+    assert_int_equal(weft_operator_apply(op, x_memory, y_memory, &error), WEFT_OK);
+    assert_int_equal(weft_vector_pull(y_memory, *y, n, &error), WEFT_OK);
+    weft_operator_free(&op);
+    weft_memory_free(&x_memory);
+    weft_memory_free(&y_memory);
+    free(x);
+    weft_space_free(&space);
+    weft_space_free(&corners);
+    weft_mesh_free(&mesh);
+    weft_library_free(&library);
+    weft_ufl_free(&ufl);
+    return n;
+}
+
+/* Products without the matrix, by the patches of a GPU, against those with the matrix on the host. */
+static void tetrahedra(void **state) {
+    weft_device *host = NULL, *gpu = NULL;
+    (void)state;
+    assert_int_equal(weft_device_open("host:1", NULL, &host, NULL), WEFT_OK);
+    assert_int_equal(weft_device_open("host:1", NULL, &gpu, NULL), WEFT_OK);
+    (void)emulated_gpu_make(gpu);
+    for (int degree = 1; degree <= 2; ++degree) {
+        double *expected = NULL, *got = NULL;
+        const int64_t n = multiply(host, WEFT_ASSEMBLY_CSR, degree, &expected);
+        assert_int_equal(multiply(gpu, WEFT_ASSEMBLY_MATRIX_FREE, degree, &got), n);
+        double largest = 0;
+        for (int64_t i = 0; i < n; ++i)
+            largest = fmax(largest, fabs(expected[i]));
+        for (int64_t i = 0; i < n; ++i)
+            assert_double_near(got[i], expected[i], 0, RELATIVE * largest);
+        free(expected);
+        free(got);
+    }
+    weft_device_free(&host);
+    weft_device_free(&gpu);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(on_the_host),
         cmocka_unit_test(thread_by_thread),
+        cmocka_unit_test(tetrahedra),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
