@@ -113,6 +113,7 @@ static weft_status make_set(solve *run, int i, weft_error *error) {
                             &spaces[k], error));
         if (i > 0)
             continue;
+        run->base.is_natural |= sub->family != WEFT_LAGRANGE;
         run->base.fields[run->base.n_fields++] = (app_field){
             .space = spaces[k],
             .first_value = sub->first_value,

@@ -111,6 +111,18 @@ static void interior_facets(void **state) {
     }
 }
 
+/* A projection into discontinuous elements has nothing prescribed on the boundary. */
+static void projection(void **state) {
+    (void)state;
+    put(file, "V = FiniteElement('DG', interval, 1)\n"
+              "u, v, f = TrialFunction(V), TestFunction(V), Coefficient(V)\n"
+              "a, L = u*v*dx, f*v*dx\n");
+    json_t *a = SOLVE(0, file, "--mesh", "interval:5", "--input", "f=1 + x", "--exact", "1 + x",
+                      "--tolerance", "1e-12", DEVICE);
+    assert_true(app_number(a, "l2_error") < EXACT);
+    json_decref(a);
+}
+
 /* -(k u')' = f with k = 2, 3 and f = 1, 2 in two cells, u = 0 at both ends: the flux at x = 0 is 1.1, and the integral of u
  * 143/360. Cubic elements have the solution. By measures, and by coefficients with a value for each group. */
 static void cell_groups(void **state) {
@@ -169,6 +181,7 @@ int main(void) {
         cmocka_unit_test(orders),
         cmocka_unit_test(boundary_terms),
         cmocka_unit_test(interior_facets),
+        cmocka_unit_test(projection),
         cmocka_unit_test(cell_groups),
         cmocka_unit_test(multigrid),
     };
