@@ -382,6 +382,12 @@ weft_status solve_time_run(solve *run, weft_error *error) {
         TRY(attend(run, error));
     }
     run->time.stopped = app_stop_caught();
+    run->base.cg.outcome = run->time.state.outcome == WEFT_TRANSIENT_DONE ? WEFT_CG_CONVERGED
+                           : run->time.state.outcome == WEFT_TRANSIENT_SOLVER
+                               ? run->time.state.solver
+                               : WEFT_CG_STAGNATION;
+    run->base.cg.iterations = (int)run->time.state.all_iterations;
+    run->base.cg.residual = NAN;
     TRY(pull(run, error));
     TRY(weft_series_close(&run->time.series, error));
 done:

@@ -26,6 +26,8 @@ void solve_time_print(const solve *run) {
 }
 
 bool solve_time_json(json_t *root, const solve *run) {
+    static const char *const outcomes[] = {"done", "not_solved", "newton_not_converged",
+                                           "no_step_short_enough"};
     const weft_transient_state *state = &run->time.state;
     if (!run->options->time.text)
         return true;
@@ -33,6 +35,7 @@ bool solve_time_json(json_t *root, const solve *run) {
     return app_json_set(root, "time", object) &&
            app_json_set(object, "scheme",
                         json_string(weft_time_scheme_about(run->options->time.scheme)->name)) &&
+           app_json_set(object, "outcome", json_string(outcomes[state->outcome])) &&
            app_json_set(object, "steps", json_integer(state->step)) &&
            app_json_set(object, "t", app_json_real(state->t)) &&
            app_json_set(object, "rejected", json_integer(state->n_rejected)) &&
