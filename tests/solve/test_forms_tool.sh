@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # labels: quick
-# weft explain and fuse take form files: K of a and b of L become one kernel. What is not compiled is refused with
+# weft explain and fuse take form files: K of a, its product and b of L become one kernel. What is not compiled is refused with
 # its line, and what a form lacks is named.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 forms=$WEFT_SOURCE/docs/examples/forms
 "$WEFT_BUILD/weft" explain "$forms/Poisson.ufl" --device null:h200 >"$folder/explained"
-grep -q '2 calls: 2 kernels unfused, 1 fused' "$folder/explained"
+grep -q '3 calls: 3 kernels unfused, 1 fused' "$folder/explained"
 "$WEFT_BUILD/weft" fuse "$forms/Elasticity.ufl" --print plan --device host:1 >"$folder/plan"
 grep -q 'stores   K real\[12,12\]' "$folder/plan"
 "$WEFT_BUILD/weft" ufl "$forms/Quasilinear.py" --print script >"$folder/script"
