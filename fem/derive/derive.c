@@ -86,7 +86,7 @@ static weft_status add_facets(weft_derive *derive, derive_quantity *quantity, in
     weft_status status = WEFT_OK;
     derive_part *part = &derive->parts[DERIVE_FACETS];
     weft_space_sides sides = {0};
-    TRY(weft_space_exterior_make(derive->problem.space, group, &sides, error));
+    TRY(weft_space_one_side_make(derive->problem.space, group, &sides, error));
     TRY(append(&part->cell_nodes, part->n_elements, sides.nodes, sides.n, (size_t)sides.width,
                error));
     TRY(append(&part->cells, part->n_elements, sides.cells, sides.n, 1, error));

@@ -131,6 +131,17 @@ done:
     return status;
 }
 
+weft_status weft_space_one_side_make(const weft_space *space, int group, weft_space_sides *out,
+                                     weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_sides sides = {0};
+    TRY(weft_sides_of_group(weft_space_mesh(space), group, &sides, error));
+    TRY(make(space, &sides, out, error));
+done:
+    weft_sides_free(&sides);
+    return status;
+}
+
 weft_status weft_space_interior_make(const weft_space *space, int group, weft_space_sides *out,
                                      weft_error *error) {
     weft_status status = WEFT_OK;
