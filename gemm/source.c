@@ -59,8 +59,7 @@ weft_status weft_gemm_source(const weft_gemm_variant *variant, const weft_gemm_p
         /* what is contiguous in shared memory is read four entries at once */
         const bool staged = single && point->values[DIRECT_STAGED] != 0;
         weft_text_add(out, "#define ROWS_RUN %d\n#define COLUMNS_RUN %d\n",
-                      staged && !along[0] && point->values[DIRECT_M] % 2 == 0,
-                      staged && !along[1]);
+                      staged && !along[0] && point->values[DIRECT_M] % 2 == 0, staged && !along[1]);
         TRY(add_file("tile.cu", out, error));
     }
     TRY(add_file(stencil->file, out, error));

@@ -22,7 +22,7 @@ typedef struct way {
     int depth; /* of tensor cores; -1: the host */
     bool single;
 } way;
-static const way ways[] = {{16, false}, {4, false}, {0, false}, {16, true}, {-1, false}};
+static const way ways[] = {{16, false}, {4, false}, {16, true}, {-1, false}};
 enum { WAYS = sizeof ways / sizeof *ways };
 
 static program_case open_way(const way *how, const char *text) {
@@ -88,11 +88,10 @@ static void compare(const program_case *c, const char *name,
     free(found);
 }
 
-/* ---- products of several shapes; P4 has several warps per element, P5 too few rows ---- */
+/* ---- products of several shapes; P2 has several warps per element, P3 too few rows ---- */
 
-enum { SHAPES = 6 };
-static const int shapes[SHAPES][3] = {{8, 8, 8},   {9, 5, 11},  {24, 24, 24},
-                                      {18, 3, 33}, {65, 6, 40}, {7, 8, 9}};
+enum { SHAPES = 4 };
+static const int shapes[SHAPES][3] = {{8, 8, 8}, {9, 5, 11}, {65, 2, 40}, {7, 8, 9}};
 static int shape; /* of the product that is checked */
 
 static double product_entry(int64_t e, int c) {
@@ -109,10 +108,9 @@ static double product_entry(int64_t e, int c) {
 static void add_shapes(weft_text *text) {
     for (int i = 0; i < SHAPES; ++i)
         weft_text_add(text,
-                      "input A%d : real[%d,%d] over %s;\ninput B%d : real[%d,%d] over %s;\n"
-                      "P%d = mmul(A%d, B%d);\n",
-                      i, shapes[i][0], shapes[i][1], i % 2 == 1 ? "cells" : "plates", i,
-                      shapes[i][1], shapes[i][2], i % 2 == 1 ? "cells" : "plates", i, i, i);
+                      "input A%d : real[%d,%d] over plates;\n"
+                      "input B%d : real[%d,%d] over plates;\nP%d = mmul(A%d, B%d);\n",
+                      i, shapes[i][0], shapes[i][1], i, shapes[i][1], shapes[i][2], i, i, i);
 }
 
 static void check_shapes(const program_case *c, const way *how) {
@@ -121,8 +119,8 @@ static void check_shapes(const program_case *c, const way *how) {
         int n_calls = 0;
         const bool large = shapes[shape][0] >= 8 && shapes[shape][2] >= 8;
         snprintf(name, sizeof name, "P%d", shape);
-        /* small ones may be faster by threads, where they are interleaved or in single precision */
-        if (how->depth >= 0 && (!large || (shape % 2 == 0 && (!how->single || shape == 2))))
+        /* in single precision small ones have room in the registers of a thread */
+        if (how->depth >= 0 && (!large || !how->single || shape == 2))
             assert_int_equal(kind_of(c, name, &n_calls) == KERNEL_DENSE, large);
         compare(c, name, product_entry);
     }
@@ -203,43 +201,49 @@ static double scattered_entry(int64_t node, int j) {
     return sum;
 }
 
-/* ---- all of it, on every device ---- */
+/* ---- all of it, on every device; the host's compiler takes long for the larger ones ---- */
 
-static void products(void **state) {
+static void check_way(const way *how) {
+    const bool gpu = how->depth >= 0;
     weft_text text = {0};
-    (void)state;
-    for (int i = 0; i < PLATES * WIDTH; ++i)
-        nodes[i] = (i * 7 + i / WIDTH) % NODES;
+    int n_calls = 0;
     weft_text_add(&text, "index cells, plates plain, nodes plain;\n"
                          "connectivity of : plates -> nodes[12];\n");
     add_shapes(&text);
-    weft_text_add(&text, "%s%s%s%sreturn P0, P1, P2, P3, P4, P5, T, C, Q, K, W, y;\n", fused_text,
-                  element_text, table_text, scatter_text);
+    weft_text_add(&text, "%s%s%s%sreturn P0, P1, P2, P3, W, y%s;\n", gpu ? fused_text : "",
+                  gpu ? element_text : "", table_text, scatter_text, gpu ? ", T, C, Q, K" : "");
     assert_false(text.failed);
-    for (int w = 0; w < WAYS; ++w) {
-        program_case c = open_way(&ways[w], text.data);
-        int n_calls = 0;
-        case_map(&c, "of", nodes, PLATES, WIDTH, NODES);
-        case_size(&c, "cells", CELLS);
-        bind_all(&c);
-        case_run(&c);
-        check_shapes(&c, &ways[w]);
-        if (ways[w].depth >= 0 && !ways[w].single) {
-            assert_int_equal(kind_of(&c, "C", &n_calls), KERNEL_DENSE);
-            assert_int_equal(n_calls, 8);
-            assert_int_equal(kind_of(&c, "K", &n_calls), KERNEL_DENSE);
-            assert_int_equal(n_calls, 7);
-            assert_int_equal(kind_of(&c, "S", &n_calls), KERNEL_DENSE);
-        }
+    program_case c = open_way(how, text.data);
+    case_map(&c, "of", nodes, PLATES, WIDTH, NODES);
+    case_size(&c, "cells", CELLS);
+    bind_all(&c);
+    case_run(&c);
+    check_shapes(&c, how);
+    compare(&c, "W", table_entry);
+    compare(&c, "y", scattered_entry);
+    if (gpu) {
         compare(&c, "T", sum_entry);
         compare(&c, "C", fused_entry);
         compare(&c, "Q", fused_square);
         compare(&c, "K", element_entry);
-        compare(&c, "W", table_entry);
-        compare(&c, "y", scattered_entry);
-        case_close(&c);
     }
+    if (gpu && !how->single) {
+        assert_int_equal(kind_of(&c, "C", &n_calls), KERNEL_DENSE);
+        assert_int_equal(n_calls, 8);
+        assert_int_equal(kind_of(&c, "K", &n_calls), KERNEL_DENSE);
+        assert_int_equal(n_calls, 7);
+        assert_int_equal(kind_of(&c, "S", &n_calls), KERNEL_DENSE);
+    }
+    case_close(&c);
     weft_text_free(&text);
+}
+
+static void products(void **state) {
+    (void)state;
+    for (int i = 0; i < PLATES * WIDTH; ++i)
+        nodes[i] = (i * 7 + i / WIDTH) % NODES;
+    for (int w = 0; w < WAYS; ++w)
+        check_way(&ways[w]);
 }
 
 int main(void) {
