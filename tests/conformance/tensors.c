@@ -23,6 +23,7 @@ typedef struct tensor_case {
     const json_t *coefficients; /* of the oracle's form */
     const ufl_prepared *form;   /* or its action, */
     const ufl_node *direction;  /* on this; NULL: the form itself */
+    bool is_product;            /* by the function for products of the form, where there is one */
     double *expected, *sums;    /* [n][size] */
     forms_job jobs[JOBS_MAX];   /* one for each metadata */
 } tensor_case;
@@ -220,7 +221,12 @@ static int prepare_case(comparison *all, tensor_case *c, const ufl_prepared *ori
             continue;
         all->ufl->context.status = WEFT_OK;
         const ufl_lowered *lowered =
-            ufl_lower_integral(&all->ufl->graph, c->form, k, "tensor", facets);
+            c->is_product ? ufl_lower_product(&all->ufl->graph, c->form, k, "tensor", c->direction)
+                          : ufl_lower_integral(&all->ufl->graph, c->form, k, "tensor", facets);
+        if (!lowered && c->is_product) {
+            n_variants = -1; /* not all forms have one */
+            continue;
+        }
         if (!lowered || forms_size(lowered) != c->size ||
             add_job(all, c, lowered, original, &error) != WEFT_OK) {
             snprintf(what, sizeof what, "%sline %d: %s", c->direction ? "the action, " : "",
@@ -341,6 +347,10 @@ static void prepare_integral(comparison *all, int finding, const json_t *form,
         if (action && found->outcome == TENSOR_MATCHED) {
             model.size = (interior ? 2 : 1) * original->arguments[0]->space->element->n_dofs;
             add_cases(all, &model, original, expected, on_cells ? NULL : wanted);
+            model.form = original;
+            model.is_product = true;
+            if (on_cells)
+                add_cases(all, &model, original, expected, NULL);
         }
     }
 }
@@ -360,7 +370,10 @@ static void run_case(comparison *all, tensor_case *c) {
     const double worst = difference(c, all->way->single);
     if (!(worst <= (all->way->single ? TOLERANCE_SINGLE : TOLERANCE_DOUBLE))) {
         snprintf(what, sizeof what, "%s, body %d, differs by %.1e of its largest entry",
-                 c->direction ? "the action" : "the tensor", c->variant, worst);
+                 c->is_product  ? "the product"
+                 : c->direction ? "the action"
+                                : "the tensor",
+                 c->variant, worst);
         find(finding, TENSOR_WRONG, what);
     }
 }

@@ -28,7 +28,7 @@ typedef struct tensor_finding {
 } tensor_finding;
 
 /** Compile all integrals of a file's forms, with every body that their functions have, run them, and
- *  compare; for matrices A, also the action, with A times a random vector.
+ *  compare; for matrices A, also the action and the product without the matrix, with A times a vector.
  *  forms   of the oracle, in the order of the file's
  *  report  called once for each of the oracle's integrals, in order */
 void tensors_compare(const tensor_way *way, weft_ufl *ufl, const json_t *forms,
