@@ -157,7 +157,8 @@ static const app_option sum_options[] = {
     {0}};
 
 static const char doc[] =
-    "Solve the problem of a script with linear finite elements on triangles or tetrahedra."
+    "Solve the problem of a script with linear finite elements on triangles or tetrahedra, or of a UFL "
+    "form file (.ufl, .py) in Lagrange elements of any degree on any cells."
     "\v"
     "SCRIPT.weft is a file or a script shipped with Weft: diffusion, helmholtz, anisotropic, "
     "elasticity, kirchhoff. For each cell it computes a local matrix K, and adds a vector to the "
