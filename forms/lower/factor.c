@@ -57,7 +57,8 @@ static const ufl_terms *make_terms(ufl_lowering *l, const ufl_term *list, int n)
     if (!terms->list)
         return NULL;
     if (n > 0) /* else there is perhaps no list */
-        memcpy(terms->list, list, (size_t)n * sizeof *list);
+        if (n > 0)
+            memcpy(terms->list, list, (size_t)n * sizeof *list);
     return terms;
 }
 
@@ -289,10 +290,10 @@ static const ufl_terms *terminal_terms(ufl_lowering *l, const ufl_node *node, co
             return ufl_fail(l->context, WEFT_ERROR_UNSUPPORTED,
                             "a function on another mesh than that of the integral");
         }
+        const int *directions = order > 0 ? component + node->rank : NULL;
         if (order == 2 && !l->mesh->affine)
-            return second_terms(l, node, flatten(node, component), component + node->rank);
-        return physical_terms(l, node, flatten(node, component), component + node->rank, order, 0,
-                              powers);
+            return second_terms(l, node, flatten(node, component), directions);
+        return physical_terms(l, node, flatten(node, component), directions, order, 0, powers);
     }
     if (order > 0) {
         l->context->place = node->place;
