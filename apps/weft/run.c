@@ -1,6 +1,6 @@
 /* weft run: runs a script on a mesh, with loops of its own, and writes what it returns and updates. */
-#include "apps/common/problem.h"
 #include "apps/weft/run.h"
+#include "apps/common/problem.h"
 #include "fusion/weft_outline.h"
 
 #include <stdlib.h>
@@ -86,9 +86,10 @@ static const char doc[] =
     "are printed.\n"
     "\n"
     "Examples:\n"
-    "  weft run decay.weft --mesh square:32 --input u=1 --input dt=0.01 --input t=0 -o u.vtkhdf\n"
-    "  weft run wave.weft --mesh square:64 --operator A=diffusion.weft --input free=1 \\\n"
-    "        --input free@boundary=0 --input 'u=sin(pi*x)*sin(pi*y)' --input v=0 -o wave.vtkhdf";
+    "  weft run drum.weft --mesh square:32 --operator A=poisson.weft --input free=1 \\\n"
+    "        --input free@boundary=0 --input 'u=sin(pi*x)*sin(pi*y)' --input v=0 --input t=0 \\\n"
+    "        --input end=1.4142 --input dt=0.005 --output drum.vtkhdf\n\n"
+    "drum.weft is in docs/transients.md.";
 
 /* ---- the script ------------------------------------------------------------------------------ */
 

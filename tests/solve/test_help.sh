@@ -70,6 +70,7 @@ Physical Surface("brick") = {1}; Physical Surface("wool") = {2};
 Physical Curve("inside") = {6}; Physical Curve("outside") = {3};
 GEO
 
+sed -n "/^cat > drum.weft/,/^END/p" "$WEFT_SOURCE/docs/transients.md" | sed '1d;$d' >drum.weft
 for file in Poisson.ufl Stokes.ufl; do
     cat >$file <<'UFL'
 element = FiniteElement("Lagrange", triangle, 1)
