@@ -2,6 +2,7 @@
 #include "apps/solve/time.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { STEPS_MOST = 1000000000 };
 
@@ -89,13 +90,19 @@ solve_time_options solve_time_options_default(void) {
 
 /* Options that need --time. */
 static weft_status check_rests(const solve_time_options *o, weft_error *error) {
-    const char *without = o->initial               ? "--initial"
-                          : o->output_every > 0    ? "--output-every"
-                          : o->output_interval > 0 ? "--output-interval"
-                          : o->history             ? "--history"
-                          : o->tolerance > 0       ? "--time-tolerance"
-                          : o->mass                ? "--mass"
-                                                   : NULL;
+    const solve_time_options defaults = solve_time_options_default();
+    const char *without = o->initial                                    ? "--initial"
+                          : o->output_every > 0                         ? "--output-every"
+                          : o->output_interval > 0                      ? "--output-interval"
+                          : o->history                                  ? "--history"
+                          : o->tolerance > 0                            ? "--time-tolerance"
+                          : o->mass                                     ? "--mass"
+                          : o->history_every > 0                        ? "--history-every"
+                          : o->scheme != defaults.scheme                ? "--scheme"
+                          : o->theta != defaults.theta                  ? "--theta"
+                          : o->overwrite                                ? "--overwrite"
+                          : strcmp(o->previous, defaults.previous) != 0 ? "--previous"
+                                                                        : NULL;
     if (!without)
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_USAGE, "%s is for problems in time", without);
@@ -112,6 +119,13 @@ weft_status solve_time_options_check(const solve_time_options *options, weft_err
         weft_error_set(error, WEFT_ERROR_USAGE, "the first step would end after the end");
         weft_error_location(error, "--time", options->text, 1, 1);
         weft_error_hint(error, "write --time DT,END, with the length of a step first");
+        return WEFT_ERROR_USAGE;
+    }
+    if (options->theta != solve_time_options_default().theta &&
+        options->scheme != WEFT_TIME_THETA) {
+        weft_error_set(error, WEFT_ERROR_USAGE, "--theta is for the scheme theta");
+        weft_error_location(error, "--theta", NULL, 0, 0);
+        weft_error_hint(error, "add --scheme theta");
         return WEFT_ERROR_USAGE;
     }
     if (options->tolerance > 0 && options->output_every > 0) {
