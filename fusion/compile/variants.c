@@ -14,7 +14,9 @@ typedef struct function_names {
 
 static weft_status add_functions(function_names *f, const weft_node *node, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (node->kind == NODE_CALL && weft_library_find(f->compilation->library, node->name) != NULL)
+    const weft_library *library = f->compilation->library;
+    if (node->kind == NODE_CALL && (weft_library_find(library, node->name) != NULL ||
+                                    weft_library_find_reduction(library, node->name) != NULL))
         TRY(WEFT_APPEND(f->compilation->arena, f->names, f->n, node->name, error));
     for (int i = 0; i < node->n_children; ++i)
         TRY(add_functions(f, node->children[i], error));
