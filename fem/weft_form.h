@@ -75,7 +75,8 @@ typedef struct weft_form {
     const weft_form_connectivity *connectivities; /* besides dofs */
     int n_connectivities;
     bool adds_couplings; /* its cells couple nodes that those of an operator's first form do not */
-    const struct weft_form_kernels *kernels; /* of whole cells (fem/cells), by which matrix-free products add K v
+    const struct weft_form_kernels
+        *kernels; /* of whole cells (fem/cells), by which matrix-free products add K v
                                                 without K; NULL: none */
 } weft_form;
 

@@ -47,8 +47,8 @@ weft_status weft_space_integral(const weft_space *space, const double *u, int co
                                 double *out, weft_error *error);
 /** The same against a formula in x, y, z and t, at time t. */
 weft_status weft_space_errors_at(weft_context *context, const weft_space *space, weft_memory *u,
-                                 const char *exact, const char *origin, double t,
-                                 double squares[2], weft_error *error);
+                                 const char *exact, const char *origin, double t, double squares[2],
+                                 weft_error *error);
 /** Add the values of a function at the nodes of another space on the same mesh.
  *  u    [nodes][components of space]
  *  to   each of its nodes takes the value in the first cell that has it

@@ -35,8 +35,7 @@ void weft_locator_free(weft_locator **locator);
  *  barycentric  [n][dimension+1]; 0 for points outside
  *  Errors       WEFT_ERROR_MEMORY */
 weft_status weft_locator_find(const weft_locator *locator, const double *points, int64_t n,
-                              bool nearest, int64_t *cells, double *barycentric,
-                              weft_error *error);
+                              bool nearest, int64_t *cells, double *barycentric, weft_error *error);
 /** Find the cell that contains a point, by a scan over all cells: for single probes.
  *  point        [d]
  *  cell         -1: outside, by more than 1e-10 in a barycentric coordinate

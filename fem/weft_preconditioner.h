@@ -40,7 +40,8 @@ typedef struct weft_preconditioner_problem {
     int full_cycles; /* weft_preconditioner_full will be called with so many cycles, which is then
                         prepared with the rest; 0: perhaps later */
     int levels;      /* most levels of multigrid; 0: as many as are useful */
-    bool double_levels; /* on the host: levels of multigrid in double precision, as they also are where
+    bool
+        double_levels; /* on the host: levels of multigrid in double precision, as they also are where
                            the diagonal leaves the range of single precision */
     const weft_monitor *monitor;
 } weft_preconditioner_problem;

@@ -52,11 +52,11 @@ typedef struct weft_advection_diffusion_problem {
     const weft_dirichlet_nodes *dirichlet;
     int n_kept;
     const double *initial;
-    int preconditioner; /* of the diffusion steps, a kind; -1, or without a space: Jacobi's. If
+    int preconditioner;      /* of the diffusion steps, a kind; -1, or without a space: Jacobi's. If
                            operators are assembled in every step, it remains that of the first */
-    const weft_space *space;         /* P1 over the mesh; may be NULL */
-    const weft_hierarchy *hierarchy; /* for preconditioners that need one; may be NULL */
-    int smoother_degree;             /* 0: a default */
+    const weft_space *space; /* P1 over the mesh; may be NULL */
+    const weft_hierarchy *hierarchy;  /* for preconditioners that need one; may be NULL */
+    int smoother_degree;              /* 0: a default */
     weft_expression capacity, source; /* their names are ignored */
     weft_bc *bc;
     double dt, theta; /* dt > 0, theta in [0, 1] */

@@ -29,7 +29,8 @@ weft_status weft_time_scheme_find(const char *name, weft_time_scheme *out, weft_
  *  values of its script; NULL: it has none. */
 typedef struct weft_transient_part {
     const weft_form *form;
-    const char *matrix, *mass, *vector; /* local matrices K and M; the list b or r that it accumulates */
+    const char *matrix, *mass,
+        *vector; /* local matrices K and M; the list b or r that it accumulates */
 } weft_transient_part;
 
 /** The problem
@@ -56,17 +57,19 @@ typedef struct weft_transient_problem {
     double tolerance; /* of the error at the end, relative to the largest |u| = sqrt(u.M u), for
                          weft_transient_advance: the errors that the steps make add up to it. 0: steps
                          of given lengths */
-    double dt; /* with a tolerance: the length of the first step that is tried */
-    double newton_tolerance; /* for the residual of a stage at free dofs, relative to the largest one
+    double dt;        /* with a tolerance: the length of the first step that is tried */
+    double
+        newton_tolerance;  /* for the residual of a stage at free dofs, relative to the largest one
                                 over all dofs, or as small as rounding allows */
-    int newton_iterations;   /* at most, in each stage */
-    weft_memory *u;    /* [n_dofs]; at first the initial values, except those of Dirichlet dofs */
-    weft_memory *previous, *length; /* of own schemes, [n_dofs] and one double, which scripts have as
+    int newton_iterations; /* at most, in each stage */
+    weft_memory *u; /* [n_dofs]; at first the initial values, except those of Dirichlet dofs */
+    weft_memory *previous,
+        *length;       /* of own schemes, [n_dofs] and one double, which scripts have as
                                        inputs; set here; NULL: the parts have a mass */
     weft_memory *time; /* what is bound to the input t, one double; set here */
     weft_assembly assembly, mass_assembly;
-    weft_cg_options solver; /* of each linear system; the preconditioner is made here */
-    int preconditioner;     /* a kind; -1: none but Jacobi's */
+    weft_cg_options solver;          /* of each linear system; the preconditioner is made here */
+    int preconditioner;              /* a kind; -1: none but Jacobi's */
     const weft_hierarchy *hierarchy; /* for those that need one; may be NULL */
     int smoother_degree;             /* 0: a default */
 } weft_transient_problem;

@@ -89,7 +89,8 @@ typedef struct weft_ufl_set {
     int width;                        /* entries for each cell */
     int n;                            /* subspaces */
     weft_ufl_subspace sub[WEFT_UFL_SUBSPACES_MAX];
-    bool flat; /* nodes are dofs: those of the first subspace, node by node, then those of the second... */
+    bool
+        flat; /* nodes are dofs: those of the first subspace, node by node, then those of the second... */
     int n_values; /* of a function, in all subspaces */
 } weft_ufl_set;
 
@@ -103,10 +104,10 @@ typedef enum weft_ufl_domain {
  *  the nodes of the cells on their sides, turned so that the facet is weft_cell.base (fem/weft_space.h). */
 typedef struct weft_ufl_part {
     weft_ufl_domain domain;
-    int id;                  /* of a physical group; -1: everywhere */
-    bool has_matrix;         /* K, [width * components][width * components] of a cell */
-    bool has_vector;         /* b or, of F, r */
-    bool has_action;         /* Kv, K v for the input v of the unknown's shape: for products without K */
+    int id;          /* of a physical group; -1: everywhere */
+    bool has_matrix; /* K, [width * components][width * components] of a cell */
+    bool has_vector; /* b or, of F, r */
+    bool has_action; /* Kv, K v for the input v of the unknown's shape: for products without K */
     const char *script;
     const struct weft_form_kernels *kernels; /* for weft_form.kernels of the matrix; NULL: none */
 } weft_ufl_part;
@@ -118,7 +119,8 @@ typedef struct weft_ufl_problem {
     weft_cell_type cell;
     int components; /* of the unknown at each node of sets[0] */
     int n_sets, geometry, n_parts;
-    const weft_ufl_set *sets;   /* [n_sets]: the unknown's, coefficients'; sets[geometry]: coordinates x */
+    const weft_ufl_set
+        *sets; /* [n_sets]: the unknown's, coefficients'; sets[geometry]: coordinates x */
     const weft_ufl_part *parts; /* [n_parts] */
 } weft_ufl_problem;
 
@@ -139,7 +141,8 @@ weft_status weft_ufl_add_functions(weft_ufl *ufl, weft_library *library, weft_er
 /** Append the elementary functions of all integrals, as text of a kernel file.
  *  form  the name of one, or NULL
  *  Errors  WEFT_ERROR_UNSUPPORTED: an integral that is not compiled, with its line */
-weft_status weft_ufl_print_kernels(weft_ufl *ufl, const char *form, weft_text *out, weft_error *error);
+weft_status weft_ufl_print_kernels(weft_ufl *ufl, const char *form, weft_text *out,
+                                   weft_error *error);
 
 #ifdef __cplusplus
 }

@@ -104,11 +104,11 @@ typedef enum weft_name_kind {
 typedef struct weft_name_info {
     const char *name;
     weft_name_kind kind;
-    const char *over;   /* index set of an input or value, NULL: uniform; source index set of a
+    const char *over;      /* index set of an input or value, NULL: uniform; source index set of a
                            connectivity */
-    const char *to;     /* connectivities: target index set */
-    int width;          /* connectivities: targets per element */
-    int rank, sizes[4]; /* inputs and values; rank -1: a value whose shape was not inferred */
+    const char *to;        /* connectivities: target index set */
+    int width;             /* connectivities: targets per element */
+    int rank, sizes[4];    /* inputs and values; rank -1: a value whose shape was not inferred */
     bool returned, sparse; /* values; sparse: A[dofs,dofs] += K, reported with a scalar's shape */
     int value;             /* parameters */
 } weft_name_info;
@@ -131,7 +131,7 @@ typedef struct weft_data_info {
      * affine function c[0] + c[1] x + ... in each cell; over nodes real */
     const char *path, *field; /* field NULL: the default */
     int component;            /* of a field with several */
-    bool clamped;             /* points outside the file's mesh get the value at the nearest point */
+    bool clamped; /* points outside the file's mesh get the value at the nearest point */
 } weft_data_info;
 /** The number of such inputs. */
 int weft_compilation_data_inputs(const weft_compilation *compilation);

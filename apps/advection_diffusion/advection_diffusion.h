@@ -31,10 +31,10 @@ typedef struct ad_formulas {
 
 typedef struct ad_options {
     app_run_options run;
-    const char *exact, *checkpoint, *restart;           /* borrowed from argv; NULL: none */
-    const char *history; /* the CSV file, or NULL */
-    int history_every;   /* steps; 0: 1 */
-    char *initial, *source, *capacity; /* malloc'd; source and capacity NULL: none, 1 */
+    const char *exact, *checkpoint, *restart; /* borrowed from argv; NULL: none */
+    const char *history;                      /* the CSV file, or NULL */
+    int history_every;                        /* steps; 0: 1 */
+    char *initial, *source, *capacity;        /* malloc'd; source and capacity NULL: none, 1 */
     ad_formulas velocity, diffusivity;
     double dt, theta;
     int steps, output_every, checkpoint_every; /* *_every 0: at the end */
@@ -73,9 +73,9 @@ typedef struct ad_run {
     app_run base;
     weft_dirichlet_nodes *dirichlet; /* [n_dirichlet], nodes owned */
     int n_dirichlet;
-    double *initial;                 /* [n_nodes] */
-    double *values;                  /* [n_nodes] T as last copied to the host */
-    int64_t *probe_cells;            /* [n_probes], -1: outside */
+    double *initial;      /* [n_nodes] */
+    double *values;       /* [n_nodes] T as last copied to the host */
+    int64_t *probe_cells; /* [n_probes], -1: outside */
     double (*probe_weights)[4];
 
     double cfl, cfl_limit; /* NaN without advection */

@@ -1,6 +1,6 @@
 /* Reads the command line of advection_diffusion. */
-#include "apps/common/problem.h"
 #include "apps/advection_diffusion/advection_diffusion.h"
+#include "apps/common/problem.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -45,7 +45,8 @@ static const app_option problem_options[] = {
      APP_BY(read_formulas, ad_options, diffusivity)},
     {"capacity", "[@GROUP=]EXPR", "c, in x, y and z (default 1); repeatable",
      APP_BY(app_read_formula, ad_options, capacity)},
-    {"source", "[@GROUP=]EXPR", "f (default 0); repeatable, with one formula for each group of cells",
+    {"source", "[@GROUP=]EXPR",
+     "f (default 0); repeatable, with one formula for each group of cells",
      APP_BY(app_read_formula, ad_options, source)},
     {"initial", "[@GROUP=]EXPR",
      "T at t = 0 (default 0); repeatable, with one formula for each group of cells or facets",
@@ -85,8 +86,8 @@ static const app_option problem_options[] = {
      "csr instead of a storage for symmetric matrices",
      APP_BY(app_read_assembly, ad_options, run)},
     {"preconditioner", "NAME",
-     "Of the solves of the diffusion: jacobi (default), {preconditioners}; multigrid needs a refined or "
-     "built-in mesh",
+     "Of the solves of the diffusion: jacobi (default), {preconditioners}; multigrid needs a "
+     "refined or built-in mesh",
      APP_BY(app_read_preconditioner, ad_options, run)},
     {"smoother-degree", "K",
      "Degree of the polynomial that chebyshev and the smoothers of multigrid use, 1 to 6",

@@ -30,9 +30,9 @@ void app_cg_advise(const app_run *run) {
     const double *values = memory ? weft_memory_host(memory) : NULL;
     const double usual = usual_iterations(run);
     weft_couplings couplings;
-    if (!values || run->n_fields > 1 || run->method != WEFT_METHOD_CG || run->cg.iterations <= usual ||
-        weft_operator_dofs(run->op) < SMALL || run->cg.outcome == WEFT_CG_INDEFINITE ||
-        run->cg.outcome == WEFT_CG_NAN)
+    if (!values || run->n_fields > 1 || run->method != WEFT_METHOD_CG ||
+        run->cg.iterations <= usual || weft_operator_dofs(run->op) < SMALL ||
+        run->cg.outcome == WEFT_CG_INDEFINITE || run->cg.outcome == WEFT_CG_NAN)
         return;
     const weft_pattern *pattern = weft_operator_pattern(run->op);
     if (!pattern)

@@ -201,8 +201,8 @@ weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *wha
                        &speeds.assemblies, error));
         goto done;
     }
-    const bool has_levels = run->mesh_made.hierarchy && run->mesh_made.hierarchy->n_levels > 1 &&
-                            is_continuous(run);
+    const bool has_levels =
+        run->mesh_made.hierarchy && run->mesh_made.hierarchy->n_levels > 1 && is_continuous(run);
     n = weft_preconditioner_costs(weft_device_limits(run->device), &complete.problem, has_levels,
                                   &speeds.preconditioners, costs);
     for (int i = 0; i < n; ++i) {

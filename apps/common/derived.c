@@ -151,8 +151,9 @@ weft_status app_run_result_write(const app_run *run, weft_error *error) {
         const int c = fields[i].n_components, shown = c == 2 ? 3 : c == 4 && i > 0 ? 9 : c;
         if (shown == c)
             continue;
-        rooms[i] = app_field_fill_up(&fields[i], fields[i].on_cells ? run->mesh->n_cells : weft_space_nodes(run->space),
-                           shown);
+        rooms[i] = app_field_fill_up(
+            &fields[i], fields[i].on_cells ? run->mesh->n_cells : weft_space_nodes(run->space),
+            shown);
         if (!rooms[i])
             TRY(weft_out_of_memory(error, NULL));
         fields[i].values = rooms[i];

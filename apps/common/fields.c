@@ -21,9 +21,9 @@ void app_run_fields_count(app_run *run) {
 
 const app_field *app_run_field_of_value(const app_run *run, int value) {
     int i = 0;
-    while (i + 1 < run->n_fields && (run->fields[i].is_enrichment ||
-                                     value >= run->fields[i].first_value +
-                                                  weft_space_components(run->fields[i].space)))
+    while (i + 1 < run->n_fields &&
+           (run->fields[i].is_enrichment ||
+            value >= run->fields[i].first_value + weft_space_components(run->fields[i].space)))
         ++i;
     return &run->fields[i];
 }
@@ -173,9 +173,9 @@ done:
 
 weft_status app_run_fields_write(const app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    static const char *const names[APP_FIELDS_MAX] = {
-        "u_0", "u_1", "u_2",  "u_3",  "u_4",  "u_5",  "u_6",  "u_7",
-        "u_8", "u_9", "u_10", "u_11", "u_12", "u_13", "u_14", "u_15"};
+    static const char *const names[APP_FIELDS_MAX] = {"u_0",  "u_1",  "u_2",  "u_3", "u_4",  "u_5",
+                                                      "u_6",  "u_7",  "u_8",  "u_9", "u_10", "u_11",
+                                                      "u_12", "u_13", "u_14", "u_15"};
     weft_space *nodes = NULL;
     weft_field fields[APP_FIELDS_MAX];
     double *values[APP_FIELDS_MAX] = {NULL};

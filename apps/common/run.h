@@ -28,7 +28,7 @@ typedef struct app_run {
     bool is_null; /* the device computes nothing */
     weft_mesh *mesh;
     app_mesh_made mesh_made;
-    weft_data *data; /* of the mesh, for formulas by group */
+    weft_data *data;   /* of the mesh, for formulas by group */
     weft_space *space; /* of the first field */
     app_field fields[APP_FIELDS_MAX];
     int n_fields, n_values; /* fields; components of u in all of them */
@@ -38,9 +38,9 @@ typedef struct app_run {
     app_seconds seconds;
 
     /* linear and nonlinear systems */
-    app_pieces pieces; /* conditions by component */
-    app_probes points; /* of the probes */
-    weft_bc *bc; /* of the first field */
+    app_pieces pieces;          /* conditions by component */
+    app_probes points;          /* of the probes */
+    weft_bc *bc;                /* of the first field */
     const int32_t *constrained; /* dofs, ascending; borrowed from bc, or */
     int32_t *own_constrained;   /* of several fields; malloc'd */
     int64_t n_constrained;

@@ -60,8 +60,7 @@ static weft_status check_formulas(solve *run, weft_error *error) {
     TRY(collect(run->options, &f, error));
     if (f.all.n > 0)
         TRY(app_expressions_check(run->base.library, weft_device_limits(run->base.device),
-                                  run->options->time.text != NULL,
-                                  &f.all, error));
+                                  run->options->time.text != NULL, &f.all, error));
 done:
     for (int i = 0; i < f.n_lists; ++i)
         app_free_list(&f.pieces[i], f.n_pieces[i]);

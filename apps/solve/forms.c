@@ -20,9 +20,8 @@ static weft_memory *memory_of(const solve *run, const char *name) {
     const solve_script *script = &run->script;
     if (strcmp(name, "x") == 0)
         return weft_space_coordinates(
-            script->problem
-                ? script->spaces[script->problem->geometry * WEFT_UFL_SUBSPACES_MAX]
-                : run->base.space);
+            script->problem ? script->spaces[script->problem->geometry * WEFT_UFL_SUBSPACES_MAX]
+                            : run->base.space);
     if (strcmp(name, "u") == 0 && run->options->nonlinear)
         return run->base.u;
     if (solve_time_sets(run, name))

@@ -84,11 +84,11 @@ static int64_t n_entries(const solve *run, const weft_name_info *info) {
     int64_t n_dofs = 0;
     for (int i = 0; set && set->flat && i < set->n; ++i)
         n_dofs += weft_space_dofs(spaces[i]);
-    return n_dofs > 0                ? n_dofs
-           : space                     ? weft_space_nodes(space)
-           : is_over(info, "cells")  ? run->base.mesh->n_cells
-           : is_over(info, "nodes")  ? solve_nodes(run)
-                                     : 1;
+    return n_dofs > 0               ? n_dofs
+           : space                  ? weft_space_nodes(space)
+           : is_over(info, "cells") ? run->base.mesh->n_cells
+           : is_over(info, "nodes") ? solve_nodes(run)
+                                    : 1;
 }
 
 /* Fill component k of an input from its formula. */
@@ -343,8 +343,7 @@ static weft_status make_inputs(solve *run, weft_error *error) {
     if (!names || !run->inputs)
         TRY(weft_out_of_memory(error, NULL));
     for (size_t i = 0; i < n; ++i)
-        if (strcmp(list[i].name, "x") != 0 &&
-            !is_direction(run, list[i].name))
+        if (strcmp(list[i].name, "x") != 0 && !is_direction(run, list[i].name))
             names[n_names++] = list[i].name;
     TRY(check_unknown(run, names, n_names, error));
     for (size_t i = 0; i < n; ++i) {

@@ -58,7 +58,8 @@ static bool set_results(json_t *root, const solve *run) {
            app_json_set(root, "l2_error", app_json_real(run->base.l2_error)) &&
            app_json_set(root, "h1_error", app_json_real(run->base.h1_error)) &&
            app_json_set(root, "integral_u",
-                        solved ? app_json_values(run->integral_u, run->base.n_values) : json_null()) &&
+                        solved ? app_json_values(run->integral_u, run->base.n_values)
+                               : json_null()) &&
            app_json_set(root, "energy", app_json_real(run->base.energy));
 }
 
@@ -78,8 +79,7 @@ weft_status solve_json_write(const solve *run, weft_error *error) {
     const bool fine =
         root && app_json_set_mesh(root, base->mesh) && set_script(root, run) &&
         app_json_set_plan(root, &base->context, base->assembly) && set_results(root, run) &&
-        set_errors(root, run) &&
-        set_newton(root, run) && solve_time_json(root, run) &&
+        set_errors(root, run) && set_newton(root, run) && solve_time_json(root, run) &&
         set_amounts(root, run) && app_run_json_constraints(root, base) &&
         app_run_json_derived(root, base) &&
         app_json_set_probes(root, &base->points, base->probes, run->components) &&

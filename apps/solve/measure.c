@@ -138,8 +138,8 @@ weft_status solve_measure(solve *run, weft_error *error) {
         TRY(measure_errors(run, error));
     if (run->options->sum) {
         solve_form_of(run, &run->script.parts[0], &form);
-        TRY(weft_form_sum(&run->base.context, &form, weft_connectivity_from(form.form.dofs), names, 1, &run->sum,
-                          error));
+        TRY(weft_form_sum(&run->base.context, &form, weft_connectivity_from(form.form.dofs), names,
+                          1, &run->sum, error));
     }
     TRY(app_run_measure_probes(&run->base, error));
 done:

@@ -1,6 +1,6 @@
 /* Reads the command line of solve. */
-#include "apps/common/problem.h"
 #include "apps/common/fem.h"
+#include "apps/common/problem.h"
 #include "apps/common/support.h"
 #include "apps/solve/solve.h"
 #include "core/weft_core.h"
@@ -110,8 +110,8 @@ static const app_option script_options[] = {
     {"param", "NAME=INT", "Value of a parameter of the script; repeatable", .former = "set",
      APP_BY(read_binding, solve_options, sets)},
     {"measure", "MEASURE=GROUP",
-     "The group of ds(ID), dx(ID) or dS(ID) of a form file, such as 'ds(1)=wall' (default: the physical "
-     "group of the number ID); repeatable",
+     "The group of ds(ID), dx(ID) or dS(ID) of a form file, such as 'ds(1)=wall' (default: the "
+     "physical group of the number ID); repeatable",
      APP_BY(read_binding, solve_options, measures)},
     {"kernels", "DIR",
      "Add the functions of DIR/**/*.kernel.c; they replace shipped functions of the same name; "
@@ -157,8 +157,8 @@ static const app_option sum_options[] = {
     {0}};
 
 static const char doc[] =
-    "Solve the problem of a script with linear finite elements on triangles or tetrahedra, or of a UFL "
-    "form file (.ufl, .py) in Lagrange elements of any degree on any cells."
+    "Solve the problem of a script with linear finite elements on triangles or tetrahedra, or of a "
+    "UFL form file (.ufl, .py) in Lagrange elements of any degree on any cells."
     "\v"
     "SCRIPT.weft is a file or a script shipped with Weft: diffusion, helmholtz, anisotropic, "
     "elasticity, kirchhoff. For each cell it computes a local matrix K, and adds a vector to the "

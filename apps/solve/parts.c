@@ -40,12 +40,14 @@ static weft_status refuse_nonlinear(const solve *run, weft_error *error) {
 }
 
 static weft_status refuse_stationary(const solve *run, weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_INPUT,
-                   "with --time the forms name the solution of the step before, and these have no '%s'",
-                   run->options->time.previous);
+    weft_error_set(
+        error, WEFT_ERROR_INPUT,
+        "with --time the forms name the solution of the step before, and these have no '%s'",
+        run->options->time.previous);
     weft_error_location(error, run->options->script, NULL, 0, 0);
-    weft_error_hint(error, "write u_old = Coefficient(element), or name another by --previous NAME; a "
-                           "Constant dt is the length of a step, a Constant t the time at its end");
+    weft_error_hint(error,
+                    "write u_old = Coefficient(element), or name another by --previous NAME; a "
+                    "Constant dt is the length of a step, a Constant t the time at its end");
     return WEFT_ERROR_INPUT;
 }
 
@@ -107,17 +109,16 @@ static weft_status make_set(solve *run, int i, weft_error *error) {
     const weft_ufl_set *set = &problem->sets[i];
     for (int k = 0; k < set->n; ++k) {
         const weft_ufl_subspace *sub = &set->sub[k];
-        TRY(weft_space_make(run->base.device, run->base.mesh,
-                            (weft_element_kind){sub->family, sub->degree},
-                            i == 0 && !set->flat ? problem->components : sub->components,
-                            &spaces[k], error));
+        TRY(weft_space_make(
+            run->base.device, run->base.mesh, (weft_element_kind){sub->family, sub->degree},
+            i == 0 && !set->flat ? problem->components : sub->components, &spaces[k], error));
         if (i > 0)
             continue;
         run->base.is_natural |= sub->family != WEFT_LAGRANGE;
-        run->base.fields[run->base.n_fields++] = (app_field){
-            .space = spaces[k],
-            .first_value = sub->first_value,
-            .is_enrichment = k > 0 && sub->first_value == set->sub[k - 1].first_value};
+        run->base.fields[run->base.n_fields++] =
+            (app_field){.space = spaces[k],
+                        .first_value = sub->first_value,
+                        .is_enrichment = k > 0 && sub->first_value == set->sub[k - 1].first_value};
     }
 done:
     return status;
@@ -247,8 +248,8 @@ static bool names_connectivity(const weft_compilation *compilation, const char *
 
 static weft_status connect_part(solve *run, solve_part *part, weft_error *error) {
     weft_status status = WEFT_OK;
-    static const weft_entities_kind kinds[] = {
-        WEFT_ENTITIES_CELLS, WEFT_ENTITIES_EXTERIOR, WEFT_ENTITIES_INTERIOR};
+    static const weft_entities_kind kinds[] = {WEFT_ENTITIES_CELLS, WEFT_ENTITIES_EXTERIOR,
+                                               WEFT_ENTITIES_INTERIOR};
     const weft_ufl_problem *problem = run->script.problem;
     int group = -1;
     TRY(find_group(run, part->ufl, &group, error));

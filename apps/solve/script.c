@@ -39,10 +39,10 @@ static weft_status compile(const solve *run, const solve_part *part, int dimensi
     enum { RETURNS = 5 };
     weft_text returns[RETURNS] = {{0}};
     const bool is_first = part == script->parts;
-    const char *const names[RETURNS] = {part->has_matrix ? script->matrix : NULL,
-                                 part->has_vector ? script->vector : NULL,
-                                 is_first ? options->sum : NULL, is_first ? script->action : NULL,
-                                        is_first ? script->mass : NULL};
+    const char *const names[RETURNS] = {
+        part->has_matrix ? script->matrix : NULL, part->has_vector ? script->vector : NULL,
+        is_first ? options->sum : NULL, is_first ? script->action : NULL,
+        is_first ? script->mass : NULL};
     static const char *const origins[] = {"--matrix", "--vector", "--sum", "Kv", "--mass"};
     weft_fragment fragments[RETURNS + 1] = {{options->script, part->text}};
     weft_bound_form form;
@@ -140,11 +140,12 @@ static weft_status name_parts(solve *run, const weft_outline *outline, weft_erro
     if (options->time.text && !run->time.is_own)
         script->mass = mass;
     if (script->mass && !has_name(outline, WEFT_NAME_VALUE, script->mass))
-        return refuse(run,
-                      "add M = ...; to the script, the local mass matrix of M du/dt + K u = b, or name "
-                      "another by --mass NAME; a scheme of your own takes an input u_old",
-                      error, "with --time the script makes a mass matrix, and this one makes no '%s'",
-                      script->mass);
+        return refuse(
+            run,
+            "add M = ...; to the script, the local mass matrix of M du/dt + K u = b, or name "
+            "another by --mass NAME; a scheme of your own takes an input u_old",
+            error, "with --time the script makes a mass matrix, and this one makes no '%s'",
+            script->mass);
     solve_part *part = &script->parts[0];
     part->has_matrix = true;
     part->has_vector = script->vector != NULL;
@@ -237,8 +238,9 @@ static bool is_text(const char *a, const char *b) {
 static weft_status check_dofs(const solve *run, weft_error *error) {
     const int width = run->base.mesh->dimension + 1;
     weft_name_info dofs;
-    if (!find(run->script.parts[0].compilation, "dofs", &dofs) || dofs.kind != WEFT_NAME_CONNECTIVITY ||
-        !is_text(dofs.over, "cells") || !is_text(dofs.to, "nodes"))
+    if (!find(run->script.parts[0].compilation, "dofs", &dofs) ||
+        dofs.kind != WEFT_NAME_CONNECTIVITY || !is_text(dofs.over, "cells") ||
+        !is_text(dofs.to, "nodes"))
         return refuse(run, "write connectivity dofs : cells -> nodes[d + 1];", error,
                       "this script has no connectivity '%s' from cells to nodes", "dofs");
     if (dofs.width == width)
@@ -281,11 +283,12 @@ static weft_status check_mass(const solve *run, weft_error *error) {
     if (!name)
         return WEFT_OK;
     if (find(run->script.parts[0].compilation, name, &M) && !M.sparse &&
-        find(run->script.parts[0].compilation, run->script.matrix, &K) && is_text(M.over, "cells") &&
-        M.rank == 2 && M.sizes[0] == K.sizes[0] && M.sizes[1] == K.sizes[1])
+        find(run->script.parts[0].compilation, run->script.matrix, &K) &&
+        is_text(M.over, "cells") && M.rank == 2 && M.sizes[0] == K.sizes[0] &&
+        M.sizes[1] == K.sizes[1])
         return WEFT_OK;
-    return refuse(run, "it is a local matrix with as many rows and columns as that of the form", error,
-                  "'%s' does not have the shape of a mass matrix", name);
+    return refuse(run, "it is a local matrix with as many rows and columns as that of the form",
+                  error, "'%s' does not have the shape of a mass matrix", name);
 }
 
 static weft_status check_vector(const solve *run, weft_error *error) {
@@ -294,8 +297,8 @@ static weft_status check_vector(const solve *run, weft_error *error) {
     weft_name_info b;
     if (!name)
         return WEFT_OK;
-    const bool fine = find(run->script.parts[0].compilation, name, &b) && is_text(b.over, "nodes") &&
-                      b.kind == WEFT_NAME_VALUE && !b.sparse &&
+    const bool fine = find(run->script.parts[0].compilation, name, &b) &&
+                      is_text(b.over, "nodes") && b.kind == WEFT_NAME_VALUE && !b.sparse &&
                       (b.rank == 0 ? c == 1 : b.rank == 1 && b.sizes[0] == c && c > 1);
     if (fine)
         return WEFT_OK;
@@ -319,8 +322,8 @@ static weft_status check_action(const solve *run, weft_error *error) {
         return WEFT_OK;
     const bool fine = find(run->script.parts[0].compilation, "v", &v) && is_text(v.over, "nodes") &&
                       v.rank == (c > 1) && (c == 1 || v.sizes[0] == c) &&
-                      find(run->script.parts[0].compilation, "Kv", &Kv) && is_text(Kv.over, "cells") &&
-                      Kv.rank == 1 + (c > 1) && Kv.sizes[0] == width &&
+                      find(run->script.parts[0].compilation, "Kv", &Kv) &&
+                      is_text(Kv.over, "cells") && Kv.rank == 1 + (c > 1) && Kv.sizes[0] == width &&
                       (c == 1 || Kv.sizes[1] == c);
     return fine ? WEFT_OK
                 : refuse(run,

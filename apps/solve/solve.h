@@ -18,7 +18,12 @@
 
 /* ---- options (apps/solve/options.c) ---------------------------------------------------------- */
 
-enum { SOLVE_COMPONENTS_MAX = 8, SOLVE_VALUES_MAX = 16, SOLVE_KERNELS_MAX = 8, SOLVE_ALIASES_MAX = 2 };
+enum {
+    SOLVE_COMPONENTS_MAX = 8,
+    SOLVE_VALUES_MAX = 16,
+    SOLVE_KERNELS_MAX = 8,
+    SOLVE_ALIASES_MAX = 2
+};
 
 /** NAME=TEXT of --input, --define or --param; NAME@GROUP=TEXT of the same NAME are joined. */
 typedef struct solve_binding {
@@ -64,18 +69,18 @@ typedef struct solve_problem {
     /** Read the command line. --help, --usage and --version print and exit.
      *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_MEMORY */
     weft_status (*options_read)(int argc, char **argv, solve_options *out, weft_error *error);
-    solve_step *script_read;    /* needs no device; may be NULL */
-    solve_step *script_try;     /* compile the script; needs no mesh; may be NULL */
-    solve_step *script_fit;     /* compile it for the mesh, set the components; NULL: one */
-    solve_step *form_make;      /* fill in base.form and check it */
-    solve_step *fixed_check;    /* set base.project, or refuse a u that no condition fixes */
-    solve_step *load_make;      /* compute b, or prepare this for Newton's method */
-    solve_step *balance_check;  /* if base.project: refuse loads without a solution */
-    solve_step *integrate;      /* set integral_u and energy */
-    solve_step *plan_print;     /* print the plans of scripts, on the null device */
+    solve_step *script_read;   /* needs no device; may be NULL */
+    solve_step *script_try;    /* compile the script; needs no mesh; may be NULL */
+    solve_step *script_fit;    /* compile it for the mesh, set the components; NULL: one */
+    solve_step *form_make;     /* fill in base.form and check it */
+    solve_step *fixed_check;   /* set base.project, or refuse a u that no condition fixes */
+    solve_step *load_make;     /* compute b, or prepare this for Newton's method */
+    solve_step *balance_check; /* if base.project: refuse loads without a solution */
+    solve_step *integrate;     /* set integral_u and energy */
+    solve_step *plan_print;    /* print the plans of scripts, on the null device */
     /** Set the names of coefficients for formulas; returns their number; NULL: none. */
     int (*name_coefficients)(const solve *run, weft_derive_alias out[SOLVE_ALIASES_MAX]);
-    bool prints_history;        /* a few residuals of CG in every report */
+    bool prints_history; /* a few residuals of CG in every report */
 } solve_problem;
 /** Run a program. Returns its exit code. (apps/solve/run.c) */
 int solve_main(const solve_problem *problem, int argc, char **argv);
@@ -86,13 +91,13 @@ int solve_main(const solve_problem *problem, int argc, char **argv);
  *  for each of its measures (apps/solve/parts.c). */
 typedef struct solve_part {
     const char *text;
-    const weft_ufl_part *ufl;      /* NULL: the user's script */
+    const weft_ufl_part *ufl; /* NULL: the user's script */
     bool has_matrix, has_vector;
     weft_text cells;               /* the text, followed by K = MATRIX */
     weft_compilation *compilation; /* of the text; owns the names */
     weft_entity_dofs *dofs;        /* [n_sets] of form files */
     int64_t n_cells;
-    weft_bound_form bound;         /* of the matrix */
+    weft_bound_form bound; /* of the matrix */
     weft_symmetry *symmetry;
     weft_compilation *vector_compilation;
     weft_program *vector_program;
@@ -100,16 +105,16 @@ typedef struct solve_part {
 
 /** The user's script or form file (apps/solve/script.c). */
 typedef struct solve_script {
-    char *text;                      /* malloc'd; without its return statements; NULL for form files */
-    weft_ufl *ufl;                   /* the form file, or NULL */
+    char *text;    /* malloc'd; without its return statements; NULL for form files */
+    weft_ufl *ufl; /* the form file, or NULL */
     const weft_ufl_problem *problem; /* of it */
     solve_part *parts;               /* [n_parts] */
     int n_parts;
     weft_space **spaces;         /* [n_sets][WEFT_UFL_SUBSPACES_MAX] of form files */
     const char *matrix, *vector; /* vector NULL: there is none */
-    const char *mass;              /* with --time, else NULL */
-    const char *action;            /* Kv, or NULL */
-    bool has_d, has_u, has_load;   /* parameter d, inputs u and load */
+    const char *mass;            /* with --time, else NULL */
+    const char *action;          /* Kv, or NULL */
+    bool has_d, has_u, has_load; /* parameter d, inputs u and load */
     int components;
 } solve_script;
 
@@ -136,19 +141,19 @@ struct solve {
     const solve_options *options;
     app_run base;
     solve_script script;
-    int components;             /* per node */
-    int64_t n_dofs;             /* nodes * components */
-    double product_bytes;       /* predicted memory traffic of one operator application */
-    char **exact;               /* [components], or NULL */
+    int components;       /* per node */
+    int64_t n_dofs;       /* nodes * components */
+    double product_bytes; /* predicted memory traffic of one operator application */
+    char **exact;         /* [components], or NULL */
     weft_derive_alias aliases[SOLVE_ALIASES_MAX];
-    weft_memory *load;          /* the load factor */
+    weft_memory *load; /* the load factor */
     double load_value;
     double *flux; /* [n_dofs] of Neumann and Robin conditions, at full load; NULL: none */
     solve_input *inputs;
     int n_inputs;
-    double asymmetry;        /* the largest found */
-    bool is_symmetric;       /* the matrix, as far as known; of Newton's method: all tangents yet */
-    weft_operator *robin;    /* of the Robin forms alone, with --nonlinear */
+    double asymmetry;     /* the largest found */
+    bool is_symmetric;    /* the matrix, as far as known; of Newton's method: all tangents yet */
+    weft_operator *robin; /* of the Robin forms alone, with --nonlinear */
     solve_iteration *iterations; /* [n_iterations] */
     int n_iterations;
     bool newton_converged, newton_to_rounding;
@@ -156,7 +161,8 @@ struct solve {
     double sum; /* NaN unless requested */
     double integral_u[SOLVE_VALUES_MAX];
     double errors[SOLVE_VALUES_MAX][2]; /* in L2 and H1, by component; with --exact */
-    int open_values[SOLVE_VALUES_MAX], n_open; /* components of mixed u that a constant can be added to */
+    int open_values[SOLVE_VALUES_MAX],
+        n_open; /* components of mixed u that a constant can be added to */
 };
 
 /** The steps of solve (apps/solve/script.c, forms.c, load.c, linear.c, measure.c, report.c).

@@ -43,9 +43,8 @@ const app_option solve_time_option_table[] = {
     {.help = "Time:"},
     {"time", "DT,END",
      "Solve M du/dt + K u = b, or with --nonlinear M du/dt + r(u) = 0, in steps of length DT from "
-     "t "
-     "= 0 to END. The script makes the local matrix M too; its input t is the time, and conditions "
-     "may use t",
+     "t = 0 to END. The script makes the local matrix M too; its input t is the time, and "
+     "conditions may use t",
      .read = read_time},
     {"scheme", "NAME",
      "bdf2 (default), sdirk2 (TR-BDF2, two solves per step), both of order 2 and stable for any "
@@ -57,8 +56,7 @@ const app_option solve_time_option_table[] = {
      APP_NUMBER(solve_time_options, theta, 0.5, 1)},
     {"time-tolerance", "T",
      "Choose the length of steps, the first of which is DT, so that their errors add up to T times "
-     "the "
-     "largest u, both measured by sqrt(u.M u)",
+     "the largest u, both measured by sqrt(u.M u)",
      APP_NUMBER(solve_time_options, tolerance, 0, 1)},
     {"mass", "NAME", "Name of the mass matrix in the script (default M)",
      APP_TEXT(solve_time_options, mass)},

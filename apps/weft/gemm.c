@@ -169,8 +169,7 @@ static weft_status print_space(const gemm_options *options, const weft_monitor *
         const bool single = type == WEFT_GEMM_SINGLE || type == WEFT_GEMM_SINGLE_COMPLEX;
         const bool of_host = stencil == WEFT_GEMM_HOST;
         if (of_host != (limits->execution == WEFT_EXECUTION_SIMD) || stencil == WEFT_GEMM_SMALL ||
-            stencil == WEFT_GEMM_DIRECT ||
-            (stencil == WEFT_GEMM_MMA && single))
+            stencil == WEFT_GEMM_DIRECT || (stencil == WEFT_GEMM_MMA && single))
             continue; /* that of small products depends on their sizes */
         weft_gemm_count(&(weft_gemm_shape){.type = type}, stencil, &own, &guidelines, counts,
                         &shapes);

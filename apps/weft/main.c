@@ -26,8 +26,9 @@ static const struct {
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void print_help(void) {
-    puts("Usage: weft COMMAND [OPTION...]\n"
-         "Compile scripts, inspect plans, and manage functions, caches and measurements of Weft.\n");
+    puts(
+        "Usage: weft COMMAND [OPTION...]\n"
+        "Compile scripts, inspect plans, and manage functions, caches and measurements of Weft.\n");
     for (int i = 0; i < N_COMMANDS; ++i)
         printf("  %-10s %s\n", commands[i].name, commands[i].summary);
     puts("\n"

@@ -38,7 +38,7 @@ typedef struct weft_cuda_graph weft_cuda_graph;
 struct weft_cuda_graph {
     weft_cu_executable executable;
     weft_cu_graph graph; /* kept for tools that inspect the loop bodies */
-    const void **uses; /* arrays and modules, each once */
+    const void **uses;   /* arrays and modules, each once */
     size_t n_uses;
     bool stale; /* one of `uses` was freed */
     weft_cuda_graph *next;
@@ -58,7 +58,7 @@ typedef struct weft_cuda_recorder {
     int n_loops;
     bool capturing, broken; /* broken: a capture has failed */
     weft_error trouble;     /* the first error that invalidates the graph; status OK: none */
-    const void **uses;  /* arrays and modules, each once */
+    const void **uses;      /* arrays and modules, each once */
     size_t n_uses, room;
     weft_cuda_array *arrays;     /* freed during the capture, released at its end; linked by next */
     weft_cuda_module *modules;   /* the same */
@@ -82,11 +82,11 @@ typedef struct weft_cuda_state {
     pthread_mutex_t transfers; /* protects the stages; locked before mutex */
     weft_cuda_array arrays;    /* head of the circular list of all arrays */
 
-    weft_cuda_recorder *recorder;    /* NULL: no capture in progress */
-    weft_cuda_graph *recordings;     /* list of the existing device graphs */
-    int records;                     /* graph capture: 0 not tried yet, 1 works, -1 does not */
-    weft_module *condition;          /* holds the kernel set_condition, compiled by NVRTC; or */
-    weft_cu_module assembled;        /* the same, assembled from PTX */
+    weft_cuda_recorder *recorder; /* NULL: no capture in progress */
+    weft_cuda_graph *recordings;  /* list of the existing device graphs */
+    int records;                  /* graph capture: 0 not tried yet, 1 works, -1 does not */
+    weft_module *condition;       /* holds the kernel set_condition, compiled by NVRTC; or */
+    weft_cu_module assembled;     /* the same, assembled from PTX */
     weft_cu_function set_condition;
 
     void *stage[WEFT_CUDA_STAGES];

@@ -173,8 +173,12 @@ static weft_status fill_limits(weft_cuda_state *state, weft_limits *limits, weft
         .lanes_double = 32,
         .lanes_float = 32,
         .multiprocessors = attribute(state, WEFT_CU_MULTIPROCESSORS),
-        .matrix_depth = state->architecture >= 90 ? 16 : state->architecture >= 80 ? 4 : 0,
-        .cluster_blocks = state->architecture == 90 ? 16 : state->architecture > 90 ? 8 : 0,
+        .matrix_depth = state->architecture >= 90   ? 16
+                        : state->architecture >= 80 ? 4
+                                                    : 0,
+        .cluster_blocks = state->architecture == 90  ? 16
+                          : state->architecture > 90 ? 8
+                                                     : 0,
         .register_bytes = 4 * (size_t)attribute(state, WEFT_CU_REGISTERS),
         .onchip_bytes = (size_t)attribute(state, WEFT_CU_SHARED_OPTIN),
         .l2_bytes = (size_t)attribute(state, WEFT_CU_L2_BYTES),

@@ -108,8 +108,7 @@ done:
 }
 
 static weft_status make_cell_source(const weft_bc *bc, const char *source, const char *origin,
-                                    int degree, weft_memory *b, double *values,
-                                    weft_error *error) {
+                                    int degree, weft_memory *b, double *values, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_bound_form form;
     TRY(weft_form_ship(bc->space, "load.weft", weft_space_cells(bc->space), &form, error));

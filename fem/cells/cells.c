@@ -45,9 +45,8 @@ static weft_status check(const weft_cell_action *action, const weft_connectivity
     if (weft_connectivity_from(connectivity) == action->n_cells &&
         weft_connectivity_width(connectivity) == width)
         return WEFT_OK;
-    return weft_error_set(error, WEFT_ERROR_SHAPE,
-                          "%s: %s are [%lld][%d], not [%lld][%d]", action->name, what,
-                          (long long)weft_connectivity_from(connectivity),
+    return weft_error_set(error, WEFT_ERROR_SHAPE, "%s: %s are [%lld][%d], not [%lld][%d]",
+                          action->name, what, (long long)weft_connectivity_from(connectivity),
                           weft_connectivity_width(connectivity), (long long)action->n_cells, width);
 }
 
@@ -60,9 +59,10 @@ static weft_status add_connectivity(weft_cell_action *action, const weft_connect
     int32_t *indices = NULL;
     TRY(check(action, connectivity, width, what, error));
     if (action->n_cells > INT32_MAX / width)
-        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                           "%s: %lld cells with %d nodes are 2^31 or more entries of a connectivity",
-                           action->name, (long long)action->n_cells, width));
+        TRY(weft_error_set(
+            error, WEFT_ERROR_UNSUPPORTED,
+            "%s: %lld cells with %d nodes are 2^31 or more entries of a connectivity", action->name,
+            (long long)action->n_cells, width));
     const size_t bytes = (size_t)action->n_cells * (size_t)width * sizeof *indices;
     const int32_t *from = weft_connectivity_indices(connectivity);
     indices = malloc(bytes > 0 ? bytes : 1);
@@ -166,18 +166,17 @@ static weft_status launch(const weft_cell_action *action, weft_memory *x, weft_m
     if (action->n_cells == 0)
         return WEFT_OK;
     const bool on_host = action->schedule != NULL;
-    const weft_launch launch = {.module = active ? action->predicated : action->module,
-                                .kernel = action->name,
-                                .arguments = arguments,
-                                .n_arguments = action->n_arguments + (active != NULL),
-                                .n_elements = action->n_cells,
-                                .lanes = on_host ? action->cells : 32,
-                                .schedule = action->schedule,
-                                .block_threads = action->block_threads,
-                                .shared_bytes = action->shared_bytes,
-                                .n_blocks = on_host ? 0
-                                                    : (action->n_cells + action->cells - 1) /
-                                                          action->cells};
+    const weft_launch launch = {
+        .module = active ? action->predicated : action->module,
+        .kernel = action->name,
+        .arguments = arguments,
+        .n_arguments = action->n_arguments + (active != NULL),
+        .n_elements = action->n_cells,
+        .lanes = on_host ? action->cells : 32,
+        .schedule = action->schedule,
+        .block_threads = action->block_threads,
+        .shared_bytes = action->shared_bytes,
+        .n_blocks = on_host ? 0 : (action->n_cells + action->cells - 1) / action->cells};
     return weft_device_launch(action->device, &launch, error);
 }
 
@@ -193,9 +192,9 @@ weft_status weft_cell_action_guard(weft_cell_action *action, weft_error *error) 
         return WEFT_OK;
     weft_text_add(&text, "%s%s", define, action->text);
     const weft_status status =
-        text.failed ? weft_out_of_memory(error, "a kernel")
-                    : weft_module_make(action->device, action->name, text.data, &action->predicated,
-                                       error);
+        text.failed
+            ? weft_out_of_memory(error, "a kernel")
+            : weft_module_make(action->device, action->name, text.data, &action->predicated, error);
     weft_text_free(&text);
     return status;
 }

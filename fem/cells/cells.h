@@ -18,9 +18,9 @@ typedef enum weft_cell_source_kind {
 
 typedef struct weft_cell_source {
     weft_cell_source_kind kind;
-    int components; /* per node, per cell, or of all */
-    bool uniform;   /* WEFT_CELL_CONSTANT: one value for all cells */
-    int n_nodes;    /* WEFT_CELL_NODAL: of a cell */
+    int components;   /* per node, per cell, or of all */
+    bool uniform;     /* WEFT_CELL_CONSTANT: one value for all cells */
+    int n_nodes;      /* WEFT_CELL_NODAL: of a cell */
     const int *order; /* [n_nodes]: node i of the kernel is node order[i] of the element */
 } weft_cell_source;
 
@@ -29,12 +29,12 @@ typedef struct weft_cell_source {
  *  source. Sources that are the argument x of the action are marked by `argument`. */
 typedef struct weft_cell_kernel {
     const char *name, *text;
-    int cells;         /* per thread block on a GPU, per vector on the host */
+    int cells; /* per thread block on a GPU, per vector on the host */
     int block_threads, shared_bytes;
-    int n_vertices;    /* of a cell */
-    int dimension;     /* of the coordinates */
-    int n_nodes, components;  /* of the result */
-    const int *order;  /* as weft_cell_source.order */
+    int n_vertices;          /* of a cell */
+    int dimension;           /* of the coordinates */
+    int n_nodes, components; /* of the result */
+    const int *order;        /* as weft_cell_source.order */
     int n_sources, argument; /* argument: the source that is x; -1: none */
     weft_cell_source sources[WEFT_CELL_SOURCES];
     double flops; /* per cell */
@@ -42,8 +42,9 @@ typedef struct weft_cell_kernel {
 
 /** The data of a source. */
 typedef struct weft_cell_binding {
-    weft_connectivity *nodes; /* cells -> nodes of the source's element, in the element's order; nodal sources */
-    weft_memory *values;      /* NULL for the argument */
+    weft_connectivity
+        *nodes; /* cells -> nodes of the source's element, in the element's order; nodal sources */
+    weft_memory *values; /* NULL for the argument */
 } weft_cell_binding;
 
 typedef struct weft_cell_action weft_cell_action;
@@ -69,8 +70,9 @@ weft_status weft_cell_action_guard(weft_cell_action *action, weft_error *error);
 /** The same in a loop, without effect if *active is 0 when it runs.
  *  active  as weft_program_product
  *  clears  y = A x */
-weft_status weft_cell_action_add_predicated(const weft_cell_action *action, weft_memory *x, weft_memory *y,
-                                            weft_memory *active, bool clears, weft_error *error);
+weft_status weft_cell_action_add_predicated(const weft_cell_action *action, weft_memory *x,
+                                            weft_memory *y, weft_memory *active, bool clears,
+                                            weft_error *error);
 weft_module *weft_cell_action_module(const weft_cell_action *action);
 
 /* ---- products of forms ---- */
@@ -79,7 +81,8 @@ weft_module *weft_cell_action_module(const weft_cell_action *action);
 typedef struct weft_form_kernel {
     const weft_cell_kernel *kernel;
     const char *coordinates, *vertices; /* an input and its connectivity */
-    const char *inputs[WEFT_CELL_SOURCES], *connectivities[WEFT_CELL_SOURCES]; /* NULL: the argument, "dofs" */
+    const char *inputs[WEFT_CELL_SOURCES],
+        *connectivities[WEFT_CELL_SOURCES]; /* NULL: the argument, "dofs" */
 } weft_form_kernel;
 
 /** What adds K v for all cells of a form, for a device; see weft_form.kernels. */
@@ -101,8 +104,8 @@ typedef struct weft_form_actions {
 /** Make the actions where the form has kernels for the device; else none, with the reason in the log.
  *  form  with all inputs bound
  *  out   weft_form_actions_free, also after an error */
-weft_status weft_form_actions_make(weft_context *context, const weft_form *form, weft_form_actions *out,
-                                   weft_error *error);
+weft_status weft_form_actions_make(weft_context *context, const weft_form *form,
+                                   weft_form_actions *out, weft_error *error);
 void weft_form_actions_free(weft_form_actions *actions);
 /** y += K v over all cells; y = K v with `clears`.
  *  active  NULL, or as weft_cell_action_add_predicated */

@@ -20,12 +20,13 @@ static weft_connectivity *find_connectivity(const weft_form *form, const char *n
 }
 
 static weft_status missing(const weft_form *form, const char *name, weft_error *error) {
-    return weft_error_set(error, WEFT_ERROR_INTERNAL, "%s: nothing is bound to %s, which its kernel reads",
-                          form->name, name);
+    return weft_error_set(error, WEFT_ERROR_INTERNAL,
+                          "%s: nothing is bound to %s, which its kernel reads", form->name, name);
 }
 
-static weft_status add_action(weft_context *context, const weft_form *form, const weft_form_kernel *own,
-                              weft_form_actions *out, weft_error *error) {
+static weft_status add_action(weft_context *context, const weft_form *form,
+                              const weft_form_kernel *own, weft_form_actions *out,
+                              weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cell_binding sources[WEFT_CELL_SOURCES] = {{NULL, NULL}};
     weft_memory *coordinates = find_input(form, own->coordinates);
@@ -41,25 +42,26 @@ static weft_status add_action(weft_context *context, const weft_form *form, cons
             (own->kernel->sources[i].kind == WEFT_CELL_NODAL && !sources[i].nodes))
             TRY(missing(form, input ? input : "dofs", error));
     }
-    TRY(weft_cell_action_make(context->device, own->kernel, vertices, coordinates, form->dofs, sources,
-                              &out->list[out->n], error));
+    TRY(weft_cell_action_make(context->device, own->kernel, vertices, coordinates, form->dofs,
+                              sources, &out->list[out->n], error));
     ++out->n;
 done:
     return status;
 }
 
-weft_status weft_form_actions_make(weft_context *context, const weft_form *form, weft_form_actions *out,
-                                   weft_error *error) {
+weft_status weft_form_actions_make(weft_context *context, const weft_form *form,
+                                   weft_form_actions *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_error why = {0};
     const weft_form_kernel *list = NULL;
     int n = 0;
     if (!form->kernels)
         return WEFT_OK;
-    status = form->kernels->make(form->kernels, weft_device_limits(context->device), &list, &n, &why);
+    status =
+        form->kernels->make(form->kernels, weft_device_limits(context->device), &list, &n, &why);
     if (status == WEFT_ERROR_UNSUPPORTED || n > WEFT_FORM_KERNELS) {
-        weft_log(context->monitor, WEFT_LOG_INFO, "%s: products from local matrices: %s", form->name,
-                 why.message);
+        weft_log(context->monitor, WEFT_LOG_INFO, "%s: products from local matrices: %s",
+                 form->name, why.message);
         return WEFT_OK;
     }
     if (status != WEFT_OK) {
@@ -88,7 +90,8 @@ weft_status weft_form_actions_run(const weft_form_actions *actions, weft_memory 
     for (int i = 0; i < actions->n; ++i)
         if (active) {
             TRY(weft_cell_action_guard(actions->list[i], error));
-            TRY(weft_cell_action_add_predicated(actions->list[i], v, y, active, clears && i == 0, error));
+            TRY(weft_cell_action_add_predicated(actions->list[i], v, y, active, clears && i == 0,
+                                                error));
         } else
             TRY(weft_cell_action_add(actions->list[i], v, y, error));
 done:

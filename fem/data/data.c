@@ -161,7 +161,8 @@ static site site_of(const weft_mesh *mesh, const weft_connectivity *elements) {
         return (site){.on_nodes = true};
     if (weft_connectivity_indices(elements) == mesh->cells ||
         (weft_connectivity_from(elements) == mesh->n_cells &&
-         (weft_connectivity_width(elements) > d || (weft_connectivity_width(elements) == 1 && d > 1))))
+         (weft_connectivity_width(elements) > d ||
+          (weft_connectivity_width(elements) == 1 && d > 1))))
         return cells_site(mesh);
     const int width = weft_mesh_facet_vertices(mesh);
     return (site){.elements = {weft_connectivity_from(elements), width,
@@ -190,9 +191,10 @@ weft_status weft_data_bind(weft_data *data, const weft_compilation *compilation,
         weft_memory *memory = NULL;
         weft_compilation_data(compilation, i, &info);
         if (!data)
-            return refuse(&info, WEFT_ERROR_USAGE,
-                          "'%s' has formulas by group or fields of files, but there is no mesh here",
-                          "give one formula for everything, or set weft_context.data", error);
+            return refuse(
+                &info, WEFT_ERROR_USAGE,
+                "'%s' has formulas by group or fields of files, but there is no mesh here",
+                "give one formula for everything, or set weft_context.data", error);
         if (!info.path && !at.on_nodes && !at.on_cells)
             return refuse(&info, WEFT_ERROR_INPUT,
                           "'%s' is evaluated on facets, and has formulas by group of cells",

@@ -16,11 +16,11 @@ typedef struct weft_part {
     char *kept_name;
     weft_compiled assemble; /* form, stored or the value that is kept */
     bool is_assembled;
-    weft_compiled product;    /* form or local, product */
-    weft_compiled predicated; /* the product for loops, on devices with graph capture */
-    weft_compiled diagonal;   /* form or local, diagonal; made on first use */
-    weft_scatter scatter;     /* of product and diagonal */
-    bool is_checked;          /* patches were verified against stores in place */
+    weft_compiled product;     /* form or local, product */
+    weft_compiled predicated;  /* the product for loops, on devices with graph capture */
+    weft_compiled diagonal;    /* form or local, diagonal; made on first use */
+    weft_scatter scatter;      /* of product and diagonal */
+    bool is_checked;           /* patches were verified against stores in place */
     weft_form_actions actions; /* n > 0: of products, which have no program */
 } weft_part;
 
@@ -438,8 +438,8 @@ static weft_status cells_apply_predicated(weft_operator *op, const weft_program_
         TRY(part_check(op, i, error));
         TRY(part_guard(op, i, error));
         if (parts[i].actions.n > 0) {
-            TRY(weft_form_actions_run(&parts[i].actions, product->v, product->y, product->active, i == 0,
-                                      error));
+            TRY(weft_form_actions_run(&parts[i].actions, product->v, product->y, product->active,
+                                      i == 0, error));
             continue;
         }
         weft_program_predicate(predicated->program, product->active);

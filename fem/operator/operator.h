@@ -37,8 +37,8 @@ struct weft_operator {
     int n_parts;
     bool is_settled;
     int64_t n_dofs;
-    bool single;          /* applied to lists of floats */
-    bool borrows_pattern; /* the arrays of the pattern */
+    bool single;           /* applied to lists of floats */
+    bool borrows_pattern;  /* the arrays of the pattern */
     weft_pattern *pattern; /* NULL: the format stores no matrix; its arrays may be NULL until
                               weft_operator_pattern reads them */
     weft_memory *values;   /* in the pattern's order; NULL: none, or kept in another order */
@@ -67,9 +67,10 @@ weft_status weft_operator_in_script_bind(weft_operator_in_script *in_script, wef
 
 /** How an operator is made of a given matrix, as bits. */
 enum {
-    WEFT_MATRIX_SINGLE = 1,  /* the values are stored as float, for scripts compiled `single`, which
+    WEFT_MATRIX_SINGLE = 1, /* the values are stored as float, for scripts compiled `single`, which
                                 are then the only way to apply it */
-    WEFT_MATRIX_BORROWED = 2 /* the arrays of the pattern are borrowed and must outlive the operator */
+    WEFT_MATRIX_BORROWED =
+        2 /* the arrays of the pattern are borrowed and must outlive the operator */
 };
 /** Make an operator of a given sparse matrix.
  *  pattern  moved to the operator and set to NULL, also after an error

@@ -15,7 +15,8 @@
 /** A level of a cycle to be made, [0] the finest; borrowed for the call unless noted. */
 typedef struct weft_cycle_source {
     weft_csr *A; /* NULL: made on the device, with the next two */
-    bool takes;  /* the arrays of A, which is then {0}; otherwise its pattern must outlive the cycle */
+    bool
+        takes; /* the arrays of A, which is then {0}; otherwise its pattern must outlive the cycle */
     weft_operator *op; /* the matrix in the cycle's precision; moved */
     weft_memory *d;    /* [n] its inverse diagonal, 0 at constrained dofs; moved */
     const weft_csr *P; /* from the next coarser level; NULL on the coarsest */

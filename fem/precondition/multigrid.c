@@ -206,7 +206,8 @@ static weft_status coarsen_degree(building *b, weft_to_coarsen *from, weft_error
                                  &b->constrained[0], &n_constrained, error));
     TRY(weft_galerkin(b->device, from->A, &b->P[0], &b->A[0], error));
     add_source(b, from->A, &b->P[0], NULL, lambda);
-    *from = (weft_to_coarsen){&b->A[0], from->mesh, from->mesh->x, b->constrained[0], n_constrained};
+    *from =
+        (weft_to_coarsen){&b->A[0], from->mesh, from->mesh->x, b->constrained[0], n_constrained};
 done:
     return status;
 }
@@ -359,9 +360,8 @@ static weft_status coarsen_on_device(building *b, int most_levels, weft_to_coars
     for (int i = 0; i < levels->n; ++i)
         b->sources[b->n_sources++] = levels->sources[i];
     levels->n = 0; /* they are b's now */
-    *from =
-        (weft_to_coarsen){&levels->last, levels->mesh, levels->mesh->x, levels->constrained,
-                          levels->n_constrained};
+    *from = (weft_to_coarsen){&levels->last, levels->mesh, levels->mesh->x, levels->constrained,
+                              levels->n_constrained};
 done:
     return status;
 }

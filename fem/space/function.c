@@ -113,8 +113,8 @@ weft_status weft_space_errors(weft_context *context, const weft_space *space, we
 }
 
 weft_status weft_space_errors_at(weft_context *context, const weft_space *space, weft_memory *u,
-                                 const char *exact, const char *origin, double t,
-                                 double squares[2], weft_error *error) {
+                                 const char *exact, const char *origin, double t, double squares[2],
+                                 weft_error *error) {
     static const char *const names[2] = {"l2", "h1"};
     weft_status status = WEFT_OK;
     const weft_mesh *mesh = weft_space_mesh(space);

@@ -17,7 +17,7 @@ typedef struct measuring {
     const weft_space *space;
     const double *u;
     int component, components, d, n_points, n_corners, width;
-    int shifts;  /* points for each point of the rule: 1, and the stencil's along each axis */
+    int shifts; /* points for each point of the rule: 1, and the stencil's along each axis */
     weft_quadrature rule;
     weft_element *geometry;
     double *corner_table; /* [1 + d][points][n_corners] */

@@ -48,7 +48,8 @@ static weft_status set_bound(weft_advection_diffusion *ad, weft_error *error) {
     for (int64_t i = 0; i < ad->n; ++i)
         largest = fmax(largest, fabs(initial[i]));
     double bound = GROWTH * largest * (GROWTH * largest) * (double)ad->n;
-    if (weft_ad_has_list(ad, WEFT_AD_WHICH) || ad->has_load || !isfinite(bound)) /* later values are unknown */
+    if (weft_ad_has_list(ad, WEFT_AD_WHICH) || ad->has_load ||
+        !isfinite(bound)) /* later values are unknown */
         bound = 1e300;
     TRY(value_write(ad, WEFT_AD_BOUND, bound > 0 ? bound : 1, error));
     TRY(value_write(ad, WEFT_AD_SIZE, 0, error));

@@ -83,7 +83,8 @@ weft_status weft_ad_step_make(weft_advection_diffusion *ad, weft_error *error) {
     if (weft_ad_is_preconditioned(ad))
         TRY(weft_program_bind_operator(program, "P", weft_ad_precondition_apply, ad, error));
     if (ad->load_moves)
-        TRY(weft_program_bind_operator(program, "reassemble_load", weft_ad_load_compute, ad, error));
+        TRY(weft_program_bind_operator(program, "reassemble_load", weft_ad_load_compute, ad,
+                                       error));
     for (int i = 0; i < WEFT_AD_LISTS; ++i)
         if (ad->lists[i] && weft_ad_has_list(ad, (weft_ad_list)i))
             TRY(weft_program_bind(program, weft_ad_list_name((weft_ad_list)i), ad->lists[i],

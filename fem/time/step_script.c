@@ -12,8 +12,8 @@ const char *weft_ad_operator_name(weft_ad_operator which) {
 
 const char *weft_ad_list_name(weft_ad_list list) {
     static const char *const names[WEFT_AD_LISTS] = {
-        "T",   "g",   "k", "e", "D1", "D2", "D3", "D4",  "free", "which",
-        "d_M", "d_B", "load", "S", "l", "z", "p",  "y",  "z_B", "p_B"};
+        "T",   "g",   "k",    "e", "D1", "D2", "D3", "D4", "free", "which",
+        "d_M", "d_B", "load", "S", "l",  "z",  "p",  "y",  "z_B",  "p_B"};
     return names[list];
 }
 

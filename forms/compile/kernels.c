@@ -14,8 +14,8 @@ typedef struct part_kernels {
     weft_form_kernel *list;
 } part_kernels;
 
-static bool name_source(part_kernels *own, const ufl_prepared *form, const ufl_cell_action *action, int i,
-                        weft_form_kernel *out) {
+static bool name_source(part_kernels *own, const ufl_prepared *form, const ufl_cell_action *action,
+                        int i, weft_form_kernel *out) {
     const weft_cell_source *source = &action->kernel.sources[i];
     const ufl_node *node = action->sources[i];
     if (node->type == UFL_ARGUMENT)
@@ -77,7 +77,8 @@ static weft_status make(const weft_form_kernels *self, const weft_limits *limits
 
 bool ufl_part_kernels(weft_ufl *ufl, ufl_problem *problem, int part) {
     weft_ufl_part *shown = &problem->parts[part];
-    if (shown->domain != WEFT_UFL_CELLS || !shown->has_matrix || problem->shown.cell != WEFT_HEXAHEDRON)
+    if (shown->domain != WEFT_UFL_CELLS || !shown->has_matrix ||
+        problem->shown.cell != WEFT_HEXAHEDRON)
         return true;
     part_kernels *kernels = ufl_alloc(&ufl->context, 1, sizeof *kernels);
     if (!kernels)

@@ -37,8 +37,7 @@ static const ufl_node *find_unknown(weft_ufl *ufl, const ufl_prepared *form) {
 static bool derive_tangent(weft_ufl *ufl, const ufl_form *form, ufl_problem *out) {
     const ufl_directions directions = {.w = &out->unknown, .n_w = 1};
     out->matrix_form = ufl_derivative(&ufl->graph, form, &directions);
-    out->matrix =
-        out->matrix_form ? ufl_prepare(&ufl->graph, out->matrix_form, &ufl->names) : NULL;
+    out->matrix = out->matrix_form ? ufl_prepare(&ufl->graph, out->matrix_form, &ufl->names) : NULL;
     return out->matrix != NULL;
 }
 
@@ -108,14 +107,14 @@ static bool refuse_element(weft_ufl *ufl, const ufl_element *element) {
 }
 
 /* Append the scalar elements of an element, each with `components`, in the order of its dofs. */
-static bool add_subspaces(weft_ufl *ufl, const ufl_element *element, int components, int first_value,
-                          weft_ufl_set *set) {
+static bool add_subspaces(weft_ufl *ufl, const ufl_element *element, int components,
+                          int first_value, weft_ufl_set *set) {
     bool fine = true;
     if (element->tensor_order || set->n == WEFT_UFL_SUBSPACES_MAX)
         return refuse_element(ufl, element);
     if (element->n_sub == 0) {
-        set->sub[set->n++] = (weft_ufl_subspace){ufl_weft_family(element), element->degree, components,
-                                                 first_value};
+        set->sub[set->n++] =
+            (weft_ufl_subspace){ufl_weft_family(element), element->degree, components, first_value};
         return true;
     }
     if (element->family == UFL_BLOCKED && components == 1 && element->sub[0]->family != UFL_MIXED)
@@ -139,8 +138,8 @@ static int find_set(const ufl_problem *problem, const ufl_element *element) {
 }
 
 /* Add the nodes of an element under these names, unless they are there. Returns its number or -1. */
-static int add_set(weft_ufl *ufl, ufl_problem *problem, const ufl_element *element, const char *nodes,
-                   const char *connectivity) {
+static int add_set(weft_ufl *ufl, ufl_problem *problem, const ufl_element *element,
+                   const char *nodes, const char *connectivity) {
     const int found = find_set(problem, element), n = problem->shown.n_sets;
     weft_ufl_set *set = &problem->sets[n];
     if (found >= 0)
@@ -245,8 +244,10 @@ static int find_part(weft_ufl *ufl, ufl_problem *problem, weft_ufl_domain domain
         ufl_fail(&ufl->context, WEFT_ERROR_UNSUPPORTED, "integrals over more than %d domains", n);
         return -1;
     }
-    memmove(&problem->parts[at + 1], &problem->parts[at], (size_t)(n - at) * sizeof *problem->parts);
-    memmove(&problem->calls[at + 1], &problem->calls[at], (size_t)(n - at) * sizeof *problem->calls);
+    memmove(&problem->parts[at + 1], &problem->parts[at],
+            (size_t)(n - at) * sizeof *problem->parts);
+    memmove(&problem->calls[at + 1], &problem->calls[at],
+            (size_t)(n - at) * sizeof *problem->calls);
     problem->parts[at] = (weft_ufl_part){.domain = domain, .id = id};
     problem->calls[at] = (ufl_part_calls){
         {.form = problem->matrix}, {.form = problem->vector}, {.form = problem->action}};
@@ -274,13 +275,14 @@ static bool wants_action(const ufl_problem *problem, weft_ufl_domain domain) {
 
 /* K v without K, where that is possible (forms/lower/product.c): from integral i of the matrix, which is integral i of
  * its action. NULL: it is not, or out of memory. */
-static const ufl_lowered *lower_product(weft_ufl *ufl, const ufl_problem *problem, const ufl_integral *action, int i,
-                                        const char *name) {
+static const ufl_lowered *lower_product(weft_ufl *ufl, const ufl_problem *problem,
+                                        const ufl_integral *action, int i, const char *name) {
     ufl_context *context = &ufl->context;
     weft_error *kept = context->error, ignored = {0};
     const ufl_integral *matrix = &problem->matrix->form.integrals[i];
-    if (problem->matrix->form.n_integrals != problem->action->form.n_integrals || matrix->id != action->id ||
-        matrix->type != UFL_CELL || action->type != UFL_CELL || !ufl_metadata_equal(&matrix->metadata, &action->metadata))
+    if (problem->matrix->form.n_integrals != problem->action->form.n_integrals ||
+        matrix->id != action->id || matrix->type != UFL_CELL || action->type != UFL_CELL ||
+        !ufl_metadata_equal(&matrix->metadata, &action->metadata))
         return NULL;
     context->error = &ignored;
     const ufl_lowered *lowered =
@@ -316,7 +318,8 @@ static bool lower_integral(weft_ufl *ufl, ufl_problem *problem, const ufl_prepar
     const char *function = ufl_kernel_name(ufl, name, i);
     const ufl_lowered *lowered =
         kind == ACTION ? lower_product(ufl, problem, integral, i, function) : NULL;
-    if (!lowered && ufl->context.status == WEFT_OK && kind == ACTION && domain == WEFT_UFL_CELLS && is_linear(problem))
+    if (!lowered && ufl->context.status == WEFT_OK && kind == ACTION && domain == WEFT_UFL_CELLS &&
+        is_linear(problem))
         return true; /* K of linear simplices takes fewer operations than a loop over points */
     if (!lowered && ufl->context.status == WEFT_OK)
         lowered = ufl_lower_integral(&ufl->graph, form, i, function,
@@ -343,9 +346,9 @@ static bool lower_form(weft_ufl *ufl, ufl_problem *problem, const ufl_prepared *
 static bool lower_action(weft_ufl *ufl, ufl_problem *problem) {
     const ufl_space *space = problem->matrix->arguments[1]->space;
     problem->direction = ufl_coefficient(&ufl->graph, space, -1);
-    const ufl_form *form =
-        problem->direction ? ufl_action(&ufl->graph, problem->matrix_form, problem->direction)
-                           : NULL;
+    const ufl_form *form = problem->direction
+                               ? ufl_action(&ufl->graph, problem->matrix_form, problem->direction)
+                               : NULL;
     problem->action = form ? ufl_prepare(&ufl->graph, form, &ufl->names) : NULL;
     const char *name = ufl_print(&ufl->context, "%s_action", problem->shown.matrix);
     if (!problem->action || !name || !lower_form(ufl, problem, problem->action, name, ACTION))
@@ -363,8 +366,7 @@ const ufl_problem *ufl_problem_make(weft_ufl *ufl) {
     if (!problem || !find_forms(ufl, problem) || !check_arguments(ufl, problem) ||
         !lower_form(ufl, problem, problem->matrix, problem->shown.matrix, MATRIX) ||
         !lower_form(ufl, problem, problem->vector, problem->shown.vector, VECTOR) ||
-        !lower_action(ufl, problem) ||
-        !find_sets(ufl, problem))
+        !lower_action(ufl, problem) || !find_sets(ufl, problem))
         return NULL;
     problem->shown.sets = problem->sets;
     problem->shown.parts = problem->parts;

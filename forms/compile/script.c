@@ -14,9 +14,9 @@ typedef struct script_writer {
 
 const char *ufl_input_name(weft_ufl *ufl, const ufl_problem *problem, const ufl_prepared *form,
                            const ufl_node *node) {
-    static const char *const taken[] = {"x", "X", "K", "b", "r",     "u",     "v",    "y",       "A",
-                                        "d", "t", "Kv", "cells", "nodes", "dofs", "vertices",
-                                        "geometry"};
+    static const char *const taken[] = {"x",     "X",     "K",    "b",        "r",       "u",
+                                        "v",     "y",     "A",    "d",        "t",       "Kv",
+                                        "cells", "nodes", "dofs", "vertices", "geometry"};
     if (node == problem->unknown)
         return "u";
     if (node == problem->direction)
@@ -44,9 +44,8 @@ static bool uses(const ufl_calls *calls, const ufl_problem *problem, int set) {
 
 static bool is_used(const script_writer *w, int set) {
     const ufl_part_calls *calls = &w->problem->calls[w->part - w->problem->parts];
-    return set == 0 || set == w->problem->shown.geometry ||
-           uses(&calls->matrix, w->problem, set) || uses(&calls->vector, w->problem, set) ||
-           uses(&calls->action, w->problem, set);
+    return set == 0 || set == w->problem->shown.geometry || uses(&calls->matrix, w->problem, set) ||
+           uses(&calls->vector, w->problem, set) || uses(&calls->action, w->problem, set);
 }
 
 /* index cells, nodes; connectivity dofs : cells -> nodes[6]; ... */

@@ -12,7 +12,7 @@ struct weft_ufl {
     ufl_graph graph;
     ufl_names names; /* variables of the file, for printing */
     const ufl_module *module;
-    const ufl_prepared **prepared; /* [module->n_forms] */
+    const ufl_prepared **prepared;     /* [module->n_forms] */
     const struct ufl_problem *problem; /* made on first use, by forms/compile */
     char *file, *text;
 };

@@ -152,8 +152,7 @@ static int find_field(ufl_action_writer *w, int source, int component) {
                  "sum factorisation with more than %d components of functions", UFL_ACTION_FIELDS);
         return -1;
     }
-    const ufl_line *line =
-        find_line(w, scalar_element(w->out->sources[source]->space->element));
+    const ufl_line *line = find_line(w, scalar_element(w->out->sources[source]->space->element));
     w->fields[w->n_fields] =
         (ufl_field){.source = source, .component = component, .line = line, .slot = -1};
     return line ? w->n_fields++ : -1;
@@ -204,8 +203,7 @@ static bool count_all(ufl_action_writer *w) {
         for (int t = 0; t < w->n_terms; ++t)
             count_uses(w, w->terms[t].factor, w->expands);
         for (int i = 0; i < w->l.scalars.n; ++i)
-            w->expands |=
-                w->emitter.uses[i] > 0 && w->l.scalars.list[i].type == SCALAR_JACOBIAN;
+            w->expands |= w->emitter.uses[i] > 0 && w->l.scalars.list[i].type == SCALAR_JACOBIAN;
     }
     for (int i = 0; i < w->l.scalars.n; ++i)
         if (w->emitter.uses[i] > 0 && !use_leaf(w, &w->l.scalars.list[i]))
@@ -221,8 +219,8 @@ static int scaled(ufl_lowering *l, int weight, int factor) {
     s->collected = 0;
     int scale = weight;
     if (power == 0)
-        scale = ufl_scalar_multiply(
-            s, weight, ufl_scalar_function(s, "abs", ufl_jacobian_determinant(l)));
+        scale = ufl_scalar_multiply(s, weight,
+                                    ufl_scalar_function(s, "abs", ufl_jacobian_determinant(l)));
     else {
         const int reciprocal = collected - 1;
         scale = ufl_scalar_multiply(
@@ -325,8 +323,8 @@ static bool lower(ufl_action_writer *w, const ufl_prepared *form, int number) {
 }
 
 const ufl_cell_action *ufl_lower_action(ufl_graph *graph, const ufl_prepared *form, int number,
-                                   const char *name, const weft_limits *limits,
-                                   const ufl_action_shape *shape) {
+                                        const char *name, const weft_limits *limits,
+                                        const ufl_action_shape *shape) {
     const ufl_integral *integral = &form->form.integrals[number];
     ufl_context *context = graph->context;
     ufl_action_writer *w = ufl_alloc(context, 1, sizeof *w);

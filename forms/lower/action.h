@@ -33,5 +33,5 @@ typedef struct ufl_action_shape {
  *  than trilinear hexahedra, arguments that are not Lagrange elements or vectors of them, rules that have fewer
  *  points on a line than the functions have nodes */
 const ufl_cell_action *ufl_lower_action(ufl_graph *graph, const ufl_prepared *form, int integral,
-                                   const char *name, const weft_limits *limits,
-                                   const ufl_action_shape *shape);
+                                        const char *name, const weft_limits *limits,
+                                        const ufl_action_shape *shape);

@@ -18,8 +18,8 @@ typedef struct ufl_line {
 typedef struct ufl_field {
     int source, component;
     const ufl_line *line;
-    int slot;       /* of arrays for its derivatives; -1: none are needed */
-    bool has_value; /* of the test function: not derivatives alone */
+    int slot;         /* of arrays for its derivatives; -1: none are needed */
+    bool has_value;   /* of the test function: not derivatives alone */
     int first, layer; /* kernels by layers: places in shared memory */
 } ufl_field;
 
@@ -43,9 +43,9 @@ typedef struct ufl_action_writer {
     ufl_action_term *terms;
     int n_lines, n_fields, n_tests, n_terms;
     int n_values, n_gradients; /* arrays of a cell */
-    bool by_layers; /* kernels/cells/hexahedra_layers.cu, else hexahedra_lines.cu */
+    bool by_layers;            /* kernels/cells/hexahedra_layers.cu, else hexahedra_lines.cu */
     int field_values, layer_size;
-    bool expands;              /* the determinant is computed from the columns of the Jacobian */
+    bool expands; /* the determinant is computed from the columns of the Jacobian */
 } ufl_action_writer;
 
 /** Write the text, and the sizes of its launches, into w->out. */

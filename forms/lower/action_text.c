@@ -65,8 +65,7 @@ static bool write_slopes(ufl_action_writer *w, weft_text *out) {
     for (int i = 0; i < q; ++i)
         for (int j = 0; j < q; ++j)
             if (j != i) {
-                d[i * q + j] =
-                    barycentric[j] / barycentric[i] / (w->points[i] - w->points[j]);
+                d[i * q + j] = barycentric[j] / barycentric[i] / (w->points[i] - w->points[j]);
                 d[i * q + i] -= d[i * q + j];
             }
     return write_parts(w, "slope_", "", d, q, out);
@@ -132,8 +131,7 @@ static void write_leaf(ufl_action_writer *w, int number, const ufl_scalar *s) {
         weft_text_add(out, w->expands ? ";\n" : "determinant;\n");
         break;
     case SCALAR_CONSTANT:
-        weft_text_add(out, "uniform[%d];\n",
-                      first_uniform(w, w->l.n_coefficients + s->a) + s->b);
+        weft_text_add(out, "uniform[%d];\n", first_uniform(w, w->l.n_coefficients + s->a) + s->b);
         break;
     default:
         (void)ufl_component_parts(w->l.context, w->l.coefficients[s->a / 2]->space->element, s->b,
@@ -141,8 +139,7 @@ static void write_leaf(ufl_action_writer *w, int number, const ufl_scalar *s) {
         if (s->constant)
             weft_text_add(out, "uniform[%d];\n", first_uniform(w, s->a / 2) + parts[0].first);
         else
-            weft_text_add(out, "u[%d];\n",
-                          4 * find_field(w, s->a / 2, parts[0].first) + s->c);
+            weft_text_add(out, "u[%d];\n", 4 * find_field(w, s->a / 2, parts[0].first) + s->c);
         break;
     }
     w->emitter.declared[number] = true;
@@ -176,11 +173,12 @@ static bool write_point(ufl_action_writer *w, weft_text *out) {
             if (!has)
                 weft_text_add(&e->body, "    f[%d] = SPLAT(0.0);\n", 4 * k + derivative);
         }
-    weft_text_add(out,
-                  "/* u[field][value, derivatives] -> f[test][value, derivatives] */\n"
-                  "INLINE void point(real (*J)[3], real determinant, real *x, real weight, const real *u,\n"
-                  "                  const real *uniform, real *f)\n{\n%s}\n",
-                  e->body.data ? e->body.data : "");
+    weft_text_add(
+        out,
+        "/* u[field][value, derivatives] -> f[test][value, derivatives] */\n"
+        "INLINE void point(real (*J)[3], real determinant, real *x, real weight, const real *u,\n"
+        "                  const real *uniform, real *f)\n{\n%s}\n",
+        e->body.data ? e->body.data : "");
     return !e->body.failed;
 }
 
@@ -201,7 +199,6 @@ static void write_sources(const ufl_action_writer *w, bool on_gpu, weft_text *ou
             argument += nodal;
             weft_text_add(&values, "arguments[%d], ", argument++);
         }
-
     }
     weft_text_add(out,
                   "const int32_t *const dofs[] = {%s0}; const scalar *const values[] = {%s0}; "
@@ -217,8 +214,8 @@ static void write_uniform(const ufl_action_writer *w, bool on_gpu, weft_text *ou
     int n = 0;
     weft_text_add(out, "#define LOAD_UNIFORM ");
     for (int i = 0; i < kernel->n_sources; ++i)
-        for (int c = 0; c < kernel->sources[i].components &&
-                        kernel->sources[i].kind == WEFT_CELL_CONSTANT;
+        for (int c = 0;
+             c < kernel->sources[i].components && kernel->sources[i].kind == WEFT_CELL_CONSTANT;
              ++c, ++n) {
             if (kernel->sources[i].uniform)
                 weft_text_add(out, "uniform[%d] = SPLAT(values[%d][%d]); ", n, i, c);
@@ -226,10 +223,11 @@ static void write_uniform(const ufl_action_writer *w, bool on_gpu, weft_text *ou
                 weft_text_add(out, "uniform[%d] = values[%d][cell * %d + %d]; ", n, i,
                               kernel->sources[i].components, c);
             else
-                weft_text_add(out,
-                              "for (int l = 0; l < LANES; ++l) uniform[%d][l] = values[%d][cells[l] * "
-                              "%d + %d]; ",
-                              n, i, kernel->sources[i].components, c);
+                weft_text_add(
+                    out,
+                    "for (int l = 0; l < LANES; ++l) uniform[%d][l] = values[%d][cells[l] * "
+                    "%d + %d]; ",
+                    n, i, kernel->sources[i].components, c);
         }
     weft_text_add(out, "(void)uniform;\n#define N_UNIFORM %d\n", n);
 }
@@ -238,8 +236,7 @@ static void write_host(ufl_action_writer *w, weft_text *out) {
     weft_text_add(out, "#define KERNEL_NAME %s\n#define FIELDS(F)", w->name);
     for (int i = 0; i < w->n_fields; ++i)
         weft_text_add(out, " F(%d, %d, %d, %d, %d, %d)", i, w->fields[i].source,
-                      w->fields[i].line->n,
-                      w->out->kernel.sources[w->fields[i].source].components,
+                      w->fields[i].line->n, w->out->kernel.sources[w->fields[i].source].components,
                       w->fields[i].component, w->fields[i].slot);
     weft_text_add(out, "\n#define TESTS(F)");
     for (int i = 0; i < w->n_tests; ++i)
@@ -315,7 +312,8 @@ static int cell_bytes(ufl_action_writer *w) {
         w->tests[i].layer = layers[1];
         layers[1] += w->test->n * w->test->n * (w->tests[i].slot >= 0 ? 2 : 1);
     }
-    w->layer_size = (layers[0] > layers[1] ? layers[0] : layers[1]) | 1; /* odd: no bank conflicts */
+    w->layer_size =
+        (layers[0] > layers[1] ? layers[0] : layers[1]) | 1; /* odd: no bank conflicts */
     return (w->field_values + 25 + q * w->layer_size) * 8;
 }
 
@@ -339,13 +337,15 @@ static void choose_shape(ufl_action_writer *w) {
 
 static void write_structs(const ufl_action_writer *w, weft_text *out) {
     const weft_cell_kernel *kernel = &w->out->kernel;
-    weft_text_add(out, "template <int N> struct nodes;\n#define LINE(N) template <> struct nodes<N> { "
-                       "static __device__ __forceinline__ scalar even(int i) { return even_##N[i]; } "
-                       "static __device__ __forceinline__ scalar odd(int i) { return odd_##N[i]; } ");
+    weft_text_add(out,
+                  "template <int N> struct nodes;\n#define LINE(N) template <> struct nodes<N> { "
+                  "static __device__ __forceinline__ scalar even(int i) { return even_##N[i]; } "
+                  "static __device__ __forceinline__ scalar odd(int i) { return odd_##N[i]; } ");
     if (w->by_layers)
-        weft_text_add(out, "static __device__ __forceinline__ scalar value(int q, int i) { return "
-                           "value_##N[q * N + i]; } static __device__ __forceinline__ scalar slope(int q, "
-                           "int i) { return slope_##N[q * N + i]; } ");
+        weft_text_add(
+            out, "static __device__ __forceinline__ scalar value(int q, int i) { return "
+                 "value_##N[q * N + i]; } static __device__ __forceinline__ scalar slope(int q, "
+                 "int i) { return slope_##N[q * N + i]; } ");
     weft_text_add(out, "};\nNODES(LINE)\n#undef LINE\n");
     weft_text_add(out, "template <int N> struct field;\ntemplate <int N> struct test;\n");
     for (int i = 0; i < w->n_fields; ++i)
@@ -356,11 +356,11 @@ static void write_structs(const ufl_action_writer *w, weft_text *out) {
                       kernel->sources[w->fields[i].source].components, w->fields[i].component,
                       w->fields[i].slot, w->fields[i].first, w->fields[i].layer);
     for (int i = 0; i < w->n_tests; ++i)
-        weft_text_add(out,
-                      "template <> struct test<%d> { static constexpr int component = %d, slot = %d, "
-                      "value = %d, layer = %d; };\n",
-                      i, w->tests[i].component, w->tests[i].slot, w->tests[i].has_value,
-                      w->tests[i].layer);
+        weft_text_add(
+            out,
+            "template <> struct test<%d> { static constexpr int component = %d, slot = %d, "
+            "value = %d, layer = %d; };\n",
+            i, w->tests[i].component, w->tests[i].slot, w->tests[i].has_value, w->tests[i].layer);
     weft_text_add(out, "#define FIELDS(F)");
     for (int i = 0; i < w->n_fields; ++i)
         weft_text_add(out, " F(%d)", i);
@@ -391,16 +391,17 @@ static void write_gpu(ufl_action_writer *w, weft_text *out) {
                       "#define FIELD_VALUES %d\n#define LAYER_SIZE %d\n#define ROWS_UNROLL "
                       "_Pragma(\"unroll %d\")\n",
                       w->field_values, w->layer_size, w->n_gradients > 0 ? 1 : w->n_points);
-    weft_text_add(out,
-                  "#define CELLS %d\n#define RESIDENT %d\n#ifdef PREDICATED\n"
-                  "#define ACTIVE , const uint32_t *__restrict__ active\n#define CLEAR_KERNEL extern "
-                  "\"C\" __global__ void %s_clear(long long n_elements, scalar *__restrict__ y ACTIVE)\n"
-                  "#else\n#define ACTIVE\n#endif\n#define CELLS_KERNEL extern \"C\" "
-                  "__global__ void __launch_bounds__(%d, RESIDENT) %s("
-                  "long long n_elements, const int32_t *__restrict__ vertices, const scalar "
-                  "*__restrict__ coordinates, scalar *__restrict__ y, const int32_t *__restrict__ "
-                  "test_dofs",
-                  kernel->cells, w->shape.resident, w->name, kernel->block_threads, w->name);
+    weft_text_add(
+        out,
+        "#define CELLS %d\n#define RESIDENT %d\n#ifdef PREDICATED\n"
+        "#define ACTIVE , const uint32_t *__restrict__ active\n#define CLEAR_KERNEL extern "
+        "\"C\" __global__ void %s_clear(long long n_elements, scalar *__restrict__ y ACTIVE)\n"
+        "#else\n#define ACTIVE\n#endif\n#define CELLS_KERNEL extern \"C\" "
+        "__global__ void __launch_bounds__(%d, RESIDENT) %s("
+        "long long n_elements, const int32_t *__restrict__ vertices, const scalar "
+        "*__restrict__ coordinates, scalar *__restrict__ y, const int32_t *__restrict__ "
+        "test_dofs",
+        kernel->cells, w->shape.resident, w->name, kernel->block_threads, w->name);
     for (int i = 0; i < kernel->n_sources; ++i) {
         if (kernel->sources[i].kind == WEFT_CELL_NODAL)
             weft_text_add(out, ", const int32_t *__restrict__ dofs%d", i);
@@ -427,12 +428,13 @@ bool ufl_action_write(ufl_action_writer *w) {
     w->by_layers = on_gpu && w->n_values == 1 && w->n_points <= 4 && most <= 4;
     weft_source_backend(w->limits)->prelude(&text, w->limits->lanes_double, false);
     weft_text_add(&text, on_gpu ? "#ifndef __CUDACC__\n#define __constant__\n#endif\n" : "");
-    weft_text_add(&text,
-                  "#define POINTS %d\n#define N_FIELDS %d\n#define N_TESTS %d\n#define N_VALUES %d\n"
-                  "#define N_GRADIENTS %d\n#define GRADIENTS %d\n#define TEST_NODES %d\n"
-                  "#define TEST_COMPONENTS %d\n#define MOST_NODES %d\n",
-                  w->n_points, w->n_fields, w->n_tests, w->n_values, w->n_gradients,
-                  w->n_gradients > 0, w->test->n, kernel->components, most);
+    weft_text_add(
+        &text,
+        "#define POINTS %d\n#define N_FIELDS %d\n#define N_TESTS %d\n#define N_VALUES %d\n"
+        "#define N_GRADIENTS %d\n#define GRADIENTS %d\n#define TEST_NODES %d\n"
+        "#define TEST_COMPONENTS %d\n#define MOST_NODES %d\n",
+        w->n_points, w->n_fields, w->n_tests, w->n_values, w->n_gradients, w->n_gradients > 0,
+        w->test->n, kernel->components, most);
     bool fine = write_tables(w, &text) && write_point(w, &text);
     write_uniform(w, on_gpu, &text);
     kernel->name = w->name;

@@ -121,9 +121,8 @@ static bool make_arguments(ufl_emitter *e, ufl_lowered *out) {
     list[out->n_arguments++] =
         (ufl_function_argument){"X", NULL, l->n_sides * coordinates->n_dofs, l->mesh->gdim};
     if (e->product)
-        list[out->n_arguments++] =
-            (ufl_function_argument){"v", out->vector, out->sizes[0] / (out->columns > 0 ? out->columns : 1),
-                                    out->columns};
+        list[out->n_arguments++] = (ufl_function_argument){
+            "v", out->vector, out->sizes[0] / (out->columns > 0 ? out->columns : 1), out->columns};
     for (int i = 0; i < l->n_coefficients; ++i) {
         const ufl_element *element = l->coefficients[i]->space->element;
         const int columns = ufl_emit_columns(element);

@@ -28,7 +28,8 @@ typedef struct ufl_emitter {
     const ufl_element *results; /* its element */
     const char *indent;
     bool product; /* of the matrix with a vector, instead of the matrix */
-    bool ignores_constants; /* the product with a constant vector is 0: only derivatives of it are used */
+    bool
+        ignores_constants; /* the product with a constant vector is 0: only derivatives of it are used */
     const char *prefix; /* of names of functions; NULL: none */
     long flops;
 } ufl_emitter;

@@ -58,7 +58,8 @@ static bool make_coefficients(product_writer *w) {
     const int n = of->n;
     weft_element *element = NULL;
     double *V = ufl_alloc(w->e->l->context, (size_t)(n * n), sizeof *V);
-    if (!V || weft_element_make(WEFT_LAGRANGE, ufl_weft_cell(w->scalar->cell), w->k, &element, NULL) != WEFT_OK)
+    if (!V || weft_element_make(WEFT_LAGRANGE, ufl_weft_cell(w->scalar->cell), w->k, &element,
+                                NULL) != WEFT_OK)
         return false;
     for (int i = 0; i < n; ++i) {
         double lambda[4] = {1};
@@ -168,7 +169,8 @@ static int write_mass(product_writer *w, int n, int m, int from) {
                     started = add_name(w, started, of->index[j][i],
                                        before + neighbour(&w->of[k - 1], of->index[j], i, -1));
             if (k <= least)
-                started = add_name(w, started, 1 / (factorial(m - k) * factorial(n - k)), sums[k] + j);
+                started =
+                    add_name(w, started, 1 / (factorial(m - k) * factorial(n - k)), sums[k] + j);
             end(w, started);
         }
     }
@@ -207,7 +209,8 @@ static void write_factors(product_writer *w, const ufl_terms *terms, int *names)
             degrees[i] = w->k - differs;
             scale *= differs ? w->k : 1;
         }
-        scale *= factorial(degrees[0]) * factorial(degrees[1]) / factorial(degrees[0] + degrees[1] + w->d);
+        scale *= factorial(degrees[0]) * factorial(degrees[1]) /
+                 factorial(degrees[0] + degrees[1] + w->d);
         names[t] = new_names(w, 1);
         weft_text_add(&w->e->body, "real t%d = %s*", names[t], ufl_emit_number(scale, number));
         ufl_emit_scalar(w->e, terms->list[t].factor, &w->e->body);
@@ -216,8 +219,8 @@ static void write_factors(product_writer *w, const ufl_terms *terms, int *names)
 }
 
 /* Sum of factors times values or differences of the trial function, for terms with this test function; -1: none. */
-static int write_sum(product_writer *w, const ufl_terms *terms, const int *factors, const product_parts *trial,
-                     ufl_part test, int derivative, bool differences) {
+static int write_sum(product_writer *w, const ufl_terms *terms, const int *factors,
+                     const product_parts *trial, ufl_part test, int derivative, bool differences) {
     const bernstein *of = &w->of[w->k - differences];
     int first = -1;
     for (int j = 0; j < of->n; ++j) {
@@ -225,7 +228,8 @@ static int write_sum(product_writer *w, const ufl_terms *terms, const int *facto
         for (int t = 0; t < terms->n; ++t) {
             const ufl_basis *v = &w->e->l->bases[terms->list[t].basis[0]],
                             *u = &w->e->l->bases[terms->list[t].basis[1]];
-            if (v->part.first != test.first || v->derivative != derivative || (u->derivative > 0) != differences)
+            if (v->part.first != test.first || v->derivative != derivative ||
+                (u->derivative > 0) != differences)
                 continue;
             if (first < 0)
                 first = new_names(w, of->n);
@@ -246,8 +250,8 @@ static int write_sum(product_writer *w, const ufl_terms *terms, const int *facto
 }
 
 /* Coefficients of the result by a component of the test function, as names of lists that are added. */
-static int write_test(product_writer *w, const ufl_terms *terms, const int *factors, const product_parts *trial,
-                      ufl_part test) {
+static int write_test(product_writer *w, const ufl_terms *terms, const int *factors,
+                      const product_parts *trial, ufl_part test) {
     int lists[4][2];
     for (int r = 0; r <= w->d; ++r)
         for (int differences = 0; differences < 2; ++differences) {
@@ -295,7 +299,8 @@ static void write_result(product_writer *w, ufl_part part, int coefficients) {
 }
 
 static bool refuse(ufl_emitter *e, const char *why) {
-    return ufl_fail(e->l->context, WEFT_ERROR_UNSUPPORTED, "a product without the matrix of %s", why);
+    return ufl_fail(e->l->context, WEFT_ERROR_UNSUPPORTED, "a product without the matrix of %s",
+                    why);
 }
 
 /* Entries of the change of basis below this are rounding. */
@@ -309,9 +314,10 @@ bool ufl_emit_product(ufl_emitter *e, const ufl_terms *terms) {
     int *factors = ufl_alloc(e->l->context, (size_t)terms->n + 1, sizeof *factors);
     if (!w || !factors)
         return false;
-    *w = (product_writer){.e = e, .scalar = scalar, .k = scalar->degree, .d = ufl_cell_dimension(scalar->cell)};
-    if (scalar->family != UFL_LAGRANGE || scalar->degree < 1 || scalar->degree > DEGREE_MAX || scalar->tensor_order ||
-        !ufl_cell_is_simplex(scalar->cell) || w->d < 2)
+    *w = (product_writer){
+        .e = e, .scalar = scalar, .k = scalar->degree, .d = ufl_cell_dimension(scalar->cell)};
+    if (scalar->family != UFL_LAGRANGE || scalar->degree < 1 || scalar->degree > DEGREE_MAX ||
+        scalar->tensor_order || !ufl_cell_is_simplex(scalar->cell) || w->d < 2)
         return refuse(e, scalar->name);
     for (int k = 0; k <= w->k; ++k)
         bernstein_make(k, w->d + 1, &w->of[k]);
@@ -324,7 +330,8 @@ bool ufl_emit_product(ufl_emitter *e, const ufl_terms *terms) {
         }
     e->ignores_constants = element == scalar;
     for (int t = 0; t < terms->n; ++t)
-        e->ignores_constants = e->ignores_constants && e->l->bases[terms->list[t].basis[1]].derivative > 0;
+        e->ignores_constants =
+            e->ignores_constants && e->l->bases[terms->list[t].basis[1]].derivative > 0;
     if (!make_coefficients(w))
         return false;
     for (int i = 0; i < w->of[w->k].n * w->of[w->k].n; ++i)
@@ -338,7 +345,8 @@ bool ufl_emit_product(ufl_emitter *e, const ufl_terms *terms) {
         for (int t = 0; t < terms->n; ++t) {
             const ufl_basis *u = &e->l->bases[terms->list[t].basis[1]];
             if (u->part.first == trial.part[i].first && trial.names[i][u->derivative] < 0)
-                trial.names[i][u->derivative] = write_differences(w, trial.names[i][0], u->derivative);
+                trial.names[i][u->derivative] =
+                    write_differences(w, trial.names[i][0], u->derivative);
         }
     }
     const int n_components = element->family == UFL_BLOCKED ? element->block_size : 1;

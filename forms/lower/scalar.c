@@ -157,12 +157,11 @@ static int join(ufl_scalars *scalars, collected_form form) {
     }
     if (form.number < 0)
         return result;
-    return result < 0 ? form.number
-                      : keep(scalars, (ufl_scalar){.type = SCALAR_PRODUCT,
-                                                   .a = form.number,
-                                                   .b = result,
-                                                   .c = -1,
-                                                   .d = -1});
+    return result < 0
+               ? form.number
+               : keep(scalars,
+                      (ufl_scalar){
+                          .type = SCALAR_PRODUCT, .a = form.number, .b = result, .c = -1, .d = -1});
 }
 
 int ufl_scalar_collected(ufl_scalars *scalars, int a, int *rest) {

@@ -215,8 +215,8 @@ void weft_source_arithmetic(const source_writer *w, const weft_call *call, const
         weft_text_add(w->out, "        %s[0] = ", result);
     else
         weft_text_add(w->out,
-                      "        UNROLL for (int c = 0; c < %d; ++c)\n            %s[c] = ",
-                      count, result);
+                      "        UNROLL for (int c = 0; c < %d; ++c)\n            %s[c] = ", count,
+                      result);
     weft_source_arithmetic_value(w, call);
     weft_text_add(w->out, ";\n");
 }

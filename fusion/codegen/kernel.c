@@ -275,7 +275,8 @@ static void write_own(const source_writer *w, const weft_plan_kernel *kernel) {
     const int all = member ? kernel->threads : one->elements_per_block;
     const int stride = all % one->stride == 0 ? one->stride : all;
     const char *threads = member ? "threads" : "blockDim.x",
-               *thread = member ? "thread" : "threadIdx.x", *block = member ? "number" : "blockIdx.x";
+               *thread = member ? "thread" : "threadIdx.x",
+               *block = member ? "number" : "blockIdx.x";
     char own[160];
     if (n > 1)
         weft_text_add(w->out, "    %sfor (int k = 0; k < %d; ++k) {\n",

@@ -75,7 +75,8 @@ void weft_source_target(const source_writer *w, const weft_accumulation *a) {
                       weft_source_variable(w, a->target, -1) + 2, w->graph->values[a->target].name,
                       connectivity->width * connectivity->width);
     else
-        weft_source_component(w, &(weft_operand){.value = a->target, .connectivity = a->connectivity});
+        weft_source_component(w,
+                              &(weft_operand){.value = a->target, .connectivity = a->connectivity});
 }
 
 /* Store or add component c of a result, which is `from`, wherever it goes. */
@@ -84,7 +85,8 @@ static void store_component(const source_writer *w, const place_of_call *at, con
     for (int i = 0; i < kernel->n_stores; ++i)
         if (kernel->stores[i] == at->call->result) {
             weft_text_add(w->out, "            ");
-            weft_source_component(w, &(weft_operand){.value = at->call->result, .connectivity = -1});
+            weft_source_component(w,
+                                  &(weft_operand){.value = at->call->result, .connectivity = -1});
             weft_text_add(w->out, " = %s;\n", from);
         }
     for (int i = 0; i < kernel->n_scatters; ++i)

@@ -215,8 +215,7 @@ done:
  * same helper functions of a product kernel. */
 static weft_status segment_source(const weft_segment *segment, weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const bool spaced =
-        segment->number >= 0 && weft_target_is_simt(&segment->limits);
+    const bool spaced = segment->number >= 0 && weft_target_is_simt(&segment->limits);
     if (segment->number >= 0)
         weft_text_add(out, "/* segment %d */\n", segment->number + 1);
     if (spaced)

@@ -219,13 +219,13 @@ static weft_status read_meta(file_reader *file, const meta_line *meta, const cha
     static const struct {
         const char *keyword;
         line_reader read;
-    } readers[] = {{"kind", weft_reader_kind},     {"flops", weft_reader_flops},
-                   {"source", weft_reader_source}, {"parameter", weft_reader_parameter},
-                   {"table", weft_reader_table},   {"where", weft_reader_where},
-                   {"shift", weft_reader_shift},   {"example", weft_reader_example},
+    } readers[] = {{"kind", weft_reader_kind},      {"flops", weft_reader_flops},
+                   {"source", weft_reader_source},  {"parameter", weft_reader_parameter},
+                   {"table", weft_reader_table},    {"where", weft_reader_where},
+                   {"shift", weft_reader_shift},    {"example", weft_reader_example},
                    {"product", weft_reader_product}};
-    static const char *const keywords[] = {"function",  "kind",    "flops", "source",
-                                           "parameter", "table",   "where", "shift",
+    static const char *const keywords[] = {"function",  "kind",    "flops",   "source",
+                                           "parameter", "table",   "where",   "shift",
                                            "example",   "product", "threads", "common"};
     kernel_reader *reader = &file->reader;
     reader->depth = 0;

@@ -37,8 +37,7 @@ static weft_status choose_variants(variant_search *p, weft_implementation *made,
 /* Reductions, product calls, patches and cell colours have block shapes of their own, with one
  * thread per element. */
 static bool has_fixed_shape(const variant_search *p, const weft_fusion *fusion) {
-    if (weft_fusion_product(p->graph, fusion) >= 0 ||
-        weft_fusion_is_nested(p->graph, fusion))
+    if (weft_fusion_product(p->graph, fusion) >= 0 || weft_fusion_is_nested(p->graph, fusion))
         return true;
     for (int i = 0; i < fusion->n_calls; ++i) {
         const int call = fusion->calls[i];

@@ -18,7 +18,7 @@ typedef enum weft_argument_kind {
     ARGUMENT_PATCH_MATRIX,  /* matrix rows: index is the matrix, part indexes
                                weft_patch_matrix_arguments */
     ARGUMENT_COLOUR,        /* the elements of one colour: index is the connectivity */
-    ARGUMENT_SIZES, /* int64_t [3], rows, columns, parts. index: the KERNEL_NESTED */
+    ARGUMENT_SIZES,         /* int64_t [3], rows, columns, parts. index: the KERNEL_NESTED */
     ARGUMENT_MEMBERS, /* of a KERNEL_GROUP: int64_t [2][n_members], elements and first block of each */
     ARGUMENT_GATHER /* transposed connectivity: start[n_to + 1] (part 0) and positions (part 1) */
 } weft_argument_kind;
@@ -59,7 +59,7 @@ typedef struct weft_plan_kernel {
     const char *name;
     const weft_implementation *implementation; /* NULL: KERNEL_FINAL_REDUCTION, KERNEL_GATHER,
                                                   KERNEL_NESTED_FINAL, KERNEL_GROUP */
-    int index_set; /* KERNEL_GROUP: UNIFORM */
+    int index_set;                             /* KERNEL_GROUP: UNIFORM */
     weft_operand *loads; /* whole values loaded at the start, directly or through a connectivity */
     int n_loads;
     int *stores; /* values stored */
@@ -73,16 +73,16 @@ typedef struct weft_plan_kernel {
     bool accumulates; /* gathers and patches: add to the target instead of overwriting it */
     weft_argument *arguments;
     int n_arguments;
-    int *reductions; /* calls whose partial results this kernel computes, or combines
+    int *reductions;  /* calls whose partial results this kernel computes, or combines
                         (KERNEL_FINAL_REDUCTION, KERNEL_NESTED_FINAL) */
     weft_slice slice; /* KERNEL_NESTED, KERNEL_NESTED_FINAL */
     int n_reductions;
     weft_combination combination; /* KERNEL_GROUP */
     int n_members;                /* KERNEL_GROUP: the kernels directly before it in the plan */
     int together; /* KERNEL_GROUP: the block of the script that asks for it, from 1; 0: none */
-    int threads;                  /* KERNEL_MEMBER, KERNEL_GROUP: per thread block */
+    int threads;  /* KERNEL_MEMBER, KERNEL_GROUP: per thread block */
     double seconds, saved_seconds; /* KERNEL_GROUP: prediction; against launches of their own */
-    int *zero; /* values zeroed before the launch */
+    int *zero;                     /* values zeroed before the launch */
     int n_zero;
     double bytes_loaded, bytes_stored, flops; /* per element */
 } weft_plan_kernel;
@@ -95,7 +95,8 @@ typedef struct weft_plan_buffer {
 
 typedef struct weft_plan {
     weft_plan_kernel *kernels;
-    int n_kernels, n_groups; /* the second: of kind KERNEL_GROUP, which compute nothing themselves */
+    int n_kernels,
+        n_groups;   /* the second: of kind KERNEL_GROUP, which compute nothing themselves */
     int *buffer_of; /* [n_values] buffer of an intermediate; -1: bound, returned or on chip */
     weft_plan_buffer *buffers;
     int n_buffers;

@@ -73,10 +73,11 @@ static weft_status check_alignment(const weft_program_segment *p, const weft_val
         (uintptr_t)weft_memory_host(p->data[value->id]) % ALIGNMENT == 0)
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_USAGE,
-                   "'%s' is bound to memory at an address that is not a multiple of %d", value->name,
-                   ALIGNMENT);
-    weft_error_hint(error, "lists over '%s' are interleaved: use weft_memory_make or an array of "
-                           "weft_array_make",
+                   "'%s' is bound to memory at an address that is not a multiple of %d",
+                   value->name, ALIGNMENT);
+    weft_error_hint(error,
+                    "lists over '%s' are interleaved: use weft_memory_make or an array of "
+                    "weft_array_make",
                     p->segment->graph->index_sets[value->index_set].name);
     return WEFT_ERROR_USAGE;
 }
@@ -194,8 +195,7 @@ static weft_status prepare_reductions(weft_program_segment *p, int number, weft_
     const size_t n_parts = n_chunks + n_chunks / WEFT_CUDA_JOINED + 2; /* launch_finish */
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_value *result = &graph->values[graph->calls[kernel->reductions[i]].result];
-        const size_t needed =
-            n_parts * (size_t)weft_shape_count(&result->shape) * real_bytes;
+        const size_t needed = n_parts * (size_t)weft_shape_count(&result->shape) * real_bytes;
         TRY(weft_program_partials(p, result->id, needed, error));
     }
     weft_schedule_free(&p->chunks[number]);

@@ -82,8 +82,9 @@ static bool box_make(int n, int p, const int *order, box *b) {
             b->vertices[8 * e + q] =
                 (int32_t)(((k + (q >> 2)) * v + j + (q >> 1 & 1)) * v + i + (q & 1));
         for (int t = 0; t < width; ++t) {
-            int32_t *number = &b->number[((k * p + t / w / w) * lattice + j * p + t / w % w) * lattice +
-                                         i * p + t % w];
+            int32_t *number =
+                &b->number[((k * p + t / w / w) * lattice + j * p + t / w % w) * lattice + i * p +
+                           t % w];
             if (*number < 0)
                 *number = (int32_t)b->n_dofs++;
             b->nodes[e * width + order[t]] = *number;
@@ -93,13 +94,13 @@ static bool box_make(int n, int p, const int *order, box *b) {
     return true;
 }
 
-static void mass(const double *x, const double *u, double (*du)[3], const double *w, double (*dw)[3], double *f0,
-                 double (*f1)[3]) {
+static void mass(const double *x, const double *u, double (*du)[3], const double *w,
+                 double (*dw)[3], double *f0, double (*f1)[3]) {
     (void)x, (void)du, (void)w, (void)dw, (void)f1;
     f0[0] = u[0];
 }
-static void laplace(const double *x, const double *u, double (*du)[3], const double *w, double (*dw)[3],
-                    double *f0, double (*f1)[3]) {
+static void laplace(const double *x, const double *u, double (*du)[3], const double *w,
+                    double (*dw)[3], double *f0, double (*f1)[3]) {
     (void)x, (void)u, (void)w, (void)dw, (void)f0;
     memcpy(f1[0], du[0], sizeof f1[0]);
 }
@@ -110,39 +111,44 @@ static double check(const box *b, int form, const double *x, const double *y, co
     const weft_element_kind kind = {WEFT_LAGRANGE, p};
     const int64_t lattice = (int64_t)n * p + 1;
     action_tables tables = action_tables_make(kind, 1, kind, 0, 2 * p + 3);
-    double *dofs = calloc((size_t)(2 * width + side * side * side), sizeof *dofs), *result = dofs + width,
-           *sums = result + width, worst = 0, largest = 0;
+    double *dofs = calloc((size_t)(2 * width + side * side * side), sizeof *dofs),
+           *result = dofs + width, *sums = result + width, worst = 0, largest = 0;
     for (int place = 0; dofs && place < 4; ++place) {
         int at[3];
         for (int c = 0; c < 3; ++c)
             at[c] = (int)((action_random((uint64_t)(100 * place + c)) + 1) / 2 * (n - 1));
         memset(sums, 0, (size_t)(side * side * side) * sizeof *sums);
         for (int cell = 0; cell < 8; ++cell) {
-            const int64_t i = at[0] + (cell & 1), j = at[1] + (cell >> 1 & 1), k = at[2] + (cell >> 2);
+            const int64_t i = at[0] + (cell & 1), j = at[1] + (cell >> 1 & 1),
+                          k = at[2] + (cell >> 2);
             double vertices[24];
             for (int q = 0; q < 24; ++q) {
                 const int corner = q / 3;
-                vertices[q] = b->x[3 * (((k + (corner >> 2)) * (n + 1) + j + (corner >> 1 & 1)) * (n + 1) + i +
-                                        (corner & 1)) +
-                                   q % 3];
+                vertices[q] =
+                    b->x[3 * (((k + (corner >> 2)) * (n + 1) + j + (corner >> 1 & 1)) * (n + 1) +
+                              i + (corner & 1)) +
+                         q % 3];
             }
             for (int t = 0; t < width; ++t) {
-                dofs[order[t]] = x[b->number[((k * p + t / w / w) * lattice + j * p + t / w % w) * lattice +
-                                             i * p + t % w]];
+                dofs[order[t]] =
+                    x[b->number[((k * p + t / w / w) * lattice + j * p + t / w % w) * lattice +
+                                i * p + t % w]];
                 result[order[t]] = 0;
             }
             action_cell(&tables, vertices, dofs, NULL, form == 1 ? mass : laplace, result);
             for (int t = 0; t < width; ++t)
-                sums[((t / w / w + (cell >> 2) * p) * side + t / w % w + (cell >> 1 & 1) * p) * side + t % w +
-                     (cell & 1) * p] += result[order[t]];
+                sums[((t / w / w + (cell >> 2) * p) * side + t / w % w + (cell >> 1 & 1) * p) *
+                         side +
+                     t % w + (cell & 1) * p] += result[order[t]];
         }
         for (int z = 1; z < side - 1; ++z)
             for (int yy = 1; yy < side - 1; ++yy)
                 for (int xx = 1; xx < side - 1; ++xx) {
                     const double expected = sums[(z * side + yy) * side + xx];
-                    const double got = y[b->number[((at[2] * (int64_t)p + z) * lattice + at[1] * (int64_t)p + yy) *
-                                                       lattice +
-                                                   at[0] * (int64_t)p + xx]];
+                    const double got =
+                        y[b->number[((at[2] * (int64_t)p + z) * lattice + at[1] * (int64_t)p + yy) *
+                                        lattice +
+                                    at[0] * (int64_t)p + xx]];
                     worst = fabs(got - expected) <= worst ? worst : fabs(got - expected);
                     largest = fmax(largest, fabs(expected));
                 }
@@ -173,8 +179,8 @@ static double processor_seconds(void) {
 }
 
 /* Median seconds: of the device's timer, on the host processor time. */
-static weft_status time_product(weft_device *device, run_function *run, void *user, weft_memory *x, weft_memory *y,
-                                double *seconds, weft_error *error) {
+static weft_status time_product(weft_device *device, run_function *run, void *user, weft_memory *x,
+                                weft_memory *y, double *seconds, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_timer *timer = NULL;
     const bool on_host = weft_device_limits(device)->execution == WEFT_EXECUTION_SIMD;
@@ -201,7 +207,8 @@ done:
 }
 
 /* The operator of a problem's matrix on a cube of tetrahedra, matrix-free. */
-static weft_status run_tetrahedra(const options *o, weft_device *device, int degree, weft_error *error) {
+static weft_status run_tetrahedra(const options *o, weft_device *device, int degree,
+                                  weft_error *error) {
     weft_status status = WEFT_OK;
     char text[300];
     const weft_ufl_problem *found = NULL;
@@ -215,7 +222,8 @@ static weft_status run_tetrahedra(const options *o, weft_device *device, int deg
     weft_bound_form form;
     const int n = (int)(cbrt(o->dofs) / degree);
     snprintf(text, sizeof text,
-             "e = FiniteElement('P', tetrahedron, %d)\na = dot(grad(TrialFunction(e)), grad(TestFunction(e)))*dx\n",
+             "e = FiniteElement('P', tetrahedron, %d)\na = dot(grad(TrialFunction(e)), "
+             "grad(TestFunction(e)))*dx\n",
              degree);
     TRY(weft_ufl_read_text("forms.ufl", text, strlen(text), NULL, &ufl, error));
     TRY(weft_ufl_problem_of(ufl, &found, error));
@@ -223,7 +231,8 @@ static weft_status run_tetrahedra(const options *o, weft_device *device, int deg
     TRY(weft_ufl_add_functions(ufl, library, error));
     weft_context context = {.device = device, .library = library, .plan = WEFT_PLAN_FUSED};
     TRY(weft_mesh_make_cube(n > 2 ? n : 2, &mesh, error));
-    TRY(weft_space_make(device, mesh, (weft_element_kind){WEFT_LAGRANGE, degree}, 1, &space, error));
+    TRY(weft_space_make(device, mesh, (weft_element_kind){WEFT_LAGRANGE, degree}, 1, &space,
+                        error));
     TRY(weft_space_make(device, mesh, WEFT_ELEMENT_P1, 1, &corners, error));
     weft_form_start("forms.ufl", found->parts[0].script, weft_space_cells(space), &form);
     form.form.action = found->parts[0].has_action ? "Kv" : NULL;
@@ -247,9 +256,10 @@ static weft_status run_tetrahedra(const options *o, weft_device *device, int deg
     for (int64_t i = 0; i < n_dofs; ++i)
         energy += hx[i] * hy[i];
     TRY(time_product(device, run_operator, op, x, y, &seconds, error));
-    printf("tetrahedra p=%d %lld dofs %7.3f GDoF/s %9.1f us %8.1f ns/cell  energy %.2e %s\n", degree,
-           (long long)n_dofs, (double)n_dofs / seconds * 1e-9, seconds * 1e6, seconds / (double)mesh->n_cells * 1e9,
-           fabs(energy / 2 - 1), fabs(energy / 2 - 1) < 1e-10 ? "ok" : "WRONG");
+    printf("tetrahedra p=%d %lld dofs %7.3f GDoF/s %9.1f us %8.1f ns/cell  energy %.2e %s\n",
+           degree, (long long)n_dofs, (double)n_dofs / seconds * 1e-9, seconds * 1e6,
+           seconds / (double)mesh->n_cells * 1e9, fabs(energy / 2 - 1),
+           fabs(energy / 2 - 1) < 1e-10 ? "ok" : "WRONG");
 done:
     weft_operator_free(&op);
     weft_memory_free(&x);
@@ -285,9 +295,12 @@ static weft_status problem_make(problem *p, const box *b, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t v = b->n + 1, n_vertices = v * v * v;
     const int w = b->p + 1;
-    TRY(weft_connectivity_make(p->device, b->vertices, b->n_cells, 8, n_vertices, &p->vertices, error));
-    TRY(weft_connectivity_make(p->device, b->nodes, b->n_cells, w * w * w, b->n_dofs, &p->nodes, error));
-    TRY(weft_memory_make(p->device, (size_t)n_vertices * 3 * sizeof(double), &p->coordinates, error));
+    TRY(weft_connectivity_make(p->device, b->vertices, b->n_cells, 8, n_vertices, &p->vertices,
+                               error));
+    TRY(weft_connectivity_make(p->device, b->nodes, b->n_cells, w * w * w, b->n_dofs, &p->nodes,
+                               error));
+    TRY(weft_memory_make(p->device, (size_t)n_vertices * 3 * sizeof(double), &p->coordinates,
+                         error));
     TRY(weft_memory_write(p->coordinates, 0, b->x, (size_t)n_vertices * 3 * sizeof(double), error));
     TRY(weft_vector_make(p->device, b->n_dofs, &p->hx, &p->x, error));
     TRY(weft_vector_make(p->device, b->n_dofs, &p->hy, &p->y, error));
@@ -298,27 +311,27 @@ done:
     return status;
 }
 
-static weft_status run_shape(const problem *p, const box *b, weft_ufl *ufl, int form, const ufl_action_shape *shape,
-                             weft_error *error) {
+static weft_status run_shape(const problem *p, const box *b, weft_ufl *ufl, int form,
+                             const ufl_action_shape *shape, weft_error *error) {
     weft_status status = WEFT_OK;
     char name[40];
     double seconds = 0;
     weft_cell_action *action = NULL;
     weft_cell_binding bindings[1] = {{p->nodes, NULL}};
     weft_kernel_resources resources = {0};
-    snprintf(name, sizeof name, "%s_%d_%d_%d", form == 1 ? "mass" : "laplace", b->p, shape->cells, shape->resident);
-    const ufl_cell_action *lowered =
-        ufl_lower_action(&ufl->graph, ufl->prepared[0], 0, name, weft_device_limits(p->device), shape);
+    snprintf(name, sizeof name, "%s_%d_%d_%d", form == 1 ? "mass" : "laplace", b->p, shape->cells,
+             shape->resident);
+    const ufl_cell_action *lowered = ufl_lower_action(&ufl->graph, ufl->prepared[0], 0, name,
+                                                      weft_device_limits(p->device), shape);
     if (!lowered)
         return error->status;
-    TRY(weft_cell_action_make(p->device, &lowered->kernel, p->vertices, p->coordinates, p->nodes, bindings, &action,
-                              error));
+    TRY(weft_cell_action_make(p->device, &lowered->kernel, p->vertices, p->coordinates, p->nodes,
+                              bindings, &action, error));
     if (weft_device_limits(p->device)->records_only) {
-        TRY(weft_module_kernel_resources(weft_cell_action_module(action), name,
-                                         &resources, error));
-        printf("BP%d p=%d %3dx%-3d regs %3d spill %3d stack %3d  shared %6d\n", form, b->p, lowered->kernel.cells,
-               shape->resident, resources.registers, resources.spill_load_bytes, resources.stack_bytes,
-               lowered->kernel.shared_bytes);
+        TRY(weft_module_kernel_resources(weft_cell_action_module(action), name, &resources, error));
+        printf("BP%d p=%d %3dx%-3d regs %3d spill %3d stack %3d  shared %6d\n", form, b->p,
+               lowered->kernel.cells, shape->resident, resources.registers,
+               resources.spill_load_bytes, resources.stack_bytes, lowered->kernel.shared_bytes);
         goto done;
     }
     TRY(weft_memory_zero(p->y, error));
@@ -332,19 +345,23 @@ static weft_status run_shape(const problem *p, const box *b, weft_ufl *ufl, int 
     const double error_there = check(b, form, p->hx, p->hy, lowered->kernel.order);
     TRY(time_product(p->device, run_action, action, p->x, p->y, &seconds, error));
     (void)weft_module_resources(weft_cell_action_module(action), name, &resources);
-    printf("BP%d p=%d %3dx%-3d %7.3f GDoF/s  %8.1f us  %8.1f ns/cell  regs %3d spill %3d stack %3d  shared %6d  error %.0e%s  "
+    printf("BP%d p=%d %3dx%-3d %7.3f GDoF/s  %8.1f us  %8.1f ns/cell  regs %3d spill %3d stack %3d "
+           " shared %6d  error %.0e%s  "
            "compiled in %.2f s %s\n",
-           form, b->p, lowered->kernel.cells, shape->resident, (double)b->n_dofs / seconds * 1e-9, seconds * 1e6,
-           seconds / (double)b->n_cells * 1e9, resources.registers, resources.spill_load_bytes, resources.stack_bytes, lowered->kernel.shared_bytes,
+           form, b->p, lowered->kernel.cells, shape->resident, (double)b->n_dofs / seconds * 1e-9,
+           seconds * 1e6, seconds / (double)b->n_cells * 1e9, resources.registers,
+           resources.spill_load_bytes, resources.stack_bytes, lowered->kernel.shared_bytes,
            error_there, form == 3 && fabs(sum) > 1e-9 * size ? " SUM" : "",
-           weft_module_seconds(weft_cell_action_module(action)), error_there < 1e-11 ? "ok" : "WRONG");
+           weft_module_seconds(weft_cell_action_module(action)),
+           error_there < 1e-11 ? "ok" : "WRONG");
     fflush(stdout);
 done:
     weft_cell_action_free(&action);
     return status;
 }
 
-static weft_status run_degree(const options *o, weft_device *device, int degree, weft_error *error) {
+static weft_status run_degree(const options *o, weft_device *device, int degree,
+                              weft_error *error) {
     weft_status status = WEFT_OK;
     static const ufl_action_shape standard = {0, 0};
     box b = {0};
@@ -355,13 +372,14 @@ static weft_status run_degree(const options *o, weft_device *device, int degree,
         if (o->form > 0 && o->form != form)
             continue;
         snprintf(text, sizeof text,
-                 "e = FiniteElement('Q', hexahedron, %d)\nu = TrialFunction(e)\nv = TestFunction(e)\na = %s*dx\n",
+                 "e = FiniteElement('Q', hexahedron, %d)\nu = TrialFunction(e)\nv = "
+                 "TestFunction(e)\na = %s*dx\n",
                  degree, form == 1 ? "u*v" : "dot(grad(u), grad(v))");
         TRY(weft_ufl_read_text("forms.ufl", text, strlen(text), NULL, &ufl, error));
         ufl->context.error = error;
         if (b.n == 0) {
-            const ufl_cell_action *lowered = ufl_lower_action(&ufl->graph, ufl->prepared[0], 0, "order",
-                                                              weft_device_limits(device), NULL);
+            const ufl_cell_action *lowered = ufl_lower_action(
+                &ufl->graph, ufl->prepared[0], 0, "order", weft_device_limits(device), NULL);
             if (!lowered) {
                 status = error->status;
                 goto done;
@@ -370,7 +388,8 @@ static weft_status run_degree(const options *o, weft_device *device, int degree,
             if (!box_make(n > 2 ? n : 2, degree, lowered->kernel.order, &b))
                 TRY(weft_out_of_memory(error, "a mesh"));
             TRY(problem_make(&p, &b, error));
-            printf("# p=%d: %lld cells, %lld dofs\n", degree, (long long)b.n_cells, (long long)b.n_dofs);
+            printf("# p=%d: %lld cells, %lld dofs\n", degree, (long long)b.n_cells,
+                   (long long)b.n_dofs);
         }
         for (int i = 0; i < (o->n_shapes > 0 ? o->n_shapes : 1); ++i)
             TRY(run_shape(&p, &b, ufl, form, o->n_shapes > 0 ? &o->shapes[i] : &standard, error));
@@ -429,8 +448,9 @@ int main(int argc, char **argv) {
         printf("# %s\n", weft_device_limits(device)->name);
     for (int degree = 2; degree <= 8 && status == WEFT_OK; degree += 2)
         if (o.degree == 0 || degree == 2)
-            status = o.tetrahedra ? run_tetrahedra(&o, device, o.degree > 0 ? o.degree : degree / 2, &error)
-                                  : run_degree(&o, device, o.degree > 0 ? o.degree : degree, &error);
+            status = o.tetrahedra
+                         ? run_tetrahedra(&o, device, o.degree > 0 ? o.degree : degree / 2, &error)
+                         : run_degree(&o, device, o.degree > 0 ? o.degree : degree, &error);
     if (status != WEFT_OK) {
         weft_error_text(&error, text, sizeof text);
         fprintf(stderr, "%s\n", text);

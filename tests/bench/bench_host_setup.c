@@ -1,13 +1,12 @@
 /* Each phase of set-up on a cube whose nodes are jittered and whose numbering is shuffled, as a
  * file of the worst kind would give it; and what products take in the order that comes of it. */
+#include "bench_host.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
 #include "fusion/connectivity/connectivity.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
 #include "fusion/weft_program.h"
-#include "bench_host.h"
-
 
 #include <math.h>
 #include <stdio.h>

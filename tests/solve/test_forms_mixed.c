@@ -63,10 +63,10 @@ static void navier_stokes(void **state) {
         "(u, p), (v, q) = split(w), TestFunctions(W)\n"
         "F = nu*inner(grad(u), grad(v))*dx + inner(grad(u)*u, v)*dx - p*div(v)*dx - q*div(u)*dx\n"
         "unknown = w\n");
-    json_t *a = SOLVE(0, file, "--mesh", "quads:3", "--nonlinear", "--input", "nu=0.05",
-                      "--dirichlet", "boundary=y*(1 - y),0,free", "--exact",
-                      "y*(1 - y),0*x,(1 - 2*x)/20", "--tolerance", "1e-11", "--device",
-                      "host:1:sse2");
+    json_t *a =
+        SOLVE(0, file, "--mesh", "quads:3", "--nonlinear", "--input", "nu=0.05", "--dirichlet",
+              "boundary=y*(1 - y),0,free", "--exact", "y*(1 - y),0*x,(1 - 2*x)/20", "--tolerance",
+              "1e-11", "--device", "host:1:sse2");
     for (int k = 0; k < 3; ++k)
         assert_true(component(a, "l2_errors", k) < EXACT);
     json_decref(a);

@@ -47,7 +47,8 @@ typedef struct action_table {
     double *values; /* [4][points][nodes] */
 } action_table;
 
-static inline action_table action_tabulate(weft_family family, int degree, const weft_quadrature *rule) {
+static inline action_table action_tabulate(weft_family family, int degree,
+                                           const weft_quadrature *rule) {
     weft_element *element = NULL;
     action_table table = {0};
     if (weft_element_make(family, WEFT_HEXAHEDRON, degree, &element, NULL) != WEFT_OK)
@@ -63,8 +64,8 @@ static inline action_table action_tabulate(weft_family family, int degree, const
 }
 
 /* Value and reference gradient of one component at a point. */
-static inline void action_sum(const action_table *table, int point, const double *dofs, int components,
-                              double out[4]) {
+static inline void action_sum(const action_table *table, int point, const double *dofs,
+                              int components, double out[4]) {
     for (int d = 0; d < 4; ++d) {
         out[d] = 0;
         for (int i = 0; i < table->n_nodes; ++i)
@@ -89,8 +90,8 @@ static inline double action_inverse(double J[3][3], double K[3][3]) {
 }
 
 /* Physical values and gradients of all components. */
-static inline void action_evaluate(const action_table *table, int point, const double *dofs, int components,
-                                   double K[3][3], double *u, double (*du)[3]) {
+static inline void action_evaluate(const action_table *table, int point, const double *dofs,
+                                   int components, double K[3][3], double *u, double (*du)[3]) {
     for (int c = 0; c < components; ++c) {
         double all[4];
         action_sum(table, point, dofs + c, components, all);
@@ -110,10 +111,12 @@ typedef struct action_tables {
     int components, other_components; /* 0: no coefficient */
 } action_tables;
 
-static inline action_tables action_tables_make(weft_element_kind kind, int components, weft_element_kind other,
-                                               int other_components, int quadrature_degree) {
+static inline action_tables action_tables_make(weft_element_kind kind, int components,
+                                               weft_element_kind other, int other_components,
+                                               int quadrature_degree) {
     action_tables made = {.components = components, .other_components = other_components};
-    if (weft_quadrature_make(WEFT_HEXAHEDRON, WEFT_SCHEME_DEFAULT, quadrature_degree, &made.rule, NULL) != WEFT_OK)
+    if (weft_quadrature_make(WEFT_HEXAHEDRON, WEFT_SCHEME_DEFAULT, quadrature_degree, &made.rule,
+                             NULL) != WEFT_OK)
         abort();
     made.own = action_tabulate(kind.family, kind.degree, &made.rule);
     made.geometry = action_tabulate(WEFT_LAGRANGE, 1, &made.rule);
@@ -134,7 +137,8 @@ static inline void action_cell(const action_tables *t, const double *vertices, c
                                const double *other, cell_integrand *integrand, double *result) {
     const int n = t->own.n_nodes, c = t->components, stride = t->rule.n * n;
     for (int p = 0; p < t->rule.n; ++p) {
-        double place[3], J[3][3], K[3][3], u[4], du[4][3], v[4], dv[4][3], f0[4] = {0}, f1[4][3] = {{0}};
+        double place[3], J[3][3], K[3][3], u[4], du[4][3], v[4], dv[4][3], f0[4] = {0},
+                                                                           f1[4][3] = {{0}};
         for (int k = 0; k < 3; ++k) {
             double all[4];
             action_sum(&t->geometry, p, vertices + k, 3, all);
@@ -159,8 +163,9 @@ static inline void action_cell(const action_tables *t, const double *vertices, c
 
 /** y += the action of the integrand on all cells.
  *  x, w  of the spaces; w: coefficient of `other`, may be NULL with it */
-static inline void action_reference(const weft_space *space, const weft_space *other, int quadrature_degree,
-                                    cell_integrand *integrand, const double *x, const double *w, double *y) {
+static inline void action_reference(const weft_space *space, const weft_space *other,
+                                    int quadrature_degree, cell_integrand *integrand,
+                                    const double *x, const double *w, double *y) {
     const weft_mesh *mesh = weft_space_mesh(space);
     const weft_space *const spaces[2] = {space, other ? other : space};
     weft_element_kind kinds[2];
@@ -170,7 +175,8 @@ static inline void action_reference(const weft_space *space, const weft_space *o
     const int c = weft_space_components(space), oc = other ? weft_space_components(other) : 0;
     action_tables tables = action_tables_make(kinds[0], c, kinds[1], oc, quadrature_degree);
     const int n = tables.own.n_nodes * c, m = tables.other.n_nodes * oc;
-    double *dofs = calloc((size_t)(2 * n + m), sizeof *dofs), *result = dofs + n, *others = result + n;
+    double *dofs = calloc((size_t)(2 * n + m), sizeof *dofs), *result = dofs + n,
+           *others = result + n;
     if (!dofs)
         abort();
     for (int64_t cell = 0; cell < mesh->n_cells; ++cell) {
@@ -184,7 +190,8 @@ static inline void action_reference(const weft_space *space, const weft_space *o
         }
         for (int i = 0; i < m; ++i)
             others[i] =
-                w[(int64_t)weft_space_cell_nodes(other)[cell * tables.other.n_nodes + i / oc] * oc + i % oc];
+                w[(int64_t)weft_space_cell_nodes(other)[cell * tables.other.n_nodes + i / oc] * oc +
+                  i % oc];
         action_cell(&tables, vertices, dofs, others, integrand, result);
         for (int i = 0; i < n; ++i)
             y[(int64_t)nodes[i / c] * c + i % c] += result[i];

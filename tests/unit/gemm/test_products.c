@@ -273,8 +273,10 @@ static void test_small(void **state) {
     run(WEFT_GEMM_DOUBLE, WEFT_GEMM_PLAIN, WEFT_GEMM_PLAIN, "direct 2,2,64,0", &small_shapes[3]);
     run(WEFT_GEMM_DOUBLE, WEFT_GEMM_TRANSPOSED, WEFT_GEMM_TRANSPOSED, "direct 2,4,128,1",
         &small_shapes[5]);
-    run(WEFT_GEMM_DOUBLE, WEFT_GEMM_PLAIN, WEFT_GEMM_TRANSPOSED, "direct 1,1,64,1", &small_shapes[1]);
-    run(WEFT_GEMM_DOUBLE, WEFT_GEMM_TRANSPOSED, WEFT_GEMM_PLAIN, "direct 1,4,64,0", &small_shapes[2]);
+    run(WEFT_GEMM_DOUBLE, WEFT_GEMM_PLAIN, WEFT_GEMM_TRANSPOSED, "direct 1,1,64,1",
+        &small_shapes[1]);
+    run(WEFT_GEMM_DOUBLE, WEFT_GEMM_TRANSPOSED, WEFT_GEMM_PLAIN, "direct 1,4,64,0",
+        &small_shapes[2]);
     run(WEFT_GEMM_SINGLE, WEFT_GEMM_PLAIN, WEFT_GEMM_PLAIN, "direct 2,1,64,0", &small_shapes[3]);
     run(WEFT_GEMM_SINGLE, WEFT_GEMM_PLAIN, WEFT_GEMM_TRANSPOSED, "direct 2,4,128,1",
         &small_shapes[5]);

@@ -2,9 +2,8 @@
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
-#include "test_support.h"
 #include "operator_fixture.h"
-
+#include "test_support.h"
 
 /* Sums of some tens of terms of size one differ by a few units in the last place: 1e-11 leaves room
  * for the cancellation of gradients on distorted cells. */
@@ -94,8 +93,8 @@ static void check_problem(int d, problem p, weft_plan_kind plan) {
                          WEFT_OK); /* again: not twice as much */
         check_operator(&f, op, A);
         const size_t before = weft_device_bytes(f.device);
-        const bool has_positions = assemblies[a] == WEFT_ASSEMBLY_CSR ||
-                                   assemblies[a] == WEFT_ASSEMBLY_SYMMETRIC;
+        const bool has_positions =
+            assemblies[a] == WEFT_ASSEMBLY_CSR || assemblies[a] == WEFT_ASSEMBLY_SYMMETRIC;
         weft_operator_settle(op);
         assert_int_equal(weft_device_bytes(f.device) < before, has_positions);
         check_operator(&f, op, A);

@@ -1,15 +1,14 @@
 /* labels: full */
 /* The public functions of fem around operators, rerun with their n-th allocation failing. */
+#include "allocation.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
 #include "fusion/connectivity/connectivity.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
 #include "fusion/weft_program.h"
-#include "allocation.h"
-#include "test_support.h"
 #include "operator_fixture.h"
-
+#include "test_support.h"
 
 static weft_status use_library(void *user, weft_error *error) {
     (void)user;

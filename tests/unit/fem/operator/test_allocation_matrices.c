@@ -1,14 +1,13 @@
 /* labels: full */
 /* Assemblies that store a matrix on a GPU (here one that computes nothing), and edges on the host,
  * rerun with the n-th allocation failing. */
+#include "allocation.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_program.h"
-#include "allocation.h"
-#include "test_support.h"
 #include "operator_fixture.h"
-
+#include "test_support.h"
 
 typedef struct operator_case {
     fixture f;

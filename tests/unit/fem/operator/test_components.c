@@ -6,9 +6,8 @@
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
-#include "test_support.h"
 #include "operator_fixture.h"
-
+#include "test_support.h"
 
 #include <stdio.h>
 
@@ -233,8 +232,8 @@ static void components_must_agree(void **state) {
     assert_int_equal(
         weft_operator_make(&f.context, WEFT_ASSEMBLY_LMA, system.forms, 2, &op, &error),
         WEFT_ERROR_SHAPE);
-    assert_string_equal(error.message,
-                        "the forms elasticity and robin_component have 2 and 1 components per node");
+    assert_string_equal(
+        error.message, "the forms elasticity and robin_component have 2 and 1 components per node");
     fixture_free(&f);
 }
 

@@ -8,10 +8,9 @@
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_program.h"
-#include "test_support.h"
 #include "nvrtc_support.h"
 #include "operator_fixture.h"
-
+#include "test_support.h"
 
 #include <stdio.h>
 
@@ -112,7 +111,8 @@ static void positions_of_other_rows_are_refused(void **state) {
     assert_int_equal(weft_connectivity_make(f.device, f.mesh->cells, 2, 3, f.n + 1, &other, &error),
                      WEFT_OK);
     assert_int_equal(weft_pattern_make(f.device, f.cells, 32, &pattern, NULL, &error), WEFT_OK);
-    assert_int_equal(weft_sell_matrix_make(f.device, pattern, false, NULL, &matrix, &error), WEFT_OK);
+    assert_int_equal(weft_sell_matrix_make(f.device, pattern, false, NULL, &matrix, &error),
+                     WEFT_OK);
     assert_int_equal(weft_sell_positions(matrix, other, &positions, &error), WEFT_ERROR_SHAPE);
     assert_null(positions);
     weft_sell_matrix_free(&matrix);

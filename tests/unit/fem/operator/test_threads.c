@@ -3,9 +3,8 @@
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_program.h"
-#include "test_support.h"
 #include "operator_fixture.h"
-
+#include "test_support.h"
 
 /* Products on a mesh of many chunks are the same to the last bit for any number of threads. */
 static void check_threads(int d, int64_t cells_a_side, weft_assembly assembly) {

@@ -16,8 +16,8 @@ typedef struct action_case {
     cell_integrand *integrand;
 } action_case;
 
-static void mass(const double *x, const double *u, double (*du)[3], const double *w, double (*dw)[3],
-                 double *f0, double (*f1)[3]) {
+static void mass(const double *x, const double *u, double (*du)[3], const double *w,
+                 double (*dw)[3], double *f0, double (*f1)[3]) {
     (void)x, (void)du, (void)w, (void)dw, (void)f1;
     f0[0] = u[0];
 }
@@ -50,7 +50,8 @@ static void residual(const double *x, const double *u, double (*du)[3], const do
         f1[0][m] = sqrt(1 + square) * dw[0][m];
 }
 
-#define SPACE(p) "e = FiniteElement('Q', hexahedron, " #p ")\nu = TrialFunction(e)\nv = TestFunction(e)\n"
+#define SPACE(p)                                                                                   \
+    "e = FiniteElement('Q', hexahedron, " #p ")\nu = TrialFunction(e)\nv = TestFunction(e)\n"
 static const action_case cases[] = {
     {"mass_2", SPACE(2) "a = u*v*dx\n", 2, 1, 7, 0, 0, mass},
     {"mass_3", SPACE(3) "a = u*v*dx\n", 3, 1, 9, 0, 0, mass},
@@ -58,10 +59,12 @@ static const action_case cases[] = {
     {"laplace_2", SPACE(2) "a = dot(grad(u), grad(v))*dx\n", 2, 1, 7, 0, 0, laplace},
     {"laplace_4", SPACE(4) "a = dot(grad(u), grad(v))*dx\n", 4, 1, 11, 0, 0, laplace},
     {"mixed_terms",
-     SPACE(3) "w = Coefficient(FiniteElement('Q', hexahedron, 1))\nc = Constant(hexahedron)\n"
-              "b = VectorConstant(hexahedron)\nd = Coefficient(FiniteElement('DG', hexahedron, 0))\n"
-              "x = SpatialCoordinate(hexahedron)\n"
-              "a = (1 + w**2)*dot(grad(u), grad(v))*dx(degree=9) + (c*u*x[1] + d*dot(b, grad(u)))*v*dx(degree=9)\n",
+     SPACE(
+         3) "w = Coefficient(FiniteElement('Q', hexahedron, 1))\nc = Constant(hexahedron)\n"
+            "b = VectorConstant(hexahedron)\nd = Coefficient(FiniteElement('DG', hexahedron, 0))\n"
+            "x = SpatialCoordinate(hexahedron)\n"
+            "a = (1 + w**2)*dot(grad(u), grad(v))*dx(degree=9) + (c*u*x[1] + d*dot(b, "
+            "grad(u)))*v*dx(degree=9)\n",
      3, 1, 9, 1, 1, mixed_terms},
     {"elasticity",
      "e = VectorElement('Q', hexahedron, 2)\nu = TrialFunction(e)\nv = TestFunction(e)\n"
@@ -69,14 +72,17 @@ static const action_case cases[] = {
      2, 3, 7, 0, 0, elasticity},
     {"residual",
      SPACE(2) "w = Coefficient(e)\nx = SpatialCoordinate(hexahedron)\n"
-              "L = sqrt(1 + dot(grad(w), grad(w)))*dot(grad(w), grad(v))*dx(degree=6) - exp(w)*x[0]*v*dx(degree=6)\n",
+              "L = sqrt(1 + dot(grad(w), grad(w)))*dot(grad(w), grad(v))*dx(degree=6) - "
+              "exp(w)*x[0]*v*dx(degree=6)\n",
      2, 1, 6, 2, 1, residual},
 };
 
-static weft_memory *constant_memory(weft_device *device, const double *values, int n, int64_t repeat) {
+static weft_memory *constant_memory(weft_device *device, const double *values, int n,
+                                    int64_t repeat) {
     weft_memory *memory = NULL;
     weft_error error;
-    assert_int_equal(weft_memory_make(device, (size_t)(n * repeat) * sizeof *values, &memory, &error), WEFT_OK);
+    assert_int_equal(
+        weft_memory_make(device, (size_t)(n * repeat) * sizeof *values, &memory, &error), WEFT_OK);
     for (int64_t i = 0; i < repeat; ++i)
         assert_int_equal(weft_memory_write(memory, (size_t)(i * n) * sizeof *values, values,
                                            (size_t)n * sizeof *values, &error),
@@ -93,8 +99,8 @@ static weft_memory *bind_constant(weft_device *device, const ufl_node *node, int
 }
 
 /* In a loop: without effect when it has ended, else y = A x. */
-static void check_predicated(weft_cell_action *action, weft_memory *x, weft_memory *y, const double *expected,
-                             int64_t n, double tolerance) {
+static void check_predicated(weft_cell_action *action, weft_memory *x, weft_memory *y,
+                             const double *expected, int64_t n, double tolerance) {
     weft_device *device = y->device;
     weft_error error;
     weft_memory *active = NULL;
@@ -105,7 +111,8 @@ static void check_predicated(weft_cell_action *action, weft_memory *x, weft_memo
     assert_int_equal(weft_cell_action_guard(action, &error), WEFT_OK);
     for (uint32_t flag = 0; flag < 2; ++flag) {
         assert_int_equal(weft_memory_write(active, 0, &flag, sizeof flag, &error), WEFT_OK);
-        assert_int_equal(weft_cell_action_add_predicated(action, x, y, active, true, &error), WEFT_OK);
+        assert_int_equal(weft_cell_action_add_predicated(action, x, y, active, true, &error),
+                         WEFT_OK);
         assert_int_equal(weft_vector_pull(y, after, n, &error), WEFT_OK);
         for (int64_t i = 0; i < n; ++i)
             assert_double_near(after[i], flag ? expected[i] : before[i], 0, flag ? tolerance : 0);
@@ -123,20 +130,24 @@ static void check(const action_case *one, weft_device *device) {
     weft_cell_binding bindings[WEFT_CELL_SOURCES] = {{NULL, NULL}};
     double *x = NULL, *y = NULL, *w = NULL;
     weft_memory *x_memory = NULL, *y_memory = NULL, *w_memory = NULL;
-    if (weft_ufl_read_text("forms.ufl", one->text, strlen(one->text), NULL, &ufl, &error) != WEFT_OK)
+    if (weft_ufl_read_text("forms.ufl", one->text, strlen(one->text), NULL, &ufl, &error) !=
+        WEFT_OK)
         fail_msg("%s: %d: %s", one->name, error.line, error.message);
     ufl->context.error = &error;
-    const ufl_cell_action *lowered =
-        ufl_lower_action(&ufl->graph, ufl->prepared[0], 0, one->name, weft_device_limits(device), NULL);
+    const ufl_cell_action *lowered = ufl_lower_action(&ufl->graph, ufl->prepared[0], 0, one->name,
+                                                      weft_device_limits(device), NULL);
     if (!lowered)
         fail_msg("%s: %d: %s", one->name, error.line, error.message);
     assert_int_equal(action_mesh(3, &mesh, &error), WEFT_OK);
     const weft_element_kind kind = {WEFT_LAGRANGE, one->degree};
     assert_int_equal(weft_space_make(device, mesh, kind, one->components, &space, &error), WEFT_OK);
-    const weft_element_kind line = {WEFT_LAGRANGE, 1}, other_kind = {WEFT_LAGRANGE, one->other_degree};
+    const weft_element_kind line = {WEFT_LAGRANGE, 1},
+                            other_kind = {WEFT_LAGRANGE, one->other_degree};
     assert_int_equal(weft_space_make(device, mesh, line, 1, &corners, &error), WEFT_OK);
     if (one->other_degree > 0) {
-        assert_int_equal(weft_space_make(device, mesh, other_kind, one->other_components, &other, &error), WEFT_OK);
+        assert_int_equal(
+            weft_space_make(device, mesh, other_kind, one->other_components, &other, &error),
+            WEFT_OK);
         const int64_t n = weft_space_dofs(other);
         assert_int_equal(weft_vector_make(device, n, &w, &w_memory, &error), WEFT_OK);
         for (int64_t i = 0; i < n; ++i)
@@ -157,7 +168,8 @@ static void check(const action_case *one, weft_device *device) {
         else if (nodal)
             bindings[i] = (weft_cell_binding){weft_space_cells(other), w_memory};
         else
-            bindings[i].values = owned[i] = bind_constant(device, lowered->sources[i], mesh->n_cells);
+            bindings[i].values = owned[i] =
+                bind_constant(device, lowered->sources[i], mesh->n_cells);
     }
     weft_connectivity *vertices = weft_space_cells(corners);
     const weft_status status =
@@ -231,17 +243,20 @@ static int64_t multiply(weft_device *device, weft_assembly assembly, int degree,
     weft_bound_form form;
     double *x = NULL;
     snprintf(text, sizeof text,
-             "e = FiniteElement('P', tetrahedron, %d)\na = dot(grad(TrialFunction(e)), grad(TestFunction(e)))*dx\n",
+             "e = FiniteElement('P', tetrahedron, %d)\na = dot(grad(TrialFunction(e)), "
+             "grad(TestFunction(e)))*dx\n",
              degree);
-    assert_int_equal(weft_ufl_read_text("forms.ufl", text, strlen(text), NULL, &ufl, &error), WEFT_OK);
+    assert_int_equal(weft_ufl_read_text("forms.ufl", text, strlen(text), NULL, &ufl, &error),
+                     WEFT_OK);
     assert_int_equal(weft_ufl_problem_of(ufl, &problem, &error), WEFT_OK);
     assert_true(problem->parts[0].has_action);
     assert_int_equal(weft_fem_library_make(&library, &error), WEFT_OK);
     assert_int_equal(weft_ufl_add_functions(ufl, library, &error), WEFT_OK);
     weft_context context = {.device = device, .library = library, .plan = WEFT_PLAN_FUSED};
     assert_int_equal(weft_mesh_make_cube(4, &mesh, &error), WEFT_OK);
-    assert_int_equal(
-        weft_space_make(device, mesh, (weft_element_kind){WEFT_LAGRANGE, degree}, 1, &space, &error), WEFT_OK);
+    assert_int_equal(weft_space_make(device, mesh, (weft_element_kind){WEFT_LAGRANGE, degree}, 1,
+                                     &space, &error),
+                     WEFT_OK);
     assert_int_equal(weft_space_make(device, mesh, WEFT_ELEMENT_P1, 1, &corners, &error), WEFT_OK);
     weft_form_start("forms.ufl", problem->parts[0].script, weft_space_cells(space), &form);
     form.form.action = "Kv";

@@ -165,19 +165,23 @@ static void divergence_theorem(void **state) {
 /* The product without the matrix is the matrix times the vector, for all kinds of terms. */
 static void products_without_the_matrix(void **state) {
     (void)state;
-    static const double tetrahedron[] = {0, 0, 0.1, 1, 0.1, 0, 0.2, 0.8, 0, 0.1, 0.1, 1.2}, b[] = {0.5, -1, 2};
+    static const double tetrahedron[] = {0, 0, 0.1, 1, 0.1, 0, 0.2, 0.8, 0, 0.1, 0.1, 1.2},
+                        b[] = {0.5, -1, 2};
     static const struct {
         const char *text;
         int d, n;
         bool has_b;
     } cases[] = {
-        {"e = FiniteElement('P', tetrahedron, 2)\na = dot(grad(TrialFunction(e)), grad(TestFunction(e)))*dx\n", 3, 10,
-         false},
+        {"e = FiniteElement('P', tetrahedron, 2)\na = dot(grad(TrialFunction(e)), "
+         "grad(TestFunction(e)))*dx\n",
+         3, 10, false},
         {"e = FiniteElement('P', tetrahedron, 3)\nu = TrialFunction(e)\nv = TestFunction(e)\n"
-         "b = VectorConstant(tetrahedron)\na = dot(grad(u), grad(v))*dx + u*v*dx + dot(b, grad(u))*v*dx + u*v.dx(1)*dx\n",
+         "b = VectorConstant(tetrahedron)\na = dot(grad(u), grad(v))*dx + u*v*dx + dot(b, "
+         "grad(u))*v*dx + u*v.dx(1)*dx\n",
          3, 20, true},
-        {"e = FiniteElement('P', triangle, 4)\na = dot(grad(TrialFunction(e)), grad(TestFunction(e)))*dx\n", 2, 15,
-         false},
+        {"e = FiniteElement('P', triangle, 4)\na = dot(grad(TrialFunction(e)), "
+         "grad(TestFunction(e)))*dx\n",
+         2, 15, false},
         {"e = VectorElement('P', tetrahedron, 2)\nu = TrialFunction(e)\nv = TestFunction(e)\n"
          "a = (inner(sym(grad(u)), sym(grad(v))) + 0.7*div(u)*div(v))*dx\n",
          3, 30, false},
@@ -187,14 +191,16 @@ static void products_without_the_matrix(void **state) {
         const double *x = cases[k].d == 3 ? tetrahedron : triangle;
         fixture f = read_forms(cases[k].text);
         weft_error error = {0};
-        double *A = calloc((size_t)(n * n + 2 * n), sizeof *A), *v = A + n * n, *y = v + n, largest = 0;
+        double *A = calloc((size_t)(n * n + 2 * n), sizeof *A), *v = A + n * n, *y = v + n,
+               largest = 0;
         assert_non_null(A);
         const double *matrix_data[] = {x, b}, *product_data[] = {x, v, b};
         for (int i = 0; i < n; ++i)
             v[i] = cos(3 * i + 1);
         tensor(&f, 0, -1, matrix_data, n * n, A);
         f.ufl->context.error = &error;
-        const ufl_lowered *product = ufl_lower_product(&f.ufl->graph, f.ufl->prepared[0], 0, "product", f.ufl->prepared[0]->arguments[1]);
+        const ufl_lowered *product = ufl_lower_product(&f.ufl->graph, f.ufl->prepared[0], 0,
+                                                       "product", f.ufl->prepared[0]->arguments[1]);
         if (!product)
             fail_msg("%s", error.message);
         if (forms_run(f.device, product, product_data, 1, y, &error) != WEFT_OK)
