@@ -8,6 +8,7 @@
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
 #include "fusion/weft_program.h"
+#include "test_support.h"
 
 #include <math.h>
 #include <stdlib.h>
