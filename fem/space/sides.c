@@ -120,37 +120,33 @@ done:
     return status;
 }
 
-weft_status weft_space_exterior_make(const weft_space *space, int group, weft_space_sides *out,
-                                     weft_error *error) {
+typedef weft_status sides_finder(const weft_mesh *mesh, int group, weft_sides *out,
+                                 weft_error *error);
+
+static weft_status make_found(const weft_space *space, sides_finder *find, int group,
+                              weft_space_sides *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_sides sides = {0};
-    TRY(weft_sides_exterior(weft_space_mesh(space), group, &sides, error));
+    TRY(find(weft_space_mesh(space), group, &sides, error));
     TRY(make(space, &sides, out, error));
 done:
     weft_sides_free(&sides);
     return status;
+}
+
+weft_status weft_space_exterior_make(const weft_space *space, int group, weft_space_sides *out,
+                                     weft_error *error) {
+    return make_found(space, weft_sides_exterior, group, out, error);
 }
 
 weft_status weft_space_one_side_make(const weft_space *space, int group, weft_space_sides *out,
                                      weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_sides sides = {0};
-    TRY(weft_sides_of_group(weft_space_mesh(space), group, &sides, error));
-    TRY(make(space, &sides, out, error));
-done:
-    weft_sides_free(&sides);
-    return status;
+    return make_found(space, weft_sides_of_group, group, out, error);
 }
 
 weft_status weft_space_interior_make(const weft_space *space, int group, weft_space_sides *out,
                                      weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_sides sides = {0};
-    TRY(weft_sides_interior(weft_space_mesh(space), group, &sides, error));
-    TRY(make(space, &sides, out, error));
-done:
-    weft_sides_free(&sides);
-    return status;
+    return make_found(space, weft_sides_interior, group, out, error);
 }
 
 void weft_space_sides_free(weft_space_sides *sides) {
