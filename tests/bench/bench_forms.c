@@ -94,17 +94,6 @@ static bool box_make(int n, int p, const int *order, box *b) {
     return true;
 }
 
-static void mass(const double *x, const double *u, double (*du)[3], const double *w,
-                 double (*dw)[3], double *f0, double (*f1)[3]) {
-    (void)x, (void)du, (void)w, (void)dw, (void)f1;
-    f0[0] = u[0];
-}
-static void laplace(const double *x, const double *u, double (*du)[3], const double *w,
-                    double (*dw)[3], double *f0, double (*f1)[3]) {
-    (void)x, (void)u, (void)w, (void)dw, (void)f0;
-    memcpy(f1[0], du[0], sizeof f1[0]);
-}
-
 /* Largest error at the dofs inside 2 x 2 x 2 cells in four places, relative to the largest value there. */
 static double check(const box *b, int form, const double *x, const double *y, const int *order) {
     const int p = b->p, w = p + 1, width = w * w * w, n = b->n, side = 2 * p + 1;

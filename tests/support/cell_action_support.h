@@ -19,6 +19,18 @@
 typedef void cell_integrand(const double *x, const double *u, double (*du)[3], const double *w,
                             double (*dw)[3], double *f0, double (*f1)[3]);
 
+/* The integrands of the mass matrix and of the Laplacian. */
+static inline void mass(const double *x, const double *u, double (*du)[3], const double *w,
+                        double (*dw)[3], double *f0, double (*f1)[3]) {
+    (void)x, (void)du, (void)w, (void)dw, (void)f1;
+    f0[0] = u[0];
+}
+static inline void laplace(const double *x, const double *u, double (*du)[3], const double *w,
+                           double (*dw)[3], double *f0, double (*f1)[3]) {
+    (void)x, (void)u, (void)w, (void)dw, (void)f0;
+    memcpy(f1[0], du[0], sizeof f1[0]);
+}
+
 static inline double action_random(uint64_t i) {
     i = (i + 1) * 0x9E3779B97F4A7C15u;
     i = (i ^ i >> 31) * 0xBF58476D1CE4E5B9u;

@@ -16,16 +16,6 @@ typedef struct action_case {
     cell_integrand *integrand;
 } action_case;
 
-static void mass(const double *x, const double *u, double (*du)[3], const double *w,
-                 double (*dw)[3], double *f0, double (*f1)[3]) {
-    (void)x, (void)du, (void)w, (void)dw, (void)f1;
-    f0[0] = u[0];
-}
-static void laplace(const double *x, const double *u, double (*du)[3], const double *w,
-                    double (*dw)[3], double *f0, double (*f1)[3]) {
-    (void)x, (void)u, (void)w, (void)dw, (void)f0;
-    memcpy(f1[0], du[0], sizeof f1[0]);
-}
 static void mixed_terms(const double *x, const double *u, double (*du)[3], const double *w,
                         double (*dw)[3], double *f0, double (*f1)[3]) {
     const double k = 1 + w[0] * w[0];
