@@ -3,8 +3,8 @@
 
 #include <malloc.h>
 
-/* Let freed arrays be used again: set-up makes and frees many large ones, and pages that come from the
- * kernel anew are cleared first, which took a third of the processor time of runs with multigrid. */
+/* Let freed arrays be used again: set-up makes and frees many large ones, and pages that the
+ * kernel hands out are cleared first, which took a third of the processor time of runs with multigrid. */
 static void keep_freed_memory(void) {
     (void)mallopt(M_MMAP_MAX, 0);
     (void)mallopt(M_TRIM_THRESHOLD, -1); /* never */

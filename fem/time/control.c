@@ -5,7 +5,7 @@
  *  difference to the embedded method of order 3, multiplied by (M + d h K)^-1 M, so that stiff
  *  components do not dominate it. Norms are |e| = sqrt(e.M e).
  *
- *  An error e decays at the rate e.K e / e.M e. The errors of a time 1/rate are what is left of all, so
+ *  An error e decays at the rate e.K e / e.M e. Only the errors made during the last time 1/rate remain, so
  *  that a step may make dt (rate + 1/T) of the error that is allowed in the whole time T.
  *
  *  Source  Hosea and Shampine 1996; Hairer, Norsett and Wanner 1993, II.4 and III.5 */

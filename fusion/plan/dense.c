@@ -99,7 +99,7 @@ static int terms_of(const finder *f, int position) {
                : most;
 }
 
-/* Give each call its role. *again: a product must not be tiled, so that roles must be found anew. */
+/* Give each call its role. *again: a product must not be tiled, so that the roles must be found once more. */
 static bool find_roles(finder *f, bool *again) {
     weft_dense *out = f->out;
     *again = false;

@@ -52,7 +52,7 @@ series series_apply(series a, const double derivatives[5]) {
     series power = series_number(1), result = {{{0}}};
     double factorial = 1;
     a.c[0][0] = 0;
-    for (int k = 0; k < 5; ++k) { /* the fifth power of what is left is zero */
+    for (int k = 0; k < 5; ++k) { /* the fifth power of the rest is zero */
         result = series_add(result, series_scale(power, derivatives[k] / factorial));
         power = series_multiply(power, a);
         factorial *= k + 1;
