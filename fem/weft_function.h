@@ -13,6 +13,12 @@ extern "C" {
 
 /** Whether the formula is a literal number, which needs no kernel; *value gets it. */
 bool weft_formula_constant(const char *text, double *value);
+/** The value of a formula without coordinates, such as 1/40; 0 on a device that computes nothing.
+ *  origin  names the formula in messages
+ *  t       the time, for formulas in t; NULL: they have none
+ *  Errors  WEFT_ERROR_SYNTAX, _TYPE (with a caret in the formula), _COMPILER, _DEVICE, _MEMORY */
+weft_status weft_formula_evaluate(weft_context *context, const char *text, const char *origin,
+                                  const double *t, double *value, weft_error *error);
 /** Set and return WEFT_ERROR_INPUT: the formula is not finite at or near the given node. */
 weft_status weft_formula_refuse(const weft_space *space, const char *text, const char *origin,
                                 int64_t node, weft_error *error);

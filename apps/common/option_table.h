@@ -12,6 +12,7 @@ typedef struct app_option {
     const char *value;  /* its value in the help: "FILE"; NULL: it takes none; "A B": two values */
     const char *help;   /* NULL: the option is not listed */
     int letter;         /* 'm' for -m; 0: none */
+    bool is_joined;     /* a list of a problem file is one value, with commas between its parts */
     const char *former; /* a former name, accepted but not listed; or NULL */
     /** Read the value.
      *  option  "--name", for messages

@@ -300,6 +300,9 @@ static weft_status add_value(problem_reader *r, const app_option_table *table,
     if (v->kind == VALUE_MAP && form == FORM_KEYED) {
         for (const value *item = v->first; item; item = item->next)
             TRY(add_keyed(r, table, row, item));
+    } else if (v->kind == VALUE_LIST && row && row->is_joined) {
+        TRY(join(r, v, &text));
+        TRY(add_entry(r, table, row, v, text));
     } else if (v->kind == VALUE_LIST) {
         for (const value *item = v->first; item; item = item->next) {
             TRY(join(r, item, &text));

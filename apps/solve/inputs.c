@@ -51,13 +51,31 @@ done:
     return status;
 }
 
-static weft_status refuse_uniform(const solve_binding *binding, const char *text,
+static weft_status refuse_uniform(const solve_binding *binding, const char *why,
                                   weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_USAGE,
-                   "this input is a single number, and '%.60s' is not a number", text);
+    weft_error_set(error, WEFT_ERROR_USAGE, "this input is a single number, and %s", why);
     weft_error_location(error, binding->origin, binding->value, 1, 1);
-    weft_error_hint(error, "write a number; what varies in space is an input over nodes or cells");
+    weft_error_hint(error,
+                    "write a constant, such as 1/40; what varies in space is an input over nodes or "
+                    "cells");
     return WEFT_ERROR_USAGE;
+}
+
+/* The value of an input that is a single number. */
+static weft_status evaluate_uniform(solve *run, const solve_binding *binding, const char *text,
+                                    double *value, weft_error *error) {
+    static const char *const axes[] = {"x", "y", "z"};
+    weft_status status = WEFT_OK;
+    for (int k = 0; k < 3; ++k)
+        if (weft_has_word(text, axes[k]))
+            TRY(refuse_uniform(binding, "this formula depends on the place", error));
+    if (weft_formula_by_group(text))
+        TRY(refuse_uniform(binding, "this is a formula by group", error));
+    TRY(weft_formula_evaluate(&run->base.context, text, binding->origin, NULL, value, error));
+    if (!isfinite(*value))
+        TRY(refuse_uniform(binding, "this formula has no finite value", error));
+done:
+    return status;
 }
 
 /* Index of component k of element i: nodes are stored as AoS, cells block-interleaved. */
@@ -103,9 +121,9 @@ static weft_status fill(solve *run, const solve_binding *binding, const weft_nam
     const int64_t room = (n + lanes - 1) / lanes * lanes;
     double *column = NULL, constant = 0;
     weft_memory *memory = NULL;
-    const bool is_constant = weft_formula_constant(text, &constant);
-    if (!is_constant && !info->over)
-        TRY(refuse_uniform(binding, text, error));
+    const bool is_constant = !info->over || weft_formula_constant(text, &constant);
+    if (!info->over)
+        TRY(evaluate_uniform(run, binding, text, &constant, error));
     if (!is_constant) {
         TRY(weft_vector_make(run->base.device, room, &column, &memory, error));
         TRY(on_cells ? evaluate_centres(run, text, binding->origin, memory, column, error)

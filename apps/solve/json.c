@@ -7,7 +7,7 @@ static bool set_script(json_t *root, const solve *run) {
     if (!run->options->script)
         return true;
     return app_json_set(root, "script", app_json_text(run->options->script)) &&
-           app_json_set(root, "components", json_integer(run->components)) &&
+           app_json_set(root, "components", json_integer(run->base.n_values)) &&
            app_json_set(root, "sum", app_json_real(run->sum)) &&
            app_json_set(root, "asymmetry", app_json_real(run->base.is_null ? NAN : run->asymmetry));
 }

@@ -129,7 +129,7 @@ static const app_option condition_options[] = {
     {"robin", "GROUP=ALPHA,EXPR[,EXPR...]", "Flux or traction EXPR - ALPHA u; repeatable",
      APP_CONDITION(solve_options, WEFT_ROBIN)},
     {"exact", "EXPR[,EXPR...]", "Exact solution, to print the errors in L2 and H1",
-     APP_TEXT(solve_options, exact)},
+     APP_TEXT(solve_options, exact), .is_joined = true},
     {0}};
 
 static const app_option newton_options[] = {

@@ -54,14 +54,20 @@ static void print_newton(const solve *run) {
     }
 }
 
+/* Of a mixed function the components are those of all its parts, which have nodes of their own. */
+static void print_script(const solve *run) {
+    const bool is_mixed = run->base.n_fields > 1;
+    const int n = is_mixed ? run->base.n_values : run->components;
+    printf("script      %s: matrix %s, vector %s, %d component%s %s\n", run->options->script,
+           run->script.matrix, run->script.vector ? run->script.vector : "none", n,
+           n == 1 ? "" : "s", is_mixed ? "in a mixed space" : "per node");
+}
+
 static void print_head(const solve *run) {
     app_messages_clear(run->base.messages);
     app_mesh_print(run->base.mesh, &run->base.mesh_made);
     if (run->options->script)
-        printf("script      %s: matrix %s, vector %s, %d component%s per node\n",
-               run->options->script, run->script.matrix,
-               run->script.vector ? run->script.vector : "none", run->components,
-               run->components == 1 ? "" : "s");
+        print_script(run);
     if (run->script.ufl)
         printf("unknowns    %" PRId64 " in all, values prescribed by conditions included\n",
                run->n_dofs);

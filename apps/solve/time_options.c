@@ -45,7 +45,7 @@ const app_option solve_time_option_table[] = {
      "Solve M du/dt + K u = b, or with --nonlinear M du/dt + r(u) = 0, in steps of length DT from "
      "t = 0 to END. The script makes the local matrix M too; its input t is the time, and "
      "conditions may use t",
-     .read = read_time},
+     .read = read_time, .is_joined = true},
     {"scheme", "NAME",
      "bdf2 (default), sdirk2 (TR-BDF2, two solves per step), both of order 2 and stable for any "
      "step, or theta",
@@ -66,7 +66,7 @@ const app_option solve_time_option_table[] = {
      "own, which make no mass matrix (default u_old); their input dt is the length of a step",
      APP_TEXT(solve_time_options, previous)},
     {"initial", "EXPR[,EXPR...]", "u at t = 0, one expression per component (default 0)",
-     APP_TEXT(solve_time_options, initial)},
+     APP_TEXT(solve_time_options, initial), .is_joined = true},
     {"output-every", "N",
      "Write a time series, NAME.pvd or NAME.vtkhdf, to --output after every N steps (default: only "
      "at the start and the end)",

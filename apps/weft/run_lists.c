@@ -37,7 +37,7 @@ static weft_status evaluate(weft_run *run, const list *l, const char *text, cons
     weft_bound_form form;
     if (weft_formula_constant(text, &constant) || !l->info.over) {
         if (!l->info.over)
-            TRY(app_parse_number(origin, text, -1e300, 1e300, &constant, error));
+            TRY(weft_formula_evaluate(&run->base.context, text, origin, NULL, &constant, error));
         for (int64_t i = 0; i < l->room; ++i)
             column[i] = constant;
         goto done;

@@ -19,6 +19,43 @@ bool weft_formula_constant(const char *text, double *value) {
     return true;
 }
 
+static weft_status refuse_time(const char *text, const char *origin, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_TYPE, "'t' has no value here");
+    weft_error_location(error, origin, text, 1, 1);
+    weft_error_hint(error, "t is the time of problems in time");
+    return WEFT_ERROR_TYPE;
+}
+
+weft_status weft_formula_evaluate(weft_context *context, const char *text, const char *origin,
+                                  const double *t, double *value, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *output = "u";
+    double *times = NULL, *values = NULL;
+    weft_memory *time = NULL, *memory = NULL;
+    weft_bound_form form;
+    if (weft_formula_constant(text, value))
+        return WEFT_OK;
+    if (!t && weft_has_word(text, "t"))
+        return refuse_time(text, origin, error);
+    TRY(weft_vector_make(context->device, 1, &times, &time, error));
+    TRY(weft_vector_make(context->device, 1, &values, &memory, error));
+    *times = t ? *t : 0;
+    TRY(weft_vector_push(time, times, 1, error));
+    weft_form_start("uniform.weft", weft_fem_script("uniform.weft"), NULL, &form);
+    weft_form_bind_input(&form, "when", time);
+    weft_form_bind_expression(&form, "value", text, origin);
+    TRY(weft_form_run(context, &form.form, &(weft_form_outputs){&output, &memory, 1, "nodes", 1},
+                      error));
+    TRY(weft_vector_pull(memory, values, 1, error));
+    *value = *values;
+done:
+    weft_memory_free(&time);
+    weft_memory_free(&memory);
+    free(times);
+    free(values);
+    return status;
+}
+
 const char *weft_point_text(const double *point, int dimension, char out[64]) {
     if (dimension == 3)
         (void)snprintf(out, 64, "(%g, %g, %g)", point[0], point[1], point[2]);

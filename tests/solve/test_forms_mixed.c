@@ -46,6 +46,7 @@ static void stokes(void **state) {
                       "boundary=y^2,x^2,free", "--exact", "y^2,x^2,2*x + 2*y - 2", "--tolerance",
                       "1e-12", "--device", "host:1:sse2");
     assert_string_equal(app_text(a, "method"), "minres");
+    assert_int_equal(json_integer_value(json_object_get(a, "components")), 3);
     for (int k = 0; k < 3; ++k)
         assert_true(component(a, "l2_errors", k) < EXACT);
     assert_double_near(component(a, "integral_u", 0), 1.0 / 3, EXACT, 0);
@@ -64,7 +65,7 @@ static void navier_stokes(void **state) {
         "F = nu*inner(grad(u), grad(v))*dx + inner(grad(u)*u, v)*dx - p*div(v)*dx - q*div(u)*dx\n"
         "unknown = w\n");
     json_t *a =
-        SOLVE(0, file, "--mesh", "quads:3", "--nonlinear", "--input", "nu=0.05", "--dirichlet",
+        SOLVE(0, file, "--mesh", "quads:3", "--nonlinear", "--input", "nu=1/20", "--dirichlet",
               "boundary=y*(1 - y),0,free", "--exact", "y*(1 - y),0*x,(1 - 2*x)/20", "--tolerance",
               "1e-11", "--device", "host:1:sse2");
     for (int k = 0; k < 3; ++k)
@@ -72,10 +73,25 @@ static void navier_stokes(void **state) {
     json_decref(a);
 }
 
+/* What is printed of a mixed space. */
+static void report(void **state) {
+    (void)state;
+    put("W = VectorElement('P', triangle, 2)*FiniteElement('P', triangle, 1)\n"
+        "(u, p), (v, q) = TrialFunctions(W), TestFunctions(W)\n"
+        "a = inner(grad(u), grad(v))*dx - p*div(v)*dx - q*div(u)*dx\n");
+    const char *const command[] = {WEFT_BINARY_DIR "/solve", file, "--mesh", "square:2", "--dirichlet",
+                                   "boundary=y,0,free", NULL};
+    test_run run = test_program(command, NULL);
+    assert_int_equal(run.exit_code, 0);
+    assert_non_null(strstr(run.output, "matrix K, vector none, 3 components in a mixed space\n"));
+    test_run_free(&run);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stokes),
         cmocka_unit_test(navier_stokes),
+        cmocka_unit_test(report),
     };
     return cmocka_run_group_tests(tests, name_file, remove_file);
 }

@@ -78,6 +78,29 @@ END
 numbers | cmp -s - wanted || fail "other.yaml gives other results"
 printf 'script: diffusion.weft\nmesh: square:4\ndefine: {source: {default: 1}, diffusivity: 2}\n' >solve.yaml
 "$WEFT_BUILD/solve" --problem solve.yaml >out 2>&1 || fail "script"
+# lists for options of one value with several parts
+printf 'script: heat.weft\nmesh: square:4\ntime: [0.125, 1/2]\n' >time.yaml
+"$WEFT_BUILD/solve" --problem time.yaml >out 2>&1 && fail "a time that is not a number"
+grep -qF 'time.yaml:3:7: error: this is not part of a number' out || fail "the place of a wrong time"
+printf 'script: heat.weft\nmesh: square:4\ntime: [0.125, 0.5]\ninitial: [x]\nexact: [x]\n' >time.yaml
+"$WEFT_BUILD/solve" --problem time.yaml >out 2>&1 || fail "time as a list"
+grep -q '4 steps to t = 0.5' out || fail "the steps of a list"
+printf 'script: elasticity.weft\nmesh: square:4\ndirichlet: {boundary: [x, 2*y]}\nexact: [x, 2*y]\n' >exact.yaml
+"$WEFT_BUILD/solve" --problem exact.yaml >out 2>&1 || fail "exact as a list"
+grep -qE '^error  *L2 [0-9.]+e-1[0-9]' out || fail "errors against a list"
+cat >number.weft <<'END'
+index cells, nodes;
+connectivity dofs : cells -> nodes[3];
+input x : real[2] over nodes;
+input k : real;
+K = k*dshape_dot_dshape(tform_dshape(jacobian(x[dofs])), jacobian(x[dofs]));
+END
+"$WEFT_BUILD/solve" number.weft --mesh square:2 --input k=1/40 --dirichlet left=1 >out 2>&1 || fail "a constant"
+"$WEFT_BUILD/solve" number.weft --mesh square:2 --input k@left=1 >out 2>&1 && fail "a number by group"
+grep -qF 'this input is a single number, and this is a formula by group' out || fail "why it is refused"
+printf 'script: heat.weft\ntime: [0.125, [1]]\n' >bad.yaml
+"$WEFT_BUILD/solve" --problem bad.yaml >out 2>&1 && fail "a list in a list"
+grep -qF 'bad.yaml:2:15: error: expected a value' out || fail "the place of a list in a list"
 
 # what is wrong: a file, and the messages
 refused() { # name, expected words...

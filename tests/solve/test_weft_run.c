@@ -54,7 +54,7 @@ static int tear_down(void **state) {
 #define WAVE                                                                                       \
     WEFT_BINARY_DIR "/weft", "run", script, "--mesh=square:16", "--input=free=1",                  \
         "--input=free@boundary=0", "--input=u=sin(pi*x)*sin(pi*y)", "--input=v=0", "--input=t=0",  \
-        "--input=end=1.4142135623730951", "--input=dt=0.00707106781186547524"
+        "--input=end=sqrt(2)", "--input=dt=sqrt(2)/200"
 
 static test_run run(const char *const *command) {
     return test_program(command, NULL);
