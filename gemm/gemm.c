@@ -34,6 +34,8 @@ void weft_gemm_kernels_free(weft_gemm_kernels **kernels) {
     }
     for (int i = 0; i < (*kernels)->n_packed; ++i)
         weft_memory_free(&(*kernels)->packed[i]);
+    for (int i = 0; i < 3; ++i)
+        weft_memory_free(&(*kernels)->parts[i]);
     free((*kernels)->packed);
     pthread_mutex_destroy(&(*kernels)->mutex);
     free(*kernels);
@@ -68,7 +70,7 @@ static weft_status check_matrix(const char *name, const weft_gemm_matrix *matrix
     return WEFT_OK;
 }
 
-static weft_status check(const weft_gemm_product *p, int64_t n, weft_error *error) {
+weft_status weft_gemm_check(const weft_gemm_product *p, int64_t n, weft_error *error) {
     weft_status status = WEFT_OK;
     const int bytes = weft_gemm_element_bytes(p->type);
     const int64_t sizes[] = {p->m, p->n, p->k, n};
@@ -179,23 +181,21 @@ static weft_gemm_compiled *find(weft_gemm_kernels *kernels, const char *key) {
     return one;
 }
 
-weft_status weft_gemm_module(weft_gemm_kernels *kernels, const weft_gemm_product *product,
-                             int64_t n, const weft_gemm_point *point, weft_module **module,
-                             weft_error *error) {
+weft_status weft_gemm_compile(weft_gemm_kernels *kernels, const weft_text *source,
+                              weft_module **module, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_text source = {0};
     weft_gemm_compiled *made = NULL;
     char key[33];
-    const weft_gemm_variant variant = variant_of(kernels, product, n, point);
-    TRY(weft_gemm_source(&variant, point, &source, error));
-    weft_hash(source.data, source.length, key);
+    if (source->failed)
+        TRY(weft_out_of_memory(error, "a kernel's source"));
+    weft_hash(source->data, source->length, key);
     weft_gemm_compiled *found = find(kernels, key);
     if (!found) {
         made = calloc(1, sizeof *made);
         if (!made)
             TRY(weft_out_of_memory(error, "a kernel"));
         memcpy(made->key, key, sizeof key);
-        TRY(weft_module_make(kernels->device, "gemm", source.data, &made->module, error));
+        TRY(weft_module_make(kernels->device, "gemm", source->data, &made->module, error));
         pthread_mutex_lock(&kernels->mutex);
         made->next = kernels->compiled;
         kernels->compiled = found = made;
@@ -205,6 +205,18 @@ weft_status weft_gemm_module(weft_gemm_kernels *kernels, const weft_gemm_product
     *module = found->module;
 done:
     free(made);
+    return status;
+}
+
+weft_status weft_gemm_module(weft_gemm_kernels *kernels, const weft_gemm_product *product,
+                             int64_t n, const weft_gemm_point *point, weft_module **module,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text source = {0};
+    const weft_gemm_variant variant = variant_of(kernels, product, n, point);
+    TRY(weft_gemm_source(&variant, point, &source, error));
+    TRY(weft_gemm_compile(kernels, &source, module, error));
+done:
     weft_text_free(&source);
     return status;
 }
@@ -248,7 +260,7 @@ weft_status weft_gemm_run(weft_gemm_kernels *kernels, const weft_gemm_product *p
     weft_gemm_resources resources = {0};
     const weft_gemm_shape shape = weft_gemm_shape_of(product);
     const bool swap = point->stencil == WEFT_GEMM_MMA && point->values[MMA_SWAP] != 0;
-    TRY(check(product, n, error));
+    TRY(weft_gemm_check(product, n, error));
     if (product->m == 0 || product->n == 0 || n == 0)
         goto done;
     const weft_gemm_verdict verdict =

@@ -2,6 +2,7 @@
  *
  *      gemm.c      checks, chooses a point, compiles and launches
  *      host.c      the same on the host
+ *      three.c     complex products by three real ones
  *      source.c    the text of a kernel
  *      defaults.c  the points that are used where nothing was tuned */
 #pragma once
@@ -53,6 +54,7 @@ struct weft_gemm_kernels {
     pthread_mutex_t mutex;               /* protects it */
     weft_memory **packed;                /* of the host, [n_packed]: buffers of the threads */
     int n_packed;
+    weft_memory *parts[3]; /* of A, B and C for products by three real ones; NULL: none yet */
 };
 
 /** The type and the sizes of a product. */
@@ -78,6 +80,18 @@ weft_status weft_gemm_host_run(weft_gemm_kernels *kernels, const weft_gemm_produ
 /** Arguments of a kernel that computes n products.
  *  swap  A and B exchange their places, as do m and n */
 weft_gemm_values weft_gemm_values_of(const weft_gemm_product *product, int64_t n, bool swap);
+/** Check sizes and matrices.
+ *  Errors  WEFT_ERROR_SHAPE */
+weft_status weft_gemm_check(const weft_gemm_product *product, int64_t n, weft_error *error);
+/** weft_gemm_3m with a given point for the real products, and one of these products, of which only type,
+ *  operands, sizes and layout are set. */
+weft_status weft_gemm_3m_run(weft_gemm_kernels *kernels, const weft_gemm_product *product, int64_t n,
+                             const weft_gemm_point *point, weft_error *error);
+weft_gemm_product weft_gemm_3m_real(const weft_gemm_product *product, int64_t n);
+/** Compile a source, or find what was compiled from the same text. Several threads may call it at once.
+ *  module  the kernels' */
+weft_status weft_gemm_compile(weft_gemm_kernels *kernels, const weft_text *source,
+                              weft_module **module, weft_error *error);
 /** Compile the kernel that weft_gemm_run needs, or find it. Several threads may call it at once.
  *  module  the kernels' */
 weft_status weft_gemm_module(weft_gemm_kernels *kernels, const weft_gemm_product *product,

@@ -12,10 +12,12 @@ typedef struct gemm_options {
     const char *arguments[5];
     int n_arguments, n_t4, batch;
     bool check;
+    int algorithm; /* in algorithms */
     double tune; /* seconds; 0: do not */
 } gemm_options;
 
 static app_option_read read_export;
+static const char *const algorithms[] = {"standard", "3m", NULL};
 static const app_option table[] = {
     {"device", "NAME", "The device (default: auto)", APP_TEXT(gemm_options, device)},
     {"batch", "N", "Compute N products of this shape in one launch",
@@ -30,6 +32,10 @@ static const app_option table[] = {
      APP_TEXT(gemm_options, compare)},
     {"point", "TEXT", "Use the kernel with these parameters, as the command prints them",
      APP_TEXT(gemm_options, point)},
+    {"algorithm", "NAME",
+     "standard, or 3m: complex products by three real ones, with larger errors in imaginary parts, "
+     "whose bound is printed",
+     APP_CHOICE(gemm_options, algorithm, algorithms)},
     {"export", "FORMAT FILE", "With --tune: write all measurements; the format is t4",
      .read = read_export},
     {0}};
@@ -51,6 +57,10 @@ static const char doc[] =
     "best quarter at 4096, the best twelve at the size given. The winner is used from then on for "
     "products of this type and of similar size (weft tuning list).\n"
     "\n"
+    "--algorithm 3m computes C and Z by three products of type S or D, by the kernels that these use. "
+    "Other libraries are then compared by their own routines for that (gemm3m). GFlop/s count "
+    "the operations of four products.\n"
+    "\n"
     "Exit status: 0 done, 1 the check found an error, 2 wrong usage or input, 3 the device "
     "failed.\n"
     "\n"
@@ -59,6 +69,7 @@ static const char doc[] =
     "  weft gemm S NN,TN 1000 1000 1000 --check\n"
     "  weft gemm D NN 24 24 24 --batch 100000\n"
     "  weft gemm Z all 4224 4096 4096 --tune 60\n"
+    "  weft gemm Z NN 1000 1000 1000 --algorithm 3m --check\n"
     "  weft gemm space D --device null:h200";
 
 static weft_status read_export(const app_option *row, const char *option, const char *text,
@@ -203,7 +214,8 @@ typedef struct session {
 
 static weft_status run_ours(void *user, weft_error *error) {
     const session *s = user;
-    return weft_gemm_run(s->kernels, &s->one.product, s->one.n, &s->point, error);
+    return (s->one.three ? weft_gemm_3m_run : weft_gemm_run)(s->kernels, &s->one.product, s->one.n,
+                                                             &s->point, error);
 }
 
 typedef struct rival_work {
@@ -284,15 +296,17 @@ done:
 
 static weft_status choose(session *s, weft_error *error) {
     weft_status status = WEFT_OK;
+    const weft_gemm_product product =
+        s->one.three ? weft_gemm_3m_real(&s->one.product, s->one.n) : s->one.product;
     s->tuned = false;
-    s->point = weft_gemm_choose(s->kernels, &s->one.product, s->one.n);
+    s->point = weft_gemm_choose(s->kernels, &product, s->one.n);
     if (s->options->point)
         TRY(weft_gemm_point_read(s->options->point, &s->point, error));
     else if (s->options->tune > 0)
         TRY(tune(s, error));
     else
-        TRY(weft_gemm_tuned(s->tuning, s->one.device, &s->one.product, s->one.n, &s->point,
-                            &s->tuned, error));
+        TRY(weft_gemm_tuned(s->tuning, s->one.device, &product, s->one.n, &s->point, &s->tuned,
+                            error));
 done:
     return status;
 }
@@ -311,7 +325,9 @@ static weft_status check(session *s, weft_error *error) {
     TRY(run_ours(s, error));
     TRY(gemm_case_error(&s->one, &again, &hash_again, error));
     /* Sums of k terms in any order: Higham 2002, section 3.1 */
-    bool good = own <= 2 * (double)(p->k + 2) * unit && hash == hash_again;
+    const double bound =
+        s->one.three ? weft_gemm_3m_bound(p->type, p->k) : 2 * (double)(p->k + 2) * unit;
+    bool good = own <= bound && hash == hash_again;
     printf("  error %.2e", own);
     if (s->rival.name) {
         TRY(run_rival(&(rival_work){s, 0}, error));
@@ -390,6 +406,11 @@ done:
 static weft_status run_orders(session *s, const op_list *ops, weft_error *error) {
     static const char letters[] = "NTC";
     weft_status status = WEFT_OK;
+    if (s->one.three)
+        printf("  3m: imaginary parts err by at most %.1e times the sum over k of (|Re a| + |Im a|) "
+               "(|Re b| + |Im b|) + |Re a Re b| + |Im a Im b|,\n      which says nothing of those that "
+               "are small against it\n",
+               weft_gemm_3m_bound(s->one.product.type, s->one.product.k));
     for (int i = 0; i < ops->n; ++i) {
         const char layout[] = {letters[ops->ops[i][0]], letters[ops->ops[i][1]], '\0'};
         s->one.layout = layout;
@@ -402,6 +423,23 @@ static weft_status run_orders(session *s, const op_list *ops, weft_error *error)
     }
 done:
     s->one.layout = NULL;
+    return status;
+}
+
+static weft_status check_algorithm(const gemm_options *options, weft_gemm_type type,
+                                   weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (options->algorithm != 0 && !weft_gemm_is_complex(type))
+        status = weft_error_set(error, WEFT_ERROR_USAGE,
+                                "--algorithm 3m multiplies complex matrices: types C and Z");
+    else if (options->algorithm != 0 && options->tune > 0) {
+        status = weft_error_set(error, WEFT_ERROR_USAGE, "--algorithm 3m cannot be tuned by itself");
+        weft_error_hint(error, "tune its real products: the same sizes with type %s",
+                        type == WEFT_GEMM_SINGLE_COMPLEX ? "S" : "D");
+    } else if (options->algorithm != 0 && options->compare && options->batch > 1)
+        status = weft_error_set(error, WEFT_ERROR_USAGE,
+                                "other libraries have no batches by three products: leave out "
+                                "--compare or --batch");
     return status;
 }
 
@@ -422,6 +460,7 @@ static weft_status run_products(const gemm_options *options, app_messages *messa
     TRY(read_type(options->arguments[0], &type, error));
     TRY(read_ops(options->arguments[1], type, &ops, error));
     TRY(read_sizes(options, sizes, error));
+    TRY(check_algorithm(options, type, error));
     TRY(weft_device_open(options->device, &device_options, &device, error));
     if (weft_device_limits(device)->records_only)
         TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s computes nothing",
@@ -430,6 +469,7 @@ static weft_status run_products(const gemm_options *options, app_messages *messa
     TRY(weft_gemm_kernels_make(device, &s.kernels, error));
     TRY(gemm_case_make(device, type, sizes, options->batch > 0 ? options->batch : 1, &s.one,
                        error));
+    s.one.three = options->algorithm != 0;
     if (options->compare)
         TRY(gemm_rival_open(options->compare, &s.one, &s.rival, error));
     s.meter = weft_meter_open(device);

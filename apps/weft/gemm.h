@@ -13,6 +13,7 @@ typedef struct gemm_case {
     double *period;            /* [n_period] */
     int64_t n_period;
     const char *layout; /* "NN" */
+    bool three;         /* a complex product is computed by three real ones, also by other libraries */
 } gemm_case;
 /** Make data for a type and sizes, for every order of the operands.
  *  out     caller's; gemm_case_free
@@ -25,7 +26,7 @@ void gemm_case_set(gemm_case *one, weft_gemm_op op_a, weft_gemm_op op_b);
 
 /** The largest error of C on some entries (all of them if there are few), relative to the sum of the
  *  absolute values of the products of an entry, against sums in twice the precision of double; with
- *  alpha = 1 and beta = 0.
+ *  alpha = 1 and beta = 0. Of three real products that sum is the one of weft_gemm_3m.
  *  hash  of these entries, to compare the bits of two runs */
 weft_status gemm_case_error(const gemm_case *one, double *out, uint64_t *hash, weft_error *error);
 

@@ -125,6 +125,7 @@ static double entry(const gemm_case *one, const weft_gemm_matrix *matrix, weft_g
 static void sum_entry(const gemm_case *one, int64_t i, int64_t j, int64_t x, exact_sum sum[2]) {
     const weft_gemm_product *p = &one->product;
     const bool complex = weft_gemm_is_complex(p->type);
+    double three = 0;
     sum[0] = sum[1] = (exact_sum){0};
     for (int64_t l = 0; l < p->k; ++l) {
         const double a = entry(one, &p->a, p->op_a, i, l, x, 0);
@@ -136,8 +137,12 @@ static void sum_entry(const gemm_case *one, int64_t i, int64_t j, int64_t x, exa
             add_product(&sum[0], -a_im, b_im);
             add_product(&sum[1], a, b_im);
             add_product(&sum[1], a_im, b);
+            three += (fabs(a) + fabs(a_im)) * (fabs(b) + fabs(b_im)) + fabs(a * b) +
+                     fabs(a_im * b_im);
         }
     }
+    if (one->three)
+        sum[1].absolute = three;
 }
 
 static weft_status read_entry(const gemm_case *one, int64_t at, double out[2], weft_error *error) {

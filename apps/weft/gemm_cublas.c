@@ -20,6 +20,10 @@
       (void *handle, int op_a, int op_b, int m, int n, int k, const void *alpha,                   \
        const void *const *A, int lda, const void *const *B, int ldb, const void *beta,             \
        void *const *C, int ldc, int count))
+#define THREE_FUNCTION(X, S)                                                                       \
+    X(cublas##S##gemm3m,                                                                           \
+      (void *handle, int op_a, int op_b, int m, int n, int k, const void *alpha, const void *A,    \
+       int lda, const void *B, int ldb, const void *beta, void *C, int ldc))
 #define COMMON_FUNCTIONS(X)                                                                        \
     X(cublasCreate_v2, (void **handle))                                                            \
     X(cublasDestroy_v2, (void *handle))                                                            \
@@ -29,7 +33,9 @@
     GEMM_FUNCTIONS(X, S)                                                                           \
     GEMM_FUNCTIONS(X, D)                                                                           \
     GEMM_FUNCTIONS(X, C)                                                                           \
-    GEMM_FUNCTIONS(X, Z)
+    GEMM_FUNCTIONS(X, Z)                                                                           \
+    THREE_FUNCTION(X, C)                                                                           \
+    THREE_FUNCTION(X, Z)
 /* clang-format on */
 #define MEMBER(name, parameters) int(*name) parameters;
 
@@ -83,6 +89,9 @@ static int call(cublas_state *f, int form, const gemm_case *one) {
     const int m = (int)p->m, n = (int)p->n, k = (int)p->k, count = (int)one->n;
     const int lda = (int)p->a.ld, ldb = (int)p->b.ld, ldc = (int)p->c.ld;
     void *A = address(p->a.memory), *B = address(p->b.memory), *C = address(p->c.memory);
+    if (one->three)
+        return (p->type == WEFT_GEMM_SINGLE_COMPLEX ? f->cublasCgemm3m : f->cublasZgemm3m)(
+            f->handle, a, b, m, n, k, &alpha, A, lda, B, ldb, &beta, C, ldc);
     if (form == ONE)
         return BY_TYPE(gemm_v2, f->handle, a, b, m, n, k, &alpha, A, lda, B, ldb, &beta, C, ldc);
     if (form == STRIDED)
@@ -154,7 +163,7 @@ weft_status gemm_cublas_open(const gemm_case *one, gemm_rival *out, weft_error *
         TRY(weft_error_set(error, WEFT_ERROR_DEVICE, "cublasCreate failed with code %d", code));
     if (one->n > 1)
         TRY(make_pointers(f, one, error));
-    *out = (gemm_rival){"cublas", one->n > 1 ? 2 : 1, run_cublas, close_cublas, f};
+    *out = (gemm_rival){one->three ? "cublas gemm3m" : "cublas", one->n > 1 ? 2 : 1, run_cublas, close_cublas, f};
     f = NULL;
 done:
     if (f)

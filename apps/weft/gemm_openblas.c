@@ -56,8 +56,9 @@ static weft_status run_openblas(void *state, int form, const gemm_case *one, wef
 
 weft_status gemm_openblas_open(const gemm_case *one, gemm_rival *out, weft_error *error) {
     static const char *const names[] = {"libopenblas.so.0", "libopenblas.so", NULL};
-    static const char *const functions[] = {"cblas_sgemm", "cblas_dgemm", "cblas_cgemm",
-                                            "cblas_zgemm"};
+    const char *const functions[] = {"cblas_sgemm", "cblas_dgemm",
+                                     one->three ? "cblas_cgemm3m" : "cblas_cgemm",
+                                     one->three ? "cblas_zgemm3m" : "cblas_zgemm"};
     weft_status status = WEFT_OK;
     void *library = NULL, *symbols[4];
     openblas_state *f = NULL;
@@ -77,7 +78,7 @@ weft_status gemm_openblas_open(const gemm_case *one, gemm_rival *out, weft_error
     memcpy(&f->real, &symbols[1], sizeof symbols[1]);
     memcpy(&f->single_complex, &symbols[2], sizeof symbols[2]);
     memcpy(&f->double_complex, &symbols[3], sizeof symbols[3]);
-    *out = (gemm_rival){"openblas", 1, run_openblas, free, f};
+    *out = (gemm_rival){one->three ? "openblas gemm3m" : "openblas", 1, run_openblas, free, f};
     f = NULL;
 done:
     free(f);

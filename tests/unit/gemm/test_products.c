@@ -1,8 +1,8 @@
 /* labels: full */
 /* Dense products of every type and order of the operands against three loops over the definition: on the
  * host; and on a GPU if WEFT_TEST_DEVICE=cuda, else in the emulation of CUDA text. Entries, alpha and beta are small
- * whole numbers, so every sum is exact in either precision: results must be equal. C is not read
- * where beta is 0: it holds NaN there. */
+ * whole numbers, so every sum is exact in either precision: results must be equal, also of complex products
+ * by three real ones. C is not read where beta is 0: it holds NaN there. */
 #include "core/base/threads.h"
 #include "emulated_gpu.h"
 #include "gemm/kernels.h"
@@ -124,6 +124,8 @@ static int64_t pitch(int rows, const shape *s) {
     return rows + s->extra > 0 ? rows + s->extra : 1;
 }
 
+static const char by_three_products[] = "3m";
+
 /* One product; NULL: with the default point. */
 static void run(weft_gemm_type type, weft_gemm_op op_a, weft_gemm_op op_b, const char *point_text,
                 const shape *s) {
@@ -152,7 +154,9 @@ static void run(weft_gemm_type type, weft_gemm_op op_a, weft_gemm_op op_b, const
                            .a = A.on_device,
                            .b = B.on_device,
                            .c = C.on_device};
-    if (point_text) {
+    if (point_text == by_three_products)
+        check(weft_gemm_3m(kernels, &p, s->batch, &error), &error);
+    else if (point_text) {
         check(weft_gemm_point_read(point_text, &point, &error), &error);
         check(weft_gemm_run(kernels, &p, s->batch, &point, &error), &error);
     } else
@@ -312,6 +316,19 @@ static void test_default(void **state) {
     run(WEFT_GEMM_SINGLE, WEFT_GEMM_TRANSPOSED, WEFT_GEMM_PLAIN, NULL, &shapes[1]);
 }
 
+/* Every order of operands in turn, since compilers are slow. */
+static void test_three_products(void **state) {
+    (void)state;
+    const int n = sizeof small_shapes / sizeof *small_shapes;
+    for (int s = 0; s < N_SHAPES; ++s)
+        for (int o = s % 3; o < 9; o += 3)
+            run(s % 2 == 0 ? WEFT_GEMM_DOUBLE_COMPLEX : WEFT_GEMM_SINGLE_COMPLEX,
+                (weft_gemm_op)(o % 3), (weft_gemm_op)(o / 3), by_three_products, &shapes[s]);
+    for (int s = 0; s < n; s += on_gpu() ? 1 : 2)
+        run(WEFT_GEMM_DOUBLE_COMPLEX, WEFT_GEMM_CONJUGATE_TRANSPOSED, WEFT_GEMM_PLAIN,
+            by_three_products, &small_shapes[s]);
+}
+
 /* Neither A nor B is read if alpha is 0. */
 static void test_alpha_zero(void **state) {
     (void)state;
@@ -364,6 +381,10 @@ static void test_errors(void **state) {
     p = good;
     p.m = 0;
     assert_int_equal(weft_gemm(kernels, &p, &error), WEFT_OK);
+    assert_int_equal(weft_gemm_3m(kernels, &good, 1, &error), WEFT_ERROR_UNSUPPORTED);
+    p.type = WEFT_GEMM_DOUBLE_COMPLEX;
+    p.m = -1;
+    assert_int_equal(weft_gemm_3m(kernels, &p, 1, &error), WEFT_ERROR_SHAPE);
     matrix_drop(&a);
 }
 
@@ -397,8 +418,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_default),
                                        cmocka_unit_test(test_alpha_zero),
                                        cmocka_unit_test(test_errors), cmocka_unit_test(test_small),
+                                       cmocka_unit_test(test_three_products),
                                        cmocka_unit_test(test_samples)};
     const struct CMUnitTest on_host[] = {cmocka_unit_test(test_host),
+                                         cmocka_unit_test(test_three_products),
                                          cmocka_unit_test(test_errors)};
     return cmocka_run_group_tests(on_host, open_host, close_device) +
            cmocka_run_group_tests(tests, open_device, close_device);
