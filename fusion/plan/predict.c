@@ -20,7 +20,7 @@
 /* Alternating between rows of two matrices: GESUMMV with n = 16,384 floats takes 502 to 510 us on an H200, as two
  * kernels 489 */
 #define RING_SHARE 0.03
-#define LAST_CACHE_FACTOR 3 /* bandwidth of register spills relative to that of memory */
+#define LIVE_FACTOR 3 /* words that are live beyond the registers, relative to those that spill */
 
 enum {
     PLACES = PREDICTOR_PLACES,
@@ -158,8 +158,16 @@ static double array_seconds(const weft_predictor *p, const weft_implementation *
     return flops * p->real_bytes / bandwidth;
 }
 
-/* Register spills: words per thread beyond the available registers are written and read back
- * through the caches. */
+/* Seconds per element that spills of `bytes` per thread take at the speed of memory: those of all resident
+ * threads exceed the first-level cache, and the last-level cache is not much faster. */
+static double spilled_seconds(const weft_limits *limits, const weft_implementation *made,
+                              double bytes) {
+    const int threads = made->threads_per_element > 0 ? made->threads_per_element : 1;
+    return threads * bytes / (limits->bandwidth > 0 ? limits->bandwidth : 20e9);
+}
+
+/* Register spills, estimated: words per thread beyond the available registers are written and read back. What
+ * is live at once is more than what a compiler spills, which loads late: a third is counted. */
 static double spill_seconds(const weft_predictor *p, const weft_implementation *made) {
     double words = (made->threads_per_element > 0 ? made->register_components : made->onchip_peak) *
                    p->real_bytes / 4;
@@ -170,7 +178,7 @@ static double spill_seconds(const weft_predictor *p, const weft_implementation *
     const double bandwidth = p->limits->bandwidth > 0 ? p->limits->bandwidth : 20e9;
     words -= most;
     return words > 0
-               ? 2 * 4 * words / (LAST_CACHE_FACTOR * bandwidth) + array_seconds(p, made, bandwidth)
+               ? spilled_seconds(p->limits, made, 2 * 4 * words) / LIVE_FACTOR + array_seconds(p, made, bandwidth)
                : 0;
 }
 
@@ -313,14 +321,10 @@ static double element_count(const weft_graph *graph, const weft_compile_options 
     return options->elements > 0 ? (double)options->elements : WEFT_DEFAULT_ELEMENTS;
 }
 
-/* The spills of all resident threads exceed the first-level cache, and the last-level cache is not
- * much faster than memory, so they are priced like other memory traffic. */
 void weft_implementation_spills(const weft_graph *graph, const weft_limits *limits,
                                 const weft_compile_options *options, int bytes,
                                 weft_implementation *made) {
-    const int threads = made->threads_per_element > 0 ? made->threads_per_element : 1;
-    const double bandwidth = limits->bandwidth > 0 ? limits->bandwidth : 20e9;
-    const double seconds = threads * bytes / bandwidth;
+    const double seconds = spilled_seconds(limits, made, bytes);
     made->spilled_bytes = bytes;
     made->seconds += seconds;
     made->cost += seconds * element_count(graph, options, made->fusion->index_set);
