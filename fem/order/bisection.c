@@ -70,6 +70,11 @@ static void share_points(void *user, int64_t share) {
     }
 }
 
+double weft_order_scale(double longest) {
+    const double scale = longest > 0 ? 4294967294.0 / longest : 0;
+    return isfinite(scale) ? scale : 0; /* else the extent is not a normal number */
+}
+
 /* Use the same scale for all axes, so that lengths are comparable. */
 static weft_status points_make(bisection *b, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -89,9 +94,7 @@ static weft_status points_make(bisection *b, weft_error *error) {
         b->low[c] = low;
         longest = fmax(longest, high - low);
     }
-    b->scale = longest > 0 ? 4294967294.0 / longest : 0;
-    if (!isfinite(b->scale))
-        b->scale = 0; /* the extent is not a normal number: all points coincide */
+    b->scale = weft_order_scale(longest);
     TRY(weft_device_for(b->device, WEFT_SPLIT_SHARES, share_points, b, error));
 done:
     free(e);

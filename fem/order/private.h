@@ -15,6 +15,8 @@
  *  Source  Berger and Bokhari 1987 */
 weft_status weft_order_bisect(weft_device *device, const weft_mesh *mesh, int64_t leaf,
                               int32_t *old, weft_error *error);
+/** Units of 2^-32 of the longest extent of (halved) coordinates; 0: all points coincide. */
+double weft_order_scale(double longest);
 /** Number the nodes by METIS parts of about part_nodes nodes, breadth first within each; on one
  *  thread.
  *  old     [n_nodes], gets the old number of each new one
@@ -30,6 +32,26 @@ weft_status weft_order_metis(const weft_mesh *mesh, int64_t part_nodes, const we
  *  Errors       WEFT_ERROR_MEMORY; the mesh is unchanged */
 weft_status weft_mesh_renumber(weft_device *device, weft_mesh *mesh,
                                const weft_renumbering *renumbering, weft_error *error);
+
+/** What follows new numbers in a mesh, as one array each. */
+typedef struct weft_mesh_moves {
+    int32_t *facets;                 /* [n_facets][w], a copy: to be renumbered and sorted */
+    int32_t *facet_from, *new_facet; /* [n_facets]: the first to be set, numbers in the boundary and
+                                        in the rest counted from 0 each; work space */
+    int32_t *cell_from;              /* [n_cells] to be set: new -> old; NULL: nothing needs it */
+    int32_t *own_cell_from, *new_cell; /* its memory unless it is the caller's; work space */
+    double *curve;                     /* work space */
+} weft_mesh_moves;
+/** cells   NULL, or gets cell_from
+ *  out     weft_mesh_moves_free
+ *  Errors  WEFT_ERROR_MEMORY; *out untouched */
+weft_status weft_mesh_moves_make(const weft_mesh *mesh, int32_t *cells, weft_mesh_moves *out,
+                                 weft_error *error);
+/** Accepts {0}; leaves {0}. */
+void weft_mesh_moves_free(weft_mesh_moves *moves);
+/** Replace the facets of a mesh whose cells have been renumbered and sorted; renumber groups and move
+ *  curved cells. */
+void weft_mesh_moves_follow(weft_mesh *mesh, weft_mesh_moves *moves);
 
 /** Cells or facets to be sorted.
  *  nodes  [n][width], width 1 to 4 or 8, in [0, n_nodes) of the mesh

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILES_MAX = 16, THREADS = 256, SUMS_TILE = 2048 }; /* as in kernels/setup */
+enum { FILES_MAX = 32, THREADS = 256, SUMS_TILE = 2048 }; /* as in kernels/setup */
 
 struct weft_setup {
     weft_device *device;

@@ -133,6 +133,30 @@ template <class T> static T __shfl_xor_sync(unsigned all, T v, int by) {
     return __shfl_sync(all, v, (int)(emulated.me % 32) ^ by);
 }
 
+/* The threads of the warp, all of which take part, that have the same value. */
+static inline unsigned __match_any_sync(unsigned, unsigned v) {
+    const unsigned me = emulated.me, first = me - me % 32;
+    unsigned same = 0;
+    emulated.lanes[me] = (double)v;
+    emulated_wait(AT_WARP_BARRIER);
+    for (unsigned lane = 0; lane < 32 && first + lane < emulated.n_threads; ++lane)
+        same |= (unsigned)(emulated.lanes[first + lane] == (double)v) << lane;
+    emulated_wait(AT_WARP_BARRIER);
+    return same;
+}
+
+static inline int __popc(unsigned bits) {
+    return __builtin_popcount(bits);
+}
+
+static inline double __dadd_rn(double a, double b) {
+    return a + b;
+}
+
+static inline double __dmul_rn(double a, double b) {
+    return a * b;
+}
+
 static inline void __threadfence() {
 }
 

@@ -44,3 +44,22 @@ template <class T> INLINE void block_sort(T *keys, int n, T most)
         }
     __syncthreads();
 }
+
+/* The sum over the threads of the block before this one; *all gets that of all threads. */
+INLINE int64_t block_sum_before(int64_t mine, int64_t *all)
+{
+    __shared__ int64_t sums[SETUP_THREADS];
+    const int me = (int)threadIdx.x;
+    sums[me] = mine;
+    __syncthreads();
+    for (int by = 1; by < SETUP_THREADS; by *= 2) {
+        const int64_t before = me >= by ? sums[me - by] : 0;
+        __syncthreads();
+        sums[me] += before;
+        __syncthreads();
+    }
+    *all = sums[SETUP_THREADS - 1];
+    const int64_t before = sums[me] - mine;
+    __syncthreads();
+    return before;
+}

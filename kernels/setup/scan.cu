@@ -2,25 +2,6 @@
 #define SCAN_EACH 8
 #define SCAN_TILE (SETUP_THREADS * SCAN_EACH)
 
-/* The sum over the threads of the block before this one; *all gets that of all threads. */
-INLINE int64_t block_sum_before(int64_t mine, int64_t *all)
-{
-    __shared__ int64_t sums[SETUP_THREADS];
-    const int me = (int)threadIdx.x;
-    sums[me] = mine;
-    __syncthreads();
-    for (int by = 1; by < SETUP_THREADS; by *= 2) {
-        const int64_t before = me >= by ? sums[me - by] : 0;
-        __syncthreads();
-        sums[me] += before;
-        __syncthreads();
-    }
-    *all = sums[SETUP_THREADS - 1];
-    const int64_t before = sums[me] - mine;
-    __syncthreads();
-    return before;
-}
-
 INLINE int64_t sum_of_own(int64_t n, const uint32_t *counts, int64_t first, uint32_t *own)
 {
     int64_t sum = 0;
