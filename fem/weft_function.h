@@ -65,6 +65,23 @@ weft_status weft_space_interpolate(const weft_space *space, const double *u, con
 double weft_mesh_measure(const weft_mesh *mesh);
 /** Write "x", "(x, y)" or "(x, y, z)" for messages. Returns out. */
 const char *weft_point_text(const double *point, int dimension, char out[64]);
+/** How result files show functions of a space: at the nodes of the mesh, or at equispaced nodes, since
+ *  VTK's Lagrange cells of any degree have these. */
+typedef struct weft_space_output weft_space_output;
+/** space   of a (discontinuous) Lagrange element of degree 1 or more; borrowed
+ *  out     caller's; weft_space_output_free
+ *  Errors  WEFT_ERROR_USAGE (another element), WEFT_ERROR_MEMORY; *out untouched */
+weft_status weft_space_output_make(const weft_space *space, weft_space_output **out,
+                                   weft_error *error);
+void weft_space_output_free(weft_space_output **output);
+/** The nodes, borrowed; NULL: those of the mesh. */
+const weft_result_nodes *weft_space_output_nodes(const weft_space_output *output);
+/** The values of a function at these nodes.
+ *  values  [nodes][components] at the nodes of the space
+ *  room    [nodes][components], filled if they are other nodes
+ *  Returns values or room */
+const double *weft_space_output_values(const weft_space_output *output, int components,
+                                       const double *values, double *room);
 /** Write functions of a space to a result file. From degree 3 on, values are interpolated to
  *  equispaced nodes, since VTK's Lagrange cells of any degree have these.
  *  space   of a (discontinuous) Lagrange element of degree 1 or more

@@ -50,7 +50,7 @@ weft_status weft_result_write_nodes(const char *path, const weft_mesh *mesh,
  *  Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
 weft_status weft_result_check(const char *path, weft_error *error);
 
-/** A time series of one nodal field, for ParaView. The suffix determines the format:
+/** A time series of fields, for ParaView. The suffix determines the format:
  *
  *      NAME.pvd      an index, and per step a file NAME_steps/000000.vtu ... with mesh and field;
  *                    VTK 9.1 (ParaView 5.11) and later
@@ -62,8 +62,11 @@ weft_status weft_result_check(const char *path, weft_error *error);
  *  is being written. */
 typedef struct weft_series weft_series;
 typedef struct weft_series_options {
-    const char *name;    /* of the field */
-    const char *problem; /* text that must match for a series to be resumed */
+    const weft_field *fields; /* [n_fields], at least one: names and shapes; without values */
+    int n_fields;
+    const weft_result_nodes *nodes; /* of nodal fields; NULL: those of the mesh. Borrowed until the
+                                       series is closed */
+    const char *problem;            /* text that must match for a series to be resumed */
     bool at_start;       /* a step at `start` will be added; it may exist already */
     int64_t n_steps;     /* limit of steps added after it; with at_start, at least one */
     double start, end;   /* times of the first and the last step */
@@ -74,7 +77,7 @@ typedef struct weft_series_options {
  *  without resume and overwrite, that the file does not exist.  Errors as weft_series_make */
 weft_status weft_series_check(const char *path, const weft_series_options *options,
                               weft_error *error);
-/** Make a series, or resume one of the same mesh, name and problem. Without overwrite, existing
+/** Make a series, or resume one of the same mesh, fields and problem. Without overwrite, existing
  *  data are protected:
  *
  *      resume  file                               effect
@@ -86,6 +89,7 @@ weft_status weft_series_check(const char *path, const weft_series_options *optio
  *                                                 if the last of them is later than `end`
  *
  *  mesh    borrowed until the series is closed
+ *  options  copied, as are the names of fields
  *  out     caller's; weft_series_close
  *  Errors  WEFT_ERROR_USAGE (suffix, n_steps, existing file), WEFT_ERROR_INPUT (refused with
  *          resume), WEFT_ERROR_IO (path and reason; locked by another process), WEFT_ERROR_MEMORY;
@@ -94,10 +98,11 @@ weft_status weft_series_make(const char *path, const weft_mesh *mesh,
                              const weft_series_options *options, const weft_monitor *monitor,
                              weft_series **out, weft_error *error);
 /** Append a step. No effect if t is not later than the last step.
- *  values  [n_nodes]
+ *  values  [n_fields] of each field, [nodes or cells][n_components]
  *  Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY, WEFT_ERROR_USAGE (more than n_steps); the series is
  *          unchanged */
-weft_status weft_series_add(weft_series *series, double t, const double *values, weft_error *error);
+weft_status weft_series_add(weft_series *series, double t, const double *const *values,
+                            weft_error *error);
 /** Close and free a series, and release unused disk space.
  *  Errors  WEFT_ERROR_IO; the series is freed nevertheless */
 weft_status weft_series_close(weft_series **series, weft_error *error);

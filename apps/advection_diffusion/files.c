@@ -25,7 +25,9 @@ static bool is_first_due(const ad_run *run) {
 
 weft_series_options ad_series_options(const ad_run *run) {
     const ad_options *options = run->options;
-    return (weft_series_options){.name = "T",
+    static const weft_field field = {.name = "T", .n_components = 1};
+    return (weft_series_options){.fields = &field,
+                                 .n_fields = 1,
                                  .problem = "",
                                  .n_steps = count_outputs(run),
                                  .at_start = is_first_due(run),
@@ -39,7 +41,7 @@ weft_status ad_series_add(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const double start = weft_clock();
     if (run->series)
-        TRY(weft_series_add(run->series, run->state.t, run->values, error));
+        TRY(weft_series_add(run->series, run->state.t, &(const double *){run->values}, error));
 done:
     run->base.seconds.output += weft_clock() - start;
     return status;

@@ -124,50 +124,6 @@ done:
     return status;
 }
 
-double *app_field_fill_up(const weft_field *field, int64_t n, int shown) {
-    const int c = field->n_components, m = c == 4 ? 2 : c;
-    double *values = weft_array_make((size_t)n, (size_t)shown * sizeof *values);
-    for (int64_t i = 0; values && i < n; ++i)
-        for (int k = 0; k < c; ++k)
-            values[i * shown + k / m * 3 + k % m] = field->values[i * c + k];
-    return values;
-}
-
-weft_status app_run_result_write(const app_run *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const weft_field *derived = NULL;
-    if (run->n_fields > 1)
-        return app_run_fields_write(run, error);
-    const int n = 1 + (run->derive ? weft_derive_fields(run->derive, &derived) : 0);
-    weft_field *fields = calloc((size_t)n, sizeof *fields);
-    double **rooms = calloc((size_t)n, sizeof *rooms);
-    if (!fields || !rooms)
-        TRY(weft_out_of_memory(error, NULL));
-    for (int i = 0; i < n; ++i) {
-        fields[i] = i > 0 ? derived[i - 1]
-                          : (weft_field){.name = "u",
-                                         .n_components = weft_space_components(run->space),
-                                         .values = run->u_values};
-        const int c = fields[i].n_components, shown = c == 2 ? 3 : c == 4 && i > 0 ? 9 : c;
-        if (shown == c)
-            continue;
-        rooms[i] = app_field_fill_up(
-            &fields[i], fields[i].on_cells ? run->mesh->n_cells : weft_space_nodes(run->space),
-            shown);
-        if (!rooms[i])
-            TRY(weft_out_of_memory(error, NULL));
-        fields[i].values = rooms[i];
-        fields[i].n_components = shown;
-    }
-    TRY(weft_space_write(run->options->output, run->space, fields, n, error));
-done:
-    for (int i = 0; rooms && i < n; ++i)
-        free(rooms[i]);
-    free(rooms);
-    free(fields);
-    return status;
-}
-
 /* ---- reports --------------------------------------------------------------------------------- */
 
 static void print_values(const double *values, int n) {

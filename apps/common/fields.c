@@ -1,4 +1,4 @@
-/* The functions of a mixed space: their dofs and conditions, and their results at common nodes. */
+/* The functions of a mixed space: their dofs and conditions. */
 #include "apps/common/run.h"
 
 #include <stdlib.h>
@@ -111,87 +111,4 @@ done:
 void app_run_set_conditions(const app_run *run, double factor, double *u) {
     for (int i = 0; i < run->n_fields; ++i)
         weft_bc_set(run->fields[i].bc, factor, u + run->fields[i].first_dof);
-}
-
-/* ---- results ----------------------------------------------------------------------------- */
-
-static bool has_nodes(const weft_space *space) {
-    const weft_element *element = weft_space_element(space);
-    return element->degree > 0 &&
-           (element->family == WEFT_LAGRANGE || element->family == WEFT_DISCONTINUOUS);
-}
-
-/* Nodes at which all fields are shown: of the highest degree, discontinuous if one field is. */
-static weft_status make_nodes(const app_run *run, weft_space **out, weft_error *error) {
-    weft_element_kind kind = {WEFT_LAGRANGE, 1};
-    for (int i = 0; i < run->n_fields; ++i) {
-        const weft_element *element = weft_space_element(run->fields[i].space);
-        if (!has_nodes(run->fields[i].space))
-            continue;
-        kind.degree = element->degree > kind.degree ? element->degree : kind.degree;
-        kind.family = element->family == WEFT_DISCONTINUOUS ? WEFT_DISCONTINUOUS : kind.family;
-    }
-    return weft_space_make(run->device, run->mesh, kind, 1, out, error);
-}
-
-static bool is_constant(const weft_space *space) {
-    const weft_element *element = weft_space_element(space);
-    return element->family == WEFT_DISCONTINUOUS && element->degree == 0;
-}
-
-/* A field of the result, with the components that ParaView expects. values [n][shown], to be freed */
-static weft_status show_field(const app_run *run, int i, const weft_space *nodes, double **values,
-                              weft_field *out, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const app_field *field = &run->fields[i];
-    const int c = weft_space_components(field->space), shown = c == 2 ? 3 : c;
-    const double *u = run->u_values + field->first_dof;
-    const bool on_cells = is_constant(field->space);
-    const int64_t n = on_cells ? run->mesh->n_cells : weft_space_nodes(nodes);
-    double *at = weft_array_make((size_t)n * (size_t)c, sizeof *at);
-    if (!at)
-        TRY(weft_out_of_memory(error, "a result"));
-    if (on_cells)
-        for (int64_t k = 0; k < n * c; ++k)
-            at[k] = u[(int64_t)weft_space_cell_nodes(field->space)[k / c] * c + k % c];
-    else
-        TRY(weft_space_interpolate(field->space, u, nodes, at, error));
-    for (int k = i + 1; k < run->n_fields && run->fields[k].is_enrichment && !on_cells; ++k)
-        TRY(weft_space_interpolate(run->fields[k].space, run->u_values + run->fields[k].first_dof,
-                                   nodes, at, error));
-    *out = (weft_field){.name = out->name, .n_components = c, .values = at, .on_cells = on_cells};
-    *values = shown == c ? at : app_field_fill_up(out, n, shown);
-    if (!*values)
-        TRY(weft_out_of_memory(error, "a result"));
-    out->n_components = shown;
-    out->values = *values;
-    at = shown == c ? NULL : at;
-done:
-    free(at);
-    return status;
-}
-
-weft_status app_run_fields_write(const app_run *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    static const char *const names[APP_FIELDS_MAX] = {"u_0",  "u_1",  "u_2",  "u_3", "u_4",  "u_5",
-                                                      "u_6",  "u_7",  "u_8",  "u_9", "u_10", "u_11",
-                                                      "u_12", "u_13", "u_14", "u_15"};
-    weft_space *nodes = NULL;
-    weft_field fields[APP_FIELDS_MAX];
-    double *values[APP_FIELDS_MAX] = {NULL};
-    int n = 0;
-    TRY(make_nodes(run, &nodes, error));
-    for (int i = 0; i < run->n_fields; ++i) {
-        if (run->fields[i].is_enrichment)
-            continue;
-        fields[n] = (weft_field){.name = names[n]};
-        TRY(show_field(run, i, nodes, &values[n], &fields[n], error));
-        ++n;
-    }
-    TRY(weft_space_write(run->options->output, nodes, fields, n, error));
-done:
-    for (int i = 0; i < APP_FIELDS_MAX; ++i)
-        free(values[i]);
-    weft_space_free(&nodes);
-    return status;
 }

@@ -106,8 +106,6 @@ void app_run_set_conditions(const app_run *run, double factor, double *u);
 /** The field of a component of u, or of a dof. */
 const app_field *app_run_field_of_value(const app_run *run, int value);
 const app_field *app_run_field_of_dof(const app_run *run, int64_t dof);
-/** Write all fields to --output, at the nodes of one of the highest degree. */
-weft_status app_run_fields_write(const app_run *run, weft_error *error);
 /** Make u and b, zeroed. */
 weft_status app_run_vectors_make(app_run *run, weft_error *error);
 /** The options of a solve by the method. */
@@ -180,12 +178,8 @@ weft_status app_run_react(app_run *run, bool is_residual, weft_error *error);
 weft_status app_run_lines_check(const app_run *run, weft_error *error);
 /** Write the files of --line. (apps/common/lines.c) */
 weft_status app_run_lines_write(const app_run *run, weft_error *error);
-/** Write u and the derived fields to --output. */
+/** Write u and the derived fields to --output. (apps/common/result.c) */
 weft_status app_run_result_write(const app_run *run, weft_error *error);
-/** Vectors and matrices in the plane with the zero components that ParaView expects: 2 -> 3, 4 -> 9.
- *  n       nodes or cells
- *  Returns [n][shown], to be freed; NULL: out of memory */
-double *app_field_fill_up(const weft_field *field, int64_t n, int shown);
 /** Print integrals, extrema and reactions to stdout. */
 void app_run_print_derived(const app_run *run);
 /** Add "derived" and "reactions". */

@@ -24,8 +24,7 @@ static int64_t count_outputs(const solve_time_options *o) {
 }
 
 static weft_series_options series_options(const solve *run) {
-    return (weft_series_options){.name = "u",
-                                 .problem = "",
+    return (weft_series_options){.problem = "",
                                  .n_steps = count_outputs(&run->options->time),
                                  .at_start = true,
                                  .end = run->options->time.end,
@@ -226,9 +225,6 @@ weft_status solve_time_make(solve *run, weft_error *error) {
     if (run->base.n_fields > 1)
         TRY(refuse_option("--time", "spaces of several functions are for stationary problems",
                           error));
-    if (run->base.options->output && (run->components > 1 || !app_run_is_linear(&run->base)))
-        TRY(refuse_option("--output", "series have one component of degree 1; --history has others",
-                          error));
     TRY(make_initial(run, error));
     TRY(weft_vector_push(run->base.u, run->base.u_values, run->n_dofs, error));
     TRY(make_inputs(run, error));
@@ -262,7 +258,7 @@ done:
 }
 
 void solve_time_clear(solve *run) {
-    (void)weft_series_close(&run->time.series, NULL); /* after an error; else it is closed */
+    (void)app_series_close(&run->time.series, NULL); /* after an error; else it is closed */
     weft_transient_free(&run->time.transient);
     app_history_close(&run->time.history);
     free(run->time.parts);
@@ -281,17 +277,16 @@ static weft_status series_open(solve *run, weft_error *error) {
     const weft_series_options options = series_options(run);
     if (!run->base.options->output)
         return WEFT_OK;
-    return weft_series_make(run->base.options->output, run->base.mesh, &options,
-                            &run->base.messages->monitor, &run->time.series, error);
+    return app_series_make(&run->base, &options, &run->time.series, error);
 }
 
 static weft_status series_add(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const double start = weft_clock();
-    if (!run->time.series)
+    if (!run->time.series.series)
         return WEFT_OK;
     TRY(pull(run, error));
-    TRY(weft_series_add(run->time.series, run->time.state.t, run->base.u_values, error));
+    TRY(app_series_add(&run->base, &run->time.series, run->time.state.t, error));
 done:
     run->base.seconds.output += weft_clock() - start;
     return status;
@@ -389,7 +384,7 @@ weft_status solve_time_run(solve *run, weft_error *error) {
     run->base.cg.iterations = (int)run->time.state.all_iterations;
     run->base.cg.residual = NAN;
     TRY(pull(run, error));
-    TRY(weft_series_close(&run->time.series, error));
+    TRY(app_series_close(&run->time.series, error));
 done:
     app_stop_release();
     return status;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "apps/common/history.h"
+#include "apps/common/result.h"
 
 struct solve;
 
@@ -36,7 +37,7 @@ typedef struct solve_time {
     weft_transient *transient;
     weft_transient_state state;
     weft_transient_outcome outcome;
-    weft_series *series;
+    app_series series;
     app_history history;
     int64_t n_outputs; /* written; of output_interval */
     int stopped;       /* the signal that requested the stop, or 0 */

@@ -37,7 +37,7 @@ typedef struct weft_result_content {
     const weft_result_nodes *nodes; /* of the fields; NULL: those of the mesh */
     const weft_field *fields;
     int n_fields;
-    bool is_series; /* a VTKHDF file that will become a time series */
+    bool is_series; /* a VTKHDF file that will become a time series: the fields have no values yet */
 } weft_result_content;
 
 /** The names of the cell data arrays of groups of cells: the group's name without '/', with a

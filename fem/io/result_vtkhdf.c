@@ -322,7 +322,7 @@ done:
 
 static weft_status write_fields(const writer *w) {
     weft_status status = WEFT_OK;
-    for (int i = 0; i < w->content->n_fields; ++i) {
+    for (int i = 0; i < w->content->n_fields && !w->content->is_series; ++i) {
         const weft_field *field = &w->content->fields[i];
         const int width = field->n_components > 1 ? field->n_components : 0;
         const data_set set = {field->name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,

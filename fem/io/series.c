@@ -129,6 +129,12 @@ done:
 
 /* ---- the interface --------------------------------------------------------------------------- */
 
+int64_t weft_series_rows(const weft_series *s, int field) {
+    return s->fields[field].on_cells ? s->mesh->n_cells
+           : s->nodes                ? s->nodes->n
+                                     : s->mesh->n_nodes;
+}
+
 static void series_free(weft_series **series) {
     weft_series *s = *series;
     if (!s)
@@ -138,9 +144,44 @@ static void series_free(weft_series **series) {
     if (s->file >= 0)
         close(s->file);
     free(s->path);
-    free(s->name);
+    for (int i = 0; s->fields && i < s->n_fields; ++i)
+        free((char *)s->fields[i].name);
+    free(s->fields);
     free(s);
     *series = NULL;
+}
+
+static bool copy_fields(weft_series *s, const weft_series_options *options) {
+    s->fields = calloc((size_t)options->n_fields, sizeof *s->fields);
+    for (; s->fields && s->n_fields < options->n_fields; ++s->n_fields) {
+        weft_field *field = &s->fields[s->n_fields];
+        *field = options->fields[s->n_fields];
+        field->values = NULL;
+        field->name = strdup(field->name);
+        if (!field->name)
+            return false;
+    }
+    return s->fields != NULL;
+}
+
+/* What must be the same to resume: the problem, and the fields where they are not one number at each
+ * node of the mesh. */
+static weft_status hash_problem(weft_series *s, const char *problem, weft_error *error) {
+    weft_text text = {0};
+    const bool is_plain =
+        !s->nodes && s->n_fields == 1 && s->fields->n_components == 1 && !s->fields->on_cells;
+    weft_text_add(&text, "%s", problem);
+    if (s->nodes)
+        weft_text_add(&text, "\nelement %d %d", s->nodes->element->family,
+                      s->nodes->element->degree);
+    for (int i = 0; i < s->n_fields && !is_plain; ++i)
+        weft_text_add(&text, "\n%s %d %s", s->fields[i].name, s->fields[i].n_components,
+                      s->fields[i].on_cells ? "cells" : "nodes");
+    if (text.failed)
+        return weft_out_of_memory(error, s->path);
+    weft_hash(text.data ? text.data : "", text.length, s->problem);
+    weft_text_free(&text);
+    return WEFT_OK;
 }
 
 weft_status weft_series_make(const char *path, const weft_mesh *mesh,
@@ -156,16 +197,16 @@ weft_status weft_series_make(const char *path, const weft_mesh *mesh,
     if (s) {
         *s = (weft_series){.kind = kind,
                            .mesh = mesh,
+                           .nodes = options->nodes,
                            .n_more = options->n_steps + options->at_start,
                            .overwrite = options->overwrite,
                            .file = -1};
         s->path = strdup(path);
-        s->name = strdup(options->name);
     }
-    if (!s || !s->path || !s->name)
+    if (!s || !s->path || !copy_fields(s, options))
         TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "%s: out of memory", path));
     weft_mesh_hash(mesh, s->mesh_hash);
-    weft_hash(options->problem, strlen(options->problem), s->problem);
+    TRY(hash_problem(s, options->problem, error));
     TRY(begin(s, options, monitor, error));
     *out = s;
     s = NULL;
@@ -174,7 +215,8 @@ done:
     return status;
 }
 
-weft_status weft_series_add(weft_series *s, double t, const double *values, weft_error *error) {
+weft_status weft_series_add(weft_series *s, double t, const double *const *values,
+                            weft_error *error) {
     weft_status status = WEFT_OK;
     if (s->n_steps > 0 && t <= s->last)
         return WEFT_OK;

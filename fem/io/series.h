@@ -22,7 +22,8 @@ typedef struct weft_series_kind {
      *  `found` and make room for s->n_more after them. The file is valid at any time. */
     weft_status (*begin)(weft_series *s, bool resume, const weft_series_found *found,
                          weft_error *error);
-    weft_status (*add)(weft_series *s, double t, const double *values, weft_error *error);
+    /** Append a step; values [n_fields]. */
+    weft_status (*add)(weft_series *s, double t, const double *const *values, weft_error *error);
     weft_status (*close)(weft_series *s, weft_error *error);
     void (*free)(weft_series *s);
 } weft_series_kind;
@@ -30,8 +31,11 @@ extern const weft_series_kind weft_series_vtkhdf, weft_series_pvd;
 
 struct weft_series {
     const weft_series_kind *kind;
-    char *path, *name;     /* of the file, of the field */
-    const weft_mesh *mesh; /* borrowed */
+    char *path;
+    weft_field *fields; /* [n_fields], without values; their names are copies */
+    int n_fields;
+    const weft_mesh *mesh;          /* borrowed */
+    const weft_result_nodes *nodes; /* borrowed; NULL: those of the mesh */
     char mesh_hash[33], problem[33];
     int64_t n_steps, n_more; /* existing steps; steps that may follow */
     double last;             /* time of the last step, if n_steps > 0 */
@@ -40,6 +44,8 @@ struct weft_series {
     void *state;
 };
 
+/** Rows of a field: nodes or cells. */
+int64_t weft_series_rows(const weft_series *s, int field);
 /** Lock a file or folder against other runs of Weft, until it is closed.
  *  Errors  WEFT_ERROR_IO (another run is writing it) */
 weft_status weft_series_lock(int file, const char *path, weft_error *error);

@@ -209,26 +209,33 @@ done:
 }
 
 typedef struct vtu_step {
-    const weft_mesh *mesh;
+    const weft_series *s;
     const char *path;
-    weft_field field;
+    weft_field *fields;
 } vtu_step;
 
 static weft_status fill_step(void *user, const weft_temporary *temporary, weft_error *error) {
     const vtu_step *step = user;
-    const weft_result_content content = {
-        .path = step->path, .mesh = step->mesh, .fields = &step->field, .n_fields = 1};
+    const weft_result_content content = {.path = step->path,
+                                         .mesh = step->s->mesh,
+                                         .nodes = step->s->nodes,
+                                         .fields = step->fields,
+                                         .n_fields = step->s->n_fields};
     return weft_vtu_write(temporary->file, &content, error);
 }
 
-static weft_status add(weft_series *s, double t, const double *values, weft_error *error) {
+static weft_status add(weft_series *s, double t, const double *const *values, weft_error *error) {
     weft_status status = WEFT_OK;
     pvd *p = s->state;
     const size_t length = p->index.length;
     char *path = step_path(p, s->n_steps);
-    vtu_step step = {s->mesh, path, {.name = s->name, .n_components = 1, .values = values}};
-    if (!path)
-        return weft_out_of_memory(error, s->path);
+    vtu_step step = {s, path, calloc((size_t)s->n_fields, sizeof *step.fields)};
+    if (!path || !step.fields)
+        TRY(weft_out_of_memory(error, s->path));
+    for (int i = 0; i < s->n_fields; ++i) {
+        step.fields[i] = s->fields[i];
+        step.fields[i].values = values[i];
+    }
     TRY(weft_result_place(path, false, fill_step, &step, error));
     add_entry(p, s->n_steps, t);
     status = place_index(s, false, error);
@@ -238,6 +245,7 @@ static weft_status add(weft_series *s, double t, const double *values, weft_erro
     }
 done:
     free(path);
+    free(step.fields);
     return status;
 }
 

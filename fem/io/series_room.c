@@ -28,19 +28,21 @@ static weft_status failed(const weft_series_room *j, const char *what) {
 typedef struct step_set {
     const char *name;
     int64_t first, by; /* entry of step i: first + i * by */
-    bool column;       /* [n][1] rather than [n] */
+    int width;         /* [n][width]; 0: [n] */
 } step_set;
-static const step_set step_sets[] = {{"VTKHDF/Steps/PartOffsets", 0, 0, false},
-                                     {"VTKHDF/Steps/NumberOfParts", 1, 0, false},
-                                     {"VTKHDF/Steps/PointOffsets", 0, 0, false},
-                                     {"VTKHDF/Steps/CellOffsets", 0, 0, true},
-                                     {"VTKHDF/Steps/ConnectivityIdOffsets", 0, 0, true}};
+static const step_set step_sets[] = {{"VTKHDF/Steps/PartOffsets", 0, 0, 0},
+                                     {"VTKHDF/Steps/NumberOfParts", 1, 0, 0},
+                                     {"VTKHDF/Steps/PointOffsets", 0, 0, 0},
+                                     {"VTKHDF/Steps/CellOffsets", 0, 0, 1},
+                                     {"VTKHDF/Steps/ConnectivityIdOffsets", 0, 0, 1}};
 
 /* Make an empty, extensible data set in chunks, which are allocated on disk as it grows. */
 static weft_status make_set(const weft_series_room *j, const char *name, hid_t type, int64_t chunk,
-                            bool column) {
-    const hsize_t none[2] = {0, 1}, most[2] = {H5S_UNLIMITED, 1}, piece[2] = {(hsize_t)chunk, 1};
-    const int rank = column ? 2 : 1;
+                            int width) {
+    const hsize_t columns = width > 0 ? (hsize_t)width : 1;
+    const hsize_t none[2] = {0, columns}, most[2] = {H5S_UNLIMITED, columns};
+    const hsize_t piece[2] = {(hsize_t)chunk, columns};
+    const int rank = width > 0 ? 2 : 1;
     hid_t space = H5Screate_simple(rank, none, most), how = H5Pcreate(H5P_DATASET_CREATE), set = -1;
     if (space >= 0 && how >= 0 && H5Pset_chunk(how, rank, piece) >= 0 &&
         H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY) >= 0 &&
@@ -51,8 +53,8 @@ static weft_status make_set(const weft_series_room *j, const char *name, hid_t t
     return WEFT_OK;
 }
 
-static weft_status extend_set(const weft_series_room *j, const char *name, int64_t n) {
-    const hsize_t extent[2] = {(hsize_t)n, 1};
+static weft_status extend_set(const weft_series_room *j, const char *name, int64_t n, int width) {
+    const hsize_t extent[2] = {(hsize_t)n, width > 0 ? (hsize_t)width : 1};
     hid_t set = H5Dopen2(j->file, name, H5P_DEFAULT);
     if (set < 0 || H5Dset_extent(set, extent) < 0 || H5Dclose(set) < 0)
         return failed(j, "a data set could not be extended");
@@ -67,7 +69,7 @@ static weft_status extend_numbers(const weft_series_room *j, const step_set *num
         return weft_error_set(j->error, WEFT_ERROR_MEMORY, "%s: out of memory", j->s->path);
     for (int64_t i = 0; i < j->room; ++i)
         values[i] = numbers->first + i * numbers->by;
-    TRY(extend_set(j, numbers->name, j->room));
+    TRY(extend_set(j, numbers->name, j->room, numbers->width));
     set = H5Dopen2(j->file, numbers->name, H5P_DEFAULT);
     if (set < 0 || H5Dwrite(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0 ||
         H5Dclose(set) < 0)
@@ -81,16 +83,26 @@ done:
 static weft_status handle_numbers(const weft_series_room *j, const step_set *numbers) {
     weft_status status = WEFT_OK;
     if (j->make)
-        TRY(make_set(j, numbers->name, H5T_STD_I64LE, NUMBERS, numbers->column));
+        TRY(make_set(j, numbers->name, H5T_STD_I64LE, NUMBERS, numbers->width));
     TRY(extend_numbers(j, numbers));
 done:
     return status;
 }
 
+/* The file without its steps. */
+static weft_result_content content_of(const weft_series_room *j) {
+    return (weft_result_content){.path = j->s->path,
+                                 .mesh = j->s->mesh,
+                                 .nodes = j->s->nodes,
+                                 .fields = j->s->fields,
+                                 .n_fields = j->s->n_fields,
+                                 .is_series = true};
+}
+
 static weft_status handle_offsets(const weft_series_room *j) {
     weft_status status = WEFT_OK;
     char path[64 + WEFT_MASK_NAME_BYTES];
-    const weft_result_content content = {.path = j->s->path, .mesh = j->s->mesh, .is_series = true};
+    const weft_result_content content = content_of(j);
     char(*names)[WEFT_MASK_NAME_BYTES] = calloc((size_t)j->s->mesh->n_groups + 1, sizeof *names);
     if (!names)
         return weft_error_set(j->error, WEFT_ERROR_MEMORY, "%s: out of memory", j->s->path);
@@ -98,33 +110,51 @@ static weft_status handle_offsets(const weft_series_room *j) {
     for (int g = 0; g < j->s->mesh->n_groups; ++g) {
         (void)snprintf(path, sizeof path, "VTKHDF/Steps/CellDataOffsets/%s", names[g]);
         if (names[g][0])
-            TRY(handle_numbers(j, &(step_set){path, 0, 0, false}));
+            TRY(handle_numbers(j, &(step_set){path, 0, 0, 0}));
     }
-    (void)snprintf(path, sizeof path, "VTKHDF/Steps/PointDataOffsets/%s", j->s->name);
-    TRY(handle_numbers(j, &(step_set){path, 0, j->s->mesh->n_nodes, false}));
+    for (int i = 0; i < j->s->n_fields; ++i) {
+        (void)snprintf(path, sizeof path, "VTKHDF/Steps/%sDataOffsets/%s",
+                       j->s->fields[i].on_cells ? "Cell" : "Point", j->s->fields[i].name);
+        TRY(handle_numbers(j, &(step_set){path, 0, weft_series_rows(j->s, i), 0}));
+    }
 done:
     free(names);
     return status;
 }
 
-static void name_field(const weft_series_room *j, char *out, size_t size) {
-    (void)snprintf(out, size, "VTKHDF/PointData/%s", j->s->name);
+static void name_field(const weft_series_room *j, int i, char *out, size_t size) {
+    (void)snprintf(out, size, "VTKHDF/%sData/%s", j->s->fields[i].on_cells ? "Cell" : "Point",
+                   j->s->fields[i].name);
+}
+
+/* The columns of a field's data set; 0: it has one dimension. */
+static int columns_of(const weft_series_room *j, int i) {
+    return j->s->fields[i].n_components > 1 ? j->s->fields[i].n_components : 0;
+}
+
+static weft_status handle_field(const weft_series_room *j, int i) {
+    weft_status status = WEFT_OK;
+    const int64_t n = weft_series_rows(j->s, i);
+    char field[256];
+    name_field(j, i, field, sizeof field);
+    if (j->make)
+        TRY(make_set(j, field, H5T_IEEE_F64LE, n * ((j->room - 1) / MOST_CHUNKS + 1),
+                     columns_of(j, i)));
+    TRY(extend_set(j, field, j->room * n, columns_of(j, i)));
+done:
+    return status;
 }
 
 static weft_status handle_sets(const weft_series_room *j) {
     weft_status status = WEFT_OK;
-    const int64_t n = j->s->mesh->n_nodes;
-    char field[256];
-    name_field(j, field, sizeof field);
     for (size_t i = 0; i < sizeof step_sets / sizeof *step_sets; ++i)
         TRY(handle_numbers(j, &step_sets[i]));
     TRY(handle_offsets(j));
-    if (j->make) {
-        TRY(make_set(j, "VTKHDF/Steps/Values", H5T_IEEE_F64LE, NUMBERS, false));
-        TRY(make_set(j, field, H5T_IEEE_F64LE, n * ((j->room - 1) / MOST_CHUNKS + 1), false));
-    }
-    TRY(extend_set(j, "VTKHDF/Steps/Values", j->room + 1)); /* a unique extent, to search for */
-    TRY(extend_set(j, field, j->room * n));
+    if (j->make)
+        TRY(make_set(j, "VTKHDF/Steps/Values", H5T_IEEE_F64LE, NUMBERS, 0));
+    TRY(extend_set(j, "VTKHDF/Steps/Values", j->room + 1, 0)); /* a unique extent, to search for */
+    for (int i = 0; i < j->s->n_fields; ++i)
+        TRY(handle_field(j, i));
 done:
     return status;
 }
@@ -199,17 +229,17 @@ static int64_t find_bytes(int file, const void *wanted, size_t n) {
     return found;
 }
 
-/* The number of entries per chunk; 0: the data set is not chunked. */
+/* The number of rows per chunk; 0: the data set is not chunked. */
 static int64_t chunk_of(hid_t set) {
     hid_t how = set < 0 ? -1 : H5Dget_create_plist(set);
-    hsize_t chunk = 0;
-    if (how < 0 || H5Pget_chunk(how, 1, &chunk) != 1)
+    hsize_t chunk[2] = {0, 0};
+    if (how < 0 || H5Pget_chunk(how, 2, chunk) < 1)
         return 0;
-    return (int64_t)chunk;
+    return (int64_t)chunk[0];
 }
 
-/* The offsets of j->room entries of 8 bytes, every `by`-th of a data set. */
-static weft_status find_entries(const weft_series_room *j, const char *name, int64_t by,
+/* The offsets of j->room rows of `width` numbers of 8 bytes, every `by`-th of a data set. */
+static weft_status find_entries(const weft_series_room *j, const char *name, int64_t by, int width,
                                 int64_t *out) {
     hid_t set = H5Dopen2(j->file, name, H5P_DEFAULT);
     const int64_t chunk = chunk_of(set);
@@ -217,13 +247,13 @@ static weft_status find_entries(const weft_series_room *j, const char *name, int
     if (chunk < 1 || chunk % by != 0)
         return failed(j, "a data set could not be opened");
     for (int64_t i = 0; i < j->room; ++i) {
-        const hsize_t entry = (hsize_t)(i * by);
+        const hsize_t entry[2] = {(hsize_t)(i * by), 0};
         hsize_t bytes = 0;
         unsigned filters = 0;
         if (i * by % chunk == 0 &&
-            (H5Dget_chunk_info_by_coord(set, &entry, &filters, &start, &bytes) < 0 || bytes == 0))
+            (H5Dget_chunk_info_by_coord(set, entry, &filters, &start, &bytes) < 0 || bytes == 0))
             return failed(j, "a piece of a data set could not be found");
-        out[i] = (int64_t)start + i * by % chunk * (int64_t)sizeof(double);
+        out[i] = (int64_t)start + i * by % chunk * width * (int64_t)sizeof(double);
     }
     H5Dclose(set);
     return WEFT_OK;
@@ -232,17 +262,20 @@ static weft_status find_entries(const weft_series_room *j, const char *name, int
 /* p: its count and extent. */
 static weft_status send_places(const weft_series_room *j, const weft_series_places *p, int out) {
     weft_status status = WEFT_OK;
-    const size_t bytes = (size_t)j->room * sizeof(int64_t);
+    const size_t n = (size_t)j->s->n_fields, bytes = (size_t)j->room * sizeof(int64_t);
     const int64_t head[3] = {p->count, p->extent, j->room};
     char field[256];
-    int64_t *entries = malloc(2 * bytes);
+    int64_t *entries = malloc((n + 1) * bytes);
     if (!entries)
         return weft_error_set(j->error, WEFT_ERROR_MEMORY, "%s: out of memory", j->s->path);
-    name_field(j, field, sizeof field);
-    TRY(find_entries(j, field, j->s->mesh->n_nodes, entries));
-    TRY(find_entries(j, "VTKHDF/Steps/Values", 1, entries + j->room));
+    for (int i = 0; i < j->s->n_fields; ++i) {
+        name_field(j, i, field, sizeof field);
+        TRY(find_entries(j, field, weft_series_rows(j->s, i), j->s->fields[i].n_components,
+                         entries + i * j->room));
+    }
+    TRY(find_entries(j, "VTKHDF/Steps/Values", 1, 1, entries + j->s->n_fields * j->room));
     TRY(weft_child_write(out, head, sizeof head, j->error));
-    TRY(weft_child_write(out, entries, 2 * bytes, j->error));
+    TRY(weft_child_write(out, entries, (n + 1) * bytes, j->error));
 done:
     free(entries);
     return status;
@@ -278,7 +311,7 @@ static weft_status note_places(const weft_series_room *j, int64_t mark, weft_ser
 weft_status weft_series_make_room(void *user, int out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_series_room *j = user;
-    const weft_result_content content = {.path = j->s->path, .mesh = j->s->mesh, .is_series = true};
+    const weft_result_content content = content_of(j);
     const int64_t mark = INT64_C(0x1B5F3A9D5745F70B);
     j->error = error;
     weft_hdf5_silence();
@@ -317,11 +350,14 @@ static bool read_hash(hid_t file, const char *name, char out[33]) {
     return good;
 }
 
+/* Rows of a data set. */
 static int64_t length_of(hid_t set) {
     hid_t space = set < 0 ? -1 : H5Dget_space(set);
-    return space >= 0 && H5Sget_simple_extent_ndims(space) == 1
-               ? (int64_t)H5Sget_simple_extent_npoints(space)
-               : -1;
+    const int rank = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
+    hsize_t extent[2] = {0, 0};
+    if (rank != 1 && rank != 2)
+        return -1;
+    return H5Sget_simple_extent_dims(space, extent, NULL) < 0 ? -1 : (int64_t)extent[0];
 }
 
 static bool read_places(hid_t file, weft_series_places *out) {
@@ -348,8 +384,8 @@ weft_status weft_series_look(void *user, int out, weft_error *error) {
         return WEFT_OK;
     hid_t count = H5Aopen_by_name(j->file, "VTKHDF/Steps", "NSteps", H5P_DEFAULT, H5P_DEFAULT);
     hid_t values = H5Dopen2(j->file, "VTKHDF/Steps/Values", H5P_DEFAULT);
-    name_field(j, field, sizeof field);
-    j->room = length_of(H5Dopen2(j->file, field, H5P_DEFAULT)) / j->s->mesh->n_nodes;
+    name_field(j, 0, field, sizeof field);
+    j->room = length_of(H5Dopen2(j->file, field, H5P_DEFAULT)) / weft_series_rows(j->s, 0);
     const int64_t n_times = length_of(values);
     if (count < 0 || H5Aread(count, H5T_NATIVE_INT64, &found.n_steps) < 0 || found.n_steps < 0 ||
         !read_hash(j->file, "SeriesMesh", found.mesh) ||
@@ -365,7 +401,8 @@ weft_status weft_series_look(void *user, int out, weft_error *error) {
         return WEFT_OK;
     TRY(weft_child_write(out, &found, sizeof found, error));
     TRY(weft_child_write(out, found.times, (size_t)found.n_steps * sizeof *found.times, error));
-    if (strcmp(found.mesh, j->s->mesh_hash) == 0 && j->room >= found.n_steps)
+    if (strcmp(found.mesh, j->s->mesh_hash) == 0 && strcmp(found.problem, j->s->problem) == 0 &&
+        j->room >= found.n_steps)
         TRY(send_places(j, &at, out));
 done:
     free(found.times);

@@ -11,7 +11,7 @@
 typedef struct weft_series_places {
     int64_t count, extent;   /* of the number of steps, and of the extent of Values */
     int64_t room;            /* number of steps that have room */
-    int64_t *values, *times; /* [room] of each step; one malloc'd block */
+    int64_t *values, *times; /* [n_fields][room] and [room] of each step; one malloc'd block */
 } weft_series_places;
 
 /** Arguments and state of the child. */
@@ -26,7 +26,7 @@ typedef struct weft_series_room {
 } weft_series_room;
 
 /** Make or extend room->name, and send its offsets as int64_t: count, extent, room, those of the
- *  values of each step, those of the time of each step. A weft_child_call; user: a
+ *  values of each field and step, those of the time of each step. A weft_child_call; user: a
  *  weft_series_room. */
 weft_status weft_series_make_room(void *user, int out, weft_error *error);
 /** Send a weft_series_found and its times, then, if the mesh is the same, its offsets; nothing if

@@ -1,12 +1,13 @@
 /* A time series in one VTKHDF 2.0 file, which ParaView 5.12 and later play:
  *
- *      /VTKHDF/PointData/NAME                  [room * n_nodes]
+ *      /VTKHDF/PointData/NAME                  [room * nodes][components]
+ *      /VTKHDF/CellData/NAME                   [room * cells][components]
  *      /VTKHDF/Steps  NSteps                   attribute
  *          Values                              [steps] times; its extent is written with each step,
  *                                              since VTK 9.7 takes it for the number of steps
  *          PartOffsets, PointOffsets, CellOffsets [1], ConnectivityIdOffsets [1]   zeros: one mesh
  *          NumberOfParts                       ones
- *          PointDataOffsets/NAME               where a step's values begin
+ *          PointDataOffsets/NAME               where a step's values begin, as CellDataOffsets/NAME
  *          CellDataOffsets/GROUP               zeros
  *      /Weft  SeriesMesh, SeriesProblem        attributes: hashes
  *          SeriesPlaces                        where in the file NSteps and the extent of Values
@@ -34,16 +35,16 @@ static void places_clear(weft_series_places *p) {
     *p = (weft_series_places){0};
 }
 
-static bool receive_places(const weft_child *child, weft_series_places *p) {
+static bool receive_places(const weft_child *child, int n_fields, weft_series_places *p) {
     int64_t head[3] = {0};
     places_clear(p);
     if (!weft_child_read(child, head, sizeof head) || head[2] < 1)
         return false;
     *p = (weft_series_places){.count = head[0], .extent = head[1], .room = head[2]};
-    const size_t n = (size_t)p->room;
-    p->values = malloc(2 * n * sizeof *p->values);
-    p->times = p->values ? p->values + n : NULL;
-    return p->values && weft_child_read(child, p->values, 2 * n * sizeof *p->values);
+    const size_t n = (size_t)p->room, all = n * (size_t)n_fields;
+    p->values = malloc((all + n) * sizeof *p->values);
+    p->times = p->values ? p->values + all : NULL;
+    return p->values && weft_child_read(child, p->values, (all + n) * sizeof *p->values);
 }
 
 static weft_status look(weft_series *s, weft_series_found *out, weft_error *error) {
@@ -62,8 +63,8 @@ static weft_status look(weft_series *s, weft_series_found *out, weft_error *erro
             TRY(weft_out_of_memory(error, s->path));
         found.is_series =
             weft_child_read(&child, found.times, (size_t)found.n_steps * sizeof *found.times);
-        if (strcmp(found.mesh, s->mesh_hash) == 0)
-            found.is_series = receive_places(&child, s->state);
+        if (strcmp(found.mesh, s->mesh_hash) == 0 && strcmp(found.problem, s->problem) == 0)
+            found.is_series = receive_places(&child, s->n_fields, s->state);
         *out = found;
     }
     TRY(weft_child_end(&child, false, s->path, error));
@@ -139,7 +140,7 @@ static weft_status fill(void *user, const weft_temporary *temporary, weft_error 
         TRY(write_at(f->s, temporary->file, &extent, sizeof extent, p->extent, error));
     }
     TRY(weft_child_start(weft_series_make_room, &j, f->s->path, &child, error));
-    const bool received = receive_places(&child, p);
+    const bool received = receive_places(&child, f->s->n_fields, p);
     TRY(weft_child_end(&child, false, f->s->path, error));
     if (!received)
         TRY(weft_out_of_memory(error, f->s->path));
@@ -199,12 +200,18 @@ done:
     return status;
 }
 
-static weft_status add(weft_series *s, double t, const double *values, weft_error *error) {
+/* Bytes of a field in one step. */
+static size_t bytes_of(const weft_series *s, int field) {
+    return (size_t)weft_series_rows(s, field) * (size_t)s->fields[field].n_components *
+           sizeof(double);
+}
+
+static weft_status add(weft_series *s, double t, const double *const *values, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_series_places *p = s->state;
     const int64_t i = s->n_steps;
-    TRY(write_at(s, s->file, values, (size_t)s->mesh->n_nodes * sizeof *values, p->values[i],
-                 error));
+    for (int k = 0; k < s->n_fields; ++k)
+        TRY(write_at(s, s->file, values[k], bytes_of(s, k), p->values[k * p->room + i], error));
     TRY(write_at(s, s->file, &t, sizeof t, p->times[i], error));
     TRY(write_count(s, s->file, i + 1, error));
 done:
@@ -214,10 +221,10 @@ done:
 /* The disk behind room that was not used is given back. A restart may use the room all the same. */
 static weft_status end(weft_series *s, weft_error *error) {
     const weft_series_places *p = s->state;
-    const off_t bytes = (off_t)s->mesh->n_nodes * (off_t)sizeof(double);
-    for (int64_t i = s->n_steps; i < p->room; ++i)
-        (void)fallocate(s->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)p->values[i],
-                        bytes);
+    for (int k = 0; k < s->n_fields; ++k)
+        for (int64_t i = s->n_steps; i < p->room; ++i)
+            (void)fallocate(s->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                            (off_t)p->values[k * p->room + i], (off_t)bytes_of(s, k));
     if (fsync(s->file) != 0)
         return weft_cannot_write(s->path, errno, error);
     return WEFT_OK;

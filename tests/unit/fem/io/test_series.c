@@ -28,7 +28,9 @@ static weft_status write_series(const char *path, const weft_mesh *mesh, writing
     weft_status status = WEFT_OK;
     weft_series *series = NULL;
     double *values = calloc((size_t)mesh->n_nodes, sizeof *values);
-    const weft_series_options options = {.name = "T",
+    const weft_field field = {.name = "T", .n_components = 1};
+    const weft_series_options options = {.fields = &field,
+                                         .n_fields = 1,
                                          .problem = how.problem,
                                          .at_start = true,
                                          .n_steps = how.last - how.first,
@@ -41,7 +43,7 @@ static weft_status write_series(const char *path, const weft_mesh *mesh, writing
     for (int t = how.first; t <= how.last; ++t) {
         for (int64_t i = 0; i < mesh->n_nodes; ++i)
             values[i] = 100 * t + (double)i;
-        TRY(weft_series_add(series, t, values, error));
+        TRY(weft_series_add(series, t, &(const double *){values}, error));
     }
     TRY(weft_series_close(&series, error));
 done:
@@ -208,6 +210,86 @@ static void locked(void **state) {
     test_folder_remove(&folder);
 }
 
+/* Steps of a vector and of a number at nodes, and of a pair on cells. */
+enum { SEVERAL = 3 };
+static const weft_field several[SEVERAL] = {{.name = "v", .n_components = 3},
+                                            {.name = "w", .n_components = 1},
+                                            {.name = "c", .on_cells = true, .n_components = 2}};
+
+static int64_t size_of(const weft_mesh *mesh, int field) {
+    return (several[field].on_cells ? mesh->n_cells : mesh->n_nodes) * several[field].n_components;
+}
+
+static double value_of(int field, int t, int64_t i) {
+    return 1000 * field + 100 * t + (double)i + 0.5;
+}
+
+static weft_status write_several(const char *path, const weft_mesh *mesh, int n_fields, int first,
+                                 int last, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_series *series = NULL;
+    double *values[SEVERAL] = {NULL};
+    const weft_series_options options = {.fields = several,
+                                         .n_fields = n_fields,
+                                         .problem = "p",
+                                         .at_start = true,
+                                         .n_steps = last - first,
+                                         .start = first,
+                                         .end = last,
+                                         .resume = first > 0};
+    TRY(weft_series_make(path, mesh, &options, NULL, &series, error));
+    for (int k = 0; k < n_fields; ++k)
+        values[k] = calloc((size_t)size_of(mesh, k), sizeof **values);
+    for (int t = first; t <= last; ++t) {
+        for (int k = 0; k < n_fields; ++k)
+            for (int64_t i = 0; i < size_of(mesh, k); ++i)
+                values[k][i] = value_of(k, t, i);
+        TRY(weft_series_add(series, t, (const double *const *)values, error));
+    }
+    TRY(weft_series_close(&series, error));
+done:
+    (void)weft_series_close(&series, NULL);
+    for (int k = 0; k < SEVERAL; ++k)
+        free(values[k]);
+    return status;
+}
+
+static void has_several(const char *path, const weft_mesh *mesh, int n) {
+    size_t length = 0;
+    char *bytes = test_file_read(path, &length);
+    assert_non_null(bytes);
+    for (int t = 0; t < n; ++t)
+        for (int k = 0; k < SEVERAL; ++k) {
+            double *values = calloc((size_t)size_of(mesh, k), sizeof *values);
+            for (int64_t i = 0; i < size_of(mesh, k); ++i)
+                values[i] = value_of(k, t, i);
+            if (!memmem(bytes, length, values, (size_t)size_of(mesh, k) * sizeof *values))
+                fail_msg("step %d of %s is not there", t, several[k].name);
+            free(values);
+        }
+    free(bytes);
+}
+
+/* Each field has its values in each step, after the file has been given more room too; a series of other
+ * fields is refused. */
+static void several_fields(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; ++i) {
+        char *folder = test_folder_make(), *path = test_path(folder, endings[i]);
+        weft_mesh *mesh = make_mesh(2, 3);
+        weft_error error = {0};
+        assert_int_equal(write_several(path, mesh, SEVERAL, 0, 3, &error), WEFT_OK);
+        assert_int_equal(write_several(path, mesh, SEVERAL, 3, 8, &error), WEFT_OK);
+        if (!strstr(path, ".pvd"))
+            has_several(path, mesh, 9);
+        assert_int_equal(write_several(path, mesh, 2, 8, 9, &error), WEFT_ERROR_INPUT);
+        assert_non_null(strstr(error.message, "other options"));
+        weft_mesh_free(&mesh);
+        free(path);
+        test_folder_remove(&folder);
+    }
+}
+
 static pid_t dead_process(void) {
     const pid_t child = fork();
     if (child == 0)
@@ -252,6 +334,7 @@ static void left_over(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(goes_on), cmocka_unit_test(is_kept),
                                        cmocka_unit_test(lost_index), cmocka_unit_test(locked),
-                                       cmocka_unit_test(left_over)};
+                                       cmocka_unit_test(left_over),
+                                       cmocka_unit_test(several_fields)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,7 +85,9 @@ static weft_status use_series(void *user, weft_error *error) {
     weft_status status = WEFT_OK;
     const file_case *with = user;
     weft_series *series = NULL;
-    const weft_series_options options = {.name = "T",
+    const weft_field field = {.name = "T", .n_components = 1};
+    const weft_series_options options = {.fields = &field,
+                                         .n_fields = 1,
                                          .problem = "none",
                                          .at_start = true,
                                          .n_steps = 2,
@@ -93,8 +95,8 @@ static weft_status use_series(void *user, weft_error *error) {
                                          .resume = with->resume,
                                          .overwrite = true};
     TRY(weft_series_make(with->path, with->mesh, &options, NULL, &series, error));
-    TRY(weft_series_add(series, 0, with->values, error));
-    TRY(weft_series_add(series, 1, with->values, error));
+    TRY(weft_series_add(series, 0, &(const double *){with->values}, error));
+    TRY(weft_series_add(series, 1, &(const double *){with->values}, error));
     TRY(weft_series_close(&series, error));
 done:
     (void)weft_series_close(&series, NULL);

@@ -1,0 +1,230 @@
+/* Shows the functions of a run in result files and series, at nodes that all of them share. */
+#include "apps/common/result.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool has_nodes(const weft_space *space) {
+    const weft_element *element = weft_space_element(space);
+    return element->degree > 0 &&
+           (element->family == WEFT_LAGRANGE || element->family == WEFT_DISCONTINUOUS);
+}
+
+static bool is_constant(const weft_space *space) {
+    const weft_element *element = weft_space_element(space);
+    return element->family == WEFT_DISCONTINUOUS && element->degree == 0;
+}
+
+/* ---- nodes ------------------------------------------------------------------------------- */
+
+/* Nodes at which all fields are shown: of the highest degree, discontinuous if one field is. */
+static weft_status make_nodes(const app_run *run, app_shown *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_element_kind kind = {WEFT_LAGRANGE, 1};
+    if (run->n_fields == 1 && has_nodes(run->space)) {
+        out->nodes = run->space;
+        return WEFT_OK;
+    }
+    for (int i = 0; i < run->n_fields; ++i) {
+        const weft_element *element = weft_space_element(run->fields[i].space);
+        if (!has_nodes(run->fields[i].space))
+            continue;
+        kind.degree = element->degree > kind.degree ? element->degree : kind.degree;
+        kind.family = element->family == WEFT_DISCONTINUOUS ? WEFT_DISCONTINUOUS : kind.family;
+    }
+    TRY(weft_space_make(run->device, run->mesh, kind, 1, &out->own_nodes, error));
+    out->nodes = out->own_nodes;
+done:
+    return status;
+}
+
+/* Components that ParaView expects: vectors in the plane have three. */
+static int shown_components(int components) {
+    return components == 2 ? 3 : components;
+}
+
+static weft_status make_fields(const app_run *run, app_shown *out, weft_error *error) {
+    static const char *const names[APP_FIELDS_MAX] = {"u_0",  "u_1",  "u_2",  "u_3", "u_4",  "u_5",
+                                                      "u_6",  "u_7",  "u_8",  "u_9", "u_10", "u_11",
+                                                      "u_12", "u_13", "u_14", "u_15"};
+    for (int i = 0; i < run->n_fields; ++i) {
+        if (run->fields[i].is_enrichment)
+            continue;
+        const int n = out->n++, shown = shown_components(weft_space_components(run->fields[i].space));
+        const bool on_cells = is_constant(run->fields[i].space);
+        const int64_t rows = on_cells ? run->mesh->n_cells : weft_space_nodes(out->nodes);
+        out->of[n] = i;
+        out->values[n] = weft_array_make((size_t)rows, (size_t)shown * sizeof **out->values);
+        out->fields[n] = (weft_field){.name = run->n_fields > 1 ? names[n] : "u",
+                                      .n_components = shown,
+                                      .on_cells = on_cells,
+                                      .values = out->values[n]};
+        if (!out->values[n])
+            return weft_out_of_memory(error, "a result");
+    }
+    return WEFT_OK;
+}
+
+weft_status app_shown_make(const app_run *run, app_shown *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    app_shown made = {0};
+    TRY(make_nodes(run, &made, error));
+    TRY(make_fields(run, &made, error));
+    *out = made;
+    made = (app_shown){0};
+done:
+    app_shown_clear(&made);
+    return status;
+}
+
+void app_shown_clear(app_shown *shown) {
+    for (int i = 0; i < shown->n; ++i)
+        free(shown->values[i]);
+    weft_space_free(&shown->own_nodes);
+    *shown = (app_shown){0};
+}
+
+/* ---- values ------------------------------------------------------------------------------ */
+
+/* [rows][c] to [rows][shown]: vectors and matrices in the plane with zeros. */
+static void fill_up(const double *from, int64_t n, int c, int shown, double *to) {
+    const int m = c == 4 ? 2 : c;
+    memset(to, 0, (size_t)n * (size_t)shown * sizeof *to);
+    for (int64_t i = 0; i < n; ++i)
+        for (int k = 0; k < c; ++k)
+            to[i * shown + (shown > c ? k / m * 3 + k % m : k)] = from[i * c + k];
+}
+
+/* The values of a field with those of its enrichments; at [rows][components] */
+static weft_status evaluate(const app_run *run, const app_shown *shown, int n, double *at,
+                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int i = shown->of[n];
+    const app_field *field = &run->fields[i];
+    const int c = weft_space_components(field->space);
+    const double *u = run->u_values + field->first_dof;
+    if (shown->fields[n].on_cells) {
+        for (int64_t k = 0; k < run->mesh->n_cells * c; ++k)
+            at[k] = u[(int64_t)weft_space_cell_nodes(field->space)[k / c] * c + k % c];
+        return WEFT_OK;
+    }
+    if (shown->nodes == field->space) {
+        memcpy(at, u, (size_t)weft_space_dofs(field->space) * sizeof *at);
+        return WEFT_OK;
+    }
+    TRY(weft_space_interpolate(field->space, u, shown->nodes, at, error));
+    for (int k = i + 1; k < run->n_fields && run->fields[k].is_enrichment; ++k)
+        TRY(weft_space_interpolate(run->fields[k].space, run->u_values + run->fields[k].first_dof,
+                                   shown->nodes, at, error));
+done:
+    return status;
+}
+
+weft_status app_shown_update(const app_run *run, app_shown *shown, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double *at = NULL;
+    for (int n = 0; n < shown->n; ++n) {
+        const int c = weft_space_components(run->fields[shown->of[n]].space);
+        const int64_t rows =
+            shown->fields[n].on_cells ? run->mesh->n_cells : weft_space_nodes(shown->nodes);
+        at = weft_array_make((size_t)rows, (size_t)c * sizeof *at);
+        if (!at)
+            TRY(weft_out_of_memory(error, "a result"));
+        TRY(evaluate(run, shown, n, at, error));
+        fill_up(at, rows, c, shown->fields[n].n_components, shown->values[n]);
+        free(at);
+        at = NULL;
+    }
+done:
+    free(at);
+    return status;
+}
+
+/* ---- files ------------------------------------------------------------------------------- */
+
+weft_status app_run_result_write(const app_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    app_shown shown = {0};
+    const weft_field *derived = NULL;
+    const int n_derived = run->derive ? weft_derive_fields(run->derive, &derived) : 0;
+    double **rooms = calloc((size_t)n_derived + 1, sizeof *rooms);
+    weft_field *fields = calloc((size_t)(n_derived + run->n_fields), sizeof *fields);
+    if (!fields || !rooms)
+        TRY(weft_out_of_memory(error, NULL));
+    TRY(app_shown_make(run, &shown, error));
+    TRY(app_shown_update(run, &shown, error));
+    memcpy(fields, shown.fields, (size_t)shown.n * sizeof *fields);
+    for (int i = 0; i < n_derived; ++i) {
+        weft_field *field = &fields[shown.n + i];
+        const int c = derived[i].n_components, wide = c == 2 ? 3 : c == 4 ? 9 : c;
+        const int64_t rows =
+            derived[i].on_cells ? run->mesh->n_cells : weft_space_nodes(shown.nodes);
+        rooms[i] = weft_array_make((size_t)rows, (size_t)wide * sizeof **rooms);
+        if (!rooms[i])
+            TRY(weft_out_of_memory(error, NULL));
+        fill_up(derived[i].values, rows, c, wide, rooms[i]);
+        *field = derived[i];
+        field->values = rooms[i];
+        field->n_components = wide;
+    }
+    TRY(weft_space_write(run->options->output, shown.nodes, fields, shown.n + n_derived, error));
+done:
+    for (int i = 0; rooms && i < n_derived; ++i)
+        free(rooms[i]);
+    free(rooms);
+    free(fields);
+    app_shown_clear(&shown);
+    return status;
+}
+
+/* ---- series ------------------------------------------------------------------------------ */
+
+weft_status app_series_make(const app_run *run, const weft_series_options *options,
+                            app_series *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    app_series made = {0};
+    weft_series_options complete = *options;
+    TRY(app_shown_make(run, &made.shown, error));
+    TRY(weft_space_output_make(made.shown.nodes, &made.output, error));
+    for (int i = 0; i < made.shown.n; ++i) {
+        made.rooms[i] = weft_array_make((size_t)weft_space_nodes(made.shown.nodes),
+                                        (size_t)made.shown.fields[i].n_components * sizeof(double));
+        if (!made.rooms[i])
+            TRY(weft_out_of_memory(error, "a series"));
+    }
+    complete.fields = made.shown.fields;
+    complete.n_fields = made.shown.n;
+    complete.nodes = weft_space_output_nodes(made.output);
+    TRY(weft_series_make(run->options->output, run->mesh, &complete, &run->messages->monitor,
+                         &made.series, error));
+    *out = made;
+    made = (app_series){0};
+done:
+    (void)app_series_close(&made, NULL);
+    return status;
+}
+
+weft_status app_series_add(const app_run *run, app_series *series, double t, weft_error *error) {
+    weft_status status = WEFT_OK;
+    app_shown *shown = &series->shown;
+    const double *values[APP_FIELDS_MAX];
+    TRY(app_shown_update(run, shown, error));
+    for (int i = 0; i < shown->n; ++i)
+        values[i] = shown->fields[i].on_cells
+                        ? shown->values[i]
+                        : weft_space_output_values(series->output, shown->fields[i].n_components,
+                                                   shown->values[i], series->rooms[i]);
+    TRY(weft_series_add(series->series, t, values, error));
+done:
+    return status;
+}
+
+weft_status app_series_close(app_series *series, weft_error *error) {
+    const weft_status status = weft_series_close(&series->series, error);
+    for (int i = 0; i < APP_FIELDS_MAX; ++i)
+        free(series->rooms[i]);
+    weft_space_output_free(&series->output);
+    app_shown_clear(&series->shown);
+    *series = (app_series){0};
+    return status;
+}
