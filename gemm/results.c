@@ -38,7 +38,43 @@ static int class_of(const weft_gemm_product *p, int64_t n) {
            weft_tuning_size_class(p->k);
 }
 
-static weft_status store_times(weft_tuning *tuning, const char *identity,
+/* "gemm D NN POINT KEY", in the arena: what times are stored under. NULL: out of memory. */
+static const char *primitive_of(const char *name, const char *key, const weft_gemm_point *point,
+                                weft_arena *arena) {
+    weft_text text = {0};
+    weft_gemm_point_text(point, &text);
+    const char *primitive =
+        text.failed ? NULL : weft_arena_print(arena, "%s %s %.8s", name, text.data, key);
+    weft_text_free(&text);
+    return primitive;
+}
+
+static weft_tuning_point place_of(const weft_gemm_search *search, int stage, int64_t n) {
+    return (weft_tuning_point){.elements = search->sizes[stage][0],
+                               .threads = search->sizes[stage][1],
+                               .iterations = search->sizes[stage][2],
+                               .extra = n};
+}
+
+static weft_status store_numbers(weft_tuning *tuning, const char *identity, const char *primitive,
+                                 const weft_gemm_candidate *c, weft_arena *arena,
+                                 weft_error *error) {
+    const struct {
+        const char *unit;
+        double value;
+    } numbers[] = {{"J", c->joules}, {"W", c->watts}, {"MHz", c->megahertz}};
+    weft_status status = WEFT_OK;
+    for (int i = 0; c->joules > 0 && i < 3; ++i) {
+        const char *name = weft_arena_print(arena, "%s %s", primitive, numbers[i].unit);
+        if (!name)
+            TRY(weft_out_of_memory(error, "the name of a number"));
+        TRY(weft_tuning_set(tuning, identity, name, numbers[i].value, error));
+    }
+done:
+    return status;
+}
+
+static weft_status store_times(weft_tuning *tuning, const char *identity, const char *key,
                                const weft_gemm_product *p, int64_t n,
                                const weft_gemm_search *search, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -52,27 +88,95 @@ static weft_status store_times(weft_tuning *tuning, const char *identity,
     name_of(p, n, name);
     for (int i = 0; i < search->n; ++i) {
         const weft_gemm_candidate *c = &search->candidates[i];
-        weft_text text = {0};
-        weft_gemm_point_text(&c->point, &text);
-        const char *primitive =
-            text.failed ? NULL : weft_arena_print(arena, "%s %s", name, text.data);
-        weft_text_free(&text);
+        const char *primitive = primitive_of(name, key, &c->point, arena);
         if (!primitive)
             TRY(weft_out_of_memory(error, "times"));
         for (int stage = 0; stage < WEFT_GEMM_STAGES; ++stage)
             if (c->seconds[stage] > 0)
                 times[count++] = (weft_tuning_time){.primitive = primitive,
-                                                    .point = {.elements = search->sizes[stage][0],
-                                                              .threads = search->sizes[stage][1],
-                                                              .iterations = search->sizes[stage][2],
-                                                              .extra = n},
+                                                    .point = place_of(search, stage, n),
                                                     .seconds = c->seconds[stage]};
+        TRY(store_numbers(tuning, identity, primitive, c, arena, error));
     }
     TRY(weft_tuning_add_times(tuning, identity, times, count, error));
 done:
     weft_arena_free(&arena);
     free(times);
     return status;
+}
+
+/* The times of a database, sorted by primitive. */
+typedef struct stored_times {
+    weft_tuning_time *times;
+    size_t n;
+    int64_t n_products;
+    int stages;
+} stored_times;
+
+/* The first stages of a candidate; false: its first is not there. */
+static bool find_times(const stored_times *stored, const char *primitive,
+                       const weft_gemm_search *search, weft_gemm_candidate *c) {
+    const weft_tuning_time *times = stored->times;
+    const size_t n_times = stored->n;
+    size_t low = 0, high = n_times;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (strcmp(times[middle].primitive, primitive) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < n_times && strcmp(times[low].primitive, primitive) == 0; ++low)
+        for (int stage = 0; stage < stored->stages; ++stage) {
+            const weft_tuning_point wanted = place_of(search, stage, stored->n_products);
+            if (memcmp(&times[low].point, &wanted, sizeof wanted) == 0)
+                c->seconds[stage] = times[low].seconds;
+        }
+    return c->seconds[0] > 0;
+}
+
+static void find_numbers(weft_tuning *tuning, const char *identity, const char *primitive,
+                         weft_gemm_candidate *c, weft_arena *arena) {
+    static const char *const units[] = {"J", "W", "MHz"};
+    double *values[] = {&c->joules, &c->watts, &c->megahertz};
+    for (int i = 0; i < 3; ++i) {
+        const char *name = weft_arena_print(arena, "%s %s", primitive, units[i]);
+        weft_error ignored;
+        bool found = false;
+        if (name)
+            (void)weft_tuning_get(tuning, identity, name, values[i], &found, &ignored);
+    }
+}
+
+int weft_gemm_search_known(weft_tuning *tuning, const weft_device *device,
+                           const weft_gemm_product *product, int64_t n, int stages,
+                           weft_gemm_search *search) {
+    weft_arena *arena = NULL;
+    stored_times stored = {.n_products = n, .stages = stages};
+    int n_known = 0;
+    char identity[33], key[33], name[32];
+    weft_error ignored;
+    name_of(product, n, name);
+    weft_device_identity(device, identity);
+    if (key_of(product, n, key, &ignored) != WEFT_OK ||
+        weft_arena_make(&arena, &ignored) != WEFT_OK ||
+        weft_tuning_times(tuning, identity, NULL, arena, &stored.times, &stored.n, &ignored) !=
+            WEFT_OK)
+        stored.n = 0; /* everything is measured */
+    for (int i = 0; stored.n > 0 && i < search->n; ++i) {
+        weft_gemm_candidate *c = &search->candidates[i];
+        const char *primitive = primitive_of(name, key, &c->point, arena);
+        if (!primitive || !find_times(&stored, primitive, search, c))
+            continue;
+        c->known = true;
+        c->outcome = WEFT_GEMM_RUNS;
+        c->registers = c->spill_bytes = -1;
+        if (stages == WEFT_GEMM_STAGES && c->seconds[stages - 1] > 0)
+            find_numbers(tuning, identity, primitive, c, arena);
+        ++n_known;
+    }
+    weft_arena_free(&arena);
+    return n_known;
 }
 
 weft_status weft_gemm_search_store(weft_tuning *tuning, weft_device *device,
@@ -96,7 +200,7 @@ weft_status weft_gemm_search_store(weft_tuning *tuning, weft_device *device,
                                                    .predicted = last,
                                                    .seconds = last},
                           error));
-    TRY(store_times(tuning, identity, product, n, search, error));
+    TRY(store_times(tuning, identity, key, product, n, search, error));
 done:
     weft_text_free(&text);
     return status;

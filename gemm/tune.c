@@ -8,15 +8,16 @@
 
 enum {
     MOST_CANDIDATES = 4096,
-    CHUNK = 48, /* candidates compiled before they are timed */
+    CHUNK = 48, /* candidates compiled before they are timed, at most */
     FINALISTS = 12,
     REGROUPED = 2, /* the best, of which other groups of tiles are tried */
     FIRST_SIZE = 2048,
     SECOND_SIZE = 4096,
     ROUNDS = 3, /* of the first two stages */
-    SPILL_BYTES = 128
+    SPILL_BYTES = 128,
+    METERED = 6 /* candidates of the last stage whose energy is measured, at most */
 };
-static const double LEAST = 2e-2, ENERGY_SECONDS = 0.4;
+static const double LEAST = 2e-2, BURST = 0.6;
 
 /* ---- timing --------------------------------------------------------------------------------- */
 
@@ -80,7 +81,8 @@ typedef struct searcher {
     weft_gemm_search *out;
     weft_threads *threads;
     weft_meter *meter;
-    int first; /* of the chunk that is compiled */
+    int first;         /* of the chunk that is compiled, */
+    const int *chosen; /* or NULL and a list of candidates */
     double start;
 } searcher;
 
@@ -195,13 +197,16 @@ static void set_sizes(searcher *s) {
 
 static void compile(void *user, int64_t i) {
     searcher *s = user;
-    weft_gemm_candidate *c = &s->out->candidates[s->first + i];
+    const int number = s->chosen ? s->chosen[i] : s->first + (int)i;
+    weft_gemm_candidate *c = &s->out->candidates[number];
     const weft_gemm_product product = product_of(s, 0);
     const int most = s->how.spill_bytes < 0 ? SPILL_BYTES : s->how.spill_bytes;
     weft_kernel_resources resources = {.registers = -1, .spill_store_bytes = -1};
     weft_module *module = NULL;
     weft_error ignored;
     const double start = weft_clock();
+    if (c->known && !s->chosen)
+        return;
     if (weft_gemm_module(s->kernels, &product, s->n, &c->point, &module, &ignored) != WEFT_OK) {
         c->outcome = WEFT_GEMM_REFUSED;
         return;
@@ -212,7 +217,7 @@ static void compile(void *user, int64_t i) {
     if (weft_module_resources(module, "product", &resources)) {
         c->registers = resources.registers;
         c->spill_bytes = resources.spill_store_bytes;
-        if (c->spill_bytes > most && s->first + (int)i != s->out->standard)
+        if (c->spill_bytes > most && number != s->out->standard)
             c->outcome = WEFT_GEMM_SPILLS;
     }
 }
@@ -255,12 +260,13 @@ static void first_stage(searcher *s) {
          s->first += s->how.chunk) {
         const int n = out->n - s->first < s->how.chunk ? out->n - s->first : s->how.chunk;
         weft_threads_run(s->threads, n, compile, s);
-        out->n_compiled += n;
-        for (int i = s->first; i < s->first + n; ++i)
-            if (out->candidates[i].outcome == WEFT_GEMM_RUNS) {
-                time_candidate(s, i, 0);
-                ++out->n_timed;
-            }
+        for (int i = s->first; i < s->first + n; ++i) {
+            out->n_compiled += !out->candidates[i].known;
+            if (out->candidates[i].known || out->candidates[i].outcome != WEFT_GEMM_RUNS)
+                continue;
+            time_candidate(s, i, 0);
+            ++out->n_timed;
+        }
         weft_progress(monitor, "search", s->first + n, out->n);
     }
 }
@@ -284,20 +290,38 @@ static int fastest(const weft_gemm_search *search, int stage, int most, int *lis
     return n;
 }
 
-/* Energy of a candidate over a burst of launches. */
+/* Energy and power of a candidate over a burst of launches, from one step of the meter's counter, which
+ * advances every 0.1 s, to another. */
 static weft_status measure_energy(const searcher *s, weft_gemm_candidate *c, weft_error *error) {
+    static const double GROUP = 5e-3, WARM = 0.1;
     weft_status status = WEFT_OK;
     work_user user = {s->kernels, s->product, s->n, &c->point};
-    const double own = c->seconds[WEFT_GEMM_STAGES - 1];
-    const int repetitions = own > 0 ? 1 + (int)(ENERGY_SECONDS / own) : 1;
-    TRY(weft_device_wait(s->kernels->device, error));
-    const weft_meter_reading before = weft_meter_read(s->meter);
-    for (int i = 0; i < repetitions; ++i)
-        TRY(run_work(&user, error));
-    TRY(weft_device_wait(s->kernels->device, error));
-    const weft_meter_reading after = weft_meter_read(s->meter);
-    c->joules = (after.joules - before.joules) / repetitions;
-    c->megahertz = after.megahertz;
+    const double own = c->seconds[WEFT_GEMM_STAGES - 1], begin = weft_clock();
+    const int group = own > 0 && own < GROUP ? (int)(GROUP / own) : 1;
+    double first = 0, first_at = 0, last = weft_meter_read(s->meter).joules, now = begin;
+    int64_t n = 0;
+    for (int64_t since = 0; now - begin < 2 * s->how.burst; since += group) {
+        for (int i = 0; i < group; ++i)
+            TRY(run_work(&user, error));
+        TRY(weft_device_wait(s->kernels->device, error));
+        const weft_meter_reading reading = weft_meter_read(s->meter);
+        now = weft_clock();
+        if (reading.joules <= last || now - begin < WARM)
+            continue;
+        last = reading.joules;
+        c->megahertz = reading.megahertz;
+        if (first <= 0) {
+            first = last;
+            first_at = now;
+            since = -group;
+            continue;
+        }
+        n = since + group;
+        c->joules = (last - first) / (double)n;
+        c->watts = (last - first) / (now - first_at);
+        if (now - begin > s->how.burst)
+            break;
+    }
 done:
     return status;
 }
@@ -318,8 +342,6 @@ static weft_status time_finalists(searcher *s, const int *list, int n, weft_erro
         weft_gemm_candidate *c = &s->out->candidates[list[i]];
         memcpy(c->rounds, &seconds[i * WEFT_GEMM_ROUNDS], sizeof c->rounds);
         c->seconds[LAST] = median(c->rounds, WEFT_GEMM_ROUNDS);
-        if (s->meter)
-            TRY(measure_energy(s, c, error));
     }
 done:
     return status;
@@ -349,28 +371,46 @@ static int regroup(searcher *s, const int *list, int n, int *more) {
     return kept;
 }
 
+/* Of those that are as fast as the fastest, in double precision the one with the least energy. */
+static weft_status rank_finalists(searcher *s, const int *list, int n, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int tied[FINALISTS + 2 * REGROUPED + 1];
+    weft_gemm_search *out = s->out;
+    const bool doubles =
+        s->product.type == WEFT_GEMM_DOUBLE || s->product.type == WEFT_GEMM_DOUBLE_COMPLEX;
+    out->n_tied = weft_gemm_tied(out->candidates, list, n, tied);
+    for (int i = 0; s->meter && i < out->n_tied && i < (doubles ? METERED : 1); ++i)
+        TRY(measure_energy(s, &out->candidates[tied[i]], error));
+    out->best = doubles ? weft_gemm_least_energy(out->candidates, tied, out->n_tied) : tied[0];
+done:
+    return status;
+}
+
 static weft_status last_stages(searcher *s, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_gemm_search *out = s->out;
     int list[MOST_CANDIDATES / 4], n = fastest(out, 0, MOST_CANDIDATES / 4, list);
     const int quarter = n / 4 > FINALISTS ? n / 4 : n < FINALISTS ? n : FINALISTS;
     for (int i = 0; i < quarter && (i < FINALISTS || !time_is_up(s, 1)); ++i)
-        time_candidate(s, list[i], 1);
+        if (out->candidates[list[i]].seconds[1] <= 0)
+            time_candidate(s, list[i], 1);
+    n = fastest(out, 1, FINALISTS, list);
+    s->chosen = list; /* those that were not timed now are not compiled yet */
+    weft_threads_run(s->threads, n, compile, s);
+    s->chosen = NULL;
     n = fastest(out, 1, FINALISTS, list);
     if (n == 0)
         TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "no kernel of %d candidates ran on %s",
                            out->n_compiled, weft_device_limits(s->kernels->device)->name));
-    n += regroup(s, list, n, list + n);
+    if (!time_is_up(s, 1))
+        n += regroup(s, list, n, list + n);
     bool standard = false;
     for (int i = 0; i < n; ++i)
         standard = standard || list[i] == out->standard;
     if (!standard && out->candidates[out->standard].outcome == WEFT_GEMM_RUNS)
         list[n++] = out->standard;
     TRY(time_finalists(s, list, n, error));
-    out->best = list[0];
-    for (int i = 1; i < n; ++i)
-        if (out->candidates[list[i]].seconds[2] < out->candidates[out->best].seconds[2])
-            out->best = list[i];
+    TRY(rank_finalists(s, list, n, error));
 done:
     return status;
 }
@@ -387,10 +427,10 @@ weft_status weft_gemm_search_best(weft_gemm_kernels *kernels, const weft_gemm_pr
                   .start = weft_clock()};
     const weft_limits *limits = weft_device_limits(kernels->device);
     *out = (weft_gemm_search){0};
-    if (s.how.chunk <= 0)
-        s.how.chunk = CHUNK;
     if (s.how.least <= 0)
         s.how.least = LEAST;
+    if (s.how.burst <= 0)
+        s.how.burst = BURST;
     if (limits->records_only)
         TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                            "%s computes nothing, so nothing can be measured on it", limits->name));
@@ -399,13 +439,47 @@ weft_status weft_gemm_search_best(weft_gemm_kernels *kernels, const weft_gemm_pr
         TRY(weft_out_of_memory(error, "a search"));
     const int threads = options->threads > 0 ? options->threads : weft_threads_available();
     TRY(weft_threads_make(threads, &s.threads, error));
+    if (s.how.chunk <= 0)
+        s.how.chunk = 2 * threads < CHUNK ? 2 * threads : CHUNK;
     s.meter = weft_meter_open(kernels->device);
+    out->metered = s.meter != NULL;
     set_sizes(&s);
     add_candidates(&s);
+    if (s.how.known)
+        out->n_known = weft_gemm_search_known(s.how.known, kernels->device, product, n,
+                                              WEFT_GEMM_STAGES - 1, out);
     first_stage(&s);
     TRY(last_stages(&s, error));
 done:
     weft_meter_close(&s.meter);
     weft_threads_free(&s.threads);
+    return status;
+}
+
+weft_status weft_gemm_search_read(weft_gemm_kernels *kernels, const weft_gemm_product *product,
+                                  int64_t n, weft_tuning *tuning, weft_arena *arena,
+                                  weft_gemm_search *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    searcher s = {.kernels = kernels, .product = *product, .n = n, .out = out};
+    weft_gemm_point winner;
+    bool found = false;
+    *out = (weft_gemm_search){0};
+    out->candidates = weft_arena_alloc(arena, MOST_CANDIDATES, sizeof *out->candidates);
+    if (!out->candidates)
+        TRY(weft_out_of_memory(error, "a search"));
+    set_sizes(&s);
+    add_candidates(&s);
+    out->best = out->standard;
+    TRY(weft_gemm_tuned(tuning, kernels->device, product, n, &winner, &found, error));
+    if (found) {
+        if (!has(out, &winner))
+            add(out, &winner);
+        for (int i = 0; i < out->n; ++i)
+            if (memcmp(&out->candidates[i].point, &winner, sizeof winner) == 0)
+                out->best = i;
+    }
+    out->n_known =
+        weft_gemm_search_known(tuning, kernels->device, product, n, WEFT_GEMM_STAGES, out);
+done:
     return status;
 }

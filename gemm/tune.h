@@ -1,6 +1,5 @@
 /** The search for the fastest kernel of a product. In: a product in device memory, seconds. Out: every
- *  candidate with what was measured of it, the best first among the last; winners in the tuning
- *  database. */
+ *  candidate with what was measured of it, and which is the best; winners in the tuning database. */
 #pragma once
 
 #include "core/weft_tuning.h"
@@ -37,34 +36,67 @@ typedef struct weft_gemm_candidate {
     double compile_seconds;
     double seconds[WEFT_GEMM_STAGES]; /* medians at the sizes of the stages; 0: dropped before */
     double rounds[WEFT_GEMM_ROUNDS];  /* of the last stage; 0: not measured */
-    double joules, megahertz;         /* per product, and at its end; 0: unknown */
+    bool known;                       /* times of the first stages are of an earlier search */
+    /* of a burst of launches; 0: unknown or not measured. joules: per product; the others at its end */
+    double joules, watts, megahertz;
 } weft_gemm_candidate;
 
 typedef struct weft_gemm_search_options {
     double seconds;  /* to search in; the last stage is not cut */
     int threads;     /* that compile at once; 0: all */
     int spill_bytes; /* most that a candidate may spill per thread; -1: 128 */
-    int chunk;       /* candidates compiled before they are timed; 0: 48 */
+    int chunk;       /* candidates compiled before they are timed; 0: two per thread, at most 48 */
     double least;    /* seconds of a measurement in the last stage; 0: 20 ms; a tenth before it */
     uint32_t seed;   /* of the order of the candidates */
+    double burst;    /* seconds in which the energy of a candidate is measured; 0: 0.6 */
+    weft_tuning *known; /* NULL, or measurements of earlier searches, which are not repeated before the last
+                           stage */
 } weft_gemm_search_options;
 
 typedef struct weft_gemm_search {
     weft_gemm_candidate *candidates; /* in the arena; in the order in which they were compiled */
-    int n, n_compiled, n_timed;
+    int n, n_known, n_compiled, n_timed;
+    int n_tied;         /* of the last stage, that the times do not tell apart */
+    bool metered;       /* energy is measured on this device */
     int best, standard; /* candidates: the fastest, and the one used without tuning */
     int64_t sizes[WEFT_GEMM_STAGES][3]; /* m, n, k */
 } weft_gemm_search;
 
 /** Search by successive halving: candidates that the guidelines leave are compiled in parallel and
  *  timed at small sizes; the best quarter at larger ones; the best twelve, then other groups of
- *  tiles of the best, interleaved, at the product's size. Power and clock are recorded there.
+ *  tiles of the best, interleaved, at the product's size. Those of the last whose times a rank test does not
+ *  tell from the least are measured once more, in bursts, for energy, power and clock; of double
+ *  precision the one with the least energy is the best.
  *  Errors  WEFT_ERROR_UNSUPPORTED: the device measures nothing; those of weft_gemm_run */
 weft_status weft_gemm_search_best(weft_gemm_kernels *kernels, const weft_gemm_product *product,
                                   int64_t n, const weft_gemm_search_options *options,
                                   weft_arena *arena, weft_gemm_search *out, weft_error *error);
 
-/** Store the winner, and all times under the primitive "gemm D NN POINT". */
+/** Do the times of two candidates, [WEFT_GEMM_ROUNDS] each, differ no more than by chance (5 %)? */
+bool weft_gemm_same_time(const double *a, const double *b);
+/** The candidate of a list with the least median, and those that the rank test does not tell from it, by
+ *  median.
+ *  tied     [n]
+ *  Returns  their number */
+int weft_gemm_tied(const weft_gemm_candidate *candidates, const int *list, int n, int *tied);
+/** The one with the least joules; the first if its energy is unknown. */
+int weft_gemm_least_energy(const weft_gemm_candidate *candidates, const int *tied, int n);
+
+/** Give candidates the times that earlier searches of the same sizes have stored, and their energy.
+ *  stages   the first ones, that are asked for
+ *  Returns  the number of candidates with a time of the first stage */
+int weft_gemm_search_known(weft_tuning *tuning, const weft_device *device,
+                           const weft_gemm_product *product, int64_t n, int stages,
+                           weft_gemm_search *search);
+/** The candidates of a search with all that earlier searches have stored; nothing is measured. The best is
+ *  the stored winner, or the point that is used without tuning.
+ *  out      in the arena
+ *  Errors   WEFT_ERROR_MEMORY */
+weft_status weft_gemm_search_read(weft_gemm_kernels *kernels, const weft_gemm_product *product,
+                                  int64_t n, weft_tuning *tuning, weft_arena *arena,
+                                  weft_gemm_search *out, weft_error *error);
+/** Store the winner; all times under the primitive "gemm D NN POINT KEY", KEY of the sources of the
+ *  stencils; and numbers with " J", " W" and " MHz" behind that name. */
 weft_status weft_gemm_search_store(weft_tuning *tuning, weft_device *device,
                                    const weft_gemm_product *product, int64_t n,
                                    const weft_gemm_search *search, weft_error *error);

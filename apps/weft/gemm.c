@@ -54,8 +54,10 @@ static const char doc[] =
     "excludes them, with the limits of the device.\n"
     "\n"
     "--tune measures candidates on random numbers, in three stages: all at 2048 x 2048 x 2048, the "
-    "best quarter at 4096, the best twelve at the size given. The winner is used from then on for "
-    "products of this type and of similar size (weft tuning list).\n"
+    "best quarter at 4096, the best twelve at the size given. Of those that are as fast as the fastest "
+    "the one that takes the least energy wins, in double precision and on a GPU. The winner is used from "
+    "then on for products of this type and of similar size (weft tuning list). What a search has measured is "
+    "not measured again by the next.\n"
     "\n"
     "--algorithm 3m computes C and Z by three products of type S or D, by the kernels that these use. "
     "Other libraries are then compared by their own routines for that (gemm3m). GFlop/s count "
@@ -247,10 +249,12 @@ static void print_candidate(const char *what, const weft_gemm_candidate *c, doub
     weft_text text = {0};
     weft_gemm_point_text(&c->point, &text);
     const double last = c->seconds[WEFT_GEMM_STAGES - 1];
-    printf("    %-8s %-38s %7.2f TFlop/s, %d registers, %d bytes spilled", what,
-           text.data ? text.data : "", flops / last * 1e-12, c->registers, c->spill_bytes);
+    printf("    %-8s %-38s %9.1f GFlop/s", what, text.data ? text.data : "", flops / last * 1e-9);
+    if (c->registers >= 0)
+        printf(", %d registers, %d bytes spilled", c->registers, c->spill_bytes);
     if (c->joules > 0)
-        printf(", %.1f pJ a flop, %.0f MHz", c->joules / flops * 1e12, c->megahertz);
+        printf(", %.1f pJ per flop, %.0f W, %.0f MHz", c->joules / flops * 1e12, c->watts,
+               c->megahertz);
     printf("\n");
     weft_text_free(&text);
 }
@@ -278,14 +282,18 @@ static weft_status tune(session *s, weft_error *error) {
     TRY(weft_arena_make(&arena, error));
     TRY(weft_gemm_search_best(
         s->kernels, &s->one.product, s->one.n,
-        &(weft_gemm_search_options){.seconds = s->options->tune, .spill_bytes = -1, .seed = 1},
+        &(weft_gemm_search_options){
+            .seconds = s->options->tune, .spill_bytes = -1, .seed = 1, .known = s->tuning},
         arena, &search, error));
     TRY(weft_gemm_search_store(s->tuning, s->one.device, &s->one.product, s->one.n, &search,
                                error));
     s->point = search.candidates[search.best].point;
     s->tuned = true;
-    printf("  tuned %s: %d candidates, %d compiled, %d timed, in %.1f s\n", s->one.layout, search.n,
-           search.n_compiled, search.n_timed, weft_clock() - start);
+    printf("  tuned %s: %d candidates, %d known, %d compiled, %d timed, in %.1f s; %d as fast as the "
+           "fastest%s\n",
+           s->one.layout, search.n, search.n_known, search.n_compiled, search.n_timed,
+           weft_clock() - start, search.n_tied,
+           search.metered ? "" : " (energy is not measured: no GPU, or no NVIDIA management library)");
     print_finalists(s, &search);
     if (s->options->n_t4 > 0)
         TRY(write_t4(s, &search, error));

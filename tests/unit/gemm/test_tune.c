@@ -44,6 +44,72 @@ static void check_t4(const weft_gemm_product *product, const weft_gemm_search *s
     weft_text_free(&text);
 }
 
+/* A second search compiles and times no candidate that the first has timed, before its last stage, and keeps
+ * their times; those that are new follow. */
+static void check_second_search(weft_gemm_kernels *kernels, const weft_gemm_product *product,
+                                weft_tuning *tuning, const weft_gemm_search *first,
+                                weft_error *error) {
+    weft_arena *arena = NULL;
+    weft_gemm_search again;
+    check(weft_arena_make(&arena, error), error);
+    check(weft_gemm_search_best(kernels, product, 1,
+                                &(weft_gemm_search_options){.seconds = 1e-3,
+                                                            .threads = 1,
+                                                            .spill_bytes = -1,
+                                                            .chunk = 3,
+                                                            .least = 1e-9,
+                                                            .known = tuning},
+                                arena, &again, error),
+          error);
+    assert_true(first->n_timed > 0);
+    assert_int_equal(first->n_known, 0);
+    /* and those with other groups of tiles, which only the last stage has compiled */
+    assert_true(again.n_known >= first->n_timed);
+    for (int i = 0; i < first->n_timed; ++i)
+        if (again.candidates[i].known)
+            assert_memory_equal(&again.candidates[i].point, &first->candidates[i].point,
+                                sizeof again.candidates[i].point);
+    assert_true(again.n_compiled <= 3 && again.n_timed == again.n_compiled);
+    assert_int_equal(again.candidates[again.best].outcome, WEFT_GEMM_RUNS);
+    /* what is stored is read without any measurement */
+    weft_gemm_search stored;
+    check(weft_gemm_search_read(kernels, product, 1, tuning, arena, &stored, error), error);
+    assert_true(stored.n_known >= first->n_timed);
+    assert_memory_equal(&stored.candidates[stored.best].point,
+                        &first->candidates[first->best].point, sizeof(weft_gemm_point));
+    assert_true(stored.candidates[stored.best].seconds[2] == first->candidates[first->best].seconds[2]);
+    weft_arena_free(&arena);
+}
+
+static weft_gemm_candidate with_times(double median, double step, double joules) {
+    weft_gemm_candidate c = {.outcome = WEFT_GEMM_RUNS, .joules = joules};
+    for (int i = 0; i < WEFT_GEMM_ROUNDS; ++i)
+        c.rounds[i] = median + (i - WEFT_GEMM_ROUNDS / 2) * step;
+    c.seconds[WEFT_GEMM_STAGES - 1] = median;
+    return c;
+}
+
+/* Ranks worked out by hand: of the 81 pairs of 96, 97 ... 104 and 97, 98 ... 105 28 are in the other order and
+ * 8 equal, so 32, which is chance; of those of 96 ... 104 and 103 ... 111 1 and 2, so 2, which is not. */
+static void test_rank(void **state) {
+    (void)state;
+    const weft_gemm_candidate list[] = {with_times(107, 1, 1), with_times(101, 1, 5),
+                                        with_times(100, 1, 7), with_times(100.9, 1, 0),
+                                        with_times(110, 1, 3)};
+    const int order[] = {0, 1, 2, 3, 4};
+    int tied[5];
+    assert_true(weft_gemm_same_time(list[1].rounds, list[2].rounds));
+    assert_true(weft_gemm_same_time(list[2].rounds, list[2].rounds));
+    assert_false(weft_gemm_same_time(list[0].rounds, list[2].rounds));
+    assert_false(weft_gemm_same_time(list[2].rounds, list[0].rounds));
+    assert_int_equal(weft_gemm_tied(list, order, 5, tied), 3);
+    assert_int_equal(tied[0], 2);
+    assert_int_equal(tied[1], 3);
+    assert_int_equal(tied[2], 1);
+    assert_int_equal(weft_gemm_least_energy(list, tied, 3), 1);
+    assert_int_equal(weft_gemm_least_energy(list, tied, 2), 2); /* its energy is unknown */
+}
+
 static void test_search(void **state) {
     (void)state;
     enum { SIZE = 40 };
@@ -90,6 +156,7 @@ static void test_search(void **state) {
     check(weft_gemm_tuned(tuning, device, &product, 1, &point, &found, &error), &error);
     assert_true(found);
     assert_memory_equal(&point, &search.candidates[search.best].point, sizeof point);
+    check_second_search(kernels, &product, tuning, &search, &error);
     weft_memory *memories[] = {product.a.memory, product.b.memory, product.c.memory};
     for (int i = 0; i < 3; ++i)
         weft_memory_free(&memories[i]);
@@ -100,6 +167,6 @@ static void test_search(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_search)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rank), cmocka_unit_test(test_search)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
