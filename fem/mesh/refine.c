@@ -2,9 +2,9 @@
  * other ends of its edges, ascending. The edges' midpoints are numbered directly after the node,
  * which preserves locality. The lists are filled by any number of threads in any order and then
  * sorted, so that the result does not depend on the number of threads. */
+#include "fem/mesh/refine.h"
 #include "fem/base/memory.h"
 #include "fem/base/text.h"
-#include "fem/mesh/mesh.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_TIMES = 12, SHARE = 4096, FEW = 256 };
+enum { MOST_TIMES = 12, SHARE = 4096, FEW = 256, DEVICE_LEAST = 1000000 };
 
 /* Functions with loops over vertices are inlined for each width, so that the loops are unrolled. */
 #define INLINE static inline __attribute__((always_inline))
@@ -132,7 +132,7 @@ static void sort_lists(void *user, int64_t share) {
         r->number[i] = sort_ends(r->ends + r->start[i], r->start[i + 1] - r->start[i]);
 }
 
-static weft_status no_memory(const weft_mesh *mesh, weft_error *error) {
+weft_status weft_refine_no_memory(const weft_mesh *mesh, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_MEMORY, "%s: out of memory for refining %" PRId64 " cells",
                    mesh->source, mesh->n_cells);
     weft_error_hint(error, "refine it less often, or use a machine with more memory");
@@ -149,7 +149,7 @@ static weft_status find_edges(refinement *r, weft_device *device, int64_t *n_edg
     r->number = calloc(n + 1, sizeof *r->number);
     r->ends = weft_scratch_make((size_t)mesh->n_cells * (size_t)edge_count(mesh), sizeof *r->ends);
     if (!r->start || !r->number || !r->ends)
-        return no_memory(mesh, error);
+        return weft_refine_no_memory(mesh, error);
     TRY(for_shares(device, mesh->n_cells, count_ends, r, error));
     for (size_t i = 0; i < n; ++i)
         r->start[i + 1] += r->start[i];
@@ -302,19 +302,19 @@ static int64_t put_children(const int32_t *from, int64_t n, int n_children, int3
     return n * n_children;
 }
 
-static void put_groups(const refinement *r) {
-    const int d = r->from->dimension;
+void weft_refine_groups(const weft_mesh *mesh, weft_mesh *refined) {
+    const int d = mesh->dimension;
     int64_t facet = 0, cell = 0;
-    for (int g = 0; g < r->from->n_groups; ++g) {
-        const weft_group *from = &r->from->groups[g];
-        weft_group *to = &r->to->groups[g];
+    for (int g = 0; g < mesh->n_groups; ++g) {
+        const weft_group *from = &mesh->groups[g];
+        weft_group *to = &refined->groups[g];
         *to = *from;
         to->first_facet = facet;
         to->first_cell = cell;
-        to->n_facets = put_children(r->from->group_facets + from->first_facet, from->n_facets,
-                                    1 << (d - 1), r->to->group_facets + facet);
-        to->n_cells = put_children(r->from->group_cells + from->first_cell, from->n_cells, 1 << d,
-                                   r->to->group_cells + cell);
+        to->n_facets = put_children(mesh->group_facets + from->first_facet, from->n_facets,
+                                    1 << (d - 1), refined->group_facets + facet);
+        to->n_cells = put_children(mesh->group_cells + from->first_cell, from->n_cells, 1 << d,
+                                   refined->group_cells + cell);
         facet += to->n_facets;
         cell += to->n_cells;
     }
@@ -322,14 +322,26 @@ static void put_groups(const refinement *r) {
 
 /* ---- one step ------------------------------------------------------------------------------ */
 
-static weft_status mesh_alloc(refinement *r, int64_t n_nodes, weft_error *error) {
-    const weft_mesh *from = r->from;
+static weft_status refuse(const weft_mesh *mesh, int times, const char *what, weft_error *error) {
+    char count[32];
+    snprintf(count, sizeof count, times == 1 ? "once" : "%d times", times);
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                   "%s refined %s has 2^31 %s or more, which are not supported", mesh->source,
+                   count, what);
+    weft_error_hint(error, "refine it less often, or start from a coarser mesh");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
+weft_status weft_refine_alloc(const weft_mesh *from, int64_t n_nodes, weft_mesh **out,
+                              weft_error *error) {
     const int d = from->dimension;
     const uint64_t width = (uint64_t)d;
     int64_t n_group_facets = 0, n_group_cells = 0;
-    weft_mesh *to = r->to = calloc(1, sizeof *to);
+    if (n_nodes > INT32_MAX)
+        return refuse(from, 1, "nodes", error);
+    weft_mesh *to = *out = calloc(1, sizeof *to);
     if (!to)
-        return no_memory(from, error);
+        return weft_refine_no_memory(from, error);
     for (int g = 0; g < from->n_groups; ++g) {
         n_group_facets += from->groups[g].n_facets << (d - 1);
         n_group_cells += from->groups[g].n_cells << d;
@@ -351,18 +363,8 @@ static weft_status mesh_alloc(refinement *r, int64_t n_nodes, weft_error *error)
     to->group_facets = weft_array_make((size_t)n_group_facets, sizeof *to->group_facets);
     to->group_cells = weft_array_make((size_t)n_group_cells, sizeof *to->group_cells);
     if (!to->x || !to->cells || !to->facets || !to->groups || !to->group_facets || !to->group_cells)
-        return no_memory(from, error);
+        return weft_refine_no_memory(from, error);
     return WEFT_OK;
-}
-
-static weft_status refuse(const weft_mesh *mesh, int times, const char *what, weft_error *error) {
-    char count[32];
-    snprintf(count, sizeof count, times == 1 ? "once" : "%d times", times);
-    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                   "%s refined %s has 2^31 %s or more, which are not supported", mesh->source,
-                   count, what);
-    weft_error_hint(error, "refine it less often, or start from a coarser mesh");
-    return WEFT_ERROR_UNSUPPORTED;
 }
 
 weft_status weft_mesh_refine_check(const weft_mesh *mesh, int times, weft_error *error) {
@@ -386,7 +388,7 @@ weft_status weft_mesh_refine_check(const weft_mesh *mesh, int times, weft_error 
 static weft_status make_parents(weft_device *device, refinement *r, weft_error *error) {
     r->parents = weft_array_make_unset((uint64_t)r->to->n_nodes * 2 * sizeof *r->parents);
     if (!r->parents)
-        return no_memory(r->from, error);
+        return weft_refine_no_memory(r->from, error);
     return for_shares(device, r->from->n_nodes, put_parents, r, error);
 }
 
@@ -400,15 +402,13 @@ static weft_status refine_once(weft_device *device, const weft_mesh *mesh, int32
     refinement r = {.from = mesh, .rotated = rotated};
     int64_t n_edges = 0;
     TRY(find_edges(&r, device, &n_edges, error));
-    if (mesh->n_nodes + n_edges > INT32_MAX)
-        TRY(refuse(mesh, 1, "nodes", error));
-    TRY(mesh_alloc(&r, mesh->n_nodes + n_edges, error));
+    TRY(weft_refine_alloc(mesh, mesh->n_nodes + n_edges, &r.to, error));
     if (parents)
         TRY(make_parents(device, &r, error));
     TRY(for_shares(device, mesh->n_nodes, put_nodes, &r, error));
     TRY(for_shares(device, mesh->n_cells, put_cells, &r, error));
     TRY(for_shares(device, mesh->n_facets, put_facets, &r, error));
-    put_groups(&r);
+    weft_refine_groups(mesh, r.to);
     TRY(weft_points_refine(mesh, r.to, &r, find_number, find_midpoint, error));
     *out = r.to;
     r.to = NULL;
@@ -459,12 +459,35 @@ done:
     return status;
 }
 
+/* Whether a device refines the mesh: for fewer cells the host is as fast. */
+static bool suits_device(const weft_device *device, const weft_hierarchy *hierarchy) {
+    const weft_mesh *mesh = hierarchy->levels[0].mesh;
+    return weft_setup_on_device(device) && hierarchy->n_levels > 1 &&
+           mesh->n_cells << mesh->dimension * (hierarchy->n_levels - 1) >= DEVICE_LEAST;
+}
+
+/* What a device has no memory for, or refuses, is done by the host. */
 weft_status weft_mesh_refine_levels(weft_device *device, weft_hierarchy *hierarchy,
                                     const weft_monitor *monitor, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_hierarchy_level *levels = hierarchy->levels;
     const double start = weft_clock();
-    for (int l = 1; l < hierarchy->n_levels; ++l) {
+    int n_made = 1;
+    if (suits_device(device, hierarchy)) {
+        weft_error why = {0};
+        status = weft_refine_levels_on_device(device, hierarchy, &n_made, &why);
+        const bool is_left = status == WEFT_ERROR_MEMORY || status == WEFT_ERROR_UNSUPPORTED;
+        if (is_left)
+            weft_log(monitor, WEFT_LOG_INFO, "the host refines the mesh: %s", why.message);
+        else if (status != WEFT_OK && error)
+            *error = why;
+        if (!is_left && status != WEFT_OK)
+            return status;
+        status = WEFT_OK;
+    }
+    for (int l = 1; l < n_made; ++l)
+        name_refined(levels[l].mesh, levels[0].mesh->source, l);
+    for (int l = n_made; l < hierarchy->n_levels; ++l) {
         weft_mesh *from = levels[l - 1].mesh;
         TRY(refine_once(device, from, from->cells, &levels[l].mesh, &levels[l].parents, error));
         name_refined(levels[l].mesh, levels[0].mesh->source, l);
