@@ -420,7 +420,7 @@ weft_status solve_memory_estimate(solve *run, weft_error *error) {
                                             .applications = products,
                                             .components = run->components,
                                             .assembles_load = !is_null || run->script.n_parts == 0},
-                                .n_vectors = run->options->nonlinear && !is_null ? 4 : 2,
+                                .n_vectors = run->options->nonlinear && !is_null ? 7 : 2,
                                 .assembles_again = run->options->nonlinear,
                                 .method = run->base.method,
                                 .restart = options->restart};

@@ -13,14 +13,15 @@
 
 static weft_status make_fluxes(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_memory *memory = NULL;
-    TRY(weft_vector_make(run->base.device, run->n_dofs, &run->flux, &memory, error));
-    TRY(weft_vector_push(memory, run->flux, run->n_dofs, error));
-    TRY(weft_bc_load_make(run->base.bc, NULL, NULL, WEFT_LOAD_DEGREE, memory, run->flux, error));
-    if (run->options->nonlinear)
+    TRY(weft_vector_make(run->base.device, run->n_dofs, &run->flux, &run->flux_memory, error));
+    TRY(weft_vector_push(run->flux_memory, run->flux, run->n_dofs, error));
+    TRY(weft_bc_load_make(run->base.bc, NULL, NULL, WEFT_LOAD_DEGREE, run->flux_memory, run->flux,
+                          error));
+    if (run->options->nonlinear) {
         TRY(app_run_point_loads(&run->base, run->flux, error));
+        TRY(weft_vector_push(run->flux_memory, run->flux, run->n_dofs, error));
+    }
 done:
-    weft_memory_free(&memory);
     return status;
 }
 
@@ -122,6 +123,54 @@ weft_status solve_vector_make(solve *run, double factor, weft_error *error) {
     TRY(weft_vector_push(run->base.b, run->base.b_values, run->n_dofs, error));
 done:
     free(sum);
+    return status;
+}
+
+/* b = b + factor x */
+static weft_status add(solve *run, double factor, weft_memory *x, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_terms terms = {0};
+    weft_terms_add(&terms, factor, x);
+    if (terms.n == 0)
+        return WEFT_OK;
+    TRY(weft_vectors_sum(&run->vectors, &terms, run->more, error));
+    TRY(weft_vectors_add(&run->vectors, run->base.b, run->more, error));
+done:
+    return status;
+}
+
+/* The vectors of all parts. */
+static weft_status run_parts(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    bool is_first = true;
+    for (int i = 0; i < run->script.n_parts; ++i) {
+        weft_program *program = run->script.parts[i].vector_program;
+        if (!program)
+            continue;
+        TRY(weft_program_bind(program, run->script.vector, is_first ? run->base.b : run->more,
+                              error));
+        TRY(weft_program_run(program, error));
+        if (!is_first)
+            TRY(weft_vectors_add(&run->vectors, run->base.b, run->more, error));
+        is_first = false;
+    }
+done:
+    return status;
+}
+
+weft_status solve_residual_make(solve *run, double factor, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (!run->more)
+        TRY(weft_memory_make(run->base.device, (size_t)run->n_dofs * sizeof(double), &run->more,
+                             error));
+    TRY(run_parts(run, error));
+    if (run->flux)
+        TRY(add(run, -factor, run->flux_memory, error));
+    if (run->robin) {
+        TRY(weft_operator_apply(run->robin, run->base.u, run->more, error));
+        TRY(weft_vectors_add(&run->vectors, run->base.b, run->more, error));
+    }
+done:
     return status;
 }
 

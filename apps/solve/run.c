@@ -114,7 +114,10 @@ static void clear(solve *run) {
     free(run->inputs);
     app_free_list(&run->exact, run->base.n_values);
     weft_memory_free(&run->load);
+    weft_memory_free(&run->flux_memory);
     free(run->flux);
+    weft_vectors_clear(&run->vectors);
+    weft_memory_free(&run->more);
     free(run->iterations);
     solve_script_clear(&run->script);
     app_run_clear(&run->base);

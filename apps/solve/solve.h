@@ -14,6 +14,7 @@
 
 #include "apps/common/run.h"
 #include "apps/solve/time.h"
+#include "fem/form/vectors.h"
 #include "forms/weft_ufl.h"
 
 /* ---- options (apps/solve/options.c) ---------------------------------------------------------- */
@@ -149,6 +150,9 @@ struct solve {
     weft_memory *load; /* the load factor */
     double load_value;
     double *flux; /* [n_dofs] of Neumann and Robin conditions, at full load; NULL: none */
+    weft_memory *flux_memory; /* which wraps it */
+    weft_vectors vectors;     /* of Newton's method, as is */
+    weft_memory *more;        /* a term of the residual */
     solve_input *inputs;
     int n_inputs;
     double asymmetry;     /* the largest found */
@@ -204,6 +208,8 @@ weft_status solve_tangent_check(solve *run, int step, int iteration, bool *is_re
                                 weft_error *error);
 /** Compute b: the script's vector for the current u, plus factor * fluxes. */
 weft_status solve_vector_make(solve *run, double factor, weft_error *error);
+/** b = r(u) + alpha u - factor * fluxes, on the device. */
+weft_status solve_residual_make(solve *run, double factor, weft_error *error);
 /** Solve r(u) = 0. (apps/solve/newton.c) */
 weft_status solve_newton(solve *run, weft_error *error);
 /** Find components of a mixed u that are determined up to a constant; make the load compatible with them, with the

@@ -7,18 +7,15 @@
 
 enum { VECTORS = 20 };
 
-/* The vectors of a run, that of nonlinear problems at the end. */
 static int list_vectors(weft_transient *transient, weft_memory **out[VECTORS]) {
     weft_memory **const all[] = {
         &transient->load,         &transient->rhs,         &transient->work,
         &transient->mass_u[0],    &transient->mass_u[1],   &transient->mass_u[2],
         &transient->mass_now,     &transient->residual[0], &transient->residual[1],
         &transient->residual_now, &transient->u_old,       &transient->u_before,
-        &transient->u_older,      &transient->work2,       &transient->is_free,
-        &transient->u_iterate};
-    const int n = sizeof all / sizeof *all;
+        &transient->u_older,      &transient->work2,       &transient->is_free};
     memcpy(out, all, sizeof all);
-    return transient->problem.is_nonlinear ? n : n - 1;
+    return sizeof all / sizeof *all;
 }
 
 static weft_status make_vectors(weft_transient *transient, weft_error *error) {
@@ -91,6 +88,7 @@ void weft_transient_free(weft_transient **out) {
     if (!transient)
         return;
     weft_time_system_clear(&transient->system);
+    weft_newton_clear(&transient->newton);
     weft_vectors_clear(&transient->vectors);
     const int n = list_vectors(transient, all);
     for (int i = 0; i < n; ++i)

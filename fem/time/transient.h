@@ -8,8 +8,8 @@
  *      fem/time/transient.c  make, step, free */
 #pragma once
 
+#include "fem/solve/newton.h"
 #include "fem/time/scheme.h"
-#include "fem/time/vectors.h"
 
 /** The forms a M + K and M and the vector of a part. */
 typedef struct weft_time_part {
@@ -47,7 +47,7 @@ struct weft_transient {
     weft_memory *mass_u[3], *mass_now;
     weft_memory *residual[2], *residual_now; /* r_n, r_1; of the present U */
     weft_memory *is_free;                    /* 1, at Dirichlet dofs 0 */
-    weft_memory *u_iterate;                  /* of Newton's method: U before dU */
+    weft_newton newton;
     weft_memory *u_older; /* at the start of the step two before, for estimates of errors */
     weft_memory *u_old, *u_before; /* at the start of the step, and of the step before */
     double dt_before;              /* 0: there is no step before */

@@ -1,5 +1,5 @@
 /* Sums of up to six vectors and dot products, each a program. */
-#include "fem/time/vectors.h"
+#include "fem/form/vectors.h"
 
 #include <stdio.h>
 
