@@ -1,7 +1,10 @@
 /* The operator format edge: a symmetric matrix stored by edges (fem/sparse/symmetric.h), to which
  * every form is added at precomputed positions. */
-#include "fem/sparse/symmetric.h"
+#include "core/weft_core.h"
+#include "fem/base/memory.h"
+#include "fem/form/compare.h"
 #include "fem/operator/private.h"
+#include "fem/sparse/on_device.h"
 
 #include <stdlib.h>
 
@@ -9,7 +12,7 @@
 static const double rounding = 1e-12;
 
 typedef struct symmetric_operator {
-    weft_symmetric *symmetric;
+    weft_symmetric *symmetric;     /* NULL: on a GPU */
     weft_symmetric_matrix *matrix; /* on a GPU */
     weft_memory *values;
     bool is_checked;
@@ -91,50 +94,127 @@ static const weft_operator_table edge_table = {.assemble = symmetric_assemble,
                                                .free = symmetric_free,
                                                .rows = symmetric_rows};
 
-static weft_status part_make(const weft_operator *op, const weft_pattern *pattern,
-                             weft_matrix_part *part, weft_error *error) {
+/* What the operator is made from: a pattern and its layout, on the device or on the host. The first
+ * form determines the pattern, which contains the couplings of the others. */
+typedef struct structure {
+    weft_setup *setup; /* NULL: on the host */
+    weft_device_pattern device_pattern;
+    weft_device_symmetric layout;
+    weft_pattern *pattern; /* on the host; its layout is the operator's */
+} structure;
+
+static void structure_free(structure *s) {
+    weft_device_pattern_free(&s->device_pattern);
+    weft_device_symmetric_free(&s->layout);
+    weft_pattern_free(&s->pattern);
+    weft_setup_free(&s->setup);
+}
+
+static weft_status part_make(const weft_operator *op, const structure *s, weft_matrix_part *part,
+                             weft_error *error) {
     weft_status status = WEFT_OK;
     const symmetric_operator *state = op->state;
     TRY(weft_matrix_part_compile(op, part, WEFT_SCATTER_IN_PLACE, &part->assemble, error));
     weft_program *program = part->assemble.program;
-    TRY(weft_symmetric_positions(op->context->device, state->symmetric, pattern,
-                                 part->vector_dofs.connectivity, weft_program_lanes(program),
-                                 &part->positions, error));
+    weft_connectivity *dofs = part->vector_dofs.connectivity;
+    const int lanes = weft_program_lanes(program);
+    TRY(s->setup ? weft_device_symmetric_positions(s->setup, &s->layout, &s->device_pattern, dofs,
+                                                   lanes, &part->positions, error)
+                 : weft_symmetric_positions(op->context->device, state->symmetric, s->pattern, dofs,
+                                            lanes, &part->positions, error));
     TRY(weft_program_bind_matrix(program, "A", state->values, part->positions, error));
 done:
     return status;
 }
 
-/* The first form determines the pattern, which contains the couplings of the others. */
-static weft_status structure_make(weft_operator *op, weft_pattern **pattern, weft_error *error) {
+static weft_status options_make(const weft_limits *limits, weft_symmetric_options *out,
+                                weft_error *error) {
+    const bool on_gpu = limits->execution == WEFT_EXECUTION_SIMT;
+    *out = (weft_symmetric_options){.few_discards = on_gpu};
+    if (on_gpu)
+        out->most_rounds = weft_symmetric_rounds_within(limits->onchip_bytes);
+    if (!on_gpu || out->most_rounds > 0)
+        return WEFT_OK;
+    return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                          "the assembly edge does not fit into the %zu bytes of shared memory of a "
+                          "block",
+                          limits->onchip_bytes);
+}
+
+static weft_status layout_on_device(const weft_operator *op, const weft_symmetric_options *options,
+                                    structure *s, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_matrix_part *parts = op->parts;
+    weft_connectivity *dofs = parts[0].vector_dofs.connectivity;
+    weft_row_cells cells = {0};
+    const double start = weft_clock();
+    TRY(weft_setup_make(op->context->device, &s->setup, error));
+    TRY(weft_row_cells_make(s->setup, dofs, &cells, error));
+    TRY(weft_device_pattern_make(s->setup, dofs, &cells, &s->device_pattern, error));
+    weft_row_cells_free(&cells);
+    TRY(weft_device_symmetric_make(s->setup, &s->device_pattern, options, &s->layout, error));
+    weft_log(op->context->monitor, WEFT_LOG_INFO,
+             "a symmetric matrix of %lld rows and %lld entries laid out on the device in %.3f s",
+             (long long)s->device_pattern.n_rows, (long long)s->device_pattern.n_entries,
+             weft_clock() - start);
+done:
+    weft_row_cells_free(&cells);
+    return status;
+}
+
+static weft_status layout_on_host(const weft_operator *op, const weft_symmetric_options *options,
+                                  structure *s, weft_error *error) {
     weft_status status = WEFT_OK;
     symmetric_operator *state = op->state;
     const weft_matrix_part *parts = op->parts;
     weft_device *device = op->context->device;
-    const weft_limits *limits = weft_device_limits(device);
-    const bool on_gpu = limits->execution == WEFT_EXECUTION_SIMT;
-    weft_symmetric_options options = {.few_discards = on_gpu};
-    if (on_gpu) {
-        options.most_rounds = weft_symmetric_rounds_within(limits->onchip_bytes);
-        if (options.most_rounds < 1)
-            return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                                  "the assembly edge does not fit into the %zu bytes of shared "
-                                  "memory of a block",
-                                  limits->onchip_bytes);
+    if (!s->pattern)
+        TRY(weft_pattern_make(device, parts[0].vector_dofs.connectivity,
+                              weft_device_limits(device)->lanes_double, &s->pattern, NULL, error));
+    TRY(weft_symmetric_make(device, s->pattern, options, &state->symmetric, error));
+done:
+    return status;
+}
+
+static weft_status structure_make(const weft_operator *op, structure *s, weft_error *error) {
+    weft_status status = WEFT_OK;
+    symmetric_operator *state = op->state;
+    weft_device *device = op->context->device;
+    weft_symmetric_options options;
+    weft_error why = {0};
+    TRY(options_make(weft_device_limits(device), &options, error));
+    TRY(weft_matrix_parts_pattern(op, &s->pattern, error)); /* else that of the first form */
+    bool unsupported = !weft_setup_on_device(device) || s->pattern;
+    if (!unsupported) {
+        status = layout_on_device(op, &options, s, &why);
+        TRY(weft_status_supported(status, &why, &unsupported, error));
+        if (unsupported) {
+            weft_log(op->context->monitor, WEFT_LOG_INFO, "the matrix is laid out on the host: %s",
+                     why.message);
+            structure_free(s);
+        }
     }
-    TRY(weft_matrix_parts_pattern(op, pattern, error));
-    if (!*pattern)
-        TRY(weft_pattern_make(device, parts[0].vector_dofs.connectivity, limits->lanes_double,
-                              pattern, NULL, error));
-    TRY(weft_symmetric_make(device, *pattern, &options, &state->symmetric, error));
-    TRY(weft_memory_make(device, (size_t)state->symmetric->n_values * sizeof(double),
-                         &state->values, error));
-    if (on_gpu) {
+    if (unsupported)
+        TRY(layout_on_host(op, &options, s, error));
+    const weft_symmetric *sizes = s->setup ? s->layout.sizes : state->symmetric;
+    TRY(weft_memory_make(device, (size_t)sizes->n_values * sizeof(double), &state->values, error));
+done:
+    return status;
+}
+
+/* After the positions were found: a GPU needs nothing of the layout on the host. */
+static weft_status matrix_make(const weft_operator *op, structure *s, weft_error *error) {
+    weft_status status = WEFT_OK;
+    symmetric_operator *state = op->state;
+    weft_device *device = op->context->device;
+    if (s->setup) {
+        TRY(weft_symmetric_matrix_from_device(s->setup, &s->layout, &state->matrix, error));
+    } else if (weft_device_limits(device)->execution == WEFT_EXECUTION_SIMT) {
         TRY(weft_symmetric_matrix_make(device, state->symmetric, &state->matrix, error));
-        free(state->symmetric->columns); /* the device has a copy */
-        free(state->symmetric->lists);
-        state->symmetric->columns = NULL;
-        state->symmetric->lists = NULL;
+        weft_symmetric_free(&state->symmetric);
+    } else {
+        free(state->symmetric->offsets);
+        state->symmetric->offsets = NULL;
     }
 done:
     return status;
@@ -144,19 +224,17 @@ static weft_status symmetric_make(weft_context *context, const weft_form *forms,
                                   weft_operator **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_operator *op = NULL;
-    weft_pattern *pattern = NULL;
+    structure s = {0};
     TRY(weft_matrix_parts_make(context, &edge_table, sizeof(symmetric_operator), forms, n_forms,
                                &op, error));
-    const symmetric_operator *state = op->state;
-    TRY(structure_make(op, &pattern, error));
+    TRY(structure_make(op, &s, error));
     for (int i = 0; i < n_forms; ++i)
-        TRY(part_make(op, pattern, (weft_matrix_part *)op->parts + i, error));
-    free(state->symmetric->offsets); /* needed for positions only */
-    state->symmetric->offsets = NULL;
+        TRY(part_make(op, &s, (weft_matrix_part *)op->parts + i, error));
+    TRY(matrix_make(op, &s, error));
     *out = op;
     op = NULL;
 done:
-    weft_pattern_free(&pattern);
+    structure_free(&s);
     weft_operator_free(&op);
     return status;
 }

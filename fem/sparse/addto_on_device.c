@@ -3,11 +3,6 @@
 #include "fem/sparse/on_device.h"
 #include "fusion/connectivity/connectivity.h"
 
-enum { /* as in kernels/setup/addto.cu */
-       TABLE_BYTES = (2 << WEFT_ADDTO_LOCAL_BITS) * 4,
-       LIST_BYTES = (1 << WEFT_ADDTO_LOCAL_BITS) * 4,
-};
-
 /* What the steps share. Members are made in the order of the steps. */
 typedef struct addto_steps {
     weft_setup *setup;
@@ -54,42 +49,6 @@ static weft_status make_words(const addto_steps *s, bool with_cells, weft_error 
 done:
     weft_memory_free(&counts);
     weft_memory_free(&sums);
-    return status;
-}
-
-static weft_status make_halos(const addto_steps *s, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_device *device = weft_setup_device(s->setup);
-    const weft_device_pattern *p = s->pattern;
-    weft_matrix_rows *made = s->made;
-    weft_memory *counts = NULL;
-    int64_t total = 0;
-    TRY(weft_memory_make_unset(device, (size_t)s->n_blocks * sizeof(uint32_t), &counts, error));
-    const weft_setup_kernel count = {"addto", "halo_counts", p->n_rows, s->n_blocks, TABLE_BYTES};
-    weft_memory *const counted[] = {s->cells->start, p->row_start, p->columns, counts, s->fault};
-    TRY(weft_setup_launch(s->setup, &count, counted, 5, error));
-    TRY(check_fault(s, error));
-    TRY(weft_setup_sums(s->setup, counts, s->n_blocks, &made->halo_start, &total, error));
-    TRY(weft_memory_make_unset(device, (size_t)total * sizeof(int32_t), &made->halo, error));
-    const weft_setup_kernel fill = {"addto", "halo_columns", p->n_rows, s->n_blocks,
-                                    TABLE_BYTES + LIST_BYTES};
-    weft_memory *const filled[] = {p->row_start, p->columns, made->halo_start, made->halo};
-    TRY(weft_setup_launch(s->setup, &fill, filled, 4, error));
-done:
-    weft_memory_free(&counts);
-    return status;
-}
-
-static weft_status find_locals(addto_steps *s, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const weft_device_pattern *p = s->pattern;
-    TRY(weft_memory_make_unset(weft_setup_device(s->setup), (size_t)p->n_entries * sizeof(uint16_t),
-                               &s->locals, error));
-    const weft_setup_kernel find = {"addto", "entry_locals", p->n_rows, s->n_blocks, 0};
-    weft_memory *const found[] = {p->row_start, p->columns, s->made->halo_start, s->made->halo,
-                                  s->locals};
-    TRY(weft_setup_launch(s->setup, &find, found, 5, error));
-done:
     return status;
 }
 
@@ -146,6 +105,7 @@ weft_status weft_addto_rows_on_device(weft_setup *setup, const weft_sell_matrix 
     weft_status status = WEFT_OK;
     const int64_t n_blocks = (pattern->n_rows + WEFT_SELL_ROWS - 1) / WEFT_SELL_ROWS;
     weft_matrix_rows made = {.n_rows = pattern->n_rows};
+    weft_device_halos halos = {0};
     addto_steps s = {.setup = setup,
                      .matrix = matrix,
                      .pattern = pattern,
@@ -156,8 +116,10 @@ weft_status weft_addto_rows_on_device(weft_setup *setup, const weft_sell_matrix 
     TRY(weft_addto_check(dofs, pattern->n_rows, error));
     TRY(weft_memory_make(weft_setup_device(setup), sizeof(int32_t), &s.fault, error));
     TRY(make_words(&s, with_cells, error));
-    TRY(make_halos(&s, error));
-    TRY(find_locals(&s, error));
+    TRY(weft_device_halos_make(setup, pattern, cells->start, &halos, error));
+    made.halo_start = halos.start;
+    made.halo = halos.columns;
+    s.locals = halos.locals;
     TRY(fill_words(&s, dofs, with_cells, error));
     TRY(find_most(&s, error));
     *out = made;

@@ -2,10 +2,11 @@
  *  same contents as the host's. Not installed.
  *
  *      In: cells -> rows, on a device on which set-up runs.  Out: pattern, SELL matrix, cells of
- *      each row; all stay on the device. */
+ *      each row, symmetric layout; all stay on the device. */
 #pragma once
 
 #include "fem/sparse/addto.h"
+#include "fem/sparse/symmetric.h"
 #include "fusion/setup/setup.h"
 
 /** The cells of each row: cell * width + vertex in places[start[row]] .. places[start[row + 1] - 1],
@@ -40,6 +41,21 @@ weft_status weft_device_pattern_check(int32_t longest, int64_t n_entries, weft_e
 weft_status weft_device_pattern_read(const weft_device_pattern *pattern, weft_pattern *out,
                                      weft_error *error);
 
+/** The rows outside of each block of 512 rows that it couples with, ascending: columns[start[block]] ..
+ *  columns[start[block + 1] - 1], int64_t and int32_t; and the local number of each entry's column,
+ *  uint16_t: 0 .. 511 rows of the block, 512 + h entry h of its halo. Free with weft_device_halos_free. */
+typedef struct weft_device_halos {
+    weft_memory *start, *columns, *locals;
+} weft_device_halos;
+/** cells   starts of the cells of each row; blocks without cells have no halo. With
+ *          pattern->row_start all blocks have one
+ *  Errors  WEFT_ERROR_UNSUPPORTED: a block that couples with too many rows (WEFT_ADDTO_LOCAL_BITS);
+ *          _MEMORY, _COMPILER, _DEVICE; *out untouched */
+weft_status weft_device_halos_make(weft_setup *setup, const weft_device_pattern *pattern,
+                                   weft_memory *cells, weft_device_halos *out, weft_error *error);
+/** Accepts {0}; leaves {0}. */
+void weft_device_halos_free(weft_device_halos *halos);
+
 /** weft_sell_matrix_make for such a pattern, whose rows all have a diagonal entry. */
 weft_status weft_sell_matrix_from_device(weft_setup *setup, const weft_device_pattern *pattern,
                                          bool single, weft_sell_matrix **out, weft_error *error);
@@ -55,6 +71,33 @@ weft_status weft_addto_rows_on_device(weft_setup *setup, const weft_sell_matrix 
                                       const weft_device_pattern *pattern, weft_connectivity *dofs,
                                       const weft_row_cells *cells, bool with_cells,
                                       weft_matrix_rows *out, weft_error *error);
+
+/** A symmetric layout on the device. Free with weft_device_symmetric_free. */
+typedef struct weft_device_symmetric {
+    weft_symmetric *sizes; /* with its patches; columns, lists and offsets are NULL */
+    weft_memory *patches, *columns, *lists, *offsets; /* as those of weft_symmetric */
+} weft_device_symmetric;
+/** Accepts {0}; leaves {0}. */
+void weft_device_symmetric_free(weft_device_symmetric *symmetric);
+/** weft_symmetric_make for such a pattern, which contains both a_ij and a_ji and the diagonal.
+ *  out     caller's; weft_device_symmetric_free
+ *  Memory  6 bytes per entry of the pattern during the call, beside what *out gets
+ *  Errors  WEFT_ERROR_UNSUPPORTED: a patch of more than 4096 inner edges, and those of
+ *          weft_device_halos_make and weft_symmetric_make; _MEMORY, _COMPILER, _DEVICE; *out
+ *          untouched */
+weft_status weft_device_symmetric_make(weft_setup *setup, const weft_device_pattern *pattern,
+                                       const weft_symmetric_options *options,
+                                       weft_device_symmetric *out, weft_error *error);
+/** weft_symmetric_matrix_make for such a layout, whose patches, columns and lists are moved to the
+ *  matrix. */
+weft_status weft_symmetric_matrix_from_device(weft_setup *setup, weft_device_symmetric *layout,
+                                              weft_symmetric_matrix **out, weft_error *error);
+/** weft_symmetric_positions for such a layout. */
+weft_status weft_device_symmetric_positions(weft_setup *setup,
+                                            const weft_device_symmetric *symmetric,
+                                            const weft_device_pattern *pattern,
+                                            weft_connectivity *dofs, int lanes,
+                                            weft_memory **positions, weft_error *error);
 
 /** A CSR matrix on the device. Free with weft_device_matrix_free. */
 typedef struct weft_device_matrix {

@@ -69,7 +69,7 @@ static void lay(void *user, int64_t task) {
     }
 }
 
-static void sum(weft_symmetric *edge, bool few_discards) {
+weft_status weft_symmetric_sum(weft_symmetric *edge, bool few_discards, weft_error *error) {
     int64_t n_slots = 0;
     for (int64_t p = 0; p < edge->n_patches; ++p) {
         weft_symmetric_patch *patch = &edge->patches[p];
@@ -91,6 +91,18 @@ static void sum(weft_symmetric *edge, bool few_discards) {
     edge->n_discard = few_discards && edge->n_rows > FEW_DUMPS ? FEW_DUMPS : edge->n_rows;
     edge->n_values += edge->n_discard;
     edge->slots_per_row = (double)n_slots / (double)(edge->n_rows > 0 ? edge->n_rows : 1);
+    if (edge->n_values < (int64_t)UINT32_MAX)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                   "the edges of %lld rows have %lld values, more than 2^32 - 1",
+                   (long long)edge->n_rows, (long long)edge->n_values);
+    weft_error_hint(error, "use the assembly lma or matrix-free");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
+int weft_symmetric_rounds_most(const weft_symmetric_options *options) {
+    const int most = options->most_rounds;
+    return most > 0 && most < WEFT_SYMMETRIC_MOST_ROUNDS ? most : WEFT_SYMMETRIC_MOST_ROUNDS;
 }
 
 static weft_status no_memory(weft_error *error, int64_t n_rows) {
@@ -119,9 +131,7 @@ weft_status weft_symmetric_make(weft_device *device, const weft_pattern *pattern
     const int64_t n_tasks = (n_patches + TASK_PATCHES - 1) / TASK_PATCHES;
     weft_symmetric *edge = calloc(1, sizeof *edge);
     symmetric_make make = {
-        .pattern = pattern, .edge = edge, .most_rounds = WEFT_SYMMETRIC_MOST_ROUNDS};
-    if (options->most_rounds > 0 && options->most_rounds < WEFT_SYMMETRIC_MOST_ROUNDS)
-        make.most_rounds = options->most_rounds;
+        .pattern = pattern, .edge = edge, .most_rounds = weft_symmetric_rounds_most(options)};
     if (!edge)
         return no_memory(error, pattern->n_rows);
     edge->n_rows = pattern->n_rows;
@@ -133,14 +143,7 @@ weft_status weft_symmetric_make(weft_device *device, const weft_pattern *pattern
         TRY(no_memory(error, pattern->n_rows));
     TRY(weft_device_for(device, n_tasks, place, &make, error));
     TRY(outcome(&make, error));
-    sum(edge, options->few_discards);
-    if (edge->n_values >= (int64_t)UINT32_MAX) {
-        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                                "the edges of %lld rows have %lld values, more than 2^32 - 1",
-                                (long long)edge->n_rows, (long long)edge->n_values);
-        weft_error_hint(error, "use the assembly lma or matrix-free");
-        goto done;
-    }
+    TRY(weft_symmetric_sum(edge, options->few_discards, error));
     edge->columns = weft_array_make((size_t)edge->n_columns, sizeof *edge->columns);
     edge->lists = weft_array_make((size_t)edge->n_lists, sizeof *edge->lists);
     if (!edge->columns || !edge->lists)

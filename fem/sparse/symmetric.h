@@ -81,14 +81,15 @@ weft_status weft_symmetric_make(weft_device *device, const weft_pattern *pattern
                                 weft_error *error);
 void weft_symmetric_free(weft_symmetric **symmetric);
 
-/** The index into Values to which each entry of the cells' local matrices is added.
+/** The index into Values to which each entry of the cells' local matrices is added, on the host's
+ *  threads.
  *  pattern    the pattern that `symmetric` was made from
  *  positions  caller's; weft_memory_free
  *  Layout     uint32_t [block][i * width + j][lane], as weft_pattern_positions
  *  Errors     WEFT_ERROR_SHAPE (a coupling that the pattern lacks), WEFT_ERROR_MEMORY; *positions
  *             untouched */
 weft_status weft_symmetric_positions(weft_device *device, const weft_symmetric *symmetric,
-                                     const weft_pattern *pattern, weft_connectivity *dofs,
+                                     const weft_pattern *pattern, const weft_connectivity *dofs,
                                      int lanes, weft_memory **positions, weft_error *error);
 
 /** y = A v on the device's host threads; bitwise identical for any number of threads.

@@ -1,7 +1,7 @@
 /* Stores the layout of a symmetric matrix on a GPU and launches its kernels. */
 #include "fem/base/memory.h"
 #include "fem/sparse/standalone.h"
-#include "fem/sparse/symmetric.h"
+#include "fem/sparse/on_device.h"
 
 #include <stdlib.h>
 
@@ -44,23 +44,14 @@ int weft_symmetric_rounds_within(size_t onchip_bytes) {
     return n < WEFT_SYMMETRIC_MOST_ROUNDS ? (int)n : WEFT_SYMMETRIC_MOST_ROUNDS;
 }
 
-weft_status weft_symmetric_matrix_make(weft_device *device, const weft_symmetric *symmetric,
-                                       weft_symmetric_matrix **out, weft_error *error) {
+/* Kernels, and the arguments of the product; the arrays exist. */
+static weft_status finish(weft_symmetric_matrix *made, const weft_symmetric *symmetric,
+                          weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text text = {0};
-    weft_symmetric_matrix *made = calloc(1, sizeof *made);
-    if (!made)
-        TRY(weft_out_of_memory(error, "an edge matrix"));
-    made->device = device;
     made->n_rows = symmetric->n_rows;
-    TRY(weft_memory_place(device, symmetric->patches, (size_t)symmetric->n_patches,
-                          sizeof *symmetric->patches, &made->patches, error));
-    TRY(weft_memory_place(device, symmetric->columns, (size_t)symmetric->n_columns,
-                          sizeof *symmetric->columns, &made->columns, error));
-    TRY(weft_memory_place(device, symmetric->lists, (size_t)symmetric->n_lists,
-                          sizeof *symmetric->lists, &made->lists, error));
-    TRY(weft_symmetric_source(weft_device_limits(device), &text, error));
-    TRY(weft_device_module(device, "edge", text.data, &made->module, error));
+    TRY(weft_symmetric_source(weft_device_limits(made->device), &text, error));
+    TRY(weft_device_module(made->device, "edge", text.data, &made->module, error));
     made->arguments[0] = made->patches;
     made->arguments[2] = made->columns;
     made->arguments[3] = made->lists;
@@ -69,10 +60,49 @@ weft_status weft_symmetric_matrix_make(weft_device *device, const weft_symmetric
                                           .n_arguments = 4,
                                           .n_rows = symmetric->n_rows,
                                           .shared_bytes = shared_bytes(symmetric)};
+done:
+    weft_text_free(&text);
+    return status;
+}
+
+weft_status weft_symmetric_matrix_make(weft_device *device, const weft_symmetric *symmetric,
+                                       weft_symmetric_matrix **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_symmetric_matrix *made = calloc(1, sizeof *made);
+    if (!made)
+        TRY(weft_out_of_memory(error, "an edge matrix"));
+    made->device = device;
+    TRY(weft_memory_place(device, symmetric->patches, (size_t)symmetric->n_patches,
+                          sizeof *symmetric->patches, &made->patches, error));
+    TRY(weft_memory_place(device, symmetric->columns, (size_t)symmetric->n_columns,
+                          sizeof *symmetric->columns, &made->columns, error));
+    TRY(weft_memory_place(device, symmetric->lists, (size_t)symmetric->n_lists,
+                          sizeof *symmetric->lists, &made->lists, error));
+    TRY(finish(made, symmetric, error));
     *out = made;
     made = NULL;
 done:
-    weft_text_free(&text);
+    weft_symmetric_matrix_free(&made);
+    return status;
+}
+
+weft_status weft_symmetric_matrix_from_device(weft_setup *setup, weft_device_symmetric *layout,
+                                              weft_symmetric_matrix **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_symmetric_matrix *made = calloc(1, sizeof *made);
+    if (!made)
+        TRY(weft_out_of_memory(error, "an edge matrix"));
+    made->device = weft_setup_device(setup);
+    made->patches = layout->patches;
+    made->columns = layout->columns;
+    made->lists = layout->lists;
+    TRY(finish(made, layout->sizes, error));
+    layout->patches = layout->columns = layout->lists = NULL;
+    *out = made;
+    made = NULL;
+done:
+    if (made) /* the arrays are still the layout's */
+        made->patches = made->columns = made->lists = NULL;
     weft_symmetric_matrix_free(&made);
     return status;
 }

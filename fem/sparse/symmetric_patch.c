@@ -149,7 +149,7 @@ static void choose_rounds(weft_symmetric_work *work) {
             return;
         work->n_rounds += 1;
         work->n_overflow = weft_symmetric_orient(work);
-    } while (n_before - work->n_overflow >= ROUND_WORTH);
+    } while (n_before >= work->n_overflow + ROUND_WORTH);
     work->n_rounds -= 1;
     work->n_overflow = weft_symmetric_orient(work);
 }

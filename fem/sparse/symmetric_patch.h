@@ -75,3 +75,8 @@ void weft_symmetric_colour(weft_symmetric_work *work);
 /** Of a set of rounds, the one in which the row and its neighbours access the local column's bank
  *  least often. The access is added to `conflicts`. */
 int weft_symmetric_least_conflicts(weft_symmetric_work *work, uint32_t rounds, int row, int column);
+/** Sum the sizes of the patches: their places, and the sizes and the discard slots of the layout.
+ *  Errors  WEFT_ERROR_UNSUPPORTED: more than 2^32 - 1 values */
+weft_status weft_symmetric_sum(weft_symmetric *symmetric, bool few_discards, weft_error *error);
+/** The greatest number of rounds that the options allow. */
+int weft_symmetric_rounds_most(const weft_symmetric_options *options);

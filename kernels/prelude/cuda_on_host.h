@@ -145,6 +145,22 @@ static inline unsigned __match_any_sync(unsigned, unsigned v) {
     return same;
 }
 
+/* The lanes whose condition holds. All of the warp call it. */
+static unsigned __ballot_sync(unsigned, bool holds) {
+    const unsigned me = emulated.me, first = me / 32 * 32;
+    unsigned bits = 0;
+    emulated.lanes[me] = holds;
+    emulated_wait(AT_WARP_BARRIER);
+    for (unsigned lane = 0; lane < 32 && first + lane < emulated.n_threads; ++lane)
+        bits |= (unsigned)(emulated.lanes[first + lane] != 0) << lane;
+    emulated_wait(AT_WARP_BARRIER);
+    return bits;
+}
+
+static inline int __ffs(int bits) {
+    return __builtin_ffs(bits);
+}
+
 static inline int __popc(unsigned bits) {
     return __builtin_popcount(bits);
 }

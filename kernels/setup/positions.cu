@@ -2,11 +2,18 @@
 #define NODES 512 /* rows of a patch */
 #define DISCARD 0xffffffffu
 
+/* As weft_symmetric_patch. */
+struct patch_place {
+    int64_t first_value, first_column, first_list;
+    uint16_t n_rounds, n_halo;
+    uint32_t n_overflow;
+};
+
 /* n: cells, with spare lanes.  sizes: width, lanes, first discard slot, number of discard slots.
- * offsets: of the pattern's entries in the values of their patches, which begin at first_values */
+ * offsets: of the pattern's entries in the values of their patches */
 extern "C" __global__ void symmetric_positions(long long n, const int64_t *sizes, const int32_t *indices,
                                                const int64_t *row_start, const int32_t *columns,
-                                               const uint32_t *offsets, const int64_t *first_values,
+                                               const uint32_t *offsets, const patch_place *patches,
                                                uint32_t *positions, int32_t *missing)
 {
     const int64_t cell = element();
@@ -32,7 +39,7 @@ extern "C" __global__ void symmetric_positions(long long n, const int64_t *sizes
             const uint32_t offset = offsets[entry];
             out[(i * width + j) * lanes] =
                 offset == DISCARD ? (uint32_t)(sizes[2] + row % sizes[3])
-                                  : (uint32_t)(first_values[row / NODES] + offset);
+                                  : (uint32_t)(patches[row / NODES].first_value + offset);
         }
     }
 }

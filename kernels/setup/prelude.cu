@@ -1,6 +1,9 @@
 /* What the set-up kernels have in common. Each has the number of its elements first, then pointers; `sizes` holds
  * the numbers that its comment lists. */
 #ifdef __CUDACC_RTC__ /* which has no <stdint.h> */
+typedef signed char int8_t;
+typedef unsigned char uint8_t;
+typedef short int16_t;
 typedef unsigned short uint16_t;
 typedef int int32_t;
 typedef unsigned int uint32_t;

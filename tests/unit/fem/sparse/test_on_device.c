@@ -1,16 +1,16 @@
 /* labels: full */
-/* Forms of connectivities, patterns, SELL layouts, the cells of rows and positions that a device makes, against
- * those of the host, bit by bit, at sizes around those of slices, blocks and thread blocks. The
- * host's are checked by test_pattern.c, test_sell.c, test_addto.c and test_symmetric.c. Runs on an emulated GPU, or on
- * the device that WEFT_TEST_DEVICE names. */
+/* Forms of connectivities, patterns, SELL layouts, the cells of rows, symmetric layouts and positions
+ * that a device makes, against those of the host, bit by bit, at sizes around those of slices, blocks
+ * and thread blocks. The host's are checked by test_pattern.c, test_sell.c, test_addto.c and
+ * test_symmetric.c. Runs on an emulated GPU, or on the device that WEFT_TEST_DEVICE names. */
 #include "fem/sparse/on_device.h"
-#include "fem/sparse/symmetric.h"
 #include "fem/weft_fem.h"
 #include "fusion/connectivity/connectivity.h"
 #include "setup_support.h"
 #include "test_support.h"
 
 #include <stdio.h>
+#include <string.h>
 
 typedef struct example {
     int64_t n_cells, n_nodes, spread; /* nodes of a cell are within `spread` of each other */
@@ -177,37 +177,94 @@ static void check_example(const example *e) {
     both_free(&b);
 }
 
-/* Positions in a symmetric matrix, and the error for a connectivity with other couplings. */
-static void check_symmetric_positions(const both *b, const example *e) {
-    const weft_symmetric_options options = {.few_discards = true};
-    weft_pattern *pattern = NULL;
-    weft_symmetric *symmetric = NULL;
+/* ---- symmetric layouts ---- */
+
+/* A pattern on both, and its layout on the device, if it can be made there. */
+typedef struct layouts {
+    weft_setup *setup;
+    weft_pattern *pattern;
+    weft_device_pattern device_pattern;
+    weft_symmetric *expected;
+    weft_device_symmetric made;
+} layouts;
+
+static void layouts_free(layouts *l) {
+    weft_device_symmetric_free(&l->made);
+    weft_device_pattern_free(&l->device_pattern);
+    weft_symmetric_free(&l->expected);
+    weft_pattern_free(&l->pattern);
+    weft_setup_free(&l->setup);
+}
+
+static weft_status layouts_make(const both *b, int most_rounds, layouts *l, weft_error *error) {
+    const weft_symmetric_options options = {.few_discards = true, .most_rounds = most_rounds};
+    weft_row_cells cells = {0};
+    assert_int_equal(weft_setup_make(b->device, &l->setup, NULL), WEFT_OK);
+    assert_int_equal(weft_pattern_make(b->host, b->on_host, 8, &l->pattern, NULL, NULL), WEFT_OK);
+    assert_int_equal(weft_symmetric_make(b->host, l->pattern, &options, &l->expected, NULL),
+                     WEFT_OK);
+    assert_int_equal(weft_row_cells_make(l->setup, b->on_device, &cells, NULL), WEFT_OK);
+    assert_int_equal(
+        weft_device_pattern_make(l->setup, b->on_device, &cells, &l->device_pattern, NULL),
+        WEFT_OK);
+    weft_row_cells_free(&cells);
+    return weft_device_symmetric_make(l->setup, &l->device_pattern, &options, &l->made, error);
+}
+
+static void check_layouts(const layouts *l) {
+    const weft_symmetric *a = l->expected, *b = l->made.sizes;
+    const size_t n_patches = (size_t)a->n_patches;
+    setup_equal("offsets", l->made.offsets, a->offsets,
+                (size_t)l->pattern->n_entries * sizeof *a->offsets);
+    assert_memory_equal(b->patches, a->patches, n_patches * sizeof *a->patches);
+    setup_equal("patches", l->made.patches, a->patches, n_patches * sizeof *a->patches);
+    setup_equal("columns of patches", l->made.columns, a->columns,
+                (size_t)a->n_columns * sizeof *a->columns);
+    setup_equal("lists of patches", l->made.lists, a->lists, (size_t)a->n_lists * sizeof *a->lists);
+    assert_int_equal(b->n_values, a->n_values);
+    assert_int_equal(b->first_discard, a->first_discard);
+    assert_int_equal(b->n_discard, a->n_discard);
+    assert_int_equal(b->n_overflow, a->n_overflow);
+}
+
+/* Of the cells, and the error for a connectivity with a coupling that the pattern lacks. */
+static void check_positions(const both *b, const example *e, const layouts *l) {
     weft_memory *made[2] = {NULL, NULL}, *refused = NULL;
     weft_connectivity *other = NULL;
-    weft_error error = {0};
     const size_t n_padded = (size_t)((e->n_cells + 31) / 32 * 32);
-    const size_t bytes = n_padded * (size_t)(e->width * e->width) * sizeof(uint32_t);
     const int32_t far[] = {0, (int32_t)(e->n_nodes - 1)};
-    assert_int_equal(weft_pattern_make(b->host, b->on_host, 8, &pattern, NULL, NULL), WEFT_OK);
-    assert_int_equal(weft_symmetric_make(b->host, pattern, &options, &symmetric, NULL), WEFT_OK);
     assert_int_equal(
-        weft_symmetric_positions(b->host, symmetric, pattern, b->on_host, 32, &made[0], NULL),
+        weft_symmetric_positions(b->host, l->expected, l->pattern, b->on_host, 32, &made[0], NULL),
         WEFT_OK);
-    assert_int_equal(
-        weft_symmetric_positions(b->device, symmetric, pattern, b->on_device, 32, &made[1], NULL),
-        WEFT_OK);
-    setup_equal("positions", made[1], weft_memory_host(made[0]), bytes);
+    assert_int_equal(weft_device_symmetric_positions(l->setup, &l->made, &l->device_pattern,
+                                                     b->on_device, 32, &made[1], NULL),
+                     WEFT_OK);
+    setup_equal("positions", made[1], weft_memory_host(made[0]),
+                n_padded * (size_t)(e->width * e->width) * sizeof(uint32_t));
     assert_int_equal(weft_connectivity_make(b->device, far, 1, 2, e->n_nodes, &other, NULL),
                      WEFT_OK);
-    assert_int_equal(
-        weft_symmetric_positions(b->device, symmetric, pattern, other, 32, &refused, &error),
-        WEFT_ERROR_SHAPE);
+    assert_int_equal(weft_device_symmetric_positions(l->setup, &l->made, &l->device_pattern, other,
+                                                     32, &refused, NULL),
+                     WEFT_ERROR_SHAPE);
     assert_null(refused);
     weft_connectivity_free(&other);
     weft_memory_free(&made[0]);
     weft_memory_free(&made[1]);
-    weft_symmetric_free(&symmetric);
-    weft_pattern_free(&pattern);
+}
+
+static both both_of(const int32_t *cells, const example *e) {
+    both b = {.device = setup_device()};
+    const size_t n = (size_t)(e->n_cells * e->width);
+    b.cells = weft_array_make(n, sizeof *b.cells);
+    memcpy(b.cells, cells, n * sizeof *cells);
+    assert_int_equal(weft_device_open("host:1", NULL, &b.host, NULL), WEFT_OK);
+    assert_int_equal(weft_connectivity_make(b.device, b.cells, e->n_cells, e->width, e->n_nodes,
+                                            &b.on_device, NULL),
+                     WEFT_OK);
+    assert_int_equal(
+        weft_connectivity_make(b.host, b.cells, e->n_cells, e->width, e->n_nodes, &b.on_host, NULL),
+        WEFT_OK);
+    return b;
 }
 
 /* A chain of simplices, ends of which do not couple. */
@@ -215,20 +272,90 @@ static void symmetric_positions(void **state) {
     (void)state;
     for (int width = 3; width <= 4; ++width) {
         const example e = {1100, 1100 + width - 1, 0, width, false};
-        both b = {.device = setup_device()};
-        b.cells = weft_array_make((size_t)(e.n_cells * width), sizeof *b.cells);
+        int32_t cells[1100 * 4];
+        layouts l = {0};
         for (int64_t i = 0; i < e.n_cells * width; ++i)
-            b.cells[i] = (int32_t)(i / width + i % width);
-        assert_int_equal(weft_device_open("host:1", NULL, &b.host, NULL), WEFT_OK);
-        assert_int_equal(weft_connectivity_make(b.device, b.cells, e.n_cells, width, e.n_nodes,
-                                                &b.on_device, NULL),
-                         WEFT_OK);
-        assert_int_equal(
-            weft_connectivity_make(b.host, b.cells, e.n_cells, width, e.n_nodes, &b.on_host, NULL),
-            WEFT_OK);
-        check_symmetric_positions(&b, &e);
+            cells[i] = (int32_t)(i / width + i % width);
+        both b = both_of(cells, &e);
+        assert_int_equal(layouts_make(&b, 0, &l, NULL), WEFT_OK);
+        check_layouts(&l);
+        check_positions(&b, &e, &l);
+        layouts_free(&l);
         both_free(&b);
     }
+}
+
+static void check_symmetric(const example *e, int most_rounds) {
+    both b = both_make(e);
+    layouts l = {0};
+    assert_int_equal(layouts_make(&b, most_rounds, &l, NULL), WEFT_OK);
+    check_layouts(&l);
+    if (most_rounds == 1 && e->n_nodes > 100)
+        assert_true(l.expected->n_overflow > e->n_nodes);
+    layouts_free(&l);
+    both_free(&b);
+}
+
+/* Cells of near nodes: sizes around those of a patch, with as many rounds as wanted or so few that
+ * rows are relieved, paths are reversed in both directions and edges overflow. */
+static void symmetric_near_cells(void **state) {
+    (void)state;
+    static const int64_t sizes[] = {4, 31, 512, 513, 1500};
+    static const int rounds[] = {0, 1, 3, 6};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i)
+        for (size_t k = 0; k < sizeof rounds / sizeof *rounds; ++k) {
+            const example e = {sizes[i] * 5 / 2, sizes[i], 30 + 40 * (int64_t)k, 3, false};
+            check_symmetric(&e, rounds[k]);
+        }
+}
+
+/* Halos of more rows than are staged, and hardly any edge inside a patch. */
+static void symmetric_far_cells(void **state) {
+    (void)state;
+    const example e = {9000, 6000, 6000, 4, false};
+    check_symmetric(&e, 0);
+}
+
+/* Meshes as they come from an ordering. */
+static void symmetric_meshes(void **state) {
+    (void)state;
+    static const char *const names[] = {"square:40", "cube:12"};
+    for (int k = 0; k < 2; ++k) {
+        weft_mesh *mesh = NULL;
+        layouts l = {0};
+        assert_int_equal(weft_mesh_read(names[k], 0, NULL, &mesh, NULL), WEFT_OK);
+        assert_int_equal(weft_mesh_order(NULL, mesh, WEFT_ORDERING_BISECTION, 0, NULL, NULL, NULL),
+                         WEFT_OK);
+        const example e = {mesh->n_cells, mesh->n_nodes, 0, mesh->dimension + 1, false};
+        both b = both_of(mesh->cells, &e);
+        assert_int_equal(layouts_make(&b, 0, &l, NULL), WEFT_OK);
+        check_layouts(&l);
+        check_positions(&b, &e, &l);
+        layouts_free(&l);
+        both_free(&b);
+        weft_mesh_free(&mesh);
+    }
+}
+
+/* 100 rows that all couple with each other have 4950 edges: the device refuses them. */
+static void symmetric_too_dense(void **state) {
+    (void)state;
+    int32_t cells[4950 * 2];
+    const example e = {4950, 100, 0, 2, false};
+    layouts l = {0};
+    weft_error error = {0};
+    int64_t n = 0;
+    for (int32_t i = 0; i < 100; ++i)
+        for (int32_t j = 0; j < i; ++j, ++n) {
+            cells[2 * n] = i;
+            cells[2 * n + 1] = j;
+        }
+    both b = both_of(cells, &e);
+    assert_int_equal(layouts_make(&b, 0, &l, &error), WEFT_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.message, "4096"));
+    assert_null(l.made.sizes);
+    layouts_free(&l);
+    both_free(&b);
 }
 
 static void near_cells(void **state) {
@@ -309,6 +436,10 @@ int main(void) {
                                        cmocka_unit_test(too_many_neighbours),
                                        cmocka_unit_test(repeated_nodes),
                                        cmocka_unit_test(a_hub),
-                                       cmocka_unit_test(symmetric_positions)};
+                                       cmocka_unit_test(symmetric_positions),
+                                       cmocka_unit_test(symmetric_near_cells),
+                                       cmocka_unit_test(symmetric_far_cells),
+                                       cmocka_unit_test(symmetric_meshes),
+                                       cmocka_unit_test(symmetric_too_dense)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
