@@ -108,6 +108,7 @@ typedef struct weft_assembly_problem {
     int dimension, width; /* of the mesh; nodes per cell */
     int64_t n_nodes, n_cells;
     bool symmetric;      /* local matrices are symmetric, which some assemblies require */
+    double asymmetry;    /* |K - K^T| / |K| of those that are not; 0: not known */
     double applications; /* expected number of products; for CG weft_cg_iterations_expected */
     int components;      /* per node; 0 means 1 */
     const weft_assembly_speeds *speeds; /* of the device; NULL: those of the table of formats */

@@ -146,7 +146,7 @@ weft_status weft_preconditioner_speeds_write(weft_tuning *tuning, const char *de
                                              int dimension,
                                              const weft_preconditioner_speed *seconds_per_row,
                                              weft_error *error);
-/** Predicted time of a solve by CG with one preconditioner. */
+/** Predicted time of a solve with one preconditioner. */
 typedef struct weft_preconditioner_cost {
     const char *name;
     int kind; /* of weft_preconditioner; -1: Jacobi's, with the fastest assembly */
@@ -154,8 +154,9 @@ typedef struct weft_preconditioner_cost {
     double seconds; /* matrix, set-up and iterations */
 } weft_preconditioner_cost;
 /** Predict the time with Jacobi's preconditioner, by aggregation and, if the levels of refinement are
- *  there, by multigrid, best choice first. Returns their number. Multigrid only for symmetric
- *  problems, which are taken to be elliptic.
+ *  there, by multigrid, best choice first. Returns their number. Problems are taken to be elliptic.
+ *  Multigrid for symmetric ones, and for those whose asymmetry is known: preconditioned by the symmetric part, they
+ *  take more iterations the more convection there is across the whole domain.
  *  problem  applications: the expected iterations with Jacobi's preconditioner
  *  speeds   of the device; NULL: constants, measured elsewhere */
 int weft_preconditioner_costs(const weft_limits *limits, const weft_assembly_problem *problem,

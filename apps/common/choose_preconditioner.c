@@ -36,13 +36,14 @@ done:
     return status;
 }
 
-/* Why `auto` takes Jacobi's preconditioner without a prediction; NULL: it predicts. */
+/* Why `auto` takes Jacobi's preconditioner without a prediction; NULL: it predicts.
+ *  is_definite  the matrix is symmetric, or its symmetric part can precondition it */
 static const char *jacobi_because(const app_run_options *options, weft_method method,
-                                  bool is_symmetric) {
-    if (!is_symmetric)
+                                  bool is_definite) {
+    if (!is_definite)
         return "the matrix is not symmetric";
-    if (method != WEFT_METHOD_CG)
-        return "the method is not CG";
+    if (method == WEFT_METHOD_MINRES)
+        return "the method is MINRES";
     if (!options->assembly_auto && !weft_assembly_about(options->assembly)->stores_matrix)
         return "the assembly stores no matrix";
     return NULL;
@@ -192,7 +193,8 @@ weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *wha
     }
     const char *because = run->n_fields > 1
                               ? "the space is mixed"
-                              : jacobi_because(run->options, what->method, what->problem.symmetric);
+                              : jacobi_because(run->options, what->method,
+                                               what->problem.symmetric || what->problem.asymmetry > 0);
     if (!run->options->preconditioner_auto || because) {
         const bool is_auto = run->options->preconditioner_auto;
         (void)snprintf(run->preconditioner_reason, sizeof run->preconditioner_reason, "%s",

@@ -145,6 +145,8 @@ static weft_status check_symmetry(solve *run, weft_error *error) {
         weft_error_location(error, run->options->script, NULL, 0, 0);
         goto done;
     }
+    if (!run->is_symmetric && run->asymmetry > 0) /* a method for others was requested */
+        TRY(solve_memory_estimate(run, error));
     TRY(choose_method(run, run->asymmetry <= SYMMETRIC, run->asymmetry, "", error));
 done:
     return status;

@@ -417,6 +417,7 @@ weft_status solve_memory_estimate(solve *run, weft_error *error) {
                                             .n_nodes = solve_nodes(run),
                                             .n_cells = mesh->n_cells,
                                             .symmetric = run->is_symmetric,
+                                            .asymmetry = run->is_symmetric ? 0 : run->asymmetry,
                                             .applications = products,
                                             .components = run->components,
                                             .assembles_load = !is_null || run->script.n_parts == 0},

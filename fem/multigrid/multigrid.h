@@ -38,6 +38,12 @@ weft_status weft_csr_multiply(weft_device *device, const weft_csr *A, const weft
  *  Errors  as weft_csr_multiply */
 weft_status weft_galerkin(weft_device *device, const weft_csr *A, const weft_csr *P, weft_csr *out,
                           weft_error *error);
+/** The values of (A + A^T) / 2.
+ *  A       n_rows = n_columns
+ *  out     [row_start[n_rows]] caller's; not A's values
+ *  Errors  WEFT_ERROR_UNSUPPORTED (an entry without its transpose in the pattern) */
+weft_status weft_csr_symmetric_part(weft_device *device, const weft_csr *A, double *out,
+                                    weft_error *error);
 /** A bound of the largest eigenvalue of D^-1 A, D = diag(A), without the constrained rows and
  *  columns: the largest Ritz value of 10 Lanczos steps from a pseudorandom vector, plus its
  *  residual or 5 %, whichever is more; at most the largest row sum of |D^-1 A|.

@@ -57,7 +57,31 @@ static void building_clear(building *b) {
     free(b->values);
 }
 
-/* The operator's matrix on the host. */
+static size_t bytes_of(const weft_pattern *pattern) {
+    return (size_t)pattern->n_entries * sizeof(double);
+}
+
+/* b->values, which are those of the finest level */
+static weft_status values_make(building *b, const weft_pattern *pattern, weft_error *error) {
+    b->finest.values = b->values = weft_array_make_unset(bytes_of(pattern));
+    return b->values ? WEFT_OK : weft_out_of_memory(error, "the matrix for multigrid");
+}
+
+/* Smoothers and the solution on the coarsest level need a positive definite matrix, and coarser levels of
+ * convection are unstable. The symmetric part is the diffusion, where the velocity has no divergence. */
+static weft_status take_symmetric_part(building *b, const weft_pattern *pattern,
+                                       weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_csr given = b->finest;
+    double *copied = b->values;
+    TRY(values_make(b, pattern, error));
+    TRY(weft_csr_symmetric_part(b->device, &given, b->values, error));
+done:
+    free(copied);
+    return status;
+}
+
+/* The operator's matrix on the host, its symmetric part if it is general. */
 static weft_status read_matrix(building *b, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_operator *op = b->problem->op;
@@ -73,12 +97,11 @@ static weft_status read_matrix(building *b, weft_error *error) {
     b->finest = (weft_csr){pattern->n_rows, pattern->n_rows, pattern->row_start, pattern->columns,
                            weft_memory_host(values)};
     if (!b->finest.values) {
-        const size_t bytes = (size_t)pattern->n_entries * sizeof *b->values;
-        b->finest.values = b->values = weft_array_make_unset(bytes);
-        if (!b->values)
-            TRY(weft_out_of_memory(error, "the matrix for multigrid"));
-        TRY(weft_memory_read(values, 0, b->values, bytes, error));
+        TRY(values_make(b, pattern, error));
+        TRY(weft_memory_read(values, 0, b->values, bytes_of(pattern), error));
     }
+    if (b->problem->is_general)
+        TRY(take_symmetric_part(b, pattern, error));
 done:
     return status;
 }
@@ -220,7 +243,7 @@ static weft_status coarsen_by_aggregation(building *b, weft_error *error) {
     if (weft_space_coarsens(b->problem->space))
         TRY(coarsen_degree(b, &from, error));
     TRY(aggregate(b, &from, error));
-    if (b->n_sources > 1) /* the coarsest level is inverted on the host */
+    if (b->n_sources > 1 && !b->problem->is_general) /* the coarsest is inverted on the host */
         TRY(weft_levels_finest(b->context, b->problem, &b->sources[0], &made, error));
     if (made)
         b->sources[0].A = NULL;
@@ -380,7 +403,7 @@ static weft_status coarsen_by_hierarchy(building *b, weft_error *error) {
     const int most = b->problem->levels > 0 && b->problem->levels < hierarchy->n_levels
                          ? b->problem->levels
                          : hierarchy->n_levels;
-    if (!weft_space_coarsens(b->problem->space))
+    if (!weft_space_coarsens(b->problem->space) && !b->problem->is_general)
         TRY(coarsen_on_device(b, most, &from, &made, error));
     if (!made)
         TRY(coarsen_on_host(b, most, &from, error));

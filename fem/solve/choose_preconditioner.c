@@ -1,7 +1,8 @@
-/* Chooses the preconditioner of CG with the least predicted time, from the predicted times of products
+/* Chooses the preconditioner with the least predicted time, from the predicted times of products
  * and set-up times, or from the figures of the tuning database. */
 #include "fem/weft_solver.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +22,15 @@ static const multigrid_figures figures[] = {
 };
 enum { FIGURES = sizeof figures / sizeof *figures };
 _Static_assert(FIGURES < WEFT_COSTS_MAX, "room for Jacobi's preconditioner too");
+
+/* Iterations that convection adds where the symmetric part preconditions: per asymmetry of a cell and
+ * cell along a side of the domain, whose product is the Peclet number of the domain. Measured on squares of 128 and 300
+ * cells a side at numbers from 0.6 to 60 (docs/measurements.md). */
+static const double CONVECTION_ITERATIONS = 5;
+
+/* GMRES with Jacobi's preconditioner: its restarts cost the more iterations, relative to those of CG, the less convection
+ * there is. Each iteration reads its basis twice, half of 30 vectors in the mean. */
+static const double RESTART_ITERATIONS = 5, BASIS_BYTES = 2 * 15 * sizeof(double);
 
 /* Planning the scripts of a level and loading their kernels from the cache. */
 static const double LEVEL_SECONDS = 10e-3;
@@ -83,6 +93,35 @@ static double count_levels(double rows, int dimension) {
     return levels;
 }
 
+/* The Peclet number of the domain, about. */
+static double count_convection(const weft_assembly_problem *problem) {
+    return problem->asymmetry * pow((double)problem->n_nodes, 1.0 / problem->dimension);
+}
+
+/* What an iteration takes besides products: that of CG is in their cost. */
+static double orthogonalise_seconds(const weft_limits *limits,
+                                    const weft_assembly_problem *problem) {
+    const int components = problem->components > 1 ? problem->components : 1;
+    return problem->symmetric
+               ? 0
+               : BASIS_BYTES * (double)problem->n_nodes * components / limits->bandwidth;
+}
+
+static weft_preconditioner_cost cost_of_jacobi(const weft_limits *limits,
+                                               const weft_assembly_problem *problem,
+                                               const weft_assembly_cost *fastest) {
+    const double restarts =
+        problem->symmetric ? 1 : 1 + RESTART_ITERATIONS / (1 + count_convection(problem));
+    const double iterations = problem->applications * restarts;
+    const double more = iterations - problem->applications;
+    return (weft_preconditioner_cost){.name = "jacobi",
+                                      .kind = -1,
+                                      .iterations = iterations,
+                                      .seconds =
+                                          fastest->seconds + more * fastest->product_seconds +
+                                          iterations * orthogonalise_seconds(limits, problem)};
+}
+
 static weft_preconditioner_cost cost_of(int figure, const weft_limits *limits,
                                         const weft_assembly_problem *problem,
                                         const weft_assembly_cost *csr,
@@ -96,16 +135,20 @@ static weft_preconditioner_cost cost_of(int figure, const weft_limits *limits,
     const double levels = LEVEL_SECONDS * count_levels(rows, problem->dimension);
     double set_up = on_gpu ? f->gpu_set_up * rows : f->host_set_up * rows / threads;
     double iteration = products * csr->product_seconds;
+    const double iterations =
+        f->iterations +
+        (problem->symmetric ? 0 : CONVECTION_ITERATIONS * count_convection(problem));
     if (measured && measured->set_up > 0)
         set_up = measured->set_up * rows;
     if (measured && measured->iteration[problem->dimension < 3 ? 0 : 1] > 0)
         iteration = measured->iteration[problem->dimension < 3 ? 0 : 1] * rows;
     set_up += levels;
-    weft_preconditioner_cost out = {.name = f->name,
-                                    .iterations = f->iterations,
-                                    .set_up_seconds = set_up,
-                                    .seconds = csr->set_up_seconds + csr->assembly_seconds +
-                                               set_up + f->iterations * iteration};
+    weft_preconditioner_cost out = {
+        .name = f->name,
+        .iterations = iterations,
+        .set_up_seconds = set_up,
+        .seconds = csr->set_up_seconds + csr->assembly_seconds + set_up +
+                   iterations * (iteration + orthogonalise_seconds(limits, problem))};
     (void)weft_preconditioner_find(f->name, &out.kind, NULL);
     return out;
 }
@@ -125,14 +168,11 @@ int weft_preconditioner_costs(const weft_limits *limits, const weft_assembly_pro
     weft_assembly_cost assemblies[WEFT_ASSEMBLIES_MOST];
     const int n_assemblies = weft_assembly_costs(limits, problem, assemblies);
     int n = 0;
-    out[n++] = (weft_preconditioner_cost){.name = "jacobi",
-                                          .kind = -1,
-                                          .iterations = problem->applications,
-                                          .seconds = assemblies[0].seconds};
+    out[n++] = cost_of_jacobi(limits, problem, &assemblies[0]);
     for (int i = 0; i < n_assemblies; ++i) {
         if (!assemblies[i].possible || assemblies[i].assembly != WEFT_ASSEMBLY_CSR)
             continue;
-        for (int k = 0; k < FIGURES && problem->symmetric; ++k)
+        for (int k = 0; k < FIGURES && (problem->symmetric || problem->asymmetry > 0); ++k)
             if (has_levels || !figures[k].needs_levels)
                 out[n++] =
                     cost_of(k, limits, problem, &assemblies[i], speeds ? &speeds->of[k] : NULL);

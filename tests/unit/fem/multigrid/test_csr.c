@@ -109,6 +109,35 @@ static void shapes_must_agree(void **state) {
 }
 
 /* An edge refined: nodes 0, 1 of the coarse mesh, and their midpoint. Two components. */
+/* Of R + R^T's pattern, and of R's alone. */
+static void symmetric_parts(void **state) {
+    (void)state;
+    weft_error error = {0};
+    for (int alone = 0; alone < 2; ++alone) {
+        uint64_t seed = 77;
+        test_rows rows = test_rows_make(9000, 9000);
+        for (int64_t i = 0; i < 9000; ++i)
+            for (int k = 0; k < 4; ++k) {
+                const int64_t j = (int64_t)(random_next(&seed) % 9000);
+                test_rows_add(&rows, i, j, (double)(random_next(&seed) % 101));
+                if (!alone)
+                    test_rows_add(&rows, j, i, (double)(random_next(&seed) % 101));
+            }
+        weft_csr A = test_rows_finish(&rows), transposed = {0};
+        double *out = calloc((size_t)A.row_start[9000] + 1, sizeof *out);
+        const weft_status status = weft_csr_symmetric_part(NULL, &A, out, &error);
+        assert_int_equal(status, alone ? WEFT_ERROR_UNSUPPORTED : WEFT_OK);
+        assert_int_equal(weft_csr_transpose(NULL, &A, &transposed, &error), WEFT_OK);
+        for (int64_t k = 0; !alone && k < A.row_start[9000]; ++k) {
+            assert_int_equal(A.columns[k], transposed.columns[k]);
+            assert_true(out[k] == (A.values[k] + transposed.values[k]) / 2);
+        }
+        free(out);
+        weft_csr_clear(&A);
+        weft_csr_clear(&transposed);
+    }
+}
+
 static void parents_become_weights(void **state) {
     (void)state;
     const int32_t ends[3][2] = {{1, 1}, {1, 0}, {0, 0}};
@@ -142,6 +171,7 @@ static void parents_must_exist(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_are_dense_products), cmocka_unit_test(shapes_must_agree),
-        cmocka_unit_test(parents_become_weights), cmocka_unit_test(parents_must_exist)};
+        cmocka_unit_test(symmetric_parts), cmocka_unit_test(parents_become_weights),
+        cmocka_unit_test(parents_must_exist)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
