@@ -23,14 +23,13 @@
 extern "C" {
 #endif
 
-/** A mesh and its relation to the next coarser level. All arrays belong to the hierarchy. */
+/** A mesh and its relation to the next coarser level. All arrays belong to the hierarchy. Child k of
+ *  cell c of the coarser level is cell 2^d c + k. */
 typedef struct weft_hierarchy_level {
     weft_mesh *mesh;
     int32_t
         *parents; /* [n_nodes][2] nodes of the coarser level: the ends of the edge whose midpoint
                           a node is; twice the same for a node that exists there. The coarsest: NULL */
-    int32_t
-        *children; /* [n_cells of the coarser level][2^d] cells of this level; the coarsest: NULL */
 } weft_hierarchy_level;
 
 /** Meshes, each refined once to make the next. Free with weft_hierarchy_free. */
@@ -54,17 +53,16 @@ typedef struct weft_hierarchy_options {
  *  coarse  taken over and set to NULL, also on errors
  *  out     caller's; weft_hierarchy_free
  *  Nodes, cells, facets  of the finest mesh as from weft_mesh_order and weft_mesh_refine
- *  Shapes  children[c][k] is child k of Bey's subdivision of cell c, with the vertices of cell c
+ *  Shapes  cell 2^d c + k is child k of Bey's subdivision of cell c, with the vertices of cell c
  *          in the order in which the mesh has them. For this, the vertices of tetrahedra are
  *          rotated about the first one, except in the finest mesh
- *  Memory  the meshes of all levels, and 8 bytes per node and 4 per cell of each level but the
- *          coarsest; during the call, that of weft_mesh_refine
+ *  Memory  the meshes of all levels, and 8 bytes per node of each level but the coarsest; during the call, that of weft_mesh_refine
  *  Errors  those of weft_mesh_refine; *out untouched */
 weft_status weft_hierarchy_make(weft_device *device, weft_mesh **coarse,
                                 const weft_hierarchy_options *options, const weft_monitor *monitor,
                                 weft_hierarchy **out, weft_error *error);
 void weft_hierarchy_free(weft_hierarchy **hierarchy);
-/** Bytes of the parents, of the children, and of all meshes but the finest. */
+/** Bytes of the parents, and of all meshes but the finest. */
 size_t weft_hierarchy_bytes(const weft_hierarchy *hierarchy);
 
 /** Average data of the finest cells over children, level by level. Children have equal volumes, so
@@ -74,8 +72,7 @@ size_t weft_hierarchy_bytes(const weft_hierarchy *hierarchy);
  *  components  of each cell: 1, or those of a tensor
  *  data        [n_levels]; the last is given, the others are written
  *  Layout      as weft_program_bind for lists over cells: [block][component][lane] of double
- *  Memory      during the call, 4 bytes per cell of the finest level, more than one component: 8
- *              bytes per cell and component
+ *  Memory      during the call, 8 bytes per cell of the finest level and component
  *  Errors      WEFT_ERROR_SHAPE: memory too small, 2^31 values or more on a level;
  *              WEFT_ERROR_MEMORY, _COMPILER, _DEVICE */
 weft_status weft_hierarchy_average_cells(weft_context *context, const weft_hierarchy *hierarchy,

@@ -24,12 +24,11 @@ static void put_indices(void *user, int64_t share) {
     for (int64_t i = share * SHARE; i < last; ++i) {
         const int64_t row = i / w->lanes, cell = row / w->components * w->lanes + i % w->lanes;
         const int64_t component = row % w->components;
-        const int32_t *children =
-            w->fine->children + (cell < last_cell ? cell : last_cell) * w->n_children;
-        for (int k = 0; k < w->n_children; ++k)
+        const int64_t children = (cell < last_cell ? cell : last_cell) * w->n_children;
+        for (int64_t k = 0; k < w->n_children; ++k)
             w->indices[i * w->n_children + k] =
-                (int32_t)((children[k] / w->lanes * w->components + component) * w->lanes +
-                          children[k] % w->lanes);
+                (int32_t)(((children + k) / w->lanes * w->components + component) * w->lanes +
+                          (children + k) % w->lanes);
     }
 }
 
@@ -59,14 +58,9 @@ static weft_status average(weft_context *context, values_work *w, weft_memory *f
                       .n_inputs = 1,
                       .parameters = &parameter,
                       .n_parameters = 1};
-    if (w->components > 1)
-        TRY(make_indices(context->device, w, error));
-    TRY(w->components > 1
-            ? weft_connectivity_make(context->device, w->indices, count_values(w, w->coarse->mesh),
-                                     w->n_children, count_values(w, w->fine->mesh), &children,
-                                     error)
-            : weft_connectivity_make(context->device, w->fine->children, w->coarse->mesh->n_cells,
-                                     w->n_children, w->fine->mesh->n_cells, &children, error));
+    TRY(make_indices(context->device, w, error));
+    TRY(weft_connectivity_make(context->device, w->indices, count_values(w, w->coarse->mesh),
+                               w->n_children, count_values(w, w->fine->mesh), &children, error));
     form.dofs = children;
     TRY(weft_form_run(context, &form, &outputs, error));
 done:

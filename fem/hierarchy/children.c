@@ -26,10 +26,10 @@ static bool has_parents(const int32_t *parents, int32_t a, int32_t b) {
 }
 
 /* The first vertex is never moved, so the second one decides. */
-static int kind_of(const kinds_work *w, const int32_t *cell, int32_t child, int k) {
+static int kind_of(const kinds_work *w, const int32_t *cell, int64_t child, int k) {
     const int d = w->fine->mesh->dimension,
               n_kinds = d == 2 ? WEFT_CHILD_KINDS_2 : WEFT_CHILD_KINDS_3;
-    const int32_t node = w->fine->mesh->cells[(int64_t)child * (d + 1) + 1];
+    const int32_t node = w->fine->mesh->cells[child * (d + 1) + 1];
     int ends[2], kind = k;
     for (; kind + (1 << d) < n_kinds; kind += 1 << d) {
         weft_mesh_refined_ends(d, kind, 1, ends);
@@ -46,7 +46,7 @@ static void find_kinds(void *user, int64_t share) {
     for (int64_t c = mesh->n_cells * share / SHARES; c < mesh->n_cells * (share + 1) / SHARES; ++c)
         for (int k = 0; k < n_children; ++k)
             w->kinds[c * n_children + k] =
-                kind_of(w, mesh->cells + c * (d + 1), w->fine->children[c * n_children + k], k);
+                kind_of(w, mesh->cells + c * (d + 1), c * n_children + k, k);
 }
 
 weft_status weft_hierarchy_child_kinds(weft_device *device, const weft_hierarchy *hierarchy,

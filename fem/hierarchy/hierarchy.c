@@ -3,31 +3,6 @@
 
 #include <stdlib.h>
 
-enum { SHARES = 256 };
-
-/* Child k of a cell is number n_children * cell + k. */
-static void put_children(void *user, int64_t share) {
-    const weft_hierarchy_level *level = user;
-    const int64_t n = level->mesh->n_cells;
-    for (int64_t i = n * share / SHARES; i < n * (share + 1) / SHARES; ++i)
-        level->children[i] = (int32_t)i;
-}
-
-static weft_status make_children(weft_device *device, weft_hierarchy *hierarchy,
-                                 weft_error *error) {
-    weft_status status = WEFT_OK;
-    for (int l = 1; l < hierarchy->n_levels; ++l) {
-        weft_hierarchy_level *level = &hierarchy->levels[l];
-        level->children =
-            weft_array_make_unset((uint64_t)level->mesh->n_cells * sizeof *level->children);
-        if (!level->children)
-            TRY(weft_out_of_memory(error, "the children of a hierarchy"));
-        TRY(weft_device_for(device, SHARES, put_children, level, error));
-    }
-done:
-    return status;
-}
-
 weft_status weft_hierarchy_make(weft_device *device, weft_mesh **coarse,
                                 const weft_hierarchy_options *options, const weft_monitor *monitor,
                                 weft_hierarchy **out, weft_error *error) {
@@ -48,7 +23,6 @@ weft_status weft_hierarchy_make(weft_device *device, weft_mesh **coarse,
                             monitor, NULL, error));
     made->order_seconds = weft_clock() - start;
     TRY(weft_mesh_refine_levels(device, made, monitor, error));
-    TRY(make_children(device, made, error));
     *out = made;
     made = NULL;
 done:
@@ -64,7 +38,6 @@ void weft_hierarchy_free(weft_hierarchy **hierarchy) {
     for (int l = 0; l < freed->n_levels; ++l) {
         weft_mesh_free(&freed->levels[l].mesh);
         free(freed->levels[l].parents);
-        free(freed->levels[l].children);
     }
     free(freed->levels);
     free(freed);
@@ -88,7 +61,7 @@ size_t weft_hierarchy_bytes(const weft_hierarchy *hierarchy) {
         if (l + 1 < hierarchy->n_levels)
             bytes += mesh_bytes(mesh);
         if (l > 0)
-            bytes += (size_t)(2 * mesh->n_nodes + mesh->n_cells) * sizeof *level->parents;
+            bytes += (size_t)(2 * mesh->n_nodes) * sizeof *level->parents;
     }
     return bytes;
 }

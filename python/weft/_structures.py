@@ -68,7 +68,7 @@ class weft_element_kind(Structure):
 
 
 class weft_hierarchy_level(Structure):
-    _fields_ = [("mesh", POINTER(weft_mesh)), ("parents", POINTER(c_int32)), ("children", POINTER(c_int32))]
+    _fields_ = [("mesh", POINTER(weft_mesh)), ("parents", POINTER(c_int32))]
 
 
 class weft_hierarchy(Structure):

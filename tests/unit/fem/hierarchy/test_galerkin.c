@@ -158,7 +158,7 @@ static void check_cells(const setting *s, int level, const double *D, const doub
     for (int64_t c = 0; c < fine[-1].mesh->n_cells; ++c) {
         double K[4][4] = {{0}}, sum[4][4] = {{0}}, P[16], coarse[4][4] = {{0}};
         for (int k = 0; k < n_children; ++k) {
-            const int64_t child = fine->children[c * n_children + k];
+            const int64_t child = c * n_children + k;
             weft_hierarchy_child_weights(s->d, kinds[c * n_children + k], P);
             cell_matrix(fine->mesh, child, D + child * components, components, K);
             for (int i = 0; i < width * width * width * width; ++i) {
