@@ -53,35 +53,4 @@ for problem in helmholtz plane space newton newton3; do
     done
 done
 
-"$python" - "$folder" <<'PYTHON'
-import glob
-import json
-import os
-import sys
-
-folder = sys.argv[1]
-worst, compared = 0.0, 0
-
-
-def flat(value):
-    return value if isinstance(value, list) else [value]
-
-
-for problem in ("helmholtz", "plane", "space", "newton", "newton3", "shifted", "convection", "quasilinear"):
-    with open(os.path.join(folder, f"{problem}-host.json"), encoding="utf-8") as file:
-        host = json.load(file)
-    for path in sorted(glob.glob(os.path.join(folder, f"{problem}-[!h]*.json"))):
-        with open(path, encoding="utf-8") as file:
-            gpu = json.load(file)
-        assert gpu["outcome"] == "converged" and "cuda" in gpu["device"], path
-        assert gpu.get("newton_converged", True), path
-        pairs = [(key, a, b) for key in ("energy", "integral_u", "l2_error", "h1_error", "sum")
-                 if host[key] is not None for a, b in zip(flat(gpu[key]), flat(host[key]))]
-        pairs += [("probe", a, b) for a, b in zip(flat(gpu["probes"][0]["u"]), flat(host["probes"][0]["u"]))]
-        for key, a, b in pairs:
-            difference = abs(a - b) / max(abs(b), 0.01)
-            worst, compared = max(worst, difference), compared + 1
-            assert difference < 1e-7, f"{os.path.basename(path)}: {key} is {a}, on the host {b}"
-print(f"{compared} values compared, the worst differs by {worst:.1e} of its size")
-assert compared >= 200
-PYTHON
+"$python" "$WEFT_SOURCE/tests/gpu/compare_runs.py" "$folder" 200 helmholtz plane space newton newton3 shifted convection quasilinear

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# labels: gpu
+# Problems in time on the GPU against the host: every scheme, steps of chosen length, Newton's method, form files, and a script
+# with its own loops. Each step is solved to 1e-11: numbers agree to 1e-7.
+set -euo pipefail
+solve=${WEFT_BUILD:?}/solve
+python=${PYTHON:-$(command -v python3)}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+if ! "$solve" diffusion.weft --mesh square:2 --device cuda --quiet 2> "$folder/why"; then
+    grep -q "no CUDA driver\|no GPU\|no cuda:0" "$folder/why" && { head -1 "$folder/why"; exit 77; }
+    cat "$folder/why"
+    exit 1
+fi
+cat > "$folder/table.csv" <<'TEXT'
+0,1
+0.5,1.6
+1,1.8
+2,2.5
+TEXT
+cat > "$folder/heat.py" <<'TEXT'
+from basix.ufl import element
+from ufl import *
+mesh = Mesh(element("Lagrange", "triangle", 1, shape=(2,)))
+V = FunctionSpace(mesh, element("Lagrange", "triangle", 2))
+u, v, u_old = TrialFunction(V), TestFunction(V), Coefficient(V)
+dt, t = Constant(mesh), Constant(mesh)
+x = SpatialCoordinate(mesh)
+a = u*v*dx + dt*inner(grad(u), grad(v))*dx
+L = u_old*v*dx - dt*(x[0]**2 + 2)*exp(-t)*v*dx
+TEXT
+
+heat=(heat.weft --mesh square:24 --time 0.05,1 --initial 1 --define density=2 --define 'source=x*exp(-t)'
+    --dirichlet 'bottom=1+t' --neumann 'left=1-exp(-t)' --robin 'right=2,1+t' --probe 0.3,0.7)
+cube=(heat.weft --mesh cube:8 --time 0.1,0.5 --define 'conductivity=1+x+t' --dirichlet 'left=t' --probe 0.3,0.7,0.5)
+adaptive=(heat.weft --mesh square:24 --time 0.01,1 --time-tolerance 1e-3 --dirichlet left=1 --dirichlet right=0 --probe 0.3,0.7)
+nonlinear=(heat_nonlinear.weft --nonlinear --mesh square:16 --time 0.05,0.5 --initial 0.2 --define 'conductivity=1+u^2'
+    --dirichlet 'left=min(1,5*t)' --probe 0.3,0.7)
+table=(heat_nonlinear.weft --nonlinear --mesh square:16 --time 0.05,0.5 --initial 0.2
+    --define "conductivity=table($folder/table.csv, u)" --dirichlet 'left=min(1,5*t)' --probe 0.3,0.7)
+form=("$folder/heat.py" --mesh square:8 --time 0.05,1 --initial 'x^2' --dirichlet left=0 --dirichlet 'right=exp(-t)'
+    --exact 'x^2*exp(-t)')
+
+run() { # name, device, arguments...
+    local name=$1 device=$2
+    shift 2
+    "$solve" --device "$device" --tolerance 1e-11 --json "$folder/$name.json" --quiet "$@" || {
+        echo "$name failed"
+        exit 1
+    }
+}
+for problem in heat cube adaptive nonlinear table form; do
+    declare -n arguments=$problem
+    run "$problem-host" host "${arguments[@]}"
+    run "$problem-cuda" cuda "${arguments[@]}"
+done
+for scheme in sdirk2 theta; do
+    for problem in heat nonlinear; do
+        declare -n arguments=$problem
+        run "$problem$scheme-host" host --scheme $scheme "${arguments[@]}"
+        run "$problem$scheme-cuda" cuda --scheme $scheme "${arguments[@]}"
+    done
+done
+for assembly in csr matrix-free lma edge; do
+    run "heat-$assembly" cuda --assembly $assembly "${heat[@]}"
+done
+"$python" "$WEFT_SOURCE/tests/gpu/compare_runs.py" "$folder" 20 heat cube adaptive nonlinear table form \
+    heatsdirk2 heattheta nonlinearsdirk2 nonlineartheta
