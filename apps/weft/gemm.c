@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct gemm_options {
-    const char *device, *compare, *point, *t4[2];
+    const char *device, *compare, *point, *out, *t4[2];
     const char *arguments[5];
     int n_arguments, n_t4, batch;
     bool check;
@@ -36,6 +36,8 @@ static const app_option table[] = {
      "standard, or 3m: complex products by three real ones, with larger errors in imaginary parts, "
      "whose bound is printed",
      APP_CHOICE(gemm_options, algorithm, algorithms)},
+    {"out", "DIR", "With report: the folder of the page and its figures (default: gemm-report)",
+     APP_TEXT(gemm_options, out)},
     {"export", "FORMAT FILE", "With --tune: write all measurements; the format is t4",
      .read = read_export},
     {0}};
@@ -52,6 +54,10 @@ static const char doc[] =
     "\n"
     "weft gemm space TYPE [OPS] counts the points of the space of kernels by the constraint that "
     "excludes them, with the limits of the device.\n"
+    "\n"
+    "weft gemm report OPS M N K writes a page with the space of kernels of all types, the fastest with "
+    "their parameters, and figures of the speed over the space and over sizes (gnuplot draws them), from "
+    "what searches have stored; --tune searches first, so many seconds for each type and order.\n"
     "\n"
     "--tune measures candidates on random numbers, in three stages: all at 2048 x 2048 x 2048, the "
     "best quarter at 4096, the best twelve at the size given. Of those that are as fast as the fastest "
@@ -72,7 +78,8 @@ static const char doc[] =
     "  weft gemm D NN 24 24 24 --batch 100000\n"
     "  weft gemm Z all 4224 4096 4096 --tune 60\n"
     "  weft gemm Z NN 1000 1000 1000 --algorithm 3m --check\n"
-    "  weft gemm space D --device null:h200";
+    "  weft gemm space D --device null:h200\n"
+    "  weft gemm report NN,TT 1000 1000 1000 --device host --tune 5";
 
 static weft_status read_export(const app_option *row, const char *option, const char *text,
                                void *at, weft_error *error) {
@@ -496,11 +503,36 @@ done:
     return status;
 }
 
+/* weft gemm report OPS M N K */
+static weft_status write_report(const gemm_options *options, const weft_monitor *monitor,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    op_list ops = {.n = 0};
+    gemm_report_options how = {.device = options->device,
+                               .folder = options->out,
+                               .compare = options->compare,
+                               .tune = options->tune,
+                               .ops = ops.ops};
+    if (options->n_arguments < 5) {
+        status = weft_error_set(error, WEFT_ERROR_USAGE, "operands or sizes are missing");
+        weft_error_hint(error, "weft gemm report all 2000 2000 2000");
+        goto done;
+    }
+    TRY(read_ops(options->arguments[1], WEFT_GEMM_DOUBLE, &ops, error));
+    how.n_ops = ops.n;
+    TRY(read_sizes(options, how.sizes, error));
+    if (how.sizes[0] < 2 || how.sizes[1] < 2)
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "M and N are at least 2: complex types have half"));
+    TRY(gemm_report(&how, monitor, error));
+done:
+    return status;
+}
+
 weft_status weft_tool_gemm(int argc, char **argv, app_messages *messages, int *code,
                            weft_error *error) {
     weft_status status = WEFT_OK;
-    gemm_options options = {.device = "auto"};
-    const app_command_line line = {.arguments = "TYPE OPS M N K\nspace TYPE [OPS]",
+    gemm_options options = {.device = "auto", .out = "gemm-report"};
+    const app_command_line line = {.arguments = "TYPE OPS M N K\nspace TYPE [OPS]\nreport OPS M N K",
                                    .doc = doc,
                                    .tables = {{table, &options}},
                                    .argument = read_argument,
@@ -508,6 +540,8 @@ weft_status weft_tool_gemm(int argc, char **argv, app_messages *messages, int *c
     TRY(app_command_line_read(&line, argc, argv, error));
     if (options.n_arguments > 0 && strcmp(options.arguments[0], "space") == 0)
         status = print_space(&options, &messages->monitor, error);
+    else if (options.n_arguments > 0 && strcmp(options.arguments[0], "report") == 0)
+        status = write_report(&options, &messages->monitor, error);
     else
         status = run_products(&options, messages, code, error);
 done:

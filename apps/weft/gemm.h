@@ -52,3 +52,16 @@ weft_status gemm_openblas_open(const gemm_case *one, gemm_rival *out, weft_error
  *  names  NULL-terminated
  *  Errors  WEFT_ERROR_UNSUPPORTED, with a hint */
 weft_status gemm_library_open(const char *const *names, void **out, weft_error *error);
+
+/** What weft gemm report is asked for. Texts are borrowed. */
+typedef struct gemm_report_options {
+    const char *device, *folder, *compare; /* compare: NULL, or another library */
+    double tune;                           /* seconds of each search; 0: only what is stored */
+    int64_t sizes[3];                      /* m, n, k; of complex types m / 2, n / 2, k */
+    weft_gemm_op (*ops)[2];                /* [n_ops] */
+    int n_ops;
+} gemm_report_options;
+/** Search, then write report.md, figures.gp and, with gnuplot, space.svg and sizes.svg into a folder.
+ *  Errors  WEFT_ERROR_IO; those of searches and of the other library */
+weft_status gemm_report(const gemm_report_options *how, const weft_monitor *monitor,
+                        weft_error *error);

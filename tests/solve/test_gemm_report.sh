@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# labels: full
+# weft gemm report on the host: the page has a row for each type and order, its counts are those of weft gemm space, the
+# figures draw what the searches have stored, and a second report without --tune reads the same kernels from the
+# database. Speeds are not compared.
+set -euo pipefail
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+weft=$WEFT_BUILD/weft
+export XDG_CACHE_HOME=$scratch/cache
+mkdir -p "$XDG_CACHE_HOME"
+cd "$scratch"
+
+fail() {
+    echo "$*"
+    exit 1
+}
+
+"$weft" gemm report NN,TN 60 60 60 --device host:1 --tune 0.001 --out first > log
+for type in S D C Z; do
+    for order in NN TN; do
+        grep -q "^| $type $order | .* | \`host [0-9,]*\` | [0-9]" first/report.md || fail "no row of $type $order"
+        grep -q "^\$space_${type}_$order << EOD" first/figures.gp || fail "no data of $type $order"
+    done
+    survivors=$("$weft" gemm space "$type" --device host:1 | sed -n 's/^ *\([0-9]*\)  survive.*/\1/p')
+    grep -q "^| $type | host | .* | \*\*$survivors\*\* |" first/report.md || fail "$type: not $survivors survivors"
+    grep -q "^$type NN: .* [1-9][0-9]* of [0-9]* candidates timed" log || fail "no candidate of $type was timed"
+done
+if command -v gnuplot > /dev/null; then
+    for figure in space sizes; do
+        grep -q "<svg" "first/$figure.svg" || fail "$figure.svg is no figure"
+    done
+fi
+
+points() {
+    grep -o '`host [0-9,]*`' "$1/report.md"
+}
+"$weft" gemm report NN,TN 60 60 60 --device host:1 --out second > log
+[ "$(points first)" = "$(points second)" ] || fail "the second report has other kernels"
+same() {
+    sed -n '/^\$space/,/^EOD/p' "$1/figures.gp"
+}
+[ "$(same first)" = "$(same second)" ] || fail "the second report draws other times"
+
+# expect WORDS COMMAND...: it fails with these words
+expect() {
+    local words=$1 output
+    shift
+    ! output=$("$@" 2>&1) || fail "$* succeeds"
+    grep -qF -- "$words" <<< "$output" || fail "$*: $output"
+}
+expect "operands or sizes are missing" "$weft" gemm report NN 60 60
+expect "cannot make the folder /dev/null/x" "$weft" gemm report NN 6 6 6 --device host:1 --out /dev/null/x
+expect "computes nothing" "$weft" gemm report NN 6 6 6 --device null
