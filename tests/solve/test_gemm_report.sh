@@ -32,11 +32,13 @@ if command -v gnuplot > /dev/null; then
     done
 fi
 
+# shellcheck disable=SC2016 # the backquotes of Markdown
 points() {
     grep -o '`host [0-9,]*`' "$1/report.md"
 }
 "$weft" gemm report NN,TN 60 60 60 --device host:1 --out second > log
 [ "$(points first)" = "$(points second)" ] || fail "the second report has other kernels"
+# shellcheck disable=SC2016 # a name of gnuplot
 same() {
     sed -n '/^\$space/,/^EOD/p' "$1/figures.gp"
 }
