@@ -175,7 +175,7 @@ static weft_status add_space(report *r, const weft_gemm_search *search, weft_err
         weft_text_add(&r->data, "%d %.6g\n", i + 1, rates[i]);
     weft_text_add(&r->data, "EOD\n");
     if (n > 0)
-        weft_text_add(&r->space[type], "%s $space_%c_%s using 1:2 with linespoints title '%s'",
+        weft_text_add(&r->space[type], "%s $space_%c_%s using 1:2 with lines title '%s'",
                       r->space[type].length > 0 ? "," : "plot", letters[type],
                       r->layout, r->layout);
     free(rates);
