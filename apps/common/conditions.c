@@ -128,7 +128,10 @@ static weft_status find_probe(const app_probe *probe, const weft_mesh *mesh, app
     int64_t n = 0;
     char origin[300];
     snprintf(origin, sizeof origin, "--probe %.255s", probe->text);
-    TRY(app_place_points(&probe->place, mesh, origin, d == 2 ? "--probe X,Y" : "--probe X,Y,Z",
+    TRY(app_place_points(&probe->place, mesh, origin,
+                         d == 1   ? "--probe X"
+                         : d == 2 ? "--probe X,Y"
+                                  : "--probe X,Y,Z",
                          &points, &n, error));
     for (int64_t i = 0; i < n; ++i) {
         app_probe found = {.text = probe->text, .place.n = d};
@@ -167,29 +170,5 @@ weft_status app_probes_locate(const app_probes *probes, weft_device *device, con
 done:
     free(points);
     free(barycentric);
-    return status;
-}
-
-weft_status app_probes_measure(const app_probes *probes, weft_device *device, const weft_mesh *mesh,
-                               const double *values, int components, double *out,
-                               weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int width = mesh->dimension + 1;
-    int64_t *cells = calloc((size_t)probes->n + 1, sizeof *cells);
-    double(*weights)[4] = calloc((size_t)probes->n + 1, sizeof *weights);
-    if (!cells || !weights)
-        TRY(weft_out_of_memory(error, NULL));
-    TRY(app_probes_locate(probes, device, mesh, cells, weights, error));
-    for (int i = 0; i < probes->n; ++i)
-        for (int k = 0; k < components; ++k) {
-            double value = cells[i] >= 0 ? 0 : NAN;
-            for (int v = 0; v < width && cells[i] >= 0; ++v)
-                value += weights[i][v] *
-                         values[(int64_t)mesh->cells[cells[i] * width + v] * components + k];
-            out[i * components + k] = value;
-        }
-done:
-    free(cells);
-    free(weights);
     return status;
 }

@@ -40,12 +40,6 @@ void app_probes_clear(app_probes *probes);
  *  Errors  as app_place_points */
 weft_status app_probes_find(const app_probes *probes, const weft_mesh *mesh, app_probes *out,
                             weft_error *error);
-/** Evaluate a nodal field at probes of app_probes_find.
- *  values  [n_nodes][components]
- *  out     [n][components], the caller's array; NaN for probes outside the mesh */
-weft_status app_probes_measure(const app_probes *probes, weft_device *device, const weft_mesh *mesh,
-                               const double *values, int components, double *out,
-                               weft_error *error);
 /** The cells of the probes, -1 outside, and their barycentric coordinates; [n] each. */
 weft_status app_probes_locate(const app_probes *probes, weft_device *device, const weft_mesh *mesh,
                               int64_t *cells, double (*weights)[4], weft_error *error);

@@ -61,8 +61,9 @@ weft_status app_run_lines_check(const app_run *run, weft_error *error) {
                        "these points have %d and %d coordinates, the mesh has %d dimensions",
                        line->n_from, line->n_to, d);
         weft_error_location(error, line->origin, NULL, 0, 0);
-        weft_error_hint(error, d == 2 ? "write --line X,Y:X,Y:N=FILE.csv"
-                                      : "write --line X,Y,Z:X,Y,Z:N=FILE.csv");
+        weft_error_hint(error, d == 1   ? "write --line X:X:N=FILE.csv"
+                               : d == 2 ? "write --line X,Y:X,Y:N=FILE.csv"
+                                        : "write --line X,Y,Z:X,Y,Z:N=FILE.csv");
         return WEFT_ERROR_USAGE;
     }
 done:
@@ -71,91 +72,132 @@ done:
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* u and the derived fields; the caller's. */
-static weft_status list_fields(const app_run *run, weft_field **out, int *n, weft_error *error) {
-    const weft_field *derived = NULL;
-    const int n_derived = run->derive ? weft_derive_fields(run->derive, &derived) : 0;
-    weft_field *fields = calloc((size_t)n_derived + 1, sizeof *fields);
-    if (!fields)
+/* Values along a line: the columns of u, then those of the derived fields. */
+typedef struct table {
+    const app_run *run;
+    const app_line *line;
+    const weft_field *derived;
+    int n_derived, d;
+    double *points; /* [line->n][d] */
+    app_places places;
+    double *u;      /* [line->n][run->n_values] */
+    double **nodal; /* [n_derived] of those at nodes, [line->n][components]; else NULL */
+} table;
+
+static void table_clear(table *t) {
+    for (int i = 0; t->nodal && i < t->n_derived; ++i)
+        free(t->nodal[i]);
+    free(t->nodal);
+    free(t->u);
+    free(t->points);
+    app_places_clear(&t->places);
+}
+
+static weft_status place_points(table *t, weft_error *error) {
+    const app_line *line = t->line;
+    t->points = weft_array_make((size_t)line->n, (size_t)t->d * sizeof *t->points);
+    if (!t->points)
         return weft_out_of_memory(error, NULL);
-    fields[0] = (weft_field){
-        .name = "u", .n_components = weft_space_components(run->space), .values = run->u_values};
-    for (int i = 0; i < n_derived; ++i)
-        fields[i + 1] = derived[i];
-    *out = fields;
-    *n = n_derived + 1;
-    return WEFT_OK;
+    for (int i = 0; i < line->n; ++i)
+        for (int k = 0; k < t->d; ++k)
+            t->points[(int64_t)i * t->d + k] =
+                i == line->n - 1
+                    ? line->to[k]
+                    : line->from[k] + (double)i / (line->n - 1) * (line->to[k] - line->from[k]);
+    return app_places_make(t->run->device, t->run->mesh, t->points, line->n, &t->places, error);
+}
+
+static weft_status evaluate(table *t, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t n = (size_t)t->line->n;
+    const weft_space_places at = {t->places.n, t->places.cells, t->places.xi};
+    t->u = weft_array_make(n, (size_t)t->run->n_values * sizeof *t->u);
+    t->nodal = calloc((size_t)t->n_derived + 1, sizeof *t->nodal);
+    if (!t->u || !t->nodal)
+        TRY(weft_out_of_memory(error, NULL));
+    TRY(app_places_evaluate(&t->places, t->run, t->u, error));
+    for (int i = 0; i < t->n_derived; ++i) {
+        const weft_field *field = &t->derived[i];
+        if (field->on_cells)
+            continue;
+        t->nodal[i] = weft_array_make(n, (size_t)field->n_components * sizeof **t->nodal);
+        if (!t->nodal[i])
+            TRY(weft_out_of_memory(error, NULL));
+        TRY(weft_space_evaluate_at(t->run->space, field->values, field->n_components, &at,
+                                   field->n_components, t->nodal[i], error));
+    }
+done:
+    return status;
+}
+
+static void write_names(const char *name, int n, weft_text *out) {
+    for (int k = 0; k < n; ++k)
+        if (n == 1)
+            weft_text_add(out, ",%s", name);
+        else
+            weft_text_add(out, ",%s_%d", name, k);
 }
 
 /* distance,x,y,u or u_0,u_1,... */
-static void write_head(const app_run *run, const weft_field *fields, int n, weft_text *out) {
-    weft_text_add(out, "distance,x,y%s", run->mesh->dimension == 3 ? ",z" : "");
-    for (int i = 0; i < n; ++i)
-        for (int k = 0; k < fields[i].n_components; ++k)
-            if (fields[i].n_components == 1)
-                weft_text_add(out, ",%s", fields[i].name);
-            else
-                weft_text_add(out, ",%s_%d", fields[i].name, k);
+static void write_head(const table *t, weft_text *out) {
+    static const char *const axes[] = {"", ",x", ",x,y", ",x,y,z"};
+    weft_text_add(out, "distance%s", axes[t->d]);
+    write_names("u", t->run->n_values, out);
+    for (int i = 0; i < t->n_derived; ++i)
+        write_names(t->derived[i].name, t->derived[i].n_components, out);
     weft_text_add(out, "\n");
 }
 
-/* Component k of a field in a cell, by the P1 shape functions of the point. */
-static double value_at(const weft_mesh *mesh, const weft_field *field, int64_t cell,
-                       const double shape[4], int k) {
-    const int width = mesh->dimension + 1, c = field->n_components;
-    double value = 0;
-    if (field->on_cells)
-        return field->values[cell * c + k];
-    for (int v = 0; v < width; ++v)
-        value += shape[v] * field->values[(int64_t)mesh->cells[cell * width + v] * c + k];
-    return value;
+/* Outside of the mesh: empty. */
+static void write_values(const double *values, int n, bool outside, weft_text *out) {
+    for (int k = 0; k < n; ++k)
+        if (outside)
+            weft_text_add(out, ",");
+        else
+            weft_text_add(out, ",%.17g", values[k]);
 }
 
-static void write_row(const app_run *run, const app_line *line, int i, const weft_field *fields,
-                      int n, weft_text *out) {
-    const int d = run->mesh->dimension;
-    const double part = (double)i / (line->n - 1);
-    double point[3] = {0}, distance = 0, shape[4];
-    int64_t cell = -1;
-    for (int k = 0; k < d; ++k) {
-        point[k] =
-            i == line->n - 1 ? line->to[k] : line->from[k] + part * (line->to[k] - line->from[k]);
-        distance += (point[k] - line->from[k]) * (point[k] - line->from[k]);
+static void write_row(const table *t, int64_t i, weft_text *out) {
+    const double *point = t->points + i * t->d;
+    const int64_t cell = t->places.cells[i];
+    double square = 0;
+    for (int k = 0; k < t->d; ++k)
+        square += (point[k] - t->line->from[k]) * (point[k] - t->line->from[k]);
+    weft_text_add(out, "%.17g", sqrt(square));
+    write_values(point, t->d, false, out);
+    write_values(t->u + i * t->run->n_values, t->run->n_values, cell < 0, out);
+    for (int f = 0; f < t->n_derived; ++f) {
+        const int c = t->derived[f].n_components;
+        write_values(t->nodal[f] ? t->nodal[f] + i * c
+                                 : t->derived[f].values + (cell < 0 ? 0 : cell) * c,
+                     c, cell < 0, out);
     }
-    weft_text_add(out, "%.17g", sqrt(distance));
-    for (int k = 0; k < d; ++k)
-        weft_text_add(out, ",%.17g", point[k]);
-    weft_mesh_locate(run->mesh, point, &cell, shape);
-    for (int f = 0; f < n; ++f)
-        for (int k = 0; k < fields[f].n_components; ++k)
-            if (cell < 0) /* outside: empty */
-                weft_text_add(out, ",");
-            else
-                weft_text_add(out, ",%.17g", value_at(run->mesh, &fields[f], cell, shape, k));
     weft_text_add(out, "\n");
+}
+
+static weft_status write_line(const app_run *run, const app_line *line, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text text = {0};
+    table t = {.run = run, .line = line, .d = run->mesh->dimension};
+    t.n_derived = run->derive ? weft_derive_fields(run->derive, &t.derived) : 0;
+    TRY(place_points(&t, error));
+    TRY(evaluate(&t, error));
+    write_head(&t, &text);
+    for (int64_t i = 0; i < line->n; ++i)
+        write_row(&t, i, &text);
+    if (text.failed)
+        TRY(weft_out_of_memory(error, NULL));
+    TRY(app_file_write(line->path, text.data, error));
+done:
+    weft_text_free(&text);
+    table_clear(&t);
+    return status;
 }
 
 weft_status app_run_lines_write(const app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const app_lines *lines = &run->options->lines;
-    weft_field *fields = NULL;
-    weft_text text = {0};
-    int n = 0;
-    if (lines->n == 0)
-        return WEFT_OK;
-    TRY(list_fields(run, &fields, &n, error));
-    for (int i = 0; i < lines->n; ++i) {
-        const app_line *line = &lines->list[i];
-        text.length = 0;
-        write_head(run, fields, n, &text);
-        for (int p = 0; p < line->n; ++p)
-            write_row(run, line, p, fields, n, &text);
-        if (text.failed)
-            TRY(weft_out_of_memory(error, NULL));
-        TRY(app_file_write(line->path, text.data, error));
-    }
+    for (int i = 0; i < run->options->lines.n; ++i)
+        TRY(write_line(run, &run->options->lines.list[i], error));
 done:
-    weft_text_free(&text);
-    free(fields);
     return status;
 }

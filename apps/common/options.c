@@ -364,11 +364,10 @@ weft_status app_parse_point(const char *option, const char *text, double out[3],
         if (*at != ',' || *n == 3)
             break;
     }
-    if (*at || *n < 2) {
+    if (*at) {
         status = refuse_value(error, option, text, (size_t)(at - text),
                               *at == ',' ? "a point has at most three coordinates"
-                              : *at      ? "expected a comma"
-                                         : "a point needs at least two coordinates");
+                                         : "expected a comma");
         weft_error_hint(error, "write %s X,Y in the plane and %s X,Y,Z in space", option, option);
     }
 done:

@@ -28,7 +28,8 @@ void app_place_clear(app_place *place) {
 static weft_status refuse_dimension(const app_place *place, int d, const char *origin,
                                     const char *form, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_USAGE,
-                   "this point has %d coordinates, the mesh has %d dimensions", place->n, d);
+                   "this point has %d coordinate%s, the mesh has %d dimension%s", place->n,
+                   place->n == 1 ? "" : "s", d, d == 1 ? "" : "s");
     weft_error_location(error, origin, NULL, 0, 0);
     weft_error_hint(error, "write %s", form);
     return WEFT_ERROR_USAGE;

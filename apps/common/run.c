@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 void app_run_clear(app_run *run) {
     weft_derive_free(&run->derive);
@@ -29,6 +30,7 @@ void app_run_clear(app_run *run) {
     free(run->b_values);
     free(run->cg.history);
     free(run->probes);
+    app_places_clear(&run->probe_places);
     free(run->more_forms);
     app_mesh_free(&run->mesh, &run->mesh_made);
     weft_library_free(&run->library);
@@ -128,13 +130,11 @@ weft_status app_run_space_make(app_run *run, int components, weft_error *error) 
         TRY(weft_space_make(run->device, run->mesh, WEFT_ELEMENT_P1, components, &run->space,
                             error));
     app_run_fields_count(run);
-    TRY(app_run_need_linear(run, run->options->lines.n > 0, "--line", error));
     TRY(app_run_need_linear(run, run->n_fields > 1 && run->options->derived.reactions,
                             "--reactions", error));
     TRY(app_run_need_linear(run, run->options->constraints.n > 0, "a constraint or point load",
                             error));
     TRY(app_run_need_linear(run, run->options->derived.n > 0, "a derived quantity", error));
-    TRY(app_run_need_linear(run, run->options->probes.n > 0, "--probe", error));
     TRY(app_pieces_make(&run->options->conditions, run->mesh, run->n_values, &run->pieces, error));
     if (run->pieces.n == 0 && run->n_fields == 1 &&
         (run->is_natural || app_has_constraints(run->options))) /* not u = 0 on the boundary */
@@ -334,18 +334,27 @@ void app_run_set_errors(app_run *run, double l2_squared, double h1_squared) {
                  "--exact is not finite everywhere in the mesh, so no errors are printed");
 }
 
-weft_status app_run_measure_probes(app_run *run, weft_error *error) {
+static weft_status locate_probes(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const app_probes *probes = &run->points;
-    const int components = weft_space_components(run->space);
+    const size_t d = (size_t)run->mesh->dimension, n = (size_t)probes->n;
+    double *points = calloc(n * d + 1, sizeof *points);
+    run->probes = calloc(n * (size_t)run->n_values + 1, sizeof *run->probes);
+    if (!points || !run->probes)
+        TRY(weft_out_of_memory(error, NULL));
+    for (size_t i = 0; i < n; ++i)
+        memcpy(points + i * d, probes->list[i].place.point, d * sizeof *points);
+    TRY(app_places_make(run->device, run->mesh, points, probes->n, &run->probe_places, error));
+done:
+    free(points);
+    return status;
+}
+
+weft_status app_run_measure_probes(app_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
     if (!run->probes)
-        run->probes = calloc((size_t)(probes->n * components) + 1, sizeof *run->probes);
-    if (!run->probes)
-        return weft_out_of_memory(error, NULL);
-    if (probes->n == 0)
-        return WEFT_OK;
-    TRY(app_probes_measure(probes, run->device, run->mesh, run->u_values, components, run->probes,
-                           error));
+        TRY(locate_probes(run, error));
+    TRY(app_places_evaluate(&run->probe_places, run, run->probes, error));
 done:
     return status;
 }
@@ -366,7 +375,7 @@ void app_run_print_errors(const app_run *run, const char *exact) {
 weft_status app_run_print_end(const app_run *run, bool is_solved, weft_error *error) {
     const app_run_options *options = run->options;
     char bytes[32];
-    app_probes_print(&run->points, "u", run->probes, weft_space_components(run->space));
+    app_probes_print(&run->points, "u", run->probes, run->n_values);
     app_seconds_print(&run->seconds);
     printf("memory      %s at most\n", app_print_bytes((double)weft_memory_peak(), bytes));
     if (options->output && (is_solved || options->keep_unconverged))

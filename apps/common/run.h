@@ -6,6 +6,7 @@
 #pragma once
 
 #include "apps/common/fem.h"
+#include "apps/common/places.h"
 #include "fusion/setup/setup.h"
 
 /** A function that is part of u: u itself, or one of those of a mixed space. */
@@ -64,7 +65,8 @@ typedef struct app_run {
     bool minres_if_indefinite;           /* what the automatic choice does if CG finds that */
     weft_cg_result cg;
     double l2_error, h1_error, energy; /* NaN unless requested */
-    double *probes;                    /* [probes][components], NaN outside */
+    app_places probe_places;           /* where the probes are */
+    double *probes;                    /* [probes][n_values], NaN outside */
     weft_constraints *constraints;     /* NULL: none, and nothing floats */
     weft_free_modes modes;
     weft_constrained reduced; /* while it is solved: op, constrained and b are those of it, and */

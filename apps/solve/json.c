@@ -82,7 +82,7 @@ weft_status solve_json_write(const solve *run, weft_error *error) {
         set_errors(root, run) && set_newton(root, run) && solve_time_json(root, run) &&
         set_amounts(root, run) && app_run_json_constraints(root, base) &&
         app_run_json_derived(root, base) &&
-        app_json_set_probes(root, &base->points, base->probes, run->components) &&
+        app_json_set_probes(root, &base->points, base->probes, base->n_values) &&
         (options->verbosity != APP_VERBOSE || app_json_set_history(root, &base->cg)) &&
         app_json_set_costs(root, base->device, &base->seconds, false);
     return app_run_write_json(base, root, fine, error);

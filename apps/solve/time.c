@@ -305,7 +305,7 @@ static weft_status history_add(solve *run, weft_error *error) {
                         &(app_history_row){.t = run->time.state.t,
                                            .symbol = "u",
                                            .probes = run->base.probes,
-                                           .components = run->components},
+                                           .components = run->base.n_values},
                         error));
 done:
     run->base.seconds.measure += weft_clock() - start;

@@ -56,7 +56,8 @@ static weft_status interpolate(weft_device *device, const weft_data_info *info,
                                double *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const int d = field->dimension, c = field->n_components;
-    const weft_simplex_cells simplices = {d, field->n_cells, field->x, field->cells};
+    const weft_locator_cells simplices = {
+        .dimension = d, .n_cells = field->n_cells, .x = field->x, .cells = field->cells};
     weft_locator *locator = NULL;
     int64_t *cells = malloc(((size_t)n + 1) * sizeof *cells);
     double *weights = malloc(((size_t)n * (size_t)(d + 1) + 1) * sizeof *weights);

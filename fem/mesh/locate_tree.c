@@ -26,7 +26,7 @@ typedef struct node {
 
 struct weft_locator {
     weft_device *device;
-    weft_simplex_cells s;
+    weft_locator_cells s;
     int32_t *order; /* [n_cells] along the curve */
     node *nodes;    /* of all levels, the lowest first */
     int64_t start[LEVELS_MAX], count[LEVELS_MAX];
@@ -113,20 +113,24 @@ typedef struct keying {
     keyed *keys;
 } keying;
 
+static int nodes_of(const weft_locator_cells *s) {
+    return s->coordinates ? s->n_nodes : s->dimension + 1;
+}
+
 static int64_t end_of(int64_t share, int64_t n) {
     return (share + 1) * SHARE < n ? (share + 1) * SHARE : n;
 }
 
 static void make_keys(void *user, int64_t share) {
     const keying *k = user;
-    const weft_simplex_cells *s = &k->locator->s;
-    const int d = s->dimension;
+    const weft_locator_cells *s = &k->locator->s;
+    const int d = s->dimension, width = nodes_of(s);
     for (int64_t i = share * SHARE; i < end_of(share, k->n); ++i) {
         double centre[3] = {0};
         const double *point = k->points ? k->points + i * d : centre;
-        for (int v = 0; v <= d && !k->points; ++v)
+        for (int v = 0; v < width && !k->points; ++v)
             for (int a = 0; a < d; ++a)
-                centre[a] += s->x[(int64_t)s->cells[i * (d + 1) + v] * d + a] / (d + 1);
+                centre[a] += s->x[(int64_t)s->cells[i * width + v] * d + a] / width;
         k->keys[i] = (keyed){key_of(k->locator, point), i};
     }
 }
@@ -157,16 +161,16 @@ static void empty_child(node *out, int child) {
 }
 
 /* The box of a cell, with the tolerance. */
-static void cell_box(const weft_simplex_cells *s, int64_t cell, node *out, int child) {
-    const int d = s->dimension;
+static void cell_box(const weft_locator_cells *s, int64_t cell, node *out, int child) {
+    const int d = s->dimension, width = nodes_of(s);
     for (int k = 0; k < d; ++k) {
         double low = INFINITY, high = -INFINITY;
-        for (int v = 0; v <= d; ++v) {
-            const double x = s->x[(int64_t)s->cells[cell * (d + 1) + v] * d + k];
+        for (int v = 0; v < width; ++v) {
+            const double x = s->x[(int64_t)s->cells[cell * width + v] * d + k];
             low = fmin(low, x);
             high = fmax(high, x);
         }
-        const double slack = (high - low) * 4 * TOLERANCE;
+        const double slack = (high - low) * (s->margin + 4 * TOLERANCE);
         out->low[k][child] = nextafterf((float)(low - slack), -INFINITY);
         out->high[k][child] = nextafterf((float)(high + slack), INFINITY);
     }
@@ -218,11 +222,11 @@ static void count_levels(weft_locator *l) {
 
 /* The extent of all nodes of cells, for the curve. */
 static void find_extent(weft_locator *l) {
-    const weft_simplex_cells *s = &l->s;
+    const weft_locator_cells *s = &l->s;
     const int d = s->dimension;
     for (int k = 0; k < d; ++k) {
         double low = INFINITY, high = -INFINITY;
-        for (int64_t i = 0; i < s->n_cells * (d + 1); ++i) {
+        for (int64_t i = 0; i < s->n_cells * nodes_of(s); ++i) {
             low = fmin(low, s->x[(int64_t)s->cells[i] * d + k]);
             high = fmax(high, s->x[(int64_t)s->cells[i] * d + k]);
         }
@@ -231,23 +235,23 @@ static void find_extent(weft_locator *l) {
     }
 }
 
-weft_status weft_locator_make(weft_device *device, const weft_simplex_cells *simplices,
+weft_status weft_locator_make(weft_device *device, const weft_locator_cells *cells,
                               weft_locator **out, weft_error *error) {
     weft_status status = WEFT_OK;
     keyed *keys = NULL;
     weft_locator *l = calloc(1, sizeof *l);
     if (!l)
         return weft_out_of_memory(error, "a tree of cells");
-    *l = (weft_locator){.device = device, .s = *simplices};
+    *l = (weft_locator){.device = device, .s = *cells};
     find_extent(l);
     count_levels(l);
     const int top = l->n_levels - 1;
-    l->order = weft_scratch_make((size_t)simplices->n_cells + 1, sizeof *l->order);
+    l->order = weft_scratch_make((size_t)cells->n_cells + 1, sizeof *l->order);
     l->nodes = aligned_alloc(sizeof(lanes), ((size_t)(l->start[top] + l->count[top]) + 1) * sizeof *l->nodes);
     if (!l->order || !l->nodes)
         TRY(weft_out_of_memory(error, "a tree of cells"));
-    TRY(order_along(l, NULL, simplices->n_cells, &keys, error));
-    for (int64_t i = 0; i < simplices->n_cells; ++i)
+    TRY(order_along(l, NULL, cells->n_cells, &keys, error));
+    for (int64_t i = 0; i < cells->n_cells; ++i)
         l->order[i] = (int32_t)keys[i].index;
     for (int number = 0; number <= top; ++number)
         TRY(weft_device_for(device, (l->count[number] + SHARE - 1) / SHARE, make_boxes,
@@ -280,7 +284,7 @@ static double determinant(int d, double e[3][3]) {
 }
 
 /* Barycentric coordinates by Cramer's rule; returns the least, NaN for a cell without volume. */
-static double coordinates(const weft_simplex_cells *s, int64_t cell, const double *point, double *out) {
+static double coordinates(const weft_locator_cells *s, int64_t cell, const double *point, double *out) {
     const int d = s->dimension;
     const int32_t *nodes = s->cells + cell * (d + 1);
     const double *x0 = s->x + (int64_t)nodes[0] * d;
@@ -322,7 +326,8 @@ static bool is_better(const found *best, double least, int64_t cell) {
 
 static void try_cell(const weft_locator *l, int64_t cell, const double *point, found *best) {
     double now[4] = {0};
-    const double least = coordinates(&l->s, cell, point, now);
+    const double least = l->s.coordinates ? l->s.coordinates(l->s.user, cell, point, now)
+                                          : coordinates(&l->s, cell, point, now);
     if (!is_better(best, least, cell))
         return;
     best->cell = cell;
@@ -516,7 +521,7 @@ typedef struct search {
 static void find_share(void *user, int64_t share) {
     const search *s = user;
     const weft_locator *l = s->locator;
-    const int d = l->s.dimension;
+    const int d = l->s.dimension, n_coordinates = l->s.coordinates ? d : d + 1;
     for (int64_t k = share * SHARE; k < end_of(share, s->n); ++k) {
         const int64_t i = s->order ? s->order[k].index : k;
         const double *point = s->points + i * d;
@@ -526,11 +531,11 @@ static void find_share(void *user, int64_t share) {
             is_number &= isfinite(point[a]) != 0;
         if (is_number && l->s.n_cells > 0)
             find_containing(l, point, &best);
-        if (is_number && best.cell < 0 && s->nearest && l->s.n_cells > 0)
+        if (is_number && best.cell < 0 && s->nearest && !l->s.coordinates && l->s.n_cells > 0)
             find_nearest(l, point, &best);
         s->cells[i] = best.cell;
-        memcpy(s->barycentric + i * (d + 1), best.barycentric,
-               (size_t)(d + 1) * sizeof *best.barycentric);
+        memcpy(s->barycentric + i * n_coordinates, best.barycentric,
+               (size_t)n_coordinates * sizeof *best.barycentric);
     }
 }
 
@@ -554,7 +559,8 @@ weft_status weft_mesh_locate_points(weft_device *device, const weft_mesh *mesh,
                                     double *barycentric, weft_error *error) {
     weft_status status = WEFT_OK;
     const int d = mesh->dimension;
-    const weft_simplex_cells simplices = {d, mesh->n_cells, mesh->x, mesh->cells};
+    const weft_locator_cells simplices = {
+        .dimension = d, .n_cells = mesh->n_cells, .x = mesh->x, .cells = mesh->cells};
     weft_locator *locator = NULL;
     TRY(weft_mesh_need_simplices(mesh, "the location of points", error));
     if (n <= FEW) {

@@ -1,4 +1,4 @@
-/* Interpolates a function to the nodes of another space on the same mesh. */
+/* Evaluates functions at the nodes of another space on the same mesh, and at points of cells. */
 #include "fem/space/private.h"
 #include "fem/weft_function.h"
 
@@ -27,5 +27,29 @@ weft_status weft_space_interpolate(const weft_space *space, const double *u, con
 done:
     free(table);
     free(is_done);
+    return status;
+}
+
+weft_status weft_space_evaluate_at(const weft_space *space, const double *u, int components,
+                                   const weft_space_places *places, int stride, double *out,
+                                   weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_element *element = weft_space_element(space);
+    const int d = weft_space_mesh(space)->dimension;
+    const int width = element->n_nodes;
+    double *values = malloc((size_t)width * sizeof *values);
+    if (!values)
+        TRY(weft_out_of_memory(error, "values at points"));
+    for (int64_t i = 0; i < places->n; ++i) {
+        if (places->cells[i] < 0)
+            continue;
+        const int32_t *nodes = weft_space_cell_nodes(space) + places->cells[i] * width;
+        TRY(weft_element_tabulate(element, 0, 1, places->xi + i * d, values, error));
+        for (int j = 0; j < width; ++j)
+            for (int k = 0; k < components; ++k)
+                out[i * stride + k] += values[j] * u[(int64_t)nodes[j] * components + k];
+    }
+done:
+    free(values);
     return status;
 }

@@ -1,5 +1,6 @@
 /* Integrals of a function and its errors, by quadrature in each cell of any type. */
 #include "fem/form/form.h"
+#include "fem/mesh/map.h"
 #include "fem/space/private.h"
 #include "fem/weft_function.h"
 
@@ -16,11 +17,11 @@ static const double weights[STENCIL] = {8.0 / 12, -8.0 / 12, -1.0 / 12, 1.0 / 12
 typedef struct measuring {
     const weft_space *space;
     const double *u;
-    int component, components, d, n_points, n_corners, width;
+    int component, components, d, n_points, width;
     int shifts; /* points for each point of the rule: 1, and the stencil's along each axis */
     weft_quadrature rule;
-    weft_element *geometry;
-    double *corner_table; /* [1 + d][points][n_corners] */
+    weft_cell_map map;
+    double *corner_table; /* [1 + d][points][map.n_nodes] */
     double *table;        /* [1 + d][points][width] */
     /* of the formula; NULL without one */
     weft_compiled compiled;
@@ -35,7 +36,7 @@ static void clear(measuring *m) {
     weft_memory_free(&m->x_memory);
     weft_memory_free(&m->value_memory);
     weft_quadrature_free(&m->rule);
-    weft_element_free(&m->geometry);
+    weft_cell_map_clear(&m->map);
     free(m->corner_table);
     free(m->table);
     free(m->x);
@@ -62,9 +63,8 @@ static weft_status make(measuring *m, int degree, weft_error *error) {
     m->width = element->n_nodes;
     TRY(weft_quadrature_make(element->cell, WEFT_SCHEME_DEFAULT, degree, &m->rule, error));
     m->n_points = m->rule.n;
-    TRY(weft_element_make(WEFT_LAGRANGE, element->cell, mesh->curve ? 2 : 1, &m->geometry, error));
-    m->n_corners = m->geometry->n_nodes;
-    TRY(tabulate(m->geometry, &m->rule, &m->corner_table, error));
+    TRY(weft_cell_map_make(mesh, &m->map, error));
+    TRY(tabulate(m->map.element, &m->rule, &m->corner_table, error));
     TRY(tabulate(element, &m->rule, &m->table, error));
     for (int i = 0; i < 2; ++i) {
         m->sums[i] = weft_array_make((size_t)mesh->n_cells, sizeof *m->sums[i]);
@@ -77,16 +77,6 @@ done:
 
 /* ---- one cell ---------------------------------------------------------------------------- */
 
-static void find_corners(const measuring *m, int64_t cell, double corners[27 * 3]) {
-    const weft_mesh *mesh = weft_space_mesh(m->space);
-    const size_t bytes = (size_t)m->d * sizeof *corners;
-    for (int k = 0; k < m->n_corners; ++k)
-        memcpy(corners + k * m->d,
-               mesh->curve ? mesh->curve + (cell * m->n_corners + k) * m->d
-                           : mesh->x + (int64_t)mesh->cells[cell * m->n_corners + k] * m->d,
-               bytes);
-}
-
 /* sum_k f_k table(row, point, k), row 0: the value, 1 + axis: a derivative by reference coordinates */
 static double combine(const double *table, int n_points, int n, int row, int point, const double *f,
                       int stride) {
@@ -97,24 +87,11 @@ static double combine(const double *table, int n_points, int n, int row, int poi
     return sum;
 }
 
-/* J and its inverse; returns |det J|. */
+/* J's inverse; returns |det J|. */
 static double jacobian(const measuring *m, const double *corners, int point, double inverse[9]) {
-    double J[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, C[9], det = 0;
-    for (int i = 0; i < m->d; ++i)
-        for (int a = 0; a < m->d; ++a)
-            J[3 * i + a] = combine(m->corner_table, m->n_points, m->n_corners, 1 + a, point,
-                                   corners + i, m->d);
-    for (int i = 0; i < 3; ++i)
-        for (int a = 0; a < 3; ++a) {
-            const int j = (i + 1) % 3, k = (i + 2) % 3, b = (a + 1) % 3, c = (a + 2) % 3;
-            C[3 * i + a] = J[3 * j + b] * J[3 * k + c] - J[3 * j + c] * J[3 * k + b];
-        }
-    for (int a = 0; a < 3; ++a)
-        det += J[a] * C[a];
-    for (int i = 0; i < 3; ++i)
-        for (int a = 0; a < 3; ++a)
-            inverse[3 * a + i] = C[3 * i + a] / det;
-    return fabs(det);
+    const int n = m->map.n_nodes;
+    return weft_cell_map_inverse(&m->map, m->corner_table + (int64_t)point * n,
+                                 (int64_t)m->n_points * n, corners, inverse);
 }
 
 static double step_of(const measuring *m, double det) {
@@ -122,13 +99,13 @@ static double step_of(const measuring *m, double det) {
 }
 
 static void place_points(measuring *m, int64_t cell, double *x) {
-    double corners[27 * 3], inverse[9];
-    find_corners(m, cell, corners);
+    double corners[WEFT_CELL_MAP_NUMBERS], inverse[9];
+    weft_cell_map_nodes(&m->map, cell, corners);
     for (int p = 0; p < m->n_points; ++p) {
         const double h = m->shifts > 1 ? step_of(m, jacobian(m, corners, p, inverse)) : 0;
         for (int s = 0; s < m->shifts; ++s, x += m->d)
             for (int i = 0; i < m->d; ++i) {
-                x[i] = combine(m->corner_table, m->n_points, m->n_corners, 0, p, corners + i, m->d);
+                x[i] = combine(m->corner_table, m->n_points, m->map.n_nodes, 0, p, corners + i, m->d);
                 if (s > 0 && (s - 1) / STENCIL == i)
                     x[i] += h * steps[(s - 1) % STENCIL];
             }
@@ -137,9 +114,9 @@ static void place_points(measuring *m, int64_t cell, double *x) {
 
 /* Squares of the errors, or the integral, in one cell. exact [points][shifts], or NULL */
 static void measure_cell(measuring *m, int64_t cell, const double *exact) {
-    double corners[27 * 3], inverse[9], f[13 * 13 * 13];
+    double corners[WEFT_CELL_MAP_NUMBERS], inverse[9], f[13 * 13 * 13];
     const int32_t *nodes = weft_space_cell_nodes(m->space) + cell * m->width;
-    find_corners(m, cell, corners);
+    weft_cell_map_nodes(&m->map, cell, corners);
     for (int k = 0; k < m->width; ++k)
         f[k] = m->u ? m->u[(int64_t)nodes[k] * m->components + m->component] : 1;
     for (int p = 0; p < m->n_points; ++p) {

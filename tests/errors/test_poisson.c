@@ -51,7 +51,7 @@ static const poisson_case usage_cases[] = {
      false},
     {{"robin", {"--mesh=square:2", "--robin", "left=1"}, {"--robin:1:2", "GROUP=ALPHA,EXPR"}},
      false},
-    {{"probe", {"--mesh=square:2", "--probe=0.5"}, {"--probe:1:4", "--probe X,Y"}}, false},
+    {{"probe", {"--mesh=square:2", "--probe=0.5"}, {"--probe 0.5: error: this point has 1 coordinate, the mesh has 2 dimensions", "--probe X,Y"}}, false},
     {{"probe's dimension",
       {"--mesh=square:2", "--probe=0,0,0"},
       {"--probe 0,0,0: error: this point has 3 coordinates", "3 coordinates", "X,Y"}},

@@ -88,7 +88,8 @@ static void test_nearest(void **state) {
     enum { N = 5000 };
     for (int d = 2; d <= 3; ++d) {
         weft_mesh *mesh = distorted(d, 5);
-        const weft_simplex_cells simplices = {d, mesh->n_cells, mesh->x, mesh->cells};
+        const weft_locator_cells simplices = {
+            .dimension = d, .n_cells = mesh->n_cells, .x = mesh->x, .cells = mesh->cells};
         weft_locator *locator = NULL;
         double *points = calloc(N * 3, sizeof *points), *weights = calloc(N * 4, sizeof *weights);
         int64_t *cells = calloc(N, sizeof *cells);
@@ -118,7 +119,7 @@ static void test_nearest(void **state) {
 static void test_raw(void **state) {
     static const double x[] = {0, 0, 1, 0, 0, 1, 1, 1};
     static const int32_t cells[] = {0, 2, 1, 1, 3, 1, 3, 2, 1};
-    const weft_simplex_cells simplices = {2, 3, x, cells};
+    const weft_locator_cells simplices = {.dimension = 2, .n_cells = 3, .x = x, .cells = cells};
     const double points[] = {0.2, 0.2, 0.9, 0.9, 1, 0.5, 2, 2};
     const int64_t wanted[] = {0, 2, 2, -1};
     weft_locator *locator = NULL;
@@ -132,7 +133,7 @@ static void test_raw(void **state) {
     assert_double_near(weights[0], 0.6, 1e-14, 0);
     assert_double_near(weights[1], 0.2, 1e-14, 0);
     weft_locator_free(&locator);
-    const weft_simplex_cells none = {2, 0, x, cells};
+    const weft_locator_cells none = {.dimension = 2, .x = x, .cells = cells};
     assert_int_equal(weft_locator_make(NULL, &none, &locator, NULL), WEFT_OK);
     assert_int_equal(weft_locator_find(locator, points, 2, true, found, weights, NULL), WEFT_OK);
     assert_int_equal(found[0], -1);

@@ -4,8 +4,7 @@
  * images of those of the straight mesh, and the volume is the integral of det F' over the unit square
  * or cube, by hand. Renumbering keeps both.
  * Tolerance: 1e-12, sums of some thousand terms of size 1. */
-#include "fem/weft_fem.h"
-#include "test_support.h"
+#include "curved_support.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,55 +13,9 @@
 static const char *const names[] = {"interval:4", "square:3", "quads:3", "cube:2", "hexes:2"};
 enum { N_MESHES = 5 };
 
-/* d = 1: x + x^2/5; d = 2: (x + y^2/5, y + xy/4); d = 3: and (.., .., z + xy/10 + z^2/10) */
-static void curve(int d, const double *x, double *out) {
-    out[0] = x[0] + (d == 1 ? x[0] * x[0] : x[1] * x[1]) / 5;
-    if (d > 1)
-        out[1] = x[1] + x[0] * x[1] / 4;
-    if (d > 2)
-        out[2] = x[2] + x[0] * x[1] / 10 + x[2] * x[2] / 10;
-}
-
 /* int det F': 1 + 1/5;  int (1 + x/4 - 2y/5 y/4) = 1 + 1/8 - 1/30;  times int (1 + z/5), since the
  * last column of F' is (0, 0, 1 + z/5) */
 static const double volumes[3] = {1.2, 1 + 1.0 / 8 - 1.0 / 30, (1 + 1.0 / 8 - 1.0 / 30) * 1.1};
-
-static weft_space *make_space(weft_device *device, const weft_mesh *mesh, int degree) {
-    weft_space *space = NULL;
-    weft_error error = {0};
-    if (weft_space_make(device, mesh, (weft_element_kind){WEFT_LAGRANGE, degree}, 1, &space,
-                        &error) != WEFT_OK)
-        fail_msg("%s", error.message);
-    return space;
-}
-
-/* The mesh with the nodes of degree 2 mapped; each second cell with its first two axes or vertices
- * exchanged, which inverts it. */
-static weft_mesh_data curved_data(weft_device *device, const weft_mesh *mesh) {
-    weft_space *space = make_space(device, mesh, 2);
-    const weft_element *e = weft_space_element(space);
-    const int d = mesh->dimension, n = e->n_nodes;
-    weft_mesh_data data = {.dimension = d, .cell = weft_mesh_cell(mesh)->type, .degree = 2};
-    static const int swaps[WEFT_CELL_TYPES][8] = {[WEFT_INTERVAL] = {1, 0},
-                                                  [WEFT_TRIANGLE] = {1, 0, 2},
-                                                  [WEFT_TETRAHEDRON] = {1, 0, 2, 3},
-                                                  [WEFT_QUADRILATERAL] = {0, 2, 1, 3},
-                                                  [WEFT_HEXAHEDRON] = {0, 2, 1, 3, 4, 6, 5, 7}};
-    int nodes[27];
-    assert_true(weft_element_permute(e, swaps[data.cell], nodes));
-    data.n_nodes = weft_space_nodes(space);
-    data.n_cells = mesh->n_cells;
-    data.x = weft_array_make((size_t)data.n_nodes, (size_t)d * sizeof *data.x);
-    data.cells = weft_array_make((size_t)data.n_cells, (size_t)n * sizeof *data.cells);
-    assert_true(data.x && data.cells);
-    for (int64_t i = 0; i < data.n_nodes; ++i)
-        curve(d, weft_space_points(space) + i * d, data.x + i * d);
-    for (int64_t c = 0; c < data.n_cells; ++c)
-        for (int i = 0; i < n; ++i)
-            data.cells[c * n + i] = weft_space_cell_nodes(space)[c * n + (c % 2 ? nodes[i] : i)];
-    weft_space_free(&space);
-    return data;
-}
 
 static double determinant(int d, double a[3][3]) {
     double sum = 0;
@@ -107,13 +60,13 @@ static double volume_of(const weft_space *space) {
 /* Nodes of this degree are at the images of those of the straight mesh, in any order. */
 static void check_places(weft_device *device, const weft_mesh *straight, const weft_mesh *mesh,
                          int degree) {
-    weft_space *from = make_space(device, straight, degree);
-    weft_space *to = make_space(device, mesh, degree);
+    weft_space *from = curved_space(device, straight, degree);
+    weft_space *to = curved_space(device, mesh, degree);
     const int d = mesh->dimension;
     assert_int_equal(weft_space_nodes(to), weft_space_nodes(from));
     for (int64_t i = 0; i < weft_space_nodes(from); ++i) {
         double x[3], nearest = 1;
-        curve(d, weft_space_points(from) + i * d, x);
+        curve_point(d, weft_space_points(from) + i * d, x);
         for (int64_t k = 0; k < weft_space_nodes(to); ++k) {
             double distance = 0;
             for (int axis = 0; axis < d; ++axis)
@@ -127,7 +80,7 @@ static void check_places(weft_device *device, const weft_mesh *straight, const w
 }
 
 static void check_mesh(weft_device *device, const weft_mesh *straight, const weft_mesh *mesh) {
-    weft_space *space = make_space(device, mesh, 2);
+    weft_space *space = curved_space(device, mesh, 2);
     assert_double_near(volume_of(space), volumes[mesh->dimension - 1], 1e-12, 0);
     weft_space_free(&space);
     for (int degree = 2; degree <= 4; ++degree)
@@ -142,7 +95,7 @@ static void test_curved(void **state) {
         weft_mesh *straight = NULL, *mesh = NULL;
         weft_error error = {0};
         assert_int_equal(weft_mesh_read(names[m], 0, NULL, &straight, NULL), WEFT_OK);
-        weft_mesh_data data = curved_data(device, straight);
+        weft_mesh_data data = curved_data(device, straight, 2);
         if (weft_mesh_make(&data, "curved", NULL, &mesh, &error) != WEFT_OK)
             fail_msg("%s: %s", names[m], error.message);
         assert_non_null(mesh->curve);
@@ -167,19 +120,19 @@ static void test_refused(void **state) {
     weft_error error = {0};
     assert_int_equal(weft_device_open("host:1", NULL, &device, NULL), WEFT_OK);
     assert_int_equal(weft_mesh_read("quads:1", 0, NULL, &straight, NULL), WEFT_OK);
-    weft_mesh_data data = curved_data(device, straight);
+    weft_mesh_data data = curved_data(device, straight, 2);
     data.x[2 * data.cells[4]] += 1; /* the first edge's node */
     assert_int_equal(weft_mesh_make(&data, "folded", NULL, &mesh, &error), WEFT_ERROR_INPUT);
     assert_string_equal(error.message,
                         "folded: 1 curved cell is folded (first: cell 1, nodes 1 5 7 9, near 0 0)");
-    data = curved_data(device, straight);
+    data = curved_data(device, straight, 2);
     assert_int_equal(weft_mesh_make(&data, "curved", NULL, &mesh, &error), WEFT_OK);
     assert_int_equal(weft_mesh_refine(NULL, mesh, 1, NULL, &refined, &error),
                      WEFT_ERROR_UNSUPPORTED);
     assert_string_equal(error.message,
                         "curved: refinement takes straight cells, and these are curved");
     weft_mesh_free(&mesh);
-    data = curved_data(device, straight);
+    data = curved_data(device, straight, 2);
     data.degree = 3;
     assert_int_equal(weft_mesh_make(&data, "cubic", NULL, &mesh, &error), WEFT_ERROR_USAGE);
     assert_string_equal(error.message, "cubic: cells of degree 3 are not supported");
