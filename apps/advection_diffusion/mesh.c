@@ -2,6 +2,7 @@
 #include "apps/advection_diffusion/advection_diffusion.h"
 #include "apps/common/fem.h"
 #include "core/weft_core.h"
+#include "fem/space/space.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_program.h"
 
@@ -94,8 +95,8 @@ weft_status ad_dofs_make(ad_run *run, weft_error *error) {
         TRY(weft_out_of_memory(error, NULL));
     TRY(check_formulas(run, error));
     TRY(find_probes(run, error));
-    TRY(weft_space_make(run->base.device, run->base.mesh, WEFT_ELEMENT_P1, 1, &run->base.space,
-                        error));
+    TRY(weft_space_make_with(run->base.device, run->base.mesh, &run->base.mesh_made.copies,
+                             WEFT_ELEMENT_P1, 1, &run->base.space, error));
     for (int i = 0; i < options->run.conditions.n; ++i)
         if (options->run.conditions.list[i].kind == WEFT_DIRICHLET)
             TRY(keep_nodes(run, &options->run.conditions.list[i], error));

@@ -1,5 +1,7 @@
 /* Reads or makes the mesh of a run, refines and orders it, and reports on it. */
 #include "apps/common/fem.h"
+#include "fem/hierarchy/hierarchy.h"
+#include "fem/order/order.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -31,7 +33,8 @@ static weft_status order_mesh(weft_device *device, weft_ordering method,
                               weft_error *error) {
     weft_status status = WEFT_OK;
     const double start = weft_clock();
-    TRY(weft_mesh_order(device, mesh, method, 0, monitor, NULL, error));
+    TRY(weft_mesh_order_keeping(device, mesh, &(weft_order_options){method, 0, monitor}, NULL,
+                                &made->copies, error));
     made->order_seconds = weft_clock() - start;
     made->ordered = method_name(method);
     weft_log(monitor, WEFT_LOG_INFO, "ordered the nodes by %s in %.3g s", made->ordered,
@@ -41,9 +44,10 @@ done:
 }
 
 static weft_status refine_mesh(weft_device *device, int times, const weft_monitor *monitor,
-                               weft_mesh **mesh, weft_error *error) {
+                               weft_mesh **mesh, app_mesh_made *made, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_mesh *fine = NULL;
+    weft_mesh_copies_free(&made->copies);
     TRY(weft_mesh_refine(device, *mesh, times, monitor, &fine, error));
     weft_mesh_free(mesh);
     *mesh = fine;
@@ -84,7 +88,8 @@ static weft_status make_levels(weft_device *device, const weft_hierarchy_options
                                weft_error *error) {
     weft_status status = WEFT_OK;
     weft_hierarchy *hierarchy = NULL;
-    TRY(weft_hierarchy_make(device, mesh, options, monitor, &hierarchy, error));
+    TRY(weft_hierarchy_make_keeping(device, mesh, options, monitor, &hierarchy, &made->copies,
+                                    error));
     *mesh = hierarchy->levels[hierarchy->n_levels - 1].mesh;
     made->hierarchy = hierarchy;
     made->order_seconds = hierarchy->order_seconds;
@@ -120,7 +125,7 @@ weft_status app_mesh_make(weft_device *device, const app_mesh_options *options,
     if (keeps)
         TRY(make_levels(device, &levels, monitor, &mesh, made, error));
     else if (times > 0)
-        TRY(refine_mesh(device, times, monitor, &mesh, error));
+        TRY(refine_mesh(device, times, monitor, &mesh, made, error));
     if (options->reading.size > 0 && !app_ends_with(options->name, ".geo"))
         weft_log(monitor, WEFT_LOG_WARNING, "--size has no effect: it applies only to .geo files");
     weft_log(monitor, WEFT_LOG_INFO,
@@ -144,6 +149,7 @@ void app_mesh_free(weft_mesh **mesh, app_mesh_made *made) {
         *mesh = NULL; /* owned by the hierarchy */
     weft_mesh_free(mesh);
     weft_hierarchy_free(&made->hierarchy);
+    weft_mesh_copies_free(&made->copies);
 }
 
 void app_mesh_print(const weft_mesh *mesh, const app_mesh_made *made) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "apps/common/support.h"
+#include "fem/mesh/copies.h"
 #include "fem/weft_fem.h"
 
 typedef enum app_ordering {
@@ -32,6 +33,7 @@ typedef struct app_mesh_made {
     const char *ordered;           /* name of the ordering, or NULL */
     double seconds, order_seconds; /* seconds includes order_seconds */
     weft_hierarchy *hierarchy;     /* of the levels that are kept: owns the mesh; else NULL */
+    weft_mesh_copies copies;       /* what the device that made it has; a space takes it over */
 } app_mesh_made;
 
 /** Read or make the mesh, refine it, and order it as the options say. With APP_LEVELS_BUILT_IN,

@@ -1,6 +1,7 @@
 /* The steps shared by all apps that solve on a mesh, from opening the device to the report. */
 #include "apps/common/run.h"
 #include "fem/mesh/mesh.h"
+#include "fem/space/space.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -127,8 +128,9 @@ weft_status app_run_space_make(app_run *run, int components, weft_error *error) 
     TRY(app_probes_find(&run->options->probes, run->mesh, &run->points, error));
     TRY(app_run_lines_check(run, error));
     if (!run->space)
-        TRY(weft_space_make(run->device, run->mesh, WEFT_ELEMENT_P1, components, &run->space,
-                            error));
+        TRY(weft_space_make_with(run->device, run->mesh, &run->mesh_made.copies, WEFT_ELEMENT_P1,
+                                 components, &run->space, error));
+    weft_mesh_copies_free(&run->mesh_made.copies); /* where no space is of degree 1 */
     app_run_fields_count(run);
     TRY(app_run_need_linear(run, run->n_fields > 1 && run->options->derived.reactions,
                             "--reactions", error));

@@ -1,5 +1,6 @@
 /* Reads form files, and makes their spaces and the connectivities of each domain of integration. */
 #include "apps/solve/solve.h"
+#include "fem/space/space.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -109,9 +110,10 @@ static weft_status make_set(solve *run, int i, weft_error *error) {
     const weft_ufl_set *set = &problem->sets[i];
     for (int k = 0; k < set->n; ++k) {
         const weft_ufl_subspace *sub = &set->sub[k];
-        TRY(weft_space_make(
-            run->base.device, run->base.mesh, (weft_element_kind){sub->family, sub->degree},
-            i == 0 && !set->flat ? problem->components : sub->components, &spaces[k], error));
+        TRY(weft_space_make_with(run->base.device, run->base.mesh, &run->base.mesh_made.copies,
+                                 (weft_element_kind){sub->family, sub->degree},
+                                 i == 0 && !set->flat ? problem->components : sub->components,
+                                 &spaces[k], error));
         if (i > 0)
             continue;
         run->base.is_natural |= sub->family != WEFT_LAGRANGE;

@@ -1,6 +1,7 @@
 /* weft run: runs a script on a mesh, with loops of its own, and writes what it returns and updates. */
 #include "apps/weft/run.h"
 #include "apps/common/problem.h"
+#include "fem/space/space.h"
 #include "fusion/weft_outline.h"
 
 #include <stdlib.h>
@@ -211,8 +212,8 @@ static weft_status run_all(weft_run *run, weft_error *error) {
     if (run->options->kernels)
         TRY(weft_library_add_directory(run->base.library, run->options->kernels, error));
     TRY(app_run_mesh_make(&run->base, error));
-    TRY(weft_space_make(run->base.device, run->base.mesh, WEFT_ELEMENT_P1, 1, &run->base.space,
-                        error));
+    TRY(weft_space_make_with(run->base.device, run->base.mesh, &run->base.mesh_made.copies,
+                             WEFT_ELEMENT_P1, 1, &run->base.space, error));
     TRY(compile(run, error));
     TRY(weft_run_bind(run, error));
     const double start = weft_clock();

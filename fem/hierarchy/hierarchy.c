@@ -1,11 +1,14 @@
 /* Makes hierarchies of meshes: orders the coarsest, then refines it level by level. */
+#include "fem/hierarchy/hierarchy.h"
 #include "fem/mesh/mesh.h"
+#include "fem/order/order.h"
 
 #include <stdlib.h>
 
-weft_status weft_hierarchy_make(weft_device *device, weft_mesh **coarse,
-                                const weft_hierarchy_options *options, const weft_monitor *monitor,
-                                weft_hierarchy **out, weft_error *error) {
+weft_status weft_hierarchy_make_keeping(weft_device *device, weft_mesh **coarse,
+                                        const weft_hierarchy_options *options,
+                                        const weft_monitor *monitor, weft_hierarchy **out,
+                                        weft_mesh_copies *copies, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_hierarchy *made = calloc(1, sizeof *made);
     if (options->times != 0)
@@ -17,18 +20,26 @@ weft_status weft_hierarchy_make(weft_device *device, weft_mesh **coarse,
     made->n_levels = options->times + 1;
     made->levels[0].mesh = *coarse;
     *coarse = NULL;
+    const weft_order_options order = {options->ordering, options->part_nodes, monitor};
     const double start = weft_clock();
     if (options->ordered)
-        TRY(weft_mesh_order(device, made->levels[0].mesh, options->ordering, options->part_nodes,
-                            monitor, NULL, error));
+        TRY(weft_mesh_order_keeping(device, made->levels[0].mesh, &order, NULL, copies, error));
     made->order_seconds = weft_clock() - start;
-    TRY(weft_mesh_refine_levels(device, made, monitor, error));
+    TRY(weft_mesh_refine_levels(device, made, monitor, copies, error));
     *out = made;
     made = NULL;
 done:
+    if (status != WEFT_OK)
+        weft_mesh_copies_free(copies);
     weft_mesh_free(coarse);
     weft_hierarchy_free(&made);
     return status;
+}
+
+weft_status weft_hierarchy_make(weft_device *device, weft_mesh **coarse,
+                                const weft_hierarchy_options *options, const weft_monitor *monitor,
+                                weft_hierarchy **out, weft_error *error) {
+    return weft_hierarchy_make_keeping(device, coarse, options, monitor, out, NULL, error);
 }
 
 void weft_hierarchy_free(weft_hierarchy **hierarchy) {

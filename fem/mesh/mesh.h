@@ -3,6 +3,7 @@
  *      In: nodes, cells and facets, as read or made.  Out: a checked mesh; refined meshes. */
 #pragma once
 
+#include "fem/mesh/copies.h"
 #include "fem/weft_fem.h"
 
 /** Vertices of the facets of a cell: facet k is opposite vertex k. Seen from outside a positively
@@ -111,9 +112,11 @@ weft_status weft_mesh_refine_check(const weft_mesh *mesh, int times, weft_error 
  *  hierarchy  gets the meshes and parents of the other levels, in the numbering of
  *             weft_mesh_refine: children of cell c are cells 2^d c .. 2^d c + 2^d - 1. Vertices of
  *             tetrahedra are rotated in all meshes except the finest
+ *  copies     NULL, or those of levels[0]; become those of the finest level
  *  Errors     2^31 nodes, WEFT_ERROR_MEMORY; the hierarchy then has some of the levels */
 weft_status weft_mesh_refine_levels(weft_device *device, weft_hierarchy *hierarchy,
-                                    const weft_monitor *monitor, weft_error *error);
+                                    const weft_monitor *monitor, weft_mesh_copies *copies,
+                                    weft_error *error);
 /** The two vertices of a refined cell whose mean is a vertex of a child of this kind, see
  *  weft_hierarchy_child_weights; twice the same where the child has a vertex of the cell. */
 void weft_mesh_refined_ends(int dimension, int kind, int vertex, int ends[2]);

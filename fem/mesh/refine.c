@@ -468,14 +468,17 @@ static bool suits_device(const weft_device *device, const weft_hierarchy *hierar
 
 /* What a device has no memory for, or refuses, is done by the host. */
 weft_status weft_mesh_refine_levels(weft_device *device, weft_hierarchy *hierarchy,
-                                    const weft_monitor *monitor, weft_error *error) {
+                                    const weft_monitor *monitor, weft_mesh_copies *copies,
+                                    weft_error *error) {
     weft_status status = WEFT_OK;
     weft_hierarchy_level *levels = hierarchy->levels;
     const double start = weft_clock();
     int n_made = 1;
+    if (hierarchy->n_levels > 1)
+        weft_mesh_copies_free(copies);
     if (suits_device(device, hierarchy)) {
         weft_error why = {0};
-        status = weft_refine_levels_on_device(device, hierarchy, &n_made, &why);
+        status = weft_refine_levels_on_device(device, hierarchy, &n_made, copies, &why);
         const bool is_left = status == WEFT_ERROR_MEMORY || status == WEFT_ERROR_UNSUPPORTED;
         if (is_left)
             weft_log(monitor, WEFT_LOG_INFO, "the host refines the mesh: %s", why.message);

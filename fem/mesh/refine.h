@@ -2,6 +2,7 @@
  *  installed. */
 #pragma once
 
+#include "fem/mesh/copies.h"
 #include "fem/mesh/mesh.h"
 #include "fusion/setup/setup.h"
 
@@ -20,9 +21,10 @@ void weft_refine_groups(const weft_mesh *mesh, weft_mesh *refined);
  *  host; the meshes have no names.
  *  n_made  gets the number of levels that are complete, at least 1, also on errors: whoever refines
  *          the last of them once more can go on
+ *  copies  NULL, or {0}; gets nodes and cells of the finest level
  *  Memory  on the device, nodes, cells and facets of a level and those of the next coarser one, and
  *          during a step 24 bytes per coarser tetrahedron (12 per triangle) and 16 per node
  *  Errors  WEFT_ERROR_UNSUPPORTED: groups of points or periodic sides, a node of more than 1024 edges
  *          of cells, 2^31 nodes; _MEMORY, _COMPILER, _DEVICE */
 weft_status weft_refine_levels_on_device(weft_device *device, weft_hierarchy *hierarchy,
-                                         int *n_made, weft_error *error);
+                                         int *n_made, weft_mesh_copies *copies, weft_error *error);

@@ -120,7 +120,8 @@ done:
 
 /* From the points on nothing fails but the device. */
 weft_status weft_mesh_renumber_on_device(weft_setup *setup, weft_mesh *mesh, weft_memory *x,
-                                         weft_memory *old, int32_t *cells, weft_error *error) {
+                                         weft_memory *old, int32_t *cells, weft_mesh_copies *copies,
+                                         weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = weft_setup_device(setup);
     const int64_t n = mesh->n_nodes, n_boundary = mesh->n_boundary_facets;
@@ -145,6 +146,10 @@ weft_status weft_mesh_renumber_on_device(weft_setup *setup, weft_mesh *mesh, wef
                              error));
     TRY(weft_memory_read(moved, 0, mesh->x, weft_memory_bytes(moved), error));
     weft_mesh_moves_follow(mesh, &moves);
+    if (copies) {
+        *copies = (weft_mesh_copies){moved, sorted.nodes};
+        moved = sorted.nodes = NULL;
+    }
 done:
     weft_mesh_moves_free(&moves);
     weft_device_simplices_free(&sorted);
@@ -155,7 +160,8 @@ done:
 }
 
 weft_status weft_mesh_order_on_device(weft_device *device, weft_mesh *mesh, int64_t part_nodes,
-                                      const weft_renumbering *renumbering, weft_error *error) {
+                                      const weft_renumbering *renumbering, weft_mesh_copies *copies,
+                                      weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t n = (size_t)mesh->n_nodes, bytes = n * (size_t)mesh->dimension * sizeof *mesh->x;
     weft_setup *setup = NULL;
@@ -167,7 +173,7 @@ weft_status weft_mesh_order_on_device(weft_device *device, weft_mesh *mesh, int6
     TRY(weft_order_bisect_on_device(setup, mesh, part_nodes, x, old, error));
     if (renumbering->nodes)
         TRY(weft_memory_read(old, 0, renumbering->nodes, n * sizeof(int32_t), error));
-    TRY(weft_mesh_renumber_on_device(setup, mesh, x, old, renumbering->cells, error));
+    TRY(weft_mesh_renumber_on_device(setup, mesh, x, old, renumbering->cells, copies, error));
 done:
     weft_memory_free(&x);
     weft_memory_free(&old);

@@ -5,6 +5,7 @@
  *      mesh. */
 #pragma once
 
+#include "fem/mesh/copies.h"
 #include "fem/order/private.h"
 #include "fusion/setup/setup.h"
 
@@ -37,13 +38,17 @@ weft_status weft_simplices_sort_on_device(weft_setup *setup, weft_device_simplic
 /** weft_mesh_renumber, for simplices, quadrilaterals and intervals.
  *  x, old  as for weft_order_bisect_on_device
  *  cells   NULL, or [n_cells], gets the old number of each new one
+ *  copies  NULL, or {0}; gets the new nodes and cells
  *  Memory  during the call, on the device 40 bytes per tetrahedron, 40 per node
  *  Errors  WEFT_ERROR_UNSUPPORTED, as above, _MEMORY, _COMPILER: the mesh is unchanged; _DEVICE */
 weft_status weft_mesh_renumber_on_device(weft_setup *setup, weft_mesh *mesh, weft_memory *x,
-                                         weft_memory *old, int32_t *cells, weft_error *error);
+                                         weft_memory *old, int32_t *cells, weft_mesh_copies *copies,
+                                         weft_error *error);
 
 /** Bisect and renumber, as weft_mesh_order.
  *  renumbering  its arrays, or NULL for those that are not wanted
+ *  copies       as above
  *  Errors       those of the two above */
 weft_status weft_mesh_order_on_device(weft_device *device, weft_mesh *mesh, int64_t part_nodes,
-                                      const weft_renumbering *renumbering, weft_error *error);
+                                      const weft_renumbering *renumbering, weft_mesh_copies *copies,
+                                      weft_error *error);

@@ -1,5 +1,7 @@
 /* A function space: the nodes that a mesh has for an element, with so many components a node. */
+#include "fem/space/space.h"
 #include "fem/space/private.h"
+#include "fusion/connectivity/connectivity.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +37,31 @@ done:
     return status;
 }
 
-weft_status weft_space_make(weft_device *device, const weft_mesh *mesh, weft_element_kind kind,
-                            int components, weft_space **out, weft_error *error) {
+/* The coordinates of the nodes and the nodes of the cells on the device.
+ *  copies  NULL, or those of the nodes of P1 */
+static weft_status send(weft_space *space, weft_mesh_copies *copies, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_mesh *mesh = space->mesh;
+    double *x = space->own_x ? space->own_x : mesh->x;
+    TRY(weft_connectivity_make(space->device, weft_space_cell_nodes(space), mesh->n_cells,
+                               space->element->n_nodes, space->n_nodes, &space->cells, error));
+    if (copies && copies->cells)
+        weft_connectivity_give(space->cells, &copies->cells);
+    if (copies && copies->x) {
+        space->x = copies->x;
+        copies->x = NULL;
+        return WEFT_OK;
+    }
+    TRY(weft_memory_wrap(space->device, x,
+                         (size_t)space->n_nodes * (size_t)mesh->dimension * sizeof *x, &space->x,
+                         error));
+done:
+    return status;
+}
+
+weft_status weft_space_make_with(weft_device *device, const weft_mesh *mesh,
+                                 weft_mesh_copies *copies, weft_element_kind kind, int components,
+                                 weft_space **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_space *space = NULL;
     if (components < 1)
@@ -51,16 +76,17 @@ weft_status weft_space_make(weft_device *device, const weft_mesh *mesh, weft_ele
     TRY(number_nodes(space, error));
     if (space->n_nodes > INT32_MAX / components)
         TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "more than 2^31 - 1 degrees of freedom"));
-    TRY(weft_connectivity_make(device, weft_space_cell_nodes(space), mesh->n_cells,
-                               space->element->n_nodes, space->n_nodes, &space->cells, error));
-    double *x = space->own_x ? space->own_x : mesh->x;
-    TRY(weft_memory_wrap(device, x, (size_t)space->n_nodes * (size_t)mesh->dimension * sizeof *x,
-                         &space->x, error));
+    TRY(send(space, is_p1(space->element) ? copies : NULL, error));
     *out = space;
     space = NULL;
 done:
     weft_space_free(&space);
     return status;
+}
+
+weft_status weft_space_make(weft_device *device, const weft_mesh *mesh, weft_element_kind kind,
+                            int components, weft_space **out, weft_error *error) {
+    return weft_space_make_with(device, mesh, NULL, kind, components, out, error);
 }
 
 void weft_space_free(weft_space **space) {

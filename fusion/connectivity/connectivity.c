@@ -89,6 +89,12 @@ done:
     return status;
 }
 
+void weft_connectivity_give(weft_connectivity *connectivity, weft_memory **plain) {
+    weft_memory_free(&connectivity->plain);
+    connectivity->plain = *plain;
+    *plain = NULL;
+}
+
 void weft_connectivity_free(weft_connectivity **connectivity) {
     if (!connectivity || !*connectivity)
         return;
@@ -108,6 +114,7 @@ void weft_connectivity_free(weft_connectivity **connectivity) {
         (*connectivity)->patches = next;
     }
     weft_cell_colours_free(&(*connectivity)->colours);
+    weft_memory_free(&(*connectivity)->plain);
     free(*connectivity);
     *connectivity = NULL;
 }

@@ -13,6 +13,9 @@
  *  Errors  WEFT_ERROR_MEMORY, WEFT_ERROR_DEVICE; *out untouched */
 weft_status weft_connectivity_interleaved(weft_connectivity *connectivity, int lanes,
                                           weft_memory **out, weft_error *error);
+/** Take over a copy of the indices on the connectivity's device, [n_from][width], *plain, which the
+ *  first interleaved form is made of; then it is freed. */
+void weft_connectivity_give(weft_connectivity *connectivity, weft_memory **plain);
 /** Chunks of consecutive cell blocks, grouped by colour: chunks of one colour share no target.
  *  Errors  WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_connectivity_schedule(weft_connectivity *connectivity, int lanes,

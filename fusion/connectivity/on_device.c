@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-weft_status weft_interleave_on_device(const weft_connectivity *connectivity, int lanes,
+weft_status weft_interleave_on_device(weft_connectivity *connectivity, int lanes,
                                       weft_memory **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = connectivity->device;
@@ -15,11 +15,16 @@ weft_status weft_interleave_on_device(const weft_connectivity *connectivity, int
     weft_memory *sizes = NULL, *plain = NULL, *made = NULL;
     TRY(weft_setup_make(device, &setup, error));
     TRY(weft_setup_numbers(setup, (int64_t[]){n, width, lanes}, 3, &sizes, error));
-    TRY(weft_memory_make_unset(device, bytes, &plain, error));
-    TRY(weft_memory_write(plain, 0, connectivity->indices, bytes, error));
+    if (!connectivity->plain) {
+        TRY(weft_memory_make_unset(device, bytes, &plain, error));
+        TRY(weft_memory_write(plain, 0, connectivity->indices, bytes, error));
+        weft_connectivity_give(connectivity, &plain);
+    }
     TRY(weft_memory_make_unset(device, (size_t)(n_padded * width) * sizeof(int32_t), &made, error));
     const weft_setup_kernel kernel = {"connectivity", "interleave", n_padded, 0, 0};
-    TRY(weft_setup_launch(setup, &kernel, (weft_memory *[]){sizes, plain, made}, 3, error));
+    TRY(weft_setup_launch(setup, &kernel, (weft_memory *[]){sizes, connectivity->plain, made}, 3,
+                          error));
+    weft_memory_free(&connectivity->plain);
     *out = made;
     made = NULL;
 done:

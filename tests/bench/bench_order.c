@@ -34,7 +34,7 @@ static weft_status order_once(weft_device *device, weft_mesh *mesh, phases *p, w
     TRY(weft_order_bisect_on_device(setup, mesh, LEAF, x, old, error));
     TRY(weft_device_wait(device, error));
     at[2] = weft_clock();
-    TRY(weft_mesh_renumber_on_device(setup, mesh, x, old, NULL, error));
+    TRY(weft_mesh_renumber_on_device(setup, mesh, x, old, NULL, NULL, error));
     TRY(weft_device_wait(device, error));
     at[3] = weft_clock();
     *p = (phases){at[1] - at[0], at[2] - at[1], at[3] - at[2]};
@@ -105,8 +105,8 @@ static weft_status refine_once(weft_device *device, int d, int64_t n, int times,
     h->n_levels = times + 1;
     TRY(weft_mesh_make_grid(device, d, n, &h->levels[0].mesh, error));
     const double start = weft_clock();
-    TRY(weft_setup_on_device(device) ? weft_refine_levels_on_device(device, h, &n_made, error)
-                                     : weft_mesh_refine_levels(device, h, NULL, error));
+    TRY(weft_setup_on_device(device) ? weft_refine_levels_on_device(device, h, &n_made, NULL, error)
+                                     : weft_mesh_refine_levels(device, h, NULL, NULL, error));
     *seconds = weft_clock() - start;
     *n_nodes = h->levels[times].mesh->n_nodes;
 done:
@@ -148,8 +148,13 @@ static weft_status time_copies(weft_device *device, size_t bytes, weft_error *er
         const double seconds = weft_clock() - start;
         best[i % 2] = seconds < best[i % 2] ? seconds : best[i % 2];
     }
-    printf("copies of %.0f MB: to the device %.1f GB/s, back %.1f GB/s\n", (double)bytes * 1e-6,
-           (double)bytes / best[0] * 1e-9, (double)bytes / best[1] * 1e-9);
+    free(array);
+    array = weft_array_make_unset(bytes);
+    const double start = weft_clock();
+    TRY(weft_memory_read(memory, 0, array, bytes, error));
+    printf("copies of %.0f MB: to the device %.1f GB/s, back %.1f GB/s, into new pages %.1f GB/s\n",
+           (double)bytes * 1e-6, (double)bytes / best[0] * 1e-9, (double)bytes / best[1] * 1e-9,
+           (double)bytes / (weft_clock() - start) * 1e-9);
 done:
     free(array);
     weft_memory_free(&memory);

@@ -86,12 +86,19 @@ static void check(int d, int64_t n, int times) {
     weft_device *device = setup_device();
     weft_hierarchy *made = start(example(d, n), times), *expected = start(example(d, n), times);
     weft_error error = {0};
+    weft_mesh_copies copies = {0};
     int n_made = 0;
-    if (weft_refine_levels_on_device(device, made, &n_made, &error) != WEFT_OK)
+    if (weft_refine_levels_on_device(device, made, &n_made, &copies, &error) != WEFT_OK)
         fail_msg("%s", error.message);
     assert_int_equal(n_made, times + 1);
+    const weft_mesh *finest = made->levels[times].mesh;
+    setup_equal("nodes", copies.x, finest->x, weft_memory_bytes(copies.x));
+    setup_equal("cells", copies.cells, finest->cells, weft_memory_bytes(copies.cells));
+    assert_int_equal(weft_memory_bytes(copies.x), finest->n_nodes * d * 8);
+    assert_int_equal(weft_memory_bytes(copies.cells), finest->n_cells * (d + 1) * 4);
+    weft_mesh_copies_free(&copies);
     assert_int_equal(weft_device_bytes(device), 0);
-    assert_int_equal(weft_mesh_refine_levels(NULL, expected, NULL, NULL), WEFT_OK);
+    assert_int_equal(weft_mesh_refine_levels(NULL, expected, NULL, NULL, NULL), WEFT_OK);
     compare_levels(made, expected);
     weft_hierarchy_free(&made);
     weft_hierarchy_free(&expected);
@@ -137,12 +144,13 @@ static void a_hub(void **state) {
         weft_hierarchy *made = start(fan(n), 2), *expected = start(fan(n), 2);
         weft_error error = {0};
         int n_made = 0;
-        const weft_status status = weft_refine_levels_on_device(device, made, &n_made, &error);
+        const weft_status status =
+            weft_refine_levels_on_device(device, made, &n_made, NULL, &error);
         assert_int_equal(status, is_refused ? WEFT_ERROR_UNSUPPORTED : WEFT_OK);
         assert_int_equal(n_made, is_refused ? 1 : 3);
         if (is_refused)
             assert_non_null(strstr(error.message, "1200 edges"));
-        assert_int_equal(weft_mesh_refine_levels(NULL, expected, NULL, NULL), WEFT_OK);
+        assert_int_equal(weft_mesh_refine_levels(NULL, expected, NULL, NULL, NULL), WEFT_OK);
         if (!is_refused)
             compare_levels(made, expected);
         weft_hierarchy_free(&made);
@@ -159,7 +167,7 @@ static void points_are_refused(void **state) {
     int n_made = 0;
     made->levels[0].mesh->points.nodes = weft_array_make(1, sizeof(int32_t));
     made->levels[0].mesh->points.n_nodes = 1;
-    assert_int_equal(weft_refine_levels_on_device(device, made, &n_made, &error),
+    assert_int_equal(weft_refine_levels_on_device(device, made, &n_made, NULL, &error),
                      WEFT_ERROR_UNSUPPORTED);
     assert_int_equal(n_made, 1);
     weft_hierarchy_free(&made);
@@ -172,17 +180,17 @@ static void too_little_memory(void **state) {
     weft_device *device = setup_device();
     weft_hierarchy *expected = start(example(2, 32), 5);
     int seen[7] = {0};
-    assert_int_equal(weft_mesh_refine_levels(NULL, expected, NULL, NULL), WEFT_OK);
+    assert_int_equal(weft_mesh_refine_levels(NULL, expected, NULL, NULL, NULL), WEFT_OK);
     for (size_t bytes = 50000; bytes < 12000000; bytes *= 4) {
         weft_hierarchy *made = start(example(2, 32), 5), *rest = start(example(2, 32), 5);
         weft_error error = {0};
         int n_made = 0;
         device->limits.memory_bytes = bytes;
-        assert_int_equal(weft_refine_levels_on_device(device, made, &n_made, &error),
+        assert_int_equal(weft_refine_levels_on_device(device, made, &n_made, NULL, &error),
                          WEFT_ERROR_MEMORY);
         assert_int_equal(weft_device_bytes(device), 0);
         seen[n_made] = 1;
-        assert_int_equal(weft_mesh_refine_levels(device, rest, NULL, &error), WEFT_OK);
+        assert_int_equal(weft_mesh_refine_levels(device, rest, NULL, NULL, &error), WEFT_OK);
         compare_levels(rest, expected);
         weft_hierarchy_free(&made);
         weft_hierarchy_free(&rest);

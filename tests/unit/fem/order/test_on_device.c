@@ -4,7 +4,9 @@
  * host's are checked by test_order.c. Runs on an emulated GPU, or on the device that WEFT_TEST_DEVICE
  * names. */
 #include "fem/order/on_device.h"
+#include "fem/space/space.h"
 #include "fem/weft_fem.h"
+#include "fusion/connectivity/connectivity.h"
 #include "setup_support.h"
 #include "test_support.h"
 
@@ -143,6 +145,34 @@ static weft_mesh *grid(int d, int64_t n, bool with_groups) {
     return mesh;
 }
 
+/* A space made of the copies has the nodes and cells of the mesh, and reads them there: a value that
+ * is changed on the device shows. */
+static void check_space(weft_device *device, const weft_mesh *mesh, weft_mesh_copies *copies) {
+    const int32_t changed = -7;
+    weft_space *space = NULL, *expected = NULL;
+    weft_memory *indices[2] = {NULL, NULL};
+    assert_int_equal(weft_memory_write(copies->cells, 0, &changed, sizeof changed, NULL), WEFT_OK);
+    assert_int_equal(weft_space_make_with(device, mesh, copies, WEFT_ELEMENT_P1, 1, &space, NULL),
+                     WEFT_OK);
+    assert_null(copies->x);
+    assert_null(copies->cells);
+    assert_int_equal(weft_space_make(device, mesh, WEFT_ELEMENT_P1, 1, &expected, NULL), WEFT_OK);
+    setup_equal("nodes", weft_space_coordinates(space), mesh->x,
+                (size_t)(mesh->n_nodes * mesh->dimension) * sizeof *mesh->x);
+    weft_space *spaces[] = {space, expected};
+    for (int i = 0; i < 2; ++i)
+        assert_int_equal(
+            weft_connectivity_interleaved(weft_space_cells(spaces[i]), 32, &indices[i], NULL),
+            WEFT_OK);
+    int32_t *own = setup_read(indices[0], weft_memory_bytes(indices[0]));
+    assert_int_equal(own[0], changed);
+    own[0] = mesh->cells[0];
+    setup_equal("cells", indices[1], own, weft_memory_bytes(indices[1]));
+    free(own);
+    weft_space_free(&space);
+    weft_space_free(&expected);
+}
+
 static void check_mesh(int d, int64_t n, bool with_groups) {
     weft_device *device = setup_device();
     weft_mesh *made = grid(d, n, with_groups), *expected = grid(d, n, with_groups);
@@ -152,7 +182,8 @@ static void check_mesh(int d, int64_t n, bool with_groups) {
     own.cells = malloc((size_t)made->n_cells * sizeof *own.cells);
     assert_int_equal(
         weft_mesh_order(NULL, expected, WEFT_ORDERING_BISECTION, 0, NULL, &host, &error), WEFT_OK);
-    if (weft_mesh_order_on_device(device, made, 512, &own, &error) != WEFT_OK)
+    weft_mesh_copies copies = {0};
+    if (weft_mesh_order_on_device(device, made, 512, &own, &copies, &error) != WEFT_OK)
         fail_msg("%s", error.message);
     assert_memory_equal(own.nodes, host.nodes, (size_t)made->n_nodes * sizeof *own.nodes);
     assert_memory_equal(own.cells, host.cells, (size_t)made->n_cells * sizeof *own.cells);
@@ -160,6 +191,7 @@ static void check_mesh(int d, int64_t n, bool with_groups) {
     if (with_groups)
         assert_memory_equal(made->points.nodes, expected->points.nodes,
                             (size_t)made->points.n_nodes * sizeof *made->points.nodes);
+    check_space(device, expected, &copies);
     free(own.nodes);
     free(own.cells);
     free(host.nodes);
@@ -223,7 +255,7 @@ static void too_little_memory(void **state) {
     for (int i = 0; i < 6; ++i, most = most * 4 + 100000) {
         device->limits.memory_bytes = most;
         if (most < 2 * (size_t)mesh->n_cells * 12)
-            assert_int_equal(weft_mesh_order_on_device(device, mesh, 512, &none, &error),
+            assert_int_equal(weft_mesh_order_on_device(device, mesh, 512, &none, NULL, &error),
                              WEFT_ERROR_MEMORY);
         assert_int_equal(weft_device_bytes(device), 0);
     }
