@@ -193,8 +193,11 @@ static const char *write_function(ufl_emitter *e, const ufl_lowered *lowered) {
         e->l->facets[0] < 0 ? "the cell" : "a facet", lowered->degree, lowered->n_points,
         lowered->representation == UFL_REFERENCE_TENSOR ? ", summed when this was generated" : "");
     weft_text_add(&text, "//@ threads   1\n%s", e->body.data ? e->body.data : "");
+    if (e->row_threads > 0)
+        weft_text_add(&text, "//@ threads   %d   A(t,:)\n%.*s%s", e->row_threads, (int)e->n_shared,
+                      e->body.data, e->rows.data ? e->rows.data : "");
     char *kept = NULL;
-    if (text.failed || e->body.failed)
+    if (text.failed || e->body.failed || e->rows.failed)
         ufl_fail(e->l->context, WEFT_ERROR_MEMORY, "out of memory");
     else
         kept = ufl_copy(e->l->context, text.data, text.length);
@@ -264,15 +267,16 @@ static bool lower(ufl_emitter *e, ufl_lowered *out, const ufl_element *points) {
         return false;
     if (e->product)
         return lower_product(e, out, arguments, &own);
-    const bool tensor = all_constant(l, &own) && count_operations(e, &own) <= OPERATIONS_MAX;
-    out->representation = tensor ? UFL_REFERENCE_TENSOR : UFL_QUADRATURE_LOOP;
+    const bool constant = all_constant(l, &own), few = count_operations(e, &own) <= OPERATIONS_MAX;
+    const ufl_terms none = {0, NULL};
+    bool summed = constant && few;
     out->n_points = e->n_points;
-    if (tensor) {
-        const ufl_terms none = {0, NULL};
-        if (!prepare_scalars(e, &none) || !ufl_emit_tensor(e, &own, out->rank, out->sizes))
-            return false;
-    } else if (!prepare_scalars(e, &own) || !ufl_emit_loop(e, &own, out->rank, out->sizes))
+    if (!prepare_scalars(e, summed ? &none : &own) ||
+        (summed && !ufl_emit_tensor(e, &own, out->rank, out->sizes)) ||
+        (constant && !few && out->rank == 2 && !ufl_emit_reference(e, &own, out->sizes, &summed)) ||
+        (!summed && !ufl_emit_loop(e, &own, out->rank, out->sizes)))
         return false;
+    out->representation = summed ? UFL_REFERENCE_TENSOR : UFL_QUADRATURE_LOOP;
     return finish(e, out);
 }
 
@@ -310,6 +314,7 @@ static const ufl_lowered *lower_as(ufl_graph *graph, const ufl_prepared *form, i
                         form->points[number]->name);
     const bool made = lower(&e, out, form->points[number]);
     weft_text_free(&e.body);
+    weft_text_free(&e.rows);
     return made ? out : NULL;
 }
 

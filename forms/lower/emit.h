@@ -31,6 +31,9 @@ typedef struct ufl_emitter {
     bool
         ignores_constants; /* the product with a constant vector is 0: only derivatives of it are used */
     const char *prefix; /* of names of functions; NULL: none */
+    weft_text rows;     /* what follows n_shared characters of `body` in a body of row_threads threads */
+    size_t n_shared;
+    int row_threads; /* 0: there is none */
     long flops;
 } ufl_emitter;
 
@@ -60,6 +63,9 @@ void ufl_emit_shared(ufl_emitter *e, int scalar);
 
 /** All entries as sums over factors that are constant on the cell. (tensor.c) */
 bool ufl_emit_tensor(ufl_emitter *e, const ufl_terms *terms, int rank, const int *sizes);
+/** All entries of a matrix, by tables and loops. (reference.c)
+ *  fits  set to whether the tables are small enough; else nothing is written */
+bool ufl_emit_reference(ufl_emitter *e, const ufl_terms *terms, const int *sizes, bool *fits);
 /** A vector v times the matrix of terms whose factors are constant on affine simplices. (product.c) */
 bool ufl_emit_product(ufl_emitter *e, const ufl_terms *terms);
 /** Solve V x = b for all columns of b, [n][m], in place, by elimination with pivots. false: V is singular. (parts.c) */

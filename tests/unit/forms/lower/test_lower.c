@@ -126,6 +126,65 @@ static void elasticity_keeps_rigid_bodies(void **state) {
     free_forms(&f);
 }
 
+/* A large matrix, whose sums over points are made when the function is generated, by every body of the function,
+ * against a loop over the points, which a coefficient with the value 1 asks for. Entries are equal; operations
+ * per entry of a block are two for each factor, of which symmetry of the gradients leaves 6 of 9 or all 9. */
+static void check_large(const char *arguments, int size, long most_operations) {
+    char text[600];
+    snprintf(text, sizeof text,
+             "%sone = Coefficient(FiniteElement('P', tetrahedron, 1))\nd = dx(degree=6)\n"
+             "forms = [form*d, one*form*d]\n",
+             arguments);
+    fixture f = read_forms(text);
+    static const double x[] = {0, 0, 0.1, 1, 0.1, 0, 0.2, 0.8, 0, 0.1, 0.1, 1.2}, one[] = {1, 1, 1, 1};
+    const double *data[] = {x, one};
+    double *loop = calloc((size_t)size, sizeof *loop), *sums = calloc((size_t)size, sizeof *sums);
+    double largest = 0;
+    int n_bodies = 1;
+    weft_error error = {0};
+    tensor(&f, 1, -1, data, size, loop);
+    for (int i = 0; i < size; ++i)
+        largest = fmax(largest, fabs(loop[i]));
+    f.ufl->context.error = &error;
+    const ufl_lowered *lowered =
+        ufl_lower_integral(&f.ufl->graph, f.ufl->prepared[0], 0, "large", NULL);
+    assert_non_null(lowered);
+    assert_int_equal(lowered->representation, UFL_REFERENCE_TENSOR);
+    assert_in_range(lowered->flops, 1, most_operations);
+    for (int body = 0; body < n_bodies; ++body) {
+        forms_job job = {0};
+        const forms_way way = {.device = f.device, .variant = body};
+        memset(sums, 0, (size_t)size * sizeof *sums);
+        if (forms_job_make(&job, &way, lowered, data, 1, &error) != WEFT_OK ||
+            forms_job_run(&job, sums, &error) != WEFT_OK)
+            fail_msg("%s", error.message);
+        n_bodies = job.n_variants;
+        forms_job_free(&job);
+        for (int i = 0; i < size; ++i)
+            assert_double_near(sums[i], loop[i], 0, RELATIVE * largest);
+    }
+    assert_int_equal(n_bodies, 2);
+    free(loop);
+    free(sums);
+    free_forms(&f);
+}
+
+static void large_matrices(void **state) {
+    (void)state;
+    check_large("e = FiniteElement('P', tetrahedron, 4)\nu = TrialFunction(e)\nv = TestFunction(e)\n"
+                "form = dot(grad(u), grad(v))\n",
+                35 * 35, 35 * 35 * 12 + 200);
+    check_large("e = VectorElement('P', tetrahedron, 2)\nu = TrialFunction(e)\nv = TestFunction(e)\n"
+                "eps = lambda w: sym(grad(w))\n"
+                "form = 2*inner(eps(u), eps(v)) + 0.7*div(u)*div(v)\n",
+                30 * 30, 30 * 30 * 18 + 600);
+    /* two blocks of one kind, and rows without terms */
+    check_large("e = FiniteElement('P', tetrahedron, 3)*FiniteElement('P', tetrahedron, 3)\n"
+                "u, p = TrialFunctions(e)\nv, q = TestFunctions(e)\n"
+                "form = dot(grad(u), grad(v)) + 3*dot(grad(p), grad(v))\n",
+                40 * 40, 2 * 20 * 20 * 12 + 400);
+}
+
 /* sum over facets of int x.n = d int 1, on cells of every type; trilinear cells have curved faces. */
 static void divergence_theorem(void **state) {
     (void)state;
@@ -261,6 +320,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stiffness_and_mass_of_p1),
         cmocka_unit_test(elasticity_keeps_rigid_bodies),
+        cmocka_unit_test(large_matrices),
         cmocka_unit_test(divergence_theorem),
         cmocka_unit_test(products_without_the_matrix),
         cmocka_unit_test(other_branches_do_not_leak),
