@@ -11,7 +11,8 @@
  *
  *  in as many dofs as before, where dependent ones have v = 0 and a row of the identity, so that it
  *  is solved and preconditioned as any other. Without constraints nothing of this is made, and A is
- *  used as it is.
+ *  used as it is. Dofs of Dirichlet conditions are never dependent: a dependent dof refers to them, so
+ *  that it follows values that depend on time; g is what prescribed values at points give.
  *
  *  Source  Abel and Shephard 1979, An algorithm for multipoint constraints in finite element
  *          analysis */
@@ -66,9 +67,10 @@ weft_status weft_constraints_slide(weft_constraints *constraints, const char *gr
                                    const char *origin, weft_error *error);
 /** A component has a value at a point, which need not be a node: there u is interpolated.
  *  point   [d]
+ *  value   a number, or a formula in x, y, z and t; copied
  *  Errors  also WEFT_ERROR_INPUT: the point is outside the mesh */
 weft_status weft_constraints_point(weft_constraints *constraints, const double *point,
-                                   int component, double value, const char *origin,
+                                   int component, const char *value, const char *origin,
                                    weft_error *error);
 
 /** What nothing fixes: the modes that both the operator and the constraints leave free, among the
@@ -87,38 +89,85 @@ weft_status weft_free_modes_find(weft_constraints *constraints, weft_operator *o
 void weft_free_modes_clear(weft_free_modes *modes);
 /** Fix as many dofs at 0 as there are free modes, so that no mode is left. If b does no work on the
  *  modes, these dofs need no force, and u is a solution up to the modes.
- *  b       [n_dofs], on the host; what rounding leaves of such work is taken off
+ *  b       [n_dofs], on the host; what rounding leaves of such work is taken off. NULL: see
+ *          weft_free_modes_check
  *  Errors  WEFT_ERROR_INPUT: b does work on a mode: there is no solution (says how much) */
 weft_status weft_constraints_pin(weft_constraints *constraints, const weft_free_modes *modes,
                                  double *b, weft_error *error);
+/** Of a nonlinear problem, whose pins were made without b: the residual of the solution does no work on
+ *  a mode.
+ *  r       [n_dofs] the residual, reactions included
+ *  most    work on a mode of length 1 that counts as none
+ *  Errors  WEFT_ERROR_INPUT: it does (says how much) */
+weft_status weft_free_modes_check(const weft_free_modes *modes, int64_t n_dofs, const double *r,
+                                  double most, weft_error *error);
 /** Remove the modes from u [n_dofs]: of the solutions, take the one without mean and rotation. */
 void weft_free_modes_remove(const weft_free_modes *modes, int64_t n_dofs, double *u);
 
-/** The constrained problem. */
-typedef struct weft_constrained {
-    weft_operator *op;    /* C^T A C; weft_operator_free */
-    int32_t *constrained; /* [n] ascending: Dirichlet dofs and dependent ones; free() */
-    int64_t n;
-} weft_constrained;
-/** Make C, g and the problem, after the last constraint was added.
- *  op      that stores a matrix, assembled
- *  b       [n_dofs]; becomes C^T (b - A g)
- *  v       [n_dofs] with the Dirichlet values; dependent dofs are set to 0
- *  out     caller's; weft_constrained_clear
- *  Errors  WEFT_ERROR_USAGE (op stores no matrix), _MEMORY, _DEVICE; *out untouched */
-weft_status weft_constraints_reduce(weft_constraints *constraints, weft_operator *op, double *b,
-                                    double *v, weft_constrained *out, weft_error *error);
-void weft_constrained_clear(weft_constrained *constrained);
-/** u = C v + g, in place; [n_dofs] on the host. */
-void weft_constraints_expand(const weft_constraints *constraints, double *v);
+/** The constrained problem, for one solve or many: Newton's method and time steps. C, its transpose, g
+ *  and C^T A C are on the device; the latter's entries are summed on the host. */
+typedef struct weft_reduction weft_reduction;
+/** Make C and g, after the last constraint was added.
+ *  constraints  borrowed; must outlive the result
+ *  out          caller's; weft_reduction_free
+ *  Errors       WEFT_ERROR_MEMORY, _DEVICE; *out untouched */
+weft_status weft_reduction_make(weft_constraints *constraints, weft_reduction **out,
+                                weft_error *error);
+void weft_reduction_free(weft_reduction **reduction);
+/** Compute C^T A C from the present values of A. The operator is made by the first call, and by others
+ *  with another `op`.
+ *  op      that stores a matrix, assembled; borrowed until the next call
+ *  Errors  WEFT_ERROR_USAGE (op stores no matrix), _MEMORY, _DEVICE */
+weft_status weft_reduction_update(weft_reduction *reduction, weft_operator *op, weft_error *error);
+/** C^T A C; NULL before weft_reduction_update. Borrowed. */
+weft_operator *weft_reduction_operator(const weft_reduction *reduction);
+/** Its constrained dofs, [*n] ascending: those of Dirichlet conditions and dependent ones. Borrowed. */
+const int32_t *weft_reduction_constrained(const weft_reduction *reduction, int64_t *n);
+/** u = C u + factor g at the time of the conditions (weft_bc_set_time), in place. Reads the independent
+ *  dofs and those of Dirichlet conditions, which have `factor` times their values.
+ *  u       [n_dofs]
+ *  Errors  WEFT_ERROR_INPUT (prescribed values contradict each other at this time; a formula is not
+ *          finite), those of weft_program_make */
+weft_status weft_reduction_fill(weft_reduction *reduction, double factor, weft_memory *u,
+                                weft_error *error);
+/** out = u without dependent dofs, which are 0. */
+weft_status weft_reduction_keep(weft_reduction *reduction, weft_memory *u, weft_memory *out,
+                                weft_error *error);
+/** out = C^T r; [n_dofs] both, not the same. */
+weft_status weft_reduction_restrict(weft_reduction *reduction, weft_memory *r, weft_memory *out,
+                                    weft_error *error);
+/** A problem A x = b, in which x may differ by C v, becomes one for v.
+ *  x     has the values of Dirichlet dofs and satisfies the constraints, or, for increments, what they
+ *        change by; the rest is the initial guess
+ *  load  becomes C^T (b - A x0), x0 = x - C v
+ *  v     becomes the initial guess, with the values of Dirichlet dofs; dependent dofs are 0 */
+weft_status weft_reduction_enter(weft_reduction *reduction, weft_memory *b, weft_memory *x,
+                                 weft_memory *load, weft_memory *v, weft_error *error);
+/** x = x0 + C v, x0 of the last weft_reduction_enter. */
+weft_status weft_reduction_leave(weft_reduction *reduction, weft_memory *v, weft_memory *x,
+                                 weft_error *error);
 /** Number of dependent dofs. */
 int64_t weft_constraints_count(const weft_constraints *constraints);
 
-/** Add a concentrated load at a point to b [n_dofs] on the host: the values of the cell's shape
- *  functions there, times the load.
+/* ---- concentrated loads ----------------------------------------------------------------- */
+
+typedef struct weft_point_loads weft_point_loads;
+/** context, space, bc  borrowed; must outlive the result; bc has the time
+ *  out                 caller's; weft_point_loads_free
+ *  Errors              WEFT_ERROR_MEMORY; *out untouched */
+weft_status weft_point_loads_make(weft_context *context, const weft_space *space, const weft_bc *bc,
+                                  weft_point_loads **out, weft_error *error);
+void weft_point_loads_free(weft_point_loads **loads);
+/** A load at a point: the values of the cell's shape functions there, times the load.
+ *  value   a number, or a formula in x, y, z and t; copied
  *  Errors  WEFT_ERROR_INPUT: the point is outside the mesh */
-weft_status weft_point_load_add(const weft_space *space, const double *point, int component,
-                                double value, const char *origin, double *b, weft_error *error);
+weft_status weft_point_loads_add(weft_point_loads *loads, const double *point, int component,
+                                 const char *value, const char *origin, weft_error *error);
+/** Does a load depend on time? */
+bool weft_point_loads_move(const weft_point_loads *loads);
+/** Add all loads at the time of the conditions (weft_bc_set_time) to b [n_dofs].
+ *  Errors  WEFT_ERROR_INPUT: a load is not finite; those of weft_program_make */
+weft_status weft_point_loads_apply(weft_point_loads *loads, weft_memory *b, weft_error *error);
 
 #ifdef __cplusplus
 }

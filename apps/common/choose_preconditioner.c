@@ -219,6 +219,8 @@ weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *wha
         break;
     }
 done:
+    if (app_has_constraints(run->options) && !weft_assembly_about(run->assembly)->stores_matrix)
+        run->assembly = WEFT_ASSEMBLY_CSR; /* C^T A C is made of a matrix */
     return status;
 }
 

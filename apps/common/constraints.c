@@ -1,7 +1,6 @@
 /* Reads options of constraints, and solves with them: u = C v + g (fem/weft_constraint.h). */
 #include "apps/common/run.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,27 +14,6 @@ static const struct {
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-/* VALUE[,VALUE...], numbers or `free`. */
-static weft_status read_values(const char *option, const char *text, app_constraint *out,
-                               weft_error *error) {
-    weft_status status = WEFT_OK;
-    char **list = NULL;
-    int n = 0;
-    TRY(app_split_list(option, text, &list, &n, error));
-    if (n > APP_CONSTRAINT_COMPONENTS)
-        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "%d values are given, and at most %d can be", n,
-                           APP_CONSTRAINT_COMPONENTS));
-    for (int i = 0; i < n; ++i) {
-        out->values[i] = NAN;
-        if (strcmp(list[i], "free") != 0)
-            TRY(app_parse_number(option, list[i], -HUGE_VAL, HUGE_VAL, &out->values[i], error));
-    }
-    out->n_values = n;
-done:
-    app_free_list(&list, n);
-    return status;
-}
-
 static weft_status read_point(const char *option, const char *form, const char *text,
                               app_constraint *out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -48,7 +26,7 @@ static weft_status read_point(const char *option, const char *form, const char *
     } else {
         TRY(app_place_read(option, point, &out->place, error));
     }
-    TRY(read_values(option, values, out, error));
+    TRY(app_split_list(option, values, &out->values, &out->n_values, error));
 done:
     free(point);
     free(values);
@@ -75,6 +53,7 @@ weft_status app_constraint_read(app_constraints *constraints, app_constraint_kin
     made = (app_constraint){0};
 done:
     app_place_clear(&made.place);
+    app_free_list(&made.values, made.n_values);
     free(made.group);
     free(made.other);
     return status;
@@ -83,6 +62,7 @@ done:
 void app_constraints_clear(app_constraints *constraints) {
     for (int i = 0; i < constraints->n; ++i) {
         app_place_clear(&constraints->list[i].place);
+        app_free_list(&constraints->list[i].values, constraints->list[i].n_values);
         free(constraints->list[i].group);
         free(constraints->list[i].other);
     }
@@ -108,6 +88,10 @@ static weft_status find_points(const app_run *run, const app_constraint *one, do
     return WEFT_ERROR_USAGE;
 }
 
+static bool is_free(const char *value) {
+    return strcmp(value, "free") == 0;
+}
+
 static weft_status add_values(app_run *run, const app_constraint *one, weft_error *error) {
     weft_status status = WEFT_OK;
     const int c = weft_space_components(run->space), d = run->mesh->dimension;
@@ -115,7 +99,7 @@ static weft_status add_values(app_run *run, const app_constraint *one, weft_erro
     int64_t n = 0;
     TRY(find_points(run, one, &points, &n, error));
     for (int64_t i = 0; i < n * c; ++i)
-        if (!isnan(one->values[i % c]))
+        if (!is_free(one->values[i % c]))
             TRY(weft_constraints_point(run->constraints, points + i / c * d, (int)(i % c),
                                        one->values[i % c], one->origin, error));
 done:
@@ -143,9 +127,19 @@ done:
 weft_status app_run_constraints_make(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const app_constraints *options = &run->options->constraints;
+    if (!app_has_constraints(run->options))
+        return WEFT_OK;
     TRY(weft_constraints_make(&run->context, run->space, run->bc, &run->constraints, error));
     for (int i = 0; i < options->n; ++i)
         TRY(add(run, &options->list[i], error));
+done:
+    return status;
+}
+
+weft_status app_run_modes_find(app_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (!run->constraints) /* a body may float because of loads at points alone */
+        TRY(weft_constraints_make(&run->context, run->space, run->bc, &run->constraints, error));
     if (!run->is_null)
         TRY(weft_free_modes_find(run->constraints, run->op, &run->modes, error));
     if (run->modes.n > 0)
@@ -156,28 +150,30 @@ done:
     return status;
 }
 
-static weft_status add_load(const app_run *run, const app_constraint *one, double *b,
-                            weft_error *error) {
+static weft_status add_load(app_run *run, const app_constraint *one, weft_error *error) {
     weft_status status = WEFT_OK;
     const int c = weft_space_components(run->space), d = run->mesh->dimension;
     double *points = NULL;
     int64_t n = 0;
     TRY(find_points(run, one, &points, &n, error));
     for (int64_t i = 0; i < n * c; ++i)
-        if (!isnan(one->values[i % c]))
-            TRY(weft_point_load_add(run->space, points + i / c * d, (int)(i % c),
-                                    one->values[i % c], one->origin, b, error));
+        if (!is_free(one->values[i % c]))
+            TRY(weft_point_loads_add(run->point_loads, points + i / c * d, (int)(i % c),
+                                     one->values[i % c], one->origin, error));
 done:
     free(points);
     return status;
 }
 
-weft_status app_run_point_loads(const app_run *run, double *b, weft_error *error) {
+weft_status app_run_point_loads_make(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const app_constraints *options = &run->options->constraints;
+    if (!app_has_point_loads(run->options))
+        return WEFT_OK;
+    TRY(weft_point_loads_make(&run->context, run->space, run->bc, &run->point_loads, error));
     for (int i = 0; i < options->n; ++i)
         if (options->list[i].kind == APP_POINT_LOAD)
-            TRY(add_load(run, &options->list[i], b, error));
+            TRY(add_load(run, &options->list[i], error));
 done:
     return status;
 }
@@ -203,31 +199,54 @@ bool app_has_point_loads(const app_run_options *options) {
     return false;
 }
 
+weft_status app_run_reduce(app_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (!run->constraints || weft_constraints_count(run->constraints) == 0)
+        return WEFT_OK;
+    if (!weft_assembly_about(run->assembly)->stores_matrix) { /* what was chosen before it was known */
+        weft_operator_free(&run->op);
+        run->assembly = WEFT_ASSEMBLY_CSR;
+        TRY(app_run_operator_make(run, error));
+    }
+    TRY(weft_reduction_make(run->constraints, &run->reduction, error));
+    run->constrained = weft_reduction_constrained(run->reduction, &run->n_constrained);
+done:
+    return status;
+}
+
+static void exchange(app_run *run) {
+    weft_memory *const b = run->b, *const u = run->u;
+    double *const b_values = run->b_values, *const u_values = run->u_values;
+    run->b = run->whole_b;
+    run->u = run->whole_u;
+    run->b_values = run->whole_b_values;
+    run->u_values = run->whole_u_values;
+    run->whole_b = b;
+    run->whole_u = u;
+    run->whole_b_values = b_values;
+    run->whole_u_values = u_values;
+}
+
 weft_status app_run_constrain(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n = run->n_dofs;
     if (!run->constraints)
         return WEFT_OK;
     TRY(weft_constraints_pin(run->constraints, &run->modes, run->b_values, error));
-    if (weft_constraints_count(run->constraints) == 0)
-        goto done;
-    if (!weft_operator_pattern(run->op)) { /* what was chosen before it was known */
-        weft_operator_free(&run->op);
-        run->assembly = WEFT_ASSEMBLY_CSR;
-        TRY(app_run_operator_make(run, error));
-    }
-    run->whole_b = weft_array_make((size_t)n, sizeof *run->whole_b);
-    if (!run->whole_b)
-        TRY(weft_out_of_memory(error, "constraints"));
-    memcpy(run->whole_b, run->b_values, (size_t)n * sizeof *run->whole_b);
-    TRY(weft_constraints_reduce(run->constraints, run->op, run->b_values, run->u_values,
-                                &run->reduced, error));
-    run->whole = run->op;
-    run->op = run->reduced.op;
-    run->constrained = run->reduced.constrained;
-    run->n_constrained = run->reduced.n;
     TRY(weft_vector_push(run->b, run->b_values, n, error));
-    TRY(weft_vector_push(run->u, run->u_values, n, error));
+    TRY(app_run_reduce(run, error));
+    if (!run->reduction)
+        goto done;
+    TRY(weft_vector_make(run->device, n, &run->whole_b_values, &run->whole_b, error));
+    TRY(weft_vector_make(run->device, n, &run->whole_u_values, &run->whole_u, error));
+    TRY(weft_reduction_update(run->reduction, run->op, error));
+    TRY(weft_reduction_fill(run->reduction, 1, run->u, error));
+    TRY(weft_reduction_enter(run->reduction, run->b, run->u, run->whole_b, run->whole_u, error));
+    exchange(run);
+    run->whole = run->op;
+    run->op = weft_reduction_operator(run->reduction);
+    TRY(weft_vector_pull(run->b, run->b_values, n, error));
+    TRY(weft_vector_pull(run->u, run->u_values, n, error));
 done:
     return status;
 }
@@ -240,23 +259,26 @@ weft_status app_run_release(app_run *run, weft_error *error) {
     run->op = run->whole;
     run->whole = NULL;
     run->constrained = weft_bc_constrained(run->bc, &run->n_constrained);
-    memcpy(run->b_values, run->whole_b, (size_t)n * sizeof *run->b_values);
-    weft_constraints_expand(run->constraints, run->u_values);
+    exchange(run);
+    TRY(weft_reduction_leave(run->reduction, run->whole_u, run->u, error));
+    TRY(weft_vector_pull(run->u, run->u_values, n, error));
     weft_free_modes_remove(&run->modes, n, run->u_values);
-    TRY(weft_vector_push(run->b, run->b_values, n, error));
     TRY(weft_vector_push(run->u, run->u_values, n, error));
 done:
     return status;
 }
 
 void app_run_constraints_clear(app_run *run) {
-    weft_operator_free(&run->reduced.op);
     if (run->whole)
         run->op = run->whole;
-    weft_constrained_clear(&run->reduced);
+    weft_memory_free(&run->whole_b);
+    weft_memory_free(&run->whole_u);
+    free(run->whole_b_values);
+    free(run->whole_u_values);
+    weft_reduction_free(&run->reduction);
     weft_constraints_free(&run->constraints);
+    weft_point_loads_free(&run->point_loads);
     weft_free_modes_clear(&run->modes);
-    free(run->whole_b);
 }
 
 void app_run_print_constraints(const app_run *run) {

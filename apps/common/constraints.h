@@ -4,8 +4,6 @@
 
 #include "apps/common/place.h"
 
-enum { APP_CONSTRAINT_COMPONENTS = 8 };
-
 typedef enum app_constraint_kind {
     APP_TIE,
     APP_PERIODIC,
@@ -18,7 +16,7 @@ typedef struct app_constraint {
     app_constraint_kind kind;
     char *group, *other; /* malloc'd; other: of --periodic, NULL: what the mesh declares */
     app_place place;     /* of points */
-    double values[APP_CONSTRAINT_COMPONENTS]; /* NaN: free */
+    char **values; /* [n_values] of points, formulas; malloc'd */
     int n_values;
     char origin[300];
 } app_constraint;

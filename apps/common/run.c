@@ -186,7 +186,8 @@ weft_status app_run_precondition(app_run *run, weft_error *error) {
         weft_preconditioner_free(&run->preconditioner);
     if (options->preconditioner < 0)
         return WEFT_OK;
-    const weft_preconditioner_problem problem = {.op = run->op,
+    weft_operator *reduced = run->reduction ? weft_reduction_operator(run->reduction) : NULL;
+    const weft_preconditioner_problem problem = {.op = reduced ? reduced : run->op,
                                                  .constrained = run->constrained,
                                                  .n_constrained = run->n_constrained,
                                                  .is_general = is_general,

@@ -69,9 +69,12 @@ typedef struct app_run {
     double *probes;                    /* [probes][n_values], NaN outside */
     weft_constraints *constraints;     /* NULL: none, and nothing floats */
     weft_free_modes modes;
-    weft_constrained reduced; /* while it is solved: op, constrained and b are those of it, and */
-    weft_operator *whole;     /* this is the operator without constraints; else NULL */
-    double *whole_b;
+    weft_point_loads *point_loads;     /* NULL: none */
+    weft_reduction *reduction;         /* NULL: no dependent dofs */
+    weft_operator *whole; /* while the constrained problem is solved by app_run_solve: op, constrained, b
+                             and u are those of it, and these are without constraints; else NULL */
+    weft_memory *whole_b, *whole_u;
+    double *whole_b_values, *whole_u_values;
     weft_derive *derive;       /* NULL: no derived quantities */
     double *reactions, *loads; /* by condition, or component without any; sums of b by
                                           component; NULL unless requested */
@@ -148,12 +151,16 @@ weft_status app_run_remove_mean(app_run *run, double integral, weft_error *error
 /** Set the errors from their squares; warns if they are not finite. */
 void app_run_set_errors(app_run *run, double l2_squared, double h1_squared);
 weft_status app_run_measure_probes(app_run *run, weft_error *error);
-/** Make the constraints of the options, and find what neither they nor the operator, which is there,
- *  fix. (apps/common/constraints.c)
+/** Make the constraints of the options, if there are any. (apps/common/constraints.c)
  *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_INPUT: those of fem/weft_constraint.h */
 weft_status app_run_constraints_make(app_run *run, weft_error *error);
-/** Add --point-load to b [n_dofs]. */
-weft_status app_run_point_loads(const app_run *run, double *b, weft_error *error);
+/** Find what neither constraints nor the operator, which is there, fix. */
+weft_status app_run_modes_find(app_run *run, weft_error *error);
+/** Make the loads of --point-load, if there are any. */
+weft_status app_run_point_loads_make(app_run *run, weft_error *error);
+/** If there are dependent dofs, make `reduction`, let `constrained` be those of it, and see that the
+ *  operator stores a matrix. */
+weft_status app_run_reduce(app_run *run, weft_error *error);
 /** Whether --periodic is among the options. */
 bool app_has_periodic(const app_run_options *options);
 bool app_has_point_loads(const app_run_options *options);

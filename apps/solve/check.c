@@ -48,6 +48,12 @@ static weft_status collect(const solve_options *options, formulas *f, weft_error
             TRY(add_list(f, condition->origin, condition->alpha, error));
         TRY(add_list(f, condition->origin, condition->value, error));
     }
+    for (int i = 0; i < options->run.constraints.n; ++i) {
+        const app_constraint *one = &options->run.constraints.list[i];
+        for (int k = 0; k < one->n_values; ++k)
+            if (strcmp(one->values[k], "free") != 0)
+                TRY(app_formulas_add(&f->all, one->origin, one->values[k], error));
+    }
     for (int i = 0; i < options->inputs.n; ++i)
         TRY(add_list(f, options->inputs.list[i].origin, options->inputs.list[i].value, error));
 done:
@@ -87,21 +93,6 @@ static weft_status check_nonlinear(const solve *run, weft_error *error) {
     return WEFT_ERROR_INPUT;
 }
 
-/* Newton's method takes loads at points, but no constraints. */
-static weft_status check_constraints(const solve *run, weft_error *error) {
-    const app_constraints *constraints = &run->options->run.constraints;
-    for (int i = 0; i < constraints->n && run->options->nonlinear; ++i) {
-        if (constraints->list[i].kind == APP_POINT_LOAD)
-            continue;
-        weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                       "constraints between nodes are for linear problems");
-        weft_error_location(error, constraints->list[i].origin, NULL, 0, 0);
-        weft_error_hint(error, "leave it or --nonlinear out");
-        return WEFT_ERROR_UNSUPPORTED;
-    }
-    return WEFT_OK;
-}
-
 weft_status solve_check(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const app_run_options *options = &run->options->run;
@@ -114,7 +105,6 @@ weft_status solve_check(solve *run, weft_error *error) {
         TRY(app_outputs_check(run->options->script, NULL, options->json, error));
     const double start = weft_clock();
     TRY(check_nonlinear(run, error));
-    TRY(check_constraints(run, error));
     TRY(check_formulas(run, error));
     run->base.seconds.plan += weft_clock() - start;
     TRY(app_run_files_check(&run->base, error));

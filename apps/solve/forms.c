@@ -226,7 +226,7 @@ static weft_status find_floating_parts(solve *run, weft_error *error) {
     TRY(weft_bc_parts(run->base.bc, NULL, &n_parts, error));
     if (n_parts == 1)
         goto done;
-    TRY(app_run_constraints_make(&run->base, error));
+    TRY(app_run_modes_find(&run->base, error));
     if (run->base.modes.n == 0)
         app_run_constraints_clear(&run->base);
 done:
@@ -254,7 +254,7 @@ weft_status solve_fixed_check(solve *run, weft_error *error) {
         if (run->base.project)
             continue;
         if (may_float)
-            TRY(app_run_constraints_make(&run->base, error));
+            TRY(app_run_modes_find(&run->base, error));
         if (run->base.modes.n > 0)
             goto done;
         status =

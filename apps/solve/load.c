@@ -17,9 +17,9 @@ static weft_status make_fluxes(solve *run, weft_error *error) {
     TRY(weft_vector_push(run->flux_memory, run->flux, run->n_dofs, error));
     TRY(weft_bc_load_make(run->base.bc, NULL, NULL, WEFT_LOAD_DEGREE, run->flux_memory, run->flux,
                           error));
-    if (run->options->nonlinear) {
-        TRY(app_run_point_loads(&run->base, run->flux, error));
-        TRY(weft_vector_push(run->flux_memory, run->flux, run->n_dofs, error));
+    if (run->options->nonlinear && run->base.point_loads) {
+        TRY(weft_point_loads_apply(run->base.point_loads, run->flux_memory, error));
+        TRY(weft_vector_pull(run->flux_memory, run->flux, run->n_dofs, error));
     }
 done:
     return status;
@@ -69,7 +69,7 @@ weft_status solve_load_make(solve *run, weft_error *error) {
     bool has_flux = false;
     for (int i = 0; i < run->base.pieces.n; ++i)
         has_flux |= run->base.pieces.list[i].kind != WEFT_DIRICHLET;
-    has_flux |= run->options->nonlinear && app_has_point_loads(run->base.options);
+    has_flux |= run->options->nonlinear && run->base.point_loads;
     if (has_flux)
         TRY(make_fluxes(run, error));
     for (int i = 0; i < run->script.n_parts; ++i)

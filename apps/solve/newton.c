@@ -1,5 +1,5 @@
 /* Solves r(u) = 0 by Newton's method (fem/solve/newton.h) in load steps: the loads and prescribed values
- * of step i of n are i/n of all. */
+ * of step i of n are i/n of all. With constraints u = C v + g it is C^T r(C v + g) = 0. */
 #include "fem/solve/newton.h"
 #include "apps/common/fem.h"
 #include "apps/solve/solve.h"
@@ -7,20 +7,24 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct load_step {
     solve *run;
     weft_solver *solver;
     weft_newton newton;
     weft_memory *is_free;
-    double factor;     /* of the load, now */
-    int number, first; /* from 1; index of the step's first iteration */
+    weft_memory *load, *v; /* of the linear systems with constraints */
+    weft_operator *solved; /* that of the solver */
+    double factor;         /* of the load, now */
+    int number, first;     /* from 1; index of the step's first iteration */
 } load_step;
 
 static weft_status step_alloc(load_step *step, solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
+    const size_t bytes = (size_t)run->n_dofs * sizeof(double);
     *step = (load_step){.run = run};
-    run->vectors = (weft_vectors){.context = &run->base.context, .n = run->n_dofs};
+    run->vectors = (weft_vector_programs){.context = &run->base.context, .n = run->n_dofs};
     double *values = weft_array_make((size_t)run->n_dofs, sizeof *values);
     if (!values)
         TRY(weft_out_of_memory(error, NULL));
@@ -28,9 +32,15 @@ static weft_status step_alloc(load_step *step, solve *run, weft_error *error) {
         values[i] = 1;
     for (int64_t i = 0; i < run->base.n_constrained; ++i)
         values[run->base.constrained[i]] = 0;
-    TRY(weft_memory_place(run->base.device, values, (size_t)run->n_dofs, sizeof *values,
+    TRY(weft_memory_place(run->base.device, values, bytes / sizeof *values, sizeof *values,
                           &step->is_free, error));
-    TRY(weft_solver_make(&run->base.context, run->base.op, &step->solver, error));
+    if (run->base.constraints)
+        TRY(weft_constraints_pin(run->base.constraints, &run->base.modes, NULL, error));
+    TRY(app_run_reduce(&run->base, error));
+    if (run->base.reduction) {
+        TRY(weft_memory_make(run->base.device, bytes, &step->load, error));
+        TRY(weft_memory_make(run->base.device, bytes, &step->v, error));
+    }
 done:
     free(values);
     return status;
@@ -40,6 +50,8 @@ static void step_free(load_step *step) {
     weft_solver_free(&step->solver);
     weft_newton_clear(&step->newton);
     weft_memory_free(&step->is_free);
+    weft_memory_free(&step->load);
+    weft_memory_free(&step->v);
 }
 
 /* b = r(u) + R u - t g, and -b */
@@ -71,15 +83,23 @@ static weft_status note(void *user, const weft_newton_state *state, weft_error *
     return APP_APPEND(run->iterations, run->n_iterations, now, error);
 }
 
-/* Choose the method for the tangent, and make another solver if it is for another operator. */
-static weft_status tangent_check(load_step *step, int iteration, weft_error *error) {
+/* Choose the method for the tangent at u, assemble it, and make a solver for it. */
+static weft_status assemble(load_step *step, int iteration, weft_error *error) {
     weft_status status = WEFT_OK;
+    solve *run = step->run;
     bool is_remade = false;
-    TRY(solve_tangent_check(step->run, step->number, iteration, &is_remade, error));
-    if (is_remade) {
+    TRY(solve_tangent_check(run, step->number, iteration, &is_remade, error));
+    TRY(weft_operator_assemble(run->base.op, error));
+    if (run->base.reduction)
+        TRY(weft_reduction_update(run->base.reduction, run->base.op, error));
+    weft_operator *solved =
+        run->base.reduction ? weft_reduction_operator(run->base.reduction) : run->base.op;
+    if (is_remade || !step->solver) {
         weft_solver_free(&step->solver);
-        TRY(weft_solver_make(&step->run->base.context, step->run->base.op, &step->solver, error));
+        TRY(weft_solver_make(&run->base.context, solved, &step->solver, error));
     }
+    step->solved = solved;
+    TRY(app_run_precondition(&run->base, error));
 done:
     return status;
 }
@@ -89,19 +109,20 @@ static weft_status lift(load_step *step, weft_memory *du, weft_error *error) {
     weft_status status = WEFT_OK;
     solve *run = step->run;
     double *values = weft_array_make((size_t)run->n_dofs, sizeof *values);
-    double *given = weft_array_make((size_t)run->n_dofs, sizeof *given);
-    if (!values || !given)
+    if (!values)
         TRY(weft_out_of_memory(error, NULL));
     TRY(weft_vector_pull(run->base.u, run->base.u_values, run->n_dofs, error));
-    app_run_set_conditions(&run->base, step->factor, given);
-    for (int64_t i = 0; i < run->base.n_constrained; ++i) {
-        const int32_t dof = run->base.constrained[i];
-        values[dof] = given[dof] - run->base.u_values[dof];
-    }
+    memcpy(values, run->base.u_values, (size_t)run->n_dofs * sizeof *values);
+    app_run_set_conditions(&run->base, step->factor, values);
+    TRY(weft_vector_push(du, values, run->n_dofs, error));
+    if (run->base.reduction)
+        TRY(weft_reduction_fill(run->base.reduction, step->factor, du, error));
+    TRY(weft_vector_pull(du, values, run->n_dofs, error));
+    for (int64_t i = 0; i < run->n_dofs; ++i)
+        values[i] -= run->base.u_values[i];
     TRY(weft_vector_push(du, values, run->n_dofs, error));
 done:
     free(values);
-    free(given);
     return status;
 }
 
@@ -112,31 +133,42 @@ static bool is_usable(const weft_cg_result *cg) {
             cg->residual < 0.1);
 }
 
-/* K du = r */
+/* K du = r by the present preconditioner */
+static weft_status solve_tangent(load_step *step, int iteration, weft_memory *r, weft_memory *du,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    solve *run = step->run;
+    weft_reduction *reduction = run->base.reduction;
+    weft_cg_options options = app_run_solver_options(&run->base);
+    options.preconditioner = run->base.preconditioner;
+    free(run->base.cg.history);
+    run->base.cg = (weft_cg_result){0};
+    TRY(weft_memory_zero(du, error));
+    if (iteration == 0)
+        TRY(lift(step, du, error));
+    if (reduction)
+        TRY(weft_reduction_enter(reduction, r, du, step->load, step->v, error));
+    TRY(weft_solver_solve(step->solver, reduction ? step->load : r, reduction ? step->v : du,
+                          &options, &run->base.cg, error));
+    if (reduction)
+        TRY(weft_reduction_leave(reduction, step->v, du, error));
+done:
+    return status;
+}
+
 static weft_status correct(void *user, int iteration, weft_memory *r, weft_memory *du,
                            weft_operator **tangent, bool *usable, weft_error *error) {
     load_step *step = user;
     weft_status status = WEFT_OK;
     solve *run = step->run;
-    TRY(tangent_check(step, iteration, error));
-    weft_cg_options options = app_run_solver_options(&run->base);
-    if (iteration == 0)
-        TRY(lift(step, du, error));
-    TRY(weft_operator_assemble(run->base.op, error));
-    TRY(app_run_precondition(&run->base, error));
-    options.preconditioner = run->base.preconditioner;
-    free(run->base.cg.history);
-    run->base.cg = (weft_cg_result){0};
-    TRY(weft_solver_solve(step->solver, r, du, &options, &run->base.cg, error));
-    if (app_run_retries_by_jacobi(&run->base, &options)) {
-        TRY(weft_memory_zero(du, error));
-        if (iteration == 0)
-            TRY(lift(step, du, error));
-        TRY(weft_solver_solve(step->solver, r, du, &options, &run->base.cg, error));
-    }
+    weft_cg_options options = {0};
+    TRY(assemble(step, iteration, error));
+    TRY(solve_tangent(step, iteration, r, du, error));
+    if (app_run_retries_by_jacobi(&run->base, &options))
+        TRY(solve_tangent(step, iteration, r, du, error));
     run->iterations[run->n_iterations - 1].cg_iterations = run->base.cg.iterations;
     run->iterations[run->n_iterations - 1].method = run->base.method;
-    *tangent = run->base.op;
+    *tangent = step->solved;
     *usable = is_usable(&run->base.cg);
 done:
     return status;
@@ -149,6 +181,7 @@ static weft_status step_solve(load_step *step, bool *converged, weft_error *erro
     const weft_newton_problem problem = {.vectors = &run->vectors,
                                          .u = run->base.u,
                                          .is_free = step->is_free,
+                                         .constraints = run->base.reduction,
                                          .residual = residual_make,
                                          .solve = correct,
                                          .note = note,
@@ -171,6 +204,46 @@ done:
     return status;
 }
 
+/* Is r(u - part of a mode) as small as r(u), over free dofs? Else the mode stays. */
+static weft_status remove_mode(load_step *step, int k, double most, weft_error *error) {
+    weft_status status = WEFT_OK;
+    solve *run = step->run;
+    const int64_t n = run->n_dofs;
+    double squares[2], *kept = weft_array_make((size_t)n, sizeof *kept);
+    const weft_free_modes one = {1, run->base.modes.modes + k * n,
+                                 run->base.modes.weighted + k * n};
+    if (!kept)
+        return weft_out_of_memory(error, NULL);
+    memcpy(kept, run->base.u_values, (size_t)n * sizeof *kept);
+    weft_free_modes_remove(&one, n, run->base.u_values);
+    TRY(weft_vector_push(run->base.u, run->base.u_values, n, error));
+    TRY(residual_make(step, step->newton.r, error));
+    TRY(weft_reduction_restrict(run->base.reduction, step->newton.r, step->load, error));
+    TRY(weft_vectors_norms(&run->vectors, step->load, step->is_free, squares, error));
+    if (!(sqrt(squares[1]) <= most))
+        memcpy(run->base.u_values, kept, (size_t)n * sizeof *kept);
+    TRY(weft_vector_push(run->base.u, run->base.u_values, n, error));
+done:
+    free(kept);
+    return status;
+}
+
+/* Pins carry nothing; of the solutions, take the one without mean, and rotation if it can be removed. */
+static weft_status settle_modes(load_step *step, weft_error *error) {
+    weft_status status = WEFT_OK;
+    solve *run = step->run;
+    const solve_iteration *last = &run->iterations[run->n_iterations - 1];
+    if (run->base.modes.n == 0 || !run->newton_converged)
+        return WEFT_OK;
+    TRY(weft_free_modes_check(&run->base.modes, run->n_dofs, run->base.b_values,
+                              fmax(1e-6, 10 * run->options->newton_tolerance) * last->scale,
+                              error));
+    for (int k = 0; k < run->base.modes.n; ++k)
+        TRY(remove_mode(step, k, 10 * run->options->newton_tolerance * last->scale, error));
+done:
+    return status;
+}
+
 weft_status solve_newton(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const double start = app_clock(&run->base.context);
@@ -182,6 +255,7 @@ weft_status solve_newton(solve *run, weft_error *error) {
     run->newton_converged = converged;
     TRY(weft_vector_pull(run->base.u, run->base.u_values, run->n_dofs, error));
     TRY(weft_vector_pull(run->base.b, run->base.b_values, run->n_dofs, error));
+    TRY(settle_modes(&step, error));
 done:
     step_free(&step);
     run->base.seconds.solve = app_clock(&run->base.context) - start;

@@ -23,8 +23,10 @@ static weft_status make_operator(solve *run, weft_error *error) {
     if (n_robin > 0 && run->options->script) /* for the energy and Newton's method */
         TRY(weft_operator_make(&run->base.context, WEFT_ASSEMBLY_MATRIX_FREE, robin, n_robin,
                                &run->robin, error));
-    TRY(run->base.options->constraints.n > 0 && !run->options->nonlinear
-            ? app_run_constraints_make(&run->base, error)
+    TRY(app_run_constraints_make(&run->base, error));
+    TRY(app_run_point_loads_make(&run->base, error));
+    TRY(run->base.constraints || (run->base.point_loads && !run->options->nonlinear)
+            ? app_run_modes_find(&run->base, error)
             : run->problem->fixed_check(run, error));
 done:
     return status;
@@ -51,9 +53,9 @@ static weft_status assemble(solve *run, weft_error *error) {
     }
     TRY(make_operator(run, error));
     TRY(run->problem->load_make(run, error));
-    if (!run->options->nonlinear && app_has_point_loads(run->base.options)) {
-        TRY(app_run_point_loads(&run->base, run->base.b_values, error));
-        TRY(weft_vector_push(run->base.b, run->base.b_values, run->n_dofs, error));
+    if (!run->options->nonlinear && run->base.point_loads) {
+        TRY(weft_point_loads_apply(run->base.point_loads, run->base.b, error));
+        TRY(weft_vector_pull(run->base.b, run->base.b_values, run->n_dofs, error));
     }
     TRY(solve_derive_make(run, error));
 done:

@@ -151,7 +151,7 @@ struct solve {
     double load_value;
     double *flux; /* [n_dofs] of Neumann and Robin conditions, at full load; NULL: none */
     weft_memory *flux_memory; /* which wraps it */
-    weft_vectors vectors;     /* of Newton's method, as is */
+    weft_vector_programs vectors;     /* of Newton's method, as is */
     weft_memory *more;        /* a term of the residual */
     solve_input *inputs;
     int n_inputs;

@@ -31,6 +31,7 @@ weft_status weft_constraints_make(weft_context *context, const weft_space *space
     TRY(check_space(space, error));
     *made = (weft_constraints){
         .context = context, .space = space, .bc = bc, .n_dofs = weft_space_dofs(space)};
+    made->values = (point_values){.context = context, .space = space, .bc = bc};
     made->row_of = weft_array_make((size_t)made->n_dofs, sizeof *made->row_of);
     made->given = weft_array_make((size_t)made->n_dofs, sizeof *made->given);
     if (!made->row_of || !made->given)
@@ -54,6 +55,13 @@ void weft_constraints_free(weft_constraints **constraints) {
         free((*constraints)->rows[i].dofs);
         free((*constraints)->rows[i].factors);
     }
+    for (int i = 0; i < (*constraints)->n_checks; ++i) {
+        free((*constraints)->checks[i].dofs);
+        free((*constraints)->checks[i].factors);
+        free((*constraints)->checks[i].origin);
+    }
+    point_values_clear(&(*constraints)->values);
+    free((*constraints)->checks);
     free((*constraints)->rows);
     free((*constraints)->row_of);
     free((*constraints)->given);
@@ -117,23 +125,22 @@ static void merge(constraint_terms *terms) {
     terms->n = n;
 }
 
+bool constraint_is_known(const weft_constraints *constraints, int32_t number) {
+    return number >= constraints->n_dofs || constraints->row_of[number] == -2;
+}
+
 /* Rows refer to dofs that were independent when they were made, so this ends: a row's dofs can only
  * be dependent by later rows. */
 weft_status constraint_terms_expand(const weft_constraints *constraints, constraint_terms *terms,
                                     weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < terms->n; ++i) {
-        const int32_t dof = terms->dofs[i], row = constraints->row_of[dof];
+        const int32_t dof = terms->dofs[i];
         const double factor = terms->factors[i];
-        if (row == -1)
+        if (dof >= constraints->n_dofs || constraints->row_of[dof] < 0)
             continue;
+        const constraint_row *from = &constraints->rows[constraints->row_of[dof]];
         terms->factors[i] = 0;
-        if (row == -2) {
-            terms->constant += factor * constraints->given[dof];
-            terms->size += fabs(factor * constraints->given[dof]);
-            continue;
-        }
-        const constraint_row *from = &constraints->rows[row];
         terms->constant += factor * from->constant;
         terms->size += fabs(factor * from->constant);
         for (int k = 0; k < from->n; ++k) /* expanded in their turn */
@@ -146,8 +153,8 @@ done:
 
 /* ---- equations ------------------------------------------------------------------------------- */
 
-static weft_status refuse(const weft_constraints *constraints, int32_t dof, double apart,
-                          const char *origin, weft_error *error) {
+weft_status constraints_refuse(const weft_constraints *constraints, int32_t dof, double apart,
+                               const char *origin, weft_error *error) {
     const weft_mesh *mesh = weft_space_mesh(constraints->space);
     const int d = mesh->dimension, c = weft_space_components(constraints->space);
     char point[64];
@@ -171,42 +178,101 @@ static weft_status rows_room(weft_constraints *constraints, weft_error *error) {
     return WEFT_OK;
 }
 
-/* The greatest factor; of equal ones the last. */
-static int find_pivot(const constraint_terms *terms) {
+/* The greatest factor of independent dofs; of equal ones the last. */
+static int find_pivot(const weft_constraints *constraints, const constraint_terms *terms) {
     int pivot = -1;
     double most = 0;
     for (int i = 0; i < terms->n; ++i)
-        if (fabs(terms->factors[i]) >= most * (1 - ROUNDING) && terms->factors[i] != 0) {
+        if (!constraint_is_known(constraints, terms->dofs[i]) &&
+            fabs(terms->factors[i]) >= most * (1 - ROUNDING) && terms->factors[i] != 0) {
             pivot = i;
             most = fmax(most, fabs(terms->factors[i]));
         }
     return pivot;
 }
 
-/* Make dof `pivot` of sum_i factors_i u_i + constant = 0 dependent. */
+/* sum_i factors_i u_i + constant = 0 divided by minus the factor of dof `pivot`, without it; -1: as it is */
+static weft_status make_row(const constraint_terms *terms, int pivot, constraint_row *out,
+                            weft_error *error) {
+    const double by = pivot < 0 ? 1 : -terms->factors[pivot];
+    constraint_row row = {.dof = pivot < 0 ? -1 : terms->dofs[pivot],
+                          .constant = terms->constant / by};
+    row.dofs = malloc((size_t)terms->n * sizeof *row.dofs);
+    row.factors = malloc((size_t)terms->n * sizeof *row.factors);
+    if (!row.dofs || !row.factors) {
+        free(row.dofs);
+        free(row.factors);
+        return weft_out_of_memory(error, "constraints");
+    }
+    for (int i = 0; i < terms->n; ++i)
+        if (i != pivot && fabs(terms->factors[i]) > 1e-15 * fabs(by)) {
+            row.dofs[row.n] = terms->dofs[i];
+            row.factors[row.n++] = terms->factors[i] / by;
+        }
+    *out = row;
+    return WEFT_OK;
+}
+
 static weft_status add_row(weft_constraints *constraints, const constraint_terms *terms, int pivot,
                            weft_error *error) {
     weft_status status = WEFT_OK;
-    const double most = fabs(terms->factors[pivot]);
-    constraint_row row = {.dof = terms->dofs[pivot],
-                          .constant = -terms->constant / terms->factors[pivot]};
-    row.dofs = malloc((size_t)terms->n * sizeof *row.dofs);
-    row.factors = malloc((size_t)terms->n * sizeof *row.factors);
-    if (!row.dofs || !row.factors)
-        TRY(weft_out_of_memory(error, "constraints"));
     TRY(rows_room(constraints, error));
-    for (int i = 0; i < terms->n; ++i)
-        if (i != pivot && fabs(terms->factors[i]) > 1e-15 * most) {
-            row.dofs[row.n] = terms->dofs[i];
-            row.factors[row.n++] = -terms->factors[i] / terms->factors[pivot];
-        }
-    constraints->row_of[row.dof] = constraints->n_rows;
-    constraints->rows[constraints->n_rows++] = row;
+    TRY(make_row(terms, pivot, &constraints->rows[constraints->n_rows], error));
+    constraints->row_of[terms->dofs[pivot]] = constraints->n_rows++;
     constraints->is_resolved = false;
-    row = (constraint_row){0};
 done:
-    free(row.dofs);
-    free(row.factors);
+    return status;
+}
+
+/* An equation between values that depend on time: it is checked when they are known. */
+static weft_status add_check(weft_constraints *constraints, const constraint_terms *terms,
+                             const char *origin, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t n = (size_t)constraints->n_checks + 1;
+    constraint_row *checks = realloc(constraints->checks, n * sizeof *checks);
+    if (!checks)
+        return weft_out_of_memory(error, "constraints");
+    constraints->checks = checks;
+    TRY(make_row(terms, -1, &checks[n - 1], error));
+    constraints->n_checks += 1;
+    checks[n - 1].origin = strdup(origin ? origin : "");
+    if (!checks[n - 1].origin)
+        TRY(weft_out_of_memory(error, "constraints"));
+done:
+    return status;
+}
+
+/* An equation without an independent dof. */
+static weft_status check_known(weft_constraints *constraints, const constraint_terms *terms,
+                               int32_t dof, const char *origin, weft_error *error) {
+    double sum = terms->constant, size = terms->size;
+    bool moves = weft_bc_moves(constraints->bc).dirichlet, is_formula = false;
+    for (int i = 0; i < terms->n; ++i) {
+        is_formula |= terms->dofs[i] >= constraints->n_dofs && terms->factors[i] != 0;
+        if (terms->dofs[i] >= constraints->n_dofs ||
+            !constraint_is_known(constraints, terms->dofs[i]))
+            continue;
+        sum += terms->factors[i] * constraints->given[terms->dofs[i]];
+        size += fabs(terms->factors[i] * constraints->given[terms->dofs[i]]);
+    }
+    if (!is_formula && fabs(sum) > ROUNDING * size)
+        return constraints_refuse(constraints, dof, fabs(sum), origin, error);
+    return (is_formula || moves) && terms->n > 0 ? add_check(constraints, terms, origin, error)
+                                                 : WEFT_OK;
+}
+
+weft_status constraints_add_terms(weft_constraints *constraints, constraint_terms *terms,
+                                  int32_t dof, const char *origin, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double scale = 0;
+    for (int i = 0; i < terms->n; ++i)
+        scale = fmax(scale, terms->dofs[i] < constraints->n_dofs ? fabs(terms->factors[i]) : 0);
+    TRY(constraint_terms_expand(constraints, terms, error));
+    const int pivot = find_pivot(constraints, terms);
+    TRY(pivot >= 0 && fabs(terms->factors[pivot]) > ROUNDING * scale
+            ? add_row(constraints, terms, pivot, error)
+            : check_known(constraints, terms, dof, origin, error));
+done:
     return status;
 }
 
@@ -215,17 +281,10 @@ weft_status weft_constraints_add(weft_constraints *constraints, int n, const int
                                  weft_error *error) {
     weft_status status = WEFT_OK;
     constraint_terms terms = {.constant = -value, .size = fabs(value)};
-    double scale = 0;
-    for (int i = 0; i < n; ++i) {
-        scale = fmax(scale, fabs(factors[i]));
+    for (int i = 0; i < n; ++i)
         TRY(constraint_terms_add(&terms, dofs[i], factors[i], error));
-    }
-    TRY(constraint_terms_expand(constraints, &terms, error));
-    const int pivot = find_pivot(&terms);
-    if (pivot >= 0 && fabs(terms.factors[pivot]) > ROUNDING * scale)
-        TRY(add_row(constraints, &terms, pivot, error));
-    else if (fabs(terms.constant) > ROUNDING * terms.size && n > 0)
-        TRY(refuse(constraints, dofs[0], fabs(terms.constant), origin, error));
+    if (n > 0)
+        TRY(constraints_add_terms(constraints, &terms, dofs[0], origin, error));
 done:
     constraint_terms_free(&terms);
     return status;
@@ -239,7 +298,7 @@ weft_status constraints_resolve(weft_constraints *constraints, weft_error *error
         constraint_row *row = &constraints->rows[i];
         bool needed = false;
         for (int k = 0; k < row->n; ++k)
-            needed |= constraints->row_of[row->dofs[k]] != -1;
+            needed |= row->dofs[k] < constraints->n_dofs && constraints->row_of[row->dofs[k]] >= 0;
         if (!needed)
             continue;
         terms.n = 0;
@@ -270,14 +329,4 @@ weft_status constraints_resolve(weft_constraints *constraints, weft_error *error
 done:
     constraint_terms_free(&terms);
     return status;
-}
-
-void weft_constraints_expand(const weft_constraints *constraints, double *v) {
-    for (int i = 0; i < constraints->n_rows; ++i) {
-        const constraint_row *row = &constraints->rows[i];
-        double value = row->constant;
-        for (int k = 0; k < row->n; ++k)
-            value += row->factors[k] * v[row->dofs[k]];
-        v[row->dof] = value;
-    }
 }

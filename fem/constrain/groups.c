@@ -1,4 +1,4 @@
-/* Makes constraints of groups and points: ties, matching groups, sliding, values and loads at points. */
+/* Makes constraints of groups and points: ties, matching groups, sliding, values at points. */
 #include "fem/constrain/private.h"
 #include "fem/weft_locate.h"
 
@@ -331,8 +331,8 @@ done:
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
-static weft_status find_point(const weft_space *space, const double *point, const char *origin,
-                              int32_t nodes[4], double shape[4], weft_error *error) {
+weft_status constraint_point_find(const weft_space *space, const double *point, const char *origin,
+                                  int32_t nodes[4], double shape[4], weft_error *error) {
     const weft_mesh *mesh = weft_space_mesh(space);
     const int d = mesh->dimension;
     int64_t cell = -1;
@@ -353,34 +353,29 @@ static weft_status find_point(const weft_space *space, const double *point, cons
 }
 
 weft_status weft_constraints_point(weft_constraints *constraints, const double *point,
-                                   int component, double value, const char *origin,
+                                   int component, const char *value, const char *origin,
                                    weft_error *error) {
     weft_status status = WEFT_OK;
     const int c = weft_space_components(constraints->space);
     const int width = weft_space_mesh(constraints->space)->dimension + 1;
-    int32_t nodes[4], dofs[4];
-    double shape[4], factors[4];
-    int n = 0;
-    TRY(find_point(constraints->space, point, origin, nodes, shape, error));
-    for (int v = 0; v < width; ++v)
-        if (shape[v] != 0) {
-            dofs[n] = nodes[v] * c + component;
-            factors[n++] = shape[v];
-        }
-    TRY(weft_constraints_add(constraints, n, dofs, factors, value, origin, error));
-done:
-    return status;
-}
-
-weft_status weft_point_load_add(const weft_space *space, const double *point, int component,
-                                double value, const char *origin, double *b, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int c = weft_space_components(space), width = weft_space_mesh(space)->dimension + 1;
     int32_t nodes[4];
-    double shape[4];
-    TRY(find_point(space, point, origin, nodes, shape, error));
+    double shape[4], constant = 0;
+    constraint_terms terms = {0};
+    TRY(constraint_point_find(constraints->space, point, origin, nodes, shape, error));
     for (int v = 0; v < width; ++v)
-        b[(int64_t)nodes[v] * c + component] += shape[v] * value;
+        if (shape[v] != 0)
+            TRY(constraint_terms_add(&terms, nodes[v] * c + component, shape[v], error));
+    const int32_t dof = terms.dofs[0];
+    if (weft_formula_constant(value, &constant)) {
+        terms.constant = -constant;
+        terms.size = fabs(constant);
+    } else {
+        TRY(constraint_terms_add(
+            &terms, (int32_t)(constraints->n_dofs + constraints->values.n_values), -1, error));
+        TRY(point_values_add(&constraints->values, point, value, origin, error));
+    }
+    TRY(constraints_add_terms(constraints, &terms, dof, origin, error));
 done:
+    constraint_terms_free(&terms);
     return status;
 }

@@ -343,6 +343,17 @@ static weft_status balance(const weft_constraints *constraints, const weft_free_
     return WEFT_OK;
 }
 
+weft_status weft_free_modes_check(const weft_free_modes *modes, int64_t n_dofs, const double *r,
+                                  double most, weft_error *error) {
+    for (int k = 0; k < modes->n; ++k) {
+        const double *mode = modes->modes + k * n_dofs;
+        const double work = product(mode, r, n_dofs), size = sqrt(product(mode, mode, n_dofs));
+        if (!(fabs(work) <= most * size))
+            return refuse_work(modes, work, most / WORK * size, error);
+    }
+    return WEFT_OK;
+}
+
 /* Elimination: each mode in turn is fixed where it is largest, and taken off the later ones. */
 static weft_status pin(weft_constraints *constraints, int n_modes, double *left,
                        weft_error *error) {
@@ -376,7 +387,8 @@ weft_status weft_constraints_pin(weft_constraints *constraints, const weft_free_
     double *left = NULL;
     if (modes->n == 0)
         return WEFT_OK;
-    TRY(balance(constraints, modes, b, error));
+    if (b)
+        TRY(balance(constraints, modes, b, error));
     left = weft_array_make(room, sizeof *left);
     if (!left)
         TRY(weft_out_of_memory(error, "free modes"));

@@ -2,16 +2,63 @@
 #pragma once
 
 #include "fem/constrain/constrain.h"
-#include "fem/weft_function.h"
+#include "fem/form/form.h"
 #include "fem/multigrid/multigrid.h"
+#include "fem/weft_function.h"
 
-/** One dependent dof: u_dof = sum_i factors_i u_(dofs_i) + constant. */
+/** One dependent dof: u_dof = sum_i factors_i u_(dofs_i) + constant. Numbers of dofs from n_dofs on are
+ *  those of prescribed values that formulas give. Of a check, which has no dependent dof: the sum is 0. */
 typedef struct constraint_row {
     int32_t dof;
     int n;
     int32_t *dofs;
     double *factors, constant;
+    char *origin; /* of checks */
 } constraint_row;
+
+/** A formula of values at points. */
+typedef struct point_formula {
+    char *text, *origin;
+    double *points; /* [n][dimension] */
+    int64_t n;
+    weft_memory *memory; /* the points on the device, once compiled */
+} point_formula;
+
+/** A value at a point: one of those of a formula. */
+typedef struct point_value {
+    int formula;
+    int64_t point;
+    double now;
+} point_value;
+
+/** Values at points by formulas in x, y, z and t (fem/constrain/values.c). Start from the borrowed
+ *  members. */
+typedef struct point_values {
+    weft_context *context;
+    const weft_space *space;
+    const weft_bc *bc; /* has the time */
+    point_formula *formulas;
+    int n_formulas;
+    point_value *values;
+    int n_values;
+    weft_compiled evaluation;
+} point_values;
+/** Add the value at a point, which gets the number n_values.
+ *  text  a formula; copied, as is origin */
+weft_status point_values_add(point_values *values, const double *point, const char *text,
+                             const char *origin, weft_error *error);
+/** Evaluate all formulas at the time of the conditions.
+ *  Errors  WEFT_ERROR_INPUT: a value is not finite */
+weft_status point_values_evaluate(point_values *values, weft_error *error);
+void point_values_clear(point_values *values);
+
+/** A sparse vector whose entries change: the host's copy and the device's. Writes single numbers if few
+ *  entries changed. */
+weft_status point_entries_write(weft_memory *to, const double *values, int64_t n,
+                                const int32_t *changed, int n_changed, weft_error *error);
+/** The nodes of the cell at a point and the values of their shape functions there. */
+weft_status constraint_point_find(const weft_space *space, const double *point, const char *origin,
+                                  int32_t nodes[4], double shape[4], weft_error *error);
 
 struct weft_constraints {
     weft_context *context;
@@ -22,7 +69,10 @@ struct weft_constraints {
     double *given;   /* [n_dofs] of Dirichlet */
     constraint_row *rows;
     int n_rows, n_room;
-    bool is_resolved; /* rows refer to independent dofs only */
+    bool is_resolved;       /* rows refer to independent and known dofs and values only */
+    constraint_row *checks; /* equations between Dirichlet dofs and values that depend on time */
+    int n_checks;
+    point_values values;
 };
 
 /** Terms of an equation; dofs may repeat until they are merged. Start from {0}; free members. */
@@ -35,8 +85,32 @@ typedef struct constraint_terms {
 weft_status constraint_terms_add(constraint_terms *terms, int32_t dof, double factor,
                                  weft_error *error);
 void constraint_terms_free(constraint_terms *terms);
-/** Replace dependent and known dofs by what they are expressed by, and merge. */
+/** Replace dependent dofs by what they are expressed by, and merge. */
 weft_status constraint_terms_expand(const weft_constraints *constraints, constraint_terms *terms,
                                     weft_error *error);
 /** Let every row refer to independent dofs only. */
 weft_status constraints_resolve(weft_constraints *constraints, weft_error *error);
+/** Add sum_i terms_i + terms->constant = 0; the terms are expanded here.
+ *  dof  a dof, for messages */
+weft_status constraints_add_terms(weft_constraints *constraints, constraint_terms *terms,
+                                  int32_t dof, const char *origin, weft_error *error);
+/** Refuse an equation that others contradict by `apart`. */
+weft_status constraints_refuse(const weft_constraints *constraints, int32_t dof, double apart,
+                               const char *origin, weft_error *error);
+/** Is a number that of a value of a Dirichlet dof or of a formula? */
+bool constraint_is_known(const weft_constraints *constraints, int32_t number);
+
+/** C^T A C of the values of A on the host, many times (fem/constrain/galerkin.c). */
+typedef struct constraint_product constraint_product;
+/** Make it from a pattern; the result has a row of the identity for each dependent dof.
+ *  pattern  of A; copied from
+ *  out      caller's; constraint_product_free */
+weft_status constraint_product_make(weft_constraints *constraints, const weft_pattern *pattern,
+                                    const weft_csr *map, constraint_product **out,
+                                    weft_error *error);
+void constraint_product_free(constraint_product **product);
+/** A copy of the pattern of C^T A C. */
+weft_status constraint_product_pattern(const constraint_product *product, weft_pattern **out,
+                                       weft_error *error);
+/** values  [entries of A]. Returns the values of C^T A C, which are overwritten by the next call. */
+const double *constraint_product_values(constraint_product *product, const double *values);

@@ -10,7 +10,7 @@ void weft_terms_add(weft_terms *terms, double factor, weft_memory *vector) {
     terms->vector[terms->n++] = vector;
 }
 
-void weft_vectors_clear(weft_vectors *vectors) {
+void weft_vectors_clear(weft_vector_programs *vectors) {
     for (int i = 0; i < WEFT_TERMS_MAX; ++i) {
         weft_compiled_free(&vectors->sums[i]);
         weft_memory_free(&vectors->factors[i]);
@@ -22,7 +22,7 @@ void weft_vectors_clear(weft_vectors *vectors) {
     weft_compiled_free(&vectors->masked);
 }
 
-static weft_status compile(weft_vectors *vectors, const char *name, const weft_text *text,
+static weft_status compile(weft_vector_programs *vectors, const char *name, const weft_text *text,
                            weft_compiled *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_fragment fragment = {name, text->data};
@@ -36,7 +36,7 @@ done:
 }
 
 /* y = c[0]*v0 + c[1]*v1 + ... */
-static weft_status make_sum(weft_vectors *vectors, int n, weft_error *error) {
+static weft_status make_sum(weft_vector_programs *vectors, int n, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text text = {0};
     weft_text_add(&text, "index nodes plain;\ninput c : real[%d];\n", n);
@@ -54,8 +54,8 @@ done:
     return status;
 }
 
-weft_status weft_vectors_sum(weft_vectors *vectors, const weft_terms *terms, weft_memory *out,
-                             weft_error *error) {
+weft_status weft_vectors_sum(weft_vector_programs *vectors, const weft_terms *terms,
+                             weft_memory *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const int n = terms->n;
     char name[16];
@@ -75,8 +75,9 @@ done:
 }
 
 /* A program of a fixed text, compiled at first use, with its inputs. */
-static weft_status run_text(weft_vectors *vectors, weft_compiled *compiled, const char *text,
-                            const weft_form_input *inputs, int n, weft_error *error) {
+static weft_status run_text(weft_vector_programs *vectors, weft_compiled *compiled,
+                            const char *text, const weft_form_input *inputs, int n,
+                            weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text copy = {0};
     if (!compiled->program) {
@@ -97,15 +98,15 @@ static weft_status read_number(const weft_compiled *compiled, const char *name, 
                             error);
 }
 
-weft_status weft_vectors_add(weft_vectors *vectors, weft_memory *y, weft_memory *x,
+weft_status weft_vectors_add(weft_vector_programs *vectors, weft_memory *y, weft_memory *x,
                              weft_error *error) {
     return run_text(vectors, &vectors->addition,
                     "input x, y : real over nodes;\nupdate y = y + x;\n",
                     (const weft_form_input[]){{"x", x}, {"y", y}}, 2, error);
 }
 
-weft_status weft_vectors_product(weft_vectors *vectors, weft_memory *a, weft_memory *b, double *out,
-                                 weft_error *error) {
+weft_status weft_vectors_product(weft_vector_programs *vectors, weft_memory *a, weft_memory *b,
+                                 double *out, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(run_text(vectors, &vectors->product,
                  "input a, b : real over nodes;\ns = dot(a, b);\nreturn s;\n",
@@ -115,14 +116,14 @@ done:
     return status;
 }
 
-weft_status weft_vectors_mask(weft_vectors *vectors, weft_memory *x, weft_memory *mask,
+weft_status weft_vectors_mask(weft_vector_programs *vectors, weft_memory *x, weft_memory *mask,
                               weft_memory *y, weft_error *error) {
     return run_text(vectors, &vectors->masked,
                     "input x, mask, y : real over nodes;\nupdate y = mask*x;\n",
                     (const weft_form_input[]){{"x", x}, {"mask", mask}, {"y", y}}, 3, error);
 }
 
-weft_status weft_vectors_norms(weft_vectors *vectors, weft_memory *r, weft_memory *is_free,
+weft_status weft_vectors_norms(weft_vector_programs *vectors, weft_memory *r, weft_memory *is_free,
                                double squares[2], weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(run_text(vectors, &vectors->norms,
@@ -135,7 +136,7 @@ done:
     return status;
 }
 
-weft_status weft_vectors_scaled(weft_vectors *vectors, weft_memory *r, weft_memory *u,
+weft_status weft_vectors_scaled(weft_vector_programs *vectors, weft_memory *r, weft_memory *u,
                                 weft_memory *d, weft_memory *is_free, double squares[2],
                                 weft_error *error) {
     weft_status status = WEFT_OK;

@@ -14,30 +14,30 @@ typedef struct weft_terms {
 void weft_terms_add(weft_terms *terms, double factor, weft_memory *vector);
 
 /** Programs for vectors of one length, each compiled at first use. Start from {0} with context and n. */
-typedef struct weft_vectors {
+typedef struct weft_vector_programs {
     weft_context *context;
     int64_t n;
     weft_compiled sums[WEFT_TERMS_MAX];
     weft_memory *factors[WEFT_TERMS_MAX]; /* [i + 1] numbers */
     weft_compiled product, addition, norms, scaled, masked;
-} weft_vectors;
-void weft_vectors_clear(weft_vectors *vectors);
+} weft_vector_programs;
+void weft_vectors_clear(weft_vector_programs *vectors);
 /** out = the sum of at least one term; out is none of the vectors. */
-weft_status weft_vectors_sum(weft_vectors *vectors, const weft_terms *terms, weft_memory *out,
-                             weft_error *error);
+weft_status weft_vectors_sum(weft_vector_programs *vectors, const weft_terms *terms,
+                             weft_memory *out, weft_error *error);
 /** y = y + x */
-weft_status weft_vectors_add(weft_vectors *vectors, weft_memory *y, weft_memory *x,
+weft_status weft_vectors_add(weft_vector_programs *vectors, weft_memory *y, weft_memory *x,
                              weft_error *error);
 /** y = mask*x, entry by entry */
-weft_status weft_vectors_mask(weft_vectors *vectors, weft_memory *x, weft_memory *mask,
+weft_status weft_vectors_mask(weft_vector_programs *vectors, weft_memory *x, weft_memory *mask,
                               weft_memory *y, weft_error *error);
 /** squares[0] = r.r, squares[1] the part of it where is_free is 1, elsewhere 0 */
-weft_status weft_vectors_norms(weft_vectors *vectors, weft_memory *r, weft_memory *is_free,
+weft_status weft_vectors_norms(weft_vector_programs *vectors, weft_memory *r, weft_memory *is_free,
                                double squares[2], weft_error *error);
 /** squares[0] = sum of r^2/|d| where is_free is 1, squares[1] = sum of |d| u^2 */
-weft_status weft_vectors_scaled(weft_vectors *vectors, weft_memory *r, weft_memory *u,
+weft_status weft_vectors_scaled(weft_vector_programs *vectors, weft_memory *r, weft_memory *u,
                                 weft_memory *d, weft_memory *is_free, double squares[2],
                                 weft_error *error);
 /** *out = a.b */
-weft_status weft_vectors_product(weft_vectors *vectors, weft_memory *a, weft_memory *b, double *out,
-                                 weft_error *error);
+weft_status weft_vectors_product(weft_vector_programs *vectors, weft_memory *a, weft_memory *b,
+                                 double *out, weft_error *error);

@@ -10,6 +10,7 @@
 
 typedef struct given_matrix {
     weft_sell_matrix *sell; /* NULL on the host */
+    weft_sell *layout;      /* of it, for other values; NULL: there will be none */
     weft_memory *floats;    /* [n_entries] on the host in single precision, otherwise NULL */
 } given_matrix;
 
@@ -46,6 +47,7 @@ static const weft_product_arguments *sell_rows(const weft_operator *op) {
 
 static void sell_free(weft_operator *op) {
     weft_sell_matrix_free(&((given_matrix *)op->state)->sell);
+    weft_sell_free(&((given_matrix *)op->state)->layout);
 }
 
 static const weft_operator_table sell_table = {
@@ -154,6 +156,10 @@ weft_status weft_operator_from_matrix(weft_context *context, weft_pattern **patt
         TRY(weft_sell_matrix_make(device, op->pattern, single, &layout,
                                   &((given_matrix *)op->state)->sell, error));
         TRY(sell_values(op, layout, values, single, error));
+        if ((how & WEFT_MATRIX_CHANGES) != 0) {
+            ((given_matrix *)op->state)->layout = layout;
+            layout = NULL;
+        }
     } else if (single) {
         TRY(single_values(op, values, error));
     } else {
@@ -169,6 +175,13 @@ done:
     weft_sell_free(&layout);
     weft_operator_free(&op);
     return status;
+}
+
+weft_status weft_operator_set_matrix(weft_operator *op, const double *values, weft_error *error) {
+    const given_matrix *matrix = op->state;
+    return matrix->sell ? sell_values(op, matrix->layout, values, false, error)
+                        : weft_memory_write(op->values, 0, values,
+                                            (size_t)op->pattern->n_entries * sizeof *values, error);
 }
 
 weft_status weft_operator_from_sell(weft_context *context, weft_sell_matrix **matrix,

@@ -70,7 +70,8 @@ enum {
     WEFT_MATRIX_SINGLE = 1, /* the values are stored as float, for scripts compiled `single`, which
                                 are then the only way to apply it */
     WEFT_MATRIX_BORROWED =
-        2 /* the arrays of the pattern are borrowed and must outlive the operator */
+        2,                  /* the arrays of the pattern are borrowed and must outlive the operator */
+    WEFT_MATRIX_CHANGES = 4 /* weft_operator_set_matrix follows */
 };
 /** Make an operator of a given sparse matrix.
  *  pattern  moved to the operator and set to NULL, also after an error
@@ -81,6 +82,9 @@ enum {
 weft_status weft_operator_from_matrix(weft_context *context, weft_pattern **pattern,
                                       const double *values, unsigned how, weft_operator **out,
                                       weft_error *error);
+/** Set other values of such an operator, made with WEFT_MATRIX_CHANGES and in double precision.
+ *  values  [n_entries] in the pattern's order; borrowed for the call */
+weft_status weft_operator_set_matrix(weft_operator *op, const double *values, weft_error *error);
 
 /** The same of a SELL matrix on a GPU. Its pattern is not available to the host.
  *  matrix     moved to the operator and set to NULL, also after an error; with single precision values

@@ -6,7 +6,7 @@
 
 enum { HALVINGS = 8 };
 
-/* -R is in newton->r. */
+/* -R is in newton->r, and C^T of it in newton->restricted. */
 typedef struct iterate {
     weft_newton *newton;
     const weft_newton_problem *problem;
@@ -18,13 +18,14 @@ void weft_newton_clear(weft_newton *newton) {
     weft_memory_free(&newton->r);
     weft_memory_free(&newton->du);
     weft_memory_free(&newton->before);
+    weft_memory_free(&newton->restricted);
 }
 
-static weft_status make_vectors(weft_newton *newton, const weft_vectors *vectors,
-                                weft_error *error) {
+static weft_status make_vectors(weft_newton *newton, const weft_vector_programs *vectors,
+                                bool restricts, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_memory **const all[] = {&newton->r, &newton->du, &newton->before};
-    for (int i = 0; i < 3; ++i)
+    weft_memory **const all[] = {&newton->r, &newton->du, &newton->before, &newton->restricted};
+    for (int i = 0; i < (restricts ? 4 : 3); ++i)
         if (!*all[i])
             TRY(weft_memory_make(vectors->context->device, (size_t)vectors->n * sizeof(double),
                                  all[i], error));
@@ -36,26 +37,38 @@ done:
 static weft_status evaluate(iterate *now, double scale, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_newton_problem *problem = now->problem;
-    double squares[2];
+    double squares[2], restricted[2];
     TRY(problem->residual(problem->user, now->newton->r, error));
     TRY(weft_vectors_norms(problem->vectors, now->newton->r, problem->is_free, squares, error));
+    if (problem->constraints) {
+        TRY(weft_reduction_restrict(problem->constraints, now->newton->r, now->newton->restricted,
+                                    error));
+        TRY(weft_vectors_norms(problem->vectors, now->newton->restricted, problem->is_free,
+                               restricted, error));
+        squares[1] = restricted[1];
+    }
     now->state->norm = isnan(squares[0]) ? NAN : sqrt(squares[1]);
     now->state->scale = fmax(scale, sqrt(squares[0]));
 done:
     return status;
 }
 
-/* |R| against eps |K| |u|, in norms scaled by the diagonal of K; du is spoilt. Where prescribed values
+/* |R| against eps |K| |u|, in norms scaled by the diagonal of K; du and before are spoilt. Where prescribed values
  * are reached from a state without them, the residual must also have fallen. */
 static weft_status at_rounding(const iterate *now, bool *yes, weft_error *error) {
     static const double C = 10, MOST_LEFT = 1e-4;
     weft_status status = WEFT_OK;
     const weft_newton_problem *problem = now->problem;
     weft_newton *newton = now->newton;
+    weft_memory *r = newton->r, *u = problem->u;
     double squares[2];
+    if (problem->constraints) {
+        r = newton->restricted;
+        u = newton->before;
+        TRY(weft_reduction_keep(problem->constraints, problem->u, u, error));
+    }
     TRY(weft_operator_diagonal(now->tangent, newton->du, error));
-    TRY(weft_vectors_scaled(problem->vectors, newton->r, problem->u, newton->du, problem->is_free,
-                            squares, error));
+    TRY(weft_vectors_scaled(problem->vectors, r, u, newton->du, problem->is_free, squares, error));
     *yes = sqrt(squares[0]) <= C * DBL_EPSILON * sqrt(squares[1]) &&
            (!problem->lifts || now->state->norm <= MOST_LEFT * now->state->scale);
 done:
@@ -108,7 +121,7 @@ weft_status weft_newton_solve(weft_newton *newton, const weft_newton_problem *pr
     double before = INFINITY;
     bool is_usable = true;
     *state = (weft_newton_state){.damping = 1};
-    TRY(make_vectors(newton, problem->vectors, error));
+    TRY(make_vectors(newton, problem->vectors, problem->constraints != NULL, error));
     TRY(evaluate(&now, 0, error));
     for (;; ++state->iteration) {
         TRY(judge(&now, before, error));

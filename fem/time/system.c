@@ -287,8 +287,8 @@ done:
 }
 
 /* load = raw + alpha u - fluxes */
-static weft_status add_conditions(weft_time_system *system, weft_vectors *vectors, weft_memory *u,
-                                  weft_memory *load, weft_error *error) {
+static weft_status add_conditions(weft_time_system *system, weft_vector_programs *vectors,
+                                  weft_memory *u, weft_memory *load, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_terms terms = {0};
     if (!system->has_vector || weft_bc_moves(system->problem->bc).flux) {
@@ -308,8 +308,8 @@ done:
 }
 
 /* The sum of the forms' vectors. */
-static weft_status run_vectors(weft_time_system *system, weft_vectors *vectors, weft_memory *target,
-                               weft_error *error) {
+static weft_status run_vectors(weft_time_system *system, weft_vector_programs *vectors,
+                               weft_memory *target, weft_error *error) {
     weft_status status = WEFT_OK;
     bool is_first = true;
     for (int i = 0; i < system->problem->n_parts; ++i) {
@@ -326,8 +326,8 @@ done:
     return status;
 }
 
-weft_status weft_time_system_load(weft_time_system *system, weft_vectors *vectors, weft_memory *u,
-                                  weft_memory *load, weft_error *error) {
+weft_status weft_time_system_load(weft_time_system *system, weft_vector_programs *vectors,
+                                  weft_memory *u, weft_memory *load, weft_error *error) {
     weft_status status = WEFT_OK;
     const bool is_nonlinear = system->problem->is_nonlinear;
     if (!is_nonlinear && system->has_vector &&

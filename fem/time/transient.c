@@ -70,7 +70,7 @@ weft_status weft_transient_make(weft_context *context, const weft_transient_prob
         return weft_out_of_memory(error, "a form in time");
     transient->problem = *problem;
     transient->u = problem->u;
-    transient->vectors = (weft_vectors){.context = context, .n = weft_space_dofs(problem->space)};
+    transient->vectors = (weft_vector_programs){.context = context, .n = weft_space_dofs(problem->space)};
     TRY(make_vectors(transient, error));
     TRY(weft_time_system_make(context, &transient->problem, transient->load, &transient->system,
                               error));

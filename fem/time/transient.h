@@ -39,7 +39,7 @@ typedef struct weft_time_system {
 struct weft_transient {
     weft_transient_problem problem;
     weft_time_system system;
-    weft_vectors vectors;
+    weft_vector_programs vectors;
     weft_memory *u;    /* the solution, and U of the stage that is solved; borrowed */
     weft_memory *load; /* b, or r */
     weft_memory *rhs, *work, *work2;
@@ -70,8 +70,8 @@ weft_status weft_time_system_set(weft_time_system *system, double t, weft_error 
 weft_status weft_time_system_assemble(weft_time_system *system, double a, bool precondition,
                                       weft_error *error);
 /** load = b(t) with fluxes; of nonlinear problems r(u, t) - fluxes + alpha u. */
-weft_status weft_time_system_load(weft_time_system *system, weft_vectors *vectors, weft_memory *u,
-                                  weft_memory *load, weft_error *error);
+weft_status weft_time_system_load(weft_time_system *system, weft_vector_programs *vectors,
+                                  weft_memory *u, weft_memory *load, weft_error *error);
 
 /** Solve a stage for transient->u, with mass_now and residual_now. Sets state.outcome. */
 weft_status weft_time_stage_solve(weft_transient *transient, const weft_time_stage *stage,

@@ -27,7 +27,13 @@ static const bad_case poisson_cases[] = {
     {"components",
      {"--point-value", "0.5,0.5=1,2"},
      {"2 values are given, but the solution has 1 component"}},
-    {"no number", {"--point-load", "0.5,0.5=a"}, {"--point-load:1:1", "a"}},
+    {"no formula",
+     {"--point-load", "0.5,0.5=a"},
+     {"--point-load 0.5,0.5=a:1:1: error: 'a' is unknown here"}},
+    {"a value that is not finite",
+     {"--point-value", "0,0.5=log(x)"},
+     {"--point-value 0,0.5=log(x): error: `log(x)` is not finite at (0, 0.5)"}},
+    {"time", {"--point-value", "0,0.5=t"}, {"--point-value 0,0.5=t:1:1: error:", "t"}},
     {"no group of points",
      {"--point-load", "lft=1"},
      {"--point-load lft=1: error: square:2 has no group `lft`", "did you mean `left`?"}},
@@ -54,9 +60,12 @@ static const bad_case poisson_cases[] = {
 };
 
 static const bad_case solve_cases[] = {
-    {"nonlinear",
-     {"kirchhoff.weft", "--nonlinear", "--tie", "left"},
-     {"--tie left: error: constraints between nodes are for linear problems"}},
+    {"loads of a nonlinear problem",
+     {"kirchhoff.weft", "--nonlinear", "--symmetry", "left", "--neumann", "right=1,1"},
+     {"nothing fixes 1 mode of u", "the loads do not balance"}},
+    {"contradiction of a nonlinear problem",
+     {"kirchhoff.weft", "--nonlinear", "--dirichlet", "left=0,y", "--tie", "left"},
+     {"--tie left: error: this contradicts other conditions"}},
 };
 
 static void check(const char *program, const bad_case *cases, size_t n) {

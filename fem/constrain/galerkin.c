@@ -1,0 +1,177 @@
+/* C^T A C for many values of A: the first product finds where each entry goes. */
+#include "fem/constrain/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A part of an entry of A that goes to an entry of the result. */
+typedef struct share {
+    int64_t from, to;
+    double factor;
+} share;
+
+struct constraint_product {
+    weft_pattern pattern;
+    int64_t n_from;
+    int64_t *direct; /* [n_from] where an entry between independent dofs goes; -1: see shares */
+    share *shares;
+    int64_t n_shares, n_room;
+    int64_t *identity; /* [n_identity] entries that are 1 */
+    int n_identity;
+    double *values;
+};
+
+void constraint_product_free(constraint_product **product) {
+    if (!product || !*product)
+        return;
+    free((*product)->pattern.row_start);
+    free((*product)->pattern.columns);
+    free((*product)->direct);
+    free((*product)->shares);
+    free((*product)->identity);
+    free((*product)->values);
+    free(*product);
+    *product = NULL;
+}
+
+/* The pattern of C^T A C with a diagonal entry for each dependent dof, whose row is empty. */
+static weft_status make_pattern(const weft_constraints *constraints, const weft_csr *matrix,
+                                constraint_product *product, weft_error *error) {
+    const int64_t n = matrix->n_rows;
+    const int64_t n_entries = matrix->row_start[n] + constraints->n_rows;
+    weft_pattern *pattern = &product->pattern;
+    int64_t k = 0;
+    *pattern = (weft_pattern){.n_rows = n, .n_entries = n_entries};
+    pattern->row_start = weft_array_make((size_t)n + 1, sizeof *pattern->row_start);
+    pattern->columns = weft_array_make((size_t)n_entries, sizeof *pattern->columns);
+    product->identity = weft_array_make((size_t)constraints->n_rows, sizeof *product->identity);
+    product->values = weft_array_make((size_t)n_entries, sizeof *product->values);
+    if (!pattern->row_start || !pattern->columns || !product->identity || !product->values)
+        return weft_out_of_memory(error, "constraints");
+    for (int64_t i = 0; i < n; ++i) {
+        const int64_t first = matrix->row_start[i], count = matrix->row_start[i + 1] - first;
+        pattern->row_start[i] = k;
+        memcpy(pattern->columns + k, matrix->columns + first,
+               (size_t)count * sizeof *pattern->columns);
+        k += count;
+        if (constraints->row_of[i] >= 0) {
+            product->identity[product->n_identity++] = k;
+            pattern->columns[k++] = (int32_t)i;
+        }
+    }
+    pattern->row_start[n] = k;
+    return WEFT_OK;
+}
+
+static int64_t find(const weft_pattern *pattern, int32_t row, int32_t column) {
+    int64_t low = pattern->row_start[row], high = pattern->row_start[row + 1] - 1;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (pattern->columns[middle] < column)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static weft_status add_share(constraint_product *product, const share *one, weft_error *error) {
+    if (product->n_shares == product->n_room) {
+        const int64_t room = 2 * product->n_room + 1024;
+        share *shares = realloc(product->shares, (size_t)room * sizeof *shares);
+        if (!shares)
+            return weft_out_of_memory(error, "constraints");
+        product->shares = shares;
+        product->n_room = room;
+    }
+    product->shares[product->n_shares++] = *one;
+    return WEFT_OK;
+}
+
+/* A_ij goes to (k, l) by C_ik C_jl. */
+static weft_status place_entry(constraint_product *product, const weft_csr *map, int64_t from,
+                               int32_t i, int32_t j, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int64_t a = map->row_start[i]; a < map->row_start[i + 1]; ++a)
+        for (int64_t b = map->row_start[j]; b < map->row_start[j + 1]; ++b) {
+            const share one = {from, find(&product->pattern, map->columns[a], map->columns[b]),
+                               map->values[a] * map->values[b]};
+            TRY(add_share(product, &one, error));
+        }
+done:
+    return status;
+}
+
+static weft_status place(const weft_constraints *constraints, const weft_pattern *pattern,
+                         const weft_csr *map, constraint_product *product, weft_error *error) {
+    weft_status status = WEFT_OK;
+    product->n_from = pattern->n_entries;
+    product->direct = weft_array_make((size_t)pattern->n_entries, sizeof *product->direct);
+    if (!product->direct)
+        TRY(weft_out_of_memory(error, "constraints"));
+    for (int32_t i = 0; i < (int32_t)pattern->n_rows; ++i)
+        for (int64_t e = pattern->row_start[i]; e < pattern->row_start[i + 1]; ++e) {
+            const int32_t j = pattern->columns[e];
+            const bool is_direct = constraints->row_of[i] < 0 && constraints->row_of[j] < 0;
+            product->direct[e] = is_direct ? find(&product->pattern, i, j) : -1;
+            if (!is_direct)
+                TRY(place_entry(product, map, e, i, j, error));
+        }
+done:
+    return status;
+}
+
+weft_status constraint_product_make(weft_constraints *constraints, const weft_pattern *pattern,
+                                    const weft_csr *map, constraint_product **out,
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_csr result = {0};
+    constraint_product *made = calloc(1, sizeof *made);
+    double *values = weft_array_make((size_t)pattern->n_entries, sizeof *values);
+    if (!made || !values)
+        TRY(weft_out_of_memory(error, "constraints"));
+    const weft_csr A = {pattern->n_rows, pattern->n_rows, pattern->row_start, pattern->columns,
+                        values};
+    TRY(weft_galerkin(constraints->context->device, &A, map, &result, error));
+    TRY(make_pattern(constraints, &result, made, error));
+    TRY(place(constraints, pattern, map, made, error));
+    *out = made;
+    made = NULL;
+done:
+    weft_csr_clear(&result);
+    free(values);
+    constraint_product_free(&made);
+    return status;
+}
+
+weft_status constraint_product_pattern(const constraint_product *product, weft_pattern **out,
+                                       weft_error *error) {
+    const weft_pattern *from = &product->pattern;
+    weft_pattern *made = calloc(1, sizeof *made);
+    if (!made)
+        return weft_out_of_memory(error, "constraints");
+    *made = (weft_pattern){.n_rows = from->n_rows, .n_entries = from->n_entries};
+    made->row_start = weft_array_make((size_t)from->n_rows + 1, sizeof *made->row_start);
+    made->columns = weft_array_make((size_t)from->n_entries, sizeof *made->columns);
+    if (!made->row_start || !made->columns) {
+        weft_pattern_free(&made);
+        return weft_out_of_memory(error, "constraints");
+    }
+    memcpy(made->row_start, from->row_start, ((size_t)from->n_rows + 1) * sizeof *made->row_start);
+    memcpy(made->columns, from->columns, (size_t)from->n_entries * sizeof *made->columns);
+    *out = made;
+    return WEFT_OK;
+}
+
+const double *constraint_product_values(constraint_product *product, const double *values) {
+    double *out = product->values;
+    memset(out, 0, (size_t)product->pattern.n_entries * sizeof *out);
+    for (int64_t e = 0; e < product->n_from; ++e)
+        if (product->direct[e] >= 0)
+            out[product->direct[e]] = values[e];
+    for (int64_t s = 0; s < product->n_shares; ++s)
+        out[product->shares[s].to] += product->shares[s].factor * values[product->shares[s].from];
+    for (int i = 0; i < product->n_identity; ++i)
+        out[product->identity[i]] = 1;
+    return out;
+}

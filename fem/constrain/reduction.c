@@ -1,0 +1,357 @@
+/* The constrained problem C^T A C v = C^T (b - A g): C and g on the device, for repeated solves. */
+#include "fem/base/memory.h"
+#include "fem/constrain/private.h"
+#include "fem/form/vectors.h"
+#include "fem/operator/operator.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Differences of prescribed values, relative to their size, that are rounding. */
+static const double ROUNDING = 1e-10;
+
+struct weft_reduction {
+    weft_constraints *constraints;
+    weft_csr map; /* C */
+    weft_operator *expand, *restrict_;
+    weft_vector_programs vectors;
+    weft_memory *g, *kept;         /* kept: 0 at dependent dofs, elsewhere 1 */
+    weft_memory *work, *x0, *rest; /* x0 = x - C v, rest = b - A x0 */
+    double *g_values;
+    bool has_constant; /* g is not always 0 */
+    int32_t *constrained;
+    int64_t n_constrained;
+    constraint_product *product;
+    weft_operator *whole, *op; /* A, borrowed; C^T A C */
+};
+
+void weft_reduction_free(weft_reduction **out) {
+    weft_reduction *reduction = out ? *out : NULL;
+    if (!reduction)
+        return;
+    weft_operator_free(&reduction->op);
+    constraint_product_free(&reduction->product);
+    weft_operator_free(&reduction->expand);
+    weft_operator_free(&reduction->restrict_);
+    weft_csr_clear(&reduction->map);
+    weft_vectors_clear(&reduction->vectors);
+    weft_memory_free(&reduction->g);
+    weft_memory_free(&reduction->kept);
+    weft_memory_free(&reduction->work);
+    weft_memory_free(&reduction->x0);
+    weft_memory_free(&reduction->rest);
+    free(reduction->g_values);
+    free(reduction->constrained);
+    free(reduction);
+    *out = NULL;
+}
+
+weft_operator *weft_reduction_operator(const weft_reduction *reduction) {
+    return reduction->op;
+}
+
+const int32_t *weft_reduction_constrained(const weft_reduction *reduction, int64_t *n) {
+    *n = reduction->n_constrained;
+    return reduction->constrained;
+}
+
+/* ---- C --------------------------------------------------------------------------------------- */
+
+/* C: the identity, with the rows of dependent dofs, as a matrix; with `diagonal`, these have a 0 on it. */
+static weft_status make_map(const weft_constraints *constraints, bool diagonal, weft_csr *out,
+                            weft_error *error) {
+    const int64_t n = constraints->n_dofs;
+    int64_t n_entries = n, k = 0;
+    for (int i = 0; i < constraints->n_rows; ++i)
+        n_entries += constraints->rows[i].n;
+    *out = (weft_csr){.n_rows = n, .n_columns = n};
+    out->row_start = weft_array_make_unset((uint64_t)(n + 1) * sizeof *out->row_start);
+    out->columns = weft_array_make_unset((uint64_t)n_entries * sizeof *out->columns);
+    out->values = weft_array_make_unset((uint64_t)n_entries * sizeof *out->values);
+    if (!out->row_start || !out->columns || !out->values)
+        return weft_out_of_memory(error, "constraints");
+    for (int64_t i = 0; i < n; ++i) {
+        const constraint_row *row =
+            constraints->row_of[i] >= 0 ? &constraints->rows[constraints->row_of[i]] : NULL;
+        bool placed = row && !diagonal;
+        out->row_start[i] = k;
+        for (int e = 0; e <= (row ? row->n : 0); ++e) { /* ascending, as they were merged */
+            const int32_t column = row && e < row->n ? row->dofs[e] : INT32_MAX;
+            if (!placed && column > i) {
+                out->columns[k] = (int32_t)i;
+                out->values[k++] = row ? 0 : 1;
+                placed = true;
+            }
+            if (column < n) {
+                out->columns[k] = column;
+                out->values[k++] = row->factors[e];
+            }
+        }
+    }
+    out->row_start[n] = k;
+    return WEFT_OK;
+}
+
+/* An operator of a matrix, whose arrays it takes over. */
+static weft_status make_operator(weft_context *context, weft_csr *matrix, weft_operator **out,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_pattern *pattern = calloc(1, sizeof *pattern);
+    if (!pattern)
+        TRY(weft_out_of_memory(error, "constraints"));
+    *pattern = (weft_pattern){matrix->n_rows, matrix->row_start[matrix->n_rows], matrix->row_start,
+                              matrix->columns};
+    matrix->row_start = NULL;
+    matrix->columns = NULL;
+    TRY(weft_operator_from_matrix(context, &pattern, matrix->values, 0, out, error));
+done:
+    return status;
+}
+
+static weft_status make_maps(weft_reduction *reduction, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_constraints *constraints = reduction->constraints;
+    weft_csr map = {0}, transpose = {0};
+    TRY(make_map(constraints, false, &reduction->map, error));
+    TRY(make_map(constraints, true, &map, error));
+    TRY(weft_csr_transpose(constraints->context->device, &map, &transpose, error));
+    TRY(make_operator(constraints->context, &map, &reduction->expand, error));
+    TRY(make_operator(constraints->context, &transpose, &reduction->restrict_, error));
+done:
+    weft_csr_clear(&map);
+    weft_csr_clear(&transpose);
+    return status;
+}
+
+static weft_status make_vectors(weft_reduction *reduction, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_constraints *constraints = reduction->constraints;
+    const int64_t n = constraints->n_dofs;
+    weft_device *device = constraints->context->device;
+    double *kept = weft_array_make((size_t)n, sizeof *kept);
+    reduction->g_values = weft_array_make((size_t)n, sizeof *reduction->g_values);
+    reduction->constrained = weft_array_make((size_t)n, sizeof *reduction->constrained);
+    if (!kept || !reduction->g_values || !reduction->constrained)
+        TRY(weft_out_of_memory(error, "constraints"));
+    reduction->has_constant = constraints->values.n_values > 0;
+    for (int i = 0; i < constraints->n_rows; ++i) {
+        reduction->g_values[constraints->rows[i].dof] = constraints->rows[i].constant;
+        reduction->has_constant |= constraints->rows[i].constant != 0;
+    }
+    for (int64_t i = 0; i < n; ++i) {
+        kept[i] = constraints->row_of[i] < 0;
+        if (constraints->row_of[i] != -1)
+            reduction->constrained[reduction->n_constrained++] = (int32_t)i;
+    }
+    TRY(weft_memory_place(device, kept, (size_t)n, sizeof *kept, &reduction->kept, error));
+    TRY(weft_memory_place(device, reduction->g_values, (size_t)n, sizeof(double), &reduction->g,
+                          error));
+    weft_memory **const room[] = {&reduction->work, &reduction->x0, &reduction->rest};
+    for (int i = 0; i < (reduction->has_constant ? 3 : 1); ++i)
+        TRY(weft_memory_make(device, (size_t)n * sizeof(double), room[i], error));
+done:
+    free(kept);
+    return status;
+}
+
+weft_status weft_reduction_make(weft_constraints *constraints, weft_reduction **out,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_reduction *made = calloc(1, sizeof *made);
+    if (!made)
+        return weft_out_of_memory(error, "constraints");
+    made->constraints = constraints;
+    made->vectors =
+        (weft_vector_programs){.context = constraints->context, .n = constraints->n_dofs};
+    TRY(constraints_resolve(constraints, error));
+    TRY(make_maps(made, error));
+    TRY(make_vectors(made, error));
+    *out = made;
+    made = NULL;
+done:
+    weft_reduction_free(&made);
+    return status;
+}
+
+/* ---- C^T A C --------------------------------------------------------------------------------- */
+
+/* The present values of the matrix, on the host. */
+static weft_status fetch_values(weft_operator *op, double **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_memory *values = NULL;
+    TRY(weft_operator_matrix(op, &values, error));
+    const size_t bytes = (size_t)weft_operator_pattern(op)->n_entries * sizeof(double);
+    *out = weft_array_make_unset(bytes);
+    if (!*out)
+        TRY(weft_out_of_memory(error, "constraints"));
+    TRY(weft_memory_read(values, 0, *out, bytes, error));
+done:
+    return status;
+}
+
+weft_status weft_reduction_update(weft_reduction *reduction, weft_operator *op, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_constraints *constraints = reduction->constraints;
+    double *values = NULL;
+    weft_pattern *pattern = NULL;
+    TRY(fetch_values(op, &values, error));
+    if (reduction->whole != op) {
+        weft_operator_free(&reduction->op);
+        constraint_product_free(&reduction->product);
+        TRY(constraint_product_make(constraints, weft_operator_pattern(op), &reduction->map,
+                                    &reduction->product, error));
+        TRY(constraint_product_pattern(reduction->product, &pattern, error));
+        TRY(weft_operator_from_matrix(constraints->context, &pattern,
+                                      constraint_product_values(reduction->product, values),
+                                      WEFT_MATRIX_CHANGES, &reduction->op, error));
+        reduction->whole = op;
+        goto done;
+    }
+    TRY(weft_operator_set_matrix(reduction->op,
+                                 constraint_product_values(reduction->product, values), error));
+done:
+    weft_pattern_free(&pattern);
+    free(values);
+    return status;
+}
+
+/* ---- prescribed values ----------------------------------------------------------------------- */
+
+/* Values of some dofs. */
+static weft_status read_dofs(const constraint_row *row, int64_t n_dofs, weft_memory *u, double *out,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int k = 0; k < row->n; ++k)
+        if (row->dofs[k] < n_dofs)
+            TRY(weft_memory_read(u, (size_t)row->dofs[k] * sizeof *out, &out[k], sizeof *out,
+                                 error));
+done:
+    return status;
+}
+
+/* Equations between prescribed values hold. */
+static weft_status check_values(const weft_reduction *reduction, double factor, weft_memory *u,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_constraints *constraints = reduction->constraints;
+    double *at = NULL;
+    for (int i = 0; i < constraints->n_checks; ++i) {
+        const constraint_row *row = &constraints->checks[i];
+        double sum = factor * row->constant, size = fabs(sum);
+        int32_t dof = 0;
+        at = weft_array_make((size_t)row->n, sizeof *at);
+        if (!at)
+            TRY(weft_out_of_memory(error, "constraints"));
+        TRY(read_dofs(row, constraints->n_dofs, u, at, error));
+        for (int k = 0; k < row->n; ++k) {
+            const bool is_value = row->dofs[k] >= constraints->n_dofs;
+            const double value =
+                is_value ? constraints->values.values[row->dofs[k] - constraints->n_dofs].now
+                         : at[k];
+            sum += row->factors[k] * value;
+            size += fabs(row->factors[k] * value);
+            dof = is_value ? dof : row->dofs[k];
+        }
+        if (fabs(sum) > ROUNDING * size)
+            TRY(constraints_refuse(constraints, dof, fabs(sum), row->origin, error));
+        free(at);
+        at = NULL;
+    }
+done:
+    free(at);
+    return status;
+}
+
+/* g at the time of the conditions */
+static weft_status set_constants(weft_reduction *reduction, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_constraints *constraints = reduction->constraints;
+    const int64_t n = constraints->n_dofs;
+    int n_changed = 0;
+    if (constraints->values.n_values == 0)
+        return WEFT_OK;
+    int32_t *changed = weft_array_make((size_t)constraints->n_rows + 1, sizeof *changed);
+    if (!changed)
+        return weft_out_of_memory(error, "constraints");
+    TRY(point_values_evaluate(&constraints->values, error));
+    for (int i = 0; i < constraints->n_rows; ++i) {
+        const constraint_row *row = &constraints->rows[i];
+        double value = row->constant;
+        for (int k = 0; k < row->n; ++k)
+            if (row->dofs[k] >= n)
+                value += row->factors[k] * constraints->values.values[row->dofs[k] - n].now;
+        if (value == reduction->g_values[row->dof])
+            continue;
+        reduction->g_values[row->dof] = value;
+        changed[n_changed++] = row->dof;
+    }
+    TRY(point_entries_write(reduction->g, reduction->g_values, n, changed, n_changed, error));
+done:
+    free(changed);
+    return status;
+}
+
+weft_status weft_reduction_fill(weft_reduction *reduction, double factor, weft_memory *u,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_terms terms = {0};
+    const bool computes =
+        !weft_device_limits(reduction->constraints->context->device)->records_only;
+    TRY(set_constants(reduction, error));
+    if (computes)
+        TRY(check_values(reduction, factor, u, error));
+    TRY(weft_operator_apply(reduction->expand, u, reduction->work, error));
+    weft_terms_add(&terms, 1, reduction->work);
+    weft_terms_add(&terms, factor, reduction->g);
+    TRY(weft_vectors_sum(&reduction->vectors, &terms, u, error));
+done:
+    return status;
+}
+
+/* ---- a solve --------------------------------------------------------------------------------- */
+
+weft_status weft_reduction_restrict(weft_reduction *reduction, weft_memory *r, weft_memory *out,
+                                    weft_error *error) {
+    return weft_operator_apply(reduction->restrict_, r, out, error);
+}
+
+weft_status weft_reduction_keep(weft_reduction *reduction, weft_memory *u, weft_memory *out,
+                                weft_error *error) {
+    return weft_vectors_mask(&reduction->vectors, u, reduction->kept, out, error);
+}
+
+weft_status weft_reduction_enter(weft_reduction *reduction, weft_memory *b, weft_memory *x,
+                                 weft_memory *load, weft_memory *v, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_terms start = {0}, rest = {0};
+    TRY(weft_vectors_mask(&reduction->vectors, x, reduction->kept, v, error));
+    if (!reduction->has_constant) /* x = C v */
+        return weft_reduction_restrict(reduction, b, load, error);
+    TRY(weft_operator_apply(reduction->expand, v, reduction->work, error));
+    weft_terms_add(&start, 1, x);
+    weft_terms_add(&start, -1, reduction->work);
+    TRY(weft_vectors_sum(&reduction->vectors, &start, reduction->x0, error));
+    TRY(weft_operator_apply(reduction->whole, reduction->x0, reduction->work, error));
+    weft_terms_add(&rest, 1, b);
+    weft_terms_add(&rest, -1, reduction->work);
+    TRY(weft_vectors_sum(&reduction->vectors, &rest, reduction->rest, error));
+    TRY(weft_reduction_restrict(reduction, reduction->rest, load, error));
+done:
+    return status;
+}
+
+weft_status weft_reduction_leave(weft_reduction *reduction, weft_memory *v, weft_memory *x,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_terms terms = {0};
+    TRY(weft_operator_apply(reduction->expand, v, reduction->has_constant ? reduction->work : x,
+                            error));
+    if (!reduction->has_constant)
+        return WEFT_OK;
+    weft_terms_add(&terms, 1, reduction->work);
+    weft_terms_add(&terms, 1, reduction->x0);
+    TRY(weft_vectors_sum(&reduction->vectors, &terms, x, error));
+done:
+    return status;
+}
