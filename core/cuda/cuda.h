@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { WEFT_CUDA_STAGES = 2 };
+enum { WEFT_CUDA_STAGES = 16 };
 
 typedef struct weft_cuda_array weft_cuda_array; /* state of a weft_memory */
 struct weft_cuda_array {
@@ -124,6 +124,13 @@ weft_status weft_cuda_memory_copy(weft_memory *to, const weft_memory *from, size
                                   weft_error *error);
 size_t weft_cuda_memory_left(const weft_device *device);
 weft_status weft_cuda_memory_full(weft_device *device, size_t bytes, weft_error *error);
+/** Copy between host and GPU through pinned buffers, by all threads of the device. A read waits for what was
+ *  launched before; a write is ordered with launches.
+ *  Errors  WEFT_ERROR_DEVICE */
+weft_status weft_cuda_write(weft_device *device, weft_cu_pointer to, const void *from, size_t n,
+                            weft_error *error);
+weft_status weft_cuda_read(weft_device *device, void *to, weft_cu_pointer from, size_t n,
+                           weft_error *error);
 void weft_cuda_stages_free(weft_cuda_state *state);
 
 weft_status weft_cuda_module_make(weft_module *module, const char *source, weft_error *error);

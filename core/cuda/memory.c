@@ -1,4 +1,4 @@
-/* Allocates GPU memory and copies between host and GPU through pinned buffers. */
+/* Allocates GPU memory. */
 #include "core/cuda/cuda.h"
 
 #include <pthread.h>
@@ -6,13 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Copies alternate between two pinned buffers: one is filled while the other is transferred. */
-#define STAGE ((size_t)8 << 20)
-/* Bytes per copy task of a thread; smaller copies than two tasks use one thread. */
-#define PIECE ((size_t)1 << 20)
 enum {
     LISTED = 5,
-    EVENT_WITHOUT_TIME = 2,
     POOL_RESERVED = 5, /* CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT */
     POOL_USED = 7,     /* CU_MEMPOOL_ATTR_USED_MEM_CURRENT */
 };
@@ -233,129 +228,14 @@ done:
     return status;
 }
 
-typedef struct copy_job {
-    char *to;
-    const char *from;
-    size_t n;
-} copy_job;
-
-static void copy_piece(void *user, int64_t i) {
-    const copy_job *job = user;
-    size_t first = (size_t)i * PIECE, left = job->n - first;
-    memcpy(job->to + first, job->from + first, left < PIECE ? left : PIECE);
-}
-
-static void copy_bytes(weft_device *device, void *to, const void *from, size_t n) {
-    copy_job job = {to, from, n};
-    weft_threads_run(n < 2 * PIECE ? NULL : device->threads, (int64_t)((n + PIECE - 1) / PIECE),
-                     copy_piece, &job);
-}
-
-/* Allocate the pinned buffers at the first transfer. */
-static weft_status stages_make(weft_cuda_state *state, weft_error *error) {
-    weft_status status = WEFT_OK;
-    for (int i = 0; i < WEFT_CUDA_STAGES; ++i) {
-        if (!state->staged[i])
-            TRY(weft_cuda_check(state,
-                                state->driver.cuEventCreate(&state->staged[i], EVENT_WITHOUT_TIME),
-                                "making an event", error));
-        if (!state->stage[i])
-            TRY(weft_cuda_check(state, state->driver.cuMemHostAlloc(&state->stage[i], STAGE, 0),
-                                "making a pinned buffer of 8 MB", error));
-    }
-done:
-    return status;
-}
-
-void weft_cuda_stages_free(weft_cuda_state *state) {
-    for (int i = 0; i < WEFT_CUDA_STAGES; ++i) {
-        if (state->stage[i])
-            (void)state->driver.cuMemFreeHost(state->stage[i]);
-        if (state->staged[i])
-            (void)state->driver.cuEventDestroy(state->staged[i]);
-        state->stage[i] = NULL;
-        state->staged[i] = NULL;
-    }
-}
-
-static weft_status stage_wait(weft_cuda_state *state, int k, const char *what, weft_error *error) {
-    return weft_cuda_check(state, state->driver.cuEventSynchronize(state->staged[k]), what, error);
-}
-
-static weft_status write_stages(weft_device *device, weft_cu_pointer to, const char *from, size_t n,
-                                weft_error *error) {
-    static const char what[] = "writing an array";
-    weft_status status = WEFT_OK;
-    weft_cuda_state *state = device->state;
-    const weft_cuda_driver *driver = &state->driver;
-    TRY(stages_make(state, error));
-    for (size_t at = 0, k = 0; at < n; at += STAGE, k ^= 1) {
-        size_t part = n - at < STAGE ? n - at : STAGE;
-        TRY(stage_wait(state, (int)k, what, error));
-        copy_bytes(device, state->stage[k], from + at, part);
-        TRY(weft_cuda_check(
-            state, driver->cuMemcpyHtoDAsync(to + at, state->stage[k], part, state->stream), what,
-            error));
-        TRY(weft_cuda_check(state, driver->cuEventRecord(state->staged[k], state->stream), what,
-                            error));
-    }
-done:
-    return status;
-}
-
-static weft_status read_stages(weft_device *device, char *to, weft_cu_pointer from, size_t n,
-                               weft_error *error) {
-    static const char what[] = "reading an array";
-    weft_status status = WEFT_OK;
-    weft_cuda_state *state = device->state;
-    const weft_cuda_driver *driver = &state->driver;
-    TRY(stages_make(state, error));
-    /* Step i starts the transfer of part i and copies out part i - 1, so there is one more step
-     * than parts. */
-    for (size_t at = 0, k = 0; at < n + STAGE; at += STAGE, k ^= 1) {
-        if (at < n) {
-            size_t part = n - at < STAGE ? n - at : STAGE;
-            TRY(stage_wait(state, (int)k, what, error));
-            TRY(weft_cuda_check(
-                state, driver->cuMemcpyDtoHAsync(state->stage[k], from + at, part, state->stream),
-                what, error));
-            TRY(weft_cuda_check(state, driver->cuEventRecord(state->staged[k], state->stream), what,
-                                error));
-        }
-        if (at > 0) {
-            size_t before = at - STAGE, part = n - before < STAGE ? n - before : STAGE;
-            TRY(stage_wait(state, (int)(k ^ 1), what, error));
-            copy_bytes(device, to + before, state->stage[k ^ 1], part);
-        }
-    }
-done:
-    return status;
-}
-
 weft_status weft_cuda_memory_write(weft_memory *memory, size_t offset, const void *bytes, size_t n,
                                    weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_cuda_state *state = memory->device->state;
     const weft_cuda_array *array = memory->state;
-    TRY(weft_cuda_enter(state, error));
-    pthread_mutex_lock(&state->transfers);
-    status = write_stages(memory->device, array->address + offset, bytes, n, error);
-    pthread_mutex_unlock(&state->transfers);
-    weft_cuda_leave(state);
-done:
-    return status;
+    return weft_cuda_write(memory->device, array->address + offset, bytes, n, error);
 }
 
 weft_status weft_cuda_memory_read(const weft_memory *memory, size_t offset, void *bytes, size_t n,
                                   weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_cuda_state *state = memory->device->state;
     const weft_cuda_array *array = memory->state;
-    TRY(weft_cuda_enter(state, error));
-    pthread_mutex_lock(&state->transfers);
-    status = read_stages(memory->device, bytes, array->address + offset, n, error);
-    pthread_mutex_unlock(&state->transfers);
-    weft_cuda_leave(state);
-done:
-    return status;
+    return weft_cuda_read(memory->device, bytes, array->address + offset, n, error);
 }

@@ -24,12 +24,12 @@ static void limits(void **state) {
     weft_device_free(&device);
 }
 
-/* Sizes about a stage of 8 MB, two, and the pieces of 1 MB that threads copy. */
+/* Sizes about pieces of 1 MB, which threads copy, and of the 16 buffers that these use. */
 static void what_is_written_is_read(void **state) {
     (void)state;
     weft_device *device = gpu_open(NULL);
     weft_error error = {0};
-    const size_t stage = 8 << 20, piece = 1 << 20;
+    const size_t stage = 16 << 20, piece = 1 << 20;
     const size_t sizes[] = {
         1,         3,     7,         1023,      piece - 1,     2 * piece,        2 * piece + 1,
         stage - 1, stage, stage + 1, 2 * stage, 2 * stage + 1, 5 * stage + 12345};

@@ -406,7 +406,7 @@ static void every_failure(void **state) {
             fixture_close(&f);
             assert_int_equal(control->n_forbidden, 0);
         }
-    assert_true(n_failed > 100);
+    assert_true(n_failed > 90); /* a transfer of few bytes uses one pinned buffer */
 }
 
 /* A driver whose cuMemFree fails keeps the memory: for the address sanitizer that is a leak. */
