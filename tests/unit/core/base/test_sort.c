@@ -33,7 +33,31 @@ static void lengths(void **state) {
             check(n[i], step);
 }
 
+static int compare(const void *a, const void *b) {
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Against the C library's, with every number of bytes. */
+static void long_lists(void **state) {
+    (void)state;
+    const size_t n = 100003;
+    uint32_t *numbers = malloc(n * sizeof *numbers), *expected = malloc(n * sizeof *expected);
+    for (int bits = 1; bits <= 32; bits += 3) {
+        uint64_t random = 77;
+        for (size_t i = 0; i < n; ++i) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            numbers[i] = expected[i] = (uint32_t)(random >> (64 - bits));
+        }
+        qsort(expected, n, sizeof *expected, compare);
+        weft_numbers_sort(numbers, n);
+        assert_memory_equal(numbers, expected, n * sizeof *numbers);
+    }
+    free(numbers);
+    free(expected);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lengths)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lengths), cmocka_unit_test(long_lists)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
