@@ -4,11 +4,7 @@
 
 #include <stdlib.h>
 
-enum {
-    MOST_ENDS = 1024,  /* of a node: its thread sorts them by insertion */
-    TOUCHED = 1 << 21, /* bytes of a task, a huge page */
-    PAGE = 4096,
-};
+enum { MOST_ENDS = 1024 }; /* of a node: its thread sorts them by insertion */
 
 /* The arrays of a mesh. */
 typedef struct device_mesh {
@@ -154,47 +150,15 @@ static weft_status read_all(const weft_memory *memory, void *out, weft_error *er
     return weft_memory_read(memory, 0, out, weft_memory_bytes(memory), error);
 }
 
-/* A new array. */
-typedef struct pages {
-    volatile char *array;
-    size_t bytes;
-} pages;
-
-static void touch_share(void *user, int64_t share) {
-    const pages *p = user;
-    const size_t first = (size_t)share * TOUCHED, last = first + TOUCHED;
-    for (size_t i = first; i < last && i < p->bytes; i += PAGE)
-        p->array[i] = 0;
-}
-
-/* Have all threads get the pages of an array that is to be read, while kernels run: copies of parts
- * that are few pages each would wait for them. */
-static weft_status touch(weft_device *device, void *array, size_t bytes, weft_error *error) {
-    pages touched = {array, bytes};
-    return weft_device_for(device, (int64_t)((bytes + TOUCHED - 1) / TOUCHED), touch_share,
-                           &touched, error);
-}
-
-static weft_status level_alloc(const refinement *r, const weft_mesh *mesh,
-                               weft_hierarchy_level *level, weft_error *error) {
-    weft_status status = WEFT_OK;
-    level->parents = weft_array_make_unset(weft_memory_bytes(r->parents));
-    if (!level->parents)
-        TRY(weft_refine_no_memory(mesh, error));
-    TRY(weft_refine_alloc(mesh, r->n_nodes, &level->mesh, error));
-    TRY(touch(r->device, level->parents, weft_memory_bytes(r->parents), error));
-    TRY(touch(r->device, level->mesh->x, weft_memory_bytes(r->to.x), error));
-    TRY(touch(r->device, level->mesh->cells, weft_memory_bytes(r->to.cells), error));
-done:
-    return status;
-}
-
 /* What the host needs of the refined mesh, but for its cells, which may still be rotated; the cells
  * of the mesh that was refined. */
 static weft_status read_level(const refinement *r, weft_mesh *mesh, weft_hierarchy_level *level,
                               weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(level_alloc(r, mesh, level, error));
+    level->parents = weft_array_make_unset(weft_memory_bytes(r->parents));
+    if (!level->parents)
+        TRY(weft_refine_no_memory(mesh, error));
+    TRY(weft_refine_alloc(mesh, r->n_nodes, &level->mesh, error));
     TRY(read_all(r->parents, level->parents, error));
     TRY(read_all(r->to.x, level->mesh->x, error));
     TRY(read_all(r->to.facets, level->mesh->facets, error));
