@@ -43,10 +43,13 @@ static weft_status send(weft_space *space, weft_mesh_copies *copies, weft_error 
     weft_status status = WEFT_OK;
     const weft_mesh *mesh = space->mesh;
     double *x = space->own_x ? space->own_x : mesh->x;
-    TRY(weft_connectivity_make(space->device, weft_space_cell_nodes(space), mesh->n_cells,
-                               space->element->n_nodes, space->n_nodes, &space->cells, error));
-    if (copies && copies->cells)
-        weft_connectivity_give(space->cells, &copies->cells);
+    const int32_t *nodes = weft_space_cell_nodes(space);
+    const int width = space->element->n_nodes;
+    TRY(copies && copies->cells
+            ? weft_connectivity_make_copied(space->device, nodes, &copies->cells, width,
+                                            space->n_nodes, &space->cells, error)
+            : weft_connectivity_make(space->device, nodes, mesh->n_cells, width, space->n_nodes,
+                                     &space->cells, error));
     if (copies && copies->x) {
         space->x = copies->x;
         copies->x = NULL;

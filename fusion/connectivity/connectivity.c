@@ -1,8 +1,8 @@
 /* Makes a connectivity and its interleaved and transposed forms, one of each per lane count. */
+#include "fusion/connectivity/connectivity.h"
 #include "core/base/fault.h"
 #include "core/base/sort.h"
 #include "core/weft_core.h"
-#include "fusion/connectivity/connectivity.h"
 #include "fusion/connectivity/private.h"
 #include "fusion/weft_program.h"
 
@@ -53,11 +53,22 @@ static bool indices_fit(weft_device *device, const int32_t *indices, int64_t n, 
     return fit || n == 0;
 }
 
+static weft_status connectivity_new(weft_device *device, const int32_t *indices, int64_t n_from,
+                                    int width, int64_t n_to, weft_connectivity **out,
+                                    weft_error *error) {
+    weft_connectivity *made = calloc(1, sizeof *made);
+    if (!made)
+        return weft_cells_no_memory("connectivity", n_from, error);
+    *made = (weft_connectivity){
+        .device = device, .indices = indices, .n_from = n_from, .n_to = n_to, .width = width};
+    *out = made;
+    return WEFT_OK;
+}
+
 weft_status weft_connectivity_make(weft_device *device, const int32_t *indices, int64_t n_from,
                                    int width, int64_t n_to, weft_connectivity **out,
                                    weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_connectivity *made = NULL;
     int64_t n_indices;
     if (n_from < 0 || width < 1 || n_to < 0 || n_to > INT32_MAX ||
         __builtin_mul_overflow(n_from, (int64_t)width, &n_indices)) {
@@ -77,22 +88,25 @@ weft_status weft_connectivity_make(weft_device *device, const int32_t *indices, 
             goto done;
         }
     }
-    made = calloc(1, sizeof *made);
-    if (!made) {
-        status = weft_cells_no_memory("connectivity", n_from, error);
-        goto done;
-    }
-    *made = (weft_connectivity){
-        .device = device, .indices = indices, .n_from = n_from, .n_to = n_to, .width = width};
-    *out = made;
+    status = connectivity_new(device, indices, n_from, width, n_to, out, error);
 done:
     return status;
 }
 
-void weft_connectivity_give(weft_connectivity *connectivity, weft_memory **plain) {
-    weft_memory_free(&connectivity->plain);
-    connectivity->plain = *plain;
+weft_status weft_connectivity_make_copied(weft_device *device, const int32_t *indices,
+                                          weft_memory **plain, int width, int64_t n_to,
+                                          weft_connectivity **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = (int64_t)(weft_memory_bytes(*plain) / sizeof *indices);
+    bool fit = false;
+    TRY(weft_indices_fit_on_device(device, *plain, n, n_to, &fit, error));
+    if (!fit) /* which says what does not */
+        return weft_connectivity_make(device, indices, n / width, width, n_to, out, error);
+    TRY(connectivity_new(device, indices, n / width, width, n_to, out, error));
+    (*out)->plain = *plain;
     *plain = NULL;
+done:
+    return status;
 }
 
 void weft_connectivity_free(weft_connectivity **connectivity) {

@@ -13,9 +13,13 @@
  *  Errors  WEFT_ERROR_MEMORY, WEFT_ERROR_DEVICE; *out untouched */
 weft_status weft_connectivity_interleaved(weft_connectivity *connectivity, int lanes,
                                           weft_memory **out, weft_error *error);
-/** Take over a copy of the indices on the connectivity's device, [n_from][width], *plain, which the
- *  first interleaved form is made of; then it is freed. */
-void weft_connectivity_give(weft_connectivity *connectivity, weft_memory **plain);
+/** weft_connectivity_make of indices that a device on which set-up runs already has.
+ *  plain   [n_from][width] int32_t, a copy of indices; taken over and NULL, unless there is an error.
+ *          The first interleaved form is made of it
+ *  Errors  those of weft_connectivity_make; WEFT_ERROR_COMPILER, _DEVICE */
+weft_status weft_connectivity_make_copied(weft_device *device, const int32_t *indices,
+                                          weft_memory **plain, int width, int64_t n_to,
+                                          weft_connectivity **out, weft_error *error);
 /** Chunks of consecutive cell blocks, grouped by colour: chunks of one colour share no target.
  *  Errors  WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_connectivity_schedule(weft_connectivity *connectivity, int lanes,

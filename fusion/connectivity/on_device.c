@@ -4,8 +4,28 @@
 
 #include <stdlib.h>
 
-weft_status weft_interleave_on_device(weft_connectivity *connectivity, int lanes,
-                                      weft_memory **out, weft_error *error) {
+enum { BLOCKS = 1024 };
+
+weft_status weft_indices_fit_on_device(weft_device *device, weft_memory *indices, int64_t n,
+                                       int64_t n_to, bool *fit, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_setup_kernel kernel = {"connectivity", "highest_index", n, BLOCKS, 0};
+    weft_setup *setup = NULL;
+    weft_memory *highest = NULL;
+    uint32_t most = 0;
+    TRY(weft_setup_make(device, &setup, error));
+    TRY(weft_memory_make(device, sizeof most, &highest, error));
+    TRY(weft_setup_launch(setup, &kernel, (weft_memory *[]){indices, highest}, 2, error));
+    TRY(weft_memory_read(highest, 0, &most, sizeof most, error));
+    *fit = n == 0 || most < n_to;
+done:
+    weft_memory_free(&highest);
+    weft_setup_free(&setup);
+    return status;
+}
+
+weft_status weft_interleave_on_device(weft_connectivity *connectivity, int lanes, weft_memory **out,
+                                      weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = connectivity->device;
     const int64_t n = connectivity->n_from, width = connectivity->width;
@@ -18,7 +38,8 @@ weft_status weft_interleave_on_device(weft_connectivity *connectivity, int lanes
     if (!connectivity->plain) {
         TRY(weft_memory_make_unset(device, bytes, &plain, error));
         TRY(weft_memory_write(plain, 0, connectivity->indices, bytes, error));
-        weft_connectivity_give(connectivity, &plain);
+        connectivity->plain = plain;
+        plain = NULL;
     }
     TRY(weft_memory_make_unset(device, (size_t)(n_padded * width) * sizeof(int32_t), &made, error));
     const weft_setup_kernel kernel = {"connectivity", "interleave", n_padded, 0, 0};

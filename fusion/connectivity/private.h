@@ -38,6 +38,9 @@ weft_status weft_upload_make(weft_device *device, size_t count, size_t size, con
 weft_status weft_upload_send(weft_upload *upload, weft_memory **out, weft_error *error);
 void weft_upload_free(weft_upload *upload);
 
+/** Whether n indices on a device on which set-up runs are in [0, n_to). */
+weft_status weft_indices_fit_on_device(weft_device *device, weft_memory *indices, int64_t n,
+                                       int64_t n_to, bool *fit, weft_error *error);
 /** What weft_connectivity_interleaved and weft_connectivity_transposed keep, made by kernels of a
  *  device on which set-up runs.
  *  out, start, positions  caller's; weft_memory_free

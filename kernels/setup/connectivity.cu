@@ -6,6 +6,24 @@ INLINE int64_t place_of(int64_t element, int64_t k, int64_t width, int64_t lanes
     return (element / lanes * width + k) * lanes + element % lanes;
 }
 
+/* highest[0] gets the greatest index, as unsigned: one below 0 is above every valid one.  n: indices */
+extern "C" __global__ void highest_index(long long n, const int32_t *indices, uint32_t *highest)
+{
+    __shared__ uint32_t most[SETUP_THREADS];
+    const int me = (int)threadIdx.x;
+    most[me] = 0;
+    for (int64_t i = element(); i < n; i += (int64_t)gridDim.x * SETUP_THREADS)
+        if ((uint32_t)indices[i] > most[me])
+            most[me] = (uint32_t)indices[i];
+    for (int by = SETUP_THREADS / 2; by > 0; by /= 2) {
+        __syncthreads();
+        if (me < by && most[me + by] > most[me])
+            most[me] = most[me + by];
+    }
+    if (me == 0)
+        atomicMax(highest, most[0]);
+}
+
 /* n: elements with spare lanes, which repeat the last element.  sizes: elements, width, lanes */
 extern "C" __global__ void interleave(long long n, const int64_t *sizes, const int32_t *plain,
                                       int32_t *out)

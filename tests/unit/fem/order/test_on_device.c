@@ -148,7 +148,7 @@ static weft_mesh *grid(int d, int64_t n, bool with_groups) {
 /* A space made of the copies has the nodes and cells of the mesh, and reads them there: a value that
  * is changed on the device shows. */
 static void check_space(weft_device *device, const weft_mesh *mesh, weft_mesh_copies *copies) {
-    const int32_t changed = -7;
+    const int32_t changed = (int32_t)mesh->n_nodes - 1 - mesh->cells[0];
     weft_space *space = NULL, *expected = NULL;
     weft_memory *indices[2] = {NULL, NULL};
     assert_int_equal(weft_memory_write(copies->cells, 0, &changed, sizeof changed, NULL), WEFT_OK);

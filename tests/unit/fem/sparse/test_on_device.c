@@ -430,12 +430,45 @@ static void a_hub(void **state) {
     }
 }
 
+/* A copy of the indices on the device that has others is not used; where the host's are wrong too, it
+ * says which. */
+static void wrong_copies(void **state) {
+    (void)state;
+    static const int32_t right[] = {0, 1, 2, 2, 1, 3}, wrong[] = {0, 1, 2, 2, 1, -1},
+                         above[] = {0, 4, 2, 2, 1, 3};
+    const int32_t *const copies[] = {right, wrong, above};
+    weft_device *device = setup_device();
+    for (int i = 0; i < 3; ++i)
+        for (int k = 0; k < 3; ++k) {
+            weft_memory *plain = NULL, *made = NULL;
+            weft_connectivity *c = NULL;
+            weft_error error = {0};
+            assert_int_equal(weft_memory_make(device, sizeof right, &plain, NULL), WEFT_OK);
+            assert_int_equal(weft_memory_write(plain, 0, copies[i], sizeof right, NULL), WEFT_OK);
+            const weft_status status =
+                weft_connectivity_make_copied(device, copies[k], &plain, 3, 4, &c, &error);
+            assert_int_equal(status, i > 0 && k > 0 ? WEFT_ERROR_SHAPE : WEFT_OK);
+            assert_true((plain == NULL) == (i == 0));
+            if (status != WEFT_OK)
+                assert_non_null(strstr(error.message, k == 1 ? "index -1" : "index 4"));
+            else {
+                assert_int_equal(weft_connectivity_from(c), 2);
+                assert_int_equal(weft_connectivity_interleaved(c, 1, &made, NULL), WEFT_OK);
+                setup_equal("indices", made, i > 0 ? copies[k] : right, sizeof right);
+            }
+            weft_memory_free(&plain);
+            weft_connectivity_free(&c);
+        }
+    weft_device_free(&device);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(near_cells),
                                        cmocka_unit_test(far_cells),
                                        cmocka_unit_test(too_many_neighbours),
                                        cmocka_unit_test(repeated_nodes),
                                        cmocka_unit_test(a_hub),
+                                       cmocka_unit_test(wrong_copies),
                                        cmocka_unit_test(symmetric_positions),
                                        cmocka_unit_test(symmetric_near_cells),
                                        cmocka_unit_test(symmetric_far_cells),
