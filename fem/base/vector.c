@@ -1,6 +1,7 @@
 /* Makes vectors that host and device share where possible, and copies them otherwise. */
 #include "core/weft_core.h"
 #include "fem/weft_space.h"
+#include "fusion/setup/setup.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,9 @@ weft_status weft_vector_make(weft_device *device, int64_t n, double **values, we
     if (!array)
         TRY(weft_out_of_memory(error, NULL));
     TRY(weft_device_for(device, (n + SHARE - 1) / SHARE, share_zero, &(zeroing){array, n}, error));
-    TRY(weft_memory_wrap(device, array, (size_t)n * sizeof *array, memory, error));
+    TRY(weft_setup_on_device(device) /* zeros need not be written there */
+            ? weft_memory_make(device, (size_t)n * sizeof *array, memory, error)
+            : weft_memory_wrap(device, array, (size_t)n * sizeof *array, memory, error));
     *values = array;
     array = NULL;
 done:

@@ -1,4 +1,5 @@
 /* Conditions by groups become constrained dofs with values, and forms over facets. */
+#include "fem/base/marks.h"
 #include "fem/bc/private.h"
 
 #include <math.h>
@@ -83,7 +84,7 @@ static weft_status refuse_flux(const weft_condition *condition, weft_error *erro
     return WEFT_ERROR_UNSUPPORTED;
 }
 
-static weft_status place_piece(weft_bc *bc, weft_bc_piece *piece, char *marks, weft_error *error) {
+static weft_status place_piece(weft_bc *bc, weft_bc_piece *piece, unsigned char *marks, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_condition *condition = &piece->condition;
     const int c = weft_space_components(bc->space);
@@ -103,7 +104,7 @@ done:
 }
 
 /* Without any condition u is zero on the whole boundary. */
-static weft_status mark_boundary(weft_bc *bc, char *marks, weft_error *error) {
+static weft_status mark_boundary(weft_bc *bc, unsigned char *marks, weft_error *error) {
     weft_status status = WEFT_OK;
     const int c = weft_space_components(bc->space);
     int32_t *nodes = NULL;
@@ -116,17 +117,14 @@ done:
     return status;
 }
 
-static weft_status collect_marks(weft_bc *bc, const char *marks, weft_error *error) {
+static weft_status collect_marks(weft_bc *bc, const unsigned char *marks, weft_error *error) {
     const int64_t n = weft_space_dofs(bc->space);
-    for (int64_t i = 0; i < n; ++i)
-        bc->n_constrained += marks[i];
+    bc->n_constrained = weft_marks_count(marks, n);
     bc->constrained = weft_array_make((size_t)bc->n_constrained, sizeof *bc->constrained);
     bc->given = weft_array_make((size_t)bc->n_constrained, sizeof *bc->given);
     if (!bc->constrained || !bc->given)
         return weft_out_of_memory(error, "boundary conditions");
-    for (int64_t i = 0, k = 0; i < n; ++i)
-        if (marks[i])
-            bc->constrained[k++] = (int32_t)i;
+    weft_marks_list(marks, n, bc->constrained);
     return WEFT_OK;
 }
 
@@ -249,7 +247,7 @@ weft_status weft_bc_make(weft_context *context, const weft_space *space,
                          const weft_condition *conditions, int n, weft_bc **out,
                          weft_error *error) {
     weft_status status = WEFT_OK;
-    char *marks = weft_array_make((size_t)weft_space_dofs(space), 1);
+    unsigned char *marks = weft_array_make((size_t)weft_space_dofs(space), 1);
     weft_bc *bc = calloc(1, sizeof *bc);
     if (!marks || !bc)
         TRY(weft_out_of_memory(error, "boundary conditions"));

@@ -3,6 +3,7 @@
 #include "fem/mesh/mesh.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,11 +12,27 @@
  * within that are accepted, as are data to within rounding; a sum above the last bound is refused
  * whatever the quadrature. */
 static const double SUM_ROUNDING = 1e-8, SUM_QUADRATURE = 1e-3;
-enum { DEGREE_CHECK = 2 * WEFT_LOAD_DEGREE };
+enum { DEGREE_CHECK = 2 * WEFT_LOAD_DEGREE, SHARE = 1 << 16 };
 
 static bool is_zero(const char *text) {
     double constant = NAN;
     return weft_formula_constant(text, &constant) && constant == 0;
+}
+
+typedef struct finite_check {
+    const double *values;
+    int64_t n;
+    _Atomic int64_t first; /* that is not finite; n: none */
+} finite_check;
+
+static void check_share(void *user, int64_t share) {
+    finite_check *check = user;
+    const int64_t last = (share + 1) * SHARE < check->n ? (share + 1) * SHARE : check->n;
+    int64_t i = share * SHARE, seen = atomic_load(&check->first);
+    while (i < last && isfinite(check->values[i]))
+        ++i;
+    while (i < last && i < seen && !atomic_compare_exchange_weak(&check->first, &seen, i))
+        ;
 }
 
 /* Add a load to b over n elements, and refuse what is not finite. */
@@ -28,10 +45,12 @@ static weft_status add(const weft_bc *bc, const weft_bound_form *form, int64_t n
     TRY(weft_form_run(bc->context, &form->form, &(weft_form_outputs){&output, &b, 1, "cells", n},
                       error));
     TRY(weft_vector_pull(b, values, n_dofs, error));
-    for (int64_t i = 0; i < n_dofs && !bc->is_null; ++i)
-        if (!isfinite(values[i]))
-            TRY(weft_formula_refuse(bc->space, formula->text, formula->origin,
-                                    i / weft_space_components(bc->space), error));
+    finite_check check = {.values = values, .n = bc->is_null ? 0 : n_dofs, .first = n_dofs};
+    TRY(weft_device_for(bc->context->device, (check.n + SHARE - 1) / SHARE, check_share, &check,
+                        error));
+    if (check.first < n_dofs)
+        TRY(weft_formula_refuse(bc->space, formula->text, formula->origin,
+                                check.first / weft_space_components(bc->space), error));
 done:
     return status;
 }

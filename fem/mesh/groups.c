@@ -1,4 +1,5 @@
 /* Finds groups by name, and lists their facets and nodes. */
+#include "fem/base/marks.h"
 #include "fem/weft_fem.h"
 
 #include <stdlib.h>
@@ -193,9 +194,7 @@ weft_status weft_mesh_group_nodes(const weft_mesh *mesh, int group, int32_t **ou
     nodes = weft_array_make((size_t)count, sizeof *nodes);
     if (!nodes)
         goto no_memory;
-    for (int64_t node = 0, k = 0; k < count; ++node)
-        if (seen[node])
-            nodes[k++] = (int32_t)node;
+    weft_marks_list(seen, mesh->n_nodes, nodes);
     *out = nodes;
     *n = count;
 done:

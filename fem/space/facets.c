@@ -1,4 +1,5 @@
 /* The nodes of a space on facets, and the cells on the sides of facets. */
+#include "fem/base/marks.h"
 #include "fem/space/private.h"
 
 #include <stdlib.h>
@@ -128,9 +129,7 @@ weft_status weft_space_group_nodes(const weft_space *space, int group, int32_t *
     nodes = weft_array_make((size_t)count, sizeof *nodes);
     if (!nodes)
         TRY(weft_out_of_memory(error, "the nodes of a group"));
-    for (int64_t node = 0, k = 0; k < count; ++node)
-        if (seen[node])
-            nodes[k++] = (int32_t)node;
+    weft_marks_list(seen, n_nodes, nodes);
     *out = nodes;
     *n = count;
 done:
