@@ -30,9 +30,9 @@ static const table single = {{{FMA(128, 256, 8, 8, 16, 8, 1, 4, 1, 4, 0), 1},
                               {FMA(128, 128, 16, 8, 16, 8, 2, 3, 2, 8, 0), 0.95},
                               {FMA(128, 64, 16, 8, 8, 8, 2, 3, 3, 8, 0), 0.88},
                               {FMA(64, 64, 16, 8, 4, 4, 2, 3, 4, 8, 0), 0.73}},
-                             {{FMA(128, 128, 8, 8, 16, 4, 1, 2, 2, 8, 0), 1},
-                              {FMA(128, 64, 16, 8, 8, 8, 2, 3, 3, 8, 0), 0.9},
-                              {FMA(64, 64, 16, 8, 4, 4, 2, 3, 4, 8, 0), 0.75}}};
+                             {{FMA(64, 128, 8, 8, 16, 4, 4, 4, 4, 16, 1), 1},
+                              {FMA(128, 64, 8, 8, 8, 8, 1, 4, 3, 8, 1), 0.97},
+                              {FMA(64, 64, 16, 8, 8, 8, 2, 3, 4, 8, 1), 0.97}}};
 
 static const table double_mma = {{{MMA(128, 128, 1, 32, 64, 5, 2, 4, 2, 1, 4, 1), 1},
                                   {MMA(64, 64, 1, 32, 32, 4, 2, 8, 2, 3, 8, 0), 0.93},
@@ -49,18 +49,26 @@ static const table double_mma = {{{MMA(128, 128, 1, 32, 64, 5, 2, 4, 2, 1, 4, 1)
                                   {MMA(64, 64, 1, 32, 32, 4, 2, 8, 2, 3, 8, 0), 0.91},
                                   {MMA(64, 32, 1, 32, 16, 4, 2, 8, 2, 4, 8, 0), 0.79}}};
 
-static const table single_complex = {{{FMA(128, 128, 8, 8, 8, 8, 1, 5, 1, 4, 0), 1},
-                                      {FMA(128, 64, 8, 8, 8, 8, 2, 3, 2, 8, 0), 0.93},
-                                      {FMA(64, 64, 8, 8, 8, 8, 2, 4, 4, 8, 0), 0.9}},
-                                     {{FMA(64, 256, 8, 8, 8, 4, 4, 4, 1, 4, 1), 1},
-                                      {FMA(128, 64, 8, 8, 8, 8, 2, 3, 2, 8, 1), 0.88},
-                                      {FMA(64, 64, 8, 8, 8, 8, 2, 4, 4, 8, 1), 0.85}},
+static const table single_complex = {{{FMA(128, 128, 8, 8, 8, 8, 1, 4, 1, 4, 1), 1},
+                                      {FMA(128, 64, 8, 8, 8, 8, 2, 4, 2, 8, 1), 0.97},
+                                      {FMA(64, 64, 8, 8, 8, 8, 2, 4, 4, 8, 1), 0.95},
+                                      {FMA(64, 64, 8, 8, 4, 8, 2, 4, 3, 8, 1), 0.93},
+                                      {FMA(64, 32, 8, 4, 8, 8, 2, 4, 4, 8, 1), 0.95}},
                                      {{FMA(128, 128, 8, 8, 8, 4, 2, 5, 1, 8, 1), 1},
-                                      {FMA(128, 64, 8, 8, 8, 8, 2, 3, 2, 8, 1), 0.95},
-                                      {FMA(64, 64, 8, 8, 8, 8, 2, 4, 4, 8, 1), 0.9}},
-                                     {{FMA(128, 128, 8, 8, 8, 4, 2, 5, 1, 16, 1), 1},
-                                      {FMA(128, 64, 8, 8, 8, 8, 2, 3, 2, 8, 1), 0.9},
-                                      {FMA(64, 64, 8, 8, 8, 8, 2, 4, 4, 8, 1), 0.87}}};
+                                      {FMA(128, 64, 8, 8, 8, 8, 2, 4, 2, 8, 1), 0.97},
+                                      {FMA(64, 64, 8, 8, 8, 8, 2, 4, 4, 8, 1), 0.95},
+                                      {FMA(64, 64, 8, 8, 4, 8, 2, 4, 3, 8, 1), 0.93},
+                                      {FMA(64, 32, 8, 4, 8, 8, 2, 4, 4, 8, 1), 0.95}},
+                                     {{FMA(128, 128, 8, 8, 8, 4, 1, 4, 1, 8, 1), 1},
+                                      {FMA(128, 64, 8, 8, 8, 8, 2, 4, 2, 8, 1), 0.97},
+                                      {FMA(64, 64, 8, 8, 8, 8, 2, 4, 4, 8, 1), 0.95},
+                                      {FMA(64, 64, 8, 8, 4, 8, 2, 4, 3, 8, 1), 0.93},
+                                      {FMA(64, 32, 8, 4, 8, 8, 2, 4, 4, 8, 1), 0.95}},
+                                     {{FMA(128, 128, 8, 8, 8, 8, 2, 4, 1, 8, 1), 1},
+                                      {FMA(128, 64, 8, 8, 8, 8, 2, 4, 2, 8, 1), 0.97},
+                                      {FMA(64, 64, 8, 8, 8, 8, 2, 4, 4, 8, 1), 0.95},
+                                      {FMA(64, 64, 8, 8, 4, 8, 2, 4, 3, 8, 1), 0.93},
+                                      {FMA(64, 32, 8, 4, 8, 8, 2, 4, 4, 8, 1), 0.95}}};
 
 static const table double_complex_mma = {{{MMA(64, 64, 1, 32, 32, 4, 1, 4, 1, 2, 8, 0), 1},
                                           {MMA(64, 32, 1, 32, 16, 4, 1, 4, 1, 3, 8, 0), 0.9}},
@@ -88,25 +96,27 @@ static const weft_gemm_default double_fma[MOST] = {{FMA(64, 64, 8, 4, 8, 8, 2, 3
 static const weft_gemm_default double_complex_fma[MOST] = {
     {FMA(64, 32, 8, 4, 4, 8, 2, 3, 2, 8, 0), 1}, {FMA(32, 32, 8, 4, 4, 8, 2, 3, 4, 8, 0), 0.8}};
 
-/* Tiles of warps: straight from device memory up to 16 x 16 doubles, else from shared memory; at most nine blocks of
- * 16 x 8, so that many warps are resident. */
+/* Tiles of warps: straight from device memory up to 16 x 16 doubles, else from shared memory; so few blocks of 16 x 8
+ * that many warps are resident. */
 static bool direct_default(const weft_gemm_shape *shape, const weft_gemm_limits *limits,
                            weft_gemm_point *out) {
-    enum { LEAST = 8, STRAIGHT = 16, BLOCKS = 9, MOST_WARPS = 8, SINGLE_LEAST = 17 };
+    enum { STRAIGHT = 16, MOST_WARPS = 8 };
+    static const int leasts[WEFT_GEMM_TYPES] = {11, 8, 8, 8}, most[WEFT_GEMM_TYPES] = {15, 9, 8, 5};
     const int64_t least = shape->m < shape->n ? shape->m : shape->n,
                   largest = shape->m > shape->n ? shape->m : shape->n;
-    const bool narrow = shape->type == WEFT_GEMM_SINGLE;
+    const bool staged = shape->type != WEFT_GEMM_DOUBLE || largest > STRAIGHT;
+    const bool alone = shape->type == WEFT_GEMM_SINGLE_COMPLEX; /* one warp is a block */
     double least_work = 0;
-    if (weft_gemm_is_complex(shape->type) || least < (narrow ? SINGLE_LEAST : LEAST))
+    if (least < leasts[shape->type])
         return false;
     for (int x = 1; x <= 4; ++x)
-        for (int y = 1; y <= 8 && x * y <= BLOCKS; ++y) {
+        for (int y = 1; y <= 8 && x * y <= most[shape->type]; ++y) {
             const int tiles =
                 (int)((shape->m + 16 * x - 1) / (16 * x) * ((shape->n + 8 * y - 1) / (8 * y)));
             const double work = tiles * (x * y + 0.5 * (2 * x + y));
             const weft_gemm_point point = {
                 .stencil = WEFT_GEMM_DIRECT,
-                .values = {x, y, tiles <= 2 ? 64 : 32 * tiles, narrow || largest > STRAIGHT}};
+                .values = {x, y, tiles == 1 && !alone ? 64 : 32 * tiles, staged}};
             if (tiles > MOST_WARPS || (least_work > 0 && work >= least_work) ||
                 weft_gemm_judge(shape, &point, limits, NULL, NULL) != WEFT_GEMM_SURVIVES)
                 continue;
@@ -116,12 +126,36 @@ static bool direct_default(const weft_gemm_shape *shape, const weft_gemm_limits 
     return least_work > 0;
 }
 
+/* A batch by the kernels of large matrices, a product per block, where their pipeline along k beats tiles of warps, whose
+ * products lie whole in shared memory. */
+static bool pipeline_default(const weft_gemm_shape *shape, const weft_gemm_limits *limits,
+                             weft_gemm_point *out) {
+    static const struct {
+        weft_gemm_type type;
+        int above, most;
+        weft_gemm_point point;
+    } list[] = {{WEFT_GEMM_SINGLE, 48, 64, FMA(64, 64, 8, 8, 8, 8, 2, 4, 4, 8, 1)},
+                {WEFT_GEMM_SINGLE_COMPLEX, 48, 64, FMA(64, 64, 8, 8, 8, 8, 2, 4, 4, 8, 1)},
+                {WEFT_GEMM_DOUBLE_COMPLEX, 40, 48, MMA(48, 48, 1, 48, 16, 4, 1, 4, 1, 2, 8, 0)},
+                {WEFT_GEMM_DOUBLE_COMPLEX, 48, 64, MMA(64, 64, 1, 32, 32, 4, 1, 4, 1, 2, 8, 0)}};
+    for (size_t i = 0; i < sizeof list / sizeof *list; ++i) {
+        const int64_t above = list[i].above, most = list[i].most;
+        if (shape->type == list[i].type && shape->m > above && shape->m <= most &&
+            shape->n > above && shape->n <= most && shape->k <= WEFT_GEMM_SMALL_MOST &&
+            weft_gemm_judge(shape, &list[i].point, limits, NULL, NULL) == WEFT_GEMM_SURVIVES) {
+            *out = list[i].point;
+            return true;
+        }
+    }
+    return false;
+}
+
 bool weft_gemm_small_default(const weft_gemm_shape *shape, const weft_gemm_limits *limits,
                              weft_gemm_point *out) {
     enum { FEW = 4, BLOCK = 128 };
     const int64_t largest = shape->m > shape->n ? shape->m : shape->n;
     /* one thread per product where a product fits into its registers */
-    if (direct_default(shape, limits, out))
+    if (pipeline_default(shape, limits, out) || direct_default(shape, limits, out))
         return true;
     const int tile = largest <= FEW ? (int)largest : FEW;
     *out = (weft_gemm_point){.stencil = WEFT_GEMM_SMALL,

@@ -59,7 +59,7 @@ struct weft_gemm_kernels {
 
 /** The type and the sizes of a product. */
 weft_gemm_shape weft_gemm_shape_of(const weft_gemm_product *product);
-/** A point of the stencil "small" for a batch of products of a shape; false: they are too large. */
+/** A point for a batch of small products of a shape; false: they are too large. */
 bool weft_gemm_small_default(const weft_gemm_shape *shape, const weft_gemm_limits *limits,
                              weft_gemm_point *out);
 /** A point for a host: from the number and size of its registers; for a few rows and columns tiles that

@@ -57,12 +57,16 @@ weft_status weft_gemm_source(const weft_gemm_variant *variant, const weft_gemm_p
                       single ? "float" : "double", single ? 0 : variant->matrix_depth,
                       variant->packed);
         /* what is contiguous in shared memory is read four entries at once */
-        const bool staged = single && point->values[DIRECT_STAGED] != 0;
+        const bool staged = single && !complex && point->values[DIRECT_STAGED] != 0;
         weft_text_add(out, "#define ROWS_RUN %d\n#define COLUMNS_RUN %d\n",
                       staged && !along[0] && point->values[DIRECT_M] % 2 == 0, staged && !along[1]);
         TRY(add_file("tile.cu", out, error));
+        if (complex)
+            TRY(add_file("complex_tile.cu", out, error));
     }
     TRY(add_file(stencil->file, out, error));
+    if (point->stencil == WEFT_GEMM_FMA)
+        TRY(add_file(point->values[FMA_TURN] ? "fma_in_place.cu" : "fma_transpose.cu", out, error));
     if (out->failed)
         status = weft_out_of_memory(error, "a kernel's source");
 done:

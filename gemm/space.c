@@ -143,6 +143,9 @@ static bool fma_divides(weft_gemm_type type, const int *v, int *threads) {
     if (v[FMA_LM] * v[FMA_TM] / chunk % 8 != 0 || ln * v[FMA_TN] / chunk % 8 != 0)
         return false;
     *threads = v[FMA_BM] / v[FMA_TM] * (v[FMA_BN] / v[FMA_TN]);
+    if (v[FMA_TURN] && (v[FMA_STAGES] < 3 || v[FMA_TN] % 4 != 0 || v[FMA_TM] % 4 != 0 ||
+                        v[FMA_BK] / chunk % 2 != 0))
+        return false;
     return v[FMA_BM] * v[FMA_BK] / chunk % *threads == 0 &&
            v[FMA_BN] * v[FMA_BK] / chunk % *threads == 0;
 }
@@ -150,8 +153,10 @@ static bool fma_divides(weft_gemm_type type, const int *v, int *threads) {
 static int fma_registers(weft_gemm_type type, const int *v, int threads) {
     const int parts = is_complex(type) ? 2 : 1;
     const int words = element_bytes(type) / parts / 4; /* of a real number */
-    const int held =
-        v[FMA_TURN] ? 0 : (v[FMA_BM] + v[FMA_BN]) * v[FMA_BK] * element_bytes(type) / 4 / threads;
+    if (v[FMA_TURN])
+        return parts * words * (v[FMA_TM] * v[FMA_TN]) + 8 * least(v[FMA_TM], v[FMA_TN]) + 12 +
+               FMA_OWN_REGISTERS;
+    const int held = (v[FMA_BM] + v[FMA_BN]) * v[FMA_BK] * element_bytes(type) / 4 / threads;
     return parts * words * (v[FMA_TM] * v[FMA_TN] + 2 * (v[FMA_TM] + v[FMA_TN])) + held +
            FMA_OWN_REGISTERS;
 }
@@ -228,9 +233,16 @@ static int larger(int a, int b) {
     return a > b ? a : b;
 }
 
-/* Entries of a column in shared memory: an odd multiple of four. */
-static int pitch(int64_t rows) {
-    return (((int)rows + 3) / 4 | 1) * 4;
+/* Entries from one column to the next in shared memory, as in direct.cu. */
+static int pitch(weft_gemm_type type, int64_t rows, bool along) {
+    const int r = (int)rows;
+    return !is_complex(type)                           ? ((r + 3) / 4 | 1) * 4
+           : type == WEFT_GEMM_DOUBLE_COMPLEX && along ? (r + 3) / 8 * 8 + 4
+                                                       : (r + 1) / 4 * 4 + 2;
+}
+/* Entries of an operand in shared memory, in either order. */
+static int staged_entries(weft_gemm_type type, int64_t rows, int64_t k) {
+    return larger(pitch(type, rows, false) * (int)k, pitch(type, k, true) * (int)rows);
 }
 
 static weft_gemm_verdict direct_judge(const weft_gemm_shape *shape, const int *v,
@@ -239,7 +251,7 @@ static weft_gemm_verdict direct_judge(const weft_gemm_shape *shape, const int *v
     const int64_t m = shape->m, n = shape->n, rows = 16 * v[DIRECT_M], columns = 8 * v[DIRECT_N];
     const int words = element_bytes(shape->type) / 4;
     if (m > most || n > most || shape->k > most || m < 1 || n < 1 || shape->k < 1 ||
-        is_complex(shape->type) || rows >= m + 16 || columns >= n + 8)
+        rows >= m + 16 || columns >= n + 8)
         return WEFT_GEMM_INDIVISIBLE;
     const int tiles = (int)((m + rows - 1) / rows * ((n + columns - 1) / columns));
     const int warps = v[DIRECT_BLOCK] / 32;
@@ -248,14 +260,16 @@ static weft_gemm_verdict direct_judge(const weft_gemm_shape *shape, const int *v
     r->threads = v[DIRECT_BLOCK];
     r->warps = tiles;
     if (v[DIRECT_STAGED]) /* either order of an operand */
-        r->shared_bytes = warps / tiles * element_bytes(shape->type) *
-                          (larger(pitch(m) * (int)shape->k, pitch(shape->k) * (int)m) +
-                           larger(pitch(n) * (int)shape->k, pitch(shape->k) * (int)n));
+        r->shared_bytes =
+            warps / tiles * element_bytes(shape->type) *
+            (staged_entries(shape->type, m, shape->k) + staged_entries(shape->type, n, shape->k));
     if (r->shared_bytes > limits->shared_block)
         return WEFT_GEMM_NOT_ON_DEVICE;
     /* of a tile, and of factors on the way to it */
-    r->registers = words * (4 * v[DIRECT_M] * v[DIRECT_N] + 4 * (2 * v[DIRECT_M] + v[DIRECT_N])) +
-                   DIRECT_OWN_REGISTERS;
+    const int steps = is_complex(shape->type) ? 2 : 4;
+    r->registers =
+        words * (4 * v[DIRECT_M] * v[DIRECT_N] + steps * (2 * v[DIRECT_M] + v[DIRECT_N])) +
+        DIRECT_OWN_REGISTERS;
     r->reuse = (double)rows * (double)columns / (double)(rows + columns);
     if (r->registers > limits->registers_thread)
         return WEFT_GEMM_REGISTERS;

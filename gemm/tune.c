@@ -100,12 +100,11 @@ static int add(weft_gemm_search *search, const weft_gemm_point *point) {
     return search->n++;
 }
 
-/* The survivors of the guidelines, with the switches that the space leaves out: C transposed (mma),
- * and transposition by single copies (fma) where k is contiguous in an operand. */
+/* The survivors of the guidelines, with the switches that the space leaves out: C transposed (mma), and operands in
+ * place (fma). */
 static void add_survivors(searcher *s, int stencil) {
     const weft_gemm_guidelines guidelines = weft_gemm_guidelines_of(s->product.type);
     const weft_gemm_shape shape = weft_gemm_shape_of(&s->product);
-    const bool along = s->product.op_a != WEFT_GEMM_PLAIN || s->product.op_b == WEFT_GEMM_PLAIN;
     weft_gemm_point point = weft_gemm_point_first(stencil);
     do {
         weft_gemm_resources resources = {0};
@@ -120,10 +119,9 @@ static void add_survivors(searcher *s, int stencil) {
         }
         made.values[stencil == WEFT_GEMM_MMA ? MMA_MINB : FMA_MINB] = resources.resident;
         add(s->out, &made);
-        if (stencil == WEFT_GEMM_MMA || along) {
-            made.values[stencil == WEFT_GEMM_MMA ? MMA_SWAP : FMA_TURN] = 1;
+        made.values[stencil == WEFT_GEMM_MMA ? MMA_SWAP : FMA_TURN] = 1;
+        if (weft_gemm_judge(&shape, &made, &s->kernels->limits, NULL, NULL) == WEFT_GEMM_SURVIVES)
             add(s->out, &made);
-        }
     } while (weft_gemm_point_next(&point));
 }
 

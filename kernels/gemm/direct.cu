@@ -5,11 +5,23 @@
  *
  * Macros of the host (gemm/source.c): as in small.cu, TILE_M, TILE_N, BLOCK, STAGED, and PACKED: columns
  * follow one another without gaps. */
+#if COMPLEX
+typedef complex_tile<SM, SN, TILE_M, TILE_N> tile;
+typedef pair entry;
+#else
 typedef warp_tile<SM, SN, TILE_M, TILE_N> tile;
+typedef real entry;
+#endif
 constexpr int A_ROWS = A_ALONG_K ? SK : SM, A_COLUMNS = A_ALONG_K ? SM : SK;
 constexpr int B_ROWS = B_ALONG_K ? SK : SN, B_COLUMNS = B_ALONG_K ? SN : SK;
 constexpr int PRODUCTS = BLOCK / 32 / tile::COUNT; /* of a block, where they are staged */
-constexpr int A_PITCH = ((A_ROWS + 3) / 4 | 1) * 4, B_PITCH = ((B_ROWS + 3) / 4 | 1) * 4;
+/* Entries from one column to the next in shared memory: so that the lanes of a warp read different banks. */
+INLINE constexpr int pitch(int rows, bool along) {
+    return !COMPLEX           ? ((rows + 3) / 4 | 1) * 4
+           : !SINGLE && along ? (rows + 3) / 8 * 8 + 4
+                              : (rows + 1) / 4 * 4 + 2;
+}
+constexpr int A_PITCH = pitch(A_ROWS, A_ALONG_K), B_PITCH = pitch(B_ROWS, B_ALONG_K);
 constexpr int SIZE = A_PITCH * A_COLUMNS + B_PITCH * B_COLUMNS; /* of a product */
 
 /* where entry (row, column) is, behind the first */
@@ -23,19 +35,19 @@ template <int ROWS> INLINE int64 place(int row, int column, int64 ld) {
 
 /* A matrix of ROWS x COLUMNS to shared memory, WIDE entries at once, by the threads of a product. */
 template <int ROWS, int COLUMNS, int PITCH, int WIDE>
-INLINE void stage(real *to, const real *from, int64 ld, int thread) {
+INLINE void stage(entry *to, const entry *from, int64 ld, int thread) {
     constexpr int PER = ROWS / WIDE;
     _Pragma("unroll 4") for (int id = thread; id < PER * COLUMNS; id += tile::COUNT * 32) {
         const int column = id / PER, row = id % PER * WIDE;
-        copy_async<WIDE * (int)sizeof(real)>(to + column * PITCH + row,
+        copy_async<WIDE * (int)sizeof(entry)>(to + column * PITCH + row,
                                              from + place<ROWS>(row, column, ld));
     }
 }
 /* 16 bytes at once where every column begins at a multiple of them */
 template <int ROWS, int COLUMNS, int PITCH>
-INLINE void stage_matrix(real *to, const real *from, int64 ld, int thread) {
-    constexpr int WIDE = 16 / (int)sizeof(real);
-    if constexpr (PACKED && ROWS % WIDE == 0) {
+INLINE void stage_matrix(entry *to, const entry *from, int64 ld, int thread) {
+    constexpr int WIDE = 16 / (int)sizeof(entry);
+    if constexpr (PACKED && ROWS % WIDE == 0 && PITCH % WIDE == 0) {
         if ((unsigned long long)from % 16 == 0) {
             stage<ROWS, COLUMNS, PITCH, WIDE>(to, from, ld, thread);
             return;
@@ -44,21 +56,49 @@ INLINE void stage_matrix(real *to, const real *from, int64 ld, int thread) {
     stage<ROWS, COLUMNS, PITCH, 1>(to, from, ld, thread);
 }
 
+#if COMPLEX
+INLINE entry fetch(const entry *from) {
+    const both v = __ldg((const both *)from);
+    return {v.x, v.y};
+}
+/* Entry i of a tile to C. */
+INLINE void store(entry *to, const gemm_values &p, const tile &sum, int i) {
+    const real alpha = (real)p.alpha[0], alpha_i = (real)p.alpha[1];
+    const real beta = (real)p.beta[0], beta_i = (real)p.beta[1];
+    both r;
+    r.x = alpha * sum.re.v[i] - alpha_i * sum.im.v[i];
+    r.y = alpha * sum.im.v[i] + alpha_i * sum.re.v[i];
+    if (beta != 0 || beta_i != 0) {
+        const both c = *(const both *)to;
+        r.x += beta * c.x - beta_i * c.y;
+        r.y += beta * c.y + beta_i * c.x;
+    }
+    __stcs((both *)to, r);
+}
+#else
+INLINE entry fetch(const entry *from) {
+    return __ldg(from);
+}
+INLINE void store(entry *to, const gemm_values &p, const tile &sum, int i) {
+    const real alpha = (real)p.alpha[0], beta = (real)p.beta[0];
+    __stcs(to, beta != 0 ? alpha * sum.v[i] + beta * *to : alpha * sum.v[i]);
+}
+#endif
+
 extern "C" __global__ void __launch_bounds__(BLOCK)
     NAME(int64 n_products, const unsigned char *A, const unsigned char *B, unsigned char *C,
          BY_VALUE(gemm_values) p) {
     const int64 warp = (blockIdx.x * (int64)BLOCK + threadIdx.x) / 32, product = warp / tile::COUNT;
     const bool here = product < n_products, reads = here && p.k > 0; /* else alpha is 0 */
-    const real *a = (const real *)A + p.first_a + product * p.stride_a;
-    const real *b = (const real *)B + p.first_b + product * p.stride_b;
-    real *c = (real *)C + p.first_c + product * p.stride_c;
+    const entry *a = (const entry *)A + p.first_a + product * p.stride_a;
+    const entry *b = (const entry *)B + p.first_b + product * p.stride_b;
+    entry *c = (entry *)C + p.first_c + product * p.stride_c;
     const int64 lda = p.lda, ldb = p.ldb;
-    const real alpha = (real)p.alpha[0], beta = (real)p.beta[0];
     tile sum;
     sum.start((int)(warp % tile::COUNT));
 #if STAGED
     DYNAMIC_SHARED(shared);
-    real *x = (real *)shared + threadIdx.x / 32 / tile::COUNT * SIZE, *y = x + A_PITCH * A_COLUMNS;
+    entry *x = (entry *)shared + threadIdx.x / 32 / tile::COUNT * SIZE, *y = x + A_PITCH * A_COLUMNS;
     if (reads) {
         const int thread = threadIdx.x % (tile::COUNT * 32);
         stage_matrix<A_ROWS, A_COLUMNS, A_PITCH>(x, a, lda, thread);
@@ -75,15 +115,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     if (reads)
         sum.template add<SK>(
             [=](int i, int l) {
-                return __ldg(a + (A_ALONG_K ? place<SK>(l, i, lda) : place<SM>(i, l, lda)));
+                return fetch(a + (A_ALONG_K ? place<SK>(l, i, lda) : place<SM>(i, l, lda)));
             },
             [=](int l, int j) {
-                return __ldg(b + (B_ALONG_K ? place<SK>(l, j, ldb) : place<SN>(j, l, ldb)));
+                return fetch(b + (B_ALONG_K ? place<SK>(l, j, ldb) : place<SN>(j, l, ldb)));
             });
 #endif
 #if ROWS_RUN && PACKED
     /* four rows of a lane at once, where C begins at a multiple of 16 bytes */
-    if (SM % 4 == 0 && beta == 0 && (unsigned long long)c % 16 == 0) {
+    const real alpha = (real)p.alpha[0];
+    if (SM % 4 == 0 && p.beta[0] == 0 && (unsigned long long)c % 16 == 0) {
         UNROLL for (int i = 0; i < tile::ENTRIES; ++i) {
             constexpr int BELOW = 4 * TILE_N; /* from a row of a lane to the next but one */
             if (i / BELOW % 2 == 1 || i % 4 / 2 == 1 || !here || !sum.has(i))
@@ -95,10 +136,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         return;
     }
 #endif
-    UNROLL for (int i = 0; i < tile::ENTRIES; ++i) {
-        if (!here || !sum.has(i))
-            continue;
-        real *at = c + place<SM>(sum.row_of(i), sum.column_of(i), p.ldc);
-        __stcs(at, beta != 0 ? alpha * sum.v[i] + beta * *at : alpha * sum.v[i]);
-    }
+    UNROLL for (int i = 0; i < tile::ENTRIES; ++i)
+        if (here && sum.has(i))
+            store(c + place<SM>(sum.row_of(i), sum.column_of(i), p.ldc), p, sum, i);
 }

@@ -2,12 +2,9 @@
  * operands. Matrices are stored by columns.
  *
  * A block computes a tile of C, BM x BN, a thread TM x TN of it, in chunks of 16 bytes that are
- * LM x LN chunks apart (LM LN = 32 lanes of a warp). In shared memory both operands lie k by k. Where
- * another index is contiguous in memory, asynchronous copies bring them so. Where k is contiguous,
- * the tile is transposed on its way: through registers, with reads of 16 bytes (TURN 0), or
- * by asynchronous copies of single elements (TURN 1). Chunks are permuted by exclusive or, so that
- * neither the transposing stores nor the reads have bank conflicts. Fragments of the next k are
- * read while those of this one are multiplied.
+ * LM x LN chunks apart (LM LN = 32 lanes of a warp). Tiles of A and B come to shared memory in STAGES
+ * buffers while the threads multiply. This part has what two kernels have in common: fma_transpose.cu (TURN 0) has
+ * both operands k by k in shared memory, fma_in_place.cu (TURN 1) as they lie in device memory.
  *
  * Macros of the host (gemm/source.c), beside those of the space (gemm/space.c): as in mma.cu, and
  *     SINGLE    1: single precision */
@@ -26,155 +23,52 @@ constexpr int LN = 32 / LM;
 constexpr int THREADS = (BM / TM) * (BN / TN);
 constexpr int A_BYTES = BM * BK * ELEMENT, STAGE_BYTES = A_BYTES + BN * BK * ELEMENT;
 static_assert(BM % (LM * TM) == 0 && BN % (LN * TN) == 0, "warps share a tile evenly");
-static_assert(LM * TM / CHUNK_ELEMENTS % 8 == 0 && LN * TN / CHUNK_ELEMENTS % 8 == 0,
-              "the permutation stays within a warp's tile");
-static_assert(BK % 2 == 0, "fragments have two buffers");
 
 union chunk_reals {
     chunk all;
     real each[CHUNK_REALS];
 };
 
-/* One operand: ROWS rows of a tile, i.e. rows of op(A) or columns of op(B). */
-template <bool ALONG_K, int ROWS> struct operand {
-    static constexpr bool BY_ELEMENT = ALONG_K && TURN, BY_REGISTER = ALONG_K && !TURN;
-    static constexpr int ROW_CHUNKS = ROWS / CHUNK_ELEMENTS;
-    static constexpr int LINE = ALONG_K ? BK / CHUNK_ELEMENTS : ROW_CHUNKS; /* contiguous chunks */
-    static constexpr int CHUNKS = ROWS * BK / CHUNK_ELEMENTS;
-    static constexpr int OWN = CHUNKS / THREADS, OWN_ELEMENTS = ROWS * BK / THREADS;
-    static_assert(CHUNKS % THREADS == 0, "threads share a tile evenly");
-    static_assert(!BY_ELEMENT || BK % 8 == 0, "a warp copies 8 k of 4 rows");
-    static constexpr int HELD = BY_REGISTER ? OWN : 1;
-
-    static INLINE int permutation(int k) {
-        return BY_ELEMENT    ? k & 7
-               : BY_REGISTER ? (k / CHUNK_ELEMENTS * (8 / LINE > 0 ? 8 / LINE : 1)) & 7
-                             : 0;
-    }
-    static INLINE int64 source(int id, int64 pitch) {
-        return id / LINE * pitch + id % LINE * 16;
-    }
-    static INLINE int64 advance(int64 pitch) {
-        return ALONG_K ? BK * ELEMENT : BK * pitch;
-    }
-    /* Element `row` of k. */
-    static INLINE int place(int k, int row) {
-        return (k * ROW_CHUNKS + ((row / CHUNK_ELEMENTS) ^ permutation(k))) * 16 +
-               row % CHUNK_ELEMENTS * ELEMENT;
-    }
-
-    /* A chunk along k, of whose elements `k` exist, into a register. */
-    static INLINE void load(chunk_reals &to, const unsigned char *from, int k) {
-        if constexpr (ALIGNED && !EDGES)
-            to.all = __ldg((const chunk *)from);
-        else if (ALIGNED && k >= CHUNK_ELEMENTS)
-            to.all = __ldg((const chunk *)from);
-        else
-            UNROLL for (int x = 0; x < CHUNK_REALS; ++x) to.each[x] =
-                x / PARTS < k ? __ldg((const real *)from + x) : (real)0;
-    }
-
-    /* from: of the tile. rows, k: how many the tile has; rows beyond are copies of the last, k
-     * beyond are zero. What is transposed in registers waits in `held`. */
-    static INLINE void ask(unsigned char *to, const unsigned char *from, int64 pitch, int rows,
-                           int k, chunk_reals *held) {
-        const int thread = threadIdx.x;
-        pitch = opaque(pitch);
-        if constexpr (BY_ELEMENT) {
-            UNROLL for (int i = 0; i < OWN_ELEMENTS; ++i) {
-                const int id = thread + i * THREADS, block = id / 32;
-                const int kk = block % (BK / 8) * 8 + id % 8, row = block / (BK / 8) * 4 + id / 8 % 4;
-                const int64 at = (EDGES ? least(row, rows - 1) : row) * pitch + kk * ELEMENT;
-                if constexpr (EDGES)
-                    copy_async<ELEMENT>(to + place(kk, row), from + at, kk < k ? ELEMENT : 0);
-                else
-                    copy_async<ELEMENT>(to + place(kk, row), from + at);
-            }
-        } else {
-            UNROLL for (int i = 0; i < OWN; ++i) {
-                const int id = thread + i * THREADS, c = id % LINE, l = id / LINE;
-                if constexpr (BY_REGISTER)
-                    load(held[i], from + (EDGES ? least(l, rows - 1) : l) * pitch + c * 16,
-                         EDGES ? k - c * CHUNK_ELEMENTS : CHUNK_ELEMENTS);
-                else if constexpr (!EDGES)
-                    copy_async<16>(to + id * 16, from + source(id, pitch));
-                else {
-                    constexpr int PIECE = ALIGNED ? 16 : ELEMENT;
-                    UNROLL for (int q = 0; q < 16; q += PIECE)
-                        copy_async<PIECE>(
-                            to + id * 16 + q,
-                            from + l * pitch + least(c * 16 + q, (rows - 1) * ELEMENT / PIECE * PIECE),
-                            l < k ? PIECE : 0);
-                }
-            }
-        }
-    }
-    /* Store what waits in registers. */
-    static INLINE void put(unsigned char *to, const chunk_reals *held) {
-        if constexpr (BY_REGISTER)
-            UNROLL for (int i = 0; i < OWN; ++i) {
-                const int id = threadIdx.x + i * THREADS, row = id / LINE;
-                UNROLL for (int x = 0; x < CHUNK_ELEMENTS; ++x) {
-                    real *at = (real *)(to + place(id % LINE * CHUNK_ELEMENTS + x, row));
-                    if constexpr (COMPLEX && SINGLE) {
-                        float2 z;
-                        z.x = held[i].each[2 * x];
-                        z.y = held[i].each[2 * x + 1];
-                        *(float2 *)at = z;
-                    } else
-                        UNROLL for (int y = 0; y < PARTS; ++y) at[y] = held[i].each[PARTS * x + y];
-                }
-            }
-    }
-    /* The thread's chunks of k: chunk i has rows first + (i L + l) CHUNK_ELEMENTS. */
-    template <int T, int L>
-    static INLINE void read(const unsigned char *s, int first, int l, int k, real *v) {
-        UNROLL for (int i = 0; i < T / CHUNK_ELEMENTS; ++i) {
-            const int f = permutation(k);
-            const int c = L >= 8 ? i * L + (l ^ f) : ((i * L) ^ (f & 4)) + (l ^ (f & 3));
-            chunk_reals w;
-            w.all = *(const chunk *)(s + (k * ROW_CHUNKS + first / CHUNK_ELEMENTS + c) * 16);
-            UNROLL for (int x = 0; x < CHUNK_REALS; ++x) v[CHUNK_REALS * i + x] = w.each[x];
-        }
-    }
-};
-typedef operand<A_ALONG_K, BM> operand_a;
-typedef operand<B_ALONG_K, BN> operand_b;
-
 typedef real accumulators[PARTS][TM][TN];
 
-/* The order of the sums decides which registers the compiler gives them: in this one most
- * instructions find one factor in the cache of operands, and the others in different banks. In the
- * order (re re, re im, im im, im re) a fifth more cycles go to conflicts of banks. */
-INLINE void multiply(accumulators &sum, const real *a, const real *b) {
-    constexpr int RE = 0, IM = PARTS - 1;
-    UNROLL for (int j = 0; j < TN; ++j) {
-        if constexpr (!COMPLEX) {
-            UNROLL for (int ii = 0; ii < TM; ++ii) {
-                const int i = (j & 1) ? TM - 1 - ii : ii;
-                sum[0][i][j] += a[i] * b[j];
-            }
-        } else {
-            const real re = b[PARTS * j], im = B_CONJUGATE ? -b[PARTS * j + IM] : b[PARTS * j + IM];
-            real y[TM];
-            UNROLL for (int i = 0; i < TM; ++i) y[i] =
-                A_CONJUGATE ? -a[PARTS * i + IM] : a[PARTS * i + IM];
-            UNROLL for (int i = 0; i < TM; ++i) sum[RE][i][j] += a[PARTS * i] * re;
-            UNROLL for (int i = TM - 1; i >= 0; --i) sum[IM][i][j] += y[i] * re;
-            UNROLL for (int i = 0; i < TM; ++i) sum[RE][i][j] -= y[i] * im;
-            UNROLL for (int i = TM - 1; i >= 0; --i) sum[IM][i][j] += a[PARTS * i] * im;
-        }
-    }
-}
+/* A block's tile of C, the rows and columns that it has, and the part of a thread. */
+struct places {
+    int64 product;
+    int row, column, rows, columns, warp_row, warp_column, lane_row, lane_column;
 
-/* A chunk of a column of C, of whose elements `present` exist. */
-INLINE void store_chunk(real *at, const gemm_values &p, const real *re, const real *im,
-                        int present) {
+    INLINE places(const gemm_values &p) {
+        const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+        const int down = EDGES ? (p.m + BM - 1) / BM : p.m / BM;
+        const int across = EDGES ? (p.n + BN - 1) / BN : p.n / BN;
+        lane_row = (lane / (RUN * LN)) * RUN + lane % RUN;
+        lane_column = (lane / RUN) % LN;
+        warp_row = (warp % (BM / (LM * TM))) * LM * TM;
+        warp_column = (warp / (BM / (LM * TM))) * LN * TN;
+        product = blockIdx.x / (down * across);
+        find_tile<GROUP>(blockIdx.x % (down * across), down, across, row, column);
+        row *= BM;
+        column *= BN;
+        rows = least(p.m - row, BM);
+        columns = least(p.n - column, BN);
+    }
+    INLINE const unsigned char *a(const unsigned char *A, const gemm_values &p) const {
+        return A + (p.first_a + product * p.stride_a + (A_ALONG_K ? row * p.lda : row)) * ELEMENT;
+    }
+    INLINE const unsigned char *b(const unsigned char *B, const gemm_values &p) const {
+        return B +
+               (p.first_b + product * p.stride_b + (B_ALONG_K ? column * p.ldb : column)) * ELEMENT;
+    }
+};
+
+/* COUNT neighbours in a column of C, of which `present` exist. */
+template <int COUNT>
+INLINE void store(real *at, const gemm_values &p, const real *re, const real *im, int present) {
+    constexpr int REALS = COUNT * PARTS;
     const real alpha = (real)p.alpha[0], alpha_i = (real)p.alpha[1];
     const real beta = (real)p.beta[0], beta_i = (real)p.beta[1];
-    const bool whole = ALIGNED && present >= CHUNK_ELEMENTS;
+    const bool whole = ALIGNED && COUNT == CHUNK_ELEMENTS && present >= COUNT;
     chunk_reals r, c;
-    UNROLL for (int x = 0; x < CHUNK_ELEMENTS; ++x) {
+    UNROLL for (int x = 0; x < COUNT; ++x) {
         if constexpr (COMPLEX) {
             r.each[PARTS * x] = alpha * re[x] - alpha_i * im[x];
             r.each[PARTS * x + PARTS - 1] = alpha * im[x] + alpha_i * re[x];
@@ -185,9 +79,9 @@ INLINE void store_chunk(real *at, const gemm_values &p, const real *re, const re
         if (whole)
             c.all = *(const chunk *)at;
         else
-            UNROLL for (int x = 0; x < CHUNK_REALS; ++x) c.each[x] =
+            UNROLL for (int x = 0; x < REALS; ++x) c.each[x] =
                 x / PARTS < present ? at[x] : (real)0;
-        UNROLL for (int x = 0; x < CHUNK_REALS; x += PARTS) {
+        UNROLL for (int x = 0; x < REALS; x += PARTS) {
             r.each[x] += beta * c.each[x];
             if constexpr (COMPLEX) {
                 r.each[x] -= beta_i * c.each[x + 1];
@@ -198,97 +92,5 @@ INLINE void store_chunk(real *at, const gemm_values &p, const real *re, const re
     if (whole)
         *(chunk *)at = r.all;
     else
-        UNROLL for (int x = 0; x < CHUNK_REALS; ++x) if (x / PARTS < present) at[x] = r.each[x];
-}
-
-extern "C" __global__ void __launch_bounds__(THREADS, MINB)
-    NAME(int64 n_products, const unsigned char *A, const unsigned char *B, unsigned char *C,
-         BY_VALUE(gemm_values) p) {
-    DYNAMIC_SHARED(shared);
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    const int lane_row = (lane / (RUN * LN)) * RUN + lane % RUN, lane_column = (lane / RUN) % LN;
-    const int warp_row = (warp % (BM / (LM * TM))) * LM * TM;
-    const int warp_column = (warp / (BM / (LM * TM))) * LN * TN;
-    const int down = EDGES ? (p.m + BM - 1) / BM : p.m / BM;
-    const int across = EDGES ? (p.n + BN - 1) / BN : p.n / BN;
-    const int product = blockIdx.x / (down * across);
-    int row, column;
-    find_tile<GROUP>(blockIdx.x % (down * across), down, across, row, column);
-    row *= BM;
-    column *= BN;
-    const int rows_a = least(p.m - row, BM), rows_b = least(p.n - column, BN);
-    const int64 pitch_a = p.lda * ELEMENT, pitch_b = p.ldb * ELEMENT;
-    const unsigned char *from_a = A + (p.first_a + product * p.stride_a) * ELEMENT +
-                                  (A_ALONG_K ? row * pitch_a : (int64)row * ELEMENT);
-    const unsigned char *from_b = B + (p.first_b + product * p.stride_b) * ELEMENT +
-                                  (B_ALONG_K ? column * pitch_b : (int64)column * ELEMENT);
-    const int n_tiles = EDGES ? (p.k + BK - 1) / BK : p.k / BK;
-    int asked = 0, read = 0, write = STAGES - 1;
-    chunk_reals held_a[operand_a::HELD], held_b[operand_b::HELD];
-
-    auto ask = [&](int stage) {
-        if (asked < n_tiles) {
-            unsigned char *to = shared + stage * STAGE_BYTES;
-            const int k = least(p.k - asked * BK, BK);
-            operand_a::ask(to, from_a, pitch_a, rows_a, k, held_a);
-            operand_b::ask(to + A_BYTES, from_b, pitch_b, rows_b, k, held_b);
-            from_a += operand_a::advance(pitch_a);
-            from_b += operand_b::advance(pitch_b);
-        }
-        ++asked;
-        copy_commit();
-    };
-    auto put = [&](int stage) {
-        if (asked <= n_tiles) {
-            operand_a::put(shared + stage * STAGE_BYTES, held_a);
-            operand_b::put(shared + stage * STAGE_BYTES + A_BYTES, held_b);
-        }
-    };
-    accumulators sum;
-    UNROLL for (int x = 0; x < PARTS; ++x)
-        UNROLL for (int i = 0; i < TM; ++i)
-            UNROLL for (int j = 0; j < TN; ++j) sum[x][i][j] = 0;
-    UNROLL for (int s = 0; s < STAGES - 1; ++s) {
-        ask(s);
-        put(s);
-    }
-    real a[2][TM * PARTS], b[2][TN * PARTS];
-    auto fetch = [&](int set, int k) {
-        const unsigned char *s = shared + read * STAGE_BYTES;
-        operand_a::template read<TM, LM>(s, warp_row, lane_row, k, a[set]);
-        operand_b::template read<TN, LN>(s + A_BYTES, warp_column, lane_column, k, b[set]);
-    };
-    copy_wait<STAGES - 2>();
-    __syncthreads();
-    fetch(0, 0);
-    NO_UNROLL for (int tile = 0; tile < n_tiles; ++tile) {
-        UNROLL for (int k = 0; k < BK; ++k) {
-            if (k == BK - 1) {
-                put(write);
-                write = write + 1 == STAGES ? 0 : write + 1;
-                copy_wait<STAGES - 2>();
-                __syncthreads();
-                read = read + 1 == STAGES ? 0 : read + 1;
-            }
-            fetch((k + 1) & 1, (k + 1) % BK);
-            if (k == 0)
-                ask(write);
-            multiply(sum, a[k & 1], b[k & 1]);
-        }
-    }
-    real *to = (real *)C + (p.first_c + product * p.stride_c) * PARTS;
-    UNROLL for (int j = 0; j < TN; ++j)
-        UNROLL for (int i = 0; i < TM / CHUNK_ELEMENTS; ++i) {
-            const int c = column + warp_column + j / CHUNK_ELEMENTS * CHUNK_ELEMENTS * LN +
-                          CHUNK_ELEMENTS * lane_column + j % CHUNK_ELEMENTS;
-            const int r = row + warp_row + (i * LM + lane_row) * CHUNK_ELEMENTS;
-            real re[CHUNK_ELEMENTS], im[CHUNK_ELEMENTS];
-            UNROLL for (int x = 0; x < CHUNK_ELEMENTS; ++x) {
-                re[x] = sum[0][CHUNK_ELEMENTS * i + x][j];
-                im[x] = sum[PARTS - 1][CHUNK_ELEMENTS * i + x][j];
-            }
-            if (!EDGES || (r < p.m && c < p.n))
-                store_chunk(to + (r + c * p.ldc) * PARTS, p, re, im,
-                            EDGES ? p.m - r : CHUNK_ELEMENTS);
-        }
+        UNROLL for (int x = 0; x < REALS; ++x) if (x / PARTS < present) at[x] = r.each[x];
 }

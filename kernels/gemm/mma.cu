@@ -50,22 +50,23 @@ template <bool ALONG_K, int ROWS> struct operand {
     }
 
     /* from: of the tile, and without EDGES of the thread's first chunk in it. rows, k: how many the
-     * tile has; rows beyond are copies of the last, k beyond are zero. */
+     * tile has, all of them unless EDGE; rows beyond are copies of the last, k beyond are zero. */
+    template <bool EDGE>
     static INLINE void copy(unsigned char *to, const unsigned char *from, int64 pitch, int rows,
                             int k) {
         const int thread = threadIdx.x;
         if (EDGES)
             pitch = opaque(pitch);
         const int64 step = THREADS / LINE * pitch;
-        const unsigned char *next = from;
+        const unsigned char *own = EDGES ? from + source(thread, pitch) : from, *next = own;
         UNROLL for (int i = 0; i < OWN; ++i) {
             const int id = thread + i * THREADS;
             unsigned char *at = to + place(id);
-            if constexpr (!EDGES) {
+            if constexpr (!EDGE) {
                 if constexpr (THREADS % LINE == 0)
                     copy_async<16>(at, next);
                 else
-                    copy_async<16>(at, from - source(thread, pitch) + source(id, pitch));
+                    copy_async<16>(at, own - source(thread, pitch) + source(id, pitch));
                 next += step;
             } else {
                 const int c = id % LINE, l = id / LINE;
@@ -275,8 +276,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, MINB)
         if (tile < n_tiles) {
             unsigned char *to = shared + stage * STAGE_BYTES;
             const int k = least(p.k - tile * BLOCK_K, BLOCK_K);
-            operand_a::copy(to, from_a, pitch_a, rows_a, k);
-            operand_b::copy(to + A_BYTES, from_b, pitch_b, rows_b, k);
+            if (EDGES && (!ALIGNED || rows_a < BM || rows_b < BN || k < BLOCK_K)) {
+                operand_a::template copy<true>(to, from_a, pitch_a, rows_a, k);
+                operand_b::template copy<true>(to + A_BYTES, from_b, pitch_b, rows_b, k);
+            } else {
+                operand_a::template copy<false>(to, from_a, pitch_a, BM, BLOCK_K);
+                operand_b::template copy<false>(to + A_BYTES, from_b, pitch_b, BN, BLOCK_K);
+            }
             from_a += operand_a::advance(pitch_a);
             from_b += operand_b::advance(pitch_b);
         }

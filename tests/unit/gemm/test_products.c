@@ -193,11 +193,16 @@ static const sample samples[] = {{WEFT_GEMM_DOUBLE, "mma 32,32,1,16,16,3,2,8,0,1
                                  {WEFT_GEMM_DOUBLE, "fma 64,32,8,4,4,8,2,3,1,8,0"},
                                  {WEFT_GEMM_DOUBLE, "fma 64,32,8,4,4,8,2,3,1,8,1"},
                                  {WEFT_GEMM_SINGLE, "fma 64,64,16,8,4,4,2,3,1,8,0"},
-                                 {WEFT_GEMM_SINGLE, "fma 64,64,16,8,4,4,1,2,1,8,1"},
+                                 {WEFT_GEMM_SINGLE, "fma 64,64,16,8,4,4,1,4,1,8,1"},
                                  {WEFT_GEMM_DOUBLE_COMPLEX, "mma 32,32,1,16,16,3,1,4,1,1,8,0"},
                                  {WEFT_GEMM_DOUBLE_COMPLEX, "mma 32,32,1,16,32,3,2,8,0,1,8,1"},
                                  {WEFT_GEMM_SINGLE_COMPLEX, "fma 64,32,8,4,4,8,2,3,1,8,0"},
-                                 {WEFT_GEMM_SINGLE_COMPLEX, "fma 32,64,8,4,8,4,2,3,1,8,1"}};
+                                 {WEFT_GEMM_SINGLE_COMPLEX, "fma 32,64,8,4,8,4,2,3,1,8,1"},
+                                 {WEFT_GEMM_SINGLE, "fma 64,64,16,8,4,4,2,3,1,8,1"},
+                                 {WEFT_GEMM_SINGLE, "fma 64,64,8,4,8,8,1,4,1,8,1"},
+                                 {WEFT_GEMM_SINGLE_COMPLEX, "fma 64,32,8,4,4,8,2,3,1,8,1"},
+                                 {WEFT_GEMM_SINGLE_COMPLEX, "fma 32,64,16,4,8,4,2,4,1,8,1"},
+                                 {WEFT_GEMM_DOUBLE, "fma 64,32,8,4,4,8,2,3,1,8,1"}};
 enum { N_SAMPLES = sizeof samples / sizeof *samples };
 
 static bool on_gpu(void) {
@@ -282,6 +287,14 @@ static void test_small(void **state) {
     run(WEFT_GEMM_DOUBLE, WEFT_GEMM_TRANSPOSED, WEFT_GEMM_PLAIN, "direct 1,4,64,0",
         &small_shapes[2]);
     run(WEFT_GEMM_SINGLE, WEFT_GEMM_PLAIN, WEFT_GEMM_PLAIN, "direct 2,1,64,0", &small_shapes[3]);
+    for (int wide = 0; wide < 2; ++wide) {
+        const weft_gemm_type type = wide ? WEFT_GEMM_DOUBLE_COMPLEX : WEFT_GEMM_SINGLE_COMPLEX;
+        run(type, WEFT_GEMM_CONJUGATE_TRANSPOSED, WEFT_GEMM_PLAIN, "direct 2,2,64,1",
+            &small_shapes[3]);
+        run(type, WEFT_GEMM_PLAIN, WEFT_GEMM_CONJUGATE_TRANSPOSED, "direct 1,4,64,0",
+            &small_shapes[2]);
+        run(type, WEFT_GEMM_PLAIN, WEFT_GEMM_TRANSPOSED, "direct 1,1,64,1", &small_shapes[1]);
+    }
     run(WEFT_GEMM_SINGLE, WEFT_GEMM_PLAIN, WEFT_GEMM_TRANSPOSED, "direct 2,4,128,1",
         &small_shapes[5]);
     run(WEFT_GEMM_SINGLE, WEFT_GEMM_PLAIN, WEFT_GEMM_PLAIN, "direct 4,5,32,1", &small_shapes[6]);
