@@ -20,8 +20,8 @@ extern "C" {
 
 typedef enum weft_derive_kind {
     WEFT_DERIVE_FIELD,    /* the value at the centre of each cell, or at nodes */
-    WEFT_DERIVE_INTEGRAL, /* over cells or facets, by quadrature of degree 4 */
-    WEFT_DERIVE_EXTREMA   /* least and greatest value at the vertices of cells or facets */
+    WEFT_DERIVE_INTEGRAL, /* over cells or facets, by quadrature of degree 2 p + 2 for elements of degree p */
+    WEFT_DERIVE_EXTREMA   /* least and greatest value at the nodes of degree p of cells or facets */
 } weft_derive_kind;
 
 /** One quantity. Strings are borrowed.
@@ -46,7 +46,8 @@ typedef struct weft_derived_quantity {
 
 typedef enum weft_projection {
     WEFT_PROJECT_NONE,      /* fields are values of cells */
-    WEFT_PROJECT_LUMPED,    /* nodal: int f phi_i / int phi_i */
+    WEFT_PROJECT_LUMPED,    /* nodal: int f phi_i / int phi_i; with functions the mean of the values that
+                               the cells of the node have there, weighted by their volumes */
     WEFT_PROJECT_CONSISTENT /* nodal: the L2 projection, sum_j f_j int phi_i phi_j = int f phi_i */
 } weft_projection;
 
@@ -55,11 +56,39 @@ typedef struct weft_derive_alias {
     const char *name, *text;
 } weft_derive_alias;
 
-/** What quantities are derived from; all borrowed, and must outlive the weft_derive. */
+/** A function of any element on the mesh, which formulas name with their values and gradients. Functions of
+ *  one name are the parts of a function in a mixed space, whose components follow each other; those of the
+ *  same components are added. */
+typedef struct weft_derive_function {
+    const char *name;
+    const weft_space *space; /* NULL: constant in each cell, as an input over cells */
+    weft_memory *values;     /* [nodes][components], from the number `first` on; without a space blocks of
+                                cells, as forms have them */
+    int64_t first;
+    int first_component; /* of its components among those of the name */
+    int components;      /* without a space */
+} weft_derive_function;
+/** A number, vector or matrix that formulas may name. */
+typedef struct weft_derive_constant {
+    const char *name;
+    weft_memory *memory;
+    int rank, sizes[4];
+} weft_derive_constant;
+
+/** What quantities are derived from; all borrowed, and must outlive the weft_derive, except the lists of
+ *  functions and constants, which are copied.
+ *
+ *  Either a form and its solution u, which is P1 on triangles or tetrahedra: kernels compute values and
+ *  gradients from u. Or functions, among them the solution, in any elements on any cells, and constants:
+ *  they are tabulated on the host, and kernels evaluate formulas at points. */
 typedef struct weft_derive_problem {
-    const weft_space *space;
-    const weft_form *cells; /* over weft_space_cells; inputs with their memories */
-    weft_memory *u;         /* [nodes][components] */
+    const weft_space *space; /* of u; with functions, that of nodal fields */
+    const weft_form *cells;  /* over weft_space_cells; inputs with their memories */
+    weft_memory *u;          /* [nodes][components] */
+    const weft_derive_function *functions;
+    int n_functions; /* 0: the form */
+    const weft_derive_constant *constants;
+    int n_constants;
     const char *solution;   /* its name in formulas; NULL: "u" */
     const weft_derive_alias *aliases;
     int n_aliases;
@@ -75,8 +104,9 @@ typedef struct weft_derive weft_derive;
  *  Errors      WEFT_ERROR_USAGE (a name that is not an identifier, is reserved or given twice),
  *              WEFT_ERROR_INPUT (no such group, lists the groups; stress(u) of a form without lambda
  *              and mu), WEFT_ERROR_SYNTAX, _TYPE, _SHAPE (with a caret in the formula), _MEMORY,
- *              _COMPILER, _DEVICE; WEFT_ERROR_UNSUPPORTED (another element than P1, other cells
- *              than triangles and tetrahedra); *out untouched */
+ *              _COMPILER, _DEVICE; WEFT_ERROR_UNSUPPORTED (without functions another element than P1, other
+ *              cells than triangles and tetrahedra; nodal fields of a space without nodes); *out
+ *              untouched */
 weft_status weft_derive_make(weft_context *context, const weft_derive_problem *problem,
                              const weft_derived_quantity *quantities, int n, weft_derive **out,
                              weft_error *error);

@@ -56,11 +56,11 @@ weft_status weft_space_errors_at(weft_context *context, const weft_space *space,
                                  const char *exact, const char *origin, double t, double squares[2],
                                  weft_error *error);
 /** Add the values of a function at the nodes of another space on the same mesh.
- *  u    [nodes][components of space]
+ *  u    [nodes][components]
  *  to   each of its nodes takes the value in the first cell that has it
- *  out  [nodes of to][components of space] */
-weft_status weft_space_interpolate(const weft_space *space, const double *u, const weft_space *to,
-                                   double *out, weft_error *error);
+ *  out  [nodes of to][components] */
+weft_status weft_space_interpolate(const weft_space *space, const double *u, int components,
+                                   const weft_space *to, double *out, weft_error *error);
 /** Points of cells. */
 typedef struct weft_space_places {
     int64_t n;

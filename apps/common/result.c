@@ -112,9 +112,9 @@ static weft_status evaluate(const app_run *run, const app_shown *shown, int n, d
         memcpy(at, u, (size_t)weft_space_dofs(field->space) * sizeof *at);
         return WEFT_OK;
     }
-    TRY(weft_space_interpolate(field->space, u, shown->nodes, at, error));
+    TRY(weft_space_interpolate(field->space, u, c, shown->nodes, at, error));
     for (int k = i + 1; k < run->n_fields && run->fields[k].is_enrichment; ++k)
-        TRY(weft_space_interpolate(run->fields[k].space, run->u_values + run->fields[k].first_dof,
+        TRY(weft_space_interpolate(run->fields[k].space, run->u_values + run->fields[k].first_dof, c,
                                    shown->nodes, at, error));
 done:
     return status;
@@ -142,6 +142,33 @@ done:
 
 /* ---- files ------------------------------------------------------------------------------- */
 
+/* A derived field with the components that ParaView expects; at the shown nodes, if it is at those of the
+ * first function.
+ * room  [rows][components] of the result, to be freed */
+static weft_status show_derived(const app_run *run, const app_shown *shown,
+                                const weft_field *derived, weft_field *out, double **room,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int c = derived->n_components, wide = c == 2 ? 3 : c == 4 ? 9 : c;
+    const int64_t rows = derived->on_cells ? run->mesh->n_cells : weft_space_nodes(shown->nodes);
+    const bool is_elsewhere = !derived->on_cells && shown->nodes != run->space;
+    double *at = NULL;
+    *room = weft_array_make((size_t)rows, (size_t)wide * sizeof **room);
+    if (is_elsewhere)
+        at = weft_array_make((size_t)rows, (size_t)c * sizeof *at);
+    if (!*room || (is_elsewhere && !at))
+        TRY(weft_out_of_memory(error, "a result"));
+    if (is_elsewhere)
+        TRY(weft_space_interpolate(run->space, derived->values, c, shown->nodes, at, error));
+    fill_up(at ? at : derived->values, rows, c, wide, *room);
+    *out = *derived;
+    out->values = *room;
+    out->n_components = wide;
+done:
+    free(at);
+    return status;
+}
+
 weft_status app_run_result_write(const app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     app_shown shown = {0};
@@ -154,19 +181,8 @@ weft_status app_run_result_write(const app_run *run, weft_error *error) {
     TRY(app_shown_make(run, &shown, error));
     TRY(app_shown_update(run, &shown, error));
     memcpy(fields, shown.fields, (size_t)shown.n * sizeof *fields);
-    for (int i = 0; i < n_derived; ++i) {
-        weft_field *field = &fields[shown.n + i];
-        const int c = derived[i].n_components, wide = c == 2 ? 3 : c == 4 ? 9 : c;
-        const int64_t rows =
-            derived[i].on_cells ? run->mesh->n_cells : weft_space_nodes(shown.nodes);
-        rooms[i] = weft_array_make((size_t)rows, (size_t)wide * sizeof **rooms);
-        if (!rooms[i])
-            TRY(weft_out_of_memory(error, NULL));
-        fill_up(derived[i].values, rows, c, wide, rooms[i]);
-        *field = derived[i];
-        field->values = rooms[i];
-        field->n_components = wide;
-    }
+    for (int i = 0; i < n_derived; ++i)
+        TRY(show_derived(run, &shown, &derived[i], &fields[shown.n + i], &rooms[i], error));
     TRY(weft_space_write(run->options->output, shown.nodes, fields, shown.n + n_derived, error));
 done:
     for (int i = 0; rooms && i < n_derived; ++i)

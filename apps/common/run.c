@@ -136,7 +136,6 @@ weft_status app_run_space_make(app_run *run, int components, weft_error *error) 
                             "--reactions", error));
     TRY(app_run_need_linear(run, run->options->constraints.n > 0, "a constraint or point load",
                             error));
-    TRY(app_run_need_linear(run, run->options->derived.n > 0, "a derived quantity", error));
     TRY(app_pieces_make(&run->options->conditions, run->mesh, run->n_values, &run->pieces, error));
     if (run->pieces.n == 0 && run->n_fields == 1 &&
         (run->is_natural || app_has_constraints(run->options))) /* not u = 0 on the boundary */

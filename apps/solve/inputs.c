@@ -10,6 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *solve_plain_name(const char *name) {
+    static const char prefix[] = "coefficient_";
+    return strncmp(name, prefix, sizeof prefix - 1) == 0 ? name + sizeof prefix - 1 : name;
+}
+
 /* The same for any cells, as a function that is constant in each. */
 static weft_status evaluate_constants(solve *run, const char *text, const char *origin,
                                       weft_memory *memory, double *values, weft_error *error) {
@@ -276,6 +281,7 @@ static weft_status make_input(solve *run, const weft_name_info *info, weft_error
     if (info->over && !is_over(info, "cells") && !solve_space_of(run, info->over))
         TRY(refuse_over(run, info, error));
     input->name = info->name;
+    input->info = *info;
     ++run->n_inputs;
     TRY(weft_vector_make(run->base.device, n, &input->values, &input->memory, error));
     TRY(bind(run, binding, info, input->values, error));

@@ -4,6 +4,9 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+enum { DERIVE_FUNCTIONS_MAX = 128 };
 
 /* The errors against a formula in x, y, z and t, of which t is a number now. */
 static weft_status measure_at(solve *run, const app_field *field, int k, const char *text,
@@ -146,12 +149,70 @@ done:
     return status;
 }
 
+/* What formulas of derived quantities may name with form files, whose functions are in any elements. */
+typedef struct functions {
+    weft_derive_function list[DERIVE_FUNCTIONS_MAX];
+    weft_derive_constant constants[WEFT_FORM_INPUTS];
+    int n, n_constants;
+} functions;
+
+static void add_function(functions *f, const char *name, const weft_space *space,
+                         weft_memory *values, int64_t first, int first_component) {
+    if (f->n < DERIVE_FUNCTIONS_MAX && weft_space_element(space)->family != WEFT_QUADRATURE)
+        f->list[f->n++] = (weft_derive_function){.name = name,
+                                                 .space = space,
+                                                 .values = values,
+                                                 .first = first,
+                                                 .first_component = first_component};
+}
+
+static void add_input(const solve *run, const solve_input *input, functions *f) {
+    const weft_name_info *info = &input->info;
+    const char *name = solve_plain_name(input->name);
+    weft_space **spaces = NULL;
+    const weft_ufl_set *set = solve_set_of(run, info->over, &spaces);
+    int64_t first = 0;
+    if (!info->over && info->rank <= 4) {
+        weft_derive_constant *constant = &f->constants[f->n_constants++];
+        *constant = (weft_derive_constant){.name = name, .memory = input->memory, .rank = info->rank};
+        for (int k = 0; k < info->rank; ++k)
+            constant->sizes[k] = info->sizes[k];
+    }
+    if (info->over && strcmp(info->over, "cells") == 0 && f->n < DERIVE_FUNCTIONS_MAX) {
+        int components = 1;
+        for (int k = 0; k < info->rank; ++k)
+            components *= info->sizes[k];
+        f->list[f->n++] = (weft_derive_function){
+            .name = name, .values = input->memory, .components = components};
+    }
+    for (int i = 0; set && i < set->n; ++i) {
+        add_function(f, name, spaces[i], input->memory, first, set->sub[i].first_value);
+        first += weft_space_dofs(spaces[i]);
+    }
+}
+
+static void list_functions(const solve *run, functions *f) {
+    for (int i = 0; i < run->base.n_fields; ++i)
+        add_function(f, "u", run->base.fields[i].space, run->base.u, run->base.fields[i].first_dof,
+                     run->base.fields[i].first_value);
+    for (int i = 0; i < run->n_inputs; ++i)
+        add_input(run, &run->inputs[i], f);
+}
+
 weft_status solve_derive_make(solve *run, weft_error *error) {
+    functions f = {.n = 0};
     weft_derive_problem problem = {.space = run->base.space,
                                    .cells = &run->base.form.form,
                                    .u = run->base.u,
                                    .in_time = run->options->time.text != NULL,
                                    .aliases = run->aliases};
+    if (run->script.problem) {
+        list_functions(run, &f);
+        problem.functions = f.list;
+        problem.n_functions = f.n;
+        problem.constants = f.constants;
+        problem.n_constants = f.n_constants;
+    }
     if (run->problem->name_coefficients)
         problem.n_aliases = run->problem->name_coefficients(run, run->aliases);
     return app_run_derive_make(&run->base, &problem, error);

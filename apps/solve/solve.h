@@ -122,6 +122,7 @@ typedef struct solve_script {
 /** An input field of the script, bound to a formula (apps/solve/inputs.c). */
 typedef struct solve_input {
     const char *name;
+    weft_name_info info;
     double *values;
     weft_memory *memory;
 } solve_input;
@@ -195,6 +196,8 @@ void solve_form_of(solve *run, const solve_part *part, weft_bound_form *out);
  *  Errors  WEFT_ERROR_INPUT: a mesh of other cells, no group of a number */
 weft_status solve_spaces_make(solve *run, weft_error *error);
 void solve_parts_clear(solve_script *script);
+/** A name as the user wrote it: in scripts of form files some have a prefix. */
+const char *solve_plain_name(const char *name);
 /** The space over whose nodes an input is; NULL: none. */
 const weft_space *solve_space_of(const solve *run, const char *index_set);
 /** The set of a form file of this name with its spaces; NULL: none. */

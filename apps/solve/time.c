@@ -76,21 +76,15 @@ void solve_time_find_scheme(solve *run, bool names_mass, const char *text) {
         run->options->time.text && !names_mass && weft_has_word(text, run->options->time.previous);
 }
 
-/* A name as the user wrote it: in scripts of form files some have a prefix. */
-static const char *plain(const char *name) {
-    static const char prefix[] = "coefficient_";
-    return strncmp(name, prefix, sizeof prefix - 1) == 0 ? name + sizeof prefix - 1 : name;
-}
-
 bool solve_time_sets(const solve *run, const char *name) {
-    name = plain(name);
+    name = solve_plain_name(name);
     const bool is_own = run->time.is_own &&
                         (strcmp(name, run->options->time.previous) == 0 || strcmp(name, "dt") == 0);
     return run->options->time.text && (is_own || strcmp(name, "t") == 0);
 }
 
 weft_memory *solve_time_memory(const solve *run, const char *name) {
-    name = plain(name);
+    name = solve_plain_name(name);
     return !solve_time_sets(run, name) ? NULL
            : strcmp(name, "t") == 0    ? run->time.t
            : strcmp(name, "dt") == 0   ? run->time.dt

@@ -1,5 +1,5 @@
 /* Makes derived quantities: checks names, finds groups, compiles; and collects the results of a run. */
-#include "fem/derive/private.h"
+#include "fem/derive/tabulated.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -66,8 +66,7 @@ static int find_cell_group(const weft_mesh *mesh, const char *name) {
     return -1;
 }
 
-/* Append [n][width] numbers to an array of *all. */
-static weft_status append(int32_t **all, int64_t n_all, const int32_t *more, int64_t n,
+weft_status derive_append(int32_t **all, int64_t n_all, const int32_t *more, int64_t n,
                           size_t width, weft_error *error) {
     int32_t *made = weft_array_make((size_t)(n_all + n), width * sizeof *made);
     if (!made)
@@ -86,11 +85,16 @@ static weft_status add_facets(weft_derive *derive, derive_quantity *quantity, in
     weft_status status = WEFT_OK;
     derive_part *part = &derive->parts[DERIVE_FACETS];
     weft_space_sides sides = {0};
-    TRY(weft_space_one_side_make(derive->problem.space, group, &sides, error));
-    TRY(append(&part->cell_nodes, part->n_elements, sides.nodes, sides.n, (size_t)sides.width,
-               error));
-    TRY(append(&part->cells, part->n_elements, sides.cells, sides.n, 1, error));
     quantity->first = part->n_elements;
+    if (derive->tabulated) {
+        TRY(derive_tabulated_add_facets(derive, group, &quantity->n, error));
+        part->n_elements += quantity->n;
+        goto done;
+    }
+    TRY(weft_space_one_side_make(derive->problem.space, group, &sides, error));
+    TRY(derive_append(&part->cell_nodes, part->n_elements, sides.nodes, sides.n,
+                      (size_t)sides.width, error));
+    TRY(derive_append(&part->cells, part->n_elements, sides.cells, sides.n, 1, error));
     quantity->n = sides.n;
     part->n_elements += sides.n;
 done:
@@ -164,34 +168,59 @@ static weft_status copy_quantities(weft_derive *derive, const weft_derived_quant
     return WEFT_OK;
 }
 
-static weft_status make(weft_derive *derive, weft_error *error) {
+/* The programs of formulas over cells and over facets. */
+static weft_status make_programs(weft_derive *derive, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int d = weft_space_mesh(derive->problem.space)->dimension;
-    for (int i = 0; i < derive->n_quantities; ++i) {
-        TRY(check_name(derive, i, error));
-        TRY(find_elements(derive, i, error));
-    }
-    TRY(derive_scope_make(derive->context, &derive->problem, &derive->scope, error));
+    if (derive->tabulated)
+        TRY(derive_tabulated_prepare(derive, error));
     for (int e = 0; e < 2; ++e)
-        TRY(derive_points_make(d, (derive_elements)e, &derive->parts[e].points, error));
-    for (int i = 0; i < derive->n_quantities; ++i)
-        TRY(derive_quantity_check(derive, i, error));
-    TRY(weft_memory_make(derive->context->device, sizeof(double), &derive->t, error));
-    for (int e = 0; e < 2; ++e)
-        TRY(derive_part_make(derive, (derive_elements)e, error));
+        TRY(derive->tabulated ? derive_pointwise_make(derive, (derive_elements)e, error)
+                              : derive_part_make(derive, (derive_elements)e, error));
 done:
     return status;
 }
 
-static weft_status check_space(const weft_space *space, weft_error *error) {
+static weft_status make(weft_derive *derive, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int d = weft_space_mesh(derive->problem.space)->dimension;
+    if (derive->problem.n_functions > 0)
+        TRY(derive_tabulated_make(derive, error));
+    for (int i = 0; i < derive->n_quantities; ++i) {
+        TRY(check_name(derive, i, error));
+        TRY(find_elements(derive, i, error));
+    }
+    TRY(derive_scope_make(derive->context, &derive->problem, derive->tabulated, &derive->scope,
+                          error));
+    for (int e = 0; e < 2 && !derive->tabulated; ++e)
+        TRY(derive_points_make(d, (derive_elements)e, &derive->parts[e].points, error));
+    for (int i = 0; i < derive->n_quantities; ++i)
+        TRY(derive_quantity_check(derive, i, error));
+    TRY(weft_memory_make(derive->context->device, sizeof(double), &derive->t, error));
+    TRY(make_programs(derive, error));
+done:
+    return status;
+}
+
+/* Without functions the solution is P1 on triangles or tetrahedra. Nodal fields need nodes. */
+static weft_status check_space(const weft_derive_problem *problem, weft_error *error) {
+    const weft_space *space = problem->space;
     const weft_mesh *mesh = weft_space_mesh(space);
-    if (weft_mesh_cell(mesh)->simplex && weft_space_nodes(space) == mesh->n_nodes &&
-        mesh->dimension >= 2)
+    const weft_element *element = weft_space_element(space);
+    const bool has_nodes =
+        element->degree > 0 &&
+        (element->family == WEFT_LAGRANGE || element->family == WEFT_DISCONTINUOUS);
+    const bool is_linear = weft_mesh_cell(mesh)->simplex && weft_space_nodes(space) == mesh->n_nodes &&
+                           mesh->dimension >= 2;
+    if (problem->n_functions > 0 ? has_nodes || problem->projection == WEFT_PROJECT_NONE : is_linear)
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                   "derived quantities are of linear elements on triangles and tetrahedra");
+                   problem->n_functions > 0
+                       ? "this element has no nodes for fields at nodes"
+                       : "derived quantities are of linear elements on triangles and tetrahedra");
     weft_error_location(error, mesh->source, NULL, 0, 0);
-    weft_error_hint(error, "take a mesh of triangles or tetrahedra, and degree 1");
+    weft_error_hint(error, problem->n_functions > 0
+                               ? "leave out the projection"
+                               : "take a mesh of triangles or tetrahedra, and degree 1");
     return WEFT_ERROR_UNSUPPORTED;
 }
 
@@ -203,10 +232,13 @@ weft_status weft_derive_make(weft_context *context, const weft_derive_problem *p
     if (!derive)
         return weft_out_of_memory(error, "derived quantities");
     *derive = (weft_derive){.context = context, .problem = *problem};
-    TRY(check_space(problem->space, error));
+    TRY(check_space(problem, error));
     TRY(weft_arena_make(&derive->arena, error));
     TRY(copy_quantities(derive, quantities, n, error));
     TRY(make(derive, error));
+    derive->problem.functions = NULL;
+    derive->problem.constants = NULL;
+    derive->problem.n_constants = 0;
     *out = derive;
     derive = NULL;
 done:
@@ -227,6 +259,7 @@ static void free_quantity(derive_quantity *quantity) {
 void weft_derive_free(weft_derive **derive) {
     if (!derive || !*derive)
         return;
+    derive_tabulated_free(*derive);
     for (int e = 0; e < 2; ++e)
         derive_part_free(&(*derive)->parts[e]);
     for (int i = 0; i < (*derive)->n_quantities; ++i)
@@ -281,7 +314,9 @@ done:
 weft_status weft_derive_run(weft_derive *derive, double t, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_memory_write(derive->t, 0, &t, sizeof t, error));
-    for (int e = 0; e < 2; ++e)
+    if (derive->tabulated)
+        TRY(derive_pointwise_run(derive, error));
+    for (int e = 0; e < 2 && !derive->tabulated; ++e)
         TRY(derive_part_run(derive, (derive_elements)e, error));
     if (!weft_device_limits(derive->context->device)->records_only)
         TRY(collect(derive, error));

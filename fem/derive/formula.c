@@ -1,7 +1,7 @@
 /* Rewrites formulas of derived quantities in names of the script: u becomes its value at a point,
  * grad(u) the gradient of the cell. */
 #include "fem/base/text.h"
-#include "fem/derive/private.h"
+#include "fem/derive/tabulated.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -100,13 +100,16 @@ static weft_status rewrite_operator(rewriter *r, const char *name, weft_error *e
     const bool is_solution = strcmp(word, solution) == 0;
     const bool is_nodal = strcmp(name, "grad") == 0 && derive_scope_find(scope, word, &info) &&
                           derive_scope_is_input(scope, &info, "nodes") && info.rank == 0;
-    if (*end != ')' || !(is_solution || is_nodal)) {
+    const bool is_function = strcmp(name, "grad") == 0 && derive_scope_function(scope, word) >= 0;
+    if (*end != ')' || !(is_solution || is_nodal || is_function)) {
         snprintf(text, sizeof text, "write %s(%s); gradients of a product are written out", name,
                  solution);
         return refuse(r, argument, WEFT_ERROR_TYPE, text, error,
                       "%s is of the solution or a nodal input alone", name);
     }
-    if (strcmp(name, "grad") != 0 && scope->components != scope->dimension)
+    r->varies |= scope->tabulated != NULL;
+    if (strcmp(name, "grad") != 0 &&
+        (scope->components != scope->dimension || scope->dimension == 1))
         return refuse(r, r->at, WEFT_ERROR_TYPE,
                       "it is defined for displacements, with as many components as dimensions",
                       error, "the solution has no %s", name);
@@ -117,6 +120,8 @@ static weft_status rewrite_operator(rewriter *r, const char *name, weft_error *e
                       error, "%s(u) needs values lambda and mu of the script", name);
     if (is_solution)
         snprintf(text, sizeof text, "derived_%s", name);
+    else if (is_function)
+        snprintf(text, sizeof text, "derived_g_%.127s", word);
     else
         snprintf(text, sizeof text, "gradient(derived_G, %.127s[dofs])", word);
     put(r, text, (size_t)(end + 1 - r->at));
@@ -140,6 +145,11 @@ static bool form_name(rewriter *r, const char *name, char *out, size_t size) {
             snprintf(out, size, "(%s)", problem->aliases[i].text);
             return true;
         }
+    if (derive_scope_function(r->place->scope, name) >= 0) {
+        snprintf(out, size, "derived_n_%.127s_%d", name, r->point);
+        r->varies = true;
+        return true;
+    }
     if (!derive_scope_find(r->place->scope, name, &info))
         return false;
     if (info.kind == WEFT_NAME_EXPRESSION)
@@ -275,6 +285,10 @@ static void original_name(const derive_place *place, const char *word, size_t n,
     name[n - strlen("derived_") < 255 ? n - strlen("derived_") : 255] = '\0';
     const char *solution = solution_of(place);
     char *number = strrchr(name, '_');
+    if (strncmp(name, "g_", 2) == 0) {
+        snprintf(out, size, "grad(%s)", name + 2);
+        return;
+    }
     const bool is_point = number && number[1] && !number[1 + strspn(number + 1, "0123456789")];
     if (strcmp(name, "grad") == 0 || strcmp(name, "strain") == 0 || strcmp(name, "stress") == 0) {
         snprintf(out, size, "%s(%s)", name, solution);
@@ -335,6 +349,10 @@ static int known_names(const derive_place *place, const char *names[NAMES_MAX]) 
     for (int i = 0; i < place->n_quantities && n < NAMES_MAX; ++i)
         if (place->quantities[i].given.kind == WEFT_DERIVE_FIELD)
             names[n++] = place->quantities[i].given.name;
+    for (int i = 1; scope->tabulated && i < scope->tabulated->n_lists && n < NAMES_MAX; ++i)
+        names[n++] = scope->tabulated->lists[i].name;
+    for (int i = 0; i < scope->problem->n_constants && n < NAMES_MAX; ++i)
+        names[n++] = scope->problem->constants[i].name;
     for (int i = 0; i < weft_compilation_names(scope->names) && n < NAMES_MAX; ++i) {
         weft_compilation_name(scope->names, i, &info);
         if (info.kind == WEFT_NAME_EXPRESSION || derive_scope_is_input(scope, &info, "nodes") ||

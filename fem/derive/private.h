@@ -2,6 +2,9 @@
  *
  *      formulas --formula.c--> statements for each point --script.c--> one script for all cells and
  *      one for all facets --run.c--> lists over elements --values.c--> fields, integrals, extrema
+ *
+ *  That is for P1 on triangles and tetrahedra, whose shape functions are in the script. Functions in other
+ *  elements have tables on the host, and a script over points (fem/derive/tabulated.h).
  */
 #pragma once
 
@@ -29,14 +32,20 @@ void derive_points_of(const derive_points *points, weft_derive_kind kind, int *f
 /** The names of the form that formulas may use. */
 typedef struct derive_scope {
     const weft_derive_problem *problem; /* borrowed */
+    const weft_form *form;              /* in whose names formulas are */
+    const struct derive_tabulated *tabulated; /* fem/derive/tabulated.h; NULL: values at points are computed
+                                                 in kernels, by P1 shape functions */
     int dimension, components;
     weft_compilation *names; /* of the form; owns the names */
     const char *coordinates; /* the form's input that is bound to them, or our own */
     bool has_elasticity;     /* it computes lambda and mu */
 } derive_scope;
 weft_status derive_scope_make(weft_context *context, const weft_derive_problem *problem,
-                              derive_scope *out, weft_error *error);
+                              struct derive_tabulated *tabulated, derive_scope *out,
+                              weft_error *error);
 void derive_scope_free(derive_scope *scope);
+/** Find a function of any element; -1: there is none. */
+int derive_scope_function(const derive_scope *scope, const char *name);
 /** Find a name of the form. */
 bool derive_scope_find(const derive_scope *scope, const char *name, weft_name_info *out);
 /** Is it an input over this index set, other than the coordinates? */
@@ -108,6 +117,7 @@ struct weft_derive {
     weft_derive_problem problem;
     weft_arena *arena;
     derive_scope scope;
+    struct derive_tabulated *tabulated; /* NULL: P1 */
     derive_quantity *quantities;
     int n_quantities;
     derive_part parts[2]; /* by derive_elements */
@@ -118,6 +128,12 @@ struct weft_derive {
     int n_values;
     weft_operator *mass; /* of the consistent projection */
 };
+/** Append [n][width] numbers to an array of [n_all][width].
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status derive_append(int32_t **all, int64_t n_all, const int32_t *more, int64_t n,
+                          size_t width, weft_error *error);
+/** Is it a field at nodes? */
+bool derive_is_nodal(const weft_derive *derive, const derive_quantity *quantity);
 /** Check the formula of quantity i, and find its shape. The earlier ones have theirs. */
 weft_status derive_quantity_check(weft_derive *derive, int i, weft_error *error);
 /** Compile the program of a part, if quantities need it. */

@@ -1,5 +1,5 @@
 /* Compiles all quantities over cells, or over facets, into one program, runs it and fetches its lists. */
-#include "fem/derive/private.h"
+#include "fem/derive/tabulated.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 static const char *const script_name = "derived quantities";
 
-static bool is_nodal(const weft_derive *derive, const derive_quantity *quantity) {
+bool derive_is_nodal(const weft_derive *derive, const derive_quantity *quantity) {
     return quantity->given.kind == WEFT_DERIVE_FIELD &&
            derive->problem.projection != WEFT_PROJECT_NONE;
 }
@@ -59,7 +59,7 @@ static weft_status compile_alone(const weft_derive *derive, const derive_quantit
                                  int point, const weft_text *before, weft_compilation **out,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_form *form = derive->problem.cells;
+    const weft_form *form = derive->scope.form;
     const derive_place place = {&derive->scope, derive->quantities, quantity->index,
                                 quantity->elements};
     weft_text statement = {0}, last = {0};
@@ -85,17 +85,42 @@ done:
     return status;
 }
 
+/* The points of an element at which a quantity is evaluated: first and number in its script. */
+static void points_of(const weft_derive *derive, const derive_quantity *quantity, int *first,
+                      int *n) {
+    const struct derive_tabulated *t = derive->tabulated;
+    *first = 0;
+    if (t)
+        *n = t->sets[quantity->elements][derive_pointwise_set(derive, quantity)].n;
+    else
+        derive_points_of(&derive->parts[quantity->elements].points, quantity->given.kind, first, n);
+}
+
+static void set_lists(const weft_derive *derive, derive_quantity *quantity, int n_points) {
+    quantity->n_lists = quantity->given.kind == WEFT_DERIVE_FIELD      ? 1
+                        : quantity->given.kind == WEFT_DERIVE_INTEGRAL ? 2 /* and for the sums */
+                                                                       : n_points;
+    quantity->list_components = quantity->n_components;
+    if (derive_is_nodal(derive, quantity) && !derive->tabulated) {
+        quantity->n_lists = quantity->rank == 2 ? quantity->sizes[0] : 1;
+        quantity->list_components = quantity->n_components / quantity->n_lists;
+    }
+}
+
 weft_status derive_quantity_check(weft_derive *derive, int i, weft_error *error) {
     weft_status status = WEFT_OK;
     derive_quantity *quantity = &derive->quantities[i];
-    const derive_points *points = &derive->parts[quantity->elements].points;
     weft_compilation *compilation = NULL;
     weft_text before = {0};
     weft_name_info info;
     char name[300];
     int first = 0, n = 0;
-    derive_points_of(points, quantity->given.kind, &first, &n);
-    derive_script_start(&derive->scope, quantity->elements, points, &before);
+    points_of(derive, quantity, &first, &n);
+    if (derive->tabulated)
+        derive_pointwise_start(&derive->scope, quantity->elements, &before);
+    else
+        derive_script_start(&derive->scope, quantity->elements,
+                            &derive->parts[quantity->elements].points, &before);
     TRY(write_fields(derive, i, quantity->elements, 0, &before, error));
     if (first > 0)
         TRY(write_fields(derive, i, quantity->elements, first, &before, error));
@@ -109,14 +134,7 @@ weft_status derive_quantity_check(weft_derive *derive, int i, weft_error *error)
             break;
     }
     TRY(set_shape(quantity, &info, error));
-    quantity->n_lists = quantity->given.kind == WEFT_DERIVE_FIELD      ? 1
-                        : quantity->given.kind == WEFT_DERIVE_INTEGRAL ? 2 /* and for the sums */
-                                                                       : n;
-    quantity->list_components = quantity->n_components;
-    if (is_nodal(derive, quantity)) {
-        quantity->n_lists = quantity->rank == 2 ? quantity->sizes[0] : 1;
-        quantity->list_components = quantity->n_components / quantity->n_lists;
-    }
+    set_lists(derive, quantity, n);
 done:
     weft_compilation_free(&compilation);
     weft_text_free(&before);
@@ -147,7 +165,7 @@ static void list_name(const weft_derive *derive, const derive_quantity *quantity
                       char out[300]) {
     int first = 0, n = 0;
     derive_points_of(&derive->parts[quantity->elements].points, quantity->given.kind, &first, &n);
-    if (is_nodal(derive, quantity))
+    if (derive_is_nodal(derive, quantity))
         snprintf(out, 300, "derived_nodal_%d_%d", quantity->index, list);
     else if (quantity->given.kind == WEFT_DERIVE_INTEGRAL)
         snprintf(out, 300, "derived_sum_%d", quantity->index);
@@ -175,7 +193,7 @@ static weft_status write_quantity(const weft_derive *derive, const derive_quanti
         TRY(derive_script_define(&place, quantity, p, out, error));
     if (quantity->given.kind == WEFT_DERIVE_INTEGRAL)
         write_sum(quantity, points, out);
-    if (is_nodal(derive, quantity))
+    if (derive_is_nodal(derive, quantity))
         derive_project_write(derive, quantity, out);
 done:
     return status;
@@ -191,7 +209,7 @@ static void write_return(const weft_derive *derive, derive_elements elements, we
             weft_text_add(out, "%s%s", lead, name);
             lead = ", ";
         }
-        if (quantity->elements == elements && is_nodal(derive, quantity) &&
+        if (quantity->elements == elements && derive_is_nodal(derive, quantity) &&
             derive->problem.projection == WEFT_PROJECT_CONSISTENT)
             for (int k = 0; k < n_results(quantity); ++k)
                 weft_text_add(out, ", derived_load_%d_%d", i, k);
@@ -208,7 +226,7 @@ static weft_status write_script(const weft_derive *derive, derive_elements eleme
     for (int p = 0; p < points->n; ++p)
         TRY(write_fields(derive, derive->n_quantities, elements, p, out, error));
     for (int i = 0; i < derive->n_quantities; ++i)
-        has_nodal |= is_nodal(derive, &derive->quantities[i]);
+        has_nodal |= derive_is_nodal(derive, &derive->quantities[i]);
     if (has_nodal && elements == DERIVE_CELLS) {
         weft_text_add(out, "derived_W = quadrature_shapes(derived_J, degree = 4);\nderived_w =");
         for (int k = 0; k < points->n_quadrature; ++k)
@@ -328,7 +346,7 @@ done:
 
 /* Elements of the lists of a quantity, without spare lanes. */
 static int64_t list_length(const weft_derive *derive, const derive_quantity *quantity) {
-    return is_nodal(derive, quantity) ? weft_space_nodes(derive->problem.space)
+    return derive_is_nodal(derive, quantity) ? weft_space_nodes(derive->problem.space)
                                       : derive->parts[quantity->elements].n_elements;
 }
 
@@ -406,7 +424,7 @@ static weft_status fetch(const weft_derive *derive, derive_quantity *quantity, w
     const int c = quantity->list_components;
     const int lanes = weft_device_limits(derive->context->device)->lanes_double;
     const int64_t n = list_length(derive, quantity), padded = (n + lanes - 1) / lanes * lanes;
-    const bool plain = is_nodal(derive, quantity);
+    const bool plain = derive_is_nodal(derive, quantity);
     double *room = NULL;
     if (!plain && c > 1) {
         room = weft_array_make((size_t)(padded * c), sizeof *room);
@@ -459,7 +477,7 @@ weft_status derive_part_run(weft_derive *derive, derive_elements elements, weft_
         if (quantity->elements != elements)
             continue;
         TRY(fetch(derive, quantity, error));
-        if (is_nodal(derive, quantity) && derive->problem.projection == WEFT_PROJECT_CONSISTENT)
+        if (derive_is_nodal(derive, quantity) && derive->problem.projection == WEFT_PROJECT_CONSISTENT)
             TRY(solve_nodal(derive, quantity, error));
     }
 done:

@@ -1,5 +1,5 @@
 /* Sums the values of elements to integrals, and finds extrema and their places. */
-#include "fem/derive/private.h"
+#include "fem/derive/tabulated.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,6 +24,10 @@ static double sum_component(const weft_derive *derive, const derive_quantity *qu
 
 static void set_place(const weft_derive *derive, const derive_quantity *quantity, int64_t element,
                       int vertex, double out[3]) {
+    if (derive->tabulated) {
+        derive_tabulated_place(derive, quantity->elements, DERIVE_LATTICE, element, vertex, out);
+        return;
+    }
     const weft_mesh *mesh = weft_space_mesh(derive->problem.space);
     const int d = mesh->dimension;
     const int32_t *nodes = quantity->elements == DERIVE_CELLS

@@ -4,11 +4,11 @@
 
 #include <stdlib.h>
 
-weft_status weft_space_interpolate(const weft_space *space, const double *u, const weft_space *to,
-                                   double *out, weft_error *error) {
+weft_status weft_space_interpolate(const weft_space *space, const double *u, int components,
+                                   const weft_space *to, double *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_element *from = weft_space_element(space), *at = weft_space_element(to);
-    const int c = weft_space_components(space);
+    const int c = components;
     const int32_t *nodes = weft_space_cell_nodes(space), *targets = weft_space_cell_nodes(to);
     double *table = malloc((size_t)from->n_nodes * (size_t)at->n_nodes * sizeof *table);
     char *is_done = weft_array_make((size_t)weft_space_nodes(to), 1);

@@ -70,6 +70,24 @@ for name in q.pvd q.vtkhdf; do
     "$WEFT_BUILD/solve" cubic.py --mesh quads:4 --time 0.1,0.3 --initial 'x^3' --dirichlet 'boundary=x^3+y^2*t' \
         --tolerance 1e-12 --quiet --output $name --output-every 1
 done
+# derived fields: at the nodes of degree 3, and of a mixed function at the nodes that its parts share
+cat >cubic.ufl <<'END'
+V = FiniteElement("Q", quadrilateral, 3)
+u, v, f = TrialFunction(V), TestFunction(V), Coefficient(V)
+a, L = u*v*dx, f*v*dx
+END
+cat >mixed.ufl <<'END'
+W = MixedElement(VectorElement("P", triangle, 1), FiniteElement("DG", triangle, 2))
+(u, p), (v, q) = TrialFunctions(W), TestFunctions(W)
+f = Coefficient(W)
+g, r = split(f)
+a = inner(u, v)*dx + p*q*dx
+L = inner(g, v)*dx + r*q*dx
+END
+"$WEFT_BUILD/solve" cubic.ufl --mesh quads:4 --input 'f=x^3+y' --dirichlet 'boundary=x^3+y' --tolerance 1e-13 --quiet \
+    --derive 'g=grad(u)' --projection consistent --output dq.vtu
+"$WEFT_BUILD/solve" mixed.ufl --mesh square:3 --input 'f=x,y,x*y' --dirichlet 'left=0,y,free' --method minres \
+    --tolerance 1e-13 --quiet --derive 'g=grad(u)[0]' --projection lumped --output dm.vtu
 "$python" - <<'END'
 import xml.etree.ElementTree as tree
 import vtk
@@ -150,6 +168,18 @@ for name, (exact, kind) in higher.items():
         assert abs(t - 0.1 * i) < 1e-12
         check_nodes(read(step.get("file")), exact, kind, t, step.get("file"))
 
+
+def check_derived(path, name, wanted):
+    grid = read(path)
+    x = numbers(grid.GetPoints().GetData())
+    field = numbers(grid.GetPointData().GetArray(name)).reshape(len(x), -1)
+    for k, column in enumerate(wanted(x[:, 0], x[:, 1])):
+        assert abs(field[:, k] - column).max() < 1e-7, (path, k, abs(field[:, k] - column).max())
+
+
+check_derived("dq.vtu", "g", lambda x, y: [3 * x**2, 1 + 0 * x, 0 * x])
+check_derived("dm.vtu", "g", lambda x, y: [1 + 0 * x, 0 * x, 0 * x])
+check_derived("dm.vtu", "u_1", lambda x, y: [x * y])
 version = vtk.vtkVersion().GetVTKVersion()
 reader = reader_of("a.vtkhdf")
 if hasattr(reader, "SetStep"):  # series in VTKHDF: VTK 9.3

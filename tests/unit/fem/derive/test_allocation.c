@@ -36,6 +36,40 @@ done:
     return status;
 }
 
+/* The same solution as a function of any element, with a constant and what is constant in each cell. */
+static weft_status use_functions(setting *s, weft_projection projection, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_derive *derive = NULL;
+    const weft_derive_function functions[] = {
+        {.name = "u", .space = s->space, .values = s->u},
+        {.name = "w", .values = s->u, .components = 1}};
+    const weft_derive_constant constant = {.name = "k", .memory = s->u};
+    const weft_derive_problem problem = {.space = s->space,
+                                         .functions = functions,
+                                         .n_functions = 2,
+                                         .constants = &constant,
+                                         .n_constants = 1,
+                                         .projection = projection};
+    TRY(weft_derive_make(&s->context, &problem, quantities, projection == WEFT_PROJECT_NONE ? 3 : 1,
+                         &derive, error));
+    TRY(weft_derive_run(derive, 0, error));
+done:
+    weft_derive_free(&derive);
+    return status;
+}
+
+static weft_status use_points(void *user, weft_error *error) {
+    return use_functions(user, WEFT_PROJECT_NONE, error);
+}
+
+static weft_status use_means(void *user, weft_error *error) {
+    return use_functions(user, WEFT_PROJECT_LUMPED, error);
+}
+
+static weft_status use_solved(void *user, weft_error *error) {
+    return use_functions(user, WEFT_PROJECT_CONSISTENT, error);
+}
+
 static weft_status use_cells(void *user, weft_error *error) {
     return use(user, WEFT_PROJECT_NONE, error);
 }
@@ -73,6 +107,9 @@ static void test_all(void **state) {
     test_every_allocation("derive", use_cells, &s);
     test_every_allocation("derive at nodes", use_nodes, &s);
     test_every_allocation("derive with a mistake", use_wrong, &s);
+    test_every_allocation("derive at points", use_points, &s);
+    test_every_allocation("derive by means", use_means, &s);
+    test_every_allocation("derive by projection", use_solved, &s);
     weft_memory_free(&s.u);
     free(s.values);
     weft_space_free(&s.space);
