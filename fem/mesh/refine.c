@@ -438,12 +438,29 @@ static void log_refined(const weft_monitor *monitor, const weft_mesh *mesh, doub
              mesh->source, mesh->n_cells, mesh->n_nodes, weft_clock() - start);
 }
 
-weft_status weft_mesh_refine(weft_device *device, const weft_mesh *mesh, int times,
-                             const weft_monitor *monitor, weft_mesh **out, weft_error *error) {
+/* Whether a device refines the mesh: for fewer cells the host is as fast. */
+static bool suits_device(const weft_device *device, const weft_mesh *mesh, int times) {
+    return weft_setup_on_device(device) && times > 0 &&
+           mesh->n_cells << mesh->dimension * times >= DEVICE_LEAST;
+}
+
+/* What a device has no memory for, or refuses, is left to the host: no error.
+ *  why  of the device's status */
+static weft_status leave_to_host(weft_status status, const weft_error *why,
+                                 const weft_monitor *monitor, weft_error *error) {
+    if (status == WEFT_ERROR_MEMORY || status == WEFT_ERROR_UNSUPPORTED) {
+        weft_log(monitor, WEFT_LOG_INFO, "the host refines the mesh: %s", why->message);
+        return WEFT_OK;
+    }
+    if (status != WEFT_OK && error)
+        *error = *why;
+    return status;
+}
+
+static weft_status refine_on_host(weft_device *device, const weft_mesh *mesh, int times,
+                                  weft_mesh **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_mesh *made = NULL, *next = NULL;
-    const double start = weft_clock();
-    TRY(weft_mesh_refine_check(mesh, times, error));
     for (int step = 1; step <= times; ++step) {
         TRY(refine_once(device, made ? made : mesh, NULL, &next, NULL, error));
         weft_mesh_free(&made);
@@ -451,6 +468,26 @@ weft_status weft_mesh_refine(weft_device *device, const weft_mesh *mesh, int tim
         next = NULL;
         name_refined(made, mesh->source, step);
     }
+    *out = made;
+    made = NULL;
+done:
+    weft_mesh_free(&made);
+    return status;
+}
+
+weft_status weft_mesh_refine(weft_device *device, const weft_mesh *mesh, int times,
+                             const weft_monitor *monitor, weft_mesh **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_mesh *made = NULL;
+    weft_error why = {0};
+    const double start = weft_clock();
+    TRY(weft_mesh_refine_check(mesh, times, error));
+    if (suits_device(device, mesh, times))
+        TRY(leave_to_host(weft_refine_on_device(device, mesh, times, &made, &why), &why, monitor,
+                          error));
+    if (!made)
+        TRY(refine_on_host(device, mesh, times, &made, error));
+    name_refined(made, mesh->source, times);
     log_refined(monitor, made, start);
     *out = made;
     made = NULL;
@@ -459,44 +496,29 @@ done:
     return status;
 }
 
-/* Whether a device refines the mesh: for fewer cells the host is as fast. */
-static bool suits_device(const weft_device *device, const weft_hierarchy *hierarchy) {
-    const weft_mesh *mesh = hierarchy->levels[0].mesh;
-    return weft_setup_on_device(device) && hierarchy->n_levels > 1 &&
-           mesh->n_cells << mesh->dimension * (hierarchy->n_levels - 1) >= DEVICE_LEAST;
-}
-
-/* What a device has no memory for, or refuses, is done by the host. */
 weft_status weft_mesh_refine_levels(weft_device *device, weft_hierarchy *hierarchy,
                                     const weft_monitor *monitor, weft_mesh_copies *copies,
                                     weft_error *error) {
     weft_status status = WEFT_OK;
     weft_hierarchy_level *levels = hierarchy->levels;
+    const int times = hierarchy->n_levels - 1;
     const double start = weft_clock();
+    weft_error why = {0};
     int n_made = 1;
-    if (hierarchy->n_levels > 1)
-        weft_mesh_copies_free(copies);
-    if (suits_device(device, hierarchy)) {
-        weft_error why = {0};
-        status = weft_refine_levels_on_device(device, hierarchy, &n_made, copies, &why);
-        const bool is_left = status == WEFT_ERROR_MEMORY || status == WEFT_ERROR_UNSUPPORTED;
-        if (is_left)
-            weft_log(monitor, WEFT_LOG_INFO, "the host refines the mesh: %s", why.message);
-        else if (status != WEFT_OK && error)
-            *error = why;
-        if (!is_left && status != WEFT_OK)
-            return status;
-        status = WEFT_OK;
-    }
+    if (times == 0)
+        return WEFT_OK;
+    weft_mesh_copies_free(copies);
+    if (suits_device(device, levels[0].mesh, times))
+        TRY(leave_to_host(weft_refine_levels_on_device(device, hierarchy, &n_made, copies, &why),
+                          &why, monitor, error));
     for (int l = 1; l < n_made; ++l)
         name_refined(levels[l].mesh, levels[0].mesh->source, l);
-    for (int l = n_made; l < hierarchy->n_levels; ++l) {
+    for (int l = n_made; l <= times; ++l) {
         weft_mesh *from = levels[l - 1].mesh;
         TRY(refine_once(device, from, from->cells, &levels[l].mesh, &levels[l].parents, error));
         name_refined(levels[l].mesh, levels[0].mesh->source, l);
     }
-    if (hierarchy->n_levels > 1)
-        log_refined(monitor, levels[hierarchy->n_levels - 1].mesh, start);
+    log_refined(monitor, levels[times].mesh, start);
 done:
     return status;
 }

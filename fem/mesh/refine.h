@@ -17,6 +17,10 @@ weft_status weft_refine_alloc(const weft_mesh *mesh, int64_t n_nodes, weft_mesh 
 /** Fill the groups of facets and cells of the refined mesh. */
 void weft_refine_groups(const weft_mesh *mesh, weft_mesh *refined);
 
+/** weft_mesh_refine by kernels of the device, as below; the mesh has no name.
+ *  times   >= 1 */
+weft_status weft_refine_on_device(weft_device *device, const weft_mesh *mesh, int times,
+                                  weft_mesh **out, weft_error *error);
 /** weft_mesh_refine_levels by kernels of the device (kernels/setup/refine.cu), bit for bit as on the
  *  host; the meshes have no names.
  *  n_made  gets the number of levels that are complete, at least 1, also on errors: whoever refines

@@ -150,8 +150,8 @@ static weft_status read_all(const weft_memory *memory, void *out, weft_error *er
     return weft_memory_read(memory, 0, out, weft_memory_bytes(memory), error);
 }
 
-/* What the host needs of the refined mesh, but for its cells, which may still be rotated; the cells
- * of the mesh that was refined. */
+/* What the host needs of the refined mesh as a level, but for its cells, which may still be rotated;
+ * the cells of the mesh that was refined. */
 static weft_status read_level(const refinement *r, weft_mesh *mesh, weft_hierarchy_level *level,
                               weft_error *error) {
     weft_status status = WEFT_OK;
@@ -173,17 +173,43 @@ done:
     return status;
 }
 
-static weft_status refine(refinement *r, weft_mesh *mesh, weft_hierarchy_level *level,
-                          weft_error *error) {
+/* The refined mesh on the device. */
+static weft_status make_step(refinement *r, const weft_mesh *mesh, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(find_edges(r, mesh, error));
     TRY(put_nodes(r, mesh, error));
     TRY(put_cells(r, mesh, error));
     TRY(put_facets(r, mesh, error));
-    TRY(read_level(r, mesh, level, error));
+done:
+    return status;
+}
+
+/* The refined mesh is the next to be refined. */
+static void advance(refinement *r) {
     mesh_clear(&r->from);
     r->from = r->to;
     r->to = (device_mesh){0};
+}
+
+static weft_status refine_level(refinement *r, weft_mesh *mesh, weft_hierarchy_level *level,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(make_step(r, mesh, error));
+    TRY(read_level(r, mesh, level, error));
+    advance(r);
+done:
+    step_clear(r);
+    return status;
+}
+
+/* out  gets sizes and groups; no page of its other arrays is used */
+static weft_status refine_alone(refinement *r, const weft_mesh *mesh, weft_mesh **out,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(make_step(r, mesh, error));
+    TRY(weft_refine_alloc(mesh, r->n_nodes, out, error));
+    weft_refine_groups(mesh, *out);
+    advance(r);
 done:
     step_clear(r);
     return status;
@@ -194,6 +220,36 @@ static bool is_refused(const weft_mesh *mesh, weft_error *error) {
         return false;
     weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "it has groups of points or periodic sides");
     return true;
+}
+
+weft_status weft_refine_on_device(weft_device *device, const weft_mesh *mesh, int times,
+                                  weft_mesh **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    refinement r = {.device = device, .width = weft_mesh_cell_vertices(mesh)};
+    weft_mesh *made = NULL, *next = NULL;
+    if (is_refused(mesh, error))
+        return WEFT_ERROR_UNSUPPORTED;
+    TRY(weft_setup_make(device, &r.setup, error));
+    TRY(weft_setup_numbers(r.setup, (int64_t[]){r.width}, 1, &r.sizes, error));
+    TRY(mesh_send(&r, mesh, error));
+    for (int i = 0; i < times; ++i) {
+        TRY(refine_alone(&r, made ? made : mesh, &next, error));
+        weft_mesh_free(&made);
+        made = next;
+        next = NULL;
+    }
+    TRY(read_all(r.from.x, made->x, error));
+    TRY(read_all(r.from.cells, made->cells, error));
+    TRY(read_all(r.from.facets, made->facets, error));
+    *out = made;
+    made = NULL;
+done:
+    weft_mesh_free(&made);
+    weft_mesh_free(&next);
+    mesh_clear(&r.from);
+    weft_memory_free(&r.sizes);
+    weft_setup_free(&r.setup);
+    return status;
 }
 
 weft_status weft_refine_levels_on_device(weft_device *device, weft_hierarchy *hierarchy,
@@ -209,7 +265,7 @@ weft_status weft_refine_levels_on_device(weft_device *device, weft_hierarchy *hi
     TRY(weft_setup_numbers(r.setup, (int64_t[]){r.width}, 1, &r.sizes, error));
     TRY(mesh_send(&r, coarse, error));
     for (; status == WEFT_OK && *n_made < hierarchy->n_levels; *n_made += status == WEFT_OK)
-        status = refine(&r, levels[*n_made - 1].mesh, &levels[*n_made], error);
+        status = refine_level(&r, levels[*n_made - 1].mesh, &levels[*n_made], error);
     if (*n_made > 1) {
         weft_error why;
         const weft_status read = read_all(r.from.cells, levels[*n_made - 1].mesh->cells, &why);

@@ -33,22 +33,26 @@ static void compare_lists(const weft_mesh *a, const weft_mesh *b) {
     }
 }
 
+static void compare_meshes(const weft_mesh *p, const weft_mesh *q) {
+    const size_t d = (size_t)p->dimension, n = (size_t)p->n_nodes;
+    assert_int_equal(p->n_nodes, q->n_nodes);
+    assert_int_equal(p->n_cells, q->n_cells);
+    assert_int_equal(p->n_facets, q->n_facets);
+    assert_int_equal(p->n_boundary_facets, q->n_boundary_facets);
+    assert_memory_equal(p->x, q->x, n * d * sizeof *p->x);
+    assert_memory_equal(p->cells, q->cells, (size_t)p->n_cells * (d + 1) * sizeof *p->cells);
+    assert_memory_equal(p->facets, q->facets, (size_t)p->n_facets * d * sizeof *p->facets);
+    compare_lists(p, q);
+}
+
 static void compare_levels(const weft_hierarchy *a, const weft_hierarchy *b) {
     assert_int_equal(a->n_levels, b->n_levels);
     for (int l = 0; l < a->n_levels; ++l) {
-        const weft_mesh *p = a->levels[l].mesh, *q = b->levels[l].mesh;
-        const size_t d = (size_t)p->dimension, n = (size_t)p->n_nodes;
-        assert_int_equal(p->n_nodes, q->n_nodes);
-        assert_int_equal(p->n_cells, q->n_cells);
-        assert_int_equal(p->n_facets, q->n_facets);
-        assert_int_equal(p->n_boundary_facets, q->n_boundary_facets);
-        assert_memory_equal(p->x, q->x, n * d * sizeof *p->x);
-        assert_memory_equal(p->cells, q->cells, (size_t)p->n_cells * (d + 1) * sizeof *p->cells);
-        assert_memory_equal(p->facets, q->facets, (size_t)p->n_facets * d * sizeof *p->facets);
+        compare_meshes(a->levels[l].mesh, b->levels[l].mesh);
         if (l > 0)
             assert_memory_equal(a->levels[l].parents, b->levels[l].parents,
-                                2 * n * sizeof *a->levels[l].parents);
-        compare_lists(p, q);
+                                2 * (size_t)a->levels[l].mesh->n_nodes *
+                                    sizeof *a->levels[l].parents);
     }
 }
 
@@ -100,6 +104,12 @@ static void check(int d, int64_t n, int times) {
     assert_int_equal(weft_device_bytes(device), 0);
     assert_int_equal(weft_mesh_refine_levels(NULL, expected, NULL, NULL, NULL), WEFT_OK);
     compare_levels(made, expected);
+    weft_mesh *alone = NULL, *coarse = example(d, n);
+    if (weft_refine_on_device(device, coarse, times, &alone, &error) != WEFT_OK)
+        fail_msg("%s", error.message);
+    compare_meshes(alone, finest);
+    weft_mesh_free(&alone);
+    weft_mesh_free(&coarse);
     weft_hierarchy_free(&made);
     weft_hierarchy_free(&expected);
     weft_device_free(&device);
@@ -174,6 +184,20 @@ static void points_are_refused(void **state) {
     weft_device_free(&device);
 }
 
+/* Without levels the host does all of it. */
+static void check_fallback(weft_device *device, const weft_mesh *expected) {
+    weft_mesh *coarse = example(2, 32), *made = NULL;
+    weft_error error = {0};
+    assert_int_equal(weft_refine_on_device(device, coarse, 5, &made, &error), WEFT_ERROR_MEMORY);
+    assert_null(made);
+    assert_int_equal(weft_device_bytes(device), 0);
+    assert_int_equal(weft_mesh_refine(device, coarse, 5, NULL, &made, &error), WEFT_OK);
+    compare_meshes(made, expected);
+    assert_string_equal(made->source, "irregular, refined 5 times");
+    weft_mesh_free(&made);
+    weft_mesh_free(&coarse);
+}
+
 /* With less and less memory on the device the host makes the rest of the levels, the same. */
 static void too_little_memory(void **state) {
     (void)state;
@@ -194,6 +218,7 @@ static void too_little_memory(void **state) {
         compare_levels(rest, expected);
         weft_hierarchy_free(&made);
         weft_hierarchy_free(&rest);
+        check_fallback(device, expected->levels[5].mesh);
     }
     assert_true(seen[1] && seen[2] && seen[3]);
     weft_hierarchy_free(&expected);
