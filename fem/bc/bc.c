@@ -111,7 +111,8 @@ static weft_status mark_boundary(weft_bc *bc, unsigned char *marks, weft_error *
     int64_t n = 0;
     TRY(weft_space_group_nodes(bc->space, -1, &nodes, &n, error));
     for (int64_t i = 0; i < n; ++i)
-        memset(marks + (int64_t)nodes[i] * c, 1, (size_t)c);
+        for (int k = 0; k < c; ++k)
+            marks[(int64_t)nodes[i] * c + k] = 1;
 done:
     free(nodes);
     return status;

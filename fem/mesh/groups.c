@@ -155,7 +155,9 @@ weft_status weft_mesh_group_facets(const weft_mesh *mesh, int group, int32_t **o
     if (!nodes)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for %lld facets",
                               (long long)count);
-    for (int64_t i = 0; i < count; ++i)
+    if (group < 0)
+        memcpy(nodes, mesh->facets, (size_t)count * w * sizeof *nodes);
+    for (int64_t i = 0; group >= 0 && i < count; ++i)
         memcpy(nodes + (size_t)i * w, group_facet(mesh, group, i), w * sizeof *nodes);
     *out = nodes;
     *n = count;
@@ -181,7 +183,7 @@ weft_status weft_mesh_group_nodes(const weft_mesh *mesh, int group, int32_t **ou
     const int w = weft_mesh_facet_vertices(mesh);
     int64_t count = 0, facets = group_size(mesh, group);
     int32_t *nodes = NULL;
-    unsigned char *seen = calloc((size_t)mesh->n_nodes + 1, 1);
+    unsigned char *seen = weft_array_make((size_t)mesh->n_nodes, 1);
     if (!seen)
         goto no_memory;
     for (int64_t i = 0; i < facets; ++i) {

@@ -119,7 +119,7 @@ weft_status weft_space_group_nodes(const weft_space *space, int group, int32_t *
                    : none(out, n, error);
     TRY(list_nodes(space, group, &listed, &n_facets, &width, error));
     const int64_t n_nodes = weft_space_nodes(space);
-    seen = calloc((size_t)n_nodes + 1, 1);
+    seen = weft_array_make((size_t)n_nodes, 1);
     if (!seen)
         TRY(weft_out_of_memory(error, "the nodes of a group"));
     for (int64_t i = 0; i < n_facets * width; ++i) {
