@@ -35,6 +35,10 @@ typedef struct weft_preconditioner_problem {
         is_general; /* the operator need not be symmetric, and neither need M: for GMRES, BiCGStab */
     bool project_mean;       /* the operator is singular, with the constants as its null space */
     const weft_space *space; /* of the dofs; NULL: unknown, which some kinds refuse */
+    const weft_space *const
+        *spaces;  /* [n_spaces] of a mixed function, whose dofs stand one space after another; `space`
+                     is NULL then */
+    int n_spaces; /* 0: the function is not mixed */
     const weft_hierarchy *hierarchy; /* whose finest mesh is the space's; NULL: none */
     int degree;                      /* of the smoothing polynomial; 0: a default */
     int full_cycles; /* weft_preconditioner_full will be called with so many cycles, which is then

@@ -36,6 +36,27 @@ done:
     return status;
 }
 
+/* Dofs of a mixed space from which on the solvers of its parts are worth their set-up. */
+enum { MIXED_LEAST = 2000 };
+
+/* The preconditioner of a mixed space, by parts unless that is not worth it; -1: Jacobi's. */
+static weft_status choose_mixed(app_run *run, int *kind, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const app_run_options *options = run->options;
+    const char *because =
+        !options->assembly_auto && !weft_assembly_about(options->assembly)->stores_matrix
+            ? "the assembly stores no matrix"
+        : run->n_dofs < MIXED_LEAST ? "the mixed problem is small"
+                                    : NULL;
+    *kind = -1;
+    if (!because)
+        TRY(weft_preconditioner_find("block", kind, error));
+    (void)snprintf(run->preconditioner_reason, sizeof run->preconditioner_reason, "%s",
+                   because ? because : "the space is mixed");
+done:
+    return status;
+}
+
 /* Why `auto` takes Jacobi's preconditioner without a prediction; NULL: it predicts.
  *  is_definite  the matrix is symmetric, or its symmetric part can precondition it */
 static const char *jacobi_because(const app_run_options *options, weft_method method,
@@ -191,10 +212,14 @@ weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *wha
         TRY(choose_full(run, &complete, &speeds.assemblies, error));
         goto done;
     }
-    const char *because = run->n_fields > 1
-                              ? "the space is mixed"
-                              : jacobi_because(run->options, what->method,
-                                               what->problem.symmetric || what->problem.asymmetry > 0);
+    if (run->n_fields > 1 && run->options->preconditioner_auto) {
+        int kind = -1;
+        TRY(choose_mixed(run, &kind, error));
+        TRY(try_method(run, &complete, kind, &speeds.assemblies, error));
+        goto done;
+    }
+    const char *because = jacobi_because(run->options, what->method,
+                                         what->problem.symmetric || what->problem.asymmetry > 0);
     if (!run->options->preconditioner_auto || because) {
         const bool is_auto = run->options->preconditioner_auto;
         (void)snprintf(run->preconditioner_reason, sizeof run->preconditioner_reason, "%s",

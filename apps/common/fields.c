@@ -14,6 +14,7 @@ void app_run_fields_count(app_run *run) {
         app_field *field = &run->fields[i];
         const int last = field->first_value + weft_space_components(field->space);
         field->first_dof = run->n_dofs;
+        run->spaces[i] = field->space;
         run->n_dofs += weft_space_dofs(field->space);
         run->n_values = last > run->n_values ? last : run->n_values;
     }

@@ -192,6 +192,8 @@ weft_status app_run_precondition(app_run *run, weft_error *error) {
                                                  .is_general = is_general,
                                                  .project_mean = run->project,
                                                  .space = run->n_fields > 1 ? NULL : run->space,
+                                                 .spaces = run->spaces,
+                                                 .n_spaces = run->n_fields > 1 ? run->n_fields : 0,
                                                  .hierarchy = run->mesh_made.hierarchy,
                                                  .degree = options->smoother_degree,
                                                  .full_cycles = full_cycles(run),

@@ -32,6 +32,7 @@ typedef struct app_run {
     weft_data *data;   /* of the mesh, for formulas by group */
     weft_space *space; /* of the first field */
     app_field fields[APP_FIELDS_MAX];
+    const weft_space *spaces[APP_FIELDS_MAX]; /* [n_fields] of the fields */
     int n_fields, n_values; /* fields; components of u in all of them */
     int64_t n_dofs;
     bool takes_any_cells; /* meshes of intervals, quadrilaterals and hexahedra too */

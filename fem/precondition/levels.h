@@ -44,6 +44,12 @@ void weft_levels_clear(weft_levels *levels);
  *  coarser level. free(); NULL without memory. */
 int32_t *weft_dof_parents(weft_device *device, const weft_hierarchy_level *level, int components);
 
+/** The present matrix of the operator, on the host. Arrays are borrowed, but values from a GPU.
+ *  own     NULL, or these values; caller's; free()
+ *  Errors  WEFT_ERROR_UNSUPPORTED (the operator stores no matrix), _MEMORY, _DEVICE */
+weft_status weft_matrix_on_host(const weft_preconditioner_problem *problem, weft_csr *out,
+                                double **own, weft_error *error);
+
 /** Does a space have higher degree, so that linear functions on its mesh are a coarser level? */
 bool weft_space_coarsens(const weft_space *space);
 /** The prolongation from linear functions. Rows of constrained dofs are empty; columns of constrained coarse dofs, those of

@@ -29,6 +29,7 @@ static void multigrid_free(weft_preconditioner *preconditioner) {
 typedef struct building {
     weft_device *device;
     const weft_preconditioner_problem *problem;
+    const weft_csr *given; /* weft_preconditioner.matrix */
     weft_context *context;
     int degree;     /* of the smoothing on levels to be added */
     double *values; /* a copy of the operator's that are not on the host */
@@ -57,34 +58,10 @@ static void building_clear(building *b) {
     free(b->values);
 }
 
-static size_t bytes_of(const weft_pattern *pattern) {
-    return (size_t)pattern->n_entries * sizeof(double);
-}
-
-/* b->values, which are those of the finest level */
-static weft_status values_make(building *b, const weft_pattern *pattern, weft_error *error) {
-    b->finest.values = b->values = weft_array_make_unset(bytes_of(pattern));
-    return b->values ? WEFT_OK : weft_out_of_memory(error, "the matrix for multigrid");
-}
-
-/* Smoothers and the solution on the coarsest level need a positive definite matrix, and coarser levels of
- * convection are unstable. The symmetric part is the diffusion, where the velocity has no divergence. */
-static weft_status take_symmetric_part(building *b, const weft_pattern *pattern,
-                                       weft_error *error) {
+weft_status weft_matrix_on_host(const weft_preconditioner_problem *problem, weft_csr *out,
+                                double **own, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_csr given = b->finest;
-    double *copied = b->values;
-    TRY(values_make(b, pattern, error));
-    TRY(weft_csr_symmetric_part(b->device, &given, b->values, error));
-done:
-    free(copied);
-    return status;
-}
-
-/* The operator's matrix on the host, its symmetric part if it is general. */
-static weft_status read_matrix(building *b, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_operator *op = b->problem->op;
+    weft_operator *op = problem->op;
     weft_memory *values = NULL;
     const weft_pattern *pattern = weft_operator_pattern(op);
     if (!pattern) {
@@ -94,14 +71,44 @@ static weft_status read_matrix(building *b, weft_error *error) {
         return WEFT_ERROR_UNSUPPORTED;
     }
     TRY(weft_operator_matrix(op, &values, error));
-    b->finest = (weft_csr){pattern->n_rows, pattern->n_rows, pattern->row_start, pattern->columns,
-                           weft_memory_host(values)};
-    if (!b->finest.values) {
-        TRY(values_make(b, pattern, error));
-        TRY(weft_memory_read(values, 0, b->values, bytes_of(pattern), error));
+    *out = (weft_csr){pattern->n_rows, pattern->n_rows, pattern->row_start, pattern->columns,
+                      weft_memory_host(values)};
+    if (!out->values) {
+        const size_t bytes = (size_t)pattern->n_entries * sizeof **own;
+        out->values = *own = weft_array_make_unset(bytes);
+        if (!*own)
+            TRY(weft_out_of_memory(error, "the matrix for multigrid"));
+        TRY(weft_memory_read(values, 0, *own, bytes, error));
     }
+done:
+    return status;
+}
+
+/* Smoothers and the solution on the coarsest level need a positive definite matrix, and coarser levels of
+ * convection are unstable. The symmetric part is the diffusion, where the velocity has no divergence. */
+static weft_status take_symmetric_part(building *b, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_csr given = b->finest;
+    double *copied = b->values;
+    b->finest.values = b->values =
+        weft_array_make_unset((size_t)given.row_start[given.n_rows] * sizeof *b->values);
+    if (!b->values)
+        TRY(weft_out_of_memory(error, "the matrix for multigrid"));
+    TRY(weft_csr_symmetric_part(b->device, &given, b->values, error));
+done:
+    free(copied);
+    return status;
+}
+
+/* The matrix of the finest level, its symmetric part if it is general. */
+static weft_status read_matrix(building *b, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (b->given)
+        b->finest = *b->given;
+    else
+        TRY(weft_matrix_on_host(b->problem, &b->finest, &b->values, error));
     if (b->problem->is_general)
-        TRY(take_symmetric_part(b, pattern, error));
+        TRY(take_symmetric_part(b, error));
 done:
     return status;
 }
@@ -178,6 +185,7 @@ static weft_status make(weft_preconditioner *preconditioner,
     const int degree = problem->degree > 0 ? problem->degree : DEGREE;
     building b = {.device = preconditioner->context->device,
                   .problem = problem,
+                  .given = preconditioner->matrix,
                   .context = preconditioner->context,
                   .degree = degree};
     multigrid *state = preconditioner->state = calloc(1, sizeof *state);
@@ -243,7 +251,7 @@ static weft_status coarsen_by_aggregation(building *b, weft_error *error) {
     if (weft_space_coarsens(b->problem->space))
         TRY(coarsen_degree(b, &from, error));
     TRY(aggregate(b, &from, error));
-    if (b->n_sources > 1 && !b->problem->is_general) /* the coarsest is inverted on the host */
+    if (b->n_sources > 1 && !b->problem->is_general && !b->given) /* the coarsest is inverted on the host */
         TRY(weft_levels_finest(b->context, b->problem, &b->sources[0], &made, error));
     if (made)
         b->sources[0].A = NULL;
@@ -403,7 +411,7 @@ static weft_status coarsen_by_hierarchy(building *b, weft_error *error) {
     const int most = b->problem->levels > 0 && b->problem->levels < hierarchy->n_levels
                          ? b->problem->levels
                          : hierarchy->n_levels;
-    if (!weft_space_coarsens(b->problem->space) && !b->problem->is_general)
+    if (!weft_space_coarsens(b->problem->space) && !b->problem->is_general && !b->given)
         TRY(coarsen_on_device(b, most, &from, &made, error));
     if (!made)
         TRY(coarsen_on_host(b, most, &from, error));

@@ -34,14 +34,17 @@ struct weft_preconditioner {
     weft_preconditioner_problem problem;
     weft_preconditioner_report report;
     void *state; /* private to the kind */
+    /* multigrid alone: a matrix on the host in place of the operator's, which is NULL; borrowed, its values
+     * for `make` alone; NULL: that of the operator */
+    const struct weft_csr *matrix;
     /* during apply in a loop, otherwise NULL: weft_program_product.active; r.r on the device, which
      * may be off by rounding, as a scale */
     weft_memory *active, *square;
 };
 
 extern const weft_preconditioner_kind weft_preconditioner_chebyshev, weft_preconditioner_multigrid,
-    weft_preconditioner_aggregation, weft_preconditioner_hypre, weft_preconditioner_petsc,
-    weft_preconditioner_cholmod;
+    weft_preconditioner_aggregation, weft_preconditioner_block, weft_preconditioner_hypre,
+    weft_preconditioner_petsc, weft_preconditioner_cholmod;
 
 /** The error of a kind without full multigrid: WEFT_ERROR_UNSUPPORTED. */
 weft_status weft_preconditioner_refuse_full(const weft_preconditioner *preconditioner,

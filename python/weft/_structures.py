@@ -152,6 +152,7 @@ class weft_pattern(Structure):
 class weft_preconditioner_problem(Structure):
     _fields_ = [("op", c_void_p), ("constrained", POINTER(c_int32)), ("n_constrained", c_int64),
                 ("is_general", c_bool), ("project_mean", c_bool), ("space", c_void_p),
+                ("spaces", POINTER(c_void_p)), ("n_spaces", c_int),
                 ("hierarchy", POINTER(weft_hierarchy)), ("degree", c_int),
                 ("full_cycles", c_int), ("levels", c_int), ("double_levels", c_bool),
                 ("monitor", POINTER(weft_monitor))]

@@ -1,0 +1,305 @@
+/* The preconditioner of mixed spaces: one solver for each space, of its block of the matrix or of its Schur
+ * complement S. For a symmetric matrix, with |S^-1| that is positive definite, and for others
+ *
+ *      M = [ V          ]        M = [ V  -V B' S^-1 ]
+ *          [      |S^-1| ]           [         S^-1  ] */
+#include "core/weft_core.h"
+#include "fem/base/memory.h"
+#include "fem/precondition/blocks.h"
+#include "fem/precondition/levels.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The solver of one block: z = sign V r + diagonal r. */
+typedef struct part {
+    int64_t first, n;           /* dofs */
+    weft_preconditioner *cycle; /* V; NULL: none */
+    weft_csr matrix;            /* of V, which keeps its pattern */
+    weft_memory *r, *v, *z;     /* [n]; v = V r */
+    weft_memory *diagonal, *sign;
+    weft_compiled combine;
+} part;
+
+typedef struct block_state {
+    weft_blocks blocks;
+    part parts[WEFT_BLOCKS_MAX];
+    bool is_triangular;
+    weft_memory *x, *y; /* triangular: [n_dofs] the multipliers of z, else 0; A x */
+    weft_compiled subtract;
+} block_state;
+
+static void part_clear(part *p) {
+    if (p->cycle)
+        p->cycle->kind->free(p->cycle);
+    free(p->cycle);
+    weft_csr_clear(&p->matrix);
+    weft_compiled_free(&p->combine);
+    weft_memory **memories[] = {&p->r, &p->v, &p->z, &p->diagonal, &p->sign};
+    for (size_t i = 0; i < sizeof memories / sizeof *memories; ++i)
+        weft_memory_free(memories[i]);
+}
+
+static void block_free(weft_preconditioner *preconditioner) {
+    block_state *state = preconditioner->state;
+    if (!state)
+        return;
+    for (int b = 0; b < WEFT_BLOCKS_MAX; ++b)
+        part_clear(&state->parts[b]);
+    weft_blocks_clear(&state->blocks);
+    weft_compiled_free(&state->subtract);
+    weft_memory_free(&state->x);
+    weft_memory_free(&state->y);
+    free(state);
+    preconditioner->state = NULL;
+}
+
+/* ---- solvers of blocks ------------------------------------------------------------------- */
+
+/* V: multigrid on the levels of the mesh if there are any, or by aggregation. */
+static weft_status make_cycle(const weft_preconditioner *whole, const weft_block *block, part *p,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_hierarchy *hierarchy = whole->problem.hierarchy;
+    const bool has_levels = hierarchy && hierarchy->n_levels > 1 &&
+                            weft_space_element(block->space)->family == WEFT_LAGRANGE;
+    p->cycle = calloc(1, sizeof *p->cycle);
+    if (!p->cycle)
+        return weft_out_of_memory(error, "a preconditioner");
+    *p->cycle = (weft_preconditioner){.kind = has_levels ? &weft_preconditioner_multigrid
+                                                         : &weft_preconditioner_aggregation,
+                                      .context = whole->context,
+                                      .problem = whole->problem,
+                                      .matrix = &p->matrix,
+                                      .report = {.n_levels = 1, .complexity = 1}};
+    weft_preconditioner_problem *problem = &p->cycle->problem;
+    problem->op = NULL;
+    problem->space = block->space;
+    problem->n_spaces = problem->full_cycles = 0;
+    problem->constrained = block->constrained;
+    problem->n_constrained = block->n_constrained;
+    problem->project_mean = block->is_singular;
+    problem->is_general = false;
+    TRY(p->cycle->kind->make(p->cycle, error));
+    free(p->matrix.values);
+    p->matrix.values = NULL;
+done:
+    return status;
+}
+
+static weft_status make_combine(const weft_preconditioner *whole, part *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_fragment fragment = {"block.weft", p->cycle
+                                                      ? "index rows plain;\n"
+                                                        "input sign : real;\n"
+                                                        "input r, v, diagonal : real over rows;\n"
+                                                        "z = sign*v + diagonal*r;\n"
+                                                        "return z;\n"
+                                                      : "index rows plain;\n"
+                                                        "input r, diagonal : real over rows;\n"
+                                                        "z = diagonal*r;\n"
+                                                        "return z;\n"};
+    const weft_compile_options options = {
+        .elements = p->n, .predicated = weft_device_captures(whole->context->device)};
+    TRY(weft_compiled_make(whole->context, &fragment, 1, &options, &p->combine, error));
+    const weft_form_input inputs[] = {
+        {"r", p->r}, {"diagonal", p->diagonal}, {"z", p->z}, {"v", p->v}, {"sign", p->sign}};
+    TRY(weft_program_size(p->combine.program, "rows", p->n, error));
+    for (int i = 0; i < (p->cycle ? 5 : 3); ++i)
+        TRY(weft_program_bind(p->combine.program, inputs[i].name, inputs[i].memory, error));
+done:
+    return status;
+}
+
+/* is_signed  with the sign of the block, else positive definite */
+static weft_status make_part(const weft_preconditioner *whole, weft_block *block, bool is_signed,
+                             part *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = whole->context->device;
+    const size_t bytes = (size_t)block->n * sizeof(double);
+    const double sign = is_signed ? block->sign : 1;
+    p->first = block->first;
+    p->n = block->n;
+    p->matrix = block->matrix;
+    block->matrix = (weft_csr){0};
+    TRY(weft_memory_make(device, bytes, &p->r, error));
+    TRY(weft_memory_make(device, bytes, &p->v, error));
+    TRY(weft_memory_make(device, bytes, &p->z, error));
+    TRY(weft_memory_make(device, bytes, &p->diagonal, error));
+    TRY(weft_memory_place(device, &sign, 1, sizeof sign, &p->sign, error));
+    for (int64_t i = 0; i < block->n && block->diagonal; ++i)
+        block->diagonal[i] *= sign;
+    if (block->diagonal)
+        TRY(weft_memory_write(p->diagonal, 0, block->diagonal, bytes, error));
+    if (p->matrix.n_rows > 0)
+        TRY(make_cycle(whole, block, p, error));
+    TRY(make_combine(whole, p, error));
+done:
+    return status;
+}
+
+/* ---- the whole --------------------------------------------------------------------------- */
+
+/* r = r - y, in a block that is no multiplier */
+static weft_status make_subtract(weft_preconditioner *preconditioner, weft_error *error) {
+    weft_status status = WEFT_OK;
+    block_state *state = preconditioner->state;
+    const int64_t n = weft_operator_dofs(preconditioner->problem.op);
+    const size_t bytes = (size_t)n * sizeof(double);
+    const weft_fragment fragment = {"block.weft", "index rows plain;\n"
+                                                  "input r, y : real over rows;\n"
+                                                  "rest = r - y;\n"
+                                                  "return rest;\n"};
+    const weft_compile_options options = {.elements = n};
+    weft_device *device = preconditioner->context->device;
+    TRY(weft_memory_make(device, bytes, &state->x, error));
+    TRY(weft_memory_make(device, bytes, &state->y, error));
+    TRY(weft_memory_zero(state->x, error));
+    TRY(weft_compiled_make(preconditioner->context, &fragment, 1, &options, &state->subtract,
+                           error));
+    TRY(weft_program_size(state->subtract.program, "rows", n, error));
+    TRY(weft_program_bind(state->subtract.program, "y", state->y, error));
+    TRY(weft_program_bind(state->subtract.program, "rest", state->y, error));
+done:
+    return status;
+}
+
+/* "block-diagonal: u_0 by aggregation on 3 levels, u_1 by the diagonal of its Schur complement" */
+static void describe(weft_preconditioner *preconditioner) {
+    const block_state *state = preconditioner->state;
+    char *out = preconditioner->report.detail;
+    const size_t size = sizeof preconditioner->report.detail;
+    int at = snprintf(out, size, "%s", state->is_triangular ? "triangular" : "diagonal");
+    for (int b = 0; b < state->blocks.n && at > 0 && (size_t)at < size; ++b) {
+        const weft_preconditioner *cycle = state->parts[b].cycle;
+        const weft_block *block = &state->blocks.list[b];
+        const bool is_schur = block->role == WEFT_BLOCK_MULTIPLIER;
+        at += snprintf(out + at, size - (size_t)at, "%s u_%d%s by %s", b > 0 ? "," : ":", b,
+                       is_schur ? " (Schur complement)" : "",
+                       !cycle            ? "its diagonal"
+                       : block->diagonal ? "its diagonal and "
+                                         : "");
+        if (cycle && at > 0 && (size_t)at < size)
+            at += snprintf(out + at, size - (size_t)at, "%s, %d levels", cycle->kind->info.name,
+                           cycle->report.n_levels);
+    }
+}
+
+static weft_status check_problem(const weft_preconditioner_problem *problem, weft_error *error) {
+    if (problem->n_spaces > 1 && problem->n_spaces <= WEFT_BLOCKS_MAX)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                   "the preconditioner block is for functions in 2 to %d spaces", WEFT_BLOCKS_MAX);
+    weft_error_hint(error, "use --preconditioner aggregation");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
+static weft_status block_make(weft_preconditioner *preconditioner, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_preconditioner_problem *problem = &preconditioner->problem;
+    weft_csr A = {0};
+    double *own = NULL;
+    TRY(check_problem(problem, error));
+    block_state *state = preconditioner->state = calloc(1, sizeof *state);
+    if (!state)
+        return weft_out_of_memory(error, "a preconditioner");
+    TRY(weft_matrix_on_host(problem, &A, &own, error));
+    TRY(weft_blocks_make(preconditioner->context->device, &A, problem, &state->blocks, error));
+    state->is_triangular = problem->is_general && state->blocks.n_multipliers > 0;
+    for (int b = 0; b < state->blocks.n; ++b)
+        TRY(make_part(preconditioner, &state->blocks.list[b], problem->is_general, &state->parts[b],
+                      error));
+    if (state->is_triangular)
+        TRY(make_subtract(preconditioner, error));
+    preconditioner->report.levels[0] =
+        (weft_preconditioner_level){.n_rows = A.n_rows, .n_entries = A.row_start[A.n_rows]};
+    describe(preconditioner);
+done:
+    free(own);
+    return status;
+}
+
+/* ---- application ------------------------------------------------------------------------- */
+
+/* Copy the dofs of a part from or to a list of all. */
+static weft_status copy(const weft_preconditioner *preconditioner, const part *p, weft_memory *own,
+                        weft_memory *all, bool is_out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t bytes = (size_t)p->n * sizeof(double);
+    char *address = weft_memory_address(all);
+    weft_memory *view = NULL;
+    if (!address) /* a null device */
+        return WEFT_OK;
+    TRY(weft_memory_borrow(preconditioner->context->device,
+                           address + (size_t)p->first * sizeof(double), bytes, &view, error));
+    TRY(is_out ? weft_memory_copy(view, own, bytes, error)
+               : weft_memory_copy(own, view, bytes, error));
+done:
+    weft_memory_free(&view);
+    return status;
+}
+
+static weft_status solve_part(const weft_preconditioner *preconditioner, part *p, weft_memory *r,
+                              weft_memory *z, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(copy(preconditioner, p, p->r, r, false, error));
+    if (p->cycle) {
+        p->cycle->active = preconditioner->active;
+        TRY(p->cycle->kind->apply(p->cycle, p->r, p->v, error));
+    }
+    if (weft_device_captures(preconditioner->context->device))
+        weft_program_predicate(p->combine.program, preconditioner->active);
+    TRY(weft_program_run(p->combine.program, error));
+    TRY(copy(preconditioner, p, p->z, z, true, error));
+done:
+    return status;
+}
+
+/* The parts that are multipliers, or those that are not. */
+static weft_status solve_parts(const weft_preconditioner *preconditioner, bool multipliers,
+                               weft_memory *r, weft_memory *z, weft_error *error) {
+    weft_status status = WEFT_OK;
+    block_state *state = preconditioner->state;
+    for (int b = 0; b < state->blocks.n; ++b)
+        if ((state->blocks.list[b].role == WEFT_BLOCK_MULTIPLIER) == multipliers)
+            TRY(solve_part(preconditioner, &state->parts[b], r, z, error));
+done:
+    return status;
+}
+
+static weft_status block_apply(weft_preconditioner *preconditioner, weft_memory *r, weft_memory *z,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    block_state *state = preconditioner->state;
+    TRY(solve_parts(preconditioner, true, r, z, error));
+    if (state->is_triangular) {
+        for (int b = 0; b < state->blocks.n; ++b)
+            if (state->blocks.list[b].role == WEFT_BLOCK_MULTIPLIER)
+                TRY(copy(preconditioner, &state->parts[b], state->parts[b].z, state->x, true,
+                         error));
+        TRY(weft_operator_apply(preconditioner->problem.op, state->x, state->y, error));
+        TRY(weft_program_bind(state->subtract.program, "r", r, error));
+        TRY(weft_program_run(state->subtract.program, error));
+        r = state->y;
+    }
+    TRY(solve_parts(preconditioner, false, r, z, error));
+done:
+    return status;
+}
+
+/* Cycles for all blocks, their lists, and two lists of all dofs. */
+static size_t block_estimate_memory(const weft_operator_sizes *sizes, int dimension) {
+    enum { LISTS = 6 };
+    return weft_preconditioner_aggregation.estimate_memory(sizes, dimension) +
+           LISTS * sizeof(double) * sizes->n_rows;
+}
+
+const weft_preconditioner_kind weft_preconditioner_block = {
+    .info = {.name = "block",
+             .help = "multigrid and Schur complements by the parts of a mixed space",
+             .needs_matrix = true},
+    .make = block_make,
+    .apply = block_apply,
+    .free = block_free,
+    .estimate_memory = block_estimate_memory,
+};

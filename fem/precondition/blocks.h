@@ -1,0 +1,58 @@
+/** The blocks of a matrix over several spaces, on the host. Not installed.
+ *
+ *      In: a matrix, the spaces that its rows stand for one after another.
+ *      Out: for each space what approximates the inverse of its block, or of its Schur complement. */
+#pragma once
+
+#include "fem/multigrid/multigrid.h"
+#include "fem/precondition/precondition.h"
+
+typedef enum weft_block_role {
+    WEFT_BLOCK_MASS,      /* the inverse of the diagonal is as good as the block's */
+    WEFT_BLOCK_ELLIPTIC,  /* the block is inverted by multigrid */
+    WEFT_BLOCK_MULTIPLIER /* zero, or a saddle point with the others: the Schur complement counts */
+} weft_block_role;
+
+/** The inverse of a block is taken as sign times the sum of the inverse of `matrix`, by multigrid, if it has
+ *  rows, and of `diagonal`, if there is one. */
+typedef struct weft_block {
+    const weft_space *space; /* borrowed */
+    int64_t first, n;        /* its dofs */
+    weft_block_role role;
+    double sign; /* +1 or -1, of the diagonal of the block or of the Schur complement */
+    double
+        reaction; /* sum of row sums over sum of the diagonal: 0 with derivatives alone, 1 to 3 for a
+                        mass matrix */
+    int32_t *constrained; /* [n_constrained] numbered from the first dof of the block, ascending */
+    int64_t n_constrained;
+    weft_csr matrix;  /* symmetric, with a positive diagonal; {0}: none */
+    bool is_singular; /* constants are the null space of matrix */
+    double *diagonal; /* [n] not negative, 0 at constrained dofs; NULL: none */
+} weft_block;
+
+enum { WEFT_BLOCKS_MAX = 16 };
+typedef struct weft_blocks {
+    int n, n_multipliers;
+    weft_block list[WEFT_BLOCKS_MAX];
+} weft_blocks;
+
+/** Find the blocks and what approximates their inverses.
+ *
+ *  The spaces are taken in order of their dofs, most first. The block of the first whose diagonal has no zero
+ *  is not a multiplier. Another one is, if its diagonal has a zero, or if it and the blocks before
+ *  have the signs of a saddle point, a_ii a_kk a_ik a_ki < 0. With D the diagonal of the others, B' and B the
+ *  couplings and C the block, its Schur complement S is
+ *      diag(C - B D^-1 B')          where the others are elliptic, so that S is like a mass matrix;
+ *      C - B D^-1 B'                where the others are like mass matrices, so that S is elliptic;
+ *      the sum of both inverses     where they are the sum of both, D in the second being the part of the
+ *                                   reaction, by the volumes of nodes (Cahouet and Chabard 1988).
+ *  A       borrowed; its pattern must be symmetric. Its entries need not be: of a block the symmetric part is
+ *          taken
+ *  out     weft_blocks_clear, also after an error
+ *  Errors  WEFT_ERROR_UNSUPPORTED (a diagonal has entries of both signs; all blocks are like mass matrices,
+ *          so that the diagonal alone is as good), WEFT_ERROR_MEMORY
+ *  Source  Elman, Silvester and Wathen 2014, chapter 4; Benzi, Golub and Liesen 2005, section 10 */
+weft_status weft_blocks_make(weft_device *device, const weft_csr *A,
+                             const weft_preconditioner_problem *problem, weft_blocks *out,
+                             weft_error *error);
+void weft_blocks_clear(weft_blocks *blocks);

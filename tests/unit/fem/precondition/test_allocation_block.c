@@ -1,0 +1,31 @@
+/* labels: full */
+/* The preconditioner of mixed spaces made, updated and applied with the n-th allocation failing. */
+#include "allocation.h"
+#include "saddle_support.h"
+
+static weft_status use(void *user, weft_error *error) {
+    weft_status status = WEFT_OK;
+    saddle *s = user;
+    TRY(saddle_try(s, error));
+    TRY(weft_preconditioner_update(s->preconditioner, error));
+    TRY(weft_preconditioner_apply(s->preconditioner, s->r, s->z, error));
+done:
+    weft_preconditioner_free(&s->preconditioner);
+    return status;
+}
+
+static void allocations(void **state) {
+    (void)state;
+    const saddle_options options = {.mass = 50, .stiffness = 1, .sign = -1};
+    saddle s;
+    weft_error error = {0};
+    saddle_open(&s, &options);
+    must(use(&s, &error), &error); /* compiles: then from the cache */
+    test_every_allocation("block", use, &s);
+    saddle_free(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(allocations)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
