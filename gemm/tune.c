@@ -438,7 +438,7 @@ weft_status weft_gemm_search_best(weft_gemm_kernels *kernels, const weft_gemm_pr
     const int threads = options->threads > 0 ? options->threads : weft_threads_available();
     TRY(weft_threads_make(threads, &s.threads, error));
     if (s.how.chunk <= 0)
-        s.how.chunk = 2 * threads < CHUNK ? 2 * threads : CHUNK;
+        s.how.chunk = threads < CHUNK ? threads : CHUNK;
     s.meter = weft_meter_open(kernels->device);
     out->metered = s.meter != NULL;
     set_sizes(&s);

@@ -45,7 +45,7 @@ typedef struct weft_gemm_search_options {
     double seconds;  /* to search in; the last stage is not cut */
     int threads;     /* that compile at once; 0: all */
     int spill_bytes; /* most that a candidate may spill per thread; -1: 128 */
-    int chunk;       /* candidates compiled before they are timed; 0: two per thread, at most 48 */
+    int chunk;       /* candidates compiled before they are timed; 0: one per thread, at most 48 */
     double least;    /* seconds of a measurement in the last stage; 0: 20 ms; a tenth before it */
     uint32_t seed;   /* of the order of the candidates */
     double burst;    /* seconds in which the energy of a candidate is measured; 0: 0.6 */

@@ -320,18 +320,12 @@ static weft_status write_page(report *r, weft_error *error) {
     return app_folder_write(r->how->folder, "report.md", &text, error);
 }
 
-static weft_status write_figures(report *r, const weft_monitor *monitor, weft_error *error) {
-    weft_status status = WEFT_OK;
+static weft_status write_figures(report *r, weft_error *error) {
     weft_text text = {0};
-    bool drawn = false;
-    int stopped = 0; /* signals end the program */
     weft_text_add(&text, "# gnuplot figures.gp draws space.svg and sizes.svg\n%s", r->data.data);
     add_figure(&text, r->space, "space", "candidates, the fastest first", "");
     add_figure(&text, r->sizes, "sizes", "m = n = k", "set logscale x 2\n");
-    TRY(app_folder_write(r->how->folder, "figures.gp", &text, error));
-    TRY(app_gnuplot_run(r->how->folder, "figures.gp", monitor, &drawn, &stopped, error));
-done:
-    return status;
+    return app_folder_write(r->how->folder, "figures.gp", &text, error);
 }
 
 static void clear(report *r) {
@@ -352,6 +346,8 @@ weft_status gemm_report(const gemm_report_options *how, const weft_monitor *moni
     weft_status status = WEFT_OK;
     report r = {.how = how, .m = how->sizes[0], .n = how->sizes[1], .k = how->sizes[2]};
     const weft_device_options options = weft_device_options_default(monitor);
+    bool drawn = false;
+    int stopped = 0; /* signals end the program */
     TRY(weft_device_open(how->device, &options, &r.device, error));
     if (weft_device_limits(r.device)->records_only)
         TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s computes nothing",
@@ -361,10 +357,12 @@ weft_status gemm_report(const gemm_report_options *how, const weft_monitor *moni
                            strerror(errno)));
     TRY(weft_tuning_open(&options, &r.tuning, error));
     TRY(weft_gemm_kernels_make(r.device, &r.kernels, error));
-    for (int type = 0; type < WEFT_GEMM_TYPES; ++type)
+    for (int type = 0; type < WEFT_GEMM_TYPES; ++type) {
         TRY(report_type(&r, (weft_gemm_type)type, error));
-    TRY(write_page(&r, error));
-    TRY(write_figures(&r, monitor, error));
+        TRY(write_page(&r, error)); /* a long search may be interrupted */
+        TRY(write_figures(&r, error));
+    }
+    TRY(app_gnuplot_run(how->folder, "figures.gp", monitor, &drawn, &stopped, error));
 done:
     clear(&r);
     return status;

@@ -67,7 +67,7 @@ for tool in none ${TOOLS:-memcheck synccheck racecheck}; do
     while read -r case; do
         one "$tool" "$case" &
         running+=($!)
-        if [ ${#running[@]} -ge 6 ]; then
+        if [ ${#running[@]} -ge "$(nproc)" ]; then
             wait "${running[0]}" || failed=1
             running=("${running[@]:1}")
         fi
