@@ -193,11 +193,8 @@ static const char *write_function(ufl_emitter *e, const ufl_lowered *lowered) {
         e->l->facets[0] < 0 ? "the cell" : "a facet", lowered->degree, lowered->n_points,
         lowered->representation == UFL_REFERENCE_TENSOR ? ", summed when this was generated" : "");
     weft_text_add(&text, "//@ threads   1\n%s", e->body.data ? e->body.data : "");
-    if (e->row_threads > 0)
-        weft_text_add(&text, "//@ threads   %d   A(t,:)\n%.*s%s", e->row_threads, (int)e->n_shared,
-                      e->body.data, e->rows.data ? e->rows.data : "");
     char *kept = NULL;
-    if (text.failed || e->body.failed || e->rows.failed)
+    if (text.failed || e->body.failed)
         ufl_fail(e->l->context, WEFT_ERROR_MEMORY, "out of memory");
     else
         kept = ufl_copy(e->l->context, text.data, text.length);
@@ -314,7 +311,6 @@ static const ufl_lowered *lower_as(ufl_graph *graph, const ufl_prepared *form, i
                         form->points[number]->name);
     const bool made = lower(&e, out, form->points[number]);
     weft_text_free(&e.body);
-    weft_text_free(&e.rows);
     return made ? out : NULL;
 }
 

@@ -31,9 +31,6 @@ typedef struct ufl_emitter {
     bool
         ignores_constants; /* the product with a constant vector is 0: only derivatives of it are used */
     const char *prefix; /* of names of functions; NULL: none */
-    weft_text rows;     /* what follows n_shared characters of `body` in a body of row_threads threads */
-    size_t n_shared;
-    int row_threads; /* 0: there is none */
     long flops;
 } ufl_emitter;
 

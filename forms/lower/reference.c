@@ -35,9 +35,9 @@ typedef struct references {
     reference *list; /* [terms] at most */
     block *blocks;
     int n, n_blocks, n_families;
-    const char **names;           /* [n_families] of tables */
-    int *sizes;                   /* [n_families] number of references */
-    bool *done;                   /* [terms] */
+    const char **names; /* [n_families] of tables */
+    int *sizes;         /* [n_families] number of references */
+    bool *done;         /* [terms] */
 } references;
 
 /* ---- the references --------------------------------------------------------------------------- */
@@ -203,13 +203,13 @@ static void write_index(weft_text *out, ufl_part part, const char *x) {
     weft_text_add(out, "%s", x);
 }
 
-/* factor*D(r,row,j) + ... */
-static void write_sum(references *r, const block *b, const char *row, weft_text *out) {
+/* factor*D(r,i,j) + ... */
+static void write_sum(references *r, const block *b, weft_text *out) {
     for (int k = 0; k < b->n_terms; ++k) {
         const reference *one = &r->list[b->references[k]];
         weft_text_add(out, k > 0 ? " + " : "");
         ufl_emit_scalar(r->e, b->factors[k], out);
-        weft_text_add(out, "*%s(%d,%s,j)", r->names[one->family], one->number, row);
+        weft_text_add(out, "*%s(%d,i,j)", r->names[one->family], one->number);
     }
 }
 
@@ -238,56 +238,10 @@ static void write_blocks(references *r, const int *sizes) {
         weft_text_add(&e->body, ",");
         write_index(&e->body, b->parts[1], "j");
         weft_text_add(&e->body, ") = ");
-        write_sum(r, b, "i", &e->body);
+        write_sum(r, b, &e->body);
         weft_text_add(&e->body, ";\n");
         e->flops += 2L * b->n_terms * entries;
     }
-}
-
-/* "if (t >= 1 && (t - 1) % 3 == 0) ", for the rows of a part; "" where it has all */
-static void write_condition(weft_text *out, ufl_part part, int rows, int all) {
-    const int end = part.first + part.stride * (rows - 1) + 1;
-    const char *separator = "if (";
-    if (part.first > 0) {
-        weft_text_add(out, "%st >= %d", separator, part.first);
-        separator = " && ";
-    }
-    if (end < all) {
-        weft_text_add(out, "%st < %d", separator, end);
-        separator = " && ";
-    }
-    if (part.stride > 1) {
-        weft_text_add(out, "%st %% %d == %d", separator, part.stride, part.first % part.stride);
-        separator = " && ";
-    }
-    weft_text_add(out, separator[0] == ' ' ? ")\n    " : "");
-}
-
-/* A thread for each row. */
-static void write_rows(references *r, const int *sizes) {
-    weft_text *out = &r->e->rows;
-    char row[64];
-    if (covered(r) < (long)sizes[0] * sizes[1])
-        weft_text_add(out, "for (int j = 0; j < %d; ++j)\n    A(t,j) = 0;\n", sizes[1]);
-    for (int i = 0; i < r->n_blocks; ++i) {
-        const block *b = &r->blocks[i];
-        const ufl_part part = b->parts[0];
-        if (part.first > 0 && part.stride > 1)
-            snprintf(row, sizeof row, "(t - %d)/%d", part.first, part.stride);
-        else if (part.first > 0)
-            snprintf(row, sizeof row, "t - %d", part.first);
-        else if (part.stride > 1)
-            snprintf(row, sizeof row, "t/%d", part.stride);
-        else
-            snprintf(row, sizeof row, "t");
-        write_condition(out, part, b->tables[0]->n_functions, sizes[0]);
-        weft_text_add(out, "for (int j = 0; j < %d; ++j)\n        A(t,", b->tables[1]->n_functions);
-        write_index(out, b->parts[1], "j");
-        weft_text_add(out, ") = ");
-        write_sum(r, b, row, out);
-        weft_text_add(out, ";\n");
-    }
-    r->e->row_threads = sizes[0];
 }
 
 bool ufl_emit_reference(ufl_emitter *e, const ufl_terms *terms, const int *sizes, bool *fits) {
@@ -302,8 +256,6 @@ bool ufl_emit_reference(ufl_emitter *e, const ufl_terms *terms, const int *sizes
             e->uses[r.blocks[i].factors[k]] += 2;
     if (!add_tables(&r) || !ufl_emit_declare(e, true))
         return false;
-    e->n_shared = e->body.length;
     write_blocks(&r, sizes);
-    write_rows(&r, sizes);
     return true;
 }
