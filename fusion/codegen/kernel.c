@@ -73,6 +73,9 @@ static void write_argument(const source_writer *w, const weft_plan_kernel *kerne
     case ARGUMENT_PATCH:
         weft_text_add(w->out, "%s", weft_patch_arguments[argument->part]);
         break;
+    case ARGUMENT_CELL_PATCH:
+        weft_source_cell_patch_argument(w, argument);
+        break;
     case ARGUMENT_PRODUCT: {
         const weft_product_argument *one =
             &w->graph->calls[kernel->product].product_kernel->arguments[argument->part];
@@ -384,6 +387,8 @@ static const kernel_text texts[WEFT_KERNEL_KINDS] = {
     [KERNEL_VERTEX_PATCH] = {NULL, NULL, weft_source_patch_kernel},
     [KERNEL_EDGE_PATCH] = {NULL, NULL, weft_source_patch_kernel},
     [KERNEL_MATRIX_PATCH] = {NULL, NULL, weft_source_patch_matrix},
+    [KERNEL_CELL_PATCH] = {NULL, NULL, weft_source_cell_patch},
+    [KERNEL_CELL_BORDER] = {"KERNEL", NULL, weft_source_cell_border},
     [KERNEL_FINAL_REDUCTION] = {"FINISH", NULL, write_final_reduction},
     [KERNEL_GATHER] = {"KERNEL", NULL, weft_source_gather},
     [KERNEL_NESTED] = {"BLOCK_KERNEL(NESTED_THREADS)", NULL, weft_source_nested},

@@ -158,6 +158,13 @@ weft_status weft_source_patch_kernel(const source_writer *w, const weft_plan_ker
 /** fusion/codegen/kernel.c: ",\n    TYPE NAME" for each argument; threaded backends. */
 void weft_source_arguments(const source_writer *w, const weft_plan_kernel *kernel);
 extern const char *const weft_patch_arguments[WEFT_PATCH_ARGUMENTS + WEFT_EDGE_PATCH_ARGUMENTS];
+/** fusion/codegen/cell_patch.c: a kernel over patches of cells; that of their border nodes; "const TYPE
+ *  *restrict NAME" of an ARGUMENT_CELL_PATCH. */
+weft_status weft_source_cell_patch(const source_writer *w, const weft_plan_kernel *kernel,
+                                   weft_error *error);
+weft_status weft_source_cell_border(const source_writer *w, const weft_plan_kernel *kernel,
+                                    weft_error *error);
+void weft_source_cell_patch_argument(const source_writer *w, const weft_argument *argument);
 /** fusion/codegen/patch_matrix.c: a kernel that assembles whole rows of a matrix; its arguments are
  *  the memories of weft_matrix_rows, in this order. */
 weft_status weft_source_patch_matrix(const source_writer *w, const weft_plan_kernel *kernel,

@@ -127,6 +127,11 @@ void weft_connectivity_free(weft_connectivity **connectivity) {
         weft_patches_free(&(*connectivity)->patches);
         (*connectivity)->patches = next;
     }
+    while ((*connectivity)->cell_patches) {
+        weft_cell_patches *next = (*connectivity)->cell_patches->next;
+        weft_cell_patches_free(&(*connectivity)->cell_patches);
+        (*connectivity)->cell_patches = next;
+    }
     weft_cell_colours_free(&(*connectivity)->colours);
     weft_memory_free(&(*connectivity)->plain);
     free(*connectivity);

@@ -1,6 +1,7 @@
 /** Shared by the files of this folder: the connectivity struct and uploads to device memory. */
 #pragma once
 
+#include "fusion/connectivity/cell_patches.h"
 #include "fusion/connectivity/connectivity.h"
 #include "fusion/connectivity/patches.h"
 
@@ -14,6 +15,7 @@ struct weft_connectivity {
     weft_memory *plain; /* NULL, or the indices on the device, not needed otherwise */
     weft_connectivity_copy *forms; /* this and the following: NULL until first asked for */
     weft_patches *patches;
+    weft_cell_patches *cell_patches;
     weft_cell_colours *colours;
 };
 

@@ -3,6 +3,7 @@
 #include "core/base/fault.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
+#include "fusion/plan/cell_patches.h"
 #include "fusion/plan/implementations.h"
 #include "fusion/plan/patches.h"
 
@@ -153,11 +154,14 @@ static weft_status check_patch_nodes(const weft_compile_options *options, weft_e
                           WEFT_PATCH_NODES, nodes);
 }
 
+static bool wants_patches(const planner *p) {
+    return p->plan->is_simt && (p->options->scatter == WEFT_SCATTER_PATCHES ||
+                                p->options->scatter == WEFT_SCATTER_VERTEX_PATCHES);
+}
+
 /* A patch kernel has exactly one accumulation and no stores or reductions. */
 static bool is_patch(const planner *p, const weft_plan_kernel *kernel) {
-    if ((p->options->scatter != WEFT_SCATTER_PATCHES &&
-         p->options->scatter != WEFT_SCATTER_VERTEX_PATCHES) ||
-        !p->plan->is_simt || kernel->n_scatters != 1 || kernel->n_stores > 0 ||
+    if (!wants_patches(p) || kernel->n_scatters != 1 || kernel->n_stores > 0 ||
         kernel->n_reductions > 0)
         return false;
     const weft_patch_computation patch = weft_patch_computation_of(p->graph, kernel);
@@ -193,6 +197,8 @@ static weft_kernel_kind kernel_kind(const planner *p, const weft_plan_kernel *ke
         return KERNEL_NESTED;
     if (is_patch(p, kernel))
         return patch_kind(p, &p->graph->accumulations[kernel->scatters[0]]);
+    if (wants_patches(p) && weft_cell_patch_fits(p->graph, kernel))
+        return KERNEL_CELL_PATCH;
     if (kernel->product >= 0)
         return KERNEL_PRODUCT;
     if (kernel->implementation->is_dense)
@@ -205,7 +211,75 @@ static weft_kernel_kind kernel_kind(const planner *p, const weft_plan_kernel *ke
 }
 
 bool weft_kernel_is_patch(weft_kernel_kind kind) {
-    return kind == KERNEL_VERTEX_PATCH || kind == KERNEL_EDGE_PATCH || kind == KERNEL_MATRIX_PATCH;
+    return kind == KERNEL_VERTEX_PATCH || kind == KERNEL_EDGE_PATCH ||
+           kind == KERNEL_MATRIX_PATCH || kind == KERNEL_CELL_PATCH;
+}
+
+/* The same for patches of cells, with the arguments of every connectivity; those of sums come first, so that
+ * patches with sums are made once. */
+static weft_status kernel_cell_patches(planner *p, weft_plan_kernel *kernel, bool was_started,
+                                       weft_error *error) {
+    static const int sums[] = {CELL_PATCH_ROW_START, CELL_PATCH_ORDER, CELL_PATCH_PAIRS,
+                               CELL_PATCH_START, CELL_PATCH_NODES};
+    static const int loads[] = {CELL_PATCH_START, CELL_PATCH_NODES, CELL_PATCH_PLACES};
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = p->graph;
+    const weft_accumulation *a = &graph->accumulations[kernel->scatters[0]];
+    TRY(check_patch_nodes(p->options, error));
+    kernel->patch_cells = weft_cell_patch_cells(graph, a, p->options);
+    kernel->accumulates = was_started || graph->values[a->target].is_input;
+    kernel->n_zero = 0;
+    kernel->n_arguments = 0;
+    kernel->arguments = NULL;
+    for (int i = 0; i < kernel->n_loads; ++i)
+        TRY(argument_add(p, kernel,
+                         (weft_argument){ARGUMENT_VALUE,
+                                         weft_value_storage(graph, kernel->loads[i].value), 0},
+                         error));
+    TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_VALUE, a->target, 0}, error));
+    TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_PARTIALS, a->target, 0}, error));
+    for (size_t k = 0; k < sizeof sums / sizeof *sums; ++k)
+        TRY(argument_add(p, kernel,
+                         weft_cell_patch_argument(a->connectivity, kernel->patch_cells, sums[k]),
+                         error));
+    for (int i = 0; i < kernel->n_loads; ++i)
+        for (size_t k = 0; k < sizeof loads / sizeof *loads && kernel->loads[i].connectivity >= 0;
+             ++k)
+            TRY(argument_add(p, kernel,
+                             weft_cell_patch_argument(kernel->loads[i].connectivity,
+                                                      kernel->patch_cells, loads[k]),
+                             error));
+done:
+    return status;
+}
+
+/* Append the kernel that adds up what patches of cells leave for their border nodes. */
+static weft_status cell_border(planner *p, const weft_plan_kernel *made, weft_error *error) {
+    static const int parts[] = {CELL_PATCH_BORDER, CELL_PATCH_BORDER_START,
+                                CELL_PATCH_BORDER_SLOTS};
+    weft_status status = WEFT_OK;
+    const weft_accumulation *a = &p->graph->accumulations[made->scatters[0]];
+    weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
+    *kernel = (weft_plan_kernel){.kind = KERNEL_CELL_BORDER,
+                                 .gather = made->scatters[0],
+                                 .product = -1,
+                                 .prologue = -1,
+                                 .index_set = p->graph->connectivities[a->connectivity].to,
+                                 .patch_cells = made->patch_cells,
+                                 .accumulates = made->accumulates};
+    kernel->name = weft_arena_print(p->arena, "k%d_border_%s", p->plan->n_kernels,
+                                    p->graph->values[a->target].name);
+    if (kernel->name == NULL)
+        return weft_no_memory(error);
+    TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_VALUE, a->target, 0}, error));
+    TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_PARTIALS, a->target, 0}, error));
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; ++k)
+        TRY(argument_add(p, kernel,
+                         weft_cell_patch_argument(a->connectivity, kernel->patch_cells, parts[k]),
+                         error));
+    ++p->plan->n_kernels;
+done:
+    return status;
 }
 
 /* Set the arguments of a patch kernel. It overwrites its targets instead of zeroing them first,
@@ -248,6 +322,8 @@ done:
 /* Add the arguments that are specific to the kind of the kernel. */
 static weft_status kernel_extras(planner *p, weft_plan_kernel *kernel, bool was_started,
                                  weft_error *error) {
+    if (kernel->kind == KERNEL_CELL_PATCH)
+        return kernel_cell_patches(p, kernel, was_started, error);
     if (weft_kernel_is_patch(kernel->kind))
         return kernel_patches(p, kernel, was_started, error);
     if (kernel->kind == KERNEL_PRODUCT)
@@ -336,6 +412,8 @@ done:
 static weft_status finish_after(planner *p, const weft_plan_kernel *made, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
+    if (made->kind == KERNEL_CELL_PATCH)
+        return cell_border(p, made, error);
     if (made->n_reductions == 0)
         return WEFT_OK;
     if (made->kind == KERNEL_NESTED)
@@ -406,7 +484,8 @@ bool weft_kernel_writes(const weft_graph *graph, const weft_plan_kernel *kernel,
     for (int i = 0; i < kernel->n_scatters; ++i)
         if (graph->accumulations[kernel->scatters[i]].target == value)
             return true;
-    return kernel->kind == KERNEL_GATHER && graph->accumulations[kernel->gather].target == value;
+    return (kernel->kind == KERNEL_GATHER || kernel->kind == KERNEL_CELL_BORDER) &&
+           graph->accumulations[kernel->gather].target == value;
 }
 
 static bool kernel_uses(const weft_plan_kernel *kernel, int value) {

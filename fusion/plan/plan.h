@@ -20,6 +20,7 @@ typedef enum weft_argument_kind {
     ARGUMENT_COLOUR,        /* the elements of one colour: index is the connectivity */
     ARGUMENT_SIZES,         /* int64_t [3], rows, columns, parts. index: the KERNEL_NESTED */
     ARGUMENT_MEMBERS, /* of a KERNEL_GROUP: int64_t [2][n_members], elements and first block of each */
+    ARGUMENT_CELL_PATCH, /* patches of cells: part by weft_cell_patch_argument */
     ARGUMENT_GATHER /* transposed connectivity: start[n_to + 1] (part 0) and positions (part 1) */
 } weft_argument_kind;
 
@@ -45,6 +46,8 @@ typedef enum weft_kernel_kind {
     KERNEL_VERTEX_PATCH,    /* one owner-computes accumulation over the cells of each vertex */
     KERNEL_EDGE_PATCH,      /* one owner-computes accumulation, each cell of a patch once */
     KERNEL_MATRIX_PATCH,    /* one owner-computes accumulation into whole matrix rows */
+    KERNEL_CELL_PATCH,      /* one accumulation over patches of cells (cell_patches.h) */
+    KERNEL_CELL_BORDER,     /* adds up what patches of cells leave for their border nodes */
     KERNEL_FINAL_REDUCTION, /* combines the partial results of the preceding kernel */
     KERNEL_GATHER,          /* each target sums the contributions stored for it */
     KERNEL_NESTED,          /* over a product of two index sets, slice by slice (nested.h) */
@@ -58,7 +61,8 @@ typedef struct weft_plan_kernel {
     weft_kernel_kind kind;
     const char *name;
     const weft_implementation *implementation; /* NULL: KERNEL_FINAL_REDUCTION, KERNEL_GATHER,
-                                                  KERNEL_NESTED_FINAL, KERNEL_GROUP */
+                                                  KERNEL_NESTED_FINAL, KERNEL_CELL_BORDER,
+                                                  KERNEL_GROUP */
     int index_set;                             /* KERNEL_GROUP: UNIFORM */
     weft_operand *loads; /* whole values loaded at the start, directly or through a connectivity */
     int n_loads;
@@ -66,10 +70,11 @@ typedef struct weft_plan_kernel {
     int n_stores;
     int *scatters; /* accumulations done by this kernel, except those left to a gather kernel */
     int n_scatters;
-    int gather;       /* KERNEL_GATHER: the accumulation; else -1 */
+    int gather;       /* KERNEL_GATHER, KERNEL_CELL_BORDER: the accumulation; else -1 */
     int product;      /* KERNEL_PRODUCT: the product call; else -1 */
     int prologue;     /* KERNEL_PRODUCT: the call inlined into the product kernel's loads, or -1 */
     int patch_nodes;  /* nodes per patch */
+    int patch_cells;  /* KERNEL_CELL_PATCH, KERNEL_CELL_BORDER: cells per patch */
     bool accumulates; /* gathers and patches: add to the target instead of overwriting it */
     weft_argument *arguments;
     int n_arguments;
@@ -106,7 +111,7 @@ typedef struct weft_plan {
     bool predicated; /* SIMT devices: kernels and their zeroing have no effect while *active is 0 */
 } weft_plan;
 
-/** Is the kind one of the three owner-computes kinds (vertex, edge or matrix patches)? */
+/** Is the kind one of those by patches (vertex, edge, matrix or cell patches)? */
 bool weft_kernel_is_patch(weft_kernel_kind kind);
 /** Does a kernel write the memory of a value? */
 bool weft_kernel_writes(const weft_graph *graph, const weft_plan_kernel *kernel, int value);
@@ -129,7 +134,7 @@ weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const wef
                            weft_plan **out, weft_error *error);
 
 /** How a kernel adds to its targets: "atomic", "tile-colored", "cell-colored", "gather",
- *  "vertex-patch" or "edge-patch"; NULL: it accumulates nothing. */
+ *  "vertex-patch", "edge-patch" or "cell-patch"; NULL: it accumulates nothing. */
 const char *weft_plan_scatter_name(const weft_plan *plan, const weft_plan_kernel *kernel);
 /** The number of launches of a run. */
 int weft_plan_launches(const weft_plan *plan);

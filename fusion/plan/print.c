@@ -320,6 +320,14 @@ static void print_gather(const weft_graph *graph, const weft_plan *plan,
     weft_text_add(out, ", %s\n", kernel->accumulates ? "added to what is there" : "written");
 }
 
+static void print_border(const weft_graph *graph, const weft_plan *plan,
+                         const weft_plan_kernel *kernel, weft_text *out) {
+    (void)plan;
+    weft_text_add(out, "    %-9s", "adds up");
+    weft_print_accumulation(graph, &graph->accumulations[kernel->gather], out);
+    weft_text_add(out, " at the borders of patches\n");
+}
+
 static void print_combine(const weft_graph *graph, const weft_plan *plan,
                           const weft_plan_kernel *kernel, weft_text *out) {
     (void)plan;
@@ -372,6 +380,8 @@ static const struct kernel_print {
     [KERNEL_VERTEX_PATCH] = {"vertex-patch", print_computing},
     [KERNEL_EDGE_PATCH] = {"edge-patch", print_computing},
     [KERNEL_MATRIX_PATCH] = {"vertex-patch", print_computing},
+    [KERNEL_CELL_PATCH] = {"cell-patch", print_computing},
+    [KERNEL_CELL_BORDER] = {"cell-patch", print_border},
     [KERNEL_FINAL_REDUCTION] = {NULL, print_finish},
     [KERNEL_GATHER] = {"gather", print_gather},
     [KERNEL_NESTED] = {NULL, print_nested},

@@ -62,6 +62,7 @@ static json_t *argument_json(const weft_graph *graph, const weft_argument *argum
                                         [ARGUMENT_POSITIONS] = "positions",
                                         [ARGUMENT_PARTIALS] = "partials",
                                         [ARGUMENT_PATCH] = "patches",
+                                        [ARGUMENT_CELL_PATCH] = "patches",
                                         [ARGUMENT_PRODUCT] = "operator",
                                         [ARGUMENT_DOUBLE_BUFFER] = "double_buffer",
                                         [ARGUMENT_PATCH_MATRIX] = "rows",
@@ -77,7 +78,7 @@ static json_t *argument_json(const weft_graph *graph, const weft_argument *argum
     if (argument->kind == ARGUMENT_MEMBERS || argument->kind == ARGUMENT_SIZES)
         return json_pack("{s:s, s:n}", "kind", kind, "name");
     if (argument->kind == ARGUMENT_CONNECTIVITY || argument->kind == ARGUMENT_PATCH ||
-        argument->kind == ARGUMENT_COLOUR)
+        argument->kind == ARGUMENT_CELL_PATCH || argument->kind == ARGUMENT_COLOUR)
         return json_pack("{s:s, s:o}", "kind", kind, "name",
                          weft_json_string(graph->connectivities[argument->index].name));
     return json_pack("{s:s, s:o}", "kind", kind, "name",

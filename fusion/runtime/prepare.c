@@ -242,6 +242,8 @@ weft_status weft_program_prepare(weft_program_segment *p, weft_error *error) {
         const weft_kernel_kind kind = plan->kernels[i].kind;
         if (kind == KERNEL_NESTED)
             TRY(weft_program_nested_prepare(p, i, error));
+        else if (kind == KERNEL_CELL_PATCH)
+            TRY(weft_program_cell_patch_prepare(p, i, error));
         else if (kind == KERNEL_GROUP)
             TRY(weft_program_group_prepare(p, i, error));
         else if (plan->kernels[i].n_reductions > 0 && kind != KERNEL_FINAL_REDUCTION &&

@@ -137,6 +137,21 @@ weft_status weft_program_patch_argument(const weft_program_segment *p,
 weft_status weft_program_matrix_argument(const weft_program_segment *p,
                                          const weft_argument *argument, weft_memory **out,
                                          weft_error *error);
+/** An argument of a kernel over patches of cells or of their borders; memory for what the first leaves to the
+ *  second; their launches.
+ *  Errors  WEFT_ERROR_USAGE: a connectivity is not bound; WEFT_ERROR_UNSUPPORTED: the staged values
+ *          do not fit in shared memory; errors of making patches */
+weft_status weft_program_cell_patch_argument(const weft_program_segment *p,
+                                             const weft_argument *argument, weft_memory **out,
+                                             weft_error *error);
+weft_status weft_program_cell_patch_prepare(weft_program_segment *p, int number,
+                                            weft_error *error);
+weft_status weft_program_cell_patch_grid(const weft_program_segment *p,
+                                         const weft_plan_kernel *kernel, weft_launch *launch,
+                                         weft_error *error);
+weft_status weft_program_cell_border_grid(const weft_program_segment *p,
+                                          const weft_plan_kernel *kernel, weft_launch *launch,
+                                          weft_error *error);
 /** Set the launch of a patch kernel for a vector; for a matrix. One thread block per patch.
  *  Errors  WEFT_ERROR_UNSUPPORTED: the staged values do not fit in shared memory; errors of making
  *          patches */

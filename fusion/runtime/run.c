@@ -45,6 +45,7 @@ static weft_status launch_argument(weft_program_segment *p, const weft_argument 
     case ARGUMENT_CONNECTIVITY:
     case ARGUMENT_COLOUR:
     case ARGUMENT_PATCH:
+    case ARGUMENT_CELL_PATCH:
     case ARGUMENT_GATHER:
         if (p->connectivities[argument->index] == NULL) {
             status = weft_error_set(error, WEFT_ERROR_USAGE, "connectivity '%s' is not bound",
@@ -53,6 +54,10 @@ static weft_status launch_argument(weft_program_segment *p, const weft_argument 
         }
         if (argument->kind == ARGUMENT_PATCH) {
             status = weft_program_patch_argument(p, argument, out, error);
+            break;
+        }
+        if (argument->kind == ARGUMENT_CELL_PATCH) {
+            status = weft_program_cell_patch_argument(p, argument, out, error);
             break;
         }
         if (argument->kind == ARGUMENT_COLOUR) {
@@ -248,6 +253,8 @@ static const struct kernel_launcher {
     [KERNEL_VERTEX_PATCH] = {weft_program_patch_grid, launch_once},
     [KERNEL_EDGE_PATCH] = {weft_program_patch_grid, launch_once},
     [KERNEL_MATRIX_PATCH] = {weft_program_matrix_grid, launch_once},
+    [KERNEL_CELL_PATCH] = {weft_program_cell_patch_grid, launch_once},
+    [KERNEL_CELL_BORDER] = {weft_program_cell_border_grid, launch_once},
     [KERNEL_FINAL_REDUCTION] = {finish_grid, launch_finish},
     [KERNEL_GATHER] = {NULL, launch_once},
     [KERNEL_NESTED] = {weft_program_nested_grid, launch_once},

@@ -128,35 +128,41 @@ static void resources(void **state) {
     }
 }
 
-static const char whole[] = "K = shape_shape(J);\n";
-
-/* Where patches are none, stores are what they are without. */
+/* Where patches are none, stores are what they are without: something else is stored. */
 static void not_taken(void **state) {
     const fixture *f = *state;
+    static const char form[] =
+        "parameter d = 2;\nindex cells, nodes;\nconnectivity dofs : cells -> nodes[d + 1];\n"
+        "input x : real[d] over nodes;\nJ = jacobian(x[dofs]);\nreturn J;\n";
+    char tail[400];
+    snprintf(tail, sizeof tail, "K = shape_shape(J);\n%s", weft_fem_script("product.weft"));
+    weft_compilation *compilation = compiled(f, NULL, form, tail, 2, false);
+    assert_int_equal(count_patch_kernels(compilation), 0);
+    assert_non_null(strstr(weft_compilation_source(compilation), "add_indirect(p_y"));
+    weft_compilation_free(&compilation);
+}
+
+/* What depends on the numbers of a cell's vertices is left to patches of cells: local matrices as they are numbered,
+ * and segments, in which the exchange of two vertices is odd. */
+static void by_cells(void **state) {
+    const fixture *f = *state;
     static const struct {
-        const char *form, *tail;
+        const char *form, *head;
         int d;
     } cases[] = {
-        /* local matrices as they are numbered */
         {"parameter d = 2;\nindex cells, nodes;\nconnectivity dofs : cells -> nodes[d + 1];\n"
          "input K : real[d + 1,d + 1] over cells;\n",
-         "product.weft", 2},
-        /* segments: to exchange two vertices is odd */
+         "", 2},
         {"parameter d = 1;\nindex cells, nodes;\nconnectivity dofs : cells -> nodes[d + 1];\n"
          "input x : real[d] over nodes;\nJ = jacobian(x[dofs]);\n",
-         whole, 1},
-        /* something else is stored */
-        {"parameter d = 2;\nindex cells, nodes;\nconnectivity dofs : cells -> nodes[d + 1];\n"
-         "input x : real[d] over nodes;\nJ = jacobian(x[dofs]);\nreturn J;\n",
-         whole, 2}};
+         "K = shape_shape(J);\n", 1}};
     char tail[400];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-        const bool shipped = cases[i].tail != whole;
-        snprintf(tail, sizeof tail, "%s%s", shipped ? "" : cases[i].tail,
-                 weft_fem_script("product.weft"));
+        snprintf(tail, sizeof tail, "%s%s", cases[i].head, weft_fem_script("product.weft"));
         weft_compilation *compilation = compiled(f, NULL, cases[i].form, tail, cases[i].d, false);
-        assert_int_equal(count_patch_kernels(compilation), 0);
-        assert_non_null(strstr(weft_compilation_source(compilation), "add_indirect(p_y"));
+        assert_int_equal(count_patch_kernels(compilation), 1);
+        assert_non_null(strstr(weft_compilation_source(compilation), "by patches of cells"));
+        assert_null(strstr(weft_compilation_source(compilation), "add_indirect(p_y"));
         weft_compilation_free(&compilation);
     }
 }
@@ -176,7 +182,7 @@ static void host(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(resources), cmocka_unit_test(not_taken),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(resources), cmocka_unit_test(not_taken), cmocka_unit_test(by_cells),
                                        cmocka_unit_test(host)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -3,6 +3,7 @@
 #include "allocation.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
+#include "fusion/connectivity/cell_patches.h"
 #include "fusion/connectivity/edge_patches.h"
 #include "fusion/connectivity/vertex_patches.h"
 #include "fusion/weft_compile.h"
@@ -47,6 +48,19 @@ done:
     return status;
 }
 
+static weft_status use_cell_patches(void *user, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const patch_case *c = user;
+    weft_connectivity *connectivity = NULL;
+    const weft_cell_patches *patches = NULL;
+    TRY(weft_connectivity_make(c->device, c->mesh->cells, c->mesh->n_cells, c->mesh->dimension + 1,
+                               c->mesh->n_nodes, &connectivity, error));
+    TRY(weft_connectivity_cell_patches(connectivity, 64, true, &patches, error));
+done:
+    weft_connectivity_free(&connectivity);
+    return status;
+}
+
 /* "null:h200" has memory of its own, so that arrays are filled beside it. */
 static void patches(void **state) {
     (void)state;
@@ -61,6 +75,7 @@ static void patches(void **state) {
                          WEFT_OK);
         c.mesh = mesh;
         assert_true(test_every_allocation("patches", use_patches, &c) > 20);
+        assert_true(test_every_allocation("cell patches", use_cell_patches, &c) > 20);
         if (i % 2)
             assert_true(test_every_allocation("edge patches", use_edge_patches, &c) > 20);
         weft_mesh_free(&mesh);
