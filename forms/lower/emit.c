@@ -220,15 +220,22 @@ static bool finish(ufl_emitter *e, ufl_lowered *out) {
 /* A function of rank 1 with the argument v. */
 static bool lower_product(ufl_emitter *e, ufl_lowered *out, const ufl_node *const *arguments,
                           const ufl_terms *terms) {
-    if (out->rank != 2 || arguments[0]->space != arguments[1]->space || !all_constant(e->l, terms))
+    ufl_terms parts;
+    const ufl_rule rule = out->integral->metadata.rule;
+    if (out->rank != 2 || arguments[0]->space != arguments[1]->space || !e->l->mesh->affine ||
+        (rule != UFL_RULE_DEFAULT && rule != UFL_RULE_GAUSS_JACOBI))
         return ufl_fail(e->l->context, WEFT_ERROR_UNSUPPORTED,
-                        "a product without the matrix where factors are not constant on cells");
+                        "a product without the matrix of this integral");
+    const int *polynomials = ufl_product_split(e->l, terms, &parts);
+    if (!polynomials)
+        return false;
     e->results = arguments[0]->space->element;
     out->rank = 1;
     out->columns = e->columns = ufl_emit_columns(e->results);
     out->n_points = e->n_points;
     out->representation = UFL_REFERENCE_TENSOR;
-    return prepare_scalars(e, terms) && ufl_emit_product(e, terms) && finish(e, out);
+    return prepare_scalars(e, &parts) && ufl_emit_product(e, &parts, polynomials, out->degree) &&
+           finish(e, out);
 }
 
 static bool lower(ufl_emitter *e, ufl_lowered *out, const ufl_element *points) {
@@ -262,6 +269,9 @@ static bool lower(ufl_emitter *e, ufl_lowered *out, const ufl_element *points) {
     memcpy(own.list, terms->list, (size_t)terms->n * sizeof *own.list);
     if (!scale_terms(l, &own))
         return false;
+    if (e->product && points)
+        return ufl_fail(l->context, WEFT_ERROR_UNSUPPORTED,
+                        "a product without the matrix with points of an element");
     if (e->product)
         return lower_product(e, out, arguments, &own);
     const bool constant = all_constant(l, &own), few = count_operations(e, &own) <= OPERATIONS_MAX;

@@ -63,8 +63,12 @@ bool ufl_emit_tensor(ufl_emitter *e, const ufl_terms *terms, int rank, const int
 /** All entries of a matrix, by tables and loops. (reference.c)
  *  fits  set to whether the tables are small enough; else nothing is written */
 bool ufl_emit_reference(ufl_emitter *e, const ufl_terms *terms, const int *sizes, bool *fits);
-/** A vector v times the matrix of terms whose factors are constant on affine simplices. (product.c) */
-bool ufl_emit_product(ufl_emitter *e, const ufl_terms *terms);
+/** Split terms on affine simplices: the factors of `out` are constant on cells, and each term has a product of
+ *  coefficients besides, or -1. Returns these scalars; NULL and an error: factors are not polynomials. (product.c) */
+enum { UFL_SPLIT_MAX = 8 };
+int *ufl_product_split(ufl_lowering *l, const ufl_terms *terms, ufl_terms *out);
+/** A vector v times the matrix of such terms, which a rule of this degree must integrate exactly. */
+bool ufl_emit_product(ufl_emitter *e, const ufl_terms *terms, const int *polynomials, int degree);
 /** Solve V x = b for all columns of b, [n][m], in place, by elimination with pivots. false: V is singular. (parts.c) */
 bool ufl_solve_dense(double *V, int n, double *b, int m);
 /** A loop over the quadrature points. (loop.c) */

@@ -1,6 +1,7 @@
 /* Writes a body for the product of an integral's matrix with a vector on affine simplices, without the matrix: in Bernstein
- * polynomials derivatives are differences of coefficients, and mass matrices are sums over coefficients of lower
- * degree (Ainsworth, Andriamaro and Davydov 2011, SIAM J. Sci. Comput. 33; Kirby 2011, Numer. Math. 117). */
+ * polynomials derivatives are differences of coefficients, products with polynomial coefficients are sums
+ * of products, and mass matrices are sums over coefficients of lower degree (Ainsworth, Andriamaro and
+ * Davydov 2011, SIAM J. Sci. Comput. 33; Kirby 2011, Numer. Math. 117). */
 #include "forms/lower/emit.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEGREE_MAX = 4, COEFFICIENTS_MAX = 35, COMPONENTS_MAX = 9 };
+enum { DEGREE_MAX = 4, COEFFICIENTS_MAX = 35, COMPONENTS_MAX = 9, POLYNOMIALS_MAX = 16, LISTS_MAX = 12 };
 
 /* Multi-indices of a degree: exponents of the d + 1 barycentric coordinates. */
 typedef struct bernstein {
@@ -16,12 +17,19 @@ typedef struct bernstein {
     int index[COEFFICIENTS_MAX][4];
 } bernstein;
 
+/* A product of coefficients of the form as a polynomial. */
+typedef struct coefficient_polynomial {
+    int scalar, degree, first; /* its number, -1: 1; its coefficients are t[first] ... */
+} coefficient_polynomial;
+
 typedef struct product_writer {
     ufl_emitter *e;
     const ufl_element *scalar;
     bernstein of[DEGREE_MAX + 1];
     int k, d, n_names;
     double to_bernstein[COEFFICIENTS_MAX * COEFFICIENTS_MAX]; /* [coefficient][node] */
+    coefficient_polynomial known[POLYNOMIALS_MAX];
+    int n_known;
 } product_writer;
 
 static void bernstein_make(int degree, int vertices, bernstein *out) {
@@ -52,13 +60,17 @@ static double factorial(int n) {
     return n <= 1 ? 1 : n * factorial(n - 1);
 }
 
-/* The matrix from values at the nodes to coefficients: the inverse of the polynomials at the nodes. */
-static bool make_coefficients(product_writer *w) {
-    const bernstein *of = &w->of[w->k];
+/* Entries of the change of basis below this are rounding. */
+static const double ZERO = 1e-12;
+
+/* The matrix from values at the nodes of a Lagrange element to coefficients, [coefficient][node], zero before: the
+ * inverse of the polynomials at the nodes. */
+static bool make_coefficients(const product_writer *w, int degree, double *out) {
+    const bernstein *of = &w->of[degree];
     const int n = of->n;
     weft_element *element = NULL;
     double *V = ufl_alloc(w->e->l->context, (size_t)(n * n), sizeof *V);
-    if (!V || weft_element_make(WEFT_LAGRANGE, ufl_weft_cell(w->scalar->cell), w->k, &element,
+    if (!V || weft_element_make(WEFT_LAGRANGE, ufl_weft_cell(w->scalar->cell), degree, &element,
                                 NULL) != WEFT_OK)
         return false;
     for (int i = 0; i < n; ++i) {
@@ -68,14 +80,18 @@ static bool make_coefficients(product_writer *w) {
             lambda[0] -= lambda[c + 1];
         }
         for (int j = 0; j < n; ++j) {
-            V[i * n + j] = factorial(w->k);
+            V[i * n + j] = factorial(degree);
             for (int c = 0; c <= w->d; ++c)
                 V[i * n + j] *= pow(lambda[c], of->index[j][c]) / factorial(of->index[j][c]);
         }
-        w->to_bernstein[i * n + i] = 1;
+        out[i * n + i] = 1;
     }
     weft_element_free(&element);
-    return ufl_solve_dense(V, n, w->to_bernstein, n);
+    const bool solved = ufl_solve_dense(V, n, out, n);
+    for (int i = 0; i < n * n; ++i)
+        if (fabs(out[i]) < ZERO)
+            out[i] = 0;
+    return solved;
 }
 
 /* ---- statements ---- */
@@ -104,36 +120,80 @@ static void end(product_writer *w, bool started) {
     weft_text_add(&w->e->body, started ? ";\n" : " 0.0;\n");
 }
 
-/* Coefficients of a component of the vector; returns the first name. */
-static int write_coefficients(product_writer *w, const ufl_element *element, ufl_part part) {
-    const int n = w->of[w->k].n, values = new_names(w, n), first = new_names(w, n);
+/* Where the dofs of a function stand. */
+typedef struct function_dofs {
+    const char *name; /* of the argument */
+    const ufl_element *element;
+    ufl_part part;
+    int degree;
+    const double *to_bernstein;
+} function_dofs;
+
+/* Coefficients of a component of a function; returns the first name. */
+static int write_coefficients(product_writer *w, const function_dofs *f) {
+    const int n = w->of[f->degree].n, values = new_names(w, n), first = new_names(w, n);
     char index[16];
     for (int i = 0; i < n; ++i) {
         snprintf(index, sizeof index, "%d", i);
         begin(w, values + i);
         weft_text_add(&w->e->body, " ");
-        ufl_emit_dof(&w->e->body, "v", element, part, index, false);
+        ufl_emit_dof(&w->e->body, f->name, f->element, f->part, index, false);
         end(w, true);
     }
     for (int j = 0; j < n; ++j) {
         bool started = false;
         begin(w, first + j);
         for (int i = 0; i < n; ++i)
-            started = add_name(w, started, w->to_bernstein[j * n + i], values + i);
+            started = add_name(w, started, f->to_bernstein[j * n + i], values + i);
         end(w, started);
     }
     return first;
 }
 
-/* Differences that are the derivative by axis s, but for a factor k. */
-static int write_differences(product_writer *w, int from, int s) {
-    const bernstein *of = &w->of[w->k - 1];
+/* Differences that are the derivative by axis s of a polynomial, but for its degree. */
+static int write_differences(product_writer *w, int degree, int from, int s) {
+    const bernstein *of = &w->of[degree - 1];
     const int first = new_names(w, of->n);
     for (int j = 0; j < of->n; ++j) {
         begin(w, first + j);
-        (void)add_name(w, true, 1, from + neighbour(&w->of[w->k], of->index[j], s, 1));
-        (void)add_name(w, true, -1, from + neighbour(&w->of[w->k], of->index[j], 0, 1));
+        (void)add_name(w, true, 1, from + neighbour(&w->of[degree], of->index[j], s, 1));
+        (void)add_name(w, true, -1, from + neighbour(&w->of[degree], of->index[j], 0, 1));
         end(w, true);
+    }
+    return first;
+}
+
+static double binomial(int n, int k) {
+    return factorial(n) / (factorial(k) * factorial(n - k));
+}
+
+/* The product of two polynomials: a coefficient is a sum over the ways to write its index as a sum. */
+static int write_multiply(product_writer *w, int m, int a, int n, int b) {
+    const bernstein *left = &w->of[m], *right = &w->of[n], *of = &w->of[m + n];
+    const int first = new_names(w, of->n);
+    for (int j = 0; j < of->n; ++j) {
+        bool started = false;
+        begin(w, first + j);
+        for (int i = 0; i < left->n; ++i) {
+            int rest[4] = {0};
+            double scale = 1 / binomial(m + n, m);
+            bool fits = true;
+            for (int c = 0; c <= w->d && fits; ++c) {
+                rest[c] = of->index[j][c] - left->index[i][c];
+                fits = rest[c] >= 0;
+                scale *= fits ? binomial(of->index[j][c], rest[c]) : 0;
+            }
+            if (!fits)
+                continue;
+            char number[40];
+            weft_text_add(&w->e->body, started ? " + " : " ");
+            if (fabs(scale - 1) > ZERO)
+                weft_text_add(&w->e->body, "%s*", ufl_emit_number(scale, number));
+            weft_text_add(&w->e->body, "t%d*t%d", a + i, b + neighbour(right, rest, 0, 0));
+            w->e->flops += 2;
+            started = true;
+        }
+        end(w, started);
     }
     return first;
 }
@@ -177,6 +237,156 @@ static int write_mass(product_writer *w, int n, int m, int from) {
     return result;
 }
 
+/* ---- coefficients of the form ---- */
+
+static bool refuse(ufl_emitter *e, const char *why) {
+    return ufl_fail(e->l->context, WEFT_ERROR_UNSUPPORTED, "a product without the matrix of %s",
+                    why);
+}
+
+/* Of a coefficient or a product of such; -1: they are not polynomials of Lagrange elements. */
+static int degree_of(ufl_lowering *l, int scalar) {
+    if (scalar < 0)
+        return 0;
+    const ufl_scalar *s = &l->scalars.list[scalar];
+    ufl_part parts[UFL_PARTS_MAX];
+    if (s->type == SCALAR_PRODUCT) {
+        const int a = degree_of(l, s->a), b = degree_of(l, s->b);
+        return a < 0 || b < 0 ? -1 : a + b;
+    }
+    const ufl_element *element = l->coefficients[s->a / 2]->space->element;
+    const ufl_element *nodal = ufl_component_parts(l->context, element, s->b, parts) == 1
+                                   ? parts[0].scalar
+                                   : NULL;
+    if (!nodal || nodal->family != UFL_LAGRANGE || nodal->tensor_order || nodal->degree < 1 ||
+        nodal->degree > DEGREE_MAX || s->c > ufl_cell_dimension(nodal->cell))
+        return -1;
+    return nodal->degree - (s->c > 0);
+}
+
+/* Returns false and an error. */
+static bool write_polynomial(product_writer *w, int scalar, coefficient_polynomial *out) {
+    const ufl_scalar *s = &w->e->l->scalars.list[scalar];
+    ufl_part parts[UFL_PARTS_MAX];
+    coefficient_polynomial a, b;
+    char name[16];
+    for (int i = 0; i < w->n_known; ++i)
+        if (w->known[i].scalar == scalar) {
+            *out = w->known[i];
+            return true;
+        }
+    if (w->n_known == POLYNOMIALS_MAX)
+        return refuse(w->e, "many coefficients");
+    *out = (coefficient_polynomial){.scalar = scalar, .degree = degree_of(w->e->l, scalar)};
+    if (s->type == SCALAR_PRODUCT) {
+        if (!write_polynomial(w, s->a, &a) || !write_polynomial(w, s->b, &b))
+            return false;
+        out->first = write_multiply(w, a.degree, a.first, b.degree, b.first);
+    } else {
+        const ufl_element *element = w->e->l->coefficients[s->a / 2]->space->element;
+        double *matrix = ufl_alloc(w->e->l->context, (size_t)COEFFICIENTS_MAX * COEFFICIENTS_MAX,
+                                   sizeof *matrix);
+        (void)ufl_component_parts(w->e->l->context, element, s->b, parts);
+        const int degree = parts[0].scalar->degree;
+        if (!matrix || !make_coefficients(w, degree, matrix))
+            return false;
+        snprintf(name, sizeof name, "w%d", s->a / 2);
+        const function_dofs dofs = {name, element, parts[0], degree, matrix};
+        out->first = write_coefficients(w, &dofs);
+        if (s->c > 0) {
+            const int differences = write_differences(w, degree, out->first, s->c);
+            out->first = new_names(w, w->of[degree - 1].n);
+            for (int i = 0; i < w->of[degree - 1].n; ++i) {
+                begin(w, out->first + i);
+                end(w, add_name(w, false, degree, differences + i));
+            }
+        }
+    }
+    if (w->n_known == POLYNOMIALS_MAX)
+        return refuse(w->e, "many coefficients");
+    w->known[w->n_known++] = *out;
+    return true;
+}
+
+/* A factor as a sum of products of what is constant on the cell and a product of coefficients. */
+typedef struct split_factor {
+    int n, constant[UFL_SPLIT_MAX], polynomial[UFL_SPLIT_MAX];
+} split_factor;
+
+static bool split_add(ufl_scalars *scalars, split_factor *sum, int constant, int polynomial) {
+    int i = 0;
+    while (i < sum->n && sum->polynomial[i] != polynomial)
+        ++i;
+    if (constant < 0 || i == UFL_SPLIT_MAX)
+        return false;
+    sum->polynomial[i] = polynomial;
+    sum->constant[i] =
+        i < sum->n ? ufl_scalar_add(scalars, sum->constant[i], constant) : constant;
+    sum->n += i == sum->n;
+    return sum->constant[i] >= 0;
+}
+
+static bool split(ufl_scalars *scalars, int factor, split_factor *out) {
+    const ufl_scalar s = scalars->list[factor]; /* the list moves as it grows */
+    split_factor a, b;
+    *out = (split_factor){0};
+    if (s.constant)
+        return split_add(scalars, out, factor, -1);
+    if (s.type == SCALAR_COEFFICIENT)
+        return split_add(scalars, out, ufl_scalar_number(scalars, 1), factor);
+    if (s.type == SCALAR_QUOTIENT) {
+        if (!scalars->list[s.b].constant || !split(scalars, s.a, &a))
+            return false;
+        for (int i = 0; i < a.n; ++i)
+            if (!split_add(scalars, out, ufl_scalar_divide(scalars, a.constant[i], s.b),
+                           a.polynomial[i]))
+                return false;
+        return true;
+    }
+    if ((s.type != SCALAR_SUM && s.type != SCALAR_PRODUCT) || !split(scalars, s.a, &a) ||
+        !split(scalars, s.b, &b))
+        return false;
+    if (s.type == SCALAR_SUM) {
+        *out = a;
+        for (int i = 0; i < b.n; ++i)
+            if (!split_add(scalars, out, b.constant[i], b.polynomial[i]))
+                return false;
+        return true;
+    }
+    for (int i = 0; i < a.n; ++i)
+        for (int j = 0; j < b.n; ++j) {
+            const int p = a.polynomial[i], q = b.polynomial[j];
+            if (!split_add(scalars, out,
+                           ufl_scalar_multiply(scalars, a.constant[i], b.constant[j]),
+                           p < 0   ? q
+                           : q < 0 ? p
+                                   : ufl_scalar_multiply(scalars, p, q)))
+                return false;
+        }
+    return true;
+}
+
+int *ufl_product_split(ufl_lowering *l, const ufl_terms *terms, ufl_terms *out) {
+    const size_t n = (size_t)terms->n * UFL_SPLIT_MAX + 1;
+    int *polynomials = ufl_alloc(l->context, n, sizeof *polynomials);
+    *out = (ufl_terms){0, ufl_alloc(l->context, n, sizeof *out->list)};
+    for (int t = 0; polynomials && out->list && t < terms->n; ++t) {
+        split_factor factor;
+        if (!split(&l->scalars, terms->list[t].factor, &factor))
+            return ufl_fail(l->context, WEFT_ERROR_UNSUPPORTED,
+                            "a product without the matrix where factors are not polynomials");
+        for (int i = 0; i < factor.n; ++i) {
+            out->list[out->n] = terms->list[t];
+            out->list[out->n].factor = factor.constant[i];
+            polynomials[out->n++] = factor.polynomial[i];
+            if (degree_of(l, factor.polynomial[i]) < 0)
+                return ufl_fail(l->context, WEFT_ERROR_UNSUPPORTED,
+                                "a product without the matrix with such coefficients");
+        }
+    }
+    return out->list ? polynomials : NULL;
+}
+
 /* ---- the product ---- */
 
 typedef struct product_parts {
@@ -198,19 +408,25 @@ static int find_part(product_parts *parts, ufl_part part) {
     return i;
 }
 
-/* Factor of a term with the constants that differences and mass matrices leave out. */
-static void write_factors(product_writer *w, const ufl_terms *terms, int *names) {
+/* The degrees of the polynomials in a term: of the test function, of the trial function, of the factor. */
+static void term_degrees(const product_writer *w, const ufl_term *term, int scalar, int out[3]) {
+    for (int i = 0; i < 2; ++i)
+        out[i] = w->k - (w->e->l->bases[term->basis[i]].derivative > 0);
+    out[2] = degree_of(w->e->l, scalar);
+}
+
+/* Constant factor of a term with the constants that differences and mass matrices leave out. */
+static void write_factors(product_writer *w, const ufl_terms *terms, const int *polynomials,
+                          int *names) {
     char number[40];
     for (int t = 0; t < terms->n; ++t) {
         double scale = 1;
-        int degrees[2];
-        for (int i = 0; i < 2; ++i) {
-            const bool differs = w->e->l->bases[terms->list[t].basis[i]].derivative > 0;
-            degrees[i] = w->k - differs;
-            scale *= differs ? w->k : 1;
-        }
-        scale *= factorial(degrees[0]) * factorial(degrees[1]) /
-                 factorial(degrees[0] + degrees[1] + w->d);
+        int degrees[3];
+        term_degrees(w, &terms->list[t], polynomials[t], degrees);
+        for (int i = 0; i < 2; ++i)
+            scale *= degrees[i] < w->k ? w->k : 1;
+        const int trial = degrees[1] + degrees[2];
+        scale *= factorial(degrees[0]) * factorial(trial) / factorial(degrees[0] + trial + w->d);
         names[t] = new_names(w, 1);
         weft_text_add(&w->e->body, "real t%d = %s*", names[t], ufl_emit_number(scale, number));
         ufl_emit_scalar(w->e, terms->list[t].factor, &w->e->body);
@@ -218,18 +434,36 @@ static void write_factors(product_writer *w, const ufl_terms *terms, int *names)
     }
 }
 
-/* Sum of factors times values or differences of the trial function, for terms with this test function; -1: none. */
-static int write_sum(product_writer *w, const ufl_terms *terms, const int *factors,
-                     const product_parts *trial, ufl_part test, int derivative, bool differences) {
-    const bernstein *of = &w->of[w->k - differences];
+/* The terms of a sum: with this component and derivative of the test function, values or differences of the trial
+ * function, and this polynomial. */
+typedef struct term_choice {
+    ufl_part test;
+    int derivative, polynomial;
+    bool differences;
+} term_choice;
+
+static bool is_chosen(const product_writer *w, const ufl_term *term, int polynomial,
+                      const term_choice *choice) {
+    const ufl_basis *v = &w->e->l->bases[term->basis[0]], *u = &w->e->l->bases[term->basis[1]];
+    return v->part.first == choice->test.first && v->derivative == choice->derivative &&
+           (u->derivative > 0) == choice->differences && polynomial == choice->polynomial;
+}
+
+typedef struct term_list {
+    const ufl_terms *terms;
+    const int *polynomials, *factors; /* of each term: the scalar, the name of the constant */
+} term_list;
+
+/* Sum of factors times values or differences of the trial function; -1: none. */
+static int write_sum(product_writer *w, const term_list *list, const product_parts *trial,
+                     const term_choice *choice) {
+    const bernstein *of = &w->of[w->k - choice->differences];
     int first = -1;
     for (int j = 0; j < of->n; ++j) {
         bool started = false;
-        for (int t = 0; t < terms->n; ++t) {
-            const ufl_basis *v = &w->e->l->bases[terms->list[t].basis[0]],
-                            *u = &w->e->l->bases[terms->list[t].basis[1]];
-            if (v->part.first != test.first || v->derivative != derivative ||
-                (u->derivative > 0) != differences)
+        for (int t = 0; t < list->terms->n; ++t) {
+            const ufl_basis *u = &w->e->l->bases[list->terms->list[t].basis[1]];
+            if (!is_chosen(w, &list->terms->list[t], list->polynomials[t], choice))
                 continue;
             if (first < 0)
                 first = new_names(w, of->n);
@@ -238,7 +472,7 @@ static int write_sum(product_writer *w, const ufl_terms *terms, const int *facto
             int i = 0;
             while (trial->part[i].first != u->part.first)
                 ++i;
-            weft_text_add(&w->e->body, "%s t%d*t%d", started ? " +" : "", factors[t],
+            weft_text_add(&w->e->body, "%s t%d*t%d", started ? " +" : "", list->factors[t],
                           trial->names[i][u->derivative] + j);
             w->e->flops += 2;
             started = true;
@@ -249,25 +483,47 @@ static int write_sum(product_writer *w, const ufl_terms *terms, const int *facto
     return first;
 }
 
-/* Coefficients of the result by a component of the test function, as names of lists that are added. */
-static int write_test(product_writer *w, const ufl_terms *terms, const int *factors,
-                      const product_parts *trial, ufl_part test) {
-    int lists[4][2];
-    for (int r = 0; r <= w->d; ++r)
-        for (int differences = 0; differences < 2; ++differences) {
-            const int sum = write_sum(w, terms, factors, trial, test, r, differences != 0);
-            lists[r][differences] =
-                sum < 0 ? -1 : write_mass(w, w->k - (r > 0), w->k - differences, sum);
+/* The mass matrices of all sums with a derivative of a component of the test function. Adds the names of the
+ * results to `lists`. */
+static bool write_derivative(product_writer *w, const term_list *list, const product_parts *trial,
+                             ufl_part test, int derivative, int *lists, int *n_lists) {
+    for (int t = 0; t < list->terms->n; ++t) {
+        const ufl_basis *u = &w->e->l->bases[list->terms->list[t].basis[1]];
+        const term_choice choice = {test, derivative, list->polynomials[t], u->derivative > 0};
+        bool done = !is_chosen(w, &list->terms->list[t], list->polynomials[t], &choice);
+        for (int s = 0; s < t && !done; ++s)
+            done = is_chosen(w, &list->terms->list[s], list->polynomials[s], &choice);
+        if (done)
+            continue;
+        int sum = write_sum(w, list, trial, &choice), degree = w->k - choice.differences;
+        if (choice.polynomial >= 0) {
+            coefficient_polynomial p;
+            if (!write_polynomial(w, choice.polynomial, &p))
+                return false;
+            sum = write_multiply(w, p.degree, p.first, degree, sum);
+            degree += p.degree;
         }
+        if (*n_lists == LISTS_MAX)
+            return refuse(w->e, "many coefficients");
+        lists[(*n_lists)++] = write_mass(w, w->k - (derivative > 0), degree, sum);
+    }
+    return true;
+}
+
+/* Coefficients of the result by a component of the test function; -1 and an error. */
+static int write_test(product_writer *w, const term_list *list, const product_parts *trial,
+                      ufl_part test) {
+    int lists[4][LISTS_MAX], n_lists[4] = {0};
+    for (int r = 0; r <= w->d; ++r)
+        if (!write_derivative(w, list, trial, test, r, lists[r], &n_lists[r]))
+            return -1;
     const bernstein *of = &w->of[w->k];
     const int first = new_names(w, of->n);
     for (int j = 0; j < of->n; ++j) {
         bool started = false;
         begin(w, first + j);
         for (int r = 0; r <= w->d; ++r)
-            for (int l = 0; l < 2; ++l) {
-                if (lists[r][l] < 0)
-                    continue;
+            for (int l = 0; l < n_lists[r]; ++l) {
                 if (r == 0) {
                     started = add_name(w, started, 1, lists[r][l] + j);
                     continue;
@@ -298,18 +554,41 @@ static void write_result(product_writer *w, ufl_part part, int coefficients) {
     }
 }
 
-static bool refuse(ufl_emitter *e, const char *why) {
-    return ufl_fail(e->l->context, WEFT_ERROR_UNSUPPORTED, "a product without the matrix of %s",
-                    why);
+/* The rule of the integral must integrate every term exactly, as this function does. */
+static bool check_degrees(const product_writer *w, const ufl_terms *terms, const int *polynomials,
+                          int degree) {
+    for (int t = 0; t < terms->n; ++t) {
+        int d[3];
+        term_degrees(w, &terms->list[t], polynomials[t], d);
+        if (d[0] + d[1] + d[2] > degree)
+            return refuse(w->e, "an integral whose rule is not exact");
+        if (d[1] + d[2] > DEGREE_MAX || d[2] > DEGREE_MAX)
+            return refuse(w->e, "coefficients of high degrees");
+    }
+    return true;
 }
 
-/* Entries of the change of basis below this are rounding. */
-static const double ZERO = 1e-12;
+static bool find_parts(const product_writer *w, const ufl_terms *terms, product_parts *trial) {
+    product_parts test = {.n = 0};
+    ufl_emitter *e = w->e;
+    for (int t = 0; t < terms->n; ++t)
+        for (int i = 0; i < 2; ++i) {
+            const ufl_basis *basis = &e->l->bases[terms->list[t].basis[i]];
+            if (basis->part.scalar != w->scalar || basis->derivative > w->d ||
+                find_part(i ? trial : &test, basis->part) < 0)
+                return refuse(e, "second derivatives, several spaces or many components");
+        }
+    e->ignores_constants = e->results == w->scalar;
+    for (int t = 0; t < terms->n; ++t)
+        e->ignores_constants =
+            e->ignores_constants && e->l->bases[terms->list[t].basis[1]].derivative > 0;
+    return true;
+}
 
-bool ufl_emit_product(ufl_emitter *e, const ufl_terms *terms) {
+bool ufl_emit_product(ufl_emitter *e, const ufl_terms *terms, const int *polynomials, int degree) {
     const ufl_element *element = e->results;
     const ufl_element *scalar = element->family == UFL_BLOCKED ? element->sub[0] : element;
-    product_parts trial = {.n = 0}, test = {.n = 0};
+    product_parts trial = {.n = 0};
     product_writer *w = ufl_alloc(e->l->context, 1, sizeof *w);
     int *factors = ufl_alloc(e->l->context, (size_t)terms->n + 1, sizeof *factors);
     if (!w || !factors)
@@ -319,40 +598,30 @@ bool ufl_emit_product(ufl_emitter *e, const ufl_terms *terms) {
     if (scalar->family != UFL_LAGRANGE || scalar->degree < 1 || scalar->degree > DEGREE_MAX ||
         scalar->tensor_order || !ufl_cell_is_simplex(scalar->cell) || w->d < 2)
         return refuse(e, scalar->name);
-    for (int k = 0; k <= w->k; ++k)
+    for (int k = 0; k <= DEGREE_MAX; ++k)
         bernstein_make(k, w->d + 1, &w->of[k]);
-    for (int t = 0; t < terms->n; ++t)
-        for (int i = 0; i < 2; ++i) {
-            const ufl_basis *basis = &e->l->bases[terms->list[t].basis[i]];
-            if (basis->part.scalar != scalar || basis->derivative > w->d ||
-                find_part(i ? &trial : &test, basis->part) < 0)
-                return refuse(e, "second derivatives, several spaces or many components");
-        }
-    e->ignores_constants = element == scalar;
-    for (int t = 0; t < terms->n; ++t)
-        e->ignores_constants =
-            e->ignores_constants && e->l->bases[terms->list[t].basis[1]].derivative > 0;
-    if (!make_coefficients(w))
+    if (!find_parts(w, terms, &trial) || !check_degrees(w, terms, polynomials, degree) ||
+        !make_coefficients(w, w->k, w->to_bernstein) || !ufl_emit_declare(e, true))
         return false;
-    for (int i = 0; i < w->of[w->k].n * w->of[w->k].n; ++i)
-        if (fabs(w->to_bernstein[i]) < ZERO)
-            w->to_bernstein[i] = 0;
-    if (!ufl_emit_declare(e, true))
-        return false;
-    write_factors(w, terms, factors);
+    write_factors(w, terms, polynomials, factors);
     for (int i = 0; i < trial.n; ++i) {
-        trial.names[i][0] = write_coefficients(w, element, trial.part[i]);
+        const function_dofs v = {"v", element, trial.part[i], w->k, w->to_bernstein};
+        trial.names[i][0] = write_coefficients(w, &v);
         for (int t = 0; t < terms->n; ++t) {
             const ufl_basis *u = &e->l->bases[terms->list[t].basis[1]];
             if (u->part.first == trial.part[i].first && trial.names[i][u->derivative] < 0)
                 trial.names[i][u->derivative] =
-                    write_differences(w, trial.names[i][0], u->derivative);
+                    write_differences(w, w->k, trial.names[i][0], u->derivative);
         }
     }
     const int n_components = element->family == UFL_BLOCKED ? element->block_size : 1;
+    const term_list list = {terms, polynomials, factors};
     for (int c = 0; c < n_components; ++c) {
         const ufl_part part = {scalar, c, n_components};
-        write_result(w, part, write_test(w, terms, factors, &trial, part));
+        const int result = write_test(w, &list, &trial, part);
+        if (result < 0)
+            return false;
+        write_result(w, part, result);
     }
     return true;
 }
