@@ -49,7 +49,7 @@ typedef struct weft_hierarchy_options {
 } weft_hierarchy_options;
 
 /** Refine a mesh uniformly and keep every level.
- *  device  borrowed, for its threads (NULL: one); the result does not depend on their number
+ *  device  borrowed, as for weft_mesh_order and weft_mesh_refine; the result does not depend on it
  *  coarse  taken over and set to NULL, also on errors
  *  out     caller's; weft_hierarchy_free
  *  Nodes, cells, facets  of the finest mesh as from weft_mesh_order and weft_mesh_refine

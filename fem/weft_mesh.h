@@ -136,7 +136,8 @@ weft_status weft_mesh_tile(weft_device *device, const weft_mesh *tile, const int
                            weft_mesh **out, weft_error *error);
 /** Refine uniformly. Each of the `times` steps (1 to 12) halves every edge and divides a triangle
  *  into 4, a tetrahedron into 8.
- *  device  borrowed, for its threads (NULL: one); the result does not depend on their number
+ *  device  borrowed, for its kernels if it is a GPU and the mesh large, otherwise for its threads
+ *          (NULL: one thread); the result does not depend on it
  *  out     caller's; weft_mesh_free
  *  Nodes   each node is followed by the midpoints of its edges to higher nodes, in ascending order
  *          of these nodes
@@ -153,7 +154,7 @@ weft_status weft_mesh_tile(weft_device *device, const weft_mesh *tile, const int
  *  Memory  the new mesh, 1/8 (3D) or 1/4 (2D) of it, and during a step 24 bytes per tetrahedron (12
  *          per triangle) and 8 per node of the coarser mesh
  *  Errors  WEFT_ERROR_USAGE (times), WEFT_ERROR_UNSUPPORTED (2^31 cells, facets or nodes in the
- *          result, found before any allocation), WEFT_ERROR_MEMORY; *out untouched
+ *          result, found before any allocation), WEFT_ERROR_MEMORY, _COMPILER, _DEVICE; *out untouched
  *  Source  Bey 1995, Tetrahedral grid refinement, Computing 55 */
 weft_status weft_mesh_refine(weft_device *device, const weft_mesh *mesh, int times,
                              const weft_monitor *monitor, weft_mesh **out, weft_error *error);
