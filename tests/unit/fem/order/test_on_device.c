@@ -4,6 +4,7 @@
  * host's are checked by test_order.c. Runs on an emulated GPU, or on the device that WEFT_TEST_DEVICE
  * names. */
 #include "fem/order/on_device.h"
+#include "fem/order/order.h"
 #include "fem/space/space.h"
 #include "fem/weft_fem.h"
 #include "fusion/connectivity/connectivity.h"
@@ -271,9 +272,36 @@ static void too_little_memory(void **state) {
     weft_device_free(&device);
 }
 
+/* Large meshes are ordered by the device, which then has them; small ones by the host. */
+static void by_size(void **state) {
+    (void)state;
+    static const int64_t sides[] = {314, 320}; /* 315^2 is below 10^5 */
+    for (int i = 0; i < 2; ++i) {
+        weft_device *device = setup_device();
+        weft_mesh *mesh = grid(2, sides[i], false), *expected = grid(2, sides[i], false);
+        const weft_order_options options = {WEFT_ORDERING_BISECTION, 0, NULL};
+        weft_mesh_copies copies = {0};
+        assert_int_equal(weft_mesh_order_keeping(device, mesh, &options, NULL, &copies, NULL),
+                         WEFT_OK);
+        assert_int_equal(
+            weft_mesh_order(NULL, expected, WEFT_ORDERING_BISECTION, 0, NULL, NULL, NULL), WEFT_OK);
+        compare_meshes(mesh, expected);
+        assert_true((copies.x != NULL) == (i == 1));
+        assert_true((copies.cells != NULL) == (i == 1));
+        weft_mesh_copies_free(&copies);
+        weft_mesh_free(&mesh);
+        weft_mesh_free(&expected);
+        weft_device_free(&device);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes),  cmocka_unit_test(leaves), cmocka_unit_test(degenerate),
-        cmocka_unit_test(meshes), cmocka_unit_test(a_hub),  cmocka_unit_test(too_little_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes),
+                                       cmocka_unit_test(leaves),
+                                       cmocka_unit_test(degenerate),
+                                       cmocka_unit_test(meshes),
+                                       cmocka_unit_test(a_hub),
+                                       cmocka_unit_test(by_size),
+                                       cmocka_unit_test(too_little_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
