@@ -9,6 +9,7 @@
  *
  *   real                      type of data: a vector of lanes on the host
  *   scalar                    type of one component of a real
+ *   TABLE(numbers)            a pointer to a large array of constants
  *   weft_NAME(x)              intrinsics of one argument: abs, cos, exp, reciprocal, sqrt, ...
  *   weft_NAME(x, y)           intrinsics of two arguments: max, min, pow, ...
  *   weft_powi(x, n)           x to an integer power
@@ -91,6 +92,40 @@ static int count_list(body_writer *w, const weft_statement *first, int limit) {
     return count < limit ? count : limit;
 }
 
+/* Are the subscripts of a place numbers? */
+static bool place_known(body_writer *w, const weft_term *place) {
+    int64_t value = 0;
+    for (int k = 0; k < place->n_children; ++k)
+        if (!weft_body_integer(w, place->children[k], &value))
+            return false;
+    return true;
+}
+
+/* Is every target in a list addressed by the counter of a loop that is not unrolled? */
+static bool targets_vary(body_writer *w, const weft_statement *first) {
+    for (const weft_statement *s = first; s; s = s->next) {
+        const bool varies = s->kind == STATEMENT_BLOCK    ? targets_vary(w, s->body)
+                            : s->kind == STATEMENT_ASSIGN ? !place_known(w, s->target)
+                                                          : false;
+        if (!varies)
+            return false;
+    }
+    return true;
+}
+
+/* The number of statements from which a loop stays one: less where no array could be held in registers for it. */
+static int unroll_limit(body_writer *w, const weft_statement *loop) {
+    const int most = w->style->unroll > 0 ? w->style->unroll : WEFT_UNROLL_MAX;
+    int64_t i = 0, bound = 0;
+    if (!loop_known(w, loop, &i, &bound))
+        return most;
+    w->locals->known[loop->local] = true;
+    w->locals->integers[loop->local] = i;
+    const bool varies = targets_vary(w, loop->body);
+    w->locals->known[loop->local] = false;
+    return varies && most > WEFT_UNROLL_VARYING ? WEFT_UNROLL_VARYING : most;
+}
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* Does a list contain a declaration that is emitted? Known ints are not. */
@@ -138,7 +173,7 @@ static weft_status write_loop(body_writer *w, const weft_statement *loop) {
     int64_t i = 0, bound = 0;
     TRY(weft_body_check(w, loop->value));
     TRY(weft_body_check(w, loop->condition));
-    const int most = w->style->unroll > 0 ? w->style->unroll : WEFT_UNROLL_MAX;
+    const int most = unroll_limit(w, loop);
     if (count_loop(w, loop, most) < most) {
         loop_known(w, loop, &i, &bound);
         for (; compare(loop->compare, i, bound); i += loop->step) {
@@ -277,17 +312,25 @@ done:
     return status;
 }
 
+/* Numbers of a table from which on it is wrapped in the prelude's TABLE. */
+enum { LARGE_TABLE = 1000 };
+
 static void write_tables(const body_writer *w, weft_text *out) {
     const weft_specialisation *specialisation = w->specialisation;
     for (int i = 0; i < specialisation->n_tables; ++i) {
         if (!w->uses_table[i])
             continue;
-        int n = weft_shape_count(&specialisation->table_shapes[i]);
-        weft_text_add(out, "%sstatic const scalar %s[%d] = {", w->style->indent,
-                      specialisation->table_names[i], n);
+        const int n = weft_shape_count(&specialisation->table_shapes[i]);
+        const char *name = specialisation->table_names[i];
+        const bool is_large = n >= LARGE_TABLE;
+        weft_text_add(out, "%sstatic const scalar %s%s[%d] = {", w->style->indent, name,
+                      is_large ? "_numbers" : "", n);
         for (int k = 0; k < n; ++k)
             weft_text_add(out, "%s%.17g%s", k % 4 ? " " : "\n        ",
                           specialisation->tables[i][k], k + 1 < n ? "," : "};\n");
+        if (is_large)
+            weft_text_add(out, "%sconst scalar *%s = TABLE(%s_numbers);\n", w->style->indent, name,
+                          name);
     }
 }
 

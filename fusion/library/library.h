@@ -98,6 +98,9 @@ typedef struct weft_accessor {
 /** A loop of a body is unrolled if the result has fewer statements than this: its subscripts are
  *  then constants, so that register arrays stay in registers. */
 #define WEFT_UNROLL_MAX 256
+/** The same inside a loop that is not unrolled, where its counter is in the subscripts of all targets: they are in memory,
+ *  and more statements only take longer to compile. */
+#define WEFT_UNROLL_VARYING 17
 /** The style of a backend's bodies (fusion/codegen/target_host.c). */
 typedef struct weft_body_style {
     const char

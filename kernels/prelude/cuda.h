@@ -28,18 +28,32 @@ typedef scalar real;
 #define UNROLL _Pragma("unroll")
 #define SPLAT(e) ((real)(e))
 
+/* A large table, whose numbers are read and not part of the code. */
+#define TABLE(numbers) (numbers)
+
+/* f(i) for n values of a thread: more than its registers hold are in memory, where a loop compiles faster. */
+enum { MOST_UNROLLED = 512 };
+template <class Function> INLINE void each_value(int n, Function f)
+{
+    if (n > MOST_UNROLLED) {
+        _Pragma("unroll 1") for (int i = 0; i < n; ++i)
+            f(i);
+        return;
+    }
+    UNROLL for (int i = 0; i < n; ++i)
+        f(i);
+}
+
 /* interleaved lists: [block][component][lane] */
 INLINE void load_block(real *v, const scalar *p, int components)
 {
-    UNROLL for (int c = 0; c < components; ++c)
-        v[c] = p[c * LANES];
+    each_value(components, [=](int c) { v[c] = p[c * LANES]; });
 }
 
 /* plain lists: [element][component] */
 INLINE void load_plain(real *v, const scalar *p, int components, int64_t element, int64_t)
 {
-    UNROLL for (int c = 0; c < components; ++c)
-        v[c] = p[element * components + c];
+    each_value(components, [=](int c) { v[c] = p[element * components + c]; });
 }
 
 /* n numbers, which the block's threads will ask for: into the L2 cache */
@@ -69,14 +83,12 @@ INLINE void load_uniform(real *v, const scalar *p, int components)
 
 INLINE void store_block(scalar *p, const real *v, int components, int)
 {
-    UNROLL for (int c = 0; c < components; ++c)
-        p[c * LANES] = v[c];
+    each_value(components, [=](int c) { p[c * LANES] = v[c]; });
 }
 
 INLINE void store_plain(scalar *p, const real *v, int components, int64_t element, int64_t)
 {
-    UNROLL for (int c = 0; c < components; ++c)
-        p[element * components + c] = v[c];
+    each_value(components, [=](int c) { p[element * components + c] = v[c]; });
 }
 
 INLINE void add_indirect(scalar *p, const int32_t *map, const real *v, int width, int components, int)
@@ -90,8 +102,7 @@ INLINE void add_indirect(scalar *p, const int32_t *map, const real *v, int width
 
 INLINE void add_matrix(scalar *p, const uint32_t *positions, const real *v, int entries, int)
 {
-    UNROLL for (int k = 0; k < entries; ++k)
-        atomicAdd(&p[positions[k * LANES]], v[k]);
+    each_value(entries, [=](int k) { atomicAdd(&p[positions[k * LANES]], v[k]); });
 }
 
 /* where no other element of the launch has these targets */
@@ -106,8 +117,7 @@ INLINE void add_indirect_alone(scalar *p, const int32_t *map, const real *v, int
 
 INLINE void add_matrix_alone(scalar *p, const uint32_t *positions, const real *v, int entries, int)
 {
-    UNROLL for (int k = 0; k < entries; ++k)
-        p[positions[k * LANES]] += v[k];
+    each_value(entries, [=](int k) { p[positions[k * LANES]] += v[k]; });
 }
 
 //@ Several threads per element: a list in shared memory, and loads and stores that its warps share.

@@ -20,6 +20,8 @@ typedef int@bits@_t mask __attribute__((vector_size(LANES * sizeof(scalar))));
 #define ONCE static __attribute__((noinline, const)) /* calls of the C library: long, and slow */
 #define UNROLL _Pragma("GCC unroll 16")
 #define SPLAT(e) ((e) - (real){0}) /* a scalar or a vector as a vector; x - 0 is x */
+/* A large table. The compiler does not look its numbers up, for which it would search the table each time. */
+#define TABLE(numbers) ({ const scalar *table_ = (numbers); __asm__("" : "+r"(table_)); table_; })
 #define EACH_LANE(M) @each_lane@
 
 /* interleaved lists: [block][component][lane] */

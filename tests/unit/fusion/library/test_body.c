@@ -273,6 +273,52 @@ static void test_long_loops(void **state) {
     weft_text_free(&text);
 }
 
+/* Inside a loop that stays one, a loop whose targets its counter addresses stays one too. One whose targets become
+ * constant subscripts is unrolled. */
+static void test_varying_targets(void **state) {
+    (void)state;
+    static const body_case c = {
+        HEAD("(x: real[n]) -> A: real[n,n]")
+        "//@ threads 1\nfor (int i = 0; i < n; ++i) {\n    real h[2];\n"
+        "    for (int j = 0; j < 2; ++j)\n        h[j] = x(i);\n"
+        "    for (int j = 0; j < n; ++j)\n        A(i,j) = x(j) * h[1];\n}\n",
+        1,
+        {{1, {20}}},
+        0,
+        VECTOR,
+        0,
+        "for (int i = 0; i < 20; ++i) {\n    real h[2];\n    h[0] = v_a[i];\n    h[1] = v_a[i];\n"
+        "    for (int j = 0; j < 20; ++j) {\n        v_r[i * 20 + j] = v_a[j] * h[1];\n    }\n}\n"};
+    weft_text text = {0};
+    weft_error error = {0};
+    emit(&c, WEFT_OK, &text, &error);
+    assert_string_equal(text.data, c.expected);
+    weft_text_free(&text);
+}
+
+/* Large tables are read through the prelude's TABLE. */
+static void test_large_tables(void **state) {
+    (void)state;
+    for (int n = 999; n <= 1000; ++n) {
+        const body_case c = {HEAD("(x: real[n]) -> y: real") "//@ table w: real[n] = powers(n)\n"
+                                                             "//@ threads 1\ny = 0;\n"
+                                                             "for (int i = 0; i < n; ++i)\n"
+                                                             "    y += x(i) * w(i);\n",
+                             1,
+                             {{1, {n}}},
+                             0,
+                             VECTOR,
+                             0,
+                             NULL};
+        weft_text text = {0};
+        weft_error error = {0};
+        emit(&c, WEFT_OK, &text, &error);
+        assert_int_equal(strstr(text.data, "const scalar *w = TABLE(w_numbers);") != NULL, n == 1000);
+        assert_non_null(strstr(text.data, "v_r[0] += v_a[i] * w[i];"));
+        weft_text_free(&text);
+    }
+}
+
 static void test_out_of_range(void **state) {
     (void)state;
     static const struct {
@@ -528,7 +574,8 @@ static void test_meaning(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),         cmocka_unit_test(test_long_loops),
+        cmocka_unit_test(test_text),         cmocka_unit_test(test_long_loops), cmocka_unit_test(test_varying_targets),
+        cmocka_unit_test(test_large_tables),
         cmocka_unit_test(test_out_of_range), cmocka_unit_test(test_values),
         cmocka_unit_test(test_meaning),
     };
