@@ -130,6 +130,12 @@ const int32_t *weft_reduction_constrained(const weft_reduction *reduction, int64
  *          finite), those of weft_program_make */
 weft_status weft_reduction_fill(weft_reduction *reduction, double factor, weft_memory *u,
                                 weft_error *error);
+/** u = the nearest values that satisfy the constraints, in the norm sqrt(sum w_i u_i^2), at the time of
+ *  the conditions. Values of Dirichlet dofs stay. On the host.
+ *  weights, u  [n_dofs] on the device
+ *  Errors      as weft_reduction_fill */
+weft_status weft_reduction_project(weft_reduction *reduction, weft_memory *weights, weft_memory *u,
+                                   weft_error *error);
 /** out = u without dependent dofs, which are 0. */
 weft_status weft_reduction_keep(weft_reduction *reduction, weft_memory *u, weft_memory *out,
                                 weft_error *error);
@@ -146,6 +152,9 @@ weft_status weft_reduction_enter(weft_reduction *reduction, weft_memory *b, weft
 /** x = x0 + C v, x0 of the last weft_reduction_enter. */
 weft_status weft_reduction_leave(weft_reduction *reduction, weft_memory *v, weft_memory *x,
                                  weft_error *error);
+/** Nothing depends on anything, and there is nothing to check at other times: a weft_reduction is not
+ *  needed. */
+bool weft_constraints_empty(const weft_constraints *constraints);
 /** Number of dependent dofs. */
 int64_t weft_constraints_count(const weft_constraints *constraints);
 

@@ -5,7 +5,7 @@
 #ifndef WEFT_TRANSIENT_H
 #define WEFT_TRANSIENT_H
 
-#include "fem/weft_bc.h"
+#include "fem/weft_constraint.h"
 #include "fem/weft_solver.h"
 
 #ifdef __cplusplus
@@ -48,6 +48,8 @@ typedef struct weft_transient_part {
 typedef struct weft_transient_problem {
     const weft_space *space;
     weft_bc *bc;
+    weft_constraints *constraints; /* of bc; u satisfies them at the end of each stage. NULL: none */
+    weft_point_loads *point_loads; /* of bc, as fluxes; NULL: none */
     const weft_transient_part *parts; /* [n_parts] */
     int n_parts;
     bool is_nonlinear;
@@ -62,12 +64,13 @@ typedef struct weft_transient_problem {
         newton_tolerance;  /* for the residual of a stage at free dofs, relative to the largest one
                                 over all dofs, or as small as rounding allows */
     int newton_iterations; /* at most, in each stage */
-    weft_memory *u; /* [n_dofs]; at first the initial values, except those of Dirichlet dofs */
+    weft_memory *u; /* [n_dofs]; at first the initial values, except those of Dirichlet dofs; where they do
+                       not satisfy the constraints, the nearest values that do, weighted by the mass */
     weft_memory *previous,
         *length;       /* of own schemes, [n_dofs] and one double, which scripts have as
                                        inputs; set here; NULL: the parts have a mass */
     weft_memory *time; /* what is bound to the input t, one double; set here */
-    weft_assembly assembly, mass_assembly;
+    weft_assembly assembly, mass_assembly; /* with constraints: that store a matrix */
     weft_cg_options solver;          /* of each linear system; the preconditioner is made here */
     int preconditioner;              /* a kind; -1: none but Jacobi's */
     const weft_hierarchy *hierarchy; /* for those that need one; may be NULL */
@@ -103,7 +106,8 @@ typedef struct weft_transient weft_transient;
 /** Compile all programs, assemble the operators and set the Dirichlet values of u.
  *  context  borrowed; must outlive the result
  *  out      caller's; weft_transient_free
- *  Errors   those of weft_operator_make, weft_bc_apply and weft_preconditioner_make; *out untouched */
+ *  Errors   those of weft_operator_make, weft_bc_apply, weft_reduction_fill and weft_preconditioner_make;
+ *           WEFT_ERROR_USAGE (constraints, and an assembly that stores no matrix); *out untouched */
 weft_status weft_transient_make(weft_context *context, const weft_transient_problem *problem,
                                 weft_transient **out, weft_error *error);
 void weft_transient_free(weft_transient **transient);

@@ -33,6 +33,20 @@ done:
     return status;
 }
 
+/* The steps are one script, whose products are with the matrices of all nodes. */
+static weft_status refuse_constraint(const app_option *row, const char *option, const char *text,
+                                     void *at, weft_error *error) {
+    (void)row, (void)text, (void)at;
+    weft_error_set(
+        error, WEFT_ERROR_UNSUPPORTED,
+        "constraints between nodes, and values and loads at points, are not for steps of "
+        "advection and diffusion");
+    weft_error_location(error, option, NULL, 0, 0);
+    weft_error_hint(error, "take solve heat.weft --time DT,END, whose diffusion has them; see "
+                           "docs/constraints.md");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
 static const app_option problem_options[] = {
     {.help = "Problem: c (dT/dt + u.grad T) = div(mu grad T) + f"},
     {"velocity", "[@GROUP=]EXPR,EXPR[,EXPR]",
@@ -132,6 +146,11 @@ static const app_option problem_options[] = {
     {"quiet", NULL, "Print only errors", 'q', APP_FLAG(ad_options, run.verbosity, APP_QUIET)},
     {"verbose", NULL, "Print the steps of the program and the kernels", 'v',
      APP_FLAG(ad_options, run.verbosity, APP_VERBOSE)},
+    {"tie", "GROUP", NULL, .read = refuse_constraint},
+    {"periodic", "GROUP=GROUP", NULL, .read = refuse_constraint},
+    {"symmetry", "GROUP", NULL, .read = refuse_constraint},
+    {"point-value", "X=VALUE", NULL, .read = refuse_constraint},
+    {"point-load", "X=VALUE", NULL, .read = refuse_constraint},
     {0}};
 
 static const char doc[] =

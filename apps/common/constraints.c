@@ -201,9 +201,10 @@ bool app_has_point_loads(const app_run_options *options) {
 
 weft_status app_run_reduce(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (!run->constraints || weft_constraints_count(run->constraints) == 0)
+    if (!run->constraints || weft_constraints_empty(run->constraints))
         return WEFT_OK;
-    if (!weft_assembly_about(run->assembly)->stores_matrix) { /* what was chosen before it was known */
+    if (!weft_assembly_about(run->assembly)
+             ->stores_matrix) { /* what was chosen before it was known */
         weft_operator_free(&run->op);
         run->assembly = WEFT_ASSEMBLY_CSR;
         TRY(app_run_operator_make(run, error));

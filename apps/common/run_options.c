@@ -241,11 +241,11 @@ const app_option app_constraint_options[] = {
      "support; repeatable",
      APP_BY(read_constraint, app_run_options, constraints), .low = APP_SYMMETRY},
     {"point-value", "X,Y[,Z]=VALUE[,VALUE...]",
-     "u has a value at a point, or at those of a group of points; `free` leaves a component "
-     "as it is; repeatable",
+     "u has a value, by a formula, at a point, or at those of a group of points; `free` leaves a "
+     "component as it is; repeatable",
      APP_BY(read_constraint, app_run_options, constraints), .low = APP_POINT_VALUE},
     {"point-load", "X,Y[,Z]=VALUE[,VALUE...]",
-     "A concentrated source, or force, at a point, or at each of a group of points; "
+     "A concentrated source, or force, by a formula, at a point, or at each of a group of points; "
      "repeatable",
      APP_BY(read_constraint, app_run_options, constraints), .low = APP_POINT_LOAD},
     {0}};

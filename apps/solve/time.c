@@ -55,10 +55,6 @@ weft_status solve_time_check(const solve *run, weft_error *error) {
         TRY(refuse_option("--until", "leave out --until discretisation", error));
     if (options->load_steps > 1)
         TRY(refuse_option("--load-steps", "let the conditions depend on t", error));
-    if (options->run.constraints.n > 0)
-        TRY(refuse_option(
-            options->run.constraints.list[0].origin,
-            "constraints between nodes and loads at points are for stationary problems", error));
     if (options->run.derived.reactions)
         TRY(refuse_option("--reactions", "reactions are computed for stationary problems", error));
     if (options->time.history)
@@ -224,8 +220,12 @@ weft_status solve_time_make(solve *run, weft_error *error) {
     TRY(make_inputs(run, error));
     TRY(make_forms(run, error));
     TRY(make_parts(run, error));
+    TRY(app_run_constraints_make(&run->base, error));
+    TRY(app_run_point_loads_make(&run->base, error));
     weft_transient_problem problem = {.space = run->base.space,
                                       .bc = run->base.bc,
+                                      .constraints = run->base.constraints,
+                                      .point_loads = run->base.point_loads,
                                       .parts = run->time.parts,
                                       .n_parts = run->script.n_parts,
                                       .is_nonlinear = run->options->nonlinear,

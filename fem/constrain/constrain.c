@@ -2,6 +2,7 @@
 #include "fem/constrain/private.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +68,10 @@ void weft_constraints_free(weft_constraints **constraints) {
     free((*constraints)->given);
     free(*constraints);
     *constraints = NULL;
+}
+
+bool weft_constraints_empty(const weft_constraints *constraints) {
+    return constraints->n_rows == 0 && constraints->n_checks == 0;
 }
 
 int64_t weft_constraints_count(const weft_constraints *constraints) {
@@ -154,13 +159,15 @@ done:
 /* ---- equations ------------------------------------------------------------------------------- */
 
 weft_status constraints_refuse(const weft_constraints *constraints, int32_t dof, double apart,
-                               const char *origin, weft_error *error) {
+                               double t, const char *origin, weft_error *error) {
     const weft_mesh *mesh = weft_space_mesh(constraints->space);
     const int d = mesh->dimension, c = weft_space_components(constraints->space);
-    char point[64];
+    char point[64], when[40] = "";
+    if (t != 0)
+        (void)snprintf(when, sizeof when, " at t = %.6g", t);
     weft_error_set(error, WEFT_ERROR_INPUT,
-                   "this contradicts other conditions at %s: they differ by %.3g",
-                   weft_point_text(&mesh->x[(int64_t)(dof / c) * d], d, point), apart);
+                   "this contradicts other conditions at %s: they differ by %.3g%s",
+                   weft_point_text(&mesh->x[(int64_t)(dof / c) * d], d, point), apart, when);
     weft_error_location(error, origin, NULL, 0, 0);
     weft_error_hint(error, "leave one of the conditions out, or make their values equal");
     return WEFT_ERROR_INPUT;
@@ -256,7 +263,7 @@ static weft_status check_known(weft_constraints *constraints, const constraint_t
         size += fabs(terms->factors[i] * constraints->given[terms->dofs[i]]);
     }
     if (!is_formula && fabs(sum) > ROUNDING * size)
-        return constraints_refuse(constraints, dof, fabs(sum), origin, error);
+        return constraints_refuse(constraints, dof, fabs(sum), 0, origin, error);
     return (is_formula || moves) && terms->n > 0 ? add_check(constraints, terms, origin, error)
                                                  : WEFT_OK;
 }

@@ -94,11 +94,18 @@ weft_status constraints_resolve(weft_constraints *constraints, weft_error *error
  *  dof  a dof, for messages */
 weft_status constraints_add_terms(weft_constraints *constraints, constraint_terms *terms,
                                   int32_t dof, const char *origin, weft_error *error);
-/** Refuse an equation that others contradict by `apart`. */
+/** Refuse an equation that others contradict by `apart`.
+ *  t  the time, if that is not 0 */
 weft_status constraints_refuse(const weft_constraints *constraints, int32_t dof, double apart,
-                               const char *origin, weft_error *error);
+                               double t, const char *origin, weft_error *error);
 /** Is a number that of a value of a Dirichlet dof or of a formula? */
 bool constraint_is_known(const weft_constraints *constraints, int32_t number);
+
+/** Change the independent dofs of u such that sum weights (C u + g - u)^2 is least.
+ *  weights, u  [n_dofs]
+ *  filled      [n_dofs] C u + g of the given u */
+weft_status constraints_project(const weft_constraints *constraints, const double *weights,
+                                const double *filled, double *u, weft_error *error);
 
 /** C^T A C of the values of A on the host, many times (fem/constrain/galerkin.c). */
 typedef struct constraint_product constraint_product;

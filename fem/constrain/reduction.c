@@ -235,7 +235,7 @@ static weft_status check_values(const weft_reduction *reduction, double factor, 
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_constraints *constraints = reduction->constraints;
-    double *at = NULL;
+    double *at = NULL, t = 0;
     for (int i = 0; i < constraints->n_checks; ++i) {
         const constraint_row *row = &constraints->checks[i];
         double sum = factor * row->constant, size = fabs(sum);
@@ -253,8 +253,10 @@ static weft_status check_values(const weft_reduction *reduction, double factor, 
             size += fabs(row->factors[k] * value);
             dof = is_value ? dof : row->dofs[k];
         }
-        if (fabs(sum) > ROUNDING * size)
-            TRY(constraints_refuse(constraints, dof, fabs(sum), row->origin, error));
+        if (!(fabs(sum) <= ROUNDING * size)) {
+            TRY(weft_memory_read(weft_bc_time(constraints->bc), 0, &t, sizeof t, error));
+            TRY(constraints_refuse(constraints, dof, fabs(sum), t, row->origin, error));
+        }
         free(at);
         at = NULL;
     }
@@ -314,6 +316,26 @@ done:
 weft_status weft_reduction_restrict(weft_reduction *reduction, weft_memory *r, weft_memory *out,
                                     weft_error *error) {
     return weft_operator_apply(reduction->restrict_, r, out, error);
+}
+
+weft_status weft_reduction_project(weft_reduction *reduction, weft_memory *weights, weft_memory *u,
+                                   weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = reduction->constraints->n_dofs;
+    const size_t bytes = (size_t)n * sizeof(double);
+    double *room = weft_array_make(3 * (size_t)n, sizeof *room);
+    if (!room)
+        return weft_out_of_memory(error, "constraints");
+    TRY(weft_memory_read(weights, 0, room, bytes, error));
+    TRY(weft_memory_read(u, 0, room + n, bytes, error));
+    TRY(weft_reduction_fill(reduction, 1, u, error));
+    TRY(weft_memory_read(u, 0, room + 2 * n, bytes, error));
+    TRY(constraints_project(reduction->constraints, room, room + 2 * n, room + n, error));
+    TRY(weft_memory_write(u, 0, room + n, bytes, error));
+    TRY(weft_reduction_fill(reduction, 1, u, error));
+done:
+    free(room);
+    return status;
 }
 
 weft_status weft_reduction_keep(weft_reduction *reduction, weft_memory *u, weft_memory *out,

@@ -9,9 +9,10 @@
 #include <string.h>
 
 typedef struct given_matrix {
-    weft_sell_matrix *sell; /* NULL on the host */
-    weft_sell *layout;      /* of it, for other values; NULL: there will be none */
-    weft_memory *floats;    /* [n_entries] on the host in single precision, otherwise NULL */
+    weft_sell_matrix *sell;            /* NULL on the host */
+    weft_sell *layout;                 /* of it, for other values; NULL: there will be none */
+    weft_memory *row_start, *exported; /* of weft_operator_matrix */
+    weft_memory *floats; /* [n_entries] on the host in single precision, otherwise NULL */
 } given_matrix;
 
 static const weft_operator_table host_table = {.apply = weft_operator_csr_apply,
@@ -48,10 +49,35 @@ static const weft_product_arguments *sell_rows(const weft_operator *op) {
 static void sell_free(weft_operator *op) {
     weft_sell_matrix_free(&((given_matrix *)op->state)->sell);
     weft_sell_free(&((given_matrix *)op->state)->layout);
+    weft_memory_free(&((given_matrix *)op->state)->row_start);
+    weft_memory_free(&((given_matrix *)op->state)->exported);
 }
 
-static const weft_operator_table sell_table = {
-    .apply = sell_apply, .diagonal = sell_diagonal, .free = sell_free, .rows = sell_rows};
+/* The values in the pattern's order, of matrices in double precision whose pattern is on the host. */
+static weft_status sell_matrix(weft_operator *op, weft_memory **values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    given_matrix *matrix = op->state;
+    const weft_pattern *pattern = op->pattern;
+    *values = NULL;
+    if (op->single || !pattern->row_start)
+        return WEFT_OK;
+    if (!matrix->exported)
+        TRY(weft_memory_make(op->context->device, (size_t)pattern->n_entries * sizeof(double),
+                             &matrix->exported, error));
+    if (!matrix->row_start)
+        TRY(weft_memory_place(op->context->device, pattern->row_start, (size_t)pattern->n_rows + 1,
+                              sizeof(int64_t), &matrix->row_start, error));
+    TRY(weft_sell_export(matrix->sell, matrix->row_start, matrix->exported, error));
+    *values = matrix->exported;
+done:
+    return status;
+}
+
+static const weft_operator_table sell_table = {.apply = sell_apply,
+                                               .diagonal = sell_diagonal,
+                                               .free = sell_free,
+                                               .rows = sell_rows,
+                                               .matrix = sell_matrix};
 
 /* ---- values in SELL format ---- */
 

@@ -35,7 +35,8 @@ static weft_status correct(void *user, int iteration, weft_memory *r, weft_memor
     TRY(weft_time_system_assemble(&transient->system, weft_time_shift(now->stage, now->dt), true,
                                   error));
     TRY(weft_time_solve(transient, r, du, transient->problem.solver.tolerance, error));
-    *tangent = transient->system.total;
+    *tangent = transient->system.reduction ? weft_reduction_operator(transient->system.reduction)
+                                           : transient->system.total;
     *usable = transient->state.outcome == WEFT_TRANSIENT_DONE;
     transient->state.newton += *usable;
 done:
@@ -50,6 +51,7 @@ weft_status weft_time_newton(weft_transient *transient, const weft_time_stage *s
     const weft_newton_problem problem = {.vectors = &transient->vectors,
                                          .u = transient->u,
                                          .is_free = transient->is_free,
+                                         .constraints = transient->system.reduction,
                                          .residual = residual_make,
                                          .solve = correct,
                                          .user = &now,

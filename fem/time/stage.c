@@ -20,9 +20,8 @@ weft_status weft_time_solve(weft_transient *transient, weft_memory *b, weft_memo
     weft_status status = WEFT_OK;
     weft_cg_result result = {0};
     weft_cg_options options = transient->problem.solver;
-    options.preconditioner = transient->system.preconditioner;
     options.tolerance = tolerance;
-    TRY(weft_solver_solve(transient->system.solver, b, x, &options, &result, error));
+    TRY(weft_time_system_solve(&transient->system, &options, b, x, &result, error));
     transient->state.iterations += result.iterations;
     transient->state.solver = result.outcome;
     if (result.outcome != WEFT_CG_CONVERGED)
@@ -70,7 +69,7 @@ weft_status weft_time_stage_solve(weft_transient *transient, const weft_time_sta
                                   double dt, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_time_system_set(&transient->system, transient->state.t + stage->c * dt, error));
-    TRY(weft_bc_apply(transient->problem.bc, transient->u, error));
+    TRY(weft_time_system_prescribe(&transient->system, transient->u, error));
     TRY(transient->problem.is_nonlinear ? weft_time_newton(transient, stage, dt, error)
                                         : solve_linear(transient, stage, dt, error));
 done:

@@ -193,10 +193,30 @@ static weft_status make_operators(weft_time_system *system, weft_error *error) {
     if (problem->is_nonlinear && n_robin > 0)
         TRY(weft_operator_make(system->context, WEFT_ASSEMBLY_MATRIX_FREE, robin, n_robin,
                                &system->robin, error));
-    TRY(weft_solver_make(system->context, system->total, &system->solver, error));
 done:
     free(total);
     free(mass);
+    return status;
+}
+
+/* Of the constraints, if there are dependent dofs. */
+static weft_status make_reduction(weft_time_system *system, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_transient_problem *problem = system->problem;
+    const size_t bytes = (size_t)system->n * sizeof(double);
+    if (!problem->constraints || weft_constraints_empty(problem->constraints))
+        return WEFT_OK;
+    if (!weft_assembly_about(problem->assembly)->stores_matrix) {
+        status = weft_error_set(error, WEFT_ERROR_USAGE,
+                                "constraints need a matrix, and the assembly %s stores none",
+                                weft_assembly_name(problem->assembly));
+        weft_error_hint(error, "take the assembly csr");
+        goto done;
+    }
+    TRY(weft_reduction_make(problem->constraints, &system->reduction, error));
+    TRY(weft_memory_make(system->context->device, bytes, &system->reduced_load, error));
+    TRY(weft_memory_make(system->context->device, bytes, &system->reduced_u, error));
+done:
     return status;
 }
 
@@ -204,18 +224,23 @@ weft_status weft_time_system_make(weft_context *context, const weft_transient_pr
                                   weft_memory *load, weft_time_system *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_bc_motion motion = weft_bc_moves(problem->bc);
-    *out = (weft_time_system){.context = context,
-                              .problem = problem,
-                              .n = weft_space_dofs(problem->space),
-                              .matrix_moves = motion.alpha,
-                              .vector_moves = motion.flux || problem->previous,
-                              .parts = calloc((size_t)problem->n_parts, sizeof *out->parts)};
+    *out = (weft_time_system){
+        .context = context,
+        .problem = problem,
+        .n = weft_space_dofs(problem->space),
+        .matrix_moves = motion.alpha,
+        .flux_moves =
+            motion.flux || (problem->point_loads && weft_point_loads_move(problem->point_loads)),
+        .vector_moves = problem->previous != NULL,
+        .parts = calloc((size_t)problem->n_parts, sizeof *out->parts)};
     if (!out->parts)
         return weft_out_of_memory(error, "a form in time");
+    out->vector_moves |= out->flux_moves;
     TRY(weft_memory_make(context->device, sizeof(double), &out->shift, error));
     TRY(make_forms(out, error));
     TRY(make_vectors(out, load, error));
     TRY(make_operators(out, error));
+    TRY(make_reduction(out, error));
 done:
     return status;
 }
@@ -223,6 +248,9 @@ done:
 void weft_time_system_clear(weft_time_system *system) {
     weft_solver_free(&system->solver);
     weft_preconditioner_free(&system->preconditioner);
+    weft_reduction_free(&system->reduction);
+    weft_memory_free(&system->reduced_load);
+    weft_memory_free(&system->reduced_u);
     weft_operator_free(&system->total);
     weft_operator_free(&system->mass);
     weft_operator_free(&system->robin);
@@ -250,12 +278,26 @@ done:
     return status;
 }
 
+/* The operator of the linear systems. */
+static weft_operator *solved(const weft_time_system *system) {
+    return system->reduction ? weft_reduction_operator(system->reduction) : system->total;
+}
+
+/* The options of the linear systems. */
+static void set_constrained(const weft_time_system *system, weft_cg_options *options) {
+    if (system->reduction)
+        options->constrained =
+            weft_reduction_constrained(system->reduction, &options->n_constrained);
+}
+
 static weft_status precondition(weft_time_system *system, weft_error *error) {
     const weft_transient_problem *problem = system->problem;
+    weft_cg_options options = problem->solver;
+    set_constrained(system, &options);
     const weft_preconditioner_problem what = {
-        .op = system->total,
-        .constrained = problem->solver.constrained,
-        .n_constrained = problem->solver.n_constrained,
+        .op = solved(system),
+        .constrained = options.constrained,
+        .n_constrained = options.n_constrained,
         .is_general = !weft_method_about(problem->solver.method)->needs_symmetric,
         .space = problem->space,
         .hierarchy = problem->hierarchy,
@@ -269,7 +311,19 @@ static weft_status precondition(weft_time_system *system, weft_error *error) {
                                           &system->preconditioner, error);
 }
 
-weft_status weft_time_system_assemble(weft_time_system *system, double a, bool precondition_too,
+/* C^T A C, preconditioner and solver for the assembled operator. */
+static weft_status prepare(weft_time_system *system, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (system->reduction)
+        TRY(weft_reduction_update(system->reduction, system->total, error));
+    TRY(precondition(system, error));
+    if (!system->solver)
+        TRY(weft_solver_make(system->context, solved(system), &system->solver, error));
+done:
+    return status;
+}
+
+weft_status weft_time_system_assemble(weft_time_system *system, double a, bool to_solve,
                                       weft_error *error) {
     weft_status status = WEFT_OK;
     const bool changes = system->matrix_moves || system->problem->is_nonlinear;
@@ -278,10 +332,48 @@ weft_status weft_time_system_assemble(weft_time_system *system, double a, bool p
     system->is_assembled = false;
     TRY(weft_memory_write(system->shift, 0, &a, sizeof a, error));
     TRY(weft_operator_assemble(system->total, error));
-    if (precondition_too)
-        TRY(precondition(system, error));
+    if (to_solve)
+        TRY(prepare(system, error));
     system->a = a;
-    system->is_assembled = precondition_too;
+    system->is_assembled = to_solve;
+done:
+    return status;
+}
+
+weft_status weft_time_system_solve(weft_time_system *system, const weft_cg_options *options,
+                                   weft_memory *b, weft_memory *x, weft_cg_result *result,
+                                   weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cg_options now = *options;
+    weft_reduction *reduction = system->reduction;
+    now.preconditioner = system->preconditioner;
+    set_constrained(system, &now);
+    if (reduction)
+        TRY(weft_reduction_enter(reduction, b, x, system->reduced_load, system->reduced_u, error));
+    TRY(weft_solver_solve(system->solver, reduction ? system->reduced_load : b,
+                          reduction ? system->reduced_u : x, &now, result, error));
+    if (reduction)
+        TRY(weft_reduction_leave(reduction, system->reduced_u, x, error));
+done:
+    return status;
+}
+
+weft_status weft_time_system_prescribe(weft_time_system *system, weft_memory *u,
+                                       weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_bc_apply(system->problem->bc, u, error));
+    if (system->reduction)
+        TRY(weft_reduction_fill(system->reduction, 1, u, error));
+done:
+    return status;
+}
+
+/* target + fluxes and loads at points */
+static weft_status add_fluxes(weft_time_system *system, weft_memory *target, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_bc_add_fluxes(system->problem->bc, target, error));
+    if (system->problem->point_loads)
+        TRY(weft_point_loads_apply(system->problem->point_loads, target, error));
 done:
     return status;
 }
@@ -291,9 +383,9 @@ static weft_status add_conditions(weft_time_system *system, weft_vector_programs
                                   weft_memory *u, weft_memory *load, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_terms terms = {0};
-    if (!system->has_vector || weft_bc_moves(system->problem->bc).flux) {
+    if (!system->has_vector || system->flux_moves) {
         TRY(weft_memory_zero(system->flux, error));
-        TRY(weft_bc_add_fluxes(system->problem->bc, system->flux, error));
+        TRY(add_fluxes(system, system->flux, error));
     }
     weft_terms_add(&terms, 1, system->raw);
     weft_terms_add(&terms, -1, system->flux);
@@ -335,7 +427,7 @@ weft_status weft_time_system_load(weft_time_system *system, weft_vector_programs
         return WEFT_OK;
     TRY(run_vectors(system, vectors, is_nonlinear ? system->raw : load, error));
     TRY(is_nonlinear ? add_conditions(system, vectors, u, load, error)
-                     : weft_bc_add_fluxes(system->problem->bc, load, error));
+                     : add_fluxes(system, load, error));
     system->has_vector = true;
     system->vector_at = system->at;
 done:

@@ -40,7 +40,24 @@ static weft_status set_free(weft_transient *transient, double *values, weft_erro
     return weft_vector_push(transient->is_free, values, transient->vectors.n, error);
 }
 
-/* u = the initial field, with the Dirichlet values of the start */
+/* u = the nearest values that satisfy the constraints, weighted by the lumped mass, so that heat is kept
+ * where groups are tied. */
+static weft_status project(weft_transient *transient, double *values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_time_system *system = &transient->system;
+    const int64_t n = transient->vectors.n;
+    if (!system->reduction || !system->mass)
+        return WEFT_OK;
+    for (int64_t i = 0; i < n; ++i)
+        values[i] = 1;
+    TRY(weft_memory_write(transient->work, 0, values, (size_t)n * sizeof *values, error));
+    TRY(weft_operator_apply(system->mass, transient->work, transient->work2, error));
+    TRY(weft_reduction_project(system->reduction, transient->work2, transient->u, error));
+done:
+    return status;
+}
+
+/* u = the initial field, with what is prescribed at the start */
 static weft_status set_start(weft_transient *transient, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n = transient->vectors.n;
@@ -53,6 +70,8 @@ static weft_status set_start(weft_transient *transient, weft_error *error) {
     TRY(weft_vector_push(transient->u, values, n, error));
     TRY(weft_time_system_set(&transient->system, problem->start, error));
     TRY(weft_bc_apply(problem->bc, transient->u, error));
+    TRY(project(transient, values, error));
+    TRY(weft_time_system_prescribe(&transient->system, transient->u, error));
     if (transient->system.mass)
         TRY(weft_operator_apply(transient->system.mass, transient->u, transient->mass_u[0], error));
     TRY(set_free(transient, values, error));
@@ -70,7 +89,8 @@ weft_status weft_transient_make(weft_context *context, const weft_transient_prob
         return weft_out_of_memory(error, "a form in time");
     transient->problem = *problem;
     transient->u = problem->u;
-    transient->vectors = (weft_vector_programs){.context = context, .n = weft_space_dofs(problem->space)};
+    transient->vectors =
+        (weft_vector_programs){.context = context, .n = weft_space_dofs(problem->space)};
     TRY(make_vectors(transient, error));
     TRY(weft_time_system_make(context, &transient->problem, transient->load, &transient->system,
                               error));

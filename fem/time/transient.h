@@ -30,10 +30,14 @@ typedef struct weft_time_system {
     weft_memory *more;                 /* the vector of a further part; NULL: there is none */
     weft_memory *raw, *flux, *robin_u; /* of nonlinear problems: r of the forms; fluxes; alpha u */
     bool matrix_moves, vector_moves;   /* depend on t; alpha and fluxes included */
+    bool flux_moves;                   /* fluxes and loads at points do */
     bool is_assembled, has_vector;
     double at, a, vector_at; /* the time; of the assembled total; of the vector */
+    weft_reduction
+        *reduction; /* NULL: no constraints; else these are for C^T (a M + K) C, as are */
     weft_preconditioner *preconditioner;
     weft_solver *solver;
+    weft_memory *reduced_load, *reduced_u;
 } weft_time_system;
 
 struct weft_transient {
@@ -66,9 +70,16 @@ weft_status weft_time_system_make(weft_context *context, const weft_transient_pr
 void weft_time_system_clear(weft_time_system *system);
 /** Set the time of all formulas. */
 weft_status weft_time_system_set(weft_time_system *system, double t, weft_error *error);
-/** Assemble a M + K if that is not what the operator has, and adapt the preconditioner. */
-weft_status weft_time_system_assemble(weft_time_system *system, double a, bool precondition,
+/** Assemble a M + K if that is not what the operator has; with `to_solve`, also what a solve needs. */
+weft_status weft_time_system_assemble(weft_time_system *system, double a, bool to_solve,
                                       weft_error *error);
+/** Solve (a M + K) x = b, or for x with x - C v given.
+ *  x  the initial guess, which satisfies the constraints, or, of increments, what they change by */
+weft_status weft_time_system_solve(weft_time_system *system, const weft_cg_options *options,
+                                   weft_memory *b, weft_memory *x, weft_cg_result *result,
+                                   weft_error *error);
+/** Set u to the values that are prescribed at the present time. */
+weft_status weft_time_system_prescribe(weft_time_system *system, weft_memory *u, weft_error *error);
 /** load = b(t) with fluxes; of nonlinear problems r(u, t) - fluxes + alpha u. */
 weft_status weft_time_system_load(weft_time_system *system, weft_vector_programs *vectors,
                                   weft_memory *u, weft_memory *load, weft_error *error);

@@ -15,6 +15,14 @@ static const bad_case cases[] = {
     {NULL, {"--mesh=square:2", "--dt=1", "--diffusivity=1"}, {"no number of steps", "--steps N"}},
     {NULL, {SQUARE}, {"neither --velocity nor --diffusivity is given", "hint:"}},
     {NULL,
+     {SQUARE, "--diffusivity=1", "--tie=left"},
+     {"--tie: error: constraints between nodes, and values and loads at points, are not for steps "
+      "of "
+      "advection and diffusion",
+      "hint: take solve heat.weft --time DT,END"}},
+    {NULL, {SQUARE, "--diffusivity=1", "--periodic", "left=right"}, {"--periodic: error:"}},
+    {NULL, {SQUARE, "--diffusivity=1", "--point-load", "0.5,0.5=1"}, {"--point-load: error:"}},
+    {NULL,
      {SQUARE, "--difusivity=1"},
      {"unknown option '--difusivity'", "did you mean '--diffusivity'"}},
     {NULL,

@@ -1,0 +1,107 @@
+/* Finds the nearest values that satisfy the constraints, by conjugate gradients on the host: there are as
+ * many iterations as constraints couple weights, few. */
+#include "fem/constrain/private.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { ITERATIONS_MOST = 1000 };
+static const double TOLERANCE = 1e-15;
+
+typedef struct projection {
+    const weft_constraints *constraints;
+    const double *weights;
+    double *diagonal, *r, *p, *image; /* [n_dofs] each */
+} projection;
+
+/* out = C v, where v is 0 at dependent dofs */
+static void expand(const weft_constraints *constraints, const double *v, double *out) {
+    for (int64_t i = 0; i < constraints->n_dofs; ++i)
+        out[i] = v[i];
+    for (int i = 0; i < constraints->n_rows; ++i) {
+        const constraint_row *row = &constraints->rows[i];
+        double sum = 0;
+        for (int k = 0; k < row->n; ++k)
+            sum += row->dofs[k] < constraints->n_dofs ? row->factors[k] * v[row->dofs[k]] : 0;
+        out[row->dof] = sum;
+    }
+}
+
+/* v = C^T v at independent dofs, 0 at others */
+static void gather(const weft_constraints *constraints, double *v) {
+    for (int i = 0; i < constraints->n_rows; ++i) {
+        const constraint_row *row = &constraints->rows[i];
+        for (int k = 0; k < row->n; ++k)
+            if (row->dofs[k] < constraints->n_dofs)
+                v[row->dofs[k]] += row->factors[k] * v[row->dof];
+    }
+    for (int64_t i = 0; i < constraints->n_dofs; ++i)
+        v[i] = constraints->row_of[i] == -1 ? v[i] : 0;
+}
+
+/* The diagonal of C^T D C; 1 where it is not positive. */
+static void make_diagonal(const projection *p) {
+    const weft_constraints *constraints = p->constraints;
+    for (int64_t i = 0; i < constraints->n_dofs; ++i)
+        p->diagonal[i] = p->weights[i];
+    for (int i = 0; i < constraints->n_rows; ++i) {
+        const constraint_row *row = &constraints->rows[i];
+        for (int k = 0; k < row->n; ++k)
+            if (row->dofs[k] < constraints->n_dofs)
+                p->diagonal[row->dofs[k]] +=
+                    row->factors[k] * row->factors[k] * p->weights[row->dof];
+    }
+    for (int64_t i = 0; i < constraints->n_dofs; ++i)
+        p->diagonal[i] = p->diagonal[i] > 0 ? p->diagonal[i] : 1;
+}
+
+static double squared(const projection *p, const double *r) {
+    double sum = 0;
+    for (int64_t i = 0; i < p->constraints->n_dofs; ++i)
+        sum += r[i] * r[i] / p->diagonal[i];
+    return sum;
+}
+
+/* v += (C^T D C)^-1 r; r is spoilt. */
+static void correct(const projection *p, double *v) {
+    const int64_t n = p->constraints->n_dofs;
+    const double first = squared(p, p->r);
+    double now = first;
+    for (int64_t i = 0; i < n; ++i)
+        p->p[i] = p->r[i] / p->diagonal[i];
+    for (int k = 0; k < ITERATIONS_MOST && now > TOLERANCE * TOLERANCE * first; ++k) {
+        double curvature = 0;
+        expand(p->constraints, p->p, p->image);
+        for (int64_t i = 0; i < n; ++i)
+            p->image[i] *= p->weights[i];
+        gather(p->constraints, p->image);
+        for (int64_t i = 0; i < n; ++i)
+            curvature += p->p[i] * p->image[i];
+        if (!(curvature > 0))
+            break;
+        for (int64_t i = 0; i < n; ++i) {
+            v[i] += now / curvature * p->p[i];
+            p->r[i] -= now / curvature * p->image[i];
+        }
+        const double before = now;
+        now = squared(p, p->r);
+        for (int64_t i = 0; i < n; ++i)
+            p->p[i] = p->r[i] / p->diagonal[i] + now / before * p->p[i];
+    }
+}
+
+weft_status constraints_project(const weft_constraints *constraints, const double *weights,
+                                const double *filled, double *u, weft_error *error) {
+    const size_t n = (size_t)constraints->n_dofs;
+    double *room = weft_array_make(4 * n, sizeof *room);
+    if (!room)
+        return weft_out_of_memory(error, "constraints");
+    const projection p = {constraints, weights, room, room + n, room + 2 * n, room + 3 * n};
+    make_diagonal(&p);
+    for (size_t i = 0; i < n; ++i)
+        p.r[i] = weights[i] * (u[i] - filled[i]);
+    gather(constraints, p.r);
+    correct(&p, u);
+    free(room);
+    return WEFT_OK;
+}
