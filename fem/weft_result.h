@@ -107,13 +107,14 @@ weft_status weft_series_add(weft_series *series, double t, const double *const *
  *  Errors  WEFT_ERROR_IO; the series is freed nevertheless */
 weft_status weft_series_close(weft_series **series, weft_error *error);
 
-/** State from which a computation is resumed: nodal lists, and the problem they belong to. */
+/** State from which a computation is resumed: lists, and the problem they belong to. */
 typedef struct weft_checkpoint {
     const char *problem; /* text that must match: options, formulas */
     int64_t step;
     int n_lists;
     const char *const *names;
-    double *const *lists; /* [n_lists][n_nodes]; weft_checkpoint_read fills them */
+    double *const *lists;   /* [n_lists][n_nodes]; weft_checkpoint_read fills them */
+    const int64_t *lengths; /* [n_lists] of the lists; NULL: they are nodal fields, which ParaView shows */
 } weft_checkpoint;
 /** Write a VTKHDF file with the mesh and the lists; no partial file is left.
  *  Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY */

@@ -123,6 +123,22 @@ weft_status weft_transient_step(weft_transient *transient, double dt, weft_trans
 weft_status weft_transient_advance(weft_transient *transient, double until,
                                    weft_transient_state *state, weft_error *error);
 
+enum { WEFT_TRANSIENT_LISTS = 6, WEFT_TRANSIENT_NUMBERS = 12 };
+/** The lists that one step passes to the next, [n_dofs] each; borrowed, and others after the next step.
+ *  Returns their number. */
+int weft_transient_lists(const weft_transient *transient, const char *names[WEFT_TRANSIENT_LISTS],
+                         weft_memory *memories[WEFT_TRANSIENT_LISTS]);
+/** The numbers that one step passes to the next. */
+void weft_transient_numbers(const weft_transient *transient, double out[WEFT_TRANSIENT_NUMBERS]);
+/** Go on from the numbers, and from lists that have been written into the memories. Steps are bitwise those
+ *  after weft_transient_forget in the run that they are from. */
+weft_status weft_transient_resume(weft_transient *transient,
+                                  const double numbers[WEFT_TRANSIENT_NUMBERS],
+                                  weft_transient_state *state, weft_error *error);
+/** Make operator and preconditioner anew in the next step: a preconditioner that is adapted to a matrix
+ *  keeps parts that were made for an earlier one. */
+void weft_transient_forget(weft_transient *transient);
+
 #ifdef __cplusplus
 }
 #endif

@@ -23,11 +23,33 @@ static int64_t count_outputs(const solve_time_options *o) {
     return (int64_t)(by_time + by_steps) + 1;
 }
 
+/* Where a step must end: at the next output by time, or the end. */
+static double until(const solve *run) {
+    const solve_time_options *time = &run->options->time;
+    const double next = (double)(run->time.n_outputs + 1) * time->output_interval;
+    return time->output_interval > 0 && next < time->end * (1 - 1e-9) ? next : time->end;
+}
+
+static bool is_at(const solve *run, double t) {
+    return fabs(run->time.state.t - t) <= 1e-9 * run->options->time.dt;
+}
+
+/* Is the present step written to the series? n_outputs are those before it, or include it. */
+static bool is_output_due(const solve *run) {
+    const solve_time_options *time = &run->options->time;
+    const double outputs = (double)run->time.n_outputs * time->output_interval;
+    return (time->output_interval > 0 && is_at(run, outputs)) ||
+           (time->output_every > 0 && run->time.state.step % time->output_every == 0) ||
+           is_at(run, time->end);
+}
+
 static weft_series_options series_options(const solve *run) {
     return (weft_series_options){.problem = "",
                                  .n_steps = count_outputs(&run->options->time),
-                                 .at_start = true,
+                                 .at_start = run->time.state.step == 0 || is_output_due(run),
+                                 .start = run->time.state.t,
                                  .end = run->options->time.end,
+                                 .resume = run->options->time.resume != NULL,
                                  .overwrite = run->options->time.overwrite};
 }
 
@@ -38,10 +60,26 @@ static weft_status refuse_option(const char *option, const char *hint, weft_erro
     return WEFT_ERROR_UNSUPPORTED;
 }
 
+static weft_status check_checkpoint(const char *path, weft_error *error) {
+    if (!path || app_ends_with(path, ".vtkhdf"))
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_USAGE,
+                   "--checkpoint %s: it is a VTKHDF file, so its name ends in .vtkhdf", path);
+    weft_error_hint(error, "write --checkpoint FILE.vtkhdf");
+    return WEFT_ERROR_USAGE;
+}
+
 weft_status solve_time_check(const solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const solve_options *options = run->options;
     const app_overwrite pairs[] = {
+        {"--json", options->run.json, options->time.checkpoint, "the file of --checkpoint"},
+        {"--json", options->run.json, options->time.resume, "the file of --resume"},
+        {"--output", options->run.output, options->time.checkpoint, "the file of --checkpoint"},
+        {"--output", options->run.output, options->time.resume, "the file of --resume"},
+        {"--history", options->time.history, options->time.checkpoint, "the file of --checkpoint"},
+        {"--history", options->time.history, options->time.resume, "the file of --resume"},
+        {"--checkpoint", options->time.checkpoint, options->run.mesh.name, "the mesh"},
         {"--json", options->run.json, options->run.output, "the file of --output"},
         {"--output", options->run.output, options->run.mesh.name, "the mesh"},
         {"--history", options->time.history, options->run.mesh.name, "the mesh"},
@@ -59,6 +97,9 @@ weft_status solve_time_check(const solve *run, weft_error *error) {
         TRY(refuse_option("--reactions", "reactions are computed for stationary problems", error));
     if (options->time.history)
         TRY(app_file_check(options->time.history, error));
+    TRY(check_checkpoint(options->time.checkpoint, error));
+    if (options->time.checkpoint && !run->base.is_null)
+        TRY(weft_result_check(options->time.checkpoint, error));
     if (options->run.output && !run->base.is_null)
         TRY(weft_series_check(options->run.output, &series, error));
 done:
@@ -247,6 +288,7 @@ weft_status solve_time_make(solve *run, weft_error *error) {
     problem.assembly = problem.mass_assembly = run->base.assembly;
     problem.solver = app_run_solver_options(&run->base);
     TRY(weft_transient_make(&run->base.context, &problem, &run->time.transient, error));
+    TRY(solve_resume(run, error));
 done:
     return status;
 }
@@ -268,10 +310,19 @@ static weft_status pull(solve *run, weft_error *error) {
 }
 
 static weft_status series_open(solve *run, weft_error *error) {
-    const weft_series_options options = series_options(run);
+    weft_status status = WEFT_OK;
+    weft_text problem = {0};
+    weft_series_options options = series_options(run);
     if (!run->base.options->output)
         return WEFT_OK;
-    return app_series_make(&run->base, &options, &run->time.series, error);
+    solve_problem_write(run, &problem);
+    if (problem.failed)
+        TRY(weft_out_of_memory(error, NULL));
+    options.problem = problem.data;
+    TRY(app_series_make(&run->base, &options, &run->time.series, error));
+done:
+    weft_text_free(&problem);
+    return status;
 }
 
 static weft_status series_add(solve *run, weft_error *error) {
@@ -298,6 +349,7 @@ static weft_status history_add(solve *run, weft_error *error) {
     TRY(app_history_add(&run->time.history, &run->base,
                         &(app_history_row){.t = run->time.state.t,
                                            .symbol = "u",
+                                           .resumes = run->options->time.resume != NULL,
                                            .probes = run->base.probes,
                                            .components = run->base.n_values},
                         error));
@@ -314,17 +366,6 @@ static void report(const solve *run, double start) {
              state->step, state->t, (double)state->all_iterations / (double)state->step,
              app_print_seconds(spent / state->t * (end - state->t), left));
     weft_progress(&run->base.messages->monitor, phase, state->t, end);
-}
-
-/* Where a step must end: at the next output by time, or the end. */
-static double until(const solve *run) {
-    const solve_time_options *time = &run->options->time;
-    const double next = (double)(run->time.n_outputs + 1) * time->output_interval;
-    return time->output_interval > 0 && next < time->end * (1 - 1e-9) ? next : time->end;
-}
-
-static bool is_at(const solve *run, double t) {
-    return fabs(run->time.state.t - t) <= 1e-9 * run->options->time.dt;
 }
 
 /* One step: of the length that is given, unless it would end later than it may. */
@@ -348,6 +389,9 @@ static weft_status attend(solve *run, weft_error *error) {
         TRY(series_add(run, error));
     if (run->time.state.step % (rows > 0 ? rows : 1) == 0 || is_at(run, run->options->time.end))
         TRY(history_add(run, error));
+    if (run->options->time.checkpoint_every > 0 &&
+        run->time.state.step % run->options->time.checkpoint_every == 0)
+        TRY(solve_checkpoint_write(run, error));
 done:
     return status;
 }
@@ -358,7 +402,8 @@ weft_status solve_time_run(solve *run, weft_error *error) {
     run->time.history.path = run->options->time.history;
     app_stop_catch();
     TRY(series_open(run, error));
-    TRY(series_add(run, error));
+    if (run->time.state.step == 0 || is_output_due(run))
+        TRY(series_add(run, error));
     TRY(history_add(run, error));
     while (!is_at(run, run->options->time.end) && run->time.state.outcome == WEFT_TRANSIENT_DONE &&
            !app_stop_caught()) {
@@ -378,6 +423,8 @@ weft_status solve_time_run(solve *run, weft_error *error) {
     run->base.cg.iterations = (int)run->time.state.all_iterations;
     run->base.cg.residual = NAN;
     TRY(pull(run, error));
+    if (run->options->time.checkpoint && run->time.state.step > run->time.kept_step)
+        TRY(solve_checkpoint_write(run, error));
     TRY(app_series_close(&run->time.series, error));
 done:
     app_stop_release();

@@ -18,7 +18,9 @@ typedef struct solve_time_options {
     double output_interval; /* of time; 0: not by time */
     double tolerance;       /* of the error; 0: equal steps */
     bool overwrite;         /* an existing series */
-    const char *history;    /* a CSV file, or NULL */
+    const char *checkpoint, *resume;  /* or NULL */
+    int checkpoint_every;             /* steps; 0: only at the end */
+    const char *history;              /* a CSV file, or NULL */
     int history_every;      /* steps; 0: 1 */
 } solve_time_options;
 solve_time_options solve_time_options_default(void);
@@ -40,6 +42,7 @@ typedef struct solve_time {
     app_series series;
     app_history history;
     int64_t n_outputs; /* written; of output_interval */
+    int64_t kept_step; /* of the last checkpoint */
     int stopped;       /* the signal that requested the stop, or 0 */
 } solve_time;
 
@@ -59,6 +62,13 @@ weft_status solve_time_make(struct solve *run, weft_error *error);
 /** Make all steps, with output. */
 weft_status solve_time_run(struct solve *run, weft_error *error);
 void solve_time_clear(struct solve *run);
+/** Write --checkpoint, after which operators are made anew. (apps/solve/time_files.c) */
+weft_status solve_checkpoint_write(struct solve *run, weft_error *error);
+/** Continue from --resume, if it is given.
+ *  Errors  those of weft_checkpoint_read; WEFT_ERROR_USAGE (it is from after the end) */
+weft_status solve_resume(struct solve *run, weft_error *error);
+/** Append everything that a resumed run must share with the original to give the same result. */
+void solve_problem_write(const struct solve *run, weft_text *out);
 /** Print and write what the steps took. (apps/solve/time_report.c) */
 void solve_time_print(const struct solve *run);
 bool solve_time_json(json_t *root, const struct solve *run);

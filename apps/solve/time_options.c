@@ -75,6 +75,13 @@ const app_option solve_time_option_table[] = {
      APP_NUMBER(solve_time_options, output_interval, 0, 1e300)},
     {"overwrite", NULL, "Replace an existing series of --output",
      APP_FLAG(solve_time_options, overwrite, true)},
+    {"checkpoint", "FILE.vtkhdf", "Write the state for --resume", APP_TEXT(solve_time_options, checkpoint)},
+    {"checkpoint-every", "N", "Write it after every N steps too (default: only at the end)",
+     APP_INTEGER(solve_time_options, checkpoint_every, 1, STEPS_MOST)},
+    {"resume", "FILE.vtkhdf",
+     "Continue from a checkpoint, and continue --output and --history; with unchanged other options "
+     "the result is bitwise that of an uninterrupted run",
+     APP_TEXT(solve_time_options, resume)},
     {"history", "FILE.csv",
      "Write u at the probes, and --integral and --extrema, after each step while the run goes",
      APP_TEXT(solve_time_options, history)},
@@ -93,6 +100,9 @@ static weft_status check_rests(const solve_time_options *o, weft_error *error) {
                           : o->output_every > 0                         ? "--output-every"
                           : o->output_interval > 0                      ? "--output-interval"
                           : o->history                                  ? "--history"
+                          : o->checkpoint                               ? "--checkpoint"
+                          : o->checkpoint_every > 0                     ? "--checkpoint-every"
+                          : o->resume                                   ? "--resume"
                           : o->tolerance > 0                            ? "--time-tolerance"
                           : o->mass                                     ? "--mass"
                           : o->history_every > 0                        ? "--history-every"
@@ -131,6 +141,12 @@ weft_status solve_time_options_check(const solve_time_options *options, weft_err
                        "with --time-tolerance the number of steps is not known");
         weft_error_location(error, "--output-every", NULL, 0, 0);
         weft_error_hint(error, "write --output-interval DT, an interval of time");
+        return WEFT_ERROR_USAGE;
+    }
+    if (options->checkpoint_every > 0 && !options->checkpoint) {
+        weft_error_set(error, WEFT_ERROR_USAGE,
+                       "--checkpoint-every says when to write, but not where");
+        weft_error_hint(error, "add --checkpoint FILE.vtkhdf");
         return WEFT_ERROR_USAGE;
     }
     if (steps > STEPS_MOST) {

@@ -23,6 +23,9 @@ void solve_time_print(const solve *run) {
            weft_method_about(run->base.method)->title);
     if (run->time.stopped)
         printf("            stopped by a signal\n");
+    if (run->options->time.checkpoint && run->time.kept_step > 0)
+        printf("checkpoint  %s, step %" PRId64 "\n", run->options->time.checkpoint,
+               run->time.kept_step);
 }
 
 bool solve_time_json(json_t *root, const solve *run) {

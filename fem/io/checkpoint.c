@@ -25,6 +25,11 @@ typedef struct content {
     const char *temporary;
 } content;
 
+/* Numbers of a list. */
+static int64_t length_of(const weft_mesh *mesh, const weft_checkpoint *checkpoint, int i) {
+    return checkpoint->lengths ? checkpoint->lengths[i] : mesh->n_nodes;
+}
+
 /* ---- hash ---------------------------------------------------------------------------------- */
 
 void weft_mesh_hash(const weft_mesh *mesh, char out[HASH]) {
@@ -45,7 +50,8 @@ static weft_status hash_all(const content *c, char out[HASH], weft_error *error)
         weft_text_add(&text, "%s\n", c->notes[i]);
     for (int i = 0; i < c->checkpoint->n_lists; ++i) {
         weft_hash(c->checkpoint->lists[i],
-                  (size_t)c->mesh->n_nodes * sizeof *c->checkpoint->lists[i], one);
+                  (size_t)length_of(c->mesh, c->checkpoint, i) * sizeof *c->checkpoint->lists[i],
+                  one);
         weft_text_add(&text, "%s %s\n", c->checkpoint->names[i], one);
     }
     if (text.failed)
@@ -67,6 +73,18 @@ static bool write_note(hid_t group, const char *name, const char *value) {
            H5Sclose(space) >= 0 && H5Tclose(type) >= 0;
 }
 
+/* A list that is not a field of the mesh. */
+static bool write_list(hid_t group, const char *name, const double *values, int64_t n) {
+    const hsize_t extent = (hsize_t)n;
+    hid_t space = H5Screate_simple(1, &extent, NULL);
+    hid_t set = space < 0 ? -1
+                          : H5Dcreate2(group, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT,
+                                       H5P_DEFAULT);
+    return set >= 0 &&
+           H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0 &&
+           H5Dclose(set) >= 0 && H5Sclose(space) >= 0;
+}
+
 /* Runs in the child. */
 static weft_status write_notes(const content *c, const char *temporary, weft_error *error) {
     hid_t file = H5Fopen(temporary, H5F_ACC_RDWR, H5P_DEFAULT);
@@ -75,6 +93,9 @@ static weft_status write_notes(const content *c, const char *temporary, weft_err
     bool good = group >= 0;
     for (int i = 0; good && i < NOTES; ++i)
         good = write_note(group, note_names[i], c->notes[i]);
+    for (int i = 0; good && c->checkpoint->lengths && i < c->checkpoint->n_lists; ++i)
+        good = write_list(group, c->checkpoint->names[i], c->checkpoint->lists[i],
+                          c->checkpoint->lengths[i]);
     if (!good) {
         const weft_status status =
             weft_hdf5_unwritten(c->path, "the checkpoint could not be written", error);
@@ -92,7 +113,10 @@ static weft_status write_in_child(void *user, int out, weft_error *error) {
     weft_status status = WEFT_OK;
     const content *c = user;
     const weft_result_content fields = {
-        .path = c->path, .mesh = c->mesh, .fields = c->fields, .n_fields = c->checkpoint->n_lists};
+        .path = c->path,
+        .mesh = c->mesh,
+        .fields = c->fields,
+        .n_fields = c->checkpoint->lengths ? 0 : c->checkpoint->n_lists};
     (void)out;
     TRY(weft_vtkhdf_write(c->temporary, &fields, error));
     TRY(write_notes(c, c->temporary, error));
@@ -190,9 +214,11 @@ static weft_status read_lists(hid_t file, const content *c, weft_error *error) {
     const weft_vtkhdf_reader reader = {.path = c->path, .file = file, .error = error};
     for (int i = 0; i < c->checkpoint->n_lists; ++i) {
         char name[160];
-        (void)snprintf(name, sizeof name, "VTKHDF/PointData/%s", c->checkpoint->names[i]);
-        TRY(weft_vtkhdf_read_set(&reader, name, c->mesh->n_nodes, 0, H5T_NATIVE_DOUBLE,
-                                 c->checkpoint->lists[i]));
+        (void)snprintf(name, sizeof name, "%s/%s",
+                       c->checkpoint->lengths ? "Weft/Checkpoint" : "VTKHDF/PointData",
+                       c->checkpoint->names[i]);
+        TRY(weft_vtkhdf_read_set(&reader, name, length_of(c->mesh, c->checkpoint, i), 0,
+                                 H5T_NATIVE_DOUBLE, c->checkpoint->lists[i]));
     }
 done:
     return status;
@@ -232,7 +258,6 @@ typedef struct reading {
 static weft_status read_in_child(void *user, int out, weft_error *error) {
     weft_status status = WEFT_OK;
     const reading *r = user;
-    const size_t bytes = (size_t)r->mesh->n_nodes * sizeof(double);
     weft_hdf5_silence();
     hid_t file = H5Fopen(r->path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (file < 0) {
@@ -245,7 +270,8 @@ static weft_status read_in_child(void *user, int out, weft_error *error) {
     TRY(read_file(file, r->path, r->mesh, r->checkpoint, error));
     TRY(weft_child_write(out, &r->checkpoint->step, sizeof r->checkpoint->step, error));
     for (int i = 0; i < r->checkpoint->n_lists; ++i)
-        TRY(weft_child_write(out, r->checkpoint->lists[i], bytes, error));
+        TRY(weft_child_write(out, r->checkpoint->lists[i],
+                             (size_t)length_of(r->mesh, r->checkpoint, i) * sizeof(double), error));
 done:
     return status;
 }
@@ -253,7 +279,6 @@ done:
 weft_status weft_checkpoint_read(const char *path, const weft_mesh *mesh,
                                  weft_checkpoint *checkpoint, weft_error *error) {
     weft_status status = WEFT_OK;
-    const size_t bytes = (size_t)mesh->n_nodes * sizeof(double);
     weft_child child = WEFT_CHILD_NONE;
     reading r = {path, mesh, checkpoint};
     TRY(weft_file_unlocked(path, false, error));
@@ -261,7 +286,8 @@ weft_status weft_checkpoint_read(const char *path, const weft_mesh *mesh,
     int64_t step = 0;
     bool whole = weft_child_read(&child, &step, sizeof step);
     for (int i = 0; whole && i < checkpoint->n_lists; ++i)
-        whole = weft_child_read(&child, checkpoint->lists[i], bytes);
+        whole = weft_child_read(&child, checkpoint->lists[i],
+                                (size_t)length_of(mesh, checkpoint, i) * sizeof(double));
     TRY(weft_child_end(&child, false, path, error));
     if (!whole)
         status = weft_error_set(error, WEFT_ERROR_INTERNAL, "%s: it was read in part", path);

@@ -34,8 +34,8 @@ static bool is_there(const char *path) {
 
 static weft_status refuse_existing(const char *path, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_USAGE, "%s exists, and it is kept", path);
-    weft_error_hint(error, "give another name; or --restart CHECKPOINT to continue it, or "
-                           "--overwrite to replace it");
+    weft_error_hint(error, "give another name, continue it from a checkpoint of its run, or "
+                           "replace it with --overwrite");
     return WEFT_ERROR_USAGE;
 }
 
