@@ -99,6 +99,7 @@ static const combination combinations[] = {
     {{"nodal.weft", "return u;"}, NULL, 0, "value"},
     {{"nodal_time.weft", "return u;"}, NULL, 0, "value"},
     {{"cell_nodes.weft", "return u;"}, NULL, 0, "value"},
+    {{"uniform.weft", "return u;"}, NULL, 0, NULL},
     {{"load_time.weft", "return b;"}, "d", 3, "source"},
     {{"load.weft", "return b;"}, "d", 3, "source"},
     {{"integral.weft", "return I;"}, "d", 3, NULL},
