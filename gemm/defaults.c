@@ -25,6 +25,7 @@ static const table single = {{{FMA(128, 256, 8, 8, 16, 8, 1, 4, 1, 4, 0), 1},
                               {FMA(64, 64, 16, 8, 4, 4, 2, 3, 4, 8, 0), 0.73}},
                              {{FMA(64, 128, 8, 8, 16, 4, 4, 3, 4, 16, 0), 1},
                               {FMA(128, 64, 16, 8, 8, 8, 2, 3, 3, 8, 0), 0.9},
+                              {FMA(64, 64, 16, 8, 8, 8, 2, 3, 4, 8, 1), 0.89},
                               {FMA(64, 64, 16, 8, 4, 4, 2, 3, 4, 8, 0), 0.75}},
                              {{FMA(256, 128, 8, 8, 16, 4, 1, 5, 1, 4, 0), 1},
                               {FMA(128, 128, 16, 8, 16, 8, 2, 3, 2, 8, 0), 0.95},
@@ -38,7 +39,7 @@ static const table double_mma = {{{MMA(128, 128, 1, 32, 64, 5, 2, 4, 2, 1, 4, 1)
                                   {MMA(64, 64, 1, 32, 32, 4, 2, 8, 2, 3, 8, 0), 0.93},
                                   {MMA(64, 32, 1, 32, 16, 4, 2, 8, 2, 4, 8, 0), 0.75}},
                                  {{MMA(128, 128, 1, 32, 64, 5, 2, 4, 2, 1, 4, 1), 1},
-                                  {MMA(64, 64, 1, 32, 32, 4, 2, 8, 2, 3, 8, 0), 0.9},
+                                  {MMA(64, 64, 1, 32, 32, 4, 2, 8, 2, 3, 8, 1), 0.93},
                                   {MMA(64, 32, 1, 32, 16, 4, 2, 8, 2, 4, 8, 0), 0.75}},
                                  {{MMA(64, 256, 2, 64, 32, 2, 2, 4, 2, 1, 4, 0), 1},
                                   {MMA(128, 64, 1, 64, 32, 4, 2, 8, 2, 2, 4, 0), 0.91},
@@ -54,7 +55,7 @@ static const table single_complex = {{{FMA(128, 128, 8, 8, 8, 8, 1, 4, 1, 4, 1),
                                       {FMA(64, 64, 8, 8, 8, 8, 2, 4, 4, 8, 1), 0.95},
                                       {FMA(64, 64, 8, 8, 4, 8, 2, 4, 3, 8, 1), 0.93},
                                       {FMA(64, 32, 8, 4, 8, 8, 2, 4, 4, 8, 1), 0.95}},
-                                     {{FMA(128, 128, 8, 8, 8, 4, 2, 5, 1, 8, 1), 1},
+                                     {{FMA(128, 128, 8, 8, 8, 8, 2, 4, 1, 8, 1), 1},
                                       {FMA(128, 64, 8, 8, 8, 8, 2, 4, 2, 8, 1), 0.97},
                                       {FMA(64, 64, 8, 8, 8, 8, 2, 4, 4, 8, 1), 0.95},
                                       {FMA(64, 64, 8, 8, 4, 8, 2, 4, 3, 8, 1), 0.93},
@@ -105,7 +106,8 @@ static bool direct_default(const weft_gemm_shape *shape, const weft_gemm_limits 
     const int64_t least = shape->m < shape->n ? shape->m : shape->n,
                   largest = shape->m > shape->n ? shape->m : shape->n;
     const bool staged = shape->type != WEFT_GEMM_DOUBLE || largest > STRAIGHT;
-    const bool alone = shape->type == WEFT_GEMM_SINGLE_COMPLEX; /* one warp is a block */
+    /* one warp is a block */
+    const bool alone = shape->type == WEFT_GEMM_SINGLE_COMPLEX && least > 24;
     double least_work = 0;
     if (least < leasts[shape->type])
         return false;
@@ -134,9 +136,9 @@ static bool pipeline_default(const weft_gemm_shape *shape, const weft_gemm_limit
         weft_gemm_type type;
         int above, most;
         weft_gemm_point point;
-    } list[] = {{WEFT_GEMM_SINGLE, 48, 64, FMA(64, 64, 8, 8, 8, 8, 2, 4, 4, 8, 1)},
+    } list[] = {{WEFT_GEMM_SINGLE, 60, 64, FMA(64, 64, 8, 8, 8, 8, 2, 4, 4, 8, 1)},
                 {WEFT_GEMM_SINGLE_COMPLEX, 48, 64, FMA(64, 64, 8, 8, 8, 8, 2, 4, 4, 8, 1)},
-                {WEFT_GEMM_DOUBLE_COMPLEX, 40, 48, MMA(48, 48, 1, 48, 16, 4, 1, 4, 1, 2, 8, 0)},
+                {WEFT_GEMM_DOUBLE_COMPLEX, 46, 48, MMA(48, 48, 1, 48, 16, 4, 1, 4, 1, 2, 8, 0)},
                 {WEFT_GEMM_DOUBLE_COMPLEX, 48, 64, MMA(64, 64, 1, 32, 32, 4, 1, 4, 1, 2, 8, 0)}};
     for (size_t i = 0; i < sizeof list / sizeof *list; ++i) {
         const int64_t above = list[i].above, most = list[i].most;

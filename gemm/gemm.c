@@ -105,6 +105,31 @@ static void tile_of(const weft_gemm_point *point, int64_t *rows, int64_t *column
     *columns = point->values[swap ? MMA_BM : MMA_BN];
 }
 
+enum { SHORT = 128 }; /* sums whose kernel wants overlapping tiles */
+
+/* Tiles of n products. */
+static int64_t tiles_of(const weft_gemm_product *p, int64_t n, const weft_gemm_point *point) {
+    int64_t rows = 1, columns = 1;
+    tile_of(point, &rows, &columns);
+    return (p->m + rows - 1) / rows * ((p->n + columns - 1) / columns) * n;
+}
+
+static bool reads(const weft_gemm_product *p) {
+    return p->alpha[0] != 0 || (weft_gemm_is_complex(p->type) && p->alpha[1] != 0);
+}
+
+/* Blocks that compute several tiles each, where sums are so short that copies to shared memory and stores take as long as
+ * the multiplications; 0: one tile each. Complex sums take four times as long, and their kernels have no registers left. */
+static int64_t persistent_blocks(const weft_gemm_kernels *kernels, const weft_gemm_product *p,
+                                 int64_t n, const weft_gemm_point *point) {
+    if (point->stencil != WEFT_GEMM_MMA || p->type != WEFT_GEMM_DOUBLE || p->k == 0 ||
+        p->k > SHORT || !reads(p))
+        return 0;
+    const int64_t blocks =
+        (int64_t)weft_device_limits(kernels->device)->multiprocessors * point->values[MMA_MINB];
+    return tiles_of(p, n, point) > blocks ? blocks : 0;
+}
+
 /* Predicted time, in units that are the same for all points of a type: waves of blocks, of which
  * the last may leave multiprocessors with fewer blocks than they hold. */
 static double predicted(const weft_gemm_kernels *kernels, const weft_gemm_product *product,
@@ -114,14 +139,16 @@ static double predicted(const weft_gemm_kernels *kernels, const weft_gemm_produc
     tile_of(&candidate->point, &rows, &columns);
     const int resident =
         candidate->point.values[candidate->point.stencil == WEFT_GEMM_MMA ? MMA_MINB : FMA_MINB];
-    const int64_t blocks =
-        (product->m + rows - 1) / rows * ((product->n + columns - 1) / columns) * n_products;
+    const int64_t blocks = tiles_of(product, n_products, &candidate->point);
     const int64_t wave = (int64_t)processors * resident;
     const int64_t whole = blocks / wave, rest = blocks % wave;
     const double last = (double)((rest + processors - 1) / processors) / resident;
     /* one block alone hides less latency than a full multiprocessor */
     const double tail = rest > 0 ? 0.3 + 0.7 * last : 0;
-    return ((double)whole + tail) * (double)wave * (double)(rows * columns) / candidate->rate;
+    /* after short sums the few blocks of a multiprocessor wait for stores at the same time */
+    const double waits = product->k <= SHORT ? 0.5 / (resident * resident) : 0;
+    return ((double)whole + tail) * (double)wave * (double)(rows * columns) / candidate->rate *
+           (1 + waits);
 }
 
 weft_gemm_point weft_gemm_choose(const weft_gemm_kernels *kernels, const weft_gemm_product *product,
@@ -169,6 +196,7 @@ static weft_gemm_variant variant_of(const weft_gemm_kernels *kernels, const weft
         is_aligned(&p->a, bytes, n) && is_aligned(&p->b, bytes, n) && is_aligned(&p->c, bytes, n);
     variant.edges =
         !variant.aligned || p->m % rows != 0 || p->n % columns != 0 || p->k % depth != 0;
+    variant.persistent = persistent_blocks(kernels, p, n, point) > 0;
     return variant;
 }
 
@@ -222,24 +250,22 @@ done:
 }
 
 /* Thread blocks of n products. */
-static int64_t blocks_of(const weft_gemm_product *p, int64_t n, const weft_gemm_point *point,
-                         const weft_gemm_resources *resources) {
-    int64_t rows = 1, columns = 1;
+static int64_t blocks_of(const weft_gemm_kernels *kernels, const weft_gemm_product *p, int64_t n,
+                         const weft_gemm_point *point, const weft_gemm_resources *resources) {
     const int warps = resources->threads / 32;
     if (point->stencil == WEFT_GEMM_DIRECT)
         return (n * resources->warps + warps - 1) / warps;
     if (point->stencil == WEFT_GEMM_SMALL)
         return (n + resources->products - 1) / resources->products;
-    tile_of(point, &rows, &columns);
-    return (p->m + rows - 1) / rows * ((p->n + columns - 1) / columns) * n;
+    const int64_t persistent = persistent_blocks(kernels, p, n, point);
+    return persistent > 0 ? persistent : tiles_of(p, n, point);
 }
 
 weft_gemm_values weft_gemm_values_of(const weft_gemm_product *p, int64_t n, bool swap) {
     const weft_gemm_matrix *a = swap ? &p->b : &p->a, *b = swap ? &p->a : &p->b;
-    const bool reads = p->alpha[0] != 0 || (weft_gemm_is_complex(p->type) && p->alpha[1] != 0);
     return (weft_gemm_values){.m = (int)(swap ? p->n : p->m),
                               .n = (int)(swap ? p->m : p->n),
-                              .k = reads ? (int)p->k : 0,
+                              .k = reads(p) ? (int)p->k : 0,
                               .lda = a->ld,
                               .ldb = b->ld,
                               .ldc = p->c.ld,
@@ -277,18 +303,19 @@ weft_status weft_gemm_run(weft_gemm_kernels *kernels, const weft_gemm_product *p
     const weft_gemm_values values = weft_gemm_values_of(product, n, swap);
     weft_memory *arguments[] = {swap ? product->b.memory : product->a.memory,
                                 swap ? product->a.memory : product->b.memory, product->c.memory};
-    TRY(weft_device_launch(kernels->device,
-                           &(weft_launch){.module = module,
-                                          .kernel = "product",
-                                          .arguments = arguments,
-                                          .n_arguments = 3,
-                                          .values = &values,
-                                          .n_elements = n,
-                                          .lanes = 1,
-                                          .block_threads = resources.threads,
-                                          .shared_bytes = resources.shared_bytes,
-                                          .n_blocks = blocks_of(product, n, point, &resources)},
-                           error));
+    TRY(weft_device_launch(
+        kernels->device,
+        &(weft_launch){.module = module,
+                       .kernel = "product",
+                       .arguments = arguments,
+                       .n_arguments = 3,
+                       .values = &values,
+                       .n_elements = n,
+                       .lanes = 1,
+                       .block_threads = resources.threads,
+                       .shared_bytes = resources.shared_bytes,
+                       .n_blocks = blocks_of(kernels, product, n, point, &resources)},
+        error));
 done:
     return status;
 }

@@ -43,17 +43,18 @@ INLINE void stage(entry *to, const entry *from, int64 ld, int thread) {
                                              from + place<ROWS>(row, column, ld));
     }
 }
-/* 16 bytes at once where every column begins at a multiple of them */
-template <int ROWS, int COLUMNS, int PITCH>
+/* 16 bytes at once, or 8, where every column begins at a multiple of them */
+template <int ROWS, int COLUMNS, int PITCH, int WIDE = 16 / (int)sizeof(entry)>
 INLINE void stage_matrix(entry *to, const entry *from, int64 ld, int thread) {
-    constexpr int WIDE = 16 / (int)sizeof(entry);
-    if constexpr (PACKED && ROWS % WIDE == 0 && PITCH % WIDE == 0) {
-        if ((unsigned long long)from % 16 == 0) {
-            stage<ROWS, COLUMNS, PITCH, WIDE>(to, from, ld, thread);
-            return;
-        }
-    }
-    stage<ROWS, COLUMNS, PITCH, 1>(to, from, ld, thread);
+    constexpr int BYTES = WIDE * (int)sizeof(entry);
+    if constexpr (WIDE == 1)
+        stage<ROWS, COLUMNS, PITCH, 1>(to, from, ld, thread);
+    else if constexpr (!PACKED || ROWS % WIDE != 0 || PITCH % WIDE != 0)
+        stage_matrix<ROWS, COLUMNS, PITCH, WIDE / 2>(to, from, ld, thread);
+    else if ((unsigned long long)from % BYTES == 0)
+        stage<ROWS, COLUMNS, PITCH, WIDE>(to, from, ld, thread);
+    else
+        stage<ROWS, COLUMNS, PITCH, 1>(to, from, ld, thread);
 }
 
 #if COMPLEX

@@ -11,7 +11,8 @@ template <bool ALONG_K, int ROWS, int OWN, int L> struct operand {
     static constexpr int LINE = (ALONG_K ? BK : ROWS) / CHUNK_ELEMENTS; /* contiguous chunks */
     static constexpr int COPIES = ROWS * BK / CHUNK_ELEMENTS / THREADS;
     static constexpr int ACROSS = ALONG_K ? OWN : OWN / CHUNK_ELEMENTS; /* chunks of the same k */
-    static constexpr int SLOTS = ALONG_K ? 2 : 1;
+    static constexpr int BOUND = LINE < 8 ? LINE : 8, PER = 8 / BOUND; /* lines in 128 bytes */
+    static constexpr int SLOTS = ALONG_K ? LINE : 1;
     static_assert(ROWS * BK / CHUNK_ELEMENTS % THREADS == 0, "threads share a tile evenly");
 
     static INLINE int64 source(int id, int64 pitch) {
@@ -20,10 +21,10 @@ template <bool ALONG_K, int ROWS, int OWN, int L> struct operand {
     static INLINE int64 advance(int64 pitch) {
         return ALONG_K ? BK * ELEMENT : BK * pitch;
     }
-    /* Chunk c of line l. Along k a row has two chunks of a step's pair next to each other, and eight neighbouring
-     * rows are in different banks. */
+    /* Chunk c of line l. Along k chunks are permuted by exclusive or: neither eight neighbouring rows, which are read at
+     * once, nor the chunks of a row, which are written at once, have conflicts of banks. */
     static INLINE int place(int l, int c) {
-        return (ALONG_K ? (c / 2 * ROWS + l) * 2 + ((c & 1) ^ (l >> 2 & 1)) : l * LINE + c) * 16;
+        return (l * LINE + (ALONG_K ? c ^ (l / PER & (BOUND - 1)) : c)) * 16;
     }
     /* from: of the tile, or without EDGES of the thread's first chunk. rows, k: how many the tile has, all of them unless
      * EDGE; rows beyond are copies of the last, k beyond are zero. */
@@ -58,7 +59,7 @@ template <bool ALONG_K, int ROWS, int OWN, int L> struct operand {
             }
         }
     }
-    /* Where the chunks of a lane are in a stage: of even steps and of odd ones. */
+    /* Where the chunks of a lane are in a stage, for every value of the permutation. */
     static INLINE void start(int first, int lane, int (&offsets)[SLOTS]) {
         UNROLL for (int i = 0; i < SLOTS; ++i)
             offsets[i] = ALONG_K ? place(first + lane, i) : place(0, first / CHUNK_ELEMENTS + lane);
@@ -66,8 +67,8 @@ template <bool ALONG_K, int ROWS, int OWN, int L> struct operand {
     /* Chunk i of the thread's of a step. */
     static INLINE void read(const unsigned char *s, const int (&offsets)[SLOTS], int step, int i,
                             real *v) {
-        const int slot = ALONG_K ? (step & 1) ^ (i * L / 4 & 1) : 0;
-        const int beyond = ALONG_K ? (step / 2 * ROWS + i * L) * 2
+        const int slot = ALONG_K ? step ^ (i * L / PER & (BOUND - 1)) : 0;
+        const int beyond = ALONG_K ? i * L * LINE
                                    : (step * CHUNK_ELEMENTS + i / ACROSS) * LINE + i % ACROSS * L;
         chunk_reals w;
         w.all = *(const chunk *)(s + offsets[slot] + beyond * 16);

@@ -15,6 +15,8 @@
  *     C_TRANSPOSED        1: the tile is of C^T; A and B have changed places
  *     EDGES               1: m, n, k need not be multiples of the tile
  *     ALIGNED             1: every column begins at a multiple of 16 bytes
+ *     PERSISTENT          1: a block computes one tile after another; the copies for the next begin while it
+ *                         multiplies, which matters where sums are short
  *     NAME                of the kernel */
 constexpr int ELEMENT = COMPLEX ? 16 : 8;
 constexpr int ROW_K = 128 / ELEMENT;    /* k of a row of 128 bytes */
@@ -254,25 +256,37 @@ extern "C" __global__ void __launch_bounds__(THREADS, MINB)
     const int warp_row = (warp % (BM / WM)) * WM, warp_column = (warp / (BM / WM)) * WN;
     const int down = EDGES ? (p.m + BM - 1) / BM : p.m / BM;
     const int across = EDGES ? (p.n + BN - 1) / BN : p.n / BN;
-    const int product = blockIdx.x / (down * across);
-    int row, column;
-    find_tile<GROUP>(blockIdx.x % (down * across), down, across, row, column);
-    row *= BM;
-    column *= BN;
-    const int rows_a = least(p.m - row, BM), rows_b = least(p.n - column, BN);
     const int64 pitch_a = p.lda * ELEMENT, pitch_b = p.ldb * ELEMENT;
-    const unsigned char *from_a = A + (p.first_a + product * p.stride_a) * ELEMENT +
-                                  (A_ALONG_K ? row * pitch_a : (int64)row * ELEMENT);
-    const unsigned char *from_b = B + (p.first_b + product * p.stride_b) * ELEMENT +
-                                  (B_ALONG_K ? column * pitch_b : (int64)column * ELEMENT);
-    if (!EDGES) {
-        from_a += operand_a::source(threadIdx.x, pitch_a);
-        from_b += operand_b::source(threadIdx.x, pitch_b);
-    }
+    const int n_blocks = (int)n_products * (down * across);
+    const unsigned char *from_a, *from_b;
+    int product, row, column, rows_a, rows_b;
+    auto locate = [&](int block) {
+        product = block / (down * across);
+        find_tile<GROUP>(block % (down * across), down, across, row, column);
+        row *= BM;
+        column *= BN;
+    };
+    auto start = [&](int block) {
+        locate(block);
+        rows_a = least(p.m - row, BM);
+        rows_b = least(p.n - column, BN);
+        from_a = A + (p.first_a + product * p.stride_a) * ELEMENT +
+                 (A_ALONG_K ? row * pitch_a : (int64)row * ELEMENT);
+        from_b = B + (p.first_b + product * p.stride_b) * ELEMENT +
+                 (B_ALONG_K ? column * pitch_b : (int64)column * ELEMENT);
+        if (!EDGES) {
+            from_a += operand_a::source(threadIdx.x, pitch_a);
+            from_b += operand_b::source(threadIdx.x, pitch_b);
+        }
+    };
+    start(blockIdx.x);
     const int n_tiles = EDGES ? (p.k + BLOCK_K - 1) / BLOCK_K : p.k / BLOCK_K;
     int read = 0, write = STAGES - 1;
+    int block = blockIdx.x, asked = 0; /* PERSISTENT: of the next copies */
 
     auto ask = [&](int stage, int tile) {
+        if (PERSISTENT)
+            tile = block < n_blocks ? asked : n_tiles;
         if (tile < n_tiles) {
             unsigned char *to = shared + stage * STAGE_BYTES;
             const int k = least(p.k - tile * BLOCK_K, BLOCK_K);
@@ -285,14 +299,39 @@ extern "C" __global__ void __launch_bounds__(THREADS, MINB)
             }
             from_a += operand_a::advance(pitch_a);
             from_b += operand_b::advance(pitch_b);
+            if (PERSISTENT && ++asked == n_tiles) {
+                asked = 0;
+                block += gridDim.x;
+                if (block < n_blocks)
+                    start(block);
+            }
         }
         copy_commit();
     };
     accumulators sum;
-    UNROLL for (int x = 0; x < PARTS; ++x)
-        UNROLL for (int i = 0; i < FRAGMENTS_A; ++i)
-            UNROLL for (int j = 0; j < 2 * FRAGMENTS_B; ++j)
-                UNROLL for (int e = 0; e < 4; ++e) sum[x][i][j][e] = 0;
+    auto clear = [&]() {
+        UNROLL for (int x = 0; x < PARTS; ++x)
+            UNROLL for (int i = 0; i < FRAGMENTS_A; ++i)
+                UNROLL for (int j = 0; j < 2 * FRAGMENTS_B; ++j)
+                    UNROLL for (int e = 0; e < 4; ++e) sum[x][i][j][e] = 0;
+    };
+    auto store = [&]() {
+        store_tile((double *)C + (p.first_c + product * p.stride_c) * PARTS, p, sum, row + warp_row,
+                   column + warp_column, g, t);
+    };
+    /* After a tile along k: a PERSISTENT block goes on to its next tile of C. */
+    int finished = blockIdx.x;
+    auto finish = [&](int &tile) {
+        if (!PERSISTENT || tile < n_tiles - 1)
+            return;
+        locate(finished);
+        store();
+        clear();
+        finished += gridDim.x;
+        if (finished < n_blocks)
+            tile = -1;
+    };
+    clear();
     UNROLL for (int s = 0; s < STAGES - 1; ++s) ask(s, s);
 
     /* BUFFERS 0: read fragments, then multiply; 1: two sets of fragments; 2: two sets of B's, and a
@@ -327,6 +366,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MINB)
                 UNROLL for (int i = 0; i < FRAGMENTS_A; ++i) multiply_row(sum, fa[0], fb[0], i);
             }
             read = read + 1 == STAGES ? 0 : read + 1;
+            finish(tile);
         }
     } else {
         next_stage();
@@ -350,8 +390,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, MINB)
                         read_a(0, i, (s + 1) % STEPS);
                 }
             }
+            finish(tile);
         }
     }
-    store_tile((double *)C + (p.first_c + product * p.stride_c) * PARTS, p, sum, row + warp_row,
-               column + warp_column, g, t);
+    if (!PERSISTENT)
+        store();
 }

@@ -79,7 +79,7 @@ static void add_case(bench *b, const char *name, bool single, const char *text) 
 }
 
 static void add_squares(bench *b, bool single, const char *plain) {
-    static const int sizes[] = {8, 12, 16, 24, 32};
+    static const int sizes[] = {3, 4, 6, 8, 12, 16, 24, 32};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
         char name[64], text[TEXT];
         const int n = sizes[i];

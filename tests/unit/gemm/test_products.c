@@ -295,6 +295,10 @@ static void test_small(void **state) {
             &small_shapes[2]);
         run(type, WEFT_GEMM_PLAIN, WEFT_GEMM_TRANSPOSED, "direct 1,1,64,1", &small_shapes[1]);
     }
+    run(WEFT_GEMM_SINGLE, WEFT_GEMM_PLAIN, WEFT_GEMM_TRANSPOSED, "direct 2,3,64,1",
+        &(shape){18, 18, 18, 0, 1, 5, 0}); /* rows of 8 bytes, from a first entry that is not */
+    run(WEFT_GEMM_SINGLE, WEFT_GEMM_PLAIN, WEFT_GEMM_TRANSPOSED, "direct 2,3,64,1",
+        &(shape){18, 18, 18, 0, 0, 5, 0});
     run(WEFT_GEMM_SINGLE, WEFT_GEMM_PLAIN, WEFT_GEMM_TRANSPOSED, "direct 2,4,128,1",
         &small_shapes[5]);
     run(WEFT_GEMM_SINGLE, WEFT_GEMM_PLAIN, WEFT_GEMM_PLAIN, "direct 4,5,32,1", &small_shapes[6]);
@@ -320,6 +324,20 @@ static void test_host(void **state) {
         }
         for (int s = 0; s < n; s += 2)
             run((weft_gemm_type)type, WEFT_GEMM_PLAIN, WEFT_GEMM_PLAIN, NULL, &small_shapes[s]);
+    }
+}
+
+/* More tiles than blocks that are resident, and short sums: blocks compute several tiles. */
+static void test_persistent(void **state) {
+    (void)state;
+    static const shape many = {40, 33, 20, 0, 0, 50, 2}, longer = {32, 64, 64, 0, 0, 150, 0},
+                       odd = {33, 40, 37, 1, 1, 70, -1};
+    static const char *const points[] = {"mma 32,32,1,16,16,3,2,8,0,1,8,0",
+                                         "mma 32,32,1,32,16,4,2,4,2,1,1,1"};
+    for (int i = 0; i < 2; ++i) {
+        run(WEFT_GEMM_DOUBLE, WEFT_GEMM_PLAIN, WEFT_GEMM_TRANSPOSED, points[i], &many);
+        run(WEFT_GEMM_DOUBLE, WEFT_GEMM_TRANSPOSED, WEFT_GEMM_PLAIN, points[i], &longer);
+        run(WEFT_GEMM_DOUBLE, WEFT_GEMM_PLAIN, WEFT_GEMM_PLAIN, points[i], &odd);
     }
 }
 
@@ -428,11 +446,11 @@ static int close_device(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_default),
-                                       cmocka_unit_test(test_alpha_zero),
-                                       cmocka_unit_test(test_errors), cmocka_unit_test(test_small),
-                                       cmocka_unit_test(test_three_products),
-                                       cmocka_unit_test(test_samples)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_default),    cmocka_unit_test(test_alpha_zero),
+        cmocka_unit_test(test_errors),     cmocka_unit_test(test_small),
+        cmocka_unit_test(test_persistent), cmocka_unit_test(test_three_products),
+        cmocka_unit_test(test_samples)};
     const struct CMUnitTest on_host[] = {cmocka_unit_test(test_host),
                                          cmocka_unit_test(test_three_products),
                                          cmocka_unit_test(test_errors)};
