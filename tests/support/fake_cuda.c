@@ -5,6 +5,7 @@
 
 #pragma GCC diagnostic ignored "-Wunused-parameter" /* the driver's, not ours */
 
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,15 +32,17 @@ static graph *capturing;
 static unsigned conditions[HANDLES];
 static word n_handles;
 
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* threads transfer arrays together */
+
 static int enter(const char *name) {
-    if (fake.dead)
-        return fake.dead;
-    if (strcmp(name, fake.fail_name) == 0 && fake.fail_skip-- == 0) {
-        if (fake.fail_code == 700)
-            fake.dead = fake.fail_code;
-        return fake.fail_code;
-    }
-    return 0;
+    pthread_mutex_lock(&mutex);
+    int code = fake.dead;
+    if (!code && strcmp(name, fake.fail_name) == 0 && fake.fail_skip-- == 0)
+        code = fake.fail_code;
+    if (code == 700)
+        fake.dead = code;
+    pthread_mutex_unlock(&mutex);
+    return code;
 }
 #define ENTER(name)                                                                                \
     do {                                                                                           \
@@ -220,7 +223,9 @@ static int f_cuEventDestroy(void *event) {
 }
 static int f_cuEventRecord(void *event, void *stream) {
     NOT_CAPTURING(cuEventRecord);
+    pthread_mutex_lock(&mutex);
     *(double *)event = ++fake.clock;
+    pthread_mutex_unlock(&mutex);
     return 0;
 }
 static int f_cuEventSynchronize(void *event) {

@@ -175,6 +175,7 @@ static void points_are_refused(void **state) {
     weft_hierarchy *made = start(irregular_mesh(2, 2), 1);
     weft_error error = {0};
     int n_made = 0;
+    free(made->levels[0].mesh->points.nodes);
     made->levels[0].mesh->points.nodes = weft_array_make(1, sizeof(int32_t));
     made->levels[0].mesh->points.n_nodes = 1;
     assert_int_equal(weft_refine_levels_on_device(device, made, &n_made, NULL, &error),
