@@ -312,10 +312,14 @@ weft_status weft_source_call_statements(const source_writer *w, const weft_call 
     return WEFT_OK;
 }
 
+void weft_source_declare_result(const source_writer *w, const weft_call *call) {
+    weft_text_add(w->out, "        real %s[%d];\n", weft_source_variable(w, call->result, -1),
+                  weft_shape_count(&w->graph->values[call->result].shape));
+}
+
 weft_status weft_source_call(const source_writer *w, const weft_call *call, int variant,
                              weft_error *error) {
     weft_source_call_comment(w, call);
-    weft_text_add(w->out, "        real %s[%d];\n", weft_source_variable(w, call->result, -1),
-                  weft_shape_count(&w->graph->values[call->result].shape));
+    weft_source_declare_result(w, call);
     return weft_source_call_statements(w, call, variant, &(source_threads){.width = 0}, error);
 }

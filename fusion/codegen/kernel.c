@@ -323,6 +323,20 @@ static bool may_stream(const source_writer *w, const weft_plan_kernel *kernel) {
     return false;
 }
 
+static void write_stores(const source_writer *w, const weft_plan_kernel *kernel) {
+    const weft_implementation *one = kernel->implementation;
+    for (int i = 0; i < kernel->n_stores; ++i) {
+        bool there = false;
+        for (int k = 0; k < one->fusion->n_calls; ++k) {
+            const weft_call *call = &w->graph->calls[one->order[k]];
+            there |= call->result == kernel->stores[i] &&
+                     weft_source_is_written_in_place(w, kernel, call, one->variants[k]);
+        }
+        if (!there)
+            weft_source_store(w, kernel, kernel->stores[i]);
+    }
+}
+
 static weft_status write_map_kernel(const source_writer *plain, const weft_plan_kernel *kernel,
                                     weft_error *error) {
     weft_status status = WEFT_OK;
@@ -348,12 +362,18 @@ static weft_status write_map_kernel(const source_writer *plain, const weft_plan_
         weft_source_write_loaded(w, kernel);
     else
         write_loads(w, kernel);
-    for (int i = 0; i < implementation->fusion->n_calls; ++i)
-        TRY(weft_source_call(w, &w->graph->calls[implementation->order[i]],
-                             implementation->variants[i], error));
+    for (int i = 0; i < implementation->fusion->n_calls; ++i) {
+        const weft_call *call = &w->graph->calls[implementation->order[i]];
+        const int variant = implementation->variants[i];
+        weft_source_call_comment(w, call);
+        if (weft_source_is_written_in_place(w, kernel, call, variant))
+            weft_source_declare_in_place(w, call);
+        else
+            weft_source_declare_result(w, call);
+        TRY(weft_source_call_statements(w, call, variant, &(source_threads){.width = 0}, error));
+    }
     weft_text_add(w->out, "\n");
-    for (int i = 0; i < kernel->n_stores; ++i)
-        weft_source_store(w, kernel, kernel->stores[i]);
+    write_stores(w, kernel);
     for (int i = 0; i < kernel->n_scatters; ++i)
         weft_source_scatter(w, kernel, &w->graph->accumulations[kernel->scatters[i]]);
     weft_source_reductions_each(w, kernel);

@@ -51,6 +51,11 @@ void weft_source_load_statement(const source_writer *w, const weft_operand *load
 void weft_source_scatter(const source_writer *w, const weft_plan_kernel *kernel,
                          const weft_accumulation *a);
 void weft_source_store(const source_writer *w, const weft_plan_kernel *kernel, int stored);
+/** fusion/codegen/stored.c: is the result of a call written where it is stored, instead of into an array? The
+ *  declaration that stands for the array. */
+bool weft_source_is_written_in_place(const source_writer *w, const weft_plan_kernel *kernel,
+                                     const weft_call *call, int variant);
+void weft_source_declare_in_place(const source_writer *w, const weft_call *call);
 /** Declarations of element, block and lane; specialisation: C text of the element's number. */
 void weft_source_thread(const source_writer *w, const char *indent, const char *specialisation);
 /** fusion/codegen/nested.c: a kernel over a product of two index sets; the kernel that combines the
@@ -120,6 +125,8 @@ void weft_source_uniforms(const source_writer *w, const weft_plan_kernel *kernel
 void weft_source_place(const source_writer *w, const weft_location *place);
 /** "FILE:LINE  y = f(x)", as a comment. */
 void weft_source_call_comment(const source_writer *w, const weft_call *call);
+/** "real v_K[4];" */
+void weft_source_declare_result(const source_writer *w, const weft_call *call);
 /** The threads of an element that share the work of a call. */
 typedef struct source_threads {
     int width;       /* thread `warp` of the element computes threads warp, warp + width, ... of the

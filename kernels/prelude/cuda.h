@@ -120,6 +120,12 @@ INLINE void add_matrix_alone(scalar *p, const uint32_t *positions, const real *v
     each_value(entries, [=](int k) { p[positions[k * LANES]] += v[k]; });
 }
 
+/* [component] of an element in device memory */
+template <int STRIDE> struct stored_list {
+    scalar *p;
+    __device__ __forceinline__ scalar &operator[](int c) const { return p[c * STRIDE]; }
+};
+
 //@ Several threads per element: a list in shared memory, and loads and stores that its warps share.
 /* [component][element of the block], from the thread's own element on */
 template <int ELEMENTS_> struct shared_list {
