@@ -211,30 +211,6 @@ static bool count_all(ufl_action_writer *w) {
     return true;
 }
 
-/* |det J| w times a factor rest / det^power. */
-static int scaled(ufl_lowering *l, int weight, int factor) {
-    ufl_scalars *s = &l->scalars;
-    int rest = -1;
-    const int power = ufl_scalar_collected(s, factor, &rest), collected = s->collected;
-    s->collected = 0;
-    int scale = weight;
-    if (power == 0)
-        scale = ufl_scalar_multiply(s, weight,
-                                    ufl_scalar_function(s, "abs", ufl_jacobian_determinant(l)));
-    else {
-        const int reciprocal = collected - 1;
-        scale = ufl_scalar_multiply(
-            s, weight,
-            ufl_scalar_function(s, power == 1 ? "sign" : "abs",
-                                power == 1 ? ufl_jacobian_determinant(l) : reciprocal));
-        for (int k = 2; k < power; ++k)
-            scale = ufl_scalar_multiply(s, scale, reciprocal);
-    }
-    const int result = ufl_scalar_is(s, rest, 1) ? scale : ufl_scalar_multiply(s, scale, rest);
-    s->collected = collected;
-    return result;
-}
-
 static bool make_terms(ufl_action_writer *w, const ufl_node *integrand) {
     ufl_lowering *l = &w->l;
     const ufl_terms *terms = ufl_factor(l, integrand);
@@ -247,7 +223,7 @@ static bool make_terms(ufl_action_writer *w, const ufl_node *integrand) {
         ufl_action_term *term = &w->terms[t];
         term->component = basis->part.first;
         term->derivative = basis->derivative;
-        term->factor = scaled(l, weight, terms->list[t].factor);
+        term->factor = ufl_scale_collected(l, weight, terms->list[t].factor);
         if (term->factor < 0)
             return false;
         if (basis->part.scalar != w->test->element || basis->derivative > 3)
@@ -337,6 +313,7 @@ const ufl_cell_action *ufl_lower_action(ufl_graph *graph, const ufl_prepared *fo
                           .facets = {-1, -1},
                           .n_sides = 1,
                           .acts = true,
+                          .collects = true,
                           .scalars = {.context = context},
                           .determinant = {-1, -1},
                           .scale = -1};

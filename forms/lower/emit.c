@@ -13,9 +13,11 @@ enum { OPERATIONS_MAX = 6000 };
 
 /* The factors become factor * |det J| or the like. */
 static bool scale_terms(ufl_lowering *l, const ufl_terms *terms) {
-    const int scale = ufl_weight_scale(l);
+    const int scale = l->collects ? ufl_scalar_number(&l->scalars, 1) : ufl_weight_scale(l);
     for (int t = 0; t < terms->n; ++t) {
-        terms->list[t].factor = ufl_scalar_multiply(&l->scalars, scale, terms->list[t].factor);
+        terms->list[t].factor =
+            l->collects ? ufl_scale_collected(l, scale, terms->list[t].factor)
+                        : ufl_scalar_multiply(&l->scalars, scale, terms->list[t].factor);
         if (terms->list[t].factor < 0)
             return false;
     }
@@ -217,6 +219,32 @@ static bool finish(ufl_emitter *e, ufl_lowered *out) {
     return out->text != NULL;
 }
 
+/* Gradients of the trial function are transformed to physical coordinates and fluxes back, instead of the form's tensor to
+ * reference coordinates, where that takes fewer operations: for constant gradients, and for vectors, whose
+ * tensors have many entries. */
+static bool keeps_gradients(const ufl_lowering *l, const ufl_element *element) {
+    return l->mesh->affine && l->mesh->gdim == l->mesh->tdim &&
+           (element->family == UFL_BLOCKED || element->degree == 1);
+}
+
+static bool make_adjugate(ufl_emitter *e) {
+    const int d = e->l->mesh->tdim;
+    bool made = true;
+    for (int i = 0; i < d; ++i)
+        for (int j = 0; j < d; ++j) {
+            e->adjugate[i][j] = ufl_jacobian_adjugate(e->l, i, j);
+            made = made && e->adjugate[i][j] >= 0;
+        }
+    return made;
+}
+
+/* Each is used by more than one sum. */
+static void use_adjugate(ufl_emitter *e) {
+    for (int k = 0; k < 2 * 9; ++k)
+        if (k / 2 / 3 < e->l->mesh->tdim && k / 2 % 3 < e->l->mesh->tdim)
+            ufl_emit_count_uses(e, e->adjugate[k / 2 / 3][k / 2 % 3]);
+}
+
 /* A function of rank 1 with the argument v. */
 static bool lower_product(ufl_emitter *e, ufl_lowered *out, const ufl_node *const *arguments,
                           const ufl_terms *terms) {
@@ -234,8 +262,11 @@ static bool lower_product(ufl_emitter *e, ufl_lowered *out, const ufl_node *cons
     out->columns = e->columns = ufl_emit_columns(e->results);
     out->n_points = e->n_points;
     out->representation = UFL_REFERENCE_TENSOR;
-    return prepare_scalars(e, &parts) && ufl_emit_product(e, &parts, polynomials, out->degree) &&
-           finish(e, out);
+    if ((e->l->keeps_gradients && !make_adjugate(e)) || !prepare_scalars(e, &parts))
+        return false;
+    if (e->l->keeps_gradients)
+        use_adjugate(e);
+    return ufl_emit_product(e, &parts, polynomials, out->degree) && finish(e, out);
 }
 
 static bool lower(ufl_emitter *e, ufl_lowered *out, const ufl_element *points) {
@@ -259,6 +290,9 @@ static bool lower(ufl_emitter *e, ufl_lowered *out, const ufl_element *points) {
     }
     if (!make_rule(e, out->integral, out->degree, points))
         return false;
+    l->collects = e->product && l->mesh->affine && l->mesh->gdim == l->mesh->tdim;
+    l->keeps_gradients =
+        e->product && out->rank == 2 && keeps_gradients(l, arguments[0]->space->element);
     terms = ufl_factor(l, integrand);
     if (!terms)
         return false;

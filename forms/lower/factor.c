@@ -228,6 +228,13 @@ static const ufl_terms *physical_terms(ufl_lowering *l, const ufl_node *function
                                        const int *directions, int order, int at, int *powers) {
     if (at == order)
         return function_terms(l, function, flat, powers, order);
+    if (l->keeps_gradients && order == 1 && function->type == UFL_ARGUMENT) {
+        ++powers[directions[0]];
+        const ufl_terms *one = function_terms(l, function, flat, powers, 1);
+        --powers[directions[0]];
+        const ufl_terms *scale = scalar_terms(l, ufl_jacobian_reciprocal(l));
+        return one && scale ? multiply_terms(l, function, scale, one) : NULL;
+    }
     const ufl_terms *sum = make_terms(l, NULL, 0);
     for (int r = 0; sum && r < l->mesh->tdim; ++r) {
         ++powers[r];

@@ -98,16 +98,24 @@ int ufl_jacobian_determinant(ufl_lowering *l) {
     return l->determinant[l->side];
 }
 
+int ufl_jacobian_reciprocal(ufl_lowering *l) {
+    const int determinant = ufl_jacobian_determinant(l);
+    if (!l->collects)
+        return ufl_scalar_divide(&l->scalars, ufl_scalar_number(&l->scalars, 1), determinant);
+    const int reciprocal = ufl_scalar_function(&l->scalars, "reciprocal", determinant);
+    l->scalars.collected = reciprocal + 1;
+    return reciprocal;
+}
+
+int ufl_jacobian_adjugate(ufl_lowering *l, int i, int j) {
+    return cofactor(l, j, i);
+}
+
 int ufl_jacobian_inverse(ufl_lowering *l, int i, int j) {
     if (l->inverse[l->side][i][j] < 0 && l->mesh->gdim != l->mesh->tdim)
         l->inverse[l->side][i][j] = pseudo_inverse(l, i, j);
     if (l->inverse[l->side][i][j] < 0) {
-        const int one = ufl_scalar_number(&l->scalars, 1);
-        const int determinant = ufl_jacobian_determinant(l);
-        const int reciprocal = l->acts ? ufl_scalar_function(&l->scalars, "reciprocal", determinant)
-                                       : ufl_scalar_divide(&l->scalars, one, determinant);
-        if (l->acts)
-            l->scalars.collected = reciprocal + 1;
+        const int reciprocal = ufl_jacobian_reciprocal(l);
         l->inverse[l->side][i][j] = ufl_scalar_multiply(&l->scalars, reciprocal, cofactor(l, j, i));
     }
     return l->inverse[l->side][i][j];
@@ -191,6 +199,29 @@ int ufl_weight_scale(ufl_lowering *l) {
         l->scale = scale;
     }
     return l->scale;
+}
+
+int ufl_scale_collected(ufl_lowering *l, int weight, int factor) {
+    ufl_scalars *s = &l->scalars;
+    int rest = -1;
+    const int power = ufl_scalar_collected(s, factor, &rest), collected = s->collected;
+    s->collected = 0;
+    int scale = weight;
+    if (power == 0)
+        scale = ufl_scalar_multiply(s, weight,
+                                    ufl_scalar_function(s, "abs", ufl_jacobian_determinant(l)));
+    else {
+        const int reciprocal = collected - 1;
+        scale = ufl_scalar_multiply(
+            s, weight,
+            ufl_scalar_function(s, power == 1 ? "sign" : "abs",
+                                power == 1 ? ufl_jacobian_determinant(l) : reciprocal));
+        for (int k = 2; k < power; ++k)
+            scale = ufl_scalar_multiply(s, scale, reciprocal);
+    }
+    const int result = ufl_scalar_is(s, rest, 1) ? scale : ufl_scalar_multiply(s, scale, rest);
+    s->collected = collected;
+    return result;
 }
 
 static int edge_length(ufl_lowering *l, int v, int w) {

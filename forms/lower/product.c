@@ -163,6 +163,28 @@ static int write_differences(product_writer *w, int degree, int from, int s) {
     return first;
 }
 
+/* sum over i of adjugate(i, by) or, transposed, adjugate(by, i) times n coefficients from each names[i]; those of -1
+ * are 0. Returns the first name. */
+static int write_transformed(product_writer *w, const int *names, int n, int by, bool transposed) {
+    const int first = new_names(w, n);
+    for (int j = 0; j < n; ++j) {
+        bool started = false;
+        begin(w, first + j);
+        for (int i = 0; i < w->d; ++i) {
+            if (names[i] < 0)
+                continue;
+            weft_text_add(&w->e->body, started ? " + " : " ");
+            ufl_emit_scalar(w->e, transposed ? w->e->adjugate[by][i] : w->e->adjugate[i][by],
+                            &w->e->body);
+            weft_text_add(&w->e->body, "*t%d", names[i] + j);
+            w->e->flops += 2;
+            started = true;
+        }
+        end(w, started);
+    }
+    return first;
+}
+
 static double binomial(int n, int k) {
     return factorial(n) / (factorial(k) * factorial(n - k));
 }
@@ -510,6 +532,29 @@ static bool write_derivative(product_writer *w, const term_list *list, const pro
     return true;
 }
 
+/* What stands with physical derivatives of the test function becomes one list for each reference derivative. */
+static void write_fluxes(product_writer *w, int (*lists)[LISTS_MAX], int *n_lists) {
+    const int n = w->of[w->k - 1].n;
+    int sums[3], any = 0;
+    for (int r = 0; r < w->d; ++r) {
+        sums[r] = n_lists[r + 1] > 0 ? lists[r + 1][0] : -1;
+        any += n_lists[r + 1];
+        if (n_lists[r + 1] < 2)
+            continue;
+        sums[r] = new_names(w, n);
+        for (int j = 0; j < n; ++j) {
+            begin(w, sums[r] + j);
+            for (int l = 0; l < n_lists[r + 1]; ++l)
+                (void)add_name(w, l > 0, 1, lists[r + 1][l] + j);
+            end(w, true);
+        }
+    }
+    for (int s = 0; s < w->d && any > 0; ++s) {
+        lists[s + 1][0] = write_transformed(w, sums, n, s, true);
+        n_lists[s + 1] = 1;
+    }
+}
+
 /* Coefficients of the result by a component of the test function; -1 and an error. */
 static int write_test(product_writer *w, const term_list *list, const product_parts *trial,
                       ufl_part test) {
@@ -517,6 +562,8 @@ static int write_test(product_writer *w, const term_list *list, const product_pa
     for (int r = 0; r <= w->d; ++r)
         if (!write_derivative(w, list, trial, test, r, lists[r], &n_lists[r]))
             return -1;
+    if (w->e->l->keeps_gradients)
+        write_fluxes(w, lists, n_lists);
     const bernstein *of = &w->of[w->k];
     const int first = new_names(w, of->n);
     for (int j = 0; j < of->n; ++j) {
@@ -585,6 +632,17 @@ static bool find_parts(const product_writer *w, const ufl_terms *terms, product_
     return true;
 }
 
+/* Does a term have a derivative of this component of the trial function? */
+static bool has_derivatives(const product_writer *w, const ufl_terms *terms,
+                            const function_dofs *v) {
+    bool any = false;
+    for (int t = 0; t < terms->n; ++t) {
+        const ufl_basis *u = &w->e->l->bases[terms->list[t].basis[1]];
+        any = any || (u->part.first == v->part.first && u->derivative > 0);
+    }
+    return any;
+}
+
 bool ufl_emit_product(ufl_emitter *e, const ufl_terms *terms, const int *polynomials, int degree) {
     const ufl_element *element = e->results;
     const ufl_element *scalar = element->family == UFL_BLOCKED ? element->sub[0] : element;
@@ -607,11 +665,17 @@ bool ufl_emit_product(ufl_emitter *e, const ufl_terms *terms, const int *polynom
     for (int i = 0; i < trial.n; ++i) {
         const function_dofs v = {"v", element, trial.part[i], w->k, w->to_bernstein};
         trial.names[i][0] = write_coefficients(w, &v);
+        int differences[3];
+        for (int s = 0; s < w->d && e->l->keeps_gradients && has_derivatives(w, terms, &v); ++s)
+            differences[s] = write_differences(w, w->k, trial.names[i][0], s + 1);
         for (int t = 0; t < terms->n; ++t) {
             const ufl_basis *u = &e->l->bases[terms->list[t].basis[1]];
-            if (u->part.first == trial.part[i].first && trial.names[i][u->derivative] < 0)
-                trial.names[i][u->derivative] =
-                    write_differences(w, w->k, trial.names[i][0], u->derivative);
+            int *name = &trial.names[i][u->derivative];
+            if (u->part.first == trial.part[i].first && *name < 0)
+                *name = e->l->keeps_gradients
+                            ? write_transformed(w, differences, w->of[w->k - 1].n,
+                                                u->derivative - 1, false)
+                            : write_differences(w, w->k, trial.names[i][0], u->derivative);
         }
     }
     const int n_components = element->family == UFL_BLOCKED ? element->block_size : 1;
