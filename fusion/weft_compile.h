@@ -86,7 +86,7 @@ typedef struct weft_operator_choice {
 typedef enum weft_plan_kind { WEFT_PLAN_FUSED, WEFT_PLAN_UNFUSED } weft_plan_kind;
 
 /** How an accumulating store avoids races. All are deterministic, except IN_PLACE on CUDA. The last
- *  three are for CUDA; on the host, and for kernels that they do not support, they mean IN_PLACE
+ *  four are for CUDA; on the host, and for kernels that they do not support, they mean IN_PLACE
  *  (weft_kernel_info.scatter says which algorithm a kernel uses).
  *
  *  IN_PLACE        Each cell adds to its targets. Host: cell ranges are coloured so that ranges of
@@ -109,13 +109,19 @@ typedef enum weft_plan_kind { WEFT_PLAN_FUSED, WEFT_PLAN_UNFUSED } weft_plan_kin
  *                  that do not fit into 256 colours.
  *  VERTEX_PATCHES  As PATCHES, but vertex patches for vectors from tetrahedra too: the owner of a
  *                  target evaluates each incident cell, renumbered by an even permutation so that
- *                  the target is local vertex 0, and keeps row 0. */
+ *                  the target is local vertex 0, and keeps row 0.
+ *  CELL_PATCHES    On devices with threads, a vector from cells with any number of nodes, whatever
+ *                  connectivities the kernel loads through: blocks of consecutive cells are summed
+ *                  in shared memory, the nodes that several blocks share by a second kernel. PATCHES
+ *                  and VERTEX_PATCHES do the same where their patches do not fit, for cells of at most
+ *                  16 nodes. */
 typedef enum weft_scatter {
     WEFT_SCATTER_IN_PLACE,
     WEFT_SCATTER_GATHERED,
     WEFT_SCATTER_PATCHES,
     WEFT_SCATTER_CELL_COLOURS,
-    WEFT_SCATTER_VERTEX_PATCHES
+    WEFT_SCATTER_VERTEX_PATCHES,
+    WEFT_SCATTER_CELL_PATCHES
 } weft_scatter;
 
 /** Whether values that a script computes before a loop and reads only inside it, such as local

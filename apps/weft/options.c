@@ -124,14 +124,14 @@ weft_status weft_tool_scatter(const app_option *row, const char *option, const c
     weft_tool_options *options = at;
     (void)row;
     static const char *const names[] = {"auto",   "atomic",       "chunk-colored", "cell-colored",
-                                        "gather", "vertex-patch", "edge-patch"};
+                                        "gather", "vertex-patch", "edge-patch",    "cell-patch"};
     static const weft_scatter scatter_of[] = {WEFT_SCATTER_IN_PLACE, WEFT_SCATTER_IN_PLACE,
                                               WEFT_SCATTER_IN_PLACE, WEFT_SCATTER_CELL_COLOURS,
                                               WEFT_SCATTER_GATHERED, WEFT_SCATTER_VERTEX_PATCHES,
-                                              WEFT_SCATTER_PATCHES};
+                                              WEFT_SCATTER_PATCHES,  WEFT_SCATTER_CELL_PATCHES};
     weft_status status = WEFT_OK;
     int choice = 0;
-    TRY(app_parse_choice(option, current_scatter(text), names, 7, &choice, error));
+    TRY(app_parse_choice(option, current_scatter(text), names, sizeof names / sizeof *names, &choice, error));
     options->scatter = scatter_of[choice];
     options->scatter_name = names[choice];
 done:

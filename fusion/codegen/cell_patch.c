@@ -82,80 +82,35 @@ static void write_regions(const cell_writer *c) {
     weft_text_add(out,
                   "    if (staged < results + %d * n_m_%s)\n"
                   "        staged = results + %d * n_m_%s;\n"
-                  "    scalar *const sums = staged;\n"
-                  "    const int64_t first_row = start_%s[3 * patch + 2];\n"
-                  "    const int n_rows = (n_m_%s + %d) / %d;\n"
-                  "    uint32_t *const rows = (uint32_t *)(sums + %d * PATCH_PLANE);\n",
-                  c->components, c->dofs, c->components, c->dofs, c->dofs, c->dofs,
-                  WEFT_CELL_PATCH_LANES - 1, WEFT_CELL_PATCH_LANES, c->components);
+                  "    scalar *const sums = staged;\n",
+                  c->components, c->dofs, c->components, c->dofs);
 }
 
-/* The numbers of the patch's nodes, at most a few per thread at a time, so that many loads are in flight: the
- * statements between open and close have i and the node j, of copy u. */
-static void open_batch(const cell_writer *c, const char *name, const char *indent) {
-    weft_text_add(c->w->out,
-                  "%sUNROLL for (int u = 0; u < PATCH_BATCH; ++u)\n"
-                  "%s    if (base_m_%s + u * PATCH_THREADS < n_m_%s) {\n"
-                  "%s        const int i = base_m_%s + u * PATCH_THREADS;\n"
-                  "%s        const int64_t j = nodes_m_%s[u];\n",
-                  indent, indent, name, name, indent, name, indent, name);
-}
-
-static void write_numbers(const cell_writer *c, const char *name, const char *indent) {
-    weft_text_add(c->w->out,
-                  "%sUNROLL for (int u = 0; u < PATCH_BATCH; ++u)\n"
-                  "%s    if (base_m_%s + u * PATCH_THREADS < n_m_%s)\n"
-                  "%s        nodes_m_%s[u] = nodes_%s[first_m_%s + base_m_%s + u * "
-                  "PATCH_THREADS];\n",
-                  indent, indent, name, name, indent, name, name, name, name);
-}
-
-/* Data that is loaded through a connectivity, to shared memory. */
-static void write_stage(const cell_writer *c, int connectivity, const char *indent) {
-    const weft_plan_kernel *kernel = c->kernel;
-    const char *name = connectivity_name(c->w, connectivity);
-    open_batch(c, name, indent);
-    for (int k = 0; k < kernel->n_loads; ++k) {
-        const weft_operand *load = &kernel->loads[k];
-        const int count = weft_patch_load_count(c->w->graph, load);
-        const char *list =
-            weft_source_variable(c->w, weft_value_storage(c->w->graph, load->value), -1) + 2;
-        for (int l = 0; l < count && load->connectivity == connectivity; ++l)
-            weft_text_add(c->w->out, "%s        s%d[%d * n_m_%s + i] = p_%s[j * %d + %d];\n", indent,
-                          k, l, name, list, count, l);
-    }
-    weft_text_add(c->w->out, "%s    }\n", indent);
-}
-
-/* The first batches of all connectivities are loaded together, later ones one after another. */
 static void write_staging(const cell_writer *c) {
     const weft_plan_kernel *kernel = c->kernel;
     weft_text *out = c->w->out;
-    for (int i = 0; i < kernel->n_loads; ++i)
-        if (is_first_load(kernel, i)) {
-            const char *name = connectivity_name(c->w, kernel->loads[i].connectivity);
-            weft_text_add(out, "    int base_m_%s = threadIdx.x, nodes_m_%s[PATCH_BATCH];\n", name,
-                          name);
-            write_numbers(c, name, "    ");
-        }
-    for (int i = 0; i < kernel->n_loads; ++i)
-        if (is_first_load(kernel, i))
-            write_stage(c, kernel->loads[i].connectivity, "    ");
     for (int i = 0; i < kernel->n_loads; ++i) {
         if (!is_first_load(kernel, i))
             continue;
-        const char *name = connectivity_name(c->w, kernel->loads[i].connectivity);
+        const int connectivity = kernel->loads[i].connectivity;
+        const char *name = connectivity_name(c->w, connectivity);
         weft_text_add(out,
-                      "    for (base_m_%s += PATCH_BATCH * PATCH_THREADS; base_m_%s < n_m_%s;\n"
-                      "         base_m_%s += PATCH_BATCH * PATCH_THREADS) {\n",
-                      name, name, name, name);
-        write_numbers(c, name, "        ");
-        write_stage(c, kernel->loads[i].connectivity, "        ");
+                      "    _Pragma(\"unroll 4\") for (int i = threadIdx.x; i < n_m_%s; i += "
+                      "PATCH_THREADS) {\n"
+                      "        const int64_t j = nodes_%s[first_m_%s + i];\n",
+                      name, name, name);
+        for (int k = 0; k < kernel->n_loads; ++k) {
+            const weft_operand *load = &kernel->loads[k];
+            const int count = weft_patch_load_count(c->w->graph, load);
+            const char *list =
+                weft_source_variable(c->w, weft_value_storage(c->w->graph, load->value), -1) + 2;
+            for (int l = 0; l < count && load->connectivity == connectivity; ++l)
+                weft_text_add(out, "        s%d[%d * n_m_%s + i] = p_%s[j * %d + %d];\n", k, l,
+                              name, list, count, l);
+        }
         weft_text_add(out, "    }\n");
     }
     weft_text_add(out,
-                  "    for (int i = threadIdx.x; i <= n_rows; i += PATCH_THREADS)\n"
-                  "        rows[i] = row_start[first_row + i];\n"
                   "    if (threadIdx.x < %d)\n"
                   "        sums[threadIdx.x * PATCH_PLANE + PATCH_PLANE - 1] = 0;\n"
                   "    __syncthreads();\n\n",
@@ -168,6 +123,7 @@ static void write_staging(const cell_writer *c) {
 static void write_gather(const cell_writer *c, int connectivity) {
     const weft_plan_kernel *kernel = c->kernel;
     const weft_graph_connectivity *one = &c->w->graph->connectivities[connectivity];
+    const int pairs = (one->width + 1) / 2;
     weft_text *out = c->w->out;
     for (int k = 0; k < kernel->n_loads; ++k)
         if (kernel->loads[k].connectivity == connectivity)
@@ -175,48 +131,23 @@ static void write_gather(const cell_writer *c, int connectivity) {
                           weft_source_variable(c->w, kernel->loads[k].value, connectivity),
                           one->width * weft_patch_load_count(c->w->graph, &kernel->loads[k]));
     weft_text_add(out,
-                  "        UNROLL for (int i = 0; i < %d; ++i) {\n"
-                  "            const uint32_t pair = pairs_m_%s[i / 2];\n"
-                  "            const int at = (int)(i %% 2 ? pair >> 16 : pair & 65535);\n",
-                  one->width, one->name);
+                  "        {\n"
+                  "            const uint32_t *place = places_%s + patch * %d + k;\n"
+                  "            UNROLL for (int i = 0; i < %d; ++i) {\n"
+                  "                const uint32_t pair = place[i / 2 * PATCH_CELLS];\n"
+                  "                const int at = (int)(i %% 2 ? pair >> 16 : pair & 65535);\n",
+                  one->name, pairs * kernel->patch_cells, one->width);
     for (int k = 0; k < kernel->n_loads; ++k) {
         const weft_operand *load = &kernel->loads[k];
         const int count = weft_patch_load_count(c->w->graph, load);
         if (load->connectivity == connectivity)
             weft_text_add(out,
-                          "            UNROLL for (int l = 0; l < %d; ++l)\n"
-                          "                %s[i * %d + l] = s%d[l * n_m_%s + at];\n",
+                          "                UNROLL for (int l = 0; l < %d; ++l)\n"
+                          "                    %s[i * %d + l] = s%d[l * n_m_%s + at];\n",
                           count, weft_source_variable(c->w, load->value, connectivity), count, k,
                           one->name);
     }
-    weft_text_add(out, "        }\n");
-}
-
-/* The places of cell `cell` of the patch, in registers: those of the next cell are loaded while one is computed. */
-static void write_places(const cell_writer *c, const char *cell, const char *indent) {
-    for (int i = 0; i < c->kernel->n_loads; ++i) {
-        if (!is_first_load(c->kernel, i))
-            continue;
-        const weft_graph_connectivity *one =
-            &c->w->graph->connectivities[c->kernel->loads[i].connectivity];
-        const int pairs = (one->width + 1) / 2;
-        weft_text_add(c->w->out,
-                      "%sUNROLL for (int i = 0; i < %d; ++i)\n"
-                      "%s    pairs_m_%s[i] = places_%s[patch * %d + i * PATCH_CELLS + %s];\n",
-                      indent, pairs, indent, one->name, one->name, pairs * c->kernel->patch_cells,
-                      cell);
-    }
-}
-
-static void write_first_places(const cell_writer *c) {
-    for (int i = 0; i < c->kernel->n_loads; ++i)
-        if (is_first_load(c->kernel, i)) {
-            const weft_graph_connectivity *one =
-                &c->w->graph->connectivities[c->kernel->loads[i].connectivity];
-            weft_text_add(c->w->out, "    uint32_t pairs_m_%s[%d];\n", one->name,
-                          (one->width + 1) / 2);
-        }
-    write_places(c, "threadIdx.x", "    ");
+    weft_text_add(out, "            }\n        }\n");
 }
 
 static weft_status write_cells(const cell_writer *c, weft_error *error) {
@@ -234,18 +165,14 @@ static weft_status write_cells(const cell_writer *c, weft_error *error) {
         else if (kernel->loads[i].connectivity < 0 &&
                  w->graph->values[kernel->loads[i].value].index_set >= 0)
             weft_source_load(w, &kernel->loads[i]);
-    if (kernel->patch_cells > weft_cell_patch_threads(kernel->patch_cells)) {
-        weft_text_add(w->out, "        if (k + PATCH_THREADS < n_cells) {\n");
-        write_places(c, "k + PATCH_THREADS", "            ");
-        weft_text_add(w->out, "        }\n");
-    }
     for (int i = 0; i < one->fusion->n_calls; ++i)
         TRY(weft_source_call(w, &w->graph->calls[one->order[i]], one->variants[i], error));
     weft_text_add(w->out,
                   "        UNROLL for (int i = 0; i < %d; ++i)\n"
                   "            UNROLL for (int l = 0; l < %d; ++l)\n"
                   "                sums[l * PATCH_PLANE + i * PATCH_CELLS + k] = %s[i * %d + l];\n"
-                  "    }\n",
+                  "    }\n"
+                  "    __syncthreads();\n\n",
                   c->width, c->components, weft_source_variable(w, c->accumulation->source, -1),
                   c->components);
 done:
@@ -254,88 +181,53 @@ done:
 
 /* ---- sums ---- */
 
-/* The pairs of rows are loaded in batches; the first batch of a warp's next row while one is summed. */
 static void write_sums(const cell_writer *c) {
-    weft_text *out = c->w->out;
     weft_text_add(
-        out,
-        "    const int step = PATCH_THREADS / %d;\n"
-        "    const uint32_t *const lane_pairs = row_pairs + threadIdx.x %% %d;\n"
-        "    uint32_t ahead[PATCH_PAIRS];\n"
-        "    int node = %d, row = threadIdx.x / %d;\n"
-        "    UNROLL for (int u = 0; u < PATCH_PAIRS; ++u)\n"
-        "        ahead[u] = row < n_rows && rows[row] + u < rows[row + 1]\n"
-        "                       ? lane_pairs[(int64_t)(rows[row] + u) * %d] : 0;\n"
-        "    if (row < n_rows)\n"
-        "        node = row_nodes[(first_row + row) * %d + threadIdx.x %% %d];\n"
-        "    __syncthreads();\n\n",
-        WEFT_CELL_PATCH_LANES, WEFT_CELL_PATCH_LANES, WEFT_CELL_PATCH_NONE, WEFT_CELL_PATCH_LANES,
-        WEFT_CELL_PATCH_LANES, WEFT_CELL_PATCH_LANES, WEFT_CELL_PATCH_LANES);
-    weft_text_add(
-        out,
-        "    _Pragma(\"unroll 1\") for (; row < n_rows; row += step) {\n"
-        "        const int target = node, next = row + step;\n"
-        "        uint32_t at = rows[row], pairs[PATCH_PAIRS];\n"
-        "        const uint32_t end = rows[row + 1];\n"
+        c->w->out,
+        "    const int64_t first_row = start_%s[3 * patch + 2];\n"
+        "    const int n_rows = (n_m_%s + %d) / %d;\n"
+        "    for (int row = threadIdx.x / %d; row < n_rows; row += PATCH_THREADS / %d) {\n"
+        "        const int64_t first = row_start[first_row + row];\n"
+        "        const int n = (int)(row_start[first_row + row + 1] - first);\n"
+        "        const int node = row_nodes[(first_row + row) * %d + threadIdx.x %% %d];\n"
+        "        const uint32_t *pairs = row_pairs + first * %d + threadIdx.x %% %d;\n"
         "        scalar sum[%d] = {0};\n"
-        "        UNROLL for (int u = 0; u < PATCH_PAIRS; ++u) {\n"
-        "            pairs[u] = ahead[u];\n"
-        "            ahead[u] = next < n_rows && rows[next] + u < rows[next + 1]\n"
-        "                           ? lane_pairs[(int64_t)(rows[next] + u) * %d] : 0;\n"
-        "        }\n"
-        "        if (next < n_rows)\n"
-        "            node = row_nodes[(first_row + next) * %d + threadIdx.x %% %d];\n"
-        "        for (;;) {\n"
-        "            UNROLL for (int u = 0; u < PATCH_PAIRS; ++u)\n"
-        "                if (at + u < end)\n"
-        "                    UNROLL for (int l = 0; l < %d; ++l) {\n"
-        "                        sum[l] += sums[l * PATCH_PLANE + (int)(pairs[u] & 65535)];\n"
-        "                        sum[l] += sums[l * PATCH_PLANE + (int)(pairs[u] >> 16)];\n"
-        "                    }\n"
-        "            if ((at += PATCH_PAIRS) >= end)\n"
-        "                break;\n"
-        "            UNROLL for (int u = 0; u < PATCH_PAIRS; ++u)\n"
-        "                if (at + u < end)\n"
-        "                    pairs[u] = lane_pairs[(int64_t)(at + u) * %d];\n"
+        "        _Pragma(\"unroll 4\") for (int i = 0; i < n; ++i) {\n"
+        "            const uint32_t pair = pairs[i * %d];\n"
+        "            UNROLL for (int l = 0; l < %d; ++l) {\n"
+        "                sum[l] += sums[l * PATCH_PLANE + (int)(pair & 65535)];\n"
+        "                sum[l] += sums[l * PATCH_PLANE + (int)(pair >> 16)];\n"
+        "            }\n"
         "        }\n"
         "        UNROLL for (int l = 0; l < %d; ++l)\n"
-        "            if (target != %d)\n"
-        "                results[l * n_m_%s + target] = sum[l];\n"
-        "    }\n",
-        c->components, WEFT_CELL_PATCH_LANES, WEFT_CELL_PATCH_LANES, WEFT_CELL_PATCH_LANES,
-        c->components, WEFT_CELL_PATCH_LANES, c->components, WEFT_CELL_PATCH_NONE, c->dofs);
+        "            if (node != %d)\n"
+        "                results[l * n_m_%s + node] = sum[l];\n"
+        "    }\n"
+        "    __syncthreads();\n\n",
+        c->dofs, c->dofs, WEFT_CELL_PATCH_LANES - 1, WEFT_CELL_PATCH_LANES, WEFT_CELL_PATCH_LANES,
+        WEFT_CELL_PATCH_LANES, WEFT_CELL_PATCH_LANES, WEFT_CELL_PATCH_LANES, WEFT_CELL_PATCH_LANES,
+        WEFT_CELL_PATCH_LANES, c->components, WEFT_CELL_PATCH_LANES, c->components, c->components,
+        WEFT_CELL_PATCH_NONE, c->dofs);
 }
 
-/* The results of inner nodes to the target, those of border nodes to their slots. */
 static void write_results(const cell_writer *c) {
-    weft_text *out = c->w->out;
-    weft_text_add(out,
-                  "    const int64_t first_slot = start_%s[3 * patch + 1];\n"
-                  "    const int n_inner = n_m_%s - (int)(start_%s[3 * patch + 4] - first_slot);\n"
-                  "    scalar *const slots = partials_%s + (first_slot - n_inner) * %d;\n"
-                  "    __syncthreads();\n"
-                  "    for (int base = threadIdx.x; base < n_m_%s; base += PATCH_BATCH * "
-                  "PATCH_THREADS) {\n"
-                  "        int64_t j[PATCH_BATCH];\n"
-                  "        UNROLL for (int u = 0; u < PATCH_BATCH; ++u)\n"
-                  "            if (base + u * PATCH_THREADS < n_inner)\n"
-                  "                j[u] = nodes_%s[first_m_%s + base + u * PATCH_THREADS];\n",
-                  c->dofs, c->dofs, c->dofs, c->target, c->components, c->dofs, c->dofs, c->dofs);
     weft_text_add(
-        out,
-        "        UNROLL for (int u = 0; u < PATCH_BATCH; ++u) {\n"
-        "            const int i = base + u * PATCH_THREADS;\n"
-        "            UNROLL for (int l = 0; l < %d; ++l)\n"
-        "                if (i < n_inner)\n"
-        "                    p_%s[j[u] * %d + l] %s results[l * n_m_%s + i];\n"
-        "                else if (i < n_m_%s)\n"
-        "                    slots[(int64_t)i * %d + l] = results[l * n_m_%s + i];\n"
-        "        }\n"
+        c->w->out,
+        "    const int64_t first_slot = start_%s[3 * patch + 1];\n"
+        "    const int n_inner = n_m_%s - (int)(start_%s[3 * patch + 4] - first_slot);\n"
+        "    for (int i = threadIdx.x; i < n_m_%s; i += PATCH_THREADS) {\n"
+        "        const int64_t j = nodes_%s[first_m_%s + i];\n"
+        "        UNROLL for (int l = 0; l < %d; ++l)\n"
+        "            if (i < n_inner)\n"
+        "                p_%s[j * %d + l] %s results[l * n_m_%s + i];\n"
+        "            else\n"
+        "                partials_%s[(first_slot + i - n_inner) * %d + l] = results[l * n_m_%s + "
+        "i];\n"
         "    }\n}\n"
-        "#undef PATCH_PAIRS\n#undef PATCH_BATCH\n#undef PATCH_PLANE\n#undef PATCH_THREADS\n"
-        "#undef PATCH_CELLS\n\n",
-        c->components, c->target, c->components, c->kernel->accumulates ? "+=" : "=", c->dofs,
-        c->dofs, c->components, c->dofs);
+        "#undef PATCH_PLANE\n#undef PATCH_THREADS\n#undef PATCH_CELLS\n\n",
+        c->dofs, c->dofs, c->dofs, c->dofs, c->dofs, c->dofs, c->components, c->target,
+        c->components, c->kernel->accumulates ? "+=" : "=", c->dofs, c->target, c->components,
+        c->dofs);
 }
 
 static cell_writer writer_of(const source_writer *w, const weft_plan_kernel *kernel,
@@ -363,9 +255,7 @@ weft_status weft_source_cell_patch(const source_writer *w, const weft_plan_kerne
     const cell_writer c = writer_of(w, kernel, kernel->scatters[0]);
     weft_text_add(w->out,
                   "#define PATCH_CELLS %d\n#define PATCH_THREADS %d\n"
-                  "#define PATCH_PLANE %d /* contributions to a component of the target, and 0 */\n"
-                  "#define PATCH_BATCH 5 /* nodes of a thread whose loads are in flight together */\n"
-                  "#define PATCH_PAIRS 3 /* pairs of a row, the same */\n",
+                  "#define PATCH_PLANE %d /* contributions to a component of the target, and 0 */\n",
                   kernel->patch_cells, weft_cell_patch_threads(kernel->patch_cells),
                   kernel->patch_cells * c.width + 1);
     write_place(&c, "by patches of cells");
@@ -383,7 +273,6 @@ weft_status weft_source_cell_patch(const source_writer *w, const weft_plan_kerne
                   w->plan->predicated ? WEFT_PREDICATE_ARGUMENT : "",
                   w->plan->predicated ? WEFT_PREDICATE : "");
     weft_source_load_uniforms(w, kernel->loads, kernel->n_loads);
-    write_first_places(&c);
     write_regions(&c);
     write_staging(&c);
     TRY(write_cells(&c, error));

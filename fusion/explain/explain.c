@@ -265,6 +265,7 @@ static void explain_head(const explanation *e) {
                   c->options.scatter == WEFT_SCATTER_GATHERED         ? "gather"
                   : c->options.scatter == WEFT_SCATTER_PATCHES        ? "edge-patch"
                   : c->options.scatter == WEFT_SCATTER_VERTEX_PATCHES ? "vertex-patch"
+                  : c->options.scatter == WEFT_SCATTER_CELL_PATCHES ? "cell-patch"
                   : c->options.scatter == WEFT_SCATTER_CELL_COLOURS   ? "cell-colored"
                   : fused->is_simt                                    ? "atomic"
                                                                       : "chunk-colored");

@@ -5,9 +5,10 @@
 enum {
     STEP = 32,          /* cells; sizes are STEP times a power of two */
     CELLS_MOST = 256,   /* of a patch */
+    NODES_PAYING = 16,  /* of a cell: P2 tetrahedra, 10, gain by patches, P3, 20, lose 9 % (H200) */
     NODE_BYTES = 48,    /* of contributions, per node that options->patch_nodes has: 24 KB of 512 */
     REGISTERS = 65536,  /* of a multiprocessor */
-    REGISTERS_OWN = 24, /* of a thread, for places and addresses */
+    REGISTERS_OWN = 16, /* of a thread, for places and addresses */
     GEOMETRY = 6,       /* numbers that a body keeps besides what it loads and returns */
     REGISTERS_MOST = 255,
     PARTITIONS = 4,
@@ -36,6 +37,11 @@ bool weft_cell_patch_fits(const weft_graph *graph, const weft_plan_kernel *kerne
         if (graph->calls[kernel->implementation->fusion->calls[i]].reduction != NULL)
             return false;
     return true;
+}
+
+bool weft_cell_patch_pays(const weft_graph *graph, const weft_plan_kernel *kernel) {
+    const weft_accumulation *a = &graph->accumulations[kernel->scatters[0]];
+    return graph->connectivities[a->connectivity].width <= NODES_PAYING;
 }
 
 static int components(const weft_graph *graph, const weft_accumulation *accumulation) {

@@ -24,6 +24,8 @@ weft_argument weft_cell_patch_argument(int connectivity, int cells, int part);
 int weft_cell_patch_cells_of(const weft_argument *argument);
 int weft_cell_patch_part_of(const weft_argument *argument);
 
+/** Is it faster than atomic additions? Cells with many nodes have few contributions per node. */
+bool weft_cell_patch_pays(const weft_graph *graph, const weft_plan_kernel *kernel);
 /** Can a kernel be generated in this form? It has one accumulation, into a list, no stores and no
  *  reductions, and loads uniform values, lists over its elements and lists through connectivities. */
 bool weft_cell_patch_fits(const weft_graph *graph, const weft_plan_kernel *kernel);

@@ -45,6 +45,7 @@ static bool has_fixed_shape(const variant_search *p, const weft_fusion *fusion) 
             return true;
         if ((p->options->scatter == WEFT_SCATTER_PATCHES ||
              p->options->scatter == WEFT_SCATTER_VERTEX_PATCHES ||
+             p->options->scatter == WEFT_SCATTER_CELL_PATCHES ||
              p->options->scatter == WEFT_SCATTER_CELL_COLOURS) &&
             weft_call_accumulates(p->graph, call))
             return true;

@@ -159,6 +159,13 @@ static bool wants_patches(const planner *p) {
                                 p->options->scatter == WEFT_SCATTER_VERTEX_PATCHES);
 }
 
+static bool is_cell_patch(const planner *p, const weft_plan_kernel *kernel) {
+    if (!p->plan->is_simt || !weft_cell_patch_fits(p->graph, kernel))
+        return false;
+    return p->options->scatter == WEFT_SCATTER_CELL_PATCHES ||
+           (wants_patches(p) && weft_cell_patch_pays(p->graph, kernel));
+}
+
 /* A patch kernel has exactly one accumulation and no stores or reductions. */
 static bool is_patch(const planner *p, const weft_plan_kernel *kernel) {
     if (!wants_patches(p) || kernel->n_scatters != 1 || kernel->n_stores > 0 ||
@@ -197,7 +204,7 @@ static weft_kernel_kind kernel_kind(const planner *p, const weft_plan_kernel *ke
         return KERNEL_NESTED;
     if (is_patch(p, kernel))
         return patch_kind(p, &p->graph->accumulations[kernel->scatters[0]]);
-    if (wants_patches(p) && weft_cell_patch_fits(p->graph, kernel))
+    if (is_cell_patch(p, kernel))
         return KERNEL_CELL_PATCH;
     if (kernel->product >= 0)
         return KERNEL_PRODUCT;

@@ -65,12 +65,9 @@ static weft_status count_shared(const weft_program_segment *p, const weft_plan_k
     TRY(patches_of(p, a->connectivity, kernel->patch_cells, true, &made, error));
     const size_t results =
         (size_t)made->most_nodes * (size_t)weft_shape_count(&graph->values[a->target].shape);
-    const size_t n_rows =
-        ((size_t)made->most_nodes + WEFT_CELL_PATCH_LANES - 1) / WEFT_CELL_PATCH_LANES;
     *bytes = ((staged > results ? staged : results) +
               (size_t)weft_cell_patch_contributions(graph, kernel)) *
-                 real_bytes +
-             (n_rows + 1) * sizeof(uint32_t);
+             real_bytes;
 done:
     return status;
 }

@@ -108,7 +108,8 @@ static program_case open_case(weft_library *library, const patch_case *c, bool p
     weft_text text = {0};
     weft_error error = {0};
     weft_device *device = NULL;
-    const weft_compile_options options = {.scatter = WEFT_SCATTER_PATCHES,
+    const weft_compile_options options = {.scatter = c->width > 16 ? WEFT_SCATTER_CELL_PATCHES
+                                                                     : WEFT_SCATTER_PATCHES,
                                           .patch_nodes = c->nodes,
                                           .single = c->single,
                                           .predicated = predicated};
@@ -221,6 +222,25 @@ static void predicates(void **state) {
     weft_library_free(&library);
 }
 
+/* Of cells with many nodes only where they are asked for. */
+static void many_nodes(void **state) {
+    (void)state;
+    weft_library *library = library_open();
+    weft_device *device = NULL;
+    weft_error error = {0};
+    weft_text text = {0};
+    const weft_compile_options options = {.scatter = WEFT_SCATTER_PATCHES};
+    script_write(&cases[1], &text);
+    case_check(weft_device_open("host:1", NULL, &device, &error), &error);
+    emulated_gpu_make(device);
+    program_case p = case_open_on(library, device, text.data, &options);
+    assert_int_equal(case_segment(&p)->plan->n_kernels, 1);
+    assert_int_equal(case_segment(&p)->plan->kernels[0].kind, KERNEL_MAP);
+    weft_text_free(&text);
+    case_close(&p);
+    weft_library_free(&library);
+}
+
 /* Two accumulations into one list: the second adds. */
 static void two_accumulations(void **state) {
     (void)state;
@@ -265,7 +285,7 @@ static void two_accumulations(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(products), cmocka_unit_test(predicates),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(products), cmocka_unit_test(predicates), cmocka_unit_test(many_nodes),
                                        cmocka_unit_test(two_accumulations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
