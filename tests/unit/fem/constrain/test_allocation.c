@@ -17,6 +17,7 @@ typedef struct setting {
     weft_bound_form form;
     weft_operator *op;
     double *b;
+    weft_memory *x, *load, *rest, *v;
 } setting;
 
 static weft_status add(weft_constraints *constraints, weft_error *error) {
@@ -27,6 +28,37 @@ static weft_status add(weft_constraints *constraints, weft_error *error) {
     TRY(weft_constraints_tie(constraints, "top", 1, "--tie", error));
     TRY(weft_constraints_point(constraints, point, 1, "0", "--point-value", error));
 done:
+    return status;
+}
+
+/* A value and a load that depend on time; what is linear is solved elsewhere. */
+static weft_status use_in_time(void *user, weft_error *error) {
+    setting *s = user;
+    weft_status status = WEFT_OK;
+    static const double point[] = {0.3, 0.4};
+    weft_constraints *constraints = NULL;
+    weft_reduction *reduction = NULL;
+    weft_point_loads *loads = NULL;
+    TRY(weft_constraints_make(&s->context, s->space, s->bc, &constraints, error));
+    TRY(weft_constraints_tie(constraints, "top", 1, "--tie", error));
+    TRY(weft_constraints_point(constraints, point, 0, "1 + t", "--point-value", error));
+    TRY(weft_constraints_point(constraints, point, 0, "1 + x*t - 0.3*t + t", "--other", error));
+    TRY(weft_point_loads_make(&s->context, s->space, s->bc, &loads, error));
+    TRY(weft_point_loads_add(loads, point, 1, "t", "--point-load", error));
+    TRY(weft_point_loads_add(loads, point, 0, "2", "--point-load", error));
+    TRY(weft_reduction_make(constraints, &reduction, error));
+    TRY(weft_reduction_update(reduction, s->op, error));
+    TRY(weft_memory_zero(s->x, error));
+    TRY(weft_memory_zero(s->load, error));
+    TRY(weft_point_loads_apply(loads, s->load, error));
+    TRY(weft_reduction_project(reduction, s->load, s->x, error));
+    TRY(weft_reduction_enter(reduction, s->load, s->x, s->rest, s->v, error));
+    TRY(weft_reduction_leave(reduction, s->v, s->x, error));
+    TRY(weft_reduction_keep(reduction, s->x, s->v, error));
+done:
+    weft_reduction_free(&reduction);
+    weft_constraints_free(&constraints);
+    weft_point_loads_free(&loads);
     return status;
 }
 
@@ -73,7 +105,14 @@ static void test_all(void **state) {
                      WEFT_OK);
     s.b = weft_array_make(18, sizeof *s.b);
     assert_non_null(s.b);
+    weft_memory **const vectors[] = {&s.x, &s.load, &s.rest, &s.v};
+    for (int i = 0; i < 4; ++i)
+        assert_int_equal(weft_memory_make(s.context.device, 18 * sizeof(double), vectors[i], NULL),
+                         WEFT_OK);
     test_every_allocation("constraints", use, &s);
+    test_every_allocation("constraints in time", use_in_time, &s);
+    for (int i = 0; i < 4; ++i)
+        weft_memory_free(vectors[i]);
     free(s.b);
     weft_operator_free(&s.op);
     weft_bc_free(&s.bc);
