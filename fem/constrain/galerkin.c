@@ -12,24 +12,24 @@ typedef struct share {
 
 struct constraint_product {
     weft_pattern pattern;
-    int64_t n_from;
-    int64_t *direct; /* [n_from] where an entry between independent dofs goes; -1: see shares */
-    share *shares;
+    uint32_t *from; /* [n_entries] the entry between independent dofs that an entry is; NONE */
+    share *shares;  /* what is added to it */
     int64_t n_shares, n_room;
     int64_t *identity; /* [n_identity] entries that are 1 */
     int n_identity;
-    double *values;
 };
+
+static const uint32_t NONE = UINT32_MAX;
+enum { CHUNK = 1 << 16 };
 
 void constraint_product_free(constraint_product **product) {
     if (!product || !*product)
         return;
     free((*product)->pattern.row_start);
     free((*product)->pattern.columns);
-    free((*product)->direct);
+    free((*product)->from);
     free((*product)->shares);
     free((*product)->identity);
-    free((*product)->values);
     free(*product);
     *product = NULL;
 }
@@ -45,8 +45,8 @@ static weft_status make_pattern(const weft_constraints *constraints, const weft_
     pattern->row_start = weft_array_make((size_t)n + 1, sizeof *pattern->row_start);
     pattern->columns = weft_array_make((size_t)n_entries, sizeof *pattern->columns);
     product->identity = weft_array_make((size_t)constraints->n_rows, sizeof *product->identity);
-    product->values = weft_array_make((size_t)n_entries, sizeof *product->values);
-    if (!pattern->row_start || !pattern->columns || !product->identity || !product->values)
+    product->from = weft_array_make_unset((uint64_t)n_entries * sizeof *product->from);
+    if (!pattern->row_start || !pattern->columns || !product->identity || !product->from)
         return weft_out_of_memory(error, "constraints");
     for (int64_t i = 0; i < n; ++i) {
         const int64_t first = matrix->row_start[i], count = matrix->row_start[i + 1] - first;
@@ -102,21 +102,42 @@ done:
     return status;
 }
 
-static weft_status place(const weft_constraints *constraints, const weft_pattern *pattern,
+/* Row i of A, of an independent dof: its columns and those of the result ascend. */
+static weft_status place_row(const weft_constraints *constraints, const weft_pattern *A,
+                             const weft_csr *map, int32_t i, constraint_product *product,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_pattern *pattern = &product->pattern;
+    int64_t at = pattern->row_start[i];
+    for (int64_t e = A->row_start[i]; e < A->row_start[i + 1]; ++e) {
+        const int32_t j = A->columns[e];
+        if (constraints->row_of[j] >= 0) {
+            TRY(place_entry(product, map, e, i, j, error));
+            continue;
+        }
+        while (pattern->columns[at] < j)
+            ++at;
+        product->from[at] = (uint32_t)e;
+    }
+done:
+    return status;
+}
+
+static weft_status place(const weft_constraints *constraints, const weft_pattern *A,
                          const weft_csr *map, constraint_product *product, weft_error *error) {
     weft_status status = WEFT_OK;
-    product->n_from = pattern->n_entries;
-    product->direct = weft_array_make((size_t)pattern->n_entries, sizeof *product->direct);
-    if (!product->direct)
-        TRY(weft_out_of_memory(error, "constraints"));
-    for (int32_t i = 0; i < (int32_t)pattern->n_rows; ++i)
-        for (int64_t e = pattern->row_start[i]; e < pattern->row_start[i + 1]; ++e) {
-            const int32_t j = pattern->columns[e];
-            const bool is_direct = constraints->row_of[i] < 0 && constraints->row_of[j] < 0;
-            product->direct[e] = is_direct ? find(&product->pattern, i, j) : -1;
-            if (!is_direct)
-                TRY(place_entry(product, map, e, i, j, error));
-        }
+    if (A->n_entries >= NONE)
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "constraints on a matrix of more than %u entries", NONE));
+    for (int64_t e = 0; e < product->pattern.n_entries; ++e)
+        product->from[e] = NONE;
+    for (int32_t i = 0; i < (int32_t)A->n_rows; ++i) {
+        if (constraints->row_of[i] < 0)
+            TRY(place_row(constraints, A, map, i, product, error));
+        for (int64_t e = A->row_start[i]; constraints->row_of[i] >= 0 && e < A->row_start[i + 1];
+             ++e)
+            TRY(place_entry(product, map, e, i, A->columns[e], error));
+    }
 done:
     return status;
 }
@@ -163,15 +184,32 @@ weft_status constraint_product_pattern(const constraint_product *product, weft_p
     return WEFT_OK;
 }
 
-const double *constraint_product_values(constraint_product *product, const double *values) {
-    double *out = product->values;
-    memset(out, 0, (size_t)product->pattern.n_entries * sizeof *out);
-    for (int64_t e = 0; e < product->n_from; ++e)
-        if (product->direct[e] >= 0)
-            out[product->direct[e]] = values[e];
+typedef struct gathering {
+    const constraint_product *product;
+    const double *values;
+    double *out;
+} gathering;
+
+static void gather_chunk(void *user, int64_t chunk) {
+    const gathering *g = user;
+    const int64_t first = chunk * CHUNK, n = g->product->pattern.n_entries;
+    const int64_t last = first + CHUNK < n ? first + CHUNK : n;
+    for (int64_t e = first; e < last; ++e) {
+        const uint32_t from = g->product->from[e];
+        g->out[e] = from == NONE ? 0 : g->values[from];
+    }
+}
+
+weft_status constraint_product_values(const constraint_product *product, weft_device *device,
+                                      const double *values, double *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    gathering g = {product, values, out};
+    TRY(weft_device_for(device, (product->pattern.n_entries + CHUNK - 1) / CHUNK, gather_chunk, &g,
+                        error));
     for (int64_t s = 0; s < product->n_shares; ++s)
         out[product->shares[s].to] += product->shares[s].factor * values[product->shares[s].from];
     for (int i = 0; i < product->n_identity; ++i)
         out[product->identity[i]] = 1;
-    return out;
+done:
+    return status;
 }

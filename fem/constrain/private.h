@@ -119,5 +119,8 @@ void constraint_product_free(constraint_product **product);
 /** A copy of the pattern of C^T A C. */
 weft_status constraint_product_pattern(const constraint_product *product, weft_pattern **out,
                                        weft_error *error);
-/** values  [entries of A]. Returns the values of C^T A C, which are overwritten by the next call. */
-const double *constraint_product_values(constraint_product *product, const double *values);
+/** out = the values of C^T A C, in the order of its pattern.
+ *  device  for its threads
+ *  values  [entries of A] */
+weft_status constraint_product_values(const constraint_product *product, weft_device *device,
+                                      const double *values, double *out, weft_error *error);

@@ -24,6 +24,7 @@ struct weft_reduction {
     int64_t n_constrained;
     constraint_product *product;
     weft_operator *whole, *op; /* A, borrowed; C^T A C */
+    double *fetched, *values;  /* of A and C^T A C, where the device's are not the host's */
 };
 
 void weft_reduction_free(weft_reduction **out) {
@@ -41,6 +42,8 @@ void weft_reduction_free(weft_reduction **out) {
     weft_memory_free(&reduction->work);
     weft_memory_free(&reduction->x0);
     weft_memory_free(&reduction->rest);
+    free(reduction->fetched);
+    free(reduction->values);
     free(reduction->g_values);
     free(reduction->constrained);
     free(reduction);
@@ -177,42 +180,63 @@ done:
 /* ---- C^T A C --------------------------------------------------------------------------------- */
 
 /* The present values of the matrix, on the host. */
-static weft_status fetch_values(weft_operator *op, double **out, weft_error *error) {
+static weft_status fetch_values(weft_reduction *reduction, weft_operator *op, const double **out,
+                                weft_error *error) {
     weft_status status = WEFT_OK;
     weft_memory *values = NULL;
     TRY(weft_operator_matrix(op, &values, error));
     const size_t bytes = (size_t)weft_operator_pattern(op)->n_entries * sizeof(double);
-    *out = weft_array_make_unset(bytes);
-    if (!*out)
+    *out = weft_memory_host(values);
+    if (*out)
+        goto done;
+    if (!reduction->fetched)
+        reduction->fetched = weft_array_make_unset(bytes);
+    if (!reduction->fetched)
         TRY(weft_out_of_memory(error, "constraints"));
-    TRY(weft_memory_read(values, 0, *out, bytes, error));
+    TRY(weft_memory_read(values, 0, reduction->fetched, bytes, error));
+    *out = reduction->fetched;
 done:
+    return status;
+}
+
+/* The operator C^T A C, for a pattern of A that is new. */
+static weft_status make_reduced(weft_reduction *reduction, weft_operator *op, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_constraints *constraints = reduction->constraints;
+    weft_pattern *pattern = NULL;
+    weft_operator_free(&reduction->op);
+    constraint_product_free(&reduction->product);
+    free(reduction->values);
+    free(reduction->fetched);
+    reduction->fetched = reduction->values = NULL;
+    TRY(constraint_product_make(constraints, weft_operator_pattern(op), &reduction->map,
+                                &reduction->product, error));
+    TRY(constraint_product_pattern(reduction->product, &pattern, error));
+    reduction->values = weft_array_make((size_t)pattern->n_entries, sizeof *reduction->values);
+    if (!reduction->values)
+        TRY(weft_out_of_memory(error, "constraints"));
+    TRY(weft_operator_from_matrix(constraints->context, &pattern, reduction->values,
+                                  WEFT_MATRIX_CHANGES, &reduction->op, error));
+    reduction->whole = op;
+done:
+    weft_pattern_free(&pattern);
     return status;
 }
 
 weft_status weft_reduction_update(weft_reduction *reduction, weft_operator *op, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_constraints *constraints = reduction->constraints;
-    double *values = NULL;
-    weft_pattern *pattern = NULL;
-    TRY(fetch_values(op, &values, error));
-    if (reduction->whole != op) {
-        weft_operator_free(&reduction->op);
-        constraint_product_free(&reduction->product);
-        TRY(constraint_product_make(constraints, weft_operator_pattern(op), &reduction->map,
-                                    &reduction->product, error));
-        TRY(constraint_product_pattern(reduction->product, &pattern, error));
-        TRY(weft_operator_from_matrix(constraints->context, &pattern,
-                                      constraint_product_values(reduction->product, values),
-                                      WEFT_MATRIX_CHANGES, &reduction->op, error));
-        reduction->whole = op;
-        goto done;
-    }
-    TRY(weft_operator_set_matrix(reduction->op,
-                                 constraint_product_values(reduction->product, values), error));
+    weft_device *device = reduction->constraints->context->device;
+    const double *values = NULL;
+    if (reduction->whole != op)
+        TRY(make_reduced(reduction, op, error));
+    TRY(fetch_values(reduction, op, &values, error));
+    weft_memory *kept = weft_operator_values(reduction->op);
+    double *in_place = kept ? weft_memory_host(kept) : NULL;
+    TRY(constraint_product_values(reduction->product, device, values,
+                                  in_place ? in_place : reduction->values, error));
+    if (!in_place)
+        TRY(weft_operator_set_matrix(reduction->op, reduction->values, error));
 done:
-    weft_pattern_free(&pattern);
-    free(values);
     return status;
 }
 
