@@ -20,6 +20,8 @@ weft_status weft_connectivity_make(weft_device *device, const int32_t *indices, 
                                    int width, int64_t n_to, weft_connectivity **out,
                                    weft_error *error);
 void weft_connectivity_free(weft_connectivity **connectivity);
+/** Free the transpose, which is computed again where a program needs it. */
+void weft_connectivity_release_transposed(weft_connectivity *connectivity);
 int64_t weft_connectivity_from(const weft_connectivity *connectivity);
 int64_t weft_connectivity_to(const weft_connectivity *connectivity);
 int weft_connectivity_width(const weft_connectivity *connectivity);

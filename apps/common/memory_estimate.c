@@ -31,10 +31,24 @@ static size_t larger(size_t a, size_t b) {
     return a > b ? a : b;
 }
 
-/* Estimate the peak memory of a run: coordinates, vectors and operator, plus the largest of the temporary
- * data: on a GPU the right-hand side gathered from the cells, before the first operator
- * application; the solver's vectors, when what assembly alone needs is freed; after it, two fields on
- * cells that are summed. */
+/* A right-hand side gathered from the cells on a GPU: its values in cells and the transposed
+ * connectivity, unless the operator keeps that. */
+static size_t load_bytes(const weft_limits *limits, const weft_assembly_problem *problem,
+                         weft_assembly assembly, size_t cells) {
+    const size_t c = problem->components > 1 ? (size_t)problem->components : 1;
+    const size_t places = cells * (size_t)problem->width;
+    if (limits->execution != WEFT_EXECUTION_SIMT || !problem->assembles_load)
+        return 0;
+    return places * c * sizeof(double) +
+           (weft_assembly_about(assembly)->scatter == WEFT_SCATTER_GATHERED
+                ? 0
+                : places * sizeof(uint32_t) + (size_t)problem->n_nodes * sizeof(int64_t));
+}
+
+/* Estimate the peak memory of a run: coordinates, vectors and the largest of what is there at one time:
+ * the right-hand side, which is made first (in Newton's method again, beside the operator); the
+ * operator, and what its assembly needs; the solver and its preconditioner, when that is freed; after
+ * it, two fields on cells that are summed. */
 static void estimate_run(const weft_limits *limits, const app_memory_estimate *what,
                          weft_assembly assembly, weft_memory_estimate *estimate) {
     const weft_assembly_problem *problem = &what->problem;
@@ -42,8 +56,7 @@ static void estimate_run(const weft_limits *limits, const app_memory_estimate *w
     const size_t nodes = (size_t)problem->n_nodes, real_bytes = sizeof(double);
     const size_t lanes = (size_t)limits->lanes_double;
     const size_t cells = ((size_t)problem->n_cells + lanes - 1) / lanes * lanes;
-    const bool gathers = limits->execution == WEFT_EXECUTION_SIMT && problem->assembles_load;
-    const size_t load = gathers ? cells * (size_t)problem->width * c : 0;
+    const size_t load = load_bytes(limits, problem, assembly, cells);
     size_t late = 0, early = 0;
     weft_memory_estimate_add(estimate, "coordinates", nodes * (size_t)problem->dimension,
                              real_bytes);
@@ -66,7 +79,9 @@ static void estimate_run(const weft_limits *limits, const app_memory_estimate *w
             : larger(weft_cg_memory_estimate(limits, assembly, problem, &solver) + preconditioner,
                      2 * cells * real_bytes);
     const size_t kept = whole - (what->assembles_again || limits->records_only ? 0 : early);
-    const size_t most = larger(larger(whole - late + load * real_bytes, whole), kept + cg);
+    const size_t first = cells * (size_t)problem->width * sizeof(int32_t);
+    const size_t most =
+        larger(larger((what->assembles_again ? whole - late : first) + load, whole), kept + cg);
     if (most > whole)
         weft_memory_estimate_add(estimate, "solver, preconditioner, lists of cells", most - whole,
                                  1);

@@ -81,6 +81,21 @@ done:
     return status;
 }
 
+void solve_load_release(solve *run) {
+    const bool gathers =
+        weft_assembly_about(run->base.assembly)->scatter == WEFT_SCATTER_GATHERED;
+    if (run->options->nonlinear)
+        return;
+    for (int i = 0; i < run->script.n_parts; ++i) {
+        solve_part *part = &run->script.parts[i];
+        weft_program_free(&part->vector_program);
+        if (part->dofs && !gathers)
+            weft_connectivity_release_transposed(part->dofs[0].connectivity);
+    }
+    if (!gathers)
+        weft_connectivity_release_transposed(weft_space_cells(run->base.space));
+}
+
 static weft_status check_finite(const solve *run, weft_error *error) {
     const int d = run->base.mesh->dimension;
     char point[64];

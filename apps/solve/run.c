@@ -18,13 +18,11 @@ static weft_status make_operator(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_form *robin = NULL;
     const int n_robin = weft_bc_forms(run->base.bc, &robin);
-    TRY(run->problem->form_make(run, error));
     TRY(app_run_operator_make(&run->base, error));
     if (n_robin > 0 && run->options->script) /* for the energy and Newton's method */
         TRY(weft_operator_make(&run->base.context, WEFT_ASSEMBLY_MATRIX_FREE, robin, n_robin,
                                &run->robin, error));
     TRY(app_run_constraints_make(&run->base, error));
-    TRY(app_run_point_loads_make(&run->base, error));
     TRY(run->base.constraints || (run->base.point_loads && !run->options->nonlinear)
             ? app_run_modes_find(&run->base, error)
             : run->problem->fixed_check(run, error));
@@ -32,7 +30,22 @@ done:
     return status;
 }
 
-/* dofs -> inputs -> operator -> right-hand side */
+/* Before the operator: its values in cells and the transposed connectivity are freed by then. */
+static weft_status make_load(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(app_run_point_loads_make(&run->base, error));
+    TRY(run->problem->load_make(run, error));
+    if (!run->options->nonlinear && run->base.point_loads) {
+        TRY(weft_point_loads_apply(run->base.point_loads, run->base.b, error));
+        TRY(weft_vector_pull(run->base.b, run->base.b_values, run->n_dofs, error));
+    }
+    solve_load_release(run);
+    run->base.context.saving.calls[0] = '\0'; /* the example of reports is the operator's */
+done:
+    return status;
+}
+
+/* dofs -> inputs -> right-hand side -> operator */
 static weft_status assemble(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const double start = app_clock(&run->base.context);
@@ -51,12 +64,9 @@ static weft_status assemble(solve *run, weft_error *error) {
         TRY(solve_derive_make(run, error));
         goto done;
     }
+    TRY(run->problem->form_make(run, error));
+    TRY(make_load(run, error));
     TRY(make_operator(run, error));
-    TRY(run->problem->load_make(run, error));
-    if (!run->options->nonlinear && run->base.point_loads) {
-        TRY(weft_point_loads_apply(run->base.point_loads, run->base.b, error));
-        TRY(weft_vector_pull(run->base.b, run->base.b_values, run->n_dofs, error));
-    }
     TRY(solve_derive_make(run, error));
 done:
     run->base.seconds.assembly = app_clock(&run->base.context) - start;
@@ -81,7 +91,7 @@ done:
     return status;
 }
 
-/* script -> mesh -> ordering -> memory estimate -> dofs -> inputs -> operator -> right-hand side
+/* script -> mesh -> ordering -> memory estimate -> dofs -> inputs -> right-hand side -> operator
  * -> Krylov method or Newton -> errors -> output */
 static weft_status run_all(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;

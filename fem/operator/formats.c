@@ -127,8 +127,7 @@ void weft_operator_memory_estimate(const weft_limits *limits, weft_assembly asse
     const weft_operator_sizes sizes = weft_operator_sizes_of(limits, problem);
     weft_memory_estimate_add(estimate, "connectivity", sizes.n_padded * sizes.width,
                              sizeof(int32_t));
-    if (format->info.scatter == WEFT_SCATTER_GATHERED ||
-        (sizes.on_gpu && problem->assembles_load)) {
+    if (format->info.scatter == WEFT_SCATTER_GATHERED) {
         weft_memory_estimate_add(estimate, "connectivity, transposed", sizes.n_cells * sizes.width,
                                  sizeof(uint32_t));
         weft_memory_estimate_add(estimate, "connectivity, transposed", sizes.n_nodes + 1,
@@ -139,6 +138,7 @@ void weft_operator_memory_estimate(const weft_limits *limits, weft_assembly asse
     for (int i = 0; i < estimate->n_arrays; ++i)
         if (strcmp(estimate->arrays[i].name, weft_assembly_positions) == 0 ||
             strcmp(estimate->arrays[i].name, weft_assembly_rows) == 0 ||
-            strcmp(estimate->arrays[i].name, weft_assembly_cells) == 0)
+            strcmp(estimate->arrays[i].name, weft_assembly_cells) == 0 ||
+            strcmp(estimate->arrays[i].name, weft_assembly_halos) == 0)
             *early += estimate->arrays[i].bytes;
 }

@@ -384,6 +384,13 @@ done:
     return status;
 }
 
+void weft_connectivity_release_transposed(weft_connectivity *connectivity) {
+    for (weft_connectivity_copy *form = connectivity->forms; form; form = form->next) {
+        weft_memory_free(&form->start);
+        weft_memory_free(&form->positions);
+    }
+}
+
 weft_status weft_connectivity_schedule(weft_connectivity *connectivity, int lanes,
                                        const weft_schedule **out, weft_error *error) {
     weft_status status = WEFT_OK;
