@@ -85,6 +85,7 @@ static void csr_count_bytes(const weft_operator_sizes *s, weft_assembly_cost *co
 const char *const weft_assembly_rows = "rows of the matrix of each cell";
 const char *const weft_assembly_positions = "positions of K in the matrix";
 const char *const weft_assembly_cells = "cells round each row";
+const char *const weft_assembly_halos = "halos of the matrix' blocks";
 
 void weft_operator_estimate_rows(const weft_operator_sizes *s, weft_memory_estimate *estimate) {
     if (s->n_components > 1)
@@ -114,16 +115,17 @@ static size_t csr_estimate_memory(const weft_operator_sizes *s, double applicati
     weft_memory_estimate_add(estimate, "matrix, values", blocks * WEFT_SELL_ROWS + others,
                              sizeof(double));
     weft_memory_estimate_add(estimate, "matrix, columns", others, sizeof(uint16_t));
-    /* a word per row and cell, with the padding of slices, and halos; with several components
-     * positions instead */
+    /* a word per row and cell, with the padding of slices, three vectors for the verification, and
+     * halos; with several components positions instead */
     if (s->n_components > 1)
         weft_operator_estimate_positions(s, estimate);
     else
-        weft_memory_estimate_add(estimate, weft_assembly_cells, s->n_padded * s->n_local / 25 * 26,
+        weft_memory_estimate_add(estimate, weft_assembly_cells,
+                                 s->n_padded * s->n_local / 25 * 26 + 3 * s->n_rows,
                                  sizeof(uint64_t));
-    weft_memory_estimate_add(estimate, "halos of the matrix' blocks", s->n_rows, sizeof(int32_t));
+    weft_memory_estimate_add(estimate, weft_assembly_halos, s->n_rows, sizeof(int32_t));
     weft_memory_estimate_add(estimate, "matrix, rows and starts",
-                             blocks * (2 * WEFT_SELL_SLICES + WEFT_SELL_BASES + WEFT_SELL_ROWS),
+                             blocks * (2 * WEFT_SELL_SLICES + WEFT_SELL_BASES + 3 * WEFT_SELL_ROWS),
                              sizeof(uint32_t));
     return 0;
 }

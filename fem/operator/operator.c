@@ -147,9 +147,9 @@ weft_status weft_operator_matrix(weft_operator *op, weft_memory **values, weft_e
 }
 
 weft_status weft_operator_on_device(const weft_operator *op, weft_setup *setup,
-                                    weft_device_matrix *out, weft_sell_matrix **single, bool *made,
-                                    weft_error *error) {
+                                    const weft_sell_matrix **matrix, weft_sell_matrix **single,
+                                    bool *made, weft_error *error) {
     *made = false;
-    return op->table->on_device ? op->table->on_device(op, setup, out, single, made, error)
+    return op->table->on_device ? op->table->on_device(op, setup, matrix, single, made, error)
                                 : WEFT_OK;
 }

@@ -26,8 +26,9 @@ typedef struct weft_operator_table {
     /* make the arrays of op->pattern, which were left on the device; NULL: they are never */
     weft_status (*read_pattern)(const weft_operator *op, weft_error *error);
     /* see weft_operator_on_device; NULL: the matrix is not on the device in this form */
-    weft_status (*on_device)(const weft_operator *op, weft_setup *setup, weft_device_matrix *out,
-                             weft_sell_matrix **single, bool *made, weft_error *error);
+    weft_status (*on_device)(const weft_operator *op, weft_setup *setup,
+                             const weft_sell_matrix **matrix, weft_sell_matrix **single, bool *made,
+                             weft_error *error);
 } weft_operator_table;
 
 struct weft_operator {
@@ -92,14 +93,14 @@ weft_status weft_operator_set_matrix(weft_operator *op, const double *values, we
  *  n_entries  of its pattern */
 weft_status weft_operator_from_sell(weft_context *context, weft_sell_matrix **matrix,
                                     int64_t n_entries, weft_operator **out, weft_error *error);
-/** Copies of the matrix of an operator whose set-up ran on the device.
- *  out     NULL, or gets one in CSR format; caller's; weft_device_matrix_free
- *  single  NULL, or gets one in single precision; caller's; weft_sell_matrix_free
+/** The matrix of an operator whose set-up ran on the device.
+ *  matrix  NULL, or gets it; borrowed
+ *  single  NULL, or gets a copy in single precision; caller's; weft_sell_matrix_free
  *  made    false: there is none, and outputs are untouched
  *  Errors  WEFT_ERROR_MEMORY, _COMPILER, _DEVICE */
 weft_status weft_operator_on_device(const weft_operator *op, weft_setup *setup,
-                                    weft_device_matrix *out, weft_sell_matrix **single, bool *made,
-                                    weft_error *error);
+                                    const weft_sell_matrix **matrix, weft_sell_matrix **single,
+                                    bool *made, weft_error *error);
 
 /* ---- formats ---- */
 

@@ -18,11 +18,12 @@ typedef struct sell_operator {
     weft_sell_matrix *matrix;
     weft_setup *setup; /* NULL: made on the host */
     /* kept until owner-computes assembly is verified: */
-    weft_sell *layout;    /* on the host */
-    weft_memory *columns; /* on the device, with the cells of each row of the first form */
-    weft_row_cells cells;
-    weft_memory *row_start; /* on the device; made on the host: NULL until requested */
-    weft_memory *exported;  /* in the pattern's order; NULL: not requested yet */
+    weft_sell *layout;       /* on the host */
+    weft_device_halos halos; /* on the device, for the rows of all parts; empty: too large, */
+    weft_error why;          /* for this reason */
+    weft_row_cells cells;    /* of each row of the first form, until those of all parts are made */
+    weft_memory *row_start;  /* on the device; made on the host: NULL until requested */
+    weft_memory *exported;   /* in the pattern's order; NULL: not requested yet */
 } sell_operator;
 
 /* ---- one form ---- */
@@ -50,31 +51,35 @@ done:
     return status;
 }
 
-static weft_device_pattern device_pattern(const weft_operator *op) {
-    const sell_operator *sell = op->state;
-    return (weft_device_pattern){op->pattern->n_rows, op->pattern->n_entries, sell->row_start,
-                                 sell->columns};
-}
-
 static weft_status rows_on_device(const weft_operator *op, weft_connectivity *dofs, bool with_cells,
                                   weft_matrix_rows *rows, weft_error *error) {
     weft_status status = WEFT_OK;
     const sell_operator *sell = op->state;
     const weft_matrix_part *parts = op->parts;
-    const weft_device_pattern pattern = device_pattern(op);
-    const bool is_first = dofs == parts[0].vector_dofs.connectivity;
+    const bool has_cells = sell->cells.start && dofs == parts[0].vector_dofs.connectivity;
     weft_row_cells own = {0};
-    if (!is_first)
+    if (!sell->halos.start) {
+        *error = sell->why;
+        return WEFT_ERROR_UNSUPPORTED;
+    }
+    if (!has_cells)
         TRY(weft_row_cells_make(sell->setup, dofs, &own, error));
-    TRY(weft_addto_rows_on_device(sell->setup, sell->matrix, &pattern, dofs,
-                                  is_first ? &sell->cells : &own, with_cells, rows, error));
+    TRY(weft_addto_rows_on_device(sell->setup, sell->matrix, &sell->halos, dofs,
+                                  has_cells ? &sell->cells : &own, with_cells, rows, error));
 done:
     weft_row_cells_free(&own);
     return status;
 }
 
-/* Make and bind the data for dofs of an owner-computes program, or of one with positions. */
-static weft_status bind_rows(const weft_operator *op, const weft_compiled *compiled,
+/* Those on the device share the halos. */
+static void rows_free(const sell_operator *sell, weft_matrix_rows *rows) {
+    if (sell->setup)
+        rows->halo_start = rows->halo = NULL;
+    weft_addto_rows_free(rows);
+}
+
+/* Make the data for dofs of an owner-computes program. */
+static weft_status rows_make(const weft_operator *op, const weft_compiled *compiled,
                              weft_connectivity *dofs, weft_matrix_rows *rows, weft_error *error) {
     weft_status status = WEFT_OK;
     const sell_operator *sell = op->state;
@@ -85,7 +90,6 @@ static weft_status bind_rows(const weft_operator *op, const weft_compiled *compi
                                            with_cells, rows, error));
     rows->start = weft_sell_matrix_start(sell->matrix);
     rows->rows = weft_sell_matrix_rows(sell->matrix);
-    TRY(bind_owners(sell, compiled, dofs, rows, error));
 done:
     return status;
 }
@@ -113,16 +117,26 @@ static weft_status part_fall_back(const weft_operator *op, weft_matrix_part *par
              "%s: the matrix is assembled by atomic additions, not row by row: %s", part->form.name,
              why);
     weft_compiled_free(&part->assemble);
-    weft_addto_rows_free(&part->rows);
+    rows_free(op->state, &part->rows);
     part->by_owners = false;
     part->assemble = *atomic;
     *atomic = (weft_compiled){0};
-    TRY(bind_positions(op->state, &part->assemble, part->form.dofs, part->vector_dofs.connectivity,
-                       &part->positions, error));
 done:
     return status;
 }
 
+static weft_status part_bind(const weft_operator *op, weft_matrix_part *part, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (part->by_owners)
+        TRY(bind_owners(op->state, &part->assemble, part->form.dofs, &part->rows, error));
+    else
+        TRY(bind_positions(op->state, &part->assemble, part->form.dofs,
+                           part->vector_dofs.connectivity, &part->positions, error));
+done:
+    return status;
+}
+
+/* Compile a part and make its rows; nothing of it needs the values of the matrix yet. */
 static weft_status part_make(const weft_operator *op, weft_matrix_part *part, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_scatter scatter =
@@ -132,12 +146,9 @@ static weft_status part_make(const weft_operator *op, weft_matrix_part *part, we
     bool with_cells = false, unsupported = false;
     TRY(weft_matrix_part_compile(op, part, scatter, &part->assemble, error));
     part->by_owners = patches_of(&part->assemble, &with_cells);
-    if (!part->by_owners) {
-        TRY(bind_positions(op->state, &part->assemble, part->form.dofs,
-                           part->vector_dofs.connectivity, &part->positions, error));
+    if (!part->by_owners)
         goto done;
-    }
-    status = bind_rows(op, &part->assemble, part->form.dofs, &part->rows, &why);
+    status = rows_make(op, &part->assemble, part->form.dofs, &part->rows, &why);
     TRY(weft_status_supported(status, &why, &unsupported, error));
     if (unsupported)
         TRY(part_fall_back(op, part, &atomic, why.message, error));
@@ -168,7 +179,9 @@ static weft_status trial_run(void *user, int which, weft_memory *v, weft_memory 
     if (which == 0)
         TRY(bind_positions(sell, compiled, t->few, t->few, &t->positions, error));
     else
-        TRY(bind_rows(t->op, compiled, t->few, &t->rows, error));
+        TRY(rows_make(t->op, compiled, t->few, &t->rows, error));
+    if (which == 1)
+        TRY(bind_owners(sell, compiled, t->few, &t->rows, error));
     TRY(weft_memory_zero(weft_sell_matrix_values(sell->matrix), error));
     TRY(weft_program_run(compiled->program, error));
     TRY(weft_sell_product(sell->matrix, v, y, error));
@@ -194,14 +207,13 @@ static weft_status part_check(const weft_operator *op, weft_matrix_part *part, w
                                n_cells < TRIAL_CELLS ? n_cells : TRIAL_CELLS,
                                weft_connectivity_width(all), n, &t.few, error));
     TRY(weft_products_agree(device, n, trial_run, &t, &good, &why, error));
-    if (good)
-        TRY(bind_owners(op->state, &part->assemble, all, &part->rows, error));
-    else
+    if (!good)
         TRY(part_fall_back(op, part, &t.atomic, why.message, error));
+    TRY(part_bind(op, part, error));
     part->is_checked = true;
 done:
     weft_compiled_free(&t.atomic);
-    weft_addto_rows_free(&t.rows);
+    rows_free(op->state, &t.rows);
     weft_memory_free(&t.positions);
     weft_connectivity_free(&t.few);
     return status;
@@ -215,8 +227,6 @@ static weft_status sell_assemble(weft_operator *op, weft_error *error) {
     for (int i = 0; i < op->n_parts; ++i)
         TRY(part_check(op, (weft_matrix_part *)op->parts + i, error));
     weft_sell_free(&sell->layout);
-    weft_memory_free(&sell->columns);
-    weft_row_cells_free(&sell->cells);
     TRY(weft_matrix_parts_assemble(op, error));
 done:
     return status;
@@ -233,12 +243,20 @@ static weft_status sell_diagonal(weft_operator *op, weft_memory *d, weft_error *
     return weft_sell_diagonal(sell->matrix, d, error);
 }
 
+static void sell_settle(weft_operator *op) {
+    sell_operator *sell = op->state;
+    weft_matrix_part *parts = op->parts;
+    for (int i = 0; i < op->n_parts; ++i)
+        rows_free(sell, &parts[i].rows);
+    weft_matrix_parts_free(op);
+    weft_device_halos_free(&sell->halos);
+}
+
 static void sell_free(weft_operator *op) {
     sell_operator *sell = op->state;
-    weft_matrix_parts_free(op);
+    sell_settle(op);
     weft_sell_matrix_free(&sell->matrix);
     weft_sell_free(&sell->layout);
-    weft_memory_free(&sell->columns);
     weft_row_cells_free(&sell->cells);
     weft_memory_free(&sell->row_start);
     weft_memory_free(&sell->exported);
@@ -269,50 +287,27 @@ done:
 static weft_status sell_read_pattern(const weft_operator *op, weft_error *error) {
     weft_status status = WEFT_OK;
     const sell_operator *sell = op->state;
-    weft_device_pattern pattern = device_pattern(op);
-    weft_memory *columns = NULL;
-    if (!pattern.columns)
-        TRY(weft_sell_matrix_columns(sell->setup, sell->matrix, sell->row_start, pattern.n_entries,
-                                     &columns, error));
-    pattern.columns = pattern.columns ? pattern.columns : columns;
+    weft_device_pattern pattern = {op->pattern->n_rows, op->pattern->n_entries, sell->row_start,
+                                   NULL};
+    TRY(weft_sell_matrix_columns(sell->setup, sell->matrix, sell->row_start, pattern.n_entries,
+                                 &pattern.columns, error));
     TRY(weft_device_pattern_read(&pattern, op->pattern, error));
 done:
-    weft_memory_free(&columns);
-    return status;
-}
-
-static weft_status copy_csr(const weft_operator *op, weft_setup *setup, weft_device_matrix *out,
-                            weft_error *error) {
-    weft_status status = WEFT_OK;
-    const sell_operator *sell = op->state;
-    weft_device *device = op->context->device;
-    const int64_t n = op->pattern->n_rows, n_entries = op->pattern->n_entries;
-    const size_t start_bytes = (size_t)(n + 1) * sizeof(int64_t);
-    weft_device_matrix made = {.pattern = {.n_rows = n, .n_entries = n_entries}};
-    TRY(weft_memory_make_unset(device, start_bytes, &made.pattern.row_start, error));
-    TRY(weft_memory_copy(made.pattern.row_start, sell->row_start, start_bytes, error));
-    TRY(weft_sell_matrix_columns(setup, sell->matrix, sell->row_start, n_entries,
-                                 &made.pattern.columns, error));
-    TRY(weft_memory_make_unset(device, (size_t)n_entries * sizeof(double), &made.values, error));
-    TRY(weft_sell_export(sell->matrix, sell->row_start, made.values, error));
-    *out = made;
-    made = (weft_device_matrix){0};
-done:
-    weft_device_matrix_free(&made);
+    weft_memory_free(&pattern.columns);
     return status;
 }
 
 /* The setup is not the operator's own, which only says where the matrix was made. */
 static weft_status sell_on_device(const weft_operator *op, weft_setup *setup,
-                                  weft_device_matrix *out, weft_sell_matrix **single, bool *made,
-                                  weft_error *error) {
+                                  const weft_sell_matrix **matrix, weft_sell_matrix **single,
+                                  bool *made, weft_error *error) {
     weft_status status = WEFT_OK;
     const sell_operator *sell = op->state;
     const weft_matrix_part *parts = op->parts;
     if (!sell->setup)
         return WEFT_OK;
-    if (out)
-        TRY(copy_csr(op, setup, out, error));
+    if (matrix)
+        *matrix = sell->matrix;
     if (single)
         TRY(weft_sell_matrix_single(setup, sell->matrix, weft_form_components(&parts[0].form) == 1,
                                     single, error));
@@ -323,7 +318,7 @@ done:
 
 static const weft_operator_table sell_table = {
     .assemble = sell_assemble,
-    .settle = weft_matrix_parts_free,
+    .settle = sell_settle,
     .apply = sell_apply,
     .diagonal = sell_diagonal,
     .free = sell_free,
@@ -333,16 +328,20 @@ static const weft_operator_table sell_table = {
     .on_device = sell_on_device,
 };
 
+/* The columns of the pattern are freed behind it: those of the layout are the same. */
 static weft_status layout_on_device(weft_operator *op, weft_connectivity *dofs, weft_error *error) {
     weft_status status = WEFT_OK;
     sell_operator *sell = op->state;
+    bool unsupported = false;
     weft_device_pattern pattern = {0};
     weft_pattern *sizes = NULL;
     const double start = weft_clock();
     TRY(weft_setup_make(op->context->device, &sell->setup, error));
     TRY(weft_row_cells_make(sell->setup, dofs, &sell->cells, error));
     TRY(weft_device_pattern_make(sell->setup, dofs, &sell->cells, &pattern, error));
-    TRY(weft_sell_matrix_from_device(sell->setup, &pattern, false, &sell->matrix, error));
+    TRY(weft_sell_matrix_from_device(sell->setup, &pattern, &sell->matrix, error));
+    status = weft_device_halos_make(sell->setup, &pattern, &sell->halos, &sell->why);
+    TRY(weft_status_supported(status, &sell->why, &unsupported, error));
     sizes = calloc(1, sizeof *sizes);
     if (!sizes)
         TRY(weft_out_of_memory(error, "a sparse matrix"));
@@ -350,11 +349,10 @@ static weft_status layout_on_device(weft_operator *op, weft_connectivity *dofs, 
     sizes->n_entries = pattern.n_entries;
     op->pattern = sizes;
     sell->row_start = pattern.row_start;
-    sell->columns = pattern.columns;
     weft_log(op->context->monitor, WEFT_LOG_INFO,
              "a matrix of %lld rows and %lld entries laid out on the device in %.3f s",
              (long long)pattern.n_rows, (long long)pattern.n_entries, weft_clock() - start);
-    pattern = (weft_device_pattern){0};
+    pattern.row_start = NULL;
 done:
     weft_device_pattern_free(&pattern);
     return status;
@@ -401,6 +399,11 @@ weft_status weft_operator_make_sell(weft_context *context, const weft_form *form
     TRY(make_layout(op, parts[0].vector_dofs.connectivity, error));
     for (int i = 0; i < n_forms; ++i)
         TRY(part_make(op, &parts[i], error));
+    sell_operator *sell = op->state;
+    weft_row_cells_free(&sell->cells);
+    TRY(weft_sell_matrix_make_values(sell->matrix, error));
+    for (int i = 0; i < n_forms; ++i)
+        TRY(part_bind(op, &parts[i], error));
     *out = op;
     op = NULL;
 done:

@@ -122,7 +122,6 @@ static weft_status part_make(const weft_operator *op, const structure *s, weft_m
                                                    lanes, &part->positions, error)
                  : weft_symmetric_positions(op->context->device, state->symmetric, s->pattern, dofs,
                                             lanes, &part->positions, error));
-    TRY(weft_program_bind_matrix(program, "A", state->values, part->positions, error));
 done:
     return status;
 }
@@ -178,7 +177,6 @@ done:
 
 static weft_status structure_make(const weft_operator *op, structure *s, weft_error *error) {
     weft_status status = WEFT_OK;
-    symmetric_operator *state = op->state;
     weft_device *device = op->context->device;
     weft_symmetric_options options;
     weft_error why = {0};
@@ -196,17 +194,18 @@ static weft_status structure_make(const weft_operator *op, structure *s, weft_er
     }
     if (unsupported)
         TRY(layout_on_host(op, &options, s, error));
-    const weft_symmetric *sizes = s->setup ? s->layout.sizes : state->symmetric;
-    TRY(weft_memory_make(device, (size_t)sizes->n_values * sizeof(double), &state->values, error));
 done:
     return status;
 }
 
-/* After the positions were found: a GPU needs nothing of the layout on the host. */
+/* After the positions were found: a GPU needs nothing of the layout on the host. The values come last,
+ * when the pattern is gone. */
 static weft_status matrix_make(const weft_operator *op, structure *s, weft_error *error) {
     weft_status status = WEFT_OK;
     symmetric_operator *state = op->state;
+    const weft_matrix_part *parts = op->parts;
     weft_device *device = op->context->device;
+    const int64_t n_values = (s->setup ? s->layout.sizes : state->symmetric)->n_values;
     if (s->setup) {
         TRY(weft_symmetric_matrix_from_device(s->setup, &s->layout, &state->matrix, error));
     } else if (weft_device_limits(device)->execution == WEFT_EXECUTION_SIMT) {
@@ -216,6 +215,11 @@ static weft_status matrix_make(const weft_operator *op, structure *s, weft_error
         free(state->symmetric->offsets);
         state->symmetric->offsets = NULL;
     }
+    structure_free(s);
+    TRY(weft_memory_make(device, (size_t)n_values * sizeof(double), &state->values, error));
+    for (int i = 0; i < op->n_parts; ++i)
+        TRY(weft_program_bind_matrix(parts[i].assemble.program, "A", state->values,
+                                     parts[i].positions, error));
 done:
     return status;
 }
@@ -268,6 +272,13 @@ static size_t symmetric_estimate_memory(const weft_operator_sizes *s, double app
                              sizeof(double));
     if (!s->on_gpu)
         return 0;
+    /* until the positions are found, the pattern and its entries' places instead of the values; on
+     * a null device they are the host's */
+    const size_t places =
+        s->n_entries * (sizeof(int32_t) + sizeof(uint32_t)) + s->n_rows * sizeof(int64_t);
+    const size_t values = (s->n_rows + slots) * sizeof(double);
+    if (places > values && !s->limits->records_only)
+        weft_memory_estimate_add(estimate, weft_assembly_positions, places - values, 1);
     weft_memory_estimate_add(estimate, "matrix, columns", slots, sizeof(uint16_t));
     weft_memory_estimate_add(estimate, "matrix, halos", s->n_rows / 2, sizeof(int32_t));
     return 0;

@@ -11,6 +11,7 @@
 /* The level that is being coarsened. */
 typedef struct device_level {
     weft_device_matrix csr;
+    const weft_sell_matrix *sell; /* of the finest, in place of csr; borrowed */
     weft_operator *op; /* in double precision; the finest: borrowed */
     weft_sell_matrix *single;
     weft_memory *fixed; /* bytes, 1: constrained */
@@ -93,10 +94,11 @@ static weft_status coarsen(const levels_work *w, const device_level *fine,
                            weft_error *error) {
     weft_status status = WEFT_OK;
     weft_sell_matrix *sell = NULL;
-    TRY(weft_device_galerkin(w->setup, &fine->csr, parents, &coarse->csr, error));
+    const weft_fine_matrix matrix = {fine->sell ? NULL : &fine->csr, fine->sell};
+    TRY(weft_device_galerkin(w->setup, &matrix, parents, &coarse->csr, error));
     if (is_last)
         goto done;
-    TRY(weft_sell_matrix_from_device(w->setup, &coarse->csr.pattern, false, &sell, error));
+    TRY(weft_sell_matrix_from_device(w->setup, &coarse->csr.pattern, &sell, error));
     TRY(weft_sell_matrix_set(w->setup, &coarse->csr, sell, error));
     TRY(weft_sell_matrix_single(w->setup, sell, w->halves, &coarse->single, error));
     TRY(weft_operator_from_sell(w->context, &sell, coarse->csr.pattern.n_entries, &coarse->op,
@@ -154,8 +156,8 @@ static weft_status step(const levels_work *w, const weft_levels_options *options
     if (!source->parents)
         TRY(weft_out_of_memory(error, "a level of multigrid"));
     TRY(make_diagonal(w, level, source, error));
-    TRY(weft_connectivity_make(w->context->device, source->parents, level->csr.pattern.n_rows, 2,
-                               n_coarse, &connectivity, error));
+    TRY(weft_connectivity_make(w->context->device, source->parents,
+                               weft_operator_dofs(level->op), 2, n_coarse, &connectivity, error));
     parents.parents = connectivity;
     TRY(weft_device_coarse_flags(w->setup, &parents, error));
     coarse.fixed = parents.coarse_fixed;
@@ -183,13 +185,12 @@ void weft_levels_clear(weft_levels *levels) {
     *levels = (weft_levels){0};
 }
 
-/* The constrained dofs, and with_csr the operator's matrix. */
+/* The operator's matrix and the constrained dofs. */
 static weft_status open_finest(levels_work *w, const weft_preconditioner_problem *problem,
-                               bool with_csr, device_level *level, bool *made, weft_error *error) {
+                               device_level *level, bool *made, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_setup_make(w->context->device, &w->setup, error));
-    TRY(weft_operator_on_device(problem->op, w->setup, with_csr ? &level->csr : NULL, NULL, made,
-                                error));
+    TRY(weft_operator_on_device(problem->op, w->setup, &level->sell, NULL, made, error));
     if (*made)
         TRY(weft_device_flags(w->setup, problem->constrained, problem->n_constrained,
                               weft_operator_dofs(problem->op), &level->fixed, error));
@@ -205,7 +206,7 @@ weft_status weft_levels_finest(weft_context *context, const weft_preconditioner_
     *made = false;
     if (!weft_setup_on_device(context->device))
         return WEFT_OK;
-    TRY(open_finest(&w, problem, false, &level, made, error));
+    TRY(open_finest(&w, problem, &level, made, error));
     if (!*made)
         goto done;
     TRY(make_diagonal(&w, &level, source, error));
@@ -227,7 +228,7 @@ weft_status weft_levels_on_device(weft_context *context, const weft_levels_optio
     if (!weft_setup_on_device(context->device) || options->most_levels < 2 ||
         weft_operator_dofs(problem->op) <= options->coarsest_rows)
         return WEFT_OK;
-    TRY(open_finest(&w, problem, true, &level, made, error));
+    TRY(open_finest(&w, problem, &level, made, error));
     if (!*made)
         goto done;
     for (int number = 1; !out->is_complete; ++number)

@@ -7,10 +7,9 @@
 typedef struct addto_steps {
     weft_setup *setup;
     const weft_sell_matrix *matrix;
-    const weft_device_pattern *pattern;
     const weft_row_cells *cells;
     int64_t n_blocks, n_slices;
-    weft_memory *fault, *locals;
+    weft_memory *fault;
     weft_matrix_rows *made;
 } addto_steps;
 
@@ -31,7 +30,7 @@ static weft_status make_words(const addto_steps *s, bool with_cells, weft_error 
     weft_memory *counts = NULL, *sums = NULL;
     int64_t total = 0;
     TRY(weft_memory_make_unset(device, (size_t)s->n_slices * sizeof(uint32_t), &counts, error));
-    const weft_setup_kernel count = {"addto", "addto_counts", s->pattern->n_rows, s->n_blocks, 0};
+    const weft_setup_kernel count = {"addto", "addto_counts", s->made->n_rows, s->n_blocks, 0};
     weft_memory *const counted[] = {s->cells->start, weft_sell_matrix_rows(s->matrix), counts};
     TRY(weft_setup_launch(s->setup, &count, counted, 3, error));
     TRY(weft_setup_sums(s->setup, counts, s->n_slices, &sums, &total, error));
@@ -56,26 +55,30 @@ static weft_status fill_words(const addto_steps *s, weft_connectivity *dofs, boo
                               weft_error *error) {
     weft_status status = WEFT_OK;
     const int lanes = weft_device_limits(weft_setup_device(s->setup))->lanes_double;
-    const weft_device_pattern *p = s->pattern;
     weft_matrix_rows *made = s->made;
     weft_memory *sizes = NULL, *indices = NULL;
-    const int64_t numbers[] = {p->n_rows, weft_connectivity_width(dofs), lanes, with_cells};
+    weft_sell_memories sell;
+    const int64_t numbers[] = {made->n_rows, weft_connectivity_width(dofs), lanes, with_cells};
     TRY(weft_connectivity_interleaved(dofs, lanes, &indices, error));
     TRY(weft_setup_numbers(s->setup, numbers, 4, &sizes, error));
+    weft_sell_matrix_memories(s->matrix, &sell);
     weft_memory *const filled[] = {sizes,
                                    indices,
                                    s->cells->start,
                                    s->cells->places,
-                                   weft_sell_matrix_rows(s->matrix),
-                                   p->row_start,
-                                   p->columns,
-                                   s->locals,
+                                   sell.rows,
+                                   sell.bases,
+                                   sell.start,
+                                   sell.column_start,
+                                   sell.columns,
+                                   made->halo_start,
+                                   made->halo,
                                    made->word_start,
                                    made->words,
                                    with_cells ? made->cells : s->fault,
                                    s->fault};
     const weft_setup_kernel fill = {"addto", "addto_words", s->n_blocks * WEFT_SELL_ROWS, 0, 0};
-    TRY(weft_setup_launch(s->setup, &fill, filled, 12, error));
+    TRY(weft_setup_launch(s->setup, &fill, filled, 15, error));
     TRY(check_fault(s, error));
 done:
     weft_memory_free(&sizes);
@@ -99,34 +102,30 @@ done:
 }
 
 weft_status weft_addto_rows_on_device(weft_setup *setup, const weft_sell_matrix *matrix,
-                                      const weft_device_pattern *pattern, weft_connectivity *dofs,
+                                      const weft_device_halos *halos, weft_connectivity *dofs,
                                       const weft_row_cells *cells, bool with_cells,
                                       weft_matrix_rows *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t n_blocks = (pattern->n_rows + WEFT_SELL_ROWS - 1) / WEFT_SELL_ROWS;
-    weft_matrix_rows made = {.n_rows = pattern->n_rows};
-    weft_device_halos halos = {0};
+    const int64_t n_rows = weft_connectivity_to(dofs);
+    const int64_t n_blocks = (n_rows + WEFT_SELL_ROWS - 1) / WEFT_SELL_ROWS;
+    weft_matrix_rows made = {
+        .n_rows = n_rows, .halo_start = halos->start, .halo = halos->columns};
     addto_steps s = {.setup = setup,
                      .matrix = matrix,
-                     .pattern = pattern,
                      .cells = cells,
                      .n_blocks = n_blocks,
                      .n_slices = n_blocks * WEFT_SELL_SLICES,
                      .made = &made};
-    TRY(weft_addto_check(dofs, pattern->n_rows, error));
+    TRY(weft_addto_check(dofs, weft_sell_matrix_product_kernel(matrix)->n_rows, error));
     TRY(weft_memory_make(weft_setup_device(setup), sizeof(int32_t), &s.fault, error));
     TRY(make_words(&s, with_cells, error));
-    TRY(weft_device_halos_make(setup, pattern, cells->start, &halos, error));
-    made.halo_start = halos.start;
-    made.halo = halos.columns;
-    s.locals = halos.locals;
     TRY(fill_words(&s, dofs, with_cells, error));
     TRY(find_most(&s, error));
     *out = made;
     made = (weft_matrix_rows){0};
 done:
     weft_memory_free(&s.fault);
-    weft_memory_free(&s.locals);
+    made.halo_start = made.halo = NULL; /* borrowed */
     weft_addto_rows_free(&made);
     return status;
 }

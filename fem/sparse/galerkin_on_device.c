@@ -47,7 +47,33 @@ done:
     return status;
 }
 
-weft_status weft_device_galerkin(weft_setup *setup, const weft_device_matrix *A,
+/* Launch the kernel for CSR or SELL matrices: what both have in common, then the matrix. */
+static weft_status launch(weft_setup *setup, const weft_fine_matrix *A, bool with_values, int64_t n,
+                          weft_memory *const common[8], weft_error *error) {
+    static const char *const names[2][2] = {{"galerkin_lengths", "galerkin_rows"},
+                                            {"galerkin_sell_lengths", "galerkin_sell_rows"}};
+    weft_memory *arguments[16];
+    int n_arguments = 0;
+    for (int i = 0; i < 7 + with_values; ++i)
+        arguments[n_arguments++] = common[i];
+    if (A->sell) {
+        weft_sell_memories sell;
+        weft_sell_matrix_memories(A->sell, &sell);
+        weft_memory *const of[] = {sell.slots,        sell.bases,   sell.start,
+                                   sell.column_start, sell.columns, sell.values};
+        for (int i = 0; i < 5 + with_values; ++i)
+            arguments[n_arguments++] = of[i];
+    } else {
+        weft_memory *const of[] = {A->csr->pattern.row_start, A->csr->pattern.columns,
+                                   A->csr->values};
+        for (int i = 0; i < 2 + with_values; ++i)
+            arguments[n_arguments++] = of[i];
+    }
+    const weft_setup_kernel kernel = {"galerkin", names[A->sell != NULL][with_values], n, 0, 0};
+    return weft_setup_launch(setup, &kernel, arguments, n_arguments, error);
+}
+
+weft_status weft_device_galerkin(weft_setup *setup, const weft_fine_matrix *A,
                                  const weft_device_parents *parents, weft_device_matrix *out,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
@@ -61,19 +87,10 @@ weft_status weft_device_galerkin(weft_setup *setup, const weft_device_matrix *A,
     TRY(weft_connectivity_interleaved(parents->parents, PARENT_LANES, &indices, error));
     TRY(weft_memory_make_unset(device, (size_t)(n + 1) * sizeof(uint32_t), &lengths, error));
     TRY(weft_memory_make(device, sizeof most, &longest, error));
-    weft_memory *arguments[] = {children.start,
-                                children.places,
-                                indices,
-                                parents->fine_fixed,
-                                parents->coarse_fixed,
-                                A->pattern.row_start,
-                                A->pattern.columns,
-                                lengths,
-                                longest,
-                                NULL,
-                                NULL};
-    const weft_setup_kernel count = {"galerkin", "galerkin_lengths", n, 0, 0};
-    TRY(weft_setup_launch(setup, &count, arguments, 9, error));
+    weft_memory *common[8] = {children.start,        children.places,       indices,
+                              parents->fine_fixed,   parents->coarse_fixed, lengths,
+                              longest};
+    TRY(launch(setup, A, false, n, common, error));
     TRY(weft_setup_sums(setup, lengths, n, &made.pattern.row_start, &made.pattern.n_entries,
                         error));
     TRY(weft_memory_read(longest, 0, &most, sizeof most, error));
@@ -82,12 +99,10 @@ weft_status weft_device_galerkin(weft_setup *setup, const weft_device_matrix *A,
                                &made.pattern.columns, error));
     TRY(weft_memory_make_unset(device, (size_t)made.pattern.n_entries * sizeof(double),
                                &made.values, error));
-    arguments[7] = A->values;
-    arguments[8] = made.pattern.row_start;
-    arguments[9] = made.pattern.columns;
-    arguments[10] = made.values;
-    const weft_setup_kernel sum = {"galerkin", "galerkin_rows", n, 0, 0};
-    TRY(weft_setup_launch(setup, &sum, arguments, 11, error));
+    common[5] = made.pattern.row_start;
+    common[6] = made.pattern.columns;
+    common[7] = made.values;
+    TRY(launch(setup, A, true, n, common, error));
     *out = made;
     made = (weft_device_matrix){0};
 done:

@@ -11,51 +11,57 @@ enum { /* as in kernels/setup/halos.cu */
 void weft_device_halos_free(weft_device_halos *halos) {
     weft_memory_free(&halos->start);
     weft_memory_free(&halos->columns);
-    weft_memory_free(&halos->locals);
 }
 
-static weft_status make_columns(weft_setup *setup, const weft_device_pattern *p, weft_memory *cells,
-                                weft_device_halos *made, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_device *device = weft_setup_device(setup);
-    const int64_t n_blocks = (p->n_rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
-    int64_t total = 0;
-    int32_t fault = 0;
-    weft_memory *counts = NULL, *faults = NULL;
-    TRY(weft_memory_make(device, sizeof fault, &faults, error));
-    TRY(weft_memory_make_unset(device, (size_t)n_blocks * sizeof(uint32_t), &counts, error));
-    const weft_setup_kernel count = {"halos", "halo_counts", p->n_rows, n_blocks, TABLE_BYTES};
-    weft_memory *const counted[] = {cells, p->row_start, p->columns, counts, faults};
-    TRY(weft_setup_launch(setup, &count, counted, 5, error));
-    TRY(weft_memory_read(faults, 0, &fault, sizeof fault, error));
-    TRY(weft_addto_fault_status(fault, error));
-    TRY(weft_setup_sums(setup, counts, n_blocks, &made->start, &total, error));
-    TRY(weft_memory_make_unset(device, (size_t)total * sizeof(int32_t), &made->columns, error));
-    const weft_setup_kernel fill = {"halos", "halo_columns", p->n_rows, n_blocks,
-                                    TABLE_BYTES + LIST_BYTES};
-    weft_memory *const filled[] = {p->row_start, p->columns, made->start, made->columns};
-    TRY(weft_setup_launch(setup, &fill, filled, 4, error));
-done:
-    weft_memory_free(&faults);
-    weft_memory_free(&counts);
-    return status;
+static int64_t count_blocks(const weft_device_pattern *pattern) {
+    return (pattern->n_rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
 }
 
 weft_status weft_device_halos_make(weft_setup *setup, const weft_device_pattern *pattern,
-                                   weft_memory *cells, weft_device_halos *out, weft_error *error) {
+                                   weft_device_halos *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t n_blocks = (pattern->n_rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    weft_device *device = weft_setup_device(setup);
+    const int64_t n = pattern->n_rows, n_blocks = count_blocks(pattern);
+    int64_t total = 0;
+    int32_t fault = 0;
+    weft_memory *counts = NULL, *faults = NULL;
     weft_device_halos made = {0};
-    TRY(make_columns(setup, pattern, cells, &made, error));
-    TRY(weft_memory_make_unset(weft_setup_device(setup),
-                               (size_t)pattern->n_entries * sizeof(uint16_t), &made.locals, error));
-    const weft_setup_kernel find = {"halos", "entry_locals", pattern->n_rows, n_blocks, 0};
-    weft_memory *const found[] = {pattern->row_start, pattern->columns, made.start, made.columns,
-                                  made.locals};
-    TRY(weft_setup_launch(setup, &find, found, 5, error));
+    TRY(weft_memory_make(device, sizeof fault, &faults, error));
+    TRY(weft_memory_make_unset(device, (size_t)n_blocks * sizeof(uint32_t), &counts, error));
+    const weft_setup_kernel count = {"halos", "halo_counts", n, n_blocks, TABLE_BYTES};
+    weft_memory *const counted[] = {pattern->row_start, pattern->columns, counts, faults};
+    TRY(weft_setup_launch(setup, &count, counted, 4, error));
+    TRY(weft_memory_read(faults, 0, &fault, sizeof fault, error));
+    TRY(weft_addto_fault_status(fault, error));
+    TRY(weft_setup_sums(setup, counts, n_blocks, &made.start, &total, error));
+    TRY(weft_memory_make_unset(device, (size_t)total * sizeof(int32_t), &made.columns, error));
+    const weft_setup_kernel fill = {"halos", "halo_columns", n, n_blocks, TABLE_BYTES + LIST_BYTES};
+    weft_memory *const filled[] = {pattern->row_start, pattern->columns, made.start, made.columns};
+    TRY(weft_setup_launch(setup, &fill, filled, 4, error));
     *out = made;
     made = (weft_device_halos){0};
 done:
+    weft_memory_free(&faults);
+    weft_memory_free(&counts);
     weft_device_halos_free(&made);
+    return status;
+}
+
+weft_status weft_device_locals_make(weft_setup *setup, const weft_device_pattern *pattern,
+                                    const weft_device_halos *halos, weft_memory **out,
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_memory *made = NULL;
+    TRY(weft_memory_make_unset(weft_setup_device(setup),
+                               (size_t)pattern->n_entries * sizeof(uint16_t), &made, error));
+    const weft_setup_kernel find = {"halos", "entry_locals", pattern->n_rows, count_blocks(pattern),
+                                    0};
+    weft_memory *const found[] = {pattern->row_start, pattern->columns, halos->start,
+                                  halos->columns, made};
+    TRY(weft_setup_launch(setup, &find, found, 5, error));
+    *out = made;
+    made = NULL;
+done:
+    weft_memory_free(&made);
     return status;
 }

@@ -42,33 +42,45 @@ weft_status weft_device_pattern_read(const weft_device_pattern *pattern, weft_pa
                                      weft_error *error);
 
 /** The rows outside of each block of 512 rows that it couples with, ascending: columns[start[block]] ..
- *  columns[start[block + 1] - 1], int64_t and int32_t; and the local number of each entry's column,
- *  uint16_t: 0 .. 511 rows of the block, 512 + h entry h of its halo. Free with weft_device_halos_free. */
+ *  columns[start[block + 1] - 1], int64_t and int32_t. Free with weft_device_halos_free. */
 typedef struct weft_device_halos {
-    weft_memory *start, *columns, *locals;
+    weft_memory *start, *columns;
 } weft_device_halos;
-/** cells   starts of the cells of each row; blocks without cells have no halo. With
- *          pattern->row_start all blocks have one
- *  Errors  WEFT_ERROR_UNSUPPORTED: a block that couples with too many rows (WEFT_ADDTO_LOCAL_BITS);
+/** Errors  WEFT_ERROR_UNSUPPORTED: a block that couples with too many rows (WEFT_ADDTO_LOCAL_BITS);
  *          _MEMORY, _COMPILER, _DEVICE; *out untouched */
 weft_status weft_device_halos_make(weft_setup *setup, const weft_device_pattern *pattern,
-                                   weft_memory *cells, weft_device_halos *out, weft_error *error);
+                                   weft_device_halos *out, weft_error *error);
+/** The local number of each entry's column, uint16_t: 0 .. 511 rows of the block, 512 + h entry h of
+ *  its halo.
+ *  out  [n_entries]; caller's; weft_memory_free */
+weft_status weft_device_locals_make(weft_setup *setup, const weft_device_pattern *pattern,
+                                    const weft_device_halos *halos, weft_memory **out,
+                                    weft_error *error);
 /** Accepts {0}; leaves {0}. */
 void weft_device_halos_free(weft_device_halos *halos);
 
-/** weft_sell_matrix_make for such a pattern, whose rows all have a diagonal entry. */
+/** weft_sell_matrix_make for such a pattern, whose rows all have a diagonal entry, without values. */
 weft_status weft_sell_matrix_from_device(weft_setup *setup, const weft_device_pattern *pattern,
-                                         bool single, weft_sell_matrix **out, weft_error *error);
+                                         weft_sell_matrix **out, weft_error *error);
+/** Make its values, zero, if it has none. */
+weft_status weft_sell_matrix_make_values(weft_sell_matrix *matrix, weft_error *error);
+/** The memories of a matrix, as the members of weft_sell; borrowed. */
+typedef struct weft_sell_memories {
+    weft_memory *values, *start, *columns, *column_start, *bases, *rows, *slots;
+} weft_sell_memories;
+void weft_sell_matrix_memories(const weft_sell_matrix *matrix, weft_sell_memories *out);
 /** The columns of the pattern that a matrix was made from, again from its layout.
  *  row_start  of the pattern
  *  columns    caller's; weft_memory_free */
 weft_status weft_sell_matrix_columns(weft_setup *setup, const weft_sell_matrix *matrix,
                                      weft_memory *row_start, int64_t n_entries,
                                      weft_memory **columns, weft_error *error);
-/** weft_addto_rows_make for such a pattern and matrix.
- *  cells   of dofs */
+/** weft_addto_rows_make for such a matrix.
+ *  halos  of the pattern that the matrix was made from; borrowed by *out
+ *  cells  of dofs
+ *  out    caller's; free with weft_addto_rows_free after halo_start and halo were set to NULL */
 weft_status weft_addto_rows_on_device(weft_setup *setup, const weft_sell_matrix *matrix,
-                                      const weft_device_pattern *pattern, weft_connectivity *dofs,
+                                      const weft_device_halos *halos, weft_connectivity *dofs,
                                       const weft_row_cells *cells, bool with_cells,
                                       weft_matrix_rows *out, weft_error *error);
 
@@ -106,10 +118,10 @@ typedef struct weft_device_matrix {
 } weft_device_matrix;
 /** Accepts {0}; leaves {0}. */
 void weft_device_matrix_free(weft_device_matrix *matrix);
-/** The values of a SELL matrix that was made from the same pattern.
- *  Errors  WEFT_ERROR_COMPILER, _DEVICE */
+/** Set the values of a SELL matrix that was made from the same pattern.
+ *  Errors  WEFT_ERROR_MEMORY, _COMPILER, _DEVICE */
 weft_status weft_sell_matrix_set(weft_setup *setup, const weft_device_matrix *from,
-                                 const weft_sell_matrix *to, weft_error *error);
+                                 weft_sell_matrix *to, weft_error *error);
 /** A copy for product kernels of scripts in single precision, which shares the layout.
  *  halves  store entries off the diagonal in half precision (IEEE 754 binary16), in units of a power
  *          of two per row, unless some do not fit: for matrices of one component, which then differ
@@ -135,9 +147,14 @@ weft_status weft_device_flags(weft_setup *setup, const int32_t *numbers, int64_t
 /** Make coarse_fixed: a coarse dof is constrained where the fine one in its place is. */
 weft_status weft_device_coarse_flags(weft_setup *setup, weft_device_parents *parents,
                                      weft_error *error);
+/** A matrix on the device in one of two formats; borrowed. */
+typedef struct weft_fine_matrix {
+    const weft_device_matrix *csr; /* NULL: sell */
+    const weft_sell_matrix *sell;  /* in double precision, with a diagonal entry in each row */
+} weft_fine_matrix;
 /** out = P^T A P, whose rows all have a diagonal entry; that of a constrained dof is zero and alone.
  *  Each row is summed in a fixed order.
  *  Errors  WEFT_ERROR_UNSUPPORTED: a row of more than 256 entries; _MEMORY, _COMPILER, _DEVICE */
-weft_status weft_device_galerkin(weft_setup *setup, const weft_device_matrix *A,
+weft_status weft_device_galerkin(weft_setup *setup, const weft_fine_matrix *A,
                                  const weft_device_parents *parents, weft_device_matrix *out,
                                  weft_error *error);

@@ -170,7 +170,7 @@ done:
 }
 
 weft_status weft_sell_matrix_from_device(weft_setup *setup, const weft_device_pattern *pattern,
-                                         bool single, weft_sell_matrix **out, weft_error *error) {
+                                         weft_sell_matrix **out, weft_error *error) {
     weft_status status = WEFT_OK;
     int64_t n_words = 0;
     weft_sell_matrix *made = calloc(1, sizeof *made);
@@ -181,15 +181,27 @@ weft_status weft_sell_matrix_from_device(weft_setup *setup, const weft_device_pa
     made->n_blocks = (pattern->n_rows + WEFT_SELL_ROWS - 1) / WEFT_SELL_ROWS;
     TRY(slices_make(setup, made, pattern, &n_words, error));
     TRY(columns_make(setup, made, pattern, n_words, error));
-    TRY(weft_memory_make(made->device,
-                         (size_t)made->n_values * (single ? sizeof(float) : sizeof(double)),
-                         &made->values, error));
-    TRY(finish(made, single, error));
+    TRY(finish(made, false, error));
     *out = made;
     made = NULL;
 done:
     weft_sell_matrix_free(&made);
     return status;
+}
+
+weft_status weft_sell_matrix_make_values(weft_sell_matrix *m, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (m->values)
+        return WEFT_OK;
+    TRY(weft_memory_make(m->device, (size_t)m->n_values * sizeof(double), &m->values, error));
+    m->arguments[1] = m->values;
+done:
+    return status;
+}
+
+void weft_sell_matrix_memories(const weft_sell_matrix *m, weft_sell_memories *out) {
+    *out = (weft_sell_memories){m->values, m->start, m->columns, m->column_start,
+                                m->bases,  m->rows,  m->slots};
 }
 
 weft_status weft_sell_matrix_columns(weft_setup *setup, const weft_sell_matrix *m,
@@ -210,15 +222,19 @@ done:
 }
 
 weft_status weft_sell_matrix_set(weft_setup *setup, const weft_device_matrix *from,
-                                 const weft_sell_matrix *to, weft_error *error) {
+                                 weft_sell_matrix *to, weft_error *error) {
+    weft_status status = WEFT_OK;
     const weft_setup_kernel kernel = {"values", "sell_values", to->n_rows, 0, 0};
+    TRY(weft_sell_matrix_make_values(to, error));
     weft_memory *const arguments[] = {from->pattern.row_start,
                                       from->pattern.columns,
                                       from->values,
                                       to->slots,
                                       to->start,
                                       to->values};
-    return weft_setup_launch(setup, &kernel, arguments, 6, error);
+    TRY(weft_setup_launch(setup, &kernel, arguments, 6, error));
+done:
+    return status;
 }
 
 static weft_status narrow(weft_setup *setup, const weft_sell_matrix *from, weft_sell_matrix *to,

@@ -20,8 +20,8 @@ void weft_device_symmetric_free(weft_device_symmetric *symmetric) {
 /* The offsets of all entries, and the patches with their numbers of rounds, halo rows and overflow
  * entries. */
 static weft_status place_entries(weft_setup *setup, const weft_device_pattern *pattern,
-                                 const weft_device_halos *halos, int most_rounds,
-                                 weft_device_symmetric *made, weft_error *error) {
+                                 const weft_device_halos *halos, weft_memory *locals,
+                                 int most_rounds, weft_device_symmetric *made, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = weft_setup_device(setup);
     const int64_t n_patches = made->sizes->n_patches, most = most_rounds;
@@ -35,7 +35,7 @@ static weft_status place_entries(weft_setup *setup, const weft_device_pattern *p
                                &made->offsets, error));
     const weft_setup_kernel kernel = {"symmetric", "symmetric_patches", pattern->n_rows, n_patches,
                                       PATCH_BYTES};
-    weft_memory *const arguments[] = {sizes,        pattern->row_start, halos->locals,
+    weft_memory *const arguments[] = {sizes,        pattern->row_start, locals,
                                       halos->start, made->patches,      made->offsets,
                                       faults};
     TRY(weft_setup_launch(setup, &kernel, arguments, 7, error));
@@ -51,7 +51,7 @@ done:
 
 /* The patches' places, which the host sums, then their columns and lists. */
 static weft_status fill(weft_setup *setup, const weft_device_pattern *pattern,
-                        const weft_device_halos *halos, bool few_discards,
+                        const weft_device_halos *halos, weft_memory *locals, bool few_discards,
                         weft_device_symmetric *made, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = weft_setup_device(setup);
@@ -66,7 +66,7 @@ static weft_status fill(weft_setup *setup, const weft_device_pattern *pattern,
                                error));
     const weft_setup_kernel kernel = {"symmetric", "symmetric_columns", pattern->n_rows,
                                       sizes->n_patches, 0};
-    weft_memory *const arguments[] = {pattern->row_start, halos->locals, halos->start,
+    weft_memory *const arguments[] = {pattern->row_start, locals, halos->start,
                                       halos->columns,     made->offsets, made->patches,
                                       made->columns,      made->lists};
     TRY(weft_setup_launch(setup, &kernel, arguments, 8, error));
@@ -79,6 +79,7 @@ weft_status weft_device_symmetric_make(weft_setup *setup, const weft_device_patt
                                        weft_device_symmetric *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device_halos halos = {0};
+    weft_memory *locals = NULL;
     weft_device_symmetric made = {.sizes = calloc(1, sizeof *made.sizes)};
     if (!made.sizes)
         TRY(weft_out_of_memory(error, "the edges of a matrix"));
@@ -88,13 +89,16 @@ weft_status weft_device_symmetric_make(weft_setup *setup, const weft_device_patt
         weft_array_make((size_t)made.sizes->n_patches, sizeof *made.sizes->patches);
     if (!made.sizes->patches)
         TRY(weft_out_of_memory(error, "the edges of a matrix"));
-    TRY(weft_device_halos_make(setup, pattern, pattern->row_start, &halos, error));
-    TRY(place_entries(setup, pattern, &halos, weft_symmetric_rounds_most(options), &made, error));
-    TRY(fill(setup, pattern, &halos, options->few_discards, &made, error));
+    TRY(weft_device_halos_make(setup, pattern, &halos, error));
+    TRY(weft_device_locals_make(setup, pattern, &halos, &locals, error));
+    TRY(place_entries(setup, pattern, &halos, locals, weft_symmetric_rounds_most(options), &made,
+                      error));
+    TRY(fill(setup, pattern, &halos, locals, options->few_discards, &made, error));
     *out = made;
     made = (weft_device_symmetric){0};
 done:
     weft_device_halos_free(&halos);
+    weft_memory_free(&locals);
     weft_device_symmetric_free(&made);
     return status;
 }

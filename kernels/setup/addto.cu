@@ -69,24 +69,45 @@ INLINE int turned(int width, int own, int v)
     return width == 2 ? 1 - own : width == 3 ? (own + v) % 3 : others_4[own][v - 1];
 }
 
-/* n: slots.  sizes: rows, width, lanes of the indices; places: of the cells of each row, with one lane; cells may be
- * the same memory as fault if they are not wanted: sizes[3] is 0 */
+/* The local number of a column: a row of the block that begins with `first`, or of its halo. */
+INLINE uint32_t local_of(int32_t column, int64_t first, int64_t n, const int32_t *halo, int n_halo)
+{
+    int low = 0, high = n_halo;
+    if (column >= first && column < first + SELL_ROWS && column < n)
+        return (uint32_t)(column - first);
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        if (halo[middle] < column)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (uint32_t)(SELL_ROWS + low);
+}
+
+/* n: slots.  sizes: rows, width, lanes of the indices; places: of the cells of each row, with one lane; bases, start,
+ * column_start, columns: of the SELL layout; cells may be the same memory as fault if they are not wanted: sizes[3]
+ * is 0 */
 extern "C" __global__ void addto_words(long long n, const int64_t *sizes, const int32_t *indices,
                                        const int64_t *first, const uint32_t *places,
-                                       const uint16_t *rows, const int64_t *row_start,
-                                       const int32_t *columns, const uint16_t *locals,
-                                       const uint32_t *word_start, uint64_t *words, int32_t *cells,
-                                       int32_t *fault)
+                                       const uint16_t *rows, const int32_t *bases,
+                                       const uint32_t *start, const uint32_t *column_start,
+                                       const uint32_t *columns, const int64_t *halo_start,
+                                       const int32_t *halo, const uint32_t *word_start,
+                                       uint64_t *words, int32_t *cells, int32_t *fault)
 {
     const int64_t slot = element();
     if (slot >= n)
         return;
-    const int64_t slice = slot / SELL_SLICE, row = slot / SELL_ROWS * SELL_ROWS + rows[slot];
+    const int64_t slice = slot / SELL_SLICE, block = slot / SELL_ROWS;
+    const int64_t row = block * SELL_ROWS + rows[slot];
     const int width = (int)sizes[1], lanes = (int)sizes[2];
     const int64_t begin = row < sizes[0] ? first[row] : 0;
     const int64_t have = row < sizes[0] ? first[row + 1] - begin : 0;
-    const int64_t entry = row < sizes[0] ? row_start[row] : 0;
-    const int n_entries = row < sizes[0] ? (int)(row_start[row + 1] - entry) : 0;
+    const sell_layout layout = {bases, start, column_start, columns};
+    const sell_row entries = sell_row_of(layout, slot);
+    const int32_t *own_halo = halo + halo_start[block];
+    const int n_halo = (int)(halo_start[block + 1] - halo_start[block]);
     const int64_t room = (word_start[slice + 1] - word_start[slice]) / SELL_SLICE;
     for (int64_t i = 0; i < room; ++i) {
         const int64_t at = word_start[slice] + slot % SELL_SLICE + i * SELL_SLICE;
@@ -98,16 +119,15 @@ extern "C" __global__ void addto_words(long long n, const int64_t *sizes, const 
         for (int v = 1; v < width && i < have; ++v) {
             const int32_t other = nodes[turned(width, own, v) * lanes];
             int k = 0;
-            while (k < n_entries && columns[entry + k] != other)
+            while (k < entries.length && sell_column(entries, k) != other)
                 ++k;
-            const int slot_of = k - (other > row ? 1 : 0); /* without the diagonal */
-            if (other == row || k == n_entries || slot_of >= 1 << SLOT_BITS) {
-                fault[0] = other == row ? FAULT_TWICE : k == n_entries ? FAULT_MISSING : FAULT_SLOT;
+            if (other == row || k == entries.length || k >= 1 << SLOT_BITS) {
+                fault[0] = other == row ? FAULT_TWICE : k == entries.length ? FAULT_MISSING : FAULT_SLOT;
                 word = NO_CELL;
                 break;
             }
-            word |= ((uint64_t)locals[entry + k] | (uint64_t)slot_of << LOCAL_BITS)
-                    << (v - 1) * (LOCAL_BITS + SLOT_BITS);
+            const uint32_t local = local_of(other, block * SELL_ROWS, sizes[0], own_halo, n_halo);
+            word |= ((uint64_t)local | (uint64_t)k << LOCAL_BITS) << (v - 1) * (LOCAL_BITS + SLOT_BITS);
         }
         words[at] = word;
         if (sizes[3])

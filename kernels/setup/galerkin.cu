@@ -33,13 +33,69 @@ template <bool has_values> INLINE int add_entry(int32_t *row, double *sums, int 
     return n + 1;
 }
 
+/* The entries of a row of the fine matrix, by column: in CSR order, or in a SELL layout. */
+struct csr_matrix {
+    const int64_t *row_start;
+    const int32_t *columns;
+    const double *values;
+};
+struct csr_entries {
+    const csr_matrix *m;
+    int64_t at, end;
+};
+INLINE csr_entries entries_of(const csr_matrix *m, int64_t row)
+{
+    const csr_entries e = {m, m->row_start[row], m->row_start[row + 1]};
+    return e;
+}
+INLINE bool next_entry(csr_entries *e, int32_t *column, int64_t *place)
+{
+    if (e->at == e->end)
+        return false;
+    *column = e->m->columns[e->at];
+    *place = e->at++;
+    return true;
+}
+
+struct sell_matrix {
+    const uint16_t *slots;
+    sell_layout layout;
+    const double *values;
+};
+struct sell_entries {
+    sell_row own;
+    int64_t row, first; /* the row; its first value off the diagonal */
+    int k;
+    bool below; /* the diagonal is still to come */
+};
+INLINE sell_entries entries_of(const sell_matrix *m, int64_t row)
+{
+    const int64_t slot = row / 512 * 512 + m->slots[row];
+    const sell_entries e = {sell_row_of(m->layout, slot), row, m->layout.start[slot / 32] + slot % 32, 0, true};
+    return e;
+}
+INLINE bool next_entry(sell_entries *e, int32_t *column, int64_t *place)
+{
+    const int32_t found = e->k < e->own.length ? sell_column(e->own, e->k) : (int32_t)e->row;
+    if (e->below && (found == e->row || found > e->row)) {
+        e->below = false;
+        *column = (int32_t)e->row;
+        *place = e->row;
+        return true;
+    }
+    if (found == e->row) /* padding, or the end */
+        return false;
+    *column = found;
+    *place = e->first + (int64_t)e->k++ * 32;
+    return true;
+}
+
 /* Row i of the coarse matrix. start, places: of the parents at each coarse dof, 2 * fine dof + which. Rows and columns
  * of constrained dofs have no entries but the diagonal. */
-template <bool has_values>
+template <bool has_values, class M>
 INLINE int coarse_row(int32_t i, const int64_t *start, const uint32_t *places, const int32_t *parents,
-                      const unsigned char *fine_fixed, const unsigned char *coarse_fixed,
-                      const int64_t *row_start, const int32_t *columns, const double *values, int32_t *row,
-                      double *sums)
+                      const unsigned char *fine_fixed, const unsigned char *coarse_fixed, const M *fine_matrix,
+                      int32_t *row, double *sums)
 {
     int n = 1;
     row[0] = i;
@@ -49,52 +105,97 @@ INLINE int coarse_row(int32_t i, const int64_t *start, const uint32_t *places, c
         const int32_t fine = (int32_t)(places[p] / 2);
         if (fine_fixed[fine])
             continue;
-        for (int64_t e = row_start[fine]; e < row_start[fine + 1] && n <= ROW_MOST; ++e) {
-            const int32_t j = columns[e];
+        auto entries = entries_of(fine_matrix, fine);
+        int32_t j;
+        int64_t e;
+        while (n <= ROW_MOST && next_entry(&entries, &j, &e)) {
             for (int k = 0; k < 2 && !fine_fixed[j]; ++k) {
                 const int32_t column = parent(parents, j, k);
                 if (!coarse_fixed[column])
-                    n = add_entry<has_values>(row, sums, n, column, has_values ? 0.25 * values[e] : 0);
+                    n = add_entry<has_values>(row, sums, n, column, has_values ? 0.25 * fine_matrix->values[e] : 0);
             }
         }
     }
     return n;
 }
 
-/* n: coarse rows.  longest[0] gets the greatest length, or ROW_MOST + 1 */
-extern "C" __global__ void galerkin_lengths(long long n, const int64_t *start, const uint32_t *places,
-                                            const int32_t *parents, const unsigned char *fine_fixed,
-                                            const unsigned char *coarse_fixed, const int64_t *row_start,
-                                            const int32_t *columns, uint32_t *lengths, int32_t *longest)
+template <class M>
+INLINE void row_length(int64_t n, const int64_t *start, const uint32_t *places, const int32_t *parents,
+                       const unsigned char *fine_fixed, const unsigned char *coarse_fixed, const M *fine,
+                       uint32_t *lengths, int32_t *longest)
 {
     const int64_t i = element();
     int32_t row[ROW_MOST];
     if (i >= n)
         return;
-    const int length = coarse_row<false>((int32_t)i, start, places, parents, fine_fixed, coarse_fixed,
-                                         row_start, columns, (const double *)0, row, (double *)0);
+    const int length = coarse_row<false>((int32_t)i, start, places, parents, fine_fixed, coarse_fixed, fine, row,
+                                         (double *)0);
     lengths[i] = (uint32_t)length;
     if (length > longest[0])
         atomicMax(longest, length);
 }
 
-extern "C" __global__ void galerkin_rows(long long n, const int64_t *start, const uint32_t *places,
-                                         const int32_t *parents, const unsigned char *fine_fixed,
-                                         const unsigned char *coarse_fixed, const int64_t *row_start,
-                                         const int32_t *columns, const double *values,
-                                         const int64_t *out_start, int32_t *out_columns, double *out_values)
+template <class M>
+INLINE void row_sums(int64_t n, const int64_t *start, const uint32_t *places, const int32_t *parents,
+                     const unsigned char *fine_fixed, const unsigned char *coarse_fixed, const M *fine,
+                     const int64_t *out_start, int32_t *out_columns, double *out_values)
 {
     const int64_t i = element();
     int32_t row[ROW_MOST];
     double sums[ROW_MOST];
     if (i >= n)
         return;
-    const int length = coarse_row<true>((int32_t)i, start, places, parents, fine_fixed, coarse_fixed,
-                                        row_start, columns, values, row, sums);
+    const int length =
+        coarse_row<true>((int32_t)i, start, places, parents, fine_fixed, coarse_fixed, fine, row, sums);
     for (int k = 0; k < length; ++k) {
         out_columns[out_start[i] + k] = row[k];
         out_values[out_start[i] + k] = sums[k];
     }
+}
+
+/* n: coarse rows.  longest[0] gets the greatest length, or ROW_MOST + 1 */
+extern "C" __global__ void galerkin_lengths(long long n, const int64_t *start, const uint32_t *places,
+                                            const int32_t *parents, const unsigned char *fine_fixed,
+                                            const unsigned char *coarse_fixed, uint32_t *lengths,
+                                            int32_t *longest, const int64_t *row_start,
+                                            const int32_t *columns)
+{
+    const csr_matrix fine = {row_start, columns, (const double *)0};
+    row_length(n, start, places, parents, fine_fixed, coarse_fixed, &fine, lengths, longest);
+}
+
+extern "C" __global__ void galerkin_rows(long long n, const int64_t *start, const uint32_t *places,
+                                         const int32_t *parents, const unsigned char *fine_fixed,
+                                         const unsigned char *coarse_fixed, const int64_t *out_start,
+                                         int32_t *out_columns, double *out_values, const int64_t *row_start,
+                                         const int32_t *columns, const double *values)
+{
+    const csr_matrix fine = {row_start, columns, values};
+    row_sums(n, start, places, parents, fine_fixed, coarse_fixed, &fine, out_start, out_columns, out_values);
+}
+
+/* The same for a fine matrix in SELL format, in which every row has a diagonal entry. */
+extern "C" __global__ void galerkin_sell_lengths(long long n, const int64_t *start, const uint32_t *places,
+                                                 const int32_t *parents, const unsigned char *fine_fixed,
+                                                 const unsigned char *coarse_fixed, uint32_t *lengths,
+                                                 int32_t *longest, const uint16_t *slots,
+                                                 const int32_t *bases, const uint32_t *slice_start,
+                                                 const uint32_t *column_start, const uint32_t *words)
+{
+    const sell_matrix fine = {slots, {bases, slice_start, column_start, words}, (const double *)0};
+    row_length(n, start, places, parents, fine_fixed, coarse_fixed, &fine, lengths, longest);
+}
+
+extern "C" __global__ void galerkin_sell_rows(long long n, const int64_t *start, const uint32_t *places,
+                                              const int32_t *parents, const unsigned char *fine_fixed,
+                                              const unsigned char *coarse_fixed, const int64_t *out_start,
+                                              int32_t *out_columns, double *out_values,
+                                              const uint16_t *slots, const int32_t *bases,
+                                              const uint32_t *slice_start, const uint32_t *column_start,
+                                              const uint32_t *words, const double *values)
+{
+    const sell_matrix fine = {slots, {bases, slice_start, column_start, words}, values};
+    row_sums(n, start, places, parents, fine_fixed, coarse_fixed, &fine, out_start, out_columns, out_values);
 }
 
 /* A coarse dof is constrained where the fine one in its place is.  n: fine dofs */

@@ -41,19 +41,14 @@ INLINE int find_halo(const int64_t *row_start, const int32_t *columns, int64_t f
     return n_found[0];
 }
 
-/* n: rows.  cells: first place of each row; blocks without cells have no halo.  counts [blocks] */
-extern "C" __global__ void halo_counts(long long n, const int64_t *cells, const int64_t *row_start,
-                                       const int32_t *columns, uint32_t *counts, int32_t *fault)
+/* n: rows.  counts [blocks] */
+extern "C" __global__ void halo_counts(long long n, const int64_t *row_start, const int32_t *columns,
+                                       uint32_t *counts, int32_t *fault)
 {
     extern __shared__ __align__(16) unsigned char shared[];
     __shared__ int32_t n_found;
     const int64_t first = blockIdx.x * (int64_t)BLOCK_ROWS;
     const int64_t last = first + BLOCK_ROWS < n ? first + BLOCK_ROWS : n;
-    if (cells[first] == cells[last]) {
-        if (threadIdx.x == 0)
-            counts[blockIdx.x] = 0;
-        return;
-    }
     const int found = find_halo(row_start, columns, first, last, (int32_t *)shared, &n_found);
     if (threadIdx.x == 0) {
         counts[blockIdx.x] = (uint32_t)found;

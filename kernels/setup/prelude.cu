@@ -66,3 +66,31 @@ INLINE int64_t block_sum_before(int64_t mine, int64_t *all)
     __syncthreads();
     return before;
 }
+
+/* The columns of a row of a SELL matrix (fem/sparse/sell.h) off the diagonal, ascending; padding is the row itself. */
+struct sell_layout {
+    const int32_t *bases;
+    const uint32_t *start, *column_start, *words;
+};
+struct sell_row {
+    const int32_t *bases;
+    const uint32_t *words;
+    int length; /* with padding */
+};
+
+/* slot: number of the row in the order of slices and lanes */
+INLINE sell_row sell_row_of(sell_layout m, int64_t slot)
+{
+    const int64_t slice = slot / 32;
+    const sell_row row = {m.bases + slot / 512 * 32, m.words + m.column_start[slice] + slot % 32,
+                          (int)((m.start[slice + 1] - m.start[slice]) / 32)};
+    return row;
+}
+
+INLINE int32_t sell_column(sell_row row, int k)
+{
+    if (row.bases[0] < 0)
+        return (int32_t)row.words[(int64_t)k * 32];
+    const uint32_t code = row.words[(int64_t)(k / 2) * 32] >> (k % 2 * 16) & 0xffff;
+    return row.bases[code >> 11] + (int32_t)(code & 2047);
+}

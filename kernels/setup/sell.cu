@@ -131,25 +131,20 @@ extern "C" __global__ void sell_columns(long long n, const int64_t *sizes, const
 
 /* The columns of the pattern from those of the layout.  n: rows */
 extern "C" __global__ void sell_pattern(long long n, const int64_t *row_start, const uint16_t *slots,
-                                        const int32_t *all_bases, const uint32_t *start,
+                                        const int32_t *bases, const uint32_t *start,
                                         const uint32_t *column_start, const uint32_t *words,
                                         int32_t *columns)
 {
     const int64_t row = element();
     if (row >= n)
         return;
-    const int64_t block = row / SELL_ROWS, slice = block * SELL_SLICES + slots[row] / SELL_SLICE;
-    const int32_t *bases = all_bases + block * SELL_BASES;
-    const uint32_t *own = words + column_start[slice] + slots[row] % SELL_SLICE;
+    const sell_layout layout = {bases, start, column_start, words};
+    const sell_row own = sell_row_of(layout, row / SELL_ROWS * SELL_ROWS + slots[row]);
     const int length = (int)(row_start[row + 1] - row_start[row]) - 1;
     int32_t *out = columns + row_start[row];
     bool below = true;
     for (int k = 0; k < length; ++k) {
-        int32_t column = (int32_t)own[(int64_t)(bases[0] < 0 ? k : k / 2) * SELL_SLICE];
-        if (bases[0] >= 0) {
-            const uint32_t code = (uint32_t)column >> (k % 2 * 16) & 0xffff;
-            column = bases[code >> SELL_OFFSET] + (int32_t)(code & ((1 << SELL_OFFSET) - 1));
-        }
+        const int32_t column = sell_column(own, k);
         if (below && column > row) {
             *out++ = (int32_t)row;
             below = false;

@@ -239,8 +239,66 @@ static void each_allocation_may_fail(void **state) {
     multigrid_case_free(&c);
 }
 
+/* ---- how much memory is there at a time ---- */
+
+static size_t most_bytes; /* the most since it was set */
+
+static weft_status counted_memory_make(weft_memory *memory, weft_error *error) {
+    const size_t bytes = weft_device_bytes(memory->device) + memory->bytes;
+    most_bytes = bytes > most_bytes ? bytes : most_bytes;
+    return memory_make(memory, error);
+}
+
+/* Bytes for each of n that were there at most, beyond those before. */
+static double bytes_more(size_t before, int64_t n) {
+    return (double)(most_bytes - before) / (double)n;
+}
+
+/* Of the 2048 cells on which assembly is verified: positions, words, connectivity and its transpose. */
+#define TRIAL_BYTES (2048 * (4 * 16 + 8 * 8 + 4 * 4 + 4 * 4))
+
+/* Memory counted for tetrahedra with 24 vertices of cells and 14 entries off the diagonal per node. What
+ * assembly keeps: connectivity 4 * 24 (there before), a word of 8 bytes for each vertex of a cell, the
+ * matrix 8 + 10 * 14. The transposed connectivity (8 + 4 * 24) and the columns of the pattern (4 * 15)
+ * must be freed before the values (8 * 15) are there: then no more than what stays is there at any
+ * time, up to 5 %. Verification adds four vectors and what it needs for its cells. Levels: halves, parents, the coarse matrix and vectors are less than a copy of the matrix in
+ * CSR format, 8 + 12 * 15. */
+static void little_memory_at_a_time(void **state) {
+    (void)state;
+    const case_options options = {.d = 3, .n = 4, .times = 2, .components = 1, .is_emulated = true};
+    multigrid_case c;
+    weft_error error = {0};
+    weft_operator *op = NULL;
+    if (getenv("WEFT_TEST_DEVICE"))
+        skip_test("allocations of a real device are not counted");
+    multigrid_case_open(&c, &options, WEFT_ASSEMBLY_CSR);
+    weft_operator_free(&c.op);
+    weft_device_table *table = (weft_device_table *)(uintptr_t)c.device->table;
+    memory_make = table->memory_make;
+    table->memory_make = counted_memory_make;
+    const size_t before = weft_device_bytes(c.device);
+    most_bytes = before;
+    check(weft_operator_make(&c.context, WEFT_ASSEMBLY_CSR, &c.form.form, 1, &op, &error), &error);
+    const double kept = (double)(weft_device_bytes(c.device) - before) / (double)c.n;
+    assert_true(bytes_more(before, c.n) < 1.05 * kept);
+    check(weft_operator_assemble(op, &error), &error);
+    const double few = (double)TRIAL_BYTES / (double)c.n;
+    assert_true(bytes_more(before, c.n) < 1.05 * kept + 4 * 8 + few);
+    c.problem.op = op;
+    weft_operator_settle(op);
+    const size_t settled = weft_device_bytes(c.device);
+    most_bytes = settled;
+    check(use_levels(&c, &error), &error);
+    assert_true(bytes_more(settled, c.n) <
+                8 + 12.0 * (double)weft_operator_entries(op) / (double)c.n);
+    table->memory_make = memory_make;
+    weft_operator_free(&op);
+    multigrid_case_free(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(levels_are_those_of_the_host),
-                                       cmocka_unit_test(each_allocation_may_fail)};
+                                       cmocka_unit_test(each_allocation_may_fail),
+                                       cmocka_unit_test(little_memory_at_a_time)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

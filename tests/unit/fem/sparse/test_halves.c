@@ -213,7 +213,7 @@ static void check_case(const halves_case *c) {
                                        &csr.values, NULL),
                      WEFT_OK);
     assert_int_equal(weft_sell_make(host, pattern, &sell, NULL), WEFT_OK);
-    assert_int_equal(weft_sell_matrix_from_device(setup, &csr.pattern, false, &matrix, NULL),
+    assert_int_equal(weft_sell_matrix_from_device(setup, &csr.pattern, &matrix, NULL),
                      WEFT_OK);
     assert_int_equal(weft_sell_matrix_set(setup, &csr, matrix, NULL), WEFT_OK);
     assert_int_equal(weft_sell_matrix_single(setup, matrix, true, &halves, NULL), WEFT_OK);

@@ -134,17 +134,22 @@ static void check_rows(const both *b, weft_setup *setup, const weft_device_patte
                        const weft_pattern *host_pattern, const weft_sell *sell) {
     weft_error errors[2] = {0};
     weft_matrix_rows rows = {0};
+    weft_device_halos halos = {0};
     weft_addto *addto = NULL;
     const weft_status expected =
         weft_addto_make(b->host, b->on_host, host_pattern, sell, true, &addto, &errors[0]);
-    assert_int_equal(weft_addto_rows_on_device(setup, matrix, pattern, b->on_device, cells, true,
-                                               &rows, &errors[1]),
-                     expected);
+    weft_status status = weft_device_halos_make(setup, pattern, &halos, &errors[1]);
+    if (status == WEFT_OK)
+        status = weft_addto_rows_on_device(setup, matrix, &halos, b->on_device, cells, true, &rows,
+                                           &errors[1]);
+    assert_int_equal(status, expected);
     if (expected == WEFT_OK)
         check_words(&rows, addto);
     else
         assert_string_equal(errors[0].message, errors[1].message);
+    rows.halo_start = rows.halo = NULL;
     weft_addto_rows_free(&rows);
+    weft_device_halos_free(&halos);
     weft_addto_free(&addto);
 }
 
@@ -164,7 +169,8 @@ static void check_example(const example *e) {
     assert_int_equal(weft_row_cells_make(setup, b.on_device, &cells, &error), WEFT_OK);
     if (weft_device_pattern_make(setup, b.on_device, &cells, &made, &error) != WEFT_OK)
         fail_msg("%s", error.message);
-    assert_int_equal(weft_sell_matrix_from_device(setup, &made, false, &matrix, &error), WEFT_OK);
+    assert_int_equal(weft_sell_matrix_from_device(setup, &made, &matrix, &error), WEFT_OK);
+    assert_int_equal(weft_sell_matrix_make_values(matrix, &error), WEFT_OK);
     check_pattern(&made, pattern, matrix, setup);
     check_layout(matrix, sell);
     check_rows(&b, setup, &made, &cells, matrix, pattern, sell);
@@ -462,6 +468,56 @@ static void wrong_copies(void **state) {
     weft_device_free(&device);
 }
 
+static weft_status (*memory_make)(weft_memory *memory, weft_error *error);
+static int64_t n_left; /* allocations until the one that fails; 0: none does */
+
+static weft_status failing_memory_make(weft_memory *memory, weft_error *error) {
+    if (n_left > 0 && --n_left == 0)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "no device memory, for the test");
+    return memory_make(memory, error);
+}
+
+static weft_status lay_out_and_find(layouts *l, const both *b, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_symmetric_options options = {.few_discards = true};
+    weft_device_symmetric made = {0};
+    weft_memory *positions = NULL;
+    TRY(weft_device_symmetric_make(l->setup, &l->device_pattern, &options, &made, error));
+    TRY(weft_device_symmetric_positions(l->setup, &made, &l->device_pattern, b->on_device, 32,
+                                        &positions, error));
+done:
+    weft_memory_free(&positions);
+    weft_device_symmetric_free(&made);
+    return status;
+}
+
+/* Every allocation fails once: the error is reported, and nothing stays allocated. */
+static void symmetric_allocations_may_fail(void **state) {
+    (void)state;
+    const example e = {500, 520, 40, 3, false};
+    layouts l = {0};
+    weft_error error = {0};
+    if (getenv("WEFT_TEST_DEVICE"))
+        skip_test("the memory of a real device does not fail on request");
+    both b = both_make(&e);
+    assert_int_equal(layouts_make(&b, 0, &l, NULL), WEFT_OK);
+    weft_device_table *table = (weft_device_table *)(uintptr_t)b.device->table;
+    memory_make = table->memory_make;
+    table->memory_make = failing_memory_make;
+    const size_t bytes = weft_device_bytes(b.device);
+    int64_t n_failed = -1;
+    for (weft_status status = WEFT_ERROR_MEMORY; status != WEFT_OK; ++n_failed) {
+        n_left = n_failed + 2;
+        status = lay_out_and_find(&l, &b, &error);
+        assert_true(status == WEFT_OK || status == WEFT_ERROR_MEMORY);
+        assert_int_equal(weft_device_bytes(b.device), bytes);
+    }
+    assert_true(n_failed > 10);
+    table->memory_make = memory_make;
+    layouts_free(&l);
+    both_free(&b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(near_cells),
                                        cmocka_unit_test(far_cells),
@@ -473,6 +529,7 @@ int main(void) {
                                        cmocka_unit_test(symmetric_near_cells),
                                        cmocka_unit_test(symmetric_far_cells),
                                        cmocka_unit_test(symmetric_meshes),
-                                       cmocka_unit_test(symmetric_too_dense)};
+                                       cmocka_unit_test(symmetric_too_dense),
+                                       cmocka_unit_test(symmetric_allocations_may_fail)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
