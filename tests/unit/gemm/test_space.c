@@ -1,7 +1,8 @@
 /* labels: quick */
 /* The spaces of kernels: the paper's, whose counts were made by an independent program of its
  * constraints for Fermi's limits; and today's, whose counts were made by an independent program for
- * an H200's. Counts are exact. */
+ * an H200's. Counts are exact. What is chosen without tuning for some products of an H200: the fastest points that were
+ * measured on one (docs/measurements.md). */
 #include "gemm/kernels.h"
 #include "test_support.h"
 
@@ -122,9 +123,55 @@ static void test_text(void **state) {
         assert_int_equal(weft_gemm_point_read(bad[i], &point, &error), WEFT_ERROR_INPUT);
 }
 
+static void test_choice(void **state) {
+    (void)state;
+    static const struct {
+        weft_gemm_type type;
+        weft_gemm_op a, b;
+        int m, n, k, batch;
+        const char *point;
+    } list[] = {
+        {WEFT_GEMM_DOUBLE, 0, 1, 8192, 8192, 64, 1, "mma 64,64,1,32,32,4,2,8,2,3,8,0"},
+        {WEFT_GEMM_DOUBLE, 0, 0, 1024, 1024, 1024, 1, "mma 64,64,1,32,32,4,2,8,2,3,8,0"},
+        {WEFT_GEMM_DOUBLE, 1, 1, 1024, 1024, 1024, 1, "mma 64,64,1,32,32,4,2,8,2,3,8,1"},
+        {WEFT_GEMM_SINGLE, 1, 0, 1024, 1024, 1024, 1, "fma 64,64,16,8,8,8,2,3,4,8,1"},
+        {WEFT_GEMM_SINGLE_COMPLEX, 0, 0, 1024, 1024, 1024, 1, "fma 64,32,8,4,8,8,2,4,4,8,1"},
+        {WEFT_GEMM_SINGLE_COMPLEX, 0, 0, 4224, 4096, 8192, 1, "fma 128,128,8,8,8,4,1,4,1,8,1"},
+        {WEFT_GEMM_SINGLE, 0, 0, 8, 8, 8, 100000, "small 4,4,128"},
+        {WEFT_GEMM_SINGLE, 0, 0, 16, 16, 16, 100000, "direct 1,2,64,1"},
+        {WEFT_GEMM_SINGLE, 0, 0, 40, 40, 40, 100000, "direct 3,5,64,1"},
+        {WEFT_GEMM_SINGLE, 0, 0, 64, 64, 64, 10000, "fma 64,64,8,8,8,8,2,4,4,8,1"},
+        {WEFT_GEMM_SINGLE_COMPLEX, 0, 0, 8, 8, 8, 100000, "direct 1,1,64,1"},
+        {WEFT_GEMM_SINGLE_COMPLEX, 0, 0, 32, 32, 32, 100000, "direct 2,4,32,1"},
+        {WEFT_GEMM_DOUBLE_COMPLEX, 0, 0, 24, 24, 24, 100000, "direct 1,3,64,1"},
+        {WEFT_GEMM_DOUBLE_COMPLEX, 0, 0, 64, 64, 64, 10000, "mma 64,64,1,32,32,4,1,4,1,2,8,0"},
+        {WEFT_GEMM_DOUBLE, 0, 0, 32, 32, 32, 100000, "direct 2,4,64,1"}};
+    weft_error error;
+    weft_device *device = NULL;
+    weft_gemm_kernels *kernels = NULL;
+    assert_int_equal(weft_device_open("null:h200", NULL, &device, &error), WEFT_OK);
+    assert_int_equal(weft_gemm_kernels_make(device, &kernels, &error), WEFT_OK);
+    for (size_t i = 0; i < sizeof list / sizeof *list; ++i) {
+        weft_text text = {0};
+        const weft_gemm_product product = {.type = list[i].type,
+                                           .op_a = list[i].a,
+                                           .op_b = list[i].b,
+                                           .m = list[i].m,
+                                           .n = list[i].n,
+                                           .k = list[i].k,
+                                           .alpha = {1, 0}};
+        const weft_gemm_point point = weft_gemm_choose(kernels, &product, list[i].batch);
+        weft_gemm_point_text(&point, &text);
+        assert_string_equal(text.data, list[i].point);
+        weft_text_free(&text);
+    }
+    weft_gemm_kernels_free(&kernels);
+    weft_device_free(&device);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_paper), cmocka_unit_test(test_counts),
-                                       cmocka_unit_test(test_defaults),
-                                       cmocka_unit_test(test_text)};
+                                       cmocka_unit_test(test_defaults), cmocka_unit_test(test_text),
+                                       cmocka_unit_test(test_choice)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
