@@ -33,6 +33,14 @@ typedef struct weft_transient_part {
         *vector; /* local matrices K and M; the list b or r that it accumulates */
 } weft_transient_part;
 
+/** Inputs of the forms that depend on time. */
+typedef struct weft_transient_inputs {
+    weft_memory *const *memories; /* [n] */
+    int n;
+    weft_status (*set)(void *user, double t, weft_error *error); /* compute them at time t; NULL: none */
+    void *user;
+} weft_transient_inputs;
+
 /** The problem
  *
  *      M du/dt + K(t) u = b(t)        or, if it is nonlinear,        M du/dt + r(u, t) = 0,
@@ -70,6 +78,7 @@ typedef struct weft_transient_problem {
         *length;       /* of own schemes, [n_dofs] and one double, which scripts have as
                                        inputs; set here; NULL: the parts have a mass */
     weft_memory *time; /* what is bound to the input t, one double; set here */
+    weft_transient_inputs moving;
     weft_assembly assembly, mass_assembly; /* with constraints: that store a matrix */
     weft_cg_options solver;          /* of each linear system; the preconditioner is made here */
     int preconditioner;              /* a kind; -1: none but Jacobi's */

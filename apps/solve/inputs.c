@@ -66,9 +66,8 @@ static weft_status refuse_uniform(const solve_binding *binding, const char *why,
     return WEFT_ERROR_USAGE;
 }
 
-/* The value of an input that is a single number. */
-static weft_status evaluate_uniform(solve *run, const solve_binding *binding, const char *text,
-                                    double *value, weft_error *error) {
+weft_status solve_check_uniform(const solve_binding *binding, const char *text,
+                                weft_error *error) {
     static const char *const axes[] = {"x", "y", "z"};
     weft_status status = WEFT_OK;
     for (int k = 0; k < 3; ++k)
@@ -76,6 +75,15 @@ static weft_status evaluate_uniform(solve *run, const solve_binding *binding, co
             TRY(refuse_uniform(binding, "this formula depends on the place", error));
     if (weft_formula_by_group(text))
         TRY(refuse_uniform(binding, "this is a formula by group", error));
+done:
+    return status;
+}
+
+/* The value of an input that is a single number. */
+static weft_status evaluate_uniform(solve *run, const solve_binding *binding, const char *text,
+                                    double *value, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(solve_check_uniform(binding, text, error));
     TRY(weft_formula_evaluate(&run->base.context, text, binding->origin, NULL, value, error));
     if (!isfinite(*value))
         TRY(refuse_uniform(binding, "this formula has no finite value", error));
@@ -155,11 +163,26 @@ done:
 static weft_status refuse_count(const solve_binding *binding, int n, int wanted,
                                 weft_error *error) {
     weft_error_set(error, WEFT_ERROR_USAGE,
-                   "%d expression%s given, but this input has %d components", n,
-                   n == 1 ? " is" : "s are", wanted);
+                   "%d expression%s given, but this input has %d component%s", n,
+                   n == 1 ? " is" : "s are", wanted, wanted == 1 ? "" : "s");
     weft_error_location(error, binding->origin, binding->value, 1, 1);
     weft_error_hint(error, "write one for each, with commas between them; matrices row by row");
     return WEFT_ERROR_USAGE;
+}
+
+weft_status solve_split_binding(const solve_binding *binding, int components, char ***out,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    char **list = NULL;
+    int n = 0;
+    TRY(app_split_list(binding->origin, binding->value, &list, &n, error));
+    if (n != components)
+        TRY(refuse_count(binding, n, components, error));
+    *out = list;
+    list = NULL;
+done:
+    app_free_list(&list, n);
+    return status;
 }
 
 /* The subspace of a component of a function in several, and its first dof. */
@@ -212,18 +235,15 @@ static weft_status bind(solve *run, const solve_binding *binding, const weft_nam
     weft_status status = WEFT_OK;
     const int components = count(info);
     char **list = NULL;
-    int n = 0;
     weft_space **spaces = NULL;
     const weft_ufl_set *set = solve_set_of(run, info->over, &spaces);
     if (set && set->flat)
         return bind_flat(run, binding, set, spaces, values, error);
-    TRY(app_split_list(binding->origin, binding->value, &list, &n, error));
-    if (n != components)
-        TRY(refuse_count(binding, n, components, error));
+    TRY(solve_split_binding(binding, components, &list, error));
     for (int k = 0; k < components; ++k)
         TRY(fill(run, binding, info, list[k], k, values, error));
 done:
-    app_free_list(&list, n);
+    app_free_list(&list, components);
     return status;
 }
 
@@ -284,6 +304,10 @@ static weft_status make_input(solve *run, const weft_name_info *info, weft_error
     input->info = *info;
     ++run->n_inputs;
     TRY(weft_vector_make(run->base.device, n, &input->values, &input->memory, error));
+    if (solve_input_moves(run, binding->value)) {
+        TRY(solve_moving_make(run, binding, info, input->memory, error));
+        goto done;
+    }
     TRY(bind(run, binding, info, input->values, error));
     TRY(weft_vector_push(input->memory, input->values, n, error));
 done:

@@ -102,7 +102,7 @@ static const app_option script_options[] = {
      APP_TEXT(solve_options, vector)},
     {"input", "NAME[@GROUP]=EXPR[,EXPR...]",
      "Values of an input, everywhere or in a group: one expression per component, evaluated at the "
-     "nodes or at the centers of cells; repeatable",
+     "nodes or at the centers of cells, with --time at each time; repeatable",
      APP_BY(read_binding, solve_options, inputs)},
     {"define", "NAME[@GROUP]=EXPR",
      "Body of an expression of the script, everywhere or in a group of cells; repeatable",

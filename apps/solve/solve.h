@@ -198,6 +198,23 @@ void solve_form_of(solve *run, const solve_part *part, weft_bound_form *out);
  *  Errors  WEFT_ERROR_INPUT: a mesh of other cells, no group of a number */
 weft_status solve_spaces_make(solve *run, weft_error *error);
 void solve_parts_clear(solve_script *script);
+/** Refuse a formula of a number that has coordinates or groups. */
+weft_status solve_check_uniform(const solve_binding *binding, const char *text, weft_error *error);
+/** The expressions of an input, one for each component.
+ *  out  [components], to be freed by app_free_list */
+weft_status solve_split_binding(const solve_binding *binding, int components, char ***out,
+                                weft_error *error);
+/** Does an input depend on the time of the problem? (apps/solve/moving.c) */
+bool solve_input_moves(const solve *run, const char *text);
+/** Compile the formulas of such an input, and compute it for t = 0.
+ *  memory  its values; filled by solve_moving_set
+ *  Errors  WEFT_ERROR_UNSUPPORTED: formulas by group, tables, fields; functions of mixed spaces */
+weft_status solve_moving_make(solve *run, const solve_binding *binding, const weft_name_info *info,
+                              weft_memory *memory, weft_error *error);
+/** Compute all of them at time t.
+ *  user  the solve */
+weft_status solve_moving_set(void *user, double t, weft_error *error);
+void solve_moving_clear(solve *run);
 /** A name as the user wrote it: in scripts of form files some have a prefix. */
 const char *solve_plain_name(const char *name);
 /** The space over whose nodes an input is; NULL: none. */

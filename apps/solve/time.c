@@ -281,6 +281,10 @@ weft_status solve_time_make(solve *run, weft_error *error) {
                                       .time = run->time.t,
                                       .previous = run->time.previous,
                                       .length = run->time.dt,
+                                      .moving = {.memories = run->time.moving_memories,
+                                                 .n = run->time.n_moving,
+                                                 .set = solve_moving_set,
+                                                 .user = run},
                                       .preconditioner = run->base.options->preconditioner,
                                       .hierarchy = run->base.mesh_made.hierarchy,
                                       .smoother_degree = run->base.options->smoother_degree};
@@ -298,6 +302,7 @@ void solve_time_clear(solve *run) {
     weft_transient_free(&run->time.transient);
     app_history_close(&run->time.history);
     free(run->time.parts);
+    solve_moving_clear(run);
     weft_memory_free(&run->time.t);
     weft_memory_free(&run->time.previous);
     weft_memory_free(&run->time.dt);

@@ -36,6 +36,9 @@ typedef struct solve_time {
     weft_memory *previous, *dt; /* inputs of own schemes; else NULL */
     bool is_own;                /* the script has its own scheme */
     weft_transient_part *parts;
+    struct solve_moving *moving;   /* [n_moving] inputs whose formulas depend on t */
+    weft_memory **moving_memories; /* their values */
+    int n_moving;
     weft_transient *transient;
     weft_transient_state state;
     weft_transient_outcome outcome;

@@ -60,6 +60,13 @@ static weft_status refuse_mass(const weft_transient_part *part, const char *inpu
     return WEFT_ERROR_UNSUPPORTED;
 }
 
+static bool is_moving(const weft_transient_problem *problem, const weft_memory *memory) {
+    for (int i = 0; i < problem->moving.n; ++i)
+        if (problem->moving.memories[i] == memory)
+            return true;
+    return false;
+}
+
 static weft_status find_motion(weft_time_system *system, const weft_transient_part *part,
                                weft_error *error) {
     weft_status status = WEFT_OK;
@@ -70,7 +77,13 @@ static weft_status find_motion(weft_time_system *system, const weft_transient_pa
         TRY(refuse_mass(part, moves ? "t" : "u", error));
     for (int i = 0; i < part->form->n_inputs; ++i) {
         const weft_memory *memory = part->form->inputs[i].memory;
-        if (memory == system->problem->time ||
+        const bool is_input = is_moving(system->problem, memory);
+        moves = false;
+        if (is_input)
+            TRY(reads(system, part->form, part->mass, part->form->inputs[i].name, &moves, error));
+        if (moves)
+            TRY(refuse_mass(part, part->form->inputs[i].name, error));
+        if (is_input || memory == system->problem->time ||
             (memory == system->problem->previous && memory != NULL))
             TRY(reads(system, part->form, part->matrix, part->form->inputs[i].name,
                       &system->matrix_moves, error));
@@ -95,6 +108,10 @@ static weft_status make_vector(weft_time_system *system, const weft_transient_pa
     TRY(weft_compiled_bind_form(&part->vector, from->form, error));
     TRY(weft_program_bind(part->vector.program, from->vector, target, error));
     system->vector_moves |= weft_compilation_reads(part->vector.compilation, "t");
+    for (int i = 0; i < from->form->n_inputs; ++i)
+        system->vector_moves |=
+            is_moving(system->problem, from->form->inputs[i].memory) &&
+            weft_compilation_reads(part->vector.compilation, from->form->inputs[i].name);
 done:
     weft_text_free(&text);
     return status;
@@ -274,6 +291,8 @@ weft_status weft_time_system_set(weft_time_system *system, double t, weft_error 
     system->at = t;
     TRY(weft_memory_write(system->problem->time, 0, &t, sizeof t, error));
     TRY(weft_bc_set_time(system->problem->bc, t, error));
+    if (system->problem->moving.set)
+        TRY(system->problem->moving.set(system->problem->moving.user, t, error));
 done:
     return status;
 }
