@@ -51,9 +51,55 @@ INLINE void load_plain(real *v, const scalar *p, int components, int64_t first, 
             v[c][l] = p[(first + l < n ? first + l : n - 1) * components + c];
 }
 
+#if defined(__AVX__) && (LANES == 4 || LANES == 8) && (defined(__clang__) || __GNUC__ >= 12)
+/* three doubles of each lane's element by one load that leaves out the fourth, turned by shuffles: half as many of these
+ * as single numbers need */
+INLINE void load_triples(real *v, const double *p, const int32_t *map)
+{
+    typedef double quad __attribute__((vector_size(32)));
+    typedef long long quad_mask __attribute__((vector_size(32)));
+    typedef double wide __attribute__((vector_size(LANES * 8)));
+    static const quad_mask first_three = {-1, -1, -1, 0};
+    quad q[LANES];
+    wide x, y, z;
+    UNROLL for (int l = 0; l < LANES; ++l)
+        q[l] = __builtin_ia32_maskloadpd256((const quad *)(p + 3 * (int64_t)map[l]), first_three);
+#if LANES == 4
+#define PAIRS(i) q[i]
+#define TURN(a, b, i, j) __builtin_shufflevector(a, b, i, j, 4 + (i), 4 + (j))
+#define WITH(a, b, i) __builtin_shufflevector(a, b, i, 4 + (i), 2 + (i), 6 + (i))
+#else
+#define PAIRS(i) __builtin_shufflevector(q[i], q[4 + (i)], 0, 1, 2, 3, 4, 5, 6, 7)
+#define TURN(a, b, i, j) \
+    __builtin_shufflevector(a, b, i, j, 8 + (i), 8 + (j), 4 + (i), 4 + (j), 12 + (i), 12 + (j))
+#define WITH(a, b, i) \
+    __builtin_shufflevector(a, b, i, 8 + (i), 2 + (i), 10 + (i), 4 + (i), 12 + (i), 6 + (i), 14 + (i))
+#endif
+    const wide q0 = PAIRS(0), q1 = PAIRS(1), q2 = PAIRS(2), q3 = PAIRS(3);
+    const wide low0 = WITH(q0, q1, 0), low1 = WITH(q2, q3, 0); /* x and z of two elements each */
+    const wide high0 = WITH(q0, q1, 1), high1 = WITH(q2, q3, 1);
+    x = TURN(low0, low1, 0, 1);
+    y = TURN(high0, high1, 0, 1);
+    z = TURN(low0, low1, 2, 3);
+#undef PAIRS
+#undef TURN
+#undef WITH
+    memcpy(&v[0], &x, sizeof v[0]);
+    memcpy(&v[1], &y, sizeof v[1]);
+    memcpy(&v[2], &z, sizeof v[2]);
+}
+#endif
+
 /* plain lists through a connectivity: v[vertex][component] */
 INLINE void load_indirect(real *v, const scalar *p, const int32_t *map, int width, int components)
 {
+#if defined(__AVX__) && (LANES == 4 || LANES == 8) && (defined(__clang__) || __GNUC__ >= 12)
+    if (components == 3 && sizeof(scalar) == sizeof(double)) {
+        UNROLL for (int a = 0; a < width; ++a)
+            load_triples(v + 3 * a, (const double *)(const void *)p, map + a * LANES);
+        return;
+    }
+#endif
 #define ELEMENT(l) p[(int64_t)map[a * LANES + (l)] * components + c]
     UNROLL for (int a = 0; a < width; ++a)
         UNROLL for (int c = 0; c < components; ++c)

@@ -31,16 +31,23 @@ static void guarded_free(guarded *g) {
     assert_int_equal(munmap(g->pages, g->bytes), 0);
 }
 
-static weft_memory *borrow(const fixture *f, const guarded *g) {
+static weft_memory *borrow(const fixture *f, const guarded *g, int64_t n) {
     weft_memory *memory = NULL;
     const size_t bytes = weft_device_bytes(f->device);
-    assert_int_equal(weft_memory_borrow(f->device, g->values, (size_t)f->n * sizeof(double),
-                                        &memory, NULL),
-                     WEFT_OK);
+    assert_int_equal(
+        weft_memory_borrow(f->device, g->values, (size_t)n * sizeof(double), &memory, NULL),
+        WEFT_OK);
     assert_int_equal(weft_device_bytes(f->device), bytes);
     assert_ptr_equal(weft_memory_address(memory), g->values);
     assert_ptr_equal(weft_memory_host(memory), g->values);
     return memory;
+}
+
+/* Coordinates between such pages. */
+static weft_memory *borrow_coordinates(const fixture *f, bool at_end, guarded *out) {
+    *out = guarded_make(f->n * f->d, at_end);
+    memcpy(out->values, f->mesh->x, (size_t)(f->n * f->d) * sizeof *out->values);
+    return borrow(f, out, f->n * f->d);
 }
 
 /* y = A v against a dense matrix, and CG for A u = y with all dofs of one side fixed, which is
@@ -49,7 +56,9 @@ static void check(int d, int64_t cells_a_side, weft_assembly assembly, bool at_e
     fixture f = fixture_make("host:2", d, cells_a_side, WEFT_PLAN_FUSED);
     weft_error error;
     weft_operator *A = NULL;
-    weft_form_input input = {"x", f.x};
+    guarded x;
+    weft_memory *mx = borrow_coordinates(&f, at_end, &x);
+    weft_form_input input = {"x", mx};
     weft_parameter dimension = {"d", d};
     const weft_form form = {.name = "poisson.weft",
                             .text = weft_fem_script("poisson.weft"),
@@ -63,7 +72,7 @@ static void check(int d, int64_t cells_a_side, weft_assembly assembly, bool at_e
     assert_int_equal(weft_operator_assemble(A, &error), WEFT_OK);
     guarded v = guarded_make(f.n, at_end), y = guarded_make(f.n, at_end),
             u = guarded_make(f.n, at_end);
-    weft_memory *mv = borrow(&f, &v), *my = borrow(&f, &y), *mu = borrow(&f, &u);
+    weft_memory *mv = borrow(&f, &v, f.n), *my = borrow(&f, &y, f.n), *mu = borrow(&f, &u, f.n);
     double *dense = calloc((size_t)(f.n * f.n), sizeof *dense);
     assert_non_null(dense);
     reference_stiffness(&f, false, dense);
@@ -105,6 +114,8 @@ static void check(int d, int64_t cells_a_side, weft_assembly assembly, bool at_e
     guarded_free(&y);
     guarded_free(&u);
     weft_operator_free(&A);
+    weft_memory_free(&mx);
+    guarded_free(&x);
     fixture_free(&f);
 }
 
