@@ -72,5 +72,8 @@ int *ufl_product_split(ufl_lowering *l, const ufl_terms *terms, ufl_terms *out);
 bool ufl_emit_product(ufl_emitter *e, const ufl_terms *terms, const int *polynomials, int degree);
 /** Solve V x = b for all columns of b, [n][m], in place, by elimination with pivots. false: V is singular. (parts.c) */
 bool ufl_solve_dense(double *V, int n, double *b, int m);
+/** A large matrix row by row, with a loop over the points for each, behind declared constants. (rows.c)
+ *  worth  set to whether the matrix is large enough; else nothing is written */
+bool ufl_emit_rows(ufl_emitter *e, const ufl_terms *terms, const int *sizes, bool *worth);
 /** A loop over the quadrature points. (loop.c) */
 bool ufl_emit_loop(ufl_emitter *e, const ufl_terms *terms, int rank, const int *sizes);

@@ -83,6 +83,11 @@ bool ufl_emit_loop(ufl_emitter *e, const ufl_terms *terms, int rank, const int *
     e->weight_table = ufl_emit_add_table(e, "weight", 1, e->n_points, 0, 0, e->weights);
     if (e->weight_table < 0 || !ufl_emit_declare(e, true))
         return false;
+    bool by_rows = false;
+    if (rank == 2 && !ufl_emit_rows(e, terms, sizes, &by_rows))
+        return false;
+    if (by_rows)
+        return true;
     if (rank == 0)
         weft_text_add(&e->body, "A = 0;\n");
     else if (rank == 1)
