@@ -80,6 +80,10 @@ void weft_preconditioner_free(weft_preconditioner **preconditioner);
 /** Adapt it to new values of the operator, after weft_operator_assemble.
  *  Errors  as weft_preconditioner_make; afterwards it can only be updated again or freed */
 weft_status weft_preconditioner_update(weft_preconditioner *preconditioner, weft_error *error);
+/** Adapt it to new values of the operator where that pays: solves with it have come to take more than twice the iterations of the
+ *  first one since it was made or updated, or a solve has failed. Otherwise it stays as it is, for the old values.
+ *  Errors  as weft_preconditioner_update */
+weft_status weft_preconditioner_refresh(weft_preconditioner *preconditioner, weft_error *error);
 /** z = M r; r, z [n_dofs] doubles on the device; r is 0 at constrained dofs, and z becomes 0
  *  there. M is symmetric and positive definite if the operator is. After the first call, further
  *  ones only launch, copy and set to zero, so that a device can capture them.

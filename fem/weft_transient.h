@@ -126,6 +126,8 @@ void weft_transient_free(weft_transient **transient);
 weft_status weft_transient_step(weft_transient *transient, double dt, weft_transient_state *state,
                                 weft_error *error);
 
+/** What preconditions the steps; NULL before the first one, and with Jacobi's preconditioner. The integrator's. */
+const weft_preconditioner *weft_transient_preconditioner(const weft_transient *transient);
 /** With a tolerance: make one step of a length that the error allows, and that does not end after
  *  `until`. Steps that are too long, or that cannot be solved, are made again with shorter ones.
  *  Errors  as weft_transient_step */

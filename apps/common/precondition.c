@@ -6,20 +6,24 @@
 
 /* Ratio of the last residuals, per iteration; NaN without iterations. */
 static double reduction(const weft_cg_result *cg) {
-    return cg->iterations > 0
+    return cg->iterations > 0 && cg->history
                ? pow(cg->history[cg->iterations] / cg->history[0], 1.0 / cg->iterations)
                : NAN;
 }
 
+static const weft_preconditioner *used(const app_run *run) {
+    return run->preconditioner ? run->preconditioner : run->preconditioner_in_time;
+}
+
 void app_run_print_preconditioner(const app_run *run) {
-    char bytes[32];
+    char bytes[32], seconds[32];
     const bool is_auto = run->options->preconditioner_auto;
-    if (!run->preconditioner) {
+    if (!used(run)) {
         if (is_auto)
             printf("jacobi      automatic: %s\n", run->preconditioner_reason);
         return;
     }
-    const weft_preconditioner_report *report = weft_preconditioner_reported(run->preconditioner);
+    const weft_preconditioner_report *report = weft_preconditioner_reported(used(run));
     printf("%-12s", weft_preconditioner_about(report->kind)->name);
     if (report->detail[0])
         printf("%s, ", report->detail);
@@ -27,7 +31,9 @@ void app_run_print_preconditioner(const app_run *run) {
         printf("polynomials of degree %d, ", report->degree);
     if (report->n_levels > 1)
         printf("%d levels, complexity %.2f, ", report->n_levels, report->complexity);
-    printf("residual x %.2g per iteration", reduction(&run->cg));
+    if (!isnan(reduction(&run->cg)))
+        printf("residual x %.2g per iteration, ", reduction(&run->cg));
+    printf("set up in %s", app_print_seconds(report->set_up_seconds, seconds));
     if (report->bytes > 0)
         printf(", %s", app_print_bytes((double)report->bytes, bytes));
     putchar('\n');
@@ -58,10 +64,10 @@ static json_t *json_levels(const weft_preconditioner_report *report) {
 bool app_run_json_preconditioner(json_t *root, const app_run *run) {
     if (!app_json_set(root, "preconditioner_reason", json_string(run->preconditioner_reason)))
         return false;
-    if (!run->preconditioner)
+    if (!used(run))
         return app_json_set(root, "preconditioner",
                             json_string(run->options->jacobi ? "jacobi" : "none"));
-    const weft_preconditioner_report *report = weft_preconditioner_reported(run->preconditioner);
+    const weft_preconditioner_report *report = weft_preconditioner_reported(used(run));
     json_t *object = json_object();
     return app_json_set(root, "preconditioner",
                         json_string(weft_preconditioner_about(report->kind)->name)) &&

@@ -202,7 +202,7 @@ weft_status app_run_precondition(app_run *run, weft_error *error) {
     run->preconditioner_is_general = is_general;
     weft_error why = {0};
     weft_status status = run->preconditioner
-                             ? weft_preconditioner_update(run->preconditioner, &why)
+                             ? weft_preconditioner_refresh(run->preconditioner, &why)
                              : weft_preconditioner_make(&run->context, options->preconditioner,
                                                         &problem, &run->preconditioner, &why);
     run->seconds.precondition += app_clock(&run->context) - start;

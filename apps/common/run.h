@@ -33,7 +33,7 @@ typedef struct app_run {
     weft_space *space; /* of the first field */
     app_field fields[APP_FIELDS_MAX];
     const weft_space *spaces[APP_FIELDS_MAX]; /* [n_fields] of the fields */
-    int n_fields, n_values; /* fields; components of u in all of them */
+    int n_fields, n_values;                   /* fields; components of u in all of them */
     int64_t n_dofs;
     bool takes_any_cells; /* meshes of intervals, quadrilaterals and hexahedra too */
     bool is_natural;      /* without a condition, the flux is zero on the boundary, not u */
@@ -57,22 +57,25 @@ typedef struct app_run {
     weft_operator *op;
     app_run_options chosen;              /* options with the preconditioner that was chosen */
     weft_preconditioner *preconditioner; /* NULL: none but Jacobi's */
-    bool preconditioner_is_general;      /* see weft_preconditioner_problem */
-    char preconditioner_reason[200];     /* why it was chosen */
-    bool solves_once;                    /* a linear system, from the initial guess zero */
-    weft_method method;                  /* from the options, or chosen */
-    char method_reason[200];             /* why */
-    bool basis_is_too_large;             /* of GMRES for the memory: BiCGStab takes its place */
-    bool minres_if_indefinite;           /* what the automatic choice does if CG finds that */
+    const weft_preconditioner
+        *preconditioner_in_time;     /* that of the integrator, for reports; NULL: as above */
+    bool preconditioner_is_general;  /* see weft_preconditioner_problem */
+    char preconditioner_reason[200]; /* why it was chosen */
+    bool solves_once;                /* a linear system, from the initial guess zero */
+    weft_method method;              /* from the options, or chosen */
+    char method_reason[200];         /* why */
+    bool basis_is_too_large;         /* of GMRES for the memory: BiCGStab takes its place */
+    bool minres_if_indefinite;       /* what the automatic choice does if CG finds that */
     weft_cg_result cg;
     double l2_error, h1_error, energy; /* NaN unless requested */
     app_places probe_places;           /* where the probes are */
     double *probes;                    /* [probes][n_values], NaN outside */
     weft_constraints *constraints;     /* NULL: none, and nothing floats */
     weft_free_modes modes;
-    weft_point_loads *point_loads;     /* NULL: none */
-    weft_reduction *reduction;         /* NULL: no dependent dofs */
-    weft_operator *whole; /* while the constrained problem is solved by app_run_solve: op, constrained, b
+    weft_point_loads *point_loads; /* NULL: none */
+    weft_reduction *reduction;     /* NULL: no dependent dofs */
+    weft_operator
+        *whole; /* while the constrained problem is solved by app_run_solve: op, constrained, b
                              and u are those of it, and these are without constraints; else NULL */
     weft_memory *whole_b, *whole_u;
     double *whole_b_values, *whole_u_values;

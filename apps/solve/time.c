@@ -426,6 +426,9 @@ weft_status solve_time_run(solve *run, weft_error *error) {
                                ? run->time.state.solver
                                : WEFT_CG_STAGNATION;
     run->base.cg.iterations = (int)run->time.state.all_iterations;
+    run->base.preconditioner_in_time = weft_transient_preconditioner(run->time.transient);
+    run->newton_converged =
+        run->options->nonlinear && run->time.state.outcome == WEFT_TRANSIENT_DONE;
     run->base.cg.residual = NAN;
     TRY(pull(run, error));
     if (run->options->time.checkpoint && run->time.state.step > run->time.kept_step)

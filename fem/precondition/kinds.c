@@ -80,6 +80,8 @@ void weft_preconditioner_free(weft_preconditioner **preconditioner) {
 
 weft_status weft_preconditioner_update(weft_preconditioner *preconditioner, weft_error *error) {
     const weft_preconditioner_kind *kind = preconditioner->kind;
+    preconditioner->n_solves = 0;
+    preconditioner->is_old = preconditioner->is_worn = false;
     if (!kind->update) {
         kind->free(preconditioner);
         return set_up(preconditioner, error);
@@ -88,6 +90,22 @@ weft_status weft_preconditioner_update(weft_preconditioner *preconditioner, weft
     const weft_status status = kind->update(preconditioner, error);
     preconditioner->report.set_up_seconds = weft_clock() - start;
     return status;
+}
+
+weft_status weft_preconditioner_refresh(weft_preconditioner *preconditioner, weft_error *error) {
+    preconditioner->is_old = true;
+    return preconditioner->is_worn ? weft_preconditioner_update(preconditioner, error) : WEFT_OK;
+}
+
+/* More iterations than the first solve took by less than this do not count. */
+enum { FEW_ITERATIONS = 4 };
+
+bool weft_preconditioner_used(weft_preconditioner *preconditioner, int iterations, bool converged) {
+    if (preconditioner->n_solves++ == 0)
+        preconditioner->first_iterations = iterations;
+    preconditioner->is_worn =
+        !converged || iterations > 2 * preconditioner->first_iterations + FEW_ITERATIONS;
+    return !converged && preconditioner->is_old;
 }
 
 static weft_status check_lists(const weft_preconditioner *preconditioner, const weft_memory *r,

@@ -40,7 +40,12 @@ struct weft_preconditioner {
     /* during apply in a loop, otherwise NULL: weft_program_product.active; r.r on the device, which
      * may be off by rounding, as a scale */
     weft_memory *active, *square;
+    int n_solves, first_iterations; /* since it was made or updated; of the first of them */
+    bool is_old, is_worn;           /* for other values than the operator's; too many iterations */
 };
+/** Note the iterations of a solve.
+ *  Returns  whether it failed with an old preconditioner, so that an update may help */
+bool weft_preconditioner_used(weft_preconditioner *preconditioner, int iterations, bool converged);
 
 extern const weft_preconditioner_kind weft_preconditioner_chebyshev, weft_preconditioner_multigrid,
     weft_preconditioner_aggregation, weft_preconditioner_block, weft_preconditioner_hypre,

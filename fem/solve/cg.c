@@ -1,6 +1,7 @@
 /* Solves a linear system by a Krylov method, from the steps in fem/solve/steps.c and, for methods
  * besides CG, fem/solve/krylov.c. */
 #include "core/weft_core.h"
+#include "fem/precondition/precondition.h"
 #include "fem/solve/krylov.h"
 #include "fem/weft_fem.h"
 
@@ -121,6 +122,37 @@ done:
     return status;
 }
 
+static weft_cg_convergence start_convergence(double *rr) {
+    return (weft_cg_convergence){.lowest = INFINITY,
+                                 .replaced = INFINITY,
+                                 .at_once = FEW_ITERATIONS,
+                                 .backward_error = NAN,
+                                 .rr = rr};
+}
+
+/* Where a preconditioner that was made for other values fails, continue with one for these. */
+static weft_status iterate_adapting(weft_solver *cg, weft_cg_convergence *convergence,
+                                    weft_cg_outcome *outcome, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_preconditioner *preconditioner = cg->options->preconditioner;
+    TRY(iterate(cg, convergence, outcome, error));
+    if (!preconditioner ||
+        !weft_preconditioner_used(preconditioner, convergence->iterations,
+                                  *outcome == WEFT_CG_CONVERGED) ||
+        *outcome == WEFT_CG_NAN)
+        goto done;
+    TRY(weft_preconditioner_update(preconditioner, error));
+    free(convergence->history);
+    free(convergence->gains);
+    *convergence = start_convergence(convergence->rr);
+    cg->breakdown = NULL;
+    TRY(iterate(cg, convergence, outcome, error));
+    (void)weft_preconditioner_used(preconditioner, convergence->iterations,
+                                   *outcome == WEFT_CG_CONVERGED);
+done:
+    return status;
+}
+
 /* The reduced right-hand side is zero, and so is the solution. */
 static weft_status solve_zero(weft_solver *cg, weft_cg_convergence *convergence,
                               weft_error *error) {
@@ -137,11 +169,10 @@ weft_status weft_solver_solve(weft_solver *cg, weft_memory *b, weft_memory *x,
                               const weft_cg_options *options, weft_cg_result *result,
                               weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_cg_convergence convergence = {
-        .lowest = INFINITY, .replaced = INFINITY, .at_once = FEW_ITERATIONS, .backward_error = NAN};
+    weft_cg_convergence convergence =
+        start_convergence(malloc((WEFT_CG_ITERATIONS_MAX + 1) * sizeof *convergence.rr));
     weft_cg_outcome outcome = WEFT_CG_CONVERGED;
     double least = 0, wanted = 1, scale = 1;
-    convergence.rr = malloc((WEFT_CG_ITERATIONS_MAX + 1) * sizeof *convergence.rr);
     TRY(weft_cg_start(cg, b, x, options, error));
     if (!convergence.rr) {
         status = weft_out_of_memory(error, "the history of the residuals");
@@ -172,7 +203,7 @@ weft_status weft_solver_solve(weft_solver *cg, weft_memory *b, weft_memory *x,
         weft_full_report report;
         if (options->full_cycles > 0)
             TRY(weft_cg_full_start(cg, options->full_cycles, &report, error));
-        TRY(iterate(cg, &convergence, &outcome, error));
+        TRY(iterate_adapting(cg, &convergence, &outcome, error));
     }
     if (options->project_mean)
         TRY(weft_cg_run(cg, WEFT_CG_MEAN, error));

@@ -325,7 +325,7 @@ static weft_status precondition(weft_time_system *system, weft_error *error) {
     if (problem->preconditioner < 0)
         return WEFT_OK;
     return system->preconditioner
-               ? weft_preconditioner_update(system->preconditioner, error)
+               ? weft_preconditioner_refresh(system->preconditioner, error)
                : weft_preconditioner_make(system->context, problem->preconditioner, &what,
                                           &system->preconditioner, error);
 }

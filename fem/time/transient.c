@@ -102,6 +102,10 @@ done:
     return status;
 }
 
+const weft_preconditioner *weft_transient_preconditioner(const weft_transient *transient) {
+    return transient->system.preconditioner;
+}
+
 void weft_transient_free(weft_transient **out) {
     weft_transient *transient = out ? *out : NULL;
     weft_memory **all[VECTORS];
