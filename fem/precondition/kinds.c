@@ -3,6 +3,7 @@
 
 #include "core/weft_core.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +100,12 @@ weft_status weft_preconditioner_refresh(weft_preconditioner *preconditioner, wef
 
 /* More iterations than the first solve took by less than this do not count. */
 enum { FEW_ITERATIONS = 4 };
+
+int weft_preconditioner_patience(const weft_preconditioner *preconditioner) {
+    return preconditioner->is_old && preconditioner->n_solves > 0
+               ? 4 * (preconditioner->first_iterations + FEW_ITERATIONS)
+               : INT_MAX;
+}
 
 bool weft_preconditioner_used(weft_preconditioner *preconditioner, int iterations, bool converged) {
     if (preconditioner->n_solves++ == 0)

@@ -43,6 +43,9 @@ struct weft_preconditioner {
     int n_solves, first_iterations; /* since it was made or updated; of the first of them */
     bool is_old, is_worn;           /* for other values than the operator's; too many iterations */
 };
+/** The most iterations of a solve before an update is better: INT_MAX, or a few times those of the first solve with one that is
+ *  old. */
+int weft_preconditioner_patience(const weft_preconditioner *preconditioner);
 /** Note the iterations of a solve.
  *  Returns  whether it failed with an old preconditioner, so that an update may help */
 bool weft_preconditioner_used(weft_preconditioner *preconditioner, int iterations, bool converged);

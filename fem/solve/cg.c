@@ -5,6 +5,7 @@
 #include "fem/solve/krylov.h"
 #include "fem/weft_fem.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -130,17 +131,29 @@ static weft_cg_convergence start_convergence(double *rr) {
                                  .rr = rr};
 }
 
-/* Where a preconditioner that was made for other values fails, continue with one for these. */
+/* Where a preconditioner that was made for other values fails or is slow, continue with one for these. */
 static weft_status iterate_adapting(weft_solver *cg, weft_cg_convergence *convergence,
                                     weft_cg_outcome *outcome, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_preconditioner *preconditioner = cg->options->preconditioner;
-    TRY(iterate(cg, convergence, outcome, error));
+    const weft_cg_options *options = cg->options;
+    weft_preconditioner *preconditioner = options->preconditioner;
+    weft_cg_options patient = *options;
+    const int most = preconditioner ? weft_preconditioner_patience(preconditioner) : INT_MAX;
+    if (most < options->max_iterations)
+        patient.max_iterations = most;
+    cg->options = &patient;
+    status = iterate(cg, convergence, outcome, error);
+    cg->options = options;
+    TRY(status);
     if (!preconditioner ||
         !weft_preconditioner_used(preconditioner, convergence->iterations,
                                   *outcome == WEFT_CG_CONVERGED) ||
         *outcome == WEFT_CG_NAN)
         goto done;
+    weft_log(
+        options->monitor, WEFT_LOG_INFO,
+        "the preconditioner, which was made for another matrix, is updated after %d iterations",
+        convergence->iterations);
     TRY(weft_preconditioner_update(preconditioner, error));
     free(convergence->history);
     free(convergence->gains);

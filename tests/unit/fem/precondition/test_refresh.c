@@ -26,10 +26,12 @@ static void kept_until_worn(void **state) {
     change(&c, 0.1);
     const int close = multigrid_solve(&c, true, 1e-12);
     assert_in_range(close, first, 2 * first + 4);
-    change(&c, 1e4); /* kept, as the last solve was fast */
-    assert_true(multigrid_solve(&c, true, 1e-12) > 2 * first + 4);
-    change(&c, 1e4);
-    assert_in_range(multigrid_solve(&c, true, 1e-12), 1, 2 * first);
+    change(&c, 10); /* kept, as the last solve was fast */
+    assert_in_range(multigrid_solve(&c, true, 1e-12), 2 * first + 5, 4 * (first + 4));
+    change(&c, 10);
+    assert_in_range(multigrid_solve(&c, true, 1e-12), 1, first + 2);
+    change(&c, 1e5); /* kept, but too slow: updated within the solve */
+    assert_in_range(multigrid_solve(&c, true, 1e-12), 1, first + 2);
     multigrid_case_free(&c);
 }
 
