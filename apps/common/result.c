@@ -50,7 +50,8 @@ static weft_status make_fields(const app_run *run, app_shown *out, weft_error *e
     for (int i = 0; i < run->n_fields; ++i) {
         if (run->fields[i].is_enrichment)
             continue;
-        const int n = out->n++, shown = shown_components(weft_space_components(run->fields[i].space));
+        const int n = out->n++,
+                  shown = shown_components(weft_space_components(run->fields[i].space));
         const bool on_cells = is_constant(run->fields[i].space);
         const int64_t rows = on_cells ? run->mesh->n_cells : weft_space_nodes(out->nodes);
         out->of[n] = i;
@@ -114,8 +115,8 @@ static weft_status evaluate(const app_run *run, const app_shown *shown, int n, d
     }
     TRY(weft_space_interpolate(field->space, u, c, shown->nodes, at, error));
     for (int k = i + 1; k < run->n_fields && run->fields[k].is_enrichment; ++k)
-        TRY(weft_space_interpolate(run->fields[k].space, run->u_values + run->fields[k].first_dof, c,
-                                   shown->nodes, at, error));
+        TRY(weft_space_interpolate(run->fields[k].space, run->u_values + run->fields[k].first_dof,
+                                   c, shown->nodes, at, error));
 done:
     return status;
 }
@@ -195,8 +196,8 @@ done:
 
 /* ---- series ------------------------------------------------------------------------------ */
 
-weft_status app_series_make(const app_run *run, const weft_series_options *options,
-                            app_series *out, weft_error *error) {
+weft_status app_series_make(const app_run *run, const weft_series_options *options, app_series *out,
+                            weft_error *error) {
     weft_status status = WEFT_OK;
     app_series made = {0};
     weft_series_options complete = *options;

@@ -32,8 +32,8 @@ typedef struct app_series {
 /** Make the series of --output.
  *  options  without fields and nodes
  *  Errors   those of weft_series_make; *out untouched */
-weft_status app_series_make(const app_run *run, const weft_series_options *options,
-                            app_series *out, weft_error *error);
+weft_status app_series_make(const app_run *run, const weft_series_options *options, app_series *out,
+                            weft_error *error);
 /** Append a step with run->u_values. */
 weft_status app_series_add(const app_run *run, app_series *series, double t, weft_error *error);
 /** Close the series, if it is open, and free what belongs to it. */

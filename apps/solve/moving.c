@@ -86,7 +86,8 @@ done:
 static weft_status place(solve *run, struct solve_moving *m, const weft_name_info *info, int64_t *n,
                          weft_error *error) {
     weft_status status = WEFT_OK;
-    const int d = run->base.mesh->dimension, lanes = weft_device_limits(run->base.device)->lanes_double;
+    const int d = run->base.mesh->dimension,
+              lanes = weft_device_limits(run->base.device)->lanes_double;
     const bool on_cells = info->over && strcmp(info->over, "cells") == 0;
     const weft_space *space = solve_space_of(run, info->over);
     weft_space *centres = NULL;

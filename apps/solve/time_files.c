@@ -37,8 +37,9 @@ void solve_problem_write(const solve *run, weft_text *out) {
         weft_text_add(&texts, "%s", run->script.parts[i].text);
     weft_hash(texts.data ? texts.data : "", texts.length, hash);
     weft_text_free(&texts);
-    weft_text_add(out, "script %s --dt %.17g --scheme %s --theta %.17g --previous %s", hash, time->dt,
-                  weft_time_scheme_about(time->scheme)->name, time->theta, time->previous);
+    weft_text_add(out, "script %s --dt %.17g --scheme %s --theta %.17g --previous %s", hash,
+                  time->dt, weft_time_scheme_about(time->scheme)->name, time->theta,
+                  time->previous);
     if (time->tolerance > 0) /* the errors of all steps add up to it */
         weft_text_add(out, " --end %.17g --time-tolerance %.17g", time->end, time->tolerance);
     weft_text_add(out, " --method %s --tolerance %.17g --assembly %s",

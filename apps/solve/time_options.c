@@ -75,11 +75,13 @@ const app_option solve_time_option_table[] = {
      APP_NUMBER(solve_time_options, output_interval, 0, 1e300)},
     {"overwrite", NULL, "Replace an existing series of --output",
      APP_FLAG(solve_time_options, overwrite, true)},
-    {"checkpoint", "FILE.vtkhdf", "Write the state for --resume", APP_TEXT(solve_time_options, checkpoint)},
+    {"checkpoint", "FILE.vtkhdf", "Write the state for --resume",
+     APP_TEXT(solve_time_options, checkpoint)},
     {"checkpoint-every", "N", "Write it after every N steps too (default: only at the end)",
      APP_INTEGER(solve_time_options, checkpoint_every, 1, STEPS_MOST)},
     {"resume", "FILE.vtkhdf",
-     "Continue from a checkpoint, and continue --output and --history; with unchanged other options "
+     "Continue from a checkpoint, and continue --output and --history; with unchanged other "
+     "options "
      "the result is bitwise that of an uninterrupted run",
      APP_TEXT(solve_time_options, resume)},
     {"history", "FILE.csv",

@@ -11,7 +11,7 @@ static const double TOLERANCE = 1e-13; /* of the residual, relative to the right
 
 typedef struct mass {
     const struct derive_tabulated *t;
-    const int32_t *nodes;  /* [n_cells][width] */
+    const int32_t *nodes; /* [n_cells][width] */
     int64_t n_nodes;
     int width, n_points;
 } mass;

@@ -85,8 +85,7 @@ static weft_status bind(weft_derive *derive, derive_elements elements, weft_erro
         snprintf(name, sizeof name, i == 0 ? "derived_u_0" : "derived_n_%.127s_0",
                  t->lists[i].name);
         TRY(weft_program_bind(program, name, t->lists[i].values_memory, error));
-        snprintf(name, sizeof name, i == 0 ? "derived_grad" : "derived_g_%.127s",
-                 t->lists[i].name);
+        snprintf(name, sizeof name, i == 0 ? "derived_grad" : "derived_g_%.127s", t->lists[i].name);
         TRY(weft_program_bind(program, name, t->lists[i].gradients_memory, error));
     }
 done:
@@ -246,7 +245,8 @@ static weft_status run_set(weft_derive *derive, derive_elements elements, derive
                      derive_pointwise_set(derive, &derive->quantities[i]) == set;
     if (!is_wanted)
         return WEFT_OK;
-    const int64_t all = derive->parts[elements].n_elements, most = t->rows / t->sets[elements][set].n;
+    const int64_t all = derive->parts[elements].n_elements,
+                  most = t->rows / t->sets[elements][set].n;
     for (int64_t first = 0; first < all; first += most)
         TRY(run_share(derive, elements, set, first, all - first < most ? all - first : most,
                       error));

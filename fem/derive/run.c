@@ -347,7 +347,7 @@ done:
 /* Elements of the lists of a quantity, without spare lanes. */
 static int64_t list_length(const weft_derive *derive, const derive_quantity *quantity) {
     return derive_is_nodal(derive, quantity) ? weft_space_nodes(derive->problem.space)
-                                      : derive->parts[quantity->elements].n_elements;
+                                             : derive->parts[quantity->elements].n_elements;
 }
 
 static weft_status make_lists(weft_derive *derive, derive_quantity *quantity, weft_error *error) {
@@ -477,7 +477,8 @@ weft_status derive_part_run(weft_derive *derive, derive_elements elements, weft_
         if (quantity->elements != elements)
             continue;
         TRY(fetch(derive, quantity, error));
-        if (derive_is_nodal(derive, quantity) && derive->problem.projection == WEFT_PROJECT_CONSISTENT)
+        if (derive_is_nodal(derive, quantity) &&
+            derive->problem.projection == WEFT_PROJECT_CONSISTENT)
             TRY(solve_nodal(derive, quantity, error));
     }
 done:

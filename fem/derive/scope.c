@@ -51,8 +51,7 @@ static weft_status make_form(const weft_derive_problem *problem, struct derive_t
     if (!t->inputs || t->text.failed)
         return weft_out_of_memory(error, NULL);
     for (int i = 0; i < problem->n_constants; ++i)
-        t->inputs[i] =
-            (weft_form_input){problem->constants[i].name, problem->constants[i].memory};
+        t->inputs[i] = (weft_form_input){problem->constants[i].name, problem->constants[i].memory};
     t->form = (weft_form){.name = "the functions",
                           .text = t->text.data,
                           .inputs = t->inputs,
@@ -79,11 +78,11 @@ weft_status derive_scope_make(weft_context *context, const weft_derive_problem *
     for (int i = 0; i < form->n_inputs && !tabulated; ++i)
         if (form->inputs[i].memory == weft_space_coordinates(problem->space))
             made.coordinates = form->inputs[i].name;
-    weft_text_add(&probe,
-                  tabulated ? "input derived_probe : real over cells;\n"
-                              "derived_scope = 1*derived_probe;\nreturn derived_scope;\n"
-                            : "input derived_probe : real over nodes;\n"
-                              "derived_scope = derived_probe[dofs];\nreturn derived_scope;\n");
+    weft_text_add(&probe, tabulated
+                              ? "input derived_probe : real over cells;\n"
+                                "derived_scope = 1*derived_probe;\nreturn derived_scope;\n"
+                              : "input derived_probe : real over nodes;\n"
+                                "derived_scope = derived_probe[dofs];\nreturn derived_scope;\n");
     if (probe.failed)
         TRY(weft_out_of_memory(error, NULL));
     const weft_fragment fragments[] = {{form->name, form->text},

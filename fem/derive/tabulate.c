@@ -56,7 +56,8 @@ static weft_status make_sets(weft_derive *derive, derive_elements elements, weft
         TRY(set_points(&sets[DERIVE_LATTICE], 1, k, d, centre, NULL, error));
     } else {
         TRY(weft_element_make(WEFT_LAGRANGE, own->type, degree, &lattice, error));
-        TRY(set_points(&sets[DERIVE_LATTICE], lattice->n_nodes, k, d, lattice->points, NULL, error));
+        TRY(set_points(&sets[DERIVE_LATTICE], lattice->n_nodes, k, d, lattice->points, NULL,
+                       error));
     }
     if (elements == DERIVE_CELLS)
         TRY(set_points(&sets[DERIVE_NODES], element->n_nodes, k, d, element->points, NULL, error));
@@ -347,7 +348,8 @@ static void find_nodes(const struct derive_tabulated *t, derive_elements element
                        double nodes[WEFT_CELL_MAP_NUMBERS]) {
     const int32_t *numbers = nodes_of(&t->sources[0], elements, element);
     for (int k = 0; k < t->map.n_nodes; ++k)
-        memcpy(nodes + k * t->map.d, weft_space_points(t->geometry) + (int64_t)numbers[k] * t->map.d,
+        memcpy(nodes + k * t->map.d,
+               weft_space_points(t->geometry) + (int64_t)numbers[k] * t->map.d,
                (size_t)t->map.d * sizeof *nodes);
 }
 
@@ -367,8 +369,8 @@ static void set_place(const evaluation *e, const double *nodes, int point, int64
         slope += inverse[3 * (d - 1) + i] * inverse[3 * (d - 1) + i];
     }
     slope = sqrt(slope);
-    t->measure[row] =
-        t->sets[e->elements][e->set].weights[point] * det * (e->elements == DERIVE_FACETS ? slope : 1);
+    t->measure[row] = t->sets[e->elements][e->set].weights[point] * det *
+                      (e->elements == DERIVE_FACETS ? slope : 1);
     for (int i = 0; i < d && e->elements == DERIVE_FACETS; ++i)
         t->normal[row * d + i] = -inverse[3 * (d - 1) + i] / slope;
 }
@@ -424,7 +426,8 @@ static void evaluate_share(void *user, int64_t share) {
             for (int k = 1; k < t->n_sources; ++k)
                 if (t->sources[k].space)
                     add_source(e, &t->sources[k],
-                               nodes_of(&t->sources[k], e->elements, e->first + i), p, row, inverse);
+                               nodes_of(&t->sources[k], e->elements, e->first + i), p, row,
+                               inverse);
                 else
                     add_constant(e, &t->sources[k], e->first + i, row);
         }

@@ -30,7 +30,7 @@ typedef struct derive_source {
     int64_t first;           /* its first number in the memory */
     int list, component;     /* where its values go */
     int components;
-    double *values;          /* [nodes or cells][components] on the host */
+    double *values;                 /* [nodes or cells][components] on the host */
     int32_t *facet_nodes;           /* [facets][nodes of a cell] */
     double *tables[2][DERIVE_SETS]; /* by derive_elements: [1 + d][points][nodes of a cell] */
 } derive_source;
@@ -50,13 +50,13 @@ struct derive_tabulated {
     int n_sources;
     derive_list *lists; /* the first is the solution */
     int n_lists;
-    int32_t *facet_cells; /* [facets] */
+    int32_t *facet_cells;                   /* [facets] */
     derive_set_points sets[2][DERIVE_SETS]; /* by derive_elements */
     double *volumes;                        /* [n_cells], for means at nodes */
-    double *measures, *shapes;              /* for projections: [n_cells][points of the rule] with weights,
+    double *measures, *shapes;    /* for projections: [n_cells][points of the rule] with weights,
                                                [points][nodes of a cell] of the space of nodal fields */
-    int64_t rows;                           /* points at a time */
-    double *x, *normal, *measure;           /* [rows][d], [rows][d], [rows] */
+    int64_t rows;                 /* points at a time */
+    double *x, *normal, *measure; /* [rows][d], [rows][d], [rows] */
     weft_memory *x_memory, *normal_memory;
     weft_text text; /* the form in whose names formulas are: that of constants */
     weft_form form;
@@ -101,7 +101,6 @@ void derive_pointwise_start(const derive_scope *scope, derive_elements elements,
 /** The points at which a quantity is evaluated. */
 derive_set derive_pointwise_set(const weft_derive *derive, const derive_quantity *quantity);
 /** Compile the program of all quantities over cells, or facets, and make their lists. */
-weft_status derive_pointwise_make(weft_derive *derive, derive_elements elements,
-                                  weft_error *error);
+weft_status derive_pointwise_make(weft_derive *derive, derive_elements elements, weft_error *error);
 /** Run both programs over all points, and fill the lists of quantities. */
 weft_status derive_pointwise_run(weft_derive *derive, weft_error *error);

@@ -112,11 +112,11 @@ static weft_status write_notes(const content *c, const char *temporary, weft_err
 static weft_status write_in_child(void *user, int out, weft_error *error) {
     weft_status status = WEFT_OK;
     const content *c = user;
-    const weft_result_content fields = {
-        .path = c->path,
-        .mesh = c->mesh,
-        .fields = c->fields,
-        .n_fields = c->checkpoint->lengths ? 0 : c->checkpoint->n_lists};
+    const weft_result_content fields = {.path = c->path,
+                                        .mesh = c->mesh,
+                                        .fields = c->fields,
+                                        .n_fields =
+                                            c->checkpoint->lengths ? 0 : c->checkpoint->n_lists};
     (void)out;
     TRY(weft_vtkhdf_write(c->temporary, &fields, error));
     TRY(write_notes(c, c->temporary, error));

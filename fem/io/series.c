@@ -130,9 +130,7 @@ done:
 /* ---- the interface --------------------------------------------------------------------------- */
 
 int64_t weft_series_rows(const weft_series *s, int field) {
-    return s->fields[field].on_cells ? s->mesh->n_cells
-           : s->nodes                ? s->nodes->n
-                                     : s->mesh->n_nodes;
+    return s->fields[field].on_cells ? s->mesh->n_cells : s->nodes ? s->nodes->n : s->mesh->n_nodes;
 }
 
 static void series_free(weft_series **series) {

@@ -40,8 +40,9 @@ weft_status weft_space_output_make(const weft_space *space, weft_space_output **
     const weft_element *e = weft_space_element(space);
     weft_space_output *made = NULL;
     if ((e->family != WEFT_LAGRANGE && e->family != WEFT_DISCONTINUOUS) || e->degree == 0) {
-        weft_error_set(error, WEFT_ERROR_USAGE, "fields of this element have no nodes for VTK's "
-                                                "cells");
+        weft_error_set(error, WEFT_ERROR_USAGE,
+                       "fields of this element have no nodes for VTK's "
+                       "cells");
         weft_error_hint(error, "write constants as fields on cells, with weft_result_write");
         return WEFT_ERROR_USAGE;
     }

@@ -7,16 +7,15 @@ int weft_transient_lists(const weft_transient *transient, const char *names[WEFT
                          weft_memory *memories[WEFT_TRANSIENT_LISTS]) {
     static const char *const all[WEFT_TRANSIENT_LISTS] = {"u",      "u_before",      "u_older",
                                                           "mass_u", "mass_u_before", "residual"};
-    weft_memory *const of[WEFT_TRANSIENT_LISTS] = {
-        transient->u,         transient->u_before,  transient->u_older,
-        transient->mass_u[0], transient->mass_u[1], transient->residual[0]};
+    weft_memory *const of[WEFT_TRANSIENT_LISTS] = {transient->u,         transient->u_before,
+                                                   transient->u_older,   transient->mass_u[0],
+                                                   transient->mass_u[1], transient->residual[0]};
     memcpy(names, all, sizeof all);
     memcpy(memories, of, sizeof of);
     return WEFT_TRANSIENT_LISTS;
 }
 
-void weft_transient_numbers(const weft_transient *transient,
-                            double out[WEFT_TRANSIENT_NUMBERS]) {
+void weft_transient_numbers(const weft_transient *transient, double out[WEFT_TRANSIENT_NUMBERS]) {
     const weft_transient_state *state = &transient->state;
     const double all[WEFT_TRANSIENT_NUMBERS] = {(double)state->step,
                                                 state->t,

@@ -63,10 +63,10 @@ static void test_script(void **state) {
     static const char *const devices[] = {"host:1:sse2", "host:2"};
     for (int i = 0; i < 2; ++i) {
         json_t *root =
-            SOLVE(0, script, "--mesh", "square:5", "--time", "0.1,1", "--scheme", "theta", "--input",
-                  "f=2*x*t", "--input", "q=-2*t", "--input", "k=1+t", "--input", "m=1", "--dirichlet",
-                  "left=-t^2", "--dirichlet", "right=0", "--exact", "x*t^2-t^2", "--tolerance", "1e-13",
-                  "--device", devices[i], "--integral", "s=f+0*q");
+            SOLVE(0, script, "--mesh", "square:5", "--time", "0.1,1", "--scheme", "theta",
+                  "--input", "f=2*x*t", "--input", "q=-2*t", "--input", "k=1+t", "--input", "m=1",
+                  "--dirichlet", "left=-t^2", "--dirichlet", "right=0", "--exact", "x*t^2-t^2",
+                  "--tolerance", "1e-13", "--device", devices[i], "--integral", "s=f+0*q");
         assert_true(app_number(root, "l2_error") < NEAR);
         json_t *derived = json_array_get(json_object_get(root, "derived"), 0);
         assert_double_near(app_number(derived, "integral"), 1, NEAR, NEAR); /* f at the end */
@@ -77,16 +77,28 @@ static void test_script(void **state) {
 /* u = f + w c, f a vector in P2, w constant in cells, c a vector of two numbers. */
 static void test_form(void **state) {
     (void)state;
-    json_t *root = SOLVE(0, form, "--mesh", "quads:3", "--time", "0.25,1", "--input", "f=x^2*t,y-t", "--input",
-                         "w=t^2+t", "--input", "c=1/2,-t", "--exact", "x^2+1,y-3", "--tolerance", "1e-13",
-                         "--neumann", "boundary=0,0", "--device", "host:2:sse2");
+    json_t *root =
+        SOLVE(0, form, "--mesh", "quads:3", "--time", "0.25,1", "--input", "f=x^2*t,y-t", "--input",
+              "w=t^2+t", "--input", "c=1/2,-t", "--exact", "x^2+1,y-3", "--tolerance", "1e-13",
+              "--neumann", "boundary=0,0", "--device", "host:2:sse2");
     assert_true(app_number(root, "l2_error") < NEAR);
     json_decref(root);
 }
 
 static void refuse(const char *words, const char *f, const char *k, const char *m) {
-    const char *const command[] = {WEFT_BINARY_DIR "/solve", script, "--mesh=square:2", "--time=0.1,1",
-                                   "--input=q=1", "--input", f, "--input", k, "--input", m, "--quiet", NULL};
+    const char *const command[] = {WEFT_BINARY_DIR "/solve",
+                                   script,
+                                   "--mesh=square:2",
+                                   "--time=0.1,1",
+                                   "--input=q=1",
+                                   "--input",
+                                   f,
+                                   "--input",
+                                   k,
+                                   "--input",
+                                   m,
+                                   "--quiet",
+                                   NULL};
     test_run run = test_program(command, NULL);
     if (run.exit_code != 2 || !strstr(run.error, words))
         fail_msg("%s %s %s: exit %d: %s", f, k, m, run.exit_code, run.error);
@@ -95,8 +107,9 @@ static void refuse(const char *words, const char *f, const char *k, const char *
 
 static void test_refused(void **state) {
     (void)state;
-    refuse("--input k:1:1: error: this input is a single number, and this formula depends on the place", "f=1",
-           "k=x*t", "m=1");
+    refuse("--input k:1:1: error: this input is a single number, and this formula depends on the "
+           "place",
+           "f=1", "k=x*t", "m=1");
     refuse("the mass matrix 'M' depends on 'm'", "f=1", "k=1", "m=1+t");
     refuse("--input f:1:1: error: formulas with groups, tables and fields cannot depend on t",
            "f=@\"left\"=t; 1", "k=1", "m=1");

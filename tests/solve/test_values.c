@@ -100,24 +100,30 @@ static void check_line(const space_case *s, const double *from, const double *to
 }
 
 static void check_space(const space_case *s) {
-    static const double point[3] = {0.31, 0.77, 0.52}, from[3] = {0, 0.1, 0.2}, to[3] = {1, 0.9, 0.4};
+    static const double point[3] = {0.31, 0.77, 0.52}, from[3] = {0, 0.1, 0.2},
+                        to[3] = {1, 0.9, 0.4};
     char formulas[400], input[420], condition[420], probe[64], line[160], exact[64];
     list_formulas(s, formulas);
     put(mass, s->element, s->cell);
     snprintf(input, sizeof input, "f=%s", formulas);
     snprintf(condition, sizeof condition, "boundary=%s", formulas);
-    snprintf(probe, sizeof probe, s->d == 1 ? "%g" : s->d == 2 ? "%g,%g" : "%g,%g,%g", point[0], point[1],
-             point[2]);
-    snprintf(exact, sizeof exact, s->d == 1 ? "0:1" : s->d == 2 ? "0,0.1:1,0.9" : "0,0.1,0.2:1,0.9,0.4");
+    snprintf(probe, sizeof probe,
+             s->d == 1   ? "%g"
+             : s->d == 2 ? "%g,%g"
+                         : "%g,%g,%g",
+             point[0], point[1], point[2]);
+    snprintf(exact, sizeof exact,
+             s->d == 1   ? "0:1"
+             : s->d == 2 ? "0,0.1:1,0.9"
+                         : "0,0.1,0.2:1,0.9,0.4");
     snprintf(line, sizeof line, "%s:6=%s", exact, csv);
-    json_t *root = SOLVE(0, file, "--mesh", s->mesh, "--input", input, "--tolerance", "1e-13", "--dirichlet",
-                         condition, "--probe", probe, "--line", line, "--device", "host:1:sse2");
-    const json_t *u =
-        json_object_get(json_array_get(json_object_get(root, "probes"), 0), "u");
+    json_t *root =
+        SOLVE(0, file, "--mesh", s->mesh, "--input", input, "--tolerance", "1e-13", "--dirichlet",
+              condition, "--probe", probe, "--line", line, "--device", "host:1:sse2");
+    const json_t *u = json_object_get(json_array_get(json_object_get(root, "probes"), 0), "u");
     for (int k = 0; k < s->components; ++k)
-        assert_double_near(
-            json_number_value(s->components > 1 ? json_array_get(u, (size_t)k) : u),
-            value_of(s, k, point), NEAR, NEAR);
+        assert_double_near(json_number_value(s->components > 1 ? json_array_get(u, (size_t)k) : u),
+                           value_of(s, k, point), NEAR, NEAR);
     check_line(s, from, to);
     json_decref(root);
 }
@@ -138,11 +144,10 @@ static void test_mixed(void **state) {
         "a = inner(u, v)*dx + p*q*dx\n"
         "L = inner(g, v)*dx + r*q*dx\n",
         "triangle", "triangle");
-    json_t *root = SOLVE(0, file, "--mesh", "square:3", "--input", "f=x^2,x*y,1+x-y", "--tolerance",
-                         "1e-13", "--method", "minres", "--probe", "0.3,0.6", "--dirichlet",
-                         "left=0,0,free");
-    const json_t *u =
-        json_object_get(json_array_get(json_object_get(root, "probes"), 0), "u");
+    json_t *root =
+        SOLVE(0, file, "--mesh", "square:3", "--input", "f=x^2,x*y,1+x-y", "--tolerance", "1e-13",
+              "--method", "minres", "--probe", "0.3,0.6", "--dirichlet", "left=0,0,free");
+    const json_t *u = json_object_get(json_array_get(json_object_get(root, "probes"), 0), "u");
     assert_int_equal(json_array_size(u), 3);
     static const double wanted[3] = {0.09, 0.18, 0.7};
     for (size_t k = 0; k < 3; ++k)
@@ -169,13 +174,17 @@ static double integral(const json_t *root, const char *name) {
 static void check_derived(const space_case *s) {
     char formulas[400], input[420], condition[420], line[160];
     const int p = s->degree, d = s->d;
-    const char *u = s->components > 1 ? "u[0]" : "u", *gradient = s->components > 1 ? "grad(u)[0]" : "grad(u)";
+    const char *u = s->components > 1 ? "u[0]" : "u",
+               *gradient = s->components > 1 ? "grad(u)[0]" : "grad(u)";
     char square[64], slope[64], flux[96], balance[96], rest[64], apart[64];
     list_formulas(s, formulas);
     put(mass, s->element, s->cell);
     snprintf(input, sizeof input, "f=%s", formulas);
     snprintf(condition, sizeof condition, "boundary=%s", formulas);
-    snprintf(line, sizeof line, "%s:6=%s", d == 1 ? "0:1" : d == 2 ? "0,0.1:1,0.9" : "0,0.1,0.2:1,0.9,0.4",
+    snprintf(line, sizeof line, "%s:6=%s",
+             d == 1   ? "0:1"
+             : d == 2 ? "0,0.1:1,0.9"
+                      : "0,0.1,0.2:1,0.9,0.4",
              csv);
     snprintf(square, sizeof square, "square=%s*%s", u, u);
     snprintf(slope, sizeof slope, "slope=%s[0]", gradient);
@@ -184,10 +193,11 @@ static void check_derived(const space_case *s) {
     snprintf(apart, sizeof apart, "apart=u%s-f%s", s->components > 1 ? "[0]" : "",
              s->components > 1 ? "[0]" : "");
     snprintf(rest, sizeof rest, "most@right=%s", u);
-    json_t *root = SOLVE(0, file, "--mesh", s->mesh, "--input", input, "--tolerance", "1e-13", "--dirichlet",
-                         condition, "--derive", slope, "--projection", "lumped", "--integral", square,
-                         "--integral", "change=slope", "--integral", flux, "--integral", balance, "--extrema",
-                         apart, "--extrema", rest, "--line", line, "--device", "host:2:sse2");
+    json_t *root =
+        SOLVE(0, file, "--mesh", s->mesh, "--input", input, "--tolerance", "1e-13", "--dirichlet",
+              condition, "--derive", slope, "--projection", "lumped", "--integral", square,
+              "--integral", "change=slope", "--integral", flux, "--integral", balance, "--extrema",
+              apart, "--extrema", rest, "--line", line, "--device", "host:2:sse2");
     /* int f^2, the change of f along x, its slope at x = 1 */
     const double q = p, mean = 1 / (q + 1);
     double wanted = 1 / (2 * q + 1);
@@ -203,9 +213,11 @@ static void check_derived(const space_case *s) {
     assert_double_near(json_number_value(json_object_get(most, "greatest")), d, NEAR, NEAR);
     for (int a = 0; a < d; ++a) {
         const json_t *at = json_object_get(most, "greatest_at");
-        assert_double_near(json_number_value(d > 1 ? json_array_get(at, (size_t)a) : at), 1, 1e-14, 1e-14);
+        assert_double_near(json_number_value(d > 1 ? json_array_get(at, (size_t)a) : at), 1, 1e-14,
+                           1e-14);
     }
-    assert_true(fabs(json_number_value(json_object_get(derived(root, "apart"), "greatest"))) < NEAR);
+    assert_true(fabs(json_number_value(json_object_get(derived(root, "apart"), "greatest"))) <
+                NEAR);
     json_decref(root);
 }
 
@@ -271,11 +283,12 @@ static void test_names(void **state) {
         "a = k*inner(u, v)*dx + w*p*q*dx\n"
         "L = k*inner(g, v)*dx + w*r*q*dx + 1e-30*(h + c[0])*q*dx\n",
         "triangle", "triangle");
-    json_t *root = SOLVE(0, file, "--mesh", "square:3", "--input", "f=x^2,x*y,1+x-y", "--input", "k=1/2",
-                         "--input", "c=3,4", "--input", "w=2", "--input", "h=x^3", "--tolerance", "1e-13",
-                         "--method", "minres", "--dirichlet", "left=0,0,free", "--integral",
-                         "a=k*w*u[2]*h + c[1]", "--integral", "b=grad(u)[1][0] + grad(h)[0]", "--integral",
-                         "e=u[2]-f[2]", "--integral", "s@right=w*h*normal[0]");
+    json_t *root =
+        SOLVE(0, file, "--mesh", "square:3", "--input", "f=x^2,x*y,1+x-y", "--input", "k=1/2",
+              "--input", "c=3,4", "--input", "w=2", "--input", "h=x^3", "--tolerance", "1e-13",
+              "--method", "minres", "--dirichlet", "left=0,0,free", "--integral",
+              "a=k*w*u[2]*h + c[1]", "--integral", "b=grad(u)[1][0] + grad(h)[0]", "--integral",
+              "e=u[2]-f[2]", "--integral", "s@right=w*h*normal[0]");
     /* int (1 + x - y) x^3 + 4;  int y + 3 x^2 */
     assert_double_near(integral(root, "a"), 0.25 + 0.2 - 0.125 + 4, NEAR, NEAR);
     assert_double_near(integral(root, "b"), 1.5, NEAR, NEAR);
@@ -285,8 +298,16 @@ static void test_names(void **state) {
 }
 
 static void refuse(const char *option, const char *value, const char *words) {
-    const char *const command[] = {WEFT_BINARY_DIR "/solve", file,        "--mesh", "quads:2", "--input", "f=x",
-                                   option,                   value, "--quiet",  NULL};
+    const char *const command[] = {WEFT_BINARY_DIR "/solve",
+                                   file,
+                                   "--mesh",
+                                   "quads:2",
+                                   "--input",
+                                   "f=x",
+                                   option,
+                                   value,
+                                   "--quiet",
+                                   NULL};
     test_run run = test_program(command, NULL);
     if (run.exit_code != 2 || !strstr(run.error, words))
         fail_msg("%s %s: exit %d: %s", option, value, run.exit_code, run.error);
@@ -296,9 +317,11 @@ static void refuse(const char *option, const char *value, const char *words) {
 static void test_refused(void **state) {
     (void)state;
     put(mass, "FiniteElement('Q', quadrilateral, 2)", "quadrilateral");
-    refuse("--derive", "g=grad(w)", "--derive g:1:6: error: grad is of the solution or a nodal input alone");
-    refuse("--derive", "g=ff", "--derive g:1:1: error: 'ff' has no value here\n    ff\n    ^\nhint: did you mean "
-                               "'f'?");
+    refuse("--derive", "g=grad(w)",
+           "--derive g:1:6: error: grad is of the solution or a nodal input alone");
+    refuse("--derive", "g=ff",
+           "--derive g:1:1: error: 'ff' has no value here\n    ff\n    ^\nhint: did you mean "
+           "'f'?");
     refuse("--derive", "s=strain(u)", "--derive s:1:1: error: the solution has no strain");
     refuse("--integral", "a=normal[0]", "'normal' has a value on facets only");
     refuse("--integral", "a@lft=u", "--integral a@lft");
@@ -312,21 +335,22 @@ static void test_reactions(void **state) {
     put("u, v = TrialFunction(%s), TestFunction(%s)\n"
         "a = inner(grad(u), grad(v))*dx\nL = 2*v*dx\n",
         "FiniteElement('Q', quadrilateral, 3)", "FiniteElement('Q', quadrilateral, 3)");
-    json_t *root = SOLVE(0, file, "--mesh", "quads:3", "--dirichlet", "left=0", "--dirichlet", "right=0",
-                         "--reactions", "--tolerance", "1e-13");
+    json_t *root = SOLVE(0, file, "--mesh", "quads:3", "--dirichlet", "left=0", "--dirichlet",
+                         "right=0", "--reactions", "--tolerance", "1e-13");
     const json_t *list = json_object_get(root, "reactions");
     assert_int_equal(json_array_size(list), 2);
     for (size_t i = 0; i < 2; ++i)
-        assert_double_near(json_number_value(json_object_get(json_array_get(list, i), "reaction")), -1, NEAR,
-                           NEAR);
+        assert_double_near(json_number_value(json_object_get(json_array_get(list, i), "reaction")),
+                           -1, NEAR, NEAR);
     assert_double_near(app_number(root, "loads"), 2, NEAR, NEAR);
     json_decref(root);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_spaces), cmocka_unit_test(test_mixed),
-                                       cmocka_unit_test(test_derived), cmocka_unit_test(test_nodal),
-                                       cmocka_unit_test(test_names), cmocka_unit_test(test_refused),
-                                       cmocka_unit_test(test_reactions)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_spaces),   cmocka_unit_test(test_mixed),
+        cmocka_unit_test(test_derived),  cmocka_unit_test(test_nodal),
+        cmocka_unit_test(test_names),    cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_reactions)};
     return cmocka_run_group_tests(tests, name_files, remove_files);
 }

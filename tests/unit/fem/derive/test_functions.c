@@ -81,7 +81,8 @@ static void check_space(weft_context *context, const weft_mesh *mesh, weft_eleme
     const weft_derive_problem problem = {
         .space = space, .functions = &function, .n_functions = 1, .projection = projection};
     if (weft_derive_make(context, &problem, quantities, QUANTITIES, &derive, &error) != WEFT_OK ||
-        weft_derive_run(derive, 0, &error) != WEFT_OK || weft_derive_run(derive, 0, &error) != WEFT_OK)
+        weft_derive_run(derive, 0, &error) != WEFT_OK ||
+        weft_derive_run(derive, 0, &error) != WEFT_OK)
         fail_msg("%s: %s", mesh->source, error.message);
     check_fields(derive, space);
     check_values(derive, d, mesh->curve != NULL);
@@ -101,7 +102,8 @@ static void test_functions(void **state) {
     for (int m = 0; m < N_MESHES; ++m)
         for (int degree = 1; degree <= 2; ++degree) {
             weft_mesh *mesh = curved_mesh(context.device, names[m], degree);
-            check_space(&context, mesh, (weft_element_kind){WEFT_LAGRANGE, degree}, WEFT_PROJECT_NONE);
+            check_space(&context, mesh, (weft_element_kind){WEFT_LAGRANGE, degree},
+                        WEFT_PROJECT_NONE);
             check_space(&context, mesh, (weft_element_kind){WEFT_LAGRANGE, degree + 1},
                         WEFT_PROJECT_LUMPED);
             check_space(&context, mesh, (weft_element_kind){WEFT_DISCONTINUOUS, degree},
