@@ -132,7 +132,7 @@ static size_t csr_estimate_memory(const weft_operator_sizes *s, double applicati
 
 const weft_operator_format weft_format_csr = {
     .info = {.name = "csr", .stores_matrix = true, .script = "matrix.weft"},
-    .gpu = {true, {0.87, 0.90}, 0.7, 1300e-9},
+    .gpu = {true, {0.87, 0.90}, 0.7, 16e-9},
     .host = {true, {3.0, 3.0}, 0.9, 150e-9},
     .has_rows_product = true,
     .make = csr_make,

@@ -127,7 +127,8 @@ typedef struct weft_operator_format {
     weft_assembly_info info;
     /* Speeds where the tuning database has none: `gpu` was measured on an H200 with meshes of 10^7
      * nodes (docs/measurements.md, "GPU: operators and conjugate gradients"), `host` on one core of
-     * an EPYC (the same, "Host"). */
+     * an EPYC (the same, "Host"). Set-up that runs on the device has 16 times its seconds there, which
+     * are divided by the host's threads. */
     weft_assembly_speed gpu, host;
     bool recomputes;       /* products recompute local matrices */
     bool has_rows_product; /* has weft_operator_table.rows on a GPU */
