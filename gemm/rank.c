@@ -1,13 +1,13 @@
-/* Ranks candidates that were timed beside one another: by time, and those that time does not tell apart by
- * energy, which limits the clock of a GPU that computes in double precision. */
+/* Ranks candidates that were timed beside one another: by time, and those that time does not tell
+ * apart by energy, which limits the clock of a GPU that computes in double precision. */
 #include "gemm/tune.h"
 
 static double median_of(const weft_gemm_candidate *c) {
     return c->seconds[WEFT_GEMM_STAGES - 1];
 }
 
-/* Source  Mann and Whitney 1947: of two samples of nine the smaller count of pairs is at most 17 with
- *         a probability of 5 %, two-sided, if they are from one distribution */
+/* Source  Mann and Whitney 1947: of two samples of nine the smaller count of pairs is at most 17
+ *         with a probability of 5 %, two-sided, if they are from one distribution */
 bool weft_gemm_same_time(const double *a, const double *b) {
     enum { CRITICAL = 17 };
     double above = 0;
@@ -29,7 +29,8 @@ int weft_gemm_tied(const weft_gemm_candidate *candidates, const int *list, int n
         if (i == best ||
             !weft_gemm_same_time(candidates[list[i]].rounds, candidates[list[best]].rounds))
             continue;
-        for (; at > 1 && median_of(&candidates[tied[at - 1]]) > median_of(&candidates[list[i]]); --at)
+        for (; at > 1 && median_of(&candidates[tied[at - 1]]) > median_of(&candidates[list[i]]);
+             --at)
             tied[at] = tied[at - 1];
         tied[at] = list[i];
         ++n_tied;

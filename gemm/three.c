@@ -3,7 +3,8 @@
  *     P1 = Re A Re B,  P2 = Im A Im B,  P3 = (Re A + Im A) (Re B + Im B)
  *     A B = P1 - P2 + i (P3 - P1 - P2)
  *
- * Parts of A, B and of the products are real matrices of their own; memory for them is kept with the kernels.
+ * Parts of A, B and of the products are real matrices of their own; memory for them is kept with
+ * the kernels.
  * Source  Higham, Stability of a method for multiplying complex matrices with three real matrix
  *         multiplications, 1992 */
 #include "gemm/embedded_gemm.h"
@@ -33,8 +34,8 @@ static bool is_single(const weft_gemm_product *p) {
 /* ---- layout --------------------------------------------------------------------------------- */
 
 /* `n` complex matrices of a batch, and their parts: three times columns behind one another. */
-static parts_values parts_of(const weft_gemm_matrix *matrix, int64_t rows, int64_t columns, int64_t n,
-                             bool conjugate) {
+static parts_values parts_of(const weft_gemm_matrix *matrix, int64_t rows, int64_t columns,
+                             int64_t n, bool conjugate) {
     parts_values v = {.rows = rows,
                       .columns = columns,
                       .ld = matrix->ld,
@@ -101,9 +102,9 @@ done:
 }
 
 /* Run "split" or "join" on `columns` columns, those of all matrices. */
-static weft_status run_parts(weft_gemm_kernels *kernels, const weft_module *module, const char *name,
-                             weft_memory *from, weft_memory *to, const parts_values *v,
-                             weft_error *error) {
+static weft_status run_parts(weft_gemm_kernels *kernels, const weft_module *module,
+                             const char *name, weft_memory *from, weft_memory *to,
+                             const parts_values *v, weft_error *error) {
     const int64_t columns = v->part_ld > 0 ? v->plane / v->part_ld : 0;
     const bool on_host = kernels->limits.vector_bytes > 0;
     weft_memory *arguments[] = {from, to};
@@ -121,11 +122,12 @@ static weft_status run_parts(weft_gemm_kernels *kernels, const weft_module *modu
                               error);
 }
 
-static weft_status make_memory(weft_gemm_kernels *kernels, const parts_values v[OPERANDS], bool single,
-                               weft_error *error) {
+static weft_status make_memory(weft_gemm_kernels *kernels, const parts_values v[OPERANDS],
+                               bool single, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < OPERANDS; ++i) {
-        const size_t bytes = 3 * (size_t)v[i].plane * (single ? sizeof(float) : sizeof(double)) + 16;
+        const size_t bytes =
+            3 * (size_t)v[i].plane * (single ? sizeof(float) : sizeof(double)) + 16;
         if (kernels->parts[i] && weft_memory_bytes(kernels->parts[i]) >= bytes)
             continue;
         weft_memory_free(&kernels->parts[i]);
@@ -135,8 +137,8 @@ done:
     return status;
 }
 
-weft_status weft_gemm_3m_run(weft_gemm_kernels *kernels, const weft_gemm_product *product, int64_t n,
-                             const weft_gemm_point *point, weft_error *error) {
+weft_status weft_gemm_3m_run(weft_gemm_kernels *kernels, const weft_gemm_product *product,
+                             int64_t n, const weft_gemm_point *point, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_module *module = NULL;
     parts_values v[OPERANDS];
@@ -166,8 +168,8 @@ weft_status weft_gemm_3m_run(weft_gemm_kernels *kernels, const weft_gemm_product
         real.c.first = part * v[OPERAND_C].plane;
         TRY(weft_gemm_run(kernels, &real, n, point, error));
     }
-    TRY(run_parts(kernels, module, "join", kernels->parts[OPERAND_C], product->c.memory, &v[OPERAND_C],
-                  error));
+    TRY(run_parts(kernels, module, "join", kernels->parts[OPERAND_C], product->c.memory,
+                  &v[OPERAND_C], error));
 done:
     return status;
 }

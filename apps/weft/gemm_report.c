@@ -1,8 +1,9 @@
-/* weft gemm report: the space of kernels, the best parameters and their speed as a table and figures, as in
- * Kurzak, Tomov and Dongarra 2011 (figures 5 and 6, table 2), from what searches have stored. */
-#include "apps/weft/gemm.h"
+/* weft gemm report: the space of kernels, the best parameters and their speed as a table and
+ * figures, as in Kurzak, Tomov and Dongarra 2011 (figures 5 and 6, table 2), from what searches
+ * have stored. */
 #include "apps/common/statistics.h"
 #include "apps/common/support.h"
+#include "apps/weft/gemm.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,8 +28,7 @@ typedef struct report {
 } report;
 
 static double flops_of(const weft_gemm_product *p) {
-    return (weft_gemm_is_complex(p->type) ? 8.0 : 2.0) * (double)p->m * (double)p->n *
-           (double)p->k;
+    return (weft_gemm_is_complex(p->type) ? 8.0 : 2.0) * (double)p->m * (double)p->n * (double)p->k;
 }
 
 /* ---- the space: figure 5 --------------------------------------------------------------------- */
@@ -57,7 +57,7 @@ static bool tiles_large_products(const report *r, weft_gemm_type type, int stenc
     if (weft_device_limits(r->device)->execution == WEFT_EXECUTION_SIMD)
         return stencil == WEFT_GEMM_HOST;
     return stencil == (single || weft_device_limits(r->device)->matrix_depth == 0 ? WEFT_GEMM_FMA
-                                                                                    : WEFT_GEMM_MMA);
+                                                                                  : WEFT_GEMM_MMA);
 }
 
 /* ---- the best kernels: table 2 --------------------------------------------------------------- */
@@ -176,8 +176,8 @@ static weft_status add_space(report *r, const weft_gemm_search *search, weft_err
     weft_text_add(&r->data, "EOD\n");
     if (n > 0)
         weft_text_add(&r->space[type], "%s $space_%c_%s using 1:2 with lines title '%s'",
-                      r->space[type].length > 0 ? "," : "plot", letters[type],
-                      r->layout, r->layout);
+                      r->space[type].length > 0 ? "," : "plot", letters[type], r->layout,
+                      r->layout);
     free(rates);
     return WEFT_OK;
 }
@@ -194,7 +194,9 @@ static weft_status add_sizes(report *r, weft_error *error) {
     const weft_gemm_work work = {run_tuned, r};
     const int *v = r->point[0].values, type = (int)asked.type;
     const bool host = r->point[0].stencil == WEFT_GEMM_HOST;
-    const int tile = host ? 1 : v[0] > v[1] ? v[0] : v[1]; /* BM, BN: the larger is a multiple of BK */
+    const int tile = host          ? 1
+                     : v[0] > v[1] ? v[0]
+                                   : v[1]; /* BM, BN: the larger is a multiple of BK */
     int64_t size = asked.m < asked.n ? asked.m : asked.n;
     size = asked.k < size ? asked.k : size;
     weft_text_add(&r->data, "$sizes_%c_%s << EOD\n", letters[type], r->layout);
@@ -208,8 +210,7 @@ static weft_status add_sizes(report *r, weft_error *error) {
     }
     weft_text_add(&r->data, "EOD\n");
     weft_text_add(&r->sizes[type], "%s $sizes_%c_%s using 1:2 with linespoints title '%s'",
-                  r->sizes[type].length > 0 ? "," : "plot", letters[type], r->layout,
-                  r->layout);
+                  r->sizes[type].length > 0 ? "," : "plot", letters[type], r->layout, r->layout);
 done:
     r->one.product = asked;
     return status;
@@ -262,9 +263,8 @@ static weft_status report_layout(report *r, weft_error *error) {
     add_row(r, &search, rates);
     TRY(add_space(r, &search, error));
     TRY(add_sizes(r, error));
-    printf("%c %s: %.1f GFlop/s, %d of %d candidates timed, %.1f s\n",
-           letters[r->one.product.type], r->layout, rates[0], search.n_known,
-           search.n, weft_clock() - start);
+    printf("%c %s: %.1f GFlop/s, %d of %d candidates timed, %.1f s\n", letters[r->one.product.type],
+           r->layout, rates[0], search.n_known, search.n, weft_clock() - start);
     (void)fflush(stdout);
 done:
     weft_arena_free(&arena);
@@ -300,23 +300,26 @@ done:
 static weft_status write_page(report *r, weft_error *error) {
     weft_text text = {0};
     const char *other = r->how->compare ? r->how->compare : "other library";
+    weft_text_add(
+        &text,
+        "# Dense products on %s\n\n%lld x %lld x %lld; complex types have half of the rows "
+        "and columns.\n\n## Space of kernels\n\n"
+        "| type | stencil | points | do not divide | not on this device | registers | below "
+        "guidelines | survive | shapes of tiles |\n|---|---|---|---|---|---|---|---|---|\n%s",
+        weft_device_limits(r->device)->name, (long long)r->m, (long long)r->n, (long long)r->k,
+        r->survivors.data);
+    weft_text_add(
+        &text,
+        "\n## Fastest kernels\n\nGFlop/s, medians of nine interleaved rounds. Energy in pJ "
+        "per flop. Tried: candidates that were timed, and the slowest and the fastest of "
+        "them in GFlop/s, at up to 2048 x 2048 x 2048.\n\n"
+        "| type | tiling | | point | GFlop/s | untuned | %s, ratio | energy | tried |\n"
+        "|---|---|---|---|---|---|---|---|---|\n%s\n",
+        other, r->table.data);
     weft_text_add(&text,
-                  "# Dense products on %s\n\n%lld x %lld x %lld; complex types have half of the rows "
-                  "and columns.\n\n## Space of kernels\n\n"
-                  "| type | stencil | points | do not divide | not on this device | registers | below "
-                  "guidelines | survive | shapes of tiles |\n|---|---|---|---|---|---|---|---|---|\n%s",
-                  weft_device_limits(r->device)->name, (long long)r->m, (long long)r->n,
-                  (long long)r->k, r->survivors.data);
-    weft_text_add(&text,
-                  "\n## Fastest kernels\n\nGFlop/s, medians of nine interleaved rounds. Energy in pJ "
-                  "per flop. Tried: candidates that were timed, and the slowest and the fastest of "
-                  "them in GFlop/s, at up to 2048 x 2048 x 2048.\n\n"
-                  "| type | tiling | | point | GFlop/s | untuned | %s, ratio | energy | tried |\n"
-                  "|---|---|---|---|---|---|---|---|---|\n%s\n",
-                  other, r->table.data);
-    weft_text_add(&text, "## Speed over the space\n\n![The candidates of each type in the order of their "
-                         "speed](space.svg)\n\n## Speed over sizes\n\n![The best kernel of each type "
-                         "for square matrices](sizes.svg)\n\n`gnuplot figures.gp` draws both.\n");
+                  "## Speed over the space\n\n![The candidates of each type in the order of their "
+                  "speed](space.svg)\n\n## Speed over sizes\n\n![The best kernel of each type "
+                  "for square matrices](sizes.svg)\n\n`gnuplot figures.gp` draws both.\n");
     return app_folder_write(r->how->folder, "report.md", &text, error);
 }
 

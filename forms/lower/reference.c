@@ -1,11 +1,11 @@
-/* Writes a body for tensors of rank 2 that are too large to be written out: reference tensors as tables, and
- * loops over their entries. Where the factors of terms are constant on the cell,
+/* Writes a body for tensors of rank 2 that are too large to be written out: reference tensors as
+ * tables, and loops over their entries. Where the factors of terms are constant on the cell,
  *
  *     A(i,j) = sum_r factor_r D_r(i,j),   D_r = sum over points and over pairs (k,l) of derivatives
  *                                               of weight * d_k test_i * d_l trial_j
  *
- * with one r for each factor: what the loop over points adds up in each cell is added up here. Blocks of
- * several components share their D_r. */
+ * with one r for each factor: what the loop over points adds up in each cell is added up here.
+ * Blocks of several components share their D_r. */
 #include "forms/lower/emit.h"
 
 #include <math.h>
@@ -22,7 +22,8 @@ typedef struct reference {
     int n, family, number; /* number: in the table of its family, those of the same functions */
 } reference;
 
-/* Rows and columns of the tensor that belong to a pair of parts: A(row(i), column(j)), i < n[0], j < n[1]. */
+/* Rows and columns of the tensor that belong to a pair of parts: A(row(i), column(j)), i < n[0],
+ * j < n[1]. */
 typedef struct block {
     ufl_part parts[2];
     const ufl_element_table *tables[2];
@@ -40,7 +41,7 @@ typedef struct references {
     bool *done;         /* [terms] */
 } references;
 
-/* ---- the references --------------------------------------------------------------------------- */
+/* ---- the references -------------------------------------------------------------------------- */
 
 static const ufl_basis *basis_of(const references *r, int term, int argument) {
     return &r->e->l->bases[r->terms->list[term].basis[argument]];
@@ -56,8 +57,8 @@ static bool same_block(const references *r, int a, int b) {
     return true;
 }
 
-/* Terms from `first` on of one block with the factor of the first: their derivatives. Terms are in the order of
- * their bases, so that equal lists compare equal. */
+/* Terms from `first` on of one block with the factor of the first: their derivatives. Terms are
+ * in the order of their bases, so that equal lists compare equal. */
 static bool make_reference(references *r, int first, reference *out) {
     int n = 0;
     out->derivatives =
@@ -137,7 +138,7 @@ static bool collect(references *r) {
     return true;
 }
 
-/* ---- tables ----------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static void fill(const ufl_emitter *e, const reference *one, double *out) {
     const int rows = one->tables[0]->n_functions, columns = one->tables[1]->n_functions;
@@ -176,9 +177,9 @@ static bool add_tables(references *r) {
             rows = one->tables[0]->n_functions;
             columns = one->tables[1]->n_functions;
             if (!values)
-                values = ufl_alloc(r->e->l->context,
-                                   (size_t)r->sizes[family] * (size_t)(rows * columns),
-                                   sizeof *values);
+                values =
+                    ufl_alloc(r->e->l->context, (size_t)r->sizes[family] * (size_t)(rows * columns),
+                              sizeof *values);
             if (!values)
                 return false;
             fill(r->e, one, values + one->number * rows * columns);
@@ -192,7 +193,7 @@ static bool add_tables(references *r) {
     return true;
 }
 
-/* ---- text ------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 /* "2 + 3*x", "x" */
 static void write_index(weft_text *out, ufl_part part, const char *x) {

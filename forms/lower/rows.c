@@ -1,5 +1,5 @@
-/* Writes the body of a matrix that is too large for registers and has to be summed over points in each cell: factors
- * at all points first, then row by row, so that only a row is added to:
+/* Writes the body of a matrix that is too large for registers and has to be summed over points in
+ * each cell: factors at all points first, then row by row, so that only a row is added to:
  *
  *     A(i,j) = sum over points p and derivatives l of g_l(p,i) d_l trial_j(p),
  *     g_l(p,i) = sum over k of weight(p) factor_kl(p) d_k test_i(p)
@@ -78,8 +78,8 @@ static bool write_factors(row_writer *w) {
     return true;
 }
 
-/* "        real g3 = at0[p]*phi1(1,p,i) + s4*weight0(p)*phi1(2,p,i);": of the terms of a block whose trial functions
- * have one derivative. */
+/* "        real g3 = at0[p]*phi1(1,p,i) + s4*weight0(p)*phi1(2,p,i);": of the terms of a block
+ * whose trial functions have one derivative. */
 static bool write_test_sum(row_writer *w, int first, int derivative, int number) {
     ufl_emitter *e = w->e;
     const char *name = ufl_emit_table_name(e, table_of(w, first, 0));
@@ -144,9 +144,10 @@ static bool write_rows(row_writer *w, int first) {
     for (int t = first; t < w->terms->n; ++t)
         if (same_part(basis_of(w, t, 0), basis_of(w, first, 0)) && is_first(w, t, true)) {
             const int columns = table_of(w, t, 1)->n_functions;
-            weft_text_add(&e->body,
-                          "    real row%d[%d];\n    for (int j = 0; j < %d; ++j)\n        row%d[j] = 0;\n",
-                          t, columns, columns, t);
+            weft_text_add(
+                &e->body,
+                "    real row%d[%d];\n    for (int j = 0; j < %d; ++j)\n        row%d[j] = 0;\n", t,
+                columns, columns, t);
         }
     weft_text_add(&e->body, "    for (int p = 0; p < %d; ++p) {\n", e->n_points);
     const long of_points = e->flops;
@@ -159,10 +160,11 @@ static bool write_rows(row_writer *w, int first) {
     for (int t = first; t < w->terms->n; ++t)
         if (same_part(basis_of(w, t, 0), basis_of(w, first, 0)) && is_first(w, t, true)) {
             const ufl_part columns = basis_of(w, t, 1)->part;
-            weft_text_add(&e->body,
-                          "    for (int j = 0; j < %d; ++j)\n        A(%d + %d*i,%d + %d*j) = row%d[j];\n",
-                          table_of(w, t, 1)->n_functions, rows.first, rows.stride, columns.first,
-                          columns.stride, t);
+            weft_text_add(
+                &e->body,
+                "    for (int j = 0; j < %d; ++j)\n        A(%d + %d*i,%d + %d*j) = row%d[j];\n",
+                table_of(w, t, 1)->n_functions, rows.first, rows.stride, columns.first,
+                columns.stride, t);
         }
     weft_text_add(&e->body, "}\n");
     e->flops = before + (e->flops - before) * n;

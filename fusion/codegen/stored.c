@@ -1,5 +1,6 @@
-/* Results that exceed the registers of a thread are written where they are stored, entry by entry: an array of
- * them would lie in device memory too, and be written, read and written again. */
+/* Results that exceed the registers of a thread are written where they are stored, entry by
+ * entry: an array of them would lie in device memory too, and be written, read and written
+ * again. */
 #include "fusion/codegen/private.h"
 
 enum { REGISTERS = 255 /* of 4 bytes, per thread */ };
@@ -41,10 +42,10 @@ void weft_source_declare_in_place(const source_writer *w, const weft_call *call)
     const char *v = weft_source_variable(w, call->result, -1);
     const int count = weft_shape_count(&value->shape);
     if (w->graph->index_sets[value->index_set].plain)
-        weft_text_add(w->out, "        const stored_list<1> %s = {p_%s + element * %d};\n", v, v + 2,
-                      count);
+        weft_text_add(w->out, "        const stored_list<1> %s = {p_%s + element * %d};\n", v,
+                      v + 2, count);
     else
-        weft_text_add(w->out,
-                      "        const stored_list<LANES> %s = {p_%s + block * (%d * LANES) + lane};\n",
-                      v, v + 2, count);
+        weft_text_add(
+            w->out, "        const stored_list<LANES> %s = {p_%s + block * (%d * LANES) + lane};\n",
+            v, v + 2, count);
 }

@@ -1,9 +1,9 @@
 /* labels: quick */
-/* The errors of complex products by three real ones, against sums in long double (64 bits of fraction: the
- * error of 100 terms is below 2^-57 of their absolute values, a sixteenth of one rounding of double). Bound:
- * weft_gemm_3m_bound, i.e. k + 4 roundings; of the real part k + 2, as without it. Where imaginary
- * parts of A and B are 2^-30 of the real ones, the imaginary part of C may err by more than four
- * products would allow: it does, or three products were not used. */
+/* The errors of complex products by three real ones, against sums in long double (64 bits of
+ * fraction: the error of 100 terms is below 2^-57 of their absolute values, a sixteenth of one
+ * rounding of double). Bound: weft_gemm_3m_bound, i.e. k + 4 roundings; of the real part k + 2,
+ * as without it. Where imaginary parts of A and B are 2^-30 of the real ones, the imaginary part
+ * of C may err by more than four products would allow: it does, or three products were not used. */
 #include "gemm/kernels.h"
 #include "test_support.h"
 
@@ -47,14 +47,15 @@ static weft_gemm_matrix matrix_make(weft_device *device, double *exact, size_t n
     return matrix;
 }
 
-/* The largest errors relative to their bounds: of real parts, of imaginary parts, and of these relative to
- * the bound of four products, sum of |Re a Im b| + |Im a Re b|. */
+/* The largest errors relative to their bounds: of real parts, of imaginary parts, and of these
+ * relative to the bound of four products, sum of |Re a Im b| + |Im a Re b|. */
 static void measure(const weft_gemm_product *p, const double *a, const double *b, double out[3]) {
     const bool single = p->type == WEFT_GEMM_SINGLE_COMPLEX;
     const double unit = single ? 0x1p-24 : 0x1p-53;
     weft_error error;
     double *c = calloc((size_t)2 * M * N, sizeof *c);
-    check(weft_memory_read(p->c.memory, 0, c, (size_t)2 * M * N * (single ? 4 : 8), &error), &error);
+    check(weft_memory_read(p->c.memory, 0, c, (size_t)2 * M * N * (single ? 4 : 8), &error),
+          &error);
     memset(out, 0, 3 * sizeof *out);
     for (int i = 0; i < M * N; ++i) {
         long double re = 0, im = 0, size_re = 0, size_im = 0, size_3m = 0;

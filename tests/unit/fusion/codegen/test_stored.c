@@ -1,13 +1,13 @@
 /* labels: quick */
-/* Which results a kernel for a GPU writes where they are stored: those that exceed 255 registers, which its body only
- * assigns and nothing else in the kernel reads. Their values, of kernels run thread by thread, against
- * x_i (j + 2) + i for 1, 31 and 70 elements: small integers, so exact. */
+/* Which results a kernel for a GPU writes where they are stored: those that exceed 255 registers,
+ * which its body only assigns and nothing else in the kernel reads. Their values, of kernels run
+ * thread by thread, against x_i (j + 2) + i for 1, 31 and 70 elements: small integers, so exact. */
 #include "emulated_gpu.h"
 #include "program_support.h"
 
 enum { ROWS = 13, COLUMNS = 12, MOST = 70 };
 
-/* 156 doubles are 312 registers; `sums` adds to its result, `copies` reads it, `few` has 16 numbers. */
+/* 156 doubles are 312 registers; `sums` adds to its result, `copies` reads it. */
 static const char functions[] =
     "//@ function  outer(x: real[m]) -> A: real[m,n]\n//@ kind      map\n//@ parameter n\n"
     "//@ flops     2*m*n\n//@ source    A(i,j) = x_i (j + 2) + i\n//@ threads   1\n"
@@ -45,8 +45,8 @@ static program_case open_sample(const sample *one) {
     weft_library *library = NULL;
     weft_error error = {0};
     const weft_compile_options options = {.single = one->single};
-    snprintf(text, sizeof text, "index N %s;\ninput x : real[%d] over N;\n%s\nreturn A%s;\n", one->kind,
-             ROWS, one->call, strstr(one->call, "y =") ? ", y" : "");
+    snprintf(text, sizeof text, "index N %s;\ninput x : real[%d] over N;\n%s\nreturn A%s;\n",
+             one->kind, ROWS, one->call, strstr(one->call, "y =") ? ", y" : "");
     case_check(weft_library_make(&library, &error), &error);
     case_check(weft_library_add_text(library, "stored.kernel.c", functions, &error), &error);
     case_check(weft_device_open("host:1", NULL, &device, &error), &error);
@@ -80,8 +80,8 @@ static void results_in_place(void **state) {
         const char *source = weft_compilation_source(c.compilation);
         const bool in_place = strstr(source, "> v_A = {p_A + ") != NULL;
         if (in_place != samples[k].in_place || in_place == (strstr(source, "real v_A[") != NULL))
-            fail_msg("%s is %swritten where it is stored\n%s", samples[k].call, in_place ? "" : "not ",
-                     source);
+            fail_msg("%s is %swritten where it is stored\n%s", samples[k].call,
+                     in_place ? "" : "not ", source);
         check_values(&c, 1);
         check_values(&c, 31);
         check_values(&c, MOST);
