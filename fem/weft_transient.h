@@ -40,6 +40,17 @@ typedef struct weft_transient_inputs {
     weft_status (*set)(void *user, double t, weft_error *error); /* compute them at time t; NULL: none */
     void *user;
 } weft_transient_inputs;
+/** A function of a mixed space, with its Dirichlet conditions. */
+typedef struct weft_transient_field {
+    const weft_space *space;
+    weft_bc *bc;
+} weft_transient_field;
+enum { WEFT_TRANSIENT_FIELDS_MAX = 16 };
+/** The dofs first, first + step, ... below last of a component that is determined only up to a constant, as
+ *  the pressure of an enclosed flow: loads are made compatible with this, and its mean is arbitrary. */
+typedef struct weft_transient_open {
+    int64_t first, last, step;
+} weft_transient_open;
 
 /** The problem
  *
@@ -56,6 +67,12 @@ typedef struct weft_transient_inputs {
 typedef struct weft_transient_problem {
     const weft_space *space;
     weft_bc *bc;
+    const weft_transient_field *fields; /* [n_fields] of a mixed space, whose dofs stand one function after
+                                           another; the first has `space` and `bc`, others
+                                           no conditions on the flux. NULL: u is in `space` */
+    int n_fields;
+    const weft_transient_open *open; /* [n_open] */
+    int n_open;
     weft_constraints *constraints; /* of bc; u satisfies them at the end of each stage. NULL: none */
     weft_point_loads *point_loads; /* of bc, as fluxes; NULL: none */
     const weft_transient_part *parts; /* [n_parts] */
@@ -82,6 +99,7 @@ typedef struct weft_transient_problem {
     weft_assembly assembly, mass_assembly; /* with constraints: that store a matrix */
     weft_cg_options solver;          /* of each linear system; the preconditioner is made here */
     int preconditioner;              /* a kind; -1: none but Jacobi's */
+    bool is_exchangeable;            /* Jacobi's takes its place if it refuses the matrix */
     const weft_hierarchy *hierarchy; /* for those that need one; may be NULL */
     int smoother_degree;             /* 0: a default */
 } weft_transient_problem;

@@ -9,10 +9,8 @@
 /* Tolerance for |A 1| / |diag A|: rounding if constants are in the kernel of A. */
 static const double UNSEEN = 1e-10;
 
-/* The dofs of component k: first, first + step, ... below last. */
-typedef struct component {
-    int64_t first, last, step;
-} component;
+/* The dofs of a component of u. */
+typedef weft_transient_open component;
 
 static component component_of(const solve *run, int k) {
     const app_field *field = app_run_field_of_value(&run->base, k);
@@ -103,6 +101,10 @@ weft_status solve_nullspace_find(solve *run, weft_error *error) {
 done:
     free_vectors(values, memory);
     return status;
+}
+
+weft_transient_open solve_open_dofs(const solve *run, int m) {
+    return component_of(run, run->open_values[m]);
 }
 
 /* For symmetric A: b - A g must be orthogonal to e, whose A e is zero but in the rows of constrained dofs. */

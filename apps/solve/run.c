@@ -78,7 +78,7 @@ static weft_status compute(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     if (run->base.project)
         TRY(run->problem->balance_check(run, error));
-    if (!run->options->nonlinear)
+    if (!run->options->nonlinear && !run->options->time.text)
         TRY(solve_nullspace_project(run, error));
     TRY(run->options->time.text   ? solve_time_run(run, error)
         : run->options->nonlinear ? solve_newton(run, error)

@@ -237,6 +237,8 @@ weft_status solve_newton(solve *run, weft_error *error);
 /** Find components of a mixed u that are determined up to a constant; make the load compatible with them, with the
  *  prescribed values in u; set their means to zero. (apps/solve/nullspace.c) */
 solve_step solve_nullspace_find, solve_nullspace_project, solve_nullspace_remove;
+/** The dofs of open component m < n_open. */
+weft_transient_open solve_open_dofs(const solve *run, int m);
 /** Compute errors, integrals, energy and probe values. (apps/solve/measure.c) */
 weft_status solve_measure(solve *run, weft_error *error);
 /** Compile the derived quantities, before the solution. (apps/solve/measure.c) */

@@ -87,8 +87,6 @@ weft_status solve_time_check(const solve *run, weft_error *error) {
         {"--history", options->time.history, options->run.json, "the file of --json"}};
     const weft_series_options series = series_options(run);
     TRY(app_overwrite_check(pairs, sizeof pairs / sizeof *pairs, error));
-    if (run->script.problem && run->script.problem->sets[0].flat)
-        TRY(refuse_option("a mixed space", "solve for a function in one space", error));
     if (options->run.until_discretisation)
         TRY(refuse_option("--until", "leave out --until discretisation", error));
     if (options->load_steps > 1)
@@ -149,37 +147,68 @@ done:
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-/* Set u to the formulas of --initial. */
-static weft_status make_initial(solve *run, weft_error *error) {
+/* Set a component of a field to a formula. */
+static weft_status set_component(solve *run, const app_field *field, int k, const char *formula,
+                                 weft_error *error) {
     weft_status status = WEFT_OK;
-    const char *text = run->options->time.initial;
-    const int c = run->components;
-    const int64_t n = weft_space_nodes(run->base.space);
-    char **list = NULL;
-    double *column = NULL, constant = 0;
+    const int c = weft_space_components(field->space);
+    const int64_t n = weft_space_nodes(field->space);
+    double *column = NULL, *u = run->base.u_values + field->first_dof, constant = 0;
     weft_memory *memory = NULL;
-    int n_texts = 0;
-    if (!text)
-        return WEFT_OK;
-    TRY(app_split_components("--initial", text, c, &list, error));
-    n_texts = c;
+    const bool is_constant = weft_formula_constant(formula, &constant);
     TRY(weft_vector_make(run->base.device, n, &column, &memory, error));
-    for (int k = 0; k < c; ++k) {
-        const bool is_constant = weft_formula_constant(list[k], &constant);
-        if (!is_constant)
-            TRY(weft_space_evaluate(&run->base.context, run->base.space, list[k], "--initial",
-                                    memory, column, error));
-        for (int64_t i = 0; i < n; ++i) {
-            const double value = is_constant ? constant : column[i];
-            if (!isfinite(value) && !run->base.is_null)
-                TRY(weft_formula_refuse(run->base.space, list[k], "--initial", i, error));
-            run->base.u_values[i * c + k] = value;
-        }
+    if (!is_constant)
+        TRY(weft_space_evaluate(&run->base.context, field->space, formula, "--initial", memory,
+                                column, error));
+    for (int64_t i = 0; i < n; ++i) {
+        const double value = is_constant ? constant : column[i];
+        if (!isfinite(value) && !run->base.is_null)
+            TRY(weft_formula_refuse(field->space, formula, "--initial", i, error));
+        u[i * c + k] = value;
     }
 done:
     weft_memory_free(&memory);
     free(column);
-    app_free_list(&list, n_texts);
+    return status;
+}
+
+/* Set u to the formulas of --initial. */
+static weft_status make_initial(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *text = run->options->time.initial;
+    const int n = run->base.n_values;
+    char **list = NULL;
+    if (!text)
+        return WEFT_OK;
+    TRY(app_split_components("--initial", text, n, &list, error));
+    for (int k = 0; k < n; ++k) {
+        const app_field *field = app_run_field_of_value(&run->base, k);
+        TRY(set_component(run, field, k - field->first_value, list[k], error));
+    }
+done:
+    app_free_list(&list, n);
+    return status;
+}
+
+/* ---- mixed spaces ---------------------------------------------------------------------------- */
+
+static void list_fields(solve *run) {
+    for (int i = 0; i < run->base.n_fields; ++i)
+        run->time.fields[i] =
+            (weft_transient_field){run->base.fields[i].space, run->base.fields[i].bc};
+}
+
+/* Find the constants that the matrix leaves open, for which it is made once. */
+static weft_status find_open(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (run->base.n_fields == 1 || run->base.is_null)
+        return WEFT_OK;
+    TRY(app_run_operator_make(&run->base, error));
+    TRY(solve_nullspace_find(run, error));
+    for (int k = 0; k < run->n_open; ++k)
+        run->time.open[k] = solve_open_dofs(run, k);
+done:
+    weft_operator_free(&run->base.op);
     return status;
 }
 
@@ -253,9 +282,6 @@ done:
 weft_status solve_time_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const solve_time_options *time = &run->options->time;
-    if (run->base.n_fields > 1)
-        TRY(refuse_option("--time", "spaces of several functions are for stationary problems",
-                          error));
     TRY(make_initial(run, error));
     TRY(weft_vector_push(run->base.u, run->base.u_values, run->n_dofs, error));
     TRY(make_inputs(run, error));
@@ -263,8 +289,14 @@ weft_status solve_time_make(solve *run, weft_error *error) {
     TRY(make_parts(run, error));
     TRY(app_run_constraints_make(&run->base, error));
     TRY(app_run_point_loads_make(&run->base, error));
+    TRY(find_open(run, error));
+    list_fields(run);
     weft_transient_problem problem = {.space = run->base.space,
                                       .bc = run->base.bc,
+                                      .fields = run->time.fields,
+                                      .n_fields = run->base.n_fields,
+                                      .open = run->time.open,
+                                      .n_open = run->n_open,
                                       .constraints = run->base.constraints,
                                       .point_loads = run->base.point_loads,
                                       .parts = run->time.parts,
@@ -286,6 +318,7 @@ weft_status solve_time_make(solve *run, weft_error *error) {
                                                  .set = solve_moving_set,
                                                  .user = run},
                                       .preconditioner = run->base.options->preconditioner,
+                                      .is_exchangeable = run->base.options->preconditioner_auto,
                                       .hierarchy = run->base.mesh_made.hierarchy,
                                       .smoother_degree = run->base.options->smoother_degree};
     TRY(check_mass(run, &problem, error));
@@ -310,8 +343,13 @@ void solve_time_clear(solve *run) {
 
 /* ---- the steps ------------------------------------------------------------------------------- */
 
+/* Means of open components are set to zero. */
 static weft_status pull(solve *run, weft_error *error) {
-    return weft_vector_pull(run->base.u, run->base.u_values, run->n_dofs, error);
+    weft_status status = WEFT_OK;
+    TRY(weft_vector_pull(run->base.u, run->base.u_values, run->n_dofs, error));
+    TRY(solve_nullspace_remove(run, error));
+done:
+    return status;
 }
 
 static weft_status series_open(solve *run, weft_error *error) {
@@ -401,6 +439,15 @@ done:
     return status;
 }
 
+/* What the steps were solved with. */
+static void report_preconditioner(solve *run) {
+    run->base.preconditioner_in_time = weft_transient_preconditioner(run->time.transient);
+    if (!run->base.preconditioner_in_time && run->base.options->preconditioner >= 0)
+        (void)snprintf(run->base.preconditioner_reason, sizeof run->base.preconditioner_reason,
+                       "%s refuses the matrix",
+                       weft_preconditioner_about(run->base.options->preconditioner)->name);
+}
+
 weft_status solve_time_run(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const double begin = weft_clock();
@@ -426,11 +473,11 @@ weft_status solve_time_run(solve *run, weft_error *error) {
                                ? run->time.state.solver
                                : WEFT_CG_STAGNATION;
     run->base.cg.iterations = (int)run->time.state.all_iterations;
-    run->base.preconditioner_in_time = weft_transient_preconditioner(run->time.transient);
     run->newton_converged =
         run->options->nonlinear && run->time.state.outcome == WEFT_TRANSIENT_DONE;
     run->base.cg.residual = NAN;
     TRY(pull(run, error));
+    report_preconditioner(run);
     if (run->options->time.checkpoint && run->time.state.step > run->time.kept_step)
         TRY(solve_checkpoint_write(run, error));
     TRY(app_series_close(&run->time.series, error));

@@ -42,6 +42,8 @@ typedef struct solve_time {
     weft_transient *transient;
     weft_transient_state state;
     weft_transient_outcome outcome;
+    weft_transient_field fields[APP_FIELDS_MAX]; /* the functions of u */
+    weft_transient_open open[APP_FIELDS_MAX];
     app_series series;
     app_history history;
     int64_t n_outputs; /* written; of output_interval */

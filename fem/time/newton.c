@@ -22,6 +22,7 @@ static weft_status residual_make(void *user, weft_memory *r, weft_error *error) 
     weft_terms_add(&terms, -1, transient->load);
     weft_time_known(transient, now->stage, now->dt, &terms);
     TRY(weft_vectors_sum(&transient->vectors, &terms, r, error));
+    TRY(weft_time_fields_project(transient, r, NULL, error));
 done:
     return status;
 }

@@ -21,6 +21,7 @@ weft_status weft_time_solve(weft_transient *transient, weft_memory *b, weft_memo
     weft_cg_result result = {0};
     weft_cg_options options = transient->problem.solver;
     options.tolerance = tolerance;
+    TRY(weft_time_fields_project(transient, b, x, error));
     TRY(weft_time_system_solve(&transient->system, &options, b, x, &result, error));
     transient->state.iterations += result.iterations;
     transient->state.solver = result.outcome;
@@ -69,6 +70,7 @@ weft_status weft_time_stage_solve(weft_transient *transient, const weft_time_sta
                                   double dt, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_time_system_set(&transient->system, transient->state.t + stage->c * dt, error));
+    TRY(weft_time_fields_apply(transient, error));
     TRY(weft_time_system_prescribe(&transient->system, transient->u, error));
     TRY(transient->problem.is_nonlinear ? weft_time_newton(transient, stage, dt, error)
                                         : solve_linear(transient, stage, dt, error));

@@ -244,7 +244,7 @@ weft_status weft_time_system_make(weft_context *context, const weft_transient_pr
     *out = (weft_time_system){
         .context = context,
         .problem = problem,
-        .n = weft_space_dofs(problem->space),
+        .n = weft_time_dofs(problem),
         .matrix_moves = motion.alpha,
         .flux_moves =
             motion.flux || (problem->point_loads && weft_point_loads_move(problem->point_loads)),
@@ -253,6 +253,8 @@ weft_status weft_time_system_make(weft_context *context, const weft_transient_pr
     if (!out->parts)
         return weft_out_of_memory(error, "a form in time");
     out->vector_moves |= out->flux_moves;
+    for (int i = 0; i < problem->n_fields; ++i)
+        out->spaces[i] = problem->fields[i].space;
     TRY(weft_memory_make(context->device, sizeof(double), &out->shift, error));
     TRY(make_forms(out, error));
     TRY(make_vectors(out, load, error));
@@ -290,7 +292,8 @@ weft_status weft_time_system_set(weft_time_system *system, double t, weft_error 
     weft_status status = WEFT_OK;
     system->at = t;
     TRY(weft_memory_write(system->problem->time, 0, &t, sizeof t, error));
-    TRY(weft_bc_set_time(system->problem->bc, t, error));
+    for (int i = 0; i < system->problem->n_fields; ++i)
+        TRY(weft_bc_set_time(system->problem->fields[i].bc, t, error));
     if (system->problem->moving.set)
         TRY(system->problem->moving.set(system->problem->moving.user, t, error));
 done:
@@ -313,21 +316,34 @@ static weft_status precondition(weft_time_system *system, weft_error *error) {
     const weft_transient_problem *problem = system->problem;
     weft_cg_options options = problem->solver;
     set_constrained(system, &options);
+    const bool is_mixed = problem->n_fields > 1;
     const weft_preconditioner_problem what = {
         .op = solved(system),
         .constrained = options.constrained,
         .n_constrained = options.n_constrained,
         .is_general = !weft_method_about(problem->solver.method)->needs_symmetric,
-        .space = problem->space,
+        .space = is_mixed ? NULL : problem->space,
+        .spaces = system->spaces,
+        .n_spaces = is_mixed ? problem->n_fields : 0,
         .hierarchy = problem->hierarchy,
         .degree = problem->smoother_degree,
         .monitor = system->context->monitor};
-    if (problem->preconditioner < 0)
+    weft_error why = {0};
+    if (problem->preconditioner < 0 || system->has_jacobi)
         return WEFT_OK;
-    return system->preconditioner
-               ? weft_preconditioner_refresh(system->preconditioner, error)
-               : weft_preconditioner_make(system->context, problem->preconditioner, &what,
-                                          &system->preconditioner, error);
+    const weft_status status =
+        system->preconditioner ? weft_preconditioner_refresh(system->preconditioner, &why)
+                               : weft_preconditioner_make(system->context, problem->preconditioner,
+                                                          &what, &system->preconditioner, &why);
+    if (problem->is_exchangeable && status == WEFT_ERROR_UNSUPPORTED) {
+        weft_log(what.monitor, WEFT_LOG_INFO, "preconditioner jacobi: %s", why.message);
+        weft_preconditioner_free(&system->preconditioner);
+        system->has_jacobi = true;
+        return WEFT_OK;
+    }
+    if (status != WEFT_OK && error)
+        *error = why;
+    return status;
 }
 
 /* C^T A C, preconditioner and solver for the assembled operator. */
@@ -380,7 +396,6 @@ done:
 weft_status weft_time_system_prescribe(weft_time_system *system, weft_memory *u,
                                        weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(weft_bc_apply(system->problem->bc, u, error));
     if (system->reduction)
         TRY(weft_reduction_fill(system->reduction, 1, u, error));
 done:

@@ -29,17 +29,6 @@ done:
     return status;
 }
 
-/* 1 at free dofs */
-static weft_status set_free(weft_transient *transient, double *values, weft_error *error) {
-    int64_t n = 0;
-    const int32_t *constrained = weft_bc_constrained(transient->problem.bc, &n);
-    for (int64_t i = 0; i < transient->vectors.n; ++i)
-        values[i] = 1;
-    for (int64_t i = 0; i < n; ++i)
-        values[constrained[i]] = 0;
-    return weft_vector_push(transient->is_free, values, transient->vectors.n, error);
-}
-
 /* u = the nearest values that satisfy the constraints, weighted by the lumped mass, so that heat is kept
  * where groups are tied. */
 static weft_status project(weft_transient *transient, double *values, weft_error *error) {
@@ -66,15 +55,16 @@ static weft_status set_start(weft_transient *transient, weft_error *error) {
     if (!values)
         return weft_out_of_memory(error, "a form in time");
     TRY(weft_vector_pull(transient->u, values, n, error));
-    weft_bc_set(problem->bc, 1, values);
+    weft_time_fields_values(problem, values);
     TRY(weft_vector_push(transient->u, values, n, error));
     TRY(weft_time_system_set(&transient->system, problem->start, error));
-    TRY(weft_bc_apply(problem->bc, transient->u, error));
+    TRY(weft_time_fields_apply(transient, error));
     TRY(project(transient, values, error));
     TRY(weft_time_system_prescribe(&transient->system, transient->u, error));
     if (transient->system.mass)
         TRY(weft_operator_apply(transient->system.mass, transient->u, transient->mass_u[0], error));
-    TRY(set_free(transient, values, error));
+    weft_time_fields_free(problem, values);
+    TRY(weft_vector_push(transient->is_free, values, n, error));
     transient->state.t = problem->start;
 done:
     free(values);
@@ -89,8 +79,14 @@ weft_status weft_transient_make(weft_context *context, const weft_transient_prob
         return weft_out_of_memory(error, "a form in time");
     transient->problem = *problem;
     transient->u = problem->u;
+    transient->field = (weft_transient_field){problem->space, problem->bc};
+    if (problem->n_fields == 0) {
+        transient->problem.fields = &transient->field;
+        transient->problem.n_fields = 1;
+    }
     transient->vectors =
-        (weft_vector_programs){.context = context, .n = weft_space_dofs(problem->space)};
+        (weft_vector_programs){.context = context, .n = weft_time_dofs(&transient->problem)};
+    TRY(weft_time_fields_view(transient, error));
     TRY(make_vectors(transient, error));
     TRY(weft_time_system_make(context, &transient->problem, transient->load, &transient->system,
                               error));
@@ -100,10 +96,6 @@ weft_status weft_transient_make(weft_context *context, const weft_transient_prob
 done:
     weft_transient_free(&transient);
     return status;
-}
-
-const weft_preconditioner *weft_transient_preconditioner(const weft_transient *transient) {
-    return transient->system.preconditioner;
 }
 
 void weft_transient_free(weft_transient **out) {
@@ -117,8 +109,14 @@ void weft_transient_free(weft_transient **out) {
     const int n = list_vectors(transient, all);
     for (int i = 0; i < n; ++i)
         weft_memory_free(all[i]);
+    for (int i = 0; i < WEFT_TRANSIENT_FIELDS_MAX; ++i)
+        weft_memory_free(&transient->views[i]);
     free(transient);
     *out = NULL;
+}
+
+const weft_preconditioner *weft_transient_preconditioner(const weft_transient *transient) {
+    return transient->system.preconditioner;
 }
 
 static void swap(weft_memory **a, weft_memory **b) {

@@ -2,6 +2,7 @@
  *
  *      fem/time/scheme.c     coefficients of the schemes
  *      fem/time/system.c     operators and right-hand sides from the form and the conditions
+ *      fem/time/fields.c     the functions of a mixed space
  *      fem/time/stage.c      solves the equation of a stage
  *      fem/time/newton.c     that of a nonlinear problem
  *      fem/time/control.c    errors and lengths of steps
@@ -36,12 +37,16 @@ typedef struct weft_time_system {
     weft_reduction
         *reduction; /* NULL: no constraints; else these are for C^T (a M + K) C, as are */
     weft_preconditioner *preconditioner;
+    bool has_jacobi; /* in place of the problem's, which has refused the matrix */
+    const weft_space *spaces[WEFT_TRANSIENT_FIELDS_MAX]; /* of the fields */
     weft_solver *solver;
     weft_memory *reduced_load, *reduced_u;
 } weft_time_system;
 
 struct weft_transient {
     weft_transient_problem problem;
+    weft_transient_field field; /* of a problem without fields */
+    weft_memory *views[WEFT_TRANSIENT_FIELDS_MAX]; /* u of each field, if there are several */
     weft_time_system system;
     weft_vector_programs vectors;
     weft_memory *u;    /* the solution, and U of the stage that is solved; borrowed */
@@ -63,6 +68,19 @@ struct weft_transient {
     weft_transient_state state;
 };
 
+/** Dofs of all fields. */
+int64_t weft_time_dofs(const weft_transient_problem *problem);
+/** Set u [n_dofs] to the values of Dirichlet conditions; is_free [n_dofs] to 0 there, else 1. */
+void weft_time_fields_values(const weft_transient_problem *problem, double *u);
+void weft_time_fields_free(const weft_transient_problem *problem, double *is_free);
+/** Make the views of u. */
+weft_status weft_time_fields_view(weft_transient *transient, weft_error *error);
+/** Set u to the values that depend on t. */
+weft_status weft_time_fields_apply(weft_transient *transient, weft_error *error);
+/** Make b compatible with open constants: the sum of b - A g over an open component becomes 0, g the prescribed
+ *  values of x (NULL: 0). Overwrites mass_now and residual_now with an x. */
+weft_status weft_time_fields_project(weft_transient *transient, weft_memory *b, weft_memory *x,
+                                     weft_error *error);
 /** Make the operators without assembling them, and the program of the vector.
  *  out  weft_time_system_clear, also after an error */
 weft_status weft_time_system_make(weft_context *context, const weft_transient_problem *problem,
@@ -78,7 +96,7 @@ weft_status weft_time_system_assemble(weft_time_system *system, double a, bool t
 weft_status weft_time_system_solve(weft_time_system *system, const weft_cg_options *options,
                                    weft_memory *b, weft_memory *x, weft_cg_result *result,
                                    weft_error *error);
-/** Set u to the values that are prescribed at the present time. */
+/** Set u to the values that constraints prescribe at the present time, after weft_time_fields_apply. */
 weft_status weft_time_system_prescribe(weft_time_system *system, weft_memory *u, weft_error *error);
 /** load = b(t) with fluxes; of nonlinear problems r(u, t) - fluxes + alpha u. */
 weft_status weft_time_system_load(weft_time_system *system, weft_vector_programs *vectors,
