@@ -74,6 +74,7 @@ static weft_status bind(weft_derive *derive, derive_elements elements, weft_erro
     weft_status status = WEFT_OK;
     struct derive_tabulated *t = derive->tabulated;
     weft_program *program = t->programs[elements].program;
+    const weft_compilation *compilation = t->programs[elements].compilation;
     TRY(weft_compiled_bind_form(&t->programs[elements], derive->scope.form, error));
     TRY(weft_program_size(program, "cells", t->rows, error));
     TRY(weft_program_bind(program, "derived_t", derive->t, error));
@@ -84,8 +85,10 @@ static weft_status bind(weft_derive *derive, derive_elements elements, weft_erro
         char name[160];
         snprintf(name, sizeof name, i == 0 ? "derived_u_0" : "derived_n_%.127s_0",
                  t->lists[i].name);
+        t->lists[i].reads_values[elements] = weft_compilation_reads(compilation, name);
         TRY(weft_program_bind(program, name, t->lists[i].values_memory, error));
         snprintf(name, sizeof name, i == 0 ? "derived_grad" : "derived_g_%.127s", t->lists[i].name);
+        t->lists[i].reads_gradients[elements] = weft_compilation_reads(compilation, name);
         TRY(weft_program_bind(program, name, t->lists[i].gradients_memory, error));
     }
 done:

@@ -383,16 +383,19 @@ static void add_source(const evaluation *e, const derive_source *source, const i
     const int w = weft_space_element(source->space)->n_nodes;
     const int64_t stride = (int64_t)e->t->sets[e->elements][e->set].n * w;
     const double *table = source->tables[e->elements][e->set] + (int64_t)point * w;
+    const int last = list->reads_gradients[e->elements] ? d : 0;
+    if (!list->reads_values[e->elements] && last == 0)
+        return;
     for (int k = 0; k < c; ++k) {
         double sums[4] = {0};
         const int64_t at = row * list->components + source->component + k;
         for (int j = 0; j < w; ++j) {
             const double u = source->values[(int64_t)nodes[j] * c + k];
-            for (int a = 0; a <= d; ++a)
+            for (int a = 0; a <= last; ++a)
                 sums[a] += table[a * stride + j] * u;
         }
         list->values[at] += sums[0];
-        for (int i = 0; i < d; ++i)
+        for (int i = 0; i < d && last > 0; ++i)
             for (int a = 0; a < d; ++a)
                 list->gradients[at * d + i] += inverse[3 * a + i] * sums[1 + a];
     }

@@ -41,6 +41,7 @@ typedef struct derive_list {
     int components;
     double *values, *gradients; /* [rows][components], [rows][components][d] */
     weft_memory *values_memory, *gradients_memory;
+    bool reads_values[2], reads_gradients[2]; /* by the programs over cells and over facets */
 } derive_list;
 
 struct derive_tabulated {
