@@ -18,11 +18,13 @@ from ._library import (DeviceError, Error, FileError, InputError, OutOfMemoryErr
 from .device import Array, Device
 from .forms import FormFile
 from .mesh import Mesh
+from .mixed import MixedConditions, MixedSpace
 from .problem import (AdvectionDiffusion, Condition, Conditions, Dirichlet, Form, Neumann, NotConverged, Operator,
                       Robin, Solution, Space)
 from .script import Program, Script
 
 __all__ = ["AdvectionDiffusion", "Array", "Condition", "Conditions", "Device", "DeviceError", "Dirichlet", "Error",
-           "FileError", "Form", "FormFile", "InputError", "Mesh", "Neumann", "NotConverged", "Operator", "OutOfMemoryError",
+           "FileError", "Form", "FormFile", "InputError", "Mesh", "MixedConditions",
+           "MixedSpace", "Neumann", "NotConverged", "Operator", "OutOfMemoryError",
            "Program", "Robin", "Script", "ScriptError", "Solution", "Space", "UnsupportedError", "UsageError",
            "__version__"]

@@ -59,10 +59,16 @@ class FormFile:
 
     def _check(self, problem: s.weft_ufl_problem, space: Any) -> None:
         """Refuse spaces in which the forms are not."""
-        if any(problem.sets[i].flat for i in range(problem.n_sets)):
-            raise UnsupportedError("%s: functions in mixed and enriched spaces are for the program solve" % self.name,
-                                   "unsupported")
-        sub = problem.sets[0].sub[0]
+        parts = getattr(space, "spaces", None)
+        wanted = problem.sets[0]
+        if wanted.flat or parts:
+            subs = [(sub.family, sub.degree, sub.components) for sub in wanted.sub[:wanted.n]]
+            if not wanted.flat or not parts or subs != [(int(one.family != "lagrange"), one.degree, one.components)
+                                                        for one in parts]:
+                raise UsageError("%s: the forms are for %s" % (self.name, ", ".join(
+                    "family %d, degree %d, %d components" % sub for sub in subs) if wanted.flat else "one Space"), "usage")
+            return
+        sub = wanted.sub[0]
         if (sub.family, sub.degree, problem.components) != (int(space.family != "lagrange"), space.degree,
                                                             space.components):
             raise UsageError("%s: the forms are for Space(mesh, components=%d, degree=%d, family=%r)" % (

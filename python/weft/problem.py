@@ -44,6 +44,7 @@ class Space:
         self.mesh, self.device, self.components = mesh, device or Device(), components
         self.degree, self.family = degree, family
         self._handle = Handle("space", self.device, mesh._owner)
+        self._handles = [self._handle]
         self._context = _Context(self.device, mesh)
         lib.weft_space_make(self.device._pointer, mesh._mesh,
                             s.weft_element_kind(int(family != "lagrange"), degree), components,
@@ -58,6 +59,13 @@ class Space:
         """Of vectors of the space: [nodes] or [nodes, components]."""
         n = lib.weft_space_nodes(self._handle.pointer)
         return (n,) if self.components == 1 else (n, self.components)
+
+    @property
+    def points(self) -> Any:
+        """The coordinates of the nodes, [nodes, dimension], as a numpy array."""
+        shape = (lib.weft_space_nodes(self._handle.pointer), self.mesh.dimension)
+        return Array(self.device, _Borrowed(lib.weft_space_coordinates(self._handle.pointer), self._handle), shape,
+                     "float64").numpy()
 
     def zeros(self) -> Array:
         return self.device.zeros(self.shape)
@@ -122,12 +130,13 @@ class _Piece:
 
 
 class _Dofs:
-    """The nodes of cells, or of the cells on the sides of facets, in a space."""
+    """The nodes of cells, or of the cells on the sides of facets, in a space; or the dofs, in several."""
 
-    def __init__(self, space: Handle, kind: int, group: int) -> None:
-        self._space, self.value = space, s.weft_entity_dofs()
+    def __init__(self, spaces: Sequence[Handle], flat: bool, kind: int, group: int) -> None:
+        self._spaces, self.value = spaces, s.weft_entity_dofs()
         self._free = lib.weft_entity_dofs_free
-        lib.weft_entity_dofs_make(byref(space.pointer), 1, False, kind, group, byref(self.value))
+        pointers = (c_void_p * len(spaces))(*[space.pointer for space in spaces])
+        lib.weft_entity_dofs_make(pointers, len(spaces), flat, kind, group, byref(self.value))
 
     def __del__(self, byref: Any = byref) -> None:
         self._free(byref(self.value))
@@ -171,12 +180,14 @@ class Form:
         space, problem = self.space, file._problem()
         file._add_to(space.device)
         file._check(problem, space)
-        spaces = [space._handle]
+        spaces = [space._handles]
         for i in range(1, problem.n_sets):
-            sub = problem.sets[i].sub[0]
-            spaces.append(Handle("space", space.device, space.mesh._owner))
-            lib.weft_space_make(space.device._pointer, space.mesh._mesh, s.weft_element_kind(sub.family, sub.degree), 1,
-                                byref(spaces[i].pointer))
+            spaces.append([])
+            for sub in problem.sets[i].sub[:problem.sets[i].n]:
+                handle = Handle("space", space.device, space.mesh._owner)
+                lib.weft_space_make(space.device._pointer, space.mesh._mesh, s.weft_element_kind(sub.family, sub.degree),
+                                    sub.components if problem.sets[i].flat else 1, byref(handle.pointer))
+                spaces[i].append(handle)
         self._spaces = spaces
         pieces, used = [], set()
         for part in problem.parts[:problem.n_parts]:
@@ -184,9 +195,10 @@ class Form:
             result = "K" if part.has_matrix else "r" if problem.nonlinear else "b"
             names = Script(space.device, text + "\nreturn %s;\n" % result, expressions, parameters).names
             group = file._group(part, space.mesh, measures)
-            dofs = [_Dofs(handle, part.domain, group) if "connectivity %s :" % problem.sets[i].connectivity.decode() in text
-                    else None for i, handle in enumerate(spaces)]
-            x = spaces[problem.geometry]
+            dofs = [_Dofs(handles, problem.sets[i].flat, part.domain, group)
+                    if "connectivity %s :" % problem.sets[i].connectivity.decode() in text else None
+                    for i, handles in enumerate(spaces)]
+            x = spaces[problem.geometry][0]
             bound = {"x": _Borrowed(lib.weft_space_coordinates(x.pointer), x)}
             for key in set(inputs) & set(names):
                 bound[key] = self._list(names[key], inputs[key])._handle
@@ -350,7 +362,7 @@ class Operator:
             if conditions.space is not form.space:
                 raise UsageError("the form and the conditions have different spaces", "usage")
         robin = POINTER(s.weft_form)()
-        n_robin = lib.weft_bc_forms(conditions._handle.pointer, byref(robin)) if conditions is not None else 0
+        n_robin = lib.weft_bc_forms(conditions._handle.pointer, byref(robin)) if isinstance(conditions, Conditions) else 0
         forms = form._matrix_forms + robin[:n_robin]
         lib.weft_operator_make(context, number, (s.weft_form * len(forms))(*forms), len(forms),
                                byref(self._handle.pointer))
@@ -413,31 +425,40 @@ class Operator:
         return scipy.sparse.linalg.LinearOperator(
             self.shape, matvec=lambda v: numpy.array(self.apply(v.reshape(-1)).numpy()), dtype=numpy.float64)
 
-    def _preconditioner(self, name: str) -> Optional[Handle]:
+    def _preconditioner(self, name: str, is_general: bool = False) -> Optional[Handle]:
         if name == "jacobi":
             return None
-        if name not in self._preconditioners:
+        key, spaces = (name, is_general), self.space._handles
+        if key not in self._preconditioners:
             kind = c_int()
             lib.weft_preconditioner_find(encode(name), byref(kind))
             dofs, n = self._constrained()
             mesh = self.space.mesh._owner
             problem = s.weft_preconditioner_problem(
-                op=self._handle.pointer, constrained=dofs, n_constrained=n, space=self.space._handle.pointer,
+                op=self._handle.pointer, constrained=dofs, n_constrained=n, is_general=is_general,
                 hierarchy=mesh.hierarchy or None, project_mean=self._is_free())
-            handle = Handle("preconditioner", self._handle, self.space, self.conditions)
+            pointers = (c_void_p * len(spaces))(*[one.pointer for one in spaces])
+            if len(spaces) > 1:
+                problem.spaces, problem.n_spaces = pointers, len(spaces)
+            else:
+                problem.space = spaces[0].pointer
+            handle = Handle("preconditioner", self._handle, self.space, self.conditions, pointers)
             lib.weft_preconditioner_make(self.space._context.pointer, kind, byref(problem),
                                          byref(handle.pointer))
-            self._preconditioners[name] = handle
-        return self._preconditioners[name]
+            self._preconditioners[key] = handle
+        return self._preconditioners[key]
 
     def _constrained(self) -> tuple[Any, int]:
         if self.conditions is None:
             return None, 0
+        if not isinstance(self.conditions, Conditions):
+            dofs = self.conditions.constrained
+            return dofs.ctypes.data_as(POINTER(c_int32)), len(dofs)
         n = c_int64()
         return lib.weft_bc_constrained(self.conditions._handle.pointer, byref(n)), n.value
 
     def _is_free(self) -> bool:
-        return self.conditions is not None and self.space.components == 1 and self.conditions.is_free()
+        return isinstance(self.conditions, Conditions) and self.space.components == 1 and self.conditions.is_free()
 
     def solve(self, b: Any, x: Optional[Array] = None, method: str = "auto", preconditioner: str = "jacobi",
               tolerance: float = 1e-8, max_iterations: Optional[int] = None, restart: int = 0,
@@ -446,7 +467,7 @@ class Operator:
 
         x               initial guess, overwritten by the solution; None: the Dirichlet values, 0 elsewhere
         method          "auto" (CG, or GMRES where the form is not symmetric), "cg", "minres", "gmres", "bicgstab"
-        preconditioner  "jacobi", "multigrid" (a refined mesh), "aggregation", "chebyshev", "hypre", ...
+        preconditioner  "jacobi", "multigrid" (a refined mesh), "aggregation", "block" (a MixedSpace), "chebyshev", "hypre"...
         must_converge   raise NotConverged where the iteration does not converge
         """
         import numpy
@@ -458,7 +479,8 @@ class Operator:
         if not isinstance(x, Array) or x.device is not device:
             raise UsageError("x must be a weft.Array of the operator's device", "usage")
         if method == "auto":
-            method = "cg" if self.form.asymmetry() <= 1e-12 else "gmres"
+            symmetric = "minres" if len(self.space._handles) > 1 else "cg"
+            method = symmetric if self.form.asymmetry() <= 1e-12 else "gmres"
         names = [lib.weft_method_about(i).contents.name.decode() for i in range(lib.weft_method_count())]
         if method not in names:
             raise UsageError("no method is called %r; there are: auto, %s" % (method, ", ".join(names)), "usage")
@@ -466,7 +488,7 @@ class Operator:
             self._solver = Handle("solver", self._handle, self.space)
             lib.weft_solver_make(self.space._context.pointer, self._handle.pointer, byref(self._solver.pointer))
         dofs, n = self._constrained()
-        used = self._preconditioner(preconditioner)
+        used = self._preconditioner(preconditioner, method in ("gmres", "bicgstab"))
         limit = max_iterations if max_iterations is not None else lib.weft_cg_iterations_limit(
             self.space.mesh.dimension, self.space.mesh.n_nodes, tolerance)
         options = s.weft_cg_options(

@@ -141,6 +141,49 @@ L = f*v*dx
         with self.assertRaises(weft.FileError):
             weft.FormFile("nowhere.ufl")
 
+    def stokes(self, sign="-"):
+        mesh = weft.Mesh("square:12")
+        W = weft.MixedSpace(weft.Space(mesh, self.device, 2, degree=2), weft.Space(mesh, self.device))
+        forms = weft.FormFile("""
+W = VectorElement("P", triangle, 2)*FiniteElement("P", triangle, 1)
+(u, p), (v, q), f = TrialFunctions(W), TestFunctions(W), Constant(triangle)
+a = inner(grad(u), grad(v))*dx - p*div(v)*dx %s q*div(u)*dx
+L = f*q*dx
+""" % sign, name="Stokes.ufl")
+        conditions = weft.MixedConditions(W, [[weft.Dirichlet("boundary", "y^2", 0), weft.Dirichlet("boundary", "x^2", 1)],
+                                              [weft.Dirichlet("left", "2*x + 2*y - 2")]])
+        form = weft.Form(W, forms, inputs={"f": 0.0})
+        return W, form, weft.Operator(form, conditions)
+
+    def test_mixed_spaces(self):
+        """u = (y^2, x^2), p = 2 x + 2 y - 2 is in the space: a residual of 1e-11 times a condition number below 1e5."""
+        for sign in "-+":
+            W, form, A = self.stokes(sign)
+            self.assertEqual(A.shape, (W.n_dofs, W.n_dofs))
+            solution = A.solve(form.vector(), preconditioner="block", tolerance=1e-11)
+            self.assertLess(solution.iterations, 200)  # Jacobi's takes more than 1000
+            velocity, pressure = W.split(solution.x)
+            at, x = W.spaces[0].points, W.spaces[1].points
+            numpy.testing.assert_allclose(velocity, at[:, ::-1] ** 2, atol=1e-6)
+            numpy.testing.assert_allclose(pressure, 2 * x.sum(axis=1) - 2, atol=1e-6)
+            numpy.testing.assert_array_equal(W.join([velocity, pressure]).numpy(), solution.x.numpy())
+
+    def test_errors_of_mixed_spaces(self):
+        W, form, A = self.stokes()
+        mesh = W.mesh
+        other = weft.Space(weft.Mesh("square:2"), self.device)
+        forms = weft.FormFile("""
+W = FiniteElement("P", triangle, 1)*FiniteElement("P", triangle, 1)
+(u, p), (v, q) = TrialFunctions(W), TestFunctions(W)
+a = (u*v + p*q)*dx
+""", name="mass.ufl")
+        for call in (lambda: weft.MixedSpace(other), lambda: weft.MixedSpace(W.spaces[0], other),
+                     lambda: weft.Form(W, forms), lambda: weft.Form(weft.Space(mesh, self.device), forms),
+                     lambda: weft.MixedConditions(W, [None]), lambda: W.join([numpy.zeros(3)]),
+                     lambda: W.split(numpy.zeros(3))):
+            with self.assertRaises(weft.UsageError):
+                call()
+
     def test_forms_of_higher_degree(self):
         """u = 1 + x^2 + 2 y^2 is in P2 and Q2: a Robin condition at x = 1, a flux at y = 0, coefficients in other spaces."""
         exact = "1 + x^2 + 2*y^2"

@@ -1,0 +1,87 @@
+"""Functions in mixed spaces: several spaces whose dofs stand one after another."""
+
+from __future__ import annotations
+
+from ctypes import c_void_p
+from typing import Any, Optional, Sequence
+
+from ._library import UsageError
+from .device import Array
+from .problem import Conditions, Neumann, Space, _numpy_empty
+
+
+class MixedSpace:
+    """The product of spaces over one mesh, such as velocity and pressure. Vectors have the dofs of the first space, then those
+    of the second, and so on.
+
+        W = weft.MixedSpace(weft.Space(mesh, device, 2, degree=2), weft.Space(mesh, device))
+        velocity, pressure = W.split(solution.x)
+    """
+
+    components = 1
+
+    def __init__(self, *spaces: Space) -> None:
+        if len(spaces) < 2:
+            raise UsageError("a mixed space has two spaces or more", "usage")
+        if any(part.mesh is not spaces[0].mesh or part.device is not spaces[0].device for part in spaces):
+            raise UsageError("the parts of a mixed space are on one mesh and one device", "usage")
+        self.spaces, self.mesh, self.device = spaces, spaces[0].mesh, spaces[0].device
+        self._handle, self._context = spaces[0]._handle, spaces[0]._context
+        self._handles = [part._handle for part in spaces]
+        self._pointers = (c_void_p * len(spaces))(*[part._handle.pointer for part in spaces])
+
+    @property
+    def n_dofs(self) -> int:
+        return sum(part.n_dofs for part in self.spaces)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.n_dofs,)
+
+    def zeros(self) -> Array:
+        return self.device.zeros(self.shape)
+
+    @property
+    def first_dofs(self) -> list[int]:
+        """The first dof of each part."""
+        return [sum(part.n_dofs for part in self.spaces[:i]) for i in range(len(self.spaces))]
+
+    def split(self, u: Any) -> list[Any]:
+        """The parts of a function as numpy arrays [nodes] or [nodes, components]; on the host views of u."""
+        values = u.numpy() if isinstance(u, Array) else u
+        if values.shape != self.shape:
+            raise UsageError("the function has the shape %r, expected %r" % (values.shape, self.shape), "usage")
+        return [values[first:first + part.n_dofs].reshape(part.shape)
+                for first, part in zip(self.first_dofs, self.spaces)]
+
+    def join(self, parts: Sequence[Any]) -> Array:
+        """The function with these parts, arrays in the shapes of split."""
+        if len(parts) != len(self.spaces):
+            raise UsageError("%d parts are given, expected %d" % (len(parts), len(self.spaces)), "usage")
+        values = _numpy_empty(self.n_dofs)
+        for part, piece in zip(self.split(values), parts):
+            part[...] = piece.numpy() if isinstance(piece, Array) else piece
+        out = self.zeros()
+        out.set(values)
+        return out
+
+
+class MixedConditions:
+    """Dirichlet conditions of the parts of a mixed space, and natural ones elsewhere.
+
+    parts  for each space a list of weft.Dirichlet, or None
+    """
+
+    def __init__(self, space: MixedSpace, parts: Sequence[Optional[Sequence[Any]]]) -> None:
+        import numpy
+
+        if len(parts) != len(space.spaces):
+            raise UsageError("conditions on %d parts are given, expected %d" % (len(parts), len(space.spaces)), "usage")
+        natural = [Neumann("boundary", 0)]
+        self.space = space
+        self.parts = [Conditions(one, rows or natural) for one, rows in zip(space.spaces, parts)]
+        self.constrained = numpy.concatenate([first + part.constrained for first, part in
+                                              zip(space.first_dofs, self.parts)]).astype("int32")
+
+    def guess(self) -> Array:
+        return self.space.join([part.guess() for part in self.parts])
