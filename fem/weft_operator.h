@@ -110,6 +110,7 @@ typedef struct weft_assembly_problem {
     bool symmetric;      /* local matrices are symmetric, which some assemblies require */
     double asymmetry;    /* |K - K^T| / |K| of those that are not; 0: not known */
     double applications; /* expected number of products; for CG weft_cg_iterations_expected */
+    double solves;       /* solves that share them, and a preconditioner; 0 means 1 */
     int components;      /* per node; 0 means 1 */
     const weft_assembly_speeds *speeds; /* of the device; NULL: those of the table of formats */
     bool assembles_load; /* right-hand sides are assembled too: on a GPU gathered from the cells */

@@ -1,6 +1,7 @@
 /* Chooses the preconditioner of a run by predicted time, and stores what was measured. */
 #include "apps/common/run.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -88,15 +89,18 @@ weft_status app_run_choose_levels(const app_run *run, app_mesh_options *mesh, we
         return WEFT_OK;
     TRY(app_speeds_read(run->device, NULL, &speeds, error));
     const double expected = weft_cg_iterations_expected(dimension, n_nodes, options->tolerance);
+    const double solves = fmax(run->expected_solves, 1);
     const weft_assembly_problem problem = {
         .dimension = dimension,
         .width = dimension + 1,
         .n_nodes = n_nodes,
         .n_cells = (dimension == 2 ? 2 : 6) * n_nodes,
         .symmetric = true,
-        .applications = options->max_iterations >= 0 && options->max_iterations + 2 < expected
-                            ? options->max_iterations + 2
-                            : expected,
+        .applications =
+            solves * (options->max_iterations >= 0 && options->max_iterations + 2 < expected
+                          ? options->max_iterations + 2
+                          : expected),
+        .solves = solves,
         .speeds = &speeds.assemblies};
     (void)weft_preconditioner_costs(weft_device_limits(run->device), &problem, true,
                                     &speeds.preconditioners, costs);

@@ -61,6 +61,7 @@ typedef struct app_run {
         *preconditioner_in_time;     /* that of the integrator, for reports; NULL: as above */
     bool preconditioner_is_general;  /* see weft_preconditioner_problem */
     char preconditioner_reason[200]; /* why it was chosen */
+    double expected_solves; /* with one matrix or similar ones; 0: 1 */
     bool solves_once;                /* a linear system, from the initial guess zero */
     weft_method method;              /* from the options, or chosen */
     char method_reason[200];         /* why */

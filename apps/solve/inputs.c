@@ -441,6 +441,7 @@ weft_status solve_memory_estimate(solve *run, weft_error *error) {
     const double products = is_null && !options->assembly_auto /* stops after the first */
                                 ? 1
                                 : fmin(expected, app_iterations_limit(options, mesh) + 2.0);
+    const double solves = is_null ? 1 : fmax(run->base.expected_solves, 1);
     /* On the null device, a script's vector is planned by patches. */
     app_memory_estimate what = {.problem = {.dimension = mesh->dimension,
                                             .width = count_width(run),
@@ -448,7 +449,8 @@ weft_status solve_memory_estimate(solve *run, weft_error *error) {
                                             .n_cells = mesh->n_cells,
                                             .symmetric = run->is_symmetric,
                                             .asymmetry = run->is_symmetric ? 0 : run->asymmetry,
-                                            .applications = products,
+                                            .applications = solves * products,
+                                            .solves = solves,
                                             .components = run->components,
                                             .assembles_load = !is_null || run->script.n_parts == 0},
                                 .n_vectors = run->options->nonlinear && !is_null ? 7 : 2,

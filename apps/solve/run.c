@@ -196,6 +196,15 @@ static int report_outcome(const solve *run) {
     return 1;
 }
 
+/* Iterations of Newton's method that are usual, in a load step or a step in time. */
+enum { NEWTON_ITERATIONS = 4 };
+
+static double count_solves(const solve_options *options) {
+    const double steps =
+        options->time.dt > 0 ? ceil(options->time.end / options->time.dt) : options->load_steps;
+    return options->nonlinear ? NEWTON_ITERATIONS * steps : options->time.dt > 0 ? steps : 1;
+}
+
 int solve_main(const solve_problem *problem, int argc, char **argv) {
     weft_status status = WEFT_OK;
     weft_error error = {0};
@@ -213,6 +222,7 @@ int solve_main(const solve_problem *problem, int argc, char **argv) {
     TRY(app_messages_make(&messages, problem->program, stderr, APP_NORMAL, &error));
     TRY(problem->options_read(argc, argv, &options, &error));
     TRY(app_messages_make(&messages, problem->program, stderr, options.run.verbosity, &error));
+    run.base.expected_solves = count_solves(&options);
     TRY(run_all(&run, &error));
 done:
     app_messages_clear(&messages);

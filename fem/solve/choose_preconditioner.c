@@ -98,6 +98,10 @@ static double count_convection(const weft_assembly_problem *problem) {
     return problem->asymmetry * pow((double)problem->n_nodes, 1.0 / problem->dimension);
 }
 
+static double count_solves(const weft_assembly_problem *problem) {
+    return problem->solves > 1 ? problem->solves : 1;
+}
+
 /* What an iteration takes besides products: that of CG is in their cost. */
 static double orthogonalise_seconds(const weft_limits *limits,
                                     const weft_assembly_problem *problem) {
@@ -143,12 +147,13 @@ static weft_preconditioner_cost cost_of(int figure, const weft_limits *limits,
     if (measured && measured->iteration[problem->dimension < 3 ? 0 : 1] > 0)
         iteration = measured->iteration[problem->dimension < 3 ? 0 : 1] * rows;
     set_up += levels;
-    weft_preconditioner_cost out = {
-        .name = f->name,
-        .iterations = iterations,
-        .set_up_seconds = set_up,
-        .seconds = csr->set_up_seconds + csr->assembly_seconds + set_up +
-                   iterations * (iteration + orthogonalise_seconds(limits, problem))};
+    weft_preconditioner_cost out = {.name = f->name,
+                                    .iterations = iterations,
+                                    .set_up_seconds = set_up,
+                                    .seconds =
+                                        csr->set_up_seconds + csr->assembly_seconds + set_up +
+                                        count_solves(problem) * iterations *
+                                            (iteration + orthogonalise_seconds(limits, problem))};
     (void)weft_preconditioner_find(f->name, &out.kind, NULL);
     return out;
 }

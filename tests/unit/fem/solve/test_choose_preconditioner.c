@@ -56,6 +56,16 @@ static void convection_decides(void **state) {
     assert_string_equal("jacobi", chosen(&large, true, NULL));
 }
 
+/* A set-up that one solve is not worth is worth it for many. */
+static void many_solves_share_a_set_up(void **state) {
+    (void)state;
+    weft_assembly_problem p = problem(2, 5000);
+    assert_string_equal("jacobi", chosen(&p, false, NULL));
+    p.solves = 100;
+    p.applications *= p.solves;
+    assert_string_equal("aggregation", chosen(&p, false, NULL));
+}
+
 /* Few iterations, as with a limit on them, are not worth a set-up. */
 static void few_iterations_want_none(void **state) {
     (void)state;
@@ -104,9 +114,9 @@ static void stored_speeds_change_the_choice(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(size_and_levels_decide),
-                                       cmocka_unit_test(convection_decides),
-                                       cmocka_unit_test(few_iterations_want_none),
-                                       cmocka_unit_test(stored_speeds_change_the_choice)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(size_and_levels_decide), cmocka_unit_test(convection_decides),
+        cmocka_unit_test(many_solves_share_a_set_up), cmocka_unit_test(few_iterations_want_none),
+        cmocka_unit_test(stored_speeds_change_the_choice)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
