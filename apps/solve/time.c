@@ -343,9 +343,12 @@ void solve_time_clear(solve *run) {
 
 /* ---- the steps ------------------------------------------------------------------------------- */
 
-/* Means of open components are set to zero. */
+/* Means of open components are set to zero, once for each step: once more would change the last digits. */
 static weft_status pull(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
+    if (run->time.n_pulled == run->time.state.step + 1)
+        return WEFT_OK;
+    run->time.n_pulled = run->time.state.step + 1;
     TRY(weft_vector_pull(run->base.u, run->base.u_values, run->n_dofs, error));
     TRY(solve_nullspace_remove(run, error));
 done:
@@ -433,8 +436,10 @@ static weft_status attend(solve *run, weft_error *error) {
     if (run->time.state.step % (rows > 0 ? rows : 1) == 0 || is_at(run, run->options->time.end))
         TRY(history_add(run, error));
     if (run->options->time.checkpoint_every > 0 &&
-        run->time.state.step % run->options->time.checkpoint_every == 0)
+        run->time.state.step % run->options->time.checkpoint_every == 0) {
+        TRY(pull(run, error));
         TRY(solve_checkpoint_write(run, error));
+    }
 done:
     return status;
 }

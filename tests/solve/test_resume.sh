@@ -60,6 +60,17 @@ END
 components=2
 same vector vector.py --mesh square:4 --initial 'x^2,x*y' --dirichlet 'boundary=x^2+t,x*y-t' --preconditioner jacobi
 
+# a mixed space whose pressure is determined up to a constant
+cat >flow.ufl <<'END'
+W = VectorElement('P', triangle, 2)*FiniteElement('P', triangle, 1)
+(u, p), (v, q) = TrialFunctions(W), TestFunctions(W)
+w, dt = Coefficient(W), Constant(triangle)
+wu, wp = split(w)
+a = inner(u, v)*dx + dt*inner(grad(u), grad(v))*dx - dt*p*div(v)*dx - dt*q*div(u)*dx
+L = inner(wu, v)*dx
+END
+same flow flow.ufl --previous w --mesh square:4 --initial 'y*(1-y),0,0' --dirichlet 'boundary=y*(1-y)*cos(t),0,free'
+
 # steps of chosen lengths, with the same END: a run that a signal ends goes on
 adaptive=("${heat[@]}" --mesh square:40 --time-tolerance 1e-5 --time 0.001,1 --output-interval 0.25 --probe 0.3,0.6)
 rm -f whole.csv half.csv
