@@ -2,262 +2,14 @@
  * polynomials derivatives are differences of coefficients, products with polynomial coefficients are sums
  * of products, and mass matrices are sums over coefficients of lower degree (Ainsworth, Andriamaro and
  * Davydov 2011, SIAM J. Sci. Comput. 33; Kirby 2011, Numer. Math. 117). */
-#include "forms/lower/emit.h"
+#include "forms/lower/bernstein.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEGREE_MAX = 4, COEFFICIENTS_MAX = 35, COMPONENTS_MAX = 9, POLYNOMIALS_MAX = 16, LISTS_MAX = 12 };
-
-/* Multi-indices of a degree: exponents of the d + 1 barycentric coordinates. */
-typedef struct bernstein {
-    int degree, n, vertices;
-    int index[COEFFICIENTS_MAX][4];
-} bernstein;
-
-/* A product of coefficients of the form as a polynomial. */
-typedef struct coefficient_polynomial {
-    int scalar, degree, first; /* its number, -1: 1; its coefficients are t[first] ... */
-} coefficient_polynomial;
-
-typedef struct product_writer {
-    ufl_emitter *e;
-    const ufl_element *scalar;
-    bernstein of[DEGREE_MAX + 1];
-    int k, d, n_names;
-    double to_bernstein[COEFFICIENTS_MAX * COEFFICIENTS_MAX]; /* [coefficient][node] */
-    coefficient_polynomial known[POLYNOMIALS_MAX];
-    int n_known;
-} product_writer;
-
-static void bernstein_make(int degree, int vertices, bernstein *out) {
-    *out = (bernstein){.degree = degree, .vertices = vertices};
-    for (int a = degree; a >= 0; --a)
-        for (int b = degree - a; b >= 0; --b)
-            for (int c = degree - a - b; c >= 0; --c) {
-                const int rest = degree - a - b - c;
-                if (vertices == 4 || (vertices == 3 && rest == 0)) {
-                    const int index[4] = {a, b, c, vertices == 4 ? rest : 0};
-                    memcpy(out->index[out->n++], index, sizeof index);
-                }
-            }
-}
-
-/* The coefficient whose index is `index` with `by` added to exponent i; -1: none. */
-static int neighbour(const bernstein *of, const int *index, int i, int by) {
-    int wanted[4];
-    memcpy(wanted, index, sizeof wanted);
-    wanted[i] += by;
-    for (int k = 0; k < of->n; ++k)
-        if (memcmp(of->index[k], wanted, sizeof wanted) == 0)
-            return k;
-    return -1;
-}
-
-static double factorial(int n) {
-    return n <= 1 ? 1 : n * factorial(n - 1);
-}
-
-/* Entries of the change of basis below this are rounding. */
-static const double ZERO = 1e-12;
-
-/* The matrix from values at the nodes of a Lagrange element to coefficients, [coefficient][node], zero before: the
- * inverse of the polynomials at the nodes. */
-static bool make_coefficients(const product_writer *w, int degree, double *out) {
-    const bernstein *of = &w->of[degree];
-    const int n = of->n;
-    weft_element *element = NULL;
-    double *V = ufl_alloc(w->e->l->context, (size_t)(n * n), sizeof *V);
-    if (!V || weft_element_make(WEFT_LAGRANGE, ufl_weft_cell(w->scalar->cell), degree, &element,
-                                NULL) != WEFT_OK)
-        return false;
-    for (int i = 0; i < n; ++i) {
-        double lambda[4] = {1};
-        for (int c = 0; c < w->d; ++c) {
-            lambda[c + 1] = element->points[i * w->d + c];
-            lambda[0] -= lambda[c + 1];
-        }
-        for (int j = 0; j < n; ++j) {
-            V[i * n + j] = factorial(degree);
-            for (int c = 0; c <= w->d; ++c)
-                V[i * n + j] *= pow(lambda[c], of->index[j][c]) / factorial(of->index[j][c]);
-        }
-        out[i * n + i] = 1;
-    }
-    weft_element_free(&element);
-    const bool solved = ufl_solve_dense(V, n, out, n);
-    for (int i = 0; i < n * n; ++i)
-        if (fabs(out[i]) < ZERO)
-            out[i] = 0;
-    return solved;
-}
-
-/* ---- statements ---- */
-
-/* A list of sums of products, each "real NAME = ...;". */
-static int new_names(product_writer *w, int n) {
-    w->n_names += n;
-    return w->n_names - n;
-}
-static void begin(product_writer *w, int name) {
-    weft_text_add(&w->e->body, "real t%d =", name);
-}
-/* + value * t[name]; returns whether a term stands now */
-static bool add_name(product_writer *w, bool started, double value, int name) {
-    char number[40];
-    if (value == 0)
-        return started;
-    weft_text_add(&w->e->body, value < 0 ? " - " : started ? " + " : " ");
-    if (fabs(value) != 1)
-        weft_text_add(&w->e->body, "%s*", ufl_emit_number(fabs(value), number));
-    weft_text_add(&w->e->body, "t%d", name);
-    w->e->flops += 2;
-    return true;
-}
-static void end(product_writer *w, bool started) {
-    weft_text_add(&w->e->body, started ? ";\n" : " 0.0;\n");
-}
-
-/* Where the dofs of a function stand. */
-typedef struct function_dofs {
-    const char *name; /* of the argument */
-    const ufl_element *element;
-    ufl_part part;
-    int degree;
-    const double *to_bernstein;
-} function_dofs;
-
-/* Coefficients of a component of a function; returns the first name. */
-static int write_coefficients(product_writer *w, const function_dofs *f) {
-    const int n = w->of[f->degree].n, values = new_names(w, n), first = new_names(w, n);
-    char index[16];
-    for (int i = 0; i < n; ++i) {
-        snprintf(index, sizeof index, "%d", i);
-        begin(w, values + i);
-        weft_text_add(&w->e->body, " ");
-        ufl_emit_dof(&w->e->body, f->name, f->element, f->part, index, false);
-        end(w, true);
-    }
-    for (int j = 0; j < n; ++j) {
-        bool started = false;
-        begin(w, first + j);
-        for (int i = 0; i < n; ++i)
-            started = add_name(w, started, f->to_bernstein[j * n + i], values + i);
-        end(w, started);
-    }
-    return first;
-}
-
-/* Differences that are the derivative by axis s of a polynomial, but for its degree. */
-static int write_differences(product_writer *w, int degree, int from, int s) {
-    const bernstein *of = &w->of[degree - 1];
-    const int first = new_names(w, of->n);
-    for (int j = 0; j < of->n; ++j) {
-        begin(w, first + j);
-        (void)add_name(w, true, 1, from + neighbour(&w->of[degree], of->index[j], s, 1));
-        (void)add_name(w, true, -1, from + neighbour(&w->of[degree], of->index[j], 0, 1));
-        end(w, true);
-    }
-    return first;
-}
-
-/* sum over i of adjugate(i, by) or, transposed, adjugate(by, i) times n coefficients from each names[i]; those of -1
- * are 0. Returns the first name. */
-static int write_transformed(product_writer *w, const int *names, int n, int by, bool transposed) {
-    const int first = new_names(w, n);
-    for (int j = 0; j < n; ++j) {
-        bool started = false;
-        begin(w, first + j);
-        for (int i = 0; i < w->d; ++i) {
-            if (names[i] < 0)
-                continue;
-            weft_text_add(&w->e->body, started ? " + " : " ");
-            ufl_emit_scalar(w->e, transposed ? w->e->adjugate[by][i] : w->e->adjugate[i][by],
-                            &w->e->body);
-            weft_text_add(&w->e->body, "*t%d", names[i] + j);
-            w->e->flops += 2;
-            started = true;
-        }
-        end(w, started);
-    }
-    return first;
-}
-
-static double binomial(int n, int k) {
-    return factorial(n) / (factorial(k) * factorial(n - k));
-}
-
-/* The product of two polynomials: a coefficient is a sum over the ways to write its index as a sum. */
-static int write_multiply(product_writer *w, int m, int a, int n, int b) {
-    const bernstein *left = &w->of[m], *right = &w->of[n], *of = &w->of[m + n];
-    const int first = new_names(w, of->n);
-    for (int j = 0; j < of->n; ++j) {
-        bool started = false;
-        begin(w, first + j);
-        for (int i = 0; i < left->n; ++i) {
-            int rest[4] = {0};
-            double scale = 1 / binomial(m + n, m);
-            bool fits = true;
-            for (int c = 0; c <= w->d && fits; ++c) {
-                rest[c] = of->index[j][c] - left->index[i][c];
-                fits = rest[c] >= 0;
-                scale *= fits ? binomial(of->index[j][c], rest[c]) : 0;
-            }
-            if (!fits)
-                continue;
-            char number[40];
-            weft_text_add(&w->e->body, started ? " + " : " ");
-            if (fabs(scale - 1) > ZERO)
-                weft_text_add(&w->e->body, "%s*", ufl_emit_number(scale, number));
-            weft_text_add(&w->e->body, "t%d*t%d", a + i, b + neighbour(right, rest, 0, 0));
-            w->e->flops += 2;
-            started = true;
-        }
-        end(w, started);
-    }
-    return first;
-}
-
-/* The mass matrix between degrees n (rows) and m (columns), but for a factor, times coefficients `from`. With binomials
- * C of multi-indices an entry is C(beta + gamma, beta) = sum over delta of C(beta, delta) C(gamma, delta): sums A over
- * coefficients of each lower degree, scaled by (m - degree)!, and from these upwards. */
-static int write_mass(product_writer *w, int n, int m, int from) {
-    int sums[DEGREE_MAX + 1], result = 0;
-    const int least = n < m ? n : m;
-    sums[m] = from;
-    for (int k = m - 1; k >= 0; --k) {
-        const bernstein *of = &w->of[k];
-        sums[k] = new_names(w, of->n);
-        for (int j = 0; j < of->n; ++j) {
-            bool started = false;
-            begin(w, sums[k] + j);
-            for (int i = 0; i <= w->d; ++i)
-                started = add_name(w, started, of->index[j][i] + 1,
-                                   sums[k + 1] + neighbour(&w->of[k + 1], of->index[j], i, 1));
-            end(w, started);
-        }
-    }
-    for (int k = 0; k <= n; ++k) {
-        const bernstein *of = &w->of[k];
-        const int before = result;
-        result = new_names(w, of->n);
-        for (int j = 0; j < of->n; ++j) {
-            bool started = false;
-            begin(w, result + j);
-            for (int i = 0; i <= w->d && k > 0; ++i)
-                if (of->index[j][i] > 0)
-                    started = add_name(w, started, of->index[j][i],
-                                       before + neighbour(&w->of[k - 1], of->index[j], i, -1));
-            if (k <= least)
-                started =
-                    add_name(w, started, 1 / (factorial(m - k) * factorial(n - k)), sums[k] + j);
-            end(w, started);
-        }
-    }
-    return result;
-}
+enum { COMPONENTS_MAX = 9, LISTS_MAX = 12 };
 
 /* ---- coefficients of the form ---- */
 
@@ -277,54 +29,53 @@ static int degree_of(ufl_lowering *l, int scalar) {
         return a < 0 || b < 0 ? -1 : a + b;
     }
     const ufl_element *element = l->coefficients[s->a / 2]->space->element;
-    const ufl_element *nodal = ufl_component_parts(l->context, element, s->b, parts) == 1
-                                   ? parts[0].scalar
-                                   : NULL;
+    const ufl_element *nodal =
+        ufl_component_parts(l->context, element, s->b, parts) == 1 ? parts[0].scalar : NULL;
     if (!nodal || nodal->family != UFL_LAGRANGE || nodal->tensor_order || nodal->degree < 1 ||
-        nodal->degree > DEGREE_MAX || s->c > ufl_cell_dimension(nodal->cell))
+        nodal->degree > UFL_BERNSTEIN_DEGREE_MAX || s->c > ufl_cell_dimension(nodal->cell))
         return -1;
     return nodal->degree - (s->c > 0);
 }
 
 /* Returns false and an error. */
-static bool write_polynomial(product_writer *w, int scalar, coefficient_polynomial *out) {
+static bool write_polynomial(ufl_product_writer *w, int scalar, ufl_coefficient_polynomial *out) {
     const ufl_scalar *s = &w->e->l->scalars.list[scalar];
     ufl_part parts[UFL_PARTS_MAX];
-    coefficient_polynomial a, b;
+    ufl_coefficient_polynomial a, b;
     char name[16];
     for (int i = 0; i < w->n_known; ++i)
         if (w->known[i].scalar == scalar) {
             *out = w->known[i];
             return true;
         }
-    if (w->n_known == POLYNOMIALS_MAX)
+    if (w->n_known == UFL_POLYNOMIALS_MAX)
         return refuse(w->e, "many coefficients");
-    *out = (coefficient_polynomial){.scalar = scalar, .degree = degree_of(w->e->l, scalar)};
+    *out = (ufl_coefficient_polynomial){.scalar = scalar, .degree = degree_of(w->e->l, scalar)};
     if (s->type == SCALAR_PRODUCT) {
         if (!write_polynomial(w, s->a, &a) || !write_polynomial(w, s->b, &b))
             return false;
-        out->first = write_multiply(w, a.degree, a.first, b.degree, b.first);
+        out->first = ufl_bernstein_multiply(w, a.degree, a.first, b.degree, b.first);
     } else {
         const ufl_element *element = w->e->l->coefficients[s->a / 2]->space->element;
-        double *matrix = ufl_alloc(w->e->l->context, (size_t)COEFFICIENTS_MAX * COEFFICIENTS_MAX,
+        double *matrix = ufl_alloc(w->e->l->context, (size_t)UFL_BERNSTEIN_MAX * UFL_BERNSTEIN_MAX,
                                    sizeof *matrix);
         (void)ufl_component_parts(w->e->l->context, element, s->b, parts);
         const int degree = parts[0].scalar->degree;
-        if (!matrix || !make_coefficients(w, degree, matrix))
+        if (!matrix || !ufl_bernstein_matrix(w, degree, matrix))
             return false;
         snprintf(name, sizeof name, "w%d", s->a / 2);
-        const function_dofs dofs = {name, element, parts[0], degree, matrix};
-        out->first = write_coefficients(w, &dofs);
+        const ufl_function_dofs dofs = {name, element, parts[0], degree, matrix};
+        out->first = ufl_bernstein_coefficients(w, &dofs);
         if (s->c > 0) {
-            const int differences = write_differences(w, degree, out->first, s->c);
-            out->first = new_names(w, w->of[degree - 1].n);
+            const int differences = ufl_bernstein_differences(w, degree, out->first, s->c);
+            out->first = ufl_sum_names(w, w->of[degree - 1].n);
             for (int i = 0; i < w->of[degree - 1].n; ++i) {
-                begin(w, out->first + i);
-                end(w, add_name(w, false, degree, differences + i));
+                ufl_sum_begin(w, out->first + i);
+                ufl_sum_end(w, ufl_sum_add(w, false, degree, differences + i));
             }
         }
     }
-    if (w->n_known == POLYNOMIALS_MAX)
+    if (w->n_known == UFL_POLYNOMIALS_MAX)
         return refuse(w->e, "many coefficients");
     w->known[w->n_known++] = *out;
     return true;
@@ -342,8 +93,7 @@ static bool split_add(ufl_scalars *scalars, split_factor *sum, int constant, int
     if (constant < 0 || i == UFL_SPLIT_MAX)
         return false;
     sum->polynomial[i] = polynomial;
-    sum->constant[i] =
-        i < sum->n ? ufl_scalar_add(scalars, sum->constant[i], constant) : constant;
+    sum->constant[i] = i < sum->n ? ufl_scalar_add(scalars, sum->constant[i], constant) : constant;
     sum->n += i == sum->n;
     return sum->constant[i] >= 0;
 }
@@ -378,8 +128,7 @@ static bool split(ufl_scalars *scalars, int factor, split_factor *out) {
     for (int i = 0; i < a.n; ++i)
         for (int j = 0; j < b.n; ++j) {
             const int p = a.polynomial[i], q = b.polynomial[j];
-            if (!split_add(scalars, out,
-                           ufl_scalar_multiply(scalars, a.constant[i], b.constant[j]),
+            if (!split_add(scalars, out, ufl_scalar_multiply(scalars, a.constant[i], b.constant[j]),
                            p < 0   ? q
                            : q < 0 ? p
                                    : ufl_scalar_multiply(scalars, p, q)))
@@ -431,14 +180,15 @@ static int find_part(product_parts *parts, ufl_part part) {
 }
 
 /* The degrees of the polynomials in a term: of the test function, of the trial function, of the factor. */
-static void term_degrees(const product_writer *w, const ufl_term *term, int scalar, int out[3]) {
+static void term_degrees(const ufl_product_writer *w, const ufl_term *term, int scalar,
+                         int out[3]) {
     for (int i = 0; i < 2; ++i)
         out[i] = w->k - (w->e->l->bases[term->basis[i]].derivative > 0);
     out[2] = degree_of(w->e->l, scalar);
 }
 
 /* Constant factor of a term with the constants that differences and mass matrices leave out. */
-static void write_factors(product_writer *w, const ufl_terms *terms, const int *polynomials,
+static void write_factors(ufl_product_writer *w, const ufl_terms *terms, const int *polynomials,
                           int *names) {
     char number[40];
     for (int t = 0; t < terms->n; ++t) {
@@ -448,8 +198,9 @@ static void write_factors(product_writer *w, const ufl_terms *terms, const int *
         for (int i = 0; i < 2; ++i)
             scale *= degrees[i] < w->k ? w->k : 1;
         const int trial = degrees[1] + degrees[2];
-        scale *= factorial(degrees[0]) * factorial(trial) / factorial(degrees[0] + trial + w->d);
-        names[t] = new_names(w, 1);
+        scale *= ufl_factorial(degrees[0]) * ufl_factorial(trial) /
+                 ufl_factorial(degrees[0] + trial + w->d);
+        names[t] = ufl_sum_names(w, 1);
         weft_text_add(&w->e->body, "real t%d = %s*", names[t], ufl_emit_number(scale, number));
         ufl_emit_scalar(w->e, terms->list[t].factor, &w->e->body);
         weft_text_add(&w->e->body, ";\n");
@@ -464,7 +215,7 @@ typedef struct term_choice {
     bool differences;
 } term_choice;
 
-static bool is_chosen(const product_writer *w, const ufl_term *term, int polynomial,
+static bool is_chosen(const ufl_product_writer *w, const ufl_term *term, int polynomial,
                       const term_choice *choice) {
     const ufl_basis *v = &w->e->l->bases[term->basis[0]], *u = &w->e->l->bases[term->basis[1]];
     return v->part.first == choice->test.first && v->derivative == choice->derivative &&
@@ -477,9 +228,9 @@ typedef struct term_list {
 } term_list;
 
 /* Sum of factors times values or differences of the trial function; -1: none. */
-static int write_sum(product_writer *w, const term_list *list, const product_parts *trial,
+static int write_sum(ufl_product_writer *w, const term_list *list, const product_parts *trial,
                      const term_choice *choice) {
-    const bernstein *of = &w->of[w->k - choice->differences];
+    const ufl_bernstein *of = &w->of[w->k - choice->differences];
     int first = -1;
     for (int j = 0; j < of->n; ++j) {
         bool started = false;
@@ -488,9 +239,9 @@ static int write_sum(product_writer *w, const term_list *list, const product_par
             if (!is_chosen(w, &list->terms->list[t], list->polynomials[t], choice))
                 continue;
             if (first < 0)
-                first = new_names(w, of->n);
+                first = ufl_sum_names(w, of->n);
             if (!started)
-                begin(w, first + j);
+                ufl_sum_begin(w, first + j);
             int i = 0;
             while (trial->part[i].first != u->part.first)
                 ++i;
@@ -500,15 +251,16 @@ static int write_sum(product_writer *w, const term_list *list, const product_par
             started = true;
         }
         if (started)
-            end(w, true);
+            ufl_sum_end(w, true);
     }
     return first;
 }
 
 /* The mass matrices of all sums with a derivative of a component of the test function. Adds the names of the
  * results to `lists`. */
-static bool write_derivative(product_writer *w, const term_list *list, const product_parts *trial,
-                             ufl_part test, int derivative, int *lists, int *n_lists) {
+static bool write_derivative(ufl_product_writer *w, const term_list *list,
+                             const product_parts *trial, ufl_part test, int derivative, int *lists,
+                             int *n_lists) {
     for (int t = 0; t < list->terms->n; ++t) {
         const ufl_basis *u = &w->e->l->bases[list->terms->list[t].basis[1]];
         const term_choice choice = {test, derivative, list->polynomials[t], u->derivative > 0};
@@ -519,21 +271,21 @@ static bool write_derivative(product_writer *w, const term_list *list, const pro
             continue;
         int sum = write_sum(w, list, trial, &choice), degree = w->k - choice.differences;
         if (choice.polynomial >= 0) {
-            coefficient_polynomial p;
+            ufl_coefficient_polynomial p;
             if (!write_polynomial(w, choice.polynomial, &p))
                 return false;
-            sum = write_multiply(w, p.degree, p.first, degree, sum);
+            sum = ufl_bernstein_multiply(w, p.degree, p.first, degree, sum);
             degree += p.degree;
         }
         if (*n_lists == LISTS_MAX)
             return refuse(w->e, "many coefficients");
-        lists[(*n_lists)++] = write_mass(w, w->k - (derivative > 0), degree, sum);
+        lists[(*n_lists)++] = ufl_bernstein_mass(w, w->k - (derivative > 0), degree, sum);
     }
     return true;
 }
 
 /* What stands with physical derivatives of the test function becomes one list for each reference derivative. */
-static void write_fluxes(product_writer *w, int (*lists)[LISTS_MAX], int *n_lists) {
+static void write_fluxes(ufl_product_writer *w, int (*lists)[LISTS_MAX], int *n_lists) {
     const int n = w->of[w->k - 1].n;
     int sums[3], any = 0;
     for (int r = 0; r < w->d; ++r) {
@@ -541,22 +293,22 @@ static void write_fluxes(product_writer *w, int (*lists)[LISTS_MAX], int *n_list
         any += n_lists[r + 1];
         if (n_lists[r + 1] < 2)
             continue;
-        sums[r] = new_names(w, n);
+        sums[r] = ufl_sum_names(w, n);
         for (int j = 0; j < n; ++j) {
-            begin(w, sums[r] + j);
+            ufl_sum_begin(w, sums[r] + j);
             for (int l = 0; l < n_lists[r + 1]; ++l)
-                (void)add_name(w, l > 0, 1, lists[r + 1][l] + j);
-            end(w, true);
+                (void)ufl_sum_add(w, l > 0, 1, lists[r + 1][l] + j);
+            ufl_sum_end(w, true);
         }
     }
     for (int s = 0; s < w->d && any > 0; ++s) {
-        lists[s + 1][0] = write_transformed(w, sums, n, s, true);
+        lists[s + 1][0] = ufl_bernstein_transformed(w, sums, n, s, true);
         n_lists[s + 1] = 1;
     }
 }
 
 /* Coefficients of the result by a component of the test function; -1 and an error. */
-static int write_test(product_writer *w, const term_list *list, const product_parts *trial,
+static int write_test(ufl_product_writer *w, const term_list *list, const product_parts *trial,
                       ufl_part test) {
     int lists[4][LISTS_MAX], n_lists[4] = {0};
     for (int r = 0; r <= w->d; ++r)
@@ -564,30 +316,30 @@ static int write_test(product_writer *w, const term_list *list, const product_pa
             return -1;
     if (w->e->l->keeps_gradients)
         write_fluxes(w, lists, n_lists);
-    const bernstein *of = &w->of[w->k];
-    const int first = new_names(w, of->n);
+    const ufl_bernstein *of = &w->of[w->k];
+    const int first = ufl_sum_names(w, of->n);
     for (int j = 0; j < of->n; ++j) {
         bool started = false;
-        begin(w, first + j);
+        ufl_sum_begin(w, first + j);
         for (int r = 0; r <= w->d; ++r)
             for (int l = 0; l < n_lists[r]; ++l) {
                 if (r == 0) {
-                    started = add_name(w, started, 1, lists[r][l] + j);
+                    started = ufl_sum_add(w, started, 1, lists[r][l] + j);
                     continue;
                 }
-                const int plus = neighbour(&w->of[w->k - 1], of->index[j], r, -1),
-                          minus = neighbour(&w->of[w->k - 1], of->index[j], 0, -1);
+                const int plus = ufl_bernstein_neighbour(&w->of[w->k - 1], of->index[j], r, -1),
+                          minus = ufl_bernstein_neighbour(&w->of[w->k - 1], of->index[j], 0, -1);
                 if (plus >= 0)
-                    started = add_name(w, started, 1, lists[r][l] + plus);
+                    started = ufl_sum_add(w, started, 1, lists[r][l] + plus);
                 if (minus >= 0)
-                    started = add_name(w, started, -1, lists[r][l] + minus);
+                    started = ufl_sum_add(w, started, -1, lists[r][l] + minus);
             }
-        end(w, started);
+        ufl_sum_end(w, started);
     }
     return first;
 }
 
-static void write_result(product_writer *w, ufl_part part, int coefficients) {
+static void write_result(ufl_product_writer *w, ufl_part part, int coefficients) {
     const int n = w->of[w->k].n;
     char index[16];
     for (int i = 0; i < n; ++i) {
@@ -596,26 +348,26 @@ static void write_result(product_writer *w, ufl_part part, int coefficients) {
         ufl_emit_dof(&w->e->body, "A", w->e->results, part, index, false);
         weft_text_add(&w->e->body, " =");
         for (int j = 0; j < n; ++j)
-            started = add_name(w, started, w->to_bernstein[j * n + i], coefficients + j);
-        end(w, started);
+            started = ufl_sum_add(w, started, w->to_bernstein[j * n + i], coefficients + j);
+        ufl_sum_end(w, started);
     }
 }
 
 /* The rule of the integral must integrate every term exactly, as this function does. */
-static bool check_degrees(const product_writer *w, const ufl_terms *terms, const int *polynomials,
-                          int degree) {
+static bool check_degrees(const ufl_product_writer *w, const ufl_terms *terms,
+                          const int *polynomials, int degree) {
     for (int t = 0; t < terms->n; ++t) {
         int d[3];
         term_degrees(w, &terms->list[t], polynomials[t], d);
         if (d[0] + d[1] + d[2] > degree)
             return refuse(w->e, "an integral whose rule is not exact");
-        if (d[1] + d[2] > DEGREE_MAX || d[2] > DEGREE_MAX)
+        if (d[1] + d[2] > UFL_BERNSTEIN_DEGREE_MAX || d[2] > UFL_BERNSTEIN_DEGREE_MAX)
             return refuse(w->e, "coefficients of high degrees");
     }
     return true;
 }
 
-static bool find_parts(const product_writer *w, const ufl_terms *terms, product_parts *trial) {
+static bool find_parts(const ufl_product_writer *w, const ufl_terms *terms, product_parts *trial) {
     product_parts test = {.n = 0};
     ufl_emitter *e = w->e;
     for (int t = 0; t < terms->n; ++t)
@@ -633,8 +385,8 @@ static bool find_parts(const product_writer *w, const ufl_terms *terms, product_
 }
 
 /* Does a term have a derivative of this component of the trial function? */
-static bool has_derivatives(const product_writer *w, const ufl_terms *terms,
-                            const function_dofs *v) {
+static bool has_derivatives(const ufl_product_writer *w, const ufl_terms *terms,
+                            const ufl_function_dofs *v) {
     bool any = false;
     for (int t = 0; t < terms->n; ++t) {
         const ufl_basis *u = &w->e->l->bases[terms->list[t].basis[1]];
@@ -647,35 +399,36 @@ bool ufl_emit_product(ufl_emitter *e, const ufl_terms *terms, const int *polynom
     const ufl_element *element = e->results;
     const ufl_element *scalar = element->family == UFL_BLOCKED ? element->sub[0] : element;
     product_parts trial = {.n = 0};
-    product_writer *w = ufl_alloc(e->l->context, 1, sizeof *w);
+    ufl_product_writer *w = ufl_alloc(e->l->context, 1, sizeof *w);
     int *factors = ufl_alloc(e->l->context, (size_t)terms->n + 1, sizeof *factors);
     if (!w || !factors)
         return false;
-    *w = (product_writer){
+    *w = (ufl_product_writer){
         .e = e, .scalar = scalar, .k = scalar->degree, .d = ufl_cell_dimension(scalar->cell)};
-    if (scalar->family != UFL_LAGRANGE || scalar->degree < 1 || scalar->degree > DEGREE_MAX ||
-        scalar->tensor_order || !ufl_cell_is_simplex(scalar->cell) || w->d < 2)
+    if (scalar->family != UFL_LAGRANGE || scalar->degree < 1 ||
+        scalar->degree > UFL_BERNSTEIN_DEGREE_MAX || scalar->tensor_order ||
+        !ufl_cell_is_simplex(scalar->cell) || w->d < 2)
         return refuse(e, scalar->name);
-    for (int k = 0; k <= DEGREE_MAX; ++k)
-        bernstein_make(k, w->d + 1, &w->of[k]);
+    for (int k = 0; k <= UFL_BERNSTEIN_DEGREE_MAX; ++k)
+        ufl_bernstein_make(k, w->d + 1, &w->of[k]);
     if (!find_parts(w, terms, &trial) || !check_degrees(w, terms, polynomials, degree) ||
-        !make_coefficients(w, w->k, w->to_bernstein) || !ufl_emit_declare(e, true))
+        !ufl_bernstein_matrix(w, w->k, w->to_bernstein) || !ufl_emit_declare(e, true))
         return false;
     write_factors(w, terms, polynomials, factors);
     for (int i = 0; i < trial.n; ++i) {
-        const function_dofs v = {"v", element, trial.part[i], w->k, w->to_bernstein};
-        trial.names[i][0] = write_coefficients(w, &v);
+        const ufl_function_dofs v = {"v", element, trial.part[i], w->k, w->to_bernstein};
+        trial.names[i][0] = ufl_bernstein_coefficients(w, &v);
         int differences[3];
         for (int s = 0; s < w->d && e->l->keeps_gradients && has_derivatives(w, terms, &v); ++s)
-            differences[s] = write_differences(w, w->k, trial.names[i][0], s + 1);
+            differences[s] = ufl_bernstein_differences(w, w->k, trial.names[i][0], s + 1);
         for (int t = 0; t < terms->n; ++t) {
             const ufl_basis *u = &e->l->bases[terms->list[t].basis[1]];
             int *name = &trial.names[i][u->derivative];
             if (u->part.first == trial.part[i].first && *name < 0)
                 *name = e->l->keeps_gradients
-                            ? write_transformed(w, differences, w->of[w->k - 1].n,
-                                                u->derivative - 1, false)
-                            : write_differences(w, w->k, trial.names[i][0], u->derivative);
+                            ? ufl_bernstein_transformed(w, differences, w->of[w->k - 1].n,
+                                                        u->derivative - 1, false)
+                            : ufl_bernstein_differences(w, w->k, trial.names[i][0], u->derivative);
         }
     }
     const int n_components = element->family == UFL_BLOCKED ? element->block_size : 1;
