@@ -37,7 +37,7 @@ weft_status app_constraint_read(app_constraints *constraints, app_constraint_kin
                                 const char *text, weft_error *error) {
     weft_status status = WEFT_OK;
     const char *option = kinds[kind].option, *form = kinds[kind].form, *group = NULL;
-    app_constraint made = {.kind = kind};
+    app_constraint made = {.kind = kind, .text = text};
     if (kind == APP_PERIODIC && strcmp(text, "mesh") != 0) {
         TRY(app_split_assignment(option, text, form, &made.group, &made.other, error));
     } else if (kind == APP_POINT_VALUE || kind == APP_POINT_LOAD) {
@@ -68,6 +68,12 @@ void app_constraints_clear(app_constraints *constraints) {
     }
     free(constraints->list);
     *constraints = (app_constraints){0};
+}
+
+void app_constraints_write(const app_constraints *constraints, weft_text *out) {
+    for (int i = 0; i < constraints->n; ++i)
+        weft_text_add(out, " %s '%s'", kinds[constraints->list[i].kind].option,
+                      constraints->list[i].text);
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */

@@ -14,6 +14,7 @@ typedef enum app_constraint_kind {
 
 typedef struct app_constraint {
     app_constraint_kind kind;
+    const char *text;    /* as given; borrowed from argv */
     char *group, *other; /* malloc'd; other: of --periodic, NULL: what the mesh declares */
     app_place place;     /* of points */
     char **values; /* [n_values] of points, formulas; malloc'd */
@@ -32,3 +33,5 @@ typedef struct app_constraints {
 weft_status app_constraint_read(app_constraints *constraints, app_constraint_kind kind,
                                 const char *text, weft_error *error);
 void app_constraints_clear(app_constraints *constraints);
+/** Append the options as they were given, " --tie 'right'". */
+void app_constraints_write(const app_constraints *constraints, weft_text *out);

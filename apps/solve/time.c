@@ -414,9 +414,12 @@ static void report(const solve *run, double start) {
     weft_progress(&run->base.messages->monitor, phase, state->t, end);
 }
 
-/* One step: of the length that is given, unless it would end later than it may. */
+/* One step: of the length that is given, unless it would end later than it may. After a checkpoint
+ * the preconditioner is made anew, as by a run that resumes; until then reports name it. */
 static weft_status step(solve *run, weft_error *error) {
     const solve_time_options *time = &run->options->time;
+    if (run->time.state.step > 0 && run->time.state.step == run->time.kept_step)
+        weft_transient_forget(run->time.transient);
     const double left = until(run) - run->time.state.t;
     const double dt = left < time->dt * (1 - 1e-9) ? left : time->dt;
     return time->tolerance > 0
@@ -444,10 +447,10 @@ done:
     return status;
 }
 
-/* What the steps were solved with. */
-static void report_preconditioner(solve *run) {
+/* What the steps after the first one were solved with. */
+static void report_preconditioner(solve *run, int64_t first) {
     run->base.preconditioner_in_time = weft_transient_preconditioner(run->time.transient);
-    if (!run->base.preconditioner_in_time && run->base.options->preconditioner >= 0)
+    if (run->time.state.step > first && !run->base.preconditioner_in_time && run->base.options->preconditioner >= 0)
         (void)snprintf(run->base.preconditioner_reason, sizeof run->base.preconditioner_reason,
                        "%s refuses the matrix",
                        weft_preconditioner_about(run->base.options->preconditioner)->name);
@@ -456,6 +459,7 @@ static void report_preconditioner(solve *run) {
 weft_status solve_time_run(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const double begin = weft_clock();
+    const int64_t first = run->time.state.step;
     run->time.history.path = run->options->time.history;
     app_stop_catch();
     TRY(series_open(run, error));
@@ -482,7 +486,7 @@ weft_status solve_time_run(solve *run, weft_error *error) {
         run->options->nonlinear && run->time.state.outcome == WEFT_TRANSIENT_DONE;
     run->base.cg.residual = NAN;
     TRY(pull(run, error));
-    report_preconditioner(run);
+    report_preconditioner(run, first);
     if (run->options->time.checkpoint && run->time.state.step > run->time.kept_step)
         TRY(solve_checkpoint_write(run, error));
     TRY(app_series_close(&run->time.series, error));

@@ -60,6 +60,7 @@ void solve_problem_write(const solve *run, weft_text *out) {
     write_bindings("param", &o->sets, out);
     write_bindings("measure", &o->measures, out);
     write_conditions(&o->run.conditions, out);
+    app_constraints_write(&o->run.constraints, out);
 }
 
 /* ---- checkpoints ------------------------------------------------------------------------- */
@@ -113,7 +114,6 @@ weft_status solve_checkpoint_write(solve *run, weft_error *error) {
     weft_transient_numbers(run->time.transient, lists.values[lists.n]);
     const weft_checkpoint checkpoint = checkpoint_of(run, &lists);
     TRY(weft_checkpoint_write(run->options->time.checkpoint, run->base.mesh, &checkpoint, error));
-    weft_transient_forget(run->time.transient);
     run->time.kept_step = run->time.state.step;
 done:
     lists_clear(&lists);

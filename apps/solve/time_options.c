@@ -151,6 +151,13 @@ weft_status solve_time_options_check(const solve_time_options *options, weft_err
         weft_error_hint(error, "add --checkpoint FILE.vtkhdf");
         return WEFT_ERROR_USAGE;
     }
+    if (options->output_interval > 0 && options->end / options->output_interval > STEPS_MOST) {
+        weft_error_set(error, WEFT_ERROR_USAGE, "%.3g outputs are too many",
+                       options->end / options->output_interval);
+        weft_error_location(error, "--output-interval", NULL, 0, 0);
+        weft_error_hint(error, "give an interval of time with at most 1e9 outputs until END");
+        return WEFT_ERROR_USAGE;
+    }
     if (steps > STEPS_MOST) {
         weft_error_set(error, WEFT_ERROR_USAGE, "%.3g time steps are too many", steps);
         weft_error_location(error, "--time", options->text, 1, 1);

@@ -52,9 +52,12 @@ int solve_time_report(const solve *run) {
         return run->time.stopped ? 128 + run->time.stopped : 0;
     fprintf(stderr, "solve: error: the step from t = %g has failed: ", state->t);
     if (state->outcome == WEFT_TRANSIENT_SOLVER)
-        fprintf(stderr,
-                "%s: %s\nhint: raise --max-iterations or --tolerance, or take a smaller step\n",
-                weft_method_about(run->base.method)->title, weft_cg_outcome_name(state->solver));
+        fprintf(stderr, "%s: %s\nhint: %s\n", weft_method_about(run->base.method)->title,
+                weft_cg_outcome_name(state->solver),
+                state->solver == WEFT_CG_NAN
+                    ? "a value is not a number or too large: look whether the conditions, --input "
+                      "and --define have values at the times of this step"
+                    : "raise --max-iterations or --tolerance, or take a smaller step");
     else if (state->outcome == WEFT_TRANSIENT_NEWTON)
         fputs("Newton's method has not converged\nhint: take a smaller step or more "
               "--newton-iterations, or look whether K is the derivative of r\n",

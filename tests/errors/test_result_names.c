@@ -46,13 +46,22 @@ static void test_ending(void **state) {
 static void test_same_file(void **state) {
     char *folder = test_folder_make(), *mesh = test_path(folder, "mesh.vtkhdf"),
          *link_to_mesh = test_path(folder, "link.vtkhdf"), *new = test_path(folder, "new.vtkhdf");
+    char line[400], detour[400];
     (void)state;
     test_text_write(mesh, geometry);
     assert_int_equal(0, symlink(mesh, link_to_mesh));
+    snprintf(line, sizeof line, "0,0:1,1:3=%s", new);
+    snprintf(detour, sizeof detour, "%s/./new.vtkhdf", folder);
     REFUSE("--json would write over the mesh", "--mesh", mesh, "--json", mesh);
     REFUSE("--json would write over the mesh", "--mesh", mesh, "--json", link_to_mesh);
     REFUSE("--json would write over the file of --output", "--mesh", "square:2", "--output", new,
            "--json", new);
+    REFUSE("--line would write over the file of --json", "--mesh", "square:2", "--line", line,
+           "--json", new);
+    REFUSE("--line would write over the file of another --line", "--mesh", "square:2", "--line",
+           line, "--line", line);
+    REFUSE("--json would write over the file of --output", "--mesh", "square:2", "--output", new,
+           "--json", detour);
     char *text = test_file_read(mesh, NULL);
     assert_string_equal(geometry, text);
     assert_int_not_equal(0, access(new, F_OK));

@@ -60,6 +60,12 @@ END
 components=2
 same vector vector.py --mesh square:4 --initial 'x^2,x*y' --dirichlet 'boundary=x^2+t,x*y-t' --preconditioner jacobi
 
+# constraints and loads at points
+components=1
+tied=(heat.weft --mesh square:12 --initial 'x*y' --tie right --point-load 0.3,0.3=t --preconditioner jacobi)
+same constraints "${tied[@]}" --point-value '0.5,0.5=1+t'
+components=2
+
 # a mixed space whose pressure is determined up to a constant
 cat >flow.ufl <<'END'
 W = VectorElement('P', triangle, 2)*FiniteElement('P', triangle, 1)
@@ -102,6 +108,9 @@ refused() { # words, options...
 "$solve" "${heat[@]}" --time 0.1,0.5 --checkpoint c.vtkhdf --output c.pvd >out 2>&1 || fail "a checkpoint"
 refused 'the checkpoint of another problem' "${heat[@]}" --time 0.05,1 --resume c.vtkhdf
 refused 'the checkpoint of another problem' "${heat[@]}" --define 'density=2' --time 0.1,1 --resume c.vtkhdf
+"$solve" "${tied[@]}" --time 0.1,0.5 --point-value 0.5,0.5=1 --checkpoint tied.vtkhdf >out 2>&1 || fail "a tie"
+refused 'the checkpoint of another problem' "${tied[@]}" --point-value 0.5,0.5=2 --time 0.1,1 --resume tied.vtkhdf
+refused 'the checkpoint of another problem' "${tied[@]}" --time 0.1,1 --resume tied.vtkhdf
 refused 'the checkpoint of another mesh' heat.weft --mesh square:13 --time 0.1,1 --resume c.vtkhdf
 refused 'the checkpoint was written at t = 0.5, and the run ends at t = 0.3' "${heat[@]}" --time 0.1,0.3 --resume c.vtkhdf
 refused 'c.pvd exists, and it is kept' "${heat[@]}" --time 0.1,1 --output c.pvd
@@ -113,4 +122,13 @@ refused '--checkpoint-every says when to write, but not where' "${heat[@]}" --ti
 refused 'would write over' "${heat[@]}" --time 0.1,1 --checkpoint c2.vtkhdf --history c.vtkhdf --resume c.vtkhdf
 head -c 3000 c.vtkhdf >cut.vtkhdf
 refused 'this checkpoint is incomplete' "${heat[@]}" --time 0.1,1 --resume cut.vtkhdf
+refused '--output would write over the file of --checkpoint' "${heat[@]}" --time 0.1,1 --checkpoint new.vtkhdf \
+    --output ./new.vtkhdf
+
+# the report names the preconditioner after a checkpoint at the end, and blames none where no step is left
+coarse=(heat.weft --mesh square:24 --dirichlet left=t --preconditioner aggregation --time 0.1,0.5)
+"$solve" "${coarse[@]}" --checkpoint p.vtkhdf --checkpoint-every 5 >out 2>&1 || fail "a checkpoint at the end"
+grep -qE '^aggregation .* levels' out || fail "the preconditioner of steps that end with a checkpoint"
+"$solve" "${coarse[@]}" --resume p.vtkhdf >out 2>&1 || fail "nothing to do"
+! grep -q 'refuses the matrix' out || fail "a matrix that was not made is refused"
 echo "resumed runs are those without an interruption"
