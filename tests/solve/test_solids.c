@@ -195,7 +195,7 @@ static void conditions_are_evaluated_once(void **state) {
         json_t *result =
             SOLVE(0, "kirchhoff.weft", "--nonlinear", "--mesh", "square:4", "--dirichlet",
                   "left=0,0", "--dirichlet", "right=0.1*y+0.2,0.1*sin(y)", "--load-steps", steps[i],
-                  "--probe", "1,0.5");
+                  "--probe", "1,0.5", "--assembly", "csr", "--preconditioner", "jacobi");
         const json_t *value =
             json_object_get(json_array_get(json_object_get(result, "probes"), 0), "u");
         kernels[i] =

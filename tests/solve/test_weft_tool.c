@@ -94,7 +94,7 @@ static void test_scatters(void **state) {
     check(
         RUN("compile", "poisson.weft", "product.weft", "--scatter", "gathr"), 2, "",
         "did you mean 'gather'? the values are auto, atomic, chunk-colored, cell-colored, gather, "
-        "vertex-patch or edge-patch");
+        "vertex-patch, edge-patch or cell-patch");
     check(RUN("compile", "poisson.weft", "--scatter=atomic"), 0, "plan", "");
 }
 

@@ -136,7 +136,10 @@ static void test_points(void **state) {
     assert_true(point[0] == -0.5 && point[1] == 2);
     assert_int_equal(WEFT_OK, app_parse_point("--probe", "1,2,3", point, &n, &error));
     assert_int_equal(3, n);
-    static const char *const bad[] = {"1", "", "1,", "1,2,3,4", "1;2", "a,b", "1,2 3"};
+    assert_int_equal(
+        WEFT_OK, app_parse_point("--probe", "1", point, &n, &error)); /* of a mesh of intervals */
+    assert_int_equal(1, n);
+    static const char *const bad[] = {"", "1,", "1,2,3,4", "1;2", "a,b", "1,2 3"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i) {
         error.column = 0;
         assert_int_equal(WEFT_ERROR_USAGE, app_parse_point("--probe", bad[i], point, &n, &error));
