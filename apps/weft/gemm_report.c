@@ -349,13 +349,15 @@ weft_status gemm_report(const gemm_report_options *how, const weft_monitor *moni
     weft_status status = WEFT_OK;
     report r = {.how = how, .m = how->sizes[0], .n = how->sizes[1], .k = how->sizes[2]};
     const weft_device_options options = weft_device_options_default(monitor);
+    struct stat folder;
     bool drawn = false;
     int stopped = 0; /* signals end the program */
     TRY(weft_device_open(how->device, &options, &r.device, error));
     if (weft_device_limits(r.device)->records_only)
         TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s computes nothing",
                            weft_device_limits(r.device)->name));
-    if (mkdir(how->folder, 0777) != 0 && errno != EEXIST)
+    if (mkdir(how->folder, 0777) != 0 &&
+        (errno != EEXIST || stat(how->folder, &folder) != 0 || !S_ISDIR(folder.st_mode)))
         TRY(weft_error_set(error, WEFT_ERROR_IO, "cannot make the folder %s: %s", how->folder,
                            strerror(errno)));
     TRY(weft_tuning_open(&options, &r.tuning, error));

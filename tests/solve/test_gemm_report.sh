@@ -53,4 +53,6 @@ expect() {
 }
 expect "operands or sizes are missing" "$weft" gemm report NN 60 60
 expect "cannot make the folder /dev/null/x" "$weft" gemm report NN 6 6 6 --device host:1 --out /dev/null/x
+touch taken
+expect "cannot make the folder taken: File exists" "$weft" gemm report NN 6 6 6 --device host:1 --out taken
 expect "computes nothing" "$weft" gemm report NN 6 6 6 --device null
