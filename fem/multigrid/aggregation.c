@@ -40,7 +40,7 @@ static weft_status options_check(const weft_csr *A, const weft_aggregation_optio
     if (components < 1 || A->n_rows % components)
         return weft_error_set(error, WEFT_ERROR_SHAPE, "%lld rows of %d components per node",
                               (long long)A->n_rows, components);
-    if (options->x && d != 2 && d != 3)
+    if (options->x && (d < 1 || d > 3))
         return weft_error_set(error, WEFT_ERROR_USAGE, "coordinates in %d dimensions", d);
     if (options->rigid_body_modes && (!options->x || components != d))
         return weft_error_set(error, WEFT_ERROR_USAGE,
@@ -81,6 +81,8 @@ static weft_status nodes_make(int components, int64_t n_rows, weft_coarsening *l
 static double aggregate_nodes(const weft_aggregation_options *options) {
     if (options->aggregate_nodes != 0)
         return options->aggregate_nodes;
+    if (options->dimension == 1)
+        return 3;
     return options->dimension == 2 ? 9 : options->rigid_body_modes ? 20 : 16;
 }
 

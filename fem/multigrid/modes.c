@@ -14,7 +14,7 @@ static void rigid_row(int d, const double *x, int component, double *row) {
         row[2] = component == 0 ? -x[1] : x[0];
         return;
     }
-    for (int axis = 0; axis < 3; ++axis) { /* e_axis x x */
+    for (int axis = 0; d == 3 && axis < 3; ++axis) { /* e_axis x x */
         int next = (axis + 1) % 3, last = (axis + 2) % 3;
         row[3 + axis] = component == last ? x[next] : component == next ? -x[last] : 0;
     }

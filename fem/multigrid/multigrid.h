@@ -97,13 +97,13 @@ typedef struct weft_aggregation_options {
     const int32_t *constrained; /* [n_constrained] ascending dofs, rows of the identity */
     int64_t n_constrained;
     int components;  /* dofs per node, interleaved; 0: 1 */
-    int dimension;   /* of the coordinates: 2 or 3 */
+    int dimension;   /* of the coordinates: 1 to 3 */
     const double *x; /* [n_nodes][dimension]; NULL: aggregates by the graph of the matrix alone */
     int n_near_nullspace;         /* at most WEFT_MOST_MODES */
     const double *near_nullspace; /* [n_rows][n_near_nullspace], vectors v with A v near 0 on free
                                      rows; NULL: constants, one for each component */
-    bool rigid_body_modes;        /* instead: 3 in 2D, 6 in 3D; components = dimension, with x */
-    double aggregate_nodes;       /* mean size; 0: 9 in 2D, 16 in 3D, 20 with rigid body
+    bool rigid_body_modes;        /* instead: 1, 3 or 6 in 1D to 3D; components = dimension, with x */
+    double aggregate_nodes;       /* mean size; 0: 3 in 1D, 9 in 2D, 16 in 3D, 20 with rigid body
  modes in 3D; not used without x */
     int row_aggregates;           /* most aggregates that a row of P interpolates from; 0: 4 */
     int most_levels;              /* 0: 20 */

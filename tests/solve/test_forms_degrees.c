@@ -123,6 +123,20 @@ static void projection(void **state) {
     json_decref(a);
 }
 
+/* Aggregates on an interval: a few iterations, where 400 unknowns in a row take CG hundreds; quadratic elements have the
+ * solution. */
+static void aggregation(void **state) {
+    (void)state;
+    put(file, "V = FiniteElement('P', interval, 2)\n"
+              "u, v, f = TrialFunction(V), TestFunction(V), Coefficient(V)\n"
+              "a, L = inner(grad(u), grad(v))*dx, f*v*dx\n");
+    json_t *a = SOLVE(0, file, "--mesh", "interval:200", "--input", "f=2", "--exact", "x*(1-x)",
+                      "--preconditioner", "aggregation", "--tolerance", "1e-12", DEVICE);
+    assert_true(app_number(a, "l2_error") < EXACT);
+    assert_true(app_number(a, "iterations") < 60);
+    json_decref(a);
+}
+
 /* -(k u')' = f with k = 2, 3 and f = 1, 2 in two cells, u = 0 at both ends: the flux at x = 0 is 1.1, and the integral of u
  * 143/360. Cubic elements have the solution. By measures, and by coefficients with a value for each group. */
 static void cell_groups(void **state) {
@@ -179,7 +193,7 @@ static void multigrid(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orders),          cmocka_unit_test(boundary_terms),
-        cmocka_unit_test(interior_facets), cmocka_unit_test(projection),
+        cmocka_unit_test(interior_facets), cmocka_unit_test(projection), cmocka_unit_test(aggregation),
         cmocka_unit_test(cell_groups),     cmocka_unit_test(multigrid),
     };
     return cmocka_run_group_tests(tests, name_files, remove_files);

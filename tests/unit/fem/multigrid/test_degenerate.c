@@ -172,8 +172,8 @@ static void bad_input_is_refused(void **state) {
                   "30 rows of 4 components per node");
     check_refused(&A, &(weft_aggregation_options){.constrained = outside, .n_constrained = 1},
                   WEFT_ERROR_SHAPE, "constrained dof 30 of a matrix of 30 rows");
-    check_refused(&A, &(weft_aggregation_options){.x = x, .dimension = 1}, WEFT_ERROR_USAGE,
-                  "coordinates in 1 dimensions");
+    check_refused(&A, &(weft_aggregation_options){.x = x, .dimension = 4}, WEFT_ERROR_USAGE,
+                  "coordinates in 4 dimensions");
     check_refused(&A, &(weft_aggregation_options){.rigid_body_modes = true}, WEFT_ERROR_USAGE,
                   "rigid body modes need coordinates, and as many components per node");
     check_refused(&A, &(weft_aggregation_options){.near_nullspace = modes}, WEFT_ERROR_USAGE,
