@@ -314,7 +314,15 @@ done:
     return status;
 }
 
-/* Refuse an input of the options that the script does not have. */
+static weft_status refuse_set(const solve_binding *binding, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_USAGE, "--time gives the input '%s' its values",
+                   binding->name);
+    weft_error_location(error, binding->origin, NULL, 0, 0);
+    weft_error_hint(error, "leave it out: u at the start is given by --initial");
+    return WEFT_ERROR_USAGE;
+}
+
+/* Refuse an input of the options that the script does not have, or that steps set. */
 static weft_status check_unknown(const solve *run, const char *const *names, size_t n,
                                  weft_error *error) {
     for (int i = 0; i < run->options->inputs.n; ++i) {
@@ -322,6 +330,8 @@ static weft_status check_unknown(const solve *run, const char *const *names, siz
         bool known = false;
         for (size_t k = 0; k < n; ++k)
             known |= strcmp(names[k], binding->name) == 0;
+        if (known && solve_time_sets(run, binding->name))
+            return refuse_set(binding, error);
         if (known)
             continue;
         const char *near = weft_nearest_name(binding->name, names, n);

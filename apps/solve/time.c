@@ -126,6 +126,13 @@ weft_memory *solve_time_memory(const solve *run, const char *name) {
                                        : run->time.previous;
 }
 
+static weft_status refuse_scheme(weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_USAGE, "a script with a scheme of its own takes no other one");
+    weft_error_location(error, "--scheme", NULL, 0, 0);
+    weft_error_hint(error, "leave out --scheme, or write a script that makes a mass matrix");
+    return WEFT_ERROR_USAGE;
+}
+
 /* Memory of the inputs that steps set, before forms are made. */
 static weft_status make_inputs(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -136,6 +143,8 @@ static weft_status make_inputs(solve *run, weft_error *error) {
     if (run->options->time.tolerance > 0)
         TRY(refuse_option("--time-tolerance", "the errors of a script's own scheme are not known",
                           error));
+    if (run->options->time.scheme != solve_time_options_default().scheme)
+        TRY(refuse_scheme(error));
     TRY(weft_memory_make(device, sizeof(double), &run->time.dt, error));
     TRY(weft_memory_write(run->time.dt, 0, &run->options->time.dt, sizeof(double), error));
     TRY(weft_memory_make(device, (size_t)run->n_dofs * sizeof(double), &run->time.previous, error));

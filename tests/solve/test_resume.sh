@@ -125,6 +125,12 @@ refused 'this checkpoint is incomplete' "${heat[@]}" --time 0.1,1 --resume cut.v
 refused '--output would write over the file of --checkpoint' "${heat[@]}" --time 0.1,1 --checkpoint new.vtkhdf \
     --output ./new.vtkhdf
 
+# a script's own scheme, whose inputs are set by steps
+own=(flow.ufl --previous w --mesh square:2 --time 0.1,0.2 --dirichlet 'boundary=0,0,free')
+refused "--time gives the input 'dt' its values" "${own[@]}" --input dt=3
+refused "--time gives the input 'w' its values" "${own[@]}" --input w=1,2,3
+refused 'a script with a scheme of its own takes no other one' "${own[@]}" --scheme sdirk2
+
 # the report names the preconditioner after a checkpoint at the end, and blames none where no step is left
 coarse=(heat.weft --mesh square:24 --dirichlet left=t --preconditioner aggregation --time 0.1,0.5)
 "$solve" "${coarse[@]}" --checkpoint p.vtkhdf --checkpoint-every 5 >out 2>&1 || fail "a checkpoint at the end"
