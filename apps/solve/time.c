@@ -69,6 +69,20 @@ static weft_status check_checkpoint(const char *path, weft_error *error) {
     return WEFT_ERROR_USAGE;
 }
 
+static weft_status check_lines(const solve_options *o, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < o->run.lines.n; ++i) {
+        const char *path = o->run.lines.list[i].path;
+        const app_overwrite pairs[] = {
+            {"--line", path, o->time.checkpoint, "the file of --checkpoint"},
+            {"--line", path, o->time.resume, "the file of --resume"},
+            {"--line", path, o->time.history, "the file of --history"}};
+        TRY(app_overwrite_check(pairs, sizeof pairs / sizeof *pairs, error));
+    }
+done:
+    return status;
+}
+
 weft_status solve_time_check(const solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const solve_options *options = run->options;
@@ -87,6 +101,7 @@ weft_status solve_time_check(const solve *run, weft_error *error) {
         {"--history", options->time.history, options->run.json, "the file of --json"}};
     const weft_series_options series = series_options(run);
     TRY(app_overwrite_check(pairs, sizeof pairs / sizeof *pairs, error));
+    TRY(check_lines(options, error));
     if (options->run.until_discretisation)
         TRY(refuse_option("--until", "leave out --until discretisation", error));
     if (options->load_steps > 1)

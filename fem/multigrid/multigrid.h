@@ -102,7 +102,7 @@ typedef struct weft_aggregation_options {
     int n_near_nullspace;         /* at most WEFT_MOST_MODES */
     const double *near_nullspace; /* [n_rows][n_near_nullspace], vectors v with A v near 0 on free
                                      rows; NULL: constants, one for each component */
-    bool rigid_body_modes;        /* instead: 1, 3 or 6 in 1D to 3D; components = dimension, with x */
+    bool rigid_body_modes;        /* instead: 1, 3, 6 in 1D to 3D; components = dimension, with x */
     double aggregate_nodes;       /* mean size; 0: 3 in 1D, 9 in 2D, 16 in 3D, 20 with rigid body
  modes in 3D; not used without x */
     int row_aggregates;           /* most aggregates that a row of P interpolates from; 0: 4 */

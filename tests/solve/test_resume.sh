@@ -125,6 +125,11 @@ refused 'this checkpoint is incomplete' "${heat[@]}" --time 0.1,1 --resume cut.v
 refused '--output would write over the file of --checkpoint' "${heat[@]}" --time 0.1,1 --checkpoint new.vtkhdf \
     --output ./new.vtkhdf
 
+for file in --checkpoint --history; do
+    refused "--line would write over the file of $file" "${heat[@]}" --time 0.1,1 "$file" line.vtkhdf \
+        --line 0,0:1,1:3=./line.vtkhdf
+done
+
 # a script's own scheme, whose inputs are set by steps
 own=(flow.ufl --previous w --mesh square:2 --time 0.1,0.2 --dirichlet 'boundary=0,0,free')
 refused "--time gives the input 'dt' its values" "${own[@]}" --input dt=3
