@@ -3,16 +3,8 @@
 # Form files solved on the GPU against the host: elements of several degrees and cell types, facet integrals, mixed spaces,
 # Newton's method, with and without a matrix. Solvers stop at 1e-11, condition numbers are below 1e4: numbers agree to 1e-7.
 set -euo pipefail
-solve=${WEFT_BUILD:?}/solve
-python=${PYTHON:-$(command -v python3)}
+source "${WEFT_SOURCE:?}/tests/gpu/solve_on_gpu.bash"
 gallery=${WEFT_SOURCE:?}/docs/examples/gallery
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-if ! "$solve" diffusion.weft --mesh square:2 --device cuda --quiet 2> "$folder/why"; then
-    grep -q "no CUDA driver\|no GPU\|no cuda:0" "$folder/why" && { head -1 "$folder/why"; exit 77; }
-    cat "$folder/why"
-    exit 1
-fi
 
 poisson() { # family, cell, degree
     cat <<TEXT
@@ -36,15 +28,6 @@ a = inner(grad(u), grad(v))*dx - p*div(v)*dx - q*div(u)*dx
 L = f*q*dx
 TEXT
 
-run() { # name, device, arguments...
-    local name=$1 device=$2
-    shift 2
-    "$solve" --device "$device" --tolerance 1e-11 --json "$folder/$name.json" --quiet "$@" || {
-        echo "$name failed"
-        exit 1
-    }
-}
-
 p2=("$folder/p2.ufl" --mesh square:24 --dirichlet left=0)
 p4=("$folder/p4.ufl" --mesh square:12 --dirichlet left=0)
 p3=("$folder/p3.ufl" --mesh cube:6 --dirichlet left=0)
@@ -66,4 +49,4 @@ for problem in $files; do
     run "$problem-host" host --problem "$problem.yaml"
     run "$problem-cuda" cuda --problem "$problem.yaml"
 done
-"$python" "$WEFT_SOURCE/tests/gpu/compare_runs.py" "$folder" 40 p2 p4 p3 q2 q3 stokes $files
+compare 40 p2 p4 p3 q2 q3 stokes $files

@@ -3,21 +3,7 @@
 # solve on the GPU against the host: vector spaces in every assembly and both plans, and Newton's method; the same answers to 1e-7 of
 # their size where CG stops at 1e-11 (condition numbers of elasticity on these meshes are below 1e4).
 set -euo pipefail
-solve=${WEFT_BUILD:?}/solve
-python=${PYTHON:-$(command -v python3)}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-if ! "$solve" diffusion.weft --mesh square:2 --device cuda --quiet 2> "$folder/why"; then
-    grep -q "no CUDA driver\|no GPU\|no cuda:0" "$folder/why" && { head -1 "$folder/why"; exit 77; }
-    cat "$folder/why"
-    exit 1
-fi
-
-run() { # name, device, arguments...
-    local name=$1 device=$2
-    shift 2
-    "$solve" --device "$device" --tolerance 1e-11 --json "$folder/$name.json" --quiet "$@"
-}
+source "${WEFT_SOURCE:?}/tests/gpu/solve_on_gpu.bash"
 
 helmholtz=(helmholtz.weft --mesh square:60 --define "lambda=1+x" --define "source=x*y" --neumann boundary=1 --probe 0.3,0.7)
 plane=(elasticity.weft --mesh square:40 --define "young=1+x" --define "force_y=x" --dirichlet left=0,free
@@ -53,4 +39,4 @@ for problem in helmholtz plane space newton newton3; do
     done
 done
 
-"$python" "$WEFT_SOURCE/tests/gpu/compare_runs.py" "$folder" 200 helmholtz plane space newton newton3 shifted convection quasilinear
+compare 200 helmholtz plane space newton newton3 shifted convection quasilinear

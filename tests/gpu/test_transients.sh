@@ -3,15 +3,7 @@
 # Problems in time on the GPU against the host: every scheme, steps of chosen length, Newton's method, form files, and a script
 # with its own loops. Each step is solved to 1e-11: numbers agree to 1e-7.
 set -euo pipefail
-solve=${WEFT_BUILD:?}/solve
-python=${PYTHON:-$(command -v python3)}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-if ! "$solve" diffusion.weft --mesh square:2 --device cuda --quiet 2> "$folder/why"; then
-    grep -q "no CUDA driver\|no GPU\|no cuda:0" "$folder/why" && { head -1 "$folder/why"; exit 77; }
-    cat "$folder/why"
-    exit 1
-fi
+source "${WEFT_SOURCE:?}/tests/gpu/solve_on_gpu.bash"
 cat > "$folder/table.csv" <<'TEXT'
 0,1
 0.5,1.6
@@ -41,14 +33,6 @@ table=(heat_nonlinear.weft --nonlinear --mesh square:16 --time 0.05,0.5 --initia
 form=("$folder/heat.py" --mesh square:8 --time 0.05,1 --initial 'x^2' --dirichlet left=0 --dirichlet 'right=exp(-t)'
     --exact 'x^2*exp(-t)')
 
-run() { # name, device, arguments...
-    local name=$1 device=$2
-    shift 2
-    "$solve" --device "$device" --tolerance 1e-11 --json "$folder/$name.json" --quiet "$@" || {
-        echo "$name failed"
-        exit 1
-    }
-}
 for problem in heat cube adaptive nonlinear table form; do
     declare -n arguments=$problem
     run "$problem-host" host "${arguments[@]}"
@@ -64,5 +48,5 @@ done
 for assembly in csr matrix-free lma edge; do
     run "heat-$assembly" cuda --assembly $assembly "${heat[@]}"
 done
-"$python" "$WEFT_SOURCE/tests/gpu/compare_runs.py" "$folder" 20 heat cube adaptive nonlinear table form \
+compare 20 heat cube adaptive nonlinear table form \
     heatsdirk2 heattheta nonlinearsdirk2 nonlineartheta
