@@ -222,8 +222,27 @@ bool weft_kernel_is_patch(weft_kernel_kind kind) {
            kind == KERNEL_MATRIX_PATCH || kind == KERNEL_CELL_PATCH;
 }
 
-/* The same for patches of cells, with the arguments of every connectivity; those of sums come first, so that
- * patches with sums are made once. */
+/* The values that a patch kernel loads, and its target. It overwrites the target instead of zeroing it first,
+ * unless it adds to existing values. */
+static weft_status patch_arguments_start(planner *p, weft_plan_kernel *kernel, int target,
+                                         bool was_started, weft_error *error) {
+    weft_status status = WEFT_OK;
+    kernel->accumulates = was_started || p->graph->values[target].is_input;
+    kernel->n_zero = 0;
+    kernel->n_arguments = 0;
+    kernel->arguments = NULL;
+    for (int i = 0; i < kernel->n_loads; ++i)
+        TRY(argument_add(p, kernel,
+                         (weft_argument){ARGUMENT_VALUE,
+                                         weft_value_storage(p->graph, kernel->loads[i].value), 0},
+                         error));
+    TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_VALUE, target, 0}, error));
+done:
+    return status;
+}
+
+/* Set the arguments of a kernel over patches of cells: those of every connectivity, of sums first, so that patches with sums are
+ * made once. */
 static weft_status kernel_cell_patches(planner *p, weft_plan_kernel *kernel, bool was_started,
                                        weft_error *error) {
     static const int sums[] = {CELL_PATCH_ROW_START, CELL_PATCH_ORDER, CELL_PATCH_PAIRS,
@@ -234,16 +253,7 @@ static weft_status kernel_cell_patches(planner *p, weft_plan_kernel *kernel, boo
     const weft_accumulation *a = &graph->accumulations[kernel->scatters[0]];
     TRY(check_patch_nodes(p->options, error));
     kernel->patch_cells = weft_cell_patch_cells(graph, a, p->options);
-    kernel->accumulates = was_started || graph->values[a->target].is_input;
-    kernel->n_zero = 0;
-    kernel->n_arguments = 0;
-    kernel->arguments = NULL;
-    for (int i = 0; i < kernel->n_loads; ++i)
-        TRY(argument_add(p, kernel,
-                         (weft_argument){ARGUMENT_VALUE,
-                                         weft_value_storage(graph, kernel->loads[i].value), 0},
-                         error));
-    TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_VALUE, a->target, 0}, error));
+    TRY(patch_arguments_start(p, kernel, a->target, was_started, error));
     TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_PARTIALS, a->target, 0}, error));
     for (size_t k = 0; k < sizeof sums / sizeof *sums; ++k)
         TRY(argument_add(p, kernel,
@@ -289,8 +299,7 @@ done:
     return status;
 }
 
-/* Set the arguments of a patch kernel. It overwrites its targets instead of zeroing them first,
- * unless it adds to existing values. */
+/* Set the arguments of a kernel over patches of nodes or edges. */
 static weft_status kernel_patches(planner *p, weft_plan_kernel *kernel, bool was_started,
                                   weft_error *error) {
     weft_status status = WEFT_OK;
@@ -306,16 +315,7 @@ static weft_status kernel_patches(planner *p, weft_plan_kernel *kernel, bool was
                                 : WEFT_PATCH_ARGUMENTS;
     TRY(check_patch_nodes(p->options, error));
     kernel->patch_nodes = matrix ? WEFT_PATCH_NODES : weft_patch_nodes(p->options);
-    kernel->accumulates = was_started || p->graph->values[target].is_input;
-    kernel->n_zero = 0;
-    kernel->n_arguments = 0;
-    kernel->arguments = NULL;
-    for (int i = 0; i < kernel->n_loads; ++i)
-        TRY(argument_add(p, kernel,
-                         (weft_argument){ARGUMENT_VALUE,
-                                         weft_value_storage(p->graph, kernel->loads[i].value), 0},
-                         error));
-    TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_VALUE, target, 0}, error));
+    TRY(patch_arguments_start(p, kernel, target, was_started, error));
     for (int part = first; part < first + n_parts - hidden; ++part)
         TRY(argument_add(
             p, kernel,
