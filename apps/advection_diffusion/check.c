@@ -51,15 +51,6 @@ static weft_status check_names(const ad_options *o, weft_error *error) {
     return app_overwrite_check(pairs, sizeof pairs / sizeof pairs[0], error);
 }
 
-static weft_status check_checkpoint(const char *path, weft_error *error) {
-    if (!path || app_ends_with(path, ".vtkhdf"))
-        return WEFT_OK;
-    weft_error_set(error, WEFT_ERROR_USAGE,
-                   "--checkpoint %s: it is a VTKHDF file, so its name ends in .vtkhdf", path);
-    weft_error_hint(error, "write --checkpoint FILE.vtkhdf");
-    return WEFT_ERROR_USAGE;
-}
-
 static weft_status check_rests(const ad_options *o, weft_error *error) {
     const char *without = o->output_every && !o->run.output && !o->run.json ? "--output-every"
                           : o->checkpoint_every && !o->checkpoint           ? "--checkpoint-every"
@@ -79,7 +70,7 @@ weft_status ad_check(ad_run *run, weft_error *error) {
     const ad_options *options = run->options;
     const weft_series_options series = ad_series_options(run);
     TRY(check_names(options, error));
-    TRY(check_checkpoint(options->checkpoint, error));
+    TRY(app_checkpoint_check(options->checkpoint, error));
     TRY(check_rests(options, error));
     double start = weft_clock();
     TRY(check_expressions(run, error));

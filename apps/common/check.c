@@ -107,3 +107,12 @@ weft_status app_outputs_check(const char *mesh, const char *output, const char *
 done:
     return status;
 }
+
+weft_status app_checkpoint_check(const char *path, weft_error *error) {
+    if (!path || app_ends_with(path, ".vtkhdf"))
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_USAGE,
+                   "--checkpoint %s: it is a VTKHDF file, so its name ends in .vtkhdf", path);
+    weft_error_hint(error, "write --checkpoint FILE.vtkhdf");
+    return WEFT_ERROR_USAGE;
+}

@@ -95,6 +95,9 @@ typedef struct app_overwrite {
 } app_overwrite;
 /** Errors  WEFT_ERROR_USAGE: both are the same file */
 weft_status app_overwrite_check(const app_overwrite *pairs, int n, weft_error *error);
+/** Is `path`, or NULL, a name for --checkpoint?
+ *  Errors  WEFT_ERROR_USAGE: it does not end in .vtkhdf */
+weft_status app_checkpoint_check(const char *path, weft_error *error);
 /** Check the names of the output files. Any name may be NULL.
  *  Errors  WEFT_ERROR_USAGE: --json names the mesh or the file of --output (a .vtkhdf mesh may be
  *          that of --output, which contains it), or --output does not end in .vtkhdf or .vtu */

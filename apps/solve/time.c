@@ -60,15 +60,6 @@ static weft_status refuse_option(const char *option, const char *hint, weft_erro
     return WEFT_ERROR_UNSUPPORTED;
 }
 
-static weft_status check_checkpoint(const char *path, weft_error *error) {
-    if (!path || app_ends_with(path, ".vtkhdf"))
-        return WEFT_OK;
-    weft_error_set(error, WEFT_ERROR_USAGE,
-                   "--checkpoint %s: it is a VTKHDF file, so its name ends in .vtkhdf", path);
-    weft_error_hint(error, "write --checkpoint FILE.vtkhdf");
-    return WEFT_ERROR_USAGE;
-}
-
 static weft_status check_lines(const solve_options *o, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < o->run.lines.n; ++i) {
@@ -110,7 +101,7 @@ weft_status solve_time_check(const solve *run, weft_error *error) {
         TRY(refuse_option("--reactions", "reactions are computed for stationary problems", error));
     if (options->time.history)
         TRY(app_file_check(options->time.history, error));
-    TRY(check_checkpoint(options->time.checkpoint, error));
+    TRY(app_checkpoint_check(options->time.checkpoint, error));
     if (options->time.checkpoint && !run->base.is_null)
         TRY(weft_result_check(options->time.checkpoint, error));
     if (options->run.output && !run->base.is_null)
