@@ -164,7 +164,7 @@ void weft_transient_numbers(const weft_transient *transient, double out[WEFT_TRA
 weft_status weft_transient_resume(weft_transient *transient,
                                   const double numbers[WEFT_TRANSIENT_NUMBERS],
                                   weft_transient_state *state, weft_error *error);
-/** Make operator and preconditioner anew in the next step: a preconditioner that is adapted to a matrix
+/** Set up the operator and the preconditioner again in the next step: a preconditioner that is adapted to a matrix
  *  keeps parts that were made for an earlier one. */
 void weft_transient_forget(weft_transient *transient);
 

@@ -289,7 +289,7 @@ static int fastest(const weft_gemm_search *search, int stage, int most, int *lis
 }
 
 /* Energy and power of a candidate over a burst of launches, from one step of the meter's counter, which
- * advances every 0.1 s, to another. Two groups of launches take turns, so that the device computes one while the
+ * advances every 0.1 s, to another. Two groups of launches alternate, so that the device computes one while the
  * meter is read after the other. */
 static weft_status measure_energy(const searcher *s, weft_gemm_candidate *c, weft_error *error) {
     static const double GROUP = 1e-2, WARM = 0.1;

@@ -430,7 +430,7 @@ static void report(const solve *run, double start) {
 }
 
 /* One step: of the length that is given, unless it would end later than it may. After a checkpoint
- * the preconditioner is made anew, as by a run that resumes; until then reports name it. */
+ * the preconditioner is set up again, as by a run that resumes; until then reports name it. */
 static weft_status step(solve *run, weft_error *error) {
     const solve_time_options *time = &run->options->time;
     if (run->time.state.step > 0 && run->time.state.step == run->time.kept_step)

@@ -68,7 +68,7 @@ weft_status solve_time_make(struct solve *run, weft_error *error);
 /** Make all steps, with output. */
 weft_status solve_time_run(struct solve *run, weft_error *error);
 void solve_time_clear(struct solve *run);
-/** Write --checkpoint, after which operators are made anew. (apps/solve/time_files.c) */
+/** Write --checkpoint, after which operators are made again. (apps/solve/time_files.c) */
 weft_status solve_checkpoint_write(struct solve *run, weft_error *error);
 /** Continue from --resume, if it is given.
  *  Errors  those of weft_checkpoint_read; WEFT_ERROR_USAGE (it is from after the end) */

@@ -126,11 +126,8 @@ weft_status derive_pointwise_make(weft_derive *derive, derive_elements elements,
     weft_status status = WEFT_OK;
     struct derive_tabulated *t = derive->tabulated;
     const weft_form *form = derive->scope.form;
-    bool is_wanted = false;
     weft_text text = {0};
-    for (int i = 0; i < derive->n_quantities; ++i)
-        is_wanted |= derive->quantities[i].elements == elements;
-    if (!is_wanted)
+    if (!derive_is_wanted(derive, elements))
         return WEFT_OK;
     if (!t->results)
         t->results = calloc((size_t)derive->n_quantities, sizeof *t->results);

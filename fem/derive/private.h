@@ -136,6 +136,8 @@ weft_status derive_append(int32_t **all, int64_t n_all, const int32_t *more, int
 bool derive_is_nodal(const weft_derive *derive, const derive_quantity *quantity);
 /** Check the formula of quantity i, and find its shape. The earlier ones have theirs. */
 weft_status derive_quantity_check(weft_derive *derive, int i, weft_error *error);
+/** Is there a quantity over these elements? (fem/derive/run.c) */
+bool derive_is_wanted(const weft_derive *derive, derive_elements elements);
 /** Compile the program of a part, if quantities need it. */
 weft_status derive_part_make(weft_derive *derive, derive_elements elements, weft_error *error);
 void derive_part_free(derive_part *part);

@@ -245,7 +245,7 @@ done:
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-static bool is_wanted(const weft_derive *derive, derive_elements elements) {
+bool derive_is_wanted(const weft_derive *derive, derive_elements elements) {
     for (int i = 0; i < derive->n_quantities; ++i)
         if (derive->quantities[i].elements == elements)
             return true;
@@ -382,7 +382,7 @@ weft_status derive_part_make(weft_derive *derive, derive_elements elements, weft
     derive_part *part = &derive->parts[elements];
     const weft_form *form = derive->problem.cells;
     weft_text text = {0};
-    if (!is_wanted(derive, elements))
+    if (!derive_is_wanted(derive, elements))
         return WEFT_OK;
     if (elements == DERIVE_FACETS)
         TRY(weft_connectivity_make(derive->context->device, part->cell_nodes, part->n_elements,

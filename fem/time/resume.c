@@ -1,4 +1,4 @@
-/* The state of a problem in time from which it goes on as if it had not been interrupted. */
+/* The state of a problem in time from which a run continues as if it had not been interrupted. */
 #include "fem/time/transient.h"
 
 #include <string.h>

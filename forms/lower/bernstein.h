@@ -2,7 +2,7 @@
  *
  *      In: names t[first] ... of coefficients.  Out: the first name of those of the result, and text.
  *
- *  The coefficient of the multi-index i of degree n stands at its place in ufl_bernstein.index. */
+ *  Coefficients are in the order of the multi-indices in ufl_bernstein.index. */
 #pragma once
 
 #include "forms/lower/emit.h"

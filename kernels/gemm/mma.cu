@@ -319,7 +319,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MINB)
         store_tile((double *)C + (p.first_c + product * p.stride_c) * PARTS, p, sum, row + warp_row,
                    column + warp_column, g, t);
     };
-    /* After a tile along k: a PERSISTENT block goes on to its next tile of C. */
+    /* After a tile along k: a PERSISTENT block starts its next tile of C. */
     int finished = blockIdx.x;
     auto finish = [&](int &tile) {
         if (!PERSISTENT || tile < n_tiles - 1)

@@ -5,16 +5,6 @@
 
 #include <unistd.h>
 
-static void expect(double found, double wanted, double tolerance) {
-    if (!(fabs(found - wanted) <= tolerance))
-        fail_msg("%.17g, expected %.17g within %g", found, wanted, tolerance);
-}
-
-static double item(const json_t *root, const char *list, size_t i, const char *key, size_t k) {
-    const json_t *value = json_object_get(json_array_get(json_object_get(root, list), i), key);
-    return json_number_value(json_is_array(value) ? json_array_get(value, k) : value);
-}
-
 /* u is periodic, but not symmetric in any side. */
 #define WAVE "sin(2*pi*(x+0.1))*cos(2*pi*(y+0.2))"
 static void periodic_cells(void **state) {
@@ -135,8 +125,8 @@ static void groups_of_points(void **state) {
     expect(app_probe_value(by_group, 0), app_probe_value(by_place, 0), 1e-8);
     expect(app_probe_value(by_group, 1), 1, 1e-8);
     expect(app_probe_value(by_group, 2), 1, 1e-8);
-    expect(item(by_place, "reactions", 0, "reaction", 0) +
-               item(by_place, "reactions", 1, "reaction", 0),
+    expect(solve_item(by_place, "reactions", 0, "reaction", 0) +
+               solve_item(by_place, "reactions", 1, "reaction", 0),
            -2, 1e-8);
     json_decref(by_group);
     json_decref(by_place);
@@ -166,14 +156,14 @@ static void bodies_that_do_not_touch(void **state) {
                          "--neumann", "from=-1,0", "--neumann", "to=1,0", "--tolerance", "1e-12",
                          "--probe", "2,0.5", "--probe", "3,0.5", "--probe", "0.7,0.3");
     expect(app_number(root, "free_modes"), 3, 0);
-    expect(item(root, "probes", 0, "u", 0), -0.455, 1e-8);
-    expect(item(root, "probes", 1, "u", 0), 0.455, 1e-8);
-    expect(item(root, "probes", 2, "u", 0), 0, 1e-8);
+    expect(solve_item(root, "probes", 0, "u", 0), -0.455, 1e-8);
+    expect(solve_item(root, "probes", 1, "u", 0), 0.455, 1e-8);
+    expect(solve_item(root, "probes", 2, "u", 0), 0, 1e-8);
     json_decref(root);
     root = SOLVE(0, "elasticity.weft", "--mesh", path, "--dirichlet", "held=0,0", "--dirichlet",
                  "from=0,0", "--neumann", "to=1,0", "--probe", "0.7,0.3");
     assert_null(json_object_get(root, "free_modes")); /* both are held */
-    expect(item(root, "probes", 0, "u", 0), 0, 1e-8);
+    expect(solve_item(root, "probes", 0, "u", 0), 0, 1e-8);
     json_decref(root);
     free(path);
     test_folder_remove(&folder);
@@ -204,12 +194,12 @@ static void point_loads(void **state) {
                          "--point-load", "0.3,0.4,1=1,2,-3", "--tolerance", "0", "--reactions");
     static const double load[] = {1, 2, -3};
     for (size_t k = 0; k < 3; ++k)
-        expect(item(root, "reactions", 0, "reaction", k), -load[k], 1e-11);
+        expect(solve_item(root, "reactions", 0, "reaction", k), -load[k], 1e-11);
     json_decref(root);
     /* a small load on a solid under large deformations */
     root = SOLVE(0, "kirchhoff.weft", "--nonlinear", "--mesh", "square:6", "--dirichlet",
                  "left=0,0", "--point-load", "1,0.5=0,-1e-6", "--reactions");
-    expect(item(root, "reactions", 0, "reaction", 1), 1e-6, 1e-12);
+    expect(solve_item(root, "reactions", 0, "reaction", 1), 1e-6, 1e-12);
     json_decref(root);
 }
 

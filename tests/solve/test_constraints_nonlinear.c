@@ -12,16 +12,6 @@
 static const double BALANCE = 1e-12, SAME = 1e-9;
 #define EXACTLY "--nonlinear", "--tolerance", "1e-13", "--newton-tolerance", "1e-12"
 
-static void expect(double found, double wanted, double tolerance) {
-    if (!(fabs(found - wanted) <= tolerance))
-        fail_msg("%.17g, expected %.17g within %g", found, wanted, tolerance);
-}
-
-static double item(const json_t *root, const char *list, size_t i, const char *key, size_t k) {
-    const json_t *value = json_object_get(json_array_get(json_object_get(root, list), i), key);
-    return json_number_value(json_is_array(value) ? json_array_get(value, k) : value);
-}
-
 /* -div((1 + u^2) grad u) + u = f of a u that is not symmetric in any side: f = u - (1 + u^2) lap u
  * - 2 u |grad u|^2. */
 static const char periodic[] =
@@ -68,7 +58,7 @@ static void tied_group(void **state) {
                              "--dirichlet", "left=1", "--neumann", "right=1+y", "--tie", "right",
                              "--reactions", "--probe", "1,0", "--probe", "1,0.5", "--probe", "1,1",
                              "--probe", "0.5,0.5");
-        expect(item(root, "reactions", 0, "reaction", 0), -1.5, BALANCE);
+        expect(solve_item(root, "reactions", 0, "reaction", 0), -1.5, BALANCE);
         for (size_t p = 1; p < 3; ++p)
             expect(app_probe_value(root, p), app_probe_value(root, 0), BALANCE);
         if (i == 0)
@@ -140,8 +130,8 @@ static void turned_plane(void **state) {
                   other, "--probe", p[0], "--probe", p[1], "--probe", p[2])};
         for (size_t i = 0; i < 3; ++i)
             for (size_t k = 0; k < 2; ++k)
-                expect(item(roots[0], "probes", i, "u", k), item(roots[1], "probes", i, "u", k),
-                       SAME);
+                expect(solve_item(roots[0], "probes", i, "u", k),
+                       solve_item(roots[1], "probes", i, "u", k), SAME);
         json_decref(roots[0]);
         json_decref(roots[1]);
         free(half);
@@ -162,9 +152,9 @@ static void floating_along_a_plane(void **state) {
     expect(app_number(floats, "free_modes"), 1, 0);
     expect(json_number_value(json_array_get(json_object_get(floats, "integral_u"), 1)), 0, SAME);
     for (size_t k = 0; k < 2; ++k)
-        expect(item(floats, "probes", 1, "u", k) - item(floats, "probes", 0, "u", k),
-               item(held, "probes", 1, "u", k) - item(held, "probes", 0, "u", k), SAME);
-    expect(item(floats, "probes", 1, "u", 0), item(held, "probes", 1, "u", 0), SAME);
+        expect(solve_item(floats, "probes", 1, "u", k) - solve_item(floats, "probes", 0, "u", k),
+               solve_item(held, "probes", 1, "u", k) - solve_item(held, "probes", 0, "u", k), SAME);
+    expect(solve_item(floats, "probes", 1, "u", 0), solve_item(held, "probes", 1, "u", 0), SAME);
     json_decref(floats);
     json_decref(held);
 }

@@ -12,16 +12,6 @@
 static const double TOLERANCE = 0.1, BALANCE = 1e-12, SAME = 1e-9;
 static const double PI = 3.14159265358979323846;
 
-static void expect(double found, double wanted, double tolerance) {
-    if (!(fabs(found - wanted) <= tolerance))
-        fail_msg("%.17g, expected %.17g within %g", found, wanted, tolerance);
-}
-
-static double item(const json_t *root, const char *list, size_t i, const char *key, size_t k) {
-    const json_t *value = json_object_get(json_array_get(json_object_get(root, list), i), key);
-    return json_number_value(json_is_array(value) ? json_array_get(value, k) : value);
-}
-
 /* The options of all schemes, with their orders. */
 static const struct {
     const char *scheme, *theta;
@@ -253,10 +243,10 @@ static void heated_body(void **state) {
                                   "--probe", at[0], "--probe", at[1], "--probe", at[2])};
         for (size_t i = 0; i < 3; ++i)
             for (size_t k = 0; k < 2; ++k)
-                expect(item(roots[0], "probes", i, "u", k), item(roots[1], "probes", i, "u", k),
-                       SAME);
-        assert_true(
-            hypot(item(roots[0], "probes", 0, "u", 0), item(roots[0], "probes", 0, "u", 1)) > 1e-3);
+                expect(solve_item(roots[0], "probes", i, "u", k),
+                       solve_item(roots[1], "probes", i, "u", k), SAME);
+        assert_true(hypot(solve_item(roots[0], "probes", 0, "u", 0),
+                          solve_item(roots[0], "probes", 0, "u", 1)) > 1e-3);
         json_decref(roots[0]);
         json_decref(roots[1]);
         free(half);

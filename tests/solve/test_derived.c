@@ -12,11 +12,6 @@ static const json_t *item(const json_t *root, const char *list, size_t i) {
     return value;
 }
 
-static void expect(double found, double wanted, double tolerance) {
-    if (!(fabs(found - wanted) <= tolerance))
-        fail_msg("%.17g, expected %.17g within %g", found, wanted, tolerance);
-}
-
 static double component(const json_t *object, const char *key, size_t k) {
     const json_t *value = json_object_get(object, key);
     return json_is_array(value) ? json_number_value(json_array_get(value, k))

@@ -8,11 +8,6 @@
 
 #include <unistd.h>
 
-static void expect(double found, double wanted, double tolerance) {
-    if (!(fabs(found - wanted) <= tolerance))
-        fail_msg("%.10g, expected %.10g within %g", found, wanted, tolerance);
-}
-
 static double derived(const json_t *root, size_t i, const char *key) {
     return app_number(json_array_get(json_object_get(root, "derived"), i), key);
 }

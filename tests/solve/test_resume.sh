@@ -77,7 +77,7 @@ L = inner(wu, v)*dx
 END
 same flow flow.ufl --previous w --mesh square:4 --initial 'y*(1-y),0,0' --dirichlet 'boundary=y*(1-y)*cos(t),0,free'
 
-# steps of chosen lengths, with the same END: a run that a signal ends goes on
+# steps of chosen lengths, with the same END: a run that was ended by a signal is resumed
 adaptive=("${heat[@]}" --mesh square:40 --time-tolerance 1e-5 --time 0.001,1 --output-interval 0.25 --probe 0.3,0.6)
 rm -f whole.csv half.csv
 "$solve" "${adaptive[@]}" --history whole.csv --output whole2.pvd >out 2>&1 || fail "chosen steps"

@@ -166,7 +166,7 @@ static void wrong_numbers(void **state) {
         data.group_cells = weft_array_make(1, sizeof *data.group_cells);
         data.n_group_cells = 1;
         data.group_cells[0] = i ? 8 : 0;
-        data.groups[0] = (weft_group){"g", 2, 0, 0, 0, i ? 1 : 2, 0, 0};
+        data.groups[0] = (weft_group){.name = "g", .dimension = 2, .n_cells = i ? 1 : 2};
         assert_error(weft_mesh_make(&data, "m", NULL, &mesh, error),
                      i ? WEFT_ERROR_INPUT : WEFT_ERROR_USAGE,
                      i ? "error: m: a group names cell 9, and there are 8"
