@@ -37,7 +37,8 @@ typedef enum weft_cg_outcome {
     WEFT_CG_INDEFINITE, /* CG: p.Ap <= 0 */
     WEFT_CG_BREAKDOWN,  /* a divisor is 0 (CG: r.z), but the residual is not small */
     WEFT_CG_NAN,
-    WEFT_CG_STAGNATION /* no progress, not explained by rounding */
+    WEFT_CG_STAGNATION, /* no progress, not explained by rounding */
+    WEFT_CG_OVERFLOW    /* the system, scaled, is solved, but the solution exceeds the largest number */
 } weft_cg_outcome;
 const char *weft_cg_outcome_name(weft_cg_outcome outcome);
 

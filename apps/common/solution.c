@@ -51,6 +51,10 @@ static const char *advice_on(const app_run_options *options, weft_method method,
         return advice->breakdown;
     case WEFT_CG_NAN:
         return advice->nan;
+    case WEFT_CG_OVERFLOW:
+        return "the solution exceeds the largest number, 1.8e308: choose units in which sources "
+               "and "
+               "coefficients are of more similar size";
     default:
         break;
     }

@@ -147,6 +147,7 @@ static const char *newton_advice(const weft_cg_result *cg) {
     case WEFT_CG_MAX_ITERATIONS:
         return "raise --max-iterations or --tolerance";
     case WEFT_CG_NAN:
+    case WEFT_CG_OVERFLOW:
         return "a value is not a number or too large: take more --load-steps, or look at --input "
                "and "
                "--define";

@@ -46,6 +46,23 @@ bool solve_time_json(json_t *root, const solve *run) {
            app_json_set(object, "iterations", json_integer(state->all_iterations));
 }
 
+static const char *advice_on(weft_cg_outcome outcome) {
+    switch (outcome) {
+    case WEFT_CG_NAN:
+    case WEFT_CG_OVERFLOW:
+        return "a value is not a number or too large: look whether the conditions, --input and "
+               "--define have values at the times of this step";
+    case WEFT_CG_INDEFINITE:
+        return "the matrix of a step, made of the mass and the step's part of K, is not positive "
+               "definite: look at the signs of both, take a smaller step, or --method minres";
+    case WEFT_CG_BREAKDOWN:
+        return "the matrix of a step is singular: look at the mass and at the coefficients, or fix "
+               "u in more places";
+    default:
+        return "raise --max-iterations or --tolerance, or take a smaller step";
+    }
+}
+
 int solve_time_report(const solve *run) {
     const weft_transient_state *state = &run->time.state;
     if (state->outcome == WEFT_TRANSIENT_DONE)
@@ -53,11 +70,7 @@ int solve_time_report(const solve *run) {
     fprintf(stderr, "solve: error: the step from t = %g has failed: ", state->t);
     if (state->outcome == WEFT_TRANSIENT_SOLVER)
         fprintf(stderr, "%s: %s\nhint: %s\n", weft_method_about(run->base.method)->title,
-                weft_cg_outcome_name(state->solver),
-                state->solver == WEFT_CG_NAN
-                    ? "a value is not a number or too large: look whether the conditions, --input "
-                      "and --define have values at the times of this step"
-                    : "raise --max-iterations or --tolerance, or take a smaller step");
+                weft_cg_outcome_name(state->solver), advice_on(state->solver));
     else if (state->outcome == WEFT_TRANSIENT_NEWTON)
         fputs("Newton's method has not converged\nhint: take a smaller step or more "
               "--newton-iterations, or look whether K is the derivative of r\n",

@@ -26,6 +26,8 @@ const char *weft_cg_outcome_name(weft_cg_outcome outcome) {
         return "nan";
     case WEFT_CG_STAGNATION:
         return "stagnation";
+    case WEFT_CG_OVERFLOW:
+        return "overflow";
     }
     return "unknown";
 }
@@ -185,7 +187,7 @@ weft_status weft_solver_solve(weft_solver *cg, weft_memory *b, weft_memory *x,
     weft_cg_convergence convergence =
         start_convergence(malloc((WEFT_CG_ITERATIONS_MAX + 1) * sizeof *convergence.rr));
     weft_cg_outcome outcome = WEFT_CG_CONVERGED;
-    double least = 0, wanted = 1, scale = 1;
+    double least = 0, wanted = 1, scale = 1, largest = 0;
     TRY(weft_cg_start(cg, b, x, options, error));
     if (!convergence.rr) {
         status = weft_out_of_memory(error, "the history of the residuals");
@@ -195,7 +197,7 @@ weft_status weft_solver_solve(weft_solver *cg, weft_memory *b, weft_memory *x,
     TRY(weft_cg_norm(cg, error));
     TRY(weft_cg_scale_wanted(cg, &wanted, error));
     if (wanted != 1) {
-        TRY(weft_cg_scale(cg, wanted, error));
+        TRY(weft_cg_scale(cg, wanted, &largest, error));
         scale = wanted;
         TRY(weft_cg_norm(cg, error));
     }
@@ -237,8 +239,11 @@ weft_status weft_solver_solve(weft_solver *cg, weft_memory *b, weft_memory *x,
     convergence.history = NULL;
 done:
     if (scale != 1) {
-        weft_status restored = weft_cg_scale(cg, 1 / scale, status == WEFT_OK ? error : NULL);
+        weft_status restored =
+            weft_cg_scale(cg, 1 / scale, &largest, status == WEFT_OK ? error : NULL);
         status = status == WEFT_OK ? restored : status;
+        if (status == WEFT_OK && !isfinite(largest) && result->outcome == WEFT_CG_CONVERGED)
+            result->outcome = WEFT_CG_OVERFLOW;
     }
     free(convergence.history);
     free(convergence.gains);

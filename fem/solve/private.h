@@ -101,8 +101,9 @@ weft_status weft_cg_norm(weft_solver *cg, weft_error *error);
  *  but extreme systems, otherwise a power of two, so that scaling is exact. Call after
  *  weft_cg_norm. */
 weft_status weft_cg_scale_wanted(weft_solver *cg, double *scale, weft_error *error);
-/** Multiply b and x. */
-weft_status weft_cg_scale(weft_solver *cg, double factor, weft_error *error);
+/** Multiply b and x.
+ *  largest  the largest |x| then; INFINITY if an entry is not finite */
+weft_status weft_cg_scale(weft_solver *cg, double factor, double *largest, weft_error *error);
 /** Compute r = b - A x into q, and z, rr and rz. Restarts: the next search direction is z. */
 weft_status weft_cg_residual(weft_solver *cg, weft_error *error);
 /** *size = the norm sqrt(x.x/d) of x over free dofs. */

@@ -102,6 +102,7 @@ static void visit_largest(weft_cg_walk *walk, double *piece, int64_t n) {
 static void visit_scale(weft_cg_walk *walk, double *piece, int64_t n) {
     for (int64_t i = 0; i < n; ++i)
         piece[i] *= walk->factor;
+    visit_largest(walk, piece, n);
 }
 
 /* ---- steps --------------------------------------------------------------------------------- */
@@ -196,11 +197,13 @@ done:
     return status;
 }
 
-weft_status weft_cg_scale(weft_solver *cg, double factor, weft_error *error) {
+weft_status weft_cg_scale(weft_solver *cg, double factor, double *largest, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cg_walk state = {.factor = factor};
     TRY(walk(cg, WEFT_CG_B, WEFT_CG_B, visit_scale, &state, error));
+    state.most = 0;
     TRY(walk(cg, WEFT_CG_X, WEFT_CG_X, visit_scale, &state, error));
+    *largest = state.most;
 done:
     return status;
 }

@@ -346,6 +346,15 @@ static void not_a_number(void **state) {
     assert_int_equal(outcome_of(B, NULL, 1, 1, options).outcome, WEFT_CG_NAN);
 }
 
+/* x = 1e300 / 1e-300: the scaled system is solved, x cannot be represented. */
+static void too_large(void **state) {
+    (void)state;
+    const double A[] = {1e-300, 0, 0, 1e-300};
+    weft_cg_options options = {.jacobi = true, .tolerance = 1e-12, .max_iterations = 10};
+    assert_int_equal(outcome_of(A, NULL, 1e300, 1, options).outcome, WEFT_CG_OVERFLOW);
+    assert_int_equal(outcome_of(A, NULL, 1e-10, 1, options).outcome, WEFT_CG_CONVERGED);
+}
+
 static void too_few_iterations(void **state) {
     (void)state;
     const double A[] = {4, 1, 1, 3};
@@ -432,6 +441,7 @@ int main(void) {
         cmocka_unit_test(indefinite),
         cmocka_unit_test(breakdown),
         cmocka_unit_test(not_a_number),
+        cmocka_unit_test(too_large),
         cmocka_unit_test(too_few_iterations),
         cmocka_unit_test(growing_residuals_stagnate),
         cmocka_unit_test(wrong_calls_are_refused),
