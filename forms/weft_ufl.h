@@ -108,13 +108,14 @@ typedef struct weft_ufl_part {
     bool has_matrix; /* K, [width * components][width * components] of a cell */
     bool has_vector; /* b or, of F, r */
     bool has_action; /* Kv, K v for the input v of the unknown's shape: for products without K */
+    bool has_mass;   /* M, of the shape of K */
     const char *script;
     const struct weft_form_kernels *kernels; /* for weft_form.kernels of the matrix; NULL: none */
 } weft_ufl_part;
 
 /** A problem: a u = L or F(u) = 0. It is the sum of its parts. */
 typedef struct weft_ufl_problem {
-    const char *matrix, *vector; /* names of the forms; vector NULL: none */
+    const char *matrix, *vector, *mass; /* names of the forms; vector and mass NULL: none */
     bool nonlinear;
     weft_cell_type cell;
     int components; /* of the unknown at each node of sets[0] */
@@ -132,6 +133,12 @@ typedef struct weft_ufl_problem {
  *  Errors  WEFT_ERROR_INPUT (neither a nor F), WEFT_ERROR_UNSUPPORTED with the line (test and trial functions in
  *          different spaces, elements without nodes, integrals that are not compiled), WEFT_ERROR_MEMORY */
 weft_status weft_ufl_problem_of(weft_ufl *ufl, const weft_ufl_problem **out, weft_error *error);
+/** The problem of the file in time, M du/dt + a u = L or M du/dt + F(u) = 0: the same with the form of a mass, over the
+ *  domains that it has. The functions that weft_ufl_add_functions adds are those of the last problem.
+ *  mass    the name of the form; NULL: m or M, if the file has such a bilinear form in the space of the unknown
+ *  Errors  those of weft_ufl_problem_of; WEFT_ERROR_INPUT: no such form */
+weft_status weft_ufl_problem_in_time(weft_ufl *ufl, const char *mass, const weft_ufl_problem **out,
+                                     weft_error *error);
 /** Append the problem as one script, in which names of further parts end in their measure: K_ds_2.
  *  Errors  those of weft_ufl_problem_of */
 weft_status weft_ufl_script(weft_ufl *ufl, weft_text *out, weft_error *error);

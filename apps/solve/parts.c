@@ -43,20 +43,40 @@ static weft_status refuse_nonlinear(const solve *run, weft_error *error) {
 static weft_status refuse_stationary(const solve *run, weft_error *error) {
     weft_error_set(
         error, WEFT_ERROR_INPUT,
-        "with --time the forms name the solution of the step before, and these have no '%s'",
+        "with --time a form file has a mass, or names the solution of the step before, and this "
+        "one has neither a bilinear form m nor '%s'",
         run->options->time.previous);
     weft_error_location(error, run->options->script, NULL, 0, 0);
     weft_error_hint(error,
-                    "write u_old = Coefficient(element), or name another by --previous NAME; a "
-                    "Constant dt is the length of a step, a Constant t the time at its end");
+                    "write m = inner(u, v)*dx for m du/dt + a u = L, or name another by --mass; or "
+                    "write a step with u_old = Coefficient(element), or another by --previous, and "
+                    "dt = Constant(mesh)");
     return WEFT_ERROR_INPUT;
+}
+
+/* Find the problem, which in time has a scheme of its own or a mass. */
+static weft_status find_problem(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const solve_time_options *time = &run->options->time;
+    solve_script *script = &run->script;
+    TRY(weft_ufl_problem_of(script->ufl, &script->problem, error));
+    for (int i = 0; i < script->problem->n_parts; ++i)
+        solve_time_find_scheme(run, time->mass != NULL, script->problem->parts[i].script);
+    if (!time->text || run->time.is_own)
+        goto done;
+    TRY(weft_ufl_problem_in_time(script->ufl, time->mass, &script->problem, error));
+    if (!script->problem->mass)
+        TRY(refuse_stationary(run, error));
+    script->mass = "M";
+done:
+    return status;
 }
 
 weft_status solve_forms_read(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     solve_script *script = &run->script;
     TRY(weft_ufl_read(run->options->script, &run->base.messages->monitor, &script->ufl, error));
-    TRY(weft_ufl_problem_of(script->ufl, &script->problem, error));
+    TRY(find_problem(run, error));
     const weft_ufl_problem *problem = script->problem;
     if (problem->nonlinear && !run->options->nonlinear)
         TRY(refuse_linear(run, error));
@@ -76,14 +96,12 @@ weft_status solve_forms_read(solve *run, weft_error *error) {
         part->text = ufl->script;
         part->has_matrix = ufl->has_matrix;
         part->has_vector = ufl->has_vector;
-        solve_time_find_scheme(run, false, ufl->script);
+        part->has_mass = ufl->has_mass;
         run->base.is_natural |= ufl->domain != WEFT_UFL_CELLS;
         weft_text_add(&part->cells, "%s", ufl->script);
         if (part->cells.failed)
             TRY(weft_out_of_memory(error, NULL));
     }
-    if (run->options->time.text && !run->time.is_own)
-        TRY(refuse_stationary(run, error));
 done:
     return status;
 }

@@ -42,7 +42,7 @@ static weft_status compile(const solve *run, const solve_part *part, int dimensi
     const char *const names[RETURNS] = {
         part->has_matrix ? script->matrix : NULL, part->has_vector ? script->vector : NULL,
         is_first ? options->sum : NULL, is_first ? script->action : NULL,
-        is_first ? script->mass : NULL};
+        part->has_mass ? script->mass : NULL};
     static const char *const origins[] = {"--matrix", "--vector", "--sum", "Kv", "--mass"};
     weft_fragment fragments[RETURNS + 1] = {{options->script, part->text}};
     weft_bound_form form;
@@ -149,6 +149,7 @@ static weft_status name_parts(solve *run, const weft_outline *outline, weft_erro
     solve_part *part = &script->parts[0];
     part->has_matrix = true;
     part->has_vector = script->vector != NULL;
+    part->has_mass = script->mass != NULL;
     weft_text_add(&part->cells, "%s", script->text);
     if (strcmp(script->matrix, "K") != 0) {
         if (has_name(outline, WEFT_NAME_VALUE, "K"))

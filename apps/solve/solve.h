@@ -93,7 +93,7 @@ int solve_main(const solve_problem *problem, int argc, char **argv);
 typedef struct solve_part {
     const char *text;
     const weft_ufl_part *ufl; /* NULL: the user's script */
-    bool has_matrix, has_vector;
+    bool has_matrix, has_vector, has_mass;
     weft_text cells;               /* the text, followed by K = MATRIX */
     weft_compilation *compilation; /* of the text; owns the names */
     weft_entity_dofs *dofs;        /* [n_sets] of form files */

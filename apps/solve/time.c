@@ -239,7 +239,7 @@ static weft_status make_parts(solve *run, weft_error *error) {
         run->time.parts[i] =
             (weft_transient_part){.form = &part->bound.form,
                                   .matrix = part->has_matrix ? script->matrix : NULL,
-                                  .mass = i == 0 ? script->mass : NULL,
+                                  .mass = part->has_mass ? script->mass : NULL,
                                   .vector = part->has_vector ? script->vector : NULL};
     }
     return WEFT_OK;

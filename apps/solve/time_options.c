@@ -58,7 +58,9 @@ const app_option solve_time_option_table[] = {
      "Choose the length of steps, the first of which is DT, so that their errors add up to T times "
      "the largest u, both measured by sqrt(u.M u)",
      APP_NUMBER(solve_time_options, tolerance, 0, 1)},
-    {"mass", "NAME", "Name of the mass matrix in the script (default M)",
+    {"mass", "NAME",
+     "Name of the mass matrix in the script (default M), or of its form in a form file (default m "
+     "or M)",
      APP_TEXT(solve_time_options, mass)},
     {"previous", "NAME",
      "Name of the input that is u at the start of a step, in scripts and form files with a scheme "

@@ -60,7 +60,10 @@ static weft_status refuse_mass(const weft_transient_part *part, const char *inpu
     return WEFT_ERROR_UNSUPPORTED;
 }
 
+/* Does the memory of an input depend on time? Form files may have another name for t. */
 static bool is_moving(const weft_transient_problem *problem, const weft_memory *memory) {
+    if (memory && memory == problem->time)
+        return true;
     for (int i = 0; i < problem->moving.n; ++i)
         if (problem->moving.memories[i] == memory)
             return true;
@@ -83,8 +86,7 @@ static weft_status find_motion(weft_time_system *system, const weft_transient_pa
             TRY(reads(system, part->form, part->mass, part->form->inputs[i].name, &moves, error));
         if (moves)
             TRY(refuse_mass(part, part->form->inputs[i].name, error));
-        if (is_input || memory == system->problem->time ||
-            (memory == system->problem->previous && memory != NULL))
+        if (is_input || (memory == system->problem->previous && memory != NULL))
             TRY(reads(system, part->form, part->matrix, part->form->inputs[i].name,
                       &system->matrix_moves, error));
     }

@@ -10,8 +10,22 @@ static weft_status find_problem(weft_ufl *ufl, weft_error *error) {
         return WEFT_OK;
     ufl->context.status = WEFT_OK;
     ufl->context.error = error ? error : &ignored;
-    ufl->problem = ufl_problem_make(ufl);
+    ufl->problem = ufl_problem_make(ufl, false, NULL);
     ufl->context.error = NULL;
+    return ufl->context.status;
+}
+
+weft_status weft_ufl_problem_in_time(weft_ufl *ufl, const char *mass, const weft_ufl_problem **out,
+                                     weft_error *error) {
+    weft_error ignored = {0};
+    ufl->context.status = WEFT_OK;
+    ufl->context.error = error ? error : &ignored;
+    const ufl_problem *problem = ufl_problem_make(ufl, true, mass);
+    ufl->context.error = NULL;
+    if (ufl->context.status == WEFT_OK) {
+        ufl->problem = problem;
+        *out = &problem->shown;
+    }
     return ufl->context.status;
 }
 
@@ -61,6 +75,7 @@ weft_status weft_ufl_add_functions(weft_ufl *ufl, weft_library *library, weft_er
         TRY(ufl_lowered_add(calls->matrix.list, calls->matrix.n, library, error));
         TRY(ufl_lowered_add(calls->vector.list, calls->vector.n, library, error));
         TRY(ufl_lowered_add(calls->action.list, calls->action.n, library, error));
+        TRY(ufl_lowered_add(calls->mass.list, calls->mass.n, library, error));
     }
 done:
     return status;

@@ -22,11 +22,12 @@ typedef struct ufl_calls {
 typedef struct ufl_part_calls {
     ufl_calls matrix, vector;
     ufl_calls action; /* K v of the matrix; none where products are not faster by it */
+    ufl_calls mass;
 } ufl_part_calls;
 
 typedef struct ufl_problem {
     weft_ufl_problem shown;
-    const ufl_prepared *matrix, *vector;
+    const ufl_prepared *matrix, *vector, *mass; /* vector and mass may be NULL */
     const ufl_form *matrix_form; /* as written or derived */
     const ufl_prepared *action;
     const ufl_node *unknown;   /* called u; NULL: none */
@@ -38,8 +39,10 @@ typedef struct ufl_problem {
     ufl_part_calls calls[UFL_PARTS_OF_PROBLEM_MAX]; /* of the parts */
 } ufl_problem;
 
-/** Arena memory, or NULL and an error. */
-const ufl_problem *ufl_problem_make(weft_ufl *ufl);
+/** Arena memory, or NULL and an error.
+ *  in_time  with a mass, if the file has one
+ *  mass     the name of its form; NULL: m or M, if the file has one */
+const ufl_problem *ufl_problem_make(weft_ufl *ufl, bool in_time, const char *mass);
 /** The function of one integral. "ufl_a_0", with a name for the facets where there are several */
 const char *ufl_kernel_name(weft_ufl *ufl, const char *form, int integral);
 /** The name of a coefficient or constant in the scripts: that of the file, unless the script has it. */

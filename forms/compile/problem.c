@@ -78,6 +78,41 @@ static bool find_forms(weft_ufl *ufl, ufl_problem *out) {
     return true;
 }
 
+/* Take a form of the file as the mass if it can be that. false: an error */
+static bool try_mass(weft_ufl *ufl, const char *name, ufl_problem *out) {
+    const ufl_space *space = out->matrix->arguments[0]->space;
+    const ufl_module *module = ufl->module;
+    for (int i = 0; i < module->n_variables; ++i) {
+        const ufl_export *variable = &module->variables[i];
+        if (strcmp(variable->name, name) != 0)
+            continue;
+        ufl->context.place = variable->form->place;
+        const ufl_prepared *form = ufl_prepare(&ufl->graph, variable->form, &ufl->names);
+        if (!form)
+            return false;
+        if (form->n_arguments == 2 && form->arguments[0]->space == space &&
+            form->arguments[1]->space == space) {
+            out->mass = form;
+            out->shown.mass = variable->name;
+        }
+    }
+    return true;
+}
+
+/* The form of this name; without a name m or M, where one can be the mass. */
+static bool find_mass(weft_ufl *ufl, const char *name, ufl_problem *out) {
+    if (!try_mass(ufl, name ? name : "m", out) || (!name && !out->mass && !try_mass(ufl, "M", out)))
+        return false;
+    if (out->mass || !name)
+        return true;
+    ufl->context.place = (ufl_place){0, 0};
+    ufl_fail(&ufl->context, WEFT_ERROR_INPUT,
+             "this file has no bilinear form %s in the space of the unknown", name);
+    ufl_hint(&ufl->context, "the mass is a form such as m = inner(u, v)*dx of the file's trial and "
+                            "test functions");
+    return false;
+}
+
 static bool check_arguments(weft_ufl *ufl, const ufl_problem *problem) {
     const ufl_prepared *forms[] = {problem->matrix, problem->vector};
     const ufl_space *space = problem->matrix->arguments[0]->space;
@@ -215,7 +250,8 @@ static bool find_sets(weft_ufl *ufl, ufl_problem *problem) {
         add_set(ufl, problem, mesh->coordinates->sub[0], "vertices", "geometry");
     for (int i = 0; problem->shown.geometry >= 0 && i < problem->shown.n_parts; ++i)
         if (!add_coefficient_sets(ufl, problem, &problem->calls[i].matrix) ||
-            !add_coefficient_sets(ufl, problem, &problem->calls[i].vector))
+            !add_coefficient_sets(ufl, problem, &problem->calls[i].vector) ||
+            !add_coefficient_sets(ufl, problem, &problem->calls[i].mass))
             return false;
     return problem->shown.geometry >= 0;
 }
@@ -249,17 +285,29 @@ static int find_part(weft_ufl *ufl, ufl_problem *problem, weft_ufl_domain domain
     memmove(&problem->calls[at + 1], &problem->calls[at],
             (size_t)(n - at) * sizeof *problem->calls);
     problem->parts[at] = (weft_ufl_part){.domain = domain, .id = id};
-    problem->calls[at] = (ufl_part_calls){
-        {.form = problem->matrix}, {.form = problem->vector}, {.form = problem->action}};
+    problem->calls[at] = (ufl_part_calls){{.form = problem->matrix},
+                                          {.form = problem->vector},
+                                          {.form = problem->action},
+                                          {.form = problem->mass}};
     ++problem->shown.n_parts;
     return at;
 }
 
-typedef enum calls_kind { MATRIX, VECTOR, ACTION } calls_kind;
+typedef enum calls_kind { MATRIX, VECTOR, ACTION, MASS } calls_kind;
 
 static ufl_calls *calls_of(ufl_problem *problem, int part, calls_kind kind) {
     ufl_part_calls *calls = &problem->calls[part];
-    return kind == MATRIX ? &calls->matrix : kind == VECTOR ? &calls->vector : &calls->action;
+    switch (kind) {
+    case MATRIX:
+        return &calls->matrix;
+    case VECTOR:
+        return &calls->vector;
+    case ACTION:
+        return &calls->action;
+    case MASS:
+        break;
+    }
+    return &calls->mass;
 }
 
 static bool is_linear(const ufl_problem *problem) {
@@ -331,6 +379,7 @@ static bool lower_integral(weft_ufl *ufl, ufl_problem *problem, const ufl_prepar
     problem->parts[at].has_matrix |= kind == MATRIX;
     problem->parts[at].has_vector |= kind == VECTOR;
     problem->parts[at].has_action |= kind == ACTION;
+    problem->parts[at].has_mass |= kind == MASS;
     return true;
 }
 
@@ -361,11 +410,13 @@ static bool lower_action(weft_ufl *ufl, ufl_problem *problem) {
     return true;
 }
 
-const ufl_problem *ufl_problem_make(weft_ufl *ufl) {
+const ufl_problem *ufl_problem_make(weft_ufl *ufl, bool in_time, const char *mass) {
     ufl_problem *problem = ufl_alloc(&ufl->context, 1, sizeof *problem);
     if (!problem || !find_forms(ufl, problem) || !check_arguments(ufl, problem) ||
+        (in_time && !find_mass(ufl, mass, problem)) ||
         !lower_form(ufl, problem, problem->matrix, problem->shown.matrix, MATRIX) ||
         !lower_form(ufl, problem, problem->vector, problem->shown.vector, VECTOR) ||
+        !lower_form(ufl, problem, problem->mass, problem->shown.mass, MASS) ||
         !lower_action(ufl, problem) || !find_sets(ufl, problem))
         return NULL;
     problem->shown.sets = problem->sets;

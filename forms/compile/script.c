@@ -14,9 +14,9 @@ typedef struct script_writer {
 
 const char *ufl_input_name(weft_ufl *ufl, const ufl_problem *problem, const ufl_prepared *form,
                            const ufl_node *node) {
-    static const char *const taken[] = {"x",     "X",     "K",    "b",        "r",       "u",
-                                        "v",     "y",     "A",    "d",        "t",       "Kv",
-                                        "cells", "nodes", "dofs", "vertices", "geometry"};
+    static const char *const taken[] = {"x", "X",     "K",     "b",    "r",        "u",
+                                        "v", "y",     "A",     "d",    "t",        "Kv",
+                                        "M", "cells", "nodes", "dofs", "vertices", "geometry"};
     if (node == problem->unknown)
         return "u";
     if (node == problem->direction)
@@ -45,7 +45,8 @@ static bool uses(const ufl_calls *calls, const ufl_problem *problem, int set) {
 static bool is_used(const script_writer *w, int set) {
     const ufl_part_calls *calls = &w->problem->calls[w->part - w->problem->parts];
     return set == 0 || set == w->problem->shown.geometry || uses(&calls->matrix, w->problem, set) ||
-           uses(&calls->vector, w->problem, set) || uses(&calls->action, w->problem, set);
+           uses(&calls->vector, w->problem, set) || uses(&calls->action, w->problem, set) ||
+           uses(&calls->mass, w->problem, set);
 }
 
 /* index cells, nodes; connectivity dofs : cells -> nodes[6]; ... */
@@ -149,7 +150,7 @@ bool ufl_write_part(weft_ufl *ufl, const ufl_problem *problem, int part, const c
         weft_text_add(out, "input x : real[%d] over %s;\n",
                       problem->matrix->arguments[0]->space->mesh->gdim, geometry->nodes);
     if (!declare_inputs(&w, &calls->matrix) || !declare_inputs(&w, &calls->vector) ||
-        !declare_inputs(&w, &calls->action))
+        !declare_inputs(&w, &calls->action) || !declare_inputs(&w, &calls->mass))
         return false;
     weft_text_add(out, "X%s = x[%s%s];\n", suffix, geometry->connectivity, suffix);
     if (calls->matrix.n > 0) {
@@ -159,6 +160,10 @@ bool ufl_write_part(weft_ufl *ufl, const ufl_problem *problem, int part, const c
     if (calls->action.n > 0) {
         weft_text_add(out, "Kv%s = ", suffix);
         write_calls(&w, &calls->action);
+    }
+    if (calls->mass.n > 0) {
+        weft_text_add(out, "M%s = ", suffix);
+        write_calls(&w, &calls->mass);
     }
     if (calls->vector.n > 0) {
         weft_text_add(out, "%s[dofs%s] += ", problem->shown.nonlinear ? "r" : "b", suffix);

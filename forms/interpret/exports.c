@@ -32,6 +32,19 @@ const char *ufl_module_name(const ufl_module *module, const ufl_node *node) {
     return NULL;
 }
 
+/* All variables that hold forms. */
+static bool collect_variables(ufl_interpreter *interpreter, ufl_module *module) {
+    const ufl_scope *scope = interpreter->globals;
+    ufl_export *variables = ufl_alloc(interpreter->context, scope->n, sizeof *variables);
+    if (!variables)
+        return false;
+    for (size_t i = 0; i < (size_t)1 << scope->bits; ++i)
+        if (scope->names[i] && scope->values[i].kind == UFL_K_FORM)
+            variables[module->n_variables++] = (ufl_export){scope->names[i], scope->values[i].form};
+    module->variables = variables;
+    return true;
+}
+
 /* The first variable, in alphabetical order, that holds a form. */
 static const char *form_name(const ufl_scope *scope, const ufl_form *form) {
     const char *name = NULL;
@@ -129,7 +142,8 @@ static bool collect_expressions(ufl_interpreter *interpreter, ufl_module *module
 const ufl_module *ufl_collect(ufl_interpreter *interpreter) {
     ufl_module *module = ufl_alloc(interpreter->context, 1, sizeof *module);
     if (!module || !collect_names(interpreter, module) || !collect_forms(interpreter, module) ||
-        !collect_elements(interpreter, module) || !collect_expressions(interpreter, module))
+        !collect_variables(interpreter, module) || !collect_elements(interpreter, module) ||
+        !collect_expressions(interpreter, module))
         return NULL;
     const ufl_value *unknown = ufl_scope_find(interpreter->globals, "unknown");
     module->unknown = unknown && unknown->kind == UFL_K_NODE ? unknown->node : NULL;

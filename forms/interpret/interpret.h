@@ -31,8 +31,9 @@ typedef struct ufl_named_node {
 
 /** What a file leaves behind. Everything is in the arena. */
 typedef struct ufl_module {
-    int n_forms, n_elements, n_names, n_expressions;
-    const ufl_export *forms;
+    int n_forms, n_variables, n_elements, n_names, n_expressions;
+    const ufl_export *forms;     /* those that are compiled */
+    const ufl_export *variables; /* all that hold forms, in no order */
     const ufl_element *const *elements;
     const ufl_named_node *names; /* of arguments, coefficients, constants: variables of the file */
     const ufl_node *const *expressions; /* expressions = [(expression, points), ...] */

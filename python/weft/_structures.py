@@ -213,12 +213,12 @@ class weft_ufl_set(Structure):
 
 class weft_ufl_part(Structure):
     _fields_ = [("domain", c_int), ("id", c_int), ("has_matrix", c_bool), ("has_vector", c_bool), ("has_action", c_bool),
-                ("script", c_char_p), ("kernels", c_void_p)]
+                ("has_mass", c_bool), ("script", c_char_p), ("kernels", c_void_p)]
 
 
 class weft_ufl_problem(Structure):
-    _fields_ = [("matrix", c_char_p), ("vector", c_char_p), ("nonlinear", c_bool), ("cell", c_int), ("components", c_int),
-                ("n_sets", c_int), ("geometry", c_int), ("n_parts", c_int), ("sets", POINTER(weft_ufl_set)),
+    _fields_ = [("matrix", c_char_p), ("vector", c_char_p), ("mass", c_char_p), ("nonlinear", c_bool), ("cell", c_int),
+                ("components", c_int), ("n_sets", c_int), ("geometry", c_int), ("n_parts", c_int), ("sets", POINTER(weft_ufl_set)),
                 ("parts", POINTER(weft_ufl_part))]
 
 

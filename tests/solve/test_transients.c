@@ -161,6 +161,58 @@ static void test_history(void **state) {
     test_folder_remove(&folder);
 }
 
+/* A form file with a mass, which schemes take as they take that of a script: u = x^2 exp(-t) with the condition
+ * du/dt + du/dn + u = 2 exp(-t) at x = 1. A mass that changes is refused. */
+static void test_mass_of_forms(void **state) {
+    (void)state;
+    static const char text[] =
+        "element = FiniteElement('Lagrange', triangle, 2)\n"
+        "u = TrialFunction(element)\nv = TestFunction(element)\n"
+        "t = Constant(triangle)\nx = SpatialCoordinate(triangle)\n"
+        "%s = %s*u*v*dx + u*v*ds(2)\na = inner(grad(u), grad(v))*dx + u*v*ds(2)\n"
+        "L = -(x[0]**2 + 2)*exp(-t)*v*dx + 2*exp(-t)*v*ds(2)\n";
+    static const char *const times[] = {"--time=0.1,1", "--time=0.05,1"};
+    static const char *const schemes[] = {"--scheme=bdf2", "--scheme=sdirk2"};
+    char *folder = test_folder_make(), *path = test_path(folder, "heat.ufl"), file[600];
+    for (int k = 0; k < 2; ++k) {
+        double errors[2];
+        (void)snprintf(file, sizeof file, text, k ? "inertia" : "m", "1");
+        test_text_write(path, file);
+        for (int i = 0; i < 2; ++i) {
+            const char *options[] = {path,
+                                     "--mesh=square:2",
+                                     times[i],
+                                     schemes[k],
+                                     "--initial=x^2",
+                                     "--dirichlet=left=0",
+                                     "--exact=x^2*exp(-t)",
+                                     "--tolerance=1e-12",
+                                     k ? "--mass=inertia" : NULL,
+                                     NULL};
+            json_t *root = app_solve("solve", 0, options);
+            errors[i] = app_number(root, "l2_error");
+            json_decref(root);
+        }
+        assert_double_near(2, log2(errors[0] / errors[1]), 0, TOLERANCE);
+    }
+    (void)snprintf(file, sizeof file, text, "m", "exp(t)");
+    test_text_write(path, file);
+    const char *const bad[][3] = {
+        {"--mass=m", "the mass matrix 'M' depends on", NULL},
+        {"--mass=q", "no bilinear form q in the space of the unknown", NULL}};
+    for (int k = 0; k < 2; ++k) {
+        test_run run =
+            test_program((const char *const[]){WEFT_BINARY_DIR "/solve", path, "--mesh=square:2",
+                                               times[0], bad[k][0], NULL},
+                         NULL);
+        assert_int_not_equal(0, run.exit_code);
+        assert_non_null(strstr(run.error, bad[k][1]));
+        test_run_free(&run);
+    }
+    test_folder_remove(&folder);
+    free(path);
+}
+
 /* A form file that is implicit Euler: u = x^2 exp(-t) has no error in space with quadratic elements. And a
  * nonlinear one, which gives what theta = 1 gives of the script for the same problem. */
 static void test_forms(void **state) {
@@ -227,6 +279,7 @@ int main(void) {
         cmocka_unit_test(test_orders), cmocka_unit_test(test_ends),
         cmocka_unit_test(test_newton), cmocka_unit_test(test_tolerance),
         cmocka_unit_test(test_jump),   cmocka_unit_test(test_history),
-        cmocka_unit_test(test_forms),  cmocka_unit_test(test_null)};
+        cmocka_unit_test(test_forms),  cmocka_unit_test(test_mass_of_forms),
+        cmocka_unit_test(test_null)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
