@@ -192,7 +192,7 @@ static void errors(void **state) {
     test_run_free(&run);
     run = test_program(unnamed, NULL);
     assert_int_equal(run.exit_code, 2);
-    assert_non_null(strstr(run.error, "these have no 'u_old'"));
+    assert_non_null(strstr(run.error, "neither a bilinear form m nor 'u_old'"));
     test_run_free(&run);
     free(file);
     test_folder_remove(&folder);
