@@ -24,6 +24,17 @@ for (int i = 0; i < n; ++i)
 //@ threads   n   A(t,t) x(t)
 x(t) = A(t,t);
 
+//@ function  skew_square(A: real[n,n]) -> s: real
+//@ kind      map
+//@ flops     3*n*n
+//@ source    the squared Frobenius norm of A - A^T: Golub and Van Loan 2013, Matrix Computations, section 2.3
+//@ example   skew_square([[1,2],[5,4]]) = 18
+//@ threads   1
+s = 0;
+for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j)
+        s += (A(i,j) - A(j,i)) * (A(i,j) - A(j,i));
+
 //@ function  trace(A: real[n,n]) -> s: real
 //@ kind      map
 //@ flops     n - 1

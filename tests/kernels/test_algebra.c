@@ -136,6 +136,12 @@ static void ref_diagonal(const check_case *c, const double *const *arguments, do
         result[i] = A[i * ROWS + i];
 }
 
+static void ref_skew_square(const check_case *c, const double *const *arguments, double *result) {
+    for (int i = 0; i < ROWS; ++i)
+        for (int j = i + 1; j < ROWS; ++j)
+            result[0] += 2 * (A[i * ROWS + j] - A[j * ROWS + i]) * (A[i * ROWS + j] - A[j * ROWS + i]);
+}
+
 static void ref_trace(const check_case *c, const double *const *arguments, double *result) {
     for (int i = 0; i < ROWS; ++i)
         result[0] += A[i * ROWS + i];
@@ -217,6 +223,8 @@ static const check_case cases[] = {
     {"outer", NULL, 2, {V(2), V(3)}, 6, ref_outer, 0, 0, NULL},
     {"transpose", NULL, 1, {M(2, 3)}, 6, ref_transpose, 0, 0, NULL},
     {"diagonal", NULL, 1, {M(4, 4)}, 4, ref_diagonal, 0, 0, NULL},
+    {"skew_square", NULL, 1, {M(1, 1)}, 1, ref_skew_square, 0, 0, NULL},
+    {"skew_square", NULL, 1, {M(4, 4)}, 1, ref_skew_square, 0, 0, NULL},
     {"trace", NULL, 1, {M(4, 4)}, 1, ref_trace, 0, 0, NULL},
     {"det", NULL, 1, {J(1)}, 1, ref_det, 0, 0, NULL},
     {"det", NULL, 1, {J(2)}, 1, ref_det, 0, 0, NULL},
