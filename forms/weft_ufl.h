@@ -1,6 +1,6 @@
 /** UFL form files (.ufl of legacy UFL, .py of today's UFL and Basix), read without Python.
  *  In: a file, its text, or the repr of a ufl.Form. Out: its forms with arguments, coefficients, constants
- *  and the degree of each integral's quadrature rule, as UFL 2026.1 and FFCx 0.11 determine them. */
+ *  and the degree of each integral's quadrature rule, as UFL 2026.1 or 2026.2 determines it. */
 #ifndef WEFT_UFL_H
 #define WEFT_UFL_H
 
@@ -13,21 +13,35 @@ extern "C" {
 
 typedef struct weft_ufl weft_ufl;
 
+/** Whose rules estimate the degrees of integrands. They differ in mixed spaces, for a component with fixed
+ *  indices: 2026.1 takes the largest degree of the space, 2026.2 that of the part with the component. */
+typedef enum weft_ufl_degrees { WEFT_UFL_DEGREES_2026_1, WEFT_UFL_DEGREES_2026_2 } weft_ufl_degrees;
+/** Find rules by name: "2026.1", "2026.2", or "main", which is that of UFL's development and so 2026.2.
+ *  Errors  WEFT_ERROR_USAGE, with the names */
+weft_status weft_ufl_degrees_find(const char *name, weft_ufl_degrees *out, weft_error *error);
+
+/** How forms are prepared. Start from {0}. */
+typedef struct weft_ufl_options {
+    const weft_monitor *monitor; /* gets a warning for each degree above 10 that was estimated on
+                                    simplices; may be NULL */
+    weft_ufl_degrees degrees;
+} weft_ufl_options;
+
 /** Read a form file and prepare all its forms.
- *  monitor  gets a warning for each degree above 10 that was estimated on simplices; may be NULL
+ *  options  NULL: the default ones
  *  out      caller's; weft_ufl_free
  *  Errors   WEFT_ERROR_IO, WEFT_ERROR_INPUT, WEFT_ERROR_SYNTAX, WEFT_ERROR_TYPE, WEFT_ERROR_SHAPE,
  *           WEFT_ERROR_UNSUPPORTED, each with file, line, column and the line itself;
  *           WEFT_ERROR_MEMORY */
-weft_status weft_ufl_read(const char *path, const weft_monitor *monitor, weft_ufl **out,
+weft_status weft_ufl_read(const char *path, const weft_ufl_options *options, weft_ufl **out,
                           weft_error *error);
 /** Read the text of a form file.
  *  name    for messages; with the ending .ufl the names of legacy UFL are in scope
  *  text    borrowed; length bytes of UTF-8 */
 weft_status weft_ufl_read_text(const char *name, const char *text, size_t length,
-                               const weft_monitor *monitor, weft_ufl **out, weft_error *error);
+                               const weft_ufl_options *options, weft_ufl **out, weft_error *error);
 /** Read the repr of one ufl.Form; the form is called "a". */
-weft_status weft_ufl_read_repr(const char *text, size_t length, const weft_monitor *monitor,
+weft_status weft_ufl_read_repr(const char *text, size_t length, const weft_ufl_options *options,
                                weft_ufl **out, weft_error *error);
 void weft_ufl_free(weft_ufl **ufl);
 

@@ -2,6 +2,7 @@
  *  of the user's texts. Includes the options and reports of apps/common. */
 #pragma once
 
+#include "apps/common/option_table.h"
 #include "apps/common/report.h"
 #include "forms/weft_ufl.h"
 
@@ -56,6 +57,16 @@ void app_memory_estimate_compare(const weft_device *device, size_t estimated,
  *  text    malloc'd
  *  Errors  WEFT_ERROR_IO (lists the shipped scripts), WEFT_ERROR_INPUT */
 weft_status app_script_read(const char *name, char **text, weft_error *error);
+/** The option --degrees of a form file: a row for a member of type weft_ufl_degrees. */
+app_option_read app_read_degrees;
+#define APP_DEGREES(type, member)                                                                  \
+    {                                                                                              \
+        "degrees", "VERSION",                                                                      \
+            "Version of UFL whose degrees the quadrature rules of a form file have: 2026.1 "       \
+            "(default), or 2026.2 or main, which take for a component of a mixed function the "    \
+            "degree of its part instead of the largest one",                                       \
+            APP_BY(app_read_degrees, type, member)                                                 \
+    }
 /** Does the name end in .ufl or .py? */
 bool app_is_form_file(const char *name);
 /** As app_script_read, and form files too (.ufl, .py), whose script is made.
@@ -63,7 +74,7 @@ bool app_is_form_file(const char *name);
  *        Left NULL for a script
  *  text  caller's; free()
  *  Errors  also those of weft_ufl_read and weft_ufl_script */
-weft_status app_script_read_forms(const char *name, const weft_monitor *monitor, weft_ufl **ufl,
+weft_status app_script_read_forms(const char *name, const weft_ufl_options *options, weft_ufl **ufl,
                                   char **text, weft_error *error);
 /** Check that a file or shipped script exists.
  *  is_wanted  selects by text the shipped scripts that the error lists; NULL: all

@@ -89,18 +89,24 @@ done:
     return status;
 }
 
+weft_status app_read_degrees(const app_option *row, const char *option, const char *text, void *at,
+                             weft_error *error) {
+    (void)row, (void)option;
+    return weft_ufl_degrees_find(text, at, error);
+}
+
 bool app_is_form_file(const char *name) {
     const char *end = strrchr(name, '.');
     return end && (strcmp(end, ".ufl") == 0 || strcmp(end, ".py") == 0);
 }
 
-weft_status app_script_read_forms(const char *name, const weft_monitor *monitor, weft_ufl **ufl,
+weft_status app_script_read_forms(const char *name, const weft_ufl_options *options, weft_ufl **ufl,
                                   char **text, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text script = {0};
     if (!app_is_form_file(name))
         return app_script_read(name, text, error);
-    TRY(weft_ufl_read(name, monitor, ufl, error));
+    TRY(weft_ufl_read(name, options, ufl, error));
     TRY(weft_ufl_script(*ufl, &script, error));
     *text = script.data;
     script.data = NULL;

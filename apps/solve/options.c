@@ -113,6 +113,7 @@ static const app_option script_options[] = {
      "The group of ds(ID), dx(ID) or dS(ID) of a form file, such as 'ds(1)=wall' (default: the "
      "physical group of the number ID); repeatable",
      APP_BY(read_binding, solve_options, measures)},
+    APP_DEGREES(solve_options, degrees),
     {"kernels", "DIR",
      "Add the functions of DIR/**/*.kernel.c; they replace shipped functions of the same name; "
      "repeatable",

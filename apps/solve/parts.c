@@ -75,7 +75,8 @@ done:
 weft_status solve_forms_read(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     solve_script *script = &run->script;
-    TRY(weft_ufl_read(run->options->script, &run->base.messages->monitor, &script->ufl, error));
+    const weft_ufl_options options = {&run->base.messages->monitor, run->options->degrees};
+    TRY(weft_ufl_read(run->options->script, &options, &script->ufl, error));
     TRY(find_problem(run, error));
     const weft_ufl_problem *problem = script->problem;
     if (problem->nonlinear && !run->options->nonlinear)

@@ -46,6 +46,7 @@ typedef struct solve_options {
     const char *kernels[SOLVE_KERNELS_MAX];
     int n_kernels;
     solve_bindings inputs, defines, sets, measures;
+    weft_ufl_degrees degrees; /* of the integrals of a form file */
     bool nonlinear;
     double newton_tolerance;
     int newton_iterations, load_steps;

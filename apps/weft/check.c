@@ -207,7 +207,7 @@ static weft_status check_scripts(checker *c, weft_error *error) {
             TRY(check_script(c, one.name, &one, 1, error));
             continue;
         }
-        TRY(weft_tool_scripts_read(&c->options->arguments[i], 1, &scripts, error));
+        TRY(weft_tool_scripts_read(&c->options->arguments[i], 1, NULL, &scripts, error));
         TRY(check_script(c, c->options->arguments[i], scripts.fragments, scripts.n, error));
         weft_tool_scripts_clear(&scripts);
     }
@@ -289,7 +289,7 @@ weft_status weft_tool_check_read(const weft_tool_options *options, weft_error *e
     for (int i = 0; i < options->n_arguments; ++i) {
         if (find_kept(options->arguments[i]))
             continue;
-        TRY(weft_tool_scripts_read(&options->arguments[i], 1, &scripts, error));
+        TRY(weft_tool_scripts_read(&options->arguments[i], 1, NULL, &scripts, error));
         weft_tool_scripts_clear(&scripts);
     }
 done:

@@ -1,4 +1,5 @@
 /* weft compile and weft explain: compile scripts and print a chosen stage. */
+#include "apps/common/fem.h"
 #include "apps/weft/tool.h"
 
 #include <stdlib.h>
@@ -37,6 +38,7 @@ static const app_option script_options[] = {
      "How concurrent additions to one target are kept apart: atomic, chunk-colored, cell-colored, "
      "gather, vertex-patch, edge-patch, cell-patch, or auto (default): atomic on a GPU, else chunk-colored",
      .read = weft_tool_scatter},
+    APP_DEGREES(weft_tool_options, ufl.degrees),
     {"precision", "NAME", "Type of real: single or double (default)", .read = weft_tool_precision},
     {"single", NULL, NULL, .read = weft_tool_precision},
     {0}};
@@ -136,7 +138,8 @@ static weft_status print_compilation(const weft_tool_options *options, bool expl
                                             .n_variants = options->n_variants,
                                             .operators = options->operators,
                                             .n_operators = options->n_operators};
-    TRY(weft_tool_scripts_read(options->arguments, options->n_arguments, &scripts, error));
+    TRY(weft_tool_scripts_read(options->arguments, options->n_arguments, &options->ufl, &scripts,
+                               error));
     if (options->force != NULL)
         TRY(weft_file_read(options->force, &forced, NULL, error));
     compile_options.forced_plan = forced;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "apps/common/option_table.h"
+#include "forms/weft_ufl.h"
 #include "fusion/weft_compile.h"
 
 /** Options of all subcommands, collected by one parser; each subcommand has its own table. */
@@ -21,6 +22,7 @@ typedef struct weft_tool_options {
     const char *force, *html, *json, *draw; /* files; NULL: none */
     const char *out;                        /* a folder */
     const char *form, *stage;               /* of form files: a name, what is printed; may be NULL */
+    weft_ufl_options ufl;                   /* of form files */
     int max_fusion, elements, iterations;   /* 0: not given */
     double seconds;                         /* 0: not given */
     weft_expression *expressions;           /* malloc'd */

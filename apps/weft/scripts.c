@@ -32,13 +32,13 @@ static weft_status add_returns(weft_tool_scripts *scripts, const weft_outline *o
     return WEFT_OK;
 }
 
-weft_status weft_tool_scripts_read(const char *const *names, int n, weft_tool_scripts *out,
-                                   weft_error *error) {
+weft_status weft_tool_scripts_read(const char *const *names, int n, const weft_ufl_options *options,
+                                   weft_tool_scripts *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_outline *outline = NULL;
     for (int i = 0; i < n; ++i) {
         char *text = NULL;
-        TRY(app_script_read_forms(names[i], NULL, &out->forms[out->n], &text, error));
+        TRY(app_script_read_forms(names[i], options, &out->forms[out->n], &text, error));
         add_fragment(out, names[i], text);
     }
     TRY(weft_outline_make(out->fragments, out->n, &outline, error));

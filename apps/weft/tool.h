@@ -43,13 +43,14 @@ typedef struct weft_tool_scripts {
 } weft_tool_scripts;
 /** Read scripts. If none of them returns anything (as in shipped building blocks), an additional
  *  fragment returns the values that no statement uses. (apps/weft/scripts.c)
- *  names   files, form files, shipped scripts, or "-" for stdin
- *  out     caller's; weft_tool_scripts_clear
+ *  names    files, form files, shipped scripts, or "-" for stdin
+ *  options  of form files; NULL: the default ones
+ *  out      caller's; weft_tool_scripts_clear
  *  Errors  WEFT_ERROR_IO (lists the shipped scripts), WEFT_ERROR_INPUT, WEFT_ERROR_MEMORY, and
  *  those
  *          of the parser */
-weft_status weft_tool_scripts_read(const char *const *names, int n, weft_tool_scripts *out,
-                                   weft_error *error);
+weft_status weft_tool_scripts_read(const char *const *names, int n, const weft_ufl_options *options,
+                                   weft_tool_scripts *out, weft_error *error);
 void weft_tool_scripts_clear(weft_tool_scripts *scripts);
 /** Add the functions of form files to the library of a compilation, which the scripts must outlive. */
 weft_status weft_tool_scripts_add(const weft_tool_scripts *scripts, weft_library *library,

@@ -1,6 +1,6 @@
 /* weft ufl: reads a UFL form file and prints its forms or the degrees of their integrals. */
+#include "apps/common/fem.h"
 #include "apps/weft/tool.h"
-#include "forms/weft_ufl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +38,7 @@ static const app_option table[] = {
      "rules), script (what solve runs) or kernels (the elementary functions of the integrals)",
      APP_BY(weft_tool_text, weft_tool_options, stage)},
     {"form", "NAME", "Print this form alone", APP_BY(weft_tool_text, weft_tool_options, form)},
+    APP_DEGREES(weft_tool_options, ufl.degrees),
     {0}};
 
 static const char doc[] =
@@ -45,7 +46,7 @@ static const char doc[] =
     "\v"
     "The file is read without Python: its assignments, functions, loops and imports from ufl, "
     "basix "
-    "and math are executed by Weft itself. Degrees are those of UFL 2026.1.\n"
+    "and math are executed by Weft itself. Degrees are those of UFL 2026.1, or of --degrees.\n"
     "\n"
     "Examples:\n"
     "  weft ufl Poisson.ufl\n"
@@ -79,7 +80,8 @@ weft_status weft_tool_ufl(int argc, char **argv, app_messages *messages, int *co
         weft_error_hint(error, "write weft ufl FILE.ufl, or FILE.py");
         goto done;
     }
-    TRY(weft_ufl_read(options.arguments[0], &messages->monitor, &ufl, error));
+    options.ufl.monitor = &messages->monitor;
+    TRY(weft_ufl_read(options.arguments[0], &options.ufl, &ufl, error));
     TRY(stage->print(ufl, options.form, &text, error));
     if (text.data)
         fputs(text.data, stdout);

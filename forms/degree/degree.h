@@ -20,7 +20,7 @@ typedef struct ufl_prepared {
 /** names  for messages; may be NULL */
 const ufl_prepared *ufl_prepare(ufl_graph *graph, const ufl_form *form, const ufl_names *names);
 
-/** UFL's estimate of the polynomial degree of an expression. */
+/** UFL's estimate of the polynomial degree of an expression, by the rules of graph->part_degrees. */
 int ufl_estimate_degree(ufl_graph *graph, const ufl_node *node);
 /** The degree that the change of variables adds: of |det J| on cells, |det FJ| on facets. */
 int ufl_scaling_degree(ufl_integral_type type, const ufl_mesh *mesh);

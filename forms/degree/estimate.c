@@ -1,4 +1,4 @@
-/* Estimates polynomial degrees as UFL 2026.1.0 does. */
+/* Estimates polynomial degrees as UFL 2026.1.0 does or, if graph->part_degrees, UFL 2026.2.0. */
 #include "forms/degree/degree.h"
 
 /* Degrees are kept as node ids would be: a map from node to an integer literal would cost nodes, so
@@ -30,9 +30,38 @@ static int bumped(int degree) { /* the heuristic for functions that are not poly
     return degree > 0 ? degree + 2 : 0;
 }
 
+/* The number of components on the reference cell: symmetric tensors have one for each dof. */
+static int reference_size(const ufl_element *element) {
+    int size = 0;
+    if (element->family == UFL_MIXED)
+        for (int i = 0; i < element->n_sub; ++i)
+            size += reference_size(element->sub[i]);
+    return element->family == UFL_MIXED ? size : element->block_size;
+}
+
+/* The component of a function, not of its gradient or of one of its sides, has the degree of its part of
+   a mixed space. Parts of parts count as one; so do all components of a function in UFL 2026.1. UFL
+   counts components of the reference cell (UFL pull request 503, estimate_degrees.py, indexed). */
+static int component(degree_table *table, const ufl_node *node) {
+    const ufl_node *function = ufl_operand(node, 0);
+    bool of_part = table->graph->part_degrees &&
+                   (function->type == UFL_ARGUMENT || function->type == UFL_COEFFICIENT) &&
+                   function->space->element->family == UFL_MIXED && node->n_indices == 1 &&
+                   node->indices[0] >= 0;
+    const ufl_element *element = of_part ? function->space->element : NULL;
+    for (int i = 0, end = 0; of_part && i < element->n_sub; ++i) {
+        end += reference_size(element->sub[i]);
+        if (node->indices[0] < end)
+            return element->sub[i]->superdegree;
+    }
+    return degree_of(table, function);
+}
+
 static int estimate(degree_table *table, const ufl_node *node) {
     int degree = 0;
     switch (node->type) {
+    case UFL_INDEXED:
+        return component(table, node);
     case UFL_ARGUMENT:
     case UFL_COEFFICIENT:
         return node->space->element->superdegree;

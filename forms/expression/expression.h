@@ -131,6 +131,7 @@ typedef struct ufl_graph {
     int bits;
     uint32_t n_nodes;
     int n_indices, n_labels, n_coefficients, n_constants;
+    bool part_degrees; /* fixed components of mixed functions have the degrees of their parts */
 } ufl_graph;
 
 /** Prepare an empty graph. NULL context->arena is not allowed.

@@ -36,8 +36,9 @@ static void warn_of_degrees(const weft_ufl *ufl, const weft_monitor *monitor) {
     }
 }
 
-static weft_status prepare_forms(weft_ufl *ufl) {
+static weft_status prepare_forms(weft_ufl *ufl, const weft_ufl_options *options) {
     int n = ufl->module->n_forms;
+    ufl->graph.part_degrees = options && options->degrees == WEFT_UFL_DEGREES_2026_2;
     ufl->prepared = ufl_alloc(&ufl->context, (size_t)n, sizeof *ufl->prepared);
     for (int i = 0; ufl->prepared && i < n; ++i) {
         ufl->context.place = ufl->module->forms[i].form->place;
@@ -45,7 +46,26 @@ static weft_status prepare_forms(weft_ufl *ufl) {
         if (!ufl->prepared[i])
             break;
     }
+    if (ufl->context.status == WEFT_OK)
+        warn_of_degrees(ufl, options ? options->monitor : NULL);
     return ufl->context.status;
+}
+
+weft_status weft_ufl_degrees_find(const char *name, weft_ufl_degrees *out, weft_error *error) {
+    static const struct {
+        const char *name;
+        weft_ufl_degrees degrees;
+    } known[] = {{"2026.1", WEFT_UFL_DEGREES_2026_1},
+                 {"2026.2", WEFT_UFL_DEGREES_2026_2},
+                 {"main", WEFT_UFL_DEGREES_2026_2}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
+        if (strcmp(known[i].name, name) == 0) {
+            *out = known[i].degrees;
+            return WEFT_OK;
+        }
+    weft_error_set(error, WEFT_ERROR_USAGE, "UFL has no degrees '%.100s'", name);
+    weft_error_hint(error, "they are those of 2026.1 (default), 2026.2 or main");
+    return WEFT_ERROR_USAGE;
 }
 
 static weft_status make(const char *name, const char *text, size_t length, weft_ufl **out,
@@ -76,7 +96,7 @@ static bool ends_with(const char *text, const char *end) {
 }
 
 weft_status weft_ufl_read_text(const char *name, const char *text, size_t length,
-                               const weft_monitor *monitor, weft_ufl **out, weft_error *error) {
+                               const weft_ufl_options *options, weft_ufl **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_ufl *ufl = NULL;
     weft_error ignored;
@@ -84,8 +104,7 @@ weft_status weft_ufl_read_text(const char *name, const char *text, size_t length
     const ufl_syntax *program = ufl_read(&ufl->context, ufl->text ? ufl->text : text, length);
     ufl->module = ufl_execute(&ufl->graph, program, ends_with(name, ".ufl"));
     TRY(ufl->context.status);
-    TRY(prepare_forms(ufl));
-    warn_of_degrees(ufl, monitor);
+    TRY(prepare_forms(ufl, options));
     *out = ufl;
     ufl = NULL;
 done:
@@ -93,7 +112,7 @@ done:
     return status;
 }
 
-weft_status weft_ufl_read_repr(const char *text, size_t length, const weft_monitor *monitor,
+weft_status weft_ufl_read_repr(const char *text, size_t length, const weft_ufl_options *options,
                                weft_ufl **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_ufl *ufl = NULL;
@@ -108,8 +127,7 @@ weft_status weft_ufl_read_repr(const char *text, size_t length, const weft_monit
         ufl_read_expression(&ufl->context, python, length, (ufl_place){1, 1});
     ufl->module = ufl_execute_repr(&ufl->graph, expression);
     TRY(ufl->context.status);
-    TRY(prepare_forms(ufl));
-    warn_of_degrees(ufl, monitor);
+    TRY(prepare_forms(ufl, options));
     *out = ufl;
     ufl = NULL;
 done:
@@ -117,13 +135,13 @@ done:
     return status;
 }
 
-weft_status weft_ufl_read(const char *path, const weft_monitor *monitor, weft_ufl **out,
+weft_status weft_ufl_read(const char *path, const weft_ufl_options *options, weft_ufl **out,
                           weft_error *error) {
     weft_status status = WEFT_OK;
     char *text = NULL;
     size_t length = 0;
     TRY(weft_file_read(path, &text, &length, error));
-    TRY(weft_ufl_read_text(path, text, length, monitor, out, error));
+    TRY(weft_ufl_read_text(path, text, length, options, out, error));
 done:
     free(text);
     return status;

@@ -222,6 +222,10 @@ class weft_ufl_problem(Structure):
                 ("parts", POINTER(weft_ufl_part))]
 
 
+class weft_ufl_options(Structure):
+    _fields_ = [("monitor", POINTER(weft_monitor)), ("degrees", c_int)]
+
+
 class weft_ufl_form_info(Structure):
     _fields_ = [("name", c_char_p), ("rank", c_int), ("n_integrals", c_int), ("n_coefficients", c_int),
                 ("n_constants", c_int)]

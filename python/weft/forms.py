@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from ctypes import POINTER, byref
+from ctypes import POINTER, byref, c_int
 from typing import Any
 
 from . import _structures as s
@@ -17,20 +17,25 @@ class FormFile:
 
     source  a path that ends in .ufl (legacy UFL) or .py (UFL and Basix), or the text of such a file
     name    for text: its ending says which of the two it is; messages name it
+    degrees "2026.1" or "2026.2", or "main" for the latter: the version of UFL whose degrees the quadrature rules have
 
     The script of a problem has K for the form a (or J), and b for L (or the residual r for F). Forms are of one function in a
     Lagrange element of any degree, continuous or discontinuous, on any cells; each measure has a script of its own.
     """
 
-    def __init__(self, source: Any, name: str = "forms.py") -> None:
+    def __init__(self, source: Any, name: str = "forms.py", degrees: str = "2026.1") -> None:
         self._handle = Handle("ufl")
+        options = s.weft_ufl_options()
+        number = c_int()
+        lib.weft_ufl_degrees_find(encode(degrees), byref(number))
+        options.degrees = number.value
         self.name = name
         path = os.fspath(source) if isinstance(source, os.PathLike) else str(source)
         if "\n" not in path and path.endswith((".ufl", ".py")):
-            lib.weft_ufl_read(encode(path), None, byref(self._handle.pointer))
+            lib.weft_ufl_read(encode(path), byref(options), byref(self._handle.pointer))
         else:
             text = path.encode()
-            lib.weft_ufl_read_text(encode(name), text, len(text), None, byref(self._handle.pointer))
+            lib.weft_ufl_read_text(encode(name), text, len(text), byref(options), byref(self._handle.pointer))
 
     @property
     def forms(self) -> dict[str, int]:

@@ -141,6 +141,20 @@ L = f*v*dx
         with self.assertRaises(weft.FileError):
             weft.FormFile("nowhere.ufl")
 
+    def test_degrees_of_forms(self):
+        """p in P1 of P2 x P1 has degree 2 in UFL 2026.1, and 1 in 2026.2."""
+        text = """
+W = FiniteElement("P", triangle, 2)*FiniteElement("P", triangle, 1)
+(u, p), (v, q) = TrialFunctions(W), TestFunctions(W)
+a = sin(SpatialCoordinate(triangle)[0])*p*q*dx%s
+"""
+        kernels = weft.FormFile(text % "", degrees="main", name="mass.ufl").kernels
+        self.assertEqual(kernels, weft.FormFile(text % "(degree=5)", name="mass.ufl").kernels)
+        self.assertEqual(weft.FormFile(text % "", name="mass.ufl").kernels,
+                         weft.FormFile(text % "(degree=7)", name="mass.ufl").kernels)
+        with self.assertRaisesRegex(weft.UsageError, "2026.2 or main"):
+            weft.FormFile(text % "", degrees="2025")
+
     def stokes(self, sign="-"):
         mesh = weft.Mesh("square:12")
         W = weft.MixedSpace(weft.Space(mesh, self.device, 2, degree=2), weft.Space(mesh, self.device))

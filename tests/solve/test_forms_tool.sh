@@ -13,6 +13,39 @@ grep -q 'stores   K real\[12,12\]' "$folder/plan"
 "$WEFT_BUILD/weft" ufl "$forms/Quasilinear.py" --print script >"$folder/script"
 grep -q '^K = ufl_J_0(X, u\[dofs\]);' "$folder/script"
 
+# The degree of sin(5 x) q, q in P1 of P2 x P1: 3 + 2 by UFL 2026.1, 3 + 1 by later versions.
+mixed() { # measure of the load
+    cat <<EOF
+W = FiniteElement("P", triangle, 2)*FiniteElement("P", triangle, 1)
+(u, p), (v, q) = TrialFunctions(W), TestFunctions(W)
+a = (u*v + p*q)*dx(degree=4)
+L = sin(5*SpatialCoordinate(triangle)[0])*q*$1
+EOF
+}
+mixed dx >"$folder/mixed.ufl"
+mixed 'dx(degree=4)' >"$folder/four.ufl"
+for version in "" 2026.1 2026.2 main; do
+    degree=4
+    [[ "$version" == 202?.2 || "$version" == main ]] || degree=5
+    "$WEFT_BUILD/weft" ufl "$folder/mixed.ufl" --print degrees ${version:+--degrees $version} >"$folder/degrees"
+    grep -qE "^L  *1  cell  *triangle  *everywhere  *$degree " "$folder/degrees" || { cat "$folder/degrees"; exit 1; }
+done
+for command in compile explain; do
+    "$WEFT_BUILD/weft" $command "$folder/mixed.ufl" --degrees 2026.2 --device host:1 >"$folder/out"
+done
+solution() { # form file, options of solve
+    "$WEFT_BUILD/solve" "$folder/$1.ufl" --mesh square:2 --preconditioner jacobi --probe 0.3,0.4 --dirichlet left=0,free "${@:2}" \
+        >"$folder/out"
+    grep '^probe' "$folder/out"
+}
+solution four >"$folder/four"
+solution mixed --degrees main >"$folder/main"
+solution mixed >"$folder/default"
+cmp "$folder/four" "$folder/main"
+cmp -s "$folder/four" "$folder/default" && { echo "--degrees does nothing"; exit 1; }
+"$WEFT_BUILD/weft" ufl "$folder/mixed.ufl" --degrees 2025 >"$folder/out" 2>&1 && exit 1
+grep -qF "they are those of 2026.1 (default), 2026.2 or main" "$folder/out"
+
 refused() { # text of a form file, message
     echo "$1" >"$folder/bad.ufl"
     local code=0

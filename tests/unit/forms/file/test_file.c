@@ -84,9 +84,10 @@ static void test_high_degrees(void **state) {
     weft_ufl *ufl = NULL;
     weft_text log = {0};
     const weft_monitor monitor = {.log = keep_message, .user = &log};
+    const weft_ufl_options options = {.monitor = &monitor};
     weft_ufl_integral_info integral;
     (void)state;
-    assert_int_equal(weft_ufl_read_text("high.ufl", text, strlen(text), &monitor, &ufl, NULL),
+    assert_int_equal(weft_ufl_read_text("high.ufl", text, strlen(text), &options, &ufl, NULL),
                      WEFT_OK);
     weft_ufl_integral(ufl, 0, 0, &integral);
     assert_int_equal(integral.degree, 26);
