@@ -81,8 +81,9 @@ typedef struct weft_kernel_info {
 } weft_kernel_info;
 /** Choose the covers again with the register spills of the compiled kernels priced, up to four
  *  times, and remake plans and source. Covers that were forced or recalled stay. Does nothing where
- *  the device's compiler does not report spills, as on the host. The kernels are compiled through
- *  the device's cache, so that a program of the compilation finds them there.
+ *  the device's compiler does not report spills, as on the host. The compilation keeps the compiled
+ *  module, which its programs on this device run.
+ *  device  borrowed, must outlive the compilation
  *  Errors  those of weft_module_make; on null WEFT_ERROR_COMPILER: NVRTC is missing */
 weft_status weft_compilation_correct(weft_compilation *compilation, weft_device *device,
                                      weft_error *error);

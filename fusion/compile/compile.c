@@ -121,6 +121,7 @@ weft_status weft_compile_cover(const weft_compilation *base, weft_cover *cover,
     *control = *base->control;
     *segment = *base->control->segments[0];
     made->arena = segment->arena = arena;
+    made->module = NULL;
     made->control = control;
     control->segments = segments;
     segments[0] = segment;
@@ -139,8 +140,14 @@ void weft_compilation_free(weft_compilation **compilation) {
     if (compilation == NULL || *compilation == NULL)
         return;
     weft_arena *arena = (*compilation)->arena;
+    weft_module_free(&(*compilation)->module);
     *compilation = NULL;
     weft_arena_free(&arena);
+}
+
+const char *weft_compilation_module_name(const weft_compilation *compilation) {
+    const weft_control *control = compilation->control;
+    return control->n_segments > 0 ? control->segments[0]->plan->kernels[0].name : "scalars";
 }
 
 int weft_compilation_kernels(const weft_compilation *compilation) {

@@ -62,21 +62,23 @@ done:
     return status;
 }
 
+/* The module stays with the compilation, unless its source has changed. */
 static weft_status correct(weft_compilation *c, weft_device *device, bool *changed,
                            weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_module *module = NULL;
     weft_kernel_resources used;
     bool any = false;
     *changed = false;
-    TRY(weft_module_make(device, "spills", c->source, &module, error));
+    weft_module_free(&c->module);
+    c->device = device;
+    TRY(weft_module_make(device, weft_compilation_module_name(c), c->source, &c->module, error));
     for (int i = 0; i < weft_compilation_kernels(c); ++i) {
         weft_kernel_info first;
         weft_compilation_kernel(c, i, &first);
         if (first.is_member || first.is_sized)
             continue;
         /* compiles where only sources are kept */
-        status = weft_module_kernel_resources(module, first.name, &used, error);
+        status = weft_module_kernel_resources(c->module, first.name, &used, error);
         if (status == WEFT_ERROR_UNSUPPORTED) { /* its compiler does not report spills */
             status = WEFT_OK;
             goto done;
@@ -85,13 +87,14 @@ static weft_status correct(weft_compilation *c, weft_device *device, bool *chang
         break;
     }
     for (int i = 0; i < c->control->n_segments; ++i)
-        price_spills(c->control->segments[i], module, &any);
+        price_spills(c->control->segments[i], c->module, &any);
     for (int i = 0; i < c->control->n_segments && any; ++i)
         TRY(choose_again(c->control->segments[i], changed, error));
     if (*changed)
         TRY(weft_source_make(c, &c->source, error));
 done:
-    weft_module_free(&module);
+    if (*changed || status != WEFT_OK)
+        weft_module_free(&c->module);
     return status;
 }
 
@@ -100,7 +103,8 @@ weft_status weft_compilation_correct(weft_compilation *compilation, weft_device 
     weft_status status = WEFT_OK;
     weft_numbers numbers = {0};
     bool changed = true;
-    if (weft_device_limits(device)->execution != WEFT_EXECUTION_SIMT)
+    if (weft_device_limits(device)->execution != WEFT_EXECUTION_SIMT ||
+        compilation->control->n_segments == 0)
         return WEFT_OK;
     TRY(weft_numbers_begin(&numbers, error));
     for (int round = 0; round < ROUNDS && changed; ++round)

@@ -56,8 +56,8 @@ typedef struct weft_control_steps {
 
 struct weft_control_step {
     weft_control_kind kind;
-    int number; /* of the segment, the loop or the kernel scalars_N */
-    int loop;   /* that contains the step, or -1 */
+    int number;                   /* of the segment, the loop or the kernel scalars_N */
+    int loop;                     /* that contains the step, or -1 */
     weft_control_scalar *scalars; /* CONTROL_SCALARS */
     int n_scalars;
     int op, v, y, dot;                   /* CONTROL_APPLY: operator, names; dot -1: not wanted */
@@ -94,8 +94,13 @@ struct weft_compilation {
     weft_compile_options options; /* copied into the arena */
     weft_script *script;
     weft_control *control;
-    const char *source; /* of all steps */
+    const char *source;  /* of all steps */
+    weft_device *device; /* of the correction (weft_compilation_correct); NULL: there was none */
+    weft_module *module; /* own, its compiled source there; NULL: programs make their own */
 };
+
+/** The name that a compilation's module has in messages: that of its first kernel. */
+const char *weft_compilation_module_name(const weft_compilation *compilation);
 
 /** The segment of a script that is a single segment; NULL: it has more steps. */
 const weft_segment *weft_compilation_only(const weft_compilation *compilation);

@@ -35,6 +35,20 @@ static weft_status allocate(weft_program *p, weft_error *error) {
     return WEFT_OK;
 }
 
+/* The module of the compilation, where its correction has left one for this device. */
+static weft_status load(weft_program *p, weft_error *error) {
+    const weft_compilation *compilation = p->compilation;
+    const bool needed = compilation->control->n_segments > 0 || weft_program_threaded(p);
+    if (compilation->module && compilation->device == p->device) {
+        p->module = compilation->module;
+        return WEFT_OK;
+    }
+    p->owns_module = needed;
+    return needed ? weft_module_make(p->device, weft_compilation_module_name(compilation),
+                                     compilation->source, &p->module, error)
+                  : WEFT_OK;
+}
+
 weft_status weft_program_make(weft_device *device, const weft_compilation *compilation,
                               weft_program **out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -45,11 +59,7 @@ weft_status weft_program_make(weft_device *device, const weft_compilation *compi
     made->device = device;
     made->compilation = compilation;
     TRY(allocate(made, error));
-    if (control->n_segments > 0 || weft_program_threaded(made))
-        TRY(weft_module_make(device,
-                             control->n_segments > 0 ? control->segments[0]->plan->kernels[0].name
-                                                     : "scalars",
-                             compilation->source, &made->module, error));
+    TRY(load(made, error));
     for (int i = 0; i < control->n_segments; ++i)
         TRY(weft_program_segment_make(device, control->segments[i], made->module,
                                       &made->segments[i], error));
@@ -71,7 +81,8 @@ void weft_program_free(weft_program **program) {
     for (int i = 0; p->memory != NULL && p->own != NULL && i < control->n_names; ++i)
         if (p->own[i])
             weft_memory_free(&p->memory[i]);
-    weft_module_free(&p->module);
+    if (p->owns_module)
+        weft_module_free(&p->module);
     free(p->sizes);
     free(p->segments);
     free(p->memory);

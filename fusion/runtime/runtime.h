@@ -31,7 +31,7 @@ typedef struct weft_program_segment {
     weft_memory **partials;             /* [n_values] of reductions' results, own */
     weft_nested_launch *nested;         /* [n_kernels] */
     weft_memory **members;              /* [n_kernels] of groups: their ARGUMENT_MEMBERS, own */
-    weft_schedule **chunks;       /* [n_kernels] kernels with reductions: their ranges, own */
+    weft_schedule **chunks;             /* [n_kernels] kernels with reductions: their ranges, own */
     weft_memory **double_buffers; /* [n_values] of lists that alternate between two memories, own */
     bool *swapped;                /* [n_values] is the list's value in its double buffer? */
     const weft_product_arguments **rows; /* [n_operators], borrowed */
@@ -48,7 +48,8 @@ typedef struct weft_program_operator {
 struct weft_program {
     weft_device *device;
     const weft_compilation *compilation;
-    weft_module *module;              /* own; NULL: there are no kernels */
+    weft_module *module; /* own or the compilation's; NULL: there are no kernels */
+    bool owns_module;
     weft_program_segment **segments;  /* [n_segments] */
     int64_t *sizes;                   /* [n_indices] of the script, -1: unknown */
     weft_memory **memory;             /* [n_names] bound or own */

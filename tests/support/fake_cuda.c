@@ -319,6 +319,7 @@ static int f_cuModuleLoadData(void **module, const void *image) {
     ENTER(cuModuleLoadData);
     *module = &fake;
     fake.n_modules += 1;
+    fake.n_loads += 1;
     return 0;
 }
 static int f_cuModuleUnload(void *module) {
@@ -451,12 +452,13 @@ static int f_cuGraphExecDestroy(graph *executable) {
 #define ALL(X)                                                                                     \
     X(cuInit)                                                                                      \
     X(cuDriverGetVersion)                                                                          \
-    X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceGetAttribute)                  \
-        X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease)               \
-            X(cuCtxPushCurrent) X(cuCtxPopCurrent) X(cuStreamCreate) X(cuStreamDestroy)            \
-                X(cuStreamSynchronize) X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord)         \
-                    X(cuEventSynchronize) X(cuEventElapsedTime) X(cuMemGetInfo) X(cuMemAlloc)      \
-                        X(cuMemFree) X(cuMemPoolCreate) X(cuMemPoolDestroy) X(cuMemPoolTrimTo)     \
+    X(cuDeviceGetCount)                                                                            \
+    X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceGetAttribute) X(cuDeviceTotalMem)                  \
+        X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) X(cuCtxPushCurrent)               \
+            X(cuCtxPopCurrent) X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize)         \
+                X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventSynchronize)          \
+                    X(cuEventElapsedTime) X(cuMemGetInfo) X(cuMemAlloc) X(cuMemFree)               \
+                        X(cuMemPoolCreate) X(cuMemPoolDestroy) X(cuMemPoolTrimTo)                  \
                             X(cuMemPoolSetAttribute) X(cuMemPoolGetAttribute)                      \
                                 X(cuMemAllocFromPoolAsync) X(cuMemFreeAsync) X(cuMemHostAlloc)     \
                                     X(cuMemFreeHost) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(  \
@@ -468,9 +470,10 @@ static int f_cuGraphExecDestroy(graph *executable) {
 #define GRAPHS(X)                                                                                  \
     X(cuGraphCreate)                                                                               \
     X(cuGraphDestroy)                                                                              \
-    X(cuStreamBeginCaptureToGraph) X(cuStreamGetCaptureInfo) X(cuStreamEndCapture)                 \
-        X(cuGraphConditionalHandleCreate) X(cuGraphAddNode) X(cuGraphInstantiateWithFlags)         \
-            X(cuGraphUpload) X(cuGraphLaunch) X(cuGraphExecDestroy)
+    X(cuStreamBeginCaptureToGraph)                                                                 \
+    X(cuStreamGetCaptureInfo) X(cuStreamEndCapture) X(cuGraphConditionalHandleCreate)              \
+        X(cuGraphAddNode) X(cuGraphInstantiateWithFlags) X(cuGraphUpload) X(cuGraphLaunch)         \
+            X(cuGraphExecDestroy)
 
 int cuGetProcAddress_v2(const char *name, void **address, int version, uint64_t flags, int *status);
 int cuGetProcAddress_v2(const char *name, void **address, int version, uint64_t flags,

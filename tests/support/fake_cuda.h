@@ -9,6 +9,7 @@ typedef struct fake_cuda {
     int dead;        /* the sticky code that every later call gives */
     int n_forbidden; /* calls that a capture does not allow */
     int n_kernels, n_arrays, n_modules, n_executables;
+    int n_loads;                     /* of modules, in all */
     double clock;                    /* milliseconds: one an event */
     unsigned last_configuration[14]; /* CUlaunchConfig of the last launch */
 } fake_cuda;

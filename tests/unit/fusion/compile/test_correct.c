@@ -2,13 +2,17 @@
 /* Register spills that the GPU's compiler reports correct the choice of kernels. Four products and
  * sums of 8x8 doubles by one thread need 256 numbers at once, and a thread has 255 registers of four
  * bytes. NVRTC compiles for an H200 without a GPU. */
+#include "core/cuda/cuda.h"
 #include "core/weft_core.h"
+#include "fake_cuda.h"
 #include "fusion/control/program.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
 #include "library_state.h"
 #include "test_support.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +29,8 @@ typedef struct compiled {
 static const char loop[] =
     "index N;\ninput A, B, C, D : real[8,8] over N;\ninput left : real;\n"
     "P = mmul(A, B);\nQ = mmul(P, C);\nR = madd(Q, D);\nS = mmul(R, A);\n"
-    "repeat at most 3 while (left > 0) {\n    T = mmul(S, B);\n    U = mmul(T, C);\n    V = madd(U, D);\n"
+    "repeat at most 3 while (left > 0) {\n    T = mmul(S, B);\n    U = mmul(T, C);\n    V = "
+    "madd(U, D);\n"
     "    update S = mmul(V, A);\n    update left = left - 1;\n}\nreturn S;\n";
 
 static compiled open_script(const weft_library *library, const char *device_name, const char *text,
@@ -111,8 +116,8 @@ static void choices_stay(void **state) {
     const weft_compile_options second = {.alternative = 1};
     weft_error error = {0};
     for (int host = 0; host < 2; ++host) {
-        compiled c = open_script(*state, host ? "host:1" : "null:h200", script,
-                                 host ? NULL : &second);
+        compiled c =
+            open_script(*state, host ? "host:1" : "null:h200", script, host ? NULL : &second);
         const weft_cover *cover = weft_compilation_only(c.compilation)->cover;
         const weft_status status = weft_compilation_correct(c.compilation, c.device, &error);
         assert_true(status == WEFT_OK || status == WEFT_ERROR_COMPILER);
@@ -121,9 +126,41 @@ static void choices_stay(void **state) {
     }
 }
 
+/* A program loads the module that its correction has compiled no second time (fake_cuda.c counts). */
+static void module_is_loaded_once(void **state) {
+    static const char small[] = "index N;\ninput a : real over N;\nb = 2*a;\nreturn b;\n";
+    const weft_fragment fragment = {"small.weft", small};
+    const weft_device_options options = {.cache = WEFT_CACHE_OFF};
+    weft_device *device = NULL;
+    weft_compilation *compilation = NULL;
+    weft_program *programs[2] = {NULL, NULL};
+    weft_nvrtc nvrtc;
+    weft_error error = {0};
+    void *library = dlopen(WEFT_BINARY_DIR "/tests/fake_cuda/libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
+    assert_non_null(library);
+    fake_cuda *control = dlsym(library, "fake");
+    *control = (fake_cuda){.version = 13000};
+    if (weft_nvrtc_open(&nvrtc, &error) != WEFT_OK)
+        skip_test(error.message);
+    weft_nvrtc_close(&nvrtc);
+    assert_int_equal(weft_device_open("cuda", &options, &device, NULL), WEFT_OK);
+    assert_int_equal(
+        weft_compile(*state, weft_device_limits(device), &fragment, 1, NULL, &compilation, NULL),
+        WEFT_OK);
+    assert_int_equal(weft_compilation_correct(compilation, device, NULL), WEFT_OK);
+    for (int i = 0; i < 2; ++i)
+        assert_int_equal(weft_program_make(device, compilation, &programs[i], NULL), WEFT_OK);
+    assert_int_equal(control->n_loads, 1);
+    for (int i = 0; i < 2; ++i)
+        weft_program_free(&programs[i]);
+    weft_compilation_free(&compilation);
+    assert_int_equal(control->n_modules, 0);
+    weft_device_free(&device);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(spilling_plan_is_rejected),
-                                       cmocka_unit_test(names_stay_distinct),
-                                       cmocka_unit_test(choices_stay)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spilling_plan_is_rejected), cmocka_unit_test(names_stay_distinct),
+        cmocka_unit_test(choices_stay), cmocka_unit_test(module_is_loaded_once)};
     return cmocka_run_group_tests(tests, library_open, library_close);
 }
