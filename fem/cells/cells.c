@@ -93,8 +93,8 @@ static weft_status bind(weft_cell_action *action, const weft_cell_kernel *kernel
                         weft_error *error) {
     weft_status status = WEFT_OK;
     const bool on_host = weft_device_limits(action->device)->execution == WEFT_EXECUTION_SIMD;
-    TRY(add_connectivity(action, vertices, kernel->n_vertices, NULL, "vertices of cells", NULL,
-                         error));
+    TRY(add_connectivity(action, vertices, kernel->n_vertices, kernel->vertex_order,
+                         "vertices of cells", NULL, error));
     action->arguments[action->n_arguments++] = coordinates;
     action->arguments[action->n_arguments++] = NULL; /* y */
     TRY(add_connectivity(action, nodes, kernel->n_nodes, kernel->order, "nodes of cells",

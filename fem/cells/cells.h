@@ -31,8 +31,9 @@ typedef struct weft_cell_kernel {
     const char *name, *text;
     int cells; /* per thread block on a GPU, per vector on the host */
     int block_threads, shared_bytes;
-    int n_vertices;          /* of a cell */
+    int n_vertices;          /* of a cell: nodes of its geometry */
     int dimension;           /* of the coordinates */
+    const int *vertex_order; /* as weft_cell_source.order */
     int n_nodes, components; /* of the result */
     const int *order;        /* as weft_cell_source.order */
     int n_sources, argument; /* argument: the source that is x; -1: none */

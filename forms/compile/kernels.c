@@ -77,8 +77,9 @@ static weft_status make(const weft_form_kernels *self, const weft_limits *limits
 
 bool ufl_part_kernels(weft_ufl *ufl, ufl_problem *problem, int part) {
     weft_ufl_part *shown = &problem->parts[part];
-    if (shown->domain != WEFT_UFL_CELLS || !shown->has_matrix ||
-        problem->shown.cell != WEFT_HEXAHEDRON)
+    const bool tensor =
+        problem->shown.cell == WEFT_QUADRILATERAL || problem->shown.cell == WEFT_HEXAHEDRON;
+    if (shown->domain != WEFT_UFL_CELLS || !shown->has_matrix || !tensor)
         return true;
     part_kernels *kernels = ufl_alloc(&ufl->context, 1, sizeof *kernels);
     if (!kernels)

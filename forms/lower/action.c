@@ -1,4 +1,4 @@
-/* Lowers an integrand to functions at the points of hexahedra: what is interpolated, and the factors of the test
+/* Lowers an integrand to functions at the points of quadrilaterals and hexahedra: what is interpolated, and the factors of the test
  * function and its derivatives. */
 #include "forms/lower/action_private.h"
 
@@ -8,7 +8,7 @@
 
 /* ---- tables of a line ---- */
 
-/* Gauss points of the rule of a hexahedron are those of the rule of an interval. */
+/* Gauss points of the rule of a quadrilateral or hexahedron are those of the rule of an interval. */
 static bool make_points(ufl_action_writer *w, const ufl_prepared *form, int number) {
     const ufl_integral *integral = &form->form.integrals[number];
     const ufl_mesh line = {.cell = UFL_INTERVAL};
@@ -38,16 +38,15 @@ static bool make_points(ufl_action_writer *w, const ufl_prepared *form, int numb
     return symmetric && w->points && w->weights;
 }
 
-/* The place in the element's numbering of node (x, y, z) of the lattice, x fastest, with the nodes of a line in ascending
- * order. */
+/* The place in the element's numbering of each node of the lattice, x fastest, with the nodes of a line in ascending order. */
 static int *lattice_order(ufl_action_writer *w, const weft_element *element, const int *ascending) {
     const int n = element->line->n_nodes;
     int *order = ufl_alloc(w->l.context, (size_t)element->n_nodes, sizeof *order);
     for (int i = 0; order && i < element->n_nodes; ++i) {
-        int place[3];
-        for (int a = 0; a < 3; ++a)
-            place[a] = ascending[element->lattice[3 * i + a]];
-        order[(place[2] * n + place[1]) * n + place[0]] = i;
+        int place = 0;
+        for (int a = w->dimension - 1; a >= 0; --a)
+            place = place * n + ascending[element->lattice[w->dimension * i + a]];
+        order[place] = i;
     }
     return order;
 }
@@ -71,6 +70,7 @@ static bool fill_line(ufl_action_writer *w, ufl_line *line, const weft_element *
         ascending[i] = 0;
         for (int j = 0; j < n; ++j)
             ascending[i] += nodes->points[j] < nodes->points[i];
+        line->nodes[ascending[i]] = nodes->points[i];
         for (int p = 0; p < q; ++p) {
             line->values[p * n + ascending[i]] = values[p * n + i];
             line->slopes[p * n + ascending[i]] = values[(q + p) * n + i];
@@ -80,13 +80,13 @@ static bool fill_line(ufl_action_writer *w, ufl_line *line, const weft_element *
     return line->order != NULL;
 }
 
-/* The tables of a Lagrange element on hexahedra. NULL and an error. */
+/* The tables of a Lagrange element. NULL and an error. */
 static const ufl_line *find_line(ufl_action_writer *w, const ufl_element *scalar) {
     for (int i = 0; i < w->n_lines; ++i)
         if (w->lines[i].element == scalar)
             return &w->lines[i];
     if (scalar->family != UFL_LAGRANGE || scalar->degree < 1 || scalar->tensor_order ||
-        scalar->cell != UFL_HEXAHEDRON || scalar->degree >= UFL_LINE_MAX ||
+        scalar->cell != w->l.mesh->cell || scalar->degree >= UFL_LINE_MAX ||
         w->n_lines == WEFT_CELL_SOURCES)
         return ufl_fail(w->l.context, WEFT_ERROR_UNSUPPORTED, "sum factorisation of %s",
                         scalar->name);
@@ -95,7 +95,7 @@ static const ufl_line *find_line(ufl_action_writer *w, const ufl_element *scalar
     weft_error error = {0};
     const weft_status status =
         weft_element_make(scalar->discontinuous ? WEFT_DISCONTINUOUS : WEFT_LAGRANGE,
-                          WEFT_HEXAHEDRON, scalar->degree, &element, &error);
+                          ufl_weft_cell(scalar->cell), scalar->degree, &element, &error);
     line->element = scalar;
     const bool made = status == WEFT_OK && fill_line(w, line, element);
     weft_element_free(&element);
@@ -107,6 +107,58 @@ static const ufl_line *find_line(ufl_action_writer *w, const ufl_element *scalar
 
 /* ---- sources and fields ---- */
 
+/* Append a part whose dofs are `offset` and after, unless it is there: components of symmetric tensors share parts. */
+static bool add_part(ufl_action_writer *w, ufl_part part, bool interleaved, ufl_dofs *out) {
+    for (int i = 0; i < out->n_parts; ++i)
+        if (out->parts[i].first == part.first)
+            return true;
+    const ufl_line *line = find_line(w, part.scalar);
+    if (!line)
+        return false;
+    if (out->n_parts == UFL_ACTION_FIELDS)
+        return ufl_fail(w->l.context, WEFT_ERROR_UNSUPPORTED,
+                        "sum factorisation with more than %d components of functions",
+                        UFL_ACTION_FIELDS);
+    int offset = 0;
+    for (int i = 0; i < out->n_parts && !interleaved; ++i)
+        offset += out->parts[i].line->element->n_dofs;
+    for (int i = 0; i < part.scalar->n_dofs; ++i)
+        out->order[offset + i] =
+            interleaved ? line->order[i] : part.first + part.stride * line->order[i];
+    out->parts[out->n_parts].first = part.first;
+    out->parts[out->n_parts].line = line;
+    out->parts[out->n_parts].offset = offset;
+    out->parts[out->n_parts++].component = interleaved ? part.first : 0;
+    return true;
+}
+
+/* The dofs of an element, as problems number them: vectors of a scalar element have nodes, others dofs. */
+static bool make_dofs(ufl_action_writer *w, const ufl_element *element, ufl_dofs *out) {
+    const bool interleaved = element->family == UFL_BLOCKED && element->sub[0]->n_sub == 0;
+    *out = (ufl_dofs){.n_nodes = interleaved ? element->sub[0]->n_dofs : element->n_dofs,
+                      .components = interleaved ? element->block_size : 1};
+    out->order = ufl_alloc(w->l.context, (size_t)out->n_nodes, sizeof *out->order);
+    bool fine = out->order != NULL;
+    for (int i = 0; i < element->value_size && fine; ++i) {
+        ufl_part parts[UFL_PARTS_MAX];
+        fine = ufl_component_parts(w->l.context, element, i, parts) == 1 &&
+               add_part(w, parts[0], interleaved, out);
+    }
+    return fine;
+}
+
+/* What a part is called whose first dof is `first`, as a field. */
+static ufl_field field_of(const ufl_dofs *dofs, int first) {
+    int i = 0;
+    while (i < dofs->n_parts - 1 && dofs->parts[i].first != first)
+        ++i;
+    return (ufl_field){.part = first,
+                       .offset = dofs->parts[i].offset,
+                       .component = dofs->parts[i].component,
+                       .line = dofs->parts[i].line,
+                       .slot = -1};
+}
+
 static const ufl_element *scalar_element(const ufl_element *element) {
     return element->family == UFL_BLOCKED ? element->sub[0] : element;
 }
@@ -117,8 +169,9 @@ static bool add_source(ufl_action_writer *w, const ufl_node *node) {
         return ufl_fail(w->l.context, WEFT_ERROR_UNSUPPORTED,
                         "sum factorisation with more than %d coefficients and constants",
                         WEFT_CELL_SOURCES);
-    weft_cell_source *source = &kernel->sources[kernel->n_sources];
-    w->out->sources[kernel->n_sources++] = node;
+    const int number = kernel->n_sources++;
+    weft_cell_source *source = &kernel->sources[number];
+    w->out->sources[number] = node;
     *source = (weft_cell_source){.kind = WEFT_CELL_CONSTANT, .components = 1, .uniform = true};
     if (node->type == UFL_CONSTANT) {
         for (int k = 0; k < node->rank; ++k)
@@ -126,36 +179,37 @@ static bool add_source(ufl_action_writer *w, const ufl_node *node) {
         return true;
     }
     const ufl_element *element = node->space->element, *scalar = scalar_element(element);
-    source->components = element->family == UFL_BLOCKED ? element->block_size : 1;
-    source->uniform = scalar->family == UFL_REAL;
-    if (scalar->n_dofs == 1)
+    if (scalar->n_dofs == 1) {
+        source->components = element->family == UFL_BLOCKED ? element->block_size : 1;
+        source->uniform = scalar->family == UFL_REAL;
         return true;
-    const ufl_line *line = find_line(w, scalar);
-    if (!line)
+    }
+    ufl_dofs *dofs = ufl_alloc(w->l.context, 1, sizeof *dofs);
+    w->sources[number] = dofs;
+    if (!dofs || !make_dofs(w, element, dofs))
         return false;
-    source->kind = WEFT_CELL_NODAL;
-    source->uniform = false;
-    source->n_nodes = scalar->n_dofs;
-    source->order = line->order;
+    *source = (weft_cell_source){.kind = WEFT_CELL_NODAL,
+                                 .components = dofs->components,
+                                 .n_nodes = dofs->n_nodes,
+                                 .order = dofs->order};
     if (node->type == UFL_ARGUMENT)
-        kernel->argument = kernel->n_sources - 1;
+        kernel->argument = number;
     return true;
 }
 
-/* The field of a component of a source, which is added where it is new. -1 and an error. */
-static int find_field(ufl_action_writer *w, int source, int component) {
+/* The field of a part of a source, which is added where it is new. -1 and an error. */
+static int find_field(ufl_action_writer *w, int source, int part) {
     for (int i = 0; i < w->n_fields; ++i)
-        if (w->fields[i].source == source && w->fields[i].component == component)
+        if (w->fields[i].source == source && w->fields[i].part == part)
             return i;
     if (w->n_fields == UFL_ACTION_FIELDS) {
         ufl_fail(w->l.context, WEFT_ERROR_UNSUPPORTED,
                  "sum factorisation with more than %d components of functions", UFL_ACTION_FIELDS);
         return -1;
     }
-    const ufl_line *line = find_line(w, scalar_element(w->out->sources[source]->space->element));
-    w->fields[w->n_fields] =
-        (ufl_field){.source = source, .component = component, .line = line, .slot = -1};
-    return line ? w->n_fields++ : -1;
+    w->fields[w->n_fields] = field_of(w->sources[source], part);
+    w->fields[w->n_fields].source = source;
+    return w->n_fields++;
 }
 
 static bool use_leaf(ufl_action_writer *w, const ufl_scalar *s) {
@@ -164,14 +218,15 @@ static bool use_leaf(ufl_action_writer *w, const ufl_scalar *s) {
                         "sizes of cells in sum factorisation");
     if (s->type == SCALAR_CURVATURE)
         return ufl_fail(w->l.context, WEFT_ERROR_UNSUPPORTED,
-                        "sum factorisation of second derivatives or mixed elements");
+                        "sum factorisation of second derivatives");
     if (s->type != SCALAR_COEFFICIENT || s->constant)
         return true;
     ufl_part parts[UFL_PARTS_MAX];
     const ufl_node *node = w->l.coefficients[s->a / 2];
-    if (ufl_component_parts(w->l.context, node->space->element, s->b, parts) != 1 || s->c > 3)
+    if (ufl_component_parts(w->l.context, node->space->element, s->b, parts) != 1 ||
+        s->c > w->dimension)
         return ufl_fail(w->l.context, WEFT_ERROR_UNSUPPORTED,
-                        "sum factorisation of second derivatives or mixed elements");
+                        "sum factorisation of second derivatives");
     const int field = find_field(w, s->a / 2, parts[0].first);
     if (field >= 0 && s->c > 0)
         w->fields[field].slot = 0;
@@ -221,31 +276,30 @@ static bool make_terms(ufl_action_writer *w, const ufl_node *integrand) {
     for (int t = 0; w->terms && t < terms->n; ++t) {
         const ufl_basis *basis = &l->bases[terms->list[t].basis[0]];
         ufl_action_term *term = &w->terms[t];
-        term->component = basis->part.first;
+        term->part = basis->part.first;
         term->derivative = basis->derivative;
         term->factor = ufl_scale_collected(l, weight, terms->list[t].factor);
         if (term->factor < 0)
             return false;
-        if (basis->part.scalar != w->test->element || basis->derivative > 3)
+        if (basis->derivative > w->dimension)
             return ufl_fail(l->context, WEFT_ERROR_UNSUPPORTED,
-                            "sum factorisation of second derivatives or mixed elements");
+                            "sum factorisation of second derivatives");
     }
     w->n_terms = terms->n;
     return w->terms != NULL;
 }
 
-/* Components of the test function that have terms, and the arrays that they share with fields. */
+/* Parts of the test function that have terms, and the arrays that they share with fields. */
 static bool make_tests(ufl_action_writer *w) {
     for (int t = 0; t < w->n_terms; ++t) {
         int k = 0;
-        while (k < w->n_tests && w->tests[k].component != w->terms[t].component)
+        while (k < w->n_tests && w->tests[k].part != w->terms[t].part)
             ++k;
         if (k == UFL_ACTION_FIELDS)
             return ufl_fail(w->l.context, WEFT_ERROR_UNSUPPORTED,
                             "sum factorisation with more than %d components", UFL_ACTION_FIELDS);
         if (k == w->n_tests)
-            w->tests[w->n_tests++] =
-                (ufl_field){.component = w->terms[t].component, .line = w->test, .slot = -1};
+            w->tests[w->n_tests++] = field_of(&w->test, w->terms[t].part);
         w->terms[t].test = k;
         if (w->terms[t].derivative > 0)
             w->tests[k].slot = 0;
@@ -281,20 +335,24 @@ static bool lower(ufl_action_writer *w, const ufl_prepared *form, int number) {
     const int rank = ufl_terminals(l->graph, &integral->integrand, 1, UFL_ARGUMENT, &arguments);
     if (rank < 1 || !make_points(w, form, number))
         return false;
-    const ufl_element *element = arguments[0]->space->element;
-    w->test = find_line(w, scalar_element(element));
-    if (!w->test || !make_terms(w, integral->integrand))
+    w->geometry = find_line(w, l->mesh->coordinates->sub[0]);
+    if (!w->geometry || !make_dofs(w, arguments[0]->space->element, &w->test) ||
+        !make_terms(w, integral->integrand))
         return false;
-    w->out->kernel.argument = -1;
+    weft_cell_kernel *kernel = &w->out->kernel;
+    kernel->argument = -1;
+    kernel->dimension = w->dimension;
+    kernel->n_vertices = w->geometry->element->n_dofs;
+    kernel->vertex_order = w->geometry->order;
+    kernel->n_nodes = w->test.n_nodes;
+    kernel->components = w->test.components;
+    kernel->order = w->test.order;
     for (int i = 0; i < l->n_coefficients; ++i)
         if (!add_source(w, l->coefficients[i]))
             return false;
     for (int i = 0; i < l->n_constants; ++i)
         if (!add_source(w, l->constants[i]))
             return false;
-    w->out->kernel.components = element->family == UFL_BLOCKED ? element->block_size : 1;
-    w->out->kernel.n_nodes = scalar_element(element)->n_dofs;
-    w->out->kernel.order = w->test->order;
     return count_all(w) && make_tests(w);
 }
 
@@ -325,10 +383,14 @@ const ufl_cell_action *ufl_lower_action(ufl_graph *graph, const ufl_prepared *fo
     w->limits = limits;
     w->shape = shape ? *shape : (ufl_action_shape){0, 0};
     context->place = integral->place;
-    if (integral->type != UFL_CELL || integral->mesh->cell != UFL_HEXAHEDRON ||
-        integral->mesh->coordinates->sub[0]->degree != 1 || form->points[number])
+    w->dimension = integral->mesh->tdim;
+    const bool tensor =
+        integral->mesh->cell == UFL_QUADRILATERAL || integral->mesh->cell == UFL_HEXAHEDRON;
+    if (integral->type != UFL_CELL || !tensor || integral->mesh->gdim != w->dimension ||
+        form->points[number])
         return ufl_fail(context, WEFT_ERROR_UNSUPPORTED,
-                        "sum factorisation of integrals that are not over trilinear hexahedra");
+                        "sum factorisation of integrals that are not over quadrilaterals or "
+                        "hexahedra");
     const bool made = lower(w, form, number) && ufl_action_write(w);
     weft_text_free(&w->emitter.body);
     return made ? out : NULL;

@@ -1,9 +1,10 @@
-/** Actions of integrals by sum factorisation on hexahedra.
+/** Actions of integrals by sum factorisation on quadrilaterals and hexahedra.
  *  In: an integral over cells with one or two arguments. Out: the text of a kernel that adds its vector, or its
  *  matrix times a vector, for all cells (fem/cells runs it).
  *
  *      action.c        integrand -> functions at points, terms of the test function
- *      action_text.c   these -> what precedes kernels/cells/a file of kernels/cells
+ *      action_text.c   these -> what precedes the files of kernels/cells
+ *      action_gpu.c    the same for GPUs: shared memory, thread blocks, lists of fields
  *
  *  The trial function is data like a coefficient, so the integrand is f0 v + f1 . grad v with f0, f1 that
  *  depend on all data at the point: one kernel serves every form.
@@ -29,8 +30,8 @@ typedef struct ufl_action_shape {
  *  name    of the kernel; borrowed
  *  limits  of the device: the language and the lanes of the text
  *  shape   NULL: the default
- *  Returns arena memory, or NULL and an error: WEFT_ERROR_UNSUPPORTED for what is not summed by factors: cells other
- *  than trilinear hexahedra, arguments that are not Lagrange elements or vectors of them, rules that have fewer
+ *  Returns arena memory, or NULL and an error: WEFT_ERROR_UNSUPPORTED for what is not summed by factors: other
+ *  cells or surfaces, arguments that are not Lagrange elements, vectors or mixed elements of them, rules that have fewer
  *  points on a line than the functions have nodes */
 const ufl_cell_action *ufl_lower_action(ufl_graph *graph, const ufl_prepared *form, int integral,
                                         const char *name, const weft_limits *limits,

@@ -1,4 +1,4 @@
-/* Writes the text of an action: tables, the integrand at a point, and the kernel's arguments, before a file of
+/* Writes the text of an action: tables, the integrand at a point, and the kernel's arguments on the host, before files of
  * kernels/cells. */
 #include "forms/lower/action_private.h"
 
@@ -71,6 +71,24 @@ static bool write_slopes(ufl_action_writer *w, weft_text *out) {
     return write_parts(w, "slope_", "", d, q, out);
 }
 
+/* Coefficients of monomials from values at the nodes of a line: the inverse of a matrix of powers. */
+static bool write_powers(ufl_action_writer *w, const ufl_line *line, weft_text *out) {
+    const int n = line->n;
+    double *powers = ufl_alloc(w->l.context, (size_t)(n * n), sizeof *powers);
+    double *inverse = ufl_alloc(w->l.context, (size_t)(n * n), sizeof *inverse);
+    if (!powers || !inverse)
+        return false;
+    for (int i = 0; i < n; ++i)
+        for (int m = 0; m < n; ++m) {
+            powers[i * n + m] = m == 0 ? 1 : powers[i * n + m - 1] * line->nodes[i];
+            inverse[i * n + m] = i == m;
+        }
+    if (!ufl_solve_dense(powers, n, inverse, n))
+        return ufl_fail(w->l.context, WEFT_ERROR_INTERNAL, "the nodes of a line coincide");
+    write_table(w, "geometry_power", "", inverse, n * n, out);
+    return true;
+}
+
 static bool write_tables(ufl_action_writer *w, weft_text *out) {
     bool made[UFL_LINE_MAX + 1] = {false};
     write_table(w, "points", "", w->points, w->n_points, out);
@@ -90,7 +108,7 @@ static bool write_tables(ufl_action_writer *w, weft_text *out) {
         if (made[n])
             weft_text_add(out, " F(%d)", n);
     weft_text_add(out, "\n");
-    return write_slopes(w, out);
+    return write_slopes(w, out) && (w->trilinear || write_powers(w, w->geometry, out));
 }
 
 /* ---- the integrand ---- */
@@ -104,9 +122,9 @@ static int first_uniform(const ufl_action_writer *w, int source) {
     return n;
 }
 
-static int find_field(const ufl_action_writer *w, int source, int component) {
+static int find_field(const ufl_action_writer *w, int source, int part) {
     int i = 0;
-    while (w->fields[i].source != source || w->fields[i].component != component)
+    while (w->fields[i].source != source || w->fields[i].part != part)
         ++i;
     return i;
 }
@@ -139,7 +157,8 @@ static void write_leaf(ufl_action_writer *w, int number, const ufl_scalar *s) {
         if (s->constant)
             weft_text_add(out, "uniform[%d];\n", first_uniform(w, s->a / 2) + parts[0].first);
         else
-            weft_text_add(out, "u[%d];\n", 4 * find_field(w, s->a / 2, parts[0].first) + s->c);
+            weft_text_add(out, "u[%d];\n",
+                          (w->dimension + 1) * find_field(w, s->a / 2, parts[0].first) + s->c);
         break;
     }
     w->emitter.declared[number] = true;
@@ -159,32 +178,35 @@ static bool write_point(ufl_action_writer *w, weft_text *out) {
             ufl_emit_shared(e, i);
     }
     for (int t = 0; t < w->n_terms; ++t) {
-        weft_text_add(&e->body, "    f[%d] = ", 4 * w->terms[t].test + w->terms[t].derivative);
+        weft_text_add(&e->body, "    f[%d] = ",
+                      (w->dimension + 1) * w->terms[t].test + w->terms[t].derivative);
         const bool number = scalars->list[w->terms[t].factor].type == SCALAR_NUMBER;
         weft_text_add(&e->body, number ? "SPLAT(" : "");
         ufl_emit_scalar(e, w->terms[t].factor, &e->body);
         weft_text_add(&e->body, number ? ");\n" : ";\n");
     }
     for (int k = 0; k < w->n_tests; ++k)
-        for (int derivative = 1; derivative < 4 && w->tests[k].slot >= 0; ++derivative) {
+        for (int derivative = 1; derivative <= w->dimension && w->tests[k].slot >= 0;
+             ++derivative) {
             bool has = false;
             for (int t = 0; t < w->n_terms; ++t)
                 has |= w->terms[t].test == k && w->terms[t].derivative == derivative;
             if (!has)
-                weft_text_add(&e->body, "    f[%d] = SPLAT(0.0);\n", 4 * k + derivative);
+                weft_text_add(&e->body, "    f[%d] = SPLAT(0.0);\n",
+                              (w->dimension + 1) * k + derivative);
         }
-    weft_text_add(
-        out,
-        "/* u[field][value, derivatives] -> f[test][value, derivatives] */\n"
-        "INLINE void point(real (*J)[3], real determinant, real *x, real weight, const real *u,\n"
-        "                  const real *uniform, real *f)\n{\n%s}\n",
-        e->body.data ? e->body.data : "");
+    weft_text_add(out,
+                  "/* u[field][value, derivatives] -> f[test][value, derivatives] */\n"
+                  "INLINE void point(real (*J)[DIMENSION], real determinant, real *x, real weight, "
+                  "const real *u,\n"
+                  "                  const real *uniform, real *f)\n{\n%s}\n",
+                  e->body.data ? e->body.data : "");
     return !e->body.failed;
 }
 
 /* ---- a kernel of the host ---- */
 
-static void write_sources(const ufl_action_writer *w, bool on_gpu, weft_text *out) {
+void ufl_action_write_sources(const ufl_action_writer *w, bool on_gpu, weft_text *out) {
     const weft_cell_kernel *kernel = &w->out->kernel;
     int argument = 4;
     weft_text dofs = {0}, values = {0};
@@ -234,140 +256,39 @@ static void write_uniform(const ufl_action_writer *w, bool on_gpu, weft_text *ou
 
 static void write_host(ufl_action_writer *w, weft_text *out) {
     weft_text_add(out, "#define KERNEL_NAME %s\n#define FIELDS(F)", w->name);
-    for (int i = 0; i < w->n_fields; ++i)
-        weft_text_add(out, " F(%d, %d, %d, %d, %d, %d)", i, w->fields[i].source,
-                      w->fields[i].line->n, w->out->kernel.sources[w->fields[i].source].components,
-                      w->fields[i].component, w->fields[i].slot);
+    for (int i = 0; i < w->n_fields; ++i) {
+        const ufl_field *field = &w->fields[i];
+        const weft_cell_source *source = &w->out->kernel.sources[field->source];
+        weft_text_add(out, " F(%d, %d, %d, %d, %d, %d, %d, %d)", i, field->source, source->n_nodes,
+                      field->offset, field->line->n, source->components, field->component,
+                      field->slot);
+    }
     weft_text_add(out, "\n#define TESTS(F)");
     for (int i = 0; i < w->n_tests; ++i)
-        weft_text_add(out, " F(%d, %d, %d, %d)", i, w->tests[i].component, w->tests[i].has_value,
-                      w->tests[i].slot);
-    weft_text_add(out,
-                  "\n#define TEST_POINTS from_points_%d\n#define ARGUMENTS "
-                  "const int32_t *const vertices = arguments[0]; const scalar *const coordinates = "
-                  "arguments[1]; scalar *const y = arguments[2]; const int32_t *const test_dofs = "
-                  "arguments[3]; ",
-                  w->test->n);
-    write_sources(w, false, out);
+        weft_text_add(out, " F(%d, %d, %d, %d, %d, %d)", i, w->tests[i].offset, w->tests[i].line->n,
+                      w->tests[i].component, w->tests[i].has_value, w->tests[i].slot);
+    weft_text_add(out, "\n#define ARGUMENTS "
+                       "const int32_t *const vertices = arguments[0]; const scalar *const "
+                       "coordinates = arguments[1]; scalar *const y = arguments[2]; const int32_t "
+                       "*const test_dofs = arguments[3]; ");
+    ufl_action_write_sources(w, false, out);
     w->out->kernel.cells = w->limits->lanes_double;
 }
 
-/* ---- a kernel of a GPU ---- */
+/* ---- the text ---- */
 
-/* Arrays of q^3 values in shared memory: how much longer than q^2 a plane is, and than their values an array, for the
- * fewest bank conflicts of lines in all directions (a search over both for half a warp of 16 banks). Odd numbers of points
- * are fastest without gaps. */
-typedef struct array_layout {
-    int plane, size, swap_x, swap_y;
-} array_layout;
-
-static array_layout layout_of(int q) {
-    static const array_layout found[UFL_LINE_MAX + 1] = {
-        [6] = {5, 3, 1, 0}, [10] = {5, 11, 1, 0}, [12] = {1, 5, 1, 0}};
-    array_layout layout = found[q];
-    layout.plane += q * q;
-    layout.size += (q - 1) * layout.plane + q * q;
-    if (q == 4) /* exclusive or */
-        layout = (array_layout){16, 64, 0, 0};
-    if (q == 8) /* half-planes are shifted, too */
-        layout = (array_layout){68, 546, 0, 1};
-    return layout;
+void ufl_action_write_file(const char *name, weft_text *out) {
+    const weft_embedded_file *found = weft_embedded_cells;
+    while (found->name && strcmp(found->name, name) != 0)
+        ++found;
+    weft_text_add(out, "%s", found->text ? found->text : "");
 }
 
-/* Cells per thread block, and threads per multiprocessor for which registers are left, by measurements of single
- * functions on an H200 (docs/measurements.md); functions with several components need more registers. */
-static int wanted_cells(const ufl_action_writer *w) {
-    const int q = w->n_points;
-    if (w->by_layers)
-        return (w->n_gradients > 0 ? 32 : 64) / q;
-    return q >= 8 ? 1 : q == 4 ? 8 : (w->n_gradients > 0 ? 252 : 144) / (q * q);
-}
-static int wanted_threads(const ufl_action_writer *w) {
-    if (w->by_layers)
-        return w->n_gradients > 0 ? 384 : 768;
-    if (w->n_values > 1)
-        return 384;
-    return w->n_gradients > 0 ? (w->n_points >= 8 ? 512 : 756) : (w->n_points >= 8 ? 800 : 1008);
-}
-
-static int cube(int n) {
-    return n * n * n;
-}
-
-/* Bytes of shared memory for each cell, as in kernels/cells. */
-static int cell_bytes(ufl_action_writer *w) {
-    const int q = w->n_points;
-    int layers[2] = {0, 0};
-    if (!w->by_layers)
-        return ((w->n_values + 2 * w->n_gradients) * layout_of(q).size + 25) * 8;
-    w->field_values = 0;
-    for (int i = 0; i < w->n_fields; ++i) {
-        const int n = w->fields[i].line->n;
-        w->fields[i].first = w->field_values;
-        w->fields[i].layer = layers[0];
-        w->field_values += cube(n);
-        layers[0] += n * n * (w->fields[i].slot >= 0 ? 2 : 1);
-    }
-    for (int i = 0; i < w->n_tests; ++i) {
-        w->tests[i].layer = layers[1];
-        layers[1] += w->test->n * w->test->n * (w->tests[i].slot >= 0 ? 2 : 1);
-    }
-    w->layer_size =
-        (layers[0] > layers[1] ? layers[0] : layers[1]) | 1; /* odd: no bank conflicts */
-    return (w->field_values + 25 + q * w->layer_size) * 8;
-}
-
-static void choose_shape(ufl_action_writer *w) {
-    weft_cell_kernel *kernel = &w->out->kernel;
-    const int q = w->n_points, threads = w->by_layers ? q : q * q, bytes = cell_bytes(w);
-    kernel->cells = w->shape.cells > 0 ? w->shape.cells : wanted_cells(w);
-    while (kernel->cells > 1 && (size_t)(bytes * kernel->cells) > w->limits->onchip_bytes)
-        kernel->cells /= 2;
-    kernel->block_threads = kernel->cells * threads;
-    kernel->shared_bytes = bytes * kernel->cells;
-    if (w->shape.resident == 0) {
-        const int most = (int)(w->limits->onchip_bytes / (size_t)(kernel->shared_bytes + 1024));
-        w->shape.resident = wanted_threads(w) / kernel->block_threads;
-        if (w->shape.resident > most)
-            w->shape.resident = most;
-        if (w->shape.resident < 1)
-            w->shape.resident = 1;
-    }
-}
-
-static void write_structs(const ufl_action_writer *w, weft_text *out) {
-    const weft_cell_kernel *kernel = &w->out->kernel;
-    weft_text_add(out,
-                  "template <int N> struct nodes;\n#define LINE(N) template <> struct nodes<N> { "
-                  "static __device__ __forceinline__ scalar even(int i) { return even_##N[i]; } "
-                  "static __device__ __forceinline__ scalar odd(int i) { return odd_##N[i]; } ");
-    if (w->by_layers)
-        weft_text_add(
-            out, "static __device__ __forceinline__ scalar value(int q, int i) { return "
-                 "value_##N[q * N + i]; } static __device__ __forceinline__ scalar slope(int q, "
-                 "int i) { return slope_##N[q * N + i]; } ");
-    weft_text_add(out, "};\nNODES(LINE)\n#undef LINE\n");
-    weft_text_add(out, "template <int N> struct field;\ntemplate <int N> struct test;\n");
-    for (int i = 0; i < w->n_fields; ++i)
-        weft_text_add(out,
-                      "template <> struct field<%d> { static constexpr int source = %d, n = %d, "
-                      "components = %d, component = %d, slot = %d, first = %d, layer = %d; };\n",
-                      i, w->fields[i].source, w->fields[i].line->n,
-                      kernel->sources[w->fields[i].source].components, w->fields[i].component,
-                      w->fields[i].slot, w->fields[i].first, w->fields[i].layer);
-    for (int i = 0; i < w->n_tests; ++i)
-        weft_text_add(
-            out,
-            "template <> struct test<%d> { static constexpr int component = %d, slot = %d, "
-            "value = %d, layer = %d; };\n",
-            i, w->tests[i].component, w->tests[i].slot, w->tests[i].has_value, w->tests[i].layer);
-    weft_text_add(out, "#define FIELDS(F)");
-    for (int i = 0; i < w->n_fields; ++i)
-        weft_text_add(out, " F(%d)", i);
-    weft_text_add(out, "\n#define TESTS(F)");
-    for (int i = 0; i < w->n_tests; ++i)
-        weft_text_add(out, " F(%d)", i);
-    weft_text_add(out, "\n");
+int ufl_action_most_nodes(const ufl_action_writer *w) {
+    int most = 0;
+    for (int i = 0; i < w->n_lines; ++i)
+        most = w->lines[i].n > most ? w->lines[i].n : most;
+    return most;
 }
 
 static bool uses_coordinates(const ufl_action_writer *w) {
@@ -377,76 +298,39 @@ static bool uses_coordinates(const ufl_action_writer *w) {
     return false;
 }
 
-static void write_gpu(ufl_action_writer *w, weft_text *out) {
+static void write_sizes(const ufl_action_writer *w, weft_text *out) {
     const weft_cell_kernel *kernel = &w->out->kernel;
-    const array_layout layout = layout_of(w->n_points);
-    choose_shape(w);
-    write_structs(w, out);
+    const int d = w->dimension, n[] = {w->n_fields, w->n_tests};
     weft_text_add(out,
-                  "#define PLANE_SIZE %d\n#define LAYOUT_SIZE %d\n#define SWAP_X %d\n"
-                  "#define SWAP_Y %d\n#define COORDINATES %d\n",
-                  layout.plane, layout.size, layout.swap_x, layout.swap_y, uses_coordinates(w));
-    if (w->by_layers)
-        weft_text_add(out,
-                      "#define FIELD_VALUES %d\n#define LAYER_SIZE %d\n#define ROWS_UNROLL "
-                      "_Pragma(\"unroll %d\")\n",
-                      w->field_values, w->layer_size, w->n_gradients > 0 ? 1 : w->n_points);
-    weft_text_add(
-        out,
-        "#define CELLS %d\n#define RESIDENT %d\n#ifdef PREDICATED\n"
-        "#define ACTIVE , const uint32_t *__restrict__ active\n#define CLEAR_KERNEL extern "
-        "\"C\" __global__ void %s_clear(long long n_elements, scalar *__restrict__ y ACTIVE)\n"
-        "#else\n#define ACTIVE\n#endif\n#define CELLS_KERNEL extern \"C\" "
-        "__global__ void __launch_bounds__(%d, RESIDENT) %s("
-        "long long n_elements, const int32_t *__restrict__ vertices, const scalar "
-        "*__restrict__ coordinates, scalar *__restrict__ y, const int32_t *__restrict__ "
-        "test_dofs",
-        kernel->cells, w->shape.resident, w->name, kernel->block_threads, w->name);
-    for (int i = 0; i < kernel->n_sources; ++i) {
-        if (kernel->sources[i].kind == WEFT_CELL_NODAL)
-            weft_text_add(out, ", const int32_t *__restrict__ dofs%d", i);
-        weft_text_add(out, ", const scalar *__restrict__ values%d", i);
-    }
-    weft_text_add(out, " ACTIVE)\n#define SOURCES ");
-    write_sources(w, true, out);
-}
-
-static void write_file(const char *name, weft_text *out) {
-    const weft_embedded_file *found = weft_embedded_cells;
-    while (found->name && strcmp(found->name, name) != 0)
-        ++found;
-    weft_text_add(out, "%s", found->text ? found->text : "");
+                  "#define DIMENSION %d\n#define VALUES %d\n#define POINTS %d\n#define N_FIELDS "
+                  "%d\n#define N_TESTS %d\n#define N_VALUES %d\n#define N_GRADIENTS %d\n"
+                  "#define GRADIENTS %d\n",
+                  d, d + 1, w->n_points, n[0], n[1], w->n_values, w->n_gradients,
+                  w->n_gradients > 0);
+    weft_text_add(out,
+                  "#define TEST_WIDTH %d\n#define TEST_COMPONENTS %d\n#define MOST_NODES %d\n"
+                  "#define GEOMETRY_NODES %d\n#define VERTICES %d\n#define COORDINATES %d\n",
+                  kernel->n_nodes, kernel->components, ufl_action_most_nodes(w), w->geometry->n,
+                  kernel->n_vertices, uses_coordinates(w));
 }
 
 bool ufl_action_write(ufl_action_writer *w) {
     const bool on_gpu = w->limits->execution == WEFT_EXECUTION_SIMT;
     weft_cell_kernel *kernel = &w->out->kernel;
     weft_text text = {0};
-    int most = 0;
-    for (int i = 0; i < w->n_lines; ++i)
-        most = w->lines[i].n > most ? w->lines[i].n : most;
-    w->by_layers = on_gpu && w->n_values == 1 && w->n_points <= 4 && most <= 4;
+    if (on_gpu)
+        ufl_action_choose_kernel(w);
     weft_source_backend(w->limits)->prelude(&text, w->limits->lanes_double, false);
     weft_text_add(&text, on_gpu ? "#ifndef __CUDACC__\n#define __constant__\n#endif\n" : "");
-    weft_text_add(
-        &text,
-        "#define POINTS %d\n#define N_FIELDS %d\n#define N_TESTS %d\n#define N_VALUES %d\n"
-        "#define N_GRADIENTS %d\n#define GRADIENTS %d\n#define TEST_NODES %d\n"
-        "#define TEST_COMPONENTS %d\n#define MOST_NODES %d\n",
-        w->n_points, w->n_fields, w->n_tests, w->n_values, w->n_gradients, w->n_gradients > 0,
-        w->test->n, kernel->components, most);
+    write_sizes(w, &text);
     bool fine = write_tables(w, &text) && write_point(w, &text);
     write_uniform(w, on_gpu, &text);
     kernel->name = w->name;
-    kernel->n_vertices = 8;
-    kernel->dimension = 3;
-    if (fine && on_gpu) {
-        write_gpu(w, &text);
-        write_file("hexahedra_geometry.cu", &text);
-        write_file(w->by_layers ? "hexahedra_layers.cu" : "hexahedra_lines.cu", &text);
-    } else if (fine) {
+    if (fine && on_gpu)
+        ufl_action_write_gpu(w, &text);
+    else if (fine) {
         write_host(w, &text);
-        write_file("hexahedra.c", &text);
+        ufl_action_write_file("cells.c", &text);
     }
     if (text.failed)
         ufl_fail(w->l.context, WEFT_ERROR_MEMORY, "out of memory");

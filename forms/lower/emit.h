@@ -30,7 +30,9 @@ typedef struct ufl_emitter {
     bool product; /* of the matrix with a vector, instead of the matrix */
     bool
         ignores_constants; /* the product with a constant vector is 0: only derivatives of it are used */
-    int adjugate[3][3]; /* where a product keeps gradients: scalars of the inverse Jacobian times its determinant */
+    int adjugate
+        [3]
+        [3]; /* where a product keeps gradients: scalars of the inverse Jacobian times its determinant */
     const char *prefix; /* of names of functions; NULL: none */
     long flops;
 } ufl_emitter;

@@ -45,8 +45,9 @@ typedef struct ufl_lowering {
     int facets[2], n_sides; /* local numbers; -1: the cell */
     int side;               /* on which what is evaluated now is: 0 '+', 1 '-' */
     bool acts;              /* the trial function is data: an action (forms/action) */
-    bool collects;          /* powers of 1 / det J are pulled out of factors (ufl_scalars.collected) */
-    bool keeps_gradients;   /* first derivatives of arguments are by physical coordinates, times det J; bases
+    bool collects; /* powers of 1 / det J are pulled out of factors (ufl_scalars.collected) */
+    bool
+        keeps_gradients; /* first derivatives of arguments are by physical coordinates, times det J; bases
                                number them like those by reference coordinates (affine cells) */
     ufl_scalars scalars;
     ufl_basis *bases;
@@ -68,8 +69,9 @@ const ufl_terms *ufl_factor(ufl_lowering *l, const ufl_node *node);
 /** Component (i, j) of the Jacobian, or of its inverse; its determinant; the factor of weights. */
 int ufl_jacobian(ufl_lowering *l, int i, int j);
 int ufl_jacobian_inverse(ufl_lowering *l, int i, int j);
-int ufl_jacobian_adjugate(ufl_lowering *l, int i, int j); /* of the inverse, times the determinant */
-int ufl_jacobian_reciprocal(ufl_lowering *l);             /* 1 / determinant */
+int ufl_jacobian_adjugate(ufl_lowering *l, int i,
+                          int j);             /* of the inverse, times the determinant */
+int ufl_jacobian_reciprocal(ufl_lowering *l); /* 1 / determinant */
 /* weight |det J| times a factor rest / det^power, where powers are collected. */
 int ufl_scale_collected(ufl_lowering *l, int weight, int factor);
 /** Derivative of component (i, j) of the Jacobian by reference coordinate k. */

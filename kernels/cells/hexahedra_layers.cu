@@ -2,14 +2,14 @@
  * one layer in z. Values along x are in registers, so that shared memory is read once per layer and row; only the
  * contractions along z are between threads.
  *
- * forms/lower/action_text.c writes what precedes this text and hexahedra_geometry.cu: as for hexahedra_lines.cu, and
+ * forms/lower/action_gpu.c writes what precedes this text, common.cu and trilinear.cu: as for hexahedra_lines.cu, and
  * tables of the functions and their derivatives at the points. */
 #define THREADS_ALL (CELLS * Q)
 #define PAIR(slot) ((slot) >= 0 ? 2 : 1) /* arrays of a layer: values, and derivatives by z */
 
 /* Between the points' layers: CELLS vectors of P^3 values of each field, the geometry, a part for each thread. */
 #define GEOMETRY_FIRST (CELLS * FIELD_VALUES)
-#define LAYERS_FIRST (GEOMETRY_FIRST + CELLS * GEOMETRY)
+#define LAYERS_FIRST (GEOMETRY_FIRST + CELLS * GEOMETRY_SIZE)
 
 /* Read from shared memory in each row, and two points of a row at a time: registers could not hold more. */
 #if GRADIENTS
@@ -171,17 +171,17 @@ CELLS_KERNEL
     const int el = threadIdx.x / Q, q = threadIdx.x - el * Q;
     const int first = blockIdx.x * CELLS, cell = first + el < n_elements ? first + el : (int)n_elements - 1;
     const int n = n_elements - first < CELLS ? (int)(n_elements - first) : CELLS;
-    scalar *const g = shared_values() + GEOMETRY_FIRST, *const own_g = g + el * GEOMETRY;
+    scalar *const g = shared_values() + GEOMETRY_FIRST, *const own_g = g + el * GEOMETRY_SIZE;
     scalar *const layer = shared_values() + LAYERS_FIRST + threadIdx.x * LAYER_SIZE;
     real uniform[N_UNIFORM + 1], sums[N_TESTS][2][TEST_NODES * TEST_NODES];
     SOURCES
     for (int i = threadIdx.x; i < n * 24; i += THREADS_ALL)
-        g[i / 24 * GEOMETRY + i % 24] = __ldg(coordinates + (int64_t)__ldg(vertices + first * 8 + i / 3) * 3 + i % 3);
+        g[i / 24 * GEOMETRY_SIZE + i % 24] = __ldg(coordinates + (int64_t)__ldg(vertices + first * 8 + i / 3) * 3 + i % 3);
     LOAD_UNIFORM
     FIELDS(LOAD)
     __syncthreads();
     for (int i = threadIdx.x; i < 3 * n; i += THREADS_ALL)
-        trilinear(g + i / 3 * GEOMETRY, i % 3);
+        trilinear(g + i / 3 * GEOMETRY_SIZE, i % 3);
     __syncthreads();
     FIELDS(TO_LAYER)
     const layer_geometry<0> own_layer(own_g, points[q]);

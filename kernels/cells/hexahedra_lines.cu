@@ -3,15 +3,13 @@
  *
  *     LOAD -> lines along z, x, y to the points -> derivatives -> `point` -> the same transposed -> STORE
  *
- * forms/action/text.c writes what precedes this text: POINTS, CELLS (per thread block), RESIDENT (blocks per
- * multiprocessor), N_FIELDS, N_TESTS, N_VALUES and N_GRADIENTS (arrays of a cell), GRADIENTS (of any function), tables,
- * the structs field<F> and test<F>, the lists FIELDS and TESTS of their numbers, and the function `point`, which is the integrand at a point. Contractions use that
- * points and nodes are symmetric: even and odd parts of a line are contracted apart, by half the operations
- * (Solomonoff 1992, J. Comput. Phys. 98). */
-#define HALF (Q / 2)
+ * forms/lower/action_gpu.c writes what precedes this text: CELLS (per thread block), RESIDENT (blocks per
+ * multiprocessor), N_FIELDS, N_TESTS, N_VALUES and N_GRADIENTS (arrays of a cell), GRADIENTS (of any function), the
+ * structs field<F> and test<F>, the lists FIELDS and TESTS of their numbers, common.cu, contractions.cu and
+ * trilinear.cu or geometry.cu. */
 #define PLANE (Q * Q)
 
-/* Where value (x, y, z) of an array stands. forms/lower/action_text.c has PLANE_SIZE, LAYOUT_SIZE and, for lines along x
+/* Where value (x, y, z) of an array stands. forms/lower/action_gpu.c has PLANE_SIZE, LAYOUT_SIZE and, for lines along x
  * and y, whether threads (a, b) take the other two coordinates in the other order, from a search for the fewest bank
  * conflicts; on four points exclusive or has none. */
 template <int N> struct layout {
@@ -27,107 +25,6 @@ template <> struct layout<8> {
     }
 };
 using L = layout<Q>;
-
-/* From P nodes to the points, and its transpose. */
-template <int P> INLINE void interpolate(const real (&u)[P], real (&v)[Q])
-{
-    using B = nodes<P>;
-    constexpr int E = (P + 1) / 2, O = P / 2;
-    real e[E], o[O + 1];
-    UNROLL for (int i = 0; i < O; ++i) {
-        e[i] = u[i] + u[P - 1 - i];
-        o[i] = u[i] - u[P - 1 - i];
-    }
-    if (P % 2)
-        e[O] = u[O];
-    UNROLL for (int q = 0; q < (Q + 1) / 2; ++q) {
-        real a = B::even(q * E) * e[0], b = 0;
-        UNROLL for (int i = 1; i < E; ++i)
-            a = fma(B::even(q * E + i), e[i], a);
-        if (2 * q + 1 == Q) {
-            v[q] = a;
-            continue;
-        }
-        UNROLL for (int i = 0; i < O; ++i)
-            b = i == 0 ? B::odd(q * E) * o[0] : fma(B::odd(q * E + i), o[i], b);
-        v[q] = a + b;
-        v[Q - 1 - q] = a - b;
-    }
-}
-template <int P> INLINE void interpolate_transposed(const real (&v)[Q], real (&u)[P])
-{
-    using B = nodes<P>;
-    constexpr int E = (P + 1) / 2, O = P / 2, R = (Q + 1) / 2;
-    real e[R], o[HALF + 1];
-    UNROLL for (int q = 0; q < HALF; ++q) {
-        e[q] = v[q] + v[Q - 1 - q];
-        o[q] = v[q] - v[Q - 1 - q];
-    }
-    if (Q % 2)
-        e[HALF] = v[HALF];
-    UNROLL for (int i = 0; i < E; ++i) {
-        real a = B::even(i) * e[0], b = 0;
-        UNROLL for (int q = 1; q < R; ++q)
-            a = fma(B::even(q * E + i), e[q], a);
-        if (2 * i + 1 == P) {
-            u[i] = a;
-            continue;
-        }
-        UNROLL for (int q = 0; q < HALF; ++q)
-            b = q == 0 ? B::odd(i) * o[0] : fma(B::odd(q * E + i), o[q], b);
-        u[i] = a + b;
-        u[P - 1 - i] = a - b;
-    }
-}
-/* The derivative of the polynomial through the values at the points, and its transpose, which is added. */
-INLINE void differentiate(const real (&u)[Q], real (&d)[Q])
-{
-    constexpr int E = (Q + 1) / 2, O = HALF;
-    real e[E], o[O + 1];
-    UNROLL for (int i = 0; i < O; ++i) {
-        e[i] = u[i] + u[Q - 1 - i];
-        o[i] = u[i] - u[Q - 1 - i];
-    }
-    if (Q % 2)
-        e[O] = u[O];
-    UNROLL for (int q = 0; q < E; ++q) {
-        real a = 0, b = 0;
-        UNROLL for (int i = 0; i < O; ++i)
-            b = i == 0 ? slope_odd[q * E] * o[0] : fma(slope_odd[q * E + i], o[i], b);
-        if (2 * q + 1 == Q) {
-            d[q] = b;
-            continue;
-        }
-        UNROLL for (int i = 0; i < E; ++i)
-            a = i == 0 ? slope_even[q * E] * e[0] : fma(slope_even[q * E + i], e[i], a);
-        d[q] = b + a;
-        d[Q - 1 - q] = b - a;
-    }
-}
-INLINE void differentiate_transposed(const real (&f)[Q], real (&r)[Q])
-{
-    constexpr int E = (Q + 1) / 2, O = HALF;
-    real e[E], o[O + 1];
-    UNROLL for (int q = 0; q < O; ++q) {
-        e[q] = f[q] + f[Q - 1 - q];
-        o[q] = f[q] - f[Q - 1 - q];
-    }
-    if (Q % 2)
-        e[O] = f[O];
-    UNROLL for (int i = 0; i < E; ++i) {
-        real a = 0, b = 0;
-        UNROLL for (int q = 0; q < O; ++q)
-            a = q == 0 ? slope_even[i] * o[0] : fma(slope_even[q * E + i], o[q], a);
-        if (2 * i + 1 == Q) {
-            r[i] += a;
-            continue;
-        }
-        UNROLL for (int q = 0; q < E; ++q)
-            b = q == 0 ? slope_odd[i] * e[0] : fma(slope_odd[q * E + i], e[q], b);
-        r[i] += a + b;
-        r[Q - 1 - i] += a - b;
-    }
-}
 
 /* Between lines in different directions: a barrier for the threads of a cell. */
 INLINE void turn()
@@ -167,7 +64,7 @@ struct lines {
         constexpr int P = own::n;
         if (tx >= P || ty >= P)
             return;
-        const int32_t *const map = dofs + cell * (P * P * P) + ty * P + tx;
+        const int32_t *const map = dofs + cell * own::width + own::offset + ty * P + tx;
         real u[P], v[Q];
         int id[P];
         UNROLL for (int k = 0; k < P; ++k)
@@ -275,9 +172,10 @@ struct lines {
     }
     template <int F> __device__ __forceinline__ void write_from_points_y(const real (&v)[Q]) const
     {
-        real u[TEST_NODES];
-        interpolate_transposed<TEST_NODES>(v, u);
-        UNROLL for (int k = 0; k < TEST_NODES; ++k)
+        constexpr int P = test<F>::n;
+        real u[P];
+        interpolate_transposed<P>(v, u);
+        UNROLL for (int k = 0; k < P; ++k)
             value(F)[on_y(k)] = u[k];
     }
     template <int F> __device__ __forceinline__ void from_points_y() const
@@ -295,21 +193,22 @@ struct lines {
     }
     template <int F> __device__ __forceinline__ void from_points_x() const
     {
-        if (xy >= TEST_NODES)
+        constexpr int P = test<F>::n;
+        if (xy >= P)
             return;
-        real v[Q], u[TEST_NODES];
+        real v[Q], u[P];
         UNROLL for (int k = 0; k < Q; ++k)
             v[k] = value(F)[on_x(k)];
-        interpolate_transposed<TEST_NODES>(v, u);
-        UNROLL for (int k = 0; k < TEST_NODES; ++k)
+        interpolate_transposed<P>(v, u);
+        UNROLL for (int k = 0; k < P; ++k)
             value(F)[on_x(k)] = u[k];
     }
     template <int F> __device__ __forceinline__ void store(int cell, const int32_t *dofs, scalar *y) const
     {
-        constexpr int P = TEST_NODES;
+        constexpr int P = test<F>::n;
         if (tx >= P || ty >= P)
             return;
-        const int32_t *const map = dofs + cell * (P * P * P) + ty * P + tx;
+        const int32_t *const map = dofs + cell * TEST_WIDTH + test<F>::offset + ty * P + tx;
         real u[P], v[Q];
         UNROLL for (int k = 0; k < Q; ++k)
             v[k] = value(F)[on_z(k)];
@@ -343,7 +242,7 @@ CELLS_KERNEL
     const bool on = cell < n_elements;
     lines own;
     own.first = el * LAYOUT_SIZE;
-    scalar *const g = shared_values() + (N_VALUES + 2 * N_GRADIENTS) * CELLS * LAYOUT_SIZE + el * GEOMETRY;
+    scalar *const g = shared_values() + (N_VALUES + 2 * N_GRADIENTS) * CELLS * LAYOUT_SIZE + el * GEOMETRY_SIZE;
     own.tx = tx;
     own.ty = ty;
     own.xy = SWAP_X ? ty : tx;
@@ -353,20 +252,22 @@ CELLS_KERNEL
     real uniform[N_UNIFORM + 1];
     SOURCES
     if (on) {
-        for (int i = r; i < 24; i += PLANE)
-            g[i] = __ldg(coordinates + (int64_t)__ldg(vertices + cell * 8 + i / 3) * 3 + i % 3);
+        geometry_load(r, PLANE, vertices + cell * VERTICES, coordinates, g);
         LOAD_UNIFORM
         FIELDS(LOAD)
     }
     turn();
-    for (int c = r; c < 3; c += PLANE)
-        trilinear(g, c);
+    geometry_first(r, PLANE, g);
     FIELDS(TO_POINTS_X)
     turn();
     if constexpr (!GRADIENTS) { /* what other threads have at the points of a line along y is not needed */
         real v[N_VALUES][Q];
+        if (GEOMETRY_STEPS > 1) {
+            geometry_second(r, PLANE, g);
+            turn();
+        }
         FIELDS(READ_TO_POINTS_Y)
-        const line<1> geometry(layer_geometry<1>(g, points[own.yx]), g, points[own.yz]);
+        const line<1> geometry(g, own.yz, own.yx);
         const real w = weights[own.yx] * weights[own.yz];
         UNROLL for (int k = 0; k < Q; ++k) {
             real u[4 * N_FIELDS + 1], f[4 * N_TESTS];
@@ -378,13 +279,14 @@ CELLS_KERNEL
         }
         TESTS(WRITE_FROM_POINTS_Y)
     } else {
+        geometry_second(r, PLANE, g);
         FIELDS(TO_POINTS_Y)
         turn();
         FIELDS(SLOPE_X)
         turn();
         {
             real v[N_VALUES][Q], d[N_GRADIENTS + 1][Q];
-            const line<2> geometry(layer_geometry<2>(g, points[ty]), g, points[tx]);
+            const line<2> geometry(g, tx, ty);
             FIELDS(READ_Z)
             const real w = weights[tx] * weights[ty];
             UNROLL for (int k = 0; k < Q; ++k) {

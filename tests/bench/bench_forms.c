@@ -1,151 +1,31 @@
 /* Products of forms by kernels of whole cells (forms/lower/action.h), from the text of one-line forms, on a box of
  * hexahedra with displaced vertices, general connectivities and geometry recomputed from the vertices.
  *
- *      bench_forms [DEVICE] [--dofs N] [--form mass|laplace] [--degree P] [--shape CELLSxBLOCKS]...
+ *      bench_forms [DEVICE] [--quadrilaterals] [--curved] [--dofs N] [--form mass|laplace] [--degree P]
+ *                  [--shape CELLSxBLOCKS]...
  *      bench_forms [DEVICE] --tetrahedra [--coefficient] [--dofs N] [--degree P]
  *
  *  On null:h200 the kernels are compiled alone. Without options: cuda, 12 million dofs, both forms, degrees 2, 4, 6, 8, the default shape. Each product is
  *  checked in four places against quadrature with the functions of whole cells; it is BP1 or BP3 of CEED with
- *  degree + 2 points per direction. With --tetrahedra, matrix-free products of the Laplacian of degree 1 to 4 on an ordered
+ *  degree + 2 points per direction. --curved: cells of degree 2. With --tetrahedra, matrix-free products of the Laplacian of degree 1 to 4 on an ordered
  *  cube of tetrahedra, with --coefficient of dot(k*grad(u), grad(v)) for a k of degree 1, checked by an energy. Host figures are processor time, of host:1; bench_forms_ffcx.py has those of
  *  FFCx. */
-#include "cell_action_support.h"
+#include "cell_box_support.h"
 
 #include "core/weft_device_graph.h"
 
 #include <time.h>
 
-enum { GROUPS = 7, RUNS = 6, SHAPES = 16, BLOCK = 8 };
+enum { GROUPS = 7, RUNS = 6, SHAPES = 16 };
 
 typedef struct options {
     const char *device;
     double dofs;
-    bool tetrahedra, coefficient;
+    bool tetrahedra, coefficient, quadrilaterals, curved;
     int form, degree; /* form 1: mass, 3: Laplace; 0: all */
     ufl_action_shape shapes[SHAPES];
     int n_shapes;
 } options;
-
-typedef struct box {
-    int n, p; /* cells along an axis; degree */
-    int64_t n_cells, n_dofs;
-    int32_t *vertices, *nodes; /* [cells][8], [cells][(p+1)^3] in the element's order */
-    double *x;                 /* [(n+1)^3][3] */
-    int32_t *number;           /* [(n*p+1)^3] of a dof of the lattice */
-} box;
-
-static void box_free(box *b) {
-    free(b->vertices);
-    free(b->nodes);
-    free(b->x);
-    free(b->number);
-}
-
-/* Cell number `cell`, in blocks of BLOCK^3 cells; false: outside. */
-static int64_t *cell_order(int n) {
-    int64_t *order = malloc((size_t)n * (size_t)n * (size_t)n * sizeof *order), count = 0;
-    for (int K = 0; order && K < n; K += BLOCK)
-        for (int J = 0; J < n; J += BLOCK)
-            for (int I = 0; I < n; I += BLOCK)
-                for (int k = K; k < K + BLOCK && k < n; ++k)
-                    for (int j = J; j < J + BLOCK && j < n; ++j)
-                        for (int i = I; i < I + BLOCK && i < n; ++i)
-                            order[count++] = ((int64_t)k * n + j) * n + i;
-    return order;
-}
-
-/* Dofs are numbered where a cell first has them. order: of weft_cell_kernel. */
-static bool box_make(int n, int p, const int *order, box *b) {
-    const int w = p + 1, width = w * w * w, v = n + 1;
-    const int64_t lattice = (int64_t)n * p + 1;
-    *b = (box){.n = n, .p = p, .n_cells = (int64_t)n * n * n};
-    int64_t *cells = cell_order(n);
-    b->vertices = malloc((size_t)b->n_cells * 8 * sizeof *b->vertices);
-    b->nodes = malloc((size_t)b->n_cells * (size_t)width * sizeof *b->nodes);
-    b->x = malloc((size_t)v * (size_t)v * (size_t)v * 3 * sizeof *b->x);
-    b->number = malloc((size_t)(lattice * lattice * lattice) * sizeof *b->number);
-    if (!cells || !b->vertices || !b->nodes || !b->x || !b->number)
-        return false;
-    for (int64_t i = 0; i < lattice * lattice * lattice; ++i)
-        b->number[i] = -1;
-    for (int64_t i = 0; i < (int64_t)v * v * v; ++i) {
-        const int64_t place[3] = {i % v, i / v % v, i / v / v};
-        for (int c = 0; c < 3; ++c) {
-            const bool inside = place[c] > 0 && place[c] < n;
-            b->x[3 * i + c] =
-                ((double)place[c] + (inside ? 0.15 * action_random((uint64_t)(3 * i + c)) : 0)) / n;
-        }
-    }
-    for (int64_t e = 0; e < b->n_cells; ++e) {
-        const int64_t i = cells[e] % n, j = cells[e] / n % n, k = cells[e] / n / n;
-        for (int q = 0; q < 8; ++q)
-            b->vertices[8 * e + q] =
-                (int32_t)(((k + (q >> 2)) * v + j + (q >> 1 & 1)) * v + i + (q & 1));
-        for (int t = 0; t < width; ++t) {
-            int32_t *number =
-                &b->number[((k * p + t / w / w) * lattice + j * p + t / w % w) * lattice + i * p +
-                           t % w];
-            if (*number < 0)
-                *number = (int32_t)b->n_dofs++;
-            b->nodes[e * width + order[t]] = *number;
-        }
-    }
-    free(cells);
-    return true;
-}
-
-/* Largest error at the dofs inside 2 x 2 x 2 cells in four places, relative to the largest value there. */
-static double check(const box *b, int form, const double *x, const double *y, const int *order) {
-    const int p = b->p, w = p + 1, width = w * w * w, n = b->n, side = 2 * p + 1;
-    const weft_element_kind kind = {WEFT_LAGRANGE, p};
-    const int64_t lattice = (int64_t)n * p + 1;
-    action_tables tables = action_tables_make(kind, 1, kind, 0, 2 * p + 3);
-    double *dofs = calloc((size_t)(2 * width + side * side * side), sizeof *dofs),
-           *result = dofs + width, *sums = result + width, worst = 0, largest = 0;
-    for (int place = 0; dofs && place < 4; ++place) {
-        int at[3];
-        for (int c = 0; c < 3; ++c)
-            at[c] = (int)((action_random((uint64_t)(100 * place + c)) + 1) / 2 * (n - 1));
-        memset(sums, 0, (size_t)(side * side * side) * sizeof *sums);
-        for (int cell = 0; cell < 8; ++cell) {
-            const int64_t i = at[0] + (cell & 1), j = at[1] + (cell >> 1 & 1),
-                          k = at[2] + (cell >> 2);
-            double vertices[24];
-            for (int q = 0; q < 24; ++q) {
-                const int corner = q / 3;
-                vertices[q] =
-                    b->x[3 * (((k + (corner >> 2)) * (n + 1) + j + (corner >> 1 & 1)) * (n + 1) +
-                              i + (corner & 1)) +
-                         q % 3];
-            }
-            for (int t = 0; t < width; ++t) {
-                dofs[order[t]] =
-                    x[b->number[((k * p + t / w / w) * lattice + j * p + t / w % w) * lattice +
-                                i * p + t % w]];
-                result[order[t]] = 0;
-            }
-            action_cell(&tables, vertices, dofs, NULL, form == 1 ? mass : laplace, result);
-            for (int t = 0; t < width; ++t)
-                sums[((t / w / w + (cell >> 2) * p) * side + t / w % w + (cell >> 1 & 1) * p) *
-                         side +
-                     t % w + (cell & 1) * p] += result[order[t]];
-        }
-        for (int z = 1; z < side - 1; ++z)
-            for (int yy = 1; yy < side - 1; ++yy)
-                for (int xx = 1; xx < side - 1; ++xx) {
-                    const double expected = sums[(z * side + yy) * side + xx];
-                    const double got =
-                        y[b->number[((at[2] * (int64_t)p + z) * lattice + at[1] * (int64_t)p + yy) *
-                                        lattice +
-                                    at[0] * (int64_t)p + xx]];
-                    worst = fabs(got - expected) <= worst ? worst : fabs(got - expected);
-                    largest = fmax(largest, fabs(expected));
-                }
-    }
-    free(dofs);
-    action_tables_free(&tables);
-    return largest > 0 ? worst / largest : INFINITY;
-}
 
 static int compare(const void *a, const void *b) {
     const double *x = a, *y = b;
@@ -295,15 +175,13 @@ static void problem_free(problem *p) {
 
 static weft_status problem_make(problem *p, const box *b, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t v = b->n + 1, n_vertices = v * v * v;
-    const int w = b->p + 1;
-    TRY(weft_connectivity_make(p->device, b->vertices, b->n_cells, 8, n_vertices, &p->vertices,
-                               error));
-    TRY(weft_connectivity_make(p->device, b->nodes, b->n_cells, w * w * w, b->n_dofs, &p->nodes,
-                               error));
-    TRY(weft_memory_make(p->device, (size_t)n_vertices * 3 * sizeof(double), &p->coordinates,
-                         error));
-    TRY(weft_memory_write(p->coordinates, 0, b->x, (size_t)n_vertices * 3 * sizeof(double), error));
+    const size_t bytes = (size_t)(b->n_vertices * b->d) * sizeof(double);
+    TRY(weft_connectivity_make(p->device, b->vertices, b->n_cells, (int)box_power(b->g + 1, b->d),
+                               b->n_vertices, &p->vertices, error));
+    TRY(weft_connectivity_make(p->device, b->nodes, b->n_cells, (int)box_power(b->p + 1, b->d),
+                               b->n_dofs, &p->nodes, error));
+    TRY(weft_memory_make(p->device, bytes, &p->coordinates, error));
+    TRY(weft_memory_write(p->coordinates, 0, b->x, bytes, error));
     TRY(weft_vector_make(p->device, b->n_dofs, &p->hx, &p->x, error));
     TRY(weft_vector_make(p->device, b->n_dofs, &p->hy, &p->y, error));
     for (int64_t i = 0; i < b->n_dofs; ++i)
@@ -344,7 +222,7 @@ static weft_status run_shape(const problem *p, const box *b, weft_ufl *ufl, int 
         sum += p->hy[i];
         size += fabs(p->hy[i]);
     }
-    const double error_there = check(b, form, p->hx, p->hy, lowered->kernel.order);
+    const double error_there = box_check(b, 2 * b->p + 3, form == 1 ? mass : laplace, p->hx, p->hy);
     TRY(time_product(p->device, run_action, action, p->x, p->y, &seconds, error));
     (void)weft_module_resources(weft_cell_action_module(action), name, &resources);
     printf("BP%d p=%d %3dx%-3d %7.3f GDoF/s  %8.1f us  %8.1f ns/cell  regs %3d spill %3d stack %3d "
@@ -362,43 +240,61 @@ done:
     return status;
 }
 
+static weft_status make_mesh(const options *o, weft_device *device, weft_ufl *ufl, box *b,
+                             problem *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const ufl_cell_action *lowered = ufl_lower_action(&ufl->graph, ufl->prepared[0], 0, "order",
+                                                      weft_device_limits(device), NULL);
+    if (!lowered)
+        return error->status;
+    b->cell = o->quadrilaterals ? WEFT_QUADRILATERAL : WEFT_HEXAHEDRON;
+    b->g = o->curved ? 2 : 1;
+    b->n = (int)((o->quadrilaterals ? sqrt(o->dofs) : cbrt(o->dofs)) / b->p);
+    b->n = b->n > 2 ? b->n : 2;
+    b->order = lowered->kernel.order;
+    b->vertex_order = lowered->kernel.vertex_order;
+    if (!box_make(b))
+        TRY(weft_out_of_memory(error, "a mesh"));
+    TRY(problem_make(p, b, error));
+    printf("# %s%s p=%d: %lld cells, %lld dofs\n", o->curved ? "curved " : "",
+           o->quadrilaterals ? "quadrilaterals" : "hexahedra", b->p, (long long)b->n_cells,
+           (long long)b->n_dofs);
+done:
+    return status;
+}
+
 static weft_status run_degree(const options *o, weft_device *device, int degree,
                               weft_error *error) {
     weft_status status = WEFT_OK;
     static const ufl_action_shape standard = {0, 0};
-    box b = {0};
+    box b = {.p = degree};
     problem p = {.device = device};
-    weft_ufl *ufl = NULL;
+    weft_ufl *ufl = NULL, *first = NULL; /* first: the box has its order */
     for (int form = 3; form >= 1; form -= 2) {
         char text[300];
         if (o->form > 0 && o->form != form)
             continue;
         snprintf(text, sizeof text,
-                 "e = FiniteElement('Q', hexahedron, %d)\nu = TrialFunction(e)\nv = "
-                 "TestFunction(e)\na = %s*dx\n",
-                 degree, form == 1 ? "u*v" : "dot(grad(u), grad(v))");
+                 "cell = %s\nV = FunctionSpace(Mesh(VectorElement('Q', cell, %d)), "
+                 "FiniteElement('Q', cell, %d))\nu = TrialFunction(V)\nv = TestFunction(V)\n"
+                 "a = %s*dx(degree=%d)\n",
+                 o->quadrilaterals ? "quadrilateral" : "hexahedron", o->curved ? 2 : 1, degree,
+                 form == 1 ? "u*v" : "dot(grad(u), grad(v))", 2 * degree + 3);
         TRY(weft_ufl_read_text("forms.ufl", text, strlen(text), NULL, &ufl, error));
         ufl->context.error = error;
-        if (b.n == 0) {
-            const ufl_cell_action *lowered = ufl_lower_action(
-                &ufl->graph, ufl->prepared[0], 0, "order", weft_device_limits(device), NULL);
-            if (!lowered) {
-                status = error->status;
-                goto done;
-            }
-            const int n = (int)(cbrt(o->dofs) / degree);
-            if (!box_make(n > 2 ? n : 2, degree, lowered->kernel.order, &b))
-                TRY(weft_out_of_memory(error, "a mesh"));
-            TRY(problem_make(&p, &b, error));
-            printf("# p=%d: %lld cells, %lld dofs\n", degree, (long long)b.n_cells,
-                   (long long)b.n_dofs);
-        }
+        if (!first)
+            TRY(make_mesh(o, device, ufl, &b, &p, error));
         for (int i = 0; i < (o->n_shapes > 0 ? o->n_shapes : 1); ++i)
             TRY(run_shape(&p, &b, ufl, form, o->n_shapes > 0 ? &o->shapes[i] : &standard, error));
-        weft_ufl_free(&ufl);
+        if (first)
+            weft_ufl_free(&ufl);
+        else
+            first = ufl;
+        ufl = NULL;
     }
 done:
     weft_ufl_free(&ufl);
+    weft_ufl_free(&first);
     problem_free(&p);
     box_free(&b);
     return status;
@@ -408,6 +304,11 @@ static bool parse(int argc, char **argv, options *o) {
     *o = (options){.device = "cuda", .dofs = 12e6};
     for (int i = 1; i < argc; ++i) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (strcmp(argv[i], "--quadrilaterals") == 0 || strcmp(argv[i], "--curved") == 0) {
+            o->curved |= argv[i][2] == 'c';
+            o->quadrilaterals |= argv[i][2] == 'q';
+            continue;
+        }
         if (strcmp(argv[i], "--tetrahedra") == 0 || strcmp(argv[i], "--coefficient") == 0) {
             o->coefficient |= argv[i][2] == 'c';
             o->tetrahedra = true;
@@ -442,8 +343,10 @@ int main(int argc, char **argv) {
     weft_error error = {0};
     char text[2048];
     if (!parse(argc, argv, &o)) {
-        fprintf(stderr, "usage: bench_forms [DEVICE] [--dofs N] [--form mass|laplace] [--degree P] "
-                        "[--shape CELLSxBLOCKS]... [--tetrahedra [--coefficient]]\n");
+        fprintf(stderr,
+                "usage: bench_forms [DEVICE] [--quadrilaterals] [--curved] [--dofs N] [--form "
+                "mass|laplace] [--degree P] [--shape CELLSxBLOCKS]... [--tetrahedra "
+                "[--coefficient]]\n");
         return 2;
     }
     weft_status status = weft_device_open(o.device, NULL, &device, &error);

@@ -1,35 +1,13 @@
-/* The geometry of trilinear hexahedra on a GPU, for the kernels of this folder. forms/lower/action_text.c writes what
- * precedes this text: POINTS (per line), COORDINATES (whether the integrand has them), tables, and the function `point`, which is the integrand at a point. */
-#define Q POINTS
-#define GEOMETRY 25 /* numbers per cell, one more than used: no bank conflicts between cells */
+/* The geometry of trilinear hexahedra on a GPU, from the coordinates of the vertices. The interface for lines of points
+ * is that of geometry.cu. */
+#define GEOMETRY_SIZE 25 /* numbers per cell, one more than used: no bank conflicts between cells */
 
-#ifdef PREDICATED /* for loops: without effect when the loop has ended */
-#define RETURN_IF_DONE if (*active == 0) return
-CLEAR_KERNEL
+/* By threads r of n of a cell, with barriers between the steps. */
+INLINE void geometry_load(int r, int n, const int32_t *vertices, const scalar *coordinates, scalar *g)
 {
-    const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-    if (i < n_elements && *active != 0)
-        y[i] = 0;
+    for (int i = r; i < 24; i += n)
+        g[i] = __ldg(coordinates + (int64_t)__ldg(vertices + i / 3) * 3 + i % 3);
 }
-#else
-#define RETURN_IF_DONE (void)0
-#endif
-
-/* Named in each access, so that compilers see that it is shared memory. */
-INLINE scalar *shared_values()
-{
-    extern __shared__ __align__(16) unsigned char shared[];
-    return (scalar *)shared;
-}
-
-INLINE void cross(const real *a, const real *b, real *c)
-{
-    c[0] = fma(a[1], b[2], -(a[2] * b[1]));
-    c[1] = fma(a[2], b[0], -(a[0] * b[2]));
-    c[2] = fma(a[0], b[1], -(a[1] * b[0]));
-}
-INLINE real dot(const real *a, const real *b) { return fma(a[2], b[2], fma(a[1], b[1], a[0] * b[0])); }
-
 /* Component c of the vertices v[8][3] becomes the coefficients of the trilinear map: those of the monomials 1, X, Y, XY,
  * Z, XZ, YZ, XYZ. */
 INLINE void trilinear(scalar *v, int c)
@@ -44,6 +22,14 @@ INLINE void trilinear(scalar *v, int c)
     UNROLL for (int i = 0; i < 8; ++i)
         v[3 * i + c] = g[i];
 }
+
+INLINE void geometry_first(int r, int n, scalar *g)
+{
+    for (int c = r; c < 3; c += n)
+        trilinear(g, c);
+}
+INLINE void geometry_second(int, int, scalar *) {}
+#define GEOMETRY_STEPS 1 /* behind the loads */
 
 /* The geometry at all points with coordinate t of axis F = D + 2, as far as it does not depend on the other two: columns
  * D and E = D + 1 of the Jacobian are A0 + A1 s and B0 + A1 S, and their product is n0 + n1 S + n2 s, where S and s are
@@ -70,6 +56,11 @@ template <int D> struct layer_geometry {
 template <int D> struct line {
     static constexpr int E = (D + 1) % 3, F = (D + 2) % 3;
     real J0[3][3], J1[3][3], x0[3], d[3];
+    /* e, f: points of the axes E and F */
+    template <class List>
+    __device__ __forceinline__ line(List g, int e, int f) : line(layer_geometry<D>(g, points[f]), g, points[e])
+    {
+    }
     template <class List> __device__ __forceinline__ line(const layer_geometry<D> &layer, List g, real s)
     {
         constexpr int d1 = 1 << D, e = 1 << E, f = 1 << F;
