@@ -2,10 +2,13 @@
  * complement S. For a symmetric matrix, with |S^-1| that is positive definite, and for others
  *
  *      M = [ V          ]        M = [ V  -V B' S^-1 ]
- *          [      |S^-1| ]           [         S^-1  ] */
+ *          [      |S^-1| ]           [         S^-1  ]
+ *
+ * Bubbles are eliminated cell by cell before, so that all this is of the condensed matrix (condense.h). */
 #include "core/weft_core.h"
 #include "fem/base/memory.h"
 #include "fem/precondition/blocks.h"
+#include "fem/precondition/condense.h"
 #include "fem/precondition/levels.h"
 
 #include <stdio.h>
@@ -25,6 +28,10 @@ typedef struct block_state {
     weft_blocks blocks;
     part parts[WEFT_BLOCKS_MAX];
     bool is_triangular;
+    /* with condensed bubbles, else NULL: the condensed matrix if the rest is triangular, and the products and lists
+       [n_dofs] before and after the solvers of the rest */
+    weft_operator *condensed, *down, *up;
+    weft_memory *lower, *upper;
     weft_memory *x, *y; /* triangular: [n_dofs] the multipliers of z, else 0; A x */
     weft_compiled subtract;
 } block_state;
@@ -48,8 +55,12 @@ static void block_free(weft_preconditioner *preconditioner) {
         part_clear(&state->parts[b]);
     weft_blocks_clear(&state->blocks);
     weft_compiled_free(&state->subtract);
-    weft_memory_free(&state->x);
-    weft_memory_free(&state->y);
+    weft_operator **operators[] = {&state->condensed, &state->down, &state->up};
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; ++i)
+        weft_operator_free(operators[i]);
+    weft_memory **lists[] = {&state->lower, &state->upper, &state->x, &state->y};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i)
+        weft_memory_free(lists[i]);
     free(state);
     preconditioner->state = NULL;
 }
@@ -120,6 +131,8 @@ static weft_status make_part(const weft_preconditioner *whole, weft_block *block
     const double sign = is_signed ? block->sign : 1;
     p->first = block->first;
     p->n = block->n;
+    if (block->role == WEFT_BLOCK_CONDENSED)
+        goto done;
     p->matrix = block->matrix;
     block->matrix = (weft_csr){0};
     TRY(weft_memory_make(device, bytes, &p->r, error));
@@ -174,6 +187,10 @@ static void describe(weft_preconditioner *preconditioner) {
         const weft_preconditioner *cycle = state->parts[b].cycle;
         const weft_block *block = &state->blocks.list[b];
         const bool is_schur = block->role == WEFT_BLOCK_MULTIPLIER;
+        if (block->role == WEFT_BLOCK_CONDENSED) {
+            at += snprintf(out + at, size - (size_t)at, "%s u_%d by cells", b > 0 ? "," : ":", b);
+            continue;
+        }
         at += snprintf(out + at, size - (size_t)at, "%s u_%d%s by %s", b > 0 ? "," : ":", b,
                        is_schur ? " (Schur complement)" : "",
                        !cycle            ? "its diagonal"
@@ -194,8 +211,39 @@ static weft_status check_problem(const weft_preconditioner_problem *problem, wef
     return WEFT_ERROR_UNSUPPORTED;
 }
 
+/* An operator of a matrix, whose arrays it takes. */
+static weft_status make_operator(const weft_preconditioner *preconditioner, weft_csr *A,
+                                 weft_operator **out, weft_error *error) {
+    weft_pattern *pattern = calloc(1, sizeof *pattern);
+    if (!pattern)
+        return weft_out_of_memory(error, "a preconditioner");
+    *pattern = (weft_pattern){A->n_rows, A->row_start[A->n_rows], A->row_start, A->columns};
+    A->row_start = NULL;
+    A->columns = NULL;
+    return weft_operator_from_matrix(preconditioner->context, &pattern, A->values, 0, out, error);
+}
+
+static weft_status make_condensed(weft_preconditioner *preconditioner, weft_condensation *c,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    block_state *state = preconditioner->state;
+    weft_device *device = preconditioner->context->device;
+    const size_t bytes = (size_t)c->matrix.n_rows * sizeof(double);
+    if (!c->is_any)
+        return WEFT_OK;
+    TRY(make_operator(preconditioner, &c->down, &state->down, error));
+    TRY(make_operator(preconditioner, &c->up, &state->up, error));
+    if (state->is_triangular)
+        TRY(make_operator(preconditioner, &c->matrix, &state->condensed, error));
+    TRY(weft_memory_make(device, bytes, &state->lower, error));
+    TRY(weft_memory_make(device, bytes, &state->upper, error));
+done:
+    return status;
+}
+
 static weft_status block_make(weft_preconditioner *preconditioner, weft_error *error) {
     weft_status status = WEFT_OK;
+    weft_condensation condensation = {0};
     const weft_preconditioner_problem *problem = &preconditioner->problem;
     weft_csr A = {0};
     double *own = NULL;
@@ -204,38 +252,67 @@ static weft_status block_make(weft_preconditioner *preconditioner, weft_error *e
     if (!state)
         return weft_out_of_memory(error, "a preconditioner");
     TRY(weft_matrix_on_host(problem, &A, &own, error));
-    TRY(weft_blocks_make(preconditioner->context->device, &A, problem, &state->blocks, error));
+    weft_device *device = preconditioner->context->device;
+    TRY(weft_condense(device, &A, problem, &condensation, error));
+    TRY(weft_blocks_make(device, condensation.is_any ? &condensation.matrix : &A, problem,
+                         condensation.is_any ? condensation.is_local : NULL, &state->blocks,
+                         error));
     state->is_triangular = problem->is_general && state->blocks.n_multipliers > 0;
     for (int b = 0; b < state->blocks.n; ++b)
         TRY(make_part(preconditioner, &state->blocks.list[b], problem->is_general, &state->parts[b],
                       error));
     if (state->is_triangular)
         TRY(make_subtract(preconditioner, error));
+    TRY(make_condensed(preconditioner, &condensation, error));
     preconditioner->report.levels[0] =
         (weft_preconditioner_level){.n_rows = A.n_rows, .n_entries = A.row_start[A.n_rows]};
     describe(preconditioner);
 done:
+    weft_condensation_clear(&condensation);
     free(own);
     return status;
 }
 
 /* ---- application ------------------------------------------------------------------------- */
 
+/* The dofs of a part among all; NULL on a null device. */
+static weft_status view_part(const weft_preconditioner *preconditioner, const part *p,
+                             weft_memory *all, weft_memory **out, weft_error *error) {
+    char *address = weft_memory_address(all);
+    if (!address)
+        return WEFT_OK;
+    return weft_memory_borrow(preconditioner->context->device,
+                              address + (size_t)p->first * sizeof(double),
+                              (size_t)p->n * sizeof(double), out, error);
+}
+
 /* Copy the dofs of a part from or to a list of all. */
 static weft_status copy(const weft_preconditioner *preconditioner, const part *p, weft_memory *own,
                         weft_memory *all, bool is_out, weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t bytes = (size_t)p->n * sizeof(double);
-    char *address = weft_memory_address(all);
     weft_memory *view = NULL;
-    if (!address) /* a null device */
-        return WEFT_OK;
-    TRY(weft_memory_borrow(preconditioner->context->device,
-                           address + (size_t)p->first * sizeof(double), bytes, &view, error));
-    TRY(is_out ? weft_memory_copy(view, own, bytes, error)
-               : weft_memory_copy(own, view, bytes, error));
+    TRY(view_part(preconditioner, p, all, &view, error));
+    if (view)
+        TRY(is_out ? weft_memory_copy(view, own, bytes, error)
+                   : weft_memory_copy(own, view, bytes, error));
 done:
     weft_memory_free(&view);
+    return status;
+}
+
+/* z = r in the dofs of a part */
+static weft_status keep_part(const weft_preconditioner *preconditioner, const part *p,
+                             weft_memory *r, weft_memory *z, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_memory *from = NULL, *to = NULL;
+    TRY(view_part(preconditioner, p, r, &from, error));
+    TRY(view_part(preconditioner, p, z, &to, error));
+    if (from && to)
+        TRY(weft_memory_copy(to, from, (size_t)p->n * sizeof(double), error));
+done:
+    weft_memory_free(&from);
+    weft_memory_free(&to);
     return status;
 }
 
@@ -260,9 +337,36 @@ static weft_status solve_parts(const weft_preconditioner *preconditioner, bool m
                                weft_memory *r, weft_memory *z, weft_error *error) {
     weft_status status = WEFT_OK;
     block_state *state = preconditioner->state;
-    for (int b = 0; b < state->blocks.n; ++b)
-        if ((state->blocks.list[b].role == WEFT_BLOCK_MULTIPLIER) == multipliers)
-            TRY(solve_part(preconditioner, &state->parts[b], r, z, error));
+    for (int b = 0; b < state->blocks.n; ++b) {
+        const weft_block_role role = state->blocks.list[b].role;
+        part *p = &state->parts[b];
+        if (role == WEFT_BLOCK_CONDENSED && !multipliers)
+            TRY(keep_part(preconditioner, p, r, z, error));
+        else if ((role == WEFT_BLOCK_MULTIPLIER) == multipliers)
+            TRY(solve_part(preconditioner, p, r, z, error));
+    }
+done:
+    return status;
+}
+
+/* All parts but bubbles. */
+static weft_status solve_rest(weft_preconditioner *preconditioner, weft_memory *r, weft_memory *z,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    block_state *state = preconditioner->state;
+    weft_operator *op = state->condensed ? state->condensed : preconditioner->problem.op;
+    TRY(solve_parts(preconditioner, true, r, z, error));
+    if (state->is_triangular) {
+        for (int b = 0; b < state->blocks.n; ++b)
+            if (state->blocks.list[b].role == WEFT_BLOCK_MULTIPLIER)
+                TRY(copy(preconditioner, &state->parts[b], state->parts[b].z, state->x, true,
+                         error));
+        TRY(weft_operator_apply(op, state->x, state->y, error));
+        TRY(weft_program_bind(state->subtract.program, "r", r, error));
+        TRY(weft_program_run(state->subtract.program, error));
+        r = state->y;
+    }
+    TRY(solve_parts(preconditioner, false, r, z, error));
 done:
     return status;
 }
@@ -270,19 +374,12 @@ done:
 static weft_status block_apply(weft_preconditioner *preconditioner, weft_memory *r, weft_memory *z,
                                weft_error *error) {
     weft_status status = WEFT_OK;
-    block_state *state = preconditioner->state;
-    TRY(solve_parts(preconditioner, true, r, z, error));
-    if (state->is_triangular) {
-        for (int b = 0; b < state->blocks.n; ++b)
-            if (state->blocks.list[b].role == WEFT_BLOCK_MULTIPLIER)
-                TRY(copy(preconditioner, &state->parts[b], state->parts[b].z, state->x, true,
-                         error));
-        TRY(weft_operator_apply(preconditioner->problem.op, state->x, state->y, error));
-        TRY(weft_program_bind(state->subtract.program, "r", r, error));
-        TRY(weft_program_run(state->subtract.program, error));
-        r = state->y;
-    }
-    TRY(solve_parts(preconditioner, false, r, z, error));
+    const block_state *state = preconditioner->state;
+    if (!state->down)
+        return solve_rest(preconditioner, r, z, error);
+    TRY(weft_operator_apply(state->down, r, state->lower, error));
+    TRY(solve_rest(preconditioner, state->lower, state->upper, error));
+    TRY(weft_operator_apply(state->up, state->upper, z, error));
 done:
     return status;
 }

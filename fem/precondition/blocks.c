@@ -150,7 +150,12 @@ static weft_status find_roles(analysis *a, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_blocks *blocks = a->blocks;
     bool is_done[WEFT_BLOCKS_MAX] = {false};
-    for (int step = 0; step < blocks->n; ++step) {
+    int n = blocks->n;
+    for (int b = 0; b < blocks->n; ++b) {
+        is_done[b] = blocks->list[b].role == WEFT_BLOCK_CONDENSED;
+        n -= is_done[b];
+    }
+    for (int step = 0; step < n; ++step) {
         int next = -1;
         double sign = 0;
         for (int b = 0; b < blocks->n; ++b)
@@ -174,7 +179,10 @@ done:
 
 /* Jacobi's preconditioner does as well without multipliers and elliptic blocks. */
 static weft_status check_roles(const weft_blocks *blocks, weft_error *error) {
-    bool useful = blocks->n_multipliers > 0 && blocks->n_multipliers < blocks->n;
+    int n = 0;
+    for (int b = 0; b < blocks->n; ++b)
+        n += blocks->list[b].role != WEFT_BLOCK_CONDENSED;
+    bool useful = blocks->n_multipliers > 0 && blocks->n_multipliers < n;
     for (int b = 0; b < blocks->n; ++b)
         useful |= blocks->list[b].role == WEFT_BLOCK_ELLIPTIC;
     if (useful)
@@ -535,6 +543,8 @@ done:
 static weft_status make_block(analysis *a, weft_block *block, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(list_constrained(a, block, error));
+    if (block->role == WEFT_BLOCK_CONDENSED)
+        goto done;
     if (block->role == WEFT_BLOCK_MULTIPLIER) {
         TRY(make_schur(a, block, error));
     } else if (block->role == WEFT_BLOCK_ELLIPTIC) {
@@ -553,15 +563,19 @@ done:
 }
 
 weft_status weft_blocks_make(weft_device *device, const weft_csr *A,
-                             const weft_preconditioner_problem *problem, weft_blocks *out,
-                             weft_error *error) {
+                             const weft_preconditioner_problem *problem, const bool *condensed,
+                             weft_blocks *out, weft_error *error) {
     weft_status status = WEFT_OK;
     analysis a = {.device = device, .A = A, .problem = problem, .blocks = out};
     int64_t first = 0;
     *out = (weft_blocks){.n = problem->n_spaces};
     for (int b = 0; b < out->n; ++b) {
-        out->list[b] = (weft_block){
-            .space = problem->spaces[b], .first = first, .n = weft_space_dofs(problem->spaces[b])};
+        out->list[b] = (weft_block){.space = problem->spaces[b],
+                                    .first = first,
+                                    .n = weft_space_dofs(problem->spaces[b]),
+                                    .role = WEFT_BLOCK_MASS};
+        if (condensed && condensed[b])
+            out->list[b].role = WEFT_BLOCK_CONDENSED;
         first += out->list[b].n;
     }
     TRY(start(&a, error));

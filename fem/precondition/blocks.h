@@ -8,6 +8,7 @@
 #include "fem/precondition/precondition.h"
 
 typedef enum weft_block_role {
+    WEFT_BLOCK_CONDENSED, /* eliminated before (condense.h): has no solver of its own */
     WEFT_BLOCK_MASS,      /* the inverse of the diagonal is as good as the block's */
     WEFT_BLOCK_ELLIPTIC,  /* the block is inverted by multigrid */
     WEFT_BLOCK_MULTIPLIER /* zero, or a saddle point with the others: the Schur complement counts */
@@ -46,13 +47,14 @@ typedef struct weft_blocks {
  *      C - B D^-1 B'                where the others are like mass matrices, so that S is elliptic;
  *      the sum of both inverses     where they are the sum of both, D in the second being the part of the
  *                                   reaction, by the volumes of nodes (Cahouet and Chabard 1988).
- *  A       borrowed; its pattern must be symmetric. Its entries need not be: of a block the symmetric part is
- *          taken
- *  out     weft_blocks_clear, also after an error
- *  Errors  WEFT_ERROR_UNSUPPORTED (a diagonal has entries of both signs; all blocks are like mass matrices,
- *          so that the diagonal alone is as good), WEFT_ERROR_MEMORY
- *  Source  Elman, Silvester and Wathen 2014, chapter 4; Benzi, Golub and Liesen 2005, section 10 */
+ *  A          borrowed; its pattern must be symmetric. Its entries need not be: of a block the symmetric part is
+ *             taken
+ *  condensed  [n_spaces] spaces that were eliminated, whose rows of A are the identity; NULL: none
+ *  out        weft_blocks_clear, also after an error
+ *  Errors     WEFT_ERROR_UNSUPPORTED (a diagonal has entries of both signs; all blocks are like mass matrices,
+ *             so that the diagonal alone is as good), WEFT_ERROR_MEMORY
+ *  Source     Elman, Silvester and Wathen 2014, chapter 4; Benzi, Golub and Liesen 2005, section 10 */
 weft_status weft_blocks_make(weft_device *device, const weft_csr *A,
-                             const weft_preconditioner_problem *problem, weft_blocks *out,
-                             weft_error *error);
+                             const weft_preconditioner_problem *problem, const bool *condensed,
+                             weft_blocks *out, weft_error *error);
 void weft_blocks_clear(weft_blocks *blocks);

@@ -45,7 +45,7 @@ static double *schur(const saddle *s) {
 
 static void find(saddle *s, weft_blocks *blocks) {
     weft_error error = {0};
-    must(weft_blocks_make(s->device, &s->A, &s->problem, blocks, &error), &error);
+    must(weft_blocks_make(s->device, &s->A, &s->problem, NULL, blocks, &error), &error);
     assert_int_equal(blocks->n, 2);
     assert_int_equal(blocks->n_multipliers, 1);
     assert_int_equal(blocks->list[1].role, WEFT_BLOCK_MULTIPLIER);
