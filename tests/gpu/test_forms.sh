@@ -18,6 +18,11 @@ TEXT
 poisson P triangle 2 > "$folder/p2.ufl"
 poisson P triangle 4 > "$folder/p4.ufl"
 poisson P tetrahedron 3 > "$folder/p3.ufl"
+{
+    poisson P tetrahedron 2
+    echo "k = Coefficient(FiniteElement('P', tetrahedron, 1))"
+    echo "a = k*inner(grad(u), grad(v))*dx"
+} > "$folder/k2.ufl"
 poisson Q quadrilateral 2 > "$folder/q2.ufl"
 poisson Q hexahedron 3 > "$folder/q3.ufl"
 cat > "$folder/stokes.ufl" <<'TEXT'
@@ -31,10 +36,11 @@ TEXT
 p2=("$folder/p2.ufl" --mesh square:24 --dirichlet left=0)
 p4=("$folder/p4.ufl" --mesh square:12 --dirichlet left=0)
 p3=("$folder/p3.ufl" --mesh cube:6 --dirichlet left=0)
+k2=("$folder/k2.ufl" --mesh cube:8 --input k=1+x --dirichlet left=0)
 q2=("$folder/q2.ufl" --mesh quads:20 --dirichlet left=0)
 q3=("$folder/q3.ufl" --mesh hexes:6 --dirichlet left=0)
 stokes=("$folder/stokes.ufl" --mesh square:8 --input f=0 --dirichlet 'boundary=y^2,x^2,free' --exact 'y^2,x^2,2*x + 2*y - 2')
-for problem in p2 p4 p3 q2 q3; do
+for problem in p2 p4 p3 k2 q2 q3; do
     declare -n arguments=$problem
     run "$problem-host" host --assembly csr "${arguments[@]}"
     for assembly in csr matrix-free auto; do
@@ -49,4 +55,4 @@ for problem in $files; do
     run "$problem-host" host --problem "$problem.yaml"
     run "$problem-cuda" cuda --problem "$problem.yaml"
 done
-compare 40 p2 p4 p3 q2 q3 stokes $files
+compare 40 p2 p4 p3 k2 q2 q3 stokes $files
