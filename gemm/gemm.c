@@ -36,6 +36,8 @@ void weft_gemm_kernels_free(weft_gemm_kernels **kernels) {
         weft_memory_free(&(*kernels)->packed[i]);
     for (int i = 0; i < 3; ++i)
         weft_memory_free(&(*kernels)->parts[i]);
+    for (int i = 0; i < 2; ++i)
+        weft_memory_free(&(*kernels)->turned[i]);
     free((*kernels)->packed);
     pthread_mutex_destroy(&(*kernels)->mutex);
     free(*kernels);
@@ -130,6 +132,23 @@ static int64_t persistent_blocks(const weft_gemm_kernels *kernels, const weft_ge
     return tiles_of(p, n, point) > blocks ? blocks : 0;
 }
 
+/* Predicted time of transposing factors, in the units of predicted(): entries of C, each of k multiply-adds. */
+static double predicted_turns(const weft_gemm_product *p, int64_t n, int turns) {
+    /* of an H200; single precision per second, bytes per second, seconds of a launch */
+    static const double flops = 52e12, bandwidth = 3.5e12, launch = 4e-6;
+    const double per_entry =
+        (weft_gemm_is_complex(p->type) ? 8.0 : 2.0) * (double)(p->k > 0 ? p->k : 1);
+    double seconds = 0;
+    for (int factor = 0; factor < 2; ++factor)
+        if (turns >> factor & 1) {
+            const int64_t matrices = (factor == 0 ? p->a : p->b).stride != 0 ? n : 1;
+            const double entries =
+                (double)(factor == 0 ? p->m : p->n) * (double)p->k * (double)matrices;
+            seconds += 2 * entries * weft_gemm_element_bytes(p->type) / bandwidth + launch;
+        }
+    return seconds * flops / per_entry;
+}
+
 /* Predicted time, in units that are the same for all points of a type: waves of blocks, of which
  * the last may leave multiprocessors with fewer blocks than they hold. */
 static double predicted(const weft_gemm_kernels *kernels, const weft_gemm_product *product,
@@ -148,11 +167,13 @@ static double predicted(const weft_gemm_kernels *kernels, const weft_gemm_produc
     /* after short sums the few blocks of a multiprocessor wait for stores at the same time */
     const double waits = product->k <= SHORT ? 0.5 / (resident * resident) : 0;
     return ((double)whole + tail) * (double)wave * (double)(rows * columns) / candidate->rate *
-           (1 + waits);
+               (1 + waits) +
+           predicted_turns(product, n_products, candidate->point.turns);
 }
 
-weft_gemm_point weft_gemm_choose(const weft_gemm_kernels *kernels, const weft_gemm_product *product,
-                                 int64_t n_products) {
+/* turns: points that transpose factors first, too */
+static weft_gemm_point choose(const weft_gemm_kernels *kernels, const weft_gemm_product *product,
+                              int64_t n_products, bool turns) {
     const weft_gemm_default *list = NULL;
     const weft_gemm_shape shape = weft_gemm_shape_of(product);
     weft_gemm_point small;
@@ -162,12 +183,18 @@ weft_gemm_point weft_gemm_choose(const weft_gemm_kernels *kernels, const weft_ge
         return small;
     const int n = weft_gemm_defaults(product->type, product->op_a, product->op_b,
                                      kernels->limits.matrix_depth, &list);
-    int best = 0;
-    for (int i = 1; i < n; ++i)
-        if (predicted(kernels, product, n_products, &list[i]) <
-            predicted(kernels, product, n_products, &list[best]))
+    int best = -1;
+    for (int i = 0; i < n; ++i)
+        if ((turns || list[i].point.turns == 0) &&
+            (best < 0 || predicted(kernels, product, n_products, &list[i]) <
+                             predicted(kernels, product, n_products, &list[best])))
             best = i;
     return list[best].point;
+}
+
+weft_gemm_point weft_gemm_choose(const weft_gemm_kernels *kernels, const weft_gemm_product *product,
+                                 int64_t n_products) {
+    return choose(kernels, product, n_products, true);
 }
 
 /* ---- compilation and launch ----------------------------------------------------------------- */
@@ -241,7 +268,8 @@ weft_status weft_gemm_module(weft_gemm_kernels *kernels, const weft_gemm_product
                              weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text source = {0};
-    const weft_gemm_variant variant = variant_of(kernels, product, n, point);
+    const weft_gemm_product turned = weft_gemm_turned(product, n, point->turns);
+    const weft_gemm_variant variant = variant_of(kernels, &turned, n, point);
     TRY(weft_gemm_source(&variant, point, &source, error));
     TRY(weft_gemm_compile(kernels, &source, module, error));
 done:
@@ -299,6 +327,17 @@ weft_status weft_gemm_run(weft_gemm_kernels *kernels, const weft_gemm_product *p
         TRY(weft_gemm_host_run(kernels, product, n, point, error));
         goto done;
     }
+    if (point->turns != 0) {
+        weft_gemm_product turned;
+        weft_gemm_point rest = *point;
+        rest.turns = 0;
+        if (reads(product)) {
+            TRY(weft_gemm_turn(kernels, product, n, point->turns, &turned, error));
+            product = &turned;
+        }
+        TRY(weft_gemm_run(kernels, product, n, &rest, error));
+        goto done;
+    }
     TRY(weft_gemm_module(kernels, product, n, point, &module, error));
     const weft_gemm_values values = weft_gemm_values_of(product, n, swap);
     weft_memory *arguments[] = {swap ? product->b.memory : product->a.memory,
@@ -322,7 +361,11 @@ done:
 
 weft_status weft_gemm_batched(weft_gemm_kernels *kernels, const weft_gemm_product *product,
                               int64_t n, weft_error *error) {
-    const weft_gemm_point point = weft_gemm_choose(kernels, product, n);
+    weft_gemm_point point = choose(kernels, product, n, true);
+    const weft_status status = weft_gemm_run(kernels, product, n, &point, error);
+    if (status != WEFT_ERROR_MEMORY || point.turns == 0)
+        return status;
+    point = choose(kernels, product, n, false); /* no memory for transposed factors */
     return weft_gemm_run(kernels, product, n, &point, error);
 }
 

@@ -13,7 +13,7 @@ bool weft_gemm_is_complex(weft_gemm_type type) {
     return type == WEFT_GEMM_SINGLE_COMPLEX || type == WEFT_GEMM_DOUBLE_COMPLEX;
 }
 
-static weft_status add_file(const char *name, weft_text *out, weft_error *error) {
+weft_status weft_gemm_source_file(const char *name, weft_text *out, weft_error *error) {
     for (const weft_embedded_file *file = weft_embedded_gemm; file->name; ++file)
         if (strcmp(file->name, name) == 0) {
             weft_text_add(out, "%s", file->text);
@@ -49,8 +49,8 @@ weft_status weft_gemm_source(const weft_gemm_variant *variant, const weft_gemm_p
     if (variant->vector_bytes > 0)
         weft_text_add(out, "#define VECTOR_BYTES %d\n", variant->vector_bytes);
     else {
-        TRY(add_file("device.cu", out, error));
-        TRY(add_file("units.cu", out, error));
+        TRY(weft_gemm_source_file("device.cu", out, error));
+        TRY(weft_gemm_source_file("units.cu", out, error));
     }
     if (point->stencil == WEFT_GEMM_DIRECT) {
         weft_text_add(out, "typedef %s real;\n#define MATRIX_DEPTH %d\n#define PACKED %d\n",
@@ -60,13 +60,14 @@ weft_status weft_gemm_source(const weft_gemm_variant *variant, const weft_gemm_p
         const bool staged = single && !complex && point->values[DIRECT_STAGED] != 0;
         weft_text_add(out, "#define ROWS_RUN %d\n#define COLUMNS_RUN %d\n",
                       staged && !along[0] && point->values[DIRECT_M] % 2 == 0, staged && !along[1]);
-        TRY(add_file("tile.cu", out, error));
+        TRY(weft_gemm_source_file("tile.cu", out, error));
         if (complex)
-            TRY(add_file("complex_tile.cu", out, error));
+            TRY(weft_gemm_source_file("complex_tile.cu", out, error));
     }
-    TRY(add_file(stencil->file, out, error));
+    TRY(weft_gemm_source_file(stencil->file, out, error));
     if (point->stencil == WEFT_GEMM_FMA)
-        TRY(add_file(point->values[FMA_TURN] ? "fma_in_place.cu" : "fma_transpose.cu", out, error));
+        TRY(weft_gemm_source_file(point->values[FMA_TURN] ? "fma_in_place.cu" : "fma_transpose.cu",
+                                  out, error));
     if (out->failed)
         status = weft_out_of_memory(error, "a kernel's source");
 done:

@@ -428,11 +428,14 @@ void weft_gemm_count(const weft_gemm_shape *shape, int stencil, const weft_gemm_
     } while (weft_gemm_point_next(&point));
 }
 
+static const char *const turns_texts[] = {"", "+A", "+B", "+AB"};
+
 void weft_gemm_point_text(const weft_gemm_point *point, weft_text *out) {
     const weft_gemm_stencil *stencil = &weft_gemm_stencils[point->stencil];
     weft_text_add(out, "%s", stencil->name);
     for (int i = 0; i < stencil->n; ++i)
         weft_text_add(out, "%c%d", i == 0 ? ' ' : ',', point->values[i]);
+    weft_text_add(out, "%s", turns_texts[point->turns]);
 }
 
 weft_status weft_gemm_point_read(const char *text, weft_gemm_point *out, weft_error *error) {
@@ -452,7 +455,10 @@ weft_status weft_gemm_point_read(const char *text, weft_gemm_point *out, weft_er
             point.values[n] = (int)value;
             at = end;
         }
-        if (n == stencil->n && *at == '\0') {
+        while (point.turns < 3 && strcmp(at, turns_texts[point.turns]) != 0)
+            ++point.turns;
+        if (n == stencil->n && strcmp(at, turns_texts[point.turns]) == 0 &&
+            (point.turns == 0 || s < WEFT_GEMM_SMALL)) {
             *out = point;
             return WEFT_OK;
         }

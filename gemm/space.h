@@ -70,6 +70,7 @@ typedef struct weft_gemm_shape {
 typedef struct weft_gemm_point {
     int stencil;
     int values[WEFT_GEMM_PARAMETERS];
+    int turns; /* mma, fma: factors that are transposed into memory of their own first: 1 A, 2 B, 3 both */
 } weft_gemm_point;
 
 /** What the constraints ask of a device. Registers are of 4 bytes. */
@@ -139,7 +140,8 @@ void weft_gemm_count(const weft_gemm_shape *shape, int stencil, const weft_gemm_
                      const weft_gemm_guidelines *guidelines, int64_t counts[WEFT_GEMM_VERDICTS],
                      int *shapes);
 
-/** Append "mma 128,64,1,64,32,4,2,8,2,2,8,0", and read it.
+/** Append "mma 128,64,1,64,32,4,2,8,2,2,8,0", with "+A", "+B" or "+AB" for factors that are transposed first, and
+ *  read it.
  *  Errors  WEFT_ERROR_INPUT */
 void weft_gemm_point_text(const weft_gemm_point *point, weft_text *out);
 weft_status weft_gemm_point_read(const char *text, weft_gemm_point *out, weft_error *error);

@@ -7,7 +7,6 @@
  * the kernels.
  * Source  Higham, Stability of a method for multiplying complex matrices with three real matrix
  *         multiplications, 1992 */
-#include "gemm/embedded_gemm.h"
 #include "gemm/kernels.h"
 
 #include <stdlib.h>
@@ -88,13 +87,9 @@ static weft_status find_module(weft_gemm_kernels *kernels, bool single, weft_mod
                                weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text source = {0};
-    const weft_embedded_file *file = weft_embedded_gemm;
-    while (file->name && strcmp(file->name, "parts.cu") != 0)
-        ++file;
-    if (!file->name)
-        TRY(weft_error_set(error, WEFT_ERROR_INTERNAL, "the library has no kernels/gemm/parts.cu"));
-    weft_text_add(&source, "#define SINGLE %d\n#define ON_HOST %d\n%s", single,
-                  kernels->limits.vector_bytes > 0, file->text);
+    weft_text_add(&source, "#define SINGLE %d\n#define ON_HOST %d\n", single,
+                  kernels->limits.vector_bytes > 0);
+    TRY(weft_gemm_source_file("parts.cu", &source, error));
     TRY(weft_gemm_compile(kernels, &source, module, error));
 done:
     weft_text_free(&source);

@@ -202,7 +202,11 @@ static const sample samples[] = {{WEFT_GEMM_DOUBLE, "mma 32,32,1,16,16,3,2,8,0,1
                                  {WEFT_GEMM_SINGLE, "fma 64,64,8,4,8,8,1,4,1,8,1"},
                                  {WEFT_GEMM_SINGLE_COMPLEX, "fma 64,32,8,4,4,8,2,3,1,8,1"},
                                  {WEFT_GEMM_SINGLE_COMPLEX, "fma 32,64,16,4,8,4,2,4,1,8,1"},
-                                 {WEFT_GEMM_DOUBLE, "fma 64,32,8,4,4,8,2,3,1,8,1"}};
+                                 {WEFT_GEMM_DOUBLE, "fma 64,32,8,4,4,8,2,3,1,8,1"},
+                                 {WEFT_GEMM_SINGLE, "fma 64,64,16,8,4,4,2,3,1,8,0+A"},
+                                 {WEFT_GEMM_DOUBLE, "mma 32,32,1,16,16,3,2,8,0,1,8,0+B"},
+                                 {WEFT_GEMM_DOUBLE_COMPLEX, "mma 32,32,1,16,16,3,1,4,1,1,8,0+AB"},
+                                 {WEFT_GEMM_SINGLE_COMPLEX, "fma 64,32,8,4,4,8,2,3,1,8,0+AB"}};
 enum { N_SAMPLES = sizeof samples / sizeof *samples };
 
 static bool on_gpu(void) {

@@ -102,17 +102,20 @@ static void test_defaults(void **state) {
 
 static void test_text(void **state) {
     (void)state;
-    static const char *const good[] = {"mma 128,64,1,64,32,4,2,8,2,2,8,0",
-                                       "fma 128,128,16,8,8,8,2,3,2,8,0"};
+    static const char *const good[] = {
+        "mma 128,64,1,64,32,4,2,8,2,2,8,0", "fma 128,128,16,8,8,8,2,3,2,8,0",
+        "mma 128,64,1,64,32,4,2,8,2,2,8,0+A", "fma 128,128,16,8,8,8,2,3,2,8,0+AB"};
     static const char *const bad[] = {"",
                                       "mma",
                                       "fma 128,128,16,8,8,8,2,3,2,8",
                                       "fma 128,128,16,8,8,8,2,3,2,8,0,1",
                                       "fma 128,128,16,8,8,8,2,3,2,8,-1",
+                                      "fma 128,128,16,8,8,8,2,3,2,8,0+C",
+                                      "small 3,2,64+A",
                                       "mmx 128,64,1,64,32,4,2,8,2,2,8,0"};
     weft_gemm_point point;
     weft_error error;
-    for (int i = 0; i < 2; ++i) {
+    for (size_t i = 0; i < sizeof good / sizeof *good; ++i) {
         weft_text text = {0};
         assert_int_equal(weft_gemm_point_read(good[i], &point, &error), WEFT_OK);
         weft_gemm_point_text(&point, &text);
@@ -135,6 +138,8 @@ static void test_choice(void **state) {
         {WEFT_GEMM_DOUBLE, 0, 0, 1024, 1024, 1024, 1, "mma 64,64,1,32,32,4,2,8,2,3,8,0"},
         {WEFT_GEMM_DOUBLE, 1, 1, 1024, 1024, 1024, 1, "mma 64,64,1,32,32,4,2,8,2,3,8,1"},
         {WEFT_GEMM_SINGLE, 1, 0, 1024, 1024, 1024, 1, "fma 64,64,16,8,8,8,2,3,4,8,1"},
+        {WEFT_GEMM_SINGLE, 1, 0, 8448, 8192, 8192, 1, "fma 128,256,8,8,16,8,1,4,1,4,0+A"},
+        {WEFT_GEMM_SINGLE, 1, 0, 8192, 8192, 64, 1, "fma 64,128,8,8,16,4,4,4,4,16,1"},
         {WEFT_GEMM_SINGLE_COMPLEX, 0, 0, 1024, 1024, 1024, 1, "fma 64,32,8,4,8,8,2,4,4,8,1"},
         {WEFT_GEMM_SINGLE_COMPLEX, 0, 0, 4224, 4096, 8192, 1, "fma 128,128,8,8,8,4,1,4,1,8,1"},
         {WEFT_GEMM_SINGLE, 0, 0, 8, 8, 8, 100000, "small 4,4,128"},
@@ -169,9 +174,45 @@ static void test_choice(void **state) {
     weft_device_free(&device);
 }
 
+/* Without memory for a transposed factor the kernel is used that needs none. */
+static void test_no_memory(void **state) {
+    (void)state;
+    const int64_t m = 1310720, n = 1024, k = 16384;
+    weft_error error = {0};
+    weft_device *device = NULL;
+    weft_gemm_kernels *kernels = NULL;
+    weft_gemm_product p = {.type = WEFT_GEMM_SINGLE,
+                           .op_a = WEFT_GEMM_TRANSPOSED,
+                           .m = m,
+                           .n = n,
+                           .k = k,
+                           .alpha = {1, 0},
+                           .a = {.ld = k},
+                           .b = {.ld = k},
+                           .c = {.ld = m}};
+    assert_int_equal(weft_device_open("null:h200", NULL, &device, &error), WEFT_OK);
+    assert_int_equal(weft_gemm_kernels_make(device, &kernels, &error), WEFT_OK);
+    const weft_gemm_point point = weft_gemm_choose(kernels, &p, 1);
+    assert_int_equal(point.turns, 1);
+    assert_int_equal(weft_memory_make_unset(device, (size_t)(4 * m * k), &p.a.memory, &error),
+                     WEFT_OK);
+    assert_int_equal(weft_memory_make_unset(device, (size_t)(4 * n * k), &p.b.memory, &error),
+                     WEFT_OK);
+    assert_int_equal(weft_memory_make_unset(device, (size_t)(4 * m * n), &p.c.memory, &error),
+                     WEFT_OK);
+    assert_int_equal(weft_gemm_run(kernels, &p, 1, &point, &error), WEFT_ERROR_MEMORY);
+    assert_int_equal(weft_gemm(kernels, &p, &error), WEFT_OK);
+    weft_memory_free(&p.a.memory);
+    weft_memory_free(&p.b.memory);
+    weft_memory_free(&p.c.memory);
+    weft_gemm_kernels_free(&kernels);
+    weft_device_free(&device);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_paper), cmocka_unit_test(test_counts),
-                                       cmocka_unit_test(test_defaults), cmocka_unit_test(test_text),
-                                       cmocka_unit_test(test_choice)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_paper),    cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_defaults), cmocka_unit_test(test_text),
+        cmocka_unit_test(test_choice),   cmocka_unit_test(test_no_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
