@@ -138,7 +138,8 @@ static void test_choice(void **state) {
         {WEFT_GEMM_DOUBLE, 0, 0, 1024, 1024, 1024, 1, "mma 64,64,1,32,32,4,2,8,2,3,8,0"},
         {WEFT_GEMM_DOUBLE, 1, 1, 1024, 1024, 1024, 1, "mma 64,64,1,32,32,4,2,8,2,3,8,1"},
         {WEFT_GEMM_SINGLE, 1, 0, 1024, 1024, 1024, 1, "fma 64,64,16,8,8,8,2,3,4,8,1"},
-        {WEFT_GEMM_SINGLE, 1, 0, 8448, 8192, 8192, 1, "fma 128,256,8,8,16,8,1,4,1,4,0+A"},
+        {WEFT_GEMM_SINGLE, 1, 0, 8448, 8192, 8192, 1, "fma 128,256,8,8,16,8,1,4,1,4,0+AB"},
+        {WEFT_GEMM_SINGLE, 1, 1, 8448, 8192, 8192, 1, "fma 128,256,8,8,16,8,1,4,1,4,0+A"},
         {WEFT_GEMM_SINGLE, 1, 0, 8192, 8192, 64, 1, "fma 64,128,8,8,16,4,4,4,4,16,1"},
         {WEFT_GEMM_SINGLE_COMPLEX, 0, 0, 1024, 1024, 1024, 1, "fma 64,32,8,4,8,8,2,4,4,8,1"},
         {WEFT_GEMM_SINGLE_COMPLEX, 0, 0, 4224, 4096, 8192, 1, "fma 128,128,8,8,8,4,1,4,1,8,1"},
@@ -193,7 +194,7 @@ static void test_no_memory(void **state) {
     assert_int_equal(weft_device_open("null:h200", NULL, &device, &error), WEFT_OK);
     assert_int_equal(weft_gemm_kernels_make(device, &kernels, &error), WEFT_OK);
     const weft_gemm_point point = weft_gemm_choose(kernels, &p, 1);
-    assert_int_equal(point.turns, 1);
+    assert_true(point.turns & 1);
     assert_int_equal(weft_memory_make_unset(device, (size_t)(4 * m * k), &p.a.memory, &error),
                      WEFT_OK);
     assert_int_equal(weft_memory_make_unset(device, (size_t)(4 * n * k), &p.b.memory, &error),
