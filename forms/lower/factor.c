@@ -46,106 +46,6 @@ static bool memo_grow(ufl_lowering *l) {
     return true;
 }
 
-/* ---- sums of terms ---- */
-
-static const ufl_terms *make_terms(ufl_lowering *l, const ufl_term *list, int n) {
-    ufl_terms *terms = ufl_alloc(l->context, 1, sizeof *terms);
-    if (!terms)
-        return NULL;
-    terms->n = n;
-    terms->list = ufl_alloc(l->context, (size_t)(n > 0 ? n : 1), sizeof *terms->list);
-    if (!terms->list)
-        return NULL;
-    if (n > 0) /* else there is perhaps no list */
-        if (n > 0)
-            memcpy(terms->list, list, (size_t)n * sizeof *list);
-    return terms;
-}
-
-static const ufl_terms *scalar_terms(ufl_lowering *l, int factor) {
-    if (factor < 0)
-        return NULL;
-    const ufl_term term = {{-1, -1}, factor};
-    return make_terms(l, &term, ufl_scalar_is(&l->scalars, factor, 0) ? 0 : 1);
-}
-
-static int compare_terms(const ufl_term *a, const ufl_term *b) {
-    for (int k = 0; k < 2; ++k)
-        if (a->basis[k] != b->basis[k])
-            return a->basis[k] < b->basis[k] ? -1 : 1;
-    return 0;
-}
-
-static const ufl_terms *add_terms(ufl_lowering *l, const ufl_terms *a, const ufl_terms *b) {
-    if (!a || !b)
-        return NULL;
-    if (a->n == 0 || b->n == 0)
-        return a->n == 0 ? b : a;
-    ufl_term *list = ufl_alloc(l->context, (size_t)(a->n + b->n), sizeof *list);
-    if (!list)
-        return NULL;
-    int n = 0;
-    for (int i = 0, j = 0; i < a->n || j < b->n;) {
-        const int order = i == a->n ? 1 : j == b->n ? -1 : compare_terms(&a->list[i], &b->list[j]);
-        if (order != 0) {
-            list[n++] = order < 0 ? a->list[i++] : b->list[j++];
-            continue;
-        }
-        ufl_term sum = a->list[i++];
-        sum.factor = ufl_scalar_add(&l->scalars, sum.factor, b->list[j++].factor);
-        if (sum.factor < 0)
-            return NULL;
-        if (!ufl_scalar_is(&l->scalars, sum.factor, 0))
-            list[n++] = sum;
-    }
-    return make_terms(l, list, n);
-}
-
-static const ufl_terms *multiply_terms(ufl_lowering *l, const ufl_node *node, const ufl_terms *a,
-                                       const ufl_terms *b) {
-    const ufl_terms *sum = make_terms(l, NULL, 0);
-    for (int i = 0; a && b && sum && i < a->n; ++i) {
-        ufl_term *row = ufl_alloc(l->context, (size_t)(b->n > 0 ? b->n : 1), sizeof *row);
-        if (!row)
-            return NULL;
-        for (int j = 0; j < b->n; ++j) {
-            row[j].factor = ufl_scalar_multiply(&l->scalars, a->list[i].factor, b->list[j].factor);
-            if (row[j].factor < 0)
-                return NULL;
-            for (int k = 0; k < 2; ++k) {
-                const int p = a->list[i].basis[k], q = b->list[j].basis[k];
-                if (p >= 0 && q >= 0) {
-                    l->context->place = node->place;
-                    return ufl_fail(l->context, WEFT_ERROR_TYPE,
-                                    "a product of two functions of argument %d", k);
-                }
-                row[j].basis[k] = p >= 0 ? p : q;
-            }
-        }
-        const ufl_terms *product = make_terms(l, row, b->n);
-        /* b is sorted, and a adds the same to all, so that rows are sorted where only one has each
-         * argument; else they are sorted term by term */
-        for (int j = 0; product && j < b->n; ++j)
-            sum = add_terms(l, sum, make_terms(l, &product->list[j], 1));
-        if (!product)
-            return NULL;
-    }
-    return a && b ? sum : NULL;
-}
-
-/* The factor of a sum of terms without arguments. -1 and an error if it has some. */
-static int plain_scalar(ufl_lowering *l, const ufl_node *node, const ufl_terms *terms) {
-    if (!terms)
-        return -1;
-    if (terms->n == 0)
-        return ufl_scalar_number(&l->scalars, 0);
-    if (terms->n == 1 && terms->list[0].basis[0] < 0 && terms->list[0].basis[1] < 0)
-        return terms->list[0].factor;
-    l->context->place = node->place;
-    ufl_fail(l->context, WEFT_ERROR_TYPE, "an argument in %s", ufl_type_name(node->type));
-    return -1;
-}
-
 /* ---- terminals ---- */
 
 static int number_of(ufl_lowering *l, const ufl_node ***list, int *n, const ufl_node *node) {
@@ -195,13 +95,13 @@ static const ufl_terms *function_terms(ufl_lowering *l, const ufl_node *function
         bool constant = true;
         for (int i = 0; i < n; ++i)
             constant = constant && parts[i].scalar->n_dofs == 1;
-        return scalar_terms(l, constant && order > 0
-                                   ? ufl_scalar_number(&l->scalars, 0)
-                                   : ufl_scalar_leaf(&l->scalars, SCALAR_COEFFICIENT,
-                                                     number < 0 ? -1 : 2 * number + l->side, flat,
-                                                     derivative, constant));
+        return ufl_terms_scalar(l, constant && order > 0
+                                       ? ufl_scalar_number(&l->scalars, 0)
+                                       : ufl_scalar_leaf(&l->scalars, SCALAR_COEFFICIENT,
+                                                         number < 0 ? -1 : 2 * number + l->side,
+                                                         flat, derivative, constant));
     }
-    const ufl_terms *sum = make_terms(l, NULL, 0);
+    const ufl_terms *sum = ufl_terms_make(l, NULL, 0);
     for (int i = 0; sum && i < n; ++i) {
         ufl_basis basis;
         memset(&basis, 0, sizeof basis);
@@ -217,7 +117,7 @@ static const ufl_terms *function_terms(ufl_lowering *l, const ufl_node *function
         if (number < 0)
             return NULL;
         term.basis[position] = number;
-        sum = add_terms(l, sum, make_terms(l, &term, 1));
+        sum = ufl_terms_add(l, sum, ufl_terms_make(l, &term, 1));
     }
     return sum;
 }
@@ -232,17 +132,17 @@ static const ufl_terms *physical_terms(ufl_lowering *l, const ufl_node *function
         ++powers[directions[0]];
         const ufl_terms *one = function_terms(l, function, flat, powers, 1);
         --powers[directions[0]];
-        const ufl_terms *scale = scalar_terms(l, ufl_jacobian_reciprocal(l));
-        return one && scale ? multiply_terms(l, function, scale, one) : NULL;
+        const ufl_terms *scale = ufl_terms_scalar(l, ufl_jacobian_reciprocal(l));
+        return one && scale ? ufl_terms_multiply(l, function, scale, one) : NULL;
     }
-    const ufl_terms *sum = make_terms(l, NULL, 0);
+    const ufl_terms *sum = ufl_terms_make(l, NULL, 0);
     for (int r = 0; sum && r < l->mesh->tdim; ++r) {
         ++powers[r];
         const ufl_terms *inner =
             physical_terms(l, function, flat, directions, order, at + 1, powers);
         --powers[r];
-        const ufl_terms *factor = scalar_terms(l, ufl_jacobian_inverse(l, r, directions[at]));
-        sum = add_terms(l, sum, inner ? multiply_terms(l, function, factor, inner) : NULL);
+        const ufl_terms *factor = ufl_terms_scalar(l, ufl_jacobian_inverse(l, r, directions[at]));
+        sum = ufl_terms_add(l, sum, inner ? ufl_terms_multiply(l, function, factor, inner) : NULL);
     }
     return sum;
 }
@@ -269,8 +169,9 @@ static const ufl_terms *second_terms(ufl_lowering *l, const ufl_node *function, 
         ++powers[r];
         const ufl_terms *first = function_terms(l, function, flat, powers, 1);
         --powers[r];
-        const ufl_terms *scale = scalar_terms(l, factor);
-        sum = add_terms(l, sum, first && scale ? multiply_terms(l, function, scale, first) : NULL);
+        const ufl_terms *scale = ufl_terms_scalar(l, factor);
+        sum = ufl_terms_add(l, sum,
+                            first && scale ? ufl_terms_multiply(l, function, scale, first) : NULL);
     }
     return sum;
 }
@@ -309,11 +210,12 @@ static const ufl_terms *terminal_terms(ufl_lowering *l, const ufl_node *node, co
                                                    : ufl_type_name(node->type));
     }
     if (node->type == UFL_CONSTANT)
-        return scalar_terms(l, ufl_scalar_leaf(&l->scalars, SCALAR_CONSTANT,
-                                               number_of(l, &l->constants, &l->n_constants, node),
-                                               flatten(node, component), -1, true));
+        return ufl_terms_scalar(l,
+                                ufl_scalar_leaf(&l->scalars, SCALAR_CONSTANT,
+                                                number_of(l, &l->constants, &l->n_constants, node),
+                                                flatten(node, component), -1, true));
     l->context->place = node->place;
-    return scalar_terms(l, ufl_quantity_scalar(l, node, component));
+    return ufl_terms_scalar(l, ufl_quantity_scalar(l, node, component));
 }
 
 /* ---- operators ---- */
@@ -321,7 +223,7 @@ static const ufl_terms *terminal_terms(ufl_lowering *l, const ufl_node *node, co
 static const ufl_terms *evaluate(ufl_lowering *l, const ufl_node *node, const int *component);
 
 static int scalar_of(ufl_lowering *l, const ufl_node *node) {
-    return plain_scalar(l, node, evaluate(l, node, NULL));
+    return ufl_terms_factor(l, node, evaluate(l, node, NULL));
 }
 
 static const char *const functions[UFL_N_FUNCTIONS] = {
@@ -368,7 +270,7 @@ static int select_scalar(ufl_lowering *l, const ufl_node *condition, int yes, in
 /* Where arguments stand in the branches, each term is selected for itself: the other branch is 0. */
 static const ufl_terms *conditional_terms(ufl_lowering *l, const ufl_node *node,
                                           const int *component) {
-    const ufl_terms *sum = make_terms(l, NULL, 0);
+    const ufl_terms *sum = ufl_terms_make(l, NULL, 0);
     const ufl_terms *branches[2] = {evaluate(l, ufl_operand(node, 1), component),
                                     evaluate(l, ufl_operand(node, 2), component)};
     if (!branches[0] || !branches[1])
@@ -376,7 +278,7 @@ static const ufl_terms *conditional_terms(ufl_lowering *l, const ufl_node *node,
     for (int i = 0, j = 0; sum && (i < branches[0]->n || j < branches[1]->n);) {
         const ufl_term *a = i < branches[0]->n ? &branches[0]->list[i] : NULL;
         const ufl_term *b = j < branches[1]->n ? &branches[1]->list[j] : NULL;
-        const int order = !a ? 1 : !b ? -1 : compare_terms(a, b);
+        const int order = !a ? 1 : !b ? -1 : ufl_terms_compare(a, b);
         const int zero = ufl_scalar_number(&l->scalars, 0);
         ufl_term term = order <= 0 ? *a : *b;
         term.factor = select_scalar(l, ufl_operand(node, 0), order <= 0 ? a->factor : zero,
@@ -386,7 +288,7 @@ static const ufl_terms *conditional_terms(ufl_lowering *l, const ufl_node *node,
         if (term.factor < 0)
             return NULL;
         if (!ufl_scalar_is(&l->scalars, term.factor, 0))
-            sum = add_terms(l, sum, make_terms(l, &term, 1));
+            sum = ufl_terms_add(l, sum, ufl_terms_make(l, &term, 1));
     }
     return sum;
 }
@@ -433,7 +335,7 @@ static const ufl_terms *divide_terms(ufl_lowering *l, const ufl_node *node) {
     const int below = scalar_of(l, ufl_operand(node, 1));
     if (!above || below < 0)
         return NULL;
-    const ufl_terms *quotient = make_terms(l, above->list, above->n);
+    const ufl_terms *quotient = ufl_terms_make(l, above->list, above->n);
     for (int i = 0; quotient && i < quotient->n; ++i) {
         quotient->list[i].factor = ufl_scalar_divide(&l->scalars, quotient->list[i].factor, below);
         if (quotient->list[i].factor < 0)
@@ -480,10 +382,10 @@ static const ufl_terms *sum_over_index(ufl_lowering *l, const ufl_node *node) {
     for (int i = 0; i < inner->n_free; ++i)
         if (inner->free[i].number == number)
             dimension = inner->free[i].dimension;
-    const ufl_terms *sum = make_terms(l, NULL, 0);
+    const ufl_terms *sum = ufl_terms_make(l, NULL, 0);
     for (int k = 0; sum && k < dimension; ++k) {
         l->bound[number] = k;
-        sum = add_terms(l, sum, evaluate(l, inner, NULL));
+        sum = ufl_terms_add(l, sum, evaluate(l, inner, NULL));
     }
     l->bound[number] = before;
     return sum;
@@ -503,14 +405,14 @@ static const ufl_terms *compute(ufl_lowering *l, const ufl_node *node, const int
     int indices[UFL_RANK_MAX];
     switch (node->type) {
     case UFL_ZERO:
-        return make_terms(l, NULL, 0);
+        return ufl_terms_make(l, NULL, 0);
     case UFL_INT:
     case UFL_FLOAT:
-        return scalar_terms(l, ufl_scalar_number(&l->scalars, ufl_number(node)));
+        return ufl_terms_scalar(l, ufl_scalar_number(&l->scalars, ufl_number(node)));
     case UFL_IDENTITY:
-        return scalar_terms(l, ufl_scalar_number(&l->scalars, component[0] == component[1]));
+        return ufl_terms_scalar(l, ufl_scalar_number(&l->scalars, component[0] == component[1]));
     case UFL_PERMUTATION:
-        return scalar_terms(
+        return ufl_terms_scalar(
             l, ufl_scalar_number(&l->scalars, permutation_sign(component, node->rank)));
     case UFL_ARGUMENT:
     case UFL_COEFFICIENT:
@@ -539,23 +441,23 @@ static const ufl_terms *compute(ufl_lowering *l, const ufl_node *node, const int
     case UFL_INDEX_SUM:
         return sum_over_index(l, node);
     case UFL_SUM:
-        return add_terms(l, evaluate(l, ufl_operand(node, 0), component),
-                         evaluate(l, ufl_operand(node, 1), component));
+        return ufl_terms_add(l, evaluate(l, ufl_operand(node, 0), component),
+                             evaluate(l, ufl_operand(node, 1), component));
     case UFL_PRODUCT:
-        return multiply_terms(l, node, evaluate(l, ufl_operand(node, 0), NULL),
-                              evaluate(l, ufl_operand(node, 1), NULL));
+        return ufl_terms_multiply(l, node, evaluate(l, ufl_operand(node, 0), NULL),
+                                  evaluate(l, ufl_operand(node, 1), NULL));
     case UFL_DIVISION:
         return divide_terms(l, node);
     case UFL_POWER:
-        return scalar_terms(l, power_scalar(l, node));
+        return ufl_terms_scalar(l, power_scalar(l, node));
     case UFL_ABS:
     case UFL_MATH:
     case UFL_ATAN2:
     case UFL_MIN:
     case UFL_MAX:
-        return scalar_terms(l, function_scalar(l, node));
+        return ufl_terms_scalar(l, function_scalar(l, node));
     case UFL_BESSEL:
-        return scalar_terms(l, bessel_scalar(l, node));
+        return ufl_terms_scalar(l, bessel_scalar(l, node));
     case UFL_CONDITIONAL:
         return conditional_terms(l, node, component);
     case UFL_VARIABLE:

@@ -6,6 +6,7 @@
  *      scalar.c    scalar expressions
  *      geometry.c  Jacobian, normals, sizes of cells
  *      factor.c    integrand -> terms, one for each pair of functions of the arguments
+ *      terms.c     sums and products of terms
  *      tensor.c, reference.c, loop.c, rows.c  terms -> statements: written out, by tables of reference tensors,
  *                  with a loop over points, with one for each row
  *      product.c  terms -> statements of a product with a vector

@@ -66,6 +66,17 @@ typedef struct ufl_lowering {
  *  node  a true scalar without derivatives but grads of terminals
  *  Returns NULL and an error at the node's place for what is not supported */
 const ufl_terms *ufl_factor(ufl_lowering *l, const ufl_node *node);
+/** Sums of terms, in the lowering's arena; NULL and an error, also for operands that are NULL. (terms.c) */
+const ufl_terms *ufl_terms_make(ufl_lowering *l, const ufl_term *list, int n);
+/** A scalar without arguments; negative: an error was set. */
+const ufl_terms *ufl_terms_scalar(ufl_lowering *l, int factor);
+int ufl_terms_compare(const ufl_term *a, const ufl_term *b);
+const ufl_terms *ufl_terms_add(ufl_lowering *l, const ufl_terms *a, const ufl_terms *b);
+/** node  where a product of two functions of one argument is reported */
+const ufl_terms *ufl_terms_multiply(ufl_lowering *l, const ufl_node *node, const ufl_terms *a,
+                                    const ufl_terms *b);
+/** The factor of a sum without arguments. -1 and an error at the node if it has some. */
+int ufl_terms_factor(ufl_lowering *l, const ufl_node *node, const ufl_terms *terms);
 /** Component (i, j) of the Jacobian, or of its inverse; its determinant; the factor of weights. */
 int ufl_jacobian(ufl_lowering *l, int i, int j);
 int ufl_jacobian_inverse(ufl_lowering *l, int i, int j);
