@@ -1,15 +1,16 @@
 /* Products of forms by kernels of whole cells (forms/lower/action.h), from the text of one-line forms, on a box of
- * hexahedra with displaced vertices, general connectivities and geometry recomputed from the vertices.
+ * quadrilaterals or hexahedra with displaced nodes, general connectivities and geometry recomputed from the nodes.
  *
- *      bench_forms [DEVICE] [--quadrilaterals] [--curved] [--dofs N] [--form mass|laplace] [--degree P]
+ *      bench_forms [DEVICE] [--quadrilaterals] [--curved] [--dofs N] [--form mass|laplace|stokes] [--degree P]
  *                  [--shape CELLSxBLOCKS]...
  *      bench_forms [DEVICE] --tetrahedra [--coefficient] [--dofs N] [--degree P]
  *
- *  On null:h200 the kernels are compiled alone. Without options: cuda, 12 million dofs, both forms, degrees 2, 4, 6, 8, the default shape. Each product is
- *  checked in four places against quadrature with the functions of whole cells; it is BP1 or BP3 of CEED with
- *  degree + 2 points per direction. --curved: cells of degree 2. With --tetrahedra, matrix-free products of the Laplacian of degree 1 to 4 on an ordered
- *  cube of tetrahedra, with --coefficient of dot(k*grad(u), grad(v)) for a k of degree 1, checked by an energy. Host figures are processor time, of host:1; bench_forms_ffcx.py has those of
- *  FFCx. */
+ *  On null:h200 the kernels are compiled alone. Without options: cuda, 12 million dofs, trilinear hexahedra, BP1 and BP3 of
+ *  CEED with degree + 2 points per direction, degrees 2, 4, 6, 8, the default shape. --curved: cells of degree 2. stokes:
+ *  vectors of a degree and pressures of one degree less. Each product is checked in four places against quadrature with the
+ *  functions of whole cells. With --tetrahedra, matrix-free products of the Laplacian of degree 1 to 4 on an ordered
+ *  cube of tetrahedra, with --coefficient of dot(k*grad(u), grad(v)) for a k of degree 1, checked by an energy. Host figures
+ *  are processor time, of host:1; bench_forms_ffcx.py has those of FFCx. */
 #include "cell_box_support.h"
 
 #include "core/weft_device_graph.h"
@@ -22,10 +23,35 @@ typedef struct options {
     const char *device;
     double dofs;
     bool tetrahedra, coefficient, quadrilaterals, curved;
-    int form, degree; /* form 1: mass, 3: Laplace; 0: all */
+    const char *form; /* NULL: those of CEED */
+    int degree;
     ufl_action_shape shapes[SHAPES];
     int n_shapes;
 } options;
+
+/* A form, and its integrand in two and three dimensions. Tables of spaces are behind cell and mesh. */
+typedef struct product_form {
+    const char *name, *label, *text;
+    cell_integrand *integrands[2];
+    bool pressure;
+} product_form;
+#define SCALARS                                                                                    \
+    "V = FunctionSpace(mesh, FiniteElement('Q', cell, p))\n"                                       \
+    "u, v = TrialFunction(V), TestFunction(V)\n"
+static const product_form forms[] = {
+    {"laplace",
+     "BP3",
+     SCALARS "a = dot(grad(u), grad(v))*dx(degree=2*p + 3)\n",
+     {laplace, laplace},
+     false},
+    {"mass", "BP1", SCALARS "a = u*v*dx(degree=2*p + 3)\n", {mass, mass}, false},
+    {"stokes",
+     "Stokes",
+     "V = FunctionSpace(mesh, VectorElement('Q', cell, p)*FiniteElement('Q', cell, p - 1))\n"
+     "(u, r), (v, q) = TrialFunctions(V), TestFunctions(V)\n"
+     "a = (inner(grad(u), grad(v)) - r*div(v) - q*div(u))*dx(degree=2*p + 3)\n",
+     {stokes_2, stokes_3},
+     true}};
 
 static int compare(const void *a, const void *b) {
     const double *x = a, *y = b;
@@ -161,6 +187,7 @@ typedef struct problem {
     weft_connectivity *vertices, *nodes;
     weft_memory *coordinates, *x, *y;
     double *hx, *hy;
+    int *orders[2]; /* of the functions and of the pressure */
 } problem;
 
 static void problem_free(problem *p) {
@@ -171,6 +198,8 @@ static void problem_free(problem *p) {
     weft_memory_free(&p->y);
     free(p->hx);
     free(p->hy);
+    free(p->orders[0]);
+    free(p->orders[1]);
 }
 
 static weft_status problem_make(problem *p, const box *b, weft_error *error) {
@@ -178,8 +207,8 @@ static weft_status problem_make(problem *p, const box *b, weft_error *error) {
     const size_t bytes = (size_t)(b->n_vertices * b->d) * sizeof(double);
     TRY(weft_connectivity_make(p->device, b->vertices, b->n_cells, (int)box_power(b->g + 1, b->d),
                                b->n_vertices, &p->vertices, error));
-    TRY(weft_connectivity_make(p->device, b->nodes, b->n_cells, (int)box_power(b->p + 1, b->d),
-                               b->n_dofs, &p->nodes, error));
+    TRY(weft_connectivity_make(p->device, b->dofs, b->n_cells, b->width, b->n_dofs, &p->nodes,
+                               error));
     TRY(weft_memory_make(p->device, bytes, &p->coordinates, error));
     TRY(weft_memory_write(p->coordinates, 0, b->x, bytes, error));
     TRY(weft_vector_make(p->device, b->n_dofs, &p->hx, &p->x, error));
@@ -191,16 +220,16 @@ done:
     return status;
 }
 
-static weft_status run_shape(const problem *p, const box *b, weft_ufl *ufl, int form,
-                             const ufl_action_shape *shape, weft_error *error) {
+static weft_status run_shape(const problem *p, const box *b, weft_ufl *ufl,
+                             const product_form *form, const ufl_action_shape *shape,
+                             weft_error *error) {
     weft_status status = WEFT_OK;
     char name[40];
     double seconds = 0;
     weft_cell_action *action = NULL;
     weft_cell_binding bindings[1] = {{p->nodes, NULL}};
     weft_kernel_resources resources = {0};
-    snprintf(name, sizeof name, "%s_%d_%d_%d", form == 1 ? "mass" : "laplace", b->p, shape->cells,
-             shape->resident);
+    snprintf(name, sizeof name, "%s_%d_%d_%d", form->name, b->p, shape->cells, shape->resident);
     const ufl_cell_action *lowered = ufl_lower_action(&ufl->graph, ufl->prepared[0], 0, name,
                                                       weft_device_limits(p->device), shape);
     if (!lowered)
@@ -209,7 +238,7 @@ static weft_status run_shape(const problem *p, const box *b, weft_ufl *ufl, int 
                               bindings, &action, error));
     if (weft_device_limits(p->device)->records_only) {
         TRY(weft_module_kernel_resources(weft_cell_action_module(action), name, &resources, error));
-        printf("BP%d p=%d %3dx%-3d regs %3d spill %3d stack %3d  shared %6d\n", form, b->p,
+        printf("%s p=%d %3dx%-3d regs %3d spill %3d stack %3d  shared %6d\n", form->label, b->p,
                lowered->kernel.cells, shape->resident, resources.registers,
                resources.spill_load_bytes, resources.stack_bytes, lowered->kernel.shared_bytes);
         goto done;
@@ -222,16 +251,17 @@ static weft_status run_shape(const problem *p, const box *b, weft_ufl *ufl, int 
         sum += p->hy[i];
         size += fabs(p->hy[i]);
     }
-    const double error_there = box_check(b, 2 * b->p + 3, form == 1 ? mass : laplace, p->hx, p->hy);
+    const double error_there = box_check(b, 2 * b->p + 3, form->integrands[b->d - 2], p->hx, p->hy);
     TRY(time_product(p->device, run_action, action, p->x, p->y, &seconds, error));
     (void)weft_module_resources(weft_cell_action_module(action), name, &resources);
-    printf("BP%d p=%d %3dx%-3d %7.3f GDoF/s  %8.1f us  %8.1f ns/cell  regs %3d spill %3d stack %3d "
+    printf("%s p=%d %3dx%-3d %7.3f GDoF/s  %8.1f us  %8.1f ns/cell  regs %3d spill %3d stack %3d "
            " shared %6d  error %.0e%s  "
            "compiled in %.2f s %s\n",
-           form, b->p, lowered->kernel.cells, shape->resident, (double)b->n_dofs / seconds * 1e-9,
-           seconds * 1e6, seconds / (double)b->n_cells * 1e9, resources.registers,
-           resources.spill_load_bytes, resources.stack_bytes, lowered->kernel.shared_bytes,
-           error_there, form == 3 && fabs(sum) > 1e-9 * size ? " SUM" : "",
+           form->label, b->p, lowered->kernel.cells, shape->resident,
+           (double)b->n_dofs / seconds * 1e-9, seconds * 1e6, seconds / (double)b->n_cells * 1e9,
+           resources.registers, resources.spill_load_bytes, resources.stack_bytes,
+           lowered->kernel.shared_bytes, error_there,
+           form == &forms[0] && fabs(sum) > 1e-9 * size ? " SUM" : "",
            weft_module_seconds(weft_cell_action_module(action)),
            error_there < 1e-11 ? "ok" : "WRONG");
     fflush(stdout);
@@ -240,20 +270,39 @@ done:
     return status;
 }
 
-static weft_status make_mesh(const options *o, weft_device *device, weft_ufl *ufl, box *b,
+/* The orders of the lattices of the form's functions, from that of all dofs of a cell. */
+static bool find_orders(const weft_cell_kernel *kernel, const box *b, int **orders) {
+    const int d = weft_cell_of(b->cell)->dimension, c = b->pressure ? d : 1;
+    const int sizes[] = {(int)box_power(b->p + 1, d), (int)box_power(b->p, d)};
+    const int firsts[] = {0, sizes[0] * c}, strides[] = {c, 1};
+    for (int i = 0; i < 1 + b->pressure; ++i) {
+        orders[i] = malloc((size_t)sizes[i] * sizeof *orders[i]);
+        for (int k = 0; orders[i] && k < sizes[i]; ++k)
+            orders[i][k] = (kernel->order[firsts[i] + k] - firsts[i]) / strides[i];
+        if (!orders[i])
+            return false;
+    }
+    return true;
+}
+
+static weft_status make_mesh(const options *o, const product_form *form, weft_ufl *ufl, box *b,
                              problem *p, weft_error *error) {
     weft_status status = WEFT_OK;
     const ufl_cell_action *lowered = ufl_lower_action(&ufl->graph, ufl->prepared[0], 0, "order",
-                                                      weft_device_limits(device), NULL);
+                                                      weft_device_limits(p->device), NULL);
     if (!lowered)
         return error->status;
     b->cell = o->quadrilaterals ? WEFT_QUADRILATERAL : WEFT_HEXAHEDRON;
     b->g = o->curved ? 2 : 1;
-    b->n = (int)((o->quadrilaterals ? sqrt(o->dofs) : cbrt(o->dofs)) / b->p);
+    b->pressure = form->pressure;
+    const int d = o->quadrilaterals ? 2 : 3;
+    b->n = (int)(pow(o->dofs / (form->pressure ? d : 1), 1. / d) / b->p);
     b->n = b->n > 2 ? b->n : 2;
-    b->order = lowered->kernel.order;
     b->vertex_order = lowered->kernel.vertex_order;
-    if (!box_make(b))
+    const bool found = find_orders(&lowered->kernel, b, p->orders);
+    b->order = p->orders[0];
+    b->pressure_order = p->orders[1];
+    if (!found || !box_make(b))
         TRY(weft_out_of_memory(error, "a mesh"));
     TRY(problem_make(p, b, error));
     printf("# %s%s p=%d: %lld cells, %lld dofs\n", o->curved ? "curved " : "",
@@ -270,20 +319,18 @@ static weft_status run_degree(const options *o, weft_device *device, int degree,
     box b = {.p = degree};
     problem p = {.device = device};
     weft_ufl *ufl = NULL, *first = NULL; /* first: the box has its order */
-    for (int form = 3; form >= 1; form -= 2) {
-        char text[300];
-        if (o->form > 0 && o->form != form)
+    for (size_t k = 0; k < sizeof forms / sizeof forms[0]; ++k) {
+        const product_form *form = &forms[k];
+        char text[500];
+        if (o->form ? strcmp(o->form, form->name) != 0 : form->pressure)
             continue;
         snprintf(text, sizeof text,
-                 "cell = %s\nV = FunctionSpace(Mesh(VectorElement('Q', cell, %d)), "
-                 "FiniteElement('Q', cell, %d))\nu = TrialFunction(V)\nv = TestFunction(V)\n"
-                 "a = %s*dx(degree=%d)\n",
-                 o->quadrilaterals ? "quadrilateral" : "hexahedron", o->curved ? 2 : 1, degree,
-                 form == 1 ? "u*v" : "dot(grad(u), grad(v))", 2 * degree + 3);
+                 "p = %d\ncell = %s\nmesh = Mesh(VectorElement('Q', cell, %d))\n%s", degree,
+                 o->quadrilaterals ? "quadrilateral" : "hexahedron", o->curved ? 2 : 1, form->text);
         TRY(weft_ufl_read_text("forms.ufl", text, strlen(text), NULL, &ufl, error));
         ufl->context.error = error;
         if (!first)
-            TRY(make_mesh(o, device, ufl, &b, &p, error));
+            TRY(make_mesh(o, form, ufl, &b, &p, error));
         for (int i = 0; i < (o->n_shapes > 0 ? o->n_shapes : 1); ++i)
             TRY(run_shape(&p, &b, ufl, form, o->n_shapes > 0 ? &o->shapes[i] : &standard, error));
         if (first)
@@ -326,7 +373,7 @@ static bool parse(int argc, char **argv, options *o) {
         else if (strcmp(argv[i - 1], "--degree") == 0)
             o->degree = atoi(value);
         else if (strcmp(argv[i - 1], "--form") == 0)
-            o->form = strcmp(value, "mass") == 0 ? 1 : 3;
+            o->form = value;
         else if (strcmp(argv[i - 1], "--shape") == 0 && o->n_shapes < SHAPES &&
                  sscanf(value, "%dx%d", &o->shapes[o->n_shapes].cells,
                         &o->shapes[o->n_shapes].resident) == 2)
@@ -345,7 +392,7 @@ int main(int argc, char **argv) {
     if (!parse(argc, argv, &o)) {
         fprintf(stderr,
                 "usage: bench_forms [DEVICE] [--quadrilaterals] [--curved] [--dofs N] [--form "
-                "mass|laplace] [--degree P] [--shape CELLSxBLOCKS]... [--tetrahedra "
+                "mass|laplace|stokes] [--degree P] [--shape CELLSxBLOCKS]... [--tetrahedra "
                 "[--coefficient]]\n");
         return 2;
     }

@@ -31,6 +31,24 @@ static inline void laplace(const double *x, const double *u, double (*du)[3], co
     memcpy(f1[0], du[0], sizeof f1[0]);
 }
 
+/* Stokes: the pressure is the component behind those of the velocity, of which there are `d`. */
+static inline void stokes(int d, const double *u, double (*du)[3], double *f0, double (*f1)[3]) {
+    for (int i = 0; i < d; ++i) {
+        for (int j = 0; j < d; ++j)
+            f1[i][j] = du[i][j] - (i == j ? u[d] : 0);
+        f0[d] -= du[i][i];
+    }
+}
+static inline void stokes_2(const double *x, const double *u, double (*du)[3], const double *w,
+                            double (*dw)[3], double *f0, double (*f1)[3]) {
+    (void)x, (void)w, (void)dw;
+    stokes(2, u, du, f0, f1);
+}
+static inline void stokes_3(const double *x, const double *u, double (*du)[3], const double *w,
+                            double (*dw)[3], double *f0, double (*f1)[3]) {
+    (void)x, (void)w, (void)dw;
+    stokes(3, u, du, f0, f1);
+}
 static inline double action_random(uint64_t i) {
     i = (i + 1) * 0x9E3779B97F4A7C15u;
     i = (i ^ i >> 31) * 0xBF58476D1CE4E5B9u;

@@ -40,24 +40,6 @@ static void residual(const double *x, const double *u, double (*du)[3], const do
     for (int m = 0; m < 3; ++m)
         f1[0][m] = sqrt(1 + square) * dw[0][m];
 }
-/* The pressure is the component behind those of the velocity, of which there are `d`. */
-static void stokes(int d, const double *u, double (*du)[3], double *f0, double (*f1)[3]) {
-    for (int i = 0; i < d; ++i) {
-        for (int j = 0; j < d; ++j)
-            f1[i][j] = du[i][j] - (i == j ? u[d] : 0);
-        f0[d] -= du[i][i];
-    }
-}
-static void stokes_2(const double *x, const double *u, double (*du)[3], const double *w,
-                     double (*dw)[3], double *f0, double (*f1)[3]) {
-    (void)x, (void)w, (void)dw;
-    stokes(2, u, du, f0, f1);
-}
-static void stokes_3(const double *x, const double *u, double (*du)[3], const double *w,
-                     double (*dw)[3], double *f0, double (*f1)[3]) {
-    (void)x, (void)w, (void)dw;
-    stokes(3, u, du, f0, f1);
-}
 /* Two equations of different degrees, with a coefficient in the same mixed space. */
 static void reaction(const double *x, const double *u, double (*du)[3], const double *w,
                      double (*dw)[3], double *f0, double (*f1)[3]) {
