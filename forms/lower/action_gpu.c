@@ -55,7 +55,11 @@ static int cube(int n) {
 
 /* Numbers of a cell's geometry: GEOMETRY_SIZE of trilinear.cu or geometry.cu. */
 static int geometry_size(const ufl_action_writer *w) {
-    return w->trilinear ? 25 : w->out->kernel.n_vertices * w->dimension | 1;
+    const int n = w->geometry->n;
+    if (w->trilinear)
+        return 25;
+    return (w->out->kernel.n_vertices * w->dimension | 1) +
+           (w->dimension == 3 ? w->n_points * 6 * n * n : 0);
 }
 
 /* Bytes of shared memory for each cell, as in kernels/cells. */

@@ -1,47 +1,12 @@
-/* The geometry of quadrilaterals and hexahedra of any degree on a GPU: coordinates of nodes are made coefficients of
- * monomials by the table geometry_power, [N][N], one axis after the other, and evaluated by Horner's rule. */
-#define GEOMETRY_LINES (DIMENSION == 3 ? GEOMETRY_NODES * GEOMETRY_NODES : GEOMETRY_NODES)
+/* The geometry of quadrilaterals and hexahedra of any degree on a GPU. Coordinates of nodes become coefficients of
+ * monomials along all axes but x, where they stay values at nodes: [z][y][component][x]. In three dimensions threads share
+ * the next step, values and derivatives by x at the points of x, [x][value, derivative][z][y][component]. Each thread takes
+ * from these what a line of points needs, and evaluates it there by Horner's rule. */
+#define GEOMETRY_FACE (DIMENSION == 3 ? GEOMETRY_NODES * GEOMETRY_NODES : GEOMETRY_NODES) /* nodes with the same x */
+#define GEOMETRY_ROWS (GEOMETRY_FACE * DIMENSION)
+#define GEOMETRY_AT_X ((GEOMETRY_ROWS * GEOMETRY_NODES) | 1)
 /* numbers per cell, odd: no bank conflicts between cells */
-#define GEOMETRY_SIZE (GEOMETRY_LINES * GEOMETRY_NODES * DIMENSION | 1)
-
-/* A line of N values, `stride` numbers apart. */
-INLINE void to_monomials(const real (&v)[GEOMETRY_NODES], scalar *out, int stride)
-{
-    UNROLL for (int m = 0; m < GEOMETRY_NODES; ++m) {
-        real sum = geometry_power[m * GEOMETRY_NODES] * v[0];
-        UNROLL for (int i = 1; i < GEOMETRY_NODES; ++i)
-            sum = fma(geometry_power[m * GEOMETRY_NODES + i], v[i], sum);
-        out[m * stride] = sum;
-    }
-}
-/* By threads r of n of a cell, with barriers between the steps: lines along x, y and z. */
-INLINE void geometry_load(int r, int n, const int32_t *vertices, const scalar *coordinates, scalar *g)
-{
-    for (int i = r; i < GEOMETRY_LINES * DIMENSION; i += n) {
-        const int first = i / DIMENSION * GEOMETRY_NODES, c = i % DIMENSION;
-        real v[GEOMETRY_NODES];
-        UNROLL for (int k = 0; k < GEOMETRY_NODES; ++k)
-            v[k] = __ldg(coordinates + (int64_t)__ldg(vertices + first + k) * DIMENSION + c);
-        to_monomials(v, g + first * DIMENSION + c, DIMENSION);
-    }
-}
-INLINE void geometry_axis(int r, int n, int stride, scalar *g)
-{
-    for (int i = r; i < GEOMETRY_LINES * DIMENSION; i += n) {
-        scalar *const own = g + i / stride * stride * GEOMETRY_NODES + i % stride;
-        real v[GEOMETRY_NODES];
-        UNROLL for (int k = 0; k < GEOMETRY_NODES; ++k)
-            v[k] = own[k * stride];
-        to_monomials(v, own, stride);
-    }
-}
-INLINE void geometry_first(int r, int n, scalar *g) { geometry_axis(r, n, GEOMETRY_NODES * DIMENSION, g); }
-INLINE void geometry_second(int r, int n, scalar *g)
-{
-    if (DIMENSION == 3)
-        geometry_axis(r, n, GEOMETRY_NODES * GEOMETRY_NODES * DIMENSION, g);
-}
-#define GEOMETRY_STEPS (DIMENSION - 1) /* behind the loads */
+#define GEOMETRY_SIZE (GEOMETRY_AT_X + (DIMENSION == 3 ? Q * 2 * GEOMETRY_ROWS : 0))
 
 template <int N> INLINE real horner(const real (&c)[N], real t)
 {
@@ -58,35 +23,110 @@ template <int N> INLINE real horner_slope(const real (&c)[N], real t)
     return v;
 }
 
-/* Between coefficients of powers of the coordinate of an axis. */
-template <int Axis> struct stride { static constexpr int value = GEOMETRY_NODES * stride<Axis - 1>::value; };
-template <> struct stride<0> { static constexpr int value = DIMENSION; };
+/* A line of N values, `stride` numbers apart, in place. */
+INLINE void to_monomials(real *v, int stride)
+{
+    real u[GEOMETRY_NODES];
+    UNROLL for (int i = 0; i < GEOMETRY_NODES; ++i)
+        u[i] = v[i * stride];
+    UNROLL for (int m = 0; m < GEOMETRY_NODES; ++m) {
+        real sum = geometry_power[m * GEOMETRY_NODES] * u[0];
+        UNROLL for (int i = 1; i < GEOMETRY_NODES; ++i)
+            sum = fma(geometry_power[m * GEOMETRY_NODES + i], u[i], sum);
+        v[m * stride] = sum;
+    }
+}
+/* By threads r of n of a cell. */
+INLINE void geometry_load(int r, int n, const int32_t *vertices, const scalar *coordinates, scalar *g)
+{
+    constexpr int N = GEOMETRY_NODES;
+    for (int i = r; i < N * DIMENSION; i += n) {
+        const int x = i / DIMENSION, c = i % DIMENSION;
+        real v[GEOMETRY_FACE];
+        UNROLL for (int k = 0; k < GEOMETRY_FACE; ++k)
+            v[k] = __ldg(coordinates + (int64_t)__ldg(vertices + k * N + x) * DIMENSION + c);
+        UNROLL for (int k = 0; k < GEOMETRY_FACE; k += N)
+            to_monomials(v + k, 1);
+        if (DIMENSION == 3)
+            UNROLL for (int k = 0; k < N; ++k)
+                to_monomials(v + k, N);
+        UNROLL for (int k = 0; k < GEOMETRY_FACE; ++k)
+            g[(k * DIMENSION + c) * N + x] = v[k];
+    }
+}
 
-/* The geometry along a line in direction D, at points e and f of the axes E = D + 1 and F = D + 2 (in two dimensions e
- * alone): the coefficients of the coordinates and of their derivatives by the other axes. */
+/* The functions of the nodes of x at a point. */
+struct nodes_of_x {
+    real value[GEOMETRY_NODES], slope[GEOMETRY_NODES];
+    __device__ __forceinline__ nodes_of_x(real t)
+    {
+        UNROLL for (int i = 0; i < GEOMETRY_NODES; ++i) {
+            real c[GEOMETRY_NODES];
+            UNROLL for (int m = 0; m < GEOMETRY_NODES; ++m)
+                c[m] = geometry_power[m * GEOMETRY_NODES + i];
+            value[i] = horner(c, t);
+            slope[i] = horner_slope(c, t);
+        }
+    }
+    __device__ __forceinline__ void at(const scalar *u, real &v, real &d) const
+    {
+        v = value[0] * u[0];
+        d = slope[0] * u[0];
+        UNROLL for (int i = 1; i < GEOMETRY_NODES; ++i) {
+            v = fma(value[i], u[i], v);
+            d = fma(slope[i], u[i], d);
+        }
+    }
+};
+/* Behind a barrier: the shared step, with the points of x by the fastest threads. */
+INLINE void geometry_to_points(int r, int n, scalar *g)
+{
+    if (DIMENSION == 2)
+        return;
+    const int x = r % Q;
+    const nodes_of_x own(points[x]);
+    scalar *const to = g + GEOMETRY_AT_X + x * (2 * GEOMETRY_ROWS);
+    for (int i = r / Q; i < GEOMETRY_ROWS; i += n / Q) {
+        real v, d;
+        own.at(g + i * GEOMETRY_NODES, v, d);
+        to[i] = v;
+        to[GEOMETRY_ROWS + i] = d;
+    }
+}
+
+/* The geometry along a line in direction D, not x, at points e and f of the axes D + 1 and D + 2 (in two dimensions at
+ * point e of x): coefficients of the coordinates and of their derivatives by the other axes, x and O. */
 template <int D> struct line {
-    static constexpr int N = GEOMETRY_NODES, E = (D + 1) % DIMENSION, F = (D + 2) % DIMENSION;
-    static constexpr int PLANES = DIMENSION == 3 ? N : 1;
-    static constexpr int BY_D = stride<D>::value, BY_E = stride<E>::value, BY_F = DIMENSION == 3 ? stride<F>::value : 0;
-    real v[DIMENSION][N], by_e[DIMENSION][N], by_f[DIMENSION][N];
+    static constexpr int N = GEOMETRY_NODES, O = 3 - D;
+    static constexpr int OTHERS = DIMENSION == 3 ? N : 1; /* nodes along O */
+    static constexpr int STEP = D == 1 ? DIMENSION : DIMENSION * N, OTHER = D == 1 ? DIMENSION * N : DIMENSION;
+    real v[DIMENSION][N], by_x[DIMENSION][N], by_o[DIMENSION][N];
 
     __device__ __forceinline__ line(const scalar *g, int e, int f)
     {
-        const real s = points[e], t = DIMENSION == 3 ? points[f] : (real)0;
+#if DIMENSION == 3
+        const scalar *const at_x = g + GEOMETRY_AT_X + (D == 1 ? f : e) * (2 * GEOMETRY_ROWS);
+        const real t = points[D == 1 ? e : f];
+#else
+        const nodes_of_x at_x(points[e]);
+        const real t = 0;
+#endif
         UNROLL for (int c = 0; c < DIMENSION; ++c)
             UNROLL for (int i = 0; i < N; ++i) {
-                real values[PLANES], slopes[PLANES];
-                UNROLL for (int k = 0; k < PLANES; ++k) {
-                    real u[N];
-                    UNROLL for (int j = 0; j < N; ++j)
-                        u[j] = g[i * BY_D + j * BY_E + k * BY_F + c];
-                    values[k] = horner(u, s);
-                    slopes[k] = horner_slope(u, s);
+                real values[OTHERS], slopes[OTHERS];
+                UNROLL for (int k = 0; k < OTHERS; ++k) {
+                    const int row = i * STEP + k * OTHER + c;
+#if DIMENSION == 3
+                    values[k] = at_x[row];
+                    slopes[k] = at_x[GEOMETRY_ROWS + row];
+#else
+                    at_x.at(g + row * N, values[k], slopes[k]);
+#endif
                 }
                 v[c][i] = horner(values, t);
-                by_e[c][i] = horner(slopes, t);
+                by_x[c][i] = horner(slopes, t);
                 if (DIMENSION == 3)
-                    by_f[c][i] = horner_slope(values, t);
+                    by_o[c][i] = horner_slope(values, t);
             }
     }
     __device__ __forceinline__ void at(int k, real w, const real *u, const real *uniform, real *f) const
@@ -94,10 +134,10 @@ template <int D> struct line {
         const real S = points[k];
         real J[DIMENSION][DIMENSION], x[DIMENSION], determinant;
         UNROLL for (int c = 0; c < DIMENSION; ++c) {
+            J[0][c] = horner(by_x[c], S);
             J[D][c] = horner_slope(v[c], S);
-            J[E][c] = horner(by_e[c], S);
             if (DIMENSION == 3)
-                J[F][c] = horner(by_f[c], S);
+                J[O][c] = horner(by_o[c], S);
             x[c] = COORDINATES ? horner(v[c], S) : (real)0;
         }
 #if DIMENSION == 3

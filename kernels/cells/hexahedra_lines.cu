@@ -257,15 +257,11 @@ CELLS_KERNEL
         FIELDS(LOAD)
     }
     turn();
-    geometry_first(r, PLANE, g);
+    geometry_to_points(r, PLANE, g);
     FIELDS(TO_POINTS_X)
     turn();
     if constexpr (!GRADIENTS) { /* what other threads have at the points of a line along y is not needed */
         real v[N_VALUES][Q];
-        if (GEOMETRY_STEPS > 1) {
-            geometry_second(r, PLANE, g);
-            turn();
-        }
         FIELDS(READ_TO_POINTS_Y)
         const line<1> geometry(g, own.yz, own.yx);
         const real w = weights[own.yx] * weights[own.yz];
@@ -279,7 +275,6 @@ CELLS_KERNEL
         }
         TESTS(WRITE_FROM_POINTS_Y)
     } else {
-        geometry_second(r, PLANE, g);
         FIELDS(TO_POINTS_Y)
         turn();
         FIELDS(SLOPE_X)

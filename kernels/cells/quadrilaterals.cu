@@ -153,7 +153,6 @@ CELLS_KERNEL
         FIELDS(LOAD)
     }
     turn();
-    geometry_first(t, Q, g);
     FIELDS(TO_POINTS_X)
     turn();
     {

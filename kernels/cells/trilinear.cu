@@ -2,7 +2,7 @@
  * is that of geometry.cu. */
 #define GEOMETRY_SIZE 25 /* numbers per cell, one more than used: no bank conflicts between cells */
 
-/* By threads r of n of a cell, with barriers between the steps. */
+/* By threads r of n of a cell, with a barrier before the second step. */
 INLINE void geometry_load(int r, int n, const int32_t *vertices, const scalar *coordinates, scalar *g)
 {
     for (int i = r; i < 24; i += n)
@@ -23,13 +23,11 @@ INLINE void trilinear(scalar *v, int c)
         v[3 * i + c] = g[i];
 }
 
-INLINE void geometry_first(int r, int n, scalar *g)
+INLINE void geometry_to_points(int r, int n, scalar *g)
 {
     for (int c = r; c < 3; c += n)
         trilinear(g, c);
 }
-INLINE void geometry_second(int, int, scalar *) {}
-#define GEOMETRY_STEPS 1 /* behind the loads */
 
 /* The geometry at all points with coordinate t of axis F = D + 2, as far as it does not depend on the other two: columns
  * D and E = D + 1 of the Jacobian are A0 + A1 s and B0 + A1 S, and their product is n0 + n1 S + n2 s, where S and s are
