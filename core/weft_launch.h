@@ -28,10 +28,17 @@ weft_status weft_device_module(weft_device *device, const char *name, const char
                                weft_module **out, weft_error *error);
 /** Compile a source for a later weft_module_make into the kernel cache, unless it is there. From any
  *  thread at any time, also while a graph is captured, since nothing is loaded. Without a cache, and on
- *  devices other than cuda, nothing happens.
+ *  null, nothing happens.
  *  Errors  those of weft_module_make */
 weft_status weft_module_store(weft_device *device, const char *name, const char *source,
                               weft_error *error);
+/** The same on another thread, as many at once as there are processors; returns at once. A
+ *  weft_module_make of this source waits for it alone, and reports its errors. What has not been
+ *  begun when the device is freed is not compiled.
+ *  name, source  copied */
+void weft_module_store_later(weft_device *device, const char *name, const char *source);
+/** Was a module compiled for this device since it was opened, instead of loaded from the cache? */
+bool weft_device_has_compiled(const weft_device *device);
 /** Was the module loaded from the cache? */
 bool weft_module_cached(const weft_module *module);
 /** Seconds spent compiling; 0 if it was loaded from the cache. */

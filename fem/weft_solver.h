@@ -38,7 +38,7 @@ typedef enum weft_cg_outcome {
     WEFT_CG_BREAKDOWN,  /* a divisor is 0 (CG: r.z), but the residual is not small */
     WEFT_CG_NAN,
     WEFT_CG_STAGNATION, /* no progress, not explained by rounding */
-    WEFT_CG_OVERFLOW    /* the system, scaled, is solved, but the solution exceeds the largest number */
+    WEFT_CG_OVERFLOW /* the system, scaled, is solved, but the solution exceeds the largest number */
 } weft_cg_outcome;
 const char *weft_cg_outcome_name(weft_cg_outcome outcome);
 
@@ -86,6 +86,15 @@ typedef struct weft_cg_result {
  *  programs and, on a GPU, the persistent kernel of CG for small systems, so that solves after the
  *  first neither compile nor allocate. */
 typedef struct weft_solver weft_solver;
+/** What a later solve will run. */
+typedef struct weft_solver_plan {
+    weft_method method;
+    bool has_preconditioner, has_constrained; /* dofs */
+    bool starts_full;                         /* full_cycles > 0 */
+} weft_solver_plan;
+/** Let other threads compile the scripts of the solve meanwhile, if kernels are compiled at all and not in the
+ *  cache. Failures come again in the solve. */
+void weft_solver_ahead(weft_context *context, weft_operator *op, const weft_solver_plan *plan);
 /** context, op  borrowed; must outlive the solver. The operator may be reassembled between solves
  *  out          caller's; weft_solver_free
  *  Errors       WEFT_ERROR_MEMORY; *out untouched */

@@ -54,18 +54,19 @@ static bool is_reported(app_messages *messages, const char *message) {
 
 static void write_log(void *user, weft_log_level level, const char *message) {
     app_messages *messages = user;
-    if (level > messages->level || (level == WEFT_LOG_WARNING && is_reported(messages, message)))
+    if (level > messages->level)
         return;
-    app_messages_clear(messages);
-    fprintf(messages->stream, "%s: %s: ", messages->program, level_names[level]);
-    write_shown(messages->stream, message);
-    fputc('\n', messages->stream);
+    flockfile(messages->stream); /* kernels are compiled on several threads */
+    if (level != WEFT_LOG_WARNING || !is_reported(messages, message)) {
+        app_messages_clear(messages);
+        fprintf(messages->stream, "%s: %s: ", messages->program, level_names[level]);
+        write_shown(messages->stream, message);
+        fputc('\n', messages->stream);
+    }
+    funlockfile(messages->stream);
 }
 
-static void draw_progress(void *user, const char *phase, double done, double total) {
-    app_messages *messages = user;
-    if (!messages->bar)
-        return;
+static void draw_bar(app_messages *messages, const char *phase, double done, double total) {
     double now = weft_clock();
     if (messages->drawn && now - messages->drawn_at < BAR_INTERVAL)
         return;
@@ -81,6 +82,15 @@ static void draw_progress(void *user, const char *phase, double done, double tot
     fflush(messages->stream);
     messages->drawn = true;
     messages->drawn_at = now;
+}
+
+static void draw_progress(void *user, const char *phase, double done, double total) {
+    app_messages *messages = user;
+    if (!messages->bar)
+        return;
+    flockfile(messages->stream);
+    draw_bar(messages, phase, done, total);
+    funlockfile(messages->stream);
 }
 
 static weft_status find_level(const char *text, weft_log_level *out, weft_error *error) {

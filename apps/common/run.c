@@ -36,7 +36,6 @@ void app_run_clear(app_run *run) {
     app_mesh_free(&run->mesh, &run->mesh_made);
     weft_library_free(&run->library);
     weft_context_tune_free(&run->context);
-    weft_precompilation_end(&run->precompilation);
     weft_device_free(&run->device);
 }
 
@@ -47,7 +46,7 @@ weft_status app_run_open(app_run *run, weft_error *error) {
     TRY(app_device_open(run->options->device, run->options->plan, &run->messages->monitor,
                         &run->device, &run->library, &run->context, error));
     run->is_null = weft_device_limits(run->device)->records_only;
-    run->precompilation = weft_setup_precompile(run->device);
+    weft_setup_precompile(run->device);
 done:
     return status;
 }
@@ -284,6 +283,16 @@ static weft_status solve_again(app_run *run, const weft_cg_options *options, wef
     TRY(weft_cg_solve(&run->context, run->op, run->b, run->u, options, &run->cg, error));
 done:
     return status;
+}
+
+void app_run_solve_ahead(app_run *run) {
+    run->solves_once = true;
+    const bool has_preconditioner = run->options->preconditioner >= 0;
+    const weft_solver_plan plan = {.method = run->method,
+                                   .has_preconditioner = has_preconditioner,
+                                   .has_constrained = run->n_constrained > 0,
+                                   .starts_full = has_preconditioner && full_cycles(run) > 0};
+    weft_solver_ahead(&run->context, run->op, &plan);
 }
 
 weft_status app_run_solve(app_run *run, weft_error *error) {

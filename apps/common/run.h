@@ -23,7 +23,6 @@ typedef struct app_run {
     const app_run_options *options; /* borrowed, as is messages */
     app_messages *messages;
     weft_device *device;
-    weft_precompilation *precompilation; /* of kernels for set-up, while the mesh is made */
     weft_library *library;
     weft_context context;
     bool is_null; /* the device computes nothing */
@@ -61,7 +60,7 @@ typedef struct app_run {
         *preconditioner_in_time;     /* that of the integrator, for reports; NULL: as above */
     bool preconditioner_is_general;  /* see weft_preconditioner_problem */
     char preconditioner_reason[200]; /* why it was chosen */
-    double expected_solves; /* with one matrix or similar ones; 0: 1 */
+    double expected_solves;          /* with one matrix or similar ones; 0: 1 */
     bool solves_once;                /* a linear system, from the initial guess zero */
     weft_method method;              /* from the options, or chosen */
     char method_reason[200];         /* why */
@@ -143,6 +142,8 @@ weft_status app_run_precondition(app_run *run, weft_error *error);
  *  BiCGStab if the basis of GMRES does not fit into memory.
  *  asymmetry  |K - K^T| / |K|, for the reason */
 void app_run_choose_method(app_run *run, bool is_symmetric, double asymmetry);
+/** After app_run_operator_make: let other threads compile the kernels of app_run_solve. */
+void app_run_solve_ahead(app_run *run);
 /** Solve A u = b by the method. If a preconditioner that was chosen automatically breaks CG down,
  *  Jacobi's follows; if CG was chosen and finds the matrix indefinite, MINRES follows, where
  *  minres_if_indefinite allows it. */

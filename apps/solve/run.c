@@ -19,6 +19,8 @@ static weft_status make_operator(solve *run, weft_error *error) {
     const weft_form *robin = NULL;
     const int n_robin = weft_bc_forms(run->base.bc, &robin);
     TRY(app_run_operator_make(&run->base, error));
+    if (!run->options->nonlinear && !run->base.is_null)
+        app_run_solve_ahead(&run->base);
     if (n_robin > 0 && run->options->script) /* for the energy and Newton's method */
         TRY(weft_operator_make(&run->base.context, WEFT_ASSEMBLY_MATRIX_FREE, robin, n_robin,
                                &run->robin, error));

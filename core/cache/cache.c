@@ -188,6 +188,12 @@ unsigned char *weft_cache_load(weft_cache *cache, const weft_entry *wanted, bool
     return payload_of(bytes, whole, size);
 }
 
+bool weft_cache_has(const weft_cache *cache, const char *key) {
+    char name[48];
+    snprintf(name, sizeof name, "%s.weft", key);
+    return cache->folder >= 0 && faccessat(cache->folder, name, F_OK, 0) == 0;
+}
+
 unsigned char *weft_cache_load_any(weft_cache *cache, const char *source_key, weft_entry *found,
                                    size_t *size) {
     if (cache->folder < 0)

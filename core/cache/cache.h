@@ -74,6 +74,8 @@ unsigned char *weft_cache_load(weft_cache *cache, const weft_entry *wanted, bool
 /** The same for an entry with this source_key, by any compiler. */
 unsigned char *weft_cache_load_any(weft_cache *cache, const char *source_key, weft_entry *found,
                                    size_t *size);
+/** Is there a file for this key, valid or not? */
+bool weft_cache_has(const weft_cache *cache, const char *key);
 /** Store a payload under entry->key. Failures are logged once. */
 void weft_cache_store(weft_cache *cache, weft_entry *entry, const void *payload, size_t size);
 void weft_cache_warn(weft_cache *cache, const char *format, ...) WEFT_PRINTF(2, 3);

@@ -136,6 +136,7 @@ void weft_cuda_stages_free(weft_cuda_state *state);
 weft_status weft_cuda_module_make(weft_module *module, const char *source, weft_error *error);
 weft_status weft_cuda_module_store(weft_device *device, const char *name, const char *source,
                                    weft_error *error);
+bool weft_cuda_module_stored(weft_device *device, const char *source);
 void weft_cuda_module_free(weft_module *module);
 bool weft_cuda_module_resources(const weft_module *module, const char *kernel,
                                 weft_kernel_resources *out);

@@ -120,6 +120,7 @@ static const weft_device_table table = {
     .memory_full = weft_cuda_memory_full,
     .module_make = weft_cuda_module_make,
     .module_store = weft_cuda_module_store,
+    .module_stored = weft_cuda_module_stored,
     .module_free = weft_cuda_module_free,
     .module_resources = weft_cuda_module_resources,
     .launch = weft_cuda_launch,

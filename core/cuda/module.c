@@ -100,6 +100,15 @@ static bool is_stored(weft_cuda_state *state, const weft_entry *entry) {
     return payload != NULL;
 }
 
+bool weft_cuda_module_stored(weft_device *device, const char *source) {
+    weft_cuda_state *state = device->state;
+    weft_entry entry;
+    weft_error ignored;
+    return prepare(device, &ignored) == WEFT_OK &&
+           make_keys(state, source, &entry, &ignored) == WEFT_OK &&
+           weft_cache_has(&state->cache, entry.key);
+}
+
 weft_status weft_cuda_module_store(weft_device *device, const char *name, const char *source,
                                    weft_error *error) {
     weft_status status = WEFT_OK;

@@ -25,6 +25,7 @@ static void kept_free(weft_device *device) {
 void weft_device_free(weft_device **device) {
     if (!device || !*device)
         return;
+    weft_store_queue_end(*device);
     kept_free(*device);
     weft_threads_free(&(*device)->threads);
     if ((*device)->table && (*device)->table->close)
@@ -71,6 +72,8 @@ weft_status weft_module_make(weft_device *device, const char *name, const char *
     module->name = copy;
     copy = NULL;
     TRY(device->table->module_make(module, source, error));
+    if (module->seconds > 0)
+        atomic_store(&device->has_compiled, true);
     *out = module;
     module = NULL;
 done:
@@ -118,6 +121,10 @@ void weft_module_free(weft_module **module) {
     free((*module)->name);
     free(*module);
     *module = NULL;
+}
+
+bool weft_device_has_compiled(const weft_device *device) {
+    return atomic_load(&device->has_compiled);
 }
 
 bool weft_module_cached(const weft_module *module) {

@@ -50,6 +50,8 @@ typedef struct weft_device_table {
     weft_status (*module_make)(weft_module *module, const char *source, weft_error *error);
     weft_status (*module_store)(weft_device *device, const char *name, const char *source,
                                 weft_error *error); /* NULL: it does nothing */
+    /* is there an entry of the cache, which may be invalid? NULL: module_store is */
+    bool (*module_stored)(weft_device *device, const char *source);
     void (*module_free)(weft_module *module);
     bool (*module_resources)(const weft_module *module, const char *kernel,
                              weft_kernel_resources *out); /* may be NULL */
@@ -67,6 +69,8 @@ typedef struct weft_device_table {
     void (*close)(weft_device *device);
 } weft_device_table;
 
+typedef struct weft_store_queue weft_store_queue; /* core/device/store_later.c */
+
 struct weft_device {
     const weft_device_table *table;
     weft_limits limits;
@@ -77,6 +81,8 @@ struct weft_device {
     atomic_llong launches;
     atomic_size_t bytes, bytes_peak;
     _Atomic(struct weft_kept_module *) kept; /* weft_device_module */
+    atomic_bool has_compiled;                /* a module, instead of loading it from the cache */
+    _Atomic(weft_store_queue *) store_queue; /* weft_module_store_later; NULL: nothing was given */
 };
 
 struct weft_memory {
@@ -97,6 +103,8 @@ struct weft_module {
     void *state;
 };
 
+/** Wait for what is being compiled for later, and drop the rest. */
+void weft_store_queue_end(weft_device *device);
 /** Refuse an operation that cannot be captured.
  *  what    for the message: "reading an array"
  *  Errors  WEFT_ERROR_USAGE: a graph capture is in progress */

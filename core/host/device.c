@@ -74,6 +74,16 @@ static weft_status host_module_make(weft_module *module, const char *source, wef
     return weft_host_module_make(state->compile, module, source, error);
 }
 
+static weft_status host_module_store(weft_device *device, const char *name, const char *source,
+                                     weft_error *error) {
+    return weft_host_module_store(((const host_state *)device->state)->compile, name, source,
+                                  error);
+}
+
+static bool host_module_stored(weft_device *device, const char *source) {
+    return weft_host_module_stored(((const host_state *)device->state)->compile, source);
+}
+
 typedef struct host_run {
     weft_host_kernel kernel;
     void *const *arguments;
@@ -171,6 +181,8 @@ static const weft_device_table table = {
     .memory_zero = host_memory_zero,
     .memory_copy = host_memory_copy,
     .module_make = host_module_make,
+    .module_store = host_module_store,
+    .module_stored = host_module_stored,
     .module_free = weft_host_module_free,
     .launch = host_launch,
     .identify = host_identify,

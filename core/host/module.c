@@ -1,8 +1,8 @@
 /* Compiles host modules or loads them from the cache. */
+#include "core/host/module.h"
 #include "core/base/file.h"
 #include "core/device/device.h"
 #include "core/device/source.h"
-#include "core/host/module.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -223,18 +223,62 @@ static weft_status load_without_compiler(weft_host_compile *compile, const char 
     return status;
 }
 
-static weft_status make_object(weft_host_compile *compile, weft_module *module, const char *source,
-                               weft_shared_object *object, weft_error *error) {
+/* The entry of a source. Its source_key is set also after WEFT_ERROR_COMPILER: there is no compiler. */
+static weft_status make_entry(weft_host_compile *compile, const char *name, const char *source,
+                              weft_entry *entry, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_entry entry = {.kind = WEFT_ENTRY_HOST_MODULE};
-    weft_cache_lock lock = {-1};
-    char compiler_key[33], name[64];
-    weft_source_name(module->name, name, sizeof name);
-    weft_source_keep(compile->keep_directory, compile->monitor, name, "c", source);
-    TRY(make_source_key(compile, source, entry.source_key, error));
+    char compiler_key[33];
+    *entry = (weft_entry){.kind = WEFT_ENTRY_HOST_MODULE};
+    TRY(make_source_key(compile, source, entry->source_key, error));
     pthread_mutex_lock(&compile->mutex);
     status = prepare(compile, error);
     pthread_mutex_unlock(&compile->mutex);
+    TRY(status);
+    weft_compiler_key(&compile->compiler, compiler_key);
+    memcpy(entry->key, entry->source_key, 16);
+    memcpy(entry->key + 16, compiler_key, 16);
+    snprintf(entry->description, sizeof entry->description, "%.100s, %s, %s, %s", name,
+             compile->compiler.label, compile->processor.name, compile->processor.vectors);
+done:
+    return status;
+}
+
+bool weft_host_module_stored(weft_host_compile *compile, const char *source) {
+    weft_entry entry;
+    weft_error ignored;
+    return make_entry(compile, "", source, &entry, &ignored) == WEFT_OK &&
+           weft_cache_has(&compile->cache, entry.key);
+}
+
+weft_status weft_host_module_store(weft_host_compile *compile, const char *name, const char *source,
+                                   weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_entry entry;
+    weft_cache_lock lock = {-1};
+    weft_object object = {NULL, 0};
+    char file[64];
+    weft_source_name(name, file, sizeof file);
+    TRY(make_entry(compile, name, source, &entry, error));
+    lock = weft_cache_lock_take(&compile->cache, entry.key); /* none: nothing can be stored */
+    if (lock.file < 0 || weft_cache_has(&compile->cache, entry.key))
+        goto done;
+    TRY(compile_somewhere(compile, &lock, file, source, &entry, &object, error));
+    weft_cache_store(&compile->cache, &entry, object.bytes, object.size);
+done:
+    weft_cache_lock_give(&lock);
+    free(object.bytes);
+    return status;
+}
+
+static weft_status make_object(weft_host_compile *compile, weft_module *module, const char *source,
+                               weft_shared_object *object, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_entry entry;
+    weft_cache_lock lock = {-1};
+    char name[64];
+    weft_source_name(module->name, name, sizeof name);
+    weft_source_keep(compile->keep_directory, compile->monitor, name, "c", source);
+    status = make_entry(compile, module->name, source, &entry, error);
     if (status == WEFT_ERROR_COMPILER &&
         load_without_compiler(compile, entry.source_key, object) == WEFT_OK) {
         status = WEFT_OK;
@@ -242,11 +286,6 @@ static weft_status make_object(weft_host_compile *compile, weft_module *module, 
         goto done;
     }
     TRY(status);
-    weft_compiler_key(&compile->compiler, compiler_key);
-    memcpy(entry.key, entry.source_key, 16);
-    memcpy(entry.key + 16, compiler_key, 16);
-    snprintf(entry.description, sizeof entry.description, "%.100s, %s, %s, %s", module->name,
-             compile->compiler.label, compile->processor.name, compile->processor.vectors);
     module->cached = load_entry(compile, &entry, false, object);
     if (module->cached)
         goto done;

@@ -14,6 +14,10 @@ void weft_host_compile_free(weft_host_compile **compile);
 void weft_host_compile_identify(const weft_host_compile *compile, weft_text *out);
 weft_status weft_host_module_make(weft_host_compile *compile, weft_module *module,
                                   const char *source, weft_error *error);
+/** weft_module_store, and whether there is an entry. */
+weft_status weft_host_module_store(weft_host_compile *compile, const char *name, const char *source,
+                                   weft_error *error);
+bool weft_host_module_stored(weft_host_compile *compile, const char *source);
 void weft_host_module_free(weft_module *module);
 typedef void (*weft_host_kernel)(void *const *arguments, int64_t n_elements, int64_t first_block,
                                  int64_t last_block);

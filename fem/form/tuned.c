@@ -102,6 +102,10 @@ void weft_context_costs(const weft_context *context, weft_compile_options *optio
         options->costs = &t->source;
 }
 
+bool weft_context_searches(const weft_context *context) {
+    return context->tuning && context->tuning->most > 0;
+}
+
 weft_status weft_context_tuned(const weft_context *context, const weft_fragment *fragments,
                                int n_fragments, weft_compile_options *options, weft_arena *arena,
                                weft_error *error) {

@@ -40,22 +40,27 @@ static bool has_operator(full_step step) {
     return step == FULL_START || step == FULL_STEP;
 }
 
-static weft_status compile(const weft_cycle *cycle, int number, full_step step, weft_error *error) {
+/* The script of a step, into `made`; NULL: only let other threads compile it. */
+static weft_status compile(const weft_cycle *cycle, int number, full_step step,
+                           weft_operator_in_script *in_script, weft_compiled *made,
+                           weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_cycle_level *level = &cycle->levels[number];
-    full_level *full = &cycle->full->levels[number];
     const weft_fragment fragment = {names[step], weft_fem_script(names[step])};
     weft_operator_choice choice = {0};
     if (has_operator(step)) {
-        TRY(weft_operator_in_script_make(level->op, &full->operators[step], error));
-        choice = weft_operator_in_script_choice(&full->operators[step], "A");
+        TRY(weft_operator_in_script_make(level->op, in_script, error));
+        choice = weft_operator_in_script_choice(in_script, "A");
     }
     const weft_compile_options options = {.operators = &choice,
                                           .n_operators = has_operator(step),
                                           .single = cycle->single,
                                           .scatter = WEFT_SCATTER_GATHERED,
                                           .elements = level->n};
-    TRY(weft_compiled_make(cycle->context, &fragment, 1, &options, &full->programs[step], error));
+    if (made)
+        TRY(weft_compiled_make(cycle->context, &fragment, 1, &options, made, error));
+    else
+        weft_compiled_ahead(cycle->context, &fragment, 1, &options);
 done:
     return status;
 }
@@ -108,6 +113,12 @@ static int count_meshes(const weft_cycle *cycle) {
     return n;
 }
 
+/* The coarsest mesh has no coarser one, and perhaps an inverse instead of an operator. */
+static bool has_step(const weft_cycle *cycle, int number, int n_levels, full_step step) {
+    return number + 1 < n_levels || step == FULL_END ||
+           (step == FULL_STEP && cycle->levels[number].op);
+}
+
 static weft_status make_full(weft_cycle *cycle, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = cycle->context->device;
@@ -133,15 +144,31 @@ static weft_status make_full(weft_cycle *cycle, weft_error *error) {
         }
     }
     for (int i = 0; i < full->n_levels; ++i)
-        for (int step = 0; step < FULL_STEPS; ++step) {
-            const bool is_coarsest = i + 1 == full->n_levels;
-            if (is_coarsest && (step == FULL_LOAD || step == FULL_START ||
-                                (step == FULL_STEP && !cycle->levels[i].op)))
+        for (int k = 0; k < FULL_STEPS; ++k) {
+            const full_step step = (full_step)k;
+            full_level *level = &full->levels[i];
+            if (!has_step(cycle, i, full->n_levels, step))
                 continue;
-            TRY(compile(cycle, i, (full_step)step, error));
-            TRY(bind(cycle, i, (full_step)step, error));
+            TRY(compile(cycle, i, step, &level->operators[k], &level->programs[k], error));
+            TRY(bind(cycle, i, step, error));
         }
 done:
+    return status;
+}
+
+weft_status weft_cycle_full_ahead(const weft_cycle *cycle, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int n_levels = count_meshes(cycle);
+    weft_operator_in_script in_script = {0};
+    for (int i = 0; i < n_levels; ++i)
+        for (int k = 0; k < FULL_STEPS; ++k) {
+            if (!has_step(cycle, i, n_levels, (full_step)k))
+                continue;
+            TRY(compile(cycle, i, (full_step)k, &in_script, NULL, error));
+            weft_operator_in_script_free(&in_script);
+        }
+done:
+    weft_operator_in_script_free(&in_script);
     return status;
 }
 

@@ -41,12 +41,14 @@ static void append_up(weft_text *text, const weft_cycle_level *level) {
     weft_text_add(text, "return x;\n");
 }
 
+/* The script of a step, into `made`; NULL: only let other threads compile it. */
 static weft_status compile(const weft_cycle *cycle, int number, weft_cycle_step step,
+                           const weft_operator_in_script *in_script, weft_compiled *made,
                            weft_error *error) {
     weft_status status = WEFT_OK;
     static const char *const names[] = {"multigrid_down.weft", "multigrid_again.weft",
                                         "multigrid_up.weft"};
-    weft_cycle_level *level = &cycle->levels[number];
+    const weft_cycle_level *level = &cycle->levels[number];
     weft_text text = {0};
     const weft_parameter width = {"w", weft_connectivity_width(level->parents)};
     if (step == WEFT_CYCLE_UP)
@@ -56,9 +58,7 @@ static weft_status compile(const weft_cycle *cycle, int number, weft_cycle_step 
     if (text.failed)
         TRY(weft_out_of_memory(error, "a level of multigrid"));
     const weft_fragment fragment = {names[step], text.data};
-    TRY(weft_operator_in_script_make(level->op, &level->operators[step], error));
-    const weft_operator_choice choice =
-        weft_operator_in_script_choice(&level->operators[step], "A");
+    const weft_operator_choice choice = weft_operator_in_script_choice(in_script, "A");
     const weft_compile_options options = {.operators = &choice,
                                           .n_operators = 1,
                                           .parameters = &width,
@@ -67,7 +67,10 @@ static weft_status compile(const weft_cycle *cycle, int number, weft_cycle_step 
                                           .scatter = WEFT_SCATTER_GATHERED,
                                           .predicated = cycle->is_predicated,
                                           .elements = level->n};
-    TRY(weft_compiled_make(cycle->context, &fragment, 1, &options, &level->programs[step], error));
+    if (made)
+        TRY(weft_compiled_make(cycle->context, &fragment, 1, &options, made, error));
+    else
+        weft_compiled_ahead(cycle->context, &fragment, 1, &options);
 done:
     weft_text_free(&text);
     return status;
@@ -95,14 +98,36 @@ done:
     return status;
 }
 
-weft_status weft_cycle_level_programs(weft_cycle *cycle, int level, weft_error *error) {
+static bool has_step(const weft_cycle_level *level, weft_cycle_step step) {
+    return step != WEFT_CYCLE_AGAIN || level->is_twice;
+}
+
+weft_status weft_cycle_levels_ahead(const weft_cycle *cycle, weft_error *error) {
     weft_status status = WEFT_OK;
+    weft_operator_in_script in_script = {0};
+    for (int i = 0; i + 1 < cycle->n_levels; ++i) {
+        const weft_cycle_level *level = &cycle->levels[i];
+        TRY(weft_operator_in_script_make(level->op, &in_script, error));
+        for (int step = 0; step < WEFT_CYCLE_STEPS; ++step)
+            if (has_step(level, (weft_cycle_step)step))
+                TRY(compile(cycle, i, (weft_cycle_step)step, &in_script, NULL, error));
+        weft_operator_in_script_free(&in_script);
+    }
+done:
+    weft_operator_in_script_free(&in_script);
+    return status;
+}
+
+weft_status weft_cycle_level_programs(weft_cycle *cycle, int number, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cycle_level *level = &cycle->levels[number];
     for (int i = 0; i < WEFT_CYCLE_STEPS; ++i) {
         const weft_cycle_step step = (weft_cycle_step)i;
-        if (step == WEFT_CYCLE_AGAIN && !cycle->levels[level].is_twice)
+        if (!has_step(level, step))
             continue;
-        TRY(compile(cycle, level, step, error));
-        TRY(bind(cycle, level, step, error));
+        TRY(weft_operator_in_script_make(level->op, &level->operators[i], error));
+        TRY(compile(cycle, number, step, &level->operators[i], &level->programs[i], error));
+        TRY(bind(cycle, number, step, error));
     }
 done:
     return status;

@@ -12,7 +12,7 @@
 typedef struct device_level {
     weft_device_matrix csr;
     const weft_sell_matrix *sell; /* of the finest, in place of csr; borrowed */
-    weft_operator *op; /* in double precision; the finest: borrowed */
+    weft_operator *op;            /* in double precision; the finest: borrowed */
     weft_sell_matrix *single;
     weft_memory *fixed; /* bytes, 1: constrained */
 } device_level;
@@ -156,8 +156,8 @@ static weft_status step(const levels_work *w, const weft_levels_options *options
     if (!source->parents)
         TRY(weft_out_of_memory(error, "a level of multigrid"));
     TRY(make_diagonal(w, level, source, error));
-    TRY(weft_connectivity_make(w->context->device, source->parents,
-                               weft_operator_dofs(level->op), 2, n_coarse, &connectivity, error));
+    TRY(weft_connectivity_make(w->context->device, source->parents, weft_operator_dofs(level->op),
+                               2, n_coarse, &connectivity, error));
     parents.parents = connectivity;
     TRY(weft_device_coarse_flags(w->setup, &parents, error));
     coarse.fixed = parents.coarse_fixed;

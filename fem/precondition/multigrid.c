@@ -251,7 +251,8 @@ static weft_status coarsen_by_aggregation(building *b, weft_error *error) {
     if (weft_space_coarsens(b->problem->space))
         TRY(coarsen_degree(b, &from, error));
     TRY(aggregate(b, &from, error));
-    if (b->n_sources > 1 && !b->problem->is_general && !b->given) /* the coarsest is inverted on the host */
+    if (b->n_sources > 1 && !b->problem->is_general &&
+        !b->given) /* the coarsest is inverted on the host */
         TRY(weft_levels_finest(b->context, b->problem, &b->sources[0], &made, error));
     if (made)
         b->sources[0].A = NULL;

@@ -8,6 +8,8 @@ static const char *const names[WEFT_CG_NAMES] = {
     "least", "most", "wrong", "jacobi", "iterations", "limit",
 };
 
+enum { PERSISTENT_MOST = 4000000 }; /* more dofs than any GPU holds on its multiprocessors */
+
 typedef struct weft_cg_use {
     const char *file;
     int n_names;
@@ -36,17 +38,44 @@ static const weft_cg_use uses[WEFT_CG_SCRIPTS] = {
     {"cg_add.weft", 5, {WEFT_CG_X, WEFT_CG_Z, WEFT_CG_Q, WEFT_CG_RZ, WEFT_CG_SIZE}},
 };
 
-static weft_status compile(weft_solver *cg, weft_cg_script script, weft_error *error) {
+/* A script, into `made`; NULL: only let other threads compile it. */
+static weft_status compile(weft_context *context, const weft_operator_in_script *in_script,
+                           weft_cg_script script, weft_compiled *made, weft_error *error) {
     const weft_cg_use *use = &uses[script];
     const weft_fragment fragment = {use->file, weft_fem_script(use->file)};
-    const weft_operator_choice choices[] = {weft_operator_in_script_choice(&cg->in_script, "A"),
+    const weft_operator_choice choices[] = {weft_operator_in_script_choice(in_script, "A"),
                                             {.name = "M", .is_long = true}};
     const weft_compile_options options = {.operators = choices,
                                           .n_operators = script == WEFT_CG_LOOP ? 1
                                                          : script == WEFT_CG_PRECONDITIONED_LOOP
                                                              ? 2
                                                              : 0};
-    return weft_compiled_make(cg->context, &fragment, 1, &options, &cg->scripts[script], error);
+    if (made)
+        return weft_compiled_make(context, &fragment, 1, &options, made, error);
+    weft_compiled_ahead(context, &fragment, 1, &options);
+    return WEFT_OK;
+}
+
+void weft_solver_ahead(weft_context *context, weft_operator *op, const weft_solver_plan *plan) {
+    weft_error ignored;
+    weft_operator_in_script in_script = {0};
+    /* On a GPU a small system is solved by the persistent kernel. */
+    const bool has_loop = weft_device_limits(context->device)->execution != WEFT_EXECUTION_SIMT ||
+                          weft_operator_dofs(op) > PERSISTENT_MOST;
+    const bool is_cg = plan->method == WEFT_METHOD_CG;
+    const bool runs[WEFT_CG_SCRIPTS] = {
+        [WEFT_CG_LOOP] = is_cg && !plan->has_preconditioner && has_loop,
+        [WEFT_CG_PRECONDITIONED_LOOP] = is_cg && plan->has_preconditioner,
+        [WEFT_CG_RESIDUAL] = true,
+        [WEFT_CG_DIAGONAL] = weft_method_about(plan->method)->needs_definite,
+        [WEFT_CG_GIVEN] = plan->has_constrained,
+        [WEFT_CG_ADD] = plan->starts_full};
+    if (weft_operator_in_script_make(op, &in_script, &ignored) != WEFT_OK)
+        return;
+    for (int i = 0; i < WEFT_CG_SCRIPTS; ++i)
+        if (runs[i])
+            (void)compile(context, &in_script, (weft_cg_script)i, NULL, &ignored);
+    weft_operator_in_script_free(&in_script);
 }
 
 static bool is_loop(weft_cg_script script) {
@@ -94,7 +123,7 @@ weft_status weft_cg_run(weft_solver *cg, weft_cg_script script, weft_error *erro
     weft_compiled *compiled = &cg->scripts[script];
     const weft_cg_use *use = &uses[script];
     if (!compiled->program)
-        TRY(compile(cg, script, error));
+        TRY(compile(cg->context, &cg->in_script, script, compiled, error));
     if (!cg->bound[script]) {
         cg->bound[script] = true;
         TRY(weft_program_size(compiled->program, "nodes", cg->n, error));

@@ -32,12 +32,9 @@ weft_status weft_setup_launch(weft_setup *setup, const weft_setup_kernel *kernel
                               weft_memory *const *arguments, int n_arguments, weft_error *error);
 /** The name of file `number` of kernels/setup, from 0; false if there are fewer. */
 bool weft_setup_file(int number, char *name, size_t size);
-/** Compile all of these kernels into the device's kernel cache, on threads of their own; whoever needs one
- *  waits for it alone. NULL where set-up does not run on the device, or without memory. */
-typedef struct weft_precompilation weft_precompilation;
-weft_precompilation *weft_setup_precompile(weft_device *device);
-/** Before the device is closed; waits for what is being compiled. */
-void weft_precompilation_end(weft_precompilation **precompilation);
+/** Compile all of these kernels into the device's kernel cache, on other threads
+ *  (weft_module_store_later). Nothing happens where set-up does not run on the device. */
+void weft_setup_precompile(weft_device *device);
 /** Append the CUDA source of kernels/setup/FILE.cu with what it needs.
  *  Errors  WEFT_ERROR_INTERNAL (no such file), _MEMORY */
 weft_status weft_setup_source(const char *file, weft_text *text, weft_error *error);
