@@ -67,7 +67,10 @@ typedef struct weft_cuda_recorder {
 
 typedef struct weft_cuda_state {
     weft_cuda_driver driver;
-    weft_nvrtc nvrtc; /* opened with the first module */
+    weft_nvrtc nvrtc; /* opened by `opens`, or with the first module */
+    pthread_t opens;  /* opens NVRTC while the context starts; not joined while is_opening */
+    bool is_opening;
+    weft_nvrtc opened; /* by `opens` */
     weft_cu_device device;
     weft_cu_context context;
     weft_cu_stream stream;
@@ -136,6 +139,9 @@ void weft_cuda_stages_free(weft_cuda_state *state);
 weft_status weft_cuda_module_make(weft_module *module, const char *source, weft_error *error);
 weft_status weft_cuda_module_store(weft_device *device, const char *name, const char *source,
                                    weft_error *error);
+/** Open NVRTC on another thread, for weft_cuda_compiler_open; and end that, and close NVRTC. */
+void weft_cuda_compiler_start(weft_cuda_state *state);
+void weft_cuda_compiler_close(weft_cuda_state *state);
 bool weft_cuda_module_stored(weft_device *device, const char *source);
 void weft_cuda_module_free(weft_module *module);
 bool weft_cuda_module_resources(const weft_module *module, const char *kernel,

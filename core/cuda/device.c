@@ -82,11 +82,13 @@ static void state_free(weft_cuda_state *state) {
             (void)driver->cuStreamDestroy(state->stream);
         weft_cuda_leave(state);
     }
-    if (state->context)
+    /* Other contexts stay until the process ends, as with CUDA's runtime: to end one takes 60 ms, which
+     * the end of the process does not, and to start it again 100 ms. */
+    if (state->context && atomic_load(&state->broken))
         (void)driver->cuDevicePrimaryCtxRelease(state->device);
+    weft_cuda_compiler_close(state);
     if (state->cache_ready)
         weft_cache_close(&state->cache);
-    weft_nvrtc_close(&state->nvrtc);
     weft_cuda_driver_close(&state->driver);
     pthread_mutex_destroy(&state->mutex);
     pthread_mutex_destroy(&state->transfers);
@@ -305,6 +307,7 @@ weft_status weft_device_cuda_open(weft_device *device, const char *argument,
     TRY(weft_cuda_driver_open(NULL, &state->driver, error));
     TRY(choose(state, error));
     TRY(fill_limits(state, &device->limits, error));
+    weft_cuda_compiler_start(state);
     TRY(start(state, error));
     if (threads > 1)
         TRY(weft_threads_make(threads, &device->threads, error));

@@ -9,10 +9,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Failures come again in weft_cuda_compiler_open. */
+static void *open_compiler(void *user) {
+    weft_error ignored;
+    (void)weft_nvrtc_open(user, &ignored);
+    return NULL;
+}
+
+void weft_cuda_compiler_start(weft_cuda_state *state) {
+    state->is_opening = pthread_create(&state->opens, NULL, open_compiler, &state->opened) == 0;
+}
+
+static void finish_opening(weft_cuda_state *state) {
+    if (!state->is_opening)
+        return;
+    pthread_join(state->opens, NULL);
+    state->nvrtc = state->opened;
+    state->is_opening = false;
+}
+
+void weft_cuda_compiler_close(weft_cuda_state *state) {
+    finish_opening(state);
+    weft_nvrtc_close(&state->nvrtc);
+}
+
 weft_status weft_cuda_compiler_open(weft_device *device, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cuda_state *state = device->state;
     pthread_mutex_lock(&state->mutex);
+    finish_opening(state);
     if (!state->nvrtc.library)
         status = weft_nvrtc_open(&state->nvrtc, error);
     pthread_mutex_unlock(&state->mutex);
