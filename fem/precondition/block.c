@@ -22,12 +22,13 @@ typedef struct part {
     weft_memory *r, *v, *z;     /* [n]; v = V r */
     weft_memory *diagonal, *sign;
     weft_compiled combine;
+    weft_coupled_solver *pair; /* of this part and another; NULL: none */
 } part;
 
 typedef struct block_state {
     weft_blocks blocks;
     part parts[WEFT_BLOCKS_MAX];
-    bool is_triangular;
+    bool is_triangular, is_paired; /* coupled parts are solved together */
     /* with condensed bubbles, else NULL: the condensed matrix if the rest is triangular, and the products and lists
        [n_dofs] before and after the solvers of the rest */
     weft_operator *condensed, *down, *up;
@@ -42,6 +43,7 @@ static void part_clear(part *p) {
     free(p->cycle);
     weft_csr_clear(&p->matrix);
     weft_compiled_free(&p->combine);
+    weft_coupled_solver_free(&p->pair);
     weft_memory **memories[] = {&p->r, &p->v, &p->z, &p->diagonal, &p->sign};
     for (size_t i = 0; i < sizeof memories / sizeof *memories; ++i)
         weft_memory_free(memories[i]);
@@ -123,8 +125,9 @@ done:
 }
 
 /* is_signed  with the sign of the block, else positive definite */
-static weft_status make_part(const weft_preconditioner *whole, weft_block *block, bool is_signed,
-                             part *p, weft_error *error) {
+static weft_status make_part(const weft_preconditioner *whole, weft_blocks *blocks, int number,
+                             bool is_signed, part *p, weft_error *error) {
+    weft_block *block = &blocks->list[number];
     weft_status status = WEFT_OK;
     weft_device *device = whole->context->device;
     const size_t bytes = (size_t)block->n * sizeof(double);
@@ -146,6 +149,9 @@ static weft_status make_part(const weft_preconditioner *whole, weft_block *block
         TRY(weft_memory_write(p->diagonal, 0, block->diagonal, bytes, error));
     if (p->matrix.n_rows > 0)
         TRY(make_cycle(whole, block, p, error));
+    if (is_signed && block->role == WEFT_BLOCK_COUPLED && block->has_pair)
+        TRY(weft_coupled_solver_make(whole->context, &block->pair, &block->coupling, &p->pair,
+                                     error));
     TRY(make_combine(whole, p, error));
 done:
     return status;
@@ -187,6 +193,11 @@ static void describe(weft_preconditioner *preconditioner) {
         const weft_preconditioner *cycle = state->parts[b].cycle;
         const weft_block *block = &state->blocks.list[b];
         const bool is_schur = block->role == WEFT_BLOCK_MULTIPLIER;
+        if (block->role == WEFT_BLOCK_COUPLED && state->is_paired && !block->has_pair) {
+            at += snprintf(out + at, size - (size_t)at, "%s u_%d with u_%d", b > 0 ? "," : ":", b,
+                           block->partner);
+            continue;
+        }
         if (block->role == WEFT_BLOCK_CONDENSED) {
             at += snprintf(out + at, size - (size_t)at, "%s u_%d by cells", b > 0 ? "," : ":", b);
             continue;
@@ -257,9 +268,10 @@ static weft_status block_make(weft_preconditioner *preconditioner, weft_error *e
     TRY(weft_blocks_make(device, condensation.is_any ? &condensation.matrix : &A, problem,
                          condensation.is_any ? condensation.is_local : NULL, &state->blocks,
                          error));
+    state->is_paired = problem->is_general;
     state->is_triangular = problem->is_general && state->blocks.n_multipliers > 0;
     for (int b = 0; b < state->blocks.n; ++b)
-        TRY(make_part(preconditioner, &state->blocks.list[b], problem->is_general, &state->parts[b],
+        TRY(make_part(preconditioner, &state->blocks, b, problem->is_general, &state->parts[b],
                       error));
     if (state->is_triangular)
         TRY(make_subtract(preconditioner, error));
@@ -332,6 +344,25 @@ done:
     return status;
 }
 
+/* Two coupled parts, once for both. */
+static weft_status solve_pair(const weft_preconditioner *preconditioner, int number, weft_memory *r,
+                              weft_memory *z, weft_error *error) {
+    weft_status status = WEFT_OK;
+    block_state *state = preconditioner->state;
+    part *own = &state->parts[number];
+    part *other = &state->parts[state->blocks.list[number].partner];
+    if (!own->pair)
+        return WEFT_OK;
+    TRY(copy(preconditioner, own, own->r, r, false, error));
+    TRY(copy(preconditioner, other, other->r, r, false, error));
+    own->cycle->active = preconditioner->active;
+    TRY(weft_coupled_solver_apply(own->pair, own->cycle, other->r, own->r, error));
+    TRY(copy(preconditioner, own, own->r, z, true, error));
+    TRY(copy(preconditioner, other, other->r, z, true, error));
+done:
+    return status;
+}
+
 /* The parts that are multipliers, or those that are not. */
 static weft_status solve_parts(const weft_preconditioner *preconditioner, bool multipliers,
                                weft_memory *r, weft_memory *z, weft_error *error) {
@@ -342,6 +373,8 @@ static weft_status solve_parts(const weft_preconditioner *preconditioner, bool m
         part *p = &state->parts[b];
         if (role == WEFT_BLOCK_CONDENSED && !multipliers)
             TRY(keep_part(preconditioner, p, r, z, error));
+        else if (role == WEFT_BLOCK_COUPLED && state->is_paired)
+            TRY(multipliers ? WEFT_OK : solve_pair(preconditioner, b, r, z, error));
         else if ((role == WEFT_BLOCK_MULTIPLIER) == multipliers)
             TRY(solve_part(preconditioner, p, r, z, error));
     }

@@ -26,6 +26,7 @@ void weft_blocks_clear(weft_blocks *blocks) {
     for (int i = 0; i < blocks->n; ++i) {
         weft_block *block = &blocks->list[i];
         weft_csr_clear(&block->matrix);
+        weft_csr_clear(&block->coupling);
         free(block->constrained);
         free(block->diagonal);
     }
@@ -146,6 +147,34 @@ static double find_reaction(const analysis *a, const weft_block *block) {
     return diagonals > 0 ? rows / diagonals : 0;
 }
 
+/* Find the mass matrix of the same space to which a block is coupled by derivatives, as in Cahn and Hilliard's
+ * equations. */
+static bool find_partner(const analysis *a, weft_block *block) {
+    const weft_element *own = weft_space_element(block->space);
+    for (int b = 0; b < a->blocks->n; ++b) {
+        const weft_block *other = &a->blocks->list[b];
+        const weft_element *element = weft_space_element(other->space);
+        block->pair = (weft_coupled){
+            .A = a->A, .free = a->free, .n = block->n, .c = other->first, .m = block->first};
+        block->partner = b;
+        if (other != block && other->role == WEFT_BLOCK_MASS && other->sign != 0 &&
+            other->n == block->n && element->family == own->family &&
+            element->degree == own->degree && weft_coupled_find(&block->pair))
+            return true;
+    }
+    return false;
+}
+
+/* Mark a block and its partner. */
+static void couple(const analysis *a, weft_block *block) {
+    weft_block *other = &a->blocks->list[block->partner];
+    block->role = other->role = WEFT_BLOCK_COUPLED;
+    block->sign = block->pair.sign_c;
+    block->reaction = 1;
+    block->has_pair = true;
+    other->partner = (int)(block - a->blocks->list);
+}
+
 static weft_status find_roles(analysis *a, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_blocks *blocks = a->blocks;
@@ -164,6 +193,10 @@ static weft_status find_roles(analysis *a, weft_error *error) {
         weft_block *block = &blocks->list[next];
         is_done[next] = true;
         TRY(find_sign(a, next, &sign, error));
+        if (sign != 0 && find_partner(a, block)) {
+            couple(a, block);
+            continue;
+        }
         if (sign == 0 || opposes(a, block)) {
             block->role = WEFT_BLOCK_MULTIPLIER;
             blocks->n_multipliers += 1;
@@ -184,7 +217,8 @@ static weft_status check_roles(const weft_blocks *blocks, weft_error *error) {
         n += blocks->list[b].role != WEFT_BLOCK_CONDENSED;
     bool useful = blocks->n_multipliers > 0 && blocks->n_multipliers < n;
     for (int b = 0; b < blocks->n; ++b)
-        useful |= blocks->list[b].role == WEFT_BLOCK_ELLIPTIC;
+        useful |= blocks->list[b].role == WEFT_BLOCK_ELLIPTIC ||
+                  blocks->list[b].role == WEFT_BLOCK_COUPLED;
     if (useful)
         return WEFT_OK;
     return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
@@ -540,9 +574,29 @@ done:
 
 /* ---- all blocks -------------------------------------------------------------------------- */
 
+/* H, for two blocks with GMRES, and for each, in its scale, with MINRES. */
+static weft_status make_coupled(const analysis *a, weft_block *block, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_coupled *pair =
+        block->has_pair ? &block->pair : &a->blocks->list[block->partner].pair;
+    const double scale = block->has_pair ? 1 : pair->scale;
+    if (a->problem->is_general && !block->has_pair)
+        return WEFT_OK;
+    TRY(weft_coupled_matrices(a->device, pair, &block->matrix, &block->coupling, error));
+    for (int64_t k = 0; k < block->matrix.row_start[block->n]; ++k)
+        block->matrix.values[k] *= scale;
+    block->is_singular = loses_constants(block);
+done:
+    return status;
+}
+
 static weft_status make_block(analysis *a, weft_block *block, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(list_constrained(a, block, error));
+    if (block->role == WEFT_BLOCK_COUPLED) {
+        TRY(make_coupled(a, block, error));
+        goto done;
+    }
     if (block->role == WEFT_BLOCK_CONDENSED)
         goto done;
     if (block->role == WEFT_BLOCK_MULTIPLIER) {

@@ -5,10 +5,12 @@
 #pragma once
 
 #include "fem/multigrid/multigrid.h"
+#include "fem/precondition/coupled.h"
 #include "fem/precondition/precondition.h"
 
 typedef enum weft_block_role {
     WEFT_BLOCK_CONDENSED, /* eliminated before (condense.h): has no solver of its own */
+    WEFT_BLOCK_COUPLED,   /* one of two mass matrices that derivatives couple (coupled.h) */
     WEFT_BLOCK_MASS,      /* the inverse of the diagonal is as good as the block's */
     WEFT_BLOCK_ELLIPTIC,  /* the block is inverted by multigrid */
     WEFT_BLOCK_MULTIPLIER /* zero, or a saddle point with the others: the Schur complement counts */
@@ -26,9 +28,13 @@ typedef struct weft_block {
                         mass matrix */
     int32_t *constrained; /* [n_constrained] numbered from the first dof of the block, ascending */
     int64_t n_constrained;
-    weft_csr matrix;  /* symmetric, with a positive diagonal; {0}: none */
-    bool is_singular; /* constants are the null space of matrix */
-    double *diagonal; /* [n] not negative, 0 at constrained dofs; NULL: none */
+    int partner;   /* of a coupled block: the other one; has_pair: the one with the fields below */
+    bool has_pair; /* `matrix` is H, which both use; without it the block has no solver */
+    weft_coupled pair;
+    weft_csr coupling; /* T */
+    weft_csr matrix;   /* symmetric, with a positive diagonal; {0}: none */
+    bool is_singular;  /* constants are the null space of matrix */
+    double *diagonal;  /* [n] not negative, 0 at constrained dofs; NULL: none */
 } weft_block;
 
 enum { WEFT_BLOCKS_MAX = 16 };
@@ -47,6 +53,8 @@ typedef struct weft_blocks {
  *      C - B D^-1 B'                where the others are like mass matrices, so that S is elliptic;
  *      the sum of both inverses     where they are the sum of both, D in the second being the part of the
  *                                   reaction, by the volumes of nodes (Cahouet and Chabard 1988).
+ *  Two mass matrices of the same space that are coupled by derivatives, with the signs of a saddle point, are no multipliers but
+ *  coupled; for symmetric matrices each then has a matrix of its own.
  *  A          borrowed; its pattern must be symmetric. Its entries need not be: of a block the symmetric part is
  *             taken
  *  condensed  [n_spaces] spaces that were eliminated, whose rows of A are the identity; NULL: none
