@@ -170,22 +170,16 @@ INLINE void store_plain(scalar *p, const real *v, int components, int64_t first,
                     p[l * components + c] = v[c][l];
 }
 
-/* accumulating stores: cell after cell; blocks that share a target never run at once */
+/* accumulating stores, cell after cell: vertices of one number are often the same in consecutive cells, and sums of one
+ * target wait for each other; blocks that share a target never run at once. The values are read from memory, as scalars. */
 INLINE void add_indirect(scalar *p, const int32_t *map, const real *v, int width, int components, int lanes)
 {
-    if (lanes == LANES) {
+    const scalar *one = (const scalar *)v;
+    __asm__("" : "+r"(one) : : "memory");
+    for (int l = 0; l < lanes; ++l)
         UNROLL for (int a = 0; a < width; ++a)
-            UNROLL for (int c = 0; c < components; ++c) {
-                const real one = v[a * components + c];
-                UNROLL for (int l = 0; l < LANES; ++l)
-                    p[(int64_t)map[a * LANES + l] * components + c] += one[l];
-            }
-        return;
-    }
-    for (int a = 0; a < width; ++a)
-        for (int c = 0; c < components; ++c)
-            for (int l = 0; l < lanes; ++l)
-                p[(int64_t)map[a * LANES + l] * components + c] += v[a * components + c][l];
+            UNROLL for (int c = 0; c < components; ++c)
+                p[(int64_t)map[a * LANES + l] * components + c] += one[(a * components + c) * LANES + l];
 }
 
 /* into a sparse matrix at known positions */
