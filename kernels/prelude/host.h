@@ -63,7 +63,11 @@ INLINE void load_triples(real *v, const double *p, const int32_t *map)
     quad q[LANES];
     wide x, y, z;
     UNROLL for (int l = 0; l < LANES; ++l)
+#ifdef __AVX512VL__ /* one operation, where vmaskmovpd is several */
+        q[l] = __builtin_ia32_loadupd256_mask((const void *)(p + 3 * (int64_t)map[l]), (quad){0}, 7);
+#else
         q[l] = __builtin_ia32_maskloadpd256((const quad *)(p + 3 * (int64_t)map[l]), first_three);
+#endif
 #if LANES == 4
 #define PAIRS(i) q[i]
 #define TURN(a, b, i, j) __builtin_shufflevector(a, b, i, j, 4 + (i), 4 + (j))
