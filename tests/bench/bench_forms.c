@@ -3,14 +3,15 @@
  *
  *      bench_forms [DEVICE] [--quadrilaterals] [--curved] [--dofs N] [--form mass|laplace|stokes] [--degree P]
  *                  [--shape CELLSxBLOCKS]...
- *      bench_forms [DEVICE] --tetrahedra [--coefficient] [--dofs N] [--degree P]
+ *      bench_forms [DEVICE] --tetrahedra [--coefficient] [--matrix] [--dofs N] [--degree P]
  *
  *  On null:h200 the kernels are compiled alone. Without options: cuda, 12 million dofs, trilinear hexahedra, BP1 and BP3 of
  *  CEED with degree + 2 points per direction, degrees 2, 4, 6, 8, the default shape. --curved: cells of degree 2. stokes:
  *  vectors of a degree and pressures of one degree less. Each product is checked in four places against quadrature with the
  *  functions of whole cells. With --tetrahedra, matrix-free products of the Laplacian of degree 1 to 4 on an ordered
- *  cube of tetrahedra, with --coefficient of dot(k*grad(u), grad(v)) for a k of degree 1, checked by an energy. Host figures
- *  are processor time, of host:1; bench_forms_ffcx.py has those of FFCx. */
+ *  cube of tetrahedra, with --coefficient of dot(k*grad(u), grad(v)) for a k of degree 1, checked by an energy; with --matrix
+ *  the local matrices of all cells, stored, instead of the product. Host figures are processor time, of host:1;
+ *  bench_forms_ffcx.py has those of FFCx. */
 #include "cell_box_support.h"
 
 #include "core/weft_device_graph.h"
@@ -22,7 +23,7 @@ enum { GROUPS = 7, RUNS = 6, SHAPES = 16 };
 typedef struct options {
     const char *device;
     double dofs;
-    bool tetrahedra, coefficient, quadrilaterals, curved;
+    bool tetrahedra, coefficient, matrix, quadrilaterals, curved;
     const char *form; /* NULL: those of CEED */
     int degree;
     ufl_action_shape shapes[SHAPES];
@@ -101,7 +102,12 @@ done:
     return status;
 }
 
-/* The operator of a problem's matrix on a cube of tetrahedra, matrix-free. */
+static weft_status run_assembly(void *user, weft_memory *x, weft_memory *y, weft_error *error) {
+    (void)x, (void)y;
+    return weft_operator_assemble(user, error);
+}
+
+/* The operator of a problem's matrix on a cube of tetrahedra, matrix-free or with stored local matrices. */
 static weft_status run_tetrahedra(const options *o, weft_device *device, int degree,
                                   weft_error *error) {
     weft_status status = WEFT_OK;
@@ -143,7 +149,8 @@ static weft_status run_tetrahedra(const options *o, weft_device *device, int deg
         TRY(weft_vector_push(k, hk, mesh->n_nodes, error));
         weft_form_bind_input(&form, "k", k);
     }
-    TRY(weft_operator_make(&context, WEFT_ASSEMBLY_MATRIX_FREE, &form.form, 1, &op, error));
+    TRY(weft_operator_make(&context, o->matrix ? WEFT_ASSEMBLY_LMA : WEFT_ASSEMBLY_MATRIX_FREE,
+                           &form.form, 1, &op, error));
     TRY(weft_operator_assemble(op, error));
     const int64_t n_dofs = weft_space_dofs(space);
     TRY(weft_vector_make(device, n_dofs, &hx, &x, error));
@@ -160,11 +167,11 @@ static weft_status run_tetrahedra(const options *o, weft_device *device, int deg
     double energy = 0;
     for (int64_t i = 0; i < n_dofs; ++i)
         energy += hx[i] * hy[i];
-    TRY(time_product(device, run_operator, op, x, y, &seconds, error));
-    printf("tetrahedra%s p=%d %lld dofs %7.3f GDoF/s %9.1f us %8.1f ns/cell  energy %.2e %s\n",
-           o->coefficient ? " k" : "", degree, (long long)n_dofs, (double)n_dofs / seconds * 1e-9,
-           seconds * 1e6, seconds / (double)mesh->n_cells * 1e9, fabs(energy / exact - 1),
-           fabs(energy / exact - 1) < 1e-10 ? "ok" : "WRONG");
+    TRY(time_product(device, o->matrix ? run_assembly : run_operator, op, x, y, &seconds, error));
+    printf("tetrahedra%s%s p=%d %lld dofs %7.3f GDoF/s %9.1f us %8.1f ns/cell  energy %.2e %s\n",
+           o->coefficient ? " k" : "", o->matrix ? " matrices" : "", degree, (long long)n_dofs,
+           (double)n_dofs / seconds * 1e-9, seconds * 1e6, seconds / (double)mesh->n_cells * 1e9,
+           fabs(energy / exact - 1), fabs(energy / exact - 1) < 1e-10 ? "ok" : "WRONG");
     fflush(stdout);
 done:
     weft_operator_free(&op);
@@ -359,6 +366,10 @@ static bool parse(int argc, char **argv, options *o) {
         if (strcmp(argv[i], "--tetrahedra") == 0 || strcmp(argv[i], "--coefficient") == 0) {
             o->coefficient |= argv[i][2] == 'c';
             o->tetrahedra = true;
+            continue;
+        }
+        if (strcmp(argv[i], "--matrix") == 0) {
+            o->matrix = true;
             continue;
         }
         if (argv[i][0] != '-') {
