@@ -131,6 +131,15 @@ static int compare_parts(const void *a, const void *b) {
     return ((const entry_part *)a)->factor - ((const entry_part *)b)->factor;
 }
 
+/* Is an entry below the diagonal the one above it? */
+static bool is_mirrored(const tensor_entries *entries, int i, int j) {
+    const size_t at = (size_t)(i * entries->columns + j), most = (size_t)entries->most;
+    const size_t mirrored = (size_t)(j * entries->columns + i);
+    return j < i && j < entries->rows && i < entries->columns && entries->n[at] > 0 &&
+           entries->n[at] == entries->n[mirrored] &&
+           same_parts(entries->parts + at * most, entries->parts + mirrored * most, entries->n[at]);
+}
+
 static void write_entries(ufl_emitter *e, int rank, tensor_entries *entries) {
     char left[40], right[40];
     const size_t most = (size_t)entries->most;
@@ -143,17 +152,21 @@ static void write_entries(ufl_emitter *e, int rank, tensor_entries *entries) {
     for (int i = 0; i < entries->rows; ++i)
         for (int j = 0; j < entries->columns; ++j) {
             const size_t at = (size_t)(i * entries->columns + j);
-            const size_t mirrored = (size_t)(j * entries->columns + i);
-            weft_text_add(&e->body, "%s = ", result_text(rank, e->columns, i, j, left));
-            /* an entry below the diagonal of a symmetric tensor is there already */
-            if (rank == 2 && j < i && j < entries->rows && i < entries->columns &&
-                entries->n[at] > 0 && entries->n[at] == entries->n[mirrored] &&
-                same_parts(entries->parts + at * most, entries->parts + mirrored * most,
-                           entries->n[at]))
-                weft_text_add(&e->body, "%s", result_text(rank, e->columns, j, i, right));
+            if (rank == 2 && is_mirrored(entries, i, j))
+                continue;
+            /* Equal entries of a symmetric tensor are assigned together, so that no result is read. */
+            const bool twice = rank == 2 && j < entries->rows && i < entries->columns &&
+                               is_mirrored(entries, j, i);
+            result_text(rank, e->columns, i, j, left);
+            if (twice)
+                weft_text_add(&e->body, "real k%zu = ", at);
             else
-                write_entry(e, entries->parts + at * most, entries->n[at], &e->body);
+                weft_text_add(&e->body, "%s = ", left);
+            write_entry(e, entries->parts + at * most, entries->n[at], &e->body);
             weft_text_add(&e->body, ";\n");
+            if (twice)
+                weft_text_add(&e->body, "%s = k%zu;\n%s = k%zu;\n", left, at,
+                              result_text(rank, e->columns, j, i, right), at);
         }
 }
 

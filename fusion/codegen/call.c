@@ -270,7 +270,8 @@ static weft_status function_call(const source_writer *w, const weft_call *call, 
     const weft_body_style style = {.splat = w->backend->splat,
                                    .thread = "t",
                                    .indent = threads > 1 ? "                " : "            ",
-                                   .unroll = w->unroll};
+                                   .unroll = w->unroll,
+                                   .store = in->store};
     for (int i = 0; i < n; ++i) {
         arguments[i] = (weft_accessor){.base = weft_source_variable(w, call->operands[i].value,
                                                                     call->operands[i].connectivity),

@@ -366,11 +366,14 @@ static weft_status write_map_kernel(const source_writer *plain, const weft_plan_
         const weft_call *call = &w->graph->calls[implementation->order[i]];
         const int variant = implementation->variants[i];
         weft_source_call_comment(w, call);
-        if (weft_source_is_written_in_place(w, kernel, call, variant))
-            weft_source_declare_in_place(w, call);
-        else
+        source_threads one = {.width = 0};
+        if (!weft_source_is_written_in_place(w, kernel, call, variant)) {
             weft_source_declare_result(w, call);
-        TRY(weft_source_call_statements(w, call, variant, &(source_threads){.width = 0}, error));
+        } else {
+            weft_source_declare_in_place(w, call);
+            one.store = w->backend->is_threaded ? NULL : "store_component";
+        }
+        TRY(weft_source_call_statements(w, call, variant, &one, error));
     }
     weft_text_add(w->out, "\n");
     write_stores(w, kernel);

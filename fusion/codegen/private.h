@@ -133,6 +133,7 @@ typedef struct source_threads {
                         variant; 0: one thread computes all */
     const bool *own; /* [n_operands + 1] operands, and last the result, in PLACE_OWN_REGISTER;
                         NULL: none */
+    const char *store; /* weft_body_style.store */
 } source_threads;
 /** Open the loop over the variant's threads `t`; the caller closes it by a brace. */
 void weft_source_open_threads(const source_writer *w, const weft_call *call, int variant,

@@ -1,9 +1,22 @@
 /* Results that exceed the registers of a thread are written where they are stored, entry by
- * entry: an array of them would lie in device memory too, and be written, read and written
- * again. */
+ * entry: an array of them would lie in memory too, and be written, read and written
+ * again. On the host this is for vectors of a cache line, which can be stored past the caches in any order. */
 #include "fusion/codegen/private.h"
 
-enum { REGISTERS = 255 /* of 4 bytes, per thread */ };
+enum {
+    REGISTERS = 255, /* of 4 bytes, per thread of a GPU */
+    VECTORS = 32,    /* registers of the host */
+    CACHE_LINE = 64
+};
+
+static bool exceeds_registers(const source_writer *w, const weft_value *value) {
+    const int n = weft_shape_count(&value->shape), bytes = w->single ? 4 : 8;
+    if (w->backend->is_threaded)
+        return n * bytes / 4 > REGISTERS;
+    const int lanes = w->single ? w->limits->lanes_float : w->limits->lanes_double;
+    return n > VECTORS && lanes * bytes == CACHE_LINE &&
+           !w->graph->index_sets[value->index_set].plain;
+}
 
 static bool is_stored(const weft_plan_kernel *kernel, int value) {
     for (int i = 0; i < kernel->n_stores; ++i)
@@ -30,9 +43,8 @@ static bool is_read(const source_writer *w, const weft_plan_kernel *kernel, int 
 bool weft_source_is_written_in_place(const source_writer *w, const weft_plan_kernel *kernel,
                                      const weft_call *call, int variant) {
     const weft_value *value = &w->graph->values[call->result];
-    return w->backend->is_threaded && kernel->kind == KERNEL_MAP && call->specialisation != NULL &&
-           call->reduction == NULL && value->storage < 0 && is_stored(kernel, call->result) &&
-           weft_shape_count(&value->shape) * (w->single ? 1 : 2) > REGISTERS &&
+    return kernel->kind == KERNEL_MAP && call->specialisation != NULL && call->reduction == NULL &&
+           value->storage < 0 && is_stored(kernel, call->result) && exceeds_registers(w, value) &&
            !is_read(w, kernel, call->result) &&
            weft_function_only_assigns(call->specialisation->function, variant);
 }
@@ -41,7 +53,10 @@ void weft_source_declare_in_place(const source_writer *w, const weft_call *call)
     const weft_value *value = &w->graph->values[call->result];
     const char *v = weft_source_variable(w, call->result, -1);
     const int count = weft_shape_count(&value->shape);
-    if (w->graph->index_sets[value->index_set].plain)
+    if (!w->backend->is_threaded)
+        weft_text_add(w->out, "        real *%s = (real *)(p_%s + block * (%d * LANES));\n", v,
+                      v + 2, count);
+    else if (w->graph->index_sets[value->index_set].plain)
         weft_text_add(w->out, "        const stored_list<1> %s = {p_%s + element * %d};\n", v,
                       v + 2, count);
     else

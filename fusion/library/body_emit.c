@@ -277,13 +277,18 @@ static weft_status write_assignment(body_writer *w, const weft_statement *s) {
         TRY(weft_body_value_read(w, s->target));
     weft_body_value_set(w, s->target);
     indent(w);
+    const bool stored = w->style->store != NULL && s->op == '=' && s->target->kind == TERM_RESULT;
+    if (stored)
+        weft_text_add(w->out, "%s(&", w->style->store);
     weft_body_print_place(w, s->target);
-    if (s->op == '=')
+    if (stored)
+        weft_text_add(w->out, ", ");
+    else if (s->op == '=')
         weft_text_add(w->out, " = ");
     else
         weft_text_add(w->out, " %c= ", s->op);
     weft_body_print_real(w, s->value);
-    weft_text_add(w->out, ";\n");
+    weft_text_add(w->out, stored ? ", stream);\n" : ";\n");
 done:
     return status;
 }

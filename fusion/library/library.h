@@ -111,6 +111,8 @@ typedef struct weft_body_style {
     const char *thread; /* the name of the thread index `t` in generated code */
     const char *indent;
     int unroll; /* statement limit of unrolled loops; 0: WEFT_UNROLL_MAX */
+    const char *
+        store; /* NULL, or what assigns to components of the result: STORE(&component, value, stream) */
 } weft_body_style;
 
 /** Write the body of one variant, with operands replaced by accessors, sizes and parameters by

@@ -143,6 +143,15 @@ INLINE void store_stream(real *p, real v)
 #endif
 }
 
+/* one component of a result that is written where it is stored */
+INLINE void store_component(real *p, real v, int stream)
+{
+    if (stream)
+        store_stream(p, v);
+    else
+        *p = v;
+}
+
 INLINE void store_fence(void)
 {
 #if defined(__SSE2__)
