@@ -9,8 +9,8 @@
  *  CEED with degree + 2 points per direction, degrees 2, 4, 6, 8, the default shape. --curved: cells of degree 2. stokes:
  *  vectors of a degree and pressures of one degree less. Each product is checked in four places against quadrature with the
  *  functions of whole cells. With --tetrahedra, matrix-free products of the Laplacian of degree 1 to 4 on an ordered
- *  cube of tetrahedra, with --coefficient of dot(k*grad(u), grad(v)) for a k of degree 1, checked by an energy; with --matrix
- *  the local matrices of all cells, stored, instead of the product. Host figures are processor time, of host:1;
+ *  cube of tetrahedra, with --coefficient of dot(k*grad(u), grad(v)) for a k of degree 1, checked by an energy; with --matrix the
+ *  assembly of all local matrices, which are stored, is timed instead of the product. Host figures are processor time, of host:1;
  *  bench_forms_ffcx.py has those of FFCx. */
 #include "cell_box_support.h"
 
@@ -404,7 +404,7 @@ int main(int argc, char **argv) {
         fprintf(stderr,
                 "usage: bench_forms [DEVICE] [--quadrilaterals] [--curved] [--dofs N] [--form "
                 "mass|laplace|stokes] [--degree P] [--shape CELLSxBLOCKS]... [--tetrahedra "
-                "[--coefficient]]\n");
+                "[--coefficient] [--matrix]]\n");
         return 2;
     }
     weft_status status = weft_device_open(o.device, NULL, &device, &error);
