@@ -240,9 +240,24 @@ static void compare(const action_case *one, weft_cell_type cell, int geometry,
     action_tables_free(&tables);
 }
 
+static const ufl_cell_action *lower_case(const action_case *one, weft_cell_type cell, int geometry,
+                                         const weft_device *device, weft_ufl **ufl,
+                                         weft_error *error) {
+    char text[2048];
+    snprintf(text, sizeof text, "cell = %s\nmesh = Mesh(VectorElement('Q', cell, %d))\n%s",
+             cell == WEFT_QUADRILATERAL ? "quadrilateral" : "hexahedron", geometry, one->text);
+    if (weft_ufl_read_text("forms.ufl", text, strlen(text), NULL, ufl, error) != WEFT_OK)
+        fail_msg("%s: %d: %s", one->name, error->line, error->message);
+    (*ufl)->context.error = error;
+    const ufl_cell_action *lowered = ufl_lower_action(&(*ufl)->graph, (*ufl)->prepared[0], 0,
+                                                      one->name, weft_device_limits(device), NULL);
+    if (!lowered)
+        fail_msg("%s: %d: %s", one->name, error->line, error->message);
+    return lowered;
+}
+
 /* The case on meshes of these cells whose geometry has this degree. */
 static void check(const action_case *one, weft_cell_type cell, int geometry, weft_device *device) {
-    char text[2048];
     weft_error error = {0};
     weft_ufl *ufl = NULL;
     weft_mesh *mesh = NULL;
@@ -252,15 +267,7 @@ static void check(const action_case *one, weft_cell_type cell, int geometry, wef
     weft_memory *owned[WEFT_CELL_SOURCES] = {NULL}, *y_memory = NULL;
     double *y = NULL, tolerance = 0;
     const int d = weft_cell_of(cell)->dimension;
-    snprintf(text, sizeof text, "cell = %s\nmesh = Mesh(VectorElement('Q', cell, %d))\n%s",
-             d == 2 ? "quadrilateral" : "hexahedron", geometry, one->text);
-    if (weft_ufl_read_text("forms.ufl", text, strlen(text), NULL, &ufl, &error) != WEFT_OK)
-        fail_msg("%s: %d: %s", one->name, error.line, error.message);
-    ufl->context.error = &error;
-    const ufl_cell_action *lowered = ufl_lower_action(&ufl->graph, ufl->prepared[0], 0, one->name,
-                                                      weft_device_limits(device), NULL);
-    if (!lowered)
-        fail_msg("%s: %d: %s", one->name, error.line, error.message);
+    const ufl_cell_action *lowered = lower_case(one, cell, geometry, device, &ufl, &error);
     assert_int_equal(action_mesh(device, cell, geometry, d == 2 ? 5 : 3, &mesh, &error), WEFT_OK);
     const int components = one->components > 0 ? one->components : d;
     const int pair[][2] = {{one->degree, components}, {one->second_degree, one->second_components}};
@@ -334,9 +341,28 @@ static void thread_by_thread(void **state) {
     weft_device_free(&device);
 }
 
-/* y = A x of the Laplacian of this degree on tetrahedra. */
-static int64_t multiply(weft_device *device, weft_assembly assembly, int degree, double **y) {
-    char text[200];
+/* The Laplacian of a degree on cells whose geometry has a degree. */
+typedef struct operator_case {
+    weft_cell_type cell;
+    const char *name;
+    int geometry, degree;
+} operator_case;
+
+static void check_kernels(const weft_ufl_part *part, weft_device *device) {
+    const weft_form_kernel *list = NULL;
+    weft_error error;
+    int n = 0;
+    assert_non_null(part->kernels);
+    if (part->kernels->make(part->kernels, weft_device_limits(device), &list, &n, &error) !=
+        WEFT_OK)
+        fail_msg("%s", error.message);
+    assert_int_equal(n, 1);
+}
+
+/* y = A x */
+static int64_t multiply(weft_device *device, weft_assembly assembly, const operator_case *one,
+                        double **y) {
+    char text[300];
     weft_error error = {0};
     const weft_ufl_problem *problem = NULL;
     weft_ufl *ufl = NULL;
@@ -347,26 +373,34 @@ static int64_t multiply(weft_device *device, weft_assembly assembly, int degree,
     weft_memory *x_memory = NULL, *y_memory = NULL;
     weft_bound_form form;
     double *x = NULL;
+    const bool simplex = one->cell == WEFT_TETRAHEDRON;
     snprintf(text, sizeof text,
-             "e = FiniteElement('P', tetrahedron, %d)\na = dot(grad(TrialFunction(e)), "
-             "grad(TestFunction(e)))*dx\n",
-             degree);
+             "V = FunctionSpace(Mesh(VectorElement('P', %s, %d)), FiniteElement('P', %s, %d))\n"
+             "a = dot(grad(TrialFunction(V)), grad(TestFunction(V)))*dx\n",
+             one->name, one->geometry, one->name, one->degree);
     assert_int_equal(weft_ufl_read_text("forms.ufl", text, strlen(text), NULL, &ufl, &error),
                      WEFT_OK);
     assert_int_equal(weft_ufl_problem_of(ufl, &problem, &error), WEFT_OK);
-    assert_true(problem->parts[0].has_action);
     assert_int_equal(weft_fem_library_make(&library, &error), WEFT_OK);
     assert_int_equal(weft_ufl_add_functions(ufl, library, &error), WEFT_OK);
     weft_context context = {.device = device, .library = library, .plan = WEFT_PLAN_FUSED};
-    assert_int_equal(weft_mesh_make_cube(4, &mesh, &error), WEFT_OK);
-    assert_int_equal(weft_space_make(device, mesh, (weft_element_kind){WEFT_LAGRANGE, degree}, 1,
-                                     &space, &error),
-                     WEFT_OK);
-    assert_int_equal(weft_space_make(device, mesh, WEFT_ELEMENT_P1, 1, &corners, &error), WEFT_OK);
+    const weft_status made = simplex
+                                 ? weft_mesh_make_cube(4, &mesh, &error)
+                                 : action_mesh(device, one->cell, one->geometry, 3, &mesh, &error);
+    assert_int_equal(made, WEFT_OK);
+    const weft_element_kind kind = {WEFT_LAGRANGE, one->degree},
+                            geometry = {WEFT_LAGRANGE, one->geometry};
+    assert_int_equal(weft_space_make(device, mesh, kind, 1, &space, &error), WEFT_OK);
+    assert_int_equal(weft_space_make(device, mesh, geometry, 1, &corners, &error), WEFT_OK);
     weft_form_start("forms.ufl", problem->parts[0].script, weft_space_cells(space), &form);
-    form.form.action = "Kv";
+    if (simplex)
+        assert_true(problem->parts[0].has_action);
+    else
+        check_kernels(&problem->parts[0], device);
+    form.form.action = problem->parts[0].has_action ? "Kv" : NULL;
+    form.form.kernels = problem->parts[0].kernels;
     weft_form_bind_input(&form, "x", weft_space_coordinates(corners));
-    if (degree > 1)
+    if (one->degree != one->geometry)
         weft_form_bind_connectivity(&form, "geometry", weft_space_cells(corners));
     const weft_status status = weft_operator_make(&context, assembly, &form.form, 1, &op, &error);
     if (status != WEFT_OK)
@@ -392,27 +426,43 @@ static int64_t multiply(weft_device *device, weft_assembly assembly, int degree,
     return n;
 }
 
-/* Products without the matrix, by the patches of a GPU, against those with the matrix on the host. */
+/* Products without the matrix on a device, against those with the matrix on the host. */
+static void check_operator(const operator_case *one, weft_device *host, weft_device *device) {
+    double *expected = NULL, *got = NULL, largest = 0;
+    const int64_t n = multiply(host, WEFT_ASSEMBLY_CSR, one, &expected);
+    assert_int_equal(multiply(device, WEFT_ASSEMBLY_MATRIX_FREE, one, &got), n);
+    for (int64_t i = 0; i < n; ++i)
+        largest = fmax(largest, fabs(expected[i]));
+    for (int64_t i = 0; i < n; ++i)
+        assert_double_near(got[i], expected[i], 0, RELATIVE * largest);
+    free(expected);
+    free(got);
+}
+
+/* By the patches of a GPU. */
 static void tetrahedra(void **state) {
     weft_device *host = NULL, *gpu = NULL;
     (void)state;
     assert_int_equal(weft_device_open("host:1", NULL, &host, NULL), WEFT_OK);
     assert_int_equal(weft_device_open("host:1", NULL, &gpu, NULL), WEFT_OK);
     (void)emulated_gpu_make(gpu);
-    for (int degree = 1; degree <= 2; ++degree) {
-        double *expected = NULL, *got = NULL;
-        const int64_t n = multiply(host, WEFT_ASSEMBLY_CSR, degree, &expected);
-        assert_int_equal(multiply(gpu, WEFT_ASSEMBLY_MATRIX_FREE, degree, &got), n);
-        double largest = 0;
-        for (int64_t i = 0; i < n; ++i)
-            largest = fmax(largest, fabs(expected[i]));
-        for (int64_t i = 0; i < n; ++i)
-            assert_double_near(got[i], expected[i], 0, RELATIVE * largest);
-        free(expected);
-        free(got);
-    }
+    for (int degree = 1; degree <= 2; ++degree)
+        check_operator(&(operator_case){WEFT_TETRAHEDRON, "tetrahedron", 1, degree}, host, gpu);
     weft_device_free(&host);
     weft_device_free(&gpu);
+}
+
+/* By sum factorisation in operators, where the geometry has the dofs' connectivity or one of its own. */
+static void curved_operators(void **state) {
+    weft_device *host = NULL;
+    (void)state;
+    assert_int_equal(weft_device_open("host:2", NULL, &host, NULL), WEFT_OK);
+    for (int degree = 2; degree <= 3; ++degree) {
+        check_operator(&(operator_case){WEFT_HEXAHEDRON, "hexahedron", 2, degree}, host, host);
+        check_operator(&(operator_case){WEFT_QUADRILATERAL, "quadrilateral", 2, degree}, host,
+                       host);
+    }
+    weft_device_free(&host);
 }
 
 int main(void) {
@@ -420,6 +470,7 @@ int main(void) {
         cmocka_unit_test(on_the_host),
         cmocka_unit_test(thread_by_thread),
         cmocka_unit_test(tetrahedra),
+        cmocka_unit_test(curved_operators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
