@@ -291,9 +291,9 @@ int ufl_action_most_nodes(const ufl_action_writer *w) {
     return most;
 }
 
-static bool uses_coordinates(const ufl_action_writer *w) {
+static bool uses(const ufl_action_writer *w, ufl_scalar_type type) {
     for (int i = 0; i < w->l.scalars.n; ++i)
-        if (w->emitter.uses[i] > 0 && w->l.scalars.list[i].type == SCALAR_COORDINATE)
+        if (w->emitter.uses[i] > 0 && w->l.scalars.list[i].type == type)
             return true;
     return false;
 }
@@ -309,9 +309,10 @@ static void write_sizes(const ufl_action_writer *w, weft_text *out) {
                   w->n_gradients > 0);
     weft_text_add(out,
                   "#define TEST_WIDTH %d\n#define TEST_COMPONENTS %d\n#define MOST_NODES %d\n"
-                  "#define GEOMETRY_NODES %d\n#define VERTICES %d\n#define COORDINATES %d\n",
+                  "#define GEOMETRY_NODES %d\n#define VERTICES %d\n#define COORDINATES %d\n"
+                  "#define JACOBIAN %d\n",
                   kernel->n_nodes, kernel->components, ufl_action_most_nodes(w), w->geometry->n,
-                  kernel->n_vertices, uses_coordinates(w));
+                  kernel->n_vertices, uses(w, SCALAR_COORDINATE), uses(w, SCALAR_JACOBIAN));
 }
 
 bool ufl_action_write(ufl_action_writer *w) {

@@ -1,6 +1,6 @@
 /* What the kernels of whole cells on a GPU share. forms/lower/action_text.c and action_gpu.c write what precedes this text:
- * DIMENSION, POINTS (per line), VALUES (numbers per function at a point), GEOMETRY_NODES (per line), COORDINATES (whether the
- * integrand has them), tables, and the function `point`, which is the integrand at a point. */
+ * DIMENSION, POINTS (per line), VALUES (numbers per function at a point), GEOMETRY_NODES (per line), COORDINATES and
+ * JACOBIAN (whether the integrand has them), tables, and the function `point`, which is the integrand at a point. */
 #define Q POINTS
 
 #ifdef PREDICATED /* for loops: without effect when the loop has ended */

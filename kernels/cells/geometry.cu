@@ -94,13 +94,38 @@ INLINE void geometry_to_points(int r, int n, scalar *g)
     }
 }
 
+#define DETERMINANTS (DIMENSION == 3 && !JACOBIAN) /* columns of the Jacobian are not used */
+#define DETERMINANT_SIZE (3 * GEOMETRY_NODES - 3)
+
+/* The determinant of columns d, a, b along a line, d the derivative of v: sum_c d_c (a x b)_c as coefficients. */
+template <int N>
+INLINE void multiply_columns(const real (&v)[3][N], const real (&a)[3][N], const real (&b)[3][N],
+                             real (&out)[3 * N - 3])
+{
+    UNROLL for (int i = 0; i < 3 * N - 3; ++i)
+        out[i] = 0;
+    UNROLL for (int c = 0; c < 3; ++c) {
+        real n[2 * N - 1];
+        UNROLL for (int i = 0; i < 2 * N - 1; ++i)
+            n[i] = 0;
+        UNROLL for (int i = 0; i < N; ++i)
+            UNROLL for (int j = 0; j < N; ++j) {
+                n[i + j] = fma(a[(c + 1) % 3][i], b[(c + 2) % 3][j], n[i + j]);
+                n[i + j] = fma(-a[(c + 2) % 3][i], b[(c + 1) % 3][j], n[i + j]);
+            }
+        UNROLL for (int i = 0; i < N - 1; ++i)
+            UNROLL for (int j = 0; j < 2 * N - 1; ++j)
+                out[i + j] = fma((i + 1) * v[c][i + 1], n[j], out[i + j]);
+    }
+}
+
 /* The geometry along a line in direction D, not x, at points e and f of the axes D + 1 and D + 2 (in two dimensions at
  * point e of x): coefficients of the coordinates and of their derivatives by the other axes, x and O. */
 template <int D> struct line {
     static constexpr int N = GEOMETRY_NODES, O = 3 - D;
     static constexpr int OTHERS = DIMENSION == 3 ? N : 1; /* nodes along O */
     static constexpr int STEP = D == 1 ? DIMENSION : DIMENSION * N, OTHER = D == 1 ? DIMENSION * N : DIMENSION;
-    real v[DIMENSION][N], by_x[DIMENSION][N], by_o[DIMENSION][N];
+    real v[DIMENSION][N], by_x[DIMENSION][N], by_o[DIMENSION][N], determinants[DETERMINANT_SIZE];
 
     __device__ __forceinline__ line(const scalar *g, int e, int f)
     {
@@ -128,6 +153,12 @@ template <int D> struct line {
                 if (DIMENSION == 3)
                     by_o[c][i] = horner_slope(values, t);
             }
+#if DETERMINANTS
+        if (D == 1)
+            multiply_columns(v, by_o, by_x, determinants);
+        else
+            multiply_columns(v, by_x, by_o, determinants);
+#endif
     }
     __device__ __forceinline__ void at(int k, real w, const real *u, const real *uniform, real *f) const
     {
@@ -140,7 +171,9 @@ template <int D> struct line {
                 J[O][c] = horner(by_o[c], S);
             x[c] = COORDINATES ? horner(v[c], S) : (real)0;
         }
-#if DIMENSION == 3
+#if DETERMINANTS
+        determinant = horner(determinants, S);
+#elif DIMENSION == 3
         real n[3];
         cross(J[1], J[2], n);
         determinant = dot(J[0], n);
