@@ -85,9 +85,8 @@ static const ufl_line *find_line(ufl_action_writer *w, const ufl_element *scalar
     for (int i = 0; i < w->n_lines; ++i)
         if (w->lines[i].element == scalar)
             return &w->lines[i];
-    if (scalar->family != UFL_LAGRANGE || scalar->degree < 1 || scalar->tensor_order ||
-        scalar->cell != w->l.mesh->cell || scalar->degree >= UFL_LINE_MAX ||
-        w->n_lines == WEFT_CELL_SOURCES)
+    if (scalar->family != UFL_LAGRANGE || scalar->tensor_order || scalar->cell != w->l.mesh->cell ||
+        scalar->degree >= UFL_LINE_MAX || w->n_lines == WEFT_CELL_SOURCES)
         return ufl_fail(w->l.context, WEFT_ERROR_UNSUPPORTED, "sum factorisation of %s",
                         scalar->name);
     ufl_line *line = &w->lines[w->n_lines];
@@ -219,7 +218,7 @@ static bool use_leaf(ufl_action_writer *w, const ufl_scalar *s) {
     if (s->type == SCALAR_CURVATURE)
         return ufl_fail(w->l.context, WEFT_ERROR_UNSUPPORTED,
                         "sum factorisation of second derivatives");
-    if (s->type != SCALAR_COEFFICIENT || s->constant)
+    if (s->type != SCALAR_COEFFICIENT || !w->sources[s->a / 2])
         return true;
     ufl_part parts[UFL_PARTS_MAX];
     const ufl_node *node = w->l.coefficients[s->a / 2];

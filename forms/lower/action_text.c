@@ -154,7 +154,7 @@ static void write_leaf(ufl_action_writer *w, int number, const ufl_scalar *s) {
     default:
         (void)ufl_component_parts(w->l.context, w->l.coefficients[s->a / 2]->space->element, s->b,
                                   parts);
-        if (s->constant)
+        if (!w->sources[s->a / 2])
             weft_text_add(out, "uniform[%d];\n", first_uniform(w, s->a / 2) + parts[0].first);
         else
             weft_text_add(out, "u[%d];\n",

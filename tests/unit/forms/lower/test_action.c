@@ -9,6 +9,9 @@
 /* Sums of some thousand products of numbers about 1, in another order. */
 #define RELATIVE 1e-11
 
+/* second_degree of a discontinuous element of degree 0 */
+#define CELLWISE 100
+
 typedef struct action_case {
     const char *name, *text; /* text: behind the definitions of cell and mesh */
     int degree, components, points_degree;
@@ -94,6 +97,11 @@ static const action_case cases[] = {
                                           "grad(w)[0]*u)*q + (1 + w**2)*dot(grad(p), "
                                           "grad(q)))*dx(degree=8)\n",
      1, 1, 8, -1, 0, reaction, 3, 1},
+    {"cellwise",
+     MIXED("VectorElement('Q', cell, 2)",
+           "FiniteElement('DG', cell, 0)") "a = (inner(grad(u), grad(v)) - p*div(v) - "
+                                           "q*div(u))*dx(degree=6)\n",
+     2, 0, 6, 0, 0, NULL, CELLWISE, 1},
 };
 
 static weft_memory *constant_memory(weft_device *device, const double *values, int n,
@@ -152,12 +160,17 @@ typedef struct numbered {
     weft_memory *memory;
 } numbered;
 
+static weft_element_kind kind_of(int degree) {
+    return degree == CELLWISE ? (weft_element_kind){WEFT_DISCONTINUOUS, 0}
+                              : (weft_element_kind){WEFT_LAGRANGE, degree};
+}
+
 static void numbered_make(weft_device *device, const weft_mesh *mesh, const int (*kinds)[2],
                           uint64_t seed, numbered *out) {
     weft_error error;
     *out = (numbered){.n_cells = mesh->n_cells};
     for (int i = 0; i < 2 && kinds[i][0] > 0; ++i, ++out->n_spaces) {
-        const weft_element_kind kind = {WEFT_LAGRANGE, kinds[i][0]};
+        const weft_element_kind kind = kind_of(kinds[i][0]);
         assert_int_equal(weft_space_make(device, mesh, kind, kinds[i][1], &out->spaces[i], &error),
                          WEFT_OK);
         out->width += weft_space_element(out->spaces[i])->n_nodes * kinds[i][1];
@@ -203,8 +216,7 @@ static void second_table(weft_cell_type cell, const action_case *one, const weft
                          action_function *function) {
     function->components += one->second_components;
     if (one->second_components > 0)
-        function->tables[1] =
-            action_tabulate(cell, (weft_element_kind){WEFT_LAGRANGE, one->second_degree}, rule);
+        function->tables[1] = action_tabulate(cell, kind_of(one->second_degree), rule);
 }
 
 /* What the kernel computed twice into y, against the reference. */
