@@ -27,26 +27,44 @@ static array_layout layout_of(const ufl_action_writer *w) {
     return layout;
 }
 
-/* Cells per thread block, and threads per multiprocessor for which registers are left, by measurements of single
- * functions on an H200 (docs/measurements.md); functions with several components need more registers. */
-static int wanted_cells(const ufl_action_writer *w) {
+/* Cells per thread block, and threads per multiprocessor for which registers are left, by measurements of products on an
+ * H200 (docs/measurements.md). */
+typedef struct occupancy {
+    int cells, threads;
+} occupancy;
+
+static occupancy trilinear_occupancy(const ufl_action_writer *w) {
     const int q = w->n_points;
-    if (w->dimension == 2)
-        return 128 / q;
+    const bool gradients = w->n_gradients > 0;
     if (w->by_layers)
-        return (w->n_gradients > 0 ? 32 : 64) / q;
-    return q >= 8 ? 1 : q == 4 ? 8 : (w->n_gradients > 0 ? 252 : 144) / (q * q);
+        return gradients ? (occupancy){32 / q, 384} : (occupancy){64 / q, 768};
+    const int cells = q >= 8 ? 1 : q == 4 ? 8 : (gradients ? 252 : 144) / (q * q);
+    return (occupancy){cells, gradients ? (q >= 8 ? 512 : 756) : (q >= 8 ? 800 : 1008)};
 }
-static int wanted_threads(const ufl_action_writer *w) {
-    if (w->by_layers)
-        return w->n_gradients > 0 ? 384 : 768;
-    if (w->n_values > 1)
-        return 384;
+/* Lines of 24 coefficients of the geometry, or of a determinant's 6, are in registers. */
+static occupancy curved_occupancy(const ufl_action_writer *w) {
+    const int q = w->n_points, cells = q >= 8 ? 1 : 128 / (q * q);
+    if (w->n_gradients == 0)
+        return (occupancy){cells, 1024};
+    return (occupancy){q == 4 ? 4 : cells, q == 4 || q == 6 ? 640 : 512};
+}
+/* Functions with several components need more registers. */
+static occupancy vector_occupancy(const ufl_action_writer *w) {
+    const int q = w->n_points;
+    if (q == 4)
+        return w->trilinear ? (occupancy){8, 512} : (occupancy){4, 384};
+    return q >= 8 ? (occupancy){1, 256} : (occupancy){128 / (q * q), 384};
+}
+static occupancy plane_occupancy(const ufl_action_writer *w) {
+    const int q = w->n_points, cells = q > 4 && q < 8 ? 128 / q : 64 / q;
+    return (occupancy){cells, w->n_values > 1 ? 384 : q < 8 ? 1024 : q == 8 ? 896 : 640};
+}
+static occupancy wanted_occupancy(const ufl_action_writer *w) {
     if (w->dimension == 2)
-        return 768;
-    if (!w->trilinear) /* 27 numbers of a line's geometry in registers */
-        return w->n_gradients > 0 ? 400 : 512;
-    return w->n_gradients > 0 ? (w->n_points >= 8 ? 512 : 756) : (w->n_points >= 8 ? 800 : 1008);
+        return plane_occupancy(w);
+    if (w->n_values > 1)
+        return vector_occupancy(w);
+    return w->trilinear ? trilinear_occupancy(w) : curved_occupancy(w);
 }
 
 static int cube(int n) {
@@ -107,14 +125,17 @@ static void choose_shape(ufl_action_writer *w) {
     weft_cell_kernel *kernel = &w->out->kernel;
     const int q = w->n_points, bytes = cell_bytes(w);
     const int threads = w->by_layers || w->dimension == 2 ? q : q * q;
-    kernel->cells = w->shape.cells > 0 ? w->shape.cells : wanted_cells(w);
+    const occupancy wanted = wanted_occupancy(w);
+    kernel->cells = w->shape.cells > 0 ? w->shape.cells : wanted.cells;
     while (kernel->cells > 1 && (size_t)(bytes * kernel->cells) > w->limits->onchip_bytes)
         kernel->cells /= 2;
     kernel->block_threads = kernel->cells * threads;
     kernel->shared_bytes = bytes * kernel->cells;
     if (w->shape.resident == 0) {
         const int most = (int)(w->limits->onchip_bytes / (size_t)(kernel->shared_bytes + 1024));
-        w->shape.resident = wanted_threads(w) / kernel->block_threads;
+        const int warps = (kernel->block_threads + 31) / 32;
+        const bool tuned = w->trilinear && w->n_values == 1; /* by threads, others by whole warps */
+        w->shape.resident = wanted.threads / (tuned ? kernel->block_threads : 32 * warps);
         if (w->shape.resident > most)
             w->shape.resident = most;
         if (w->shape.resident < 1)
