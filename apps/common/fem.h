@@ -41,11 +41,21 @@ weft_status app_assembly_choose(weft_device *device, const app_run_options *opti
                                 const weft_assembly_problem *problem,
                                 const weft_assembly_speeds *speeds, const weft_monitor *monitor,
                                 weft_assembly *out, weft_error *error);
+/** Estimate the peak memory of a run on a device with these limits. */
+void app_memory_estimate_run(const weft_limits *limits, const app_memory_estimate *what,
+                             weft_assembly assembly, weft_memory_estimate *estimate);
 /** Estimate the peak memory of a run on the device, log it and compare it with the free memory.
  *  bytes   the estimate
- *  Errors  WEFT_ERROR_MEMORY: it does not fit; the hint names an assembly that needs less */
+ *  Errors  WEFT_ERROR_MEMORY: it does not fit; the hint has the bytes per node, how many nodes fit, and an
+ *          assembly that needs less */
 weft_status app_memory_estimate_check(weft_device *device, const app_memory_estimate *what,
                                       weft_assembly assembly, size_t *bytes, weft_error *error);
+/** Before a large built-in mesh is made: refuse one with which functions of degree 1 do not fit on the
+ *  device. On the null device, whether they would fit on the device that it stands for.
+ *  (apps/common/memory_forecast.c)
+ *  Errors  WEFT_ERROR_MEMORY: it does not fit; the hint names the largest mesh that does */
+weft_status app_memory_forecast(weft_device *device, const app_run_options *options,
+                                weft_error *error);
 /** Log the actual peak memory next to the estimate. */
 void app_memory_estimate_compare(const weft_device *device, size_t estimated,
                                  const weft_monitor *monitor);

@@ -1,6 +1,8 @@
 /* Chooses the assembly and compares the memory that a run needs with the device's. */
 #include "apps/common/fem.h"
 
+#include <math.h>
+
 weft_status app_assembly_choose(weft_device *device, const app_run_options *options,
                                 const weft_assembly_problem *problem,
                                 const weft_assembly_speeds *speeds, const weft_monitor *monitor,
@@ -45,12 +47,12 @@ static size_t load_bytes(const weft_limits *limits, const weft_assembly_problem 
                 : places * sizeof(uint32_t) + (size_t)problem->n_nodes * sizeof(int64_t));
 }
 
-/* Estimate the peak memory of a run: coordinates, vectors and the largest of what is there at one time:
+/* Coordinates, vectors and the largest of what is there at one time:
  * the right-hand side, which is made first (in Newton's method again, beside the operator); the
  * operator, and what its assembly needs; the solver and its preconditioner, when that is freed; after
  * it, two fields on cells that are summed. */
-static void estimate_run(const weft_limits *limits, const app_memory_estimate *what,
-                         weft_assembly assembly, weft_memory_estimate *estimate) {
+void app_memory_estimate_run(const weft_limits *limits, const app_memory_estimate *what,
+                             weft_assembly assembly, weft_memory_estimate *estimate) {
     const weft_assembly_problem *problem = &what->problem;
     const size_t c = problem->components > 1 ? (size_t)problem->components : 1;
     const size_t nodes = (size_t)problem->n_nodes, real_bytes = sizeof(double);
@@ -87,28 +89,36 @@ static void estimate_run(const weft_limits *limits, const app_memory_estimate *w
                                  1);
 }
 
-/* Find the assembly that needs the least memory, if it is not the current one. */
-static void find_smaller(const weft_limits *limits, const app_memory_estimate *what, size_t here,
-                         char *hint, size_t size) {
+/* "526 bytes per node: about 2.7e+08 nodes fit", and the assembly that needs the least memory, if it is not
+ * the current one. */
+static void write_hint(const weft_device *device, const app_memory_estimate *what, size_t here,
+                       char *hint, size_t size) {
     weft_assembly_cost costs[WEFT_ASSEMBLIES_MOST];
+    const weft_limits *limits = weft_device_limits(device);
     const int n = weft_assembly_costs(limits, &what->problem, costs);
+    const double per_node = (double)here / fmax(1, (double)what->problem.n_nodes);
     size_t least = here;
     const char *name = NULL;
     for (int i = 0; i < n; ++i) {
         weft_memory_estimate other = {0};
         if (!costs[i].possible)
             continue;
-        estimate_run(limits, what, costs[i].assembly, &other);
+        app_memory_estimate_run(limits, what, costs[i].assembly, &other);
         if (other.bytes < least) {
             least = other.bytes;
             name = costs[i].name;
         }
     }
+    const int length = snprintf(hint, size, "%.0f bytes per node: about %.3g nodes fit; ", per_node,
+                                (double)weft_device_bytes_free(device) / per_node);
+    if (length < 0 || (size_t)length >= size)
+        return;
     if (name)
-        snprintf(hint, size, "--assembly %s needs %.4g MB; or take a smaller mesh", name,
-                 (double)least * 1e-6);
+        snprintf(hint + length, size - (size_t)length,
+                 "--assembly %s needs %.4g MB; or take a smaller mesh", name, (double)least * 1e-6);
     else
-        snprintf(hint, size, "take a smaller mesh: no assembly needs less");
+        snprintf(hint + length, size - (size_t)length,
+                 "take a smaller mesh: no assembly needs less");
 }
 
 weft_status app_memory_estimate_check(weft_device *device, const app_memory_estimate *what,
@@ -117,8 +127,8 @@ weft_status app_memory_estimate_check(weft_device *device, const app_memory_esti
     const weft_limits *limits = weft_device_limits(device);
     weft_memory_estimate estimate = {0};
     char hint[200];
-    estimate_run(limits, what, assembly, &estimate);
-    find_smaller(limits, what, estimate.bytes, hint, sizeof hint);
+    app_memory_estimate_run(limits, what, assembly, &estimate);
+    write_hint(device, what, estimate.bytes, hint, sizeof hint);
     TRY(weft_memory_estimate_check(&estimate, device, hint, error));
     *bytes = estimate.bytes;
 done:

@@ -81,6 +81,33 @@ int64_t app_mesh_built_in_nodes(const app_mesh_options *options, int *dimension)
     return out;
 }
 
+void app_mesh_shape_count(app_mesh_shape *shape) {
+    const int64_t side =
+        shape->side < 1000000 ? shape->side : 1000000; /* larger ones are refused */
+    shape->n_nodes = 1;
+    shape->n_cells = shape->dimension == 2 ? 2 : 6;
+    for (int i = 0; i < shape->dimension; ++i) {
+        shape->n_nodes *= side + 1;
+        shape->n_cells *= side;
+    }
+}
+
+bool app_mesh_shape_of(const app_mesh_options *options, app_mesh_shape *out) {
+    static const char *const names[] = {"square", "cube"};
+    for (int i = 0; i < 2; ++i) {
+        const size_t length = strlen(names[i]);
+        const char *number = options->name + length + 1;
+        if (strncmp(options->name, names[i], length) != 0 || options->name[length] != ':' ||
+            *number == '\0' || number[strspn(number, "0123456789")] != '\0')
+            continue;
+        *out = (app_mesh_shape){.name = names[i], .dimension = i + 2, .refine = options->refine};
+        out->side = (int64_t)fmin(ldexp(strtod(number, NULL), options->refine), 1e9);
+        app_mesh_shape_count(out);
+        return true;
+    }
+    return false;
+}
+
 /* Refine a coarse mesh and keep the levels.
  *  mesh  is replaced by the finest, which the hierarchy owns */
 static weft_status make_levels(weft_device *device, const weft_hierarchy_options *options,

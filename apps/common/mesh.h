@@ -47,6 +47,18 @@ weft_status app_mesh_make(weft_device *device, const app_mesh_options *options,
 /** The number of nodes and the dimension of a built-in mesh whose levels APP_LEVELS_BUILT_IN would
  *  keep; 0: the mesh is not one of these. */
 int64_t app_mesh_built_in_nodes(const app_mesh_options *options, int *dimension);
+/** The shape of a built-in mesh of simplices. */
+typedef struct app_mesh_shape {
+    const char *name; /* "square" or "cube" */
+    int dimension;
+    int64_t side; /* intervals per side, refined */
+    int refine;   /* of the options */
+    int64_t n_nodes, n_cells;
+} app_mesh_shape;
+/** Counts of nodes and cells; at most 10^6 intervals per side. */
+void app_mesh_shape_count(app_mesh_shape *shape);
+/** The shape of the mesh that the options name; false: it is not square:N or cube:N. */
+bool app_mesh_shape_of(const app_mesh_options *options, app_mesh_shape *out);
 /** Free the mesh and its hierarchy. */
 void app_mesh_free(weft_mesh **mesh, app_mesh_made *made);
 /** Print the mesh's lines of the report to stdout. */

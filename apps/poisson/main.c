@@ -17,6 +17,10 @@ done:
     return status;
 }
 
+static weft_status check_size(solve *run, weft_error *error) {
+    return app_memory_forecast(run->base.device, run->base.options, error);
+}
+
 static weft_status make_form(solve *run, weft_error *error) {
     return form_cells(run, &run->base.form, error);
 }
@@ -100,6 +104,7 @@ static const solve_problem problem = {
                .nan = "a value is not a number or too large: look at --diffusivity and ALPHA in "
                       "--robin"},
     .options_read = poisson_options_read,
+    .size_check = check_size,
     .form_make = make_form,
     .fixed_check = check_fixed,
     .load_make = make_load,

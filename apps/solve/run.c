@@ -105,6 +105,8 @@ static weft_status run_all(solve *run, weft_error *error) {
     if (problem->script_try)
         TRY(problem->script_try(run, error));
     TRY(solve_check(run, error));
+    if (problem->size_check)
+        TRY(problem->size_check(run, error));
     TRY(app_run_mesh_make(&run->base, error));
     TRY(weft_context_tune(&run->base.context, run->options->run.tune, run->base.mesh->n_cells,
                           error));

@@ -73,6 +73,7 @@ typedef struct solve_problem {
     weft_status (*options_read)(int argc, char **argv, solve_options *out, weft_error *error);
     solve_step *script_read;   /* needs no device; may be NULL */
     solve_step *script_try;    /* compile the script; needs no mesh; may be NULL */
+    solve_step *size_check;    /* before the mesh is made; may be NULL */
     solve_step *script_fit;    /* compile it for the mesh, set the components; NULL: one */
     solve_step *form_make;     /* fill in base.form and check it */
     solve_step *fixed_check;   /* set base.project, or refuse a u that no condition fixes */
@@ -152,9 +153,9 @@ struct solve {
     weft_memory *load; /* the load factor */
     double load_value;
     double *flux; /* [n_dofs] of Neumann and Robin conditions, at full load; NULL: none */
-    weft_memory *flux_memory; /* which wraps it */
-    weft_vector_programs vectors;     /* of Newton's method, as is */
-    weft_memory *more;        /* a term of the residual */
+    weft_memory *flux_memory;     /* which wraps it */
+    weft_vector_programs vectors; /* of Newton's method, as is */
+    weft_memory *more;            /* a term of the residual */
     solve_input *inputs;
     int n_inputs;
     double asymmetry;     /* the largest found */

@@ -48,3 +48,10 @@ for assembly in lma matrix-free; do
     app_estimated solve diffusion.weft --mesh square:150 --assembly "$assembly" --device null:h200
 done
 estimated --mesh square:150 --exact "x*y" --source 0 --assembly auto --device host:1
+# 10^9 nodes of triangles with multigrid: refused before the mesh is made, with what takes the memory and what fits.
+output=$(timeout 20 "$WEFT_BUILD/poisson" --mesh square:31622 --preconditioner multigrid --device null:h200 2>&1)
+code=$?
+test $code -eq 3 || fail "10^9 nodes with multigrid end with $code: $output"
+for words in "the largest arrays: " "bytes per node, for 1000014129 nodes; --mesh square:" " fits, with "; do
+    grep -q -- "$words" <<< "$output" || fail "10^9 nodes with multigrid: no '$words' in: $output"
+done
