@@ -2,6 +2,7 @@
 #include "fem/form/form.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* "poisson.weft + product.weft" */
@@ -60,9 +61,10 @@ static weft_status add_saving(weft_context *context, const weft_fragment *fragme
     return WEFT_OK;
 }
 
-weft_status weft_compiled_make(weft_context *context, const weft_fragment *fragments,
-                               int n_fragments, const weft_compile_options *options,
-                               weft_compiled *out, weft_error *error) {
+/* Without reports, so that several threads may do it; seconds, kernels and savings go to the context. */
+static weft_status make(weft_context *context, const weft_fragment *fragments, int n_fragments,
+                        const weft_compile_options *options, weft_compiled *out,
+                        weft_error *error) {
     weft_status status = WEFT_OK;
     weft_compiled made = {.data = context->data};
     weft_compile_options planned = *options;
@@ -75,7 +77,6 @@ weft_status weft_compiled_make(weft_context *context, const weft_fragment *fragm
                      &planned, &made.compilation, error));
     context->plan_seconds += weft_clock() - start;
     start = weft_clock();
-    weft_progress(context->monitor, "compiling kernel", context->n_kernels + 1, 0);
     if (!weft_device_limits(context->device)->records_only)
         TRY(weft_compilation_correct(made.compilation, context->device, error));
     context->compile_seconds += weft_clock() - start;
@@ -86,12 +87,108 @@ weft_status weft_compiled_make(weft_context *context, const weft_fragment *fragm
     TRY(weft_program_make(context->device, made.compilation, &made.program, error));
     context->compile_seconds += weft_clock() - start;
     context->n_kernels += weft_compilation_kernels(made.compilation);
-    report_plan(context, fragments, n_fragments, made.compilation);
     *out = made;
     made = (weft_compiled){0};
 done:
     weft_arena_free(&arena);
     weft_compiled_free(&made);
+    return status;
+}
+
+weft_status weft_compiled_make(weft_context *context, const weft_fragment *fragments,
+                               int n_fragments, const weft_compile_options *options,
+                               weft_compiled *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_progress(context->monitor, "compiling kernel", context->n_kernels + 1, 0);
+    TRY(make(context, fragments, n_fragments, options, out, error));
+    report_plan(context, fragments, n_fragments, out->compilation);
+done:
+    return status;
+}
+
+/* ---- several scripts at once ----------------------------------------------------------------- */
+
+typedef struct compile_job {
+    weft_context context; /* a copy, for what this script adds */
+    const weft_compile_request *request;
+    weft_compiled made;
+    weft_status status;
+    weft_error error;
+} compile_job;
+
+static void run_job(void *user, int64_t i) {
+    compile_job *job = (compile_job *)user + i;
+    const weft_compile_request *request = job->request;
+    job->status = make(&job->context, request->fragments, request->n_fragments, request->options,
+                       &job->made, &job->error);
+}
+
+/* What a job has counted; its seconds are a share of those of all. */
+static void add_job(weft_context *context, const compile_job *job, double share) {
+    const weft_saving *one = &job->context.saving;
+    weft_saving *sum = &context->saving;
+    context->plan_seconds += share * job->context.plan_seconds;
+    context->compile_seconds += share * job->context.compile_seconds;
+    context->n_kernels += job->context.n_kernels;
+    if (!sum->calls[0] && one->calls[0]) {
+        memcpy(context->saving_script, job->context.saving_script, sizeof context->saving_script);
+        memcpy(sum->calls, one->calls, sizeof one->calls);
+        memcpy(sum->index_set, one->index_set, sizeof one->index_set);
+        sum->bytes = one->bytes;
+        sum->bytes_unfused = one->bytes_unfused;
+    }
+    sum->n_calls += one->n_calls;
+    sum->n_kernels += one->n_kernels;
+    sum->n_unfused += one->n_unfused;
+}
+
+/* The first error in order, or the programs to their places. */
+static weft_status finish_jobs(weft_context *context, compile_job *jobs, int n, double seconds,
+                               weft_error *error) {
+    double sum = 0;
+    for (int i = 0; i < n; ++i) {
+        sum += jobs[i].context.plan_seconds + jobs[i].context.compile_seconds;
+        if (jobs[i].status != WEFT_OK) {
+            if (error)
+                *error = jobs[i].error;
+            return jobs[i].status;
+        }
+    }
+    for (int i = 0; i < n; ++i) {
+        const weft_compile_request *request = jobs[i].request;
+        add_job(context, &jobs[i], sum > 0 ? seconds / sum : 0);
+        report_plan(context, request->fragments, request->n_fragments, jobs[i].made.compilation);
+        *request->out = jobs[i].made;
+        jobs[i].made = (weft_compiled){0};
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_compiled_make_all(weft_context *context, const weft_compile_request *requests,
+                                   int n, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const double start = weft_clock();
+    compile_job *jobs = calloc((size_t)n + 1, sizeof *jobs);
+    if (!jobs)
+        return weft_out_of_memory(error, "scripts");
+    for (int i = 0; i < n; ++i) {
+        jobs[i].request = &requests[i];
+        jobs[i].context = *context;
+        jobs[i].context.plan_seconds = jobs[i].context.compile_seconds = 0;
+        jobs[i].context.n_kernels = 0;
+        jobs[i].context.saving = (weft_saving){0};
+    }
+    weft_progress(context->monitor, "compiling kernel", context->n_kernels + 1, 0);
+    if (weft_context_searches(context)) /* measurements do not share the device */
+        for (int i = 0; i < n; ++i)
+            run_job(jobs, i);
+    else
+        TRY(weft_device_for(context->device, n, run_job, jobs, error));
+    TRY(finish_jobs(context, jobs, n, weft_clock() - start, error));
+done:
+    for (int i = 0; i < n; ++i)
+        weft_compiled_free(&jobs[i].made);
+    free(jobs);
     return status;
 }
 

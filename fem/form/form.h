@@ -36,6 +36,17 @@ void weft_compiled_ahead(const weft_context *context, const weft_fragment *fragm
 weft_status weft_compiled_make(weft_context *context, const weft_fragment *fragments,
                                int n_fragments, const weft_compile_options *options,
                                weft_compiled *out, weft_error *error);
+/** The arguments of a weft_compiled_make. */
+typedef struct weft_compile_request {
+    const weft_fragment *fragments;
+    int n_fragments;
+    const weft_compile_options *options;
+    weft_compiled *out;
+} weft_compile_request;
+/** The same for several scripts at once, on all threads of the device.
+ *  Errors  that of the first request that fails; no `out` is touched */
+weft_status weft_compiled_make_all(weft_context *context, const weft_compile_request *requests,
+                                   int n, weft_error *error);
 void weft_compiled_free(weft_compiled *compiled);
 /** Compile options with a form's expressions and parameters, which are borrowed. */
 weft_compile_options weft_form_options(const weft_form *form);

@@ -232,11 +232,9 @@ weft_status weft_cycle_make(weft_context *context, weft_cycle_source *sources, i
     }
     for (int i = n_levels; i-- > 0;)
         TRY(make_level(out, i, &sources[i], problem, error));
-    TRY(weft_cycle_levels_ahead(out, error));
     if (problem->full_cycles > 0)
         TRY(weft_cycle_full_ahead(out, error));
-    for (int i = 0; i + 1 < n_levels; ++i)
-        TRY(weft_cycle_level_programs(out, i, error));
+    TRY(weft_cycle_programs(out, error));
     TRY(weft_cycle_conversion(out, error));
     TRY(warm_up(out, problem->full_cycles, error));
 done:

@@ -97,12 +97,10 @@ weft_status weft_cycle_run_from(weft_cycle *cycle, int number, weft_memory *acti
                                 weft_error *error);
 void weft_cycle_full_free(weft_cycle_full **full);
 
-/** Let other threads compile the programs of all levels, and those of full multigrid
- *  (weft_compiled_ahead). */
-weft_status weft_cycle_levels_ahead(const weft_cycle *cycle, weft_error *error);
+/** Let other threads compile the programs of full multigrid (weft_compiled_ahead). */
 weft_status weft_cycle_full_ahead(const weft_cycle *cycle, weft_error *error);
-/** Make a level's programs and bind them; the lists of this level and the next exist. */
-weft_status weft_cycle_level_programs(weft_cycle *cycle, int level, weft_error *error);
+/** Make the programs of all levels but the coarsest and bind them; the lists of all levels exist. */
+weft_status weft_cycle_programs(weft_cycle *cycle, weft_error *error);
 /** Make the inverse of the coarsest matrix and its program.
  *  d            [n] rows with 0 get zero rows
  *  is_singular  the constants are the null space, on which the inverse does not matter */

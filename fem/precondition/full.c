@@ -40,27 +40,31 @@ static bool has_operator(full_step step) {
     return step == FULL_START || step == FULL_STEP;
 }
 
-/* The script of a step, into `made`; NULL: only let other threads compile it. */
-static weft_status compile(const weft_cycle *cycle, int number, full_step step,
-                           weft_operator_in_script *in_script, weft_compiled *made,
-                           weft_error *error) {
+/* How a step is compiled; its parts point to each other. */
+typedef struct step_script {
+    weft_fragment fragment;
+    weft_operator_choice choice;
+    weft_compile_options options;
+    int level;
+    full_step step;
+} step_script;
+
+static weft_status describe(const weft_cycle *cycle, int number, full_step step,
+                            weft_operator_in_script *in_script, step_script *out,
+                            weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_cycle_level *level = &cycle->levels[number];
-    const weft_fragment fragment = {names[step], weft_fem_script(names[step])};
-    weft_operator_choice choice = {0};
+    *out = (step_script){
+        .fragment = {names[step], weft_fem_script(names[step])}, .level = number, .step = step};
     if (has_operator(step)) {
         TRY(weft_operator_in_script_make(level->op, in_script, error));
-        choice = weft_operator_in_script_choice(in_script, "A");
+        out->choice = weft_operator_in_script_choice(in_script, "A");
     }
-    const weft_compile_options options = {.operators = &choice,
+    out->options = (weft_compile_options){.operators = &out->choice,
                                           .n_operators = has_operator(step),
                                           .single = cycle->single,
                                           .scatter = WEFT_SCATTER_GATHERED,
                                           .elements = level->n};
-    if (made)
-        TRY(weft_compiled_make(cycle->context, &fragment, 1, &options, made, error));
-    else
-        weft_compiled_ahead(cycle->context, &fragment, 1, &options);
 done:
     return status;
 }
@@ -119,6 +123,34 @@ static bool has_step(const weft_cycle *cycle, int number, int n_levels, full_ste
            (step == FULL_STEP && cycle->levels[number].op);
 }
 
+static weft_status make_programs(weft_cycle *cycle, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cycle_full *full = cycle->full;
+    const size_t most = (size_t)full->n_levels * FULL_STEPS;
+    step_script *scripts = calloc(most, sizeof *scripts);
+    weft_compile_request *requests = calloc(most, sizeof *requests);
+    int n = 0;
+    if (!scripts || !requests)
+        TRY(weft_out_of_memory(error, "full multigrid"));
+    for (int i = 0; i < full->n_levels; ++i)
+        for (int k = 0; k < FULL_STEPS; ++k) {
+            full_level *level = &full->levels[i];
+            if (!has_step(cycle, i, full->n_levels, (full_step)k))
+                continue;
+            TRY(describe(cycle, i, (full_step)k, &level->operators[k], &scripts[n], error));
+            requests[n] = (weft_compile_request){&scripts[n].fragment, 1, &scripts[n].options,
+                                                 &level->programs[k]};
+            ++n;
+        }
+    TRY(weft_compiled_make_all(cycle->context, requests, n, error));
+    for (int i = 0; i < n; ++i)
+        TRY(bind(cycle, scripts[i].level, scripts[i].step, error));
+done:
+    free(scripts);
+    free(requests);
+    return status;
+}
+
 static weft_status make_full(weft_cycle *cycle, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = cycle->context->device;
@@ -143,15 +175,7 @@ static weft_status make_full(weft_cycle *cycle, weft_error *error) {
             TRY(weft_memory_make(device, real_bytes, &full->levels[i].size[k], error));
         }
     }
-    for (int i = 0; i < full->n_levels; ++i)
-        for (int k = 0; k < FULL_STEPS; ++k) {
-            const full_step step = (full_step)k;
-            full_level *level = &full->levels[i];
-            if (!has_step(cycle, i, full->n_levels, step))
-                continue;
-            TRY(compile(cycle, i, step, &level->operators[k], &level->programs[k], error));
-            TRY(bind(cycle, i, step, error));
-        }
+    TRY(make_programs(cycle, error));
 done:
     return status;
 }
@@ -160,11 +184,13 @@ weft_status weft_cycle_full_ahead(const weft_cycle *cycle, weft_error *error) {
     weft_status status = WEFT_OK;
     const int n_levels = count_meshes(cycle);
     weft_operator_in_script in_script = {0};
+    step_script script;
     for (int i = 0; i < n_levels; ++i)
         for (int k = 0; k < FULL_STEPS; ++k) {
             if (!has_step(cycle, i, n_levels, (full_step)k))
                 continue;
-            TRY(compile(cycle, i, (full_step)k, &in_script, NULL, error));
+            TRY(describe(cycle, i, (full_step)k, &in_script, &script, error));
+            weft_compiled_ahead(cycle->context, &script.fragment, 1, &script.options);
             weft_operator_in_script_free(&in_script);
         }
 done:

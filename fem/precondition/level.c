@@ -3,6 +3,8 @@
 
 #include "core/base/fault.h"
 
+#include <stdlib.h>
+
 static const char *const declarations = "index fine plain, coarse plain;\n"
                                         "parameter w = 2;\n"
                                         "connectivity parents : fine -> coarse[w];\n"
@@ -41,38 +43,44 @@ static void append_up(weft_text *text, const weft_cycle_level *level) {
     weft_text_add(text, "return x;\n");
 }
 
-/* The script of a step, into `made`; NULL: only let other threads compile it. */
-static weft_status compile(const weft_cycle *cycle, int number, weft_cycle_step step,
-                           const weft_operator_in_script *in_script, weft_compiled *made,
-                           weft_error *error) {
+/* A script and how it is compiled; its parts point to each other. */
+typedef struct level_script {
+    weft_text text;
+    weft_fragment fragment;
+    weft_operator_choice choice;
+    weft_parameter width;
+    weft_compile_options options;
+    int level;
+    weft_cycle_step step;
+} level_script;
+
+static weft_status write_script(const weft_cycle *cycle, int number, weft_cycle_step step,
+                                level_script *out, weft_error *error) {
     weft_status status = WEFT_OK;
     static const char *const names[] = {"multigrid_down.weft", "multigrid_again.weft",
                                         "multigrid_up.weft"};
-    const weft_cycle_level *level = &cycle->levels[number];
-    weft_text text = {0};
-    const weft_parameter width = {"w", weft_connectivity_width(level->parents)};
+    weft_cycle_level *level = &cycle->levels[number];
+    out->level = number;
+    out->step = step;
     if (step == WEFT_CYCLE_UP)
-        append_up(&text, level);
+        append_up(&out->text, level);
     else
-        append_down(&text, level, step == WEFT_CYCLE_DOWN);
-    if (text.failed)
+        append_down(&out->text, level, step == WEFT_CYCLE_DOWN);
+    if (out->text.failed)
         TRY(weft_out_of_memory(error, "a level of multigrid"));
-    const weft_fragment fragment = {names[step], text.data};
-    const weft_operator_choice choice = weft_operator_in_script_choice(in_script, "A");
-    const weft_compile_options options = {.operators = &choice,
+    TRY(weft_operator_in_script_make(level->op, &level->operators[step], error));
+    out->fragment = (weft_fragment){names[step], out->text.data};
+    out->choice = weft_operator_in_script_choice(&level->operators[step], "A");
+    out->width = (weft_parameter){"w", weft_connectivity_width(level->parents)};
+    out->options = (weft_compile_options){.operators = &out->choice,
                                           .n_operators = 1,
-                                          .parameters = &width,
+                                          .parameters = &out->width,
                                           .n_parameters = 1,
                                           .single = cycle->single,
                                           .scatter = WEFT_SCATTER_GATHERED,
                                           .predicated = cycle->is_predicated,
                                           .elements = level->n};
-    if (made)
-        TRY(weft_compiled_make(cycle->context, &fragment, 1, &options, made, error));
-    else
-        weft_compiled_ahead(cycle->context, &fragment, 1, &options);
 done:
-    weft_text_free(&text);
     return status;
 }
 
@@ -98,37 +106,31 @@ done:
     return status;
 }
 
-static bool has_step(const weft_cycle_level *level, weft_cycle_step step) {
-    return step != WEFT_CYCLE_AGAIN || level->is_twice;
-}
-
-weft_status weft_cycle_levels_ahead(const weft_cycle *cycle, weft_error *error) {
+weft_status weft_cycle_programs(weft_cycle *cycle, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_operator_in_script in_script = {0};
-    for (int i = 0; i + 1 < cycle->n_levels; ++i) {
-        const weft_cycle_level *level = &cycle->levels[i];
-        TRY(weft_operator_in_script_make(level->op, &in_script, error));
-        for (int step = 0; step < WEFT_CYCLE_STEPS; ++step)
-            if (has_step(level, (weft_cycle_step)step))
-                TRY(compile(cycle, i, (weft_cycle_step)step, &in_script, NULL, error));
-        weft_operator_in_script_free(&in_script);
-    }
+    const size_t most = (size_t)cycle->n_levels * WEFT_CYCLE_STEPS;
+    level_script *scripts = calloc(most, sizeof *scripts);
+    weft_compile_request *requests = calloc(most, sizeof *requests);
+    int n = 0;
+    if (!scripts || !requests)
+        TRY(weft_out_of_memory(error, "the levels of multigrid"));
+    for (int i = 0; i + 1 < cycle->n_levels; ++i)
+        for (int k = 0; k < WEFT_CYCLE_STEPS; ++k) {
+            weft_cycle_level *level = &cycle->levels[i];
+            if (k == WEFT_CYCLE_AGAIN && !level->is_twice)
+                continue;
+            TRY(write_script(cycle, i, (weft_cycle_step)k, &scripts[n], error));
+            requests[n] = (weft_compile_request){&scripts[n].fragment, 1, &scripts[n].options,
+                                                 &level->programs[k]};
+            ++n;
+        }
+    TRY(weft_compiled_make_all(cycle->context, requests, n, error));
+    for (int i = 0; i < n; ++i)
+        TRY(bind(cycle, scripts[i].level, scripts[i].step, error));
 done:
-    weft_operator_in_script_free(&in_script);
-    return status;
-}
-
-weft_status weft_cycle_level_programs(weft_cycle *cycle, int number, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_cycle_level *level = &cycle->levels[number];
-    for (int i = 0; i < WEFT_CYCLE_STEPS; ++i) {
-        const weft_cycle_step step = (weft_cycle_step)i;
-        if (!has_step(level, step))
-            continue;
-        TRY(weft_operator_in_script_make(level->op, &level->operators[i], error));
-        TRY(compile(cycle, number, step, &level->operators[i], &level->programs[i], error));
-        TRY(bind(cycle, number, step, error));
-    }
-done:
+    for (size_t i = 0; scripts && i < most; ++i)
+        weft_text_free(&scripts[i].text);
+    free(scripts);
+    free(requests);
     return status;
 }
