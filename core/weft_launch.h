@@ -32,7 +32,7 @@ weft_status weft_device_module(weft_device *device, const char *name, const char
  *  Errors  those of weft_module_make */
 weft_status weft_module_store(weft_device *device, const char *name, const char *source,
                               weft_error *error);
-/** The same on another thread, as many at once as there are processors; returns at once. A
+/** The same on another thread, several at once on half of the processors; returns at once. A
  *  weft_module_make of this source waits for it alone, and reports its errors. What has not been
  *  begun when the device is freed is not compiled.
  *  name, source  copied */

@@ -65,7 +65,7 @@ weft_cache_lock weft_cache_lock_take(weft_cache *cache, const char *key) {
             break;
         if (!reported && weft_clock() - start > 0.5) {
             weft_log(cache->monitor, WEFT_LOG_INFO,
-                     "waiting for another process that compiles the same kernel");
+                     "waiting for another thread or process that compiles the same kernel");
             reported = true;
         }
         sleep_seconds(pause);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Half of the processors: what is needed first is compiled beside them. */
 enum { THREADS_MOST = 16 };
 
 /* A source of a module. Jobs stay in the list, so that none is given twice. */
@@ -96,9 +97,9 @@ static weft_store_queue *queue_of(weft_device *device) {
     made = calloc(1, sizeof *made);
     if (!made)
         return NULL;
-    const int processors = weft_threads_available();
+    const int half = (weft_threads_available() + 1) / 2;
     made->device = device;
-    made->most = processors < THREADS_MOST ? processors : THREADS_MOST;
+    made->most = half < THREADS_MOST ? half : THREADS_MOST;
     pthread_mutex_init(&made->mutex, NULL);
     pthread_cond_init(&made->changed, NULL);
     if (atomic_compare_exchange_strong(&device->store_queue, &found, made))
