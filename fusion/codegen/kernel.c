@@ -329,8 +329,8 @@ static void write_stores(const source_writer *w, const weft_plan_kernel *kernel)
         bool there = false;
         for (int k = 0; k < one->fusion->n_calls; ++k) {
             const weft_call *call = &w->graph->calls[one->order[k]];
-            there |= call->result == kernel->stores[i] &&
-                     weft_source_is_written_in_place(w, kernel, call, one->variants[k]);
+            there |=
+                call->result == kernel->stores[i] && weft_source_is_written_in_place(w, kernel, k);
         }
         if (!there)
             weft_source_store(w, kernel, kernel->stores[i]);
@@ -367,7 +367,7 @@ static weft_status write_map_kernel(const source_writer *plain, const weft_plan_
         const int variant = implementation->variants[i];
         weft_source_call_comment(w, call);
         source_threads one = {.width = 0};
-        if (!weft_source_is_written_in_place(w, kernel, call, variant)) {
+        if (!weft_source_is_written_in_place(w, kernel, i)) {
             weft_source_declare_result(w, call);
         } else {
             weft_source_declare_in_place(w, call);
@@ -472,6 +472,7 @@ weft_status weft_source_kernels(const weft_segment *segment, weft_text *out, wef
                                   .plan = plan,
                                   .limits = &segment->limits,
                                   .backend = weft_source_backend(&segment->limits),
+                                  .options = &segment->options,
                                   .single = segment->options.single,
                                   .out = out};
     for (int i = 0; i < plan->n_kernels; ++i)

@@ -491,6 +491,7 @@ weft_status weft_source_nested_sized(const weft_segment *segment, const weft_pla
                              .plan = segment->plan,
                              .limits = &segment->limits,
                              .backend = backend,
+                             .options = &segment->options,
                              .single = segment->options.single,
                              .out = out};
     weft_nested_begin(&n, &w, kernel);

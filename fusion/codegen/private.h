@@ -13,6 +13,7 @@ typedef struct source_writer {
     const weft_plan *plan;
     const weft_limits *limits; /* of the device */
     const weft_backend *backend;
+    const weft_compile_options *options;
     bool single;
     int unroll;  /* see weft_body_style */
     bool hoists; /* costly uniform subexpressions are computed before the loop over elements */
@@ -51,10 +52,10 @@ void weft_source_load_statement(const source_writer *w, const weft_operand *load
 void weft_source_scatter(const source_writer *w, const weft_plan_kernel *kernel,
                          const weft_accumulation *a);
 void weft_source_store(const source_writer *w, const weft_plan_kernel *kernel, int stored);
-/** fusion/codegen/stored.c: is the result of a call written where it is stored, instead of into an array? The
+/** fusion/codegen/stored.c: is the result of the call at a position of the order written where it is stored, instead of into an array? The
  *  declaration that stands for the array. */
 bool weft_source_is_written_in_place(const source_writer *w, const weft_plan_kernel *kernel,
-                                     const weft_call *call, int variant);
+                                     int position);
 void weft_source_declare_in_place(const source_writer *w, const weft_call *call);
 /** Declarations of element, block and lane; specialisation: C text of the element's number. */
 void weft_source_thread(const source_writer *w, const char *indent, const char *specialisation);

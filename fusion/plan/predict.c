@@ -3,6 +3,8 @@
 #include "fusion/cost/occupancy.h"
 #include "fusion/plan/block_shapes.h"
 #include "fusion/plan/dense.h"
+#include "fusion/plan/in_place.h"
+#include "fusion/plan/nested.h"
 #include "fusion/plan/primitives.h"
 
 #include <math.h>
@@ -166,11 +168,37 @@ static double spilled_seconds(const weft_limits *limits, const weft_implementati
     return threads * bytes / (limits->bandwidth > 0 ? limits->bandwidth : 20e9);
 }
 
+static bool has_reduction(const weft_predictor *p, const weft_implementation *made) {
+    for (int i = 0; i < made->fusion->n_calls; ++i)
+        if (p->graph->calls[made->fusion->calls[i]].reduction != NULL)
+            return true;
+    return false;
+}
+
+/* Does the kernel accumulate cell colour by cell colour? */
+static bool is_by_colours(const weft_predictor *p, const weft_implementation *made) {
+    for (int i = 0; i < p->graph->n_accumulations; ++i)
+        if (p->options->scatter == WEFT_SCATTER_CELL_COLOURS &&
+            weft_fusion_contains(made->fusion, p->graph->accumulations[i].call))
+            return true;
+    return false;
+}
+
+/* Components that one thread holds at once. Only maps write results in place (weft_kernel_kind). */
+static int components_of_thread(const weft_predictor *p, const weft_implementation *made) {
+    if (made->threads_per_element > 0)
+        return made->register_components;
+    if (!p->is_gpu || made->is_dense || has_reduction(p, made) || is_by_colours(p, made) ||
+        weft_fusion_is_nested(p->graph, made->fusion) ||
+        weft_fusion_product(p->graph, made->fusion) >= 0)
+        return made->onchip_peak;
+    return weft_peak_not_in_place(p->graph, p->options, made);
+}
+
 /* Register spills, estimated: words per thread beyond the available registers are written and read back. What
  * is live at once is more than what a compiler spills, which loads late: a third is counted. */
 static double spill_seconds(const weft_predictor *p, const weft_implementation *made) {
-    double words = (made->threads_per_element > 0 ? made->register_components : made->onchip_peak) *
-                   p->real_bytes / 4;
+    double words = components_of_thread(p, made) * p->real_bytes / 4;
     const double most = p->is_gpu
                             ? REGISTERS_MOST - REGISTERS_OWN
                             : (double)p->limits->onchip_bytes / 4 /
@@ -184,13 +212,6 @@ static double spill_seconds(const weft_predictor *p, const weft_implementation *
 
 static double multiprocessors(const weft_predictor *p) {
     return p->limits->multiprocessors > 0 ? p->limits->multiprocessors : 1;
-}
-
-static bool has_reduction(const weft_predictor *p, const weft_implementation *made) {
-    for (int i = 0; i < made->fusion->n_calls; ++i)
-        if (p->graph->calls[made->fusion->calls[i]].reduction != NULL)
-            return true;
-    return false;
 }
 
 /* Is this a kernel over a matrix whose rows or columns come through a ring in shared memory? */
@@ -236,9 +257,8 @@ int weft_coarsening_factor(const weft_predictor *p, const weft_implementation *m
 
 static weft_operating_point point_of(const weft_predictor *p, const weft_implementation *made,
                                      double n, double *uneven) {
-    const double words = (made->threads_per_element > 0
-                              ? 2 * REGISTERS_OWN + made->register_components * p->real_bytes / 4
-                              : REGISTERS_OWN + made->onchip_peak * p->real_bytes / 4);
+    const double words = (made->threads_per_element > 0 ? 2 : 1) * REGISTERS_OWN +
+                         components_of_thread(p, made) * p->real_bytes / 4;
     weft_operating_point point = {
         .elements = made->elements_per_block,
         /* a thread of a reduction processes its elements of a reduction tile, loads first */

@@ -138,8 +138,49 @@ static void every_thread_spills(void **state) {
     weft_device_free(&device);
 }
 
+/* 576 doubles exceed the registers. A body that only assigns them writes them to the list at once, so that the
+ * time is that of the lists (the tolerance is for latencies); one that adds to them keeps an array in local
+ * memory, beside the row: more than a third in addition. */
+static void results_in_place_do_not_spill(void **state) {
+    static const char functions[] =
+        "//@ function  outer(x: real[m]) -> A: real[m,n]\n//@ kind      map\n//@ parameter n\n"
+        "//@ flops     2*m*n\n//@ source    A(i,j) = x_i (j + 2)\n//@ threads   1\n"
+        "for (int i = 0; i < m; ++i)\n    for (int j = 0; j < n; ++j)\n"
+        "        A(i,j) = x(i) * (j + 2);\n"
+        "//@ function  sums(x: real[m]) -> A: real[m,n]\n//@ kind      map\n//@ parameter n\n"
+        "//@ flops     2*m*n\n//@ source    A(i,j) = x_i (j + 2)\n//@ threads   1\n"
+        "for (int i = 0; i < m; ++i)\n    for (int j = 0; j < n; ++j) {\n"
+        "        A(i,j) = 0;\n        A(i,j) += x(i) * (j + 2);\n    }\n";
+    static const char *const names[] = {"outer", "sums"};
+    double times[2];
+    weft_device *device = NULL;
+    weft_library *library = NULL;
+    (void)state;
+    assert_int_equal(weft_device_open("null:h200", NULL, &device, NULL), WEFT_OK);
+    assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
+    assert_int_equal(weft_library_add_text(library, "in_place.kernel.c", functions, NULL), WEFT_OK);
+    for (int i = 0; i < 2; ++i) {
+        char text[128];
+        weft_compilation *compilation = NULL;
+        snprintf(text, sizeof text,
+                 "index N;\ninput x : real[24] over N;\nA = %s(x, n = 24);\nreturn A;\n", names[i]);
+        const weft_fragment fragment = {"in_place.weft", text};
+        assert_int_equal(weft_compile(library, weft_device_limits(device), &fragment, 1,
+                                      &(weft_compile_options){0}, &compilation, NULL),
+                         WEFT_OK);
+        times[i] = weft_compilation_only(compilation)->cover->list[0]->equation_seconds *
+                   weft_device_limits(device)->bandwidth / (8 * (24 + 24 * 24));
+        weft_compilation_free(&compilation);
+    }
+    assert_double_near(times[0], 1, 0.1, 0);
+    assert_true(times[1] > 1.33);
+    weft_library_free(&library);
+    weft_device_free(&device);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_thread_spills),
+                                       cmocka_unit_test(results_in_place_do_not_spill),
                                        cmocka_unit_test(unknown_primitives_are_scaled),
                                        cmocka_unit_test(matrices_have_the_expected_size),
                                        cmocka_unit_test(large_matrices_are_read_one_after_another)};

@@ -1,0 +1,19 @@
+/** Results that exceed the registers of a thread are written where they are stored, entry by entry: an array of
+ *  them would lie in device memory too, and be written, read and written again.
+ *  In:  an implementation with one thread per element, for a GPU
+ *  Out: which results these are, and what is live without them */
+#pragma once
+
+#include "fusion/plan/implementation.h"
+
+/** Can the result of order[position] be written in place? It can if the body only assigns it, and nothing else
+ *  in the kernel reads it.
+ *  made  of a map: no reduction, one thread per element, stored by the kernel itself */
+bool weft_writable_in_place(const weft_graph *graph, const weft_compile_options *options,
+                            const weft_implementation *made, int position);
+/** Is it on a GPU? It is if it also exceeds the registers. */
+bool weft_written_in_place(const weft_graph *graph, const weft_compile_options *options,
+                           const weft_implementation *made, int position);
+/** The maximum number of components live at once, as onchip_peak, without results written in place. */
+int weft_peak_not_in_place(const weft_graph *graph, const weft_compile_options *options,
+                           const weft_implementation *made);
