@@ -12,11 +12,12 @@ typedef struct gemm_options {
     const char *arguments[5];
     int n_arguments, n_t4, batch;
     bool check;
-    int algorithm; /* in algorithms */
+    int algorithm; /* in algorithms; -1: not given */
     double tune; /* seconds; 0: do not */
 } gemm_options;
 
 static app_option_read read_export;
+enum { ALGORITHM_3M = 1 };
 static const char *const algorithms[] = {"standard", "3m", NULL};
 static const app_option table[] = {
     {"device", "NAME", "The device (default: auto)", APP_TEXT(gemm_options, device)},
@@ -161,6 +162,49 @@ static weft_status read_sizes(const gemm_options *options, int64_t sizes[3], wef
                                   "%s is a whole number from 1 to 16777216, not '%.100s'", names[i],
                                   text);
     }
+    return WEFT_OK;
+}
+
+/* ---- what applies --------------------------------------------------------------------------- */
+
+typedef enum gemm_mode { MODE_PRODUCTS, MODE_SPACE, MODE_REPORT } gemm_mode;
+
+/* Refuse an option that has no effect in a mode, or beside another option. */
+static weft_status check_mode(const gemm_options *options, gemm_mode mode, weft_error *error) {
+    enum { PRODUCTS = 1 << MODE_PRODUCTS, REPORT = 1 << MODE_REPORT };
+    static const struct {
+        const char *words, *options;
+    } modes[] = {{"TYPE OPS M N K",
+                  "--device, --batch, --tune (and with it --export), --check, --compare, "
+                  "--point and --algorithm"},
+                 {"space", "--device"},
+                 {"report", "--device, --tune, --compare and --out"}};
+    const struct {
+        const char *name;
+        bool given;
+        int applies; /* bits of modes */
+    } rows[] = {{"batch", options->batch > 0, PRODUCTS},
+                {"tune", options->tune > 0, PRODUCTS | REPORT},
+                {"check", options->check, PRODUCTS},
+                {"compare", options->compare != NULL, PRODUCTS | REPORT},
+                {"point", options->point != NULL, PRODUCTS},
+                {"algorithm", options->algorithm >= 0, PRODUCTS},
+                {"out", options->out != NULL, REPORT},
+                {"export", options->n_t4 > 0, PRODUCTS}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i)
+        if (rows[i].given && !(rows[i].applies >> mode & 1)) {
+            weft_error_set(error, WEFT_ERROR_USAGE, "--%s does not apply to weft gemm %s",
+                           rows[i].name, modes[mode].words);
+            weft_error_hint(error, "options that apply: %s", modes[mode].options);
+            return WEFT_ERROR_USAGE;
+        }
+    if (mode == MODE_PRODUCTS && options->n_t4 > 0 && options->tune <= 0)
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "--export writes what --tune SECONDS measures, which is not given");
+    if (mode == MODE_PRODUCTS && options->point && options->tune > 0)
+        return weft_error_set(
+            error, WEFT_ERROR_USAGE,
+            "--tune searches for a kernel, --point names one: leave out one of them");
     return WEFT_OK;
 }
 
@@ -444,14 +488,14 @@ done:
 static weft_status check_algorithm(const gemm_options *options, weft_gemm_type type,
                                    weft_error *error) {
     weft_status status = WEFT_OK;
-    if (options->algorithm != 0 && !weft_gemm_is_complex(type))
+    if (options->algorithm == ALGORITHM_3M && !weft_gemm_is_complex(type))
         status = weft_error_set(error, WEFT_ERROR_USAGE,
                                 "--algorithm 3m multiplies complex matrices: types C and Z");
-    else if (options->algorithm != 0 && options->tune > 0) {
+    else if (options->algorithm == ALGORITHM_3M && options->tune > 0) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "--algorithm 3m cannot be tuned by itself");
         weft_error_hint(error, "tune its real products: the same sizes with type %s",
                         type == WEFT_GEMM_SINGLE_COMPLEX ? "S" : "D");
-    } else if (options->algorithm != 0 && options->compare && options->batch > 1)
+    } else if (options->algorithm == ALGORITHM_3M && options->compare && options->batch > 1)
         status = weft_error_set(error, WEFT_ERROR_USAGE,
                                 "other libraries have no batches by three products: leave out "
                                 "--compare or --batch");
@@ -484,7 +528,7 @@ static weft_status run_products(const gemm_options *options, app_messages *messa
     TRY(weft_gemm_kernels_make(device, &s.kernels, error));
     TRY(gemm_case_make(device, type, sizes, options->batch > 0 ? options->batch : 1, &s.one,
                        error));
-    s.one.three = options->algorithm != 0;
+    s.one.three = options->algorithm == ALGORITHM_3M;
     if (options->compare)
         TRY(gemm_rival_open(options->compare, &s.one, &s.rival, error));
     s.meter = weft_meter_open(device);
@@ -509,7 +553,7 @@ static weft_status write_report(const gemm_options *options, const weft_monitor 
     weft_status status = WEFT_OK;
     op_list ops = {.n = 0};
     gemm_report_options how = {.device = options->device,
-                               .folder = options->out,
+                               .folder = options->out ? options->out : "gemm-report",
                                .compare = options->compare,
                                .tune = options->tune,
                                .ops = ops.ops};
@@ -531,7 +575,8 @@ done:
 weft_status weft_tool_gemm(int argc, char **argv, app_messages *messages, int *code,
                            weft_error *error) {
     weft_status status = WEFT_OK;
-    gemm_options options = {.device = "auto", .out = "gemm-report"};
+    gemm_options options = {.device = "auto", .algorithm = -1};
+    gemm_mode mode = MODE_PRODUCTS;
     const app_command_line line = {.arguments = "TYPE OPS M N K\nspace TYPE [OPS]\nreport OPS M N K",
                                    .doc = doc,
                                    .tables = {{table, &options}},
@@ -539,8 +584,13 @@ weft_status weft_tool_gemm(int argc, char **argv, app_messages *messages, int *c
                                    .user = &options};
     TRY(app_command_line_read(&line, argc, argv, error));
     if (options.n_arguments > 0 && strcmp(options.arguments[0], "space") == 0)
-        status = print_space(&options, &messages->monitor, error);
+        mode = MODE_SPACE;
     else if (options.n_arguments > 0 && strcmp(options.arguments[0], "report") == 0)
+        mode = MODE_REPORT;
+    TRY(check_mode(&options, mode, error));
+    if (mode == MODE_SPACE)
+        status = print_space(&options, &messages->monitor, error);
+    else if (mode == MODE_REPORT)
         status = write_report(&options, &messages->monitor, error);
     else
         status = run_products(&options, messages, code, error);

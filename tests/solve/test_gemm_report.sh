@@ -2,7 +2,7 @@
 # labels: full
 # weft gemm report on the host: the page has a row for each type and order, its counts are those of weft gemm space, the
 # figures draw what the searches have stored, and a second report without --tune reads the same kernels from the
-# database. Speeds are not compared.
+# database. Speeds are not compared. Options that have no effect are refused, with those that have one.
 set -euo pipefail
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -56,3 +56,23 @@ expect "cannot make the folder /dev/null/x" "$weft" gemm report NN 6 6 6 --devic
 touch taken
 expect "cannot make the folder taken: File exists" "$weft" gemm report NN 6 6 6 --device host:1 --out taken
 expect "computes nothing" "$weft" gemm report NN 6 6 6 --device null
+
+# refuse OPTION WORDS COMMAND...: it fails, naming the option and what applies
+refuse() {
+    local option=$1 words=$2
+    shift 2
+    expect "--$option does not apply to weft gemm $words" "$@"
+    expect "options that apply: --device" "$@"
+}
+for option in "batch 3" "tune 1" check "compare openblas" "point host" "algorithm standard" "out there" "export t4 there"; do
+    # shellcheck disable=SC2086 # an option and its values
+    refuse "${option%% *}" space "$weft" gemm space D --device host:1 --$option
+done
+for option in "batch 3" check "point host" "algorithm 3m" "export t4 there"; do
+    # shellcheck disable=SC2086
+    refuse "${option%% *}" report "$weft" gemm report NN 60 60 60 --device host:1 --out third --$option
+done
+[ ! -e third ] || fail "a refused report was begun"
+refuse out "TYPE OPS M N K" "$weft" gemm D NN 6 6 6 --device host:1 --out there
+expect "--export writes what --tune SECONDS measures" "$weft" gemm D NN 6 6 6 --device host:1 --export t4 there
+expect "leave out one of them" "$weft" gemm D NN 6 6 6 --device host:1 --tune 1 --point "host 12,4,256,96,4096"
